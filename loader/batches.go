@@ -9,25 +9,30 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Batches returns an iterator over the batches that are left of the epoch that l stands in: all, at
-// its beginning. When they have come, l stands at the beginning of the next epoch, whose order is
-// another one if the sampler draws it. A loop that ends early leaves l where it is: ranging again
-// goes on with the next batch.
+// Batches returns an iterator over the remaining batches of the current epoch. After the last batch
+// the loader is at the beginning of the next epoch; if the sampler is random, that epoch has
+// another order. If a loop ends early, the loader keeps its position, and ranging again continues
+// with the next batch.
 //
-// A batch is valid until the loop asks for the next one or ends; then its memory is used again,
-// unless Options.Own is set. The loop may change its entries, but must not write to its elements if
-// it is a view of the source, as batches of sampler.Sequential are unless Collate or Transform
-// copies.
+// A batch is valid until the loop asks for the next one or ends; then its memory is reused, unless
+// Options.Own is set. The loop may change the entries of a batch. It must not write to the elements
+// of a batch that is a view of the source: batches of sampler.Sequential are, unless Collate or
+// Transform copies.
 //
-// After an error Batches yields (nil, err) and stops; l stands before the batch that failed. It is
-// a [BatchError], with the error of the source, of Collate or of Transform, a panic as a
-// tdict.PanicError, or [ErrSource] if the source returned something else than it was asked for; the
-// cause of ctx; [ErrBusy] within another loop; or, before the first batch, an error that [New]
-// returns, one of the source's Snapshot, or [ErrReplaced] if the epoch began with another version.
+// On an error Batches yields (nil, err) and stops; the loader's position is before the batch that
+// failed. err is
 //
-// With Workers, batches are made while the loop deals with one. When it ends, early or not, Batches
-// waits for the workers to return: no goroutine outlives the loop. The batches are the same for any
-// number of workers.
+//   - a [BatchError] with the error of the source, of Collate or of Transform; with a
+//     tdict.PanicError if one of them panicked; or with [ErrSource] if the source returned other
+//     than the requested rows
+//   - the cause of ctx
+//   - [ErrBusy] within another loop
+//   - before the first batch, an error as from [New], an error of the source's Snapshot, or
+//     [ErrReplaced] if the epoch began with another version
+//
+// With Workers, batches are made while the loop uses the current one. When the loop ends, early or
+// not, Batches waits for the workers: no goroutine outlives the loop. The batches are the same for
+// any number of workers.
 func (l *Loader) Batches(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	if ctx == nil {
 		ctx = context.Background()
@@ -39,7 +44,7 @@ func (l *Loader) Batches(ctx context.Context) iter.Seq2[*tdict.TensorDict, error
 	}
 }
 
-// loop yields the batches, and returns an error that has yet to be yielded.
+// loop yields the batches. It returns an error that the caller must still yield.
 func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) bool) (err error) {
 	if err := l.begin(); err != nil {
 		return err
@@ -51,9 +56,9 @@ func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) 
 		return err
 	}
 	done := false
-	defer func() { // also if the body of the loop panics
+	defer func() { // runs even if the body of the loop panics
 		if failed := now.release(); err == nil && done {
-			err = failed // a caller that broke off cannot be told
+			err = failed // after a break there is no way to return it
 		}
 	}()
 	p, err := l.resumed(now)
@@ -63,8 +68,8 @@ func (l *Loader) loop(ctx context.Context, yield func(*tdict.TensorDict, error) 
 	return err
 }
 
-// resumed returns the batches of the epoch that l stands in, of a snapshot of the source, which
-// must be of the version that the epoch began with.
+// resumed returns the plans of the current epoch for a snapshot of the source. The snapshot must be
+// of the version with which the epoch began.
 func (l *Loader) resumed(now Snapshot) (*plans, error) {
 	at := l.cursor()
 	if l.replaced(at, now.Version) {
@@ -81,7 +86,7 @@ func (l *Loader) resumed(now Snapshot) (*plans, error) {
 	return p, p.check(at)
 }
 
-// begin notes that a loop runs.
+// begin records that a loop runs.
 func (l *Loader) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,21 +97,21 @@ func (l *Loader) begin() error {
 	return nil
 }
 
-// end notes that the loop has ended.
+// end records that the loop has ended.
 func (l *Loader) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.busy, l.running = false, nil
 }
 
-// A run is one loop over the batches of an epoch. The rank's batches are counted as steps.
+// A run is one loop over the batches of an epoch. Its steps number the batches of this rank.
 type run struct {
 	*maker
 	l      *Loader
 	steps  int
 	budget *budget
 	ahead  *readAhead
-	mark   time.Time // when the loop last asked for a batch, or was given one
+	mark   time.Time // when the loop last asked for a batch or got one
 }
 
 func newRun(l *Loader, now Snapshot, p *plans, began time.Time) *run {
@@ -119,7 +124,7 @@ func newRun(l *Loader, now Snapshot, p *plans, began time.Time) *run {
 	}
 }
 
-// loop yields the batches, and reports whether all have come and the loop goes on.
+// loop yields the batches. done reports whether the loop body got all of them and did not break.
 func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) bool) (done bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.ahead.wait()
@@ -142,7 +147,7 @@ func (r *run) loop(ctx context.Context, yield func(*tdict.TensorDict, error) boo
 	return done || step == 0, nil
 }
 
-// all returns an iterator over the batches, made by workers or, if there are none, by the loop.
+// all returns an iterator over the batches, made by workers or, without workers, by the loop.
 func (r *run) all(ctx context.Context) iter.Seq2[*slot, error] {
 	if r.opt.Workers > 0 {
 		return workers.Stream(ctx, r.steps, r.opt.Workers, r.opt.Ahead, r.makeAhead)
@@ -157,7 +162,7 @@ func (r *run) all(ctx context.Context) iter.Seq2[*slot, error] {
 	}
 }
 
-// makeAhead makes a batch as soon as there is room for it besides those that wait for the loop.
+// makeAhead makes a batch as soon as the budget allows one more.
 func (r *run) makeAhead(ctx context.Context, step int) (*slot, error) {
 	if err := r.budget.enter(ctx, step); err != nil {
 		return nil, err
@@ -166,12 +171,12 @@ func (r *run) makeAhead(ctx context.Context, step int) (*slot, error) {
 	s, err := r.make(ctx, step)
 	if err == nil {
 		s.took = time.Since(began)
-		r.budget.settle(s.bytes)
+		r.budget.made(s.bytes)
 	}
 	return s, err
 }
 
-// hand notes that the loop is given a batch.
+// hand records that the loop gets a batch.
 func (r *run) hand(s *slot, step int) {
 	now := time.Now()
 	waited, worked := now.Sub(r.mark), s.took
@@ -186,7 +191,7 @@ func (r *run) hand(s *slot, step int) {
 	})
 }
 
-// back notes that the loop is done with a batch, the memory of which can be used again.
+// back records that the loop has finished with a batch, and returns its slot to the pool.
 func (r *run) back(s *slot, step int) {
 	now := time.Now()
 	stats := r.l.used(now.Sub(r.mark))

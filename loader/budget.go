@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// A budget bounds the bytes of the batches that are made ahead of the loop. Of a batch that is
-// being made it is taken that it has as many as the largest so far.
+// A budget bounds the bytes of the batches that are made ahead of the loop. It assumes that a batch
+// that is being made will have as many bytes as the largest so far.
 type budget struct {
-	limit int // 0 for none
+	limit int // 0 means no limit
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	waiting int // bytes of batches that wait for the loop
-	making  int // how many are being made
+	making  int // number of batches being made
 	largest int // bytes of a batch; -1 if none was made
-	next    int // the step that enters next
-	wanted  int // the step that the loop wants next
+	next    int // the next step to enter
+	wanted  int // the step that the loop needs next
 }
 
 func newBudget(limit int) *budget {
@@ -25,8 +25,8 @@ func newBudget(limit int) *budget {
 	return b
 }
 
-// enter waits until the batch of a step may be made, after those before it: there is room for it,
-// or the loop wants it.
+// enter waits until the batch of step may be made: after the earlier steps have entered, and either
+// the budget allows it or the loop needs it.
 func (b *budget) enter(ctx context.Context, step int) error {
 	if b.limit == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (b *budget) enter(ctx context.Context, step int) error {
 	})()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for step != b.next || step != b.wanted && !b.room() {
+	for step != b.next || step != b.wanted && !b.fits() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -50,13 +50,13 @@ func (b *budget) enter(ctx context.Context, step int) error {
 	return nil
 }
 
-// room reports whether one more batch may be made; until one was, nobody knows how large they are.
-func (b *budget) room() bool {
+// fits reports whether one more batch may be made. Until the first is made, its size is unknown.
+func (b *budget) fits() bool {
 	return b.largest >= 0 && b.waiting+(b.making+1)*b.largest <= b.limit
 }
 
-// settle records a batch that was made, and its bytes.
-func (b *budget) settle(bytes int) {
+// made records that a batch was made, and its bytes.
+func (b *budget) made(bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.making--
@@ -65,7 +65,7 @@ func (b *budget) settle(bytes int) {
 	b.changed.Broadcast()
 }
 
-// leave records that the loop was given the batch of a step, and its bytes.
+// leave records that the loop got the batch of step, and its bytes.
 func (b *budget) leave(bytes, step int) {
 	if b.limit == 0 {
 		return

@@ -10,28 +10,28 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Collate makes a batch of the rows that a source returned, [N B...]. It may change td, but not
-// its leaves' elements unless Options.Own is set, and use mem for what it makes. It must be safe
-// for concurrent use, with another mem each time.
+// A Collate turns td, the rows [N B...] that a source returned, into a batch. It may change the
+// entries of td, but not the elements of its leaves unless Options.Own is set. It may use mem for
+// its results. It must be safe for concurrent use; concurrent calls get different mem.
 type Collate func(td *tdict.TensorDict, mem *Memory) (*tdict.TensorDict, error)
 
-// A Memory is the memory of a batch, which is used again when the batch is not valid any more. Not
-// safe for concurrent use.
+// A Memory is memory for one batch. It is reused when the batch is no longer valid. Not safe for
+// concurrent use.
 type Memory struct {
 	buffers map[nestedkey.Key]*ragged.Buffer
-	made    []*tensor.Tensor // in the buffers, for this batch
+	made    []*tensor.Tensor // tensors of this batch in the buffers
 	own     bool
 }
 
-// keep notes what was made in a buffer, and will be overwritten.
+// keep records tensors in the buffers, for Options.Poison.
 func (m *Memory) keep(xs ...*tensor.Tensor) {
 	if m != nil && !m.own {
 		m.made = append(m.made, xs...)
 	}
 }
 
-// Buffer returns memory in which to make what is under a key. It is nil, which stands for new
-// memory, if batches own theirs.
+// Buffer returns the buffer for the tensors of a key. It is nil, which means new memory, if
+// Options.Own is set.
 func (m *Memory) Buffer(key nestedkey.Key) *ragged.Buffer {
 	if m == nil || m.own {
 		return nil
@@ -45,28 +45,29 @@ func (m *Memory) Buffer(key nestedkey.Key) *ragged.Buffer {
 	return m.buffers[key]
 }
 
-// PadOptions say how [Pad] pads ragged leaves. The zero value pads all of them with zeros, after
-// each row, to the longest of the batch.
+// PadOptions say how [Pad] pads ragged leaves. The zero value pads all of them with zeros after
+// each row, to the longest row of the batch.
 type PadOptions struct {
-	// Keys are the leaves that are padded; nil means all ragged ones. Others stay ragged.
+	// Keys are the leaves to pad; nil means all ragged leaves. Other leaves stay ragged.
 	Keys []nestedkey.Key
-	// Left, Fill, Widths and KeepLast are those of ragged.DensifyOptions.
+	// Left, Fill, Widths and KeepLast are as in ragged.DensifyOptions.
 	Left     bool
 	Fill     any
 	Widths   []int
 	KeepLast bool
-	// Masks is the key of a dictionary of masks; "" means that there is none. Under the key of each
-	// leaf it says where there are values: bool [N L], or, for several levels, under the number of
-	// each level, "1" being bool [N L] and "2" bool [N L M].
+	// Masks is the key of a dictionary of masks; "" means no masks. For a leaf with one level, the
+	// mask is under the leaf's key, bool [N L], true where there is a value. For a leaf with
+	// several levels there is a dictionary under the leaf's key, with a mask under the number of
+	// each level: "1" is bool [N L], "2" is bool [N L M].
 	Masks nestedkey.Key
 }
 
-// Pad returns a [Collate] that makes dense tensors of ragged leaves:
+// Pad returns a [Collate] that pads ragged leaves to dense tensors:
 //
 //	[N * F...] -> [N L F...]
 //
-// It returns tdict.ErrMissing for a key that a batch lacks, tdict.ErrExists if there is something
-// where a mask should be, and the errors of ragged.Tensor.Densify.
+// It returns tdict.ErrMissing for a key that a batch does not have, tdict.ErrExists if the key of a
+// mask is in use, and the errors of ragged.Tensor.Densify.
 func Pad(opt PadOptions) Collate {
 	return func(td *tdict.TensorDict, mem *Memory) (*tdict.TensorDict, error) {
 		if td == nil {
@@ -82,7 +83,7 @@ func Pad(opt PadOptions) Collate {
 	}
 }
 
-// keys returns the keys of the leaves of td that are padded.
+// keys returns the keys of the leaves of td to pad.
 func (o PadOptions) keys(td *tdict.TensorDict) []nestedkey.Key {
 	if o.Keys != nil {
 		return o.Keys
@@ -96,7 +97,7 @@ func (o PadOptions) keys(td *tdict.TensorDict) []nestedkey.Key {
 	return keys
 }
 
-// pad puts the padded leaf of td into out, and its masks.
+// pad sets the padded leaf and its masks in out.
 func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory) error {
 	x, err := tdict.Get[*ragged.Tensor](td, key)
 	if err != nil {
@@ -114,7 +115,7 @@ func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memor
 	return addMasks(out, nestedkey.Join(o.Masks, key), masks)
 }
 
-// densify returns the padded rows of x, with masks if they are wanted.
+// densify returns x padded, with masks if o.Masks is set.
 func (o PadOptions) densify(x *ragged.Tensor, buffer *ragged.Buffer) (*tensor.Tensor, []*tensor.Tensor, error) {
 	opt := ragged.DensifyOptions{
 		Left: o.Left, Fill: o.Fill, Widths: o.Widths, KeepLast: o.KeepLast,
@@ -127,7 +128,7 @@ func (o PadOptions) densify(x *ragged.Tensor, buffer *ragged.Buffer) (*tensor.Te
 	return dense, nil, err
 }
 
-// addMasks sets the mask of the only level under a key, or those of several under their numbers.
+// addMasks sets masks under a key: a single mask at the key itself, several under their numbers.
 func addMasks(out *tdict.TensorDict, at nestedkey.Key, masks []*tensor.Tensor) error {
 	if len(masks) == 1 {
 		return add(out, at, masks[0])

@@ -13,13 +13,13 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Concat returns a source of the rows of several, one source after the other, which must have the
-// same keys, kinds, dtypes and shapes:
+// Concat returns a source of the rows of several sources, one source after the other:
 //
 //	sources of N0, N1... rows -> N0 + N1 + ... rows
 //
-// It returns [ErrSource] if there is none, one is nil, or the schemas that they describe differ.
-// Sources that do not describe themselves are compared when a batch has rows of several.
+// The sources must have the same keys, kinds, dtypes and shapes. Concat returns [ErrSource] if
+// there are no sources, if one is nil, or if the schemas that they describe differ. Sources that
+// are not Describers are compared when a batch has rows of several.
 func Concat(sources ...Source) (Source, error) {
 	err := checkSources(sources)
 	if err == nil {
@@ -31,7 +31,7 @@ func Concat(sources ...Source) (Source, error) {
 	return newConcat(sources), nil
 }
 
-// checkSchemas returns an error if sources describe different schemas.
+// checkSchemas returns an error if the described schemas differ.
 func checkSchemas(sources []Source) error {
 	first, known := "", -1
 	for i, src := range sources {
@@ -43,19 +43,19 @@ func checkSchemas(sources []Source) error {
 		case known < 0:
 			first, known = about.Schema, i
 		case about.Schema != first:
-			return fmt.Errorf("%w: rows of source %d have %s, those of source %d %s",
-				ErrSource, i, besides(about.Schema, first), known, besides(first, about.Schema))
+			return fmt.Errorf("%w: source %d has %s, but source %d has %s",
+				ErrSource, i, onlyIn(about.Schema, first), known, onlyIn(first, about.Schema))
 		}
 	}
 	return nil
 }
 
-// besides returns the lines of a schema that another one has not.
-func besides(schema, other string) string {
+// onlyIn returns the lines of a schema that other does not have.
+func onlyIn(schema, other string) string {
 	all := strings.Split(other, "\n")
 	more := slices.DeleteFunc(strings.Split(schema, "\n"), func(line string) bool { return slices.Contains(all, line) })
 	if len(more) == 0 {
-		return "nothing besides"
+		return "nothing else"
 	}
 	return strings.Join(more, ", ")
 }
@@ -76,10 +76,10 @@ func checkSources(sources []Source) error {
 	return nil
 }
 
-// A concat is several sources, one after the other, which had so many rows when it was made.
+// A concat is several sources, one after the other. starts holds their lengths at its creation.
 type concat struct {
 	parts  []Source
-	starts []int // the first row of each part, and the number of all rows
+	starts []int // the first row of each part, and the total number of rows
 }
 
 func newConcat(parts []Source) *concat {
@@ -93,7 +93,7 @@ func newConcat(parts []Source) *concat {
 // Len implements [Source].
 func (c *concat) Len() int { return c.starts[len(c.parts)] }
 
-// part returns the part that a row is in.
+// part returns the index of the part that contains a row.
 func (c *concat) part(row int) int { return sort.SearchInts(c.starts, row+1) - 1 }
 
 // Fetch implements [Source].
@@ -119,12 +119,12 @@ func (c *concat) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (
 	return d.Fetch(ctx, order, dst)
 }
 
-// holds reports whether all rows are of part i.
+// holds reports whether part i contains all rows.
 func (c *concat) holds(i int, rows []int) bool {
 	return !slices.ContainsFunc(rows, func(row int) bool { return row < c.starts[i] || row >= c.starts[i+1] })
 }
 
-// within returns what rows of part i are called there.
+// within converts rows to row numbers of part i.
 func (c *concat) within(i int, rows []int) []int {
 	within := make([]int, len(rows))
 	for k, row := range rows {
@@ -133,11 +133,12 @@ func (c *concat) within(i int, rows []int) []int {
 	return within
 }
 
-// fetchParts returns the rows part by part, and where in them each is.
+// fetchParts fetches the rows part by part. The i-th of rows is row order[i] of all that was
+// fetched.
 func (c *concat) fetchParts(ctx context.Context, rows []int) (fetched []*tdict.TensorDict, order []int, err error) {
 	order = make([]int, len(rows))
 	done := 0
-	for _, s := range c.deal(rows) {
+	for _, s := range c.divide(rows) {
 		td, err := c.parts[s.part].Fetch(ctx, s.rows, nil)
 		if td, err = checkRows(td, err, len(s.rows)); err != nil {
 			return nil, nil, fmt.Errorf("source %d: %w", s.part, err)
@@ -151,14 +152,15 @@ func (c *concat) fetchParts(ctx context.Context, rows []int) (fetched []*tdict.T
 	return fetched, order, nil
 }
 
-// A share is the rows that are fetched of one part, and where in the result they come.
-type share struct {
+// A portion is the rows to fetch from one part, and their positions in the result.
+type portion struct {
 	part     int
 	rows, to []int
 }
 
-// deal gives each part that has some of the rows its share, ascending, in the order of the parts.
-func (c *concat) deal(rows []int) (shares []share) {
+// divide returns the portion of each part that contains some of the rows, in the order of the
+// parts. The rows of a portion ascend.
+func (c *concat) divide(rows []int) (portions []portion) {
 	to, within := make([]int, len(rows)), make([]int, len(rows))
 	for i := range to {
 		to[i] = i
@@ -169,13 +171,13 @@ func (c *concat) deal(rows []int) (shares []share) {
 		for ; stop < len(to) && rows[to[stop]] < c.starts[part+1]; stop++ {
 			within[stop] = rows[to[stop]] - c.starts[part]
 		}
-		shares = append(shares, share{part, within[start:stop], to[start:stop]})
+		portions = append(portions, portion{part, within[start:stop], to[start:stop]})
 		start = stop
 	}
-	return shares
+	return portions
 }
 
-// Slice implements [Slicer]: for rows of one part that is a Slicer.
+// Slice implements [Slicer], for rows of one part that is a Slicer.
 func (c *concat) Slice(start, stop int) (*tdict.TensorDict, error) {
 	i := c.part(start)
 	if i < 0 || i >= len(c.parts) || stop > c.starts[i+1] {
@@ -188,12 +190,12 @@ func (c *concat) Slice(start, stop int) (*tdict.TensorDict, error) {
 	return s.Slice(start-c.starts[i], stop-c.starts[i])
 }
 
-// Prefetch implements [Prefetcher], for parts that do.
+// Prefetch implements [Prefetcher]. It skips parts that are not Prefetchers.
 func (c *concat) Prefetch(rows ...int) error {
 	if err := checkExist(rows, c.Len()); err != nil {
 		return err
 	}
-	for _, s := range c.deal(rows) {
+	for _, s := range c.divide(rows) {
 		if p, ok := c.parts[s.part].(Prefetcher); ok {
 			if err := p.Prefetch(s.rows...); err != nil {
 				return err
@@ -203,7 +205,7 @@ func (c *concat) Prefetch(rows ...int) error {
 	return nil
 }
 
-// Describe implements [Describer]: the bytes are those of the average row.
+// Describe implements [Describer]. RowBytes is the average over all rows.
 func (c *concat) Describe() (Description, error) {
 	var schemas, versions []string
 	bytes, unknown := 0., false
@@ -226,7 +228,7 @@ func (c *concat) Describe() (Description, error) {
 	return Description{perRow(bytes, c.Len()), joinSchemas(schemas, "\n+\n"), joinVersions(versions)}, nil
 }
 
-// joinVersions returns versions that go together as one, "" if there is none.
+// joinVersions returns the versions of sources as one, or "" if all are empty.
 func joinVersions(versions []string) string {
 	if !slices.ContainsFunc(versions, func(v string) bool { return v != "" }) {
 		return ""
@@ -234,7 +236,7 @@ func joinVersions(versions []string) string {
 	return strings.Join(versions, " + ")
 }
 
-// joinSchemas returns schemas that go together as one, "" if one is not known.
+// joinSchemas returns the schemas of sources as one, or "" if one is unknown.
 func joinSchemas(schemas []string, with string) string {
 	if slices.Contains(schemas, "") {
 		return ""
@@ -252,8 +254,8 @@ func (c *concat) Snapshot() (Snapshot, error) {
 	return all, nil
 }
 
-// snapshots returns what sources are at present, and a snapshot of nothing that has their versions
-// and releases all.
+// snapshots takes a snapshot of each source. It returns the snapshots' sources, and a Snapshot
+// without a Source, which has all versions and releases all snapshots.
 func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
 	var each []Snapshot
 	var versions []string
@@ -263,7 +265,7 @@ func snapshots(sources []Source) (parts []Source, all Snapshot, err error) {
 		}
 		return err
 	}
-	defer func() { // also if a source panics
+	defer func() { // runs even if a source panics
 		if len(each) < len(sources) {
 			err = cmp.Or(err, release())
 		}

@@ -16,13 +16,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// From returns a source of the rows of a dictionary along its first batch dim, which lies in memory
-// or in mapped files:
+// From returns a source of the rows of a dictionary along its first batch dim. The dictionary may
+// be in memory or in mapped files:
 //
 //	td [N B...] -> N rows
 //
-// Neighbouring rows can be shown as views of td, which must not change while it is loaded. From
-// returns [ErrSource] if td is nil and shapeops.ErrDim if it has no batch dim.
+// The source is a [Slicer]: batches of consecutive rows may be views of td, so td must not change
+// while it is loaded. From returns [ErrSource] if td is nil and shapeops.ErrDim if it has no batch
+// dim.
 func From(td *tdict.TensorDict) (Source, error) {
 	d, err := newDict(td)
 	if err != nil {
@@ -31,8 +32,8 @@ func From(td *tdict.TensorDict) (Source, error) {
 	return d, nil
 }
 
-// FromDataset is [From] of a dataset in mapped files, which also can be told what will be read
-// soon: see Options.ReadAhead. If it is closed in the middle of an epoch, that ends with
+// FromDataset is [From] for a dataset in mapped files. The source is also a [Prefetcher]: see
+// Options.ReadAhead. If the dataset is closed during an epoch, the epoch ends with
 // memmap.ErrClosed.
 func FromDataset(ds *memmap.Dataset) (Source, error) {
 	if ds == nil || ds.TensorDict == nil {
@@ -45,22 +46,23 @@ func FromDataset(ds *memmap.Dataset) (Source, error) {
 	return mapped{d, ds}, nil
 }
 
-// FromJoint is [From] of the dictionary that tdict.FromJoint makes of a collection: fields are
-// ragged leaves, or dense ones if they have a value a row.
+// FromJoint is [From] for the dictionary that tdict.FromJoint returns: fields are ragged leaves, or
+// dense leaves if they have one value for each row.
 func FromJoint(j *ragged.Joint) (Source, error) {
 	td, err := tdict.FromJoint(j)
 	if err != nil {
-		return nil, err // it says from joint
+		return nil, err // begins with "from joint"
 	}
 	return From(td)
 }
 
-// FromTensors is [From] of tensors that go together, under the keys "0", "1" and so on:
+// FromTensors is [From] for tensors with the same number of rows, under the keys "0", "1" and so
+// on:
 //
 //	[N F0...], [N F1...] -> N rows
 //
 // It returns [ErrLen] if they differ in N, shapeops.ErrDim if one is a scalar, and [ErrSource] if
-// there is none or one is nil.
+// there are no tensors or one is nil.
 func FromTensors(xs ...*tensor.Tensor) (Source, error) {
 	td, err := together(xs)
 	if err != nil {
@@ -69,7 +71,7 @@ func FromTensors(xs ...*tensor.Tensor) (Source, error) {
 	return From(td)
 }
 
-// together returns tensors under their numbers.
+// together returns the dictionary of tensors under their numbers.
 func together(xs []*tensor.Tensor) (*tdict.TensorDict, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("%w: got no tensors", ErrSource)
@@ -82,7 +84,7 @@ func together(xs []*tensor.Tensor) (*tdict.TensorDict, error) {
 		case len(x.Shape()) == 0:
 			return nil, fmt.Errorf("%w: tensor %d is a scalar, want rows", shapeops.ErrDim, i)
 		case x.Shape()[0] != xs[0].Shape()[0]:
-			return nil, fmt.Errorf("%w: tensor %d has %d rows, want %d as the first", ErrLen, i, x.Shape()[0], xs[0].Shape()[0])
+			return nil, fmt.Errorf("%w: tensor %d has %d rows, want %d as in tensor 0", ErrLen, i, x.Shape()[0], xs[0].Shape()[0])
 		}
 		entries[nestedkey.Of(strconv.Itoa(i))] = x
 	}
@@ -95,9 +97,9 @@ var errNilDict = fmt.Errorf("%w: got a nil dictionary", ErrSource)
 type dict struct {
 	td    *tdict.TensorDict
 	n     int
-	alike []nestedkey.Key // of the unbatched leaves, whose tensors belong to all rows alike
+	alike []nestedkey.Key // keys of the unbatched leaves
 
-	stacked bool // there are leaves that keep their members
+	stacked bool // td has stacked leaves
 }
 
 func newDict(td *tdict.TensorDict) (dict, error) {
@@ -119,8 +121,8 @@ func newDict(td *tdict.TensorDict) (dict, error) {
 	return d, nil
 }
 
-// owns reports whether the unbatched tensors of dst are those of d. Those of another source would
-// be overwritten.
+// owns reports whether the unbatched tensors of dst are d's. Unbatched tensors of another source
+// must not be overwritten.
 func (d dict) owns(dst *tdict.TensorDict) bool {
 	return !slices.ContainsFunc(d.alike, func(key nestedkey.Key) bool {
 		own, err := tdict.Get[*tdict.Unbatched](d.td, key)
@@ -144,11 +146,11 @@ func (d dict) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*td
 	if dst != nil && d.owns(dst) && d.td.IndexInto(dst, take) == nil {
 		return dst, nil
 	}
-	return d.td.Index(take) // if it was not that dst does not fit, this says what is wrong
+	return d.td.Index(take) // dst does not fit; any other error occurs here again
 }
 
-// ownMembers returns td with copies of stacked members, which are those of the source, of whatever
-// sizes: they go into no memory that is used again.
+// ownMembers replaces stacked leaves of td by copies. Their members are shared with the source, and
+// their sizes differ, so they cannot be copied into memory that is reused.
 func ownMembers(td *tdict.TensorDict, err error) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
@@ -167,7 +169,7 @@ func ownMembers(td *tdict.TensorDict, err error) (*tdict.TensorDict, error) {
 	return td, nil
 }
 
-// checkFetch returns an error if ctx ended or one of n rows does not exist.
+// checkFetch returns an error if ctx ended, if rows is empty, or if a row is not below n.
 func checkFetch(ctx context.Context, rows []int, n int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -178,7 +180,7 @@ func checkFetch(ctx context.Context, rows []int, n int) error {
 	return checkExist(rows, n)
 }
 
-// checkExist returns an error if one of n rows does not exist.
+// checkExist returns an error if a row is not from 0 to n-1.
 func checkExist(rows []int, n int) error {
 	for _, row := range rows {
 		if uint(row) >= uint(n) {
@@ -208,11 +210,12 @@ func (d dict) Describe() (Description, error) {
 	if more := d.td.Shape()[1:]; len(more) > 0 {
 		lines = append(lines, fmt.Sprint("batch ", more))
 	}
-	slices.Sort(lines) // the order of entries makes no difference
+	slices.Sort(lines) // the schema does not depend on the order of entries
 	return Description{RowBytes: perRow(bytes, d.n), Schema: strings.Join(lines, "\n")}, nil
 }
 
-// describeLeaf returns what a row of a leaf is, and how many bytes all rows have.
+// describeLeaf returns a description of a leaf without its number of rows, and the bytes of all
+// rows.
 func describeLeaf(leaf tdict.Leaf) (text string, bytes int) {
 	switch x := leaf.(type) {
 	case *tensor.Tensor:
@@ -256,7 +259,8 @@ type mapped struct {
 // Prefetch implements [Prefetcher].
 func (m mapped) Prefetch(rows ...int) error { return m.ds.Prefetch(rows...) }
 
-// Slice implements [Slicer]. Views of a dataset that is closed could not be read.
+// Slice implements [Slicer]. It returns an error if the dataset is closed, since its views could
+// not be read.
 func (m mapped) Slice(start, stop int) (*tdict.TensorDict, error) {
 	if err := m.ds.Prefetch(); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// FromFunc returns a source of n rows that a function fetches, which does what [Source] says of
-// Fetch. It returns [ErrSource] if n is negative or fn nil.
+// FromFunc returns a source of n rows whose Fetch is fn, which must follow the rules of
+// [Source].Fetch. FromFunc returns [ErrSource] if n is negative or fn is nil.
 func FromFunc(n int, fn func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error)) (Source, error) {
 	if n < 0 || fn == nil {
 		return nil, fmt.Errorf("from func: %w: got %d rows, function nil: %t", ErrSource, n, fn == nil)
@@ -17,7 +17,7 @@ func FromFunc(n int, fn func(ctx context.Context, rows []int, dst *tdict.TensorD
 	return function{n, fn}, nil
 }
 
-// A function is a source that a function makes.
+// A function is a source whose Fetch is a function.
 type function struct {
 	n  int
 	fn func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error)
@@ -34,14 +34,14 @@ func (f function) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) 
 	return f.fn(ctx, rows, dst)
 }
 
-// FromRows returns a source of n rows that a function makes one by one, as by reading a file each:
-// dictionaries which are stacked:
+// FromRows returns a source of n rows that fn makes one by one, for example by reading a file for
+// each. The dictionaries of a batch are stacked:
 //
 //	row -> [], N rows -> [N]
-//	row -> [L B...] -> [N], leaves [N * B...], as tdict.StackRagged does, also if L is the same
+//	row -> [L B...] -> [N], leaves [N * B...], as with tdict.StackRagged, even if all L are equal
 //
-// fn must be safe for concurrent use; what it returns is only read, and may be the same each time.
-// FromRows returns [ErrSource] if n is negative or fn nil.
+// fn must be safe for concurrent use. Its results are only read, so it may return the same
+// dictionary each time. FromRows returns [ErrSource] if n is negative or fn is nil.
 func FromRows(n int, fn func(ctx context.Context, row int) (*tdict.TensorDict, error)) (Source, error) {
 	if n < 0 || fn == nil {
 		return nil, fmt.Errorf("from rows: %w: got %d rows, function nil: %t", ErrSource, n, fn == nil)
@@ -49,10 +49,10 @@ func FromRows(n int, fn func(ctx context.Context, row int) (*tdict.TensorDict, e
 	return function{n, oneByOne(fn).fetch}, nil
 }
 
-// A oneByOne makes rows one by one.
+// A oneByOne returns a single row.
 type oneByOne func(ctx context.Context, row int) (*tdict.TensorDict, error)
 
-// fetch makes rows and stacks them, in dst if that fits.
+// fetch stacks rows, in dst if that has the right form.
 func (fn oneByOne) fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 	made := make([]*tdict.TensorDict, len(rows))
 	for i, row := range rows {
@@ -75,8 +75,7 @@ func (fn oneByOne) fetch(ctx context.Context, rows []int, dst *tdict.TensorDict)
 	return out, nil
 }
 
-// stack returns dictionaries, of which there is one at least, as the rows of one, in dst if that
-// fits.
+// stack stacks at least one dictionary, in dst if that has the right form.
 func stack(tds []*tdict.TensorDict, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 	if len(tds[0].Shape()) > 0 {
 		return tdict.StackRagged(tds)

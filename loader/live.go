@@ -11,18 +11,21 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// LiveOptions say what [FromLive] does when a dataset is replaced. The zero value is the default.
+// LiveOptions say what happens when the dataset of a [FromLive] is replaced. With the zero value
+// the epoch ends with an error.
 type LiveOptions struct {
-	// Finish has an epoch end on the dataset that it began with, which stays in memory and on the
-	// disk until then; so do views of it. By default an epoch ends with [ErrReplaced] when its
-	// dataset is replaced, or has more rows or leaves, as after memmap.Writer.Commit. If the loop
-	// ends before the epoch does, a dataset that is replaced then is ErrReplaced anyway. After
-	// ErrReplaced l.Seek(l.Epoch()+1, 0) goes on with the next epoch, of the new dataset.
+	// Finish makes an epoch use the dataset with which it began until its end. That dataset stays
+	// mapped and on disk until then; its views are valid until then too.
+	//
+	// By default an epoch ends with [ErrReplaced] when its dataset is replaced or gets more rows or
+	// leaves, for example by memmap.Writer.Commit. With Finish too, if the loop ends before the
+	// epoch and the dataset has been replaced, the next loop returns ErrReplaced. After
+	// ErrReplaced, l.Seek(l.Epoch()+1, 0) continues with the next epoch, of the new dataset.
 	Finish bool
 }
 
-// FromLive returns a source of what a memmap.Live serves. Each epoch has the rows that the dataset
-// has when it begins. FromLive returns [ErrSource] if live is nil.
+// FromLive returns a source of the current dataset of a memmap.Live. Each epoch has the rows that
+// the dataset has when the epoch begins. FromLive returns [ErrSource] if live is nil.
 func FromLive(live *memmap.Live, opt LiveOptions) (Source, error) {
 	if live == nil {
 		return nil, fmt.Errorf("from live: %w: got nil", ErrSource)
@@ -30,17 +33,18 @@ func FromLive(live *memmap.Live, opt LiveOptions) (Source, error) {
 	return &liveSource{live: live, opt: opt}, nil
 }
 
-// A liveSource is whatever a [memmap.Live] serves.
+// A liveSource is a source of the current dataset of a [memmap.Live].
 type liveSource struct {
 	live *memmap.Live
 	opt  LiveOptions
 
 	mu      sync.Mutex
-	last    *memmap.Dataset // that there was a snapshot of
-	changes int             // how often it was another one
+	last    *memmap.Dataset // dataset of the last snapshot
+	changes int             // number of times that last has changed
 }
 
-// acquire returns the dataset that is served, and what tells it from those before it.
+// acquire returns the current dataset and a version, which differs from the version of any earlier
+// dataset.
 func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +57,7 @@ func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 	return ds, strconv.Itoa(s.changes), nil
 }
 
-// with calls fn with the dataset that is served.
+// with calls fn with the current dataset.
 func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 	ds, err := s.live.Acquire()
 	if err != nil {
@@ -65,7 +69,7 @@ func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 
 // Len implements [Source]. It is 0 once the Live is closed.
 func (s *liveSource) Len() (n int) {
-	_ = s.with(func(ds *memmap.Dataset) error { // Fetch says what is wrong
+	_ = s.with(func(ds *memmap.Dataset) error { // Fetch returns the error
 		if d, err := newDict(ds.TensorDict); err == nil {
 			n = d.n
 		}
@@ -116,8 +120,8 @@ func (s *liveSource) Snapshot() (Snapshot, error) {
 	return now, nil
 }
 
-// An unreplaced is the dataset that an epoch began with, as long as it is not replaced. It has no
-// views: they would outlive that.
+// An unreplaced is the dataset with which an epoch began. Its Fetch returns ErrReplaced once the
+// dataset has been replaced. It is not a Slicer, since views would remain valid after that.
 type unreplaced struct {
 	held mapped
 	from *liveSource

@@ -5,39 +5,39 @@ import (
 	"sync"
 )
 
-// A Loader makes batches of the rows of a source, epoch after epoch. It stands somewhere in an
-// epoch, at first at the beginning of epoch 0; a loop over [Loader.Batches] takes it to the
-// beginning of the next.
+// A Loader makes batches of the rows of a source, epoch after epoch. Its position is an epoch and a
+// batch, at first the beginning of epoch 0. A loop over [Loader.Batches] moves it to the beginning
+// of the next epoch.
 //
-// Len, Left, Epoch, State and Stats may be called at any time, also by other goroutines; all else
-// is not safe for concurrent use.
+// Len, Left, Epoch, State and Stats are safe for concurrent use with all methods; the other methods
+// are not safe for concurrent use.
 type Loader struct {
 	src  Source
 	opt  Options
 	pool pool
 
 	planning sync.Mutex // held while an epoch is planned
-	plans    *plans     // those made last, guarded by planning
+	plans    *plans     // the latest; guarded by planning
 
 	mu      sync.Mutex // guards the fields below
 	at      cursor
-	within  *plans // of the version of the source that the epoch must keep; nil for any
+	within  *plans // plans of the current epoch, whose version must not change; nil for any version
 	busy    bool   // a loop runs
-	running *plans // of that loop; nil before they are made
+	running *plans // plans of that loop; nil until made
 	stats   Stats
 }
 
-// A cursor is where a loader stands.
+// A cursor is the position of a loader.
 type cursor struct {
 	seed  uint64
 	epoch uint64
-	batch int // of all ranks together, how many have been given
+	batch int // number of batches already given, counted over all ranks
 }
 
-// New returns a loader of the rows of a source. It returns [ErrSource] if src is nil;
-// sampler.ErrSize for a batch size below 1, sampler.ErrRank for a rank outside the world, and
-// [ErrOptions] for other options that cannot be used; and the errors of the sampler and the
-// batching about the rows of the source as it is now.
+// New returns a loader of the rows of a source. It returns [ErrSource] if src is nil,
+// sampler.ErrSize for a batch size below 1, sampler.ErrRank for a rank outside the world,
+// [ErrOptions] for other invalid options, and the errors of the sampler and the batching for the
+// current rows of the source.
 func New(src Source, opt Options) (*Loader, error) {
 	if src == nil {
 		return nil, fmt.Errorf("new loader: %w: got nil", ErrSource)
@@ -56,9 +56,10 @@ func New(src Source, opt Options) (*Loader, error) {
 	return l, nil
 }
 
-// Len returns how many batches the epoch that l stands in has for its rank: sampler.NoEnd if it has
-// no end, and 0 if it cannot be planned, because the source has changed; [Loader.Batches] says why.
-// Where batches have different numbers of rows, epochs may differ in length.
+// Len returns the number of batches of the current epoch for this rank. It is sampler.NoEnd if the
+// epoch has no end, and 0 if the epoch cannot be planned because the source has changed; then
+// [Loader.Batches] returns the error. If batches differ in their number of rows, epochs may differ
+// in length.
 func (l *Loader) Len() int {
 	_, p, err := l.here()
 	if err != nil {
@@ -67,7 +68,7 @@ func (l *Loader) Len() int {
 	return l.opt.Share.Count(p.plan.Len())
 }
 
-// Left returns how many batches of this epoch are left.
+// Left returns the number of batches left in the current epoch, for this rank.
 func (l *Loader) Left() int {
 	at, p, err := l.here()
 	if err != nil {
@@ -76,16 +77,16 @@ func (l *Loader) Left() int {
 	return p.left(l.opt.Share, at)
 }
 
-// Epoch returns the number of the epoch that l stands in, from 0. A training of ten epochs, which
-// may have been resumed, runs
+// Epoch returns the number of the current epoch, from 0. A training of ten epochs, which may have
+// been resumed, is
 //
 //	for l.Epoch() < 10 {
 //		for batch, err := range l.Batches(ctx) { ... }
 //	}
 func (l *Loader) Epoch() uint64 { return l.cursor().epoch }
 
-// here returns where l stands, and the batches of the epoch: those of the loop that runs, or of
-// what the source is at present.
+// here returns the position of l, and the plans of its epoch: the plans of the running loop, or
+// plans for the current state of the source.
 func (l *Loader) here() (cursor, *plans, error) {
 	l.mu.Lock()
 	at, p := l.at, l.running
@@ -100,22 +101,23 @@ func (l *Loader) here() (cursor, *plans, error) {
 	return at, p, err
 }
 
-// replaced reports whether the epoch of a cursor began with another version of the source.
+// replaced reports whether the epoch of a cursor began with a version of the source other than
+// version.
 func (l *Loader) replaced(at cursor, version string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return at.batch > 0 && l.within != nil && l.within.version != version
 }
 
-// cursor returns where l stands.
+// cursor returns the position of l.
 func (l *Loader) cursor() cursor {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at
 }
 
-// move has l stand somewhere in a planned epoch, or, if p is nil, in one that any version of the
-// source may begin.
+// move sets the position of l. p are the plans of the epoch; nil means that the epoch may begin
+// with any version of the source.
 func (l *Loader) move(at cursor, p *plans) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

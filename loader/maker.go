@@ -18,8 +18,8 @@ import (
 type maker struct {
 	opt    *Options
 	src    Source
-	slicer Slicer // src, if batches may be views of it
-	n      int    // rows of src
+	slicer Slicer // src, if batches may be views; otherwise nil
+	n      int    // number of rows of src
 	plan   sampler.Plan
 	at     cursor // where the run begins
 	pool   *pool
@@ -33,16 +33,16 @@ func newMaker(l *Loader, src Source, p *plans) *maker {
 	return m
 }
 
-// number returns the number in the epoch of the batch of a step. Beyond the end, where ranks are
-// made equal, the epoch begins again.
+// number returns the number, in the epoch, of the batch of a step. Past the end of the epoch, where
+// ranks are made equal, it begins again at 0.
 func (m *maker) number(step int) int {
 	return (m.at.batch + m.opt.Share.Rank + step*m.world()) % m.plan.Len()
 }
 
-// world returns how many ranks there are.
+// world returns the number of ranks.
 func (m *maker) world() int { return max(1, m.opt.Share.World) }
 
-// after returns where a loader stands after a step.
+// after returns the position of the loader after a step.
 func (m *maker) after(step int) cursor {
 	return cursor{m.at.seed, m.at.epoch, min(m.plan.Len(), m.at.batch+(step+1)*m.world())}
 }
@@ -64,7 +64,7 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 	return nil, &BatchError{Epoch: m.at.epoch, Batch: number, Rows: slices.Clone(m.fetched(s)), Err: err}
 }
 
-// fill makes the batch of a number in a slot.
+// fill makes batch number number in s.
 func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 	err := workers.Call(func() (err error) {
 		room := s.rows
@@ -80,7 +80,7 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 		err = m.change(s)
 	}
 	if err == nil {
-		s.bytes = min(s.batch.ByteSize(), 1<<40) // expanded views may be of any size
+		s.bytes = min(s.batch.ByteSize(), 1<<40) // expanded views may have any size
 	}
 	return err
 }
@@ -89,13 +89,13 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 func (m *maker) change(s *slot) error {
 	var err error
 	if m.opt.Collate != nil {
-		err = s.become("collate", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		err = s.replace("collate", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return m.opt.Collate(td, s.memory(m.opt.Own))
 		})
 	}
 	if err == nil && m.opt.Transform != nil {
 		draw := transform.Draw{Seed: m.at.seed, Epoch: m.at.epoch, Rows: s.rows.Rows}
-		err = s.become("transform", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+		err = s.replace("transform", func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return m.opt.Transform.Apply(td, draw)
 		})
 	}
@@ -105,7 +105,8 @@ func (m *maker) change(s *slot) error {
 	return m.checkSplits(s)
 }
 
-// checkSplits returns an error if a batch has splits of groups, but other rows than came.
+// checkSplits returns an error if the batch of s has splits of groups, but Collate or Transform
+// changed its number of rows.
 func (m *maker) checkSplits(s *slot) error {
 	if s.rows.Splits == nil {
 		return nil
@@ -117,15 +118,15 @@ func (m *maker) checkSplits(s *slot) error {
 	}
 	splits, err := tensor.Of[int64](u.Tensor())
 	if err != nil || len(splits) == 0 || splits[len(splits)-1] == int64(batch[0]) {
-		return nil // these, or somebody else's
+		return nil // they fit, or are not ours
 	}
 	return &tdict.KeyError{Op: "batch", Key: m.opt.SplitsKey, Err: fmt.Errorf(
 		"%w: splits end at %d, Collate or Transform returned batch shape %v: change or delete them there",
 		shapeops.ErrShape, splits[len(splits)-1], batch)}
 }
 
-// fetch returns the rows of a slot: as a view, or in memory that the slot keeps. The dictionary is
-// the caller's, who may change its entries.
+// fetch returns the rows of a slot, as a view of the source or in memory that the slot keeps. The
+// caller may change the entries of the dictionary.
 func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 	rows := m.fetched(s)
 	if s.rows.Run && m.slicer != nil && len(rows) > 0 {
@@ -134,13 +135,13 @@ func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 			return checkRows(td, err, len(rows))
 		}
 	}
-	dst := s.room(len(rows))
+	dst := s.destination(len(rows))
 	td, err := m.src.Fetch(ctx, rows, dst)
 	if td, err = checkRows(td, err, len(rows)); err != nil {
 		return nil, err
 	}
 	if m.opt.Own {
-		return td, disown(td)
+		return td, cloneUnbatched(td)
 	}
 	if td != dst {
 		s.keep(td)
@@ -148,8 +149,8 @@ func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 	return td.Copy(), nil
 }
 
-// disown has a dictionary own its unbatched tensors, which are the source's.
-func disown(td *tdict.TensorDict) error {
+// cloneUnbatched replaces the unbatched tensors of td, which belong to the source, by copies.
+func cloneUnbatched(td *tdict.TensorDict) error {
 	alike := map[nestedkey.Key]*tdict.Unbatched{}
 	for key, leaf := range td.Leaves() {
 		if u, ok := leaf.(*tdict.Unbatched); ok {
@@ -168,8 +169,8 @@ func disown(td *tdict.TensorDict) error {
 	return nil
 }
 
-// fetched returns the numbers in the source of the rows of a slot: those of the plan, without
-// repetitions.
+// fetched returns the row numbers in the source of the rows of a slot. A plan numbers the k-th
+// repetition of row r as r + k*n; fetched returns r.
 func (m *maker) fetched(s *slot) []int {
 	if rows := s.rows.Rows; s.rows.Run || m.n == 0 || len(rows) == 0 || slices.Max(rows) < m.n {
 		return rows
@@ -181,7 +182,7 @@ func (m *maker) fetched(s *slot) []int {
 	return s.once
 }
 
-// checkRows returns an error unless a source has returned n rows.
+// checkRows returns an error unless td has n rows.
 func checkRows(td *tdict.TensorDict, err error, n int) (*tdict.TensorDict, error) {
 	switch {
 	case err != nil:
@@ -194,7 +195,7 @@ func checkRows(td *tdict.TensorDict, err error, n int) (*tdict.TensorDict, error
 	return td, nil
 }
 
-// label puts into a batch what the options want besides what the source has.
+// label adds the row numbers and the splits that the options ask for.
 func (m *maker) label(s *slot) error {
 	if m.opt.RowsKey != "" {
 		numbers, err := m.numbers(s)
@@ -215,7 +216,7 @@ func (m *maker) label(s *slot) error {
 	return add(s.batch, m.opt.SplitsKey, splits)
 }
 
-// numbers returns the numbers of the rows of a batch, int64 [N B...], each for all of its row.
+// numbers returns the row numbers of a batch, int64 [N B...], expanded over B.
 func (m *maker) numbers(s *slot) (*tensor.Tensor, error) {
 	batch := s.batch.Shape()
 	numbers, shape := make([]int64, len(s.rows.Rows)), slices.Repeat([]int{1}, len(batch))
@@ -230,7 +231,7 @@ func (m *maker) numbers(s *slot) (*tensor.Tensor, error) {
 	return x.Expand(batch...)
 }
 
-// add sets a key that must not be there.
+// add sets a key that td must not have.
 func add(td *tdict.TensorDict, key nestedkey.Key, v tdict.Value) error {
 	if td.Has(key) {
 		return &tdict.KeyError{Op: "set", Key: key, Err: tdict.ErrExists}

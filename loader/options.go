@@ -11,75 +11,75 @@ import (
 // Options say how a [Loader] makes batches. Batch or Batching must be set; the zero values of all
 // others are the defaults.
 type Options struct {
-	// Batch is how many rows a batch has. The last one of an epoch has the rows that are left.
+	// Batch is the number of rows in a batch. The last batch of an epoch has the remaining rows.
 	Batch int
-	// DropLast leaves out the last batch unless it has Batch rows.
+	// DropLast leaves out the last batch if it has fewer than Batch rows.
 	DropLast bool
-	// Batching says where batches end, instead of Batch and DropLast: at the ends of groups, or by
-	// the lengths of rows.
+	// Batching determines where batches end, instead of Batch and DropLast: at the ends of groups,
+	// or by the lengths of rows.
 	Batching sampler.Batching
 
-	// Sampler says which rows come, and in which order; nil means sampler.Sequential().
+	// Sampler determines the rows of an epoch and their order; nil means sampler.Sequential().
 	Sampler sampler.Sampler
-	// Seed is what the order of rows and the numbers of random transforms come from.
+	// Seed determines the order of rows and the random numbers of transforms.
 	Seed uint64
-	// Share deals batches to the ranks of a world: rank r is given batches r, r + World and so on,
-	// all ranks equally many. At the end of an epoch, ranks for which no batch is left are given
-	// the first ones again; with Share.Drop the last batches, fewer than World, are left out. The
-	// zero Share is given all.
+	// Share divides the batches among the ranks of a world: rank r gets batches r, r+World and so
+	// on, and all ranks get equally many. At the end of an epoch, ranks without a batch get the
+	// first batches again; with Share.Drop the last batches, fewer than World, are left out. The
+	// zero Share gets all batches.
 	Share sampler.Share
 
-	// Collate makes of the rows that a source returned what transforms are given, and the loop if
-	// there are none. Nil keeps them. See [Pad].
+	// Collate turns the rows from the source into a batch, before Transform. Nil keeps the rows as
+	// they are. See [Pad].
 	Collate Collate
-	// Transform is applied to each batch, with random numbers that depend on Seed, the epoch and
-	// the row, and on nothing else.
+	// Transform is applied to each batch. Its random numbers depend only on Seed, the epoch and the
+	// row.
 	Transform transform.Transform
-	// RowsKey is the key under which a batch has the numbers of its rows, int64 [N B...]; "" means
-	// under none.
+	// RowsKey is the key for the row numbers of a batch, int64 [N B...]; "" means that batches do
+	// not have them.
 	RowsKey nestedkey.Key
-	// SplitsKey is the key under which a batch of groups has its row splits, an unbatched int64
-	// [G+1]: group g has the rows from number g to number g+1. "" means "splits".
+	// SplitsKey is the key for the row splits of a batch of groups, an unbatched int64 [G+1]: group
+	// g has the rows from splits[g] up to, not including, splits[g+1]. "" means "splits".
 	SplitsKey nestedkey.Key
 
-	// Workers is how many goroutines make batches ahead of the loop. 0 means none: the loop makes
-	// each batch when it wants it, which for rows in memory is the fastest way unless transforms
-	// take long.
+	// Workers is the number of goroutines that make batches ahead of the loop. 0 means none: the
+	// loop makes each batch when it needs it. For rows in memory that is the fastest way unless
+	// transforms take long.
 	Workers int
-	// Ahead is how many batches, besides that of the loop, workers may have made or be making, up
-	// to 65,536; 0 means two for each worker.
+	// Ahead is the largest number of batches, besides the loop's current one, that workers have
+	// made or are making, up to 65,536; 0 means two for each worker.
 	Ahead int
-	// AheadBytes is how many bytes these may have; 0 means any number. The batch that the loop
-	// wants next is made anyway. How large those are that are being made is taken from the largest
-	// so far, so that the first is made alone.
+	// AheadBytes is the largest number of bytes of these batches; 0 means no limit. The batch that
+	// the loop needs next is made in any case. A batch that is being made counts as the largest so
+	// far; so the first one is made alone.
 	AheadBytes int
-	// ReadAhead is how many bytes of rows a [Prefetcher] is told of before they are wanted; 0 means
-	// that it is not told. For files larger than memory, some 64 MiB.
+	// ReadAhead is the number of bytes of rows that a [Prefetcher] is asked to read before they are
+	// needed; 0 means none. For files larger than memory, use about 64 MiB.
 	ReadAhead int
 
-	// Own gives each batch memory of its own, which the loop may keep and change, views and
-	// unbatched tensors included.
+	// Own gives each batch its own memory, which the loop may keep and change, including what would
+	// otherwise be views or shared unbatched tensors.
 	Own bool
-	// Poison overwrites the numbers of a batch with rubbish when it is not valid any more, so that
-	// keeping it shows: NaN, the least or the largest integer, true. It is for tests. It does not
-	// see what is written to views of the source, and leaves data alone and what a Collate other
-	// than [Pad] makes.
+	// Poison overwrites the elements of a batch when it is no longer valid, so that tests notice
+	// the use of an old batch: floats become NaN, integers the least or the largest value, bools
+	// true. It does not detect writes to views of the source. It does not overwrite data, nor
+	// results of a Collate other than [Pad].
 	Poison bool
 
-	// Dataset names the data and their version. A state fits loaders with an equal name only.
+	// Dataset names the data and their version. A state fits only loaders with an equal Dataset.
 	Dataset string
-	// Progress, if not nil, is called after each batch, when the loop is done with it, by the
+	// Progress, if not nil, is called after each batch, when the loop has finished with it, on the
 	// goroutine of the loop.
 	Progress func(p Progress)
 }
 
-// defaultSplits is the SplitsKey that "" stands for.
+// defaultSplits is the default of Options.SplitsKey.
 const defaultSplits = "splits"
 
-// maxAhead is how many workers and batches ahead there may be.
+// maxAhead is the largest number of workers and of batches ahead.
 const maxAhead = 1 << 16
 
-// check returns an error if options cannot be used.
+// check returns an error if options are invalid.
 func (o *Options) check() error {
 	if err := o.Share.Check(); err != nil {
 		return err
@@ -96,16 +96,16 @@ func (o *Options) check() error {
 		return fmt.Errorf("%w: got Workers %d, Ahead %d, want at most %d", ErrOptions, o.Workers, o.Ahead, maxAhead)
 	}
 	if o.Workers < 0 || o.Ahead < 0 || o.AheadBytes < 0 || o.ReadAhead < 0 {
-		return fmt.Errorf("%w: got Workers %d, Ahead %d, AheadBytes %d, ReadAhead %d, want none below 0",
+		return fmt.Errorf("%w: got Workers %d, Ahead %d, AheadBytes %d, ReadAhead %d, want none negative",
 			ErrOptions, o.Workers, o.Ahead, o.AheadBytes, o.ReadAhead)
 	}
 	if o.Batching != nil && (o.Batch != 0 || o.DropLast) {
-		return fmt.Errorf("%w: got Batch %d and DropLast %t beside a Batching, which says both", ErrOptions, o.Batch, o.DropLast)
+		return fmt.Errorf("%w: got Batch %d and DropLast %t with a Batching, which determines both", ErrOptions, o.Batch, o.DropLast)
 	}
 	return nil
 }
 
-// fill puts in what is said by default.
+// fill sets defaults.
 func (o *Options) fill() (err error) {
 	if o.Batching == nil {
 		o.Batching, err = sampler.Rows(o.Batch, o.DropLast)

@@ -8,13 +8,13 @@ import (
 	"github.com/go-tensordict/tensordict/loader/sampler"
 )
 
-// plans has the batches of an epoch, and what they were planned for.
+// plans is the plan of the batches of an epoch, and the occasion for which it was made.
 type plans struct {
 	occasion
 	plan sampler.Plan
 }
 
-// An occasion is what the batches of an epoch depend on, besides options.
+// An occasion is everything that the batches of an epoch depend on, besides options.
 type occasion struct {
 	seed, epoch uint64
 	version     string // of the source
@@ -22,7 +22,7 @@ type occasion struct {
 	about       Description
 }
 
-// left returns how many batches come from a cursor on, for one rank.
+// left returns the number of batches from a cursor to the end of the epoch, for one rank.
 func (p *plans) left(share sampler.Share, at cursor) int {
 	if p.plan.Len() == sampler.NoEnd {
 		return sampler.NoEnd
@@ -30,8 +30,8 @@ func (p *plans) left(share sampler.Share, at cursor) int {
 	return share.Count(max(0, p.plan.Len()-at.batch))
 }
 
-// maxBatch is the number of the last batch of an epoch without end that a loader can be put before:
-// positions beyond it may not be ints.
+// maxBatch is the last batch of an endless epoch to which a loader can be moved. Row positions of
+// later batches might not fit an int.
 const maxBatch = 1 << 40
 
 // check returns ErrSeek if a cursor is not in the epoch.
@@ -46,7 +46,7 @@ func (p *plans) check(at cursor) error {
 	return nil
 }
 
-// current returns the batches of the epoch of a cursor, of what the source is at present.
+// current returns the plans of the epoch of a cursor, for the current state of the source.
 func (l *Loader) current(at cursor) (p *plans, err error) {
 	now, err := snapshot(l.src)
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *Loader) current(at cursor) (p *plans, err error) {
 	return l.planned(now, at)
 }
 
-// planned returns the batches of the epoch of a cursor, of a snapshot of the source.
+// planned returns the plans of the epoch of a cursor, for a snapshot of the source.
 func (l *Loader) planned(now Snapshot, at cursor) (*plans, error) {
 	l.planning.Lock()
 	defer l.planning.Unlock()
@@ -80,7 +80,7 @@ func (l *Loader) planned(now Snapshot, at cursor) (*plans, error) {
 	return l.plans, nil
 }
 
-// plan returns the batches of an epoch.
+// plan returns the plan of an epoch.
 func (o *Options) plan(p occasion) (sampler.Plan, error) {
 	if p.rows < 0 {
 		return nil, fmt.Errorf("%w: got %d rows", ErrSource, p.rows)

@@ -9,24 +9,23 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// A readAhead tells a source which rows will be wanted soon, a stretch of batches at a time: that
-// which follows the one that the loop is in. Within a stretch it tells of rows in ascending order,
-// so that neighbours are read together.
+// A readAhead asks a source to prefetch rows, one stretch of batches at a time, ahead of the loop.
+// The rows of a stretch are sorted, so that neighbouring rows are read together.
 type readAhead struct {
 	*maker
-	source   Prefetcher // nil if there is nobody to tell
+	source   Prefetcher // nil if there is nothing to prefetch
 	steps    int
 	rowBytes int
 
-	at      atomic.Int64  // the step that the loop is at
-	moved   chan struct{} // has room for one: at has changed
+	at      atomic.Int64  // current step of the loop
+	moved   chan struct{} // signals, with capacity 1, that at has changed
 	running sync.WaitGroup
 }
 
-// stretches is how many of them are ahead of the loop.
+// stretches is the number of stretches that are prefetched ahead of the loop.
 const stretches = 4
 
-// newReadAhead returns what looks ahead of a run of so many steps.
+// newReadAhead returns the readAhead of a run of steps steps.
 func newReadAhead(m *maker, steps int) *readAhead {
 	a := &readAhead{maker: m, steps: steps, moved: make(chan struct{}, 1)}
 	if m.opt.ReadAhead > 0 && steps > 0 {
@@ -35,25 +34,25 @@ func newReadAhead(m *maker, steps int) *readAhead {
 	return a
 }
 
-// start begins to look ahead, until ctx ends.
+// start starts a goroutine that prefetches until ctx ends.
 func (a *readAhead) start(ctx context.Context) {
 	if a.source == nil {
 		return
 	}
 	about, err := describe(a.src)
 	if err != nil || about.RowBytes == 0 {
-		return // fetching says what is wrong
+		return // Fetch returns the error
 	}
 	a.rowBytes = about.RowBytes
 	a.running.Go(func() {
-		_ = workers.Call(func() error { // a panic, too, is one of advice only
+		_ = workers.Call(func() error { // prefetching is optional, so a panic is ignored
 			a.run(ctx)
 			return nil
 		})
 	})
 }
 
-// reached notes that the loop is at a step.
+// reached records the current step of the loop.
 func (a *readAhead) reached(step int) {
 	if a.rowBytes == 0 {
 		return
@@ -65,15 +64,15 @@ func (a *readAhead) reached(step int) {
 	}
 }
 
-// wait waits until nobody looks ahead any more.
+// wait waits for the goroutine.
 func (a *readAhead) wait() { a.running.Wait() }
 
-// run tells of one stretch after the other, until ctx ends or the source cannot be told.
+// run prefetches one stretch after the other, until ctx ends or Prefetch returns an error.
 func (a *readAhead) run(ctx context.Context) {
-	var ends []int // of the stretches that the loop is in or has yet to come to
+	var ends []int // ends of the stretches that the loop has not finished
 	for next := 0; next < a.steps; {
 		at := int(a.at.Load())
-		next = max(next, at) // what the loop has come to it reads itself
+		next = max(next, at) // the loop reads its current batch itself
 		for len(ends) > 0 && ends[0] <= at {
 			ends = ends[1:]
 		}
@@ -87,17 +86,18 @@ func (a *readAhead) run(ctx context.Context) {
 		}
 		rows, stop := a.rows(ctx, next)
 		if ctx.Err() != nil || a.source.Prefetch(rows...) != nil {
-			return // it is advice only; fetching says what is wrong
+			return // prefetching is optional; Fetch returns the error
 		}
 		next, ends = stop, append(ends, stop)
 	}
 }
 
-// maxStretch is how many rows a stretch has at most, as there is a list of them.
+// maxStretch is the largest number of rows in a stretch, which are kept in a list.
 const maxStretch = 1 << 18
 
-// rows returns the rows of a stretch, ascending, each once, and the step after it. It has at least
-// one batch, and no further one that makes it too long.
+// rows returns the rows of the stretch that begins at step start, sorted and without duplicates,
+// and the step after it. A stretch has at least one batch; further batches must fit its share of
+// Options.ReadAhead.
 func (a *readAhead) rows(ctx context.Context, start int) (rows []int, stop int) {
 	most := min(a.opt.ReadAhead/stretches/a.rowBytes, maxStretch)
 	var s slot

@@ -15,22 +15,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A slot is a batch and the memory that it is made in.
+// A slot is a batch and its memory.
 type slot struct {
 	rows sampler.Batch
-	once []int             // rows without repetitions, where these are not the same
-	kept *tdict.TensorDict // what rows are fetched into
-	held int               // bytes of kept
-	last *tdict.TensorDict // what was fetched last, if it was not into that
+	once []int             // memory for maker.fetched
+	kept *tdict.TensorDict // destination of the next Fetch
+	held int               // size of kept in bytes
+	last *tdict.TensorDict // result of the last Fetch, if it was not kept
 	mem  Memory
 
-	batch *tdict.TensorDict // what the loop is given
-	bytes int               // of batch
-	took  time.Duration     // to make it
+	batch *tdict.TensorDict // the batch for the loop
+	bytes int               // size of batch
+	took  time.Duration     // time to make batch
 }
 
-// room returns memory for n rows, nil if there is not as much.
-func (s *slot) room(n int) *tdict.TensorDict {
+// destination returns memory for n rows, or nil if kept has fewer.
+func (s *slot) destination(n int) *tdict.TensorDict {
 	if s.kept == nil || s.kept.Shape()[0] < n {
 		return nil
 	}
@@ -39,12 +39,12 @@ func (s *slot) room(n int) *tdict.TensorDict {
 	}
 	room, err := s.kept.Index(ix.Range(0, n))
 	if err != nil {
-		return nil // a source will make other memory
+		return nil // the source will allocate
 	}
 	return room
 }
 
-// keep has rows fetched into the memory of td from now on, unless there is more.
+// keep makes td the destination of later fetches, unless kept has more rows.
 func (s *slot) keep(td *tdict.TensorDict) {
 	s.last = td
 	if s.kept == nil || s.kept.Shape()[0] <= td.Shape()[0] {
@@ -58,8 +58,8 @@ func (s *slot) memory(own bool) *Memory {
 	return &s.mem
 }
 
-// become has the batch be what a function of a user makes of it.
-func (s *slot) become(what string, fn func(td *tdict.TensorDict) (*tdict.TensorDict, error)) error {
+// replace replaces the batch by fn(batch). what names fn, a function of the user, in errors.
+func (s *slot) replace(what string, fn func(td *tdict.TensorDict) (*tdict.TensorDict, error)) error {
 	err := workers.Call(func() (err error) {
 		if s.batch, err = fn(s.batch); err == nil && s.batch == nil {
 			err = fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
@@ -72,56 +72,56 @@ func (s *slot) become(what string, fn func(td *tdict.TensorDict) (*tdict.TensorD
 	return nil
 }
 
-// poison overwrites the memory that will be used again.
+// poison overwrites the memory that will be reused.
 func (s *slot) poison() {
 	for _, x := range s.mem.made {
-		spoil(x)
+		poisonTensor(x)
 	}
 	for _, td := range []*tdict.TensorDict{s.kept, s.last} {
 		if td != nil {
-			spoilLeaves(td)
+			poisonLeaves(td)
 		}
 	}
 }
 
-// spoilLeaves overwrites the elements of a dictionary with rubbish.
-func spoilLeaves(td *tdict.TensorDict) {
+// poisonLeaves overwrites the elements of a dictionary.
+func poisonLeaves(td *tdict.TensorDict) {
 	for _, leaf := range td.Leaves() {
 		switch x := leaf.(type) {
 		case *tensor.Tensor:
-			spoil(x)
+			poisonTensor(x)
 		case *ragged.Tensor:
-			if values, err := x.Values(); err == nil { // what cannot be read is not used again
-				spoil(values)
+			if values, err := x.Values(); err == nil { // memory that cannot be read is not reused
+				poisonTensor(values)
 			}
 		}
 	}
 }
 
-// spoil overwrites elements with what is hardly a value: NaN, the least integer, the largest of
-// those without a sign, true.
-func spoil(x *tensor.Tensor) {
-	rubbish, ok := map[tensor.DType]any{
+// poisonTensor overwrites the elements of x with an unlikely value: NaN, the least integer, the
+// largest unsigned integer, or true.
+func poisonTensor(x *tensor.Tensor) {
+	value, ok := map[tensor.DType]any{
 		tensor.Bool: true,
 		tensor.Int8: math.MinInt8, tensor.Int16: math.MinInt16, tensor.Int32: math.MinInt32, tensor.Int64: math.MinInt64,
 		tensor.Uint8: math.MaxUint8, tensor.Uint16: math.MaxUint16, tensor.Uint32: math.MaxUint32, tensor.Uint64: uint64(math.MaxUint64),
 	}[x.DType()]
 	if !ok {
-		rubbish = math.NaN()
+		value = math.NaN()
 	}
-	_ = arith.FillInPlace(x, rubbish) // what cannot be written to is not used again
+	_ = arith.FillInPlace(x, value) // memory that cannot be written to is not reused
 }
 
-// A pool has the slots that are not in use. Safe for concurrent use.
+// A pool holds the slots that are not in use. Safe for concurrent use.
 type pool struct {
-	limit int // of the bytes of their memory; 0 for none
+	limit int // on the bytes of their memory; 0 means no limit
 
 	mu    sync.Mutex
 	free  []*slot
-	bytes int // of the memory of free
+	bytes int // size of the memory of free
 }
 
-// get returns a slot that nobody uses.
+// get returns a slot that is not in use.
 func (p *pool) get() *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *pool) get() *slot {
 	return s
 }
 
-// put gives a slot back, without its memory if there is enough already.
+// put returns a slot to the pool, and drops its memory if the limit is reached.
 func (p *pool) put(s *slot) {
 	s.batch, s.last = nil, nil
 	p.mu.Lock()

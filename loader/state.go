@@ -6,28 +6,28 @@ import (
 	"hash/fnv"
 )
 
-// stateVersion changes when what a state or an order means does.
+// stateVersion changes when the meaning of a state or the order of a sampler changes.
 const stateVersion = 1
 
-// A State says where a run stands, in a form to keep, as JSON: a loader of the same data, with the
-// same sampler and batching, that is restored from it gives the batches that were left.
+// A State is the position of a run, in a form to store as JSON. A loader of the same data, with the
+// same sampler and batching, that is restored from it returns the remaining batches.
 type State struct {
-	Version  int    `json:"version"`             // of this form and of the orders of sampler
+	Version  int    `json:"version"`             // of this format and of the orders of samplers
 	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
-	Rows     int    `json:"rows"`                // of the source
+	Rows     int    `json:"rows"`                // number of rows of the source
 	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes
-	Schema   string `json:"schema,omitempty"`    // a sum of the source's Description.Schema
+	Schema   string `json:"schema,omitempty"`    // a checksum of the source's Description.Schema
 	Source   string `json:"source,omitempty"`    // the source's Description.Version
-	Sampler  string `json:"sampler"`             // as it describes itself
-	Batching string `json:"batching"`            // as it describes itself
+	Sampler  string `json:"sampler"`             // from its String method
+	Batching string `json:"batching"`            // from its String method
 	Seed     uint64 `json:"seed"`
 	Epoch    uint64 `json:"epoch"`
-	Batch    int    `json:"batch"` // how many of the epoch all ranks together have been given
+	Batch    int    `json:"batch"` // batches of the epoch that were given, counted over all ranks
 }
 
-// State returns where l stands: within a loop, after the batch that the loop has. It is the same on
-// all ranks that have had equally many batches. Workers, Ahead, Collate, Transform and what else
-// does not change which rows come are not part of it.
+// State returns the position of l: within a loop, after the loop's current batch. It is the same on
+// all ranks that have had equally many batches. It does not contain options that do not affect
+// which rows come, such as Workers, Ahead, Collate and Transform.
 func (l *Loader) State() State {
 	at, p, err := l.here()
 	if err != nil {
@@ -38,8 +38,8 @@ func (l *Loader) State() State {
 	return s
 }
 
-// lastPlans returns the plans of the version that l stands in, or else those made last: what is
-// known of a source that fails or was replaced.
+// lastPlans returns the plans of the current epoch, or else the latest plans. They describe a
+// source that fails or was replaced.
 func (l *Loader) lastPlans() *plans {
 	l.mu.Lock()
 	p := l.within
@@ -52,7 +52,7 @@ func (l *Loader) lastPlans() *plans {
 	return l.plans
 }
 
-// identity returns the part of the state that does not change as batches come.
+// identity returns the part of the state that does not depend on the position.
 func (l *Loader) identity(p *plans) State {
 	return State{
 		Version: stateVersion, Dataset: l.opt.Dataset,
@@ -61,7 +61,7 @@ func (l *Loader) identity(p *plans) State {
 	}
 }
 
-// sum returns 16 hexadecimal digits that stand for a text, or "" for none.
+// sum returns a checksum of a text as 16 hexadecimal digits, or "" for an empty text.
 func sum(text string) string {
 	if text == "" {
 		return ""
@@ -71,14 +71,14 @@ func sum(text string) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// Restore has l stand where a state says, with its seed. The number of ranks may be another one:
-// what is left of the epoch is dealt to those that there are now. That takes no longer at the end
-// of an epoch than at its beginning.
+// Restore sets the position and the seed of l from a state. The number of ranks may differ: the
+// rest of the epoch is divided among the current ranks. Restoring takes the same time at the end of
+// an epoch as at its beginning.
 //
-// Restore returns [ErrState] if the state is of another version, dataset, sampler or batching, of
-// other rows, another schema or another version of the source, or lies beyond the end of the epoch,
-// [ErrBusy] within a loop over batches, and the errors of [New] about the epoch. Then l stays where
-// it is.
+// Restore returns [ErrState] if the state has another version, dataset, sampler, batching, number
+// of rows or schema, is of another version of the source, or is past the end of the epoch;
+// [ErrBusy] within a loop over batches; and errors about the epoch as from [New]. On an error l
+// keeps its position.
 func (l *Loader) Restore(s State) error {
 	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
 	if errors.Is(err, ErrSeek) {
@@ -90,7 +90,7 @@ func (l *Loader) Restore(s State) error {
 	return nil
 }
 
-// check returns an error if a state is of another run than that which s says.
+// check returns an error unless other is a state of the same run as s.
 func (s State) check(other State) error {
 	for _, field := range []struct {
 		name      string
@@ -99,8 +99,8 @@ func (s State) check(other State) error {
 		{"version", other.Version, s.Version},
 		{"dataset", other.Dataset, s.Dataset},
 		{"rows", other.Rows, s.Rows},
-		{"bytes of a row", other.RowBytes, s.RowBytes},
-		{"sum of the schema", other.Schema, s.Schema},
+		{"row size in bytes", other.RowBytes, s.RowBytes},
+		{"checksum of the schema", other.Schema, s.Schema},
 		{"version of the source", other.Source, s.Source},
 		{"sampler", other.Sampler, s.Sampler},
 		{"batching", other.Batching, s.Batching},
@@ -112,10 +112,10 @@ func (s State) check(other State) error {
 	return nil
 }
 
-// Seek has l stand at the beginning of an epoch, or before a batch of it, counted over all ranks
-// together. It returns [ErrSeek] if the epoch has fewer batches, or one without end more than 2^40
-// before it, [ErrBusy] within a loop over batches, and the errors of [New] about the epoch. Then l
-// stays where it is.
+// Seek sets the position of l to a batch of an epoch; batches are counted over all ranks. It
+// returns [ErrSeek] if the epoch has fewer batches, or, for an endless epoch, if batch is above
+// 2^40; [ErrBusy] within a loop over batches; and errors about the epoch as from [New]. On an error
+// l keeps its position.
 func (l *Loader) Seek(epoch uint64, batch int) error {
 	to := cursor{l.cursor().seed, epoch, batch}
 	if err := l.seek(to, func(*plans) error { return nil }); err != nil {
@@ -124,7 +124,7 @@ func (l *Loader) Seek(epoch uint64, batch int) error {
 	return nil
 }
 
-// seek has l stand at a place that there is, unless check finds something wrong with its epoch.
+// seek sets the position of l if it exists and check accepts the plans of its epoch.
 func (l *Loader) seek(to cursor, check func(p *plans) error) error {
 	l.mu.Lock()
 	busy := l.busy

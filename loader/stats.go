@@ -8,24 +8,25 @@ import (
 	"github.com/go-tensordict/tensordict/loader/sampler"
 )
 
-// Stats say how the time of a loop over batches was spent.
+// Stats describe how the time of a loop over batches was spent.
 type Stats struct {
 	Batches int
 	Rows    int
-	Bytes   int           // of the batches that the loop was given
-	Waited  time.Duration // by the loop, for batches
-	Used    time.Duration // by the loop, with batches
-	Worked  time.Duration // on making batches, by all goroutines together
+	Bytes   int           // of the batches that the loop got
+	Waited  time.Duration // time that the loop waited for batches
+	Used    time.Duration // time that the loop used batches
+	Worked  time.Duration // time spent making batches, summed over goroutines
 }
 
-// Stats returns those of the loop over [Loader.Batches] that runs, or ran last.
+// Stats returns the stats of the running loop over [Loader.Batches], or of the last one.
 func (l *Loader) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stats
 }
 
-// handed notes that the loop was given a batch, after which l stands at.
+// handed records that the loop got a batch. at is the position after it; more is added to the
+// stats.
 func (l *Loader) handed(at cursor, more Stats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +36,7 @@ func (l *Loader) handed(at cursor, more Stats) {
 	s.Waited, s.Worked = s.Waited+more.Waited, s.Worked+more.Worked
 }
 
-// used notes how long the loop was busy with a batch, and returns the stats.
+// used records how long the loop used a batch, and returns the stats.
 func (l *Loader) used(took time.Duration) Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,20 +44,20 @@ func (l *Loader) used(took time.Duration) Stats {
 	return l.stats
 }
 
-// Elapsed returns how long the loop has run.
+// Elapsed returns the running time of the loop.
 func (s Stats) Elapsed() time.Duration { return s.Waited + s.Used }
 
-// WaitShare returns the part of its time, from 0 to 1, that the loop has waited for batches. If it
-// is near 0, input is not the bottleneck.
+// WaitShare returns the part of the running time, from 0 to 1, that the loop waited for batches. If
+// it is near 0, input is not the bottleneck.
 func (s Stats) WaitShare() float64 { return ratio(s.Waited, s.Elapsed()) }
 
-// RowsPerSecond returns how many rows the loop was given in a second.
+// RowsPerSecond returns the number of rows that the loop got per second.
 func (s Stats) RowsPerSecond() float64 { return float64(s.Rows) / seconds(s.Elapsed()) }
 
-// BytesPerSecond returns how many bytes the loop was given in a second.
+// BytesPerSecond returns the number of bytes that the loop got per second.
 func (s Stats) BytesPerSecond() float64 { return float64(s.Bytes) / seconds(s.Elapsed()) }
 
-// String returns the stats in one line, as
+// String returns the stats in one line, such as
 //
 //	29 batches, 1797 rows, 129 kB in 1.2ms: 1.5M rows/s, 108 MB/s; waited 41%, worked 0.5ms
 func (s Stats) String() string {
@@ -65,10 +66,10 @@ func (s Stats) String() string {
 		scaled(s.RowsPerSecond()), scaled(s.BytesPerSecond()), 100*s.WaitShare(), short(s.Worked))
 }
 
-// seconds returns a duration in seconds, never 0.
+// seconds returns a duration in seconds, which is never 0.
 func seconds(d time.Duration) float64 { return max(d, 1).Seconds() }
 
-// ratio returns a / b, or 0 for nothing.
+// ratio returns a / b, or 0 if b is 0.
 func ratio(a, b time.Duration) float64 {
 	if b <= 0 {
 		return 0
@@ -76,7 +77,7 @@ func ratio(a, b time.Duration) float64 {
 	return float64(a) / float64(b)
 }
 
-// scaled returns a number with three digits and a prefix of SI, as "1.53 M".
+// scaled formats a number with three digits and an SI prefix, such as "1.53 M".
 func scaled(x float64) string {
 	const prefixes = " kMGTPE"
 	i := 0
@@ -89,7 +90,7 @@ func scaled(x float64) string {
 	return fmt.Sprintf("%.*f %c", max(0, 2-int(math.Log10(x))), x, prefixes[i])
 }
 
-// short returns a duration with three digits or so.
+// short rounds a duration to about three digits.
 func short(d time.Duration) time.Duration {
 	for unit := time.Second; unit > time.Nanosecond; unit /= 10 {
 		if d >= unit {
@@ -99,15 +100,15 @@ func short(d time.Duration) time.Duration {
 	return d
 }
 
-// Progress says how far a loop over batches has come.
+// Progress is the progress of a loop over batches.
 type Progress struct {
 	Epoch uint64
-	Done  int   // batches that this loop has had
-	Total int   // batches that this loop will have had at its end; sampler.NoEnd if it has none
-	Stats Stats // of this loop
+	Done  int   // number of batches that this loop has had
+	Total int   // number of batches of this loop; sampler.NoEnd if it has no end
+	Stats Stats // stats of this loop
 }
 
-// Left returns how long the rest will take, at the speed so far: 0 if there is no end.
+// Left returns the remaining time at the speed so far, or 0 if the loop has no end.
 func (p Progress) Left() time.Duration {
 	if p.Total == sampler.NoEnd {
 		return 0
@@ -116,7 +117,8 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(min(left, math.MaxInt64/2))
 }
 
-// String returns the progress in one line, as "epoch 3: 120 of 782 batches, 1.5 Mrows/s, 4s left".
+// String returns the progress in one line, such as "epoch 3: 120 of 782 batches, 1.5 Mrows/s, 4s
+// left".
 func (p Progress) String() string {
 	if p.Total == sampler.NoEnd {
 		return fmt.Sprintf("epoch %d: %d batches, %srows/s", p.Epoch, p.Done, scaled(p.Stats.RowsPerSecond()))

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Subset returns a source of some rows of another, in the given order, repetitions included: row i
-// of it is row rows[i] of src. It copies rows. It returns [ErrSource] if src is nil, and
+// Subset returns a source of some rows of src, in the given order, repetitions included: its row i
+// is row rows[i] of src. It copies rows. It returns [ErrSource] if src is nil, and
 // shapeops.ErrIndex if a row does not exist.
 func Subset(src Source, rows []int) (Source, error) {
 	if src == nil {
@@ -38,7 +38,7 @@ func (s subset) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*
 	return s.src.Fetch(ctx, s.of(rows), dst)
 }
 
-// of returns the rows of the source that rows of the subset are.
+// of converts rows of the subset to rows of the source.
 func (s subset) of(rows []int) []int {
 	of := make([]int, len(rows))
 	for i, row := range rows {
@@ -47,7 +47,7 @@ func (s subset) of(rows []int) []int {
 	return of
 }
 
-// Slice implements [Slicer]: for rows that are neighbours in a source that is a Slicer.
+// Slice implements [Slicer], for rows that are consecutive in a source that is a Slicer.
 func (s subset) Slice(start, stop int) (*tdict.TensorDict, error) {
 	src, ok := s.src.(Slicer)
 	if !ok || start < 0 || stop <= start || stop > len(s.rows) {
@@ -62,7 +62,7 @@ func (s subset) Slice(start, stop int) (*tdict.TensorDict, error) {
 	return src.Slice(rows[0], rows[0]+len(rows))
 }
 
-// Prefetch implements [Prefetcher], if the source does.
+// Prefetch implements [Prefetcher]. It does nothing if the source is not a Prefetcher.
 func (s subset) Prefetch(rows ...int) error {
 	if err := checkExist(rows, len(s.rows)); err != nil {
 		return err

@@ -11,13 +11,13 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Zip returns a source whose rows have the entries of the rows of several, which must have
-// different keys:
+// Zip returns a source that combines the rows of several sources, which must have different keys.
+// Each row has the entries of that row in all sources:
 //
 //	sources of N rows, [N B...] and [N B... C...] -> N rows, [N B...]
 //
-// It returns [ErrLen] if they differ in N, and [ErrSource] if there is none or one is nil. Fetch
-// returns tdict.ErrExists if two of them have a key.
+// It returns [ErrLen] if they differ in N, and [ErrSource] if there are no sources or one is nil.
+// Fetch returns tdict.ErrExists if two sources have the same key.
 func Zip(sources ...Source) (Source, error) {
 	if err := checkSources(sources); err != nil {
 		return nil, fmt.Errorf("zip: %w", err)
@@ -33,16 +33,16 @@ func checkLens(sources []Source) error {
 	n := sources[0].Len()
 	for i, src := range sources {
 		if got := src.Len(); got != n {
-			return fmt.Errorf("%w: source %d has %d rows, want %d as the first", ErrLen, i, got, n)
+			return fmt.Errorf("%w: source %d has %d rows, want %d as in source 0", ErrLen, i, got, n)
 		}
 	}
 	return nil
 }
 
-// A zipped is several sources side by side.
+// A zipped is the source that Zip returns.
 type zipped struct {
 	parts []Source
-	keys  []atomic.Pointer[[]nestedkey.Key] // of the entries of each part, once it was fetched
+	keys  []atomic.Pointer[[]nestedkey.Key] // keys of the entries of each part, set by its first Fetch
 }
 
 func newZip(parts []Source) *zipped {
@@ -54,8 +54,8 @@ func (z *zipped) Len() int { return z.parts[0].Len() }
 
 // Fetch implements [Source].
 func (z *zipped) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
-	out, err := z.side(len(rows), func(i int) (*tdict.TensorDict, error) {
-		return z.parts[i].Fetch(ctx, rows, z.room(i, dst))
+	out, err := z.combine(len(rows), func(i int) (*tdict.TensorDict, error) {
+		return z.parts[i].Fetch(ctx, rows, z.destination(i, dst))
 	})
 	if err != nil || dst == nil || !sameKeys(dst, out) {
 		return out, err
@@ -78,21 +78,21 @@ func sameKeys(a, b *tdict.TensorDict) bool {
 	return a.NumEntries() == b.NumEntries()
 }
 
-// room returns the entries of dst that part i is fetched into, or nil.
-func (z *zipped) room(i int, dst *tdict.TensorDict) *tdict.TensorDict {
+// destination returns the entries of dst into which part i may be fetched, or nil.
+func (z *zipped) destination(i int, dst *tdict.TensorDict) *tdict.TensorDict {
 	keys := z.keys[i].Load()
 	if dst == nil || keys == nil {
 		return nil
 	}
 	room, err := dst.Select(*keys...)
 	if err != nil {
-		return nil // dst is of something else
+		return nil // dst is from another source
 	}
 	return room
 }
 
-// side returns the entries of all parts, of n rows each, side by side.
-func (z *zipped) side(n int, part func(i int) (*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
+// combine returns the entries of all parts in one dictionary of n rows.
+func (z *zipped) combine(n int, part func(i int) (*tdict.TensorDict, error)) (*tdict.TensorDict, error) {
 	var out *tdict.TensorDict
 	for i := range z.parts {
 		td, err := part(i)
@@ -106,7 +106,7 @@ func (z *zipped) side(n int, part func(i int) (*tdict.TensorDict, error)) (*tdic
 	return out, nil
 }
 
-// add returns out with the entries of part i.
+// add adds the entries of part i to out, and returns it.
 func (z *zipped) add(out, td *tdict.TensorDict, i int) (*tdict.TensorDict, error) {
 	if z.keys[i].Load() == nil {
 		keys := slices.Collect(td.Keys())
@@ -126,9 +126,9 @@ func (z *zipped) add(out, td *tdict.TensorDict, i int) (*tdict.TensorDict, error
 	return out, nil
 }
 
-// Slice implements [Slicer]: if all parts are Slicers.
+// Slice implements [Slicer], if all parts are Slicers.
 func (z *zipped) Slice(start, stop int) (*tdict.TensorDict, error) {
-	return z.side(stop-start, func(i int) (*tdict.TensorDict, error) {
+	return z.combine(stop-start, func(i int) (*tdict.TensorDict, error) {
 		s, ok := z.parts[i].(Slicer)
 		if !ok {
 			return nil, errApart
@@ -137,7 +137,7 @@ func (z *zipped) Slice(start, stop int) (*tdict.TensorDict, error) {
 	})
 }
 
-// Prefetch implements [Prefetcher], for parts that do.
+// Prefetch implements [Prefetcher]. It skips parts that are not Prefetchers.
 func (z *zipped) Prefetch(rows ...int) error {
 	for _, part := range z.parts {
 		if p, ok := part.(Prefetcher); ok {

@@ -5,26 +5,39 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// AppendMember saves td as a further, last member of the lazy stack in the directory dir. It is
-// written beside the others and gets its number as a whole: who opens dir meanwhile, Python too,
-// sees all of it or nothing, and what is open shows it after [Dataset.Refresh]. Then the meta.json
-// says how many members there are at least, so that one that is lost is [ErrCorrupt]. Several may
-// append at the same time.
+// AppendMember saves td as a further, last member of the lazy stack in the directory dir. It writes
+// the member beside the others and renames it to its number: a reader of dir, Python too, sees all of
+// it or nothing, and an open [Dataset] shows it after [Dataset.Refresh]. Several processes may append
+// at the same time.
 //
-// td must stack with the first member: shapeops.ErrShape and tdict.ErrKind are those of
-// [tdict.LazyStack]; other members are not looked at. AppendMember returns [ErrUnsupported] if dir is no lazy
-// stack, [ErrCorrupt] if members are missing, [ErrBusy] if others change the meta.json for longer
-// than a second, and the errors of [SaveWith]. If only the meta.json could not be written, the
-// member is there.
+// Then the meta.json says how many members there are at least, so that the loss of the last one is
+// [ErrCorrupt], and the kinds of values under all keys. AppendMember opens the members that Python
+// has added since, and member 0, but no others.
+//
+// AppendMember returns, with nothing changed:
+//
+//   - the errors of [tdict.LazyStack] if td does not stack with the members
+//   - [ErrUnsupported] if dir is not a lazy stack, or the class of td is not that of member 0
+//   - [ErrCorrupt] if the last member is missing
+//   - [ErrBusy] if others change the meta.json for longer than 10 seconds
+//   - the errors of [SaveWith]
+//
+// Python opens a lazy stack only if all members have batch shapes of the same number of dims.
+//
+// If it cannot write the meta.json it returns that error, and the member is there.
 func AppendMember(dir string, td *tdict.TensorDict) error {
 	s := &saver{op: "append member", dir: dir, ctx: context.Background(), may: replaceNothing}
 	if err := s.check(td); err != nil {
@@ -58,11 +71,11 @@ func (s *saver) appendTo(at string, td *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	number, appeared, err := k.asMember(at, m.native.members)
+	appeared, err := k.asMember(root, at, td)
 	if !appeared {
 		return errors.Join(err, k.abort())
 	}
-	return errors.Join(err, countMembers(root, number+1))
+	return err
 }
 
 // stacksWith returns an error unless a dictionary stacks with the member in a directory.
@@ -71,75 +84,180 @@ func stacksWith(first string, td *tdict.TensorDict, dim int) error {
 	if err != nil {
 		return err
 	}
-	_, err = tdict.LazyStack(max(dim, 0), ds.TensorDict, td)
+	_, err = lazyStack(dim, []*tdict.TensorDict{ds.TensorDict, td})
 	return errors.Join(err, ds.Close())
 }
 
-// asMember puts what was written in its place: the first free number, before which there are least
-// members at least. It reports whether it is there now.
-func (k *dirSink) asMember(at string, least int) (number int, appeared bool, err error) {
-	for ; ; number++ {
+// asMember renames the written directory to the first free number, and has the meta.json say so. It
+// holds the lock of the meta.json meanwhile, so that the kinds of values that it compares with are
+// those of all members. It reports whether the member is there now.
+func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (appeared bool, err error) {
+	opt := OpenOptions{Wait: 10 * time.Second}
+	unlock, err := opt.lockMeta(root)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	text, _, err := readMeta(root)
+	if err != nil {
+		return false, err
+	}
+	m, err := decodeMeta(text, maxMeta)
+	if err != nil {
+		return false, err
+	}
+	kinds, number, err := m.native.kindsIn(at)
+	if err == nil {
+		err = kinds.add(td)
+	}
+	for err == nil && !appeared {
 		k.dir = filepath.Join(at, strconv.Itoa(number))
-		_, err := os.Lstat(k.dir)
-		switch {
-		case err == nil:
-			continue
-		case !errors.Is(err, fs.ErrNotExist):
-			return 0, false, err
-		case number < least:
-			return 0, false, corrupt("member %d is missing, want %d members", number, least)
+		if appeared, err = k.publish(); !appeared && errors.Is(err, fs.ErrExist) { // Python took the number
+			number, err = number+1, nil
 		}
-		if appeared, err := k.publish(); appeared || !errors.Is(err, fs.ErrExist) {
-			return number, appeared, err
-		} // another took the number
+	}
+	if err != nil {
+		return appeared, err
+	}
+	text, err = editField(text, fieldNative, func(native []byte) ([]byte, error) {
+		return withMembers(native, number+1, kinds)
+	})
+	if err != nil {
+		return true, fmt.Errorf("%s: %w", metaName, err)
+	}
+	return true, replaceMeta(root, text, true)
+}
+
+// kindsIn returns the kinds of the members of the lazy stack in a directory, and how many there are.
+// It opens only those that the meta.json does not count.
+func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error) {
+	if kinds = maps.Clone(f.kinds); kinds == nil {
+		kinds = memberKinds{}
+	} else if number = f.members; number > 0 {
+		number-- // it must be there, but need not be read
+	}
+	for ; ; number++ {
+		dir := filepath.Join(at, strconv.Itoa(number))
+		_, err := os.Lstat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && number < f.members:
+			return nil, 0, corrupt("member %d is missing, want %d members", number, f.members)
+		case errors.Is(err, fs.ErrNotExist):
+			return kinds, number, nil
+		case err != nil:
+			return nil, 0, err
+		case f.kinds != nil && number < f.members:
+			continue
+		}
+		ds, err := Open(dir)
+		if err == nil {
+			err = errors.Join(kinds.add(ds.TensorDict), ds.Close())
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("member %d: %w", number, err)
+		}
 	}
 }
 
-// countMembers has the meta.json of a lazy stack say that there are so many members at least.
-func countMembers(dir *vfs.Root, members int) error {
-	opt := OpenOptions{}
-	unlock, err := opt.lockMeta(dir)
-	if err != nil {
-		return err
+// memberKinds are the kinds of the values under each key of the members of a lazy stack, those of
+// nested dictionaries included.
+type memberKinds map[nestedkey.Key]string
+
+// kindsOf returns the kinds of the members of td, a stack.
+func kindsOf(td *tdict.TensorDict) (memberKinds, error) {
+	kinds := memberKinds{}
+	for key := range td.NestedKeys() {
+		v, err := td.Get(key)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := v.(*tdict.Stacked); ok {
+			v = firstMember(s)
+		}
+		kinds[key] = entryOf(key, v).Kind.String()
 	}
-	defer unlock()
-	text, _, err := readMeta(dir)
-	if err != nil {
-		return err
+	return kinds, nil
+}
+
+// firstMember returns the first value of s.
+func firstMember(s *tdict.Stacked) tdict.Value {
+	for i := range s.Len() {
+		if v, err := s.Member(i); err == nil { // else there is none
+			return v
+		}
 	}
-	m, err := decodeMeta(text, maxMeta)
-	if err != nil || m.native.members >= members {
-		return err
+	return s
+}
+
+// add adds the kinds of a member. It returns tdict.ErrKind if another member has a value of another
+// kind under a key.
+func (kinds memberKinds) add(td *tdict.TensorDict) error {
+	for key := range td.NestedKeys() {
+		v, err := td.Get(key)
+		if err != nil {
+			return err
+		}
+		got := entryOf(key, v).Kind.String()
+		if want, ok := kinds[key]; ok && got != want {
+			return &tdict.KeyError{Op: "lazy stack", Key: key, Err: fmt.Errorf("%w: got %s, want %s as in other members", tdict.ErrKind, got, want)}
+		}
+		kinds[key] = got
 	}
-	text, err = editField(text, fieldNative, func(native []byte) ([]byte, error) {
-		return withMembers(native, members)
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", metaName, err)
-	}
-	return replaceMeta(dir, text, true)
+	return nil
 }
 
 // withMembers returns the native facts about a lazy stack, nil for none, with the number of its
-// members.
-func withMembers(native []byte, members int) ([]byte, error) {
-	if native == nil {
-		native = []byte(`[{"v":1}]`)
-	}
+// members and their kinds.
+func withMembers(native []byte, members int, kinds memberKinds) ([]byte, error) {
 	out := []byte{'['}
-	number := strconv.AppendInt(nil, int64(members), 10)
-	s := jsonscan.New(native)
-	err := s.Array(func(int) error {
-		object, err := s.Raw()
-		if err == nil {
-			object, err = editField(object, "members", func([]byte) ([]byte, error) { return number, nil })
+	edit := func(i int, object []byte) (err error) {
+		facts := [][2]string{{"members", strconv.Itoa(members)}, {"kinds", string(kinds.appendTo(nil))}}
+		for _, fact := range facts {
+			value := []byte(fact[1])
+			if i > 0 { // the first object has it
+				value = nil
+			}
+			if object, err = editField(object, fact[0], func([]byte) ([]byte, error) { return value, nil }); err != nil {
+				return err
+			}
 		}
-		number = nil // once
-		if len(out) > 1 {
+		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, object...)
-		return err
-	})
-	return append(out, ']'), err
+		return nil
+	}
+	n := 0
+	if native != nil {
+		s := jsonscan.New(native)
+		err := s.Array(func(i int) error {
+			n++
+			object, err := s.Raw()
+			if err != nil {
+				return err
+			}
+			return edit(i, object)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if n == 0 {
+		if err := edit(0, []byte(`{"v":1}`)); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// appendTo appends an object with the kind under each key, sorted by key.
+func (kinds memberKinds) appendTo(b []byte) []byte {
+	b = append(b, '{')
+	for i, key := range slices.Sorted(maps.Keys(kinds)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendText(append(appendText(b, string(key)), ':'), kinds[key])
+	}
+	return append(b, '}')
 }

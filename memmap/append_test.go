@@ -137,6 +137,79 @@ func TestAppendMemberRefuses(t *testing.T) {
 	}
 }
 
+// A member that the whole stack could not be opened with is refused, whatever member it disagrees
+// with and whoever wrote that, and nothing changes.
+func TestAppendMemberKeepsAStackReadable(t *testing.T) {
+	one := func(key nestedkey.Key, v tdict.Value) *tdict.TensorDict {
+		td := tdict.New(2)
+		require.NoError(t, td.Set(key, v))
+		return td
+	}
+	x, data := numbered(tensor.Int8, 0, 2), tensor.Must(tdict.NewData("text"))
+	classed := one("x", x)
+	require.NoError(t, classed.SetClass("my.Run"))
+	wide := tdict.New(2, 3)
+	require.NoError(t, wide.Set("x", numbered(tensor.Int8, 0, 2, 3)))
+	tests := []struct {
+		name          string
+		second, third *tdict.TensorDict
+		want          error
+	}{
+		{"data under a tensor's key", one("y", x), one("y", data), tdict.ErrKind},
+		{"a tensor under a nested key of data", one("n/y", data), one("n/y", x), tdict.ErrKind},
+		{"a dictionary under a tensor's key", one("y", x), one("y/z", x), tdict.ErrKind},
+		{"an empty dictionary under a tensor's key", one("y", x), one("y", tdict.New(2)), tdict.ErrKind},
+		{"a stack under a tensor's key", one("y", x), tensor.Must(tdict.LazyStack(0, one("y", x), one("y", x))), tdict.ErrKind},
+		{"a class", one("y", x), classed, memmap.ErrUnsupported},
+		{"a key of the same kind", one("y", x), one("y", numbered(tensor.Float32, 0, 2, 4)), nil},
+		{"more batch dims", one("y", x), wide, nil},
+	}
+	for _, tt := range tests {
+		for _, by := range []string{"saved", "appended", "put there by Python"} {
+			t.Run(tt.name+" "+by, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "set")
+				var err error
+				switch by {
+				case "saved":
+					err = memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one("x", x), tt.second)))
+				case "appended":
+					err = memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one("x", x))))
+					require.NoError(t, memmap.AppendMember(dir, tt.second))
+				default:
+					err = memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one("x", x))))
+					require.NoError(t, memmap.Save(dir+"-1", tt.second))
+					require.NoError(t, os.Rename(dir+"-1", filepath.Join(dir, "1")))
+				}
+				require.NoError(t, err)
+				before := tree(t, dir)
+				err = memmap.AppendMember(dir, tt.third)
+				require.ErrorIs(t, err, tt.want)
+				if tt.want != nil {
+					require.Equal(t, before, tree(t, dir))
+				} else {
+					saved := filepath.Join(t.TempDir(), "saved")
+					require.NoError(t, memmap.Save(saved, open(t, dir).TensorDict))
+					require.Equal(t, tree(t, dir), tree(t, saved), "saved as it was appended to")
+				}
+				requireSound(t, dir)
+			})
+		}
+	}
+}
+
+// The names of dims that a member's sizes take away are not those of the stack any more.
+func TestAppendMemberToNamedDims(t *testing.T) {
+	td := tensor.Must(tdict.LazyStack(0, episode(t, 2), episode(t, 2)))
+	require.NoError(t, td.SetNames("run", "step"))
+	dir := filepath.Join(t.TempDir(), "set")
+	require.NoError(t, memmap.Save(dir, td))
+	require.NoError(t, memmap.AppendMember(dir, episode(t, 2)))
+	require.Equal(t, []string{"run", "step"}, open(t, dir).Names())
+	require.NoError(t, memmap.AppendMember(dir, episode(t, 3)))
+	require.Equal(t, []string{"run"}, open(t, dir).Names())
+	requireSound(t, dir)
+}
+
 // A stack opened to be written has its members' files as memory, and sums again once it is closed.
 func TestLazyStackIsWritten(t *testing.T) {
 	dir := saveEpisodes(t, 2, 3)

@@ -96,7 +96,7 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 		if !ok || !d.Shape().Equal(td.Shape()) {
 			continue
 		}
-		if one, same := d.Uniform(); one == nil && (same || d.Shape().Size() == 0) {
+		if one, same := datajson.Shared(d); one == nil && (same || d.Shape().Size() == 0) {
 			if why := nameClash(key.Name(), fileName(key.Name()), nil); why != "" {
 				return s.fail(n.at, fmt.Errorf("%w: %s: %s", ErrName, quote(key.Name()), why))
 			}

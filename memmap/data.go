@@ -136,7 +136,7 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	if !d.Shape().Equal(n.meta.shape) {
 		e.fact.batch = d.Shape().Clone()
 	}
-	if one, ok := d.Uniform(); ok || d.Shape().Size() == 0 {
+	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
 		e.class = dataClass
 		inner.text = dataText(one)
 	} else {

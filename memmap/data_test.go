@@ -235,9 +235,9 @@ func TestOpenRefusesData(t *testing.T) {
 		err               error
 		text              string
 	}{
-		{"an integer beyond 64 bits", `[]`, dataHead + `9223372036854775808` + dataTail, memmap.ErrUnsupported, "an integer beyond 64 bits"},
-		{"half a character", `[]`, dataHead + `"\ud83e"` + dataTail, memmap.ErrUnsupported, "half of a character"},
-		{"an escape that is none", `[]`, dataHead + `"\x"` + dataTail, memmap.ErrCorrupt, "an escape that is none"},
+		{"an integer beyond 64 bits", `[]`, dataHead + `9223372036854775808` + dataTail, memmap.ErrUnsupported, "integer does not fit 64 bits"},
+		{"half a character", `[]`, dataHead + `"\ud83e"` + dataTail, memmap.ErrUnsupported, "half of a surrogate pair"},
+		{"an escape that is none", `[]`, dataHead + `"\x"` + dataTail, memmap.ErrCorrupt, "invalid escape"},
 		{"no value", `[]`, dataHead + dataTail, memmap.ErrCorrupt, "want a value"},
 		{"values nested too deep", `[]`, dataHead + strings.Repeat("[", 300) + strings.Repeat("]", 300) + dataTail, memmap.ErrUnsupported, "nested more than 256 deep"},
 		{"neither data nor a pickle", `[]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","_is_non_tensor":true}`, memmap.ErrCorrupt, "neither data nor other.pickle"},

@@ -23,22 +23,36 @@ func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
 		err = corrupt("a lazy stack without members")
 	case len(members) < m.native.members:
 		err = corrupt("a lazy stack of %d members, want at least %d: member %d is missing", len(members), m.native.members, len(members))
-	case m.dim < 0 || m.dim > len(members[0].Shape()):
-		err = corrupt("want a stack_dim of 0 to %d", len(members[0].Shape()))
-	default:
-		err = checkClasses(members)
+	}
+	var td *tdict.TensorDict
+	if err == nil {
+		td, err = lazyStack(m.dim, members)
 	}
 	if err != nil {
 		return nil, r.fail(n, metaName, err)
 	}
-	td, err := tdict.LazyStack(m.dim, members...)
+	if dims := len(td.Shape()); len(m.native.names) > dims { // a later member has other sizes
+		m.native.names = m.native.names[:dims]
+	}
+	return td, r.names(n, m, td)
+}
+
+// lazyStack stacks members, of which there is at least one, as they can be saved.
+func lazyStack(dim int, members []*tdict.TensorDict) (*tdict.TensorDict, error) {
+	if dim < 0 || dim > len(members[0].Shape()) {
+		return nil, corrupt("want a stack_dim of 0 to %d", len(members[0].Shape()))
+	}
+	if err := checkClasses(members); err != nil {
+		return nil, err
+	}
+	td, err := tdict.LazyStack(dim, members...)
 	if err == nil {
 		err = checkShapes(td)
 	}
 	if err != nil {
-		return nil, r.fail(n, metaName, unsupported("a lazy stack: %w", err))
+		return nil, unsupported("a lazy stack: %w", err)
 	}
-	return td, r.names(n, m, td)
+	return td, nil
 }
 
 // members opens all members.
@@ -162,6 +176,9 @@ func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 	s.nodes = append(s.nodes, n)
 	n.meta = &meta{class: lazyClass, dim: dim}
 	n.meta.native.names, n.meta.native.members = dimNames(td), len(members)
+	if n.meta.native.kinds, err = kindsOf(td); err != nil {
+		return s.fail(n.at, err)
+	}
 	for i, m := range members {
 		if err := m.SetClass(""); err != nil { // which the stack has
 			return s.fail(n.at, err)

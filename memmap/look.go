@@ -27,23 +27,25 @@ type Entry struct {
 	DType  tensor.DType   // 0 for a dictionary and Data
 	Shape  shapeops.Shape // of a dictionary its batch shape; tdict.Any for a size that differs between rows
 	Names  []string       // of the batch dims of a dictionary; nil if no dim has one
-	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none
+	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none, or one for each member
 	Bytes  int64          // of the elements
 	Summed bool           // there are checksums of the elements
 }
 
-// Look returns what is known of the dictionary saved at dir, a directory or a file, without
-// mapping or reading the elements of a leaf. It reads every meta.json and, as [Open] does, looks at
-// the sizes of files, and reads the offsets of ragged rows, which opt bounds. opt.Writable is not looked at. Nothing says that ragged uint8 is text: its Kind is
-// tdict.KindRagged.
-//
-// The errors are those of [OpenWith]: what it refuses, Look does.
+// Look returns the [Dataset.Listing] of the dictionary saved at dir, a directory or a file. It opens
+// and closes the dictionary, as opt says but for Writable, and returns the errors of [OpenWith].
 func Look(dir string, opt OpenOptions) (*Listing, error) {
 	opt.Writable = false
 	d, err := OpenWith(dir, opt)
 	if err != nil {
 		return nil, err
 	}
+	return d.Listing(), d.Close()
+}
+
+// Listing lists the entries of d and where their elements lie. It maps and reads no leaf. Ragged
+// uint8 has the kind tdict.KindRagged, since the format does not say that it is text. d must be open.
+func (d *Dataset) Listing() *Listing {
 	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
 	switch d.in.(type) {
 	case *archive:
@@ -52,7 +54,7 @@ func Look(dir string, opt OpenOptions) (*Listing, error) {
 		l.Form = Consolidated
 	}
 	l.dict("", d.TensorDict)
-	return l, d.Close()
+	return l
 }
 
 // dict lists the entries of a dictionary.

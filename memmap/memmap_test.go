@@ -112,7 +112,7 @@ func TestOpenedBeforeReplacedUnmapped(t *testing.T) {
 	require.NoError(t, memmap.Save(dir, steps()))
 	_, err := ds.Clone()
 	require.ErrorIs(t, err, memmap.ErrReplaced)
-	require.ErrorContains(t, err, "obs/pos.memmap: the directory was replaced after it was opened, open it again")
+	require.ErrorContains(t, err, "obs/pos.memmap: the directory was replaced after it was opened: open it again")
 }
 
 func TestSaveRefuses(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -31,11 +32,12 @@ type fact struct {
 type nodeFact struct {
 	growing bool // written by a Writer that has not finished
 	nodes   []nodeShape
-	by      string   // the token of the last who made sums void, if some are
-	names   []string // of the dims of the batch shape, "" for none; nil if no dim has one
-	schema  []byte   // the text of the schema of the outermost dictionary; nil for none
-	members int      // of a lazy stack: how many members there are at least
-	more    []byte   // as that of a fact
+	by      string      // the token of the last who made sums void, if some are
+	names   []string    // of the dims of the batch shape, "" for none; nil if no dim has one
+	schema  []byte      // the text of the schema of the outermost dictionary; nil for none
+	members int         // of a lazy stack: how many members there are at least
+	kinds   memberKinds // of these members; nil if not said
+	more    []byte      // as that of a fact
 }
 
 // says reports whether there is anything to say.
@@ -146,6 +148,8 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 				f.names, err = r.texts()
 			case "members":
 				f.members, err = r.count()
+			case "kinds":
+				f.kinds, err = r.kinds()
 			case "schema":
 				f.schema, err = r.Raw()
 				f.schema = slices.Clone(f.schema) // the rest of the text is not kept
@@ -166,6 +170,18 @@ func (r *factReader) count() (int, error) {
 		err = corrupt("got %d members, want 0 to %d", n, math.MaxInt32)
 	}
 	return int(n), err
+}
+
+// kinds reads the kind under each key.
+func (r *factReader) kinds() (memberKinds, error) {
+	kinds := memberKinds{}
+	err := r.Object(func(key []byte) error {
+		name := nestedkey.Key(key)
+		kind, err := r.Text()
+		kinds[name] = string(kind)
+		return err
+	})
+	return kinds, err
 }
 
 // node reads one dictionary of a growing dataset.
@@ -275,6 +291,9 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 	}
 	if f.members > 0 {
 		b = strconv.AppendInt(append(b, `,"members":`...), int64(f.members), 10)
+	}
+	if f.kinds != nil {
+		b = f.kinds.appendTo(append(b, `,"kinds":`...))
 	}
 	if f.schema != nil {
 		b = append(append(b, `,"schema":`...), f.schema...)

@@ -2,8 +2,8 @@ package nestedkey
 
 import "cmp"
 
-// Compare orders keys part by part, each by the bytes of its text, and a key before those below it.
-// It returns -1, 0 or +1, as [cmp.Compare] does, and allocates nothing.
+// Compare orders keys part by part, each by the bytes of its text. A key comes before the keys
+// nested in it. Compare returns -1, 0 or +1, as [cmp.Compare] does, and allocates nothing.
 func Compare(a, b Key) int {
 	for a != "" && b != "" {
 		x, nx := head(a)
@@ -16,8 +16,8 @@ func Compare(a, b Key) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// head returns the first byte of k's text and how many bytes spell it. The separator is less than
-// any.
+// head returns the first byte of k's text, and the number of bytes that spell it. It returns -1 for
+// the separator, which is less than any byte.
 func head(k Key) (value, width int) {
 	switch {
 	case k[0] == '/':

@@ -1,5 +1,5 @@
-// Package nestedkey spells the keys of nested dictionaries. A [Key] is one or more parts with "/"
-// between them: "obs" has one part, "next/obs" has two.
+// Package nestedkey implements the keys of nested dictionaries. A [Key] is one or more parts with
+// "/" between them: "obs" has one part, "next/obs" has two.
 //
 //	td.Get("next/obs")
 //	td.Get(nestedkey.Join("next", key)) // key may itself be nested

@@ -17,7 +17,7 @@ type Key string
 
 var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Of spells the key with the given parts, each of them any text, taken as it stands.
+// Of returns the key with the given parts, each of them any text. It escapes "/" and "~".
 func Of(first string, rest ...string) Key {
 	if len(rest) == 0 && strings.IndexByte(first, '~') < 0 && strings.IndexByte(first, '/') < 0 {
 		return Key(first)
@@ -37,7 +37,7 @@ func Parse(text string) (Key, error) {
 	return k, k.Check()
 }
 
-// Join puts keys one below the other. A key that is itself nested keeps its parts:
+// Join nests keys: Join("a", "b") is "a/b". A key that is itself nested keeps its parts:
 // Join("a/b", "c") is "a/b/c".
 func Join(outer Key, inner ...Key) Key {
 	switch len(inner) {
@@ -55,8 +55,8 @@ func Join(outer Key, inner ...Key) Key {
 	return Key(b.String())
 }
 
-// Check returns [ErrKey] if k is ill-formed: if it is not UTF-8 or has a "~" that neither 0 nor 1
-// follows.
+// Check returns [ErrKey] if k is ill-formed: if it is not UTF-8, or has a "~" that is not followed
+// by 0 or 1.
 func (k Key) Check() error {
 	s := string(k)
 	if !utf8.ValidString(s) {
@@ -75,8 +75,8 @@ func (k Key) Check() error {
 	return nil
 }
 
-// Cut splits k after its first part. Both sides keep their spelling; nested is false, and rest
-// empty, if k has one part.
+// Cut splits k after its first part. Both results keep their escapes. If k has one part, nested is
+// false and rest is empty.
 func (k Key) Cut() (first, rest Key, nested bool) {
 	head, tail, nested := strings.Cut(string(k), "/")
 	return Key(head), Key(tail), nested
@@ -96,8 +96,8 @@ func (k Key) Name() string {
 	return text(k[strings.LastIndexByte(string(k), '/')+1:])
 }
 
-// Parts yields the text of each part, outermost first. Only a part that holds an escape allocates;
-// to walk the parts as they are spelled, use [Key.Cut].
+// Parts yields the text of each part, outermost first. It allocates only for parts with an escape;
+// to walk the parts with their escapes, use [Key.Cut].
 func (k Key) Parts() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for rest, nested := k, true; nested; {
@@ -110,13 +110,13 @@ func (k Key) Parts() iter.Seq[string] {
 	}
 }
 
-// HasPrefix reports whether the parts of k begin with those of prefix. A key is its own prefix.
+// HasPrefix reports whether the parts of k begin with the parts of prefix. A key is its own prefix.
 func (k Key) HasPrefix(prefix Key) bool {
 	return strings.HasPrefix(string(k), string(prefix)) &&
 		(len(k) == len(prefix) || k[len(prefix)] == '/')
 }
 
-// text undoes the escapes of one part.
+// text returns one part without escapes.
 func text(part Key) string {
 	if strings.IndexByte(string(part), '~') < 0 {
 		return string(part)

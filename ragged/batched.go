@@ -8,19 +8,20 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Execute returns what p.Plan makes of t: of its batch, rows staying whole. Where the plan pads,
-// rows are empty; a tensor of depth 0 is filled with p.Fill there. It shares t's values unless the
-// plan picks by lists or masks, or lays pieces together. It returns shapeops.ErrShape if the batch
-// shape does not begin with that of the plan.
+// Execute applies p.Plan to the batch of t; rows stay whole. Where the plan pads, rows are empty;
+// at depth 0, where there are no rows, the values are p.Fill. The result shares t's values unless
+// the plan picks by lists or masks, or lays pieces together. Execute returns shapeops.ErrShape
+// unless the batch shape begins with the plan's shape.
 func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
 	t := (*Tensor)(v)
 	m, err := t.executed(p)
 	if err != nil || m.view {
 		return t.over(m), err
 	}
-	return t.arrived(p, m, t)
+	return t.copied(p, m, t)
 }
 
+// executed returns how p.Plan moves the rows of t.
 func (t *Tensor) executed(p *plan.Pass) (*moved, error) {
 	if !t.made() {
 		return nil, errNil
@@ -31,7 +32,7 @@ func (t *Tensor) executed(p *plan.Pass) (*moved, error) {
 	return t.layout.executed(p)
 }
 
-// over returns the tensor of t's values with another layout, or nil if there is none.
+// over returns a view of t's values with the layout of m. It returns nil if m is nil.
 func (t *Tensor) over(m *moved) *Tensor {
 	if m == nil {
 		return nil
@@ -39,22 +40,23 @@ func (t *Tensor) over(m *moved) *Tensor {
 	return &Tensor{m.layout, t.values, true}
 }
 
-// arrived is arrive in new memory, which it fills.
-func (t *Tensor) arrived(p *plan.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
+// copied copies the values of xs to new memory, as m says. xs[0] is t.
+func (t *Tensor) copied(p *plan.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
 	var tr tensor.Transfer
-	out, err := t.arrive(&tr, nil, p, m, xs...)
+	out, err := t.addCopy(&tr, nil, p, m, xs...)
 	if err != nil {
 		return nil, err
 	}
 	return finished(out, tr.Run())
 }
 
-// arrive adds to tr what brings values of xs, the first of which is t, to where m says: in the
-// first of given values, or, without these, in new memory. The result is filled by tr.
-func (t *Tensor) arrive(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
+// addCopy adds to tr the copies that move the values of xs, the first of which is t, as m says.
+// They go to the beginning of given, or to new memory if given is nil. The result has its values
+// after tr has run.
+func (t *Tensor) addCopy(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass, m *moved, xs ...*Tensor) (*Tensor, error) {
 	values, err := given, error(nil)
 	if given == nil {
-		values, err = t.room(m.rows())
+		values, err = t.uninit(m.rows())
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func (t *Tensor) arrive(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass,
 	return out, nil
 }
 
-// checkMeta returns tensor.ErrMeta if elements are to come to given values that have none.
+// checkMeta returns tensor.ErrMeta if given is a meta tensor but a source has elements.
 func checkMeta(given *tensor.Tensor, xs []*Tensor) error {
 	for _, x := range xs {
 		if given != nil && x.values.Device() != tensor.Meta {
@@ -95,7 +97,8 @@ func checkMeta(given *tensor.Tensor, xs []*Tensor) error {
 	return nil
 }
 
-// filling returns what rows of depth 0 that come from nowhere are filled with, if there are some.
+// filling returns the value of rows of depth 0 that have no source. padded is false if every row of
+// m has one.
 func (t *Tensor) filling(p *plan.Pass, m *moved) (fill any, padded bool) {
 	rows := 0
 	for _, p := range m.pieces {
@@ -110,8 +113,9 @@ func (t *Tensor) filling(p *plan.Pass, m *moved) (fill any, padded bool) {
 	return fill, true
 }
 
-// place returns where in t's memory values come that m moves: where they lie, if rows keep their
-// lengths, or else to its beginning, if there is enough and no other rows lie in it; nil if not.
+// place returns the part of t's values to which m copies. If rows keep their lengths, it is where
+// they already are. Otherwise it is the beginning of the values, if they are large enough and t's
+// rows are all that they hold. If neither holds, place returns nil.
 func (t *Tensor) place(m *moved, kept bool) (*tensor.Tensor, error) {
 	if first, n, ok := t.layout.span(); ok && kept {
 		if n == t.values.Shape()[0] {
@@ -125,12 +129,12 @@ func (t *Tensor) place(m *moved, kept bool) (*tensor.Tensor, error) {
 	return nil, nil
 }
 
-// keeps reports whether rows of t that are moved keep their lengths, and are there once.
+// keeps reports whether m keeps the lengths of t's rows, and t has no row twice.
 func (t *Tensor) keeps(m *moved) bool {
 	return t.layout == m.layout || !t.layout.root().repeats && t.layout.Equal(m.layout)
 }
 
-// AddExecute adds to tr: dst = what p.Plan makes of t, as [Tensor.IndexInto] says.
+// AddExecute adds to tr: dst = p.Plan applied to t, as [Tensor.IndexInto] does.
 func (v *verbs) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	m, err := t.executed(p)
@@ -140,11 +144,11 @@ func (v *verbs) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error
 	if m.view {
 		m = m.layout.picked(p)
 	}
-	return t.settle(tr, dst, p, m, t)
+	return t.addInto(tr, dst, p, m, t)
 }
 
-// settle adds to tr: dst = values of xs, of which t is the first, where m says.
-func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
+// addInto adds to tr: dst = the values of xs, moved as m says. xs[0] is t.
+func (t *Tensor) addInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
@@ -155,13 +159,13 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved
 		}
 	}
 	if _, _, ok := dst.layout.span(); !ok && kept {
-		return t.through(tr, dst, p, m, xs...)
+		return t.addPermuted(tr, dst, p, m, xs...)
 	}
 	values, err := dst.place(m, kept)
 	if err != nil {
 		return err
 	}
-	out, err := t.arrive(tr, values, p, m, xs...)
+	out, err := t.addCopy(tr, values, p, m, xs...)
 	if err != nil {
 		return err
 	}
@@ -169,16 +173,17 @@ func (t *Tensor) settle(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved
 	return nil
 }
 
-// through is settle in a permuted dst, whose rows keep their lengths and places.
-func (t *Tensor) through(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
-	made, err := t.arrived(p, m, xs...)
+// addPermuted is addInto for a permuted dst whose rows keep their lengths. It copies the values
+// first.
+func (t *Tensor) addPermuted(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
+	made, err := t.copied(p, m, xs...)
 	if err != nil {
 		return err
 	}
-	return dst.become(tr, made, true)
+	return dst.addReplace(tr, made, true)
 }
 
-// checkInto returns an error unless dst can hold values of t in a layout.
+// checkInto returns an error unless dst has the shape of l, and t's depth, features and dtype.
 func (t *Tensor) checkInto(dst *Tensor, l *Layout) error {
 	if !dst.made() {
 		return errNil
@@ -203,18 +208,19 @@ func (t *Tensor) checkLike(x *Tensor) error {
 	return nil
 }
 
-// Join lays xs side by side as p.Join says, rows staying whole, in a new tensor; t is xs[0]. It is
-// what shapeops.Stack and Cat call. It returns [ErrLengths] if depths differ, shapeops.ErrShape if
-// shapes of the batch or of features do, and tensor.ErrDType if dtypes do.
+// Join joins xs as p.Join says, in a new tensor; rows stay whole. t is xs[0]. It implements
+// shapeops.Stack and Cat. It returns [ErrLengths] if depths differ, shapeops.ErrShape if batch
+// shapes or features differ, and tensor.ErrDType if dtypes differ.
 func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return nil, err
 	}
-	return t.arrived(p, m, xs...)
+	return t.copied(p, m, xs...)
 }
 
+// joined returns how p.Join moves the rows of xs.
 func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
@@ -232,24 +238,24 @@ func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 	return join(p, ls)
 }
 
-// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as [Tensor.IndexInto] does.
+// AddJoin adds to tr: dst = xs joined as p.Join says. dst is replaced as in [Tensor.IndexInto].
 func (v *verbs) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	t := (*Tensor)(v)
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return err
 	}
-	return t.settle(tr, dst, p, m, xs...)
+	return t.addInto(tr, dst, p, m, xs...)
 }
 
-// JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto and CatInto
-// call. On an error nothing has changed.
+// JoinInto is Join into dst. It implements shapeops.StackInto and CatInto. On an error nothing has
+// changed.
 func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
 }
 
-// AddWrite adds to tr: the rows of t that p.Plan selects = those of src, broadcast, as
-// [Tensor.SetIndex] says.
+// AddWrite adds to tr: the rows of t that p.Plan selects = the rows of src, broadcast, as
+// [Tensor.SetIndex] does.
 func (v *verbs) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if !t.made() || !src.made() {
@@ -274,7 +280,7 @@ func (v *verbs) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	return t.rewrite(tr, src, p)
 }
 
-// rewrite is Write of rows whose lengths change: all rows of t come to new memory.
+// rewrite is AddWrite of rows whose lengths change: all rows of t move to new memory.
 func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	s, err := t.straight(p)
 	if err != nil {
@@ -287,7 +293,7 @@ func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	if m.view {
 		m = m.complete()
 	}
-	out, err := s.arrive(tr, nil, p, m, s, src)
+	out, err := s.addCopy(tr, nil, p, m, s, src)
 	if err != nil {
 		return err
 	}
@@ -295,7 +301,8 @@ func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	return nil
 }
 
-// Clone returns a copy of t with memory of its own, of the rows that t has and no others.
+// Clone returns a copy of t in its own memory. It copies only the values of t's rows, not others
+// that the memory of a view holds.
 func (t *Tensor) Clone() (*Tensor, error) { return t.cloned(nil) }
 
 // CloneIn implements plan.Nested.

@@ -7,12 +7,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Broadcast returns t with each value repeated for all that a deeper layout has in its place:
+// Broadcast repeats each value of t for all rows or values that a deeper layout has in its place:
 //
 //	t [N *], layout [N * *] -> [N * *]: the day of a visit for each of its codes
 //
-// The first levels of the layout must be those of t. The result is a copy. It returns [ErrLengths]
-// if they are not, and shapeops.ErrDim if the layout is less deep.
+// The outer levels of layout must equal the layout of t. The result is a copy. Broadcast returns
+// [ErrLengths] if they differ, and shapeops.ErrDim if layout has fewer levels than t.
 func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -40,8 +40,8 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 	return finished(&Tensor{layout: deep, values: values}, err)
 }
 
-// Positions returns where each value stands in its row of the last level, 0 for the first:
-// [N *] int64. It returns shapeops.ErrDim at depth 0.
+// Positions returns the position of each value in its row of the last level, starting at 0: [N *]
+// int64. It returns shapeops.ErrDim at depth 0.
 func (t *Tensor) Positions() (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil

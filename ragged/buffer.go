@@ -6,22 +6,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Buffer is memory in which dense tensors are made again and again, as by a loop over batches.
-// What was made in it is overwritten by the next call that is given it. The zero Buffer is ready
-// for use, and a nil one stands for new memory each time. Not safe for concurrent use.
+// A Buffer is reusable memory for dense tensors, for example in a loop over batches. Each call that
+// is given a Buffer overwrites the results of the call before. The zero Buffer is ready for use;
+// with a nil *Buffer each call allocates. Not safe for concurrent use.
 type Buffer struct {
 	slots [][]byte
 	next  int
 }
 
-// reset has the next tensors be made in the memory of the last.
+// reset makes the whole memory available again.
 func (b *Buffer) reset() {
 	if b != nil {
 		b.next = 0
 	}
 }
 
-// tensor returns a tensor whose content is undefined.
+// tensor returns a tensor in the memory of b. Its elements are undefined.
 func (b *Buffer) tensor(d tensor.DType, shape, features shapeops.Shape) (*tensor.Tensor, error) {
 	all := append(shape.Clone(), features...)
 	bytes, err := byteSize(d, all)
@@ -31,9 +31,9 @@ func (b *Buffer) tensor(d tensor.DType, shape, features shapeops.Shape) (*tensor
 	return tensor.FromBytes(d, b.bytes(bytes), all...)
 }
 
-// byteSize returns how many bytes a tensor takes, or the error that tensor.New would return.
+// byteSize returns the size in bytes of a tensor, or the error that tensor.New would return.
 func byteSize(d tensor.DType, shape shapeops.Shape) (int, error) {
-	const surely = 1 << 40 // elements that can be counted in bytes
+	const surely = 1 << 40 // for fewer elements the size in bytes fits an int
 	if err := shape.Check(); err == nil && shape.Size() < surely {
 		return shape.Size() * d.Size(), nil
 	}

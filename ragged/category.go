@@ -9,13 +9,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Categories returns the distinct texts of t, in the order in which they first appear, and which of
-// them each row is:
+// Categories returns the distinct texts of t, in the order in which they first appear, and the
+// number of each row's text:
 //
 //	uint8 [B... *] -> codes int32 [B...], so that row i of t is texts[codes[i]]
 //
-// [FromCategories] goes back. Texts that differ in a byte are distinct. Its errors are those of
-// [Strings] and of [TextCodes.Code].
+// [FromCategories] is the inverse. Texts that differ in a byte are distinct. Categories returns the
+// errors of [Strings] and of [TextCodes.Code].
 func Categories(t *Tensor) (codes *tensor.Tensor, texts []string, err error) {
 	s, err := t.straightText()
 	if err != nil {
@@ -34,7 +34,7 @@ func Categories(t *Tensor) (codes *tensor.Tensor, texts []string, err error) {
 	return codes, c.Texts(), err
 }
 
-// number sets the code of each row of a layout over bytes.
+// number sets codes[i] to the code of row i. l is the layout of the texts in bytes.
 func (c *TextCodes) number(l *Layout, bytes []byte, codes []int32) (err error) {
 	for i := range codes {
 		from, to := l.within(i, 1)
@@ -45,7 +45,7 @@ func (c *TextCodes) number(l *Layout, bytes []byte, codes []int32) (err error) {
 	return nil
 }
 
-// FromCategories returns the texts that codes name:
+// FromCategories returns a tensor with the texts that codes number:
 //
 //	codes int32 [B...] -> uint8 [B... *], row i being texts[codes[i]]
 //
@@ -63,7 +63,7 @@ func FromCategories(codes *tensor.Tensor, texts []string) (out *Tensor, err erro
 	return out, err
 }
 
-// checkCodes returns ErrIndex, with the first row, unless all codes are from 0 to below n.
+// checkCodes returns ErrIndex, with the row, for the first code that is not from 0 to n-1.
 func checkCodes(codes []int32, s shapeops.Shape, n int) error {
 	for i, code := range codes {
 		if code < 0 || int(code) >= n {
@@ -73,18 +73,18 @@ func checkCodes(codes []int32, s shapeops.Shape, n int) error {
 	return nil
 }
 
-// TextCodes numbers distinct texts from 0 on, in the order in which they first appear. A reader of
-// a column of categories uses one for all chunks. The zero TextCodes has no texts. It must not be
-// copied after first use. Not safe for concurrent use.
+// TextCodes numbers distinct texts from 0, in the order in which they first appear. To read a
+// column of categories in chunks, use one TextCodes for all chunks. The zero TextCodes has no
+// texts. It must not be copied after first use. Not safe for concurrent use.
 type TextCodes struct {
 	codes  map[string]int32
 	texts  []string
-	memory strings.Builder // holds the bytes of the last texts
+	memory strings.Builder // the current piece of memory; see keep
 }
 
-// NewTextCodes returns a TextCodes that has texts, numbered by their places: as [TextCodes.Texts]
-// returned them, so that a program goes on with the codes of another. It returns
-// shapeops.ErrIndex for a text that comes twice.
+// NewTextCodes returns a TextCodes in which the number of each text is its index in texts. Given
+// the result of [TextCodes.Texts], a program continues with the same codes. It returns
+// shapeops.ErrIndex for a duplicate text.
 func NewTextCodes(texts []string) (*TextCodes, error) {
 	c := &TextCodes{}
 	for i, text := range texts {
@@ -99,8 +99,9 @@ func NewTextCodes(texts []string) (*TextCodes, error) {
 	return c, nil
 }
 
-// Code returns the number of a text. A text that is new gets the next number and is copied. Code
-// returns shapeops.ErrIndex for a new text if there are 2,147,483,648, all that int32 counts.
+// Code returns the number of a text. A new text gets the next number and is copied. Code returns
+// shapeops.ErrIndex for a new text if there are 2,147,483,648 texts already, all that int32 can
+// number.
 func (c *TextCodes) Code(text []byte) (int32, error) {
 	if code, ok := c.codes[string(text)]; ok {
 		return code, nil
@@ -117,8 +118,8 @@ func (c *TextCodes) Code(text []byte) (int32, error) {
 	return code, nil
 }
 
-// keep returns a copy of text. Copies lie one after the other in pieces of memory that grow, so
-// that many short ones take few allocations.
+// keep returns a copy of text. It packs copies into pieces of memory that grow, so that many short
+// texts take few allocations.
 func (c *TextCodes) keep(text []byte) string {
 	const least, most = 1 << 8, 1 << 20
 	if c.memory.Cap()-c.memory.Len() < len(text) {
@@ -131,6 +132,6 @@ func (c *TextCodes) keep(text []byte) string {
 	return c.memory.String()[from:]
 }
 
-// Texts returns the texts by their numbers. The caller must not change the slice. It stays as it is
-// when new texts follow.
+// Texts returns the texts in the order of their numbers. The caller must not change the slice. New
+// texts do not change it.
 func (c *TextCodes) Texts() []string { return c.texts }

@@ -7,16 +7,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Collate makes collections the rows of dense tensors: what VstackJoints and Densify return, in one
-// pass, for a batch of rows or of ranges of their rows:
+// Collate makes each collection a row of dense tensors. The result is the same as with
+// [VstackJoints] followed by Densify, but takes one pass. The collections may be single rows, or
+// ranges of rows:
 //
 //	visits, err := patients.Row(i)          // of each patient in the batch
 //	visits, err = visits.Range(a, b)
 //	batch, err := ragged.Collate(all, opt)  // [N L], [N L M]
 //
-// Parts of one collection, all of one kind as here, are padded straight from where they lie; others
-// are stacked first. Fields that are scalars in them become [N F...]. opt.Rows must be nil. Its
-// errors are those of [VstackJoints] and [Joint.Densify].
+// If all collections are parts of the same collection and of the same kind, as here, Collate pads
+// them without copying them first; otherwise it stacks them first. Fields that are scalars in the
+// collections become [N F...]. opt.Rows must be nil. Collate returns the errors of [VstackJoints]
+// and [Joint.Densify].
 func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
 	if len(js) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to collate, want at least one collection", shapeops.ErrShape)
@@ -42,8 +44,9 @@ func Collate(js []*Joint, opt DensifyOptions) (*Dense, error) {
 	return all.Densify(opt)
 }
 
-// siblings returns js if they are parts of one collection: rows of one level, or ranges of rows of
-// one level.
+// siblings returns js and true if they are parts of one collection: all single rows of one level,
+// or all ranges of rows of one level. If some of js are single rows and others are ranges, it
+// returns the rows in the single rows instead, as ranges, if these are alike.
 func siblings(js []*Joint) ([]*Joint, bool) {
 	alike := func(xs []*Joint) bool {
 		for _, x := range xs {
@@ -82,7 +85,7 @@ func collated(js []*Joint, opt DensifyOptions) (*Dense, error) {
 	})
 }
 
-// ranges returns the grid of ranges of rows, one to a row.
+// ranges returns the grid in which each range of rows is one row.
 func (d *denser) ranges(js []*Joint) *grid {
 	width := d.fixed(d.level)
 	if width == 0 {

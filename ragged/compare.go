@@ -7,28 +7,29 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CompareOptions say what [Tensor.DiffWith] and [Joint.DiffWith] overlook. The zero value is
-// nothing.
+// CompareOptions say which differences [Tensor.DiffWith] and [Joint.DiffWith] ignore. The zero
+// value ignores none.
 type CompareOptions struct {
-	// AnyDType compares values of different dtypes: as int64, if both are integers or bools, where
-	// a uint64 beyond that is refused; else as complex numbers, which rounds integers beyond 2^53.
+	// AnyDType compares values of different dtypes. Integers and bools are compared as int64; a
+	// uint64 that int64 does not hold is an error. Other dtypes are compared as complex128, which
+	// rounds integers beyond 2^53.
 	AnyDType bool
-	// EqualNaN takes NaN to equal NaN.
+	// EqualNaN treats NaN as equal to NaN.
 	EqualNaN bool
 }
 
 // Equal reports whether t and x have the same dtype, batch shape, depth, lengths, features and
-// values, however these are arranged. As everywhere in floating point, NaN differs from itself and
-// 0 equals -0. It is false if memory of either was lent and is gone; [Tensor.Diff] tells that
-// apart.
+// values; their arrangement in memory does not matter. As usual for floating point, NaN differs
+// from itself and 0 equals -0. Equal is also false if values cannot be read, for example because a
+// mapped file was closed; [Tensor.Diff] returns that as an error.
 func (t *Tensor) Equal(x *Tensor) bool {
 	text, err := t.Diff(x)
 	return text == "" && err == nil
 }
 
-// Diff describes the first difference between t and x, by the rules of [Tensor.Equal], with level
-// and row or the position of an element, or returns "" if they are equal. An error means that
-// values cannot be read, or that a tensor is nil (shapeops.ErrKind).
+// Diff describes the first difference between t and x, by the rules of [Tensor.Equal], with the
+// level and row, or the position of the element. It returns "" if they are equal. It returns an
+// error if values cannot be read, and shapeops.ErrKind if a tensor is nil.
 func (t *Tensor) Diff(x *Tensor) (string, error) { return t.DiffWith(x, CompareOptions{}) }
 
 // DiffWith is [Tensor.Diff] with options.
@@ -46,7 +47,7 @@ func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
 	return t.valueDiff(a, b, opt)
 }
 
-// shapeDiff says how x differs from t, values left out.
+// shapeDiff describes how x differs from t in anything but values, or returns "".
 func (t *Tensor) shapeDiff(x *Tensor, opt CompareOptions) string {
 	same := t.Depth() == x.Depth() && t.Shape().Equal(x.Shape()) && t.Features().Equal(x.Features())
 	if !same || t.DType() != x.DType() && !opt.AnyDType {
@@ -55,7 +56,7 @@ func (t *Tensor) shapeDiff(x *Tensor, opt CompareOptions) string {
 	return t.layout.differs(x.layout)
 }
 
-// values returns the values of tensors as far as they are compared.
+// values returns the values of t and x as one dtype.
 func (opt CompareOptions) values(t, x *Tensor) (a, b *tensor.Tensor, err error) {
 	if a, err = t.Values(); err != nil {
 		return nil, nil, err
@@ -74,7 +75,7 @@ func (opt CompareOptions) values(t, x *Tensor) (a, b *tensor.Tensor, err error) 
 	return a, b, nil
 }
 
-// common returns a dtype that values of both are compared as.
+// common returns the dtype as which values of dtypes a and b are compared.
 func common(a, b tensor.DType) tensor.DType {
 	whole := func(d tensor.DType) bool { return d.IsInteger() || d == tensor.Bool }
 	if whole(a) && whole(b) {
@@ -83,7 +84,8 @@ func common(a, b tensor.DType) tensor.DType {
 	return tensor.Complex128
 }
 
-// valueDiff describes the first difference between values of t's rows.
+// valueDiff describes the first difference between a and b, which are values of t's rows, or
+// returns "".
 func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, error) {
 	text, err := a.Diff(b)
 	if text == "" || err != nil {
@@ -101,8 +103,8 @@ func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, err
 	return fmt.Sprintf("element %v is %s, other %s", at, d.A, d.B), nil
 }
 
-// position returns where an element of all values, which has a position [V F...] among them, is in
-// t: one number for each dim.
+// position converts the position [V F...] of an element in t's values to its position in t: one
+// number for each dim and level.
 func (t *Tensor) position(value []int) []int {
 	row, pos := value[0], value[1:]
 	for l := t.layout.Straight(); l.depth > 0; l = l.outer {

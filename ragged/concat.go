@@ -7,15 +7,15 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ConcatLevel lays tensors side by side along a level: each row of the level around gets the rows
-// that it has in the first of them, then those in the second, and so on.
+// ConcatLevel concatenates tensors along a level: each row of the level above it gets the rows that
+// it has in xs[0], then those that it has in xs[1], and so on.
 //
 //	[N *] and [N *], level 1 -> [N *], with lengths that are sums
 //
-// They must have the same rows around the level, and be equally deep; level 0 is the first dim of
-// the batch, as in shapeops.Cat. The result is a copy. ConcatLevel returns shapeops.ErrShape if
-// there is none, shapeops.ErrDim for a level that they do not have, [ErrLengths] if their layouts
-// around the level or their depths differ, and those of shapeops.Cat.
+// The tensors must have the same depth, and the same rows above the level. Level 0 is the first
+// batch dim, as in shapeops.Cat. The result is a copy. ConcatLevel returns shapeops.ErrShape if xs
+// is empty, shapeops.ErrDim for a level that xs[0] does not have, [ErrLengths] if depths or the
+// layouts above the level differ, and the errors of shapeops.Cat.
 func ConcatLevel(xs []*Tensor, level int) (*Tensor, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to join, want at least one value", shapeops.ErrShape)
@@ -38,7 +38,8 @@ func ConcatLevel(xs []*Tensor, level int) (*Tensor, error) {
 	return concat(&p, straight, at)
 }
 
-// alike returns tensors, straight, if they have one depth, dtype and features.
+// alike returns xs made straight. It returns an error unless they have one depth, dtype and
+// features.
 func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	out := make([]*Tensor, len(xs))
 	for i, x := range xs {
@@ -56,7 +57,7 @@ func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	return out, nil
 }
 
-// concat is ConcatLevel of straight tensors that are alike, at level 0 too.
+// concat is ConcatLevel of straight tensors of one depth, dtype and features. The level may be 0.
 func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	ls := make([]*Layout, len(xs))
 	for i, x := range xs {
@@ -70,10 +71,10 @@ func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return xs[0].arrived(p, m, xs...)
+	return xs[0].copied(p, m, xs...)
 }
 
-// interleaved lays the rows of the innermost level of straight layouts side by side.
+// interleaved concatenates the innermost rows of straight layouts, row by row of the level above.
 func interleaved(ls []*Layout) (*moved, error) {
 	for i, l := range ls[1:] {
 		if err := ls[0].outer.CheckEqual(l.outer); err != nil {
@@ -91,10 +92,10 @@ func interleaved(ls []*Layout) (*moved, error) {
 	return m.done(ls[0]), nil
 }
 
-// Vstack makes tensors the rows of a new first dim: [Li *], i = 1..N -> [N * *]. Each has one dim
-// of batch, or, as a row of depth 0, none, and then the result is [N]. It is what undoes taking
-// tensors apart by [Tensor.Row]. The result is a copy. Its errors are those of shapeops.Cat, and
-// shapeops.ErrDim for a batch of more dims.
+// Vstack makes each tensor a row of a new first dim: [Li *], i = 1..N -> [N * *]. It is the inverse
+// of taking a tensor apart with [Tensor.Row]. Each tensor has one batch dim; a row of a tensor of
+// depth 0 has none, and then the result is [N]. The result is a copy. Vstack returns the errors of
+// shapeops.Cat, and shapeops.ErrDim if tensors have more than one batch dim.
 func Vstack(xs []*Tensor) (*Tensor, error) {
 	if len(xs) > 0 && xs[0].made() && len(xs[0].Shape()) == 0 {
 		return shapeops.Stack(xs, 0)
@@ -110,7 +111,7 @@ func Vstack(xs []*Tensor) (*Tensor, error) {
 	return all.Group(lengths...)
 }
 
-// stacked lays the rows of straight batches of one dim one after the other.
+// stacked concatenates the rows of straight layouts of depth 0 that have one batch dim.
 func stacked(ls []*Layout) (*moved, error) {
 	m, end := &moved{}, 0
 	for i, l := range ls {

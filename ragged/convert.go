@@ -9,16 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FromOffsets returns the tensor of values with one level, in the form of Arrow's lists,
-// TensorFlow's row_splits and torch's jagged tensors: row i has the values from offsets[i] to
-// before offsets[i+1].
+// FromOffsets returns values cut into rows of one level, in the form of Arrow's lists, TensorFlow's
+// row_splits and torch's jagged tensors: row i has the values from offsets[i] up to, not including,
+// offsets[i+1].
 //
 //	values [V F...], offsets of N+1 numbers -> [N * F...]
 //
 // The first offset may be more than 0, and the last less than V, as in a slice of an Arrow array;
-// values outside are left out. It shares values; offsets that are int64 and begin with 0 are kept
-// too, and must not change any more. It returns [ErrOffsets], with the row, if they decrease or
-// leave the values, or if there is none, and shapeops.ErrKind if values is nil.
+// the result leaves out the values outside. It shares values. It keeps offsets too if they are
+// int64 and begin with 0; then the caller must not change them. FromOffsets returns [ErrOffsets],
+// with the row, if offsets is empty, if offsets decrease or if they are outside the values, and
+// shapeops.ErrKind if values is nil.
 func FromOffsets[I int32 | int64](values *tensor.Tensor, offsets []I) (*Tensor, error) {
 	if values == nil || values.DType() == 0 {
 		return nil, errNoValues
@@ -41,7 +42,8 @@ func FromOffsets[I int32 | int64](values *tensor.Tensor, offsets []I) (*Tensor, 
 	return New(part, l)
 }
 
-// wide returns offsets from 0 on, of 64 bits: the same if they are that.
+// wide returns offsets as int64, shifted to begin with 0. It returns the same slice if nothing
+// changes.
 func wide[I int32 | int64](offsets []I) []int64 {
 	if same, ok := any(offsets).([]int64); ok && same[0] == 0 {
 		return same
@@ -53,13 +55,13 @@ func wide[I int32 | int64](offsets []I) []int64 {
 	return out
 }
 
-// FromLengths returns the tensor of values with so many levels as there are lists of lengths, one
-// number for each row of the level around, as in torchrec's jagged tensors:
+// FromLengths returns values cut into rows with one level for each list of lengths. Each list has
+// one number for each row of the level above, as in torchrec's jagged tensors:
 //
 //	values [V F...], lengths[0] of N numbers, lengths[k] of sum(lengths[k-1]) -> [N * * F...]
 //
-// It shares values and copies lengths. Its errors are those of [LayoutOf] and [New], and
-// [ErrLengths] without lengths.
+// It shares values and copies lengths. It returns the errors of [LayoutOf] and [New], and
+// [ErrLengths] if lengths is empty or the last list does not add up to V.
 func FromLengths(values *tensor.Tensor, lengths ...[]int64) (*Tensor, error) {
 	if len(lengths) == 0 {
 		return nil, fmt.Errorf("%w: got none, want one list for each level", ErrLengths)
@@ -74,13 +76,13 @@ func FromLengths(values *tensor.Tensor, lengths ...[]int64) (*Tensor, error) {
 	return New(values, l)
 }
 
-// FromRowIDs returns the tensor of n rows of which ids says, for each value, in which it is, as
-// TensorFlow's value_rowids do:
+// FromRowIDs returns values cut into n rows, where ids[i] is the row of value i, as in TensorFlow's
+// value_rowids:
 //
 //	values [V F...], ids of V numbers that never decrease -> [n * F...]
 //
-// It shares values. It returns [ErrOffsets], with the value, if ids decrease or are not rows, and
-// [ErrLengths] unless there is one for each value.
+// It shares values. It returns [ErrOffsets], with the value, if ids decrease or are not from 0 to
+// n-1, and [ErrLengths] unless there is one id for each value.
 func FromRowIDs(values *tensor.Tensor, ids []int64, n int) (*Tensor, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: got %d rows", shapeops.ErrShape, n)
@@ -99,8 +101,8 @@ func FromRowIDs(values *tensor.Tensor, ids []int64, n int) (*Tensor, error) {
 	return FromLengths(values, lengths)
 }
 
-// RowIDs returns, for each row of a level, the number of the row of the level around it that it is
-// in: what [FromRowIDs] takes. It returns shapeops.ErrDim for a level that l does not have.
+// RowIDs returns, for each row of a level, the number of its row in the level above. [FromRowIDs]
+// takes such numbers. RowIDs returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) RowIDs(level int) ([]int64, error) {
 	at, err := l.level(level)
 	if err != nil {
@@ -112,10 +114,10 @@ func (l *Layout) RowIDs(level int) ([]int64, error) {
 	return l.rowIDs(), nil
 }
 
-// mostListed is how many rows can be listed, each with a number of its own.
+// mostListed is the largest number of rows for which the package makes a list with one entry a row.
 const mostListed = 1 << 36
 
-// checkListed returns ErrShape if there are more rows than can be listed.
+// checkListed returns ErrShape if n rows are too many for a list with one entry a row.
 func checkListed(n int) error {
 	if n > mostListed {
 		return fmt.Errorf("%w: got %d rows, want at most %d that have numbers", shapeops.ErrShape, n, mostListed)
@@ -124,7 +126,7 @@ func checkListed(n int) error {
 }
 
 // Offsets32 is [Layout.Offsets] as int32, for Arrow's lists. It copies. It returns [ErrOffsets] if
-// they are too large.
+// the last offset does not fit.
 func (l *Layout) Offsets32(level int) ([]int32, error) {
 	offsets, err := l.Offsets(level)
 	if err != nil {
@@ -140,15 +142,16 @@ func (l *Layout) Offsets32(level int) ([]int32, error) {
 	return out, nil
 }
 
-// FromMasks undoes [Tensor.Densify]: it returns what a dense tensor holds where masks, one for each
-// level, are true.
+// FromMasks reverses [Tensor.DensifyMasked]: it returns the values of a dense tensor where the
+// masks, one for each level, are true.
 //
 //	x [B... L F...], mask [B... L] -> [B... * F...]
 //	x [B... L M F...], masks [B... L] and [B... L M] -> [B... * * F...]
 //
-// Values may stand anywhere in a row, as with padding on the left; their order stays. It copies. It
-// returns tensor.ErrDType if a mask does not hold bools, shapeops.ErrShape if shapes do not fit,
-// and [ErrLengths], with the level, if a mask is true in a row that the one before has not.
+// Values may be anywhere in a row, for example at its end if padding is on the left; they keep
+// their order. FromMasks copies. It returns tensor.ErrDType if a mask does not hold bools,
+// shapeops.ErrShape if shapes do not fit, and [ErrLengths], with the level, if a mask is true in a
+// row for which the mask before it is false.
 func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	if x == nil || len(masks) == 0 || masks[0] == nil || len(masks[0].Shape()) == 0 {
 		return nil, fmt.Errorf("%w: got no tensor, or no mask with a dim", shapeops.ErrKind)
@@ -176,8 +179,9 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	return New(values, l)
 }
 
-// nestMask returns l with a further level, of the rows for which a mask is true, and the mask's
-// bits. present says where the mask, whose shape is before and one dim more, has rows of l.
+// nestMask returns l with a further level that has a row for each true element of mask, and the
+// elements of mask. The mask's shape is before and one more dim; present has an element for each
+// position of before and is true where l has a row.
 func (l *Layout) nestMask(mask *tensor.Tensor, before shapeops.Shape, present []bool) (*Layout, []bool, error) {
 	if mask == nil {
 		return nil, nil, fmt.Errorf("%w: got nil", shapeops.ErrKind)
@@ -207,12 +211,13 @@ func (l *Layout) nestMask(mask *tensor.Tensor, before shapeops.Shape, present []
 	return out, bits, err
 }
 
-// FromPadded returns the tensor of the first values of each row of a dense one, or, with left, of
-// the last ones:
+// FromPadded returns the first values of each row of a dense tensor, as many as lengths says; with
+// left set, the last ones:
 //
 //	x [N L F...], lengths integers [N] -> [N * F...]
 //
-// It copies. Its errors are those of [FromMasks], of tensor.LengthMask and of tensor.Tensor.Ints.
+// It copies. It returns shapeops.ErrShape unless x has at least two dims, and the errors of
+// [FromMasks], tensor.LengthMask and tensor.Tensor.Ints.
 func FromPadded(x, lengths *tensor.Tensor, left bool) (*Tensor, error) {
 	if x == nil || len(x.Shape()) < 2 {
 		return nil, fmt.Errorf("%w: got no tensor with two dims", shapeops.ErrShape)

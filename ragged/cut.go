@@ -9,17 +9,20 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// IndexLevel selects within each row of a level, as a part of an index expression does in a dim:
+// IndexLevel selects positions within each row of a level, as one part of an index expression does
+// in a dim:
 //
 //	[N * *], IndexLevel(1, ix.Range(0, 3)) -> [N * *]: the first three visits of each patient
 //	[N * *], IndexLevel(-1, ix.Range(-3, ix.End)) -> [N * *]: the last three codes of each visit
-//	[N * *], IndexLevel(1, ix.At(-1)) -> [N *]: the last visit of each patient; the level ends
+//	[N * *], IndexLevel(1, ix.At(-1)) -> [N *]: the last visit of each patient; removes the level
 //
-// Negative bounds and positions count from the end of each row. What of a range, which can have a
-// step, is outside of a row is left out. IndexLevel copies. It returns shapeops.ErrDim for a level
-// that t does not have, and shapeops.ErrIndex for parts of another kind, and, with the row, for a
-// position that a row does not have: select rows that do, or take a range, which leaves rows of
-// length one or none.
+// Negative bounds and positions count from the end of each row. A range may have a step; positions
+// of it outside a row are left out. IndexLevel copies.
+//
+// It returns shapeops.ErrDim for a level that t does not have, shapeops.ErrIndex for a list or a
+// mask, and shapeops.ErrIndex, with the row, for a position that a row does not have. To avoid
+// that, select the rows that have the position, or use a range of one position, which leaves rows
+// of length one or zero.
 func (t *Tensor) IndexLevel(level int, x ix.Index) (*Tensor, error) {
 	e, err := indexed(level, x)
 	if err != nil {
@@ -28,6 +31,7 @@ func (t *Tensor) IndexLevel(level int, x ix.Index) (*Tensor, error) {
 	return e.on(t)
 }
 
+// indexed returns the edit for IndexLevel.
 func indexed(level int, x ix.Index) (*edit, error) {
 	if err := x.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", shapeops.ErrIndex, err)
@@ -47,6 +51,7 @@ func indexed(level int, x ix.Index) (*edit, error) {
 	return nil, fmt.Errorf("%w: got %v, want a position or a range", shapeops.ErrIndex, x)
 }
 
+// cut returns an edit that keeps positions start to stop of each row.
 func cut(level, start, stop int) *edit {
 	return kept(level, func(_, n int) (int, int, error) {
 		lo, hi := plan.Clamp(start, n), plan.Clamp(stop, n)
@@ -54,6 +59,7 @@ func cut(level, start, stop int) *edit {
 	})
 }
 
+// stepped is cut with a step.
 func stepped(level, start, stop, step int) *edit {
 	var list []int
 	return rearranged(level, func(_, _, n int) ([]int, error) {
@@ -65,6 +71,7 @@ func stepped(level, start, stop, step int) *edit {
 	})
 }
 
+// nth returns an edit that keeps one position of each row, and removes the level.
 func nth(level, position int) *edit {
 	e := kept(level, func(_, n int) (int, int, error) {
 		i := position
@@ -80,7 +87,7 @@ func nth(level, position int) *edit {
 	return e
 }
 
-// without returns a straight layout without a level whose rows all have length one.
+// without removes a level, whose rows all have length one, from a straight layout.
 func without(p *plan.Pass, l *Layout, level int) *Layout {
 	if l.depth < level {
 		return l
@@ -91,23 +98,24 @@ func without(p *plan.Pass, l *Layout, level int) *Layout {
 	return nestIn(p, without(p, l.outer, level), l)
 }
 
-// A nestedKey is under which a pass keeps a layout whose outer one has changed.
+// A nestedKey is the key under which a pass keeps the innermost level of l inside outer.
 type nestedKey struct{ outer, l *Layout }
 
-// nestIn returns the innermost level of l in another layout, of as many rows.
+// nestIn returns the innermost level of l inside outer, which has as many rows as l.outer.
 func nestIn(p *plan.Pass, outer, l *Layout) *Layout {
 	out, _ := plan.Once(p, nestedKey{outer, l}, func() (*Layout, error) { return outer.nested(l.offsets), nil })
 	return out
 }
 
-// WindowLevel cuts a window of at most size out of each row of a level, from a start of its own on:
+// WindowLevel cuts a window of at most size rows out of each row of a level. Each row has its own
+// start:
 //
 //	[N * F...], starts integers [N] -> [N * F...]
 //
-// starts has a number for each row of the level around, row-major; negative ones count from the end
-// of a row. What of a window is outside of its row is left out. It copies. Its errors are
-// shapeops.ErrDim, shapeops.ErrShape if starts is of another size, or size negative, and those of
-// tensor.Tensor.Ints.
+// starts has one number for each row of the level above, row-major; a negative one counts from the
+// end of its row. Positions of a window outside its row are left out. WindowLevel copies. It
+// returns shapeops.ErrDim for a level that t does not have, shapeops.ErrShape if starts has another
+// size or size is negative, and the errors of tensor.Tensor.Ints.
 func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -119,6 +127,7 @@ func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (*Tenso
 	return e.on(t)
 }
 
+// window returns the edit for WindowLevel.
 func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, error) {
 	at, err := l.level(level)
 	if err != nil {

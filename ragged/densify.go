@@ -8,51 +8,54 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// DensifyOptions say how rows are padded. The zero value pads after each row, with zeros, to the
-// longest of its level.
+// DensifyOptions say how rows are padded. The zero value pads with zeros after each row, to the
+// length of the longest row of its level.
 type DensifyOptions struct {
 	// Left puts padding before the rows, at every level.
 	Left bool
-	// Fill is what padding is: a number or a bool, as tensor.ScalarOf takes it. Nil is zero.
+	// Fill is the value of padding: a number or a bool, as tensor.ScalarOf takes it. Nil is zero.
 	Fill any
-	// Widths are the lengths to which the rows of each level are padded, outermost first. Longer rows
-	// are cut. 0, or a level that is not listed, is the length of the longest row that remains: one
-	// in a row that is not wanted, or that was cut away at a level before, does not count.
+	// Widths are the lengths to which the rows of each level are padded, outermost first. Longer
+	// rows are truncated. 0, or no entry for a level, means the length of the longest row in the
+	// result: rows that Rows does not list, and rows cut away at an outer level, do not count.
 	Widths []int
-	// KeepLast has rows that are cut lose their beginning. By default they lose their end.
+	// KeepLast truncates rows at their beginning. By default they are truncated at their end.
 	KeepLast bool
-	// Rows are the rows of the batch, which must have one dim, that are wanted, negative ones
-	// counted from the end. Nil is all. They are padded straight from where they lie.
+	// Rows lists the rows of the batch to pad; negative numbers count from the end. The batch must
+	// have one dim. Nil means all rows. The rows are not copied before they are padded.
 	Rows []int
-	// Masks has a [Joint] say where there are values.
+	// Masks adds masks to the [Dense] of a [Joint]. For a [Tensor] see [Tensor.DensifyMasked].
 	Masks bool
-	// Buffer, if not nil, is the memory that results are made in.
+	// Buffer, if not nil, is the memory for the results.
 	Buffer *Buffer
-	// Workers is how many cores are used; 0 means GOMAXPROCS.
+	// Workers is the number of goroutines that copy; 0 means GOMAXPROCS.
 	Workers int
 }
 
-// Densify returns t as a dense tensor, each row padded:
+// Densify returns t as a dense tensor, with each row padded:
 //
-//	[B... * * F...] -> [B... L M F...], L and M being opt.Widths, or by default the longest
-//	                                    lengths of each level, of what remains
+//	[B... * * F...] -> [B... L M F...]
 //
-// It makes one pass over the result, straight from t's values. It returns shapeops.ErrIndex for a
-// row that is not there, shapeops.ErrShape for widths that are negative or more than t has levels,
-// and for a result whose elements cannot be counted, tensor.ErrDType if the dtype does not hold
-// opt.Fill, and shapeops.ErrKind for opt.Masks, for which there is [Tensor.DensifyMasked].
+// L and M are opt.Widths, by default the length of the longest row of each level in the result.
+// Densify writes the result in one pass, directly from t's values. It returns
+//
+//   - shapeops.ErrIndex for a row in opt.Rows that t does not have
+//   - shapeops.ErrShape if a width is negative, if there are more widths than levels, or if the
+//     result has too many elements to count
+//   - tensor.ErrDType if the dtype does not hold opt.Fill
+//   - shapeops.ErrKind if opt.Masks is set: call [Tensor.DensifyMasked]
 func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 	dense, _, err = t.densified(opt, false)
 	return dense, err
 }
 
-// DensifyMasked is [Tensor.Densify] that also says where there are rows, and values: for each level
-// a bool tensor [B... L], [B... L M].
+// DensifyMasked is [Tensor.Densify] that also returns masks, true where there is a row or a value:
+// for each level a bool tensor, [B... L], then [B... L M].
 func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
 	return t.densified(opt, true)
 }
 
-// densified returns t padded, and the masks if they are wanted.
+// densified returns t padded, and the masks if masked is set.
 func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
 	d, err := t.denser(opt)
 	if err != nil {
@@ -73,9 +76,9 @@ func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tenso
 	return dense, masks, nil
 }
 
-// DensifyInto is [Tensor.Densify] into a tensor that the caller owns, which must have the dtype and
-// the shape of the result: Widths may say which. Its errors are also those of tensor.Transfer; on
-// an error nothing has changed.
+// DensifyInto is [Tensor.Densify] into dst, which has the dtype and the shape of the result; set
+// opt.Widths to fix that shape. It also returns the errors of tensor.Transfer; on an error nothing
+// has changed.
 func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
 	d, err := t.denser(opt)
 	if err != nil {
@@ -87,7 +90,7 @@ func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
 	return d.finish()
 }
 
-// check returns ErrShape unless the options can be those of what has so many levels.
+// check returns ErrShape unless the widths are valid for a value with levels levels.
 func (opt *DensifyOptions) check(levels int) error {
 	if len(opt.Widths) > levels {
 		return fmt.Errorf("%w: got %d widths, want at most %d: one for each level", shapeops.ErrShape, len(opt.Widths), levels)
@@ -100,7 +103,7 @@ func (opt *DensifyOptions) check(levels int) error {
 	return nil
 }
 
-// denser returns what pads t.
+// denser returns a denser for t.
 func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
 	if !t.made() {
 		return nil, errNil
@@ -125,7 +128,7 @@ func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
 	return &denser{opt: opt, start: &grid{rows.Shape(), runsOf(rows)}}, nil
 }
 
-// runsOf returns which rows stand at the positions of a shape, in row-major order.
+// runsOf returns the runs of rows of the batch, in row-major order of its shape.
 func runsOf(rows *plan.Rows) []shapeops.Run {
 	if first, n, ok := rows.Span(); ok {
 		return []shapeops.Run{{To: 0, From: first, Len: n}}
@@ -137,18 +140,19 @@ func runsOf(rows *plan.Rows) []shapeops.Run {
 	return runs
 }
 
-// A denser pads tensors. What it works out about a layout serves all that share it.
+// A denser pads tensors. It computes the grid and the mask of each layout once, for all tensors
+// that share the layout.
 type denser struct {
 	opt   DensifyOptions
 	pass  plan.Pass
-	level int    // of layouts whose rows start says
-	start *grid  // of that level
-	outer int    // how many levels of a layout come before the first that is padded
-	name  string // of the field that is dealt with
-	fills []fill // what is still to be done
+	level int    // depth of the layouts that start places
+	start *grid  // of the rows at that level
+	outer int    // number of levels before the first that is padded
+	name  string // of the current field, for errors
+	fills []fill // not yet run; see finish
 }
 
-// dense returns t padded.
+// dense returns t padded. Its elements are set by finish.
 func (d *denser) dense(t *Tensor) (*tensor.Tensor, error) {
 	g, err := d.grid(t.layout)
 	if err != nil {
@@ -157,7 +161,8 @@ func (d *denser) dense(t *Tensor) (*tensor.Tensor, error) {
 	return d.laid(t, g)
 }
 
-// laid returns the values of t where a grid says.
+// laid returns a new dense tensor with the values of t at the cells of g. Its elements are set by
+// finish.
 func (d *denser) laid(t *Tensor, g *grid) (*tensor.Tensor, error) {
 	dst, err := d.opt.Buffer.tensor(t.DType(), g.shape, t.Features())
 	if err != nil {
@@ -191,7 +196,8 @@ func (d *denser) into(dst *tensor.Tensor, t *Tensor) error {
 	return dst.CopyFrom(made)
 }
 
-// fill has finish set the cells of dst that a grid names to rows of src, and others to a value.
+// fill adds a fill, which finish runs: it sets the cells of dst that g names to rows of src, and
+// all other cells to value.
 func (d *denser) fill(dst, src *tensor.Tensor, g *grid, value any) error {
 	if value == nil {
 		value = zeroOf(dst.DType())
@@ -216,10 +222,10 @@ func zeroOf(d tensor.DType) any {
 	return 0
 }
 
-// A maskKey is under which a denser keeps the mask of a layout's innermost level.
+// A maskKey is the key under which a denser keeps the mask of a layout's innermost level.
 type maskKey struct{ l *Layout }
 
-// mask returns where the innermost level of l has rows: [B... L M].
+// mask returns the mask of the innermost level of l: [B... L M], true where there is a row.
 func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
 	return plan.Once(&d.pass, maskKey{l}, func() (*tensor.Tensor, error) {
 		g, err := d.grid(l)

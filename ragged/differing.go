@@ -7,9 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Differing is tensor.Tensor.Differing of the values of all rows, with a position of one number for
-// each dim, levels included. It returns [ErrLengths] or shapeops.ErrShape if the tensors differ in
-// more than values, tensor.ErrDType, and shapeops.ErrKind if x is nil.
+// Differing is tensor.Tensor.Differing of the values of all rows. A position has one number for
+// each dim and each level. It returns [ErrLengths] or shapeops.ErrShape if the tensors differ in
+// more than values, tensor.ErrDType if dtypes differ, and shapeops.ErrKind if x is nil.
 func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
 	t := (*Tensor)(v)
 	if !t.made() || !x.made() {

@@ -1,5 +1,5 @@
-// Package ragged has tensors whose rows differ in length, at one or several levels: patients with
-// visits, visits with codes. Tensors that are cut into the same rows share the lengths.
+// Package ragged implements tensors whose rows differ in length, at one or more levels: patients
+// with visits, visits with codes. Tensors that are cut into the same rows share the lengths.
 //
 //	codes, err := ragged.From[int64]([][][]int64{ // of each visit, of each patient: [3 * *]
 //		{{}, {3, 0}}, {{3, 4, 5}}, {{}, {}, {2}},
@@ -8,40 +8,40 @@
 //	last, err := codes.IndexLevel(1, ix.Range(-2, ix.End)) // the last two visits of each patient
 //	batch, err := codes.Densify(ragged.DensifyOptions{})   // [3 3 3], padded with 0
 //
-// These are the nouns:
+// The types are:
 //
-//   - A [Layout] says how rows are cut into rows, level by level, by offsets. It never changes, and
+//   - A [Layout] cuts rows into smaller rows, level by level, by offsets. It never changes, and
 //     many tensors can share it.
-//   - A [Tensor] is values, one after the other, and a layout: [B... * * F...]. B are dims of a
-//     batch of any rank, each star is a level, F are the dims of one value.
-//   - A [Joint] is tensors under names, at several depths, that share the layouts of a tree: a
-//     whole dataset of patients. Going to a row or a range of rows of it takes constant time.
-//   - A [Dense] is what comes of a Joint when rows are padded for a network; [Collate] makes one of
-//     rows, or parts of rows, in one pass.
+//   - A [Tensor] is values, one after the other, and a layout: [B... * * F...]. B are the batch
+//     dims, each star is a level, and F are the dims of one value.
+//   - A [Joint] is a collection of named tensors, at several depths, that share layouts: a whole
+//     dataset of patients. Selecting a row or a range of rows takes constant time.
+//   - A [Dense] is a Joint after its rows were padded for a network. [Collate] makes one from a
+//     list of rows, or parts of rows, in one pass.
 //
 // # Levels
 //
-// Level 0 is the batch, level 1 the rows of its rows, and the last level, the depth, that of
-// values. Methods count levels from 1, negative ones from the last. An operation on the batch
-// (Index, TakeRows, and what shapeops has: Stack, Cat, Split, Unbind) keeps rows whole; one on a
-// level (IndexLevel, WindowLevel, FlattenLevel, MaskedSelect, Pick, Sort, Reduce, ConcatLevel) goes
-// into rows.
+// Level 0 is the batch, level 1 the rows inside its rows, and so on. The number of levels is the
+// depth; the rows of the last level are the values. Methods number levels from 1; a negative level
+// counts from the last. An operation on the batch (Index, TakeRows, and Stack, Cat, Split and
+// Unbind of package shapeops) keeps rows whole. An operation on a level (IndexLevel, WindowLevel,
+// FlattenLevel, MaskedSelect, Pick, Sort, Reduce, ConcatLevel) changes the rows at that level.
 //
-// What looks at values is in package arith: its elementwise verbs work on ragged tensors as on
-// dense ones, and its reductions are what [Tensor.Reduce] takes.
+// Operations on values are in package arith: its elementwise functions work on ragged tensors as on
+// dense ones, and [Tensor.Reduce] takes its reductions.
 //
 // # Text
 //
 // Text is uint8 with one level, [B... *]: the bytes of each text are a row. [FromStrings] and
-// [Strings] convert it, [TextBuilder] makes it row by row, and [Categories] returns an int32 code
-// for each text and the distinct texts.
+// [Strings] convert it, [TextBuilder] builds it row by row, and [Categories] returns the distinct
+// texts and an int32 code for each row.
 //
 // # Memory
 //
 // Index without lists and masks, Row, Range, Path, FlattenLevel, UnflattenLevel, Group,
-// SqueezeLevel and UnsqueezeLevel share values and rewrite no value; the rest copies. What several
-// tensors share of a layout, an operation on all of them works out once, and what comes of it is
-// shared again.
+// SqueezeLevel and UnsqueezeLevel share values and rewrite none; other operations copy. An
+// operation on several tensors computes each layout that they share once, and its results share
+// layouts too.
 //
 // # Concurrency
 //
@@ -50,19 +50,19 @@
 //
 // # Implementation
 //
-// A [Layout] is a chain: each level holds its offsets and the Layout around it, and all tensors of
-// one depth hold the same Layout.
+// A [Layout] is a chain: each level holds its offsets and the Layout of the levels above, and all
+// tensors of one depth that share rows hold the same Layout.
 //
 // An operation on rows takes three steps:
 //
-//  1. It begins at one level with a moved (moved.go): a list of pieces, each a run of rows with a
-//     source and a destination. It comes from one of four functions: executed, joinedAt, written
-//     or edit.
-//  2. below derives from it where the rows of the next level go, and so on, down to the values.
-//  3. Transfer.Runs copies the values: arrive adds that to a transfer, arrived does it in new
-//     memory.
+//  1. It describes, at one level, how rows move, by a moved (moved.go): a list of pieces, each a
+//     run of rows with a source and a destination. One of four functions returns it: executed,
+//     joinedAt, written or edit.layout.
+//  2. moved.below derives how the rows of the next level move, and so on, down to the values.
+//  3. Transfer.Runs copies the values: addCopy adds the copies to a transfer, copied runs them in
+//     new memory.
 //
-// Each function keeps its result in the pass, under the identity of the Layout. So tensors that
+// Each function keeps its result in the pass, keyed by the identity of the Layout. So tensors that
 // shared a Layout share the Layout of the result.
 //
 // Padding (densify.go) follows the same offsets to a grid: a list of runs in the dense result.

@@ -8,21 +8,21 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An edit moves rows of one level: for each row of the level around it, it says which rows are
-// kept, and in which order. What lies deeper goes with them. An edit of several tensors works out
-// each layout that they share once.
+// An edit moves the rows of one level: for each row of the level above, it chooses which rows to
+// keep, and in which order. Deeper levels move with them. An edit of several tensors computes each
+// layout that they share once.
 type edit struct {
 	pass  plan.Pass
 	level int
-	// move says what becomes of a straight layout whose innermost level is the one that is edited.
+	// move returns how the rows of a straight layout move; its innermost level is the edited one.
 	move func(l *Layout) (*moved, error)
-	ends bool // the level, whose rows all have length one then
+	ends bool // the level is removed; its rows all have length one after the move
 }
 
-// An editedKey is under which the pass of an edit keeps what it has made of a layout.
+// An editedKey is the key under which the pass of an edit keeps the edited form of l.
 type editedKey struct{ l *Layout }
 
-// layout returns what becomes of a straight layout, which is at least so deep as the level.
+// layout returns the edited form of a straight layout, whose depth is at least e.level.
 func (e *edit) layout(l *Layout) (*moved, error) {
 	return plan.Once(&e.pass, editedKey{l}, func() (*moved, error) {
 		if l.depth == e.level {
@@ -36,7 +36,7 @@ func (e *edit) layout(l *Layout) (*moved, error) {
 	})
 }
 
-// tensor returns what becomes of t. One that is less deep than the level stays as it is.
+// tensor returns the edited t. A tensor with fewer levels than e.level does not change.
 func (e *edit) tensor(t *Tensor) (*Tensor, error) {
 	s, err := t.straight(&e.pass)
 	if err != nil || t.Depth() < e.level {
@@ -46,14 +46,14 @@ func (e *edit) tensor(t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.arrived(&e.pass, m, s)
+	out, err := s.copied(&e.pass, m, s)
 	if err != nil || !e.ends {
 		return out, err
 	}
 	return &Tensor{layout: without(&e.pass, out.layout, e.level), values: out.values}, nil
 }
 
-// on returns what becomes of one tensor, whose level may be negative.
+// on applies an edit of t alone, whose level may be negative.
 func (e *edit) on(t *Tensor) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -66,8 +66,8 @@ func (e *edit) on(t *Tensor) (*Tensor, error) {
 	return e.tensor(t)
 }
 
-// kept returns an edit that keeps one stretch of each row: keep returns its first position and how
-// many there are, given the row and its length.
+// kept returns an edit that keeps one stretch of each row. Given a row and its length, keep returns
+// the first position and the number of positions to keep.
 func kept(level int, keep func(row, length int) (first, n int, err error)) *edit {
 	return rowByRow(level, func(m *rowsMaker, row, from, length int) error {
 		first, n, err := keep(row, length)
@@ -76,7 +76,8 @@ func kept(level int, keep func(row, length int) (first, n int, err error)) *edit
 	})
 }
 
-// rearranged returns an edit that lists the positions that it keeps of each row.
+// rearranged returns an edit that keeps the positions that list returns for each row, in that
+// order. first is the number of the row's first position within the level.
 func rearranged(level int, list func(row, first, length int) ([]int, error)) *edit {
 	return rowByRow(level, func(m *rowsMaker, row, first, length int) error {
 		positions, err := list(row, first, length)
@@ -87,8 +88,8 @@ func rearranged(level int, list func(row, first, length int) ([]int, error)) *ed
 	})
 }
 
-// rowByRow returns an edit that has fn take what it keeps of each row, which has a length and
-// begins at the row first of the level.
+// rowByRow returns an edit that calls fn for each row. fn takes what it keeps of the row; the row
+// has length positions, numbered from first within the level.
 func rowByRow(level int, fn func(m *rowsMaker, row, first, length int) error) *edit {
 	return &edit{level: level, move: func(l *Layout) (*moved, error) {
 		m := newRows(l)
@@ -103,34 +104,35 @@ func rowByRow(level int, fn func(m *rowsMaker, row, first, length int) error) *e
 	}}
 }
 
-// A rowsMaker makes the rows of one level, one after the other.
+// A rowsMaker builds the rows of one level, one after the other.
 type rowsMaker struct {
 	moved
 	offsets []int64
 	made    int // rows of the level
 }
 
-// newRows returns what makes as many rows as l has.
+// newRows returns a rowsMaker with capacity for as many rows as l has.
 func newRows(l *Layout) *rowsMaker {
 	return &rowsMaker{offsets: append(make([]int64, 0, len(l.offsets)), 0)}
 }
 
-// take adds n rows of a source, from a position on, to the row that is being made.
+// take appends n rows of a source, from the row from on, to the current row.
 func (m *rowsMaker) take(source, from, n int) {
 	m.add(source, m.made, from, n)
 	m.made += n
 }
 
-// end ends the row that is being made.
+// end ends the current row.
 func (m *rowsMaker) end() { m.offsets = append(m.offsets, int64(m.made)) }
 
-// done returns the rows, in the layout around those of l.
+// done returns the rows as the innermost level inside l.outer.
 func (m *rowsMaker) done(l *Layout) *moved {
 	m.layout = l.outer.nested(m.offsets)
 	return &m.moved
 }
 
-// relayout returns t with another layout over the same values, which shares what others share in p.
+// relayout returns t with fn of its layout, over the same values. Tensors that share a layout share
+// the results, if fn keeps them in p.
 func relayout(p *plan.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) (*Tensor, error) {
 	s, err := t.straight(p)
 	if err != nil {
@@ -143,7 +145,8 @@ func relayout(p *plan.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) (*Te
 	return &Tensor{l, s.values, true}, nil
 }
 
-// ints returns the elements of an integer tensor with one for each of n rows.
+// ints returns the elements of an integer tensor, which must have n of them. what names it in
+// errors.
 func ints(what string, x *tensor.Tensor, n int) ([]int, error) {
 	list, err := x.Ints()
 	if err != nil {

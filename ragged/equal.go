@@ -8,7 +8,7 @@ import (
 // Equal reports whether l and x have the same batch shape, depth and lengths.
 func (l *Layout) Equal(x *Layout) bool { return l.differs(x) == "" }
 
-// differs says how x differs from l, or is empty if it does not.
+// differs describes how x differs from l, or returns "".
 func (l *Layout) differs(x *Layout) string {
 	switch {
 	case l == x:
@@ -29,7 +29,8 @@ func (l *Layout) differs(x *Layout) string {
 	return l.innermost(x)
 }
 
-// innermost says how the innermost level of x differs from that of l, whose outer ones are equal.
+// innermost describes how the innermost level of x differs from that of l, or returns "". The outer
+// levels are equal.
 func (l *Layout) innermost(x *Layout) string {
 	a, b := l.Straight().offsets, x.Straight().offsets
 	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) || slices.Equal(a, b) {
@@ -43,7 +44,8 @@ func (l *Layout) innermost(x *Layout) string {
 	return ""
 }
 
-// CheckEqual returns [ErrLengths], with level and row, unless x says the same as l.
+// CheckEqual returns [ErrLengths], with level and row, unless l and x are equal as [Layout.Equal]
+// says.
 func (l *Layout) CheckEqual(x *Layout) error {
 	if text := l.differs(x); text != "" {
 		return fmt.Errorf("%w: %s", ErrLengths, text)

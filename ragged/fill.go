@@ -9,18 +9,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A fill is a dense tensor that is to be filled, that of a field perhaps.
+// A fill is a transfer that fills one dense tensor, perhaps for a named field.
 type fill struct {
 	tr    *tensor.Transfer
 	name  string
 	bytes int
 }
 
-// largeFill is how many bytes of a dense tensor are worth a second core.
+// largeFill is the size in bytes above which a second core speeds up filling a dense tensor.
 const largeFill = 4 << 20
 
-// finish fills what is to be filled, several tensors at the same time: one core fills the whole of
-// a large one faster, past the caches, than several fill parts of it.
+// finish runs all fills, several tensors at the same time. It is faster to fill a large tensor on
+// one core, past the caches, than to divide it among several.
 func (d *denser) finish() error {
 	fills := d.fills
 	d.fills = nil

@@ -8,16 +8,16 @@ import (
 )
 
 // From returns the tensor of nested slices: a []T has depth 0, a [][]T depth 1, a [][][]T depth 2,
-// a [][][][]T depth 3. The outermost slice is the batch. A []any stands for a slice of any of
-// these, and of further []any, T or values that are nested as deep as all others.
+// a [][][][]T depth 3. The outermost slice is the batch. A []any may stand for any of these slices;
+// it holds values of type T, such slices, or further []any, all values at the same depth.
 //
 //	visits, err := ragged.From[int64]([][]int64{{1, 2}, {}, {3}}) // [3 *]
 //
-// It copies. It returns shapeops.ErrKind for another type, and [ErrLengths] if slices are nested
-// differently deep, or if there is only an empty []any: see [FromDepth].
+// From copies. It returns shapeops.ErrKind for another type, and [ErrLengths] if values are at
+// different depths, or if there is only an empty []any: see [FromDepth].
 func From[T tensor.Elem](lists any) (*Tensor, error) { return FromDepth[T](lists, -1) }
 
-// FromDepth is [From] of lists of a depth that is known, so that empty ones have it too. It returns
+// FromDepth is [From] with the depth given, so that empty lists are possible. It returns
 // [ErrLengths] for slices of another depth.
 func FromDepth[T tensor.Elem](lists any, depth int) (*Tensor, error) {
 	n := nest[T]{depth: depth, leaf: func(v any) (T, bool) { x, ok := v.(T); return x, ok }}
@@ -31,19 +31,19 @@ func FromDepth[T tensor.Elem](lists any, depth int) (*Tensor, error) {
 	return New(tensor.Vector(n.values...), l)
 }
 
-// mostLevels is how deep lists can be.
+// mostLevels is the largest depth of lists.
 const mostLevels = 1000
 
-// A nest collects the values of nested slices, and how long these are.
+// A nest collects the values of nested slices, and the lengths of the slices.
 type nest[T any] struct {
 	values  []T
-	lengths [][]int64 // of each level, the batch being level 0
-	depth   int       // -1 as long as it is not known
+	lengths [][]int64 // for each level; the batch is level 0
+	depth   int       // -1 until known
 	leaf    func(v any) (T, bool)
-	open    func(list any) ([]any, bool) // turns slices of other types into a []any; may be nil
+	open    func(list any) ([]any, bool) // converts other slices to []any; may be nil
 }
 
-// layout returns the layout of all that was added.
+// layout returns the layout of the slices that were added.
 func (n *nest[T]) layout() (*Layout, error) {
 	if n.depth > mostLevels {
 		return nil, fmt.Errorf("%w: got depth %d, want at most %d", ErrLengths, n.depth, mostLevels)
@@ -63,7 +63,7 @@ func (n *nest[T]) layout() (*Layout, error) {
 	return LayoutOf(shapeops.Shape{int(n.lengths[0][0])}, n.lengths[1:]...)
 }
 
-// add adds a slice of a level.
+// add adds a slice that is a row of a level.
 func (n *nest[T]) add(list any, level int) error {
 	switch list := list.(type) {
 	case []T:
@@ -82,12 +82,12 @@ func (n *nest[T]) add(list any, level int) error {
 	}
 	opened, ok := n.open(list)
 	if !ok {
-		return fmt.Errorf("%w: got %T, want []any, or slices of bool or of numbers of so many bits (not of int), nested up to 4 deep", shapeops.ErrKind, list)
+		return fmt.Errorf("%w: got %T, want []any, or slices of bool or of sized numbers such as int32 (not int), nested up to 4 deep", shapeops.ErrKind, list)
 	}
 	return n.mixed(opened, level)
 }
 
-// each adds a slice of slices, in which values are so many levels deeper.
+// each adds a slice of slices. Its values are deeper levels below level.
 func each[T, S any](n *nest[T], list []S, level, deeper int) error {
 	if err := n.at(level + deeper); err != nil {
 		return err
@@ -101,7 +101,7 @@ func each[T, S any](n *nest[T], list []S, level, deeper int) error {
 	return nil
 }
 
-// row adds values of a level.
+// row adds a slice of values.
 func (n *nest[T]) row(values []T, level int) error {
 	if err := n.at(level); err != nil {
 		return err
@@ -111,7 +111,8 @@ func (n *nest[T]) row(values []T, level int) error {
 	return nil
 }
 
-// at notes that there are values at a level.
+// at records that there are values at a level. It returns ErrLengths if others are at another
+// level.
 func (n *nest[T]) at(level int) error {
 	if n.depth >= 0 && n.depth != level {
 		return fmt.Errorf("%w: got values at depth %d, want depth %d", ErrLengths, level, n.depth)
@@ -120,7 +121,7 @@ func (n *nest[T]) at(level int) error {
 	return nil
 }
 
-// length notes the length of a row of a level.
+// length records the length of a row of a level.
 func (n *nest[T]) length(level, length int) {
 	for len(n.lengths) <= level {
 		n.lengths = append(n.lengths, nil)
@@ -141,7 +142,7 @@ func (n *nest[T]) mixed(list []any, level int) error {
 	return nil
 }
 
-// item adds an item of a []any of a level.
+// item adds an item of a []any that is a row of a level.
 func (n *nest[T]) item(x any, level int) error {
 	v, ok := n.leaf(x)
 	if !ok {

@@ -5,17 +5,17 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A grid is the rows of a level as they lie in a dense tensor: its shape [B... L M] up to that
-// level, and which rows come where, in order.
+// A grid places the rows of a level in a dense tensor: the shape [B... L M] up to that level, and
+// the runs of rows, ordered by destination.
 type grid struct {
 	shape shapeops.Shape
 	runs  []shapeops.Run
 }
 
-// A gridKey is under which a denser keeps the grid of a layout's innermost level.
+// A gridKey is the key under which a denser keeps the grid of a layout's innermost level.
 type gridKey struct{ l *Layout }
 
-// grid returns how the rows of l's innermost level lie.
+// grid returns the grid of the rows of l's innermost level.
 func (d *denser) grid(l *Layout) (*grid, error) {
 	if l.depth == d.level {
 		return d.start, nil
@@ -37,7 +37,7 @@ func (d *denser) grid(l *Layout) (*grid, error) {
 	})
 }
 
-// fixed returns how wide rows are to become at a depth, or 0 for as wide as the longest.
+// fixed returns the width of rows at a depth, or 0 for the width of the longest row.
 func (d *denser) fixed(depth int) int {
 	if i := depth - d.outer - 1; i < len(d.opt.Widths) {
 		return d.opt.Widths[i]
@@ -45,7 +45,7 @@ func (d *denser) fixed(depth int) int {
 	return 0
 }
 
-// longest returns the length of the longest of the rows that l has in the rows of a grid.
+// longest returns the length of the longest row that l has in the rows of the grid around.
 func longest(l *Layout, around *grid) int {
 	most := int64(0)
 	for _, r := range around.runs {
@@ -58,7 +58,8 @@ func longest(l *Layout, around *grid) int {
 	return int(most)
 }
 
-// lay returns where the rows that l has in the rows of a grid come, in rows of a width.
+// lay returns the runs that place the rows that l has in the rows of the grid around, padded to
+// width.
 func (d *denser) lay(l *Layout, around *grid, width int) []shapeops.Run {
 	count := 0
 	for _, r := range around.runs {
@@ -75,7 +76,8 @@ func (d *denser) lay(l *Layout, around *grid, width int) []shapeops.Run {
 	return runs
 }
 
-// place appends where n rows from first on come in one row of a width, which begins at to.
+// place appends the run that places n rows, the first of which is first, in the row of width cells
+// that begins at cell to.
 func (opt *DensifyOptions) place(runs []shapeops.Run, to, first, n, width int) []shapeops.Run {
 	if n > width {
 		if opt.KeepLast {

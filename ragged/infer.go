@@ -8,23 +8,24 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FromLists is [From] of lists whose type is known only as the program runs, as those of a JSON
-// text:
+// FromLists is [From] for lists whose type is known only at run time, such as lists from JSON:
 //
-//   - slices of one Elem, nested up to 4 deep, become a tensor of that dtype,
-//   - in a []any, values can be bools, numbers of all Go types and encoding/json's Number, and
-//     strings "NaN", "+Inf", "-Inf", and further []any or slices of these; the dtype is the
-//     smallest that holds them all.
+//   - Slices of one Elem, nested up to 4 deep, become a tensor of that dtype.
+//   - A []any may hold bools, numbers of all Go types, encoding/json's Number, the strings "NaN",
+//     "+Inf" and "-Inf", and further []any or slices of these. The dtype is the smallest that
+//     holds all values.
 //
-// The smallest is that of the Python package nested_ragged_tensors: bool if all are bools; of
-// integers uint8, uint16, uint32, uint64 if none is negative, else int8, int16, int32, int64, a
-// bool among them being 0 or 1; float32 if there is a float. Unlike there, integers that the dtype
-// does not hold, as 16777217 beside a float, are an error. What encoding/json makes of a number is
-// a float64, unless its Decoder is told UseNumber, by which integers stay integers; [FromListsAs],
-// or a [Schema], says the dtype.
+// The smallest dtype is the one that the Python package nested_ragged_tensors infers: bool if all
+// values are bools; for integers the first of uint8, uint16, uint32, uint64 that holds all, or of
+// int8, int16, int32, int64 if one is negative, where a bool counts as 0 or 1; float32 if there is
+// a float. Unlike in Python, an integer that the dtype does not hold, such as 16777217 beside a
+// float, is an error.
 //
-// FromLists returns [ErrLengths] if lists are nested differently deep, or if there is only an empty
-// one, and tensor.ErrDType if there is no value to tell the dtype from.
+// encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
+// give the dtype by [FromListsAs] or a [Schema].
+//
+// FromLists returns [ErrLengths] if values are at different depths, or if there is only an empty
+// list, and tensor.ErrDType if there is no value from which to infer the dtype.
 func FromLists(lists any) (*Tensor, error) {
 	t, err := fromTyped(lists)
 	if t != nil || err != nil {
@@ -33,9 +34,9 @@ func FromLists(lists any) (*Tensor, error) {
 	return fromNumbers(lists, 0, -1)
 }
 
-// FromListsAs is [FromLists] of a dtype and depth that are known, so that lists may be empty.
-// Integers must be those that the dtype holds, as must floats for an integer dtype; for others
-// these are rounded. A bool is 0 or 1. The depth can be [AsListed].
+// FromListsAs is [FromLists] with the dtype and depth given, so that lists may be empty. depth may
+// be [AsListed]. Integers must fit the dtype exactly; floats must too if dtype is an integer dtype,
+// otherwise they are rounded. A bool counts as 0 or 1.
 func FromListsAs(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	t, err := fromTyped(lists)
 	if err != nil {
@@ -53,7 +54,7 @@ func FromListsAs(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	return t, nil
 }
 
-// fromTyped returns the tensor of slices of an Elem, or nil for others.
+// fromTyped returns the tensor of slices of an Elem, or nil if lists are not such slices.
 func fromTyped(lists any) (*Tensor, error) {
 	for _, try := range []func(any) (*Tensor, error){
 		typed[bool], typed[uint8], typed[uint16], typed[uint32], typed[uint64],
@@ -75,7 +76,7 @@ func typed[T tensor.Elem](lists any) (*Tensor, error) {
 	return nil, nil
 }
 
-// fromNumbers returns the tensor of lists of numbers, of the smallest dtype if none is given.
+// fromNumbers returns the tensor of lists of numbers. It infers the dtype if dtype is 0.
 func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	n := nest[number]{depth: depth, leaf: numberOf, open: opened}
 	if err := n.add(lists, 0); err != nil {
@@ -97,7 +98,7 @@ func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
 	return New(values, l)
 }
 
-// opened returns a slice of numbers, or of such slices, as a []any.
+// opened converts a slice of numbers, or of such slices, to a []any.
 func opened(list any) ([]any, bool) {
 	for _, try := range []func(any) ([]any, bool){
 		openedAs[any],
@@ -132,10 +133,10 @@ func anys[T any](list []T) []any {
 	return out
 }
 
-// smallest returns the dtype that holds all values.
+// smallest returns the smallest dtype that holds all values.
 func smallest(values []number) (tensor.DType, error) {
 	if len(values) == 0 {
-		return 0, fmt.Errorf("%w: got no value to tell the dtype from: see FromListsAs", tensor.ErrDType)
+		return 0, fmt.Errorf("%w: got no value to infer the dtype from: see FromListsAs", tensor.ErrDType)
 	}
 	if i := slices.IndexFunc(values, func(v number) bool { return v.kind == anInteger && !v.whole }); i >= 0 {
 		return 0, fmt.Errorf("value %d: %w: got %v, which is beyond 64 bits", i, tensor.ErrDType, values[i])
@@ -177,10 +178,11 @@ func smallestInteger(low int64, high uint64) (tensor.DType, error) {
 			return d.dtype, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: got integers from %d to %d, which none holds", tensor.ErrDType, low, high)
+	return 0, fmt.Errorf("%w: got integers from %d to %d, which no dtype holds", tensor.ErrDType, low, high)
 }
 
-// numbersAs returns values as a tensor of a dtype, each unchanged but for the precision of floats.
+// numbersAs returns values as a tensor of a dtype. It returns an error if that would change a
+// value, except that floats may be rounded.
 func numbersAs(values []number, dtype tensor.DType) (*tensor.Tensor, error) {
 	switch {
 	case dtype == tensor.Uint64:
@@ -191,7 +193,7 @@ func numbersAs(values []number, dtype tensor.DType) (*tensor.Tensor, error) {
 	return listed64(values, dtype, number.float64)
 }
 
-// listed64 returns values as a tensor of a dtype, by way of a list of 64 bits each.
+// listed64 is numbersAs by way of a list of T.
 func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, as func(number) (T, bool)) (*tensor.Tensor, error) {
 	list := make([]T, len(values))
 	for i, v := range values {
@@ -212,8 +214,8 @@ func listed64[T uint64 | int64 | float64](values []number, dtype tensor.DType, a
 	return out, nil
 }
 
-// checkCast returns tensor.ErrDType unless out, a cast of a list, holds its values; floats may be
-// rounded.
+// checkCast returns tensor.ErrDType unless out, which list was cast to, holds the same values;
+// floats may be rounded.
 func checkCast[T uint64 | int64 | float64](list []T, out *tensor.Tensor, values []number) error {
 	back, err := out.Cast(tensor.DTypeOf[T]())
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// A joinedKey is under which a pass keeps what it has made of several layouts, of which this is the
+// A joinedKey is the key under which a pass keeps the joins of n layouts, the first of which is
 // first.
 type joinedKey struct {
 	first *Layout
 	n     int
 }
 
-// A joined is what became of several layouts.
+// A joined is a list of layouts and the result of joining them.
 type joined struct {
 	from  []*Layout
 	moved *moved
 }
 
-// joinedAt returns what becomes of several layouts of which join lays the rows of one level
-// together. Those that values share are joined once.
+// joinedAt joins layouts; join joins the rows of one level. Layouts that tensors share are joined
+// once.
 func joinedAt(p *plan.Pass, ls []*Layout, level int, join func(ls []*Layout) (*moved, error)) (*moved, error) {
 	return joinedOnce(p, ls, func() (*moved, error) {
 		if ls[0].depth == level {
@@ -34,7 +34,7 @@ func joinedAt(p *plan.Pass, ls []*Layout, level int, join func(ls []*Layout) (*m
 	})
 }
 
-// joinedOnce returns what make makes of several layouts. Those that values share are joined once.
+// joinedOnce returns the result of joining ls that p keeps, calling make on first use.
 func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved, error) {
 	known, err := plan.Once(p, joinedKey{ls[0], len(ls)}, func() (*[]joined, error) { return new([]joined), nil })
 	if err != nil {
@@ -52,12 +52,12 @@ func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved
 	return m, err
 }
 
-// join returns ls laid side by side as p.Join says.
+// join joins ls as p.Join says.
 func join(p *plan.Pass, ls []*Layout) (*moved, error) {
 	return joinedAt(p, ls, 0, func(ls []*Layout) (*moved, error) { return joinRows(p, ls) })
 }
 
-// outers returns the layouts around the innermost levels.
+// outers returns the outer layout of each.
 func outers(ls []*Layout) []*Layout {
 	out := make([]*Layout, len(ls))
 	for i, l := range ls {
@@ -66,6 +66,7 @@ func outers(ls []*Layout) []*Layout {
 	return out
 }
 
+// joinRows is join of layouts of depth 0.
 func joinRows(p *plan.Pass, ls []*Layout) (*moved, error) {
 	rows, counts := make([]*plan.Rows, len(ls)), make([]int, len(ls))
 	for i, l := range ls {
@@ -78,12 +79,11 @@ func joinRows(p *plan.Pass, ls []*Layout) (*moved, error) {
 	return listed(out, counts...)
 }
 
-// A writtenKey is under which a pass keeps what becomes of a layout when rows of another are
-// written to it.
+// A writtenKey is the key under which a pass keeps the result of writing rows of from to to.
 type writtenKey struct{ to, from *Layout }
 
-// written returns what becomes of l when the rows that p.Plan selects become those of src,
-// broadcast: rows of l itself are source 0, those of src source 1.
+// written returns how rows move when the rows of l that p.Plan selects become the rows of src,
+// broadcast. Source 0 is l, source 1 is src.
 func (l *Layout) written(p *plan.Pass, src *Layout) (*moved, error) {
 	return plan.Once(p, writtenKey{l, src}, func() (*moved, error) {
 		if l.outer == nil {
@@ -103,8 +103,8 @@ func (l *Layout) written(p *plan.Pass, src *Layout) (*moved, error) {
 	})
 }
 
-// complete returns m, which says which rows of source 1 come over those that are there, with those
-// that stay as rows of source 0.
+// complete adds to m, which lists only the rows that source 1 replaces, the rows that stay, as rows
+// of source 0.
 func (m *moved) complete() *moved {
 	const stays = -1
 	from := make([]int, m.rows())
@@ -127,8 +127,8 @@ func (m *moved) complete() *moved {
 	return out
 }
 
-// writtenRows returns which rows of src come to which of l, as a view: the others stay. If a row of
-// l stands at several places, they all move.
+// writtenRows is written at depth 0. The result is a view that lists only the rows of src and where
+// in l they go. If l has a row at several places, it lists all rows.
 func (l *Layout) writtenRows(p *plan.Pass, src *Layout) (*moved, error) {
 	if err := l.rows.CheckWrite(p, src.rows); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (l *Layout) writtenRows(p *plan.Pass, src *Layout) (*moved, error) {
 	return m, nil
 }
 
-// rewrittenRows is writtenRows if all rows move.
+// rewrittenRows is writtenRows that lists all rows.
 func (l *Layout) rewrittenRows(p *plan.Pass, src *Layout) (*moved, error) {
 	rows, err := l.rows.Clone()
 	if err == nil {
@@ -169,8 +169,8 @@ func (l *Layout) rewrittenRows(p *plan.Pass, src *Layout) (*moved, error) {
 	return listed(rows, l.rows.Count(), src.rows.Count())
 }
 
-// over returns which rows of the innermost level of src come to which of l, if rows that are
-// written keep their lengths, or nil.
+// over returns where in the innermost level of l the rows of src go. It returns nil unless each row
+// that is written keeps its length.
 func (m *moved) over(l, src *Layout) *moved {
 	out := &moved{layout: l, view: true}
 	for _, p := range m.pieces {

@@ -10,54 +10,58 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Joint is tensors, each under a name, that are cut into rows together: of patients, their
-// visits, the codes of these. All have the same rows at level 0, and tensors of one tree the same
-// lengths at each level that they share; several trees are independent of one another below level
-// 0. A field of depth 0 has a value for each row, and a scalar one for all of them.
+// A Joint is a collection of named tensors that are cut into rows together, such as patients, their
+// visits and the codes of the visits.
 //
-// A Joint is thin: [Joint.Row] and [Joint.Range] take constant time, whatever lies below, and share
-// all memory. They go where the rows are, so that a Joint of one row is that of the rows in it:
-// fields of lesser depth become scalars, and others one less deep.
+// All fields have the same rows at level 0. Fields belong to trees: the fields of one tree have the
+// same lengths at each level that they share, and different trees are independent below level 0. A
+// field of depth 0 has one value for each row; a scalar field has one value for all rows.
 //
-// The zero Joint has no field. A Joint never changes. Safe for concurrent use.
+// A Joint is a small header. [Joint.Row] and [Joint.Range] take constant time and share all memory.
+// Row enters a row: the rows of the result are the rows inside it, such as the visits of one
+// patient. Fields of depth 0 then become scalars, and the other fields lose one level.
+//
+// The zero Joint has no fields. A Joint never changes. Safe for concurrent use.
 type Joint struct {
 	base *joint
 	at   spot
 	path path
-	tree string // that InTree set
+	tree string // set by InTree
 }
 
 // A Field is one tensor of a [Joint].
 type Field struct {
 	Name   string
 	Tensor *Tensor
-	// Tree names the layouts that the tensor shares. Tensors of one tree have the same lengths at
-	// each level. Most collections have one tree, whose name is empty.
+	// Tree names the tree of the field. Tensors of one tree have the same lengths at each level
+	// that they share. Most collections have one tree, whose name is empty.
 	Tree string
 }
 
-// A joint is what Joints are parts of.
+// A joint is the whole collection of which Joints are parts.
 type joint struct {
-	fields []Field // straight, and each tree's over the same layouts
+	fields []Field // straight; the fields of a tree share layouts
 	names  map[string]int
 	trees  []tree
 	root   *Layout // of depth 0
 }
 
-// A tree is a chain of layouts.
+// A tree is the chain of layouts that the fields of one tree share; deepest has all of its levels.
 type tree struct {
 	name    string
 	deepest *Layout
 }
 
-// NewJoint returns the collection of fields, in their order. It shares their tensors, and makes
-// those of a tree share layouts. Each has one dim of batch, of one size for all; one with none is a
-// scalar, and must have depth 0.
+// NewJoint returns the collection of fields, in their order. It shares the memory of their tensors;
+// tensors of one tree get shared layouts. Each tensor has one batch dim, of the same size for all
+// fields, or none if it is a scalar, which has depth 0. NewJoint returns
 //
-// It returns [ErrLengths], with the names, level and row, if two tensors of a tree, or the rows of
-// two fields, differ in length; [ErrName] for a name that is empty, taken, has a "/", or is
-// "bounds" or "mask", which the file format has for itself; shapeops.ErrDim for more dims of batch;
-// and shapeops.ErrKind for a nil tensor.
+//   - [ErrLengths], with the names, level and row, if two tensors of a tree differ in length at a
+//     level, or two fields in the number of rows
+//   - [ErrName] for a name that is empty, used before, contains "/", or is "bounds" or "mask",
+//     which the file format reserves
+//   - shapeops.ErrDim for a tensor with another number of batch dims
+//   - shapeops.ErrKind for a nil tensor
 func NewJoint(fields ...Field) (*Joint, error) {
 	b := &joint{names: make(map[string]int, len(fields))}
 	var p plan.Pass
@@ -69,7 +73,7 @@ func NewJoint(fields ...Field) (*Joint, error) {
 	return b.whole(), nil
 }
 
-// whole returns all of b.
+// whole returns the Joint of all rows of b.
 func (b *joint) whole() *Joint {
 	if b.root == nil {
 		return &Joint{base: b, at: spot{single: true}}
@@ -101,16 +105,16 @@ func (b *joint) checkName(name string) error {
 	_, taken := b.names[name]
 	switch {
 	case taken:
-		return fmt.Errorf("%w: it is there twice", ErrName)
+		return fmt.Errorf("%w: got it twice", ErrName)
 	case name == "" || strings.Contains(name, "/"):
-		return fmt.Errorf("%w: want one that is not empty and has no \"/\"", ErrName)
+		return fmt.Errorf("%w: want a name that is not empty and has no \"/\"", ErrName)
 	case name == "bounds" || name == "mask":
-		return fmt.Errorf("%w: the file format has it for itself", ErrName)
+		return fmt.Errorf("%w: the file format reserves it", ErrName)
 	}
 	return nil
 }
 
-// fit returns t over the layouts of its tree, which grows if t is deeper.
+// fit returns t over the shared layouts of tree name, to which it adds the deeper levels of t.
 func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 	switch rank := len(t.Shape()); {
 	case rank == 0 && t.Depth() == 0:
@@ -129,7 +133,7 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 		i = len(b.trees)
 		b.trees = append(b.trees, tree{name, b.root})
 	}
-	l, deepest, err := meet(t.layout, b.trees[i].deepest)
+	l, deepest, err := unify(t.layout, b.trees[i].deepest)
 	if err != nil {
 		return nil, fmt.Errorf("%w in field %q", err, b.other(min(t.Depth(), b.trees[i].deepest.depth), name, false))
 	}
@@ -137,7 +141,8 @@ func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
 	return &Tensor{layout: l, values: t.values}, nil
 }
 
-// other returns the name of the first field that is so deep, of a tree or of any.
+// other returns the name of the first field of depth depth or more, of the given tree, or of any
+// tree if any is set.
 func (b *joint) other(depth int, tree string, any bool) string {
 	i := slices.IndexFunc(b.fields, func(f Field) bool {
 		return len(f.Tensor.Shape()) > 0 && f.Tensor.Depth() >= depth && (any || f.Tree == tree)
@@ -145,8 +150,10 @@ func (b *joint) other(depth int, tree string, any bool) string {
 	return b.fields[i].Name
 }
 
-// meet returns l over the layouts of a tree, and the deeper of both.
-func meet(l, deepest *Layout) (own, deeper *Layout, err error) {
+// unify returns own, the layout of a tree that equals l, and deeper, the deeper of both. deepest is
+// the deepest layout of the tree; if l is deeper, own has the levels of deepest and those of l
+// below.
+func unify(l, deepest *Layout) (own, deeper *Layout, err error) {
 	known := min(l.depth, deepest.depth)
 	if err := deepest.at(known).CheckEqual(l.at(known)); err != nil {
 		return nil, nil, err
@@ -158,7 +165,7 @@ func meet(l, deepest *Layout) (own, deeper *Layout, err error) {
 	return own, own, nil
 }
 
-// all returns what j is a part of; of the zero Joint and nil, nothing.
+// all returns the collection of which j is a part. It is empty for the zero Joint and for nil.
 func (j *Joint) all() *joint {
 	if !j.made() {
 		return &nothing
@@ -173,7 +180,7 @@ func (j *Joint) made() bool { return j != nil && j.base != nil }
 
 var errNoJoint = fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
 
-// Names returns the names of the fields, in their order. They are the caller's.
+// Names returns the names of the fields, in order. The caller may change the slice.
 func (j *Joint) Names() []string {
 	names := make([]string, len(j.all().fields))
 	for i, f := range j.all().fields {
@@ -182,8 +189,9 @@ func (j *Joint) Names() []string {
 	return names
 }
 
-// Len returns the number of rows, and false if there are none to count: after [Joint.Index] of a
-// single value, of scalars only, or of one row of several trees.
+// Len returns the number of rows. ok is false if j has no rows to count: if it is a single value,
+// if all fields are scalars, or if it is one row of a collection in which several trees have a
+// further level.
 func (j *Joint) Len() (n int, ok bool) {
 	at, err := j.entered()
 	if err != nil || at.single || !j.made() {
@@ -193,7 +201,7 @@ func (j *Joint) Len() (n int, ok bool) {
 }
 
 // Tensor returns a field: a batch of rows [N * *], or a scalar with the batch shape []. It shares
-// memory and takes constant time; [Joint.Fields] has those of all, sharing layouts. It returns
+// memory and takes constant time; fields from [Joint.Fields] also share layouts. Tensor returns
 // [ErrName] if there is no such field.
 func (j *Joint) Tensor(name string) (*Tensor, error) {
 	i, ok := j.all().names[name]
@@ -203,13 +211,13 @@ func (j *Joint) Tensor(name string) (*Tensor, error) {
 	return j.field(nil, j.all().fields[i].Tensor)
 }
 
-// field returns the part of a field of the base that j is.
+// field returns j's part of t, a field of the base.
 func (j *Joint) field(p *plan.Pass, t *Tensor) (*Tensor, error) {
 	at := j.at
 	if len(t.Shape()) == 0 { // a scalar
 		return t, nil
 	}
-	if t.Depth() < at.level { // become one
+	if t.Depth() < at.level { // a scalar in j
 		at = spot{level: t.Depth(), first: j.path.at(t.Depth()), n: 1, single: true}
 	}
 	l, err := inside(p, t.layout, at)
@@ -219,14 +227,14 @@ func (j *Joint) field(p *plan.Pass, t *Tensor) (*Tensor, error) {
 	return &Tensor{l, t.values, true}, nil
 }
 
-// Fields returns an iterator over the fields, in their order. Those of a tree share layouts.
+// Fields returns an iterator over the fields, in order. Fields of one tree share layouts.
 func (j *Joint) Fields() iter.Seq[Field] {
 	return func(yield func(Field) bool) {
 		var p plan.Pass
 		for _, f := range j.all().fields {
 			t, err := j.field(&p, f.Tensor)
 			if err != nil {
-				panic("ragged: impossible: " + err.Error()) // the spot is one of the layout
+				panic("ragged: impossible: " + err.Error()) // the spot is within the layout
 			}
 			if !yield(Field{f.Name, t, f.Tree}) {
 				return
@@ -235,8 +243,8 @@ func (j *Joint) Fields() iter.Seq[Field] {
 	}
 }
 
-// Select returns the fields with the given names, in that order. It returns [ErrName] for one that
-// is not there.
+// Select returns the collection of the named fields, in that order. It returns [ErrName] for a
+// field that j does not have.
 func (j *Joint) Select(names ...string) (*Joint, error) {
 	all := make(map[string]Field)
 	for f := range j.Fields() {
@@ -253,8 +261,9 @@ func (j *Joint) Select(names ...string) (*Joint, error) {
 	return j.like(fields)
 }
 
-// With returns j with fields added, or put in the place of those with their names. Their rows are
-// those of j: of one row, those in it. Its errors are those of [NewJoint].
+// With returns j with fields added; a field replaces the field of the same name. The rows of the
+// new fields are the rows of j; if j is a single row, they are the rows inside it. With returns the
+// errors of [NewJoint].
 func (j *Joint) With(fields ...Field) (*Joint, error) {
 	var all []Field
 	for f := range j.Fields() {
@@ -268,8 +277,8 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 	return j.like(append(all, fields...))
 }
 
-// Map returns the collection of what fn makes of each field, under the same names; a field of which
-// it makes nil is left out. It is how what tensors can do is done to all of a collection:
+// Map returns the collection of the results of fn, under the names of the fields. If fn returns
+// nil, the field is left out. Map applies an operation of [Tensor] to a whole collection:
 //
 //	perVisit, err := j.Map(func(f ragged.Field) (*ragged.Tensor, error) {
 //		if f.Tensor.Depth() < 2 {
@@ -278,7 +287,8 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 //		return f.Tensor.Reduce(1, arith.Max)
 //	})
 //
-// Map returns shapeops.ErrKind if fn is nil, fn's error, with the name, and those of [NewJoint].
+// Map returns shapeops.ErrKind if fn is nil, the error of fn, with the name of the field, and the
+// errors of [NewJoint].
 func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
 	if fn == nil {
 		return nil, errNoFunc
@@ -296,7 +306,7 @@ func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
 	return j.like(fields)
 }
 
-// like returns the collection of fields, with the levels of the tree that InTree chose.
+// like returns the collection of fields, with the tree that InTree set in j.
 func (j *Joint) like(fields []Field) (*Joint, error) {
 	if j == nil {
 		return nil, errNoJoint
@@ -312,8 +322,9 @@ func (j *Joint) like(fields []Field) (*Joint, error) {
 	return out, nil
 }
 
-// checkRows returns shapeops.ErrDim if j is a row of several trees, and fields have rows of more
-// than one, which are not those of one collection, though there may be as many.
+// checkRows returns shapeops.ErrDim if j is one row of several trees and fields has fields of more
+// than one tree: they would be rows of one collection, but they are different rows, even if there
+// are equally many.
 func (j *Joint) checkRows(fields []Field) error {
 	_, several := j.entered()
 	tree := ""
@@ -329,7 +340,7 @@ func (j *Joint) checkRows(fields []Field) error {
 	return nil
 }
 
-// Equal reports whether j and x have the same fields, in any order, of the same trees, each equal
+// Equal reports whether j and x have the same fields, in any order, with the same trees, each equal
 // as [Tensor.Equal] says.
 func (j *Joint) Equal(x *Joint) bool {
 	text, err := j.DiffWith(x, CompareOptions{})
@@ -337,7 +348,7 @@ func (j *Joint) Equal(x *Joint) bool {
 }
 
 // DiffWith describes the first difference between j and x, as [Tensor.DiffWith] does, with the name
-// of the field, or returns "" if they are equal.
+// of the field. It returns "" if they are equal.
 func (j *Joint) DiffWith(x *Joint, opt CompareOptions) (string, error) {
 	if len(x.Names()) != len(j.Names()) {
 		return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
@@ -357,10 +368,10 @@ func (j *Joint) DiffWith(x *Joint, opt CompareOptions) (string, error) {
 	return "", nil
 }
 
-// treeOf returns the tree of a field that is there.
+// treeOf returns the tree of a field that j has.
 func (j *Joint) treeOf(name string) string { return j.base.fields[j.base.names[name]].Tree }
 
-// String describes the fields, one a line.
+// String describes the fields, one on each line.
 func (j *Joint) String() string {
 	var b strings.Builder
 	b.WriteString("joint {")

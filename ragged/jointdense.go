@@ -10,21 +10,21 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Dense is what a [Joint] becomes when rows are padded: a dense tensor for each field and, on
-// request, masks that say where there are values.
+// A Dense is a [Joint] after padding: a dense tensor for each field and, if [DensifyOptions].Masks
+// is set, masks that say where there are values.
 type Dense struct {
 	names  []string
 	values map[string]*tensor.Tensor
 	masks  map[string][]*tensor.Tensor
 }
 
-// Names returns the names of the fields, in their order. The caller must not change them.
+// Names returns the names of the fields, in order. The caller must not change the slice.
 func (d *Dense) Names() []string { return d.names }
 
-// Tensor returns a field, or nil if there is none of that name.
+// Tensor returns a field, or nil if there is no field of that name.
 func (d *Dense) Tensor(name string) *tensor.Tensor { return d.values[name] }
 
-// All returns an iterator over the names and fields, in their order.
+// All returns an iterator over the names and tensors of the fields, in order.
 func (d *Dense) All() iter.Seq2[string, *tensor.Tensor] {
 	return func(yield func(string, *tensor.Tensor) bool) {
 		for _, name := range d.names {
@@ -35,7 +35,7 @@ func (d *Dense) All() iter.Seq2[string, *tensor.Tensor] {
 	}
 }
 
-// String returns dtype and shape of each field, one a line, and how many masks it has.
+// String returns the dtype, shape and number of masks of each field, one on each line.
 func (d *Dense) String() string {
 	var b strings.Builder
 	b.WriteString("dense {")
@@ -52,15 +52,16 @@ func (d *Dense) String() string {
 	return b.String() + "}"
 }
 
-// Masks returns where a field has values, for each level that was padded: bool [N L], [N L M].
-// There are none without [DensifyOptions].Masks, and none of a field without a level.
+// Masks returns the masks of a field, one for each level that was padded, true where there is a row
+// or a value: bool [N L], then [N L M]. There are none unless [DensifyOptions].Masks was set, and
+// none for a field without levels.
 func (d *Dense) Masks(name string) []*tensor.Tensor { return d.masks[name] }
 
-// Densify returns all fields as dense tensors, as [Tensor.Densify] does: [N] for a field of depth
-// 0, [N L] for depth 1, and so on, scalars as they are; of one row, without the N. Fields that
-// share a layout are padded by one plan. opt.Rows are rows of j. Its errors are those of
-// Tensor.Densify, with the name of the field, and shapeops.ErrDim for opt.Rows if there are no
-// rows.
+// Densify returns all fields as dense tensors, padded as in [Tensor.Densify]: [N] for a field of
+// depth 0, [N L] for depth 1, and so on; scalars do not change. For a single row without rows
+// inside, the dim N is missing. Fields that share a layout are padded by one plan. opt.Rows lists
+// rows of j. Densify returns the errors of Tensor.Densify, with the name of the field, and
+// shapeops.ErrDim if opt.Rows is set but j has no rows.
 func (j *Joint) Densify(opt DensifyOptions) (*Dense, error) {
 	rows, err := j.inner()
 	if err != nil && j.made() && j.at.single && opt.Rows == nil {
@@ -80,7 +81,7 @@ func (j *Joint) Densify(opt DensifyOptions) (*Dense, error) {
 	return rows.dense(d, func(t *Tensor) (*tensor.Tensor, error) { return rows.scalar(t) })
 }
 
-// densifyRow is Densify of one row that has no rows, or those of several trees.
+// densifyRow is Densify of a single row without rows inside, or with rows of several trees.
 func (j *Joint) densifyRow(opt DensifyOptions) (*Dense, error) {
 	out, err := Collate([]*Joint{j}, opt)
 	if err != nil {
@@ -92,7 +93,8 @@ func (j *Joint) densifyRow(opt DensifyOptions) (*Dense, error) {
 	return out, nil
 }
 
-// wanted returns which rows of j, or of those that list names, there are.
+// wanted returns the runs of the rows of j that list names, or of all rows if list is nil, and
+// their number n.
 func (j *Joint) wanted(list []int) (runs []shapeops.Run, n int, err error) {
 	if list == nil {
 		return []shapeops.Run{{To: 0, From: j.at.first, Len: j.at.n}}, j.at.n, nil
@@ -108,12 +110,12 @@ func (j *Joint) wanted(list []int) (runs []shapeops.Run, n int, err error) {
 	return runs, len(list), nil
 }
 
-// scalar returns the value of a field of the base that is a scalar in j.
+// scalar returns the value of t, a field of the base that is a scalar in j.
 func (j *Joint) scalar(t *Tensor) (*tensor.Tensor, error) {
 	return t.values.Index(ix.At(j.rowOf(t)))
 }
 
-// rowOf returns the row of a field of the base that j, where that field is a scalar, is in.
+// rowOf returns the row of t that contains j. t is a field of the base that is a scalar in j.
 func (j *Joint) rowOf(t *Tensor) int {
 	if len(t.Shape()) == 0 {
 		return 0
@@ -121,7 +123,7 @@ func (j *Joint) rowOf(t *Tensor) int {
 	return j.path.at(t.Depth())
 }
 
-// dense returns what d makes of the fields, and scalar of those above its level.
+// dense returns all fields, padded by d; fields above the level of d are scalar(field).
 func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error)) (*Dense, error) {
 	d.opt.Buffer.reset()
 	out := &Dense{values: make(map[string]*tensor.Tensor, len(j.all().fields))}
@@ -148,7 +150,7 @@ func (j *Joint) dense(d *denser, scalar func(t *Tensor) (*tensor.Tensor, error))
 	return out, nil
 }
 
-// each replaces each tensor by what fn makes of it.
+// each replaces each tensor x of d, masks included, by fn(x).
 func (d *Dense) each(fn func(t *tensor.Tensor) (*tensor.Tensor, error)) (err error) {
 	for name, t := range d.values {
 		if d.values[name], err = fn(t); err != nil {

@@ -8,26 +8,28 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A FlattenMode says what becomes of a field whose values have, one level deeper, several rows or
-// none, when that level is flattened.
+// A FlattenMode says what happens to the fields in the level above the flattened one: each of their
+// values may have several rows below it, or none.
 type FlattenMode uint8
 
 // The modes of [Joint.FlattenLevel].
 const (
 	// Drop leaves such fields out.
 	Drop FlattenMode = iota
-	// First puts each value where the first of its rows is, and 0 where the others are. A value
-	// that has no row is an error.
+	// First puts each value at the first of its rows, and 0 at the others. A value without rows is
+	// an error.
 	First
-	// Repeat puts each value where each of its rows is. A value that has none is left out.
+	// Repeat puts each value at each of its rows. A value without rows is left out.
 	Repeat
 )
 
-// FlattenLevel ends a level, as [Tensor.FlattenLevel] does, in all fields of the tree that are so
-// deep. What becomes of fields that lie in the level around it, mode says. The rest stays. If level
-// 1 ends, fields of depth 0 are those that mode is about. It returns shapeops.ErrDim for a level
-// that the tree has not, or for level 1 if there is another tree, and [ErrLengths], with name and
-// row, for a value that has no row in mode First.
+// FlattenLevel removes a level, as [Tensor.FlattenLevel] does, from all fields of the tree that
+// have it. mode says what happens to the fields of the level above, which are the fields of depth 0
+// if level is 1. Other fields do not change.
+//
+// FlattenLevel returns shapeops.ErrDim for a level that the tree does not have, or for level 1 if
+// there are fields of another tree, and [ErrLengths], with the name and row, for a value without
+// rows in mode First.
 func (j *Joint) FlattenLevel(level int, mode FlattenMode) (*Joint, error) {
 	rows, tree, l, err := j.levels()
 	if err != nil {
@@ -50,7 +52,8 @@ func (j *Joint) FlattenLevel(level int, mode FlattenMode) (*Joint, error) {
 	return rows.like(fields)
 }
 
-// flatten returns a field of which a level of a tree has ended, or nil if it is left out.
+// flatten returns the tensor of f after a level of tree was removed, or nil if the field is left
+// out.
 func (f Field) flatten(p *plan.Pass, tree string, deepest *Layout, level int, mode FlattenMode) (*Tensor, error) {
 	t := f.Tensor
 	other := f.Tree != tree && t.Depth() > 0
@@ -58,7 +61,7 @@ func (f Field) flatten(p *plan.Pass, tree string, deepest *Layout, level int, mo
 	case len(t.Shape()) == 0 || t.Depth() < level-1 || other && level > 1:
 		return t, nil
 	case other:
-		return nil, fmt.Errorf("%w: its tree %q has rows of its own: Select fields of one", shapeops.ErrDim, f.Tree)
+		return nil, fmt.Errorf("%w: its tree %q has other rows: Select the fields of one tree", shapeops.ErrDim, f.Tree)
 	}
 	if t.Depth() >= level {
 		return relayout(p, t, func(l *Layout) (*Layout, error) { return flattened(p, l, level) })
@@ -78,7 +81,8 @@ func (f Field) flatten(p *plan.Pass, tree string, deepest *Layout, level int, mo
 	return s.spread(full, flat, mode)
 }
 
-// spread returns the values of t as those of a layout one level deeper, flat.
+// spread returns the values of t in flat, as mode says. full is the layout of t with one more
+// level, and flat is full with that level flattened.
 func (t *Tensor) spread(full, flat *Layout, mode FlattenMode) (*Tensor, error) {
 	if mode == Repeat {
 		out, err := t.Broadcast(full)
@@ -90,11 +94,11 @@ func (t *Tensor) spread(full, flat *Layout, mode FlattenMode) (*Tensor, error) {
 	runs := make([]shapeops.Run, 0, t.values.Shape()[0])
 	for row := range full.offsets[1:] {
 		if full.offsets[row] == full.offsets[row+1] {
-			return nil, fmt.Errorf("row %d: %w: it has no row at level %d, where its value would be: see Repeat and Drop", row, ErrLengths, full.depth)
+			return nil, fmt.Errorf("row %d: %w: it has no rows at level %d for its value: use Repeat or Drop", row, ErrLengths, full.depth)
 		}
 		runs = append(runs, shapeops.Run{To: int(full.offsets[row]), From: row, Len: 1})
 	}
-	values, err := t.room(flat.numbered())
+	values, err := t.uninit(flat.numbered())
 	if err != nil {
 		return nil, err
 	}

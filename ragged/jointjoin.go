@@ -9,23 +9,30 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// JoinOptions say how collections are joined. The zero value wants them to be alike.
+// JoinOptions say how collections are joined. The zero value joins at level 0 and requires equal
+// dtypes.
 type JoinOptions struct {
-	// Level is where ConcatJoints joins: at 0, the default, rows of one collection come after those
-	// of another; at level 1, the rows of each row, as further visits of the same patients. Fields
-	// that are less deep must then be equal. Of several trees it is that level of each.
+	// Level is the level at which ConcatJoints joins. At level 0, the default, the rows of each
+	// collection come after the rows of the one before. At level 1, each row gets the rows that it
+	// has in each collection, such as further visits of the same patients. Fields of smaller depth
+	// than Level must then be equal. In a collection of several trees, each tree is joined at that
+	// level.
 	Level int
-	// Promote casts fields whose dtypes differ to the smallest that holds all values of both:
-	// integers to integers, floats to floats. By default that is tensor.ErrDType.
+	// Promote casts fields whose dtypes differ to the smallest dtype that holds all values of both:
+	// integers to integers, floats to floats. By default a difference is tensor.ErrDType.
 	Promote bool
 }
 
-// ConcatJoints lays the rows of several collections one after the other. They must have the same
-// fields, in any order, of the same depths and trees. The result is a copy, in which each layout is
-// worked out once. It returns shapeops.ErrShape if there is no collection, [ErrName] if names or
-// trees differ, [ErrDiffers] if scalars do, or fields less deep than opt.Level, [ErrLengths] if
-// depths do, or lengths around that level, tensor.ErrDType if dtypes do, and shapeops.ErrDim if one
-// has no rows.
+// ConcatJoints concatenates the rows of several collections. They must have the same fields, in any
+// order, with the same depths and trees. The result is a copy, in which each layout is computed
+// once. ConcatJoints returns
+//
+//   - shapeops.ErrShape if js is empty
+//   - [ErrName] if names or trees differ
+//   - [ErrDiffers] if scalars differ, or fields of smaller depth than opt.Level
+//   - [ErrLengths] if depths differ, or lengths above opt.Level
+//   - tensor.ErrDType if dtypes differ
+//   - shapeops.ErrDim if a collection has no rows, or for a level that the first does not have
 func ConcatJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	if opt.Level < 0 {
 		return nil, fmt.Errorf("%w: got level %d", shapeops.ErrDim, opt.Level)
@@ -40,9 +47,9 @@ func ConcatJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	return joinJoints(parts, opt)
 }
 
-// VstackJoints makes collections the rows of a new first level: what undoes taking them apart by
-// [Joint.Row]. A scalar becomes the value of its row. Its errors are those of [ConcatJoints], but
-// scalars may differ.
+// VstackJoints makes each collection a row of a new first level. It is the inverse of taking a
+// collection apart with [Joint.Row]. A scalar becomes the value of its row, so scalars may differ.
+// VstackJoints otherwise returns the errors of [ConcatJoints]; opt.Level must be 0.
 func VstackJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	if opt.Level != 0 {
 		return nil, fmt.Errorf("%w: got level %d, want 0", shapeops.ErrDim, opt.Level)
@@ -54,7 +61,7 @@ func VstackJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	return joinJoints(parts, opt)
 }
 
-// lifted returns j as one row, of which scalars are values.
+// lifted returns j as a collection of one row. Scalars become values of that row.
 func (j *Joint) lifted() (*Joint, error) {
 	if !j.at.single {
 		return j.unsqueezed()
@@ -69,7 +76,7 @@ func (j *Joint) lifted() (*Joint, error) {
 	return one, nil
 }
 
-// unsqueezed returns all rows of j in one row: fields become one level deeper, and scalars a value
+// unsqueezed returns all rows of j inside one row: fields gain a level, and scalars become a value
 // of that row.
 func (j *Joint) unsqueezed() (*Joint, error) {
 	groups, err := grouped(shapeops.Shape{j.at.n}, []int64{int64(j.at.n)})
@@ -85,7 +92,7 @@ func (j *Joint) unsqueezed() (*Joint, error) {
 	})
 }
 
-// rowed returns t, or, if it is a scalar, the batch that has it as its only row.
+// rowed returns a scalar as a batch of one row, and any other tensor unchanged.
 func (t *Tensor) rowed() (*Tensor, error) {
 	if len(t.Shape()) > 0 {
 		return t, nil
@@ -99,7 +106,7 @@ func (t *Tensor) rowed() (*Tensor, error) {
 
 func inners(js []*Joint) ([]*Joint, error) { return eachJoint(js, (*Joint).inner) }
 
-// eachJoint returns what fn makes of each collection.
+// eachJoint returns the results of fn for each collection.
 func eachJoint(js []*Joint, fn func(j *Joint) (*Joint, error)) ([]*Joint, error) {
 	out := make([]*Joint, len(js))
 	for i, j := range js {
@@ -114,7 +121,7 @@ func eachJoint(js []*Joint, fn func(j *Joint) (*Joint, error)) ([]*Joint, error)
 	return out, nil
 }
 
-// joinJoints lays rows one after the other.
+// joinJoints concatenates js, none of which is a single row, at opt.Level.
 func joinJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	if len(js) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to join, want at least one collection", shapeops.ErrShape)
@@ -137,7 +144,7 @@ func joinJoints(js []*Joint, opt JoinOptions) (*Joint, error) {
 	return js[0].like(fields)
 }
 
-// collect appends the fields of x to columns, in the order of j.
+// collect appends the fields of x to columns, in the order of j's fields.
 func (j *Joint) collect(x *Joint, columns [][]*Tensor) error {
 	if len(x.all().fields) != len(columns) {
 		return fmt.Errorf("%w: got %q, want %q", ErrName, x.Names(), j.Names())
@@ -152,7 +159,7 @@ func (j *Joint) collect(x *Joint, columns [][]*Tensor) error {
 	return nil
 }
 
-// join joins the fields of one name.
+// join joins xs, the tensors of one field.
 func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	if opt.Promote {
 		var err error
@@ -174,13 +181,13 @@ func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	}
 	for i, x := range xs {
 		if text, err := x.DiffWith(xs[0], CompareOptions{EqualNaN: true}); text != "" || err != nil {
-			return nil, fmt.Errorf("value %d: %w: from those of value 0, and they are not deep enough to be joined at level %d", i, ErrDiffers, opt.Level)
+			return nil, fmt.Errorf("value %d: %w: from those of value 0, which must be equal in fields above level %d", i, ErrDiffers, opt.Level)
 		}
 	}
 	return xs[0], nil
 }
 
-// promoted casts tensors to one dtype.
+// promoted casts xs to the smallest dtype that holds all their values.
 func promoted(xs []*Tensor) ([]*Tensor, error) {
 	dtype := xs[0].DType()
 	for _, x := range xs[1:] {
@@ -203,8 +210,8 @@ func promoted(xs []*Tensor) ([]*Tensor, error) {
 	return out, nil
 }
 
-// promote returns the smallest dtype that holds all values of both, which are integers, floats or
-// bools together.
+// promote returns the smallest dtype that holds all values of both, and false if there is none.
+// Integers, floats and bools have no common dtype.
 func promote(a, b tensor.DType) (tensor.DType, bool) {
 	if a == b {
 		return a, true
@@ -225,7 +232,7 @@ func promote(a, b tensor.DType) (tensor.DType, bool) {
 	return b, true
 }
 
-// bounds returns the least and the greatest integer of a dtype.
+// bounds returns the least and the greatest value of an integer dtype.
 func bounds(d tensor.DType) (low int64, high uint64, ok bool) {
 	for _, x := range integers {
 		if x.dtype == d {

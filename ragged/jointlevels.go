@@ -6,9 +6,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// InTree returns j with another tree as the one whose levels IndexLevel, Pick, MaskedSelect and
-// FlattenLevel are about, also for what is made of the result: by default that is the tree without
-// a name, or the only one that has levels.
+// InTree returns j with a chosen tree: IndexLevel, Pick, MaskedSelect and FlattenLevel of the
+// result, and of collections derived from it, apply to the levels of that tree. Without InTree they
+// apply to the tree without a name, or to the only tree that has levels.
 func (j *Joint) InTree(name string) *Joint {
 	if !j.made() {
 		return j
@@ -18,8 +18,7 @@ func (j *Joint) InTree(name string) *Joint {
 	return &out
 }
 
-// chosen returns the name of the tree whose levels operations are about: what InTree said, or else
-// the only tree that has levels.
+// chosen returns the name of the tree that operations on levels apply to, as [Joint.InTree] says.
 func (j *Joint) chosen() string {
 	if !j.made() {
 		return ""
@@ -43,7 +42,7 @@ func (j *Joint) chosen() string {
 	return name
 }
 
-// deepest returns the deepest layout of a tree, as it is in j.
+// deepest returns j's part of the deepest layout of a tree.
 func (j *Joint) deepest(name string) (*Layout, error) {
 	for _, t := range j.all().trees {
 		if t.name == name && t.deepest.depth >= j.at.level {
@@ -57,8 +56,9 @@ func (j *Joint) deepest(name string) (*Layout, error) {
 	return nil, fmt.Errorf("%w: got tree %q, want one of %q: see InTree", ErrName, name, names)
 }
 
-// edited returns what an edit of the levels of the chosen tree makes of the fields that have the
-// level. If it is of no level, it returns the rows that the fields have.
+// edited applies an edit of the chosen tree to all fields that have the edited level. editOf
+// returns the edit, given the deepest layout of the tree. If it returns nil, edited returns the
+// rows unchanged.
 func (j *Joint) edited(editOf func(deepest *Layout) (*edit, error)) (*Joint, error) {
 	rows, tree, l, err := j.levels()
 	if err != nil {
@@ -79,7 +79,8 @@ func (j *Joint) edited(editOf func(deepest *Layout) (*edit, error)) (*Joint, err
 	})
 }
 
-// levels returns the rows of j, and the chosen tree with its deepest layout as it is in them.
+// levels returns j, or the rows inside j if it is a single row, the name of the chosen tree, and l,
+// the deepest layout of that tree in rows.
 func (j *Joint) levels() (rows *Joint, tree string, l *Layout, err error) {
 	if rows, err = j.inner(); err != nil {
 		return nil, "", nil, err
@@ -90,14 +91,14 @@ func (j *Joint) levels() (rows *Joint, tree string, l *Layout, err error) {
 }
 
 // IndexLevel selects within each row of a level, as [Tensor.IndexLevel] does, in all fields of the
-// tree that are so deep; of another tree see [Joint.InTree].
+// tree that have the level. [Joint.InTree] chooses the tree.
 func (j *Joint) IndexLevel(level int, x ix.Index) (*Joint, error) {
 	return j.edited(func(*Layout) (*edit, error) { return indexed(level, x) })
 }
 
 // Pick returns the positions of each row of a level that index lists, as [Tensor.Pick] does, in all
-// fields of the tree that are so deep. With it they are sorted by one of them, or put in random
-// order:
+// fields of the tree that have the level. It sorts all fields by one of them, or puts them in
+// random order:
 //
 //	order, err := days.ArgSort(arith.SortOptions{}) // of the field "day": [N *]
 //	j, err = j.Pick(order)                          // visits of each patient by day
@@ -105,8 +106,8 @@ func (j *Joint) Pick(index *Tensor) (*Joint, error) {
 	return j.edited(func(l *Layout) (*edit, error) { return l.picks(index) })
 }
 
-// MaskedSelect keeps the rows, or values, for which a bool tensor is true, as [Tensor.MaskedSelect]
-// does, in all fields of the tree that are at least as deep as the mask:
+// MaskedSelect keeps the rows, or values, for which mask is true, as [Tensor.MaskedSelect] does, in
+// all fields of the tree that are at least as deep as mask:
 //
 //	high, err := arith.Greater(labs, 10)    // of the field "labs": [N *]
 //	j, err = j.MaskedSelect(high)           // visits with such a lab, in all fields of visits

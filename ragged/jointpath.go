@@ -8,14 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A path is the rows of lower levels that a spot is in, level by level, as far as one was picked
-// there. The first few need no memory of their own.
+// A path lists, for each level above a spot, the row that contains the spot. The first few entries
+// need no allocation.
 type path struct {
 	few  [3]int
 	more []int
 }
 
-// at returns the row of a level.
+// at returns the row at a level.
 func (p *path) at(level int) int {
 	if level < len(p.few) {
 		return p.few[level]
@@ -23,7 +23,7 @@ func (p *path) at(level int) int {
 	return p.more[level-len(p.few)]
 }
 
-// with returns p and the row of the level that comes next.
+// with returns p extended by the row at level, which is the next level.
 func (p path) with(level, row int) path {
 	if level < len(p.few) {
 		p.few[level] = row
@@ -33,9 +33,9 @@ func (p path) with(level, row int) path {
 	return p
 }
 
-// Row returns what is in one row: of patients, one patient, whose visits are the rows of the
-// result. A negative row counts from the end. It takes constant time. It returns shapeops.ErrIndex
-// if there is no such row, and shapeops.ErrDim if there are no rows.
+// Row returns the content of one row: for a patient, the collection whose rows are the visits of
+// that patient. A negative i counts from the end. Row takes constant time. It returns
+// shapeops.ErrIndex if there is no such row, and shapeops.ErrDim if j has no rows.
 func (j *Joint) Row(i int) (*Joint, error) {
 	out, err := j.inner()
 	if err != nil {
@@ -47,8 +47,8 @@ func (j *Joint) Row(i int) (*Joint, error) {
 	return out, nil
 }
 
-// Range returns the rows from start to before stop, with the rules of Python's slices. It takes
-// constant time. It returns shapeops.ErrDim if there are no rows.
+// Range returns the rows from start up to, not including, stop, with the rules of Python's slices.
+// It takes constant time. It returns shapeops.ErrDim if j has no rows.
 func (j *Joint) Range(start, stop int) (*Joint, error) {
 	out, err := j.inner()
 	if err != nil {
@@ -58,15 +58,15 @@ func (j *Joint) Range(start, stop int) (*Joint, error) {
 	return out, nil
 }
 
-// Index goes into rows and selects among those there: all parts but the last are positions, as
-// [Joint.Row] takes them, and the last is a position, a range, with a step too, a list or a mask.
+// Index enters rows and selects among the rows there. All parts of expr but the last are positions,
+// as in [Joint.Row]. The last is a position, a range, which may have a step, a list or a mask.
 //
 //	j.Index(ix.At(0), ix.Range(1, ix.End)) // visits of the first patient, from the second on
 //	j.Index(ix.Take(3, 1))                 // two patients
 //
-// A range without a step takes constant time, as [Joint.Range] does. Rows are copied for a list and
-// a mask; each layout that fields share is worked out once. The empty expression is j. It returns
-// shapeops.ErrIndex, and shapeops.ErrDim if there are no rows.
+// A range without a step takes constant time, as in [Joint.Range]. For a range with a step, a list
+// or a mask, rows are copied; each layout that fields share is computed once. The empty expression
+// returns j. Index returns shapeops.ErrIndex, and shapeops.ErrDim if there are no rows.
 func (j *Joint) Index(expr ...ix.Index) (*Joint, error) {
 	if err := checkSteps(expr, j.depth()+1); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (j *Joint) selected(x ix.Index) (*Joint, error) {
 		return nil, err
 	}
 	if len(planned.Shape()) != 1 {
-		return nil, fmt.Errorf("%w: got %v, want what leaves one dim", shapeops.ErrIndex, x)
+		return nil, fmt.Errorf("%w: got %v, want an index that leaves one dim", shapeops.ErrIndex, x)
 	}
 	p := plan.NewPass(planned)
 	return rows.Map(func(f Field) (*Tensor, error) {
@@ -108,7 +108,7 @@ func (j *Joint) selected(x ix.Index) (*Joint, error) {
 	})
 }
 
-// depth returns how many levels the deepest tree has below the rows.
+// depth returns the number of levels of the deepest tree below the rows of j.
 func (j *Joint) depth() int {
 	if !j.made() {
 		return -1
@@ -123,7 +123,7 @@ func (j *Joint) depth() int {
 	return depth - j.at.level
 }
 
-// inner returns a copy of j that is not a single row, but the rows in it.
+// inner returns a copy of j; if j is a single row, it returns the rows inside instead.
 func (j *Joint) inner() (*Joint, error) {
 	if !j.made() {
 		return nil, errNoRows
@@ -144,9 +144,10 @@ func (j *Joint) inner() (*Joint, error) {
 	return out, nil
 }
 
-var errNoRows = fmt.Errorf("%w: there are no rows in it", shapeops.ErrDim)
+var errNoRows = fmt.Errorf("%w: got a value that has no rows", shapeops.ErrDim)
 
-// entered returns where the rows of j are; j itself if it is a row that has none.
+// entered returns the spot of j's rows: if j is a single row, of the rows inside it, or of j itself
+// if there are none.
 func (j *Joint) entered() (spot, error) {
 	if !j.made() {
 		return spot{single: true}, nil
@@ -163,8 +164,8 @@ func (j *Joint) entered() (spot, error) {
 	return at, nil
 }
 
-// spine returns the layout whose innermost level is the given one, or nil if there is none. It
-// returns ErrDim if several trees have one.
+// spine returns the layout of the given depth, or nil if no tree is that deep. It returns ErrDim if
+// several trees are.
 func (b *joint) spine(level int) (*Layout, error) {
 	var found *tree
 	for i := range b.trees {
@@ -173,7 +174,7 @@ func (b *joint) spine(level int) (*Layout, error) {
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("%w: trees %q and %q have rows of their own in one row: Select fields of one", shapeops.ErrDim, found.name, t.name)
+			return nil, fmt.Errorf("%w: trees %q and %q both have rows inside one row: Select the fields of one tree", shapeops.ErrDim, found.name, t.name)
 		}
 		found = t
 	}

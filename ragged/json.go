@@ -11,18 +11,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-const logOver = 16 // the most rows and elements that LogValue shows
+const logOver = 16 // LogValue shows at most this number of rows and elements
 
-// MarshalJSON returns dtype, shape and the rows as nested lists, which [Tensor.UnmarshalJSON]
-// reads:
+// MarshalJSON returns dtype, shape and the rows as nested lists:
 //
 //	{"dtype":"int64","shape":"[3 *]","values":[[1,2],[],[3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its
-// payload. At depth 0, where no star separates them, "feature_dims" counts the dims of the
-// features. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows
-// and elements, for which there is [Tensor.Preview], or more than 400 dims. Another error means
-// that values cannot be read.
+// An element that JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses
+// its payload. At depth 0, where no star separates batch dims from features, "feature_dims" is the
+// number of feature dims. The zero Tensor is null.
+//
+// MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements (use
+// [Tensor.Preview]) or more than 400 dims. It returns another error if values cannot be read.
 func (t *Tensor) MarshalJSON() ([]byte, error) { return (*verbs)(t).AppendJSON(nil) }
 
 // AppendJSON implements tensor.Verbs.
@@ -41,13 +41,13 @@ func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
 	return t.appendNode(b, `{"dtype":`)
 }
 
-// moreThan reports whether there are more than n rows of all levels and elements.
+// moreThan reports whether t has more than n rows, of all levels, and elements.
 func (t *Tensor) moreThan(n int) bool {
 	values := t.NumValues()
 	return values > n || values > 0 && t.Features().Size() > n/values || t.sizeOf() > n
 }
 
-// appendNode appends the object of t, which begins with a text.
+// appendNode appends t as a JSON object that begins with open.
 func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
 	out, err := t.appendLists(append(t.appendHead(b, open), `,"values":`...))
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// appendHead appends a text that ends before the dtype, and the fields that precede values.
+// appendHead appends open and the fields before values.
 func (t *Tensor) appendHead(b []byte, open string) []byte {
 	b = jsonlists.AppendText(append(b, open...), t.DType().String())
 	b = jsonlists.AppendText(append(b, `,"shape":`...), t.shapeText())
@@ -91,8 +91,8 @@ func (l *Layout) levels() [][]int64 {
 	return out
 }
 
-// bytesOf returns the elements of x, row-major. It returns tensor.ErrDType for a bool that is
-// neither 0 nor 1.
+// bytesOf returns the elements of x as bytes, row-major. It returns tensor.ErrDType for a bool that
+// is neither 0 nor 1.
 func bytesOf(x *tensor.Tensor) ([]byte, error) {
 	if x.DType() == tensor.Bool {
 		if err := tensor.Read(x, func([]bool) {}); err != nil {
@@ -104,13 +104,13 @@ func bytesOf(x *tensor.Tensor) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON makes t, which must be the zero Tensor, what a text of MarshalJSON says. Fields can
-// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t as it is.
+// UnmarshalJSON sets t, which must be the zero Tensor, from the text of MarshalJSON. Fields may
+// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t unchanged.
 //
-// It returns tensor.ErrJSON, with the byte or the element, if the text is not that of a ragged
-// tensor, has further fields or is a preview; shapeops.ErrKind if t is not the zero Tensor; and
-// shapeops.ErrShape. On an error nothing has changed, and no memory is taken for elements that the
-// text does not have.
+// It returns tensor.ErrJSON, with the byte or the element, if the text is not a ragged tensor, has
+// unknown fields or is a preview; shapeops.ErrKind if t is not the zero Tensor; and
+// shapeops.ErrShape. On an error nothing has changed. It allocates memory only for elements that
+// the text contains.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	node, lists, err := jsonlists.Parse(text)
 	switch {
@@ -119,7 +119,7 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 	case t == nil || t.made():
 		return fmt.Errorf("%w: want a pointer to the zero Tensor", shapeops.ErrKind)
 	case node.Stars == "":
-		return fmt.Errorf(`%w: got the shape %v, want that of a ragged tensor such as "[3 *]"`, tensor.ErrJSON, node.Shape)
+		return fmt.Errorf(`%w: got the shape %v, want the shape of a ragged tensor, such as "[3 *]"`, tensor.ErrJSON, node.Shape)
 	}
 	return (*verbs)(t).Read(lists)
 }
@@ -145,8 +145,9 @@ func (v *verbs) Read(l *jsonlists.Lists) error {
 	return err
 }
 
-// Preview returns a bounded form of t to marshal, for people and their tools. It has dtype, shape
-// and, if there are more than n rows and elements, the first n elements, or fewer, in one list:
+// Preview returns a json.Marshaler of a bounded form of t, for people and their tools. It has
+// dtype, shape and, if t has more than n rows and elements, at most the first n elements in one
+// list:
 //
 //	{"preview":3,"dtype":"int64","shape":"[900 * *]","first":[7,7,1]}
 //
@@ -175,7 +176,7 @@ func (t *Tensor) preview(n int) ([]byte, error) {
 	return append(l.Append(append(t.appendHead(nil, open), `,"first":`...)), '}'), nil
 }
 
-// first returns the first n elements of t's values, or fewer, in one dim.
+// first returns at most the first n elements of t's values, as one dim.
 func (t *Tensor) first(n int) (*tensor.Tensor, error) {
 	values, err := t.firstValues((max(n, 1)-1)/max(1, t.Features().Size()) + 1)
 	if err != nil {
@@ -187,8 +188,8 @@ func (t *Tensor) first(n int) (*tensor.Tensor, error) {
 	return values.Narrow(0, 0, min(n, values.Size()))
 }
 
-// firstValues returns a copy of the first n values of t's rows, or fewer. It looks at some rows
-// only: an expansion may repeat an empty row more often than can be counted.
+// firstValues returns a copy of at most the first n values of t's rows. It reads a bounded number
+// of rows: an expansion may repeat an empty row more often than can be counted.
 func (t *Tensor) firstValues(n int) (*tensor.Tensor, error) {
 	var m rowsMaker
 	looked := 0
@@ -204,14 +205,15 @@ func (t *Tensor) firstValues(n int) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	m.layout = layout
-	first, err := t.arrived(nil, &m.moved, t)
+	first, err := t.copied(nil, &m.moved, t)
 	if err != nil {
 		return nil, err
 	}
 	return first.values, nil
 }
 
-// LogValue implements slog.LogValuer: a line with dtype, shape and, if they are few, the rows.
+// LogValue implements slog.LogValuer: a line with dtype, shape and, if there are at most 16 rows
+// and elements, the rows.
 func (t *Tensor) LogValue() slog.Value {
 	if !t.made() {
 		return slog.StringValue("<nil>")

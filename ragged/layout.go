@@ -10,46 +10,50 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// What can be wrong with lengths, fields and what must agree, besides shapes.
+// Errors about lengths, fields and values. Errors about shapes, dims and indices are those of
+// package shapeops.
 var (
 	ErrOffsets = errors.New("bad offsets")
 	ErrLengths = errors.New("lengths differ")
-	ErrName    = errors.New("bad name of a field")
-	ErrDiffers = errors.New("values differ") // that must be equal
+	ErrName    = errors.New("bad field name")
+	ErrDiffers = errors.New("values differ") // values that must be equal
 )
 
 // A Layout says how the rows of a batch are cut into rows of rows: patients into visits, visits
-// into codes. It has a batch shape and so many levels, its depth. Each level has a length for every
-// row of the one around it, in the form of offsets:
+// into codes. It has a batch shape and a number of levels, its depth. Each level has a length for
+// every row of the level above, in the form of offsets:
 //
 //	batch [3]            patient 0           1    2
 //	level 1   0 2 3 5    visit   0     1     2    3     4     patient 0 has visits 0 and 1
 //	level 2   0 2 2 3 .. code    0 1         2    3 4 5       visit 1 has no code
 //
-// Row r of a level reaches from offsets[r] to before offsets[r+1] of the next. Level 0 is the
-// batch. A Layout of depth 2 contains one of depth 1, [Layout.Outer], so that a tensor of visits
-// and one of codes share it; operations on several tensors work out each Layout that they share
-// once, and their results share what comes of it.
+// Row r of a level has the rows from offsets[r] up to, not including, offsets[r+1] of the next
+// level. Level 0 is the batch.
 //
-// A row, a range of rows or a permutation of the batch is a Layout over the same offsets: nothing
-// is rewritten. Offsets then start where the first row does, which [Layout.Offsets] makes up for.
+// A Layout of depth 2 contains the Layout of depth 1, [Layout.Outer], so that a tensor of visits
+// and a tensor of codes share it. An operation on several tensors computes each Layout that they
+// share once, and the results share it too.
+//
+// A row, a range of rows or a permutation of the batch is a Layout over the same offsets, which are
+// not rewritten. Such a Layout is not straight: a layout is straight if its offsets have exactly
+// the rows of its batch, in order. [Layout.Straight] returns an equal layout that is.
 //
 // A Layout never changes. Safe for concurrent use.
 type Layout struct {
-	outer   *Layout    // of one level less; nil at depth 0
-	rows    *plan.Rows // at depth 0: which row stands where in the batch shape
-	repeats bool       // at depth 0: a row may stand at several places
-	offsets []int64    // at other depths: of the innermost level, one more than rows
+	outer   *Layout    // without the innermost level; nil at depth 0
+	rows    *plan.Rows // at depth 0: the numbered row at each position of the batch
+	repeats bool       // at depth 0: a row may be at several positions
+	offsets []int64    // at other depths: of the innermost level; one more than outer has rows
 	depth   int
 }
 
-// NewLayout returns the layout of a batch with so many levels as there are lists of offsets:
+// NewLayout returns the layout of a batch with one level for each list of offsets:
 //
 //	batch [B...], offsets[0] of size(B)+1 numbers, offsets[k] of last(offsets[k-1])+1
 //
-// It keeps the lists, which must not change any more. It returns shapeops.ErrShape if the batch
-// shape fails its Check, and [ErrOffsets], with level and row, unless each list begins with 0,
-// never decreases and has so many numbers.
+// It keeps the lists; the caller must not change them afterwards. It returns shapeops.ErrShape if
+// the batch shape is invalid, and [ErrOffsets], with level and row, unless each list begins with 0,
+// never decreases and has that length.
 func NewLayout(batch shapeops.Shape, offsets ...[]int64) (*Layout, error) {
 	rows, err := plan.NewRows(batch...)
 	if err == nil {
@@ -67,13 +71,12 @@ func NewLayout(batch shapeops.Shape, offsets ...[]int64) (*Layout, error) {
 	return l, nil
 }
 
-// LayoutOf returns the layout of a batch of which lengths says, level by level, how long each row
-// is:
+// LayoutOf returns the layout of a batch with one level for each list of lengths:
 //
 //	batch [B...], lengths[0] of size(B) numbers, lengths[k] of sum(lengths[k-1])
 //
-// It copies. Its errors are those of [NewLayout], and [ErrLengths], with level and row, for a
-// negative length.
+// It copies the lists. It returns the errors of [NewLayout], and [ErrLengths], with level and row,
+// for a negative length.
 func LayoutOf(batch shapeops.Shape, lengths ...[]int64) (*Layout, error) {
 	l, err := NewLayout(batch)
 	if err != nil {
@@ -91,7 +94,7 @@ func LayoutOf(batch shapeops.Shape, lengths ...[]int64) (*Layout, error) {
 	return l, nil
 }
 
-// offsetsOf returns the offsets of rows with these lengths.
+// offsetsOf returns the offsets of rows with the given lengths.
 func offsetsOf(lengths []int64) ([]int64, error) {
 	offsets := make([]int64, len(lengths)+1)
 	for i, n := range lengths {
@@ -106,11 +109,10 @@ func offsetsOf(lengths []int64) ([]int64, error) {
 	return offsets, nil
 }
 
-// Nest returns the layout of one level more, in which l is the outer one: offsets has a number for
-// each row of l's innermost level, and one for the end. It keeps offsets, which must not change any
-// more. It returns [ErrOffsets], with level and row, unless they begin with 0, never decrease and
-// are so many, and shapeops.ErrKind if l is nil or not straight, as after an index that reorders:
-// [Layout.Straight] mends that.
+// Nest returns l with one more level: offsets has a number for each row of l's innermost level, and
+// one for the end. It keeps offsets; the caller must not change them afterwards. It returns
+// [ErrOffsets], with level and row, unless offsets begin with 0, never decrease and have that
+// length, and shapeops.ErrKind if l is nil or not straight: call [Layout.Straight] first.
 func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 	if !l.made() {
 		return nil, errNoLayout
@@ -124,12 +126,12 @@ func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 	return l.nested(offsets), nil
 }
 
-// nested is Nest of offsets that are known to fit.
+// nested is Nest without checks.
 func (l *Layout) nested(offsets []int64) *Layout {
 	return &Layout{outer: l, offsets: offsets, depth: l.depth + 1}
 }
 
-// checkOffsets returns ErrOffsets unless they are those of so many rows.
+// checkOffsets returns ErrOffsets unless offsets are valid for rows rows.
 func checkOffsets(offsets []int64, rows int) error {
 	if len(offsets) != rows+1 {
 		return fmt.Errorf("of %d rows: %w: got %d of them, want one for each row and one for the end", rows, ErrOffsets, len(offsets))
@@ -166,9 +168,9 @@ func (l *Layout) Shape() shapeops.Shape {
 // Outer returns the layout without its innermost level, or nil at depth 0.
 func (l *Layout) Outer() *Layout { return l.outer }
 
-// At returns the layout of the first levels only: l itself at its own depth, the batch alone at 0.
+// At returns the layout of the first depth levels: the batch alone at 0, l itself at its own depth.
 // A negative depth counts from l's own, so that -1 is [Layout.Outer]. It returns shapeops.ErrDim if
-// l is not so deep.
+// l has fewer levels.
 func (l *Layout) At(depth int) (*Layout, error) {
 	d := depth
 	if d < 0 {
@@ -191,7 +193,7 @@ func (l *Layout) at(depth int) *Layout {
 // root returns the layout of the batch.
 func (l *Layout) root() *Layout { return l.at(0) }
 
-// level resolves a level that may be negative.
+// level resolves a level, which may be negative, to 1 up to the depth.
 func (l *Layout) level(level int) (int, error) {
 	if !l.made() {
 		return 0, errNoLayout
@@ -206,9 +208,9 @@ func (l *Layout) level(level int) (int, error) {
 	return at, nil
 }
 
-// NumRows returns how many rows a level has, all together, or math.MaxInt if that is more than an
-// int holds: level 0 the batch, the last level, which is -1, the values. A row that an expansion
-// repeats counts once for each place that it has. NumRows returns shapeops.ErrDim for a level that
+// NumRows returns the total number of rows at a level, or math.MaxInt if that is larger than an
+// int: at level 0 the rows of the batch, at the last level, or -1, the values. A row that an
+// expansion repeats counts once for each position. NumRows returns shapeops.ErrDim for a level that
 // l does not have.
 func (l *Layout) NumRows(level int) (int, error) {
 	k := level
@@ -228,7 +230,8 @@ func (l *Layout) NumRows(level int) (int, error) {
 	}), nil
 }
 
-// numbered returns how many rows of the innermost level have numbers.
+// numbered returns the number of rows of the innermost level that the offsets number. A part of a
+// layout may have fewer.
 func (l *Layout) numbered() int {
 	if l.outer == nil {
 		return l.rows.Count()
@@ -236,9 +239,9 @@ func (l *Layout) numbered() int {
 	return int(l.offsets[len(l.offsets)-1])
 }
 
-// Offsets returns the offsets of a level, 1 to the depth, negative ones counted from the end: they
-// begin with 0. It copies only if l is a part of another layout. The caller must not change them.
-// It returns shapeops.ErrDim for a level that l does not have.
+// Offsets returns the offsets of a level, from 1 to the depth; a negative level counts from the
+// end. They begin with 0. Offsets copies only if l is a part of another layout; the caller must not
+// change the slice. It returns shapeops.ErrDim for a level that l does not have.
 func (l *Layout) Offsets(level int) ([]int64, error) {
 	at, err := l.level(level)
 	if err != nil {
@@ -247,8 +250,9 @@ func (l *Layout) Offsets(level int) ([]int64, error) {
 	return l.at(at).Straight().offsets, nil
 }
 
-// Lengths returns how long each row of a level is: the lengths of the rows of the batch for level
-// 1. They are the caller's. It returns shapeops.ErrDim for a level that l does not have.
+// Lengths returns the length of each row, counted in rows of the given level: Lengths(1) are the
+// lengths of the rows of the batch. The caller may change the slice. It returns shapeops.ErrDim for
+// a level that l does not have.
 func (l *Layout) Lengths(level int) ([]int64, error) {
 	at, err := l.level(level)
 	if err != nil {
@@ -257,7 +261,7 @@ func (l *Layout) Lengths(level int) ([]int64, error) {
 	return l.at(at).Straight().lengths(), nil
 }
 
-// lengths returns how long each row of the innermost level of a straight layout is.
+// lengths returns the lengths at the innermost level of a straight layout.
 func (l *Layout) lengths() []int64 {
 	out := make([]int64, len(l.offsets)-1)
 	for i := range out {
@@ -266,10 +270,10 @@ func (l *Layout) lengths() []int64 {
 	return out
 }
 
-// String returns the batch shape and a star for each level: "[3 * *]".
+// String returns the batch shape and a star for each level, such as "[3 * *]".
 func (l *Layout) String() string { return l.text(nil) }
 
-// text is String with the dims of features.
+// text is String followed by the dims of features.
 func (l *Layout) text(features shapeops.Shape) string {
 	parts := make([]string, 0, len(l.Shape())+l.depth+len(features))
 	for _, n := range l.Shape() {

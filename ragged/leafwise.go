@@ -9,22 +9,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Leafwise returns what a kernel makes of t's values and of others, with t's rows. Each of the
-// others is one of these:
+// Leafwise applies a kernel to the values of t and of others. The result has the rows of t. Each of
+// others is
 //
-//   - a number or bool, which tensor.ScalarOf makes an element of t's dtype,
-//   - a ragged tensor with t's lengths,
-//   - a ragged tensor with fewer levels, which has the lengths of t's first ones: each of its
-//     values is repeated for all that t has in its place,
-//   - a tensor that broadcasts to t's batch shape, or [B... F...] with features: likewise.
+//   - a number or bool, which becomes an element of t's dtype, as tensor.ScalarOf says
+//   - a ragged tensor with t's lengths
+//   - a ragged tensor with fewer levels and the lengths of t's outer levels: each of its values
+//     is repeated for all rows or values that t has in its place
+//   - a tensor that broadcasts to t's batch shape, or [B... F...] with features; its values are
+//     repeated in the same way
 //
-// Features follow: where an operand has fewer dims of features, it is one for all of them.
+// An operand with fewer feature dims is broadcast over the missing ones, which come last.
 //
-// It is how the verbs of package arith work on ragged tensors: on each value by itself. What works
-// on rows of several values is [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns
-// shapeops.ErrKind for a kernel that looks beyond a value, and for an operand that is none of
-// these; [ErrLengths], with level and row, if lengths differ; and the errors of
-// tensor.Tensor.Leafwise.
+// Package arith uses Leafwise for elementwise operations on ragged tensors. For operations on whole
+// rows see [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns shapeops.ErrKind
+// for a kernel that looks at more than one value, and for any other operand; [ErrLengths], with
+// level and row, if lengths differ; and the errors of tensor.Tensor.Leafwise.
 func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
 	p, err := newKernelPass(k)
@@ -35,11 +35,13 @@ func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	return out, p.named(err)
 }
 
-// LeafwiseInto is Leafwise into a tensor that the caller owns, which must have the batch
-// shape, depth, features and dtype of the result. It may be t or another operand. If its lengths
-// are those of t, its values are set in place, in memory that others may share; else it becomes the
-// result, in memory of its own. If it is a view, or on a mapped file, its rows keep their lengths:
-// [ErrLengths]. Its errors are also those of tensor.Transfer; on an error nothing has changed.
+// LeafwiseInto is Leafwise into dst, which has the batch shape, depth, features and dtype of the
+// result. dst may be t or another operand.
+//
+// If dst has the lengths of t, its values are set in place, in memory that other tensors may share;
+// otherwise dst gets new memory. If dst is a view, or in a mapped file, and its lengths would
+// change, LeafwiseInto returns [ErrLengths]. It also returns the errors of tensor.Transfer; on an
+// error nothing has changed.
 func (v *verbs) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
 	t := (*Tensor)(v)
 	p, err := newKernelPass(k)
@@ -49,22 +51,22 @@ func (v *verbs) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error
 	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t, others) }))
 }
 
-// A KernelPass carries a kernel over several ragged tensors, as a tensor.KernelPass does over
-// tensors: what the layouts that they share make of an operand is made once, and results of tensors
-// that share a layout share one. It serves one operation. Not safe for concurrent use.
+// A KernelPass applies one kernel to several ragged tensors, as a tensor.KernelPass does to
+// tensors. It computes what operands become under a layout once, and results of tensors that share
+// a layout share one too. Use it for one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel *tensor.Kernel
 	values *tensor.KernelPass
 	shared *plan.Pass
 }
 
-// NewKernelPass returns a pass of k, which must pass tensor.CheckKernel. values is a pass of k too,
-// which works on the values.
+// NewKernelPass returns a pass of k, which must pass tensor.CheckKernel. values is a pass of the
+// same kernel, for the values.
 func NewKernelPass(k *tensor.Kernel, values *tensor.KernelPass) *KernelPass {
 	return &KernelPass{k, values, new(plan.Pass)}
 }
 
-// newKernelPass is NewKernelPass for one tensor.
+// newKernelPass is NewKernelPass for a single tensor. It checks k.
 func newKernelPass(k *tensor.Kernel) (*KernelPass, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func newKernelPass(k *tensor.Kernel) (*KernelPass, error) {
 	return NewKernelPass(k, tensor.NewKernelPass(k)), nil
 }
 
-// named returns an error with the name of the operation.
+// named adds the name of the operation to an error.
 func (p *KernelPass) named(err error) error {
 	if err == nil || p.kernel.Op == "" {
 		return err
@@ -93,7 +95,7 @@ func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 	return &Tensor{layout: s.layout, values: values}, nil
 }
 
-// To adds to tr: dst = what the kernel makes of t, as LeafwiseInto does.
+// To adds to tr: dst = the kernel applied to t, as LeafwiseInto does.
 func (p *KernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error {
 	s, xs, err := p.operands(t, others)
 	if err != nil {
@@ -114,15 +116,15 @@ func (p *KernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error
 	if err != nil {
 		return err
 	}
-	if err := dst.become(tr, &Tensor{layout: s.layout, values: values}, same); err != nil {
+	if err := dst.addReplace(tr, &Tensor{layout: s.layout, values: values}, same); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
 	return nil
 }
 
-// become adds to tr: t = x, whose memory is its own. If the lengths are the same, values are
-// written to where they lie.
-func (t *Tensor) become(tr *tensor.Transfer, x *Tensor, same bool) error {
+// addReplace adds to tr: t = x. x has its own memory. If same is set, x has the lengths of t, and
+// its values are written in place.
+func (t *Tensor) addReplace(tr *tensor.Transfer, x *Tensor, same bool) error {
 	if err := x.checkInto(t, x.layout); err != nil {
 		return err
 	}
@@ -140,13 +142,13 @@ func (t *Tensor) become(tr *tensor.Transfer, x *Tensor, same bool) error {
 	return nil
 }
 
-// operands returns t with rows in their order, and what the kernel takes beside its values.
+// operands returns t made straight, and the operands of the kernel beside t's values.
 func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 	if !t.made() {
 		return nil, nil, errNil
 	}
 	if k := p.kernel; k.Batch != nil || k.Elements == nil && !k.Rowwise {
-		return nil, nil, fmt.Errorf("%w: got %s, and a verb that looks beyond a value of it: call Reduce, CumSum or Sort of it",
+		return nil, nil, fmt.Errorf("%w: got %s for an operation across values: call Reduce, CumSum or Sort",
 			shapeops.ErrKind, t.Text())
 	}
 	s, err := t.straight(p.shared)
@@ -162,13 +164,13 @@ func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 	return s, xs, nil
 }
 
-// operand returns what the kernel takes for an operand: one row for each value of t, or a number.
+// operand returns one operand of the kernel: a tensor with a row for each value of t, or a number.
 func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
 	var rows *tensor.Tensor
 	var err error
 	switch x := other.(type) {
 	case *Tensor:
-		rows, err = p.beside(t, x)
+		rows, err = p.raggedOperand(t, x)
 	case *tensor.Tensor:
 		if x == nil {
 			return nil, errNoValues
@@ -176,7 +178,7 @@ func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
 		if len(x.Shape()) == 0 {
 			return x, nil
 		}
-		rows, err = p.spread(t, x)
+		rows, err = p.denseOperand(t, x)
 	default:
 		return other, nil
 	}
@@ -187,8 +189,8 @@ func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
 	return rows.Reshape(append(rows.Shape().Clone(), slices.Repeat(shapeops.Shape{1}, after)...)...)
 }
 
-// beside returns the values of x, one for each of t's.
-func (p *KernelPass) beside(t, x *Tensor) (*tensor.Tensor, error) {
+// raggedOperand returns the values of x, one for each value of t.
+func (p *KernelPass) raggedOperand(t, x *Tensor) (*tensor.Tensor, error) {
 	if !x.made() {
 		return nil, errNil
 	}
@@ -205,15 +207,15 @@ func (p *KernelPass) beside(t, x *Tensor) (*tensor.Tensor, error) {
 	return p.repeated(t.layout, x.Depth(), s.values)
 }
 
-// A spreadKey is under which a pass keeps a tensor with one row for each value of a layout.
+// A spreadKey is the key under which a pass keeps x with one row for each value of l.
 type spreadKey struct {
 	l *Layout
 	x *tensor.Tensor
 }
 
-// spread returns x, which broadcasts to the batch shape of t or has features after it, with one row
-// for each value of t.
-func (p *KernelPass) spread(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
+// denseOperand returns x with one row for each value of t. x broadcasts to the batch shape of t, or
+// has features after it.
+func (p *KernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
 	return plan.Once(p.shared, spreadKey{t.layout, x}, func() (*tensor.Tensor, error) {
 		batch := t.Shape()
 		x, err := p.over(batch, x)
@@ -229,8 +231,8 @@ func (p *KernelPass) spread(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error)
 	})
 }
 
-// over returns x expanded to a batch shape, with the features that it has besides. Of a kernel
-// whose operands are free, it is one over leading dims.
+// over returns x expanded to a batch shape, followed by the features of x. If the kernel is Free,
+// dims of x that are missing are its last ones.
 func (p *KernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tensor, error) {
 	s, to := x.Shape(), batch
 	switch {
@@ -248,13 +250,14 @@ func (p *KernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tenso
 	return x.Expand(to...)
 }
 
-// A countsKey is under which a pass keeps how many values each row of a level has.
+// A countsKey is the key under which a pass keeps the number of values of each row at a depth.
 type countsKey struct {
 	l     *Layout
 	depth int
 }
 
-// repeated returns rows, one for each row of a straight layout at a depth, with one for each value.
+// repeated takes rows, one for each row of a straight layout at a depth, and repeats each for every
+// value in it.
 func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tensor.Tensor, error) {
 	if depth == l.depth {
 		return rows, nil

@@ -8,15 +8,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Lists returns t as nested slices, of the type that [From] makes it of: a []T for depth 0, [][]T
-// for depth 1, [][][]T for depth 2, [][][][]T for depth 3.
+// Lists returns t as nested slices, of the type that [From] takes: a []T for depth 0, [][]T for
+// depth 1, [][][]T for depth 2, [][][][]T for depth 3.
 //
 //	days, err := ragged.Lists[int64](t)
 //	for _, row := range days.([][]int64) {
 //
-// It copies the values once; slices of one level lie one after the other. It returns
-// tensor.ErrDType if t does not hold T, shapeops.ErrDim for a batch of other than one dim or for
-// more levels than three, and shapeops.ErrShape if values have features.
+// It copies the values once; the slices of one level share one array. Lists returns tensor.ErrDType
+// if t does not hold T, shapeops.ErrDim unless t has one batch dim and at most three levels, and
+// shapeops.ErrShape if values have features.
 func Lists[T tensor.Elem](t *Tensor) (any, error) {
 	if !t.made() {
 		return nil, errNil
@@ -38,7 +38,7 @@ func Lists[T tensor.Elem](t *Tensor) (any, error) {
 	return nestedLists(s.layout, values), nil
 }
 
-// nestedLists returns the values of a straight layout in slices.
+// nestedLists returns values, cut by a straight layout, as nested slices.
 func nestedLists[T any](l *Layout, values []T) any {
 	switch l.depth {
 	case 0:
@@ -51,7 +51,7 @@ func nestedLists[T any](l *Layout, values []T) any {
 	return sliced(l.outer.outer, sliced(l.outer, sliced(l, values)))
 }
 
-// sliced returns rows of a layout's innermost level as slices of their list.
+// sliced cuts list into the rows of l's innermost level.
 func sliced[T any](l *Layout, list []T) [][]T {
 	out := make([][]T, len(l.offsets)-1)
 	for i := range out {

@@ -2,17 +2,17 @@ package ragged
 
 import "github.com/go-tensordict/tensordict/tensor"
 
-// Cast returns t's values as another dtype, as tensor.Tensor.Cast does, with the same rows.
+// Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
 func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
 	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
-// MapValues returns the tensor that fn makes of the values, with the same rows:
+// MapValues returns t with fn(values) in place of its values; the rows stay the same:
 //
 //	[V F...] -> [V G...], which may share memory
 //
-// It returns shapeops.ErrShape for another number of rows, shapeops.ErrKind if fn is nil, and fn's
-// error.
+// It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
+// and the error of fn.
 func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil

@@ -13,16 +13,17 @@ type piece struct {
 	shapeops.Run
 }
 
-// A moved is a layout whose rows come from elsewhere: which, and where from. It says so for the
-// rows of the innermost level, and thereby for values.
+// A moved is a layout whose rows are copied from source layouts. Its pieces list the runs of rows
+// of the innermost level; the values move in the same way.
 type moved struct {
 	layout *Layout
-	pieces []piece          // in the order of To; rows of the batch that none brings have no rows
-	runs   [][]shapeops.Run // of pieces, by source
-	view   bool             // the rows are those that were there, with their numbers: nothing moves
+	pieces []piece          // ordered by To; a row of the batch without a piece is empty
+	runs   [][]shapeops.Run // of pieces, by source; made by sorted
+	view   bool             // the rows keep their numbers, so that nothing moves
 }
 
-// add appends a row, or makes the last piece longer by it.
+// add appends n rows of a source, from the row from on, at row to. It extends the last piece if
+// possible.
 func (m *moved) add(source, to, from, n int) {
 	if n == 0 {
 		return
@@ -37,7 +38,7 @@ func (m *moved) add(source, to, from, n int) {
 	m.pieces = append(m.pieces, piece{source, shapeops.Run{To: to, From: from, Len: n}})
 }
 
-// sorted returns the runs of each of so many sources.
+// sorted returns the runs of each of the sources.
 func (m *moved) sorted(sources int) [][]shapeops.Run {
 	if m.runs == nil {
 		m.runs = make([][]shapeops.Run, sources)
@@ -51,11 +52,11 @@ func (m *moved) sorted(sources int) [][]shapeops.Run {
 	return m.runs
 }
 
-// rows returns how many rows there are of the innermost level.
+// rows returns the number of rows of the innermost level.
 func (m *moved) rows() int { return m.layout.numbered() }
 
-// below returns what becomes of the innermost level of ls, the sources, when the rows of the level
-// around it move as m says.
+// below returns how the innermost level of ls, the sources, moves if the rows of the level above
+// move as m says.
 func (m *moved) below(ls ...*Layout) *moved {
 	out := &moved{pieces: make([]piece, 0, len(m.pieces))}
 	offsets := make([]int64, m.rows()+1)
@@ -81,9 +82,9 @@ func (m *moved) below(ls ...*Layout) *moved {
 	return out
 }
 
-// listed returns the layout of rows that come from numbered rows of several sources, of which each
-// has so many: all of the first come before those of the second. A number that is none of them
-// stands for a row without rows.
+// listed returns the layout of rows that come from several sources. rows numbers them across the
+// sources: source i has counts[i] rows, which come after those of source i-1. A number outside
+// stands for an empty row.
 func listed(rows *plan.Rows, counts ...int) (*moved, error) {
 	to, err := plan.NewRows(rows.Shape()...)
 	if err != nil {
@@ -109,8 +110,7 @@ func listed(rows *plan.Rows, counts ...int) (*moved, error) {
 	return m, nil
 }
 
-// picked returns l with rows that stand in their order, from the first on, in memory of its own. A
-// nil pass keeps nothing for others.
+// picked returns how the rows of l move to a straight layout. If p is nil, the result is not kept.
 func (l *Layout) picked(p *plan.Pass) *moved {
 	out, _ := plan.Once(p, pickedKey{l}, func() (*moved, error) {
 		if l.root().whole() {
@@ -126,12 +126,12 @@ func (l *Layout) picked(p *plan.Pass) *moved {
 	return out
 }
 
-// A pickedKey is under which a pass keeps what picked returns.
+// A pickedKey is the key under which a pass keeps the result of picked.
 type pickedKey struct{ l *Layout }
 
 func (l *Layout) pickedRows() *moved {
 	if first, n, ok := l.rows.Span(); ok {
-		to, _ := plan.NewRows(l.Shape()...) // of a shape that is one already
+		to, _ := plan.NewRows(l.Shape()...) // the shape is valid
 		m := &moved{layout: &Layout{rows: to}}
 		m.add(0, 0, first, n)
 		return m
@@ -140,8 +140,8 @@ func (l *Layout) pickedRows() *moved {
 	return m
 }
 
-// executed returns what p.Plan makes of l. What a pass has made of a layout, it makes for all that
-// share it.
+// executed returns how p.Plan moves the rows of l. A pass computes that once for all tensors that
+// share l.
 func (l *Layout) executed(p *plan.Pass) (*moved, error) {
 	return plan.Once(p, l, func() (*moved, error) {
 		if l.outer == nil {

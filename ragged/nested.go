@@ -8,10 +8,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An emptyKey is under which a pass keeps layouts like another, without rows.
+// An emptyKey is the key under which a pass keeps layouts with the depth of l and no rows.
 type emptyKey struct{ l *Layout }
 
-// EmptyIn implements plan.Nested. It returns shapeops.ErrShape if the batch shape fails its Check.
+// EmptyIn implements plan.Nested. It returns shapeops.ErrShape if the batch shape is invalid.
 func (v *verbs) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if !t.made() {
@@ -33,7 +33,7 @@ func zeros(like *Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
 	return tensor.New(like.DType(), shape...)
 }
 
-// emptied returns a layout with l's depth in which no row of the batch has rows.
+// emptied returns a layout with l's depth, in which every row of the batch is empty.
 func (l *Layout) emptied(p *plan.Pass, batch shapeops.Shape) (*Layout, error) {
 	known, _ := plan.Once(p, emptyKey{l}, func() (*[]*Layout, error) { return new([]*Layout), nil })
 	for _, e := range *known {
@@ -65,10 +65,10 @@ func (l *Layout) emptiedNew(p *plan.Pass, batch shapeops.Shape) (*Layout, error)
 func (v *verbs) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if !outer.made() || !outer.root().whole() {
-		return nil, fmt.Errorf("%w: got no straight layout", shapeops.ErrKind)
+		return nil, fmt.Errorf("%w: got a layout that is nil or not straight", shapeops.ErrKind)
 	}
 	if s := t.Shape(); len(s) != 1 || s[0] != outer.numbered() {
-		return nil, fmt.Errorf("%w: got batch shape %v, want [%d], where the last level of %v ends", ErrOffsets, s, outer.numbered(), outer)
+		return nil, fmt.Errorf("%w: got batch shape %v, want [%d], the number of rows in the last level of %v", ErrOffsets, s, outer.numbered(), outer)
 	}
 	s, err := t.straight(p)
 	if err != nil {
@@ -77,7 +77,7 @@ func (v *verbs) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 	return &Tensor{layout: under(p, s.layout, 0, outer), values: s.values}, nil
 }
 
-// A rowKey is under which a pass keeps the batch of the rows that a row has.
+// A rowKey is the key under which a pass keeps the batch of the rows inside a row.
 type rowKey struct {
 	l   *Layout
 	row int

@@ -14,9 +14,9 @@ import (
 // A number is a value in a list: an integer, a float, or a bool.
 type number struct {
 	kind  numberKind
-	float float64 // the value; of an integer the nearest float
+	float float64 // the value, or the nearest float to an integer
 
-	whole    bool // the value is an integer of 64 bits, with or without a sign, as follows
+	whole    bool // the value is an integer that fits int64 or uint64, given by negative and size
 	negative bool
 	size     uint64 // the absolute value
 }
@@ -29,7 +29,7 @@ const (
 	aFloat
 )
 
-// numberOf returns a value of a list, or false if it is none.
+// numberOf returns a value of a list as a number, or false if it is not one.
 func numberOf(v any) (number, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -55,7 +55,7 @@ func numberOf(v any) (number, bool) {
 	return integer(whole), ok
 }
 
-// floating returns a float, which may be an integer too.
+// floating returns a float as a number, which is whole if its value is an integer.
 func floating(v float64) number {
 	var n number
 	if v >= -1<<63 && v < 1<<63 && v == math.Trunc(v) {
@@ -76,7 +76,7 @@ func unsigned(v uint64) number {
 	return number{kind: anInteger, float: float64(v), whole: true, size: v}
 }
 
-// parsed returns a number of a JSON text as an integer, if it is spelled as one.
+// parsed returns a number of a JSON text. It is an integer if it is spelled as one.
 func parsed(text json.Number) (number, bool) {
 	if whole, err := text.Int64(); err == nil {
 		return integer(whole), true
@@ -97,9 +97,9 @@ func parsed(text json.Number) (number, bool) {
 	return n, true
 }
 
-// wholeOf returns the integer that a text spells with a fraction or an exponent, or the zero
-// number, which is not whole, if it spells none of 64 bits. f is about its value, so that no
-// exponent is large where it is exact.
+// wholeOf returns the integer that a text with a fraction or an exponent spells. It returns the
+// zero number, which is not whole, if the text does not spell a 64-bit integer. f is
+// approximately the value: it bounds the exponent before the exact computation.
 func wholeOf(s string, f float64) number {
 	const longest = 64
 	if f == 0 {
@@ -138,7 +138,7 @@ func signed(v any) (int64, bool) {
 	return 0, false
 }
 
-// int64 returns the value as an integer, or false if it is not one or too large.
+// int64 returns the value as an int64, or false if that does not hold it.
 func (v number) int64() (int64, bool) {
 	if v.negative {
 		return -int64(v.size), v.size <= 1<<63
@@ -146,21 +146,22 @@ func (v number) int64() (int64, bool) {
 	return int64(v.size), v.whole && v.size <= math.MaxInt64
 }
 
-// uint64 returns the value as an integer, or false if it is not one or negative.
+// uint64 returns the value as a uint64, or false if that does not hold it.
 func (v number) uint64() (uint64, bool) { return v.size, v.whole && !v.negative }
 
-// float64 returns the value as a float, or false if it is an integer that none is equal to.
+// float64 returns the value as a float, or false if it is an integer that float64 does not hold
+// exactly.
 func (v number) float64() (float64, bool) {
 	size := math.Abs(v.float)
 	return v.float, v.kind == aFloat || v.whole && size < 1<<64 && uint64(size) == v.size
 }
 
-// refused returns the error of value i, which a dtype does not hold.
+// refused returns the error for value i, which dtype does not hold.
 func (v number) refused(i int, dtype tensor.DType) error {
-	return fmt.Errorf("value %d: %w: got %v, want one that %v holds", i, tensor.ErrDType, v, dtype)
+	return fmt.Errorf("value %d: %w: got %v, want a value that %v holds", i, tensor.ErrDType, v, dtype)
 }
 
-// String returns the value as Go prints it.
+// String formats the value as package fmt does.
 func (v number) String() string {
 	switch {
 	case v.kind == aFloat || !v.whole:

@@ -10,12 +10,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ArgSort returns the positions of the values of each row of the last level in their order: what
-// [Tensor.Pick] takes. [N *] -> int64 [N *] with t's layout.
+// ArgSort returns the positions of the values of each row of the last level in sorted order, for
+// [Tensor.Pick]. [N *] -> int64 [N *] with t's layout.
 //
-// The order is that of arith.Lexsort: ascending, NaN last, equal values in the order in which they
-// stand; opt can turn it round. It returns shapeops.ErrDim at depth 0, shapeops.ErrShape if values
-// have features, and tensor.ErrDType if they have no order.
+// The order is the order of arith.Lexsort: ascending, NaN last, equal values in their original
+// order; opt can reverse it. ArgSort returns shapeops.ErrDim at depth 0, shapeops.ErrShape if
+// values have features, and tensor.ErrDType if the dtype has no order.
 func (t *Tensor) ArgSort(opt arith.SortOptions) (*Tensor, error) {
 	s, order, err := t.order(opt)
 	if err != nil {
@@ -31,8 +31,8 @@ func (t *Tensor) ArgSort(opt arith.SortOptions) (*Tensor, error) {
 	return &Tensor{layout: s.layout, values: tensor.Vector(positions...)}, nil
 }
 
-// Sort returns t with the values of each row of the last level in order, as [Tensor.ArgSort] says:
-// [N *] -> [N *], with t's layout.
+// Sort returns t with the values of each row of the last level sorted, in the order of
+// [Tensor.ArgSort]: [N *] -> [N *], with t's layout.
 func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	s, order, err := t.order(opt)
 	if err != nil {
@@ -46,7 +46,7 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	return finished(&Tensor{layout: s.layout, values: values}, err)
 }
 
-// order returns t, straight, and the numbers of its values, row by row in order.
+// order returns t made straight, and the numbers of its values, row by row in sorted order.
 func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error) {
 	if !t.made() {
 		return nil, nil, errNil
@@ -55,7 +55,7 @@ func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error
 		return nil, nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
 	}
 	if len(t.Features()) > 0 {
-		return nil, nil, fmt.Errorf("%w: got features %v, want none: ArgSort one of them, and Pick by that", shapeops.ErrShape, t.Features())
+		return nil, nil, fmt.Errorf("%w: got features %v, want none: call ArgSort on one feature, then Pick", shapeops.ErrShape, t.Features())
 	}
 	if s, err = t.straight(nil); err != nil {
 		return nil, nil, err
@@ -68,12 +68,12 @@ func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, s.layout.dealt(list), nil
+	return s, s.layout.byRow(list), nil
 }
 
-// dealt returns numbers of rows of the innermost level, row by row of the level around: those of
-// each in the order in which the list has them.
-func (l *Layout) dealt(list []int) []int {
+// byRow returns list, which numbers rows of the innermost level, grouped by row of the level above.
+// Within a group the order is the order of list.
+func (l *Layout) byRow(list []int) []int {
 	of := l.rowIDs()
 	next := slices.Clone(l.offsets)
 	out := make([]int, len(list))
@@ -85,7 +85,7 @@ func (l *Layout) dealt(list []int) []int {
 	return out
 }
 
-// rowIDs returns, for each row of the innermost level, in which row of the level around it is.
+// rowIDs returns, for each row of the innermost level, the number of its row in the level above.
 func (l *Layout) rowIDs() []int64 {
 	ids := make([]int64, 0, l.numbered())
 	for row := range l.offsets[1:] {

@@ -8,24 +8,26 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Row returns one row, as the batch that its own rows are: [N * *], Row(i) -> [L *]. At depth 0 it
-// is the value: [N F...] -> [F...] with the batch shape []. The result shares t's values; it takes
-// constant time. A negative row counts from the end. It returns shapeops.ErrIndex, with the number
-// of rows, if there is no such row, and shapeops.ErrDim if the batch has not exactly one dim.
+// Row returns the content of one row, as a batch of the rows inside it: [N * *], Row(i) -> [L *].
+// At depth 0 it returns the value, with the batch shape []: [N F...] -> [F...]. A negative i counts
+// from the end. The result shares t's values; Row takes constant time. It returns
+// shapeops.ErrIndex, with the number of rows, if there is no such row, and shapeops.ErrDim unless
+// the batch has one dim.
 func (t *Tensor) Row(i int) (*Tensor, error) { return t.Path(ix.At(i)) }
 
-// Range returns the rows from start to before stop, with the rules of Python's slices: [N * *] ->
-// [n * *]. The result shares t's values; it takes constant time. It returns shapeops.ErrDim if the
-// batch has no dim.
+// Range returns the rows from start up to, not including, stop, with the rules of Python's slices:
+// [N * *] -> [n * *]. The result shares t's values; Range takes constant time. It returns
+// shapeops.ErrDim if the batch has no dim.
 func (t *Tensor) Range(start, stop int) (*Tensor, error) { return t.Index(ix.Range(start, stop)) }
 
-// Path goes into rows: [N * *], Path(ix.At(i), ix.At(j), ix.Range(a, b)) are rows a to b of row j
-// of row i, a batch [b-a]. All parts but the last are positions; the last can be a range without a
-// step. The result shares t's values; it takes constant time.
+// Path enters rows: for [N * *], Path(ix.At(i), ix.At(j), ix.Range(a, b)) returns rows a to b of
+// row j of row i, a batch [b-a]. All parts but the last are positions; the last may be a range
+// without a step. If the batch shape is [], a path begins at level 1. The result shares t's values;
+// Path takes constant time.
 //
-// It returns shapeops.ErrIndex, with level and length, for a position that is not there, for more
-// parts than t has levels and the batch, and for parts of another kind; shapeops.ErrDim if the
-// batch has more dims than one. With a batch shape [], a path begins at level 1.
+// It returns shapeops.ErrIndex, with level and length, for a position that does not exist;
+// shapeops.ErrIndex for more parts than the batch and t's levels, and for lists and masks; and
+// shapeops.ErrDim if the batch has more than one dim.
 func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -55,7 +57,7 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	return &Tensor{l, t.values, true}, nil
 }
 
-// checkPath returns ErrIndex unless expr can be a path into so many dims and levels.
+// checkPath returns ErrIndex unless expr is a valid path into dims batch dims and levels.
 func checkPath(expr []ix.Index, dims int) error {
 	if err := checkSteps(expr, dims); err != nil || len(expr) == 0 {
 		return err
@@ -74,8 +76,8 @@ func checkPath(expr []ix.Index, dims int) error {
 	return notInPath(i, x)
 }
 
-// checkSteps returns ErrIndex if expr has too many parts for so many dims and levels, or one before
-// the last that is not a position.
+// checkSteps returns ErrIndex if expr has more parts than dims, the number of batch dims and
+// levels, or if a part before the last is not a position.
 func checkSteps(expr []ix.Index, dims int) error {
 	if len(expr) > max(dims, 1) {
 		return fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
@@ -92,14 +94,14 @@ func notInPath(i int, x ix.Index) error {
 	return fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
 }
 
-// A spot is some rows of a level that follow one another, or a single one.
+// A spot is a range of n rows of a level, beginning with first, or a single row.
 type spot struct {
 	level    int
 	first, n int
 	single   bool
 }
 
-// follow goes where a checked path leads. at returns the layout whose innermost level is numbered.
+// follow follows a path that was checked. at returns the layout of a depth.
 func (s *spot) follow(expr []ix.Index, at func(level int) *Layout) error {
 	for _, x := range expr {
 		if s.single {
@@ -118,7 +120,7 @@ func (s *spot) follow(expr []ix.Index, at func(level int) *Layout) error {
 	return nil
 }
 
-// step goes to one of the rows.
+// step moves to row i of the range.
 func (s *spot) step(i int) error {
 	at := i
 	if at < 0 {
@@ -131,26 +133,27 @@ func (s *spot) step(i int) error {
 	return nil
 }
 
-// narrow goes to some of the rows.
+// narrow moves to a part of the range.
 func (s *spot) narrow(start, stop int) {
 	lo := plan.Clamp(start, s.n)
 	s.first, s.n = s.first+lo, max(0, plan.Clamp(stop, s.n)-lo)
 }
 
-// enter goes from a single row to the rows that it has in l, whose innermost level is the next.
+// enter moves from a single row to the rows inside it. l is the layout whose innermost level is the
+// next one.
 func (s *spot) enter(l *Layout) {
 	from, to := l.within(s.first, 1)
 	*s = spot{level: s.level + 1, first: from, n: to - from}
 }
 
-// An insideKey is under which a pass keeps the batch at a spot of a layout.
+// An insideKey is the key under which a pass keeps the batch at a spot of l.
 type insideKey struct {
 	at spot
 	l  *Layout
 }
 
-// inside returns the part of a layout that is at a spot: a batch of rows, or, of a single one, of
-// those that it has; the batch shape [] if it has none because l has no further level.
+// inside returns the part of l at a spot: the batch of its rows, or of the rows inside a single
+// row. If l has no further level, a single row has batch shape [].
 func inside(p *plan.Pass, l *Layout, at spot) (*Layout, error) {
 	dims := 1
 	if at.single && at.level < l.depth {
@@ -168,8 +171,8 @@ func inside(p *plan.Pass, l *Layout, at spot) (*Layout, error) {
 	return under(p, l, at.level, root), nil
 }
 
-// under returns l with another layout in the place of the one that has so many of its levels, and
-// which numbers its rows alike.
+// under returns l with its first level levels replaced by outer, whose innermost level has the same
+// row numbers.
 func under(p *plan.Pass, l *Layout, level int, outer *Layout) *Layout {
 	if l.depth == level {
 		return outer

@@ -10,14 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Pick returns the positions of each row of a level that index lists, in its arrangement:
+// Pick returns the positions of each row of a level that index lists, in the order of index:
 //
 //	t [N * F...], index integers [N *] of other lengths -> [N * F...]
 //
-// The level is the depth of index, and both have the same rows around it; negative positions count
-// from the end of a row. It copies. It returns [ErrLengths] if the layouts around differ,
-// shapeops.ErrIndex, with level and row, if a row has no such position, shapeops.ErrDim for an
-// index of depth 0 or deeper than t, and those of tensor.Tensor.Ints.
+// The level is the depth of index; index and t have the same rows above that level. Negative
+// positions count from the end of a row. Pick copies. It returns [ErrLengths] if the layouts above
+// the level differ, shapeops.ErrIndex, with level and row, if a row has no such position,
+// shapeops.ErrDim if index has depth 0 or is deeper than t, and the errors of tensor.Tensor.Ints.
 func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -29,7 +29,7 @@ func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
 	return e.on(t)
 }
 
-// picks returns the edit of a level of l that keeps the positions that index lists.
+// picks checks index against l and returns the edit for Pick.
 func (l *Layout) picks(index *Tensor) (*edit, error) {
 	if !index.made() {
 		return nil, errNil
@@ -47,7 +47,7 @@ func (l *Layout) picks(index *Tensor) (*edit, error) {
 	return e, nil
 }
 
-// picks returns the edit of t's last level that keeps the positions that t lists.
+// picks returns the edit that keeps, at the depth of t, the positions that t lists.
 func (t *Tensor) picks() (*edit, error) {
 	if err := t.checkBare(); err != nil {
 		return nil, err
@@ -75,14 +75,15 @@ func (t *Tensor) picks() (*edit, error) {
 	}), nil
 }
 
-// MaskedSelect keeps the rows, or values, for which a bool tensor of the first levels of t is true:
+// MaskedSelect keeps the rows, or values, for which mask is true. mask holds bools and has the
+// lengths of t's outer levels:
 //
 //	t [N * * F...], mask [N *] -> [N * * F...], with fewer rows at level 1
 //	t [N * F...],   mask [N *] -> [N * F...], with fewer values
 //
-// A mask of depth 0 keeps rows of the batch, which must have one dim then. It copies. It returns
-// [ErrLengths] if the mask has other lengths than t, tensor.ErrDType if it does not hold bools, and
-// shapeops.ErrDim if it is deeper than t.
+// A mask of depth 0 keeps rows of the batch, which must then have one dim. MaskedSelect copies. It
+// returns [ErrLengths] if the lengths differ, tensor.ErrDType if mask does not hold bools, and
+// shapeops.ErrDim if mask is deeper than t.
 func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
 	if !t.made() {
 		return nil, errNil
@@ -101,7 +102,7 @@ func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
 	return out, err
 }
 
-// withMask calls fn with a tensor of depth 0 as a part of an index expression.
+// withMask calls fn with t, which has depth 0, as part of an index expression.
 func (t *Tensor) withMask(fn func(x ix.Index) error) error {
 	bits, err := t.Values()
 	if err == nil {
@@ -125,7 +126,7 @@ func (t *Tensor) checkBare() error {
 	return nil
 }
 
-// masked returns the edit of a mask that fits a layout, or nil if that selects rows of the batch.
+// masked returns the edit for MaskedSelect, or nil if mask selects rows of the batch.
 func masked(l *Layout, mask *Tensor) (*edit, error) {
 	if err := l.checkMask(mask); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
@@ -153,7 +154,7 @@ func masked(l *Layout, mask *Tensor) (*edit, error) {
 	}), nil
 }
 
-// checkMask returns an error unless a mask is bools with the lengths of the first levels of l.
+// checkMask returns an error unless mask holds bools and has the lengths of l's outer levels.
 func (l *Layout) checkMask(mask *Tensor) error {
 	if !mask.made() {
 		return errNil
@@ -172,7 +173,7 @@ func (l *Layout) checkMask(mask *Tensor) error {
 }
 
 // ShuffleLevel returns t with the rows of a level in random order, each within its row of the level
-// around; level 0 is the batch, of which the first dim is shuffled. It copies. It returns
+// above. Level 0 shuffles the first dim of the batch. ShuffleLevel copies. It returns
 // shapeops.ErrDim for a level that t does not have.
 func (t *Tensor) ShuffleLevel(level int, rng *rand.Rand) (*Tensor, error) {
 	if rng == nil {

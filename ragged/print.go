@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	excerptOver = 1000 // rows and elements; a larger tensor is printed in excerpt
-	edge        = 3    // rows printed at either end of a list in an excerpt
-	mostDims    = 5    // of an excerpt: with more, even that would be thousands of rows
-	rowOver     = 16   // a text of a row with more rows and elements is cut
+	excerptOver = 1000 // a tensor with more rows and elements is abbreviated
+	edge        = 3    // entries printed at either end of an abbreviated list
+	mostDims    = 5    // with more dims, even an abbreviated text would have thousands of rows
+	rowOver     = 16   // a row with more rows and elements is abbreviated by Texts
 	gap         = " "  // between entries of a list
 )
 
@@ -24,7 +24,7 @@ func (v *verbs) ShapeText() string { return (*Tensor)(v).shapeText() }
 
 func (t *Tensor) shapeText() string { return t.layout.text(t.Features()) }
 
-// Text returns a line that describes t without its values: "ragged int64 [3 * * 2]".
+// Text returns a line that describes t without its values, such as "ragged int64 [3 * * 2]".
 func (t *Tensor) Text() string {
 	if !t.made() {
 		return "ragged <nil>"
@@ -32,9 +32,9 @@ func (t *Tensor) Text() string {
 	return fmt.Sprintf("ragged %v %s", t.DType(), t.shapeText())
 }
 
-// String returns dtype, shape and the rows as nested lists, each row of the batch on a line of its
-// own. Of a tensor with more than 1000 rows and elements it shows the first and last three of each
-// list.
+// String returns dtype, shape and the rows as nested lists, each row of the batch on its own line.
+// For a tensor with more than 1000 rows and elements it shows the first and last three entries of
+// each list.
 func (t *Tensor) String() string {
 	if !t.made() {
 		return "ragged <nil>"
@@ -59,8 +59,8 @@ func (t *Tensor) String() string {
 	return t.Text() + "\n" + w.out.String()
 }
 
-// ends returns the rows at both ends of each batch dim of t, and one for the rows between them if
-// there are any: a copy of all rows may be more than memory holds, if an expansion repeats them.
+// ends returns the first and last rows of each batch dim of t, and, if there are others, one for
+// the rows between them. A copy of all rows might not fit in memory if an expansion repeats rows.
 func (t *Tensor) ends() (*Tensor, error) {
 	dims := len(t.Shape())
 	at := make([]ix.Index, dims)
@@ -79,7 +79,7 @@ func (t *Tensor) ends() (*Tensor, error) {
 	return t.Index(at...)
 }
 
-// sizeOf returns how many rows of all levels and elements there are, all together.
+// sizeOf returns the total number of rows, of all levels, and elements.
 func (t *Tensor) sizeOf() int {
 	n := times(t.NumValues(), max(1, t.Features().Size()))
 	for level := range t.Depth() {
@@ -89,11 +89,11 @@ func (t *Tensor) sizeOf() int {
 	return n
 }
 
-// dims returns how many dims there are, those of levels included.
+// dims returns the number of dims, levels included.
 func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
 
-// Texts implements tensor.Verbs: each text is as String prints it. An error means that values
-// cannot be read. It is for few rows.
+// Texts implements tensor.Verbs: it returns each row of the batch as String prints it. It is meant
+// for few rows. It returns an error if values cannot be read.
 func (v *verbs) Texts() ([]string, error) {
 	s, err := (*Tensor)(v).straight(nil)
 	if err != nil {
@@ -113,7 +113,7 @@ func (v *verbs) Texts() ([]string, error) {
 	return texts, nil
 }
 
-// rowSize returns how many values a row of the batch has.
+// rowSize returns the number of elements in a row of the batch.
 func (t *Tensor) rowSize(i int) int {
 	from, to := t.layout.extent(i, 1)
 	return times(to-from, max(1, t.Features().Size()))
@@ -122,8 +122,8 @@ func (t *Tensor) rowSize(i int) int {
 // A lister writes rows as nested lists.
 type lister struct {
 	of    *Tensor // straight
-	lines bool    // rows of the batch begin on lines of their own
-	edge  int     // how many entries of a list there are at either end, or 0 for all
+	lines bool    // each row of the batch begins on a new line
+	edge  int     // number of entries at either end of an abbreviated list; 0 means all entries
 	out   strings.Builder
 }
 
@@ -135,8 +135,8 @@ func (w *lister) tensor(t *Tensor) (err error) {
 	return w.batch(t.Shape(), 0, 0)
 }
 
-// batch writes the rows of the batch from number first on, as a list of the given shape, which lies
-// in so many others.
+// batch writes rows of the batch, from number first on, as a list of the given shape. depth is the
+// number of lists around it.
 func (w *lister) batch(shape shapeops.Shape, depth, first int) error {
 	if len(shape) == 0 {
 		return w.row(0, first)
@@ -149,7 +149,7 @@ func (w *lister) batch(shape shapeops.Shape, depth, first int) error {
 	return w.list(shape[0], between, func(i int) error { return w.batch(shape[1:], depth+1, first+i*size) })
 }
 
-// row writes what a row of a level has.
+// row writes the content of a row of a level.
 func (w *lister) row(level, row int) error {
 	if level == w.of.Depth() {
 		return w.value(row)
@@ -186,7 +186,7 @@ func (w *lister) features(x *tensor.Tensor) error {
 	return nil
 }
 
-// list writes n entries in brackets, or the first and last of many.
+// list writes n entries in brackets, abbreviated if w.edge says so.
 func (w *lister) list(n int, between string, entry func(i int) error) error {
 	w.out.WriteByte('[')
 	for i := 0; i < n; i++ {

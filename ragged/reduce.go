@@ -9,41 +9,43 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Reducer is a verb of package arith that makes one element of many: arith.Sum, arith.Mean,
-// arith.Max, arith.ArgMax, arith.Any, arith.Count ...
+// A Reducer is a reduction of package arith, which combines many elements to one: arith.Sum,
+// arith.Mean, arith.Max, arith.ArgMax, arith.Any, arith.Count ...
 type Reducer = func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
 
-// Reduce makes one value of each row, by a verb of package arith:
+// Reduce combines the values of each row to one value, by a reduction of package arith:
 //
-//	[N * * F...], Reduce(0, arith.Sum) -> [N F...]: of each row of the batch, all that is in it
-//	[N * * F...], Reduce(1, arith.Mean) -> [N * F...]: of each row of level 1
+//	[N * * F...], Reduce(0, arith.Sum) -> [N F...]: all values in each row of the batch
+//	[N * * F...], Reduce(1, arith.Mean) -> [N * F...]: the values in each row of level 1
 //
-// depth is that of the result, less than t's; a negative one counts from t's, so that -1 reduces
-// the last level. Of rows that are empty the result is what the verb makes of nothing, as the table
-// in package arith says: a sum is 0, a mean NaN, the least of no float NaN; where there is none, as
-// of integers, arith.ErrEmpty: cut or select rows first. The result is new, but for the layout.
+// depth is the depth of the result, less than t's; a negative one counts from t's, so that -1
+// reduces the last level. For an empty row the result is the value of the reduction of nothing,
+// which a table in package arith lists: a sum is 0, a mean is NaN, a minimum of floats is NaN.
+// Where there is no such value, as for the minimum of integers, Reduce returns arith.ErrEmpty: cut
+// or select rows first. The result shares t's layout, and no values.
 //
-// It returns shapeops.ErrDim unless t is deeper than that, and what the verb returns.
-func (t *Tensor) Reduce(depth int, verb Reducer) (*Tensor, error) {
+// Reduce returns shapeops.ErrDim unless t is deeper than depth, and the errors of reduction.
+func (t *Tensor) Reduce(depth int, reduction Reducer) (*Tensor, error) {
 	l, over, s, err := t.rowsAt(depth)
 	if err != nil {
 		return nil, err
 	}
-	values, err := made(verb, s.values, over)
+	values, err := reduced(reduction, s.values, over)
 	if err != nil {
 		return nil, s.emptyRow(depth, err)
 	}
-	if err := s.checkReduced(verb, values, l.numbered()); err != nil {
+	if err := s.checkReduced(reduction, values, l.numbered()); err != nil {
 		return nil, err
 	}
 	return &Tensor{layout: l, values: values}, nil
 }
 
-// checkReduced returns ErrShape unless a verb has made one value of each of so many rows. If there
-// are as many values as rows, one that keeps values could pass; it also keeps none.
-func (t *Tensor) checkReduced(verb Reducer, made *tensor.Tensor, rows int) error {
+// checkReduced returns ErrShape unless reduction has combined each row to one value. If there are
+// as many values as rows, a function that keeps all values would have the right shape too; so
+// checkReduced also calls it with one empty row.
+func (t *Tensor) checkReduced(reduction Reducer, made *tensor.Tensor, rows int) error {
 	if got := made.Shape(); len(got) == 0 || got[0] != rows {
-		return fmt.Errorf("%w: the verb made %v of %d rows", shapeops.ErrShape, got, rows)
+		return fmt.Errorf("%w: the reduction returned %v for %d rows", shapeops.ErrShape, got, rows)
 	}
 	if t.layout.numbered() != rows {
 		return nil
@@ -52,15 +54,14 @@ func (t *Tensor) checkReduced(verb Reducer, made *tensor.Tensor, rows int) error
 	if err != nil {
 		return err
 	}
-	out, err := verb(none, arith.BySplits(tensor.Vector[int64](0, 0)))
+	out, err := reduction(none, arith.BySplits(tensor.Vector[int64](0, 0)))
 	if err == nil && out != nil && (len(out.Shape()) == 0 || out.Shape()[0] != 1) {
-		return fmt.Errorf("%w: the verb makes %v of one row that is empty: see CumSum", shapeops.ErrShape, out.Shape())
+		return fmt.Errorf("%w: the reduction returned %v for one empty row, want one value: for running sums use CumSum", shapeops.ErrShape, out.Shape())
 	}
 	return nil
 }
 
-// emptyRow returns the error of a verb that has nothing to choose from with the row, of those at a
-// depth, which is empty.
+// emptyRow adds to err, if it is ErrEmpty, the number of the first empty row at depth.
 func (t *Tensor) emptyRow(depth int, err error) error {
 	l, failed := t.layout.At(depth)
 	if failed != nil || !errors.Is(err, arith.ErrEmpty) {
@@ -75,12 +76,12 @@ func (t *Tensor) emptyRow(depth int, err error) error {
 	return err
 }
 
-// made returns what a verb makes of values, or ErrKind if either is nil.
-func made(verb Reducer, values *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
-	if verb == nil {
+// reduced returns reduction(values, over), or ErrKind if reduction or its result is nil.
+func reduced(reduction Reducer, values *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
+	if reduction == nil {
 		return nil, errNoFunc
 	}
-	out, err := verb(values, over)
+	out, err := reduction(values, over)
 	if err == nil && out == nil {
 		err = errNoValues
 	}
@@ -89,10 +90,10 @@ func made(verb Reducer, values *tensor.Tensor, over arith.Over) (*tensor.Tensor,
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 
-// CumSum returns running sums of the values of each row, as arith.CumSum makes them, starting again
-// in each row: [N *], CumSum(0) -> [N *]. depth is that of the rows, as in [Tensor.Reduce]. The
-// result has t's layout. It returns shapeops.ErrDim unless t is deeper than that, and the errors of
-// arith.CumSum.
+// CumSum returns cumulative sums of the values of each row, as arith.CumSum computes them, starting
+// anew in each row: [N *], CumSum(0) -> [N *]. depth is the depth of the rows, as in
+// [Tensor.Reduce]. The result has t's layout. CumSum returns shapeops.ErrDim unless t is deeper
+// than depth, and the errors of arith.CumSum.
 func (t *Tensor) CumSum(depth int) (*Tensor, error) {
 	_, over, s, err := t.rowsAt(depth)
 	if err != nil {
@@ -105,8 +106,8 @@ func (t *Tensor) CumSum(depth int) (*Tensor, error) {
 	return New(values, s.layout)
 }
 
-// rowsAt returns the layout with so many levels, where its rows lie in the values of s, which is t,
-// and s.
+// rowsAt returns s, which is t made straight, l, its layout of the given depth, and over, the rows
+// of l as ranges of s's values.
 func (t *Tensor) rowsAt(depth int) (l *Layout, over arith.Over, s *Tensor, err error) {
 	if !t.made() {
 		return nil, over, nil, errNil
@@ -123,7 +124,8 @@ func (t *Tensor) rowsAt(depth int) (l *Layout, over arith.Over, s *Tensor, err e
 	return l, arith.BySplits(tensor.Vector(s.layout.reach(l.depth)...)), s, nil
 }
 
-// reach returns where the rows of a straight layout with fewer levels lie in the innermost one.
+// reach returns the offsets, within the innermost level of a straight layout, of the rows at a
+// depth.
 func (l *Layout) reach(depth int) []int64 {
 	if l.depth == depth+1 {
 		return l.offsets
@@ -131,7 +133,7 @@ func (l *Layout) reach(depth int) []int64 {
 	return composed(l.outer.reach(depth), l.offsets)
 }
 
-// counts returns how many rows of the innermost level each row at a depth has.
+// counts returns the number of rows of the innermost level in each row at a depth.
 func (l *Layout) counts(depth int) []int {
 	ends := l.reach(depth)
 	counts := make([]int, len(ends)-1)

@@ -8,25 +8,24 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Schema says what fields a collection has.
+// A Schema lists the fields of a collection.
 type Schema []Spec
 
-// A Spec says what a field is: its dtype, and how deep it lies, so that lists without a value are
-// of that depth too.
+// A Spec describes a field: its dtype and depth, so that lists without a value have them too.
 type Spec struct {
 	Name  string
 	DType tensor.DType
-	Depth int // or AsListed, or Single
+	Depth int // 0 for one value in each row, and more; or AsListed, or Single
 	Tree  string
 }
 
-// What can be a depth in a Spec besides 0, for a value for each row, and more.
+// Special values of [Spec].Depth.
 const (
-	AsListed = -1 // the depth that lists show
+	AsListed = -1 // the depth of the lists
 	Single   = -2 // one value for all rows: a scalar
 )
 
-// Schema returns the name, dtype, depth and tree of each field, in order. A scalar has depth
+// Schema returns the name, dtype, depth and tree of each field, in order. The depth of a scalar is
 // [Single].
 func (j *Joint) Schema() Schema {
 	var s Schema
@@ -40,10 +39,9 @@ func (j *Joint) Schema() Schema {
 	return s
 }
 
-// JointFromLists returns the collection of nested lists, each as [FromLists] takes them, with the
-// dtype that it infers. Fields come in the order of their names. The depth of lists must show: if
-// they may be empty, give a schema. Its errors are those of FromLists, with the name, and of
-// [NewJoint].
+// JointFromLists returns a collection of nested lists, each converted as by [FromLists], which
+// infers its dtype and depth. Fields are in the order of their names. If lists may be empty, use
+// [Schema.Joint]. JointFromLists returns the errors of FromLists, with the name, and of [NewJoint].
 func JointFromLists(lists map[string]any) (*Joint, error) {
 	var s Schema
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
@@ -52,10 +50,10 @@ func JointFromLists(lists map[string]any) (*Joint, error) {
 	return s.Joint(lists)
 }
 
-// Joint returns the collection of nested lists, each as [FromListsAs] takes them, in the order of
-// the schema; what a spec calls [Single] is a value instead of a list. Where a spec has no dtype,
-// it is inferred. It returns [ErrName] if a list has no spec, or a spec no list, and the errors of
-// FromListsAs and of [NewJoint].
+// Joint returns a collection of nested lists, each converted as by [FromListsAs], in the order of
+// the schema. For a spec with depth [Single] the map has a value instead of a list. If a spec has
+// no dtype, the dtype is inferred. Joint returns [ErrName] if a list has no spec, or a spec no
+// list, and the errors of FromListsAs and of [NewJoint].
 func (s Schema) Joint(lists map[string]any) (*Joint, error) {
 	if len(lists) > len(s) {
 		for _, name := range slices.Sorted(maps.Keys(lists)) {
@@ -68,7 +66,7 @@ func (s Schema) Joint(lists map[string]any) (*Joint, error) {
 	for i, spec := range s {
 		list, ok := lists[spec.Name]
 		if !ok {
-			return nil, fmt.Errorf("%w: got no list %q, which the schema has", ErrName, spec.Name)
+			return nil, fmt.Errorf("%w: got no list for %q, which the schema has", ErrName, spec.Name)
 		}
 		t, err := spec.tensor(list)
 		if err != nil {

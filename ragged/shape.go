@@ -8,13 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FlattenLevel ends a level: its rows are laid together in the rows of the level around it.
+// FlattenLevel removes a level: its rows are concatenated within each row of the level above.
 //
 //	[N * *], FlattenLevel(2) -> [N *]: all codes of each patient
 //	[N * *], FlattenLevel(1) -> [V *]: V visits
 //
-// Level 1 is laid together in the batch, which then has one dim. The result shares t's values, or,
-// after a permutation, copies them. It returns shapeops.ErrDim for a level that t does not have.
+// The rows of level 1 become the batch, which then has one dim. The result shares t's values, or
+// copies them if t was permuted. FlattenLevel returns shapeops.ErrDim for a level that t does not
+// have.
 func (t *Tensor) FlattenLevel(level int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -26,10 +27,10 @@ func (t *Tensor) FlattenLevel(level int) (*Tensor, error) {
 	return relayout(nil, t, func(l *Layout) (*Layout, error) { return flattened(nil, l, at) })
 }
 
-// A flatKey is under which a pass keeps a layout whose innermost level has ended.
+// A flatKey is the key under which a pass keeps l with its innermost level flattened.
 type flatKey struct{ l *Layout }
 
-// flattened returns a straight layout, at least so deep, without the rows of a level.
+// flattened returns a straight layout, at least as deep as level, with that level flattened.
 func flattened(p *plan.Pass, l *Layout, level int) (*Layout, error) {
 	last := l.at(level)
 	flat, err := plan.Once(p, flatKey{last}, func() (*Layout, error) {
@@ -45,7 +46,8 @@ func flattened(p *plan.Pass, l *Layout, level int) (*Layout, error) {
 	return under(p, l, level, flat), nil
 }
 
-// composed returns the offsets of what rows have in the rows that they have.
+// composed returns outer's offsets, which count rows of inner, as offsets that count what inner's
+// offsets count.
 func composed(outer, inner []int64) []int64 {
 	out := make([]int64, len(outer))
 	for i, o := range outer {
@@ -54,15 +56,15 @@ func composed(outer, inner []int64) []int64 {
 	return out
 }
 
-// UnflattenLevel cuts the rows of a level into further rows:
+// UnflattenLevel adds a level: it cuts the rows of a level into smaller rows.
 //
 //	t [N *], lengths integers [N *] -> [N * *]
 //
-// Each row of lengths, whose depth is the level, lists how long the rows are that a row of t is cut
-// into; they add up to its length. UnflattenLevel undoes [Tensor.FlattenLevel], given
-// [Tensor.Counts] of what was flattened. The result shares t's values, or, after a permutation,
-// copies them. It returns shapeops.ErrDim if t is not so deep, and [ErrLengths], with level and
-// row, if lengths are negative or do not add up.
+// The level is the depth of lengths. Each row of lengths lists the lengths of the pieces of one row
+// of t, which add up to the length of that row. UnflattenLevel reverses [Tensor.FlattenLevel],
+// given the [Tensor.Counts] of the level that was flattened. The result shares t's values, or
+// copies them if t was permuted. UnflattenLevel returns shapeops.ErrDim if t has fewer levels than
+// lengths, and [ErrLengths], with level and row, if lengths are negative or do not add up.
 func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
 	if !t.made() || !lengths.made() {
 		return nil, errNil
@@ -87,7 +89,7 @@ func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
 	})
 }
 
-// checkCuts returns ErrLengths unless cuts, which a layout groups, end where the rows of l do.
+// checkCuts returns ErrLengths unless cuts, grouped by groups, end where the rows of l end.
 func (l *Layout) checkCuts(groups *Layout, cuts []int64) error {
 	if err := l.outer.CheckEqual(groups.outer); err != nil {
 		return err
@@ -100,7 +102,7 @@ func (l *Layout) checkCuts(groups *Layout, cuts []int64) error {
 	return nil
 }
 
-// cuts returns the values of a straight tensor of lengths as offsets.
+// cuts converts a straight tensor of lengths to offsets.
 func (t *Tensor) cuts() ([]int64, error) {
 	if err := t.checkBare(); err != nil {
 		return nil, err
@@ -116,7 +118,7 @@ func (t *Tensor) cuts() ([]int64, error) {
 	return offsetsOf(lengths)
 }
 
-// Counts returns how long each row of a level is, as a tensor int64 that ends before that level:
+// Counts returns the lengths at a level as an int64 tensor, which has the levels above it:
 //
 //	[N * *], Counts(1) -> [N], Counts(2) -> [N *]
 //
@@ -133,13 +135,13 @@ func (t *Tensor) Counts(level int) (*Tensor, error) {
 	return &Tensor{layout: l.outer, values: tensor.Vector(l.lengths()...)}, nil
 }
 
-// Group lays rows of the batch together in groups that follow one another:
+// Group makes groups of consecutive rows of the batch, given the length of each group:
 //
 //	[N *], lengths of G numbers that add up to N -> [G * *]
 //
-// The batch becomes level 1. The result shares t's values, or, after a permutation, copies them. It
-// returns shapeops.ErrDim if the batch has not exactly one dim, and [ErrLengths] if the lengths are
-// negative or do not add up to N.
+// The batch becomes level 1. The result shares t's values, or copies them if t was permuted. Group
+// returns shapeops.ErrDim unless the batch has one dim, and [ErrLengths] if lengths are negative or
+// do not add up to N.
 func (t *Tensor) Group(lengths ...int64) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -151,7 +153,7 @@ func (t *Tensor) Group(lengths ...int64) (*Tensor, error) {
 	return relayout(nil, t, func(l *Layout) (*Layout, error) { return under(nil, l, 0, groups), nil })
 }
 
-// grouped returns the layout of rows of a batch in groups.
+// grouped returns the layout of groups of a batch.
 func grouped(batch shapeops.Shape, lengths []int64) (*Layout, error) {
 	if len(batch) != 1 {
 		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim: Flatten it first", shapeops.ErrDim, batch)
@@ -163,11 +165,11 @@ func grouped(batch shapeops.Shape, lengths []int64) (*Layout, error) {
 	return l, err
 }
 
-// UnsqueezeLevel adds a level. At 0 it puts the batch into one row: [N *] -> [1 * *], with the
-// batch as level 1. At level k it makes a row of each of those that the levels before have: [N],
-// level 1 -> [N *], rows of length one, as what is to come first in each row by [ConcatLevel]. The
-// result shares t's values, or, after a permutation, copies them. It returns shapeops.ErrDim for a
-// level that the result does not have, and at 0 if the batch has not exactly one dim.
+// UnsqueezeLevel adds a level. At level 0 it puts the whole batch into one row: [N *] -> [1 * *],
+// with the batch as level 1. At level k each row of level k-1 becomes a row of length one: [N],
+// level 1 -> [N *]; such rows can be put before others by [ConcatLevel]. The result shares t's
+// values, or copies them if t was permuted. UnsqueezeLevel returns shapeops.ErrDim for a level that
+// the result does not have, and at level 0 unless the batch has one dim.
 func (t *Tensor) UnsqueezeLevel(level int) (*Tensor, error) {
 	switch {
 	case !t.made():
@@ -190,17 +192,17 @@ func (t *Tensor) UnsqueezeLevel(level int) (*Tensor, error) {
 	})
 }
 
-// SqueezeLevel undoes [Tensor.UnsqueezeLevel]: at 0, [1 * *] -> [L *]; at another level, its rows,
-// all of length one, are no rows any more. The result shares t's values, or, after a permutation,
-// copies them. It returns shapeops.ErrShape, with the row, if a row has another length, or the
-// batch more rows than one, and shapeops.ErrDim for a level that t does not have.
+// SqueezeLevel reverses [Tensor.UnsqueezeLevel]: at level 0, [1 * *] -> [L *]; another level, whose
+// rows must all have length one, is removed. The result shares t's values, or copies them if t was
+// permuted. SqueezeLevel returns shapeops.ErrShape, with the row, if a row has another length, or
+// if the batch has more than one row, and shapeops.ErrDim for a level that t does not have.
 func (t *Tensor) SqueezeLevel(level int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
 	if level == 0 {
 		if len(t.Shape()) != 1 || t.Shape()[0] != 1 || t.Depth() == 0 {
-			return nil, fmt.Errorf("%w: got %v, want one row that has rows", shapeops.ErrShape, t.layout)
+			return nil, fmt.Errorf("%w: got %v, want one row with at least one level", shapeops.ErrShape, t.layout)
 		}
 		return t.FlattenLevel(1)
 	}

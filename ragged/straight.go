@@ -4,8 +4,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// span returns which of the numbered rows of the innermost level there are, if these follow one
-// another.
+// span returns the range of rows of the innermost level that l has, if the rows of the batch are
+// consecutive.
 func (l *Layout) span() (first, n int, ok bool) {
 	first, n, ok = l.root().rows.Span()
 	if !ok {
@@ -15,8 +15,8 @@ func (l *Layout) span() (first, n int, ok bool) {
 	return from, to - from, true
 }
 
-// extent returns the rows of the innermost level that n numbered rows of the batch have, from row
-// first on.
+// extent returns the range of rows of the innermost level inside n numbered rows of the batch, from
+// row first on.
 func (l *Layout) extent(first, n int) (from, to int) {
 	if l.outer == nil {
 		return first, first + n
@@ -25,16 +25,17 @@ func (l *Layout) extent(first, n int) (from, to int) {
 	return int(l.offsets[from]), int(l.offsets[to])
 }
 
-// within returns the rows that so many rows of the level around have, from row first on.
+// within returns the range of rows of the innermost level inside n rows of the level above, from
+// row first on.
 func (l *Layout) within(first, n int) (from, to int) {
 	return int(l.offsets[first]), int(l.offsets[first+n])
 }
 
-// Straight returns l if its rows stand in their order, from the first on, or else a layout of its
-// own that says the same: what follows a view or a permutation, for [Layout.Nest] and [New].
+// Straight returns an equal layout that is straight, as [Layout] explains: l itself if it is.
+// [Layout.Nest] and [New] take straight layouts; a view or a permutation has a layout that is not.
 func (l *Layout) Straight() *Layout { return l.straight(nil) }
 
-// straight is Straight in a pass: what tensors share is made straight once.
+// straight is Straight in a pass, which computes the result once for all tensors that share l.
 func (l *Layout) straight(p *plan.Pass) *Layout {
 	if l.root().whole() {
 		return l
@@ -42,7 +43,7 @@ func (l *Layout) straight(p *plan.Pass) *Layout {
 	return l.picked(p).layout
 }
 
-// whole reports whether the rows of the batch are all that are numbered.
+// whole reports whether the rows of the batch are all numbered rows, in order. l has depth 0.
 func (l *Layout) whole() bool {
 	first, n, ok := l.rows.Span()
 	return ok && first == 0 && (l.rows.Count() == n)

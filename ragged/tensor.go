@@ -11,32 +11,31 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Tensor has rows that differ in length, at so many levels as its [Layout] has: values, one after
-// the other, and the layout that cuts them into rows. Its dims are those of the batch, one for each
-// level, and those of the features of a value:
+// A Tensor has rows that differ in length, at each level of its [Layout]. It consists of values,
+// one after the other, and the layout that cuts them into rows. Its shape has the batch dims, a
+// star for each level, and the feature dims of one value:
 //
 //	[B... * * F...]    values [V F...]
 //
-// With depth 0 it has a value for each row of the batch, like a dense tensor [B... F...].
+// At depth 0 it has one value for each row of the batch, like a dense tensor [B... F...].
 //
-// Operations on the batch share memory where those on a dense tensor do: at an index without lists
-// and masks, a reshape or a permutation the values are those of the receiver, and no offset is
-// rewritten. Else the rows that are wanted are copied. Operations on levels copy, unless they say
-// otherwise.
+// Operations on the batch share memory as those of a dense tensor do: an index without lists and
+// masks, a reshape or a permutation shares the values of the receiver and rewrites no offsets.
+// Otherwise the selected rows are copied. Operations on levels copy, unless they say otherwise.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Tensor struct {
 	layout *Layout
-	values *tensor.Tensor // rows as layout numbers them, and perhaps more
-	fixed  bool           // rows keep their lengths
+	values *tensor.Tensor // rows as layout numbers them; a view may have further rows
+	fixed  bool           // a view: its rows must keep their lengths
 }
 
-// New returns the tensor of values cut into rows by a layout:
+// New returns values cut into rows by a layout:
 //
 //	layout [B... * *], values [V F...], V being the rows of its last level -> [B... * * F...]
 //
-// It shares values. The layout must be straight. It returns shapeops.ErrKind if an argument is nil
-// or the layout a part of another, and [ErrOffsets] if values has no dim, or not so many rows.
+// It shares values. It returns shapeops.ErrKind if an argument is nil or the layout is not
+// straight, and [ErrOffsets] unless the first dim of values is V.
 func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	if values == nil || values.DType() == 0 {
 		return nil, errNoValues
@@ -48,24 +47,24 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Straight first", shapeops.ErrKind)
 	}
 	if len(values.Shape()) == 0 || values.Shape()[0] != layout.numbered() {
-		return nil, fmt.Errorf("%w: got values %v, want %d, where the last level ends, as their first dim", ErrOffsets, values.Shape(), layout.numbered())
+		return nil, fmt.Errorf("%w: got values %v, want first dim %d, the number of rows in the last level", ErrOffsets, values.Shape(), layout.numbered())
 	}
 	return &Tensor{layout: layout, values: values}, nil
 }
 
-// Fixed implements plan.Nested: what would change the lengths of rows is [ErrLengths]. So it is for
-// a view, which would not be one of t any more, and for a tensor whose values are lent, as by a
-// mapped file, which would not have the rows.
+// Fixed implements plan.Nested: it returns a view that returns [ErrLengths] for any change of the
+// lengths of its rows. Other views do so too, since they would stop being views; and so does a
+// tensor in lent memory, such as a mapped file, which has no place for the new rows.
 func (v *verbs) Fixed() *Tensor { return &Tensor{v.layout, v.values, true} }
 
-// checkFixed returns ErrLengths, with how they differ, if the rows of t must keep their lengths,
-// and those of a layout are others; tensor.ErrLayout if a row is at several places.
+// checkFixed returns an error if the rows of t must keep their lengths: ErrLengths, with the
+// difference between t and l, or tensor.ErrLayout if t has a row at several positions.
 func (t *Tensor) checkFixed(l *Layout) error {
 	if t.fixed && t.layout.root().repeats {
 		return fmt.Errorf("%w: expanding repeats rows: Clone it first", tensor.ErrLayout)
 	}
 	if t.fixed || t.values.Lender() != nil {
-		return fmt.Errorf("%w: rows of a view, or in a file, keep theirs: Clone it first: %s", ErrLengths, t.layout.differs(l))
+		return fmt.Errorf("%w: a view, or a tensor in a file, cannot change its lengths: Clone it first: %s", ErrLengths, t.layout.differs(l))
 	}
 	return nil
 }
@@ -75,7 +74,7 @@ var (
 	errNoValues = fmt.Errorf("%w: got nil values", shapeops.ErrKind)
 )
 
-// finished returns t, or nothing beside an error.
+// finished returns t, or nil if err is not nil.
 func finished(t *Tensor, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
@@ -86,8 +85,7 @@ func finished(t *Tensor, err error) (*Tensor, error) {
 // made reports whether t is neither nil nor the zero Tensor.
 func (t *Tensor) made() bool { return t != nil && t.layout != nil }
 
-// Shape returns the batch shape, the dims of even size before the levels. The caller must not
-// change it.
+// Shape returns the batch shape: the dims before the levels. The caller must not change it.
 func (t *Tensor) Shape() shapeops.Shape {
 	if t.layout == nil {
 		return nil
@@ -95,8 +93,8 @@ func (t *Tensor) Shape() shapeops.Shape {
 	return t.layout.Shape()
 }
 
-// Layout returns how the values are cut into rows. Tensors of one depth that were made from one
-// layout keep having one.
+// Layout returns the layout that cuts the values into rows. Tensors that were made from one layout
+// share it, and so do the results of an operation on all of them.
 func (t *Tensor) Layout() *Layout { return t.layout }
 
 // Depth returns the number of levels.
@@ -107,7 +105,7 @@ func (t *Tensor) Depth() int {
 	return t.layout.depth
 }
 
-// DType returns the type of the values.
+// DType returns the dtype of the values.
 func (t *Tensor) DType() tensor.DType {
 	if !t.made() {
 		return 0
@@ -124,8 +122,8 @@ func (t *Tensor) Features() shapeops.Shape {
 }
 
 // Values returns the values of all rows, one after the other: [V F...]. They share t's memory,
-// unless t was permuted or repeats rows; then they are copied. An error means that lent memory is
-// gone.
+// unless t was permuted or repeats rows; then they are copied. Values returns an error if lent
+// memory cannot be read.
 func (t *Tensor) Values() (*tensor.Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -140,7 +138,7 @@ func (t *Tensor) Values() (*tensor.Tensor, error) {
 	return s.values, nil
 }
 
-// ValuesView is [Tensor.Values] that never copies, so that writing to the result writes t. It
+// ValuesView is [Tensor.Values] without a copy, so that writing to the result writes to t. It
 // returns tensor.ErrLayout if t was permuted or repeats rows.
 func (t *Tensor) ValuesView() (*tensor.Tensor, error) {
 	if !t.made() {
@@ -148,12 +146,12 @@ func (t *Tensor) ValuesView() (*tensor.Tensor, error) {
 	}
 	first, n, ok := t.layout.span()
 	if !ok {
-		return nil, fmt.Errorf("%w: rows do not follow one another", tensor.ErrLayout)
+		return nil, fmt.Errorf("%w: rows are not consecutive: use Values", tensor.ErrLayout)
 	}
 	return t.valuesFrom(first, n)
 }
 
-// valuesFrom returns n values from the first on.
+// valuesFrom returns n values, from value first on.
 func (t *Tensor) valuesFrom(first, n int) (*tensor.Tensor, error) {
 	if n == t.values.Shape()[0] {
 		return t.values, nil
@@ -161,9 +159,8 @@ func (t *Tensor) valuesFrom(first, n int) (*tensor.Tensor, error) {
 	return t.values.Narrow(0, first, n)
 }
 
-// NumValues returns how many values the rows have, all together, or math.MaxInt if that is more
-// than an int holds. The values of a row that an expansion repeats count once for each place that
-// it has.
+// NumValues returns the total number of values in all rows, or math.MaxInt if that is larger than
+// an int. If an expansion repeats a row, its values count once for each position.
 func (t *Tensor) NumValues() int {
 	if !t.made() {
 		return 0
@@ -172,13 +169,13 @@ func (t *Tensor) NumValues() int {
 	return n
 }
 
-// ByteSize returns how many bytes the values of t's rows take, counted as [Tensor.NumValues] does,
-// or math.MaxInt if that is more than an int holds.
+// ByteSize returns the size in bytes of the values of all rows, counted as in [Tensor.NumValues],
+// or math.MaxInt if that is larger than an int.
 func (t *Tensor) ByteSize() int {
 	return times(times(t.NumValues(), t.DType().Size()), t.Features().Size())
 }
 
-// times returns n*m, neither of them negative, or math.MaxInt if that is more than an int holds.
+// times returns n*m, or math.MaxInt if that is larger than an int. n and m are not negative.
 func times(n, m int) int {
 	if m > 0 && n > math.MaxInt/m {
 		return math.MaxInt
@@ -186,8 +183,9 @@ func times(n, m int) int {
 	return n * m
 }
 
-// straight returns t if its rows stand in their order and are all that its values hold, or a tensor
-// for which that is so: over the same values, if its rows follow one another, or copied.
+// straight returns a tensor equal to t whose layout is straight and whose values are exactly the
+// values of its rows: t itself if it is one; otherwise a view if t's rows are consecutive, or else
+// a copy.
 func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -200,7 +198,7 @@ func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
 	case !whole:
 		m := l.picked(p)
 		if !ok {
-			return t.arrived(p, m, t)
+			return t.copied(p, m, t)
 		}
 		l = m.layout
 	}
@@ -208,8 +206,8 @@ func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
 	return finished(&Tensor{l, values, t.fixed}, err)
 }
 
-// room returns memory for so many values, whose content is undefined.
-func (t *Tensor) room(n int) (*tensor.Tensor, error) {
+// uninit returns new memory for n values. Its content is undefined.
+func (t *Tensor) uninit(n int) (*tensor.Tensor, error) {
 	shape := append(shapeops.Shape{n}, t.Features()...)
 	if t.values.Device() == tensor.Meta {
 		return tensor.NewMeta(t.DType(), shape...)
@@ -221,9 +219,9 @@ func (t *Tensor) room(n int) (*tensor.Tensor, error) {
 	return tensor.FromBytes(t.DType(), cast.Uninit(bytes), shape...)
 }
 
-// Index returns the part of t that an index expression over the batch selects. The values are t's
-// own if the expression has neither a list nor a mask, and copied if it has. [Tensor.Path] and
-// [Tensor.IndexLevel] go into rows. It returns shapeops.ErrIndex.
+// Index returns the part of t that an index expression over the batch selects. The values are
+// copied if the expression has a list or a mask; otherwise the result shares t's. [Tensor.Path] and
+// [Tensor.IndexLevel] index within rows. Index returns shapeops.ErrIndex.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
@@ -235,34 +233,38 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	return t.Plan().Execute(plan.NewPass(p))
 }
 
-// TakeRows returns the rows of the first batch dim that positions name, copied:
+// TakeRows returns a copy of the rows at the given positions of the first batch dim:
 //
-//	[N * *], positions of n -> [n * *]
+//	[N * *], n positions -> [n * *]
 //
-// Negative ones count from the end. It returns shapeops.ErrIndex.
+// A negative position counts from the end. TakeRows returns shapeops.ErrIndex.
 func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
 
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects.
-// Rows that keep their lengths are written in place, in memory that other tensors may share; else t
-// gets memory of its own, in which all rows lie anew, and what was a view of it stays as it was. If
-// t is a view, or on a mapped file, its rows keep their lengths: [ErrLengths]. Where a list names a
-// row twice, the last value stays. It returns shapeops.ErrShape if the shapes do not fit, and the
-// errors of tensor.Transfer. On an error nothing has changed.
+// Where a list names a row twice, the last value stays.
+//
+// If the rows keep their lengths, they are written in place, in memory that other tensors may
+// share. Otherwise all rows of t move to new memory, and earlier views of t keep the old rows. If t
+// is a view, or in a mapped file, and a length would change, SetIndex returns [ErrLengths].
+//
+// It returns shapeops.ErrShape if the shapes do not fit, and the errors of tensor.Transfer. On an
+// error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
 	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddWrite(tr, src, p) })
 }
 
-// IndexInto is [Tensor.Index] into a tensor that the caller owns, which must have the batch shape,
-// depth, features and dtype of the result; its lengths become those of the result. Its memory is
-// used again if it is large enough, so that what else is over that memory changes too; if it is
-// not, dst gets memory of its own. If dst is a view, or on a mapped file, its rows keep their
-// lengths: [ErrLengths]. Its errors are also those of tensor.Transfer. On an error nothing has
-// changed.
+// IndexInto is [Tensor.Index] into dst, which has the batch shape, depth, features and dtype of the
+// result; its lengths become those of the result.
+//
+// If dst's memory is large enough, it is reused, and other tensors that share it change too;
+// otherwise dst gets new memory. If dst is a view, or in a mapped file, and a length would change,
+// IndexInto returns [ErrLengths]. It also returns the errors of tensor.Transfer. On an error
+// nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddExecute(tr, dst, p) })
 }
 
-// indexed runs what add adds, with a pass of what an index expression selects of t.
+// indexed runs a transfer to which add adds, given a pass of expr's plan for t.
 func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *plan.Pass) error) error {
 	if !t.made() {
 		return errNil

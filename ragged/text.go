@@ -13,9 +13,10 @@ import (
 //
 //	texts of size(B), B the shape -> uint8 [B... *]
 //
-// Without a shape it is [len(texts) *]. The bytes are copied as they are, and [Strings] returns
-// them again, UTF-8 or not: a program that needs UTF-8 checks the texts with utf8.ValidString.
-// FromStrings returns shapeops.ErrShape if the shape does not hold len(texts) rows.
+// Without a shape the result is [len(texts) *]. The bytes are copied unchanged, UTF-8 or not, and
+// [Strings] returns the same bytes. A program that needs UTF-8 checks the texts with
+// utf8.ValidString. FromStrings returns shapeops.ErrShape unless the size of the shape is
+// len(texts).
 func FromStrings(texts []string, shape ...int) (*Tensor, error) {
 	if len(shape) == 0 {
 		shape = []int{len(texts)}
@@ -26,18 +27,18 @@ func FromStrings(texts []string, shape ...int) (*Tensor, error) {
 	return fromTexts(shape, len(texts), func(i int) string { return texts[i] })
 }
 
-// checkHolds returns ErrShape unless a shape holds n texts.
+// checkHolds returns ErrShape unless the size of s is n, the number of texts.
 func checkHolds(s shapeops.Shape, n int) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
 	if s.Size() != n {
-		return fmt.Errorf("%w: got %d texts, want the %d of %v", shapeops.ErrShape, n, s.Size(), s)
+		return fmt.Errorf("%w: got %d texts, want %d for shape %v", shapeops.ErrShape, n, s.Size(), s)
 	}
 	return nil
 }
 
-// fromTexts returns the tensor of n texts, which text returns.
+// fromTexts returns the tensor of n texts; text(i) is text i.
 func fromTexts(shape shapeops.Shape, n int, text func(i int) string) (*Tensor, error) {
 	offsets := make([]int64, n+1)
 	for i := range n {
@@ -60,10 +61,10 @@ func fromTexts(shape shapeops.Shape, n int, text func(i int) string) (*Tensor, e
 
 // Strings returns the texts of the rows of the batch, row-major: [B... *] -> size(B) strings.
 //
-// The bytes are copied once, so the strings share one piece of memory: keeping one keeps all of it.
-// Strings does not check that they are UTF-8. It returns shapeops.ErrKind if t is nil,
-// tensor.ErrDType unless it holds uint8, shapeops.ErrDim unless it has one level, shapeops.ErrShape
-// if values have features, and an error if lent memory is gone.
+// The bytes are copied once, and the strings share that memory: keeping one string keeps all of it.
+// Strings does not check for UTF-8. It returns shapeops.ErrKind if t is nil, tensor.ErrDType unless
+// it holds uint8, shapeops.ErrDim unless it has one level, shapeops.ErrShape if values have
+// features, and an error if lent memory cannot be read.
 func Strings(t *Tensor) ([]string, error) {
 	s, err := t.straightText()
 	if err != nil {
@@ -81,9 +82,10 @@ func Strings(t *Tensor) ([]string, error) {
 	return texts, nil
 }
 
-// StringAt returns the text of one row, given its position in each batch dim; negative ones count
-// from the end. It reads and copies the bytes of that row only. Its errors are those of [Strings],
-// and shapeops.ErrIndex if there is no such row or not one position for each dim.
+// StringAt returns the text of one row, given its position in each batch dim; a negative position
+// counts from the end. It reads and copies only the bytes of that row. It returns the errors of
+// [Strings], and shapeops.ErrIndex if there is no such row or row does not have one position for
+// each batch dim.
 func StringAt(t *Tensor, row ...int) (text string, err error) {
 	if err := t.checkText(); err != nil {
 		return "", err
@@ -107,7 +109,7 @@ func StringAt(t *Tensor, row ...int) (text string, err error) {
 	return text, err
 }
 
-// straightText is straight of a tensor, or an error unless it can hold texts.
+// straightText is straight, with an error unless t holds texts.
 func (t *Tensor) straightText() (*Tensor, error) {
 	if err := t.checkText(); err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (t *Tensor) straightText() (*Tensor, error) {
 	return t.straight(nil)
 }
 
-// checkText returns an error unless t can hold texts: uint8, of one level and without features.
+// checkText returns an error unless t holds texts: uint8, one level, no features.
 func (t *Tensor) checkText() error {
 	switch {
 	case !t.made():

@@ -2,8 +2,8 @@ package ragged
 
 import "github.com/go-tensordict/tensordict/tensor"
 
-// A TextBuilder makes tensors of texts row by row, again and again in the same memory. A reader
-// that yields chunk after chunk uses one:
+// A TextBuilder makes tensors of texts row by row, and reuses its memory for the next tensor. To
+// read texts in chunks, use one TextBuilder for all chunks:
 //
 //	b.Reset()
 //	for rows.Scan() {
@@ -14,16 +14,16 @@ import "github.com/go-tensordict/tensordict/tensor"
 // The zero TextBuilder is ready for use. Not safe for concurrent use.
 type TextBuilder struct {
 	bytes []byte
-	ends  []int64 // of the rows in bytes
+	ends  []int64 // the end of each row in bytes
 }
 
-// Append appends a row, the bytes of a text, which are kept as they are.
+// Append appends a row with the bytes of text.
 func (b *TextBuilder) Append(text string) {
 	b.bytes = append(b.bytes, text...)
 	b.ends = append(b.ends, int64(len(b.bytes)))
 }
 
-// AppendBytes is [TextBuilder.Append] of bytes, which it copies.
+// AppendBytes is [TextBuilder.Append] for a []byte, which it copies.
 func (b *TextBuilder) AppendBytes(text []byte) {
 	b.bytes = append(b.bytes, text...)
 	b.ends = append(b.ends, int64(len(b.bytes)))
@@ -32,10 +32,10 @@ func (b *TextBuilder) AppendBytes(text []byte) {
 // Len returns the number of rows.
 func (b *TextBuilder) Len() int { return len(b.ends) }
 
-// Tensor returns the rows that were appended since [TextBuilder.Reset], row-major: uint8 [B... *],
-// B the shape, or [Len *] without one. It shares the bytes of b, so it must not be used after the
-// next Reset; a Clone may be. Its Layout is new and never changes. Rows that are appended later are
-// not in it. It returns shapeops.ErrShape if the shape does not hold Len rows.
+// Tensor returns the rows appended since [TextBuilder.Reset], row-major: uint8 [B... *], B being
+// the shape, or [Len *] without a shape. It shares b's memory and must not be used after the next
+// Reset; a Clone may be. Its Layout is new and never changes. Rows that are appended later are not
+// in it. Tensor returns shapeops.ErrShape unless the size of the shape is Len.
 func (b *TextBuilder) Tensor(shape ...int) (*Tensor, error) {
 	if len(shape) == 0 {
 		shape = []int{b.Len()}

@@ -5,15 +5,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// verbs is a Tensor with its verbs.
+// verbs implements the methods that other packages of this library call. They are not in the method
+// set of Tensor.
 type verbs Tensor
 
 var _ plan.Nested[*Tensor, *Layout] = (*verbs)(nil)
 
-// Plan returns what package shapeops calls.
+// Plan returns t's implementation of the operations of package shapeops.
 func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }
 
-// Verbs returns what packages arith and tdict call.
+// Verbs returns t's implementation of the operations of packages arith and tdict.
 func (t *Tensor) Verbs() tensor.Verbs[*Tensor] { return (*verbs)(t) }
 
 // ExecuteInto implements plan.Verbs.
@@ -26,7 +27,7 @@ func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
 }
 
-// run runs what add adds to a transfer.
+// run runs a transfer, to which add adds.
 func run(add func(tr *tensor.Transfer) error) error {
 	var tr tensor.Transfer
 	if err := add(&tr); err != nil {

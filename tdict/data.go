@@ -156,6 +156,15 @@ func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
 // Take or Pad returns, can be changed.
 func (v *dataVerbs) Fixed() *Data { return &Data{v.rows, v.values, true} }
 
+// Shared returns the value of all rows as [Data.Uniform] does, and without rows the value that
+// they would have, if v keeps it.
+func (v *dataVerbs) Shared() (any, bool) {
+	if len(v.values) == 1 && v.rows.Shape().Size() == 0 {
+		return v.values[0], true
+	}
+	return (*Data)(v).Uniform()
+}
+
 // isView reports whether the plan of a tensor that lies in order is a view of it.
 func isView(p *plan.Plan, s shapeops.Shape) bool {
 	v, err := shape.Contiguous(s)

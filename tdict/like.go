@@ -91,5 +91,5 @@ func zeroLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
 	case same == nil:
 		return k.zerosLike(v, p, shape)
 	}
-	return k.clone(same, p)
+	return opsOf(same).clone(same, p)
 }

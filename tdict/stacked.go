@@ -409,7 +409,7 @@ func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
 			return nil, err
 		}
 		if s, ok := asStacked(whole); ok && !known {
-			batch, known = v.Shape()[:min(s.members[at].batch, len(v.Shape()))], true
+			batch, known = v.Shape()[:min(max(s.members[at].batch, len(td.batch)), len(v.Shape()))], true
 		}
 		d, ok := asDict(v)
 		if !ok {

@@ -92,3 +92,75 @@ func TestLazyStack(t *testing.T) {
 	rows := tensor.Must(s.Ragged())
 	require.Equal(t, "[2 2 *]", fmt.Sprint(rows.Verbs().(interface{ ShapeText() string }).ShapeText()))
 }
+
+// Operations along dims do with a uniform stack what they do with Dense of it, whether the dim comes
+// before the stack dim, is it, or comes after it; and with members that differ they are refused.
+func TestStackedAlongDims(t *testing.T) {
+	type op func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error)
+	over := func(fn func(*tdict.TensorDict, arith.Over) (*tdict.TensorDict, error)) op {
+		return func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return fn(td, arith.Dims(dim)) }
+	}
+	ops := map[string]op{
+		"sum": over(arith.Sum[*tdict.TensorDict]), "max": over(arith.Max[*tdict.TensorDict]),
+		"arg max": over(arith.ArgMax[*tdict.TensorDict]), "cum sum": over(arith.CumSum[*tdict.TensorDict]),
+		"sort": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+			return arith.Sort(td, dim, arith.SortOptions{Descending: true})
+		},
+		"arg sort": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+			return arith.ArgSort(td, dim, arith.SortOptions{Descending: true})
+		},
+		"sort into": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+			dst, err := td.Clone()
+			if err != nil {
+				return nil, err
+			}
+			return dst, arith.SortInto(dst, td, dim, arith.SortOptions{Descending: true})
+		},
+		"scatter add": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+			return arith.ScatterAdd(td, dim, tensor.Must(tensor.Zeros[int64](td.Shape()...)), td)
+		},
+		"roll": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) { return shapeops.Roll(td, dim, 1) },
+		"repeat": func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
+			return shapeops.RepeatInterleave(td, dim, 2)
+		},
+	}
+	member := func(n, features int) *tdict.TensorDict {
+		return dict([]int{2, 2}, entry{"x", shifted(n, 2, 2, features)}, entry{"in/y", shifted(-n, 2, 2)}, entry{"d", data(7, 2, 2)})
+	}
+	for name, do := range ops {
+		for stackDim := range 3 {
+			lazy := tensor.Must(tdict.LazyStack(stackDim, member(5, 3), member(90, 3), member(1, 3)))
+			uneven := tensor.Must(tdict.LazyStack(stackDim, member(5, 3), member(90, 4), member(1, 3)))
+			for dim := range 3 {
+				want, err := do(tensor.Must(lazy.Dense()), dim)
+				require.NoError(t, err, name)
+				got, err := do(lazy, dim)
+				require.NoError(t, err, name)
+				consistent(t, got)
+				text, err := tensor.Must(got.Dense()).Diff(want)
+				require.NoError(t, err, name)
+				require.Empty(t, text, "%s along %d, stacked along %d", name, dim, stackDim)
+				if name != "roll" && name != "repeat" { // which go member by member
+					require.ErrorIs(t, testkit.Err(do(uneven, dim)), shapeops.ErrShape, name)
+				}
+			}
+		}
+	}
+}
+
+// shifted returns numbers that count down from n.
+func shifted(n int, shape ...int) *tensor.Tensor {
+	return tensor.Must(arith.Sub(tensor.Must(tensor.Full(int64(n), shape...)), count(shape...)))
+}
+
+// A member has at least the dims that the dictionary around it has.
+func TestMembersOfMoreBatchDims(t *testing.T) {
+	lazy := tensor.Must(tdict.LazyStack(0, dict(nil, entry{"x", count(3)}), dict(nil, entry{"x", count(3, 2)})))
+	td := dict([]int{2, 3}, entry{"x", tensor.Must(lazy.Get("x"))})
+	_, members, err := tdict.Members(td)
+	require.NoError(t, err)
+	for _, m := range members {
+		require.Equal(t, shapeops.Shape{3}, m.Shape().Clone())
+	}
+	require.True(t, tensor.Must(tdict.LazyStack(0, members...)).Equal(td))
+}

@@ -66,7 +66,7 @@ func (e elementsOfStacked) byRows() bool { return elements(e.first()).byRows() }
 
 // make returns what a kernel makes of each member, or of all together.
 func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, error) {
-	if w.kernel.Batch != nil || !e.divides(w, others) {
+	if !e.divides(w, others) {
 		return e.makeDense(w, lead, others)
 	}
 	out := slices.Clone(e.members)
@@ -88,7 +88,7 @@ func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, err
 // to adds to tr: dst = what make returns.
 func (e elementsOfStacked) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
 	d, _ := asStacked(dst)
-	if w.kernel.Batch != nil || !e.divides(w, others) || d.dim != e.dim || len(d.members) != len(e.members) {
+	if !e.divides(w, others) || d.dim != e.dim || len(d.members) != len(e.members) {
 		made, err := e.make(w, lead, others)
 		if err != nil {
 			return err
@@ -128,8 +128,12 @@ func (e elementsOfStacked) leadOf(lead int) int {
 	return lead
 }
 
-// divides reports whether each of the operands has a part for each member.
+// divides reports whether the kernel can be run on each member, with a part of each operand for it:
+// not if it works along dims, which members number otherwise.
 func (e elementsOfStacked) divides(w *leafwise, others []any) bool {
+	if w.kernel.Batch != nil || w.kernel.Whole != nil && !w.kernel.Rowwise {
+		return false
+	}
 	for _, other := range others {
 		if x, ok := asStacked(other); ok {
 			if x.dim != e.dim || len(x.members) != len(e.members) {

@@ -436,6 +436,19 @@ func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Va
 	return nil, fmt.Errorf("%w: got %s, which has no members for %v: Dense it first", shapeops.ErrShape, s.Text(), shape)
 }
 
+// alike returns the value that all members are, with a shape, or nil if they differ.
+func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
+	s, _ := asStacked(v)
+	if !s.Uniform() {
+		return nil, nil
+	}
+	d, err := s.Dense()
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(d).alike(d, shape)
+}
+
 // fitStacked returns s as an entry of a dictionary with a batch shape.
 func fitStacked(s *Stacked, batch shapeops.Shape) (*Stacked, error) {
 	if err := batch.Check(); err != nil {

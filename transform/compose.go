@@ -8,13 +8,13 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Compose returns a transform that applies others in order: what one returns, the next is given.
-// Without any it returns a copy that shares all leaves. A Compose among ts counts as the steps that
-// it has: Compose(p) is p, and Compose(p, t) draws for the steps of p what p draws.
+// Compose returns a transform that applies ts in order: each is given the result of the one before.
+// Without ts it returns a copy that shares all leaves. A Compose among ts counts as its steps:
+// Compose(p) equals p, and in Compose(p, t) the steps of p draw the same numbers as in p.
 //
-// An error says which step failed, counted from 0, and what it is. A panic of a step is an error,
-// which wraps what was panicked if that is an error. A step that is nil, or returns no dictionary,
-// is tdict.ErrKind.
+// An error says which step failed, counted from 0, and what it is. A panic of a step becomes an
+// error; if the panic value is an error, it is wrapped. A step that is nil, or that returns a nil
+// dictionary, is tdict.ErrKind.
 func Compose(ts ...Transform) Transform {
 	c := make(compose, 0, len(ts))
 	for _, t := range ts {
@@ -67,12 +67,12 @@ func step(t Transform, td *tdict.TensorDict, d Draw) (out *tdict.TensorDict, err
 	case err != nil:
 		return nil, err
 	case out == nil:
-		return nil, fmt.Errorf("%w: it returned no dictionary", tdict.ErrKind)
+		return nil, fmt.Errorf("%w: got a nil dictionary from it", tdict.ErrKind)
 	}
 	return out, nil
 }
 
-// textOf returns the text of a transform.
+// textOf returns the String of a transform, or "nil".
 func textOf(t Transform) string {
 	if t == nil {
 		return "nil"
@@ -80,7 +80,7 @@ func textOf(t Transform) string {
 	return t.String()
 }
 
-// titleOf returns the first line of the text of a transform.
+// titleOf returns the first line of the String of a transform.
 func titleOf(t Transform) string {
 	title, _, _ := strings.Cut(textOf(t), "\n")
 	return title

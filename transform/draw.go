@@ -10,44 +10,45 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Draw says where the random numbers of a batch come from. The zero Draw is the first epoch of
-// seed 0, and its batch the first rows of the dataset.
+// A Draw determines the random numbers of a batch. The zero Draw is the first epoch of seed 0, for
+// a batch of the first rows of the dataset.
 //
-// The numbers of a row are those of math/rand/v2's PCG, seeded with h and mix(h, r), where r is the
+// The numbers of a row come from PCG of math/rand/v2, seeded with h and mix(h, r), where r is the
 // number of the row and
 //
 //	h = mix(mix(mix(mix(0, Seed), Epoch), p), r)
-//	mix(h, x): of h + x + 0x9e3779b97f4a7c15, what SplitMix64 makes of its state
+//	mix(h, x) = the output of SplitMix64 for the state h + x + 0x9e3779b97f4a7c15
 //
-// p is 0, or mix(p, i) of the p of a [Compose] for its step i. This does not change.
+// p is 0, or, in step i of a [Compose], mix(p, i), with the p of that Compose. This does not change
+// between versions.
 //
 // Safe for concurrent use.
 type Draw struct {
 	Seed  uint64
 	Epoch uint64
-	// Rows are the numbers in the dataset of the rows of the batch, as given to ix.Take; nil means
-	// 0, 1, 2 and so on.
+	// Rows are the numbers, in the dataset, of the rows of the batch, as given to ix.Take; nil
+	// means 0, 1, 2 and so on.
 	Rows []int
 
-	path uint64 // where in the pipeline
+	path uint64 // position in the pipeline
 }
 
-// Step returns d for one of several steps, which draw independently. [Compose] calls it; another
-// transform of transforms must too.
+// Step returns d for step i of several, which draw independently. [Compose] calls it; other
+// transforms that apply several transforms must call it too.
 func (d Draw) Step(i int) Draw {
 	d.path = splitmix.Mix(d.path, uint64(i))
 	return d
 }
 
 // Each calls fn for each row of td, in order, with its position in the batch and its random
-// numbers, which are fn's until it returns:
+// numbers. fn must not keep r:
 //
 //	td [N B...] -> fn(0, r) ... fn(N-1, r)
 //
 // Each allocates no more for many rows than for one. It returns shapeops.ErrDim if td has no batch
-// dim, shapeops.ErrShape unless d.Rows is nil or has a number for each row, shapeops.ErrIndex if
-// one is negative, as -1 would be another row than that of its place, and tdict.ErrKind if td is
-// nil.
+// dim, shapeops.ErrShape unless d.Rows is nil or has a number for each row, shapeops.ErrIndex if a
+// number is negative, since -1 would draw other numbers than the row it denotes, and tdict.ErrKind
+// if td is nil.
 func (d Draw) Each(td *tdict.TensorDict, fn func(i int, r *rand.Rand)) error {
 	n, err := d.count(td)
 	if err != nil {
@@ -77,12 +78,12 @@ func (d Draw) count(td *tdict.TensorDict) (int, error) {
 			shapeops.ErrShape, len(d.Rows), td.Shape()[0])
 	}
 	if i := slices.IndexFunc(d.Rows, func(row int) bool { return row < 0 }); i >= 0 {
-		return 0, fmt.Errorf("%w: got row number %d, want one counted from the beginning", shapeops.ErrIndex, d.Rows[i])
+		return 0, fmt.Errorf("%w: got row number %d, want at least 0", shapeops.ErrIndex, d.Rows[i])
 	}
 	return td.Shape()[0], nil
 }
 
-// row returns the number in the dataset of a row of the batch.
+// row returns the number in the dataset of row i of the batch.
 func (d Draw) row(i int) int {
 	if d.Rows == nil {
 		return i

@@ -14,37 +14,41 @@ import (
 )
 
 // FitStandard returns the [Standard] of td: the mean and the standard deviation of each column of
-// each floating-point leaf. To fit some leaves only, pass td.Select(keys...).
+// each floating-point leaf. To fit only some leaves, pass td.Select(keys...).
 //
 //	dense leaves [B... F...]      -> mean [F...], deviation [F...]
 //	ragged leaves [B... * * F...] -> mean [F...], deviation [F...]
 //
-// The deviation has the number of rows as its divisor: after Apply the same rows have mean 0 and
-// deviation 1. In a constant column it is taken as 1. In a column where nothing counts the mean is
-// 0 and the deviation 1.
+// The divisor of the deviation is the number of values that count: after Apply the same rows have
+// mean 0 and deviation 1. In a constant column the deviation is set to 1. In a column without
+// values that count, the mean is 0 and the deviation 1.
 //
-// present says what counts. It is one of these:
+// present says which values count. It is one of
 //
-//   - nil, for everything,
-//   - a bool tensor over leading dims of each leaf; of a ragged leaf, over dims of its batch,
-//   - a bool ragged tensor with the lengths of each leaf, or of the first levels of it: a mask of
-//     rows [B... *], of values [B... * *], or of values and leading dims of their features,
+//   - nil: all values
+//   - a bool tensor over leading dims of each leaf; for a ragged leaf, over batch dims
+//   - a bool ragged tensor with the lengths of each leaf, or of its outer levels: a mask of rows
+//     [B... *], of values [B... * *], or of values and leading dims of their features
 //   - a dictionary of such masks, each under the key of its leaf, as shapeops.PadSequenceMasked
-//     returns.
+//     returns
 //
-// NaN never counts. A row in which nothing counts changes no bit of the result. So ragged leaves
-// have the statistics, bit for bit, that they have once they are padded, under the masks of
-// ragged.Tensor.DensifyMasked, if the levels are then dims of the batch: give the dictionary of
-// padded leaves [N L F...] the batch shape [N L], with tdict.TensorDict.WithBatch. With the batch
+// NaN never counts. A row without values that count does not change a bit of the result. So ragged
+// leaves have, bit for bit, the same statistics before and after padding, given the masks of
+// ragged.Tensor.DensifyMasked. For that the levels must be batch dims: give the dictionary of
+// padded leaves [N L F...] the batch shape [N L] by tdict.TensorDict.WithBatch. With the batch
 // shape [N] a dense leaf [N L F...] has L*F columns.
 //
-// FitStandard reads td once, block by block, and keeps no copy: td may be mapped, and larger than
-// memory. The numbers are the same on any number of cores.
+// FitStandard reads td once, block by block, and keeps no copy: td may be in mapped files, and
+// larger than memory. The result does not depend on the number of cores.
 //
-// It returns shapeops.ErrDim if td has no batch dim; tdict.ErrKind if td is nil, if its leaves have
-// no floating-point column, or if present or a mask in it is something else; tdict.ErrMissing if
-// present lacks a key; shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not
-// fit its leaf; and [ErrNumber] if a statistic is not finite, because an infinity counts.
+// It returns
+//
+//   - shapeops.ErrDim if td has no batch dim
+//   - tdict.ErrKind if td is nil, if it has no floating-point column, if a tdict.Stacked leaf has one,
+//     or if present, or a mask in it, is of another kind
+//   - tdict.ErrMissing if present has no mask for a leaf
+//   - shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not fit its leaf
+//   - [ErrNumber] if a statistic is not finite, because an infinity counts
 func FitStandard(td *tdict.TensorDict, present any) (*Standard, error) {
 	fits, err := newFits(td, present)
 	if err != nil {
@@ -65,14 +69,14 @@ func FitStandard(td *tdict.TensorDict, present any) (*Standard, error) {
 	return s.locked(), nil
 }
 
-// A fit is the statistics of a leaf, which run takes.
+// A fit computes the statistics of a leaf.
 type fit struct {
 	key     nestedkey.Key
 	leaf    tdict.Leaf
 	mask    any            // a tensor, a ragged tensor, or nil
-	batch   int            // dims of the dictionary's batch
+	batch   int            // number of batch dims of the dictionary
 	columns shapeops.Shape // F...
-	levels  int            // dims between the batch and the columns
+	levels  int            // number of dims between the batch and the columns
 
 	mean, std *tensor.Tensor
 }
@@ -90,6 +94,9 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 	}
 	columns := 0
 	for key, leaf := range td.Leaves() {
+		if s, ok := leaf.(*tdict.Stacked); ok && hasFloats(s) {
+			return nil, &tdict.KeyError{Key: key, Err: errStacked(s)}
+		}
 		f := newFit(leaf, len(td.Shape()))
 		if f == nil {
 			continue
@@ -107,7 +114,23 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 	return fits, nil
 }
 
-// newFit returns the fit of a leaf, or nil if it is not floating-point.
+// hasFloats reports whether s has a floating-point member.
+func hasFloats(s *tdict.Stacked) bool {
+	for i := range s.Len() {
+		v, err := s.Member(i)
+		if err != nil { // there is none
+			continue
+		}
+		inner, ok := v.(*tdict.Stacked)
+		if ok && hasFloats(inner) || newFit(v, 0) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// newFit returns the fit of a leaf, or nil if it is not floating-point. batch is the number of
+// batch dims.
 func newFit(leaf tdict.Leaf, batch int) *fit {
 	switch x := leaf.(type) {
 	case *tensor.Tensor:
@@ -167,7 +190,7 @@ func (f *fit) run() error {
 	return nil
 }
 
-// tally adds the rows of the leaf.
+// tally adds the rows of the leaf to t.
 func (f *fit) tally(t *tally) error {
 	if x, ok := f.leaf.(*ragged.Tensor); ok {
 		mask, err := raggedMask(f.mask, x)

@@ -13,16 +13,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// RandomCrop returns a transform that cuts a part of the given sizes, one for each of the first
-// dims after the batch shape, out of each row, at a random place that is the same for all leaves of
-// the row:
+// RandomCrop returns a transform that cuts a part of the given sizes out of each row. The sizes are
+// for the first dims after the batch shape. The position of the part is random, and the same for
+// all leaves of a row:
 //
 //	leaves [N H W F...], two sizes -> [N h w F...]
 //
-// With a longer batch shape, a row is what lies at a position of its first dim: the frames of one
-// film are cut alike. Apply returns shapeops.ErrShape if a leaf has too few dims, is smaller than
-// the part, or differs from the others in these dims: [OnKeys] says which leaves to cut. Its other
-// errors are those of [Draw.Each].
+// With a longer batch shape, a row is everything at one position of its first dim: the frames of
+// one film are cut alike. Apply returns shapeops.ErrShape if a leaf has too few dims, is smaller
+// than the part, or differs from other leaves in these dims: use [OnKeys] to select the leaves. It
+// returns tdict.ErrKind for a tdict.Stacked leaf, and the errors of [Draw.Each].
 func RandomCrop(sizes ...int) Transform {
 	c := crop(slices.Clone(sizes))
 	texts := make([]string, len(c))
@@ -35,15 +35,18 @@ func RandomCrop(sizes ...int) Transform {
 	})
 }
 
-// A crop is the sizes of what is cut out.
+// A crop holds the sizes of the part that is cut out.
 type crop shapeops.Shape
 
 func (c crop) apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
-	room, err := c.room(td)
+	if err := checkDense(td); err != nil {
+		return nil, err
+	}
+	whole, err := c.sizes(td)
 	if err != nil {
 		return nil, err
 	}
-	starts, err := c.starts(td, d, room)
+	starts, err := c.starts(td, d, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -56,44 +59,44 @@ func (c crop) apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
 	})
 }
 
-// room returns the sizes of the dims that are cut, which all leaves of td share.
-func (c crop) room(td *tdict.TensorDict) (shapeops.Shape, error) {
+// sizes returns the sizes of the dims that are cut, which all leaves of td share.
+func (c crop) sizes(td *tdict.TensorDict) (shapeops.Shape, error) {
 	if len(c) == 0 {
 		return nil, fmt.Errorf("%w: got no sizes", shapeops.ErrShape)
 	}
-	room, first := shapeops.Shape(c), true // of no leaf
+	whole, first := shapeops.Shape(c), true
 	for key, x := range td.Tensors() {
-		have, err := c.roomIn(x.Shape()[len(td.Shape()):])
-		if err == nil && !first && !have.Equal(room) {
-			err = fmt.Errorf("%w: got %v, want %v as the leaves before", shapeops.ErrShape, have, room)
+		have, err := c.sizesIn(x.Shape()[len(td.Shape()):])
+		if err == nil && !first && !have.Equal(whole) {
+			err = fmt.Errorf("%w: got %v, want %v as in the leaves before", shapeops.ErrShape, have, whole)
 		}
 		if err != nil {
 			return nil, &tdict.KeyError{Key: key, Err: err}
 		}
-		room, first = have, false
+		whole, first = have, false
 	}
-	return room, nil
+	return whole, nil
 }
 
-// roomIn returns the sizes of the dims of a row that are cut.
-func (c crop) roomIn(row shapeops.Shape) (shapeops.Shape, error) {
+// sizesIn returns the sizes of the dims of a row that are cut.
+func (c crop) sizesIn(row shapeops.Shape) (shapeops.Shape, error) {
 	if len(row) < len(c) {
-		return nil, fmt.Errorf("%w: got %v after the batch shape, want the %d dims that are cut", shapeops.ErrShape, row, len(c))
+		return nil, fmt.Errorf("%w: got %v after the batch shape, want at least the %d dims to cut", shapeops.ErrShape, row, len(c))
 	}
 	for i, size := range c {
 		if size < 0 || size > row[i] {
-			return nil, fmt.Errorf("%w: got %v to cut out of %v", shapeops.ErrShape, shapeops.Shape(c), row[:len(c)])
+			return nil, fmt.Errorf("%w: got sizes %v to cut out of %v", shapeops.ErrShape, shapeops.Shape(c), row[:len(c)])
 		}
 	}
 	return row[:len(c)], nil
 }
 
-// starts draws where the part begins: int64 [N K] for K sizes, [N] for one.
-func (c crop) starts(td *tdict.TensorDict, d Draw, room shapeops.Shape) (*tensor.Tensor, error) {
+// starts draws the start of the part for each row: int64 [N K] for K sizes, [N] for one.
+func (c crop) starts(td *tdict.TensorDict, d Draw, whole shapeops.Shape) (*tensor.Tensor, error) {
 	var starts []int64
 	err := d.Each(td, func(_ int, r *rand.Rand) {
 		for i, size := range c {
-			starts = append(starts, r.Int64N(int64(room[i]-size)+1))
+			starts = append(starts, r.Int64N(int64(whole[i]-size)+1))
 		}
 	})
 	if err != nil {
@@ -105,12 +108,12 @@ func (c crop) starts(td *tdict.TensorDict, d Draw, room shapeops.Shape) (*tensor
 	return tensor.From(starts, td.Shape()[0], len(c))
 }
 
-// RandomFlip returns a transform that reverses a dim of a row with probability p, of all leaves or
-// none. The dim is counted after the batch shape, from 0, or from the last of each leaf if it is
-// negative: of images [N H W C], 1 and -2 swap left and right.
+// RandomFlip returns a transform that reverses a dim of each row with probability p, in all leaves
+// of the row or in none. The dim is counted after the batch shape, from 0; a negative dim counts
+// from the last dim of each leaf. For images [N H W C], dims 1 and -2 swap left and right.
 //
-// Apply returns [ErrNumber] unless p is from 0 to 1, shapeops.ErrDim if a leaf has no such dim, and
-// the errors of [Draw.Each].
+// Apply returns [ErrNumber] unless p is from 0 to 1, shapeops.ErrDim if a leaf has no such dim,
+// tdict.ErrKind if one is a tdict.Stacked, and the errors of [Draw.Each].
 func RandomFlip(p float64, dim int) Transform {
 	name := fmt.Sprintf("random flip: dim %d, p %v", dim, p)
 	return Random(name, func(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
@@ -121,7 +124,10 @@ func RandomFlip(p float64, dim int) Transform {
 
 func flip(td *tdict.TensorDict, d Draw, p float64, dim int) (*tdict.TensorDict, error) {
 	if !(p >= 0 && p <= 1) {
-		return nil, fmt.Errorf("%w: got probability %v, want one from 0 to 1", ErrNumber, p)
+		return nil, fmt.Errorf("%w: got probability %v, want 0 to 1", ErrNumber, p)
+	}
+	if err := checkDense(td); err != nil {
+		return nil, err
 	}
 	var rows []int
 	err := d.Each(td, func(i int, r *rand.Rand) {
@@ -141,7 +147,7 @@ func flip(td *tdict.TensorDict, d Draw, p float64, dim int) (*tdict.TensorDict, 
 	})
 }
 
-// flipRows returns a copy of x with a dim of some rows reversed.
+// flipRows returns a copy of x with a dim reversed in the given rows.
 func flipRows(x *tensor.Tensor, rows ix.Index, dim int) (*tensor.Tensor, error) {
 	part, err := x.Index(rows)
 	if err != nil {

@@ -5,31 +5,31 @@ import (
 	"math"
 )
 
-// moments are the number, the mean and the sum of squared differences from the mean of what counts
-// in each column. Those of equal numbers are exact, which those of arith.Mean and arith.Std are
-// not: a column that is constant must have deviation 0.
+// moments are, for each column, the number of values that count, their mean, and the sum of their
+// squared differences from the mean. They are exact if all values are equal, unlike arith.Mean and
+// arith.Std: a constant column must have deviation 0.
 type moments struct{ count, mean, squares []float64 }
 
 func newMoments(columns int) *moments {
 	return &moments{make([]float64, columns), make([]float64, columns), make([]float64, columns)}
 }
 
-// of sets m to the moments of rows of values; NaN does not count.
+// of sets m to the moments of rows of values. NaN does not count.
 func (m *moments) of(values []float64) {
 	for c := range m.mean {
 		count, mean := average(values, c, len(m.mean))
 		squares := 0.
 		for i := c; i < len(values); i += len(m.mean) {
 			if d := values[i] - mean; d == d {
-				squares += float64(d * d) // not fused: every machine has the same
+				squares += float64(d * d) // not fused, so that all machines agree
 			}
 		}
 		m.count[c], m.mean[c], m.squares[c] = count, mean, squares
 	}
 }
 
-// average returns the number of values in a column, and their mean, by way of the differences from
-// the first.
+// average returns the number of values in a column, and their mean, computed from the differences
+// from the first value.
 func average(values []float64, column, columns int) (count, mean float64) {
 	first, sum := math.NaN(), 0.
 	for i := column; i < len(values); i += columns {
@@ -46,7 +46,7 @@ func average(values []float64, column, columns int) (count, mean float64) {
 	return count, first + sum/count
 }
 
-// join adds the moments of further rows (Chan, Golub and LeVeque 1979).
+// join adds the moments of other rows (Chan, Golub and LeVeque 1979).
 func (m *moments) join(part *moments) {
 	for c, count := range part.count {
 		if count == 0 {
@@ -74,7 +74,7 @@ func (m *moments) deviations() ([]float64, error) {
 	return stds, nil
 }
 
-// checkStatistics returns an error unless they can be those of a column.
+// checkStatistics returns an error unless mean and std are valid.
 func checkStatistics(mean, std float64) error {
 	if !(math.Abs(mean) <= math.MaxFloat64 && std > 0 && std <= math.MaxFloat64) {
 		return fmt.Errorf("%w: got mean %v and deviation %v, want finite ones and a positive deviation", ErrNumber, mean, std)

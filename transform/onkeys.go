@@ -9,17 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// OnKeys returns a transform that gives t a dictionary of the entries under some keys only, nested
-// ones too, and puts what t returns in their place. Other entries stay. The key of a dictionary
-// stands for all of it.
+// OnKeys returns a transform that applies t to the entries under some keys, which may be nested,
+// and puts the result in their place. Other entries do not change. The key of a dictionary stands
+// for all of it.
 //
-// A key that t does not return is gone from the result. A leaf that t returns under another key is
-// added, unless there is one: that is tdict.ErrExists. t must keep the batch shape, or Apply
-// returns shapeops.ErrShape. A key that is missing is tdict.ErrMissing; one that is given twice, or
-// within another, is tdict.ErrExists.
+// If t does not return a key, the key is removed from the result. If t returns a leaf under another
+// key, it is added; if that key exists, Apply returns tdict.ErrExists. t must keep the batch shape;
+// otherwise Apply returns shapeops.ErrShape. A missing key is tdict.ErrMissing; a key that is given
+// twice, or that is nested in another, is tdict.ErrExists.
 //
 // One t on several keys draws once for all of them: OnKeys(RandomCrop(6, 6), "image", "mask") cuts
-// the same part out of both, which two steps would not.
+// the same part out of both; two steps would not.
 func OnKeys(t Transform, keys ...nestedkey.Key) Transform {
 	return &onKeys{t, slices.Clone(keys)}
 }
@@ -41,7 +41,7 @@ func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 	if td == nil || t.inner == nil {
 		return nil, fmt.Errorf("on keys: %w: got a nil dictionary or transform", tdict.ErrKind)
 	}
-	parts, err := tdict.SplitKeys(td, t.keys) // which checks the keys
+	parts, err := tdict.SplitKeys(td, t.keys) // checks the keys
 	if err != nil {
 		return nil, named("on keys", err)
 	}
@@ -50,7 +50,7 @@ func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 		return nil, err
 	}
 	if made == nil {
-		return nil, fmt.Errorf("on keys: %w: the transform returned no dictionary", tdict.ErrKind)
+		return nil, fmt.Errorf("on keys: %w: got a nil dictionary from the transform", tdict.ErrKind)
 	}
 	if err := made.Shape().CheckEqual(td.Shape()); err != nil {
 		return nil, fmt.Errorf("on keys: result: %w", err)
@@ -62,7 +62,7 @@ func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 	return out, nil
 }
 
-// put puts in td what the transform made.
+// put sets in td the entries that the transform returned.
 func (t *onKeys) put(td, made *tdict.TensorDict) error {
 	for _, key := range t.keys {
 		v, err := made.Get(key)
@@ -80,7 +80,7 @@ func (t *onKeys) put(td, made *tdict.TensorDict) error {
 			continue
 		}
 		if td.Has(key) {
-			return &tdict.KeyError{Key: key, Err: fmt.Errorf("%w: Delete it before", tdict.ErrExists)}
+			return &tdict.KeyError{Key: key, Err: fmt.Errorf("%w: Delete it first", tdict.ErrExists)}
 		}
 		if err := td.Set(key, v); err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// checkPresent returns an error if present can be no mask of any leaf.
+// checkPresent returns an error if present cannot be the mask of any leaf.
 func checkPresent(present any) error {
 	ok := present == nil
 	switch p := present.(type) {
@@ -26,7 +26,7 @@ func checkPresent(present any) error {
 		ok = p != nil
 	}
 	if !ok {
-		return fmt.Errorf("%w: present: got %T, want a tensor or a dictionary that is not nil, or nil",
+		return fmt.Errorf("%w: present: got %T, want nil, or a tensor or dictionary that is not nil",
 			tdict.ErrKind, present)
 	}
 	return nil
@@ -60,7 +60,7 @@ func denseMask(mask any, x *tensor.Tensor) (*tensor.Tensor, error) {
 	return m, checkMask(m, x.Shape())
 }
 
-// checkMask returns an error unless mask is one over leading dims of a shape.
+// checkMask returns an error unless mask holds bools over leading dims of a shape.
 func checkMask(mask *tensor.Tensor, shape shapeops.Shape) error {
 	switch {
 	case mask.DType() != tensor.Bool:
@@ -71,8 +71,8 @@ func checkMask(mask *tensor.Tensor, shape shapeops.Shape) error {
 	return nil
 }
 
-// raggedMask returns the mask of a ragged leaf, or nil if there is none. A dense one, over batch
-// dims, becomes one without levels.
+// raggedMask returns the mask of a ragged leaf, or nil if there is none. A dense mask over batch
+// dims becomes a ragged mask without levels.
 func raggedMask(mask any, x *ragged.Tensor) (*ragged.Tensor, error) {
 	switch m := mask.(type) {
 	case *tensor.Tensor:
@@ -83,7 +83,7 @@ func raggedMask(mask any, x *ragged.Tensor) (*ragged.Tensor, error) {
 	return nil, nil
 }
 
-// overBatch returns a dense mask over leading dims of a batch as a ragged mask without levels.
+// overBatch converts a dense mask over leading dims of a batch to a ragged mask without levels.
 func overBatch(mask *tensor.Tensor, batch shapeops.Shape) (*ragged.Tensor, error) {
 	if err := checkMask(mask, batch); err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func overBatch(mask *tensor.Tensor, batch shapeops.Shape) (*ragged.Tensor, error
 	return ragged.New(mask, layout)
 }
 
-// checkRaggedMask returns an error unless mask is over the rows of x at some level, or over values
-// of x and leading dims of their features. It does not compare lengths.
+// checkRaggedMask returns an error unless mask holds bools for the rows of x at some level, or for
+// the values of x and leading dims of their features. It does not compare lengths.
 func checkRaggedMask(mask, x *ragged.Tensor) error {
 	features := shapeops.Shape{}
 	if mask.Depth() == x.Depth() {
@@ -122,28 +122,28 @@ func checkRaggedMask(mask, x *ragged.Tensor) error {
 	return nil
 }
 
-// A hider sets rows to NaN that do not count. room holds the rows at positions start to stop of a
-// leaf.
-type hider func(room *tensor.Tensor, start, stop int) error
+// A hider sets the values that do not count to NaN. copied holds a copy of the rows of a leaf at
+// positions start up to, not including, stop.
+type hider func(copied *tensor.Tensor, start, stop int) error
 
-// hiding returns the hider of a mask over leading dims, or nil for nil.
+// hiding returns the hider for a mask over leading dims, or nil if mask is nil.
 func hiding(mask *tensor.Tensor) hider {
 	if mask == nil {
 		return nil
 	}
-	return func(room *tensor.Tensor, start, stop int) (err error) {
+	return func(copied *tensor.Tensor, start, stop int) (err error) {
 		part := mask
 		if len(mask.Shape()) > 0 {
 			if part, err = mask.Index(ix.Range(start, stop)); err != nil {
 				return err
 			}
 		}
-		return arith.WhereInto(room, part, room, math.NaN())
+		return arith.WhereInto(copied, part, copied, math.NaN())
 	}
 }
 
-// hidingLists returns the hider of a mask over rows or values that are laid out so. It returns
-// tensor.ErrLayout if those of the mask do not follow one another.
+// hidingLists returns the hider for a mask over the rows or values of a layout. It returns
+// tensor.ErrLayout if the rows of the mask are not consecutive.
 func hidingLists(l *ragged.Layout, mask *ragged.Tensor) (hider, error) {
 	bits, err := mask.ValuesView()
 	if err != nil {
@@ -162,7 +162,7 @@ func hidingLists(l *ragged.Layout, mask *ragged.Tensor) (hider, error) {
 	return hidingRows(l, mask.Depth(), bits)
 }
 
-// hidingRows returns the hider of values by a mask over the rows of a level.
+// hidingRows returns the hider for the values in the rows of a level, given a mask of these rows.
 func hidingRows(l *ragged.Layout, level int, mask *tensor.Tensor) (hider, error) {
 	mask, err := mask.Contiguous()
 	if err != nil {
@@ -182,17 +182,18 @@ func hidingRows(l *ragged.Layout, level int, mask *tensor.Tensor) (hider, error)
 	return h.hide, nil
 }
 
-// A rowsHider hides the values of rows, in their order.
+// A rowsHider hides the values of rows, in order.
 type rowsHider struct {
-	mask    []bool    // of rows
-	offsets [][]int64 // of the levels from these rows to values
-	row     int       // in which the next value is, or one before
-	room    []bool
+	mask     []bool    // of rows
+	offsets  [][]int64 // of the levels from these rows to values
+	row      int       // the row with the next value, or an earlier one
+	repeated []bool
 }
 
-// hide repeats the mask for values, and hides these. It must be called with values in their order.
-func (h *rowsHider) hide(room *tensor.Tensor, start, stop int) error {
-	h.room = h.room[:0]
+// hide repeats the mask of rows for their values, and hides these. It must be called for values in
+// order.
+func (h *rowsHider) hide(copied *tensor.Tensor, start, stop int) error {
+	h.repeated = h.repeated[:0]
 	for at := start; at < stop; {
 		end := h.end()
 		if end <= at {
@@ -200,17 +201,17 @@ func (h *rowsHider) hide(room *tensor.Tensor, start, stop int) error {
 			continue
 		}
 		for end = min(end, stop); at < end; at++ {
-			h.room = append(h.room, h.mask[h.row])
+			h.repeated = append(h.repeated, h.mask[h.row])
 		}
 	}
-	mask, err := tensor.From(h.room, stop-start)
+	mask, err := tensor.From(h.repeated, stop-start)
 	if err != nil {
 		return err
 	}
-	return arith.WhereInto(room, mask, room, math.NaN())
+	return arith.WhereInto(copied, mask, copied, math.NaN())
 }
 
-// end returns where the values of the row end.
+// end returns the number of the value after the last value of the row.
 func (h *rowsHider) end() int {
 	end := int64(h.row) + 1
 	for _, offsets := range h.offsets {

@@ -13,17 +13,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Standard is a transform that makes (x - mean) / deviation of each x, with a mean and a standard
-// deviation for each column. Columns are the dims after the batch shape of a dense leaf, and the
-// features of a ragged one. NaN stays NaN. [FitStandard] and [StandardFrom] make Standards; the
-// zero Standard changes nothing.
+// A Standard is a transform that replaces each x by (x - mean) / deviation, with a mean and a
+// standard deviation for each column. Columns are the dims after the batch shape of a dense leaf,
+// and the features of a ragged one. NaN stays NaN. [FitStandard] and [StandardFrom] return
+// Standards; the zero Standard changes nothing.
 //
-// Leaves that it has no statistics for stay. It computes in float64, whatever the dtype of a leaf.
+// Leaves without statistics do not change. A Standard computes in float64 for every dtype.
 //
 // Safe for concurrent use.
 type Standard struct {
 	mean, std *tdict.TensorDict     // float64 [F...], batch shape []
-	levels    map[nestedkey.Key]int // dims between the batch and the columns, of leaves with such dims
+	levels    map[nestedkey.Key]int // number of dims between the batch and the columns, if not 0
 }
 
 // add adds the statistics of a leaf.
@@ -37,19 +37,19 @@ func (s *Standard) add(key nestedkey.Key, mean, std *tensor.Tensor, levels int) 
 	return s.std.Set(key, std)
 }
 
-// locked returns s, to which nothing may be added any more.
+// locked locks s, to which no statistics can be added afterwards.
 func (s *Standard) locked() *Standard {
 	s.mean.Lock()
 	s.std.Lock()
 	return s
 }
 
-// Mean returns the means: float64 [F...] under the key of each leaf, batch shape []. They are the
-// Standard's own, to be read only.
+// Mean returns the means: float64 [F...] under the key of each leaf, batch shape []. They share the
+// memory of the Standard and are read-only.
 func (s *Standard) Mean() *tdict.TensorDict { return orEmpty(s.mean) }
 
-// Std returns the standard deviations, as Mean does the means: positive numbers, 1 where the rows
-// that it was fitted on do not differ.
+// Std returns the standard deviations in the form of Mean. They are positive; a constant column has
+// 1.
 func (s *Standard) Std() *tdict.TensorDict { return orEmpty(s.std) }
 
 func orEmpty(td *tdict.TensorDict) *tdict.TensorDict {
@@ -59,7 +59,7 @@ func orEmpty(td *tdict.TensorDict) *tdict.TensorDict {
 	return td
 }
 
-// String returns how many columns there are.
+// String returns the number of columns.
 func (s *Standard) String() string {
 	n := 0
 	for _, mean := range s.Mean().Tensors() {
@@ -71,30 +71,31 @@ func (s *Standard) String() string {
 	return fmt.Sprintf("standard: %d columns", n)
 }
 
-// Apply returns td with (x - mean) / deviation in the place of each x:
+// Apply returns td with each x replaced by (x - mean) / deviation:
 //
 //	dense leaves [B... F...], mean [F...] -> [B... F...]
 //	ragged leaves [B... * * F...], mean [F...] -> [B... * * F...]
 //
-// B... is the batch shape of td, which need not be that of the fit. A leaf that was ragged then may
-// be dense now: [B... L M F...], padded, or with fewer of these dims. Its values are, bit for bit,
-// those of the ragged leaf. Padding is changed like any value: 0 becomes -mean / deviation. Pad
-// after Apply for padding that is 0; or pad with NaN, and let [FillNaN] follow.
+// B... is the batch shape of td, which may differ from the batch shape of the fit. A leaf that was
+// ragged in the fit may now be dense: padded, [B... L M F...], or with fewer of these dims. Its
+// values are then, bit for bit, those of the ragged leaf. Padding changes like any value: 0 becomes
+// -mean / deviation. To get padding that is 0, pad after Apply, or pad with NaN and apply [FillNaN]
+// next.
 //
-// Ragged leaves share their layout with the result. Apply returns tdict.ErrMissing if td lacks a
-// leaf, tensor.ErrDType if one is not floating-point, and shapeops.ErrShape if its columns are not
-// the columns of the fit.
+// Ragged leaves of the result share the layouts of td. Apply returns tdict.ErrMissing if td lacks a
+// leaf, tensor.ErrDType if a leaf is not floating-point, and shapeops.ErrShape if its columns
+// differ from the fit.
 func (s *Standard) Apply(td *tdict.TensorDict, _ Draw) (*tdict.TensorDict, error) {
 	return s.each(td, standardise)
 }
 
-// Invert returns td with x * deviation + mean in the place of each x: the argument of Apply, but
-// for rounding. Its errors are those of Apply.
+// Invert returns td with each x replaced by x * deviation + mean. It reverses Apply, except for
+// rounding, and returns the errors of Apply.
 func (s *Standard) Invert(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	return s.each(td, restore)
 }
 
-// each applies a kernel to each leaf that there are statistics of.
+// each applies a kernel to each leaf that has statistics.
 func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDict, error) {
 	if td == nil {
 		return nil, fmt.Errorf("standard: %w: got a nil dictionary", tdict.ErrKind)
@@ -106,7 +107,7 @@ func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDi
 		if err != nil {
 			return nil, err
 		}
-		x, err := s.made(td, key, &columns{k, mean, std}, &p)
+		x, err := s.applied(td, key, &columns{k, mean, std}, &p)
 		if err == nil {
 			err = out.Set(key, x)
 		}
@@ -117,8 +118,8 @@ func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDi
 	return out, nil
 }
 
-// made returns the result for the leaf under a key.
-func (s *Standard) made(td *tdict.TensorDict, key nestedkey.Key, c *columns, p *plan.Pass) (tdict.Value, error) {
+// applied returns the result for the leaf under a key.
+func (s *Standard) applied(td *tdict.TensorDict, key nestedkey.Key, c *columns, p *plan.Pass) (tdict.Value, error) {
 	v, err := td.Get(key)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (s *Standard) made(td *tdict.TensorDict, key nestedkey.Key, c *columns, p *
 	case *tensor.Tensor:
 		v, err = c.ofDense(x, x.Shape()[len(td.Shape()):], s.levels[key])
 	default:
-		return td.Tensor(key) // which is an error
+		return td.Tensor(key) // returns an error
 	}
 	if err != nil {
 		return nil, &tdict.KeyError{Key: key, Err: err}
@@ -155,8 +156,8 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	return x.MapValues(c.of)
 }
 
-// ofDense returns the result for a dense leaf with the given dims after the batch shape, of which
-// up to levels dims lie before the columns.
+// ofDense returns the result for a dense leaf. dims are its dims after the batch shape, of which at
+// most levels come before the columns.
 func (c *columns) ofDense(x *tensor.Tensor, dims shapeops.Shape, levels int) (*tensor.Tensor, error) {
 	if err := c.check(dims, levels); err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (c *columns) ofDense(x *tensor.Tensor, dims shapeops.Shape, levels int) (*t
 	return c.of(x)
 }
 
-// check returns an error unless dims are the columns, after up to levels other dims.
+// check returns an error unless dims are at most levels dims followed by the columns.
 func (c *columns) check(dims shapeops.Shape, levels int) error {
 	want := c.mean.Shape()
 	before := len(dims) - len(want)
@@ -193,7 +194,7 @@ func (c *columns) of(x *tensor.Tensor) (*tensor.Tensor, error) {
 	return wide.Cast(dtype)
 }
 
-// The kernels: their operands are x, mean, deviation.
+// The kernels. Their operands are x, mean and deviation.
 var (
 	standardise = columnKernel(standardised[float32], standardised[float64])
 	restore     = columnKernel(restored[float32], restored[float64])
@@ -220,13 +221,14 @@ func columnKernel(single func(dst []float32, x spread[float32], mean, std spread
 	}
 }
 
-// A spread is elements of one operand: the i-th is s[i*step].
+// A spread is the elements of one operand: element i is s[i*step].
 type spread[T any] struct {
 	s    []T
 	step int
 }
 
-// onRows calls fn for each row of a block, or for all at once if no operand has one element a row.
+// onRows calls fn for each row of a block. If no operand has one element per row, it calls fn once
+// for the whole block.
 func onRows[T cast.Fixed](b *tensor.Block, fn func(dst []T, x spread[T], mean, std spread[float64])) {
 	dst, _ := cast.Slice[T](b.Dst)
 	width := len(dst)

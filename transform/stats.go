@@ -9,18 +9,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Data returns the statistics as a value to keep with what was made with them: td.Set("stats",
-// data), and memmap.Save. [StandardFrom] makes the same Standard of it. It is an object as JSON
-// has, which Python reads, too; numbers are row-major:
+// Data returns the statistics as a value to store, for example with the data or the model:
+// td.Set("stats", data), then memmap.Save. [StandardFrom] converts it back. It is a JSON object,
+// which Python reads too; numbers are row-major:
 //
 //	{"transform": "standard",
 //	 "leaves": {"labs": {"shape": [2], "mean": [3.5, 0.25], "std": [1.5, 1.0]},
 //	            "days": {"shape": [], "mean": [30.0], "std": [12.5], "levels": 1}}}
 //
-// "levels" says of a leaf that was ragged how many dims it had between the batch shape and its
-// columns: its levels, and even dims of its own before them. Dense leaves have no "levels".
+// "levels" is, for a leaf that was ragged, the number of its dims between the batch shape of the
+// dictionary and its columns: its levels, and further batch dims before them. Dense leaves have no
+// "levels".
 //
-// It returns tdict.ErrKind if a key is not UTF-8.
+// Data returns tdict.ErrKind if a key is not UTF-8.
 func (s *Standard) Data() (*tdict.Data, error) {
 	var leaves []tdict.Field
 	for key, mean := range s.Mean().Tensors() {
@@ -77,11 +78,11 @@ func listOf(t *tensor.Tensor) ([]any, error) {
 	return list, err
 }
 
-// StandardFrom returns the Standard that [Standard.Data] was called on, with exactly its numbers,
-// of data that all rows share. It trusts nothing: it returns tdict.ErrKind if d has not the form
-// that Data gives it, shapeops.ErrShape if there are too few or too many numbers for a shape,
-// [ErrNumber] if one is not finite or a deviation not positive, and for keys the errors of
-// tdict.TensorDict.Set.
+// StandardFrom returns the Standard of which d is the [Standard.Data], with exactly the same
+// numbers. d must be the same for all rows. StandardFrom checks everything: it returns
+// tdict.ErrKind if d does not have the form of Data, shapeops.ErrShape if the number of numbers
+// does not fit a shape, [ErrNumber] if a number is not finite or a deviation is not positive, and,
+// for keys, the errors of tdict.TensorDict.Set.
 func StandardFrom(d *tdict.Data) (*Standard, error) {
 	leaves, err := leavesOf(d)
 	if err != nil {
@@ -107,7 +108,7 @@ func leavesOf(d *tdict.Data) (*tdict.Object, error) {
 		return nil, err
 	}
 	if what, _ := top.Get("transform"); what != "standard" {
-		return nil, fmt.Errorf(`%w: want a "transform" that is "standard"`, tdict.ErrKind)
+		return nil, fmt.Errorf(`%w: want "transform": "standard"`, tdict.ErrKind)
 	}
 	return fieldOf[*tdict.Object](top, "leaves")
 }
@@ -121,7 +122,7 @@ func (s *Standard) read(key nestedkey.Key, v any) error {
 	return s.add(key, mean, std, levels)
 }
 
-// readLeaf returns the arguments of leafObject, given its result.
+// readLeaf reverses leafObject.
 func readLeaf(v any) (mean, std *tensor.Tensor, levels int, err error) {
 	o, err := as[*tdict.Object](v)
 	if err != nil {
@@ -146,8 +147,8 @@ func readLeaf(v any) (mean, std *tensor.Tensor, levels int, err error) {
 	return mean, std, levels, err
 }
 
-// levelsOf returns the levels of a leaf: 0 if it has no such field, as all have that earlier
-// versions wrote.
+// levelsOf returns the levels of a leaf. It returns 0 if the field is missing, as in the output of
+// earlier versions.
 func levelsOf(o *tdict.Object) (int, error) {
 	if _, ok := o.Get("levels"); !ok {
 		return 0, nil
@@ -159,7 +160,7 @@ func levelsOf(o *tdict.Object) (int, error) {
 	return int(n), err
 }
 
-// statisticsOf returns means and deviations as tensors, if they can be.
+// statisticsOf returns means and deviations as tensors, or an error if they are invalid.
 func statisticsOf(sizes []int64, means, stds []float64) (mean, std *tensor.Tensor, err error) {
 	shape := make(shapeops.Shape, len(sizes))
 	for i, size := range sizes {
@@ -179,7 +180,7 @@ func statisticsOf(sizes []int64, means, stds []float64) (mean, std *tensor.Tenso
 	return mean, std, nil
 }
 
-// as returns v if it is a T.
+// as returns v as a T, or an error if it is not one.
 func as[T any](v any) (T, error) {
 	t, ok := v.(T)
 	if !ok {
@@ -198,7 +199,7 @@ func fieldOf[T any](o *tdict.Object, name string) (T, error) {
 	return t, nil
 }
 
-// numbersOf returns a field that is a list of numbers. An integer will do where a float is wanted.
+// numbersOf returns a field that is a list of numbers. Integers are converted if T is float64.
 func numbersOf[T int64 | float64](o *tdict.Object, name string) ([]T, error) {
 	list, err := fieldOf[[]any](o, name)
 	if err != nil {

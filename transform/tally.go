@@ -11,17 +11,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A tally takes the moments of rows of columns, block by block. A row without a number that counts
-// is dropped before rows are cut into blocks. So padding, or rows that a mask hides, change no bit
-// of the result.
+// A tally computes the moments of columns, block by block of rows. It drops a row without a number
+// that counts before it divides rows into blocks. So padding and hidden rows do not change a bit of
+// the result.
 type tally struct {
 	all, part *moments
-	block     int       // rows of a block
-	room      []float64 // rows that wait for their block to be full
-	waiting   int
+	block     int       // rows in a block
+	buffer    []float64 // rows of an incomplete block
+	waiting   int       // number of these rows
 }
 
-// blockElements is about how many elements a block has.
+// blockElements is the approximate number of elements in a block.
 const blockElements = 1 << 17
 
 func newTally(columns int) *tally {
@@ -30,8 +30,8 @@ func newTally(columns int) *tally {
 
 func (t *tally) columns() int { return len(t.all.mean) }
 
-// dense adds the rows of x that mask, if it is not nil, does not hide: x [B... F...], with the
-// given number of batch dims, mask over leading dims.
+// dense adds the rows of x that mask, if not nil, does not hide. x is [B... F...], with dims batch
+// dims; mask is over leading dims.
 func (t *tally) dense(x, mask *tensor.Tensor, dims int) error {
 	rows := x.Shape()[1:dims].Size()
 	if rows <= t.block || dims == 1 {
@@ -55,7 +55,7 @@ func (t *tally) dense(x, mask *tensor.Tensor, dims int) error {
 	return nil
 }
 
-// lists adds the values of x that mask, if it is not nil, does not hide.
+// lists adds the values of x that mask, if not nil, does not hide.
 func (t *tally) lists(x, mask *ragged.Tensor) error {
 	values, err := x.ValuesView()
 	var hide hider
@@ -66,17 +66,18 @@ func (t *tally) lists(x, mask *ragged.Tensor) error {
 	case err == nil:
 		return t.add(values, 1, hide)
 	case errors.Is(err, tensor.ErrLayout) && len(x.Shape()) > 0:
-		return t.apart(x, mask, 0, x.Shape()[0])
+		return t.scattered(x, mask, 0, x.Shape()[0])
 	}
 	return err
 }
 
-// fewRows is how many rows of a view are copied at a time.
+// fewRows is the number of rows of a view that are copied at a time.
 const fewRows = 1 << 10
 
-// apart adds the values of n rows of the first batch dim, whose values do not follow one another,
-// as after a permutation. It copies parts with few rows and values, and goes into others.
-func (t *tally) apart(x, mask *ragged.Tensor, first, n int) error {
+// scattered adds the values of n rows of the first batch dim, from row first on, whose values are
+// not consecutive, as after a permutation. It copies parts with few rows and values, and divides
+// others.
+func (t *tally) scattered(x, mask *ragged.Tensor, first, n int) error {
 	part, bits, err := both(x, mask, func(x *ragged.Tensor) (*ragged.Tensor, error) { return x.Index(ix.Range(first, first+n)) })
 	if err != nil {
 		return err
@@ -86,10 +87,10 @@ func (t *tally) apart(x, mask *ragged.Tensor, first, n int) error {
 	case part.Shape().Size() <= fewRows && part.NumValues() <= t.block:
 		into = (*ragged.Tensor).Clone
 	case n > 1:
-		if err := t.apart(x, mask, first, n/2); err != nil {
+		if err := t.scattered(x, mask, first, n/2); err != nil {
 			return err
 		}
-		return t.apart(x, mask, first+n/2, n-n/2)
+		return t.scattered(x, mask, first+n/2, n-n/2)
 	}
 	if part, bits, err = both(part, bits, into); err == nil {
 		err = t.lists(part, bits)
@@ -100,7 +101,7 @@ func (t *tally) apart(x, mask *ragged.Tensor, first, n int) error {
 	return nil
 }
 
-// both calls fn with x, and with mask if that is not nil.
+// both returns fn(x), and fn(mask) if mask is not nil.
 func both(x, mask *ragged.Tensor, fn func(*ragged.Tensor) (*ragged.Tensor, error)) (y, bits *ragged.Tensor, err error) {
 	if y, err = fn(x); err == nil && mask != nil {
 		bits, err = fn(mask)
@@ -108,8 +109,8 @@ func both(x, mask *ragged.Tensor, fn func(*ragged.Tensor) (*ragged.Tensor, error
 	return y, bits, err
 }
 
-// add adds the rows of x that hide, if it is not nil, does not hide. At each position of its first
-// dim x has the given number of rows.
+// add adds the rows of x that hide, if not nil, does not hide. x has rows rows at each position of
+// its first dim.
 func (t *tally) add(x *tensor.Tensor, rows int, hide hider) error {
 	n, step := x.Shape()[0], max(1, t.block/max(1, rows))
 	if x.Size() == 0 {
@@ -121,12 +122,12 @@ func (t *tally) add(x *tensor.Tensor, rows int, hide hider) error {
 		if err != nil {
 			return err
 		}
-		room, err := t.load(part)
+		copied, err := t.load(part)
 		if err != nil {
 			return err
 		}
 		if hide != nil {
-			if err := hide(room, start, stop); err != nil {
+			if err := hide(copied, start, stop); err != nil {
 				return fmt.Errorf("present: %w", err)
 			}
 		}
@@ -135,22 +136,21 @@ func (t *tally) add(x *tensor.Tensor, rows int, hide hider) error {
 	return nil
 }
 
-// load copies rows behind those that wait, and returns the copy.
+// load copies rows to the buffer, after the waiting ones, and returns the copy.
 func (t *tally) load(part *tensor.Tensor) (*tensor.Tensor, error) {
 	from := t.waiting * t.columns()
-	t.room = slices.Grow(t.room[:from], part.Size())[:from+part.Size()]
-	room, err := tensor.From(t.room[from:], part.Shape()...)
+	t.buffer = slices.Grow(t.buffer[:from], part.Size())[:from+part.Size()]
+	copied, err := tensor.From(t.buffer[from:], part.Shape()...)
 	if err != nil {
 		return nil, err
 	}
-	return room, part.CastInto(room)
+	return copied, part.CastInto(copied)
 }
 
-// keep drops the rows without a number from the rows that were loaded, and takes the moments of
-// full blocks.
+// keep drops rows without a number from the loaded rows, and computes the moments of full blocks.
 func (t *tally) keep() {
 	width := t.columns()
-	loaded := t.room[t.waiting*width:]
+	loaded := t.buffer[t.waiting*width:]
 	if width == 1 {
 		t.waiting += keepNumbers(loaded)
 	} else {
@@ -161,7 +161,7 @@ func (t *tally) keep() {
 	}
 }
 
-// keepNumbers moves the numbers among values to the front, and returns how many there are.
+// keepNumbers moves the numbers among values to the front, and returns their count.
 func keepNumbers(values []float64) (n int) {
 	for n < len(values) && isNumber(values[n]) {
 		n++
@@ -175,13 +175,13 @@ func keepNumbers(values []float64) (n int) {
 	return n
 }
 
-// keepRows moves the rows with a number to those that wait.
+// keepRows adds the loaded rows that have a number to the waiting rows.
 func (t *tally) keepRows(loaded []float64) {
 	for row := range slices.Chunk(loaded, t.columns()) {
 		if !slices.ContainsFunc(row, isNumber) {
 			continue
 		}
-		if to := t.room[t.waiting*len(row):]; &to[0] != &row[0] {
+		if to := t.buffer[t.waiting*len(row):]; &to[0] != &row[0] {
 			copy(to, row)
 		}
 		t.waiting++
@@ -190,16 +190,16 @@ func (t *tally) keepRows(loaded []float64) {
 
 func isNumber(v float64) bool { return v == v }
 
-// take adds the moments of the first rows that wait.
+// take adds the moments of the first waiting rows.
 func (t *tally) take(rows int) {
 	size := rows * t.columns()
-	t.part.of(t.room[:size])
+	t.part.of(t.buffer[:size])
 	t.all.join(t.part)
 	t.waiting -= rows
-	copy(t.room, t.room[size:size+t.waiting*t.columns()])
+	copy(t.buffer, t.buffer[size:size+t.waiting*t.columns()])
 }
 
-// done returns the moments of all rows that were added.
+// done returns the moments of all rows added.
 func (t *tally) done() *moments {
 	if t.waiting > 0 {
 		t.take(t.waiting)

@@ -7,25 +7,25 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// ErrNumber is the reason for an error about a number that cannot be used: a probability that is
-// none, a statistic that is not finite.
+// ErrNumber says that a number is invalid: a probability that is not from 0 to 1, or a statistic
+// that is not finite.
 var ErrNumber = errors.New("unusable number")
 
-// A Transform makes a dictionary of a dictionary. What implements it must be safe for concurrent
-// use.
+// A Transform is a function from dictionary to dictionary. Implementations must be safe for
+// concurrent use.
 type Transform interface {
-	// Apply returns what the transform makes of td, which it does not change. What is random comes
-	// from d; the zero Draw will do for a transform without.
+	// Apply returns the result for td, which it does not change. Random numbers come from d; a
+	// transform without random numbers may be given the zero Draw.
 	Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error)
 
-	// String describes the transform: a line, and those of the transforms in it, indented.
+	// String describes the transform in one line, followed by indented lines for the transforms in
+	// it.
 	String() string
 }
 
-// Func returns a transform that a function makes, under a name for String, and for the errors of a
-// [Compose]. The dictionary that fn is given is its own: it may set and delete entries, and return
-// it; but leaves are shared, and their elements must not be written to. fn must be safe for
-// concurrent use.
+// Func returns a transform that calls fn. name is for String, and for the errors of a [Compose]. fn
+// gets its own dictionary: it may set and delete entries, and return the same dictionary. Leaves
+// are shared, and fn must not write to their elements. fn must be safe for concurrent use.
 func Func(name string, fn func(td *tdict.TensorDict) (*tdict.TensorDict, error)) Transform {
 	if fn == nil {
 		return Random(name, nil)
@@ -33,12 +33,12 @@ func Func(name string, fn func(td *tdict.TensorDict) (*tdict.TensorDict, error))
 	return Random(name, func(td *tdict.TensorDict, _ Draw) (*tdict.TensorDict, error) { return fn(td) })
 }
 
-// Random is [Func] with random numbers, which fn draws with [Draw.Each].
+// Random is [Func] for a function that draws random numbers, with [Draw.Each].
 func Random(name string, fn func(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error)) Transform {
 	return &function{name, fn}
 }
 
-// A function is a transform that a function makes.
+// A function is the transform of Func and Random.
 type function struct {
 	name string
 	fn   func(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error)
@@ -56,7 +56,7 @@ func (f *function) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error
 	return f.fn(td.Copy(), d)
 }
 
-// named returns an error under the name of an operation, in the place of that which found it.
+// named adds the name of an operation to an error. It replaces the operation of a KeyError.
 func named(op string, err error) error {
 	if inner, ok := err.(*tdict.KeyError); ok {
 		return &tdict.KeyError{Op: op, Key: inner.Key, Err: inner.Err}

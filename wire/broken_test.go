@@ -56,6 +56,7 @@ func TestBroken(t *testing.T) {
 				require.ErrorIs(t, err, c.want)
 				require.ErrorContains(t, err, c.text)
 			}
+			testkit.Fails(t, c.want, new(wire.Message).UnmarshalBinary(c.form))
 			testkit.MaxBytes(t, 1<<20, func() {
 				refused(new(wire.Message).UnmarshalBinary(c.form))
 				refused(testkit.Err(wire.Parse(&testkit.Lender{Bytes: c.form})))

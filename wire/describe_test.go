@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -74,7 +75,7 @@ func describeTensor(t *testing.T, x *tensor.Tensor) object {
 }
 
 func describeData(d *tdict.Data) object {
-	if one, ok := d.Uniform(); ok || d.Shape().Size() == 0 {
+	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
 		return object{"kind": "nontensor", "shape": d.Shape().Clone(), "data": plainValue(one)}
 	}
 	rows := []any{}
@@ -188,7 +189,10 @@ func (m maker) dict(batch []int, depth int) *tdict.TensorDict {
 		require.NoError(m.t, td.SetNames(names...))
 	}
 	for i := range m.IntN(6) {
-		name := []string{"a", "b c", "é/ü", "", "cls.", "x~1", "\"", "obs"}[m.IntN(8)] + strconv.Itoa(i)
+		name := []string{"a", "b c", "é/ü", "", "cls.", "x~1", "\"", "obs", "~", "x<NJT>"}[m.IntN(10)]
+		if i > 0 {
+			name += strconv.Itoa(i)
+		}
 		require.NoError(m.t, td.Set(nestedkey.Of(name), m.value(batch, depth)))
 	}
 	if m.native && m.IntN(4) == 0 {
@@ -235,6 +239,9 @@ func (m maker) stack(batch []int, depth int) *tdict.TensorDict {
 		td := tdict.New(batch[1:]...)
 		for _, name := range []nestedkey.Key{"s", "in/t"} {
 			require.NoError(m.t, td.Set(name, m.tensor(append(slices.Clip(batch[1:]), m.sizes(2)...))))
+		}
+		if m.IntN(3) == 0 { // a key of its own
+			require.NoError(m.t, td.Set("own", m.tensor(batch[1:])))
 		}
 		members = append(members, td)
 	}

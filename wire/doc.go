@@ -10,36 +10,40 @@
 //	err = dec.DecodeInto(dst)                    // there, without memory of its own
 //
 // The form has the elements of all leaves, one after another, then their names, dtypes and shapes as
-// JSON. What Python's consolidate writes is read, and written again byte for byte, but for a device,
-// which is not kept; TensorDict.from_consolidated reads what this package writes. Package memmap opens and saves files of
-// this form, whose names end in .tdc; its FORMAT.md describes it.
+// JSON. This package reads what Python's consolidate writes, and TensorDict.from_consolidated reads
+// what this package writes. Package memmap opens and saves files of this form, whose names end in
+// .tdc; its FORMAT.md describes the form.
 //
-// All kinds of value are kept, names of dims, classes, and locks. Python sees an unbatched tensor as
-// a tensor, and ragged rows of more levels or batch dims than one as a dictionary of their parts.
-// Entries without bytes, as data, come before or after the others: the form does not keep their
-// place. What the form has no place for is [ErrUnsupported] or [ErrName], before anything is
-// written.
+// The form keeps all kinds of value, names of dims, classes and locks. Python reads an unbatched
+// tensor as a tensor, and ragged rows that are not jagged as a dictionary of their parts. Other
+// leaves of a dictionary that has tdict.Stacked ones are read as Stacked too.
+//
+// Writing what was read gives the same bytes as Python's, but for three things that a dictionary
+// does not have: a device, gaps between the rows of a jagged tensor, and a stack of equal data, which
+// becomes data for all rows.
+//
+// The form does not keep the place of data between other entries: data comes first. Leaves without
+// bytes may change places with a dictionary next to them. A value that the form cannot hold is
+// [ErrUnsupported], and a key [ErrName], before anything is written.
 //
 // # Streams
 //
 // An [Encoder] writes frames: the length of a form as 8 bytes, little-endian, then the form. Leaves
-// of 64 KiB and more are sent from where they lie, smaller ones are gathered, and the system is
-// given them all in one call where it has one for that. A [Decoder] reads them. Memory grows with
-// the bytes that have arrived, whatever length was announced. Neither authenticates nor encrypts:
-// use crypto/tls.
+// of 64 KiB and more are sent from where they lie; smaller ones are copied next to each other. Over
+// TCP and Unix connections one call of the system writes many of them. A [Decoder] reads frames. Its
+// memory grows with the bytes that have arrived, whatever length a frame announces. Neither
+// authenticates nor encrypts: use crypto/tls.
 //
-// A peer that stalls is a matter of the connection: SetDeadline ends it, and so does a context by
-// [Within].
+// If a peer stalls, the deadline of the connection ends the wait, or a context does: see [Within].
 //
 // # Errors
 //
-// An error about an entry is an [Error] that says its key. A Decoder that fails within a frame, and
-// an Encoder too, stays failed, since nobody knows where the next frame begins; after a frame that
-// arrived whole but cannot be read, Decode reads the next one.
+// An error about an entry is an [Error] that says its key. A Decoder or an Encoder that fails within
+// a frame returns the same error from then on, since the beginning of the next frame is unknown.
+// After a frame that arrived whole but cannot be read, Decode reads the next one.
 //
 // # How it works
 //
-// Package internal/tdc plans, writes and reads the form; this package moves the bytes: message.go
-// those in memory, encoder.go and gather.go those that are sent, decoder.go and into.go those that
-// are received.
+// Package internal/tdc plans, writes and reads the form. This package moves the bytes: message.go
+// in memory, encoder.go and gather.go to a writer, decoder.go and into.go from a reader.
 package wire

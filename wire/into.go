@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -15,7 +16,7 @@ import (
 //
 // The first frame lies in the memory of the Decoder before it is copied to dst. A frame after one
 // that fitted dst, of the same length, is read straight to where the elements belong, if all leaves
-// of dst are dense and its entries come in the order of the frame; then nothing is allocated for a
+// of dst are dense, contiguous and writable, and its entries come in the order of the frame; then nothing is allocated for a
 // leaf.
 //
 // The errors are those of [Decoder.Decode]; tdict.ErrMissing and the other errors of
@@ -30,7 +31,7 @@ func (d *Decoder) DecodeInto(dst *tdict.TensorDict) error {
 	if err := d.plan.Make(dst); err != nil {
 		return failed("decode", err)
 	}
-	straight := d.fits != nil && bytes.Equal(d.fits, d.plan.Trailer(nil))
+	straight := d.fits != nil && bytes.Equal(d.fits, d.plan.Trailer(nil)) && d.plan.Writable()
 	n, err := d.begin()
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (d *Decoder) copied(dst *tdict.TensorDict, n int) error {
 	}
 	for key := range dst.Leaves() {
 		if !td.Has(key) {
-			return &tdict.KeyError{Op: "decode", Key: key, Err: fmt.Errorf("%w in the frame", tdict.ErrMissing)}
+			return fileformat.In(string(key), fmt.Errorf("%w in the frame", tdict.ErrMissing))
 		}
 	}
 	if err := dst.UpdateInPlace(td); err != nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"io"
@@ -95,19 +96,12 @@ func parse(lender tensor.Lender) (*tdict.TensorDict, error) {
 	}
 	var f *tdc.Form
 	failure := tensor.Read(all, func(b []uint8) { f, err = parseBytes(b) })
-	if failure != nil || err != nil {
-		return nil, first(failure, err)
+	if err = cmp.Or(failure, err); err != nil {
+		return nil, err
 	}
 	return f.Dict(tdc.Maker{Tensor: func(l *tdc.Leaf) (*tensor.Tensor, error) {
 		return tensor.FromLender(l.DType, lender, l.Start, l.Shape...)
 	}})
-}
-
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // parseBytes reads the trailer of a form.

@@ -5,6 +5,6 @@
 //	x, aligned := cast.Slice[float32](b) // and back
 //	rows := cast.Memory(p, n)            // n bytes of structs, which package tensorclass moves
 //
-// It and internal/mapping are the only packages that may import unsafe; a test enforces it. With
-// the build tag nounsafe, [Uninit] and [UninitOf] do without.
+// This package and internal/mapping are the only ones that may import unsafe; a test enforces it.
+// With the build tag nounsafe, [Uninit] and [UninitOf] do not use unsafe.
 package cast

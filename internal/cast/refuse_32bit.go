@@ -2,6 +2,6 @@
 
 package cast
 
-// Sizes and offsets of a file reach beyond what an int of 32 bits holds. A build for such a machine
-// ends here, with one error that says so.
+// Sizes and offsets of files do not fit an int of 32 bits. This identifier stops a build for such a
+// machine with one clear error.
 var _ = tensordict_requires_a_64_bit_machine

@@ -1,6 +1,6 @@
 package cast
 
-// Repeat fills b with copies of an element, of which it holds a whole number.
+// Repeat fills b with copies of element. The length of b is a multiple of the length of element.
 func Repeat(b, element []byte) {
 	if len(b) == 0 {
 		return

@@ -14,3 +14,9 @@ func Append(b []byte, v any) []byte {
 func Fixed(d *tdict.Data) *tdict.Data {
 	return d.Plan().(interface{ Fixed() *tdict.Data }).Fixed()
 }
+
+// Shared returns the value of all rows of d, or of those that d would have if it had some. It
+// returns false if rows differ, or if there is neither a row nor a value.
+func Shared(d *tdict.Data) (any, bool) {
+	return d.Plan().(interface{ Shared() (any, bool) }).Shared()
+}

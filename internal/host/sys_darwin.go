@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineIDs returns what the kernel calls the machine.
+// machineIDs returns the kernel's id of the machine.
 func machineIDs() ([]string, error) { return sysctl("kern.uuid") }
 
-// bootIDs returns what the kernel calls itself since it was started.
+// bootIDs returns the kernel's id of this boot.
 func bootIDs() ([]string, error) { return sysctl("kern.bootsessionuuid") }
 
-// sysctl returns the value of a name, or nothing if the kernel does not know it.
+// sysctl returns the value of a name, or nothing if the kernel does not have it.
 func sysctl(name string) ([]string, error) {
 	text, err := unix.Sysctl(name)
 	if err == unix.ENOENT {
@@ -36,7 +36,7 @@ func clock() time.Duration {
 // networks are the names of the network file systems.
 var networks = []string{"nfs", "smbfs", "afpfs", "webdav"}
 
-// network returns the name of the network file system a path lies on, or "".
+// network returns the name of the network file system of a path, or "".
 func network(path string) (string, error) {
 	var stat unix.Statfs_t
 	err := unix.EINTR

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineIDs returns what the files that hold an id of the machine say, the best first.
+// machineIDs returns the contents of the files with an id of the machine, the preferred one first.
 func machineIDs() ([]string, error) {
 	return contents("/etc/machine-id", "/var/lib/dbus/machine-id")
 }
 
-// bootIDs returns what the file that holds an id of the kernel says.
+// bootIDs returns the content of the file with an id of the kernel.
 func bootIDs() ([]string, error) { return contents("/proc/sys/kernel/random/boot_id") }
 
 // contents returns the contents of the files that exist and that this process may read.
@@ -41,7 +41,7 @@ func clock() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// networks names the network file systems by their magic number.
+// networks are the names of the network file systems, by magic number.
 var networks = map[uint32]string{
 	unix.AFS_SUPER_MAGIC:  "afs",
 	unix.CEPH_SUPER_MAGIC: "ceph",
@@ -56,7 +56,7 @@ var networks = map[uint32]string{
 	0x47504653:            "gpfs",
 }
 
-// network returns the name of the network file system a path lies on, or "".
+// network returns the name of the network file system of a path, or "".
 func network(path string) (string, error) {
 	var stat unix.Statfs_t
 	err := unix.EINTR

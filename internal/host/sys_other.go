@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// machineIDs knows none.
+// machineIDs returns no ids.
 func machineIDs() ([]string, error) { return nil, nil }
 
-// bootIDs knows none.
+// bootIDs returns no ids.
 func bootIDs() ([]string, error) { return nil, nil }
 
-// clock is at zero when the process starts.
+// clock returns 0: the clock starts with the process.
 func clock() time.Duration { return 0 }
 
-// network returns "": nothing counts as a network file system here.
+// network returns "": every file system counts as local.
 func network(path string) (string, error) {
 	_, err := os.Stat(path)
 	return "", err

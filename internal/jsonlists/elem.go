@@ -13,14 +13,14 @@ import (
 
 // elems writes and reads the elements of one dtype.
 type elems interface {
-	// appender returns what appends element i of data.
+	// appender returns a function that appends element i of data.
 	appender(data []byte) func(b []byte, i int) []byte
-	// read appends an element that s reads to those that collected returns.
+	// read reads an element from s, and adds it to the result of collected.
 	read(s *jsonscan.Scanner) error
 	collected() []byte
 }
 
-// elemsOf returns new elems of a dtype, or nil if there is none of that name.
+// elemsOf returns new elems for a dtype, or nil if there is no such dtype.
 func elemsOf(dtype string) elems {
 	switch dtype {
 	case "bool":
@@ -122,7 +122,7 @@ func floats[T float32 | float64](bits int) elems {
 	}
 }
 
-// halves are numbers of 16 bits, written as the float32 that each is.
+// halves returns elems for 16-bit floats, which are written as float32.
 func halves(widen func(uint16) float32, narrow func(float64) uint16, inf uint16) elems {
 	return &elemsAs[uint16]{
 		append: func(b []byte, v uint16) []byte { return appendFloat(b, float64(widen(v)), 32) },
@@ -155,7 +155,7 @@ func complexes[T complex64 | complex128](bits int) elems {
 	}
 }
 
-// appendFloat appends a number, or the string for what is not one.
+// appendFloat appends a number, or a string for NaN and infinities.
 func appendFloat(b []byte, v float64, bits int) []byte {
 	switch {
 	case math.IsNaN(v):
@@ -168,7 +168,7 @@ func appendFloat(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, bits)
 }
 
-// float reads what appendFloat appends, and an infinity as Data spells it.
+// float reads the output of appendFloat, and infinities as Data writes them.
 func float(s *jsonscan.Scanner, bits int) (float64, error) {
 	if s.Next() == '"' {
 		return notFinite(s)
@@ -197,7 +197,7 @@ func notFinite(s *jsonscan.Scanner) (float64, error) {
 	return 0, refused(text, strconv.ErrSyntax, `a number, "NaN", "+Inf" or "-Inf"`)
 }
 
-// Number reads the text of a number. It refuses NaN and Infinity as words, which are not JSON.
+// Number reads the text of a number. It refuses the words NaN and Infinity, which are not JSON.
 func Number(s *jsonscan.Scanner) ([]byte, error) {
 	switch s.Next() {
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -215,7 +215,7 @@ func Number(s *jsonscan.Scanner) ([]byte, error) {
 	return text, err
 }
 
-// refused returns nil if err is, or the error of a text that is not what is wanted.
+// refused returns an error for a text other than want, or nil if err is nil.
 func refused(text []byte, err error, want string, args ...any) error {
 	if err == nil {
 		return nil

@@ -7,31 +7,31 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// MaxElements is the most elements, rows of levels included, of a leaf that is written whole.
+// MaxElements is the largest number of elements and rows of levels of a leaf that is written whole.
 const MaxElements = 1 << 24
 
-// PreviewSize returns how many elements a preview of n has at most.
+// PreviewSize returns the largest number of elements of a preview of n.
 func PreviewSize(n int) int { return min(max(n, 0), MaxElements) }
 
-// MaxDims is how many dims, levels included, lists can have. Within dictionaries that are nested as
-// deep as they can be, they still nest less than jsonscan.MaxDepth.
+// MaxDims is the largest number of dims, including levels, of lists. With it, lists in the most
+// deeply nested dictionaries are still nested less than jsonscan.MaxDepth.
 const MaxDims = 400
 
-// Lists are elements of one dtype, row-major, cut into lists: by dims of a batch, by levels of rows
-// that each have their own length, and by the dims of a value.
+// Lists are elements of one dtype, row-major, in nested lists: for batch dims, for levels of rows
+// that each have their own length, and for feature dims.
 type Lists struct {
 	DType    string
 	Batch    []int
-	Levels   [][]int64 // of each level, the offsets of its rows, from 0
+	Levels   [][]int64 // offsets of the rows of each level, beginning with 0
 	Features []int
 	Data     []byte // in the machine's byte order
 }
 
-// ragged is in the place of the size of a dim whose rows have their own lengths.
+// ragged replaces the size of a dim whose rows have their own lengths.
 const ragged = -1
 
-// sizes returns the size of each dim of nested lists. What follows a size of 0 is left out, as is
-// what precedes it within the batch or the features.
+// sizes returns the size of each dim of the nested lists. It leaves out the dims after a size of 0,
+// and the dims before it within the batch or the features.
 func sizes(batch []int, levels int, features []int) []int {
 	if slices.Contains(batch, 0) {
 		return []int{0}
@@ -43,7 +43,7 @@ func sizes(batch []int, levels int, features []int) []int {
 	return append(out, features...)
 }
 
-// Append appends the nested lists. The dtype, the sizes and the offsets must be right.
+// Append appends the nested lists. The dtype, the sizes and the offsets must be valid.
 func (l *Lists) Append(b []byte) []byte {
 	w := writer{
 		sizes: sizes(l.Batch, len(l.Levels), l.Features), lists: l, first: len(l.Batch),
@@ -57,7 +57,7 @@ type writer struct {
 	sizes []int
 	first int // dim of the first level
 	rows  []int
-	next  int // number of the next element; rows count those of each level
+	next  int // number of the next element; rows are the numbers of the next rows
 	elem  func(b []byte, i int) []byte
 }
 
@@ -77,7 +77,7 @@ func (w *writer) append(b []byte, dim int) []byte {
 	return append(b, ']')
 }
 
-// size returns how many entries the next list of a dim has.
+// size returns the number of entries in the next list of a dim.
 func (w *writer) size(dim int) int {
 	if w.sizes[dim] != ragged {
 		return w.sizes[dim]
@@ -88,15 +88,15 @@ func (w *writer) size(dim int) int {
 	return int(w.lists.Levels[level][row+1] - w.lists.Levels[level][row])
 }
 
-// Read reads nested lists of a dtype and a shape with so many levels. It takes memory in proportion
-// to what it has read.
+// Read reads nested lists of a dtype and a shape with levels levels. It allocates memory in
+// proportion to what it has read.
 func Read(s *jsonscan.Scanner, dtype string, batch []int, levels int, features []int) (*Lists, error) {
 	r := reader{
 		s: s, elems: elemsOf(dtype), sizes: sizes(batch, levels, features), first: len(batch),
 		levels: make([][]int64, levels),
 	}
 	if r.elems == nil {
-		return nil, fmt.Errorf("%w: there is no dtype %.40q", jsonscan.ErrSyntax, dtype)
+		return nil, fmt.Errorf("%w: got unknown dtype %.40q", jsonscan.ErrSyntax, dtype)
 	}
 	if n := len(batch) + levels + len(features); n > MaxDims {
 		return nil, fmt.Errorf("%w: got %d dims, want at most %d", jsonscan.ErrSyntax, n, MaxDims)
@@ -120,11 +120,11 @@ type reader struct {
 	sizes   []int
 	first   int // dim of the first level
 	levels  [][]int64
-	counts  []int             // of each dim, the entries of the list that is being read
-	entries []func(int) error // of each dim, entry; made once, not for each list
+	counts  []int             // number of entries in the current list, by dim
+	entries []func(int) error // method entry for each dim, made once rather than for each list
 }
 
-// read reads a list of a dim, or an element after the last.
+// read reads a list of a dim or, after the last dim, an element.
 func (r *reader) read(dim int) error {
 	if dim == len(r.sizes) {
 		return r.elems.read(r.s)
@@ -154,7 +154,7 @@ func (r *reader) entry(dim, i int) error {
 	return r.read(dim + 1)
 }
 
-// miscounted is the error of a list of a dim that has too few or too many entries.
+// miscounted returns the error for a list with too few or too many entries.
 func (r *reader) miscounted(dim int, got string) error {
-	return fmt.Errorf("%w: got a list of %s, want the %d of dim %d", jsonscan.ErrSyntax, got, r.sizes[dim], dim)
+	return fmt.Errorf("%w: got a list of %s, want %d for dim %d", jsonscan.ErrSyntax, got, r.sizes[dim], dim)
 }

@@ -1,6 +1,6 @@
 package jsonlists
 
-// A Marshaler is a function that returns JSON, as a json.Marshaler.
+// A Marshaler is a json.Marshaler that calls a function.
 type Marshaler func() ([]byte, error)
 
 // MarshalJSON calls m.

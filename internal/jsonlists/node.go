@@ -9,17 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// A Node is the JSON object of a tensor that is being read, field by field, in any order.
+// A Node is the JSON object of a tensor, which is read field by field, in any order.
 type Node struct {
 	DType   string
-	Shape   []int             // of a dense tensor, if it has one
+	Shape   []int             // the shape of a dense tensor, or nil
 	Stars   string            // the shape of a ragged tensor, or ""
-	Values  *jsonscan.Scanner // reads the lists, once, unless they have been read
+	Values  *jsonscan.Scanner // reads the lists, once, unless they were read already
 	seen    []string
 	batch   []int
 	levels  int
 	feature []int // the features of a ragged tensor
-	dims    int   // how many dims the features have, if that was said
+	dims    int   // feature_dims, if given
 	lists   *Lists
 }
 
@@ -45,7 +45,7 @@ func (n *Node) Want(names ...string) error {
 	return nil
 }
 
-// Only returns an error if another field than these was read.
+// Only returns an error if a field other than these was read.
 func (n *Node) Only(names ...string) error {
 	for _, name := range n.seen {
 		if !slices.Contains(names, name) {
@@ -55,14 +55,14 @@ func (n *Node) Only(names ...string) error {
 	return nil
 }
 
-// Field reads the value of a field, for which Once was called. It returns an error for a field that
-// a tensor does not have.
+// Field reads the value of a field, after a call of Once. It returns an error for a field that a
+// tensor does not have.
 func (n *Node) Field(s *jsonscan.Scanner, name string) (err error) {
 	switch name {
 	case "dtype":
 		n.DType, err = text(s)
 		if err == nil && elemsOf(n.DType) == nil {
-			err = fmt.Errorf("%w: there is no dtype %.40q", jsonscan.ErrSyntax, n.DType)
+			err = fmt.Errorf("%w: got unknown dtype %.40q", jsonscan.ErrSyntax, n.DType)
 		}
 		return err
 	case "shape":
@@ -74,7 +74,7 @@ func (n *Node) Field(s *jsonscan.Scanner, name string) (err error) {
 	case "values":
 		return n.readValues(s)
 	case "preview", "first":
-		return fmt.Errorf("%w: this is a preview, which leaves elements out: marshal the whole", jsonscan.ErrSyntax)
+		return fmt.Errorf("%w: this is a preview, which leaves elements out: marshal the original", jsonscan.ErrSyntax)
 	}
 	return fmt.Errorf("%w: unknown field %.40q", jsonscan.ErrSyntax, name)
 }
@@ -96,7 +96,7 @@ func (n *Node) readShape(s *jsonscan.Scanner) (err error) {
 	return n.parseStars()
 }
 
-// parseStars cuts "[3 * * 2]" into batch, levels and features.
+// parseStars splits "[3 * * 2]" into batch, levels and features.
 func (n *Node) parseStars() error {
 	inner, open := strings.CutPrefix(n.Stars, "[")
 	inner, shut := strings.CutSuffix(inner, "]")
@@ -120,11 +120,11 @@ func (n *Node) parseStars() error {
 }
 
 func (n *Node) badStars() error {
-	return fmt.Errorf(`%w: got shape %.40q, want one such as "[3 * * 2]"`, jsonscan.ErrSyntax, n.Stars)
+	return fmt.Errorf(`%w: got shape %.40q, want a shape such as "[3 * * 2]"`, jsonscan.ErrSyntax, n.Stars)
 }
 
-// readValues reads the lists, or keeps where they are if fields that say how to read them are to
-// come.
+// readValues reads the lists, or keeps their position if the fields that describe them have not
+// been read yet.
 func (n *Node) readValues(s *jsonscan.Scanner) (err error) {
 	dense, ragged := n.Shape != nil, n.levels > 0
 	if n.DType == "" || !dense && !ragged {
@@ -142,7 +142,7 @@ func (n *Node) read(s *jsonscan.Scanner) (*Lists, error) {
 	return Read(s, n.DType, n.batch, n.levels, n.feature)
 }
 
-// Lists returns the lists, once all fields were read.
+// Lists returns the lists, after all fields were read.
 func (n *Node) Lists() (*Lists, error) {
 	if err := n.Want("dtype", "shape", "values"); err != nil {
 		return nil, err
@@ -158,10 +158,10 @@ func (n *Node) Lists() (*Lists, error) {
 	return n.read(n.Values)
 }
 
-// split gives the last dims of a ragged shape of depth 0 to the features.
+// split moves the last batch dims of a ragged shape of depth 0 to the features.
 func (n *Node) split() error {
 	if n.Stars == "" || n.levels > 0 || n.dims < 1 || n.dims > len(n.batch) {
-		return fmt.Errorf("%w: got %d feature_dims, want them of a ragged shape without a star", jsonscan.ErrSyntax, n.dims)
+		return fmt.Errorf("%w: got feature_dims %d, want from 1 up to the dims of a ragged shape without stars", jsonscan.ErrSyntax, n.dims)
 	}
 	at := len(n.batch) - n.dims
 	n.batch, n.feature = n.batch[:at:at], n.batch[at:]

@@ -2,10 +2,10 @@ package jsonlists
 
 import "github.com/go-tensordict/tensordict/internal/jsonscan"
 
-// A Reader becomes what lists say. On an error it has not changed.
+// A Reader sets itself from lists. On an error nothing has changed.
 type Reader interface{ Read(l *Lists) error }
 
-// Parse reads a text that is the object of a leaf, and the lists in it, or returns nil for null.
+// Parse reads the object of a leaf, and its lists. It returns nil for null.
 func Parse(text []byte) (*Node, *Lists, error) {
 	s := jsonscan.New(text)
 	node, err := ReadNode(s)

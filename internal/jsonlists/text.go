@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// AppendText appends a JSON string, with no escapes but those that JSON needs. Bytes that are not
+// AppendText appends a JSON string, with only the escapes that JSON requires. Bytes that are not
 // UTF-8 become U+FFFD.
 func AppendText[T string | []byte](b []byte, text T) []byte {
 	b = append(b, '"')
@@ -70,7 +70,7 @@ func AppendInts(b []byte, list []int) []byte {
 	return append(b, ']')
 }
 
-// ReadSizes reads a list of at most [MaxDims] integers that are not negative.
+// ReadSizes reads a list of at most [MaxDims] integers, none negative.
 func ReadSizes(s *jsonscan.Scanner) ([]int, error) {
 	list := []int{}
 	err := s.Array(func(i int) error {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// Values writes values without a tensor as JSON: nil, bool, int64, float64, string, []any, and
-// objects, which have All.
+// Values writes values other than tensors as JSON: nil, bool, int64, float64, string, []any, and
+// objects, which have a method All.
 type Values struct {
 	// Text appends a string, or the name of a field.
 	Text func(b []byte, s string) []byte
-	// Python has a number that JSON has not be NaN, Infinity or -Infinity, and not a string.
+	// Python writes NaN, Infinity and -Infinity as words instead of strings.
 	Python bool
 }
 

@@ -1,5 +1,5 @@
-// Package jsonscan reads one JSON text from memory, value by value and in order, without keeping
-// what the caller passes over.
+// Package jsonscan reads one JSON text from memory, value by value and in order. It does not keep
+// values that the caller skips.
 //
 //	s := jsonscan.New(text)
 //	err := s.Object(func(name []byte) error {
@@ -11,10 +11,10 @@
 //	})
 //	err = errors.Join(err, s.End())
 //
-// It is for texts that nobody vouches for: nothing is allocated in proportion to what a text
-// claims, a caller can refuse in the middle of a list, and nesting is bounded by [MaxDepth]. Unlike
-// encoding/json it keeps the order of fields, accepts what Python writes for numbers that are none
-// (NaN, Infinity, -Infinity), and refuses the escape of half a character, which Go cannot spell.
+// It is for untrusted texts: it allocates nothing in proportion to a claim of the text, a caller
+// can stop in the middle of a list, and nesting is bounded by [MaxDepth]. Unlike encoding/json it
+// keeps the order of fields, accepts Python's NaN, Infinity and -Infinity, and refuses the escape
+// of half a surrogate pair, which a Go string cannot hold.
 //
-// Every error is an [ErrSyntax] that says at which byte, or what a callback returned.
+// Every error is an [ErrSyntax] with the byte, or the error of a callback.
 package jsonscan

@@ -9,45 +9,45 @@ import (
 	"unicode/utf8"
 )
 
-// ErrSyntax says that a text is not JSON, or not the JSON that was asked for.
+// ErrSyntax says that a text is not JSON, or not the expected JSON.
 var ErrSyntax = errors.New("not the JSON that is wanted")
 
-// MaxDepth is how deep lists and objects may be nested, unless Reset says less.
+// MaxDepth is the largest nesting depth of lists and objects, unless Reset sets a smaller one.
 const MaxDepth = 1000
 
-// A Scanner is a place in a JSON text. Each of its methods but [Scanner.Next] and [Scanner.End]
-// reads one value whole, or returns an error, after which the Scanner must not be used. Not safe
-// for concurrent use.
+// A Scanner is a position in a JSON text. Each of its methods except [Scanner.Next] and
+// [Scanner.End] reads one whole value, or returns an error, after which the Scanner must not be
+// used. Not safe for concurrent use.
 type Scanner struct {
 	data  []byte
 	pos   int
 	depth int
-	most  int // the deepest depth
+	most  int // largest allowed depth
 
-	reuse bool   // whether strings are unescaped in the memory of buf
-	buf   []byte // the last string that was, if reuse
+	reuse bool   // strings are unescaped in the memory of buf
+	buf   []byte // the last unescaped string, if reuse
 }
 
-// New returns a Scanner at the start of data, which must not change while it is used.
+// New returns a Scanner at the start of data, which must not change while the Scanner is used.
 func New(data []byte) *Scanner { return &Scanner{data: data, most: MaxDepth} }
 
-// Reset has s be at the start of other data, in which lists and objects may be nested at most
-// depth deep, or [MaxDepth] if that is less. From then on a string that s returns is valid until it
-// reads the next, and s allocates nothing.
+// Reset moves s to the start of other data. Lists and objects in it may be nested at most depth
+// deep, or [MaxDepth] if that is less. After a Reset, a string that s returns is valid until s
+// reads the next one, and s allocates nothing.
 func (s *Scanner) Reset(data []byte, depth int) {
 	*s = Scanner{data: data, most: min(depth, MaxDepth), reuse: true, buf: s.buf}
 }
 
-// Pos returns the number of bytes that have been read.
+// Pos returns the number of bytes read so far.
 func (s *Scanner) Pos() int { return s.pos }
 
-// fail returns an error at the place where s is.
+// fail returns an error at the current position.
 func (s *Scanner) fail(format string, args ...any) error {
 	return fmt.Errorf("%w: byte %d: "+format, append([]any{ErrSyntax, s.pos}, args...)...)
 }
 
 // Next returns the first byte of the next value, or 0 at the end: '{', '[', '"', 't', 'f', 'n',
-// '-', a digit, 'N' of NaN or 'I' of Infinity. Other bytes begin no value.
+// '-', a digit, 'N' for NaN or 'I' for Infinity. No value begins with another byte.
 func (s *Scanner) Next() byte {
 	if s.pos < len(s.data) && s.data[s.pos] > ' ' {
 		return s.data[s.pos]
@@ -70,7 +70,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// take reads the byte c, after white space, if it comes next.
+// take reads the byte c, after white space, if it is next.
 func (s *Scanner) take(c byte) bool {
 	if s.Next() != c {
 		return false
@@ -90,7 +90,7 @@ func (s *Scanner) enter(open byte, what string) error {
 	return nil
 }
 
-// Open reads the byte that opens a list, for a loop over its elements that is not a call of
+// Open reads the byte that opens a list, for loops over its elements that do not use
 // [Scanner.Array]:
 //
 //	err := s.Open()
@@ -102,15 +102,14 @@ func (s *Scanner) enter(open byte, what string) error {
 //	}
 func (s *Scanner) Open() error { return s.enter('[', "a list") }
 
-// OpenObject is [Scanner.Open] of an object. Before each value [Scanner.Name] reads its name.
+// OpenObject is [Scanner.Open] for an object. Before each value, [Scanner.Name] reads its name.
 func (s *Scanner) OpenObject() error { return s.enter('{', "an object") }
 
-// More reads the comma before element i of a list or field i of an object, and reports whether it
-// is there; if not, More has read the byte that closes: ']' or '}'.
+// More reads the comma before element i of a list or field i of an object, and reports whether
+// there is one. If there is none, More has read the closing byte, ']' or '}'.
 func (s *Scanner) More(i int, shut byte) (bool, error) { return s.more(i == 0, shut) }
 
-// more reads what stands between two elements and reports whether there is a further one, or reads
-// the byte that closes.
+// more is More; first is set for the first element.
 func (s *Scanner) more(first bool, shut byte) (bool, error) {
 	if s.take(shut) {
 		s.depth--
@@ -123,7 +122,7 @@ func (s *Scanner) more(first bool, shut byte) (bool, error) {
 }
 
 // Object reads an object and calls field with the name of each of its fields; field must read the
-// value. name is valid until then. A name may come twice: that is for field to refuse.
+// value. name is valid until then. Object allows duplicate names; field may refuse them.
 func (s *Scanner) Object(field func(name []byte) error) error {
 	if err := s.enter('{', "an object"); err != nil {
 		return err
@@ -142,7 +141,7 @@ func (s *Scanner) Object(field func(name []byte) error) error {
 	}
 }
 
-// Name reads the name of a field and the colon. It returns the bytes as [Scanner.Text] does.
+// Name reads the name of a field and the colon. The bytes are as in [Scanner.Text].
 func (s *Scanner) Name() ([]byte, error) {
 	name, err := s.Text()
 	if err == nil && !s.take(':') {
@@ -151,8 +150,7 @@ func (s *Scanner) Name() ([]byte, error) {
 	return name, err
 }
 
-// Array reads a list and calls element with the number of each of its elements; element must read
-// the value.
+// Array reads a list and calls element with the index of each element; element must read the value.
 func (s *Scanner) Array(element func(i int) error) error {
 	if err := s.enter('[', "a list"); err != nil {
 		return err
@@ -167,8 +165,8 @@ func (s *Scanner) Array(element func(i int) error) error {
 	}
 }
 
-// Skip reads a value of any kind and keeps nothing of it. It accepts numbers of any size and
-// strings that have no meaning in Go.
+// Skip reads a value of any kind and discards it. It accepts numbers of any size, and strings that
+// a Go string cannot hold.
 func (s *Scanner) Skip() error {
 	switch c := s.Next(); c {
 	case '{':
@@ -217,7 +215,7 @@ func (s *Scanner) skipObject() error {
 	}
 }
 
-// skipText reads a string whatever its escapes mean.
+// skipText reads a string without checking the meaning of its escapes.
 func (s *Scanner) skipText() error {
 	for s.pos++; s.pos < len(s.data); s.pos++ {
 		switch c := s.data[s.pos]; {
@@ -225,10 +223,10 @@ func (s *Scanner) skipText() error {
 			s.pos++
 			return nil
 		case c < 0x20:
-			return s.fail("a control character in a string")
+			return s.fail("control character in a string")
 		case c == '\\':
 			if s.pos++; s.pos == len(s.data) || strings.IndexByte(`"\/bfnrtu`, s.data[s.pos]) < 0 {
-				return s.fail("an escape that is none")
+				return s.fail("invalid escape")
 			}
 			if s.data[s.pos] == 'u' {
 				s.pos--
@@ -239,7 +237,7 @@ func (s *Scanner) skipText() error {
 			}
 		}
 	}
-	return s.fail("a string without end")
+	return s.fail("unterminated string")
 }
 
 // Raw reads a value of any kind and returns its text, which the caller must not change.
@@ -250,8 +248,8 @@ func (s *Scanner) Raw() ([]byte, error) {
 	return s.data[from:s.pos:s.pos], err
 }
 
-// Later passes over a value of any kind and returns a Scanner that reads it, with errors that say
-// the byte of the whole text.
+// Later skips a value of any kind and returns a Scanner that reads it. Errors have positions in the
+// whole text.
 func (s *Scanner) Later() (*Scanner, error) {
 	s.space()
 	from := s.pos
@@ -259,7 +257,7 @@ func (s *Scanner) Later() (*Scanner, error) {
 	return &Scanner{data: s.data[:s.pos:s.pos], pos: from, depth: s.depth, most: s.most}, err
 }
 
-// End returns an error unless nothing but white space is left.
+// End returns an error unless only white space is left.
 func (s *Scanner) End() error {
 	if s.Next() != 0 || s.pos < len(s.data) {
 		return s.fail("trailing data")
@@ -267,7 +265,7 @@ func (s *Scanner) End() error {
 	return nil
 }
 
-// word reads a word of letters.
+// word reads want, a word of letters, if it is next.
 func (s *Scanner) word(want string) bool {
 	s.space()
 	if len(s.data)-s.pos < len(want) || string(s.data[s.pos:s.pos+len(want)]) != want {
@@ -296,8 +294,8 @@ func (s *Scanner) Bool() (bool, error) {
 	return false, s.fail("want true or false")
 }
 
-// Digits reads a number and returns its text as it is spelled, which the caller must not change.
-// It also takes NaN, Infinity and -Infinity, as Python writes them.
+// Digits reads a number and returns its text, which the caller must not change. It also accepts
+// Python's NaN, Infinity and -Infinity.
 func (s *Scanner) Digits() ([]byte, error) {
 	if text, _ := s.digits(); text != nil {
 		return text, nil
@@ -309,17 +307,17 @@ func (s *Scanner) Digits() ([]byte, error) {
 	return nil, s.fail("want a number")
 }
 
-// Int reads a number without fraction or exponent that an int64 holds.
+// Int reads a number without fraction or exponent that fits an int64.
 func (s *Scanner) Int() (int64, error) {
 	n, _, isInt, err := s.number()
 	if err == nil && !isInt {
-		err = s.fail("want an integer of 64 bits")
+		err = s.fail("want a 64-bit integer")
 	}
 	return n, err
 }
 
-// Number reads a number: an int64 if it has neither fraction nor exponent, and else a float64. It
-// returns an error for an integer beyond an int64, which a float64 would change.
+// Number reads a number: an int64 if it has neither fraction nor exponent, and otherwise a float64.
+// It returns an error for an integer that does not fit an int64, since a float64 would change it.
 func (s *Scanner) Number() (any, error) {
 	n, f, isInt, err := s.number()
 	if err != nil {
@@ -331,7 +329,7 @@ func (s *Scanner) Number() (any, error) {
 	return f, nil
 }
 
-// number reads a number. One that is none, as Python writes it, is a float.
+// number reads a number. Python's NaN, Infinity and -Infinity are floats.
 func (s *Scanner) number() (n int64, f float64, isInt bool, err error) {
 	switch {
 	case s.word("NaN"):
@@ -347,19 +345,19 @@ func (s *Scanner) number() (n int64, f float64, isInt bool, err error) {
 	}
 	if isInt {
 		if n, err = strconv.ParseInt(string(text), 10, 64); err != nil {
-			err = s.fail("an integer beyond 64 bits")
+			err = s.fail("integer does not fit 64 bits")
 		}
 		return n, 0, true, err
 	}
 	f, err = strconv.ParseFloat(string(text), 64)
-	if err != nil { // beyond a float64: Python reads infinity
+	if err != nil { // out of range: f is infinite, as in Python
 		err = nil
 	}
 	return 0, f, false, err
 }
 
-// digits returns the text of a number as JSON spells it, nil if there is none, and whether it has
-// neither fraction nor exponent.
+// digits returns the text of a JSON number, or nil if there is none, and whether it has neither
+// fraction nor exponent.
 func (s *Scanner) digits() (text []byte, isInt bool) {
 	s.space()
 	rest := s.data[s.pos:]
@@ -396,7 +394,7 @@ func (s *Scanner) digits() (text []byte, isInt bool) {
 // has reports whether byte i of a text is c.
 func has(text []byte, i int, c byte) bool { return i < len(text) && text[i] == c }
 
-// run returns where the digits end that begin at byte i.
+// run returns the end of the digits that begin at byte i.
 func run(text []byte, i int) int {
 	for i < len(text) && text[i]-'0' <= 9 {
 		i++
@@ -404,8 +402,8 @@ func run(text []byte, i int) int {
 	return i
 }
 
-// Text reads a string. The bytes it returns are those of the text itself where there is nothing to
-// unescape; the caller must not change them.
+// Text reads a string. If it has no escapes, the bytes alias the text; the caller must not change
+// them.
 func (s *Scanner) Text() ([]byte, error) {
 	if !s.take('"') {
 		return nil, s.fail("want a string")
@@ -415,7 +413,7 @@ func (s *Scanner) Text() ([]byte, error) {
 		case c == '"':
 			text := s.data[s.pos:i]
 			if !utf8.Valid(text) {
-				return nil, s.fail("a string that is not UTF-8")
+				return nil, s.fail("string is not UTF-8")
 			}
 			s.pos = i + 1
 			return text, nil
@@ -423,13 +421,13 @@ func (s *Scanner) Text() ([]byte, error) {
 			return s.escaped(i)
 		case c < 0x20:
 			s.pos = i
-			return nil, s.fail("a control character in a string")
+			return nil, s.fail("control character in a string")
 		}
 	}
-	return nil, s.fail("a string without end")
+	return nil, s.fail("unterminated string")
 }
 
-// escaped reads the rest of a string of which the bytes up to i have nothing to unescape.
+// escaped reads the rest of a string whose bytes up to i have no escapes.
 func (s *Scanner) escaped(i int) ([]byte, error) {
 	out := append(s.buf[:0], s.data[s.pos:i]...)
 	for s.pos = i; s.pos < len(s.data); {
@@ -440,11 +438,11 @@ func (s *Scanner) escaped(i int) ([]byte, error) {
 				s.buf = out
 			}
 			if !utf8.Valid(out) {
-				return nil, s.fail("a string that is not UTF-8")
+				return nil, s.fail("string is not UTF-8")
 			}
 			return out, nil
 		case c < 0x20:
-			return nil, s.fail("a control character in a string")
+			return nil, s.fail("control character in a string")
 		case c != '\\':
 			out = append(out, c)
 			s.pos++
@@ -456,13 +454,13 @@ func (s *Scanner) escaped(i int) ([]byte, error) {
 			out = utf8.AppendRune(out, r)
 		}
 	}
-	return nil, s.fail("a string without end")
+	return nil, s.fail("unterminated string")
 }
 
-// escape reads a backslash and what it escapes.
+// escape reads an escape.
 func (s *Scanner) escape() (rune, error) {
 	if s.pos++; s.pos == len(s.data) {
-		return 0, s.fail("a string without end")
+		return 0, s.fail("unterminated string")
 	}
 	c := s.data[s.pos]
 	if c == 'u' {
@@ -476,10 +474,10 @@ func (s *Scanner) escape() (rune, error) {
 			return rune(meanings[i]), nil
 		}
 	}
-	return 0, s.fail("an escape that is none")
+	return 0, s.fail("invalid escape")
 }
 
-// unicode reads \uXXXX, or two of them that are one character.
+// unicode reads \uXXXX, or two of them that form a surrogate pair.
 func (s *Scanner) unicode() (rune, error) {
 	r, err := s.hex()
 	if err != nil || r < 0xd800 || r > 0xdfff {
@@ -490,18 +488,18 @@ func (s *Scanner) unicode() (rune, error) {
 		return 0, err
 	}
 	if r >= 0xdc00 || low < 0xdc00 || low > 0xdfff {
-		return 0, s.fail("half of a character")
+		return 0, s.fail("half of a surrogate pair")
 	}
 	return (r-0xd800)<<10 + (low - 0xdc00) + 0x10000, nil
 }
 
 func (s *Scanner) hex() (rune, error) {
 	if len(s.data)-s.pos < 6 || s.data[s.pos] != '\\' || s.data[s.pos+1] != 'u' {
-		return 0, s.fail("half of a character")
+		return 0, s.fail("half of a surrogate pair")
 	}
 	n, err := strconv.ParseUint(string(s.data[s.pos+2:s.pos+6]), 16, 16)
 	if err != nil {
-		return 0, s.fail("an escape that is none")
+		return 0, s.fail("invalid escape")
 	}
 	s.pos += 6
 	return rune(n), nil

@@ -97,18 +97,18 @@ func TestRefusals(t *testing.T) {
 		{"a leading zero", "01", "byte 1: trailing data"},
 		{"a fraction without digits", "1.", "byte 0: want a value"},
 		{"an exponent without digits", "1e+", "byte 0: want a value"},
-		{"an integer too large", "9223372036854775808", "an integer beyond 64 bits"},
-		{"a string without end", `"a`, "byte 1: a string without end"},
-		{"a string without end after an escape", `"\n`, "a string without end"},
-		{"an escape without end", `"\`, "a string without end"},
-		{"an escape that is none", `"\x"`, "byte 2: an escape that is none"},
-		{"a control character", "\"a\n\"", "byte 2: a control character in a string"},
-		{"a control character after an escape", "\"\\n\n\"", "byte 3: a control character"},
-		{"half of a character", `"\ud800"`, "half of a character"},
-		{"the other half", `"\udc00\udc00"`, "half of a character"},
-		{"hexadecimal digits that are none", `"\u00zz"`, "an escape that is none"},
-		{"bytes that are not UTF-8", "\"\xff\"", "byte 1: a string that is not UTF-8"},
-		{"bytes that are not UTF-8 after an escape", "\"\\n\xff\"", "a string that is not UTF-8"},
+		{"an integer too large", "9223372036854775808", "integer does not fit 64 bits"},
+		{"a string without end", `"a`, "byte 1: unterminated string"},
+		{"a string without end after an escape", `"\n`, "unterminated string"},
+		{"an escape without end", `"\`, "unterminated string"},
+		{"an escape that is none", `"\x"`, "byte 2: invalid escape"},
+		{"a control character", "\"a\n\"", "byte 2: control character in a string"},
+		{"a control character after an escape", "\"\\n\n\"", "byte 3: control character"},
+		{"half of a character", `"\ud800"`, "half of a surrogate pair"},
+		{"the other half", `"\udc00\udc00"`, "half of a surrogate pair"},
+		{"hexadecimal digits that are none", `"\u00zz"`, "invalid escape"},
+		{"bytes that are not UTF-8", "\"\xff\"", "byte 1: string is not UTF-8"},
+		{"bytes that are not UTF-8 after an escape", "\"\\n\xff\"", "string is not UTF-8"},
 		{"lists without end", strings.Repeat("[", 2000), "byte 1001: nested more than 1000 deep"},
 		{"a word that is none", "nul", "byte 0: want null"},
 	}
@@ -128,7 +128,7 @@ func TestCallersRefuse(t *testing.T) {
 	require.ErrorIs(t, jsonscan.New([]byte(`{"a":1,"b":2}`)).Object(func([]byte) error { count++; return mine }), mine)
 	require.Equal(t, 2, count, "no further element is read")
 	_, err := jsonscan.New([]byte("1.5")).Int()
-	require.ErrorContains(t, err, "want an integer of 64 bits")
+	require.ErrorContains(t, err, "want a 64-bit integer")
 	_, err = jsonscan.New([]byte("1")).Bool()
 	require.ErrorContains(t, err, "want true or false")
 }
@@ -207,7 +207,7 @@ func FuzzScan(f *testing.F) {
 }
 
 func excused(err error) bool {
-	for _, why := range []string{"beyond 64 bits", "half of a character", "not UTF-8", "deep", "an escape that is none"} {
+	for _, why := range []string{"does not fit 64 bits", "half of a surrogate pair", "not UTF-8", "deep", "invalid escape"} {
 		if strings.Contains(err.Error(), why) {
 			return true
 		}

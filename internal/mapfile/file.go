@@ -12,28 +12,28 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A File lends the first bytes of a file, which it maps when they are first wanted. It implements
-// tensor.Lender. Safe for concurrent use.
+// A File lends the first bytes of a file, which it maps on first use. It implements tensor.Lender.
+// Safe for concurrent use.
 type File struct {
-	// Sums are what the file's owner knows of its content: mapfile does not look at them. They are
-	// set before the file is lent, and do not change.
+	// Sums are checksums of the content, kept for the owner of the file; mapfile does not use them.
+	// They are set before the file is lent, and do not change.
 	Sums []uint32
 
 	set     *Set
 	dir     *Dir
-	path    string // below the top of set
+	path    string // relative to the top of set
 	size    int
 	number  int
-	info    fs.FileInfo // of the file, when it was added
-	id      any         // of the file, as vfs.FileID says
-	touched atomic.Bool // Options.Touch need not be called
+	info    fs.FileInfo // from when the file was added
+	id      any         // from vfs.FileID
+	touched atomic.Bool // set if Options.Touch need not be called
 	mapped  atomic.Pointer[mapping.Mapping]
 }
 
 var _ tensor.Lender = (*File)(nil)
 
-// Add adds a file, of which Lstat says info, and of which the first size bytes are wanted, to s.
-// The path is below the top of s, with slashes, and lies in dir.
+// Add adds a file in dir to s. path is relative to the top of s, with slashes, info is the result
+// of Lstat, and the first size bytes are lent.
 func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
 	f := &File{
 		set: s, dir: dir, path: path, size: size, info: info,
@@ -46,16 +46,16 @@ func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
 	return f
 }
 
-// Path returns the path below the top of the set, with slashes.
+// Path returns the path relative to the top of the set, with slashes.
 func (f *File) Path() string { return f.path }
 
-// Size returns how many bytes are lent.
+// Size returns the number of bytes lent.
 func (f *File) Size() int { return f.size }
 
-// Number returns how many files were added to the set before f.
+// Number returns the number of files that were added to the set before f.
 func (f *File) Number() int { return f.number }
 
-// Dir returns the directory in which the file is.
+// Dir returns the directory of the file.
 func (f *File) Dir() *Dir { return f.dir }
 
 // Borrow implements tensor.Lender.
@@ -68,7 +68,7 @@ func (f *File) Borrow() ([]byte, error) {
 	return b, f.named("read", err)
 }
 
-// Touch tells whoever asked for it that the memory is going to be written. It must be called
+// Touch calls Options.Touch, if it is set, before the memory is written. Touch must be called
 // between Borrow and Return: see [File.Quiet].
 func (f *File) Touch() error {
 	if !f.set.opt.Writable || f.touched.Load() || f.set.opt.Touch == nil {
@@ -77,7 +77,7 @@ func (f *File) Touch() error {
 	return f.set.opt.Touch(f)
 }
 
-// SetTouched says whether [Options.Touch] need not be called, until it is said otherwise.
+// SetTouched sets whether [Options.Touch] need not be called, until the next SetTouched or Quiet.
 func (f *File) SetTouched(yes bool) { f.touched.Store(yes) }
 
 // Return implements tensor.Lender.
@@ -96,11 +96,11 @@ func (f *File) Pin() ([]byte, error) {
 	return b, f.Touch()
 }
 
-// Intact returns mapping.ErrFault if the file has become too short, between Borrow and Return; see
-// [mapping.Mapping.Intact].
+// Intact returns mapping.ErrFault if the file has become too short. It must be called between
+// Borrow and Return; see [mapping.Mapping.Intact].
 func (f *File) Intact() error { return f.named("read", f.mapped.Load().Intact()) }
 
-// named says which file an error is about, and during which operation it happened.
+// named adds the operation and the path of the file to an error.
 func (f *File) named(op string, err error) error {
 	if err == nil {
 		return nil
@@ -108,19 +108,20 @@ func (f *File) named(op string, err error) error {
 	return f.set.opt.Name(op, f.path, err)
 }
 
-// Identity returns a comparable value that is equal for two files exactly if they are one, as
-// vfs.FileID says, so that they can be grouped without comparing each with each. It never changes.
+// Identity returns a comparable value that is equal for two Files if and only if they are the same
+// file, as vfs.FileID says. Files can be grouped by it without comparing all pairs. It never
+// changes.
 func (f *File) Identity() any { return f.id }
 
-// String returns the whole path of the file, for errors.
+// String returns the absolute path of the file, for errors.
 func (f *File) String() string { return f.set.at(f.path) }
 
 // ReadOnly implements tensor.Lender.
 func (f *File) ReadOnly() bool { return !f.set.opt.Writable }
 
 // Quiet calls fn with the memory of the file, if it is mapped and nobody else has borrowed or
-// pinned it, and reports whether it did. Who writes to it meanwhile tells first: Options.Touch is
-// called again from the moment Quiet began.
+// pinned it, and reports whether it did. Code that writes to the memory meanwhile calls Touch
+// first: Options.Touch is called again for writes from the start of Quiet on.
 func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
 	m := f.mapped.Load()
 	if m == nil {
@@ -131,7 +132,7 @@ func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
 		return false, f.named("read", err)
 	}
 	defer m.Release()
-	was := f.touched.Swap(false) // before it is asked who else is there
+	was := f.touched.Swap(false) // before checking for other users
 	if m.Users() > 1 || m.Pinned() {
 		if was {
 			f.touched.Store(true)
@@ -144,7 +145,8 @@ func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
 	return true, f.Intact()
 }
 
-// FlushRange writes the stores made so far to a part of the file, if that is mapped, to the disk.
+// FlushRange writes the stores made so far to a part of the file to the disk, if the file is
+// mapped.
 func (f *File) FlushRange(offset, size int) error {
 	m := f.mapped.Load()
 	if m == nil {
@@ -156,7 +158,7 @@ func (f *File) FlushRange(offset, size int) error {
 	return f.named("flush", f.set.misplaced(f))
 }
 
-// Advise tells the system how a part of the file will be read, which it maps if need be.
+// Advise tells the system how a part of the file will be read. It maps the file if necessary.
 func (f *File) Advise(a mapping.Advice, offset, size int) error {
 	m, err := f.mapping()
 	if err != nil {
@@ -165,7 +167,7 @@ func (f *File) Advise(a mapping.Advice, offset, size int) error {
 	return f.named("read", m.AdviseRange(a, offset, size))
 }
 
-// mapping returns the file mapped.
+// mapping returns the mapping of the file, which it maps on first use.
 func (f *File) mapping() (*mapping.Mapping, error) {
 	if m := f.mapped.Load(); m != nil {
 		return m, nil
@@ -187,15 +189,15 @@ func (f *File) mapping() (*mapping.Mapping, error) {
 	return m, nil
 }
 
-// Open opens the file for reading, if it is still the one that was there when it was added.
+// Open opens the file for reading, if it is still the file that was added.
 func (f *File) Open() (*os.File, error) {
 	file, err := f.open(os.O_RDONLY)
 	return file, f.named("read", err)
 }
 
-// open is Open with a flag, and without the name.
+// open is Open with a flag. Its errors have no path.
 func (f *File) open(flag int) (*os.File, error) {
-	// A pipe there now must not make us wait.
+	// O_NONBLOCK: if the file was replaced by a pipe, opening must not wait.
 	file, err := f.set.root.OpenFile(f.path, flag|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.set.lost(f.dir)
@@ -208,13 +210,13 @@ func (f *File) open(flag int) (*os.File, error) {
 		err = f.set.lost(f.dir)
 	}
 	if err != nil {
-		_ = file.Close() // it was not even read
+		_ = file.Close() // nothing was read or written
 		return nil, err
 	}
 	return file, nil
 }
 
-// mapFile maps the file, which must still be the one that was there when it was added.
+// mapFile maps the file, which must still be the file that was added.
 func (f *File) mapFile() (*mapping.Mapping, error) {
 	flag, mode := os.O_RDONLY, mapping.ReadOrCopy
 	if f.set.opt.Writable {

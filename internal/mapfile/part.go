@@ -12,23 +12,24 @@ import (
 // concurrent use.
 type Part struct {
 	of     *Single
-	path   string // "" for all of it
+	path   string // "" for the whole file
 	offset int
 	size   int
 }
 
 var _ tensor.Lender = (*Part)(nil)
 
-// Path returns the path that the part was given; "" for the whole file.
+// Path returns the path of the part, or "" for the whole file.
 func (p *Part) Path() string { return p.path }
 
-// Offset returns how many bytes of the file are before the part.
+// Offset returns the number of bytes of the file before the part.
 func (p *Part) Offset() int { return p.offset }
 
-// Size returns how many bytes the part has.
+// Size returns the number of bytes of the part.
 func (p *Part) Size() int { return p.size }
 
-// String returns the path of the file, as it was given, and that of the part, for errors.
+// String returns the path of the file, as given to OpenSingle, and the path of the part, for
+// errors.
 func (p *Part) String() string {
 	if p.path == "" {
 		return p.of.path
@@ -36,7 +37,7 @@ func (p *Part) String() string {
 	return p.of.path + ": " + p.path
 }
 
-// Identity returns a comparable value that is equal for parts of one file, as [File.Identity].
+// Identity returns a comparable value that is equal for parts of the same file, as [File.Identity].
 func (p *Part) Identity() any { return p.of.id }
 
 // ReadOnly implements tensor.Lender.
@@ -65,12 +66,12 @@ func (p *Part) Pin() ([]byte, error) {
 	return b, p.named("read", err)
 }
 
-// Intact returns mapping.ErrFault if the file has become too short, between Borrow and Return; see
-// [mapping.Mapping.Intact].
+// Intact returns mapping.ErrFault if the file has become too short. It must be called between
+// Borrow and Return; see [mapping.Mapping.Intact].
 func (p *Part) Intact() error { return p.named("read", p.of.mapped.Load().Intact()) }
 
-// Advise tells the system how size bytes from offset on, which begins with the part, will be read.
-// It maps the file if need be.
+// Advise tells the system how size bytes of the part, from offset on, will be read. It maps the
+// file if necessary.
 func (p *Part) Advise(a mapping.Advice, offset, size int) error {
 	m, err := p.of.mapping()
 	if err == nil {
@@ -79,7 +80,7 @@ func (p *Part) Advise(a mapping.Advice, offset, size int) error {
 	return p.named("read", err)
 }
 
-// named says which part an error is about, and during which operation it happened.
+// named adds the operation and the path of the part to an error.
 func (p *Part) named(op string, err error) error {
 	switch {
 	case err == nil:

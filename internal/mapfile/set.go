@@ -17,22 +17,23 @@ import (
 )
 
 var (
-	// ErrReplaced says that another directory has the place of the one that was opened.
-	ErrReplaced = errors.New("the directory was replaced after it was opened, open it again")
-	// ErrGone says that a file is not there any more, though its directory is.
+	// ErrReplaced says that another directory has the name of the one that was opened.
+	ErrReplaced = errors.New("the directory was replaced after it was opened: open it again")
+	// ErrGone says that a file does not exist any more, but its directory does.
 	ErrGone = errors.New("the file is gone, or another has its name")
 )
 
 // Options say how a [Set] is opened.
 type Options struct {
-	// Writable maps files so that their memory can be written.
+	// Writable maps files for reading and writing.
 	Writable bool
-	// Name, if not nil, makes the errors of files: it adds what was done, "read", "flush" or
-	// "close", and the path of the file, to the reason.
+	// Name, if not nil, creates the errors of files, from the operation, "read", "flush" or
+	// "close", the path of the file, and the cause.
 	Name func(op, path string, err error) error
-	// Touch, if not nil, is called before memory of a file is written, or pinned where it can be
-	// written, unless that was touched before, see [File.Quiet]; after an error it is not. Calls
-	// may come from several goroutines at once.
+	// Touch, if not nil, is called before the memory of a file is written, or pinned if it is
+	// writable, unless the file is marked as touched, see [File.SetTouched] and [File.Quiet]. If
+	// Touch returns an error, the memory is not written. It may be called by several goroutines at
+	// once.
 	Touch func(f *File) error
 }
 
@@ -40,23 +41,24 @@ type Options struct {
 type Set struct {
 	opt  Options
 	root *vfs.Root
-	dir  atomic.Pointer[string] // its path, absolute
+	dir  atomic.Pointer[string] // absolute path of root
 	top  *Dir
 
 	mu      sync.Mutex
-	closed  bool    // guarded by mu; once it is set, no file is mapped that was not
-	rootErr error   // of closing root; never changes once closed is set
+	closed  bool    // guarded by mu; once set, no further file is mapped
+	rootErr error   // from closing root; does not change once closed is set
 	files   []*File // guarded by mu; only ever appended to
 }
 
-// A Dir is a directory of a [Set]: the one that was opened, or one below it.
+// A Dir is a directory of a [Set]: the one that was opened, or a directory in it.
 type Dir struct {
-	path string // below the top, "" for that itself
+	path string // relative to the top; "" for the top
 	info fs.FileInfo
 	up   *Dir
 }
 
-// Path returns the path below the directory that was opened, with slashes; "" for that itself.
+// Path returns the path relative to the directory that was opened, with slashes; "" for that
+// directory.
 func (d *Dir) Path() string { return d.path }
 
 // Open opens the directory whose absolute path is dir.
@@ -77,23 +79,23 @@ func Open(dir string, opt Options) (*Set, error) {
 	return s, nil
 }
 
-// Moved tells s that its directory has another path now, which is absolute.
+// Moved sets the path of the directory, which is absolute, after it was renamed.
 func (s *Set) Moved(dir string) { s.dir.Store(&dir) }
 
-// at returns the absolute path of a file, with slashes below the top.
+// at returns the absolute path of a file; path is relative to the top, with slashes.
 func (s *Set) at(path string) string { return filepath.Join(*s.dir.Load(), filepath.FromSlash(path)) }
 
-// Root returns the directory, to look around in; it is closed with s.
+// Root returns the open directory; it is closed with s.
 func (s *Set) Root() *vfs.Root { return s.root }
 
-// Top returns the directory that was opened, as the one to which files are added.
+// Top returns the directory that was opened as a Dir, to which files are added.
 func (s *Set) Top() *Dir { return s.top }
 
-// Dir returns a directory below the top, given its path and what Lstat says of it.
+// Dir returns a directory in up, given its path relative to the top and the result of Lstat.
 func (s *Set) Dir(up *Dir, path string, info fs.FileInfo) *Dir { return &Dir{path, info, up} }
 
-// Replaced reports whether another directory has the place of the one that was opened. It returns
-// fs.ErrNotExist if there is none.
+// Replaced reports whether another directory has the name of the one that was opened. It returns
+// fs.ErrNotExist if there is none of that name.
 func (s *Set) Replaced() (bool, error) { return s.replaced(s.top) }
 
 func (s *Set) replaced(d *Dir) (bool, error) {
@@ -104,8 +106,8 @@ func (s *Set) replaced(d *Dir) (bool, error) {
 	return !os.SameFile(d.info, is), nil
 }
 
-// InPlace returns ErrReplaced if another directory, or nothing, has the place of d or of a
-// directory around it.
+// InPlace returns ErrReplaced if the name of d, or of a directory that contains d, is now the name
+// of another directory or of none.
 func (s *Set) InPlace(d *Dir) error {
 	for ; d != nil; d = d.up {
 		if yes, err := s.replaced(d); yes || err != nil {
@@ -115,10 +117,10 @@ func (s *Set) InPlace(d *Dir) error {
 	return nil
 }
 
-// lost says why a file of d is not where it was: ErrReplaced, or ErrGone.
+// lost returns the reason for which a file of d is missing: ErrReplaced or ErrGone.
 func (s *Set) lost(d *Dir) error { return cmp.Or(s.InPlace(d), ErrGone) }
 
-// OpenDir opens d. It returns ErrReplaced if another directory has its place in the directory that
+// OpenDir opens d. It returns ErrReplaced if another directory has its name in the directory that
 // was opened.
 func (s *Set) OpenDir(d *Dir) (*vfs.Root, error) {
 	root, err := s.root.OpenRoot(path.Join(".", d.path))
@@ -160,7 +162,7 @@ func (s *Set) Mapped() iter.Seq[*File] {
 	}
 }
 
-// MapAll maps every file, so that none can be missed later.
+// MapAll maps every file, so that mapping cannot fail later.
 func (s *Set) MapAll() error {
 	for f := range s.All() {
 		if _, err := f.mapping(); err != nil {
@@ -178,7 +180,8 @@ func (s *Set) Closed() bool {
 }
 
 // Flush writes the stores made so far to the disk and waits for it. It returns ErrReplaced or
-// ErrGone if a mapped file is not where it was, so that nobody else will see them.
+// ErrGone if the path of a mapped file does not lead to that file any more, so that nobody else
+// will see the stores.
 func (s *Set) Flush() error {
 	if s.Closed() {
 		return mapping.ErrClosed
@@ -194,7 +197,7 @@ func (s *Set) Flush() error {
 	return nil
 }
 
-// misplaced returns an error unless a file is where it was.
+// misplaced returns an error unless the path of f still leads to f.
 func (s *Set) misplaced(f *File) error {
 	is, err := os.Lstat(s.at(f.path))
 	if err == nil && os.SameFile(is, f.info) {
@@ -203,7 +206,7 @@ func (s *Set) misplaced(f *File) error {
 	return s.lost(f.dir)
 }
 
-// Close refuses new loans and unmaps each file when its last loan ends; it does not wait for that.
+// Close refuses new loans, and unmaps each file when its last loan ends; it does not wait for that.
 // It returns mapping.ErrClosed if it was called before.
 func (s *Set) Close() error {
 	if !s.refuse() {
@@ -216,7 +219,7 @@ func (s *Set) Close() error {
 	return errors.Join(failed...)
 }
 
-// refuse keeps further files from being mapped, and reports whether it was the first to.
+// refuse prevents further files from being mapped. It returns false if s was closed already.
 func (s *Set) refuse() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,10 +230,10 @@ func (s *Set) refuse() bool {
 	return true
 }
 
-// CloseWait begins the close if it has not begun, and waits until all files are unmapped, or until
-// ctx ends, whose error it returns then.
+// CloseWait closes s if it is open, and waits until all files are unmapped. If ctx ends first, it
+// returns the error of ctx.
 func (s *Set) CloseWait(ctx context.Context) error {
-	_ = s.Close() // every file, before waiting for one; what it reports is reported below
+	_ = s.Close() // closes all files before waiting for one; its errors are returned below too
 	failed := []error{s.rootErr}
 	for f := range s.Mapped() {
 		err := f.mapped.Load().CloseWait(ctx)

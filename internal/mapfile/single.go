@@ -17,35 +17,33 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// A Single is one regular file that was opened by its path. It is a [Part] too, of all its bytes,
-// and so a tensor.Lender of them. It is mapped for reading when its memory is first wanted, and
-// holds a descriptor until then: another file that takes its name changes nothing. Safe for
-// concurrent use.
+// A Single is one regular file that was opened by its path. It is also the [Part] of all its bytes,
+// and so a tensor.Lender of them. It is mapped for reading on first use, and holds a descriptor
+// until then: if another file takes its name, nothing changes. Safe for concurrent use.
 type Single struct {
 	Part
-	path   string // as it was given
-	at     string // absolute
+	path   string // as given to OpenSingle
+	at     string // absolute path
 	name   func(op, part string, err error) error
-	info   fs.FileInfo // when it was opened
-	id     any         // as vfs.FileID says
+	info   fs.FileInfo // from when it was opened
+	id     any         // from vfs.FileID
 	mapped atomic.Pointer[mapping.Mapping]
 
 	mu     sync.Mutex
-	closed bool     // guarded by mu; once it is set, the file is not mapped any more
+	closed bool     // guarded by mu; once set, the file is not mapped
 	file   *os.File // guarded by mu; nil once the file is mapped or closed
 }
 
 var _ io.ReaderAt = (*Single)(nil)
 
-// OpenSingle opens the file at a path, and does not wait for the other end of a pipe. A link leads
-// to its file.
+// OpenSingle opens the file at a path; it follows links, and does not wait for the other end of a
+// pipe.
 //
-// name, if not nil, makes the errors of the file, here and later, of three things: the operation,
-// "open", "read" or "close", the path of the [Part], "" for the whole file, and the reason. Without
-// it they are an fs.PathError. Reasons are mapping.ErrNotRegular for a directory, a pipe or a
-// device, mapping.ErrSize for a file that is empty or was cut before it was mapped,
-// mapping.ErrFault if it was cut later, mapping.ErrLimit, mapping.ErrClosed, and errors of the
-// system.
+// name, if not nil, creates all errors of the file, from the operation, "open", "read" or "close",
+// the path of the [Part], "" for the whole file, and the cause. If name is nil, errors are
+// fs.PathErrors. The causes are mapping.ErrNotRegular for a directory, a pipe or a device,
+// mapping.ErrSize for a file that is empty or was truncated before it was mapped, mapping.ErrFault
+// if it was truncated later, mapping.ErrLimit, mapping.ErrClosed, and errors of the system.
 func OpenSingle(path string, name func(op, part string, err error) error) (*Single, error) {
 	s := &Single{path: path, name: name}
 	s.Part.of = s
@@ -56,12 +54,12 @@ func OpenSingle(path string, name func(op, part string, err error) error) (*Sing
 	return s, nil
 }
 
-// open opens the file and looks at it.
+// open opens the file and checks that it is regular.
 func (s *Single) open() (err error) {
 	if s.at, err = vfs.Absolute(s.path); err != nil {
 		return err
 	}
-	s.file, err = vfs.OpenFile(s.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not make us wait
+	s.file, err = vfs.OpenFile(s.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a pipe
 	if err != nil {
 		return err
 	}
@@ -70,14 +68,14 @@ func (s *Single) open() (err error) {
 		err = fmt.Errorf("%w: got mode %v", mapping.ErrNotRegular, s.info.Mode())
 	}
 	if err != nil {
-		_ = s.file.Close() // it was not even read
+		_ = s.file.Close() // nothing was read or written
 	}
 	return err
 }
 
-// Lend returns size bytes of the file from offset on as a [Part] with a name for errors, path. All
-// parts share one mapping. It returns mapping.ErrSize if the file had not all of these
-// bytes when it was opened.
+// Lend returns size bytes of the file, from offset on, as a [Part] named path in errors. All parts
+// share one mapping. Lend returns mapping.ErrSize if the file did not have all of these bytes when
+// it was opened.
 func (s *Single) Lend(path string, offset, size int) (*Part, error) {
 	p := &Part{s, path, offset, size}
 	if offset < 0 || size < 0 || offset > s.size-size {
@@ -86,9 +84,9 @@ func (s *Single) Lend(path string, offset, size int) (*Part, error) {
 	return p, nil
 }
 
-// Replaced reports whether opening the path again would show something else: another file has it
-// now, or this one was changed, as its size and time of modification tell. It returns
-// fs.ErrNotExist if there is none, and mapping.ErrClosed after Close.
+// Replaced reports whether opening the path again would give another content: because another file
+// has that path, or because this one has another size or modification time. It returns
+// fs.ErrNotExist if there is no file, and mapping.ErrClosed after Close.
 func (s *Single) Replaced() (bool, error) {
 	if s.Closed() {
 		return false, s.named("read", mapping.ErrClosed)
@@ -101,29 +99,29 @@ func (s *Single) Replaced() (bool, error) {
 	return !same, nil
 }
 
-// ReadAt implements io.ReaderAt. It does not map the file; once that is mapped, it copies from
-// memory.
+// ReadAt implements io.ReaderAt. It does not map the file; if the file is mapped, ReadAt copies
+// from memory.
 func (s *Single) ReadAt(b []byte, offset int64) (int, error) {
 	if file := s.unmapped(); file != nil {
 		n, err := file.ReadAt(b, offset)
 		if err == nil || err == io.EOF {
 			return n, err
 		}
-		if !errors.Is(err, fs.ErrClosed) { // it was mapped, or closed, meanwhile
+		if !errors.Is(err, fs.ErrClosed) { // the file was mapped or closed meanwhile
 			return n, s.named("read", err)
 		}
 	}
 	return s.copyAt(b, offset)
 }
 
-// unmapped returns the file, nil if it is mapped or closed.
+// unmapped returns the file, or nil if it is mapped or closed.
 func (s *Single) unmapped() *os.File {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file
 }
 
-// copyAt is ReadAt of a file that is mapped.
+// copyAt is ReadAt of a mapped file.
 func (s *Single) copyAt(b []byte, offset int64) (n int, err error) {
 	err = s.View(func(all []byte) (err error) {
 		n, err = bytes.NewReader(all).ReadAt(b, offset)
@@ -132,16 +130,15 @@ func (s *Single) copyAt(b []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-// Map maps the file, unless it is mapped already, and gives up its descriptor. Call it at the end
-// of opening where a program may have more files open than a process may have descriptors.
+// Map maps the file, unless it is mapped already, and closes its descriptor. Call it after opening
+// if a program may have more files open than the process may have descriptors.
 func (s *Single) Map() error {
 	_, err := s.mapping()
 	return s.named("open", err)
 }
 
-// View calls fn with all bytes of the file, which it maps: to read many small pieces of it, that is
-// faster than ReadAt. It returns the error of fn, and if the file was cut meanwhile,
-// mapping.ErrFault.
+// View calls fn with all bytes of the file, which it maps. For many small reads that is faster than
+// ReadAt. View returns the error of fn, and mapping.ErrFault if the file was truncated meanwhile.
 func (s *Single) View(fn func(b []byte) error) error {
 	if err := s.Map(); err != nil {
 		return err
@@ -158,7 +155,7 @@ func (s *Single) View(fn func(b []byte) error) error {
 	return err
 }
 
-// mapping returns the file mapped.
+// mapping returns the mapping of the file, which it maps on first use.
 func (s *Single) mapping() (*mapping.Mapping, error) {
 	if m := s.mapped.Load(); m != nil {
 		return m, nil
@@ -182,7 +179,7 @@ func (s *Single) mapping() (*mapping.Mapping, error) {
 
 // dropFile closes the descriptor. The caller holds mu.
 func (s *Single) dropFile() {
-	_ = s.file.Close() // it was only read
+	_ = s.file.Close() // nothing was written
 	s.file = nil
 }
 
@@ -193,7 +190,7 @@ func (s *Single) Closed() bool {
 	return s.closed
 }
 
-// Close refuses new loans and unmaps the file when the last loan ends; it does not wait for that.
+// Close refuses new loans, and unmaps the file when the last loan ends; it does not wait for that.
 // It returns mapping.ErrClosed if it was called before.
 func (s *Single) Close() error {
 	s.mu.Lock()
@@ -209,10 +206,10 @@ func (s *Single) Close() error {
 	return nil
 }
 
-// CloseWait begins the close if it has not begun, and waits until the file is unmapped, or until
-// ctx ends, whose error it returns then.
+// CloseWait closes s if it is open, and waits until the file is unmapped. If ctx ends first, it
+// returns the error of ctx.
 func (s *Single) CloseWait(ctx context.Context) error {
-	_ = s.Close() // what it reports is reported below
+	_ = s.Close() // its error is returned below too
 	m := s.mapped.Load()
 	if m == nil {
 		return nil

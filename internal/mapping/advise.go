@@ -24,10 +24,10 @@ const (
 // [errors.ErrUnsupported] for an Advice that is not one of the constants. Safe for concurrent use.
 func (m *Mapping) Advise(a Advice) error { return m.AdviseRange(a, 0, m.size) }
 
-// AdviseRange is [Mapping.Advise] for size bytes from offset on, and what else lies in their pages.
-// Only [WillNeed] is about a part: any other Advice about one would make the system keep several
-// mappings in the place of this one, so it is given about all bytes. AdviseRange returns also an
-// error that wraps [ErrSize] if not all of these bytes are mapped. Safe for concurrent use.
+// AdviseRange is [Mapping.Advise] for size bytes from offset on, and the rest of their pages. Only
+// [WillNeed] applies to a part: other advice about a part would make the system split the mapping
+// into several, so it applies to all bytes. AdviseRange also returns an error that wraps [ErrSize]
+// if not all of these bytes are mapped. Safe for concurrent use.
 func (m *Mapping) AdviseRange(a Advice, offset, size int) error {
 	if a > WillNeed {
 		return fmt.Errorf("advice %d: %w", a, errors.ErrUnsupported)

@@ -9,11 +9,11 @@ var (
 	// ErrClosed reports the use of a Mapping after Close began.
 	ErrClosed = errors.New("already closed")
 
-	// ErrFault reports a load or store that mapped memory refused: beyond the end of a file that
-	// was cut, or a store to bytes that were mapped ReadOnly.
+	// ErrFault reports a fault of a load or store in mapped memory: beyond the end of a file that
+	// was truncated, or a store to bytes that were mapped ReadOnly.
 	ErrFault = errors.New("fault in mapped memory")
 
-	// ErrSize reports a size that cannot be mapped: none at all, or more than the file holds.
+	// ErrSize reports a size that cannot be mapped: zero, or more than the file holds.
 	ErrSize = errors.New("size cannot be mapped")
 
 	// ErrLimit reports a mapping beyond [Limit].
@@ -23,16 +23,16 @@ var (
 	ErrNotRegular = errors.New("not a regular file")
 )
 
-// A FaultError is a memory fault. It says in which file it happened, if the address lies in a live
-// [Mapping] and not in a copy. A copy that runs across the end of a file may fault at any byte
-// beyond it, not just the first. It wraps [ErrFault].
+// A FaultError is a memory fault. It has the file, if the address is in a live [Mapping] that is
+// not a copy. A copy operation across the end of a file may fault at any byte beyond the end, not
+// just the first. FaultError wraps [ErrFault].
 type FaultError struct {
-	Addr   uintptr // a number to compare, not a way to the byte
-	File   string  // as it was called when it was mapped; "" if it is not known
+	Addr   uintptr // for comparison; not a pointer
+	File   string  // name when it was mapped; "" if unknown
 	Offset int     // in File
 }
 
-// Error returns the text: the fault and where it is.
+// Error returns the fault and its location.
 func (e *FaultError) Error() string {
 	if e.File == "" {
 		return fmt.Sprintf("%v: at address %#x", ErrFault, e.Addr)

@@ -5,11 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// Guard runs fn and turns a memory fault inside it into a [*FaultError], which says where it is.
-// What fn did before the fault stays done. Any other panic passes through, a nil dereference
-// included.
+// Guard runs fn and turns a memory fault inside it into a [*FaultError]. The effects of fn before
+// the fault remain. Any other panic passes through, including a nil dereference.
 //
-// Guard covers the calling goroutine only, not those that fn starts. Guards nest. Safe for
+// Guard covers only the calling goroutine, not goroutines that fn starts. Guards nest. Safe for
 // concurrent use.
 func Guard(fn func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

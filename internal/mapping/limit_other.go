@@ -4,5 +4,5 @@ package mapping
 
 import "math"
 
-// mostMaps returns a number that no process reaches: no limit is known.
+// mostMaps returns a number that no process reaches, since no limit is known.
 func mostMaps() int { return math.MaxInt }

@@ -10,11 +10,11 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// A Mode says what may be done with mapped bytes.
+// A Mode says how mapped bytes may be used.
 type Mode uint8
 
 const (
-	// ReadOnly maps bytes that must not be stored to: a store is a fault.
+	// ReadOnly maps bytes for reading: a store is a fault.
 	ReadOnly Mode = iota
 	// ReadWrite maps bytes whose stores reach the file and every other mapping of it.
 	ReadWrite
@@ -23,11 +23,11 @@ const (
 	ReadOrCopy
 )
 
-// copySize is the largest size in bytes of which ReadOrCopy makes a copy.
+// copySize is the largest size in bytes that ReadOrCopy copies.
 const copySize = 64 << 10
 
-// Map maps the first size bytes of f, which may be closed afterwards. ReadWrite needs an f that is
-// open for reading and writing.
+// Map maps the first size bytes of f, which may be closed afterwards. For ReadWrite, f must be open
+// for reading and writing.
 //
 // Map returns an [fs.PathError] that wraps [ErrNotRegular] if f is not a regular file, [ErrSize] if
 // size is not positive or f is shorter than size, and [ErrLimit] if the process has [Limit]
@@ -43,8 +43,8 @@ func Map(f *os.File, size int, mode Mode) (*Mapping, error) {
 	return newMapping(res, mode), nil
 }
 
-// check reports why the first size bytes of f cannot be mapped. It asks the open file, not its
-// path.
+// check returns an error if the first size bytes of f cannot be mapped. It examines the open file,
+// not its path.
 func check(f *os.File, size int) error {
 	info, err := f.Stat()
 	switch {
@@ -60,7 +60,7 @@ func check(f *os.File, size int) error {
 	return nil
 }
 
-// acquire returns the memory, mapped if one more mapping is allowed.
+// acquire returns the bytes, mapped if the limit allows one more mapping.
 func acquire(f *os.File, size int, mode Mode) (*resource, error) {
 	limit := Limit()
 	switch {
@@ -76,7 +76,7 @@ func acquire(f *os.File, size int, mode Mode) (*resource, error) {
 	return nil, fmt.Errorf("%w: the process has %d, half of vm.max_map_count: close some, or raise it", ErrLimit, limit)
 }
 
-// reserve asks the system for the memory.
+// reserve maps the bytes.
 func reserve(f *os.File, size int, mode Mode) (*resource, error) {
 	res := new(resource)
 	src, err := res.file.hold(f)
@@ -107,7 +107,7 @@ func duplicate(f *os.File, size int) (*resource, error) {
 	return &resource{data: data}, nil
 }
 
-// protection returns mmap-go's word for mode.
+// protection returns mmap-go's constant for mode.
 func protection(mode Mode) int {
 	if mode == ReadWrite {
 		return mmap.RDWR

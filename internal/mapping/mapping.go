@@ -11,12 +11,13 @@ import (
 // open is the bit of a Mapping's state that is set until Close begins; the bits below count users.
 const open = 1 << 63
 
-// A Mapping is a file mapped into memory. Only [Map] makes an open one; the zero Mapping is closed.
+// A Mapping is a file mapped into memory. Only [Map] returns an open one; the zero Mapping is
+// closed.
 //
-// Invariant: once the open bit is gone, the number of users only falls. Whoever brings the state to
-// zero, Close or the last Release, ends the Mapping; there is exactly one such call.
+// Invariant: once the open bit is cleared, the number of users only falls. The call that brings the
+// state to zero, Close or the last Release, ends the Mapping; there is exactly one such call.
 //
-// Safe for concurrent use. What concurrent users do with the bytes is up to them.
+// Safe for concurrent use. Concurrent users coordinate access to the bytes themselves.
 type Mapping struct {
 	state   atomic.Uint64 // open bit and number of users
 	ended   chan struct{} // closed once the memory is unmapped; nil in the zero Mapping
@@ -36,8 +37,8 @@ func newMapping(res *resource, mode Mode) *Mapping {
 }
 
 // Acquire returns the mapped bytes, which are valid until [Mapping.Release]. Each successful
-// Acquire needs one Release. The caller must keep m itself reachable until then, as calling Release
-// on it does; the bytes alone do not.
+// Acquire needs one Release. The caller must keep m itself reachable until then, which the call of
+// Release does; the bytes alone do not.
 //
 // Acquire never blocks. It returns [ErrClosed] once Close began, also to a goroutine that already
 // holds the bytes.
@@ -53,8 +54,8 @@ func (m *Mapping) Acquire() ([]byte, error) {
 	}
 }
 
-// Release ends the loan of one [Mapping.Acquire]. The last one after Close began unmaps. Release
-// panics if there is no loan.
+// Release ends one [Mapping.Acquire]. The last Release after Close began unmaps the bytes. Release
+// panics if there is no Acquire to end.
 func (m *Mapping) Release() {
 	s := m.state.Add(^uint64(0))
 	if (s+1)&^open == 0 {
@@ -65,10 +66,10 @@ func (m *Mapping) Release() {
 	}
 }
 
-// Pin returns the mapped bytes for use until Close, by code that cannot say when it is done. From
-// now on m is unmapped by [Mapping.Close] only: if m becomes unreachable, the bytes stay valid
-// until the process ends. Using them after Close is a fault at best. Pin returns [ErrClosed] once
-// Close began.
+// Pin returns the mapped bytes for use until Close, by code that does not say when it is done. From
+// then on only [Mapping.Close] unmaps m: if m becomes unreachable, the bytes stay valid until the
+// process ends. Using them after Close is at best a fault. Pin returns [ErrClosed] once Close
+// began.
 func (m *Mapping) Pin() ([]byte, error) {
 	data, err := m.Acquire()
 	if err != nil {
@@ -79,11 +80,11 @@ func (m *Mapping) Pin() ([]byte, error) {
 	return data, nil
 }
 
-// Flush writes the stores made so far to the disk and waits for it. Unless m is ReadWrite there is
-// nothing to do. Flush returns [ErrClosed] once Close began. Safe for concurrent use.
+// Flush writes the stores made so far to the disk and waits for it. It does nothing unless m is
+// ReadWrite. Flush returns [ErrClosed] once Close began. Safe for concurrent use.
 func (m *Mapping) Flush() error { return m.FlushRange(0, m.size) }
 
-// FlushRange is [Mapping.Flush] of size bytes from offset on, and what else lies in their pages. On
+// FlushRange is [Mapping.Flush] of size bytes from offset on, and the rest of their pages. On
 // Windows it flushes all bytes. It returns [ErrClosed] once Close began, and an error that wraps
 // [ErrSize] if not all of these bytes are mapped. Safe for concurrent use.
 func (m *Mapping) FlushRange(offset, size int) error {
@@ -95,7 +96,7 @@ func (m *Mapping) FlushRange(offset, size int) error {
 	})
 }
 
-// inPages calls fn with the pages in which size bytes from offset on lie, unless size is 0.
+// inPages calls fn with the pages that contain size bytes from offset on, unless size is 0.
 func (m *Mapping) inPages(offset, size int, fn func(pages []byte) error) error {
 	data, err := m.Acquire()
 	if err != nil {
@@ -113,14 +114,14 @@ func (m *Mapping) inPages(offset, size int, fn func(pages []byte) error) error {
 	return fn(data[start:min((last+1)*page, len(data))])
 }
 
-// Intact returns nil if the file is still at least as long as what is mapped, and else an error
-// that wraps [ErrFault]. What lies behind the end of a file but in its last page reads as zeros,
-// and is stored to, without a fault: whoever has used the bytes asks Intact whether they were all
-// there. It costs one call to the system, and waits for nobody.
+// Intact returns an error that wraps [ErrFault] if the file has become shorter than the mapped
+// bytes. Bytes past EOF within the last page read as zeros, and stores to them do not reach the
+// file, without a fault; so code that has used the bytes calls Intact to learn whether they all
+// existed. Intact takes one system call and never waits.
 //
-// The Mapping needs a descriptor of the file for that. On Unix systems only some mappings of the
-// process have one, see the package doc; Intact of others knows nothing and returns nil. Nor does
-// it notice that a file was cut and made longer again. A copy is always intact.
+// Intact needs a descriptor of the file. On Unix systems only some mappings of the process have
+// one, see the package doc; for others Intact returns nil without a check. It does not notice that
+// a file was truncated and extended again. A copy is always intact.
 //
 // Intact must be called between [Mapping.Acquire] and [Mapping.Release]; Close may have begun. Safe
 // for concurrent use.
@@ -128,17 +129,17 @@ func (m *Mapping) Intact() error {
 	n, ok, err := m.res.file.size()
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: the size of the file is not known: %w", ErrFault, err)
+		return fmt.Errorf("%w: cannot get the size of the file: %w", ErrFault, err)
 	case ok && n < int64(m.size):
-		return fmt.Errorf("%w: the file was cut: got %d bytes, want %d", ErrFault, n, m.size)
+		return fmt.Errorf("%w: the file was truncated: got %d bytes, want %d", ErrFault, n, m.size)
 	}
 	return nil
 }
 
-// Close refuses new users and returns without waiting for the running ones, so it may be called by
-// one of them. It unmaps at once if there are none and returns the error of that; else the last
-// [Mapping.Release] unmaps, and [Mapping.CloseWait] returns the error. No slice from [Mapping.Pin]
-// may be used from now on. Every call but the first returns [ErrClosed].
+// Close refuses new users and returns without waiting for the running ones, so a user may call it.
+// If there are no users, it unmaps the bytes and returns an error of that; otherwise the last
+// [Mapping.Release] unmaps, and [Mapping.CloseWait] returns the error. Slices from [Mapping.Pin]
+// must not be used afterwards. Every call but the first returns [ErrClosed].
 func (m *Mapping) Close() error {
 	was := m.state.And(^uint64(open))
 	if was&open == 0 {
@@ -150,10 +151,10 @@ func (m *Mapping) Close() error {
 	return m.end()
 }
 
-// CloseWait begins the close if it has not begun, and waits until the memory is unmapped. It
-// returns the error of unmapping, or that of ctx if ctx ends first: then the close goes on without
-// it. It may be called any number of times. A goroutine that calls it between its own Acquire and
-// Release waits until ctx ends.
+// CloseWait closes m if it is open, and waits until the bytes are unmapped. It returns the error of
+// unmapping. If ctx ends first, it returns the error of ctx, and closing continues. It may be
+// called any number of times. A goroutine that calls it between its own Acquire and Release waits
+// until ctx ends.
 func (m *Mapping) CloseWait(ctx context.Context) error {
 	_ = m.Close() // ErrClosed, or the error that m.err holds too
 	if m.ended == nil {
@@ -172,7 +173,7 @@ func (m *Mapping) CloseWait(ctx context.Context) error {
 	}
 }
 
-// end unmaps. There are no users left and there will be none.
+// end unmaps the bytes. There are no users, and there will be none.
 func (m *Mapping) end() error {
 	m.cleanup.Stop()
 	m.err = m.res.unmap()

@@ -12,23 +12,23 @@ import (
 // live counts the mappings of the process.
 var live atomic.Int64
 
-// Live returns how many mappings are alive in the process: mapped, not copied, and neither closed
+// Live returns the number of mappings alive in the process: mapped, not copied, and neither closed
 // nor cleaned up. It is meant for leak tests. Safe for concurrent use.
 func Live() int { return int(live.Load()) }
 
-// A resource is what the cleanup of a Mapping needs. It must not point back at the Mapping, which
-// would then stay reachable for ever.
+// A resource is the state that the cleanup of a Mapping needs. It must not refer to the Mapping,
+// which would then stay reachable forever.
 type resource struct {
 	data   mmap.MMap
-	file   held         // what stays open beside data
-	done   func() error // gives file back; nil if data is a copy, memory of Go's
-	pinned atomic.Bool  // a raw slice has escaped
+	file   held         // the descriptor kept for the file
+	done   func() error // closes file; nil if data is a copy in Go memory
+	pinned atomic.Bool  // Pin returned the bytes
 }
 
 // copied reports whether data is a copy, which is not mapped.
 func (r *resource) copied() bool { return r.done == nil }
 
-// unmap gives the memory back. It must be called once; nobody may use data any more.
+// unmap unmaps the bytes. It must be called once; data must not be used afterwards.
 func (r *resource) unmap() error {
 	if r.copied() {
 		r.data = nil
@@ -42,22 +42,22 @@ func (r *resource) unmap() error {
 	return r.done()
 }
 
-// A region is where a file is mapped.
+// A region is the address range of a mapped file.
 type region struct {
 	file string
 	base uintptr
 	size int
 }
 
-// regions holds the region of each resource that is mapped.
+// regions holds the region of each mapped resource.
 var regions sync.Map
 
-// keepRegion has [locate] find the file of r, until it is unmapped.
+// keepRegion records the file of r for [locate], until r is unmapped.
 func (r *resource) keepRegion(file string) {
 	regions.Store(r, region{file, uintptr(unsafe.Pointer(unsafe.SliceData(r.data))), len(r.data)})
 }
 
-// locate returns the error of a fault at an address.
+// locate returns the FaultError for an address.
 func locate(addr uintptr) error {
 	e := &FaultError{Addr: addr}
 	regions.Range(func(_, v any) bool {
@@ -71,8 +71,8 @@ func locate(addr uintptr) error {
 	return e
 }
 
-// abandon is the cleanup: nobody can reach the Mapping any more. A pinned slice may still be in
-// use, but nobody asks about the file.
+// abandon is the cleanup of an unreachable Mapping. Pinned bytes may still be in use, so they stay
+// mapped; the descriptor is not needed any more.
 func abandon(r *resource) {
 	if r.pinned.Load() && !r.copied() {
 		_ = r.done()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// advices holds the system's word for each Advice.
+// advices holds the system's constant for each Advice.
 var advices = [...]int{
 	Normal:     unix.MADV_NORMAL,
 	Random:     unix.MADV_RANDOM,
@@ -19,11 +19,13 @@ var advices = [...]int{
 	WillNeed:   unix.MADV_WILLNEED,
 }
 
-// neededAtOnce is how many bytes are asked for at a time: of more, Linux reads in as many as it
-// reads ahead, by default these, and forgets the rest (force_page_cache_ra in mm/readahead.c).
+// neededAtOnce is the number of bytes in one call of madvise for WillNeed. Of more bytes, Linux
+// reads in only its read-ahead size, by default this number, and ignores the rest
+// (force_page_cache_ra in mm/readahead.c).
 const neededAtOnce = 128 << 10
 
-// advise passes the advice on. Kernels and file systems that do not know it say ENOSYS or EINVAL.
+// advise passes the advice to the system. Kernels and file systems that do not support it return
+// ENOSYS or EINVAL.
 func advise(data []byte, a Advice) error {
 	piece := len(data)
 	if a == WillNeed {
@@ -46,7 +48,7 @@ func flush(_, pages []byte) error {
 	return os.NewSyscallError("msync", unix.Msync(pages, unix.MS_SYNC))
 }
 
-// mostHeld returns how many mappings of the process keep a descriptor of their file at most.
+// mostHeld returns the largest number of mappings of the process that keep a descriptor.
 var mostHeld = sync.OnceValue(func() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -55,25 +57,25 @@ var mostHeld = sync.OnceValue(func() int {
 	return shareOf(uint64(limit.Cur))
 })
 
-// shareOf returns how many of the descriptors that a process may have mappings keep, so that
-// directories of many files leave descriptors for others.
+// shareOf returns the number of descriptors for mappings, given the limit of the process. It leaves
+// descriptors for other uses when directories have many files.
 func shareOf(limit uint64) int { return int(min(1000, limit/10)) }
 
-// keeping holds those that keep a descriptor. It is locked before any of them is.
+// keeping holds all helds with a descriptor. It is locked before any of them is.
 var keeping = struct {
 	sync.Mutex
 	all map[*held]struct{}
 }{all: map[*held]struct{}{}}
 
-// A held is the descriptor of its file that a mapping keeps, or none.
+// A held is the descriptor that a mapping may keep of its file.
 type held struct {
-	mu   sync.RWMutex // guards the others
+	mu   sync.RWMutex // guards the fields below
 	fd   int
 	kept bool
 }
 
-// hold returns the file to map, and keeps what is needed of it until close. Here the kernel keeps
-// the file of a mapping itself, and the descriptor is only to ask for its size.
+// hold returns the file to map, and keeps a descriptor until close if there are not too many. On
+// Unix the kernel keeps the file of a mapping; the descriptor is only for its size.
 func (h *held) hold(f *os.File) (src *os.File, err error) {
 	keeping.Lock()
 	defer keeping.Unlock()
@@ -81,15 +83,15 @@ func (h *held) hold(f *os.File) (src *os.File, err error) {
 		return f, nil
 	}
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil { // as if the process had enough of them
+	if err != nil { // go on without a descriptor
 		return f, nil
 	}
-	h.fd, h.kept = fd, true // nobody else knows h yet
+	h.fd, h.kept = fd, true // h is not shared yet
 	keeping.all[h] = struct{}{}
 	return f, nil
 }
 
-// size returns how long the file is, or false if no descriptor of it is kept.
+// size returns the size of the file. ok is false if h has no descriptor.
 func (h *held) size() (n int64, ok bool, err error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -104,7 +106,7 @@ func (h *held) size() (n int64, ok bool, err error) {
 	}
 }
 
-// close gives back what is kept.
+// close closes the descriptor and forgets h.
 func (h *held) close() error {
 	keeping.Lock()
 	delete(keeping.all, h)
@@ -128,7 +130,7 @@ func dropAll() {
 	keeping.Lock()
 	defer keeping.Unlock()
 	for h := range keeping.all {
-		_ = h.drop() // it was only to ask
+		_ = h.drop() // the descriptor was only for the size
 	}
 	clear(keeping.all)
 }

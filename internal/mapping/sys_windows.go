@@ -7,18 +7,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// advise does nothing: Windows takes no advice on mapped files.
+// advise does nothing: Windows has no advice for mapped files.
 func advise([]byte, Advice) error { return nil }
 
-// flush writes all to the disk: mmap-go knows a mapping by where it begins.
+// flush flushes all bytes: mmap-go identifies a mapping by its first byte.
 func flush(all mmap.MMap, _ []byte) error { return all.Flush() }
 
-// A held is the duplicate of its file that a mapping keeps; a copy keeps none.
+// A held is the duplicate handle that a mapping keeps of its file; a copy has none.
 type held struct{ file *os.File }
 
-// hold returns the file to map, and keeps what is needed of it until close. Here both are a
-// duplicate of f: mmap-go flushes the file it was given before it unmaps, and f may be closed by
-// then.
+// hold returns the file to map, and keeps it until close. It is a duplicate of f: mmap-go flushes
+// the file that it was given before it unmaps, and f may be closed by then.
 func (h *held) hold(f *os.File) (src *os.File, err error) {
 	var dup windows.Handle
 	self := windows.CurrentProcess()
@@ -30,7 +29,7 @@ func (h *held) hold(f *os.File) (src *os.File, err error) {
 	return h.file, nil
 }
 
-// size returns how long the file is, or false for a copy.
+// size returns the size of the file. ok is false for a copy.
 func (h *held) size() (n int64, ok bool, err error) {
 	if h.file == nil {
 		return 0, false, nil
@@ -42,7 +41,7 @@ func (h *held) size() (n int64, ok bool, err error) {
 	return info.Size(), true, nil
 }
 
-// close gives the duplicate back.
+// close closes the duplicate.
 func (h *held) close() error { return h.file.Close() }
 
 // dropAll does nothing: each mapping needs its duplicate.

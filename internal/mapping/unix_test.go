@@ -120,12 +120,12 @@ func TestIntact(t *testing.T) {
 	}{
 		{"as long as it was", 16, 16, ""},
 		{"longer", 16, 17, ""},
-		{"within its only page", 16, 10, "fault in mapped memory: the file was cut: got 10 bytes, want 16"},
+		{"within its only page", 16, 10, "fault in mapped memory: the file was truncated: got 10 bytes, want 16"},
 		{"by its last byte", page, page - 1, ""},
 		{"within its last page", page + 16, page + 10, ""},
 		{"by its last page", 2 * page, page, ""},
 		{"by pages, and within one", 3 * page, page + 1, ""},
-		{"to nothing", 16, 0, "fault in mapped memory: the file was cut: got 0 bytes, want 16"},
+		{"to nothing", 16, 0, "fault in mapped memory: the file was truncated: got 0 bytes, want 16"},
 	}
 	for _, mode := range []mapping.Mode{mapping.ReadOnly, mapping.ReadWrite} {
 		for _, tt := range tests {

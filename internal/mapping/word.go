@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// Word32 is [Mapping.Acquire] of four bytes, from byte at on, as a 32-bit word in the machine's
-// order, for [Mapping.WaitWord]. It is valid until [Mapping.Release]. What [Mapping.Words] says of
-// stores holds here too. Word32 returns [ErrClosed] once Close began, and an error that wraps
+// Word32 is [Mapping.Acquire] of the four bytes from byte at on, as a 32-bit word in the machine's
+// byte order, for [Mapping.WaitWord]. It is valid until [Mapping.Release]. For stores, the rules of
+// [Mapping.Words] hold. Word32 returns [ErrClosed] once Close began, and an error that wraps
 // [ErrSize] if at is not a multiple of 4 or not all four bytes are mapped. Safe for concurrent use.
 func (m *Mapping) Word32(at int) (*atomic.Uint32, error) {
 	data, err := m.Acquire()
@@ -24,18 +24,19 @@ func (m *Mapping) Word32(at int) (*atomic.Uint32, error) {
 	return (*atomic.Uint32)(unsafe.Pointer(&data[at])), nil
 }
 
-// WaitWord waits until the 32-bit word at byte at differs from value, [Mapping.WakeWord] is called
-// for the word, in this process or another, or timeout has passed. It may also return without any
-// of these, so callers look at the word again. If the word differs already, it returns at once: a
-// change that is followed by a WakeWord is never missed. A WakeWord without a change is missed by
-// those who do not wait yet.
+// WaitWord waits until the 32-bit word at byte at differs from value, until [Mapping.WakeWord] is
+// called for the word in any process, or until timeout has passed. It may also return earlier, so
+// callers check the word again. If the word differs already, WaitWord returns at once: a change
+// followed by a WakeWord is never missed. A WakeWord without a change is missed by goroutines that
+// do not wait yet.
 //
-// WaitWord keeps the memory mapped, as Acquire does, and one thread while it waits. Close does not
-// end it: change the word and call WakeWord first. On systems other than Linux it looks at the word
-// every 10 ms.
+// While it waits, WaitWord keeps the memory mapped, as Acquire does, and occupies one thread. Close
+// does not end it: change the word and call WakeWord first. On systems other than Linux it polls
+// the word every 10 ms.
 //
-// WaitWord returns [ErrClosed] once Close began, an error that wraps [ErrFault] if the file was cut
-// before the page of the word, and the errors of [Mapping.Word32]. Safe for concurrent use.
+// WaitWord returns [ErrClosed] once Close began, an error that wraps [ErrFault] if the file was
+// truncated before the page of the word, and the errors of [Mapping.Word32]. Safe for concurrent
+// use.
 func (m *Mapping) WaitWord(at int, value uint32, timeout time.Duration) error {
 	word, err := m.Word32(at)
 	if err != nil {
@@ -49,8 +50,8 @@ func (m *Mapping) WaitWord(at int, value uint32, timeout time.Duration) error {
 }
 
 // WakeWord ends every [Mapping.WaitWord] that waits for the 32-bit word at byte at, in all
-// processes. The word is to be changed before. On systems other than Linux it does nothing: the
-// change is enough. WakeWord returns the errors of WaitWord. Safe for concurrent use.
+// processes. Change the word before calling it. On systems other than Linux it does nothing, since
+// the change is enough. WakeWord returns the errors of WaitWord. Safe for concurrent use.
 func (m *Mapping) WakeWord(at int) error {
 	word, err := m.Word32(at)
 	if err != nil {
@@ -60,7 +61,7 @@ func (m *Mapping) WakeWord(at int) error {
 	return wakeWord(word)
 }
 
-// pollWord is WaitWord for systems that cannot wait for a word.
+// pollWord is WaitWord for systems without futexes.
 func pollWord(word *atomic.Uint32, value uint32, timeout time.Duration) error {
 	return Guard(func() {
 		for word.Load() == value && timeout > 0 {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The operations of futex(2), without FUTEX_PRIVATE_FLAG: other processes take part.
+// The operations of futex(2), without FUTEX_PRIVATE_FLAG, since other processes take part.
 const (
 	futexWait = 0
 	futexWake = 1
 )
 
-// waitWord blocks its thread. The kernel compares the word and begins to wait in one step.
+// waitWord blocks its thread. The kernel compares the word and starts to wait in one step.
 func waitWord(word *atomic.Uint32, value uint32, timeout time.Duration) error {
 	limit := unix.NsecToTimespec(int64(timeout))
 	_, _, errno := unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(value),

@@ -10,8 +10,8 @@ import (
 // blockRows is the number of rows that LoadAll loads at a time.
 const blockRows = 4096
 
-// LoadAll loads the rows of all chunks, some thousand at a time, and calls write for each such
-// block, with the number of its rows: chunks may be larger than memory. It returns the first error:
+// LoadAll loads the rows of all chunks, a few thousand at a time, and calls write for each such
+// block, with its number of rows. So chunks may be larger than memory. It returns the first error:
 // of chunks, of [Table.Load], of write, or the cause of ctx.
 func (t *Table) LoadAll(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict, error], write func(rows int) error) error {
 	for chunk, err := range chunks {
@@ -37,8 +37,8 @@ func (t *Table) LoadAll(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict,
 	return nil
 }
 
-// blockOf returns a view of the block of a chunk that begins with a row; the chunk itself if that
-// has no rows, or is not one that a table can load.
+// blockOf returns a view of the block of a chunk that begins with row from. It returns the chunk
+// itself if it is small, or invalid for a table.
 func blockOf(chunk *tdict.TensorDict, from int) (*tdict.TensorDict, error) {
 	if chunk == nil || len(chunk.Shape()) == 0 || chunk.Shape()[0] <= blockRows {
 		return chunk, nil

@@ -7,17 +7,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// cells are the elements of a column, in memory that is used again.
+// cells are the elements of a column, in memory that is reused.
 type cells interface {
 	// parse appends an element.
 	parse(text []byte) error
-	// zero appends an element that is zero.
+	// zero appends a zero element.
 	zero()
 	len() int
-	// grow makes room for n more elements.
+	// grow allocates memory for n more elements.
 	grow(n int)
 	reset()
-	// tensor returns the elements with a shape, which holds that many. It shares memory.
+	// tensor returns the elements with a shape of their number. It shares memory.
 	tensor(shape []int) (*tensor.Tensor, error)
 
 	// load replaces the elements by copies of t's.

@@ -14,17 +14,17 @@ import (
 type Column struct {
 	// Spec is the entry in the schema.
 	Spec tdict.Spec
-	// Width is the number of elements in Spec.Shape: the values of a row, or, of a ragged tensor,
-	// the elements of a value.
+	// Width is the number of elements in Spec.Shape: the number of values in a row or, for a ragged
+	// tensor, of elements in a value.
 	Width int
 
-	cells   cells     // the elements; the bytes of texts
-	offsets [][]int64 // of each level, from 0 on; texts have one
-	lent    bool      // a ragged.Layout has the offsets
+	cells   cells     // the elements, or the bytes of texts
+	offsets [][]int64 // offsets of each level; texts have one level
+	lent    bool      // a ragged.Layout shares the offsets
 	mask    *cellsAs[bool]
 	fill    []byte // the text of a missing value, or nil
 
-	numbers *cellsAs[int32] // of categories
+	numbers *cellsAs[int32] // codes of categories
 	codes   *ragged.TextCodes
 	time    *Time
 }
@@ -32,8 +32,8 @@ type Column struct {
 // Missable reports whether a value of c may be missing.
 func (c *Column) Missable() bool { return c.mask != nil || c.fill != nil }
 
-// Append appends a value: an element, or a text. It returns [ErrValue] if it does not fit; then
-// nothing has changed. It does not keep text.
+// Append appends a value: an element, or a text. It does not keep text. It returns [ErrValue] if
+// the value does not fit; then nothing has changed.
 func (c *Column) Append(text []byte) error {
 	if c.Spec.Kind == tdict.KindText {
 		bytes := c.cells.(*cellsAs[uint8])
@@ -48,12 +48,12 @@ func (c *Column) Append(text []byte) error {
 	return nil
 }
 
-// AppendMissing appends a value that is missing, or, to a ragged tensor, a row that is. It returns
+// AppendMissing appends a missing value or, for a ragged tensor, a missing row. It returns
 // [ErrValue] if c is not Missable.
 func (c *Column) AppendMissing() error {
 	switch {
 	case !c.Missable():
-		return fmt.Errorf("%w: got none, want %v: make the entry Optional, or give it a Fill", ErrValue, c.describe())
+		return fmt.Errorf("%w: got none, want %v: make the entry Optional, or set Fill", ErrValue, c.describe())
 	case c.Spec.Kind == tdict.KindRagged:
 		if err := c.EndList(1); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (c *Column) AppendMissing() error {
 	return nil
 }
 
-// EndList ends a list of a ragged tensor: the row itself at level 1, a list of elements at level
+// EndList ends a list of a ragged tensor: the row itself at level 1, a list of values at level
 // Depth. It returns [ErrValue] if the elements since the last list are not whole values.
 func (c *Column) EndList(level int) error {
 	n := c.cells.len() / c.Width
@@ -91,7 +91,7 @@ func (c *Column) EndList(level int) error {
 	return nil
 }
 
-// describe returns the name of the type of c's values, for errors.
+// describe describes the type of c's values, for errors.
 func (c *Column) describe() string {
 	switch {
 	case c.Spec.Kind == tdict.KindText:
@@ -121,7 +121,7 @@ func (c *Column) shape(rows int) shapeops.Shape { return append(shapeops.Shape{r
 func (c *Column) reset() {
 	c.cells.reset()
 	for i, old := range c.offsets {
-		if c.offsets[i] = old[:0]; c.lent { // to clones too, which share the layout
+		if c.offsets[i] = old[:0]; c.lent { // clones share the layout too
 			c.offsets[i] = make([]int64, 0, cap(old))
 		}
 		c.offsets[i] = append(c.offsets[i], 0)
@@ -135,7 +135,7 @@ func (c *Column) reset() {
 	}
 }
 
-// value returns the values of all rows, over c's memory.
+// value returns the values of all rows, which share c's memory.
 func (c *Column) value(rows int) (tdict.Value, error) {
 	switch {
 	case c.codes != nil:
@@ -162,7 +162,7 @@ func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) 
 	return ragged.New(values, layout)
 }
 
-// coded returns the codes of texts, new ones for new texts. A missing one is empty.
+// coded returns the codes of the texts; new texts get new codes. A missing text is an empty text.
 func (c *Column) coded(rows int) (*tensor.Tensor, error) {
 	c.numbers.reset()
 	for i := range len(c.offsets[0]) - 1 {

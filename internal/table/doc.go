@@ -16,16 +16,17 @@
 // Each entry of the schema, except a dictionary, is a column. A row appends to
 //
 //   - a tensor or a text: one value for each element of Shape, row-major, with [Column.Append] or
-//     [Column.AppendMissing];
-//   - a ragged tensor: the elements of all lists, with Append. It calls [Column.EndList] at the end
-//     of each list; level 1 ends the row. For a missing row it calls AppendMissing once instead.
+//     [Column.AppendMissing]
+//   - a ragged tensor: the elements of all lists, with Append; [Column.EndList] is called at the
+//     end of each list, and level 1 ends the row. For a missing row AppendMissing is called once
+//     instead
 //
 // # Missing values
 //
-// An Optional entry has a mask beside it: a bool for each value, or for each row of a ragged
-// tensor. It is false where the value is missing. The key of the mask is the key of the entry
-// followed by "_mask". A missing value is [Options].Fill if that has the key, and else zero, or an
-// empty text or list.
+// An Optional entry has a mask: a bool for each value, or for each row of a ragged tensor, false
+// where the value is missing. The key of the mask is the key of the entry followed by "_mask". A
+// missing value reads as [Options].Fill if that has the key, and otherwise as zero, or an empty
+// text or list.
 //
 // # Texts of elements
 //
@@ -34,9 +35,9 @@
 // or has a fraction is [ErrValue], and so is a number too large for its float. Floats are rounded
 // to the nearest; 16-bit floats are rounded from the nearest float64.
 //
-// The other way round, [Table.Load] takes a dictionary, and [Column.Text] appends the text of an
+// In the other direction, [Table.Load] loads a dictionary, and [Column.Text] appends the text of an
 // element: the fewest digits that read back as the same element, or "NaN", "+Inf" or "-Inf". The
 // payload of a NaN is lost.
 //
-// Nothing here is safe for concurrent use.
+// Nothing in this package is safe for concurrent use.
 package table

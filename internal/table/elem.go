@@ -13,12 +13,12 @@ import (
 // ErrValue says that a text is not a value of its column.
 var ErrValue = errors.New("value does not fit")
 
-// refused returns ErrValue for a text, with the values that its column wants.
+// refused returns ErrValue for a text. want describes the values of its column.
 func refused(text []byte, want string, args ...any) error {
 	return fmt.Errorf("%w: got %s, want "+want, append([]any{ErrValue, errtext.Quote(string(text))}, args...)...)
 }
 
-// An elem has the two directions between the elements of a dtype and their texts.
+// An elem converts the elements of a dtype from and to texts.
 type elem[T tensor.Elem] struct {
 	parse  func(text []byte) (T, error)
 	append func(b []byte, v T) []byte
@@ -108,7 +108,7 @@ func floats[T float32 | float64](bits int) cells {
 	}}
 }
 
-// halves are numbers of 16 bits.
+// halves returns cells of 16-bit floats.
 func halves[T tensor.F16 | tensor.BF16](narrow func(float64) T, widen func(T) float64, d tensor.DType) cells {
 	parse := func(text []byte) (T, error) {
 		v, err := strconv.ParseFloat(string(text), 64)
@@ -123,8 +123,8 @@ func halves[T tensor.F16 | tensor.BF16](narrow func(float64) T, widen func(T) fl
 	}}}
 }
 
-// appendShortest appends x with the fewest digits that read back as same says, of which 5 are
-// enough for 16 bits.
+// appendShortest appends x with the fewest digits for which same is true after parsing; 5 digits
+// are always enough for 16 bits.
 func appendShortest(b []byte, x float64, same func(float64) bool) []byte {
 	from := len(b)
 	for digits := 1; ; digits++ {
@@ -148,7 +148,7 @@ func complexes[T complex64 | complex128](bits int) cells {
 	}}
 }
 
-// appendComplex appends the text that strconv.FormatComplex returns.
+// appendComplex appends v in the format of strconv.FormatComplex.
 func appendComplex(b []byte, v complex128, bits int) []byte {
 	b = strconv.AppendFloat(append(b, '('), real(v), 'g', -1, bits)
 	from := len(b)

@@ -10,10 +10,10 @@ import (
 )
 
 // Load replaces the rows of t by copies of the rows of td, [n]. [Column.Text] then appends their
-// texts. If td lacks an Optional entry, all its values are missing; if td lacks its mask, none
-// are. It returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code
-// without a text, and [ErrValue] for a time that its layout does not write so that it reads back
-// equal. Then t has no rows.
+// texts. If td lacks an Optional entry, all its values are missing; if td lacks its mask, none are.
+// Load returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code without a
+// text, and [ErrValue] for a time that does not read back equal from its layout. On an error t has
+// no rows.
 func (t *Table) Load(td *tdict.TensorDict) error {
 	t.Reset()
 	err := t.schema.Check(td)
@@ -31,7 +31,7 @@ func (t *Table) Load(td *tdict.TensorDict) error {
 	return err
 }
 
-// load loads the entries of c.
+// load loads the entry of c and its mask.
 func (c *Column) load(td *tdict.TensorDict) error {
 	if !td.Has(c.Spec.Key) {
 		for range c.maskShape(td.Shape()[0]).Size() {
@@ -51,7 +51,7 @@ func (c *Column) load(td *tdict.TensorDict) error {
 	return c.loadValue(v)
 }
 
-// loadMask loads the mask, which is all true if td has none.
+// loadMask loads the mask. If td has none, all values are present.
 func (c *Column) loadMask(td *tdict.TensorDict) error {
 	if c.mask == nil {
 		return nil
@@ -122,7 +122,7 @@ func (c *Column) loadCodes(v *tensor.Tensor) error {
 	return nil
 }
 
-// checkTimes returns ErrValue for a time that does not read back.
+// checkTimes returns ErrValue for a time that does not read back equal.
 func (c *Column) checkTimes() error {
 	var b []byte
 	for i, n := range c.cells.(*cellsAs[int64]).values {
@@ -137,11 +137,11 @@ func (c *Column) checkTimes() error {
 	return nil
 }
 
-// Present reports whether value i, of a ragged tensor row i, is not missing.
+// Present reports whether value i is not missing; for a ragged tensor, whether row i is not.
 func (c *Column) Present(i int) bool { return c.mask == nil || c.mask.values[i] }
 
-// Text appends value i: the fewest digits that read back as the same element, or the bytes of a
-// text.
+// Text appends the text of value i: the fewest digits that read back as the same element, or the
+// bytes of a text.
 func (c *Column) Text(b []byte, i int) []byte {
 	if c.Spec.Kind == tdict.KindText {
 		return append(b, c.bytes(i)...)
@@ -149,8 +149,8 @@ func (c *Column) Text(b []byte, i int) []byte {
 	return c.cells.text(b, i)
 }
 
-// List returns which lists of the next level, or at level Depth which values, each of Width
-// elements, list i of a level has.
+// List returns the range of lists of the next level, or at level Depth of values, each of Width
+// elements, in list i of a level.
 func (c *Column) List(level, i int) (from, to int) {
 	return int(c.offsets[level-1][i]), int(c.offsets[level-1][i+1])
 }

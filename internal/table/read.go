@@ -18,19 +18,19 @@ import (
 type Parser interface {
 	// Table returns the table.
 	Table() *Table
-	// Parse appends the first n rows of a text, of which the first line has a number, and returns
-	// how many there are before an error.
+	// Parse appends the first n rows of a text whose first line has number line. It returns the
+	// number of rows before an error.
 	Parse(text []byte, line, n int) (int, error)
 }
 
-// Read returns an iterator over the chunks of a file, of some rows each, that a number of workers
-// parse, each with parsers of its own:
+// Read returns an iterator over the chunks of a file, of at most rows rows each. count workers
+// parse them, each with its own parsers:
 //
 //	chunk [n], n <= rows
 //
-// A chunk is valid until the loop goes on. After an error Read yields it and stops; all rows before
-// the wrong one have come then. Reading is ahead of the loop; when that ends, early or not, Read
-// waits for a read of the file that is under way, and no goroutine is left. The iterator is
+// A chunk is valid until the loop continues. After an error Read yields it and stops; all rows
+// before the invalid one were yielded. Read reads ahead of the loop. When the loop ends, early or
+// not, Read waits for a running read of the file; no goroutine outlives the loop. The iterator is
 // single-use.
 func Read(ctx context.Context, s *Splitter, rows, count int, newParser func() (Parser, error)) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
@@ -48,10 +48,10 @@ func Read(ctx context.Context, s *Splitter, rows, count int, newParser func() (P
 	}
 }
 
-// ErrUsed says that rows were read already.
+// ErrUsed says that the iterator was used before.
 var ErrUsed = errors.New("rows were read already")
 
-// Once returns an iterator that can be used once: then it yields [ErrUsed].
+// Once returns rows as a single-use iterator: ranging again yields [ErrUsed].
 func Once(rows iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
 	var used atomic.Bool
 	return func(yield func(*tdict.TensorDict, error) bool) {
@@ -67,7 +67,7 @@ func Once(rows iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict,
 type reader struct {
 	splitter *Splitter
 	rows     int
-	chunks   []*chunk // of item i at i modulo their number
+	chunks   []*chunk // chunk of item i at index i modulo the length
 
 	turns sync.Cond
 	turn  int // the item that may use the splitter
@@ -129,16 +129,16 @@ func (x *reader) take(c *chunk, item int) (err error) {
 	return nil
 }
 
-// A chunk has the text of some rows, and the rows.
+// A chunk is the text of some rows, and the table of its parser.
 type chunk struct {
 	text   []byte
-	line   int // the number of the first line
+	line   int // number of the first line
 	rows   int
-	err    error // after the rows
+	err    error // the error after the rows
 	parser Parser
 }
 
-// parse parses the text: all rows, or those before the first that is wrong.
+// parse parses the text: all rows, or those before the first invalid one.
 func (c *chunk) parse() {
 	c.parser.Table().Reset()
 	c.parser.Table().Grow(c.rows)
@@ -146,7 +146,7 @@ func (c *chunk) parse() {
 	if err == nil {
 		return
 	}
-	c.parser.Table().Reset() // without the values that the wrong row had
+	c.parser.Table().Reset() // removes the values of the invalid row
 	_, _ = c.parser.Parse(c.text, c.line, good)
 	c.rows, c.err = good, err
 }

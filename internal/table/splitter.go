@@ -10,18 +10,18 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// ErrTooLong says that a row has more bytes than it may.
+// ErrTooLong says that a row has too many bytes.
 var ErrTooLong = errors.New("row is too long")
 
 // A ParseError says where in a file an error is.
 type ParseError struct {
-	Line   int           // from 1 on, where the field or the row begins
-	Column int           // of the first byte of the field in its line, from 1 on; 0 if it is not known
+	Line   int           // of the beginning of the field or row, from 1
+	Column int           // of the first byte of the field in its line, from 1; 0 if unknown
 	Key    nestedkey.Key // of the entry, or ""
-	Err    error         // the reason
+	Err    error         // the cause
 }
 
-// Error returns the text: line, column, key, reason.
+// Error returns the line, column, key and cause.
 func (e *ParseError) Error() string {
 	text := fmt.Sprintf("line %d", e.Line)
 	if e.Column > 0 {
@@ -33,46 +33,47 @@ func (e *ParseError) Error() string {
 	return text + ": " + e.Err.Error()
 }
 
-// Unwrap returns the reason.
+// Unwrap returns e.Err.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Rows says where in a file rows are. Its methods are called in the order of the file.
+// Rows finds the ends of rows in a file. Its methods are called in the order of the file.
 type Rows interface {
-	// Ends reports whether a row, of which some lines are given part by part, ends with the last
-	// of them. first says that the part is the first one of a row.
+	// Ends reports whether a row ends after part. A row is passed part by part; first is set for
+	// its first part.
 	Ends(part []byte, first bool) bool
-	// Skips reports whether a text is no row, as an empty line.
+	// Skips reports whether a text is not a row, such as an empty line.
 	Skips(text []byte) bool
 }
 
 // bom is a byte order mark.
 var bom = []byte("\ufeff")
 
-// maxText bounds the text of a chunk, which then ends before it has all its rows.
+// maxText bounds the text of a chunk. A chunk that reaches it has fewer rows.
 const maxText = 16 << 20
 
-// A Splitter cuts a file into the texts of chunks, at ends of rows. Not safe for concurrent use.
+// A Splitter splits a file into the texts of chunks, at the ends of rows. Not safe for concurrent
+// use.
 type Splitter struct {
 	r     *bufio.Reader
-	begun bool // a byte order mark can no longer come
+	begun bool // past the position of a byte order mark
 	rows  Rows
-	most  int // bytes of a row
-	line  int // that comes next
+	most  int // largest number of bytes in a row
+	line  int // number of the next line
 	err   error
 }
 
-// NewSplitter returns a splitter of r, without a byte order mark, whose rows have at most a number
-// of bytes.
+// NewSplitter returns a splitter of r, which skips a byte order mark. Rows have at most most bytes.
 func NewSplitter(r io.Reader, rows Rows, most int) *Splitter {
 	return &Splitter{r: bufio.NewReaderSize(r, 1<<16), rows: rows, most: most, line: 1}
 }
 
-// Line returns the number of the line that comes next, from 1 on.
+// Line returns the number of the next line, from 1.
 func (s *Splitter) Line() int { return s.line }
 
-// Next appends the next n rows to text, fewer at the end of the file or if they are long, and
-// returns their number. Rows before an error are returned with it; at the end that is io.EOF, and
-// stays so. A row with too many bytes is [ErrTooLong], and errors but io.EOF are a [*ParseError].
+// Next appends the next n rows to text, or fewer at the end of the file or if they are long, and
+// returns their number. Rows before an error are returned with it. At the end of the file the error
+// is io.EOF, also in later calls. A row with too many bytes is [ErrTooLong]. Errors other than
+// io.EOF are a [*ParseError].
 func (s *Splitter) Next(text []byte, n int) ([]byte, int, error) {
 	got := 0
 	for got < n && len(text) < maxText && s.err == nil {
@@ -85,7 +86,7 @@ func (s *Splitter) Next(text []byte, n int) ([]byte, int, error) {
 	return text, got, s.err
 }
 
-// row appends a row, or a line that is skipped.
+// row appends a row, or a line to skip.
 func (s *Splitter) row(text []byte) []byte {
 	for from, first := len(text), s.line; ; {
 		part, err := s.r.ReadSlice('\n')
@@ -114,7 +115,7 @@ func (s *Splitter) row(text []byte) []byte {
 	}
 }
 
-// tooLong returns ErrTooLong for a row that begins in a line.
+// tooLong returns ErrTooLong for a row that begins in line first.
 func (s *Splitter) tooLong(first int) error {
 	if s.line == first {
 		return fmt.Errorf("%w: got more than %d bytes: raise MaxRecord", ErrTooLong, s.most)

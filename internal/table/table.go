@@ -13,31 +13,30 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Options say more about entries of a schema than a Spec does.
+// Options are further properties of entries of a schema.
 type Options struct {
-	// Categories makes entries of texts int32 codes: the numbers of the texts in TextCodes, which
-	// gets those that are new. Codes of one TextCodes are the same in all chunks and tables. They
-	// are given out by Dict.
+	// Categories has the text entries that become int32 codes: the numbers of the texts in
+	// TextCodes, which gets new texts. Codes of one TextCodes are the same in all chunks and
+	// tables. Dict assigns new codes.
 	Categories map[nestedkey.Key]*ragged.TextCodes
-	// Times reads and writes entries of int64 as dates or times.
+	// Times has the int64 entries that are read and written as dates or times.
 	Times map[nestedkey.Key]Time
-	// Fill has the texts that replace missing values. A value of these entries may be missing
-	// even if the entry is not Optional.
+	// Fill has the texts that replace missing values. A value of these entries may be missing even
+	// if the entry is not Optional.
 	Fill map[nestedkey.Key]string
 }
 
-// A Table holds rows. Its memory is used again after [Table.Reset].
+// A Table holds rows. Its memory is reused after [Table.Reset].
 type Table struct {
 	columns []*Column
 	dicts   []tdict.Spec
 	schema  tdict.Schema
 }
 
-// New returns a table without rows for a schema. Its allocations depend on the schema alone. It
+// New returns a table without rows for a schema. Its allocations depend only on the schema. It
 // returns tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data,
 // unbatched tensors, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or
-// without elements in a value; for a mask whose key another entry has; and for options that do not
-// fit.
+// with values of no elements; for a mask whose key another entry has; and for invalid options.
 func New(schema tdict.Schema, opt Options) (*Table, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func New(schema tdict.Schema, opt Options) (*Table, error) {
 	}
 	for _, s := range schema {
 		if s.Optional && keys[maskKey(s.Key)] {
-			return nil, refusedKey(s.Key, "got an entry %q, which is the mask of an Optional one", maskKey(s.Key))
+			return nil, refusedKey(s.Key, "got an entry %q, which is the key of its mask", maskKey(s.Key))
 		}
 		if err := t.add(s, opt); err != nil {
 			return nil, refusedKey(s.Key, "%w", err)
@@ -58,7 +57,7 @@ func New(schema tdict.Schema, opt Options) (*Table, error) {
 	if err := opt.check(t); err != nil {
 		return nil, err
 	}
-	if err := t.schema.Validate(); err != nil { // a mask that is there twice
+	if err := t.schema.Validate(); err != nil { // duplicate masks
 		return nil, err
 	}
 	t.Reset()
@@ -70,13 +69,13 @@ func refusedKey(key nestedkey.Key, format string, args ...any) error {
 	return &tdict.KeyError{Op: "table", Key: key, Err: fmt.Errorf("%w: "+format, append([]any{tdict.ErrSchema}, args...)...)}
 }
 
-// check returns ErrSchema for an option about a key that is no column of t.
+// check returns ErrSchema for an option with a key that is not a column of t.
 func (opt Options) check(t *Table) error {
 	keys := slices.Concat(slices.Collect(maps.Keys(opt.Categories)), slices.Collect(maps.Keys(opt.Times)), slices.Collect(maps.Keys(opt.Fill)))
 	slices.Sort(keys)
 	for _, key := range keys {
 		if t.Column(key) == nil {
-			return refusedKey(key, "got Categories, Times or a Fill for it, want an entry of the schema")
+			return refusedKey(key, "got Categories, Times or Fill for a key that is not in the schema")
 		}
 	}
 	return nil
@@ -114,11 +113,11 @@ func checkHolds(s tdict.Spec) error {
 	case s.Kind == tdict.KindData || s.Kind == tdict.KindUnbatched:
 		return fmt.Errorf("got %v, want a tensor, a ragged tensor or text", s.Kind)
 	case typed && s.DType == 0:
-		return fmt.Errorf("got any dtype, want one")
+		return fmt.Errorf("got any dtype, want a specific dtype")
 	case slices.Contains(s.Shape, tdict.Any):
-		return fmt.Errorf("got shape %v, want no size to be any", s.Shape)
+		return fmt.Errorf("got shape %v, want sizes other than any", s.Shape)
 	case s.Kind == tdict.KindRagged && (s.Depth == 0 || len(s.Batch) > 0 || s.Shape.Size() == 0):
-		return fmt.Errorf("got ragged of depth %d, Batch %v and Shape %v, want a level or more, no Batch and no size 0", s.Depth, s.Batch, s.Shape)
+		return fmt.Errorf("got ragged of depth %d, Batch %v and Shape %v, want at least one level, no Batch and no size 0", s.Depth, s.Batch, s.Shape)
 	}
 	return s.Shape.Check()
 }
@@ -150,7 +149,7 @@ func (c *Column) setCategories(opt Options) error {
 		return fmt.Errorf("got nil in Categories, want TextCodes")
 	}
 	if c.Spec.Kind != tdict.KindText {
-		return fmt.Errorf("got Categories of %v, want text: they become codes when they are read", c.describe())
+		return fmt.Errorf("got Categories of %v, want text, which becomes codes", c.describe())
 	}
 	c.codes, c.numbers = codes, &cellsAs[int32]{}
 	return nil
@@ -175,7 +174,7 @@ func (c *Column) setFill(opt Options) error {
 		return nil
 	}
 	if c.Spec.Kind == tdict.KindRagged {
-		return fmt.Errorf("got a value that fills rows of ragged, want a tensor or text")
+		return fmt.Errorf("got Fill for a ragged entry, want a tensor or text")
 	}
 	c.fill = []byte(fill)
 	if c.Spec.Kind == tdict.KindText {
@@ -184,8 +183,7 @@ func (c *Column) setFill(opt Options) error {
 	return c.cells.parse(c.fill)
 }
 
-// Schema returns the schema of the dictionaries of t: with masks, and codes where there are
-// categories.
+// Schema returns the schema of the dictionaries of t: with masks, and with codes for categories.
 func (t *Table) Schema() tdict.Schema { return slices.Clone(t.schema) }
 
 // Columns returns the columns, in the order of the schema.
@@ -200,10 +198,11 @@ func (t *Table) Column(key nestedkey.Key) *Column {
 	return t.columns[i]
 }
 
-// maxGrow bounds the elements for which Grow makes room: the first row of a file may be wrong.
+// maxGrow bounds the elements for which Grow allocates memory, since the first row of a file may be
+// invalid.
 const maxGrow = 1 << 20
 
-// Grow makes room for a number of rows, or for as many as maxGrow allows, which saves copies while
+// Grow allocates memory for a number of rows, up to maxGrow elements. That saves copies while
 // columns grow.
 func (t *Table) Grow(rows int) {
 	width := 1
@@ -224,17 +223,17 @@ func (t *Table) Grow(rows int) {
 	}
 }
 
-// Reset removes all rows. Dictionaries that Dict returned must not be used any more.
+// Reset removes all rows. Dictionaries from Dict must not be used afterwards.
 func (t *Table) Reset() {
 	for _, c := range t.columns {
 		c.reset()
 	}
 }
 
-// Dict returns the rows as a dictionary of batch shape [rows], over the memory of t: it is valid
-// until Reset, and Clone keeps it longer. It has an entry for each one of the schema, and the
-// masks. What it allocates does not depend on the rows, but for new categories and the size of
-// offsets. It returns shapeops.ErrShape, with the key, unless each column has that many rows.
+// Dict returns the rows as a dictionary of batch shape [rows], which shares the memory of t: it is
+// valid until Reset; Clone it to keep it longer. It has the entries of the schema, and the masks.
+// Its allocations do not depend on the number of rows, except for new categories and offsets. Dict
+// returns shapeops.ErrShape, with the key, unless each column has that many rows.
 func (t *Table) Dict(rows int) (*tdict.TensorDict, error) {
 	td := tdict.New(rows)
 	for _, s := range t.dicts {
@@ -250,7 +249,7 @@ func (t *Table) Dict(rows int) (*tdict.TensorDict, error) {
 	return td, nil
 }
 
-// set sets the entries of c in a dictionary of rows.
+// set sets the entry of c and its mask in a dictionary of rows rows.
 func (c *Column) set(td *tdict.TensorDict, rows int) error {
 	v, err := c.value(rows)
 	if err != nil {

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// A Time says how a column of int64 is written as dates or times.
+// A Time says how an int64 column is written as dates or times.
 type Time struct {
-	// Layout is one of package time, such as time.DateOnly.
+	// Layout is a layout of package time, such as time.DateOnly.
 	Layout string
-	// Unit is the unit of the numbers, which count from the start of 1970 in UTC: time.Second if
-	// it is 0.
+	// Unit is the unit of the numbers, which count from 1970 in UTC; 0 means time.Second.
 	Unit time.Duration
-	// Zone is the zone of texts that name none, and of written texts; nil means UTC.
+	// Zone is the zone of texts without one, and of written texts; nil means UTC.
 	Zone *time.Location
 }
 
-// withDefaults returns tm without zeros.
+// withDefaults returns tm with defaults in place of zeros.
 func (tm Time) withDefaults() Time {
 	if tm.Unit == 0 {
 		tm.Unit = time.Second
@@ -28,7 +27,7 @@ func (tm Time) withDefaults() Time {
 	return tm
 }
 
-// check returns an error for a unit that does not divide a second or is not a number of them.
+// check returns an error unless the unit divides a second or is a multiple of it.
 func (tm Time) check() error {
 	if tm.Layout == "" || tm.Unit <= 0 || time.Second%tm.Unit != 0 && tm.Unit%time.Second != 0 {
 		return fmt.Errorf("got Times of layout %q in units of %v, want a layout, and a part or a multiple of a second", tm.Layout, tm.Unit)
@@ -36,13 +35,13 @@ func (tm Time) check() error {
 	return nil
 }
 
-// Check returns [ErrValue] unless a text is a time of tm.
+// Check returns [ErrValue] unless text is a time of tm.
 func (tm Time) Check(text []byte) error {
 	_, err := tm.withDefaults().parse(text)
 	return err
 }
 
-// parse returns the number of units from 1970 to a text, exactly.
+// parse returns the exact number of units from 1970 to the time of a text.
 func (tm Time) parse(text []byte) (int64, error) {
 	at, err := time.ParseInLocation(tm.Layout, string(text), tm.Zone)
 	if err != nil {
@@ -50,12 +49,13 @@ func (tm Time) parse(text []byte) (int64, error) {
 	}
 	n, ok := tm.count(at)
 	if !ok {
-		return 0, refused(text, "a time that an int64 counts in units of %v", tm.Unit)
+		return 0, refused(text, "a time that int64 holds in units of %v", tm.Unit)
 	}
 	return n, nil
 }
 
-// count returns the units from 1970 to at, and whether an int64 holds them without a rest.
+// count returns the number of units from 1970 to at. ok is false if it is not whole or does not fit
+// an int64.
 func (tm Time) count(at time.Time) (n int64, ok bool) {
 	sec, nano := at.Unix(), int64(at.Nanosecond())
 	if tm.Unit >= time.Second {
@@ -64,7 +64,7 @@ func (tm Time) count(at time.Time) (n int64, ok bool) {
 	}
 	per := int64(time.Second / tm.Unit)
 	rest := nano / int64(tm.Unit)
-	if sec < 0 { // so that the least int64 does not overflow on the way
+	if sec < 0 { // so that an intermediate result does not overflow for the least int64
 		sec, rest = sec+1, rest-per
 	}
 	if sec > math.MaxInt64/per || sec < math.MinInt64/per {

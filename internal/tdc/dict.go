@@ -135,8 +135,8 @@ func (b *builder) leaf(d *dict, l *Leaf) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(d.alike, func(a alike) bool { return a.name == l.name })
-	if i < 0 {
+	batch, ok := d.alike[l.name]
+	if !ok {
 		return t, nil
 	}
 	l.Alike = true
@@ -144,7 +144,7 @@ func (b *builder) leaf(d *dict, l *Leaf) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	around := tdict.New(d.alike[i].batch...) // gives it its batch shape
+	around := tdict.New(batch...) // gives it its batch shape
 	if err := around.Set("u", u); err != nil {
 		return nil, asCorrupt(err)
 	}
@@ -236,20 +236,13 @@ func withGaps(values *tensor.Tensor, offsets, lengths []int64) (*ragged.Tensor, 
 	return both.Index(ix.Range(0, ix.End).Step(2))
 }
 
-// levels returns ragged rows that are not jagged.
+// levels returns ragged rows that are not jagged, whose parts were checked.
 func (b *builder) levels(d *dict) (*ragged.Tensor, error) {
 	l := d.find(valuesName)
-	if l == nil {
-		return nil, fileformat.Corrupt("ragged rows without a leaf %q", valuesName)
-	}
 	all := make([][]int64, d.rowsDepth)
 	for i := range all {
-		of := d.find(offsetsName(i + 1))
-		if of == nil {
-			return nil, fileformat.Corrupt("ragged rows without a leaf %q", offsetsName(i+1))
-		}
 		var err error
-		if all[i], err = b.offsets(of); err != nil {
+		if all[i], err = b.offsets(d.find(offsetsName(i + 1))); err != nil {
 			return nil, err
 		}
 	}

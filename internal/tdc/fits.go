@@ -18,6 +18,17 @@ func (p *Plan) Dense() bool {
 	return true
 }
 
+// Writable reports whether the elements of all leaves can be read to where they lie.
+func (p *Plan) Writable() bool {
+	for i := range p.leaves {
+		t := p.leaves[i].t
+		if l := t.Lender(); l != nil && l.ReadOnly() || !t.View().IsContiguous() {
+			return false
+		}
+	}
+	return true
+}
+
 // Fits reports whether f has the keys, in their order, dtypes, shapes and places of p, which is
 // [Plan.Dense].
 func (f *Form) Fits(p *Plan) bool { return f.size == p.size && p.fits(&p.nodes[0], f.root) }

@@ -65,7 +65,7 @@ func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 		}
 		td, ok := v.(*tdict.TensorDict)
 		if !ok {
-			return nil, fileformat.In(string(inner.key), fileformat.Unsupported("a lazy stack of what is no dictionary"))
+			return nil, fileformat.In(string(inner.key), fileformat.Unsupported("a lazy stack of other values than dictionaries"))
 		}
 		members[i] = td
 	}

@@ -1,9 +1,11 @@
 package tdc
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,18 +32,13 @@ func (p *parser) dict(key nestedkey.Key, name string, depth int) (*dict, error) 
 		return nil, errDepth
 	}
 	d := &dict{key: key, name: name, stackDim: -1}
-	seen := map[string]bool{}
-	err := p.Object(func(name []byte) error {
-		if seen[string(name)] {
-			return fileformat.Corrupt("duplicate field %s", quote(string(name)))
-		}
-		seen[string(name)] = true
-		return p.field(d, string(name), depth)
+	missing := []field{fieldClass, fieldData, fieldLeaves, fieldMeta}
+	err := p.once(func(name string) error {
+		missing = slices.DeleteFunc(missing, func(f field) bool { return string(f) == name })
+		return p.field(d, name, depth)
 	})
-	for _, f := range []field{fieldClass, fieldData, fieldLeaves, fieldMeta} {
-		if err == nil && !seen[string(f)] {
-			err = fileformat.Corrupt("no field %q", f)
-		}
+	if err == nil && len(missing) > 0 {
+		err = fileformat.Corrupt("no field %q", missing[0])
 	}
 	if err == nil {
 		err = p.check(d)
@@ -51,6 +48,19 @@ func (p *parser) dict(key nestedkey.Key, name string, depth int) (*dict, error) 
 	}
 	d.settle()
 	return d, nil
+}
+
+// once reads an object and calls fn with the name of each field, which must be there once.
+func (p *parser) once(fn func(name string) error) error {
+	seen := map[string]bool{}
+	return p.Object(func(b []byte) error {
+		name := string(b)
+		if seen[name] {
+			return fileformat.Corrupt("duplicate field %s", quote(name))
+		}
+		seen[name] = true
+		return fn(name)
+	})
 }
 
 // field reads a field of a node.
@@ -65,7 +75,7 @@ func (p *parser) field(d *dict, name string, depth int) (err error) {
 	case fieldLeaves:
 		err = p.Object(func(name []byte) error { return p.leaf(d, string(name)) })
 	case fieldMeta:
-		err = p.Object(func(name []byte) error { return p.meta(d, string(name)) })
+		err = p.once(func(name string) error { return p.meta(d, name) })
 	case fieldSize:
 		err = p.size(d)
 	default:
@@ -269,11 +279,11 @@ func (p *parser) size(d *dict) error {
 	if p.Next() != '{' {
 		return p.Skip()
 	}
-	return p.Object(func(name []byte) error {
-		if string(name) != "go" {
+	return p.once(func(name string) error {
+		if name != "go" {
 			return p.Skip()
 		}
-		return p.Object(func(name []byte) error { return p.fact(d, string(name)) })
+		return p.once(func(name string) error { return p.fact(d, name) })
 	})
 }
 
@@ -285,9 +295,9 @@ func (p *parser) fact(d *dict, name string) (err error) {
 		text, err = p.Text()
 		d.goClass = string(text)
 	case "unbatched":
-		err = p.Object(func(name []byte) error {
-			batch, err := p.shape()
-			d.alike = append(d.alike, alike{string(name), batch})
+		d.alike = map[string]shapeops.Shape{}
+		err = p.once(func(name string) (err error) {
+			d.alike[name], err = p.shape()
 			return err
 		})
 	case "ragged":
@@ -351,16 +361,46 @@ func (p *parser) check(d *dict) error {
 	}
 	switch d.class {
 	case dictClass:
-		for _, a := range d.alike {
-			if d.find(a.name) == nil {
-				return fileformat.Corrupt("unbatched: there is no leaf %s", quote(a.name))
-			}
-		}
-		return d.checkJagged()
+		return cmp.Or(d.checkAlike(), d.checkRows(), d.checkJagged())
 	case stackClass, lazyClass:
 		return d.checkMembers()
 	}
 	return fileformat.Unsupported("a %s, want a dictionary or data", quote(d.class))
+}
+
+// checkAlike checks that each unbatched tensor is a leaf.
+func (d *dict) checkAlike() error {
+	if len(d.alike) == 0 {
+		return nil
+	}
+	left := maps.Clone(d.alike)
+	for _, l := range d.leaves {
+		delete(left, l.name)
+	}
+	for name := range left {
+		return fileformat.Corrupt("unbatched: there is no leaf %s", quote(name))
+	}
+	return nil
+}
+
+// checkRows checks that ragged rows have their parts and nothing else.
+func (d *dict) checkRows() error {
+	if d.rowsDepth == 0 {
+		return nil
+	}
+	for level := 0; level <= d.rowsDepth; level++ {
+		name := offsetsName(level)
+		if level == 0 {
+			name = valuesName
+		}
+		if d.find(name) == nil {
+			return fileformat.Corrupt("ragged rows without a leaf %q", name)
+		}
+	}
+	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
+		return fileformat.Corrupt("ragged rows of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
+	}
+	return nil
 }
 
 // checkNames checks that each name stands for one value.

@@ -172,15 +172,9 @@ type dict struct {
 	locked    bool
 	stackDim  int
 	goClass   string
-	alike     []alike
+	alike     map[string]shapeops.Shape // batch shapes of unbatched tensors
 	rowsBatch shapeops.Shape
 	rowsDepth int // 0 if the node is not ragged rows
-}
-
-// An alike is an unbatched tensor's name and batch shape.
-type alike struct {
-	name  string
-	batch shapeops.Shape
 }
 
 // settle notes where the first leaf in d lies, and where the dictionaries in it come.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -223,7 +224,7 @@ func (p *Plan) data(n int, name string, d *tdict.Data) error {
 	if err := checkShape(d.Shape()); err != nil {
 		return err
 	}
-	if one, ok := d.Uniform(); ok || d.Shape().Size() == 0 {
+	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
 		p.nodes[n].data = append(p.nodes[n].data, datum{name, one, d.Shape()})
 		return nil
 	}

@@ -51,7 +51,8 @@ func Ends(r io.ReaderAt, size int64) bool {
 	return len(next) > 0 && (next[0] == '"' || next[0] == '}')
 }
 
-// FindTrailer returns where a trailer ends that lies within data, or -1 if none does.
+// FindTrailer returns where a trailer ends that lies within data and describes all bytes before it,
+// or -1 if none does. It reads each byte twice at most, whatever data holds.
 func FindTrailer(data []byte) int {
 	begin := []byte(`{"cls":`)
 	for from := 0; ; {
@@ -61,10 +62,13 @@ func FindTrailer(data []byte) int {
 		}
 		from += i
 		s := jsonscan.New(data[from:])
-		if s.Skip() == nil && len(data)-from-s.Pos() >= tail &&
-			binary.LittleEndian.Uint64(data[from+s.Pos():]) == uint64(s.Pos()) {
-			return from + s.Pos() + tail
+		err := s.Skip()
+		end := from + max(s.Pos(), len(begin))
+		if err == nil && len(data)-end >= tail && binary.LittleEndian.Uint64(data[end:]) == uint64(end-from) {
+			if _, err := Parse(data[from:end], from, Limits{}); err == nil {
+				return end + tail
+			}
 		}
-		from += len(begin)
+		from = end
 	}
 }

@@ -2,5 +2,5 @@
 
 package vfs
 
-// CanWrite returns nil: the attempt to write will tell.
+// CanWrite returns nil: on this system only writing shows whether it is allowed.
 func CanWrite(string) error { return nil }

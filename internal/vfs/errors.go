@@ -2,25 +2,25 @@ package vfs
 
 import "fmt"
 
-// A State says what a failed [Publish] left on the disk.
+// A State says what is on the disk after a failed [Publish].
 type State uint8
 
 const (
-	// Untouched: dir is as it was. The new tree is still at tmp, which may be removed.
+	// Untouched: dir has not changed. The new tree is still at tmp, which may be removed.
 	Untouched State = iota
 	// Aside: dir is absent. The complete old tree is at Left and the complete new tree at tmp;
-	// renaming either to dir mends it. Remove neither before.
+	// renaming either to dir repairs it. Remove neither before.
 	Aside
 	// Unsynced: dir is the new tree, but a crash may bring the old one back. The old tree, if there
 	// was one, is complete at Left (perhaps at tmp). Do not remove it before a SyncDir of the
-	// parent directory succeeded: what comes back would be what was removed.
+	// parent directory succeeded: a crash could bring back the removed tree.
 	Unsynced
 	// Leftover: dir is the new tree, durably. Remains of the old tree are at Left and may be
 	// removed.
 	Leftover
 )
 
-// String returns what to tell a user.
+// String describes the state to a user.
 func (s State) String() string {
 	switch s {
 	case Untouched:
@@ -35,11 +35,11 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// A PublishError says why [Publish] failed and what the disk holds now.
+// A PublishError is the error of [Publish]. State says what is on the disk.
 type PublishError struct {
-	Dir   string // the directory that was to be published
+	Dir   string // the directory to publish
 	State State
-	Left  string // where the old tree or its remains lie, "" if there are none or State is Untouched
+	Left  string // path of the old tree or its remains; "" if there are none or State is Untouched
 	Err   error
 }
 

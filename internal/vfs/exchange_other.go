@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// exchange cannot be done here.
+// exchange returns errors.ErrUnsupported.
 func exchange(a, b string) error {
 	return &os.LinkError{Op: "exchange", Old: a, New: b, Err: errors.ErrUnsupported}
 }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// An inode is the number of a file on a device.
+// An inode identifies a file by its device and number.
 type inode struct{ device, number uint64 }
 
-// systemID returns the number that the system gave the file, if info comes from the system.
+// systemID returns the inode of a file, if info comes from the system.
 func systemID(info fs.FileInfo) (id any, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

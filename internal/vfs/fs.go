@@ -6,30 +6,29 @@ import (
 )
 
 // FS is the part of a file system that an atomic save needs. Paths are ordinary OS paths. Errors
-// can be matched with [fs.ErrExist] and [fs.ErrNotExist].
+// match [fs.ErrExist] and [fs.ErrNotExist].
 //
 // An FS is safe for concurrent use.
 type FS interface {
 	Files
-	// OpenDir opens a directory, whose files are changed in it wherever it is moved.
+	// OpenDir opens a directory. Files are changed in that directory, even if it is renamed.
 	OpenDir(path string) (Dir, error)
-	// Mkdir makes a directory with these permissions less the umask. It fails if path exists.
+	// Mkdir creates a directory with the given permissions, before umask. It fails if path exists.
 	Mkdir(path string, perm fs.FileMode) error
-	// Link gives a file a second name, which must not exist.
+	// Link adds a name, which must not exist, for a file.
 	Link(old, new string) error
-	// Hold keeps a directory from being taken for a leftover, as [Sweep] looks for, until release
-	// or the end of the process. It fails with [ErrHeld] if another holds it.
+	// Hold protects a directory from [Sweep], until release is called or the process ends. It fails
+	// with [ErrHeld] if another process or call holds it.
 	Hold(path string) (release func() error, err error)
-	// RenameNew gives a directory another name in the directory that it is in, in one step. It
-	// returns [fs.ErrExist] if something has that name, unless it is an empty directory and
-	// overEmpty is set.
+	// RenameNew renames a directory within its parent directory, in one step. It returns
+	// [fs.ErrExist] if the new name exists, unless it is an empty directory and overEmpty is set.
 	RenameNew(old, new string, overEmpty bool) error
-	// Exchange swaps what two paths name, in one step: nobody ever sees one of them absent. It
-	// returns [errors.ErrUnsupported] where the system cannot.
+	// Exchange swaps two paths in one step: at no time is one of them absent. It returns
+	// [errors.ErrUnsupported] if the system cannot do that.
 	Exchange(a, b string) error
 }
 
-// A Dir is an open directory. Its paths are relative to it, and never lead out of it. Safe for
+// A Dir is an open directory. Its paths are relative to it, and cannot lead out of it. Safe for
 // concurrent use.
 type Dir interface {
 	Files
@@ -37,36 +36,36 @@ type Dir interface {
 	Close() error
 }
 
-// Files is what can be done with files of an [FS] or a [Dir].
+// Files has the operations on files of an [FS] or a [Dir].
 type Files interface {
-	// Create makes a file for writing. It fails if path exists.
+	// Create creates a file for writing. It fails if path exists.
 	Create(path string) (File, error)
-	// Resume opens a file for writing at its end, after cutting it to size bytes. It fails if the
-	// file is shorter.
+	// Resume opens a file for writing at its end, after truncating it to size bytes. It fails if
+	// the file is shorter.
 	Resume(path string, size int64) (File, error)
-	// Chmod sets the permissions of a file or directory exactly, the umask left aside, and with
-	// fs.ModeSetgid that a directory hands on its group.
+	// Chmod sets the permissions of a file or directory exactly, without umask. With fs.ModeSetgid,
+	// new files in a directory get its group.
 	Chmod(path string, mode fs.FileMode) error
-	// Rename moves a file or directory as [os.Rename] does: a file may replace a file, a directory
-	// replaces nothing.
+	// Rename renames a file or directory as [os.Rename] does: a file may replace a file; a
+	// directory does not replace anything.
 	Rename(old, new string) error
-	// SyncDir makes the entries of a directory durable: which names it has and what they name.
+	// SyncDir makes the entries of a directory durable: its names and the files that they refer to.
 	SyncDir(path string) error
-	// RemoveAll removes path and all below it. A path that does not exist is no error.
+	// RemoveAll removes path and everything below it. It is not an error if path does not exist.
 	RemoveAll(path string) error
 	// Lstat describes path. It does not follow a symbolic link.
 	Lstat(path string) (fs.FileInfo, error)
 }
 
-// A File is being written. Not safe for concurrent use.
+// A File is open for writing. Not safe for concurrent use.
 type File interface {
 	io.Writer
-	// WriteAt replaces bytes that were written before. Write goes on at the end.
+	// WriteAt replaces bytes that were written before. Write continues at the end.
 	io.WriterAt
-	// Reserve makes an empty file one of so many zeros for which there is room on the disk. What is
-	// written later follows them.
+	// Reserve extends an empty file to size zeros and allocates disk space for them. Later writes
+	// follow them.
 	Reserve(size int64) error
-	// Sync makes what was written durable.
+	// Sync makes all written bytes durable.
 	Sync() error
 	// Close ends the writing. It does not sync.
 	Close() error

@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// Sweep removes from the directory parent what [MakeTemp] made there for savers that are gone, as
-// by kill: what has its mark, or its name and nothing in it, and nobody holds. Where directories
-// cannot be locked it removes nothing. What cannot be removed does not keep it from the rest.
+// Sweep removes from the directory parent the directories that [MakeTemp] made for savers that are
+// gone, for example because they were killed: directories that nobody holds and that have the mark
+// of MakeTemp, or a name from MakeTemp and no content. Where directories cannot be locked it
+// removes nothing. If one cannot be removed, Sweep continues with the others.
 func Sweep(parent string) error {
 	names, err := tempNames(parent)
 	for _, name := range names {
@@ -19,14 +20,14 @@ func Sweep(parent string) error {
 	return err
 }
 
-// swept are the directories that this process has swept.
+// swept has the directories that this process has swept.
 var swept struct {
 	sync.Mutex
 	parents map[string]bool
 }
 
-// firstIn reports whether it was not called before with this directory. It forgets them all when
-// there are many.
+// firstIn reports whether this is the first call with this directory. It forgets all directories
+// when there are many.
 func firstIn(parent string) bool {
 	parent, err := filepath.Abs(parent)
 	if err != nil {
@@ -42,8 +43,8 @@ func firstIn(parent string) bool {
 	return first
 }
 
-// tempNames returns the names in the directory parent that MakeTemp may have made. It reads them
-// all before any of them is removed, for removing while reading may skip some.
+// tempNames returns the names in parent that MakeTemp may have made. It reads all names before any
+// is removed, since removing while reading may skip some.
 func tempNames(parent string) (temp []string, err error) {
 	d, err := OpenFile(parent, os.O_RDONLY, 0)
 	if err != nil {
@@ -72,24 +73,24 @@ func marked(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sweep removes a leftover, if it is one.
+// sweep removes tmp if it is a leftover.
 func sweep(tmp string) error {
 	info, err := os.Lstat(tmp)
 	if err != nil || !info.IsDir() || !marked(tmp) && !given(tmp) {
-		return nil // gone, or of somebody else
+		return nil // gone, or not from MakeTemp
 	}
 	l, err := TryLock(tmp, Exclusive)
 	if err != nil {
-		return nil // held, gone, or not to be known
+		return nil // held, gone, or cannot be locked
 	}
 	if !l.At(tmp) {
 		return l.Unlock()
 	}
 	if !marked(tmp) {
-		_ = os.Remove(tmp) // the saver had no time for more, or was removing it; if it is empty
+		_ = os.Remove(tmp) // removes it only if it is empty: the saver was killed before the mark or during Remove
 		return l.Unlock()
 	}
-	// An old tree that an exchange left here must not go before the exchange is durable.
+	// An old tree that an exchange left here must not be removed before the exchange is durable.
 	if err := syncDir(filepath.Dir(tmp)); err != nil {
 		return errors.Join(err, l.Unlock())
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// lockFile cannot be done here.
+// lockFile returns errors.ErrUnsupported.
 func lockFile(f *os.File, _ Sharing) error { return lockError(f, errors.ErrUnsupported) }
 
-// unlockFile has nothing to do.
+// unlockFile does nothing.
 func unlockFile(*os.File) {}

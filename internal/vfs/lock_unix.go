@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks f by flock, which belongs to the open file: two of one process exclude each other
-// too.
+// lockFile locks f by flock. Such a lock belongs to the open file: two open files of one process
+// exclude each other too.
 func lockFile(f *os.File, sharing Sharing) error {
 	how := unix.LOCK_EX
 	if sharing == Shared {
@@ -31,5 +31,5 @@ func lockFile(f *os.File, sharing Sharing) error {
 	return lockError(f, err)
 }
 
-// unlockFile gives back what lockFile got. It does nothing if f is closed.
+// unlockFile releases the lock of lockFile. It does nothing if f is closed.
 func unlockFile(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }

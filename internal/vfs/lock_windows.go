@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile locks a byte of f that no file is long enough to have: Windows keeps others from reading
-// and writing what is locked. A lock that f has already is given back first, which it would not
-// change but be added to.
+// lockFile locks a byte far beyond the end of f, since Windows prevents others from reading and
+// writing a locked range. It first releases a lock that f already has: locking again would add a
+// lock, not change it.
 func lockFile(f *os.File, sharing Sharing) error {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return lockError(f, errors.ErrUnsupported)
@@ -29,10 +29,10 @@ func lockFile(f *os.File, sharing Sharing) error {
 	return nil
 }
 
-// unlockFile gives back what lockFile got. It does nothing if f is closed.
+// unlockFile releases the lock of lockFile. It does nothing if f is closed.
 func unlockFile(f *os.File) {
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, farByte())
 }
 
-// farByte says where the byte to lock is.
+// farByte returns the position of the byte to lock.
 func farByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }

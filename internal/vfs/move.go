@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// Move moves an entry of one open directory to another on the same disk, where it keeps its name.
-// It reaches the directories that were opened, whatever their paths name by now. A file replaces a
-// file; a directory replaces nothing but an empty directory. Move does not sync.
+// Move moves an entry of one open directory to another on the same disk, under the same name. It
+// uses the open directories, whatever their paths name now. A file replaces a file; a directory
+// replaces only an empty directory. Move does not sync.
 func Move(name string, from, to *Root) error {
 	err := fmt.Errorf("%w: want the name of an entry", fs.ErrInvalid)
 	if filepath.IsLocal(name) && filepath.Base(name) == name {

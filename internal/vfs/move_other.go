@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// move goes by the paths: systems that open directories by name, as Windows, do not let one be
-// renamed that is open.
+// move uses the paths: systems that open directories by name, such as Windows, do not rename an
+// open directory.
 func move(name string, from, to *Root) error {
 	return os.Rename(filepath.Join(from.Name(), name), filepath.Join(to.Name(), name))
 }

@@ -9,17 +9,17 @@ import (
 // numbersEnd is one more than the largest number.
 const numbersEnd = 1 << 62
 
-// Numbers are exclusive locks of the numbers below 1<<62, among all who have the same file open.
-// Each open file has its own: two of one process exclude each other, and two goroutines that use
-// one Numbers do not. A lock is held until it is unlocked, the file is closed or the process ends.
-// It binds only callers of Numbers: anyone may still read and write the file.
+// Numbers are exclusive locks of the numbers below 1<<62, shared by all who have the same file
+// open. Locks belong to the open file: two open files of one process exclude each other, but two
+// goroutines that use one Numbers do not. A lock is held until it is unlocked, the file is closed
+// or the process ends. Locks are advisory: anyone may still read and write the file.
 //
 // On Linux the kernel locks ranges of the file, whose length does not matter. Other Unix systems
-// have a directory beside the file, called FILE.locks, with a file for each lock, which is named by
-// the number the lock begins at and holds its length. There two locks must either begin at the same
-// number or have no number in common, Unlock and Held find a lock only by its beginning, and
-// closing the file unlocks nothing: call UnlockAll. [NumbersSupported] reports whether the system
-// has these locks. Where it has not, all methods return [errors.ErrUnsupported].
+// use a directory beside the file, FILE.locks, with a file for each lock; its name is the first
+// number of the lock, and its content the length. On these systems two locks must either begin at
+// the same number or have no number in common, Unlock and Held find a lock only by its first
+// number, and closing the file unlocks nothing: call UnlockAll. [NumbersSupported] reports whether
+// the system has these locks. Otherwise all methods return [errors.ErrUnsupported].
 //
 // Methods return [fs.ErrInvalid] for a range that is empty or not within the numbers. Safe for
 // concurrent use.
@@ -28,19 +28,20 @@ type Numbers struct {
 	locks numberLocks
 }
 
-// numberLocks are the locks of the numbers from at up to end, as the system does them.
+// numberLocks implements locks of the numbers from at up to, not including, end.
 type numberLocks interface {
 	try(at, end int64) (bool, error)
 	unlock(at, end int64) error
 	held(at, end int64) (from, size int64, held bool, err error)
 }
 
-// LockNumbers returns the locks that belong to f, none of which is held yet. f must be open for
-// reading and writing, and stays the caller's, who makes only one Numbers of it.
+// LockNumbers returns a Numbers for f, with no lock held. f must be open for reading and writing.
+// The caller still closes it, and makes only one Numbers of it.
 func LockNumbers(f *os.File) *Numbers { return &Numbers{f, newNumberLocks(f)} }
 
-// Try locks count numbers from at on. It reports whether it did: if another holds one of them, it
-// locks none. It never waits for another holder. Numbers that n holds already stay locked, once.
+// Try locks count numbers from at on, and reports whether it did. If another holds one of them, it
+// locks none. It never waits for another holder. Numbers that n already holds stay locked; one
+// Unlock is enough for them.
 func (n *Numbers) Try(at, count int64) (bool, error) {
 	end, err := n.end(at, count)
 	if err != nil {
@@ -50,8 +51,9 @@ func (n *Numbers) Try(at, count int64) (bool, error) {
 	return ok, n.named(err)
 }
 
-// Unlock unlocks count numbers from at on. Numbers that n does not hold are ignored. A process that
-// is being started has the open file for a moment, so closing the file may unlock later than this.
+// Unlock unlocks count numbers from at on. It ignores numbers that n does not hold. Closing the
+// file may unlock later than Unlock, since a process that is being started has the open file for a
+// short time.
 func (n *Numbers) Unlock(at, count int64) error {
 	end, err := n.end(at, count)
 	if err != nil {
@@ -63,9 +65,9 @@ func (n *Numbers) Unlock(at, count int64) error {
 // UnlockAll unlocks all numbers that n holds.
 func (n *Numbers) UnlockAll() error { return n.named(n.locks.unlock(0, numbersEnd)) }
 
-// Held returns the first lock of another that has one of count numbers from at on, and false if
-// there is none: the number it begins at, which may be below at, and its length. Adjacent locks of
-// one holder are one lock on Linux. Locks of n itself do not count.
+// Held returns the first lock of another holder that includes one of count numbers from at on: its
+// first number, which may be below at, and its length. held is false if there is none. On Linux
+// adjacent locks of one holder are one lock. Locks of n itself do not count.
 func (n *Numbers) Held(at, count int64) (from, size int64, held bool, err error) {
 	end, err := n.end(at, count)
 	if err != nil {
@@ -75,7 +77,7 @@ func (n *Numbers) Held(at, count int64) (from, size int64, held bool, err error)
 	return from, size, held, n.named(err)
 }
 
-// end returns where a range ends.
+// end returns the end of a range.
 func (n *Numbers) end(at, count int64) (int64, error) {
 	if at < 0 || count < 1 || at > numbersEnd-count {
 		return 0, n.named(fmt.Errorf("%w: got %d numbers from %d on, want at least one, from 0 on and below 1<<62",
@@ -84,7 +86,7 @@ func (n *Numbers) end(at, count int64) (int64, error) {
 	return at + count, nil
 }
 
-// named returns err with the name of the file.
+// named adds the name of the file to err.
 func (n *Numbers) named(err error) error {
 	if err == nil {
 		return nil

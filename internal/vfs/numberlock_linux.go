@@ -14,8 +14,8 @@ const NumbersSupported = true
 
 func newNumberLocks(f *os.File) numberLocks { return rangeLocks{f} }
 
-// rangeLocks are locks of byte ranges that belong to the open file (F_OFD_SETLK). Those that belong
-// to the process (F_SETLK) would do harm: closing any descriptor of the file drops them.
+// rangeLocks are locks of byte ranges that belong to the open file (F_OFD_SETLK). Locks that belong
+// to the process (F_SETLK) would be unsafe: closing any descriptor of the file releases them.
 type rangeLocks struct{ file *os.File }
 
 func (l rangeLocks) try(at, end int64) (bool, error) {
@@ -30,8 +30,8 @@ func (l rangeLocks) unlock(at, end int64) error {
 	return l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK, Start: at, Len: end - at})
 }
 
-// held asks again for the numbers before each lock it finds: the kernel lists locks by holder, and
-// those of one holder in order.
+// held asks again for the numbers before each lock that it finds: the kernel lists locks by holder,
+// and only the locks of one holder in order.
 func (l rangeLocks) held(at, end int64) (from, size int64, held bool, err error) {
 	for at < end {
 		lock := unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: end - at}
@@ -47,7 +47,7 @@ func (l rangeLocks) held(at, end int64) (from, size int64, held bool, err error)
 	return from, size, held, nil
 }
 
-// fcntl calls fcntl(2), which keeps the file from being closed meanwhile.
+// fcntl calls fcntl(2), and prevents the file from being closed meanwhile.
 func (l rangeLocks) fcntl(cmd int, lock *unix.Flock_t) error {
 	conn, err := l.file.SyscallConn()
 	if err != nil {
@@ -61,7 +61,7 @@ func (l rangeLocks) fcntl(cmd int, lock *unix.Flock_t) error {
 	})
 	switch {
 	case closed != nil:
-		return fs.ErrClosed // which Control does not say
+		return fs.ErrClosed // Control returns another error
 	case err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP || err == unix.ENOLCK:
 		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err) // some network file systems
 	}

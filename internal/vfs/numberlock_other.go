@@ -12,7 +12,7 @@ const NumbersSupported = false
 
 func newNumberLocks(*os.File) numberLocks { return noLocks{} }
 
-// noLocks cannot lock.
+// noLocks returns errors.ErrUnsupported for everything.
 type noLocks struct{}
 
 func (noLocks) try(_, _ int64) (bool, error) { return false, errors.ErrUnsupported }

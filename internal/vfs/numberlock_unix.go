@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// fileLocks are files that are locked by flock, one for each number that a lock begins at.
+// fileLocks are files locked by flock, one for the first number of each lock.
 type fileLocks struct {
 	dir string
 	mu  sync.Mutex
-	own map[int64]*Lock // by the number it begins at
+	own map[int64]*Lock // by first number
 }
 
 func newFileLocks(f *os.File) *fileLocks {
@@ -45,7 +45,7 @@ func (l *fileLocks) try(at, end int64) (bool, error) {
 	return true, nil
 }
 
-// lock locks the file of a number, which the last holder may remove meanwhile.
+// lock locks the file of a number. It retries if the last holder removed the file meanwhile.
 func (l *fileLocks) lock(at int64) (*Lock, error) {
 	for {
 		f, err := l.create(at)
@@ -65,7 +65,7 @@ func (l *fileLocks) lock(at int64) (*Lock, error) {
 	}
 }
 
-// create opens the file of a number, and makes it if there is none.
+// create opens the file of a number, and creates it if necessary.
 func (l *fileLocks) create(at int64) (*os.File, error) {
 	f, err := OpenFile(l.path(at), os.O_RDWR|os.O_CREATE, 0o666)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +79,8 @@ func (l *fileLocks) create(at int64) (*os.File, error) {
 
 func (l *fileLocks) path(at int64) string { return filepath.Join(l.dir, strconv.FormatInt(at, 10)) }
 
-// lockAlone locks f. It tries again for some milliseconds while others share the lock, which they
-// do to find out whether it is held.
+// lockAlone locks f. It retries for some milliseconds while others share the lock, which they do to
+// check whether it is held.
 func lockAlone(f *os.File) (err error) {
 	for range 10 {
 		if err = lockFile(f, Exclusive); !errors.Is(err, ErrHeld) {
@@ -107,7 +107,7 @@ func (l *fileLocks) unlock(at, end int64) error {
 	return errors.Join(errs...)
 }
 
-// drop unlocks. It removes the file before another can lock it.
+// drop unlocks a number. It removes the file before another can lock it.
 func (l *fileLocks) drop(at int64) error {
 	lock := l.own[at]
 	delete(l.own, at)
@@ -129,7 +129,7 @@ func (l *fileLocks) held(at, end int64) (from, size int64, held bool, err error)
 	return 0, 0, false, nil
 }
 
-// others returns, in order, the numbers with a file that is not locked by l.
+// others returns, in order, the numbers with a file that l has not locked.
 func (l *fileLocks) others(at, end int64) ([]int64, error) {
 	entries, err := ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,7 @@ func (osFS) OpenDir(path string) (Dir, error) {
 	return root, nil
 }
 
-// An opener is OpenFile, or that of a Root.
+// An opener is OpenFile, or the method OpenFile of a Root.
 type opener func(path string, flag int, perm fs.FileMode) (*os.File, error)
 
 func create(open opener, path string) (File, error) {
@@ -39,7 +39,7 @@ func create(open opener, path string) (File, error) {
 }
 
 func resume(open opener, path string, size int64) (File, error) {
-	f, err := open(path, os.O_WRONLY|noFollow, 0) // nor wait for who reads a FIFO
+	f, err := open(path, os.O_WRONLY|noFollow, 0) // does not wait for the reader of a FIFO
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func resume(open opener, path string, size int64) (File, error) {
 	return osFile{f}, nil
 }
 
-// cut cuts f to size bytes and goes to its end.
+// cut truncates f to size bytes and seeks to its end.
 func cut(f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -66,7 +66,7 @@ func cut(f *os.File, size int64) error {
 	return err
 }
 
-// Hold locks the directory where the system can, and does nothing where it cannot.
+// Hold locks the directory if the system can, and otherwise does nothing.
 func (osFS) Hold(path string) (release func() error, err error) {
 	l, err := TryLock(path, Exclusive)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -100,7 +100,7 @@ func (f osFile) Reserve(size int64) error {
 	return err
 }
 
-// writeZeros reserves room where the system has no call for it.
+// writeZeros reserves space where the system has no call for it.
 func writeZeros(f *os.File, size int64) error {
 	zeros := make([]byte, min(size, 1<<20))
 	for size > 0 {

@@ -9,42 +9,43 @@ import (
 	"path/filepath"
 )
 
-// Publish makes the finished directory tmp appear at dir, whole or not at all, in place of the
-// directory that old describes, nil for nothing. After it returned nil the new tree is at dir,
-// durably; the old one, if there was any, is gone, and so is tmp.
+// Publish makes the finished directory tmp appear at dir, whole or not at all. It replaces the
+// directory that old describes, or nothing if old is nil. After it returned nil, the new tree is at
+// dir, durably, and the old one and tmp are gone.
 //
-// tmp must be [Temp.New] of a [MakeTemp] beside dir, or lie beside dir itself, with the parent
+// tmp must be [Temp.New] of a [MakeTemp] beside dir, or be beside dir itself, with the parent
 // directory spelled the same way. All files in it, and all directories below it, must have been
-// synced. dir is a directory or absent; anything else,
-// such as a symbolic link, is refused with [fs.ErrExist].
+// synced. dir is a directory or absent; anything else, such as a symbolic link, is [fs.ErrExist].
 //
 // # Crashes
 //
-// A crash at any moment leaves at dir the complete old tree (or nothing, if there was none) or the
-// complete new one, and perhaps a tree nobody needs at tmp or [AsidePath](dir). There is one
-// exception, on systems that cannot exchange two directories in one step: between two renames dir
-// is absent, and the complete old tree is at AsidePath(dir). Renaming it back is the remedy;
-// publishing again works too.
+// After a crash at any time, dir is the complete old tree (or nothing, if there was none) or the
+// complete new one, and an unneeded tree may be at tmp or [AsidePath](dir). There is one exception,
+// on systems that cannot exchange two directories in one step: between two renames dir is absent,
+// and the complete old tree is at AsidePath(dir). Renaming it back repairs that; publishing again
+// works too.
 //
 // # Errors
 //
-// Another directory than old is not replaced: that is [fs.ErrExist], and [fs.ErrNotExist] if old is
-// gone; the State is [Untouched]. Look at what is there, and publish again to replace it. What comes
-// to dir in the very moment of the switch is replaced all the same; see [PublishOver].
+// If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it.
+// If old is gone, it returns [fs.ErrNotExist]. The State is then [Untouched]. To replace the other
+// directory, look at it, and publish again. A directory that appears at dir during the switch
+// itself is replaced nevertheless; see [PublishOver].
 //
-// Every error is a [*PublishError], whose State says what the disk holds. Whatever it is, the old
+// Every error is a [*PublishError], whose State says what is on the disk. In every case, the old
 // tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an
 // error remove tmp only if the State is [Untouched] or [Leftover].
 //
-// Not safe for concurrent use on one dir. Readers may open dir at any time, subject to the
-// exception.
+// Not safe for concurrent use on one dir. Readers may open dir at any time, with the exception
+// above.
 func Publish(fsys FS, tmp, dir string, old fs.FileInfo) error {
 	return publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old}.publish()
 }
 
-// PublishOver is [Publish] where whatever comes to dir just before the exchange must stay, too: it
-// is seen after it, and exchanged back. A crash between the two leaves it at tmp, complete, but to
-// be taken by a [Sweep]. It is for directories of which others do not say that they are at work.
+// PublishOver is [Publish] that also keeps a directory that appears at dir just before the
+// exchange: it is noticed after the exchange, and exchanged back. A crash between the two leaves it
+// at tmp, complete, but a [Sweep] may remove it. Use PublishOver for directories that others may
+// write without holding them.
 func PublishOver(fsys FS, tmp, dir string, old fs.FileInfo) error {
 	return publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old, firm: true}.publish()
 }
@@ -61,13 +62,13 @@ func (p publication) publish() error {
 	if err != nil {
 		return err
 	}
-	return p.settle(was)
+	return p.complete(was)
 }
 
-// PublishNew is [Publish] where nothing is replaced, whoever else publishes at the same time: it
-// returns [fs.ErrExist], and the State is [Untouched], if anything is at dir, unless that is an
-// empty directory and overEmpty is set, or if a crash has left an old tree at [AsidePath](dir).
-// Safe for concurrent use on one dir: of several calls one succeeds.
+// PublishNew is [Publish] that never replaces anything, whoever else publishes at the same time. It
+// returns [fs.ErrExist], with State [Untouched], if anything is at dir, unless it is an empty
+// directory and overEmpty is set, or if a crash has left an old tree at [AsidePath](dir). Safe for
+// concurrent use on one dir: one of several calls succeeds.
 func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
 	_, err := p.prepare()
@@ -80,10 +81,10 @@ func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
 	if err != nil {
 		return p.fail(Untouched, "", err)
 	}
-	return p.settle("")
+	return p.complete("")
 }
 
-// noneAside returns fs.ErrExist if a crash has left an old tree aside.
+// noneAside returns fs.ErrExist if a crash has left an old tree at AsidePath.
 func (p publication) noneAside() error {
 	aside := AsidePath(p.dir)
 	info, err := p.lookup(aside)
@@ -95,10 +96,10 @@ func (p publication) noneAside() error {
 
 const asidePrefix = ".aside-"
 
-// AsidePath returns the name, beside dir, under which the old tree waits while [Publish] replaces
-// it without Exchange. The name belongs to Publish: what a crash left there is removed by a later
-// Publish. It has 23 bytes, whatever that of dir, which may be as long as names can be: ".aside-"
-// and the first 8 bytes, in hexadecimal, of the SHA-256 of the name of dir.
+// AsidePath returns the name beside dir that the old tree has while [Publish] replaces it without
+// Exchange. The name belongs to Publish: if a crash leaves a tree there, a later Publish removes
+// it. It has 23 bytes, whatever the length of dir's name, which may be the longest possible:
+// ".aside-" and the first 8 bytes, in hexadecimal, of the SHA-256 of the name of dir.
 func AsidePath(dir string) string {
 	parent, name := filepath.Split(filepath.Clean(dir))
 	sum := sha256.Sum256([]byte(name))
@@ -109,8 +110,8 @@ func AsidePath(dir string) string {
 type publication struct {
 	fsys     FS
 	tmp, dir string      // clean
-	old      fs.FileInfo // of what is to be replaced, nil for nothing
-	firm     bool        // also what comes in the moment of the switch is to stay
+	old      fs.FileInfo // of the directory to replace, or nil
+	firm     bool        // keep a directory that appears during the switch
 }
 
 // fail returns the error of a publication that ends in state s.
@@ -120,7 +121,8 @@ func (p publication) fail(s State, left string, err error) error {
 
 func (p publication) parent() string { return filepath.Dir(p.dir) }
 
-// prepare does what must come before the switch and describes what is at dir, nil if nothing is.
+// prepare does the steps before the switch. It returns the description of dir, or nil if dir is
+// absent.
 func (p publication) prepare() (fs.FileInfo, error) {
 	if err := p.checkPaths(); err != nil {
 		return nil, err
@@ -128,14 +130,14 @@ func (p publication) prepare() (fs.FileInfo, error) {
 	if err := p.fsys.SyncDir(p.tmp); err != nil {
 		return nil, err
 	}
-	info, err := p.lookup(p.dir) // last, since others may be at work
+	info, err := p.lookup(p.dir) // last, since others may change it
 	if info != nil && !info.IsDir() {
-		err = fmt.Errorf("%w and is no directory", fs.ErrExist)
+		err = fmt.Errorf("%w and is not a directory", fs.ErrExist)
 	}
 	return info, err
 }
 
-// checkOld returns an error unless info describes what is to be replaced.
+// checkOld returns an error unless info describes the directory to replace.
 func (p publication) checkOld(info fs.FileInfo) error {
 	switch {
 	case info == nil && p.old == nil:
@@ -148,12 +150,13 @@ func (p publication) checkOld(info fs.FileInfo) error {
 	return nil
 }
 
-// checkPaths reports why tmp and dir cannot be switched by renaming entries of one directory.
+// checkPaths returns an error if tmp and dir cannot be switched by renaming entries of one
+// directory.
 func (p publication) checkPaths() error {
 	name := filepath.Base(p.dir)
 	switch {
 	case name == "." || name == ".." || p.parent() == p.dir:
-		return fmt.Errorf("%w: the directory has no name of its own", fs.ErrInvalid)
+		return fmt.Errorf("%w: the path does not end in a name", fs.ErrInvalid)
 	case filepath.Dir(p.tmp) != p.parent() && !p.inTemp():
 		return fmt.Errorf("%w: %s is not in the same directory", fs.ErrInvalid, p.tmp)
 	case p.tmp == p.dir || p.tmp == AsidePath(p.dir):
@@ -168,7 +171,7 @@ func (p publication) inTemp() bool {
 	return tempName(name) && filepath.Clean(above) == p.parent()
 }
 
-// lookup returns the description of path, nil if it does not exist.
+// lookup returns the description of path, or nil if it does not exist.
 func (p publication) lookup(path string) (fs.FileInfo, error) {
 	info, err := p.fsys.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,9 +180,9 @@ func (p publication) lookup(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// settle makes the switch durable, and only then removes the old tree: removed earlier, a crash
-// could bring back a tree of which half is gone.
-func (p publication) settle(old string) error {
+// complete makes the switch durable, and only then removes the old tree: if it were removed before,
+// a crash could bring back a tree with parts missing.
+func (p publication) complete(old string) error {
 	if err := p.fsys.SyncDir(p.parent()); err != nil {
 		return p.fail(Unsynced, old, err)
 	}

@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// OpenRegular opens a regular file, with the flags of [os.OpenFile]. It follows no symbolic link at
-// the end of the path, and does not wait for a FIFO: whatever is not a regular file is an
-// fs.PathError that wraps fs.ErrInvalid.
+// OpenRegular opens a regular file, with the flags of [os.OpenFile]. It does not follow a symbolic
+// link at the end of the path, and does not wait for a FIFO: for anything but a regular file it
+// returns an fs.PathError that wraps fs.ErrInvalid.
 func OpenRegular(path string, flag int) (*os.File, error) {
 	refused := &fs.PathError{Op: "open", Path: path}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -24,7 +24,7 @@ func OpenRegular(path string, flag int) (*os.File, error) {
 		err = fmt.Errorf("%w: not a regular file: got mode %v", fs.ErrInvalid, info.Mode())
 	}
 	if err != nil {
-		_ = f.Close() // nothing was done with it
+		_ = f.Close() // nothing was read or written
 		refused.Err = err
 		return nil, refused
 	}

@@ -2,5 +2,5 @@
 
 package vfs
 
-// noFollow is nothing here: OpenRegular looks before it opens.
+// noFollow is empty: OpenRegular checks the file before it opens it.
 const noFollow = 0

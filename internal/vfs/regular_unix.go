@@ -4,5 +4,5 @@ package vfs
 
 import "golang.org/x/sys/unix"
 
-// noFollow has a file opened neither through a link nor, if it is a FIFO, by waiting for another.
+// noFollow are flags that prevent opening through a link and waiting for a FIFO.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK

@@ -19,26 +19,26 @@ func renameNew(old, new string, overEmpty bool) error {
 		return nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) && taken(new, overEmpty) {
-		err = fs.ErrExist // which systems say in several ways
+		err = fs.ErrExist // systems return several errors for it
 	}
 	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		err = e.Err // of os.Rename, which names both paths
+		err = e.Err // an error of os.Rename has both paths already
 	}
 	return &os.LinkError{Op: "rename", Old: old, New: new, Err: err}
 }
 
-// taken reports whether what is at path kept a directory from being renamed to it.
+// taken reports whether the file at path prevents a directory from being renamed to path.
 func taken(path string, overEmpty bool) bool {
 	info, err := os.Lstat(path)
 	return err == nil && (!overEmpty || !info.IsDir() || runtime.GOOS == "windows")
 }
 
-// renameOverEmpty replaces an empty directory, and nothing else, by another: in one step, but on
-// Windows.
+// renameOverEmpty renames a directory over an empty directory only. Except on Windows, it is one
+// step.
 func renameOverEmpty(old, new string) error {
 	if runtime.GOOS != "windows" {
 		return syscall.Rename(old, new)
 	}
-	_ = syscall.Rmdir(new) // unless it is empty, it stays, and the rename fails
+	_ = syscall.Rmdir(new) // if new is not empty, it stays, and the rename fails
 	return os.Rename(old, new)
 }

@@ -4,6 +4,6 @@ package vfs
 
 import "os"
 
-// renameAbsent moves a directory to a path at which nothing is. An empty directory that is made in
-// that moment may be replaced.
+// renameAbsent renames a directory to a path that must not exist. It may replace an empty directory
+// that is made at the same time.
 func renameAbsent(old, new string) error { return os.Rename(old, new) }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve makes f size bytes long and has the file system set room aside for them. Kernels and file
-// systems that cannot say ENOSYS or EOPNOTSUPP.
+// reserve extends f to size bytes and makes the file system allocate space for them. Kernels and
+// file systems that cannot return ENOSYS or EOPNOTSUPP.
 func reserve(f *os.File, size int64) error {
 	err := unix.EINTR
 	for err == unix.EINTR {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// reserve cannot be done here.
+// reserve returns errors.ErrUnsupported.
 func reserve(*os.File, int64) error { return errors.ErrUnsupported }

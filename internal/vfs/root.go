@@ -9,13 +9,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// A Root is an [os.Root] that needs no free descriptor as long as mappings keep some, see
-// [OpenFile]: any method may open the directories on the way to a file. It is the [Dir] of [OS].
+// A Root is an [os.Root] with the retry of [OpenFile] in each method, since any of them may open
+// the directories on the way to a file. It is the [Dir] of [OS].
 type Root struct{ dir *os.Root }
 
 var _ Dir = (*Root)(nil)
 
-// OpenRoot is [os.OpenRoot], but does not wait for a FIFO: what is not a directory is refused.
+// OpenRoot is [os.OpenRoot], but returns an error for anything but a directory; it does not wait
+// for a FIFO.
 func OpenRoot(path string) (*Root, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
@@ -51,10 +52,10 @@ func (r *Root) Lstat(path string) (fs.FileInfo, error) {
 	return mapping.Retry(func() (fs.FileInfo, error) { return r.dir.Lstat(path) })
 }
 
-// Create is that of [Files].
+// Create implements [Files].
 func (r *Root) Create(path string) (File, error) { return create(r.OpenFile, path) }
 
-// Resume is that of [Files].
+// Resume implements [Files].
 func (r *Root) Resume(path string, size int64) (File, error) { return resume(r.OpenFile, path, size) }
 
 // Chmod is [os.Root.Chmod].
@@ -72,7 +73,7 @@ func (r *Root) RemoveAll(path string) error {
 	return retry(func() error { return r.dir.RemoveAll(path) })
 }
 
-// SyncDir is that of [Files].
+// SyncDir implements [Files].
 func (r *Root) SyncDir(path string) error {
 	f, err := r.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {

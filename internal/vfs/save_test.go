@@ -131,12 +131,12 @@ func TestPublishRefuses(t *testing.T) {
 		{"tmp is dir", "d", "./d/", fs.ErrInvalid, "publish d: nothing changed: invalid argument: d is taken"},
 		{"tmp is aside", asideOfD, "d", fs.ErrInvalid, ""},
 		{"the working directory", "tmp", ".", fs.ErrInvalid,
-			"publish .: nothing changed: invalid argument: the directory has no name of its own"},
+			"publish .: nothing changed: invalid argument: the path does not end in a name"},
 		{"the parent directory", "tmp", "..", fs.ErrInvalid, ""},
 		{"the root", "/tmp", "/", fs.ErrInvalid, ""},
 		{"no tmp", "nothing", "d", fs.ErrNotExist, ""},
 		{"a file at dir", "tmp", "file", fs.ErrExist,
-			"publish file: nothing changed: file already exists and is no directory"},
+			"publish file: nothing changed: file already exists and is not a directory"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

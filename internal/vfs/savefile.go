@@ -8,40 +8,39 @@ import (
 	"path/filepath"
 )
 
-// FileOptions say how [SaveFile] goes about it. The zero value is the default.
+// FileOptions say how [SaveFile] saves. The zero value is the default.
 type FileOptions struct {
-	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
-	// old or all of the new; if the machine stops within the next half minute or so, it may be
+	// NoSync does not wait for the disk. If the process ends, the file is still either the whole
+	// old one or the whole new one; but if the machine stops within about half a minute, it may be
 	// neither.
 	NoSync bool
-	// NoReplace returns fs.ErrExist if something is there, or comes meanwhile. The file system must
-	// have links.
+	// NoReplace returns fs.ErrExist if the file exists, or appears during the save. The file system
+	// must support links.
 	NoReplace bool
-	// Check, if not nil, is called when the file is written, just before it takes its place. Its
-	// error is that of SaveFile.
+	// Check, if not nil, is called after the file was written, just before it takes its place.
+	// SaveFile returns its error.
 	Check func() error
 }
 
-// ResolveFile is [Resolve] of a path that ends in the name of a file. It returns fs.ErrInvalid if
-// the path does not.
+// ResolveFile is [Resolve] for the path of a file. It returns fs.ErrInvalid if the path does not
+// end in a name.
 func ResolveFile(path string) (string, error) {
 	if _, name := filepath.Split(path); name == "" || name == "." || name == ".." {
-		return "", fmt.Errorf("%w: %q is no name for a file", fs.ErrInvalid, name)
+		return "", fmt.Errorf("%w: %q is not a name for a file", fs.ErrInvalid, name)
 	}
 	return Resolve(path)
 }
 
-// SaveFile makes or replaces the file at path, which is as [ResolveFile] returns it; write writes
-// its content. If it
-// returns nil, the file is there, durably; on an error, and after a crash at any moment, there is
-// all of what was there before, or all of the new file. Permissions stay those of the file that is
-// replaced. What a save that was killed left beside path is removed, as [MakeTemp] does.
+// SaveFile creates or replaces the file at path, a result of [ResolveFile]; write writes its
+// content. If SaveFile returns nil, the file is there, durably. After an error, or a crash at any
+// time, it is either the whole old file or the whole new one. A new file gets the permissions of
+// the file that it replaces. Leftovers of killed saves beside path are removed, as by [MakeTemp].
 //
-// write need neither Sync nor Close. Its Writes return the error of ctx if that ends first. Some
-// systems do not replace a file that is mapped.
+// write need neither Sync nor Close. Its Writes return the error of ctx if ctx ends first. Some
+// systems do not replace a mapped file.
 //
 // SaveFile returns the error of write, fs.ErrExist if something other than a regular file is there,
-// and what the system says, such as fs.ErrNotExist if the directory around path is not there.
+// and errors of the system, such as fs.ErrNotExist if the directory of path does not exist.
 func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write func(File) error) (err error) {
 	perm, err := opt.permissions(disk, path)
 	if err != nil {
@@ -51,8 +50,8 @@ func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write 
 	if err != nil {
 		return err
 	}
-	defer func() { // also if write panics
-		if left := tmp.Remove(); err != nil { // else it is empty, and a later save removes it
+	defer func() { // runs even if write panics
+		if left := tmp.Remove(); err != nil { // after a success only an empty directory can be left
 			err = errors.Join(err, left)
 		}
 	}()
@@ -63,9 +62,9 @@ func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write 
 	return opt.move(disk, tmp.New(), path)
 }
 
-// MakeFile makes a file with what write writes and the given permissions, those of a new file if
-// they are 0. It syncs the file, but not its name, if sync is set. After an error the file may be
-// there.
+// MakeFile creates a file with the content that write writes and the given permissions; 0 means
+// those of a new file. If sync is set, it syncs the file, but not its name. After an error the file
+// may exist.
 func MakeFile(disk Files, path string, perm fs.FileMode, sync bool, write func(File) error) error {
 	f, err := disk.Create(path)
 	if err != nil {
@@ -83,8 +82,8 @@ func MakeFile(disk Files, path string, perm fs.FileMode, sync bool, write func(F
 	return errors.Join(err, f.Close())
 }
 
-// permissions returns those of the file at path, 0 if there is none. It returns fs.ErrExist for
-// what is not to be replaced.
+// permissions returns the permissions of the file at path, or 0 if there is none. It returns
+// fs.ErrExist if the file must not be replaced.
 func (o FileOptions) permissions(disk FS, path string) (fs.FileMode, error) {
 	info, err := disk.Lstat(path)
 	switch {

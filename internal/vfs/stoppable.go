@@ -2,13 +2,13 @@ package vfs
 
 import "context"
 
-// A stoppable file refuses to write once ctx, if there is one, has ended.
+// A stoppable is a file whose Writes return an error once ctx has ended. ctx may be nil.
 type stoppable struct {
 	File
 	ctx context.Context
 }
 
-// Write writes p some MB at a time.
+// Write writes p in pieces of a few MB.
 func (s stoppable) Write(p []byte) (n int, err error) {
 	const most = 8 << 20
 	for len(p) > 0 && err == nil {

@@ -4,7 +4,7 @@ import (
 	"errors"
 )
 
-// swap moves the new tree to dir and returns where the old one lies now, "" if there is none.
+// swap moves the new tree to dir. It returns the path of the old tree, or "" if there is none.
 func (p publication) swap(exists bool) (old string, err error) {
 	if !exists {
 		return p.appear()
@@ -21,8 +21,8 @@ func (p publication) swap(exists bool) (old string, err error) {
 	return "", p.fail(Untouched, "", err)
 }
 
-// swapBack exchanges the two directories again if the old one is not the one to be replaced: it
-// came there after it was looked at.
+// swapBack exchanges the two directories again if the old one is not the directory to replace,
+// because it appeared after the check.
 func (p publication) swapBack() error {
 	info, err := p.lookup(p.tmp)
 	if err == nil && info != nil {
@@ -37,8 +37,8 @@ func (p publication) swapBack() error {
 	return p.fail(Untouched, "", err)
 }
 
-// appear moves the new tree to dir, which is absent. A crash between two renames may have left an
-// old tree aside; it is of no use any more.
+// appear moves the new tree to dir, which is absent. If a crash between two renames has left an old
+// tree at AsidePath, it is no longer needed.
 func (p publication) appear() (old string, err error) {
 	aside := AsidePath(p.dir)
 	info, err := p.lookup(aside)
@@ -54,8 +54,8 @@ func (p publication) appear() (old string, err error) {
 	return aside, nil
 }
 
-// replace moves the old tree aside and the new one to dir. There is no sync between the two
-// renames: it would only make the moment without dir last longer, and durable.
+// replace moves the old tree aside and the new one to dir. It does not sync between the two
+// renames: that would only prolong the time without dir, and make that state durable.
 func (p publication) replace() (old string, err error) {
 	aside := AsidePath(p.dir)
 	if err := p.clear(aside); err != nil {
@@ -77,8 +77,8 @@ func (p publication) replace() (old string, err error) {
 	return aside, nil
 }
 
-// clear removes what an earlier publication left at aside. As long as the entries are not synced, a
-// crash may bring that tree back to dir, so they are synced first.
+// clear removes a tree that an earlier publication left at aside. It syncs the entries first, since
+// otherwise a crash could bring that tree back to dir.
 func (p publication) clear(aside string) error {
 	info, err := p.lookup(aside)
 	if info == nil {
@@ -90,7 +90,8 @@ func (p publication) clear(aside string) error {
 	return p.fsys.RemoveAll(aside)
 }
 
-// restore moves the old tree back from aside after the new one could not be moved in for cause.
+// restore moves the old tree back from aside, after the new one could not be moved in because of
+// cause.
 func (p publication) restore(aside string, cause error) error {
 	if err := p.fsys.Rename(aside, p.dir); err != nil {
 		return p.fail(Aside, aside, errors.Join(cause, err))

@@ -4,5 +4,5 @@ package vfs
 
 import "os"
 
-// syncOpenDir is [FS.SyncDir] of a directory that is open. Windows cannot.
+// syncOpenDir is [FS.SyncDir] of an open directory.
 func syncOpenDir(d *os.File) error { return d.Sync() }

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	markName = ".saving" // a file in each directory that MakeTemp makes, until Remove
-	newName  = "new"     // the tree or file to be moved to its place
+	markName = ".saving" // a file in each directory of MakeTemp, until Remove
+	newName  = "new"     // the tree or file to move to its place
 )
 
-// A Temp is a directory in which a saver makes the tree or file that is to be moved to its place.
-// Nothing of it is moved but [Temp.New]. Not safe for concurrent use.
+// A Temp is a directory in which a saver makes the tree or file to be moved to its place. Only
+// [Temp.New] is moved. Not safe for concurrent use.
 type Temp struct {
 	fsys    FS
 	dir     string
-	made    string // in dir
+	made    string // path of the new tree or file, in dir
 	release func() error
 }
 
-// MakeTemp makes a directory beside dir, and holds it until Remove or Release: no [Sweep] takes it
-// for a leftover. Its name has 16 bytes, whatever that of dir.
+// MakeTemp makes a directory beside dir, and holds it until Remove or Release, so that no [Sweep]
+// removes it. Its name has 16 bytes, whatever the length of dir's name.
 //
-// On [OS], the first call of a process for a parent directory sweeps that; what cannot be removed
-// is no reason not to save.
+// On [OS], the first call of a process for a parent directory sweeps it. Leftovers that cannot be
+// removed do not prevent the save.
 func MakeTemp(fsys FS, dir string, perm fs.FileMode) (*Temp, error) {
 	parent := filepath.Dir(filepath.Clean(dir))
 	if fsys == OS && firstIn(parent) {
@@ -44,7 +44,7 @@ func MakeTemp(fsys FS, dir string, perm fs.FileMode) (*Temp, error) {
 		}
 		if !errors.Is(err, ErrHeld) && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
-		} // a Sweep came between: it takes what has no mark yet, and nobody holds
+		} // a Sweep removed it before it was held and marked: try again
 	}
 }
 
@@ -52,7 +52,7 @@ func newTemp(fsys FS, dir string, release func() error) *Temp {
 	return &Temp{fsys, dir, filepath.Join(dir, newName), release}
 }
 
-// mark holds the directory and marks it. After an error it is gone.
+// mark holds the directory and marks it. After an error the directory is removed.
 func (t *Temp) mark() (err error) {
 	if t.release, err = t.fsys.Hold(t.dir); err != nil {
 		return errors.Join(err, t.fsys.RemoveAll(t.dir))
@@ -67,17 +67,17 @@ func (t *Temp) mark() (err error) {
 	return nil
 }
 
-// New returns the path at which the tree or file is to be made.
+// New returns the path at which to make the tree or file.
 func (t *Temp) New() string { return t.made }
 
-// Remove removes the directory and all in it.
+// Remove removes the directory with its content.
 func (t *Temp) Remove() error {
 	err := t.fsys.RemoveAll(t.New())
-	if err == nil { // else the mark stays, for a Sweep
+	if err == nil { // otherwise the mark stays, for a Sweep
 		err = t.fsys.RemoveAll(t.dir)
 	}
 	return errors.Join(err, t.Release())
 }
 
-// Release leaves the directory to a Sweep.
+// Release stops holding the directory, so that a Sweep may remove it.
 func (t *Temp) Release() error { return t.release() }

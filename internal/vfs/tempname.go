@@ -9,39 +9,38 @@ import (
 
 const (
 	tempPrefix  = ".saving-"
-	tempRandom  = 6 // letters and digits after it
-	tempCheck   = 2 // more, which follow from these
+	tempRandom  = 6 // number of random letters and digits after it
+	tempCheck   = 2 // number of check letters, computed from these
 	tempLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 )
 
-// newTempName returns the name of a directory of MakeTemp.
+// newTempName returns a new name for a directory of MakeTemp.
 func newTempName() string {
 	random := rand.Text()[:tempRandom]
 	return tempPrefix + random + checkOf(random)
 }
 
-// checkOf returns what follows from random letters, so that a name that MakeTemp gave can be told
-// from one that a user gave as long as the directory has no mark.
+// checkOf returns check letters for random ones. They distinguish names of MakeTemp from names that
+// a user chose, while a directory has no mark.
 func checkOf(random string) string {
 	sum := crc32.ChecksumIEEE([]byte(random))
 	return string([]byte{tempLetters[sum%32], tempLetters[sum/32%32]})
 }
 
-// tempName reports whether a name is like those of MakeTemp.
+// tempName reports whether a name has the form of MakeTemp's.
 func tempName(name string) bool {
 	random, ok := strings.CutPrefix(name, tempPrefix)
 	return ok && len(random) == tempRandom+tempCheck && strings.Trim(random, tempLetters) == ""
 }
 
-// given reports whether MakeTemp gave a directory its name, as far as that tells, for which
-// tempName is true.
+// given reports whether the check letters of a name, for which tempName is true, are right.
 func given(dir string) bool {
 	random := strings.TrimPrefix(filepath.Base(dir), tempPrefix)
 	return checkOf(random[:tempRandom]) == random[tempRandom:]
 }
 
-// Reserved reports whether a name is like those that [MakeTemp] and [AsidePath] give, so that what
-// has it may be removed.
+// Reserved reports whether a name has the form of names from [MakeTemp] or [AsidePath], so that a
+// directory of that name may be removed.
 func Reserved(name string) bool { return tempName(name) || strings.HasPrefix(name, asidePrefix) }
 
 // Ours reports whether [MakeTemp] or [AsidePath] made the directory at path.

@@ -5,25 +5,25 @@ import (
 	"sync"
 )
 
-// A Crew is a [Do] of one function that is repeated: after the first time it allocates nothing. Not
-// safe for concurrent use.
+// A Crew repeats [Do] with one function. After the first time it allocates nothing. Not safe for
+// concurrent use.
 type Crew struct {
 	fn   func(item int) error
-	work func() // method value, made once
+	work func() // method value doItems, made once
 	wg   sync.WaitGroup
 
 	ctx   context.Context
 	items int
 
 	mu     sync.Mutex // guards the fields below
-	next   int        // the item to start
+	next   int        // the next item to start
 	stop   bool       // no further item may be started
-	failed int        // the lowest item that failed, if err is its error
+	failed int        // the lowest item that failed, if err is not nil
 	err    error      // of an item, or the cause of ctx
 }
 
-// NewCrew returns a crew for fn, which must be safe for concurrent use unless Do is told to use one
-// worker.
+// NewCrew returns a Crew for fn, which must be safe for concurrent use unless workers is 1 in each
+// Do.
 func NewCrew(fn func(item int) error) *Crew {
 	c := &Crew{fn: fn}
 	c.work = c.doItems
@@ -55,7 +55,7 @@ func (c *Crew) run(ctx context.Context, items, n int) error {
 	return err
 }
 
-// doItems does items until there are none to start.
+// doItems does items until there are no more to start.
 func (c *Crew) doItems() {
 	defer c.wg.Done()
 	for item, ok := c.start(); ok; item, ok = c.start() {
@@ -63,8 +63,8 @@ func (c *Crew) doItems() {
 	}
 }
 
-// start returns the next item to do, if there is one. Once it has, that item must be done, whatever
-// happens to later ones: otherwise the lowest failure could be missed.
+// start returns the next item to do, if there is one. An item that was started must be done,
+// whatever happens to later ones: otherwise the lowest failure could be missed.
 func (c *Crew) start() (item int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,14 +79,14 @@ func (c *Crew) start() (item int, ok bool) {
 	return c.next - 1, true
 }
 
-// do does one item, and notes how it ended.
+// do does one item and records its error.
 func (c *Crew) do(item int) {
-	err := errGoexit // unless call returns
+	err := errGoexit // replaced if call returns
 	defer func() { c.end(item, err) }()
 	err = call(c.fn, item)
 }
 
-// end notes the failure of an item, if it is the lowest so far.
+// end records the error of an item, if the item is the lowest that failed so far.
 func (c *Crew) end(item int, err error) {
 	if err == nil {
 		return

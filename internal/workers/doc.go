@@ -4,19 +4,19 @@
 //		return write(leaves[i])
 //	})
 //
-// What an operation returns must not depend on how many cores there are. [Do] therefore starts
-// items in order, stops at the first failure, and returns the error of the lowest-numbered item
-// that failed, which is the one that doing them one by one would have met. A panic in an item is an
-// error that says which item, a [PanicError], so it neither ends the process nor gets lost.
+// The result of an operation must not depend on the number of cores. Therefore [Do] starts items in
+// order, stops at the first failure, and returns the error of the lowest-numbered item that failed.
+// Doing the items one by one would return the same error. A panic in an item becomes a
+// [PanicError], which says which item, so that it neither ends the process nor is lost.
 //
-// [Stream] does the same for a loop that takes the results one by one, in order, while the next are
-// made ahead of it, as many as it is told.
+// [Stream] does the same for a loop that takes the results one by one, in order, while workers make
+// the next results ahead of it, up to a given number.
 //
-// A [Crew] is a Do that is repeated, without new memory each time.
+// A [Crew] repeats a Do without allocating each time.
 //
-// No goroutine outlives Do or the loop. The number of workers bounds one call: a Do inside an item
-// has its own.
+// No goroutine outlives Do or the loop. The number of workers is per call: a Do inside an item has
+// its own.
 //
-// Settings of a goroutine, such as debug.SetPanicOnFault, are not handed on to the workers; an item
+// Settings of a goroutine, such as debug.SetPanicOnFault, are not passed to the workers; an item
 // sets them itself.
 package workers

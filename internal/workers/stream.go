@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// Stream returns an iterator over what make returns for the items 0 to items-1, in their order,
-// made by [Count] goroutines ahead of the loop: besides the result that the loop has, at most ahead
-// of them, at least 1, are made or being made. Items are begun in order.
+// Stream returns an iterator over the results of make for the items 0 to items-1, in order. [Count]
+// goroutines make them ahead of the loop: besides the loop's current result, at most ahead results,
+// or 1 if ahead is less, are made or being made. Items are begun in order.
 //
-// After an error Stream yields it and stops: that of the lowest-numbered item that failed, as make
-// returned it, or, as [Call] does, of a panic; or the cause of ctx. When the loop ends, early or
-// not, the context that make is given ends, and Stream waits for make to return: no goroutine
-// outlives the loop. Ranging again begins again.
+// After an error Stream yields it and stops. It is the error of the lowest-numbered item that
+// failed, as make returned it or, after a panic, as [Call] returns it; or the cause of ctx. When
+// the loop ends, early or not, the context of make ends, and Stream waits for make to return: no
+// goroutine outlives the loop. Ranging again begins again at item 0.
 //
-// make must be safe for concurrent use unless workers is 1, and with the body of the loop. Safe for
-// concurrent use.
+// make must be safe for concurrent use with the body of the loop and, unless workers is 1, with
+// itself. Stream is safe for concurrent use.
 func Stream[T any](ctx context.Context, items, workers, ahead int, make func(ctx context.Context, item int) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if items <= 0 {
@@ -43,12 +43,12 @@ type stream[T any] struct {
 	items int
 	make  func(ctx context.Context, item int) (T, error)
 
-	begun   chan struct{}    // an element for each item that is begun and not yet taken
-	results []chan result[T] // of item i at i modulo its length: each has room for one
+	begun   chan struct{}    // holds one element for each item that was begun and not yet taken
+	results []chan result[T] // result of item i at index i modulo the length; each has capacity 1
 	running sync.WaitGroup
 
 	mu   sync.Mutex // guards next
-	next int        // the item to begin; items, if no further one may be
+	next int        // the next item to begin; equal to items to begin no more
 }
 
 type result[T any] struct {
@@ -94,18 +94,18 @@ func (s *stream[T]) take(ctx context.Context, item int) (r result[T]) {
 	return r
 }
 
-// looks is how often a loop looks for a result before it sleeps: for some ten microseconds, in
-// which a small item is made, while to be woken may take longer than that.
+// looks is the number of times that a loop polls for a result before it sleeps. That takes some ten
+// microseconds, in which a small item is made; waking a sleeping goroutine may take longer.
 const looks = 200
 
-// waitAWhile returns when there is a result, or after a while.
+// waitAWhile returns when there is a result, or after looks polls.
 func waitAWhile[T any](ctx context.Context, made chan result[T]) {
 	for i := 0; i < looks && len(made) == 0 && ctx.Err() == nil; i++ {
 		runtime.Gosched()
 	}
 }
 
-// work makes items until there are none to begin.
+// work makes items until there are no more to begin.
 func (s *stream[T]) work() {
 	for {
 		select {
@@ -132,9 +132,9 @@ func (s *stream[T]) start() (item int, ok bool) {
 	return s.next - 1, true
 }
 
-// do makes an item, and hands over how that ended.
+// do makes an item and sends its result.
 func (s *stream[T]) do(item int) {
-	r := result[T]{err: errGoexit} // unless Call returns
+	r := result[T]{err: errGoexit} // replaced if Call returns
 	defer func() {
 		if r.err != nil {
 			s.stop()
@@ -147,7 +147,7 @@ func (s *stream[T]) do(item int) {
 	})
 }
 
-// stop has no further item begun: those before this one have been.
+// stop prevents further items from being begun. All items before the caller's have been begun.
 func (s *stream[T]) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

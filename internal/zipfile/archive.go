@@ -13,30 +13,30 @@ const (
 	Deflate = 8
 )
 
-// An Archive says what a zip archive holds and where. Safe for concurrent use, as long as nobody
-// writes to Entries.
+// An Archive lists the entries of a zip archive and their positions. Safe for concurrent use, as
+// long as nobody writes to Entries.
 type Archive struct {
-	Entries []Entry // in the order of the directory; directories are left out
+	Entries []Entry // in the order of the directory, without entries for directories
 
-	index map[string]int // of Entries, or a kind of directory
+	index map[string]int // index in Entries, or recorded or named for a directory
 }
 
 // An Entry is a file in an archive.
 type Entry struct {
-	Name         string // valid as [io/fs.ValidPath] says, without backslashes; perhaps "c:x"
+	Name         string // a valid path by [io/fs.ValidPath], without backslashes; may be "c:x"
 	Method       uint16 // Stored or Deflate
-	Offset       int64  // of the payload, from the start of the archive
-	Size, Packed int64  // bytes of the content, and of the payload: the same if it is stored
+	Offset       int64  // offset of the payload from the start of the archive
+	Size, Packed int64  // sizes of the content and of the payload; equal if stored
 	CRC          uint32 // CRC-32 of the content
-	// Modified is a time without a zone, given as UTC, to two seconds. It is zero if the archive
-	// states none.
+	// Modified is a time without a zone, given as UTC, with a resolution of two seconds. It is zero
+	// if the archive has no valid time.
 	Modified time.Time
 }
 
-// Limits bound what [Open] reads. 0 stands for the default.
+// Limits bound what [Open] reads. 0 means the default.
 type Limits struct {
-	Entries   int   // 1<<20 by default
-	Directory int64 // bytes of the directory, 256 MiB by default
+	Entries   int   // number of entries; the default is 1<<20
+	Directory int64 // size of the directory in bytes; the default is 256 MiB
 }
 
 const (
@@ -44,12 +44,12 @@ const (
 	defaultDirectory = 256 << 20
 )
 
-// Open reads the directory of an archive of size bytes and all local headers. Memory is a small
-// multiple of the directory, time nearly linear in it.
+// Open reads the directory of an archive of size bytes and all local headers. It takes memory of a
+// small multiple of the directory, and time nearly linear in it.
 //
-// Open returns [ErrCorrupt] for what the format does not allow or for headers that contradict one
+// Open returns [ErrCorrupt] for violations of the format and for headers that contradict one
 // another, [ErrUnsupported] for encryption, other methods, several disks, an archive that does not
-// begin at byte 0 and more than limits allow, and errors of r.
+// begin at byte 0, and archives beyond limits, and errors of r.
 func Open(r io.ReaderAt, size int64, limits Limits) (*Archive, error) {
 	end, err := findEnd(r, size)
 	if err == nil {
@@ -91,7 +91,7 @@ const (
 	named    = -2
 )
 
-// newArchive returns the archive of records, whose names must differ.
+// newArchive returns the archive of records. It returns ErrCorrupt for duplicate names.
 func newArchive(records []record) (*Archive, error) {
 	a := &Archive{Entries: make([]Entry, 0, len(records)), index: make(map[string]int, len(records))}
 	for i := range records {
@@ -110,7 +110,7 @@ func newArchive(records []record) (*Archive, error) {
 	return a, nil
 }
 
-// nameDirs adds the directories around an entry to the index.
+// nameDirs adds the directories that contain an entry to the index.
 func (a *Archive) nameDirs(name string) {
 	for i := len(name) - 1; i > 0; i-- {
 		if name[i-1] != '/' {
@@ -123,7 +123,7 @@ func (a *Archive) nameDirs(name string) {
 	}
 }
 
-// HasDir reports whether there is a directory of that name, or an entry in it.
+// HasDir reports whether the archive has a directory of that name, or an entry in it.
 func (a *Archive) HasDir(name string) bool {
 	_, ok := a.index[name+"/"]
 	return ok

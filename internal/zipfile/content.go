@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// Reader returns a reader of the content of e in the archive r, which inflates and checks it. It
-// returns at most e.Size bytes, and the last one only if the checksum matches, so reading e.Size
+// Reader returns a reader of the content of e in the archive r. It inflates and checks the content.
+// It returns at most e.Size bytes, and the last one only if the checksum matches, so reading e.Size
 // bytes checks the entry.
 //
-// Reading returns [ErrCorrupt] for a content that is shorter, longer or other than the directory
-// says, and errors of r; none names the entry. Not safe for concurrent use.
+// Reading returns [ErrCorrupt] for a content that does not match the directory, and errors of r.
+// Errors do not name the entry. Not safe for concurrent use.
 func (e Entry) Reader(r io.ReaderAt) io.Reader {
 	payload := io.NewSectionReader(r, e.Offset, e.Packed)
 	if e.Method == Stored {
@@ -22,11 +22,11 @@ func (e Entry) Reader(r io.ReaderAt) io.Reader {
 	}
 	in := inflaters.Get().(*inflater)
 	in.from.Reset(payload)
-	_ = in.Reader.(flate.Resetter).Reset(in.from, nil) // it has no error
+	_ = in.Reader.(flate.Resetter).Reset(in.from, nil) // returns no error
 	return &content{r: in.Reader, entry: e, left: e.Size, inflater: in}
 }
 
-// An inflater takes 40 KB, so it is used again when a content was read to its end.
+// An inflater takes 40 KB, so it is reused after a content was read to its end.
 type inflater struct {
 	io.Reader
 	from *bufio.Reader
@@ -37,21 +37,21 @@ var inflaters = sync.Pool{New: func() any {
 	return &inflater{flate.NewReader(from), from}
 }}
 
-// A content is what is left to read of an entry.
+// A content is the unread part of an entry.
 type content struct {
 	r     io.Reader
 	entry Entry
 	left  int64
 	crc   uint32
-	err   error // once reading failed
+	err   error // set once reading failed
 
-	inflater *inflater // nil if it was given back, or the entry is stored
+	inflater *inflater // nil if it was returned to the pool, or the entry is stored
 }
 
-// done gives the inflater back.
+// done returns the inflater to the pool.
 func (c *content) done() {
 	if c.inflater != nil {
-		c.inflater.from.Reset(nil) // the archive may go
+		c.inflater.from.Reset(nil) // drops the reference to the archive
 		inflaters.Put(c.inflater)
 		c.r, c.inflater = nil, nil
 	}
@@ -84,7 +84,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// end checks that the whole content was read, and was the right one. err is of the last read.
+// end checks that the content ends here and has the right checksum. err is the error of the last
+// read.
 func (c *content) end(err error) error {
 	more := 0
 	if err == nil {
@@ -101,7 +102,7 @@ func (c *content) end(err error) error {
 	return nil
 }
 
-// classed returns what package flate says of a payload as ErrCorrupt.
+// classed returns errors of package flate about a payload as ErrCorrupt.
 func classed(err error) error {
 	if _, ok := errors.AsType[flate.CorruptInputError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) {
 		return corrupt("%w", err)

@@ -14,14 +14,14 @@ import (
 const (
 	recordMark  = "PK\x01\x02"
 	recordBytes = 46 // without name, extra fields and comment
-	zip64ID     = 1  // of the extra field of sizes and an offset that take 64 bits
+	zip64ID     = 1  // id of the extra field with 64-bit sizes and offset
 
 	flagUTF8       = 1 << 11
-	flagDescriptor = 1 << 3                     // checksum and sizes follow the payload
-	flagsEncrypted = 1<<0 | 1<<5 | 1<<6 | 1<<13 // patches too
+	flagDescriptor = 1 << 3                     // checksum and sizes are after the payload
+	flagsEncrypted = 1<<0 | 1<<5 | 1<<6 | 1<<13 // includes patches
 )
 
-// A record is what the directory says of an entry.
+// A record is an entry of the directory.
 type record struct {
 	Entry
 	at int64 // offset of the local header
@@ -30,7 +30,7 @@ type record struct {
 // readRecords reads the directory. Offsets of payloads are not set.
 func readRecords(r io.ReaderAt, e end) ([]record, error) {
 	b := bufio.NewReaderSize(io.NewSectionReader(r, int64(e.offset), int64(e.size)), 32<<10)
-	const first = 1 << 12 // for which there is room at once, whatever is claimed
+	const first = 1 << 12 // number of records to allocate at first, whatever the archive claims
 	records := make([]record, 0, min(e.entries, first))
 	var buffer []byte
 	for i := range e.entries {
@@ -43,7 +43,7 @@ func readRecords(r io.ReaderAt, e end) ([]record, error) {
 			return nil, err
 		}
 		if len(records) == cap(records) {
-			records = slices.Grow(records, min(len(records), int(e.entries)-len(records))) // no more than twice
+			records = slices.Grow(records, min(len(records), int(e.entries)-len(records))) // at most doubles
 		}
 		records, buffer = append(records, rec), text
 	}
@@ -53,7 +53,7 @@ func readRecords(r io.ReaderAt, e end) ([]record, error) {
 	return records, nil
 }
 
-// readRecord returns the bytes of a record, in buffer if they fit.
+// readRecord returns the bytes of a record, in buffer if it is large enough.
 func readRecord(r io.Reader, buffer []byte) ([]byte, error) {
 	text := slices.Grow(buffer[:0], recordBytes)[:recordBytes]
 	if err := readNext(r, text); err != nil {
@@ -67,16 +67,16 @@ func readRecord(r io.Reader, buffer []byte) ([]byte, error) {
 	return text, readNext(r, text[recordBytes:])
 }
 
-// readNext fills b with what is next in the directory.
+// readNext fills b with the next bytes of the directory.
 func readNext(r io.Reader, b []byte) error {
 	_, err := io.ReadFull(r, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return corrupt("it runs past the end of the directory")
+		return corrupt("runs past the end of the directory")
 	}
 	return err
 }
 
-// parseRecord returns what a record says, in errors by the name of its entry.
+// parseRecord parses a record. Its errors have the name of the entry.
 func parseRecord(b []byte) (record, error) {
 	name, extra := int(le.Uint16(b[28:])), int(le.Uint16(b[30:]))
 	rec := record{Entry: Entry{
@@ -95,7 +95,8 @@ func parseRecord(b []byte) (record, error) {
 	return rec, fileformat.In(rec.Name, err)
 }
 
-// setSizes sets sizes and offset, of 32 bits in the record b or of 64 in its extra fields.
+// setSizes sets the sizes and the offset, which are 32-bit numbers in the record b or 64-bit
+// numbers in its extra fields.
 func (rec *record) setSizes(b, extra []byte) error {
 	size, packed, at := uint64(le.Uint32(b[24:])), uint64(le.Uint32(b[20:])), uint64(le.Uint32(b[42:]))
 	if err := widen(extra, &size, &packed, &at); err != nil {
@@ -111,8 +112,8 @@ func (rec *record) setSizes(b, extra []byte) error {
 	return nil
 }
 
-// widen replaces each number that is the largest of 32 bits by the next that the zip64 extra field
-// has.
+// widen replaces each number that is the largest 32-bit number by the next number of the zip64
+// extra field.
 func widen(extra []byte, numbers ...*uint64) error {
 	field, err := findZip64(extra)
 	if err != nil {
@@ -123,16 +124,17 @@ func widen(extra []byte, numbers ...*uint64) error {
 			continue
 		}
 		if len(field) < 8 {
-			return corrupt("a size or offset of 64 bits is missing in the extra fields")
+			return corrupt("a 64-bit size or offset is missing in the extra fields")
 		}
 		*n, field = le.Uint64(field), field[8:]
 	}
 	return nil
 }
 
-// findZip64 returns the content of the first zip64 field among extra fields, nil if there is none.
+// findZip64 returns the content of the first zip64 field among extra fields, or nil if there is
+// none.
 func findZip64(extra []byte) ([]byte, error) {
-	for len(extra) >= 4 { // less is padding
+	for len(extra) >= 4 { // fewer bytes are padding
 		id, n := le.Uint16(extra), int(le.Uint16(extra[2:]))
 		if n > len(extra)-4 {
 			return nil, corrupt("extra field %#04x: got a length of %d bytes, want at most %d", id, n, len(extra)-4)
@@ -152,7 +154,7 @@ func checkFlags(flags uint16) error {
 	return nil
 }
 
-// check checks what a record says by itself.
+// check checks that the fields of an entry are consistent.
 func (e *Entry) check() error {
 	if err := checkName(e.Name); err != nil {
 		return corrupt("%w", err)
@@ -165,12 +167,13 @@ func (e *Entry) check() error {
 	case e.Size/maxRatio > e.Packed:
 		return corrupt("got size %d, want at most %d times the %d bytes packed", e.Size, maxRatio, e.Packed)
 	case e.Size == 0 && e.CRC != 0:
-		return corrupt("got CRC-32 %08x, want 0, that of no bytes", e.CRC)
+		return corrupt("got CRC-32 %08x, want 0 for an empty content", e.CRC)
 	case isDir(e.Name) && e.Size != 0:
 		return corrupt("got a directory of %d bytes, want 0", e.Size)
 	}
 	return nil
 }
 
-// maxRatio is how many bytes a deflated one gives at most: two bits stand for 258.
+// maxRatio is the largest number of bytes that one deflated byte can give: two bits can give 258
+// bytes.
 const maxRatio = 4 * 258

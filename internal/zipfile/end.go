@@ -22,7 +22,7 @@ const (
 	maxComment   = math.MaxUint16
 )
 
-// An end says what the records at the end of an archive do about its directory.
+// An end is the description of the directory in the records at the end of an archive.
 type end struct {
 	disk, directoryDisk uint64
 	entriesHere         uint64 // on this disk
@@ -30,7 +30,7 @@ type end struct {
 	size, offset        uint64 // of the directory
 }
 
-// findEnd reads the end records of an archive of size bytes. The directory that they describe lies
+// findEnd reads the end records of an archive of size bytes. The directory that they describe ends
 // right before them.
 func findEnd(r io.ReaderAt, size int64) (end, error) {
 	text, at, err := readEnd(r, size)
@@ -44,8 +44,7 @@ func findEnd(r io.ReaderAt, size int64) (end, error) {
 	return e, e.check(uint64(at))
 }
 
-// readEnd returns the end record and its offset. It is the last thing in the file but for its
-// comment.
+// readEnd returns the end record and its offset. Only its comment follows it in the file.
 func readEnd(r io.ReaderAt, size int64) ([]byte, int64, error) {
 	if size < endBytes {
 		return nil, 0, corrupt("got a file of %d bytes, want at least %d", size, endBytes)
@@ -68,7 +67,7 @@ func readEnd(r io.ReaderAt, size int64) ([]byte, int64, error) {
 	return text[i:], size - int64(len(text)-i), nil
 }
 
-// endsFile reports whether text is an end record and its comment, and no more.
+// endsFile reports whether text is exactly an end record and its comment.
 func endsFile(text []byte) bool {
 	return len(text) >= endBytes && string(text[:4]) == endMark && int(le.Uint16(text[20:])) == len(text)-endBytes
 }
@@ -88,8 +87,8 @@ func parseEnd64(b []byte) end {
 	}
 }
 
-// wide returns the zip64 end record and its offset if a locator is right before the end record e,
-// else e and at, its offset.
+// wide returns the zip64 end record and its offset, if a locator is right before the end record e,
+// and otherwise e and its offset at.
 func wide(r io.ReaderAt, e end, at int64) (end, int64, error) {
 	var locator [locatorBytes]byte
 	if at < locatorBytes {
@@ -109,7 +108,7 @@ func wide(r io.ReaderAt, e end, at int64) (end, int64, error) {
 	return e64, at, within("zip64 record", e.agrees(e64))
 }
 
-// readEnd64 reads the zip64 end record that must be at an offset.
+// readEnd64 reads the zip64 end record, which must be at an offset.
 func readEnd64(r io.ReaderAt, locator []byte, at int64) (end, error) {
 	if disk, disks := le.Uint32(locator[4:]), le.Uint32(locator[16:]); disk != 0 || disks != 1 {
 		return end{}, unsupported("got disk %d of %d, want 0 of 1", disk, disks)
@@ -130,7 +129,7 @@ func readEnd64(r io.ReaderAt, locator []byte, at int64) (end, error) {
 	return parseEnd64(b[:]), nil
 }
 
-// agrees checks that each number of e is that of the zip64 record, or says that it is there.
+// agrees checks that each number of e equals that of the zip64 record, or refers to it.
 func (e end) agrees(wide end) error {
 	for _, n := range []struct {
 		name            string
@@ -150,7 +149,7 @@ func (e end) agrees(wide end) error {
 	return nil
 }
 
-// check checks a directory that must end at byte at.
+// check checks the directory, which must end at byte at.
 func (e end) check(at uint64) error {
 	switch {
 	case e.disk != 0 || e.directoryDisk != 0 || e.entriesHere != e.entries:

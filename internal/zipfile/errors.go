@@ -6,18 +6,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
-// What can be wrong with an archive.
+// Errors about an archive.
 var (
-	// ErrCorrupt says that a file does not hold what the format demands.
+	// ErrCorrupt says that a file violates the format.
 	ErrCorrupt = fileformat.ErrCorrupt
-	// ErrUnsupported says that a file holds something that this package does not read, or is to
-	// hold something that it does not write.
+	// ErrUnsupported says that a file has something that this package does not read, or should
+	// have something that it does not write.
 	ErrUnsupported = fileformat.ErrUnsupported
 )
 
 var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
-// within returns err, if there is one, as one about a part of an archive.
+// within adds the part of the archive to err, unless err is nil.
 func within(part string, err error) error {
 	if err == nil {
 		return nil

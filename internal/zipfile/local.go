@@ -12,7 +12,7 @@ import (
 const (
 	localMark  = "PK\x03\x04"
 	localBytes = 30  // without name and extra fields
-	guess      = 128 // bytes of extra fields that are read at once; few have more
+	guess      = 128 // size of extra fields to read at once; few are larger
 )
 
 // A placer sets the offsets of payloads, in the order of the file.
@@ -20,13 +20,13 @@ type placer struct {
 	r      io.ReaderAt
 	buffer []byte
 	prev   *record // nil at the start
-	end    int64   // of prev
-	limit  int64   // where the directory begins
+	end    int64   // end of prev
+	limit  int64   // start of the directory
 }
 
-// place sets the offsets of the payloads, which local headers decide, in an archive whose directory
-// begins at byte limit. It checks that these headers say what records say and that nothing
-// overlaps.
+// place sets the offsets of the payloads, which follow from the local headers, in an archive whose
+// directory begins at byte limit. It checks that local headers agree with the records and that
+// nothing overlaps.
 func place(r io.ReaderAt, records []record, limit int64) error {
 	order := make([]*record, len(records))
 	for i := range records {
@@ -48,11 +48,11 @@ func place(r io.ReaderAt, records []record, limit int64) error {
 func (p *placer) place(rec *record) error {
 	switch {
 	case rec.at > p.limit-localBytes:
-		return corrupt("it begins at byte %d, want %d bytes or more before the directory, at %d", rec.at, localBytes, p.limit)
+		return corrupt("got offset %d, want at least %d bytes before the directory at %d", rec.at, localBytes, p.limit)
 	case p.prev == nil && rec.at > 0:
 		return unsupported("got %d bytes before the archive, want none", rec.at)
 	case rec.at < p.end:
-		return corrupt("it begins at byte %d, want %d at least, where entry %s ends", rec.at, p.end, errtext.Quote(p.prev.Name))
+		return corrupt("got offset %d, want at least %d, the end of entry %s", rec.at, p.end, errtext.Quote(p.prev.Name))
 	}
 	h, err := p.read(rec)
 	if err != nil {
@@ -69,7 +69,7 @@ func (p *placer) place(rec *record) error {
 	return nil
 }
 
-// read returns the local header of an entry, until the next call.
+// read returns the local header of an entry, which is valid until the next call.
 func (p *placer) read(rec *record) ([]byte, error) {
 	room := p.limit - rec.at
 	h := p.grow(min(room, int64(localBytes+len(rec.Name)+guess)))
@@ -90,18 +90,18 @@ func (p *placer) read(rec *record) ([]byte, error) {
 	return h, fileformat.ReadAt(p.r, h, rec.at)
 }
 
-// grow returns the buffer with room for n bytes.
+// grow returns the buffer with n bytes.
 func (p *placer) grow(n int64) []byte {
 	p.buffer = slices.Grow(p.buffer[:0], int(n))[:n]
 	return p.buffer
 }
 
-// agrees checks that a local header says what the directory does. What follows the payload instead,
-// in a data descriptor, is not looked at.
+// agrees checks that a local header agrees with the directory. It does not read a data descriptor
+// after the payload.
 func (rec *record) agrees(h []byte) error {
 	name, extra := h[localBytes:][:le.Uint16(h[26:])], h[localBytes+int(le.Uint16(h[26:])):]
 	if string(name) != rec.Name {
-		return corrupt("got name %s, want that of the directory", errtext.Quote(string(name)))
+		return corrupt("got name %s, want the name in the directory", errtext.Quote(string(name)))
 	}
 	if got := le.Uint16(h[8:]); got != rec.Method {
 		return corrupt("got method %d, want %d as in the directory", got, rec.Method)

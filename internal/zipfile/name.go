@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkName returns nil for the names that an archive can have here: relative paths in UTF-8, which
-// can have a drive letter.
+// checkName returns an error unless name is valid for an archive: a relative path in UTF-8, which
+// may have a drive letter.
 func checkName(name string) error {
 	switch {
 	case len(name) > math.MaxUint16:
@@ -17,14 +17,14 @@ func checkName(name string) error {
 	case !utf8.ValidString(name):
 		return errors.New("the name is not UTF-8")
 	case strings.ContainsRune(name, 0):
-		return errors.New("a zero byte in the name")
+		return errors.New("the name has a zero byte")
 	case strings.Contains(name, `\`):
-		return errors.New("a backslash in the name")
+		return errors.New("the name has a backslash")
 	case strings.TrimSuffix(name, "/") == "." || !fs.ValidPath(strings.TrimSuffix(name, "/")):
-		return errors.New(`an empty part, "." or ".." in the name`)
+		return errors.New(`the name has a part that is empty, "." or ".."`)
 	}
 	return nil
 }
 
-// isDir reports whether name is that of a directory.
+// isDir reports whether name is the name of a directory.
 func isDir(name string) bool { return strings.HasSuffix(name, "/") }

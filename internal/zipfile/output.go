@@ -10,14 +10,14 @@ type File interface {
 
 const gathered = 64 << 10
 
-// An output gathers small writes to a file. What was written can be replaced.
+// An output buffers small writes to a file. Written bytes can be replaced.
 type output struct {
 	f      File
-	buffer []byte // of at most gathered bytes
-	at     int64  // of the buffer
+	buffer []byte // at most gathered bytes
+	at     int64  // offset of the buffer
 }
 
-// end returns how many bytes were written.
+// end returns the number of bytes written.
 func (o *output) end() int64 { return o.at + int64(len(o.buffer)) }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -45,8 +45,8 @@ func (o *output) flush() error {
 	return err
 }
 
-// replace replaces what one Write wrote at an offset. Whatever Write wrote is in the file or in the
-// buffer, never in both.
+// replace replaces the bytes of one Write at an offset. The bytes of one Write are either all in
+// the file or all in the buffer.
 func (o *output) replace(p []byte, at int64) error {
 	if at >= o.at {
 		copy(o.buffer[at-o.at:], p)

@@ -2,8 +2,8 @@ package zipfile
 
 import "time"
 
-// stamp returns the date and time of an entry as the format has them: the clock of t in its zone,
-// and the first moment of 1980 for the zero time.
+// stamp returns the date and time of an entry in the format's encoding: the clock of t in its zone,
+// and the start of 1980 for the zero time.
 func stamp(t time.Time) (clock, date uint16, err error) {
 	if t.IsZero() {
 		return 0, 1<<5 | 1, nil
@@ -16,7 +16,7 @@ func stamp(t time.Time) (clock, date uint16, err error) {
 	return clock, date, nil
 }
 
-// modified returns the time of a stamp, the zero time if there is no such date or clock.
+// modified returns the time of a stamp, or the zero time if it is invalid.
 func modified(clock, date uint16) time.Time {
 	t := time.Date(1980+int(date>>9), time.Month(date>>5&15), int(date&31),
 		int(clock>>11), int(clock>>5&63), int(clock&31)*2, 0, time.UTC)

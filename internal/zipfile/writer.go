@@ -12,20 +12,20 @@ import (
 
 // A Header says how to write an entry.
 type Header struct {
-	Name     string      // as in [Entry]; not that of a directory
-	Modified time.Time   // its clock, whatever its zone; the zero time stands for 1980-01-01
-	Perm     fs.FileMode // permissions: 0o644 as tensordict's, 0o600 as NumPy's
-	Deflate  bool        // compresses
-	Aligned  bool        // places the payload at a multiple of 64, unless it is compressed
+	Name     string      // as in [Entry]; not the name of a directory
+	Modified time.Time   // only its clock counts, not its zone; the zero time means 1980-01-01
+	Perm     fs.FileMode // permissions: tensordict uses 0o644, NumPy 0o600
+	Deflate  bool        // compress the payload
+	Aligned  bool        // begin the payload at a multiple of 64, unless it is compressed
 }
 
-// A Writer writes an archive. Its payloads are written one after the other. After an error it
-// writes nothing more and returns that error again. Not safe for concurrent use.
+// A Writer writes an archive, payload by payload. After an error it writes nothing more, and
+// returns the same error again. Not safe for concurrent use.
 type Writer struct {
 	out     output
 	done    []written
 	names   map[string]bool
-	payload *payload // that is being written, or nil
+	payload *payload // the current payload, or nil
 	deflate *flate.Writer
 	err     error
 }
@@ -35,12 +35,12 @@ func NewWriter(f File) *Writer {
 	return &Writer{out: output{f: f}, names: map[string]bool{}}
 }
 
-// Create begins an entry. What is written to the payload, until the next Create or Close, is its
+// Create begins an entry. The bytes written to the payload, until the next Create or Close, are its
 // content.
 //
-// Create returns [ErrUnsupported] for a name that [Open] would refuse, permissions that are not,
-// and a time before 1980 or after 2107, [fs.ErrExist] for a name that the archive has already,
-// [fs.ErrClosed] after Close, and errors of the file.
+// Create returns [ErrUnsupported] for a name that [Open] would refuse, for a Perm with bits that
+// are not permissions, and for a time before 1980 or after 2107, [fs.ErrExist] for a name that the
+// archive already has, [fs.ErrClosed] after Close, and errors of the file.
 func (w *Writer) Create(h Header) (io.Writer, error) {
 	w.finish()
 	if w.err == nil {
@@ -68,24 +68,24 @@ func (w *Writer) create(h Header) (*payload, error) {
 	return w.newPayload(e), nil
 }
 
-// newWritten returns an entry without content, whose header is at an offset.
+// newWritten returns an entry without content whose local header is at offset at.
 func newWritten(h Header, at int64) (written, error) {
 	e := written{Header: h, at: at}
 	if err := checkName(h.Name); err != nil {
 		return e, unsupported("%w", err)
 	}
 	if isDir(h.Name) {
-		return e, unsupported("the name is that of a directory")
+		return e, unsupported("the name is the name of a directory")
 	}
 	if h.Perm&^fs.ModePerm != 0 {
-		return e, unsupported("got mode %v, want permissions alone", h.Perm)
+		return e, unsupported("got mode %v, want only permissions", h.Perm)
 	}
 	var err error
 	e.clock, e.date, err = stamp(h.Modified)
 	return e, err
 }
 
-// finish ends the entry that is being written.
+// finish ends the current entry.
 func (w *Writer) finish() {
 	p := w.payload
 	if p == nil || w.err != nil {
@@ -97,8 +97,8 @@ func (w *Writer) finish() {
 	}
 }
 
-// Close ends the last entry and writes the directory. It neither syncs nor closes the file. It
-// returns [fs.ErrClosed] the second time.
+// Close ends the last entry and writes the directory. It neither syncs nor closes the file. A
+// second call returns [fs.ErrClosed].
 func (w *Writer) Close() error {
 	w.finish()
 	if w.err != nil {
@@ -124,11 +124,11 @@ func (w *Writer) finishArchive() error {
 	return w.out.flush()
 }
 
-// A payload is the content of an entry that is being written.
+// A payload is the content of the current entry.
 type payload struct {
 	w     *Writer
 	entry written
-	begin int64         // offset
+	begin int64         // offset of the payload
 	pack  *flate.Writer // nil if the entry is stored
 }
 
@@ -138,7 +138,7 @@ func (w *Writer) newPayload(e written) *payload {
 		return p
 	}
 	if w.deflate == nil {
-		w.deflate, _ = flate.NewWriter(&w.out, flate.DefaultCompression) // the level is right
+		w.deflate, _ = flate.NewWriter(&w.out, flate.DefaultCompression) // the level is valid
 	}
 	w.deflate.Reset(&w.out)
 	p.pack = w.deflate

@@ -10,17 +10,17 @@ import (
 
 const (
 	alignment  = 64
-	paddingID  = 0x6474 // "td", of the extra field of zeros
-	version    = 45     // which zip64 needs
+	paddingID  = 0x6474 // "td", the id of the extra field of zeros
+	version    = 45     // required for zip64
 	systemUnix = 3
-	zip64Extra = 4 + 16 // bytes of the zip64 field of a local header
+	zip64Extra = 4 + 16 // size of the zip64 field of a local header
 
-	// Python writes more than this as zip64, though the format has room for twice as much.
+	// Python writes larger sizes as zip64, although the format allows twice as much without it.
 	maxNarrow  = math.MaxInt32
 	maxEntries = math.MaxUint16
 )
 
-// A written entry has been written, or is about to be.
+// A written is an entry that was written, or is being written.
 type written struct {
 	Header
 	clock, date  uint16
@@ -43,7 +43,7 @@ func (e *written) flags() uint16 {
 	return 0
 }
 
-// padding returns the extra field that aligns the payload, if that is wanted.
+// padding returns the extra field that aligns the payload, or nil.
 func (e *written) padding() []byte {
 	if !e.Aligned || e.Deflate {
 		return nil
@@ -53,7 +53,7 @@ func (e *written) padding() []byte {
 	return append(le.AppendUint16(le.AppendUint16(nil, paddingID), uint16(n)), make([]byte, n)...)
 }
 
-// local returns the header before the payload.
+// local returns the local header, which is before the payload.
 func (e *written) local() []byte {
 	extra := appendZip64(e.padding(), e.size, e.packed)
 	b := le.AppendUint16([]byte(localMark), version)
@@ -61,9 +61,9 @@ func (e *written) local() []byte {
 	return slices.Concat(b, []byte(e.Name), extra)
 }
 
-// StartsWith reports whether a file begins as a [Writer], and Python's zipfile with force_zip64,
-// begin an archive whose first entry has a name. Other programs write small sizes in 32 bits. What
-// follows is not looked at.
+// StartsWith reports whether a file begins like an archive from a [Writer], or from Python's
+// zipfile with force_zip64, whose first entry has the given name. Other programs write small sizes
+// in 32 bits. It reads only the first local header.
 func StartsWith(r io.ReaderAt, name string) (bool, error) {
 	e := written{Header: Header{Name: name}}
 	want, got := e.local(), make([]byte, localBytes+len(name))
@@ -83,7 +83,7 @@ func notEnd(err error) error {
 	return err
 }
 
-// appendCommon appends what the local header and the record of the directory share.
+// appendCommon appends the fields that the local header and the directory record share.
 func (e *written) appendCommon(b []byte, packed, size uint32, extra int) []byte {
 	for _, n := range []uint16{e.flags(), e.method(), e.clock, e.date} {
 		b = le.AppendUint16(b, n)
@@ -94,7 +94,7 @@ func (e *written) appendCommon(b []byte, packed, size uint32, extra int) []byte 
 	return le.AppendUint16(le.AppendUint16(b, uint16(len(e.Name))), uint16(extra))
 }
 
-// record returns the record of the directory.
+// record returns the directory record.
 func (e *written) record() []byte {
 	size, packed, at := uint32(e.size), uint32(e.packed), uint32(e.at)
 	var wide []int64
@@ -115,7 +115,7 @@ func (e *written) record() []byte {
 	return slices.Concat(b, []byte(e.Name), extra)
 }
 
-// appendZip64 appends an extra field of numbers, if there are any.
+// appendZip64 appends a zip64 extra field with the numbers, if there are any.
 func appendZip64(b []byte, numbers ...int64) []byte {
 	if len(numbers) == 0 {
 		return b
@@ -127,7 +127,7 @@ func appendZip64(b []byte, numbers ...int64) []byte {
 	return b
 }
 
-// endRecords returns the records that follow a directory of size bytes at offset at.
+// endRecords returns the records after a directory of size bytes at offset at.
 func endRecords(entries int, at, size int64) (b []byte) {
 	if entries > maxEntries || max(at, size) > maxNarrow {
 		b = appendEnd64(b, entries, at, size)

@@ -1,15 +1,15 @@
 // Package csv reads tables of comma-separated values as dictionaries, chunk by chunk, and writes
 // them.
 //
-//	schema, err := csv.Infer(file, 1000, csv.Format{}) // look at the first 1000 rows
+//	schema, err := csv.Infer(file, 1000, csv.Format{}) // from the first 1000 rows
 //	_, err = file.Seek(0, io.SeekStart)
 //	rows := csv.Read(ctx, file, schema, csv.ReadOptions{Rows: 4096})
 //	err = memmap.SaveRows(ctx, "visits", rows, memmap.SaveOptions{})
 //
 //	err = csv.Write(ctx, os.Stdout, schema, chunks, csv.Format{})
 //
-// [Read] yields chunks of rows, [Write] writes them. A tdict.Schema lists the columns: correct the
-// schema that [Infer] proposes. Package jsonl has the same functions for lines of JSON.
+// [Read] yields chunks of rows, [Write] writes them. A tdict.Schema lists the columns: check and
+// correct the schema that [Infer] proposes. Package jsonl has the same functions for lines of JSON.
 //
 // # Files
 //
@@ -29,27 +29,26 @@
 //
 // Entries are tensors of any dtype, and texts. The bytes of a text need not be UTF-8. Package
 // strconv parses numbers and bools, integers in base 10 and without blanks. An integer with a
-// fraction or out of range is an error, [ErrValue]. Floats are rounded to the nearest. [Write]
-// writes NaN, +Inf,
-// -Inf, and complex numbers as "(1+2i)". Written values read back equal, except for the payload of a
-// NaN.
+// fraction or out of range is [ErrValue]. Floats are rounded to the nearest. [Write] writes NaN,
+// +Inf, -Inf, and complex numbers as "(1+2i)". Written values read back equal, except for the
+// payload of a NaN.
 //
 // Format.Times lists the int64 columns that hold dates or times. Format.Categories lists the text
 // columns that are read as int32 codes. A code is the same in all chunks and files that use the
 // same ragged.TextCodes. Its method Texts returns the list of texts. The chunks do not contain the
-// list, because it grows: when all rows are read, keep it as Data, tdict.NewData(codes.Texts()).
+// list, because it grows: after reading all rows, store it as Data, tdict.NewData(codes.Texts()).
 //
 // # Missing values
 //
 // A field is missing if it is one of the spellings in Format.NA, and its entry is Optional or in
 // Format.Fill. In a text column a quoted field is never missing: "" is an empty text. An Optional
-// entry has a mask beside it: a bool for each value, false where the value is missing. The key of
-// the mask is the key of the entry followed by "_mask"; if another entry has that key, the error is
-// tdict.ErrSchema. A missing value is Format.Fill if that has the key, and else zero, an empty
-// text, or the code of the empty text. [ChunkSchema] lists the masks and codes, too.
+// entry has a mask: a bool for each value, false where the value is missing. The key of the mask is
+// the key of the entry followed by "_mask"; if another entry has that key, the error is
+// tdict.ErrSchema. A missing value reads as Format.Fill if that has the key, and otherwise as zero,
+// an empty text, or the code of the empty text. [ChunkSchema] also lists the masks and codes.
 //
 // # Errors
 //
 // An error in a file is a [*ParseError], with line, column and key. A record longer than
-// ReadOptions.MaxRecord is [ErrTooLong]. So reading takes memory for some chunks and records only.
+// ReadOptions.MaxRecord is [ErrTooLong]. So reading takes memory only for a few chunks and records.
 package csv

@@ -7,18 +7,18 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// What can be wrong with a file, or a [Format].
+// Errors about a file or a [Format].
 var (
-	// ErrSyntax says that a quote is where none can be, or is not closed.
+	// ErrSyntax says that a quote is in an unquoted field, or is not closed.
 	ErrSyntax = errors.New("bad quote")
 	// ErrFields says that a record has more or fewer fields than the first one.
 	ErrFields = errors.New("wrong number of fields")
 	// ErrHeader says that the columns of a file do not match the schema.
 	ErrHeader = errors.New("columns do not fit the schema")
-	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord: a quote may not be
+	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord. Perhaps a quote is not
 	// closed.
 	ErrTooLong = table.ErrTooLong
-	// ErrUsed says that the rows of a Read were read already.
+	// ErrUsed says that the iterator of a Read was used before.
 	ErrUsed = table.ErrUsed
 	// ErrValue says that a field is not a value of its column, or that a value cannot be written
 	// so that it reads back equal.
@@ -29,10 +29,10 @@ var (
 
 // A ParseError says where in a file an error is. Its fields are:
 //
-//	Line   int           // from 1 on, where the field or the record begins
-//	Column int           // of the first byte of the field in its line, from 1 on; 0 for a record
+//	Line   int           // of the beginning of the field or record, from 1
+//	Column int           // of the first byte of the field in its line, from 1; 0 for a record
 //	Key    nestedkey.Key // of the entry, or ""
-//	Err    error         // the reason, which it unwraps to
+//	Err    error         // the cause, which Unwrap returns
 type ParseError = table.ParseError
 
 // fail returns the error of the last field.

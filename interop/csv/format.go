@@ -12,47 +12,47 @@ import (
 	"github.com/go-tensordict/tensordict/ragged"
 )
 
-// A Time says how a column of int64 is written as dates or times. Its fields are:
+// A Time says how an int64 column is written as dates or times. Its fields are:
 //
-//	Layout string         // one of package time, such as time.DateOnly
-//	Unit   time.Duration  // of the numbers, which count from 1970 on in UTC; 0: time.Second
-//	Zone   *time.Location // of texts that name none, and of written texts; nil: UTC
+//	Layout string         // a layout of package time, such as time.DateOnly
+//	Unit   time.Duration  // of the numbers, which count from 1970 in UTC; 0 means time.Second
+//	Zone   *time.Location // of texts without a zone, and of written texts; nil means UTC
 //
-// A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].
-// Where clocks change, a text without a zone is read as time.ParseInLocation reads it, and a number
-// whose text reads back as another is [ErrValue] too.
+// A text that is not a whole number of units, or that does not fit an int64, is [ErrValue]. A text
+// without a zone at a clock change is read as by time.ParseInLocation. A number whose text would
+// read back as another number is [ErrValue] too.
 type Time = table.Time
 
 // A Format describes the syntax of a file. Read and write a file with the same Format. The zero
 // Format has commas and a header.
 type Format struct {
-	// Comma stands between fields: ',' if it is 0. It is ASCII, and no letter, digit, quote or
-	// line end, nor one of "+-.()".
+	// Comma separates fields; 0 means ','. It must be ASCII, and not a letter, a digit, a quote, a
+	// line end, or one of "+-.()".
 	Comma byte
-	// Comment begins a line that is skipped, if it is not 0. As for Comma.
+	// Comment, if not 0, begins a line that is skipped. The rules of Comma apply.
 	Comment byte
-	// NoHeader says that the file has no line of headers: it has the columns of the schema, in
-	// their order.
+	// NoHeader says that the file has no header line. Its columns are those of the schema, in
+	// order.
 	NoHeader bool
-	// Separator stands in headers where a key has "/": "/" if it is empty, which Python's from_csv
-	// would call separator="/". No header is nested if none has it.
+	// Separator replaces the "/" of keys in headers; "" means "/", which corresponds to
+	// separator="/" of Python's from_csv. If no header contains it, no key is nested.
 	Separator string
-	// NA has the spellings of missing values, the one that is written first: "NA" and the empty
-	// field if it is nil.
+	// NA lists the spellings of missing values. The first one is written. Nil means "NA" and the
+	// empty field.
 	NA []string
 
-	// Categories makes entries of texts int32 codes; see the package.
+	// Categories has the text entries that are read as int32 codes; see the package doc.
 	Categories map[nestedkey.Key]*ragged.TextCodes
-	// Times has the entries of int64 that are dates or times.
+	// Times has the int64 entries that are dates or times.
 	Times map[nestedkey.Key]Time
-	// Fill has the text of the value that stands where one is missing.
+	// Fill has the text of the value to use for missing values.
 	Fill map[nestedkey.Key]string
 }
 
-// maxRecord bounds the bytes of a record, unless ReadOptions say otherwise.
+// maxRecord is the default bound on the bytes of a record.
 const maxRecord = 1 << 20
 
-// withDefaults returns f without zeros, or [ErrFormat].
+// withDefaults returns f with defaults in place of zeros, or [ErrFormat].
 func (f Format) withDefaults() (Format, error) {
 	f.Comma = cmp.Or(f.Comma, ',')
 	f.Separator = cmp.Or(f.Separator, "/")
@@ -60,7 +60,7 @@ func (f Format) withDefaults() (Format, error) {
 		f.NA = []string{"NA", ""}
 	}
 	if !delimits(f.Comma) || f.Comment != 0 && (!delimits(f.Comment) || f.Comment == f.Comma) {
-		return f, fmt.Errorf("%w: got delimiter %q and comment %q, want two that no number has", ErrFormat, f.Comma, f.Comment)
+		return f, fmt.Errorf("%w: got delimiter %q and comment %q, want two different characters that do not occur in numbers", ErrFormat, f.Comma, f.Comment)
 	}
 	if i := slices.IndexFunc(f.NA, func(na string) bool { return f.quotes([]byte(na)) }); i >= 0 {
 		return f, fmt.Errorf("%w: got %q for missing values, want a text that needs no quotes", ErrFormat, f.NA[i])
@@ -80,14 +80,14 @@ func (f *Format) quotes(text []byte) bool {
 		f.Comment != 0 && len(text) > 0 && text[0] == f.Comment
 }
 
-// options returns the options of tables.
+// options returns the options of the table.
 func (f Format) options() table.Options {
 	return table.Options{Categories: f.Categories, Times: f.Times, Fill: f.Fill}
 }
 
-// A naSet finds the spellings of missing values.
+// A naSet is the set of spellings of missing values.
 type naSet struct {
-	first [256]bool // bytes with which one begins
+	first [256]bool // first bytes of the spellings
 	texts []string
 }
 

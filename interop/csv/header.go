@@ -12,28 +12,28 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// maxColumns bounds the columns of a file.
+// maxColumns is the largest number of columns of a file.
 const maxColumns = 1 << 20
 
-// A column is one of a file: an element of an entry.
+// A column is a column of a file: one element of an entry.
 type column struct {
 	header  string
 	values  *table.Column
 	element int // of Shape, row-major
-	// text says that a field with quotes is not missing, missable that one without may be.
+	// text: a quoted field is not missing; missable: an unquoted field may be missing
 	text, missable bool
-	// quotable says that a value may need quotes.
+	// quotable: a value may need quotes
 	quotable bool
 }
 
-// columnsOf returns the columns that a file of t has. It returns tdict.ErrSchema for an entry that
-// has none in a file: ragged numbers, and for a header that two have.
+// columnsOf returns the columns of a file of t. It returns tdict.ErrSchema for an entry that cannot
+// be in a file, such as ragged numbers, and for duplicate headers.
 func columnsOf(t *table.Table, f *Format) ([]column, error) {
 	var all []column
 	known := map[string]bool{}
 	for _, c := range t.Columns() {
 		if c.Spec.Kind == tdict.KindRagged {
-			return nil, refused(c, "got %v, want a tensor or text (text is ragged uint8 for which the schema says so)", c.Spec.Kind)
+			return nil, refused(c, "got %v, want a tensor or text (text is ragged uint8 with KindText in the schema)", c.Spec.Kind)
 		}
 		if c.Width > maxColumns-len(all) {
 			return nil, refused(c, "got shape %v, want at most %d columns", c.Spec.Shape, maxColumns)
@@ -43,14 +43,14 @@ func columnsOf(t *table.Table, f *Format) ([]column, error) {
 		for i := range c.Width {
 			header := f.header(c.Spec, i)
 			if known[header] {
-				return nil, refused(c, "got header %q twice", header)
+				return nil, refused(c, "got duplicate header %q", header)
 			}
 			known[header] = true
 			all = append(all, column{header, c, i, text, c.Missable(), text || timed})
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: got no columns, want one", tdict.ErrSchema)
+		return nil, fmt.Errorf("%w: got no columns, want at least one", tdict.ErrSchema)
 	}
 	return all, nil
 }
@@ -74,7 +74,7 @@ func (f *Format) key(header string) nestedkey.Key {
 	return nestedkey.Of(parts[0], parts[1:]...)
 }
 
-// cutIndex cuts ".0.1" off a header.
+// cutIndex splits an index such as ".0.1" off a header.
 func cutIndex(header string) (name string, index shapeops.Shape) {
 	for {
 		dot := strings.LastIndexByte(header, '.')
@@ -86,25 +86,25 @@ func cutIndex(header string) (name string, index shapeops.Shape) {
 	}
 }
 
-// arranged returns the columns of a file in the order of its headers, a zero column for each that
-// is skipped, and the columns of the schema that are not in the file.
+// arranged returns the columns of a file in the order of its headers, with a zero column for each
+// skipped header, and the columns of the schema that the file lacks.
 func arranged(all []column, headers []string, skip bool) (there []column, lacking []*table.Column, err error) {
 	there = make([]column, len(headers))
 	byName := make(map[string]int, len(all))
 	for i, c := range all {
 		byName[c.header] = i
 	}
-	begun := map[*table.Column]bool{} // entries of which the file has a column
+	begun := map[*table.Column]bool{} // entries with at least one column in the file
 	found := make([]bool, len(all))
 	for i, header := range headers {
 		at, ok := byName[header]
 		switch {
 		case !ok && !skip:
-			return nil, nil, fmt.Errorf("%w: got %q, want none but %s: %s", ErrHeader, header, listed(all), advice(headers))
+			return nil, nil, fmt.Errorf("%w: got the unknown column %q, want only %s: %s", ErrHeader, header, listed(all), advice(headers))
 		case !ok:
 			continue
 		case found[at]:
-			return nil, nil, fmt.Errorf("%w: got %q twice", ErrHeader, header)
+			return nil, nil, fmt.Errorf("%w: got duplicate column %q", ErrHeader, header)
 		case at > 0 && all[at-1].values == all[at].values && !found[at-1]:
 			return nil, nil, fmt.Errorf("%w: got %q, want %q before it", ErrHeader, header, all[at-1].header)
 		}
@@ -127,10 +127,10 @@ func advice(headers []string) string {
 	if len(headers) == 1 && strings.ContainsAny(headers[0], ";\t|,") {
 		return "set Comma to what separates the fields"
 	}
-	return "SkipUnknown skips others"
+	return "set SkipUnknown to skip others"
 }
 
-// listed lists the first headers.
+// listed returns the first headers as text.
 func listed(all []column) string {
 	var names []string
 	for _, c := range all[:min(len(all), 8)] {
@@ -142,7 +142,7 @@ func listed(all []column) string {
 	return strings.Join(slices.Clip(names), ", ")
 }
 
-// key returns the key of the entry, or "" of a skipped column.
+// key returns the key of the entry, or "" if the column is skipped.
 func (c *column) key() nestedkey.Key {
 	if c.values == nil {
 		return ""

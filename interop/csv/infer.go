@@ -16,22 +16,24 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Infer proposes a schema for the first n rows of r, or for all if n is 0: for each column the
-// first of the types below that all these rows fit, and a Doc that says in a line what was seen. A program
-// looks at it, and corrects it where it knows more:
+// Infer proposes a schema for the first n rows of r, or for all rows if n is 0. For each column it
+// chooses the first of the types below that fits all these rows, and a Doc of one line that
+// describes them. Check the result, and correct it where you know more:
 //
-//   - true and false, also in capitals, are Bool, integers Int64, or Uint64 if one needs it, other
-//     numbers Float64;
-//   - columns in f.Times are Int64;
-//   - anything else is text: also what f.Categories has, integers that no type holds, and numbers
-//     such as 007 and 1_0;
-//   - a column with a missing value is Optional, unless f.Fill has the key;
-//   - columns x.0, x.1 and so on, side by side, are one entry of Shape [2] if their types agree;
-//   - without headers the keys are column0, column1 and so on.
+//   - true and false, also in capitals, are Bool
+//   - integers are Int64, or Uint64 if necessary
+//   - other numbers are Float64
+//   - columns in f.Times are Int64
+//   - anything else is text: also columns in f.Categories, integers that no type holds, and
+//     numbers such as 007 and 1_0
+//   - a column with a missing value is Optional, unless f.Fill has the key
+//   - consecutive columns x.0, x.1 and so on are one entry, of Shape [2] for two, if their types
+//     agree
+//   - without headers the keys are column0, column1 and so on
 //
-// [Read] with the same Format takes all rows that Infer has seen. Infer returns the errors of Read,
-// among them [ErrValue] for a text that is not a time of f.Times. It reads further than the n rows,
-// and takes memory in proportion to the columns.
+// [Read] with the same Format accepts all rows that Infer has read. Infer returns the errors of
+// Read, among them [ErrValue] for a text that is not a time in a column of f.Times. It may read
+// beyond the n rows, and takes memory in proportion to the number of columns.
 func Infer(r io.Reader, n int, f Format) (tdict.Schema, error) {
 	in := NewInferrer(f)
 	if err := in.Add(r, n); err != nil {
@@ -48,20 +50,21 @@ type Inferrer struct {
 	na       naSet
 	scan     *scanner
 	text     []byte
-	line     int // of the header, or the first one
+	line     int // of the header, or the first line
 	rows     int
-	known    []*seen // of the first file, in its order; nil before that
-	columns  []*seen // in the order of the present file
+	known    []*seen // columns of the first file, in its order; nil before that
+	columns  []*seen // in the order of the current file
 	headers  map[string]bool
-	elements map[string]int // of columns whose headers are this name and an index
+	elements map[string]int // number of columns whose header is this name and an index
 }
 
-// NewInferrer returns an Inferrer of files with a Format.
+// NewInferrer returns an Inferrer for files with the given Format.
 func NewInferrer(f Format) *Inferrer { return &Inferrer{format: &f} }
 
-// Add looks at the first n rows of a file, or at all if n is 0. Each file must have the columns of
-// the first one, in any order, or without headers equally many: others are [ErrHeader] or
-// [ErrFields]. Add returns the errors of Infer; then the Inferrer must not be used any more.
+// Add reads the first n rows of a file, or all rows if n is 0. Each file must have the columns of
+// the first one, in any order, or, without headers, the same number of columns: otherwise Add
+// returns [ErrHeader] or [ErrFields]. It also returns the errors of Infer. After an error the
+// Inferrer must not be used.
 func (in *Inferrer) Add(r io.Reader, n int) error {
 	f, err := in.format.withDefaults()
 	if err != nil {
@@ -91,7 +94,7 @@ func (in *Inferrer) Add(r io.Reader, n int) error {
 	return err
 }
 
-// header reads the line of headers, which must be those of the first file.
+// header reads the header line, which must have the columns of the first file.
 func (in *Inferrer) header() error {
 	h, err := in.format.readHeader(in.splitter)
 	if err != nil {
@@ -121,7 +124,7 @@ func (in *Inferrer) header() error {
 	return nil
 }
 
-// row adds a row. It returns io.EOF after the last one.
+// row reads a row. It returns io.EOF after the last one.
 func (in *Inferrer) row() error {
 	line := in.splitter.Line()
 	text, n, err := in.splitter.Next(in.text[:0], 1)
@@ -154,25 +157,25 @@ func (in *Inferrer) row() error {
 // A seen counts the fields of a column by their types.
 type seen struct {
 	header        string
-	time          *Time // if it is one of f.Times
+	time          *Time // from f.Times, or nil
 	coded, filled bool
 
-	none, quoted                      int // missing, without and with quotes
+	none, quoted                      int // missing fields, without and with quotes
 	bools, ints, floats, words, texts int
-	signed, unsigned                  bool // integers have signs; are beyond Int64
+	signed, unsigned                  bool // there are integers with a sign; beyond Int64
 	low, high                         number
-	shortest, longest                 int // bytes of a text
+	shortest, longest                 int // lengths of texts in bytes
 	distinct                          map[string]bool
 }
 
-// A number is an extreme number, and how it is spelled.
+// A number is an extreme number and its spelling.
 type number struct {
 	value float64
 	text  string
 }
 
-// newSeen returns nothing seen, with the options of the header, or of the entry of which it may be
-// an element.
+// newSeen returns an empty seen, with the options for the key of the header, or for the entry of
+// which the column may be an element.
 func newSeen(header string, f *Format) *seen {
 	s := &seen{header: header, shortest: math.MaxInt, distinct: map[string]bool{}}
 	name, _ := cutIndex(header)
@@ -187,10 +190,10 @@ func newSeen(header string, f *Format) *seen {
 	return s
 }
 
-// someTexts bounds the distinct texts that are counted.
+// someTexts is the largest number of distinct texts to count.
 const someTexts = 100
 
-// add adds a field. It returns [ErrValue] for a field of a column of times that is not a time.
+// add counts a field. It returns [ErrValue] for a field of a time column that is not a time.
 func (s *seen) add(in *Inferrer, field []byte, quoted bool) error {
 	na := in.na.has(field)
 	switch {
@@ -256,7 +259,7 @@ func isUint(field []byte) bool {
 	return err == nil
 }
 
-// extreme keeps a number if it is the least or the largest.
+// extreme keeps v if it is the least or the largest number.
 func (s *seen) extreme(v number) {
 	if s.low.text == "" || v.value < s.low.value {
 		s.low = v
@@ -266,7 +269,7 @@ func (s *seen) extreme(v number) {
 	}
 }
 
-// spec proposes an entry for a column with a number of fields, or for several columns.
+// spec proposes an entry for a column, or for several merged columns, with fields fields.
 func (s *seen) spec(f *Format, fields int) tdict.Spec {
 	spec := tdict.Spec{Key: f.key(s.header)}
 	what := "times"
@@ -284,7 +287,7 @@ func (s *seen) spec(f *Format, fields int) tdict.Spec {
 	return spec
 }
 
-// dtype returns the type, and a text about the fields. Categories are text.
+// dtype returns the type, and a description of the fields. Categories are text.
 func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text
@@ -303,7 +306,7 @@ func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	return tdict.KindText, 0, s.describe()
 }
 
-// describe returns the lengths and the number of distinct texts, for a Doc.
+// describe returns the lengths and the number of distinct texts, for the Doc.
 func (s *seen) describe() string {
 	if s.longest < s.shortest {
 		return "no values, as text"
@@ -315,11 +318,11 @@ func (s *seen) describe() string {
 	return fmt.Sprintf("texts of %d to %d bytes, %s distinct", s.shortest, s.longest, distinct)
 }
 
-// Schema proposes a schema for all rows, with the columns in the order of the first file. It returns
-// [ErrHeader] if no schema can have them, or if no file has columns.
+// Schema proposes a schema for all rows, with columns in the order of the first file. It returns
+// [ErrHeader] if the headers do not make a valid schema, or if there are no columns.
 func (in *Inferrer) Schema() (tdict.Schema, error) {
 	if in.known == nil {
-		return nil, fmt.Errorf("%w: got no columns, want one", ErrHeader)
+		return nil, fmt.Errorf("%w: got no columns, want at least one", ErrHeader)
 	}
 	var s tdict.Schema
 	in.columns = in.known
@@ -347,8 +350,8 @@ func (in *Inferrer) Schema() (tdict.Schema, error) {
 	return s, nil
 }
 
-// together proposes an entry for column i and those after it that are its elements, and returns how
-// many columns it is.
+// together proposes an entry for column i and the following columns that are its elements, and
+// returns the number of these columns.
 func (in *Inferrer) together(i int) (tdict.Spec, int) {
 	one := in.columns[i].spec(in.format, in.rows)
 	name, index := cutIndex(in.columns[i].header)

@@ -140,7 +140,7 @@ func TestInferrer(t *testing.T) {
 		{"a file without rows", []string{"x\n", "x\n1\n"}, csv.Format{}, "x tensor int64 [] 1 of 1 fields: integers from 1 to 1"},
 		{"no headers", []string{"1\n", "2\n"}, csv.Format{NoHeader: true}, "column0 tensor int64 [] 2 of 2 fields: integers from 1 to 2"},
 		{"no headers and an empty file", []string{"", "2\n"}, csv.Format{NoHeader: true}, "column0 tensor int64 [] 1 of 1 fields: integers from 2 to 2"},
-		{"nothing", []string{""}, csv.Format{NoHeader: true}, "columns do not fit the schema: got no columns, want one"},
+		{"nothing", []string{""}, csv.Format{NoHeader: true}, "columns do not fit the schema: got no columns, want at least one"},
 		{"a column more", []string{"x\n1\n", "x,y\n1,2\n"}, csv.Format{}, `line 1: columns do not fit the schema: got "y", want the columns of the first file`},
 		{"a column less", []string{"x,y\n1,2\n", "x\n1\n"}, csv.Format{}, `line 1: columns do not fit the schema: got no "y", want the columns of the first file`},
 		{"a column twice", []string{"x\n1\n", "x,x\n1,2\n"}, csv.Format{}, `line 1: columns do not fit the schema: got "x", want the columns of the first file`},

@@ -14,14 +14,14 @@ import (
 // ReadOptions say how to read. The zero ReadOptions are valid.
 type ReadOptions struct {
 	Format
-	// Rows is the number of rows of a chunk: 4096 if it is not positive. The last chunk has fewer,
-	// and one whose text exceeds 16 MiB.
+	// Rows is the number of rows of a chunk; 0 or less means 4096. The last chunk may have fewer,
+	// as may a chunk whose text would exceed 16 MiB.
 	Rows int
-	// SkipUnknown skips columns that the schema lacks, which are an error without it.
+	// SkipUnknown skips columns that are not in the schema. By default they are an error.
 	SkipUnknown bool
-	// MaxRecord bounds the bytes of a record, or of a comment: 1 MiB if it is not positive.
+	// MaxRecord is the largest size of a record or comment in bytes; 0 or less means 1 MiB.
 	MaxRecord int
-	// Workers is the number of goroutines that parse: GOMAXPROCS if it is not positive.
+	// Workers is the number of goroutines that parse; 0 or less means GOMAXPROCS.
 	Workers int
 }
 
@@ -29,16 +29,16 @@ type ReadOptions struct {
 //
 //	chunk [n], n <= opt.Rows, with the entries of schema and their masks
 //
-// A chunk is valid until the loop goes on: its memory is used again, and Clone keeps it longer.
-// What is allocated for one does not depend on its rows, but for new categories.
+// A chunk is valid until the loop continues: then its memory is reused. Clone it to keep it longer.
+// The allocations for a chunk do not depend on its number of rows, except for new categories.
 //
-// After an error Read yields it and stops: tdict.ErrSchema for a schema that a table cannot hold,
-// [ErrFormat], the cause of ctx, the error of r, or a [*ParseError]. All rows before
-// the wrong one have come then, the last of them in a chunk that is shorter. Reading is ahead of
-// the loop; when that ends, early or not, Read waits for a call of r.Read that is under way, and no
-// goroutine is left.
+// After an error Read yields it and stops. The error is tdict.ErrSchema for a schema that a table
+// cannot hold, [ErrFormat], the cause of ctx, the error of r, or a [*ParseError]. All rows before
+// the invalid one were yielded; the last of them are in a shorter chunk. Read reads ahead of the
+// loop. When the loop ends, early or not, Read waits for a running call of r.Read; no goroutine
+// outlives the loop.
 //
-// The iterator can be used once; then it yields [ErrUsed]. It uses r, and the TextCodes of
+// The iterator is single-use: ranging again yields [ErrUsed]. It uses r, and the TextCodes of
 // opt.Categories, while the loop runs.
 func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions) iter.Seq2[*tdict.TensorDict, error] {
 	return table.Once(func(yield func(*tdict.TensorDict, error) bool) {
@@ -58,13 +58,13 @@ func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions
 	})
 }
 
-// A header is the line of headers.
+// A header is the header line of a file.
 type header struct {
 	line  int
 	names []string
 }
 
-// readHeader reads the line of headers.
+// readHeader reads the header line.
 func (f *Format) readHeader(s *table.Splitter) (h header, err error) {
 	var text []byte
 	line := s.Line()
@@ -90,9 +90,10 @@ func (f *Format) readHeader(s *table.Splitter) (h header, err error) {
 	return h, nil
 }
 
-// ChunkSchema returns the schema of the chunks that [Read] yields of a schema: with the masks, and
-// with int32 codes where f has Categories. A dataset of the rows fits it, and its Meta is the row
-// of a Writer that appends them. It returns tdict.ErrSchema for a schema that a table cannot hold.
+// ChunkSchema returns the schema of the chunks that [Read] yields for a schema: with the masks, and
+// with int32 codes for the keys of f.Categories. A dataset of the rows fits it. Its Meta is a
+// prototype for a Writer that appends the rows. ChunkSchema returns tdict.ErrSchema for a schema
+// that a table cannot hold.
 func ChunkSchema(schema tdict.Schema, f Format) (tdict.Schema, error) {
 	t, err := table.New(schema, f.options())
 	if err != nil {
@@ -110,7 +111,8 @@ type parser struct {
 	lacking []*table.Column
 }
 
-// newParser returns a parser of files with a header, which has no names for those of the schema.
+// newParser returns a parser for files with header h. Without names in h, columns are in the order
+// of the schema.
 func newParser(schema tdict.Schema, f *Format, h header, skip bool) (*parser, error) {
 	t, err := table.New(schema, f.options())
 	if err != nil {
@@ -129,7 +131,7 @@ func newParser(schema tdict.Schema, f *Format, h header, skip bool) (*parser, er
 // Table returns the table.
 func (p *parser) Table() *table.Table { return p.table }
 
-// Parse appends the first rows of a text to the table.
+// Parse appends the first n rows of a text to the table.
 func (p *parser) Parse(text []byte, line, n int) (int, error) {
 	p.scan.reset(text, line)
 	for i := range n {
@@ -176,7 +178,7 @@ func (p *parser) put(to *column, field []byte, quoted bool) error {
 	}
 	err := to.values.Append(field)
 	if err != nil && p.na.has(field) {
-		err = fmt.Errorf("%w: make the entry Optional, or give it a Fill, for a missing value", err)
+		err = fmt.Errorf("%w: if it is a missing value, make the entry Optional or set Fill", err)
 	}
 	return err
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/go-tensordict/tensordict/internal/table"
 )
 
-// A scanner splits whole records into fields.
+// A scanner splits records into fields.
 type scanner struct {
 	comma, comment byte
-	ends           [256]bool // bytes that end or spoil a field without quotes
+	ends           [256]bool // bytes that end a field without quotes, or are invalid in it
 
 	text       []byte
 	at         int
 	line       int // of text[at]
 	lineStart  int
-	fieldLine  int // of the last field
-	fieldStart int // its column
+	fieldLine  int // line of the last field
+	fieldStart int // column of the last field
 	unquoted   []byte
 }
 
@@ -28,12 +28,12 @@ func newScanner(f *Format) *scanner {
 	return s
 }
 
-// reset begins a text, at a line.
+// reset begins a text, whose first line has the number line.
 func (s *scanner) reset(text []byte, line int) {
 	s.text, s.at, s.line, s.lineStart = text, 0, line, 0
 }
 
-// skipped reports whether a line is no record: it is empty, or a comment.
+// skipped reports whether a line is empty or a comment.
 func skipped(line []byte, comment byte) bool {
 	switch line[0] {
 	case '\n':
@@ -44,7 +44,7 @@ func skipped(line []byte, comment byte) bool {
 	return comment != 0 && line[0] == comment
 }
 
-// more goes to the next record, and reports whether there is one.
+// more moves to the next record, and reports whether there is one.
 func (s *scanner) more() bool {
 	for s.at < len(s.text) && skipped(s.text[s.at:], s.comment) {
 		n := bytes.IndexByte(s.text[s.at:], '\n')
@@ -58,11 +58,11 @@ func (s *scanner) more() bool {
 	return s.at < len(s.text)
 }
 
-// newLine counts a line, which ended before s.at.
+// newLine counts a line that ended before s.at.
 func (s *scanner) newLine() { s.line, s.lineStart = s.line+1, s.at }
 
-// field returns the next field of a record, valid until the next call, whether it has quotes, and
-// whether it is the last one.
+// field returns the next field of a record, which is valid until the next call. It reports whether
+// the field is quoted, and whether it is the last one.
 func (s *scanner) field() (field []byte, quoted, last bool, err error) {
 	s.fieldLine, s.fieldStart = s.line, s.at-s.lineStart+1
 	if s.at < len(s.text) && s.text[s.at] == '"' {
@@ -84,19 +84,19 @@ func (s *scanner) field() (field []byte, quoted, last bool, err error) {
 	case s.comma:
 		return field, false, false, nil
 	case '"':
-		return nil, false, false, fmt.Errorf("%w: got one in a field without quotes, want the field in quotes and its quotes twice", ErrSyntax)
+		return nil, false, false, fmt.Errorf("%w: got one in a field without quotes, want the field quoted and its quotes doubled", ErrSyntax)
 	}
 	s.newLine()
 	return bytes.TrimSuffix(field, []byte{'\r'}), false, true, nil
 }
 
-// quoted is field of one that begins with a quote.
+// quoted is field for a field that begins with a quote.
 func (s *scanner) quoted() (field []byte, last bool, err error) {
 	s.unquoted = s.unquoted[:0]
 	for s.at++; ; s.at++ {
 		n := bytes.IndexByte(s.text[s.at:], '"')
 		if n < 0 {
-			return nil, false, fmt.Errorf("%w: got none at the end, want one that closes the field", ErrSyntax)
+			return nil, false, fmt.Errorf("%w: got the end of the record, want a closing quote", ErrSyntax)
 		}
 		part := s.text[s.at : s.at+n]
 		s.countLines(part)
@@ -114,14 +114,14 @@ func (s *scanner) quoted() (field []byte, last bool, err error) {
 	}
 }
 
-// countLines counts the lines that end in part, which begins at s.at.
+// countLines counts the line ends in part, which begins at s.at.
 func (s *scanner) countLines(part []byte) {
 	if n := bytes.Count(part, []byte{'\n'}); n > 0 {
 		s.line, s.lineStart = s.line+n, s.at+bytes.LastIndexByte(part, '\n')+1
 	}
 }
 
-// after goes past what follows a closing quote, and reports whether that ends the record.
+// after moves past the text after a closing quote, and reports whether the record ends there.
 func (s *scanner) after(rest []byte) (last bool, err error) {
 	switch {
 	case len(rest) == 0 || len(rest) == 1 && rest[0] == '\r':
@@ -135,13 +135,13 @@ func (s *scanner) after(rest []byte) (last bool, err error) {
 	case rest[0] == '\r' && rest[1] == '\n':
 		s.at += 2
 	default:
-		return false, fmt.Errorf("%w: got %q after one, want the field to end", ErrSyntax, rest[0])
+		return false, fmt.Errorf("%w: got %q after a closing quote, want the end of the field", ErrSyntax, rest[0])
 	}
 	s.newLine()
 	return true, nil
 }
 
-// wrongCount returns ErrFields for a record in which n fields were read.
+// wrongCount returns ErrFields for a record, after n of its fields were read.
 func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 	for !last {
 		var err error
@@ -157,19 +157,21 @@ func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 	return &ParseError{Line: line, Err: err}
 }
 
-// splitter returns a splitter of r into records of at most a number of bytes.
+// splitter returns a splitter of r into records of at most most bytes.
 func (f *Format) splitter(r io.Reader, most int) *table.Splitter {
 	return table.NewSplitter(r, &records{comment: f.Comment}, most)
 }
 
-// records say where records are: they end with a line up to which the number of quotes is even.
+// records finds the ends of records: a record ends with the first line end before which the number
+// of quotes is even.
 type records struct {
 	comment byte
 	quotes  int
 	skipped bool // the record is a comment
 }
 
-// Ends reports whether a record ends with a part of it.
+// Ends reports whether the record ends after part, which is the first part of the record if first
+// is set.
 func (r *records) Ends(part []byte, first bool) bool {
 	if first {
 		r.quotes, r.skipped = 0, len(part) > 0 && r.comment != 0 && part[0] == r.comment
@@ -178,5 +180,5 @@ func (r *records) Ends(part []byte, first bool) bool {
 	return r.skipped || r.quotes%2 == 0
 }
 
-// Skips reports whether a text is no record.
+// Skips reports whether a text is not a record.
 func (r *records) Skips(text []byte) bool { return skipped(text, r.comment) }

@@ -12,21 +12,23 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Write writes the rows of chunks, each a dictionary [n] of the schema, as records, after a line of
-// headers unless f has NoHeader. The columns are in the order of the schema:
+// Write writes the rows of chunks, each a dictionary [n] of the schema, as records, after a header
+// line unless f.NoHeader is set. Columns are in the order of the schema:
 //
 //	tensor [n Shape...], text [n Shape... *] -> n records of size(Shape) fields for each entry
 //
-// [Read] with the same schema and Format reads equal rows: numbers have the fewest digits with
-// which they are the same. A value that the mask of an Optional entry says is missing is written as
-// the first of f.NA.
+// [Read] with the same schema and Format reads equal rows: numbers are written with the fewest
+// digits that identify them. A value that is missing by the mask of an Optional entry is written as
+// f.NA[0].
 //
-// Write returns the error of chunks, of w, or the cause of ctx; [ErrFormat]; tdict.ErrSchema for a
-// schema or a chunk that does not fit, or an entry that has no columns, as ragged numbers; and
-// [ErrValue], with the key and the row, for a value that would read back as missing, such as NaN if
-// that is one of f.NA, and for a code without a text. Then w has got the chunks before, and perhaps
-// rows of the chunk. Write keeps no chunk, whose memory may be used again. It copies some thousand
-// rows at a time, so a chunk may be a dataset larger than memory.
+// Write returns the error of chunks or of w, the cause of ctx, [ErrFormat], tdict.ErrSchema for an
+// invalid schema, a chunk that does not fit it, or an entry that cannot be in a file, such as
+// ragged numbers, and [ErrValue], with the key and the row, for a code without a text, and for a
+// value that would read back as missing, such as NaN if f.NA contains "NaN". On an error, w has got
+// the earlier chunks, and perhaps rows of the current one.
+//
+// Write keeps no chunk, so the memory of chunks may be reused. It copies a few thousand rows at a
+// time, so a chunk may be a dataset larger than memory.
 func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error], f Format) error {
 	p, err := newPrinter(w, schema, f)
 	if err != nil {
@@ -38,7 +40,7 @@ func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Se
 	return p.flush()
 }
 
-// A printer writes the rows of one block after another.
+// A printer writes rows, block by block.
 type printer struct {
 	w       io.Writer
 	format  Format
@@ -47,11 +49,11 @@ type printer struct {
 	columns []column
 	missing string    // the spelling of a missing value
 	special [256]bool // bytes for which a text may need quotes
-	rows    int       // of the blocks before
+	rows    int       // number of rows in earlier blocks
 	out     []byte
 }
 
-// newPrinter returns a printer that has the line of headers.
+// newPrinter returns a printer whose output begins with the header line.
 func newPrinter(w io.Writer, schema tdict.Schema, f Format) (*printer, error) {
 	f, err := f.withDefaults()
 	if err != nil {
@@ -76,25 +78,26 @@ func newPrinter(w io.Writer, schema tdict.Schema, f Format) (*printer, error) {
 	return p, nil
 }
 
-// setMissing sets the spelling of missing values. It returns [ErrFormat] if there should be one.
+// setMissing sets the spelling of missing values. It returns [ErrFormat] if one is needed and f has
+// none.
 func (p *printer) setMissing() error {
 	optional := slices.IndexFunc(p.columns, func(c column) bool { return c.values.Spec.Optional })
 	switch {
 	case optional < 0:
 		return nil
 	case len(p.format.NA) == 0:
-		return fmt.Errorf("%w: got no NA, want a spelling for what is missing in %s", ErrFormat, errtext.Quote(p.columns[optional].header))
-	case len(p.columns) > 1 || p.format.NA[0] != "": // an empty line is no record
+		return fmt.Errorf("%w: got no NA, want a spelling for missing values of %s", ErrFormat, errtext.Quote(p.columns[optional].header))
+	case len(p.columns) > 1 || p.format.NA[0] != "": // an empty line would be skipped
 		p.missing = p.format.NA[0]
 	case p.columns[0].text:
-		return fmt.Errorf("%w: got an empty line for a missing text, want another spelling first in NA", ErrFormat)
+		return fmt.Errorf("%w: the empty spelling of a missing text would be an empty line: put another spelling first in NA", ErrFormat)
 	default:
 		p.missing = `""`
 	}
 	return nil
 }
 
-// headers appends the line of headers.
+// headers appends the header line.
 func (p *printer) headers() {
 	for i, c := range p.columns {
 		p.comma(i)
@@ -105,14 +108,14 @@ func (p *printer) headers() {
 	p.out = append(p.out, '\n')
 }
 
-// comma appends a delimiter, but before the first field.
+// comma appends a delimiter, except before the first field.
 func (p *printer) comma(i int) {
 	if i > 0 {
 		p.out = append(p.out, p.format.Comma)
 	}
 }
 
-// block writes the rows that are loaded.
+// block writes the loaded rows.
 func (p *printer) block(rows int) error {
 	const enough = 1 << 16
 	for row := range rows {
@@ -159,20 +162,20 @@ func (p *printer) row(row int) error {
 	return nil
 }
 
-// refuse returns the error of a text that reads back as missing.
+// refuse returns the error for a text that would read back as missing.
 func (p *printer) refuse(c *column, row int, text []byte) error {
-	err := fmt.Errorf("row %d: %w: got %s, which reads back as missing, want another spelling in NA",
+	err := fmt.Errorf("row %d: %w: got %s, which would read back as missing: remove it from NA",
 		p.rows+row, ErrValue, errtext.Quote(string(text)))
 	return &tdict.KeyError{Op: "write", Key: c.key(), Err: err}
 }
 
-// quote puts the text that begins at a place in quotes, if it must have them or needs them.
+// quote puts the text that begins at from in quotes, if must is set or the text needs them.
 func (p *printer) quote(from int, must bool) {
 	text := p.out[from:]
 	for i := 0; !must && i < len(text); i++ {
 		must = p.special[text[i]] && p.format.quotes(text)
 	}
-	if !must && (len(text) == 0 || text[0] != ' ' && text[len(text)-1] != ' ') { // other readers may trim
+	if !must && (len(text) == 0 || text[0] != ' ' && text[len(text)-1] != ' ') { // other readers may trim spaces
 		return
 	}
 	p.out = append(p.out, '"')

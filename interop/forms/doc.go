@@ -1,5 +1,5 @@
 // Package forms opens, converts, cuts and splits datasets in any form that this module knows: a
-// directory, an archive, .npy, .npz, .safetensors, .nrt, .csv or .jsonl.
+// directory, an archive, a consolidated file, .npy, .npz, .safetensors, .nrt, .csv or .jsonl.
 //
 //	err := forms.Convert(ctx, "visits.tdz", []string{"may.csv", "june.csv"}, forms.Options{})
 //	err = forms.Slice(ctx, "old.npz", "visits.tdz", forms.SliceOptions{Keep: old})
@@ -22,6 +22,7 @@
 //
 //	form           entries                    batch shape       names of dims
 //	directory, tdz all, see below             kept              kept
+//	tdc            all                        kept              kept
 //	npz, npy       tensors, but bfloat16;     one dim           lost
 //	               no text
 //	safetensors    tensors, but complex128;   kept              kept
@@ -41,9 +42,9 @@
 // Rows are appended if they come from several inputs, are picked by a list, a mask or Keep, or are
 // split. Data that differs between rows cannot be appended, so it is a Loss then.
 //
-// A directory or an archive keeps the schema that was saved with the first input, without entries
+// A directory, an archive or a consolidated file keeps the schema that was saved with the first input, without entries
 // that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
-// Loss. Other forms hold no classes, and no such schema: Input.Saved has it.
+// Loss. Other forms hold no classes, and no such schema: the Schema of Input.Dataset has it.
 //
 // Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss, but
 // for "format" and "total_size", which are about files.

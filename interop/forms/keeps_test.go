@@ -33,7 +33,10 @@ func TestSavedSchemaGoesAlong(t *testing.T) {
 		in, err := forms.Open(at(path), forms.OpenOptions{})
 		require.NoError(t, err, path)
 		defer in.Close()
-		return in.Saved
+		if in.Dataset == nil {
+			return nil
+		}
+		return in.Dataset.Schema()
 	}
 	keep := func(chunk *tdict.TensorDict) (*tensor.Tensor, error) {
 		return tensor.Vector(true, false, true, true, false, true, true, true, false), nil

@@ -43,9 +43,9 @@ type Input struct {
 	// Schema has the columns that a table of the entries has: ragged uint8 of one level is text, and
 	// a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
 	Schema tdict.Schema
-	// Saved is the schema that was saved with a Directory, an Archive or a Consolidated file; nil if
-	// none was.
-	Saved tdict.Schema
+	// Dataset is the opened Directory, Archive or Consolidated file; nil for other forms. Its Schema
+	// is the schema that was saved with it.
+	Dataset *memmap.Dataset
 	// Metadata has the strings that a Safetensors file keeps beside its tensors.
 	Metadata map[string]string
 
@@ -75,7 +75,7 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
 		switch file := in.file.(type) {
 		case *memmap.Dataset:
-			in.Saved = file.Schema()
+			in.Dataset = file
 		case *safetensors.File:
 			in.Metadata = file.Metadata()
 		}
@@ -84,6 +84,14 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// saved returns the schema that was saved with the input, or nil.
+func (in *Input) saved() tdict.Schema {
+	if in.Dataset == nil {
+		return nil
+	}
+	return in.Dataset.Schema()
 }
 
 // formOf returns the form of an input.

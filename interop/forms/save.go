@@ -207,7 +207,7 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	case Consolidated:
 		form = memmap.Consolidated
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.Saved, like)}
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.saved(), like)}
 }
 
 // holding returns the specs of a schema without the entries that td lacks, or nil if td breaks them.

@@ -12,23 +12,27 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Infer proposes a schema for the first n rows of r, or for all if n is 0: for each field the
-// first of the types below that all these rows fit, and a Doc that says in a line what was seen. A program
-// looks at it, and corrects it where it knows more:
+// Infer proposes a schema for the first n rows of r, or for all rows if n is 0. For each field it
+// chooses the first of the types below that fits all these rows, and a Doc of one line that
+// describes them. Check the result, and correct it where you know more:
 //
-//   - true and false are Bool, integers Int64, or Uint64 if one needs it, other numbers Float64;
-//   - strings are text; if there are also numbers, "NaN" and the infinities are numbers;
-//   - lists of lengths that agree in all rows are dims; lists of other lengths are levels of a
-//     ragged tensor, down to the last level at which they differ, and the dims below are features;
-//   - lists that are all empty are ragged and Float64;
-//   - objects are nested keys; a field whose objects are all empty is KindDict;
-//   - a field that is null or lacking in a row is Optional;
-//   - anything else is text, that Read takes with [ReadOptions.Raw]: values of different types,
-//     lists that hold objects, or strings and different lengths, and fields that are always null.
+//   - true and false are Bool
+//   - integers are Int64, or Uint64 if necessary
+//   - other numbers are Float64
+//   - strings are text; if there are also numbers, "NaN" and the infinities are numbers
+//   - lists whose length is the same in all rows are dims; lists of other lengths are levels of a
+//     ragged tensor, down to the last level at which lengths differ, and the dims below are
+//     features
+//   - lists that are always empty are ragged and Float64
+//   - objects are nested keys; a field whose objects are always empty is KindDict
+//   - a field that is null or missing in a row is Optional
+//   - anything else is text, which Read accepts with [ReadOptions.Raw]: values of different
+//     types, lists that contain objects, lists of different lengths that contain strings, and
+//     fields that are always null
 //
-// Read with that option takes all rows that Infer has seen. Infer returns the errors of [Read], and
-// tdict.ErrSchema if a field has the name that the mask of another would have. It reads further
-// than the n rows, and takes memory in proportion to the different fields of the rows.
+// Read with that option accepts all rows that Infer has read. Infer returns the errors of [Read],
+// and tdict.ErrSchema if a field has the name of another field's mask. It may read beyond the n
+// rows, and takes memory in proportion to the number of different fields.
 func Infer(r io.Reader, n int) (tdict.Schema, error) {
 	var in Inferrer
 	if err := in.Add(r, n); err != nil {
@@ -41,8 +45,8 @@ func Infer(r io.Reader, n int) (tdict.Schema, error) {
 // ready for use. Not safe for concurrent use.
 type Inferrer struct{ rows inferrer }
 
-// Add looks at the first n rows of a file, or at all if n is 0. It returns the errors of Infer; then
-// the Inferrer must not be used any more.
+// Add reads the first n rows of a file, or all rows if n is 0. It returns the errors of Infer.
+// After an error the Inferrer must not be used.
 func (x *Inferrer) Add(r io.Reader, n int) error {
 	if n <= 0 {
 		n = math.MaxInt
@@ -77,7 +81,7 @@ func (x *Inferrer) Schema() (tdict.Schema, error) {
 	return s, nil
 }
 
-// An inferrer looks at rows.
+// An inferrer reads rows for an Inferrer.
 type inferrer struct {
 	scan jsonscan.Scanner
 	row  int
@@ -97,7 +101,7 @@ func (in *inferrer) add(line []byte) error {
 // A seen counts the values of one field by their types.
 type seen struct {
 	name   string
-	row    int     // the row that had the field last
+	row    int     // the last row with the field
 	fields []*seen // of objects, in the order in which they first appear
 	named  map[string]*seen
 
@@ -105,13 +109,13 @@ type seen struct {
 	listed                                      int  // objects in lists
 	bools, ints, floats, beyond, words, strings int  // also in lists
 	inside                                      bool // nulls are in lists
-	signed, unsigned                            bool // integers have signs; are beyond Int64
+	signed, unsigned                            bool // there are integers with a sign; beyond Int64
 	low, high                                   number
-	shallow, deep                               int      // the fewest and the most lists around a value
-	lengths                                     [][2]int // of lists in 0, 1 ... others: least, most
+	shallow, deep                               int      // least and largest number of lists around a value
+	lengths                                     [][2]int // least and largest length of lists, by depth
 }
 
-// A number is an extreme number, and how it is spelled.
+// A number is an extreme number and its spelling.
 type number struct {
 	value float64
 	text  string
@@ -146,7 +150,7 @@ func (in *inferrer) object(s *seen) error {
 	})
 }
 
-// value adds a value that is in a number of lists.
+// value adds a value that is inside depth lists.
 func (in *inferrer) value(s *seen, depth int) error {
 	switch c := in.scan.Next(); {
 	case c == 'n':
@@ -169,10 +173,10 @@ func (in *inferrer) value(s *seen, depth int) error {
 	return in.scalar(s)
 }
 
-// around notes how many lists are around a value.
+// around records the number of lists around a value.
 func (s *seen) around(depth int) { s.shallow, s.deep = min(s.shallow, depth), max(s.deep, depth) }
 
-// list adds a list that is in a number of others.
+// list adds a list that is inside depth others.
 func (in *inferrer) list(s *seen, depth int) error {
 	n := 0
 	err := in.scan.Array(func(int) error {
@@ -183,7 +187,7 @@ func (in *inferrer) list(s *seen, depth int) error {
 	return err
 }
 
-// length notes the length of a list.
+// length records the length of a list.
 func (s *seen) length(depth, n int) {
 	for len(s.lengths) <= depth {
 		s.lengths = append(s.lengths, [2]int{math.MaxInt, -1})
@@ -238,7 +242,7 @@ func (s *seen) number(text []byte) {
 	}
 }
 
-// extreme keeps a number if it is the least or the largest.
+// extreme keeps v if it is the least or the largest number.
 func (s *seen) extreme(v float64, text []byte) {
 	if s.low.text == "" || v < s.low.value {
 		s.low = number{v, errtext.Cut(string(text), 40)}

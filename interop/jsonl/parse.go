@@ -13,19 +13,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A parser appends rows to a table. It is used again for the next ones.
+// A parser appends rows to a table. It is reused for the next rows.
 type parser struct {
 	scan  jsonscan.Scanner
 	table *table.Table
 	root  object
 	row   int // counts rows, also those of earlier chunks
 	opt   *ReadOptions
-	at    nestedkey.Key // the entry that is being read
+	at    nestedkey.Key // the current entry, for errors
 }
 
-// An object has the fields of a dictionary of the schema.
+// An object has the fields of a dictionary in the schema.
 type object struct {
-	key    nestedkey.Key // "" of the row
+	key    nestedkey.Key // "" for the row
 	fields []*field
 	named  map[string]*field
 }
@@ -33,10 +33,10 @@ type object struct {
 // A field is a dictionary or a column.
 type field struct {
 	name  string
-	open  string // how the field begins as JSON: {"name": or ,"name":
+	open  string // the beginning of the field in JSON: {"name": or ,"name":
 	key   nestedkey.Key
-	inner *object // nil of a column
-	row   int     // the last row that had it
+	inner *object // nil for a column
+	row   int     // the last row with the field
 
 	column *table.Column
 	ragged bool
@@ -44,11 +44,11 @@ type field struct {
 	want   scalar
 }
 
-// A level is lists that are all in equally many others.
+// A level describes the lists at one nesting depth of a value.
 type level struct {
-	size int // the length, or -1 if any
-	end  int // the level of a ragged tensor that a list ends, or 0
-	rest int // the values of a tensor that a list has
+	size int // length of the lists, or -1 for any
+	end  int // the ragged level of which the list is a row, or 0
+	rest int // number of elements in a list, if the level is a dim
 }
 
 // A scalar is a type of JSON values that are not lists or objects.
@@ -71,7 +71,7 @@ func newParser(schema tdict.Schema, opt *ReadOptions) (*parser, error) {
 	return &parser{table: t, opt: opt, root: objectOf(schema, t, opt.Times)}, nil
 }
 
-// objectOf returns the object that a row of a schema is.
+// objectOf returns the object for the rows of a schema.
 func objectOf(schema tdict.Schema, t *table.Table, times map[nestedkey.Key]Time) (root object) {
 	columns := t.Columns()
 	for _, s := range schema {
@@ -90,7 +90,8 @@ func objectOf(schema tdict.Schema, t *table.Table, times map[nestedkey.Key]Time)
 	return root
 }
 
-// field returns the field of a key, with the dictionaries around it, new ones if they are new.
+// field returns the field of a key. It adds the field and the dictionaries that contain it if
+// necessary.
 func (o *object) field(key nestedkey.Key) *field {
 	if outer, ok := key.Parent(); ok {
 		f := o.field(outer)
@@ -112,7 +113,7 @@ func (o *object) field(key nestedkey.Key) *field {
 	return f
 }
 
-// levelsOf returns the lists of a value.
+// levelsOf returns the nested lists of a value.
 func levelsOf(s tdict.Spec) (levels []level) {
 	for i := range s.Depth {
 		levels = append(levels, level{size: -1, end: i + 1})
@@ -137,7 +138,7 @@ func scalarOf(s tdict.Spec) scalar {
 	return aNumber
 }
 
-// parse appends the row of a line. After an error the table has a part of it.
+// parse appends the row of a line. After an error the table may have a part of the row.
 func (p *parser) parse(line []byte) error {
 	p.row++
 	p.scan.Reset(line, p.opt.MaxDepth)
@@ -197,7 +198,7 @@ func (p *parser) field(o *object, i int) error {
 	return p.value(f, 0)
 }
 
-// unknown skips a field, or refuses it.
+// unknown skips a field that is not in the schema, or returns an error.
 func (p *parser) unknown(name []byte) error {
 	if !p.opt.SkipUnknown {
 		return fmt.Errorf("%w: got the unknown field %s: add it to the schema, or set SkipUnknown", ErrField, errtext.Quote(string(name)))
@@ -205,12 +206,12 @@ func (p *parser) unknown(name []byte) error {
 	return p.scan.Skip()
 }
 
-// duplicate returns the error of a field that a row has twice.
+// duplicate returns the error for a duplicate field in a row.
 func duplicate(name string) error {
-	return fmt.Errorf("%w: got the field %s twice", ErrField, errtext.Quote(name))
+	return fmt.Errorf("%w: got duplicate field %s", ErrField, errtext.Quote(name))
 }
 
-// lacking appends missing values for the fields that a row has not.
+// lacking appends missing values for the fields that the row does not have.
 func (p *parser) lacking(o *object) error {
 	for _, f := range o.fields {
 		if f.row != p.row {
@@ -222,7 +223,7 @@ func (p *parser) lacking(o *object) error {
 	return nil
 }
 
-// missing appends that all values of f are missing.
+// missing appends missing values for all of f. got is for errors.
 func (p *parser) missing(f *field, got string) error {
 	if f.inner != nil {
 		for _, inner := range f.inner.fields {
@@ -239,7 +240,7 @@ func (p *parser) missing(f *field, got string) error {
 	return p.absent(f, 0, f.column.Width, got)
 }
 
-// absent appends n missing values in place of a value that is in a number of lists.
+// absent appends n missing values for a value inside depth lists.
 func (p *parser) absent(f *field, depth, n int, got string) error {
 	if !f.column.Missable() {
 		return fmt.Errorf("%w: got %s, want %s", ErrValue, got, f.what(depth))
@@ -252,7 +253,7 @@ func (p *parser) absent(f *field, depth, n int, got string) error {
 	return nil
 }
 
-// value reads a value that is in a number of lists.
+// value reads a value that is inside depth lists.
 func (p *parser) value(f *field, depth int) error {
 	switch c := p.scan.Next(); {
 	case c == 'n' && depth > 0 && !f.ragged:
@@ -268,7 +269,7 @@ func (p *parser) value(f *field, depth int) error {
 	return p.refused(f, depth)
 }
 
-// left returns the values of a tensor that are in as many lists.
+// left returns the number of elements of a tensor in a value inside depth lists.
 func (f *field) left(depth int) int {
 	if depth < len(f.levels) {
 		return f.levels[depth].rest
@@ -334,7 +335,7 @@ func (p *parser) raw() ([]byte, error) {
 	return text, err
 }
 
-// isWord reports whether a string stands for a number that JSON does not have.
+// isWord reports whether a string is a number that JSON has no notation for.
 func isWord(text []byte) bool {
 	switch string(text) {
 	case "NaN", "+Inf", "-Inf", "Infinity", "-Infinity":
@@ -343,7 +344,8 @@ func isWord(text []byte) bool {
 	return false
 }
 
-// refused returns the error of a value of another type, after checking that it is JSON.
+// refused returns the error for a value of a wrong type. It checks that the value is valid JSON
+// first.
 func (p *parser) refused(f *field, depth int) error {
 	text, err := p.scan.Raw()
 	if err != nil {
@@ -352,14 +354,14 @@ func (p *parser) refused(f *field, depth int) error {
 	advice := ""
 	switch {
 	case string(text) == "null" && (!f.ragged || depth == 0):
-		advice = ": make the entry Optional, or give it a Fill"
+		advice = ": make the entry Optional, or set Fill"
 	case f.want == aText && !f.ragged:
-		advice = ": set Raw to take its spelling"
+		advice = ": set Raw to read its JSON as text"
 	}
 	return fmt.Errorf("%w: got %s, want %s%s", ErrValue, errtext.Cut(string(text), 60), f.what(depth), advice)
 }
 
-// what describes the value that a field wants within depth lists, for errors.
+// what describes the value that f expects inside depth lists, for errors.
 func (f *field) what(depth int) string {
 	switch {
 	case depth < len(f.levels) && f.levels[depth].size >= 0:

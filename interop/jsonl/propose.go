@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// schema appends the entries of the fields of s, under a key unless that is nil.
+// schema appends the entries of the fields of s, nested in outer unless it is nil.
 func (s *seen) schema(out tdict.Schema, outer *nestedkey.Key, rows int) tdict.Schema {
 	for _, f := range s.fields {
 		key := nestedkey.Of(f.name)
@@ -28,7 +28,7 @@ func (s *seen) schema(out tdict.Schema, outer *nestedkey.Key, rows int) tdict.Sc
 	return out
 }
 
-// count says which rows have a value.
+// count describes how many of the rows have a value.
 func (s *seen) count(of int) string {
 	if s.nulls == 0 {
 		return fmt.Sprintf("%d of %d rows", s.values, of)
@@ -36,7 +36,7 @@ func (s *seen) count(of int) string {
 	return fmt.Sprintf("%d of %d rows, %d null", s.values, of, s.nulls)
 }
 
-// propose sets the kind, dtype and shape that s fits, and adds to the Doc.
+// propose sets the kind, dtype and shape that fit s, and extends the Doc.
 func (s *seen) propose(spec *tdict.Spec) {
 	dtype, what := s.dtype()
 	switch {
@@ -56,13 +56,14 @@ func (s *seen) propose(spec *tdict.Spec) {
 	spec.Doc += ": " + what
 }
 
-// even reports whether all numbers and strings are in equally many lists, and nothing else is.
+// even reports whether all scalars are inside the same number of lists, no list is nested deeper,
+// and there are no objects.
 func (s *seen) even() bool {
 	return s.shallow == s.deep && len(s.lengths) == s.deep && s.objects+s.listed == 0
 }
 
-// dtype returns the dtype, 0 for text, and a text about the values, "" if their types are
-// mixed.
+// dtype returns the dtype, or 0 for text, and a description of the values. The
+// description is "" if the types are mixed.
 func (s *seen) dtype() (tensor.DType, string) {
 	numbers := s.ints + s.floats
 	switch {
@@ -83,7 +84,7 @@ func (s *seen) dtype() (tensor.DType, string) {
 	return tensor.Int64, "integers from " + s.low.text + " to " + s.high.text
 }
 
-// arrange sets kind, dtype and shape, and reports whether there is a kind.
+// arrange sets kind, dtype and shape, and reports whether the values fit a kind.
 func (s *seen) arrange(spec *tdict.Spec, dtype tensor.DType) bool {
 	for i, l := range s.lengths {
 		if l[0] != l[1] || l[0] == 0 {
@@ -101,7 +102,7 @@ func (s *seen) arrange(spec *tdict.Spec, dtype tensor.DType) bool {
 	return spec.Depth == 0 || dtype != 0 && !s.inside
 }
 
-// sizes says how long lists are.
+// sizes describes the lengths of lists.
 func (s *seen) sizes() string {
 	var b strings.Builder
 	for _, l := range s.lengths {
@@ -114,7 +115,7 @@ func (s *seen) sizes() string {
 	return b.String()
 }
 
-// mix says how many values of each type there are.
+// mix describes how many values of each type there are.
 func (s *seen) mix() string {
 	var parts []string
 	for _, p := range []struct {

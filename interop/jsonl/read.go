@@ -13,7 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// What ReadOptions has if it says nothing else.
+// The defaults of ReadOptions.
 const (
 	maxRecord = 16 << 20
 	maxDepth  = 64
@@ -21,54 +21,54 @@ const (
 
 // ReadOptions say how to read. The zero ReadOptions are valid, and read strictly.
 type ReadOptions struct {
-	// Rows is the number of rows of a chunk: 4096 if it is not positive. The last chunk has fewer,
-	// and one whose text exceeds 16 MiB.
+	// Rows is the number of rows of a chunk; 0 or less means 4096. The last chunk may have fewer,
+	// as may a chunk whose text would exceed 16 MiB.
 	Rows int
-	// SkipUnknown skips fields that the schema lacks, which are an error without it.
+	// SkipUnknown skips fields that are not in the schema. By default they are an error.
 	SkipUnknown bool
-	// Raw has entries of text take values that are not strings, spelled as they are.
+	// Raw makes text entries accept values that are not strings: the text is their JSON.
 	Raw bool
-	// MaxRecord bounds the bytes of a line: 16 MiB if it is not positive.
+	// MaxRecord is the largest size of a line in bytes; 0 or less means 16 MiB.
 	MaxRecord int
-	// MaxDepth bounds how deep lists and objects are nested: 64 if it is not positive, and never
-	// more than 1000.
+	// MaxDepth is the largest nesting depth of lists and objects; 0 or less means 64. It is at most
+	// 1000.
 	MaxDepth int
-	// Workers is the number of goroutines that parse: GOMAXPROCS if it is not positive.
+	// Workers is the number of goroutines that parse; 0 or less means GOMAXPROCS.
 	Workers int
 
-	// Categories makes entries of texts int32 codes; see the package.
+	// Categories has the text entries that are read as int32 codes; see the package doc.
 	Categories map[nestedkey.Key]*ragged.TextCodes
-	// Times has the entries of int64 that are strings: dates or times.
+	// Times has the int64 entries that are strings of dates or times.
 	Times map[nestedkey.Key]Time
-	// Fill has the text of the value that stands where one is missing.
+	// Fill has the text of the value to use for missing values.
 	Fill map[nestedkey.Key]string
 }
 
-// A Time says how an entry of int64 is written as dates or times. Its fields are:
+// A Time says how an int64 entry is written as dates or times. Its fields are:
 //
-//	Layout string         // one of package time, such as time.DateOnly
-//	Unit   time.Duration  // of the numbers, which count from 1970 on in UTC; 0: time.Second
-//	Zone   *time.Location // of texts that name none, and of written texts; nil: UTC
+//	Layout string         // a layout of package time, such as time.DateOnly
+//	Unit   time.Duration  // of the numbers, which count from 1970 in UTC; 0 means time.Second
+//	Zone   *time.Location // of texts without a zone, and of written texts; nil means UTC
 //
-// A text that is not a whole number of units, or that an int64 does not count, is [ErrValue].
-// Where clocks change, a text without a zone is read as time.ParseInLocation reads it, and a number
-// whose text reads back as another is [ErrValue] too.
+// A text that is not a whole number of units, or that does not fit an int64, is [ErrValue]. A text
+// without a zone at a clock change is read as by time.ParseInLocation. A number whose text would
+// read back as another number is [ErrValue] too.
 type Time = table.Time
 
 // Read returns an iterator over the rows of a file, a JSON object on each line:
 //
 //	chunk [n], n <= opt.Rows, with the entries of schema and their masks
 //
-// A chunk is valid until the loop goes on: its memory is used again, and Clone keeps it longer.
-// What is allocated for one does not depend on its rows, but for new categories.
+// A chunk is valid until the loop continues: then its memory is reused. Clone it to keep it longer.
+// The allocations for a chunk do not depend on its number of rows, except for new categories.
 //
-// After an error Read yields it and stops: tdict.ErrSchema for a schema that a table cannot hold,
-// the cause of ctx, or a [*ParseError]: [ErrSyntax], [ErrField],
-// [ErrValue], [ErrTooLong] or the error of r. All rows before the wrong one have come then, the
-// last of them in a chunk that is shorter. Reading is ahead of the loop; when that ends, early or
-// not, Read waits for a call of r.Read that is under way, and no goroutine is left.
+// After an error Read yields it and stops. The error is tdict.ErrSchema for a schema that a table
+// cannot hold, the cause of ctx, or a [*ParseError]: [ErrSyntax], [ErrField], [ErrValue],
+// [ErrTooLong] or the error of r. All rows before the invalid one were yielded; the last of them
+// are in a shorter chunk. Read reads ahead of the loop. When the loop ends, early or not, Read
+// waits for a running call of r.Read; no goroutine outlives the loop.
 //
-// The iterator can be used once; then it yields [ErrUsed]. It uses r, and the TextCodes of
+// The iterator is single-use: ranging again yields [ErrUsed]. It uses r, and the TextCodes of
 // opt.Categories, while the loop runs.
 func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions) iter.Seq2[*tdict.TensorDict, error] {
 	return table.Once(func(yield func(*tdict.TensorDict, error) bool) {
@@ -78,9 +78,10 @@ func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions
 	})
 }
 
-// ChunkSchema returns the schema of the chunks that [Read] yields of a schema: with the masks, and
-// with int32 codes where opt has Categories. A dataset of the rows fits it, and its Meta is the row
-// of a Writer that appends them. It returns tdict.ErrSchema for a schema that a table cannot hold.
+// ChunkSchema returns the schema of the chunks that [Read] yields for a schema: with the masks, and
+// with int32 codes for the keys of opt.Categories. A dataset of the rows fits it. Its Meta is a
+// prototype for a Writer that appends the rows. ChunkSchema returns tdict.ErrSchema for a schema
+// that a table cannot hold.
 func ChunkSchema(schema tdict.Schema, opt ReadOptions) (tdict.Schema, error) {
 	t, err := table.New(schema, opt.table())
 	if err != nil {
@@ -89,7 +90,7 @@ func ChunkSchema(schema tdict.Schema, opt ReadOptions) (tdict.Schema, error) {
 	return t.Schema(), nil
 }
 
-// withDefaults returns opt without zeros.
+// withDefaults returns opt with defaults in place of zeros.
 func (opt ReadOptions) withDefaults() ReadOptions {
 	opt.Rows = cmp.Or(max(0, opt.Rows), 4096)
 	opt.MaxRecord = cmp.Or(max(0, opt.MaxRecord), maxRecord)
@@ -104,7 +105,7 @@ func (opt *ReadOptions) table() table.Options {
 // Table returns the table.
 func (p *parser) Table() *table.Table { return p.table }
 
-// Parse appends the first rows of a text to the table.
+// Parse appends the first rows rows of a text to the table.
 func (p *parser) Parse(text []byte, number, rows int) (int, error) {
 	for n := 0; n < rows; number++ {
 		line := text
@@ -123,16 +124,16 @@ func (p *parser) Parse(text []byte, number, rows int) (int, error) {
 	return rows, nil
 }
 
-// lines say that a row is a line.
+// lines says that each record is a line.
 type lines struct{}
 
-// Ends reports true.
+// Ends returns true.
 func (lines) Ends([]byte, bool) bool { return true }
 
-// Skips reports whether a line has nothing but white space.
+// Skips reports whether a line is blank.
 func (lines) Skips(line []byte) bool { return blank(line) }
 
-// blank reports whether a line has nothing but white space.
+// blank reports whether a line consists of white space.
 func blank(line []byte) bool {
 	if len(line) > 0 && line[0] > ' ' {
 		return false

@@ -16,27 +16,30 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// WriteOptions say how [Write] writes: as [Read] with the same options reads.
+// WriteOptions say how [Write] writes. [Read] with the same options reads the result.
 type WriteOptions struct {
-	// Categories has the texts of entries that are int32 codes, and text in the schema.
+	// Categories has the texts of entries that are int32 codes in the chunks, and text in the
+	// schema.
 	Categories map[nestedkey.Key]*ragged.TextCodes
-	// Times has entries of int64 be written as dates or times.
+	// Times has the int64 entries that are written as dates or times.
 	Times map[nestedkey.Key]Time
 }
 
 // Write writes the rows of chunks, each a dictionary [n] of the schema, as JSON objects, one on
-// each line, with the fields in the order of the schema:
+// each line. Fields are in the order of the schema:
 //
 //	tensor [n Shape...], ragged [n * * Shape...], text [n Shape... *] -> n lines
 //
-// [Read] of the same schema reads equal rows: numbers have the fewest digits with which they are
-// the same. A value that the mask of an Optional entry says is missing is null.
+// [Read] with the same schema reads equal rows: numbers are written with the fewest digits that
+// identify them. A value that is missing by the mask of an Optional entry is written as null.
 //
-// Write returns the error of chunks, of w, or the cause of ctx; tdict.ErrSchema for a schema or a
-// chunk that does not fit; and an [*ParseError] that is [ErrValue], with the line and the key, for
-// a text that is not UTF-8 or a code without a text. Then w has got the lines of the chunks before,
-// and perhaps some of the chunk. It keeps no chunk, whose memory may be used again. It copies some
-// thousand rows at a time, so a chunk may be a dataset larger than memory.
+// Write returns the error of chunks or of w, the cause of ctx, tdict.ErrSchema for an invalid
+// schema or a chunk that does not fit it, and a [*ParseError] with [ErrValue], the line and the
+// key, for a text that is not UTF-8 or a code without a text. On an error, w has got the lines of
+// the earlier chunks, and perhaps some lines of the current one.
+//
+// Write keeps no chunk, so the memory of chunks may be reused. It copies a few thousand rows at a
+// time, so a chunk may be a dataset larger than memory.
 func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error], opt WriteOptions) error {
 	t, err := table.New(schema, table.Options{Categories: opt.Categories, Times: opt.Times})
 	if err != nil {
@@ -46,16 +49,16 @@ func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Se
 	return t.LoadAll(ctx, chunks, p.block)
 }
 
-// A printer writes the rows of one block after another.
+// A printer writes rows, block by block.
 type printer struct {
 	w    io.Writer
 	root object
 	line int    // the number of lines written
-	out  []byte // memory of lines
+	out  []byte // buffer for lines
 	text []byte // the last text
 }
 
-// block writes the rows that are loaded.
+// block writes the loaded rows.
 func (p *printer) block(rows int) error {
 	const enough = 1 << 16
 	b := p.out[:0]
@@ -77,7 +80,7 @@ func (p *printer) block(rows int) error {
 	return err
 }
 
-// object appends an object of a row.
+// object appends an object of a row as JSON.
 func (p *printer) object(b []byte, o *object, row int) (_ []byte, err error) {
 	if len(o.fields) == 0 {
 		b = append(b, '{')
@@ -101,7 +104,7 @@ func (p *printer) object(b []byte, o *object, row int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// list appends list i of those in a number of others.
+// list appends list number i of those at nesting depth depth.
 func (p *printer) list(b []byte, f *field, depth, i int) (_ []byte, err error) {
 	l := f.levels[depth]
 	from, to := i*l.size, (i+1)*l.size

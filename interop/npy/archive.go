@@ -11,10 +11,10 @@ import (
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-// extension is the end of the names of members that are arrays.
+// extension is the suffix of the names of members that are arrays.
 const extension = ".npy"
 
-// isArchive reports whether a file of bytes b begins as a zip archive does.
+// isArchive reports whether b, the bytes of a file, begins like a zip archive.
 func isArchive(b []byte) bool { return bytes.HasPrefix(b, []byte("PK")) }
 
 // archive reads the members of an archive.
@@ -35,7 +35,7 @@ func (r *reader) archive() error {
 	return nil
 }
 
-// member adds the wanted arrays of a member.
+// member adds the selected arrays of a member.
 func (r *reader) member(e zipfile.Entry) error {
 	name, isArray := strings.CutSuffix(e.Name, extension)
 	key, err := bundle.Key(name, cmp.Or(r.opt.Separator, "/"))
@@ -59,7 +59,7 @@ func (r *reader) member(e zipfile.Entry) error {
 	return r.add(key, e.Name, t, err)
 }
 
-// content returns the header and the elements of a member.
+// content returns the header of a member, and the body that returns its elements.
 func (r *reader) content(e zipfile.Entry) (*header, body, error) {
 	if e.Method == zipfile.Stored {
 		p, err := r.mem.Lend(e.Name, int(e.Offset), int(e.Size))

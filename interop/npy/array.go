@@ -13,30 +13,29 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A column is the part of the records of an array that has one number for each, or an array of
-// them.
+// A column is a part of the records of an array: a number, or an array of numbers, in each record.
 type column struct {
 	dtype
 	key    []string // names of fields, outermost first
 	levels []level
 }
 
-// A level is where the elements of a field lie in the record around it.
+// A level is the position of the elements of a field in the record that contains them.
 type level struct {
-	offset int   // bytes
-	dims   []int // of elements
-	size   int   // bytes of one element
-	bytes  int   // of all of them
+	offset int   // in bytes
+	dims   []int // dims of the field
+	size   int   // size of one element in bytes
+	bytes  int   // size of all elements in bytes
 }
 
-// columns returns the columns of an array of d, which is a single one unless d is a record.
+// columns returns the columns of an array of d: one, unless d is a record.
 func (d dtype) columns(outer column) (all []column) {
 	if !d.record {
 		outer.dtype = d
 		return []column{outer}
 	}
 	for _, f := range d.fields {
-		n, _ := product(f.dims, f.size) // checked by newRecord
+		n, _ := product(f.dims, f.size) // newRecord has checked it
 		all = append(all, f.columns(column{
 			key:    append(slices.Clip(outer.key), f.name),
 			levels: append(slices.Clip(outer.levels), level{f.offset, f.dims, f.size, n}),
@@ -45,8 +44,9 @@ func (d dtype) columns(outer column) (all []column) {
 	return all
 }
 
-// strided reports whether the numbers of a column lie at multiples of their size, and their own
-// size apart, in records of size bytes, so that strides can say where.
+// strided reports whether the numbers of a column, in records of size bytes, can be described by
+// strides: whether offsets and distances are multiples of the size of a number, and the byte order
+// is the machine's.
 func (c column) strided(size int) bool {
 	s := c.elem.Size()
 	fits := size%s == 0
@@ -56,16 +56,16 @@ func (c column) strided(size int) bool {
 	return fits && !c.swap
 }
 
-// A body returns the elements of an array, row-major as they lie, as units of a dtype.
+// A body returns the elements of an array, row-major as stored, as a tensor of dtype d.
 type body func(d tensor.DType, shape ...int) (*tensor.Tensor, error)
 
-// errRoom says that there is no more room.
+// errRoom says that MaxCopy is exceeded.
 var errRoom = fmt.Errorf("%w: beyond MaxCopy", ErrUnsupported)
 
-// A room says how many bytes may still be copied into memory.
+// A room is the number of bytes that may still be copied into memory.
 type room struct{ left int64 }
 
-// newRoom returns room for most bytes, or for 1 GiB if most is 0 or less.
+// newRoom returns a room of most bytes, or of 1 GiB if most is 0 or less.
 func newRoom(most int64) *room {
 	if most <= 0 {
 		most = 1 << 30
@@ -92,8 +92,8 @@ func (h *header) array(elements body, room *room) (*tensor.Tensor, error) {
 	return h.units(elements, h.elem)
 }
 
-// value returns a column of an array: a view of its elements where strides say where they lie, and
-// a copy if not.
+// value returns a column of an array: a view of its elements if strides can describe it, otherwise
+// a copy.
 //
 //	records [N...], dims [D...] of the field -> [N... D...]
 func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, error) {
@@ -118,7 +118,7 @@ func (h *header) value(c column, elements body, room *room) (*tensor.Tensor, err
 	return t.Index(ix.Rest, ix.At(0))
 }
 
-// units returns the elements of an array as units of a dtype; dims is the number of units per
+// units returns the elements of an array as units of a dtype. dims are the dims of the units in one
 // element: [N... dims...].
 func (h *header) units(elements body, unit tensor.DType, dims ...int) (*tensor.Tensor, error) {
 	if !h.fortran {
@@ -138,7 +138,7 @@ func (h *header) units(elements body, unit tensor.DType, dims ...int) (*tensor.T
 	return t.Permute(order...)
 }
 
-// cut returns the units of a column: [N... units of a record] -> [N... D... units of a number].
+// cut selects the units of a column: [N... units of a record] -> [N... D... units of a number].
 func (c column) cut(t *tensor.Tensor, dim int) (_ *tensor.Tensor, err error) {
 	unit := t.DType().Size()
 	for _, l := range c.levels {
@@ -174,7 +174,7 @@ func (c column) copied(t *tensor.Tensor, room *room) (*tensor.Tensor, error) {
 	return t.Reinterpret(c.elem)
 }
 
-// swap reverses the bytes of each number of a width of 1, 2, 4 or 8.
+// swap reverses the bytes of each number; width is 1, 2, 4 or 8 bytes.
 func swap(b []byte, width int) {
 	le := binary.LittleEndian
 	for ; len(b) >= width; b = b[width:] {
@@ -189,10 +189,11 @@ func swap(b []byte, width int) {
 	}
 }
 
-// firstRead is how many bytes are read before there is memory for more.
+// firstRead is the largest number of bytes that readElements allocates at first.
 const firstRead = 1 << 20
 
-// readElements reads n bytes from r. Memory follows the bytes that r has, whatever n is.
+// readElements reads n bytes from r. The memory that it allocates grows with the bytes that r has,
+// whatever n is.
 func readElements(r io.Reader, n int) ([]byte, error) {
 	b := cast.Uninit(min(n, firstRead))
 	for got := 0; ; {

@@ -2,7 +2,8 @@ package npy
 
 import "github.com/go-tensordict/tensordict/nestedkey"
 
-// A choice is the keys that are wanted, or nil for all of them.
+// A choice is a selection of keys, or the zero choice for all keys. above holds the parents of the
+// selected keys.
 type choice struct{ wanted, above map[nestedkey.Key]bool }
 
 func newChoice(keys []nestedkey.Key) choice {
@@ -19,7 +20,7 @@ func newChoice(keys []nestedkey.Key) choice {
 	return c
 }
 
-// covers reports whether key is wanted, or lies below one that is.
+// covers reports whether key is selected, or nested in a selected key.
 func (c choice) covers(key nestedkey.Key) bool {
 	for k, ok := key, true; ok; k, ok = k.Parent() {
 		if c.wanted[k] {
@@ -29,5 +30,5 @@ func (c choice) covers(key nestedkey.Key) bool {
 	return c.wanted == nil
 }
 
-// touches reports whether key, or one below it, may be wanted.
+// touches reports whether key, or a key nested in it, may be selected.
 func (c choice) touches(key nestedkey.Key) bool { return c.covers(key) || c.above[key] }

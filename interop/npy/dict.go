@@ -16,14 +16,12 @@ import (
 )
 
 // A Dict is a dictionary of arrays in a mapped file: the members of an .npz archive, or the fields
-// of a structured array. It has all methods of the TensorDict in it; where a *tdict.TensorDict is
-// wanted, pass d.TensorDict. The methods of Dict itself return [ErrClosed] for the zero Dict, which
-// holds no TensorDict.
+// of a structured array. It embeds a TensorDict; where a *tdict.TensorDict is required, pass
+// d.TensorDict. The zero Dict has none; the methods of Dict itself then return [ErrClosed].
 //
-// The dictionary is locked, and elements in the mapped file cannot be written: that is
-// tensor.ErrReadOnly. Elements that were copied, as [OpenDictWith] says, lie in memory of their
-// own: they can be written, and the file stays as it is. Safe for concurrent use, but for writing
-// them.
+// The dictionary is locked. Writing to elements in the mapped file is tensor.ErrReadOnly. Elements
+// that were copied, as [OpenDictWith] says, can be written without a change of the file. Safe for
+// concurrent use, except for writing elements.
 type Dict struct {
 	*tdict.TensorDict
 	mem *mapfile.Single
@@ -31,22 +29,22 @@ type Dict struct {
 
 // DictOptions say how [OpenDictWith] opens. The zero value is the default.
 type DictOptions struct {
-	// Keys are the keys to open, in this order; nil means all of them, in the order of the file. A
-	// key stands for those below it too. Members that are not wanted are not looked at.
+	// Keys are the keys to open, in this order; nil means all, in the order of the file. A key
+	// includes the keys nested in it. Other members are not read.
 	Keys []nestedkey.Key
-	// Batch is the batch shape. If it is nil, that is the longest shape with which all arrays
-	// begin, or the shape of the structured array, of at most BatchDims dims.
+	// Batch is the batch shape. If it is nil, the batch shape is the longest common prefix of the
+	// shapes of all arrays, or the shape of the structured array, with at most BatchDims dims.
 	Batch []int
-	// BatchDims bounds the batch shape if Batch is nil: 0 means no bound, a negative number no
-	// dims.
+	// BatchDims is the largest number of batch dims if Batch is nil. 0 means no limit, a negative
+	// number no batch dims.
 	BatchDims int
-	// Separator is between the parts of a key in the name of a member; "" means "/".
+	// Separator separates the parts of a key in the name of a member; "" means "/".
 	Separator string
-	// MaxCopy is how many bytes may be inflated or copied into memory; 0, or less, means 1 GiB. It
-	// bounds the memory that a hostile file can make OpenDict take.
+	// MaxCopy is the largest number of bytes to inflate or copy into memory; 0 or less means 1 GiB.
+	// It bounds the memory that a malicious file can make OpenDict allocate.
 	MaxCopy int64
-	// SkipUnsupported leaves out what would be [ErrUnsupported]: members that are not arrays, and
-	// members and fields whose elements are not numbers which tensors hold.
+	// SkipUnsupported leaves out members and fields that would be [ErrUnsupported]: members that
+	// are not arrays, and elements that are not numbers of a tensor's dtype.
 	SkipUnsupported bool
 }
 
@@ -54,25 +52,27 @@ type DictOptions struct {
 // options.
 func OpenDict(path string) (*Dict, error) { return OpenDictWith(path, DictOptions{}) }
 
-// OpenDictWith opens an .npz archive, or a .npy file with a structured array, for reading; it looks
-// at the file, not at its name. Members and fields become tensors:
+// OpenDictWith opens an .npz archive, or a .npy file with a structured array, for reading. It
+// recognizes the format by the content of the file, not by its name. Members and fields become
+// tensors:
 //
 //	member "obs/x.npy", an array [A B]            -> key "obs/x" [A B]
 //	field "x" of an array [N], with dims [D]      -> key "x" [N D]
 //	field "x" of member "v.npy", an array [N]     -> key "v/x" [N]
 //
-// The elements of stored members lie in the mapped file, aligned or not. Copied are:
-//   - deflated members;
-//   - elements in the other byte order;
-//   - fields whose offset or record size is not a multiple of the size of their numbers.
+// The elements of stored members are in the mapped file, aligned or not. OpenDictWith copies
 //
-// The checksums of stored members are not verified. Closing is up to the caller.
+//   - deflated members
+//   - elements in the other byte order
+//   - fields whose offset or record size is not a multiple of the size of their numbers
 //
-// OpenDictWith returns a [FileError] that names the member or field: [ErrCorrupt],
-// [ErrUnsupported], with everything that SkipUnsupported leaves out, or beyond MaxCopy,
-// tdict.ErrMissing for a key that the file does not have, tdict.ErrExists for one that is wanted
-// twice or that two arrays have, shapeops.ErrShape for an array that does not begin with Batch,
-// [ErrLimit], or an error of the system, such as fs.ErrNotExist.
+// The checksums of stored members are not verified. The caller closes the Dict.
+//
+// OpenDictWith returns a [FileError] that names the member or field: [ErrCorrupt], [ErrUnsupported]
+// for anything that SkipUnsupported would leave out, or beyond MaxCopy, tdict.ErrMissing for a key
+// that the file does not have, tdict.ErrExists for a key that is given twice or that two arrays
+// have, shapeops.ErrShape for an array whose shape does not begin with Batch, [ErrLimit], or an
+// error of the system, such as fs.ErrNotExist.
 func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 	mem, err := mapfile.OpenSingle(path, fileformat.Mapped(path))
 	if err != nil {
@@ -86,13 +86,13 @@ func OpenDictWith(path string, opt DictOptions) (*Dict, error) {
 		return err
 	})
 	if err != nil {
-		_ = mem.Close() // it was only read
+		_ = mem.Close() // nothing was written
 		return nil, fileformat.Failed("open", path, "", err)
 	}
 	return &Dict{td, mem}, nil
 }
 
-// Close is [File.Close] of the whole dictionary, whose structure stays.
+// Close is [File.Close] for all arrays. Keys and shapes stay.
 func (d *Dict) Close() error {
 	if d == nil || d.mem == nil {
 		return ErrClosed
@@ -100,7 +100,7 @@ func (d *Dict) Close() error {
 	return d.mem.Close()
 }
 
-// CloseWait is [File.CloseWait] of the whole dictionary.
+// CloseWait is [File.CloseWait] for all arrays.
 func (d *Dict) CloseWait(ctx context.Context) error {
 	if d == nil || d.mem == nil {
 		return ErrClosed
@@ -108,7 +108,7 @@ func (d *Dict) CloseWait(ctx context.Context) error {
 	return d.mem.CloseWait(ctx)
 }
 
-// A reader makes a dictionary of what a file holds.
+// A reader reads a file as a dictionary.
 type reader struct {
 	path    string // for errors
 	mem     *mapfile.Single
@@ -118,7 +118,7 @@ type reader struct {
 	known   headers
 	wanted  choice
 	entries []bundle.Entry
-	refused []*FileError // what this package does not read
+	refused []*FileError // unsupported members and fields
 }
 
 // dict reads everything but elements.
@@ -164,7 +164,7 @@ func (r *reader) structured() error {
 	return r.columns(nil, h, elements)
 }
 
-// bound returns how many dims a batch shape can have.
+// bound returns the largest number of batch dims.
 func bound(dims int) int {
 	if dims == 0 {
 		return maxRank
@@ -172,7 +172,7 @@ func bound(dims int) int {
 	return max(dims, 0)
 }
 
-// columns adds the wanted columns of a structured array, whose key has the given parts.
+// columns adds the selected columns of a structured array, whose key has the given parts.
 func (r *reader) columns(parts []string, h *header, elements body) error {
 	for _, c := range h.columns(column{key: parts}) {
 		key := nestedkey.Of(c.key[0], c.key[1:]...)
@@ -187,10 +187,10 @@ func (r *reader) columns(parts []string, h *header, elements body) error {
 	return nil
 }
 
-// maxArrays is how many arrays a dictionary has at most.
+// maxArrays is the largest number of arrays in a dictionary.
 const maxArrays = 1 << 20
 
-// add adds an array, unless there is an error, which name is at fault for.
+// add adds an array. If err is not nil, it records err for name instead.
 func (r *reader) add(key nestedkey.Key, name string, t *tensor.Tensor, err error) error {
 	if err != nil {
 		return r.refuse(name, err)
@@ -202,7 +202,7 @@ func (r *reader) add(key nestedkey.Key, name string, t *tensor.Tensor, err error
 	return nil
 }
 
-// refuse notes a member or a field that this package does not read; it returns other errors.
+// refuse records err for a member or field if it is ErrUnsupported. It returns other errors.
 func (r *reader) refuse(name string, err error) error {
 	if !errors.Is(err, ErrUnsupported) || errors.Is(err, errRoom) {
 		return fileformat.Failed("open", r.path, name, err)
@@ -211,7 +211,7 @@ func (r *reader) refuse(name string, err error) error {
 	return nil
 }
 
-// refusal returns an error about all that was refused, unless it is to be left out.
+// refusal returns an error about everything that was refused, unless SkipUnsupported is set.
 func (r *reader) refusal() error {
 	switch {
 	case len(r.refused) == 0 || r.opt.SkipUnsupported:

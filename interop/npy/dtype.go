@@ -15,25 +15,25 @@ import (
 
 // A dtype is NumPy's type of an element: a number, or a record of fields.
 type dtype struct {
-	size   int          // bytes
-	elem   tensor.DType // of a number
+	size   int          // in bytes
+	elem   tensor.DType // for a number
 	swap   bool         // the bytes of a number are in the other order
 	record bool
 	fields []field
-	raw    bool  // bytes without a meaning, between fields
-	err    error // why elements cannot be read, if they cannot
+	raw    bool  // padding bytes between fields
+	err    error // the reason for which elements cannot be read, or nil
 }
 
 // A field of a record holds elements of a dtype, [dims...].
 type field struct {
 	dtype
 	name   string
-	names  []string // name, and the title if that is a string too
+	names  []string // the name, and the title if it is a string
 	dims   []int
 	offset int // bytes from the start of the record
 }
 
-// codes lists the dtypes of numbers, and how NumPy spells them after the byte order.
+// codes lists the dtypes of numbers, and their NumPy codes without the byte order.
 var codes = []struct {
 	code string
 	elem tensor.DType
@@ -45,8 +45,8 @@ var codes = []struct {
 	{"c8", tensor.Complex64}, {"c16", tensor.Complex128},
 }
 
-// others lists kinds that are not numbers which tensors hold, the bytes of one unit of their sizes,
-// and what to do instead.
+// others lists the kinds that tensors do not hold: the size in bytes of one unit of their sizes, a
+// description, and what to save instead.
 var others = map[byte]struct {
 	width         int
 	what, instead string
@@ -59,7 +59,7 @@ var others = map[byte]struct {
 	'm': {1, "differences of dates", "x.view('i8')"},
 	'f': {1, "long doubles", "x.astype('f8')"},
 	'c': {1, "complex long doubles", "x.astype('c16')"},
-	'V': {1, "raw bytes, which bfloat16 is for NumPy", "x.view('u2') for bfloat16, or x.view('u1')"},
+	'V': {1, "raw bytes, as which NumPy writes bfloat16", "x.view('u2') for bfloat16, or x.view('u1')"},
 }
 
 // newDType returns the dtype of a descr: a string, or a list of fields.
@@ -104,7 +104,7 @@ func newOther(descr, code string) (dtype, error) {
 	}
 	refused := unsupported("got %s (%s), want numbers: save %s", kind.what, errtext.Quote(descr), kind.instead)
 	if kind.what == "objects" {
-		return dtype{}, refused // they are pickled: nothing else in the array can be read either
+		return dtype{}, refused // the whole array is pickled, so no field can be read
 	}
 	return dtype{size: int(n) * kind.width, raw: code[0] == 'V', err: refused}, nil
 }
@@ -138,10 +138,10 @@ func newRecord(descr list) (dtype, error) {
 	return d, nil
 }
 
-// padding reports whether f only fills a record up.
+// padding reports whether f is only padding.
 func (f field) padding() bool { return f.name == "" && f.raw }
 
-// newField returns the field of a tuple of a name, or of a title and a name, a descr, and perhaps
+// newField returns the field of a tuple: a name, or a title and a name; a descr; and optionally
 // dims.
 func newField(v literal) (f field, err error) {
 	parts, ok := v.(tuple)
@@ -169,7 +169,7 @@ func newField(v literal) (f field, err error) {
 	return f, err
 }
 
-// setBase sets the dtype of f. Where it is a subarray, a tuple of a descr and dims, these follow
+// setBase sets the dtype of f. If descr is a subarray, a tuple of a descr and dims, its dims follow
 // the dims of f.
 func (f *field) setBase(descr literal) (err error) {
 	if sub, ok := descr.(tuple); ok && len(sub) == 2 {
@@ -184,10 +184,10 @@ func (f *field) setBase(descr literal) (err error) {
 	return err
 }
 
-// maxRank is how many dims NumPy's arrays have at most.
+// maxRank is the largest number of dims of a NumPy array.
 const maxRank = 64
 
-// newShape returns the shape that a tuple holds.
+// newShape returns a tuple as a shape.
 func newShape(v literal) (shapeops.Shape, error) {
 	sizes, ok := v.(tuple)
 	if !ok || len(sizes) > maxRank {
@@ -205,8 +205,8 @@ func newShape(v literal) (shapeops.Shape, error) {
 	return s, nil
 }
 
-// product returns how many bytes the elements of a shape take, of a size each. It reports whether
-// they can be counted, with sizes of 0 taken for 1.
+// product returns the size in bytes of an array with shape s and elements of size bytes. ok is
+// false if it overflows, also if dims of size 0 are counted as 1.
 func product(s shapeops.Shape, size int) (n int, ok bool) {
 	n = size
 	for _, k := range s {
@@ -229,7 +229,7 @@ func quoted(v literal) string {
 	return errtext.Quote(pythonText(v))
 }
 
-// pythonText returns a literal as Python writes it.
+// pythonText returns a literal in Python's notation.
 func pythonText(v literal) string {
 	switch v := v.(type) {
 	case string:

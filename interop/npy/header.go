@@ -14,22 +14,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// magic is the start of every .npy file; the version follows, in two bytes.
+// magic is the start of every .npy file; two bytes with the version follow.
 const magic = "\x93NUMPY"
 
-// maxHeader is the maximum length of a header, in bytes. NumPy reads 10,000 unless told otherwise.
+// maxHeader is the maximum length of a header, in bytes. NumPy's default is 10,000.
 const maxHeader = 1 << 20
 
-// A header says which array follows it.
+// A header describes the array that follows it.
 type header struct {
 	dtype
 	shape   shapeops.Shape
 	fortran bool // elements are in column-major order
-	length  int  // bytes of the header
-	content int  // bytes of the elements
+	length  int  // size of the header in bytes
+	content int  // size of the elements in bytes
 }
 
-// headers holds the headers of members by their text, since many are the same.
+// headers caches the headers of members by their text, since many are equal.
 type headers map[string]*header
 
 const (
@@ -37,8 +37,8 @@ const (
 	maxKnownText = 1000 // bytes
 )
 
-// readHeader reads a header from r, and not a byte more. It looks for it among known ones, which
-// may be nil. It returns an error that is io.EOF too if r has no bytes.
+// readHeader reads a header from r, and not a byte more. It looks it up in known, which may be nil.
+// If r has no bytes, the error is also io.EOF.
 func readHeader(r io.Reader, known headers) (*header, error) {
 	start := make([]byte, len(magic)+2+4)
 	if _, err := io.ReadFull(r, start[:len(magic)+2]); err != nil {
@@ -80,10 +80,10 @@ func readHeader(r io.Reader, known headers) (*header, error) {
 	return h, nil
 }
 
-// cut returns ErrCorrupt if err says that a file ends in a part of it.
+// cut returns ErrCorrupt if err says that a file ends within a part of it.
 func cut(err error, part string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return corrupt("the %s is cut: %w", part, err)
+		return corrupt("the %s is truncated: %w", part, err)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func decoded(text []byte, version byte) string {
 	return b.String()
 }
 
-// parseHeader returns what the text of a header says.
+// parseHeader parses the text of a header.
 func parseHeader(text string) (*header, error) {
 	if !utf8.ValidString(text) {
 		return nil, corrupt("header: not UTF-8")
@@ -120,7 +120,7 @@ func parseHeader(text string) (*header, error) {
 		return nil, err
 	}
 	if h.content, ok = product(h.shape, h.size); !ok {
-		return nil, corrupt("header: got the shape %v for elements of %d bytes, want bytes that can be counted", h.shape, h.size)
+		return nil, corrupt("header: got the shape %v for elements of %d bytes, want a size in bytes that fits an int", h.shape, h.size)
 	}
 	return h, nil
 }
@@ -131,7 +131,7 @@ func (h *header) checkContent(n int64) error {
 	case n < want:
 		return corrupt("got %d bytes after the header, want the %d of the elements", n, want)
 	case n > want:
-		return unsupported("got %d bytes after the array, want one array: read several by Read, one by one", n-want)
+		return unsupported("got %d bytes after the array, want one array: to read several, call Read for each", n-want)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func newHeader(d tensor.DType, s shapeops.Shape, fortran bool) ([]byte, error) {
 		return nil, err
 	}
 	if len(s) > maxRank {
-		return nil, unsupported("got %d dims, want at most %d: NumPy has no more", len(s), maxRank)
+		return nil, unsupported("got %d dims, want at most %d, the limit of NumPy", len(s), maxRank)
 	}
 	order := "False"
 	if fortran {
@@ -177,8 +177,7 @@ func shapeText(s shapeops.Shape) string {
 	return "(" + strings.Join(strings.Fields(strings.Trim(s.String(), "[]")), ", ") + ")"
 }
 
-// growth returns the space that NumPy leaves for the size of the outermost dim to grow to 21
-// digits.
+// growth returns the spaces that NumPy adds so that the outermost dim can grow to 21 digits.
 func growth(s shapeops.Shape, fortran bool) string {
 	if len(s) == 0 {
 		return ""
@@ -190,10 +189,10 @@ func growth(s shapeops.Shape, fortran bool) string {
 	return strings.Repeat(" ", 21-len(fmt.Sprint(size)))
 }
 
-// alignment is what the length of a header is a multiple of.
+// alignment divides the length of every header.
 const alignment = 64
 
-// wrap returns a header of version 1, which has room for the text of any shape.
+// wrap returns a header of version 1 with the given text, which fits for every shape.
 func wrap(text string) []byte {
 	b := []byte(magic + "\x01\x00\x00\x00")
 	space := alignment - (len(b)+len(text)+1)%alignment

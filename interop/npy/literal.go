@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A literal is a value as Python writes it: a string, an int, a bool, a tuple or a list.
+// A literal is a value in Python's notation: a string, an int, a bool, a tuple or a list.
 //
 //	header = "{" [ pair { "," pair } [ "," ] ] "}"
 //	pair   = string ":" value
@@ -23,13 +23,13 @@ type (
 	list  []literal
 )
 
-// maxDepth is how deep brackets may be nested.
+// maxDepth is the largest nesting depth of brackets.
 const maxDepth = 32
 
 // keys are the keys of a header. It has no others.
 var keys = [...]string{"descr", "fortran_order", "shape"}
 
-// parseDict returns the values that the text of a header has for keys.
+// parseDict returns the values of keys in the text of a header.
 func parseDict(text string) (values [len(keys)]literal, err error) {
 	p := &parser{text: text}
 	if p.peek() != '{' {
@@ -76,7 +76,8 @@ type parser struct {
 	depth int // of brackets
 }
 
-// peek skips white space, and returns the byte after it, or 0 at the end, as for a zero byte.
+// peek skips white space and returns the next byte, or 0 at the end. A zero byte in the text is
+// returned as 0 too.
 func (p *parser) peek() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
@@ -88,7 +89,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// unexpected says that something other than want is next.
+// unexpected returns the error for text other than want.
 func (p *parser) unexpected(want string) error {
 	return corrupt("header: got %s at byte %d, want %s", errtext.Quote(p.text[p.at:]), p.at, want)
 }
@@ -110,8 +111,8 @@ func (p *parser) value() (literal, error) {
 	return p.word()
 }
 
-// brackets parses what item parses, with commas between, up to a closing bracket. It reports
-// whether a comma is before that.
+// brackets parses items, by item, separated by commas, up to a closing bracket. It reports whether
+// there is a comma before the bracket.
 func (p *parser) brackets(end byte, item func() error) (comma bool, err error) {
 	if p.depth++; p.depth > maxDepth {
 		return false, corrupt("header: brackets are nested more than %d deep", maxDepth)
@@ -134,7 +135,7 @@ func (p *parser) brackets(end byte, item func() error) (comma bool, err error) {
 }
 
 func (p *parser) items(end byte) (all []literal, comma bool, err error) {
-	all = make([]literal, 0, 4) // few arrays have more dims
+	all = make([]literal, 0, 4) // most arrays have at most 4 dims
 	comma, err = p.brackets(end, func() error {
 		v, err := p.value()
 		all = append(all, v)
@@ -143,7 +144,7 @@ func (p *parser) items(end byte) (all []literal, comma bool, err error) {
 	return all, comma, err
 }
 
-// string parses a string, whose quote is next.
+// string parses a string, whose opening quote is next.
 func (p *parser) string() (string, error) {
 	quote, rest := p.text[p.at], p.text[p.at+1:]
 	if n := strings.IndexByte(rest, quote); n >= 0 && !strings.Contains(rest[:n], `\`) {
@@ -165,8 +166,8 @@ func (p *parser) string() (string, error) {
 	return string(b), nil
 }
 
-// word parses a number, a bool, or a string with the prefix "u". Python 2 wrote numbers with an
-// "L". Only 0 has a leading 0.
+// word parses a number, a bool, or a string with the prefix "u". A number may end with "L", as
+// Python 2 wrote it. Only 0 may begin with 0.
 func (p *parser) word() (literal, error) {
 	rest := p.text[p.at:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })

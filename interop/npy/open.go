@@ -11,13 +11,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A File is an array in a mapped file. It has all methods of the Tensor in it; where a
-// *tensor.Tensor is wanted, pass f.Tensor. The methods of File itself return [ErrClosed] for the
-// zero File, which holds no Tensor.
+// A File is an array in a mapped file. It embeds a Tensor; where a *tensor.Tensor is required, pass
+// f.Tensor. The zero File has none; the methods of File itself then return [ErrClosed].
 //
-// Elements in the mapped file cannot be written: that is tensor.ErrReadOnly. Elements that were
-// copied, as those in the other byte order are, lie in memory of their own: they can be written,
-// and the file stays as it is. Safe for concurrent use, but for writing them.
+// Writing to elements in the mapped file is tensor.ErrReadOnly. Elements that were copied, such as
+// those in the other byte order, can be written without a change of the file. Safe for concurrent
+// use, except for writing elements.
 type File struct {
 	*tensor.Tensor
 	mem *mapfile.Single
@@ -25,22 +24,25 @@ type File struct {
 
 // Options say how [OpenWith] opens. The zero value is the default.
 type Options struct {
-	// MaxCopy is how many bytes may be copied into memory, as elements in the other byte order are;
-	// 0, or less, means 1 GiB.
+	// MaxCopy is the largest number of bytes to copy into memory, for elements in the other byte
+	// order; 0 or less means 1 GiB.
 	MaxCopy int64
 }
 
 // Open opens an array for reading. It is [OpenWith] without options.
 func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 
-// OpenWith opens the array of a .npy file for reading. Its elements lie in the mapped file; in
-// Fortran order they are a permuted view, in the other byte order a copy. Closing is up to the
-// caller.
+// OpenWith opens the array of a .npy file for reading. Its elements are in the mapped file; in
+// Fortran order the tensor is a permuted view, in the other byte order it is a copy. The caller
+// closes the File.
 //
-// OpenWith returns a [FileError]: [ErrCorrupt], [ErrUnsupported] for elements that are not numbers
-// which tensors hold, for a structured array and an archive, which are dictionaries, see
-// [OpenDict], for more than one array and for more than MaxCopy allows, [ErrLimit], or an error of
-// the system, such as fs.ErrNotExist.
+// OpenWith returns a [FileError] with
+//
+//   - [ErrCorrupt]
+//   - [ErrUnsupported] for elements that are not numbers of a tensor's dtype, for a structured
+//     array or an archive, which are dictionaries: see [OpenDict], for more than one array, and
+//     beyond MaxCopy
+//   - [ErrLimit], or an error of the system, such as fs.ErrNotExist
 func OpenWith(path string, opt Options) (*File, error) {
 	mem, err := mapfile.OpenSingle(path, fileformat.Mapped(path))
 	if err != nil {
@@ -52,13 +54,13 @@ func OpenWith(path string, opt Options) (*File, error) {
 		return err
 	})
 	if err != nil {
-		_ = mem.Close() // it was only read
+		_ = mem.Close() // nothing was written
 		return nil, fileformat.Failed("open", path, "", err)
 	}
 	return &File{t, mem}, nil
 }
 
-// openArray returns the array of a file of bytes b.
+// openArray returns the array of a file with bytes b.
 func openArray(file *mapfile.Part, b []byte, opt Options) (*tensor.Tensor, error) {
 	if isArchive(b) {
 		return nil, unsupported("got an archive of arrays, want one: use OpenDict")
@@ -70,7 +72,7 @@ func openArray(file *mapfile.Part, b []byte, opt Options) (*tensor.Tensor, error
 	return h.array(elements, newRoom(opt.MaxCopy))
 }
 
-// mappedArray returns the header and the elements of an array that is a part of a file of bytes b.
+// mappedArray returns the header and the elements of an array in p, a part of a file with bytes b.
 func mappedArray(p *mapfile.Part, b []byte, known headers) (*header, body, error) {
 	h, err := readHeader(bytes.NewReader(b[p.Offset():][:p.Size()]), known)
 	if err == nil {
@@ -84,11 +86,12 @@ func mappedArray(p *mapfile.Part, b []byte, known headers) (*header, body, error
 	}, nil
 }
 
-// Read reads the array of a .npy file from r, and not a byte more, so that it can be called again
-// where several arrays follow one another. Memory is in proportion to the bytes that r has.
+// Read reads the array of a .npy file from r, and not a byte more, so that it can be called
+// repeatedly for consecutive arrays. The memory that it takes is in proportion to the bytes that r
+// has.
 //
-// Read returns a [FileError]: io.EOF if r has no bytes, [ErrCorrupt], [ErrUnsupported] as
-// [OpenWith] has it, and errors of r.
+// Read returns a [FileError]: io.EOF if r has no bytes, [ErrCorrupt], [ErrUnsupported] as in
+// [OpenWith], and errors of r.
 func Read(r io.Reader) (*tensor.Tensor, error) {
 	t, err := read(r)
 	return t, fileformat.Failed("read", "", "", err)
@@ -103,8 +106,8 @@ func read(r io.Reader) (*tensor.Tensor, error) {
 	return h.array(h.readBody(r, &unlimited), &unlimited)
 }
 
-// readBody returns the elements that follow the header in r, which it reads, if there is room, when
-// they are wanted.
+// readBody returns a body for the elements that follow the header in r. It reads them on its first
+// call, if the room allows it.
 func (h *header) readBody(r io.Reader, room *room) body {
 	var b []byte
 	return func(d tensor.DType, shape ...int) (*tensor.Tensor, error) {
@@ -121,11 +124,10 @@ func (h *header) readBody(r io.Reader, room *room) body {
 	}
 }
 
-// Close refuses new operations on elements, which return [ErrClosed] from now on, and unmaps the
-// file. It does not wait for operations under way, which read to the end what they have begun to
-// read: the file is unmapped when the last of them ends. Slices that tensor.Of handed out must not
-// be used any more. Shapes stay, and so do elements that were copied. Close returns ErrClosed if it
-// was called before.
+// Close refuses new operations on elements, which return [ErrClosed] from then on, and unmaps the
+// file. It does not wait for running operations, which complete; the last of them unmaps the file.
+// Slices from tensor.Of must not be used after Close. Shapes stay, and so do elements that were
+// copied. Close returns ErrClosed if it was called before.
 func (f *File) Close() error {
 	if f == nil || f.mem == nil {
 		return ErrClosed
@@ -133,9 +135,9 @@ func (f *File) Close() error {
 	return f.mem.Close()
 }
 
-// CloseWait begins the close if it has not begun, as [File.Close] does, and waits until the file is
-// unmapped; some systems refuse to replace it until then. It returns the error of ctx if that ends
-// first. It may be called any number of times, before and after Close.
+// CloseWait closes f, as [File.Close] does, if it is open, and waits until the file is unmapped;
+// some systems do not replace it until then. If ctx ends first, it returns the error of ctx. It may
+// be called any number of times, before and after Close.
 func (f *File) CloseWait(ctx context.Context) error {
 	if f == nil || f.mem == nil {
 		return ErrClosed

@@ -12,31 +12,36 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Save writes t to a file, which it makes or replaces as a whole. It is [SaveWith] without options.
+// Save writes t to a file, which it creates or replaces as a whole. It is [SaveWith] without
+// options.
 func Save(path string, t *tensor.Tensor) error {
 	return SaveWith(context.Background(), path, t, SaveOptions{})
 }
 
 // SaveOptions say how [SaveWith] saves. The zero value is the default.
 type SaveOptions struct {
-	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
-	// old or all of the new; if the machine stops within the next half minute or so, it may be
+	// NoSync does not wait for the disk. If the process ends, the file is still either the whole
+	// old one or the whole new one; but if the machine stops within about half a minute, it may be
 	// neither.
 	NoSync bool
 }
 
-// SaveWith writes t to a .npy file, as [Write] does. If it returns nil, the file holds t, durably;
-// on an error, and after a crash at any moment, it is the whole old file or the whole new one. The
-// new file has the permissions of the old one, and a link to it stays a link. t can be one that was
-// opened from that file, which lives on for whoever has it open; some systems do not replace a file
-// that is mapped. The name of the file is not looked at. The first save of a process in a directory
-// removes what saves that were killed left there.
+// SaveWith writes t to a .npy file, as [Write] does. If it returns nil, the file holds t, durably.
+// After an error or a crash, the file is either the whole old one or the whole new one. The new
+// file has the permissions of the old one. If path is a link, it stays one. t may have been opened
+// from that file; such a tensor keeps the old content. Some systems do not replace a mapped file.
+// The name of the file does not matter. The first save of a process in a directory removes
+// leftovers of saves that were killed.
 //
-// SaveWith returns a [FileError]: [ErrUnsupported] for bfloat16 and for more than 64 dims,
-// tensor.ErrMeta for a tensor without elements, shapeops.ErrKind if t is nil, [ErrClosed] and
-// [ErrFault] of elements in mapped files, fs.ErrInvalid for a path that is no name for a file,
-// fs.ErrExist if something other than a regular file is there, errors of the system, such as
-// fs.ErrNotExist if the directory is not there, and ctx's error if that ends first.
+// SaveWith returns a [FileError] with
+//
+//   - [ErrUnsupported] for bfloat16 and for more than 64 dims
+//   - tensor.ErrMeta for a tensor without elements, and shapeops.ErrKind if t is nil
+//   - [ErrClosed] or [ErrFault] for elements in mapped files
+//   - fs.ErrInvalid for a path that does not end in the name of a file, and fs.ErrExist if
+//     something other than a regular file is there
+//   - errors of the system, such as fs.ErrNotExist if the directory does not exist
+//   - the error of ctx if ctx ends first
 func SaveWith(ctx context.Context, path string, t *tensor.Tensor, opt SaveOptions) error {
 	a, err := newArray(t)
 	if err == nil {
@@ -45,10 +50,10 @@ func SaveWith(ctx context.Context, path string, t *tensor.Tensor, opt SaveOption
 	return fileformat.SaveFailed(path, err)
 }
 
-// Write writes to w the bytes that NumPy writes for the array: in Fortran order if its elements lie
-// in that order, or in C order, the header padded to a multiple of 64. Elements go from where they
-// are to w; elements that lie in neither order are copied before. After an error a part may have
-// been written. Write returns the errors of [SaveWith] about t, and the errors of w.
+// Write writes to w the bytes that NumPy writes for the array: in Fortran order if the elements are
+// stored in that order, otherwise in C order, with the header padded to a multiple of 64. Elements
+// that are stored in one of these orders are written without a copy. After an error, a part may
+// have been written. Write returns the errors of [SaveWith] about t, and the errors of w.
 func Write(w io.Writer, t *tensor.Tensor) error {
 	a, err := newArray(t)
 	if err == nil {
@@ -57,7 +62,7 @@ func Write(w io.Writer, t *tensor.Tensor) error {
 	return fileformat.Failed("write", "", "", err)
 }
 
-// saveFile puts a file with what write writes at path.
+// saveFile saves a file at path with the content that write writes.
 func saveFile(ctx context.Context, disk vfs.FS, path string, noSync bool, write func(vfs.File) error) error {
 	at, err := vfs.ResolveFile(path)
 	if err != nil {
@@ -72,7 +77,7 @@ type array struct {
 	body *tensor.Tensor // the elements, row-major
 }
 
-// newArray checks all that can be wrong with t.
+// newArray returns the array for t. It does all checks of t.
 func newArray(t *tensor.Tensor) (array, error) {
 	switch {
 	case t == nil:
@@ -88,7 +93,7 @@ func newArray(t *tensor.Tensor) (array, error) {
 	return array{head, body}, err
 }
 
-// rowMajor returns t, or t with its dims reversed if its elements lie in Fortran order.
+// rowMajor returns t, or t with its dims reversed if its elements are stored in Fortran order.
 func rowMajor(t *tensor.Tensor) (body *tensor.Tensor, fortran bool, err error) {
 	if t.View().IsContiguous() {
 		return t, false, nil

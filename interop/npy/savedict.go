@@ -16,7 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SaveDict writes td to an .npz archive, which it makes or replaces as a whole. It is
+// SaveDict writes td to an .npz archive, which it creates or replaces as a whole. It is
 // [SaveDictWith] without options.
 func SaveDict(path string, td *tdict.TensorDict) error {
 	return SaveDictWith(context.Background(), path, td, SaveDictOptions{})
@@ -26,25 +26,30 @@ func SaveDict(path string, td *tdict.TensorDict) error {
 type SaveDictOptions struct {
 	// NoSync is as in [SaveOptions].
 	NoSync bool
-	// Compress deflates members, as numpy.savez_compressed does. They cannot be mapped then.
+	// Compress deflates members, as numpy.savez_compressed does. Such members cannot be mapped.
 	Compress bool
-	// Unaligned writes the very bytes of numpy.savez, which does not align the elements.
+	// Unaligned writes the same bytes as numpy.savez, which does not align the elements.
 	Unaligned bool
-	// Separator is between the parts of a key in the name of a member; "" means "/".
+	// Separator separates the parts of a key in the name of a member; "" means "/".
 	Separator string
 }
 
-// SaveDictWith writes td to an .npz archive that numpy.load reads, "obs/x" as the member
-// "obs/x.npy", in the order of td.Leaves. Elements begin at multiples of 64 bytes, unless they are
-// compressed. It saves as [SaveWith] does, and a dictionary of no leaves too.
+// SaveDictWith writes td to an .npz archive that numpy.load reads. "obs/x" becomes the member
+// "obs/x.npy"; members are in the order of td.Leaves. Elements begin at multiples of 64 bytes,
+// unless they are compressed. SaveDictWith saves as [SaveWith] does. A dictionary without leaves is
+// allowed.
 //
-// The archive holds tensors and their keys alone. Batch shapes and names of dims are not kept.
+// The archive has only tensors and their keys. Batch shapes and names of dims are not saved.
 //
-// SaveDictWith returns a [FileError]: [ErrUnsupported] for leaves other than tensors and
-// dictionaries without entries, with all their keys, and for a key that names no member, since a
-// part has a separator, a backslash or a zero byte, or a part before the last is empty, "." or
-// "..", or since the name takes more than 65,535 bytes; errors of [SaveWith] about a tensor, with
-// the member, and about the file; shapeops.ErrKind if td is nil.
+// SaveDictWith returns a [FileError] with
+//
+//   - [ErrUnsupported], with all keys, for leaves other than tensors and for dictionaries without
+//     entries
+//   - ErrUnsupported for a key that cannot be the name of a member: if a part contains the
+//     separator, a backslash or a zero byte, if a part before the last is empty, "." or "..", or
+//     if the name takes more than 65,535 bytes
+//   - the errors of [SaveWith] about a tensor, with the member, and about the file
+//   - shapeops.ErrKind if td is nil
 func SaveDictWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveDictOptions) error {
 	members, err := newMembers(td, cmp.Or(opt.Separator, "/"))
 	if err == nil {
@@ -59,8 +64,8 @@ type member struct {
 	name string
 }
 
-// newMembers returns the members of an archive of td. It checks all but whether an archive can have
-// their names.
+// newMembers returns the members for td. It does all checks, except whether their names are valid
+// in an archive.
 func newMembers(td *tdict.TensorDict, separator string) (all []member, err error) {
 	if td == nil {
 		return nil, fmt.Errorf("%w: got a nil dictionary", shapeops.ErrKind)

@@ -7,51 +7,52 @@
 //	patient, err := f.Row(7)           // takes constant time, and reads nothing
 //	days, err := patient.Tensor("day")
 //
-// Each side reads what the other wrote. This package writes the same bytes as Python.
+// Each side reads the files of the other. This package writes the same bytes as Python.
 //
 // # The format
 //
-// A file holds arrays of one dim each, under names that say how deep their values lie. This is
+// A file has arrays of one dim each. Their names begin with the depth of their values. This is
 // {"s": [7, 8], "ts": [[1, 2], [3]], "v": [[[], [5]], [[6, 6]]]}:
 //
 //	dim0/s        7 8        one value for each row
-//	dim1/bounds   2 3        where the rows of level 1 end: [0, 2) and [2, 3)
+//	dim1/bounds   2 3        the ends of the rows of level 1: [0, 2) and [2, 3)
 //	dim1/ts       1 2 3      values in the rows of level 1
-//	dim2/bounds   0 1 3      where the rows of level 2 end: [0, 0), [0, 1) and [1, 3)
+//	dim2/bounds   0 1 3      the ends of the rows of level 2: [0, 0), [0, 1) and [1, 3)
 //	dim2/v        5 6 6
 //
-// Bounds are int64. All values of one depth share them, and the last of a level is how many rows
-// the next has, or how many values there are. A value for all rows, a scalar, is an array of one
-// element under dim-1; the original has also dim-2 and so on, which are read. The arrays lie in a
-// safetensors file: the length of a header, in 8 bytes, the header, which is JSON, and the
-// elements, little-endian. There is nothing else in it: no name of a tree, no order of fields, no
-// checksum.
+// Bounds are int64. All fields of one depth share them. The last bound of a level is the number of
+// rows of the next level, or of values. A value for all rows, a scalar, is an array of one element
+// with depth -1; nested_ragged_tensors also writes dim-2 and so on, which this package reads. The
+// arrays are in a safetensors file: 8 bytes with the length of a header, the header, which is JSON,
+// and the elements, little-endian. The file has nothing else: no name of a tree, no order of
+// fields, no checksum.
 //
-// Elements are bools, integers of 8 to 64 bits, and floats of 16 (IEEE), 32 and 64 bits. The
-// original reads no others, such as bfloat16, so that this package neither reads nor writes them.
+// Elements are bools, integers of 8 to 64 bits, and floats of 16 (IEEE), 32 and 64 bits.
+// nested_ragged_tensors does not read other dtypes, such as bfloat16, so this package neither reads
+// nor writes them.
 //
 // # Reading
 //
-// [Open] copies the bounds, and checks them: that they never decrease, and that each level has so
-// many rows, or values, as the one around it says. Values stay in the mapped file. With
-// [Options].Keys only the named fields are looked at, and the bounds that they need. Nothing in a
-// file is trusted: what does not fit is [ErrCorrupt].
+// [Open] copies the bounds, and checks that they never decrease, and that each level has as many
+// rows, or values, as the level above it says. Values stay in the mapped file. With [Options].Keys,
+// only the named fields and their bounds are read. Nothing in a file is trusted: invalid content is
+// [ErrCorrupt].
 //
-// Passed over are metadata, bounds deeper than any field, and "lengths" as old writers left it
-// beside bounds: int64, one for each, that say the same. A field that is merely called so is a
-// field.
+// Open ignores metadata, bounds deeper than any field, and the "lengths" that old writers added to
+// bounds: int64, one for each row, equal to the lengths. Any other array of that name is a field.
 //
 // # Memory
 //
-// Fields lie in the mapped file, and so do their views, rows and ranges; copies do not. A [File]
-// that is dropped without Close is unmapped with its last field or view, unless tensor.Of handed
-// out a slice of it. What comes of an element after Close is [ErrClosed]; an operation under way
-// ends as if there were no Close.
+// Fields are in the mapped file, and so are their views, rows and ranges; copies are not. A [File]
+// that is dropped without Close is unmapped with its last field or view, unless tensor.Of returned
+// a slice of it. An operation on elements after Close is [ErrClosed]; a running operation
+// completes.
 //
-// If another process cuts a file that is mapped, reading it through this module returns [ErrFault].
-// [Save] cuts no file: it puts another in its place, and whoever has opened the old one keeps it.
+// If another process truncates a mapped file, reading it through this module returns [ErrFault].
+// [Save] never truncates a file: it replaces the file by a new one, and an open File keeps the old
+// content.
 //
 // # Errors
 //
-// Errors of files are [FileError]: the file, the array in it, and the reason, for errors.Is.
+// Errors of files are [FileError]: the file, the array in it, and the cause, for errors.Is.
 package nrt

@@ -14,11 +14,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A File is a collection whose values lie in a mapped file. It has all methods of the Joint in it;
-// where a *ragged.Joint is wanted, as by Save or ragged.Collate, pass f.Joint. The methods of File
-// itself return [ErrClosed] for the zero File, which holds no Joint.
+// A File is a collection whose values are in a mapped file. It embeds a Joint; where a
+// *ragged.Joint is required, as by Save or ragged.Collate, pass f.Joint. The zero File has none;
+// the methods of File itself then return [ErrClosed].
 //
-// Values cannot be written: that is tensor.ErrReadOnly. Safe for concurrent use.
+// Writing to values is tensor.ErrReadOnly. Safe for concurrent use.
 type File struct {
 	*ragged.Joint
 	mem *mapfile.Single
@@ -26,11 +26,11 @@ type File struct {
 
 // Options say how [OpenWith] opens. The zero value is the default.
 type Options struct {
-	// Keys are the names of the fields to open, in this order; nil means all of them, in the order
-	// of their names. Of the others no byte is read, and nothing is checked.
+	// Keys are the names of the fields to open, in this order; nil means all, in the order of their
+	// names. Other fields are neither read nor checked.
 	Keys []string
-	// MaxCopy is how many bytes of bounds may be copied into memory; 0, or less, means 1 GiB. It
-	// bounds the work that a hostile file, which may be large and empty, can make of Open.
+	// MaxCopy is the largest number of bytes of bounds to copy into memory; 0 or less means 1 GiB.
+	// It bounds the work that a malicious file, which may be large and sparse, can cause.
 	MaxCopy int64
 }
 
@@ -42,11 +42,11 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 //	dim{D}/key, an array of V values -> key [N * *], with D levels, and V values
 //	dim-1/key, of 1 value            -> key [], a scalar
 //
-// The values of fields lie in the mapped file; bounds are copied. Closing is up to the caller.
+// The values of fields stay in the mapped file; bounds are copied. The caller closes the File.
 //
-// OpenWith returns a [FileError] that says where: [ErrCorrupt], also with ragged.ErrOffsets for
-// bounds that decrease, [ErrUnsupported], ragged.ErrName for a key that the file does not have,
-// [ErrLimit], or an error of the system, such as fs.ErrNotExist.
+// OpenWith returns a [FileError] with the file and the array: [ErrCorrupt], for bounds that
+// decrease also ragged.ErrOffsets, [ErrUnsupported], ragged.ErrName for a key that the file does
+// not have, [ErrLimit], or an error of the system, such as fs.ErrNotExist.
 func OpenWith(path string, opt Options) (*File, error) {
 	f, err := open(path, opt)
 	if err != nil {
@@ -62,10 +62,10 @@ func open(path string, opt Options) (*File, error) {
 	}
 	j, err := read(file, path, opt)
 	if err == nil {
-		err = file.Map() // a File holds no descriptor
+		err = file.Map() // closes the descriptor
 	}
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // nothing was written
 		return nil, err
 	}
 	return &File{j, file}, nil
@@ -90,11 +90,10 @@ func header(r io.ReaderAt, size int64) (*safetensors.Header, error) {
 	return safetensors.Read(r, size)
 }
 
-// Close refuses new operations on values, which return [ErrClosed] from now on, and unmaps the
-// file. It does not wait for operations under way, which read to the end what they have begun to
-// read: the file is unmapped when the last of them ends. Slices that tensor.Of handed out must not
-// be used any more. Names, lengths and bounds stay. Close returns ErrClosed if it was called
-// before.
+// Close refuses new operations on values, which return [ErrClosed] from then on, and unmaps the
+// file. It does not wait for running operations, which complete; the last of them unmaps the file.
+// Slices from tensor.Of must not be used after Close. Names, lengths and bounds stay. Close returns
+// ErrClosed if it was called before.
 func (f *File) Close() error {
 	if f == nil || f.mem == nil {
 		return ErrClosed
@@ -102,9 +101,9 @@ func (f *File) Close() error {
 	return f.mem.Close()
 }
 
-// CloseWait begins the close if it has not begun, as [File.Close] does, and waits until the file is
-// unmapped; some systems refuse to replace it until then. It returns the error of ctx if that ends
-// first. It may be called any number of times, before and after Close.
+// CloseWait closes f, as [File.Close] does, if it is open, and waits until the file is unmapped;
+// some systems do not replace it until then. If ctx ends first, it returns the error of ctx. It may
+// be called any number of times, before and after Close.
 func (f *File) CloseWait(ctx context.Context) error {
 	if f == nil || f.mem == nil {
 		return ErrClosed

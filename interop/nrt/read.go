@@ -17,9 +17,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Read returns the collection that the bytes of a file hold. Its values alias data, but for values
-// that are not aligned for their type, which Read copies. Read returns the errors of [OpenWith],
-// but for errors of the system. To read a part of the fields, Select them.
+// Read returns the collection in data, the bytes of a file. Its values alias data, except for
+// values that are not aligned for their type, which Read copies. Read returns the errors of
+// [OpenWith], except errors of the system. To get only some fields, call Select on the result.
 func Read(data []byte) (*ragged.Joint, error) {
 	from := bytes.NewReader(data)
 	head, err := header(from, int64(len(data)))
@@ -37,21 +37,21 @@ func Read(data []byte) (*ragged.Joint, error) {
 	return r.joint()
 }
 
-// A reader makes a collection of what a file holds.
+// A reader reads a file as a collection.
 type reader struct {
 	op, path string // for errors
 	from     io.ReaderAt
 	head     *safetensors.Header
-	keys     []string // that are wanted; nil for all
-	most     int64    // bytes of bounds that may be copied; 0 for the default
+	keys     []string // fields to open; nil means all
+	most     int64    // largest number of bytes of bounds to copy; 0 means the default
 	copied   int64
-	// values returns n values that begin at a byte of the file.
+	// values returns n values from byte at of the file on.
 	values func(d tensor.DType, at, n int) (*tensor.Tensor, error)
 
-	wanted map[string]bool            // keys; nil for all
+	wanted map[string]bool            // set of keys; nil means all
 	bounds map[int]*safetensors.Entry // by level
 	fields []field
-	levels []*ragged.Layout // by depth, as far as a field is deep
+	levels []*ragged.Layout // by depth, down to the deepest field
 }
 
 // A field is an array of values.
@@ -83,7 +83,7 @@ func (r *reader) joint() (*ragged.Joint, error) {
 	return r.joined()
 }
 
-// begin makes room.
+// begin initializes the maps.
 func (r *reader) begin() {
 	r.bounds = map[int]*safetensors.Entry{}
 	if r.keys == nil {
@@ -95,12 +95,12 @@ func (r *reader) begin() {
 	}
 }
 
-// fail returns err, if there is one, as one about an array.
+// fail adds the name of an array to err, unless err is nil.
 func (r *reader) fail(name string, err error) error {
 	return fileformat.Failed(r.op, r.path, name, err)
 }
 
-// sort says what an array is.
+// sort adds an array to the bounds or to the fields.
 func (r *reader) sort(e *safetensors.Entry) error {
 	depth, key, ok := parseName(e.Name)
 	switch {
@@ -112,7 +112,7 @@ func (r *reader) sort(e *safetensors.Entry) error {
 	case !ok:
 		return corrupt("want a name of \"dim\", a depth, \"/\" and a key")
 	case key == boundsName:
-		return corrupt("got bounds at depth %d, want them from 1 on", depth)
+		return corrupt("got bounds at depth %d, want at least 1", depth)
 	}
 	return r.add(field{Entry: e, depth: depth, key: key})
 }
@@ -129,7 +129,7 @@ func (r *reader) add(f field) (err error) {
 		return err
 	}
 	if f.depth < 0 && f.Shape[0] != 1 {
-		return corrupt("got %d values, want 1: a depth below 0 is that of a scalar", f.Shape[0])
+		return corrupt("got %d values, want 1: a negative depth is for a scalar", f.Shape[0])
 	}
 	r.fields = append(r.fields, f)
 	return nil
@@ -142,7 +142,7 @@ func checkRank(e *safetensors.Entry) error {
 	return nil
 }
 
-// nest reads bounds, as deep as fields lie, and makes their layouts.
+// nest reads the bounds down to the deepest field, and makes the layouts.
 func (r *reader) nest() error {
 	depth, first := -1, field{}
 	for _, f := range r.fields {
@@ -153,7 +153,7 @@ func (r *reader) nest() error {
 	if depth < 0 {
 		return nil
 	}
-	for level := range depth { // before anything is read
+	for level := range depth { // check before reading anything
 		if r.bounds[level+1] == nil {
 			return r.fail(first.Name, corrupt("got depth %d, but no %s", depth, nameOf(level+1, boundsName)))
 		}
@@ -169,7 +169,7 @@ func (r *reader) nest() error {
 	return nil
 }
 
-// root makes the layout of depth 0, given the depth of the deepest field.
+// root makes the layout of depth 0. depth is the depth of deepest, the deepest field.
 func (r *reader) root(depth int, deepest field) error {
 	e := deepest.Entry
 	if depth > 0 {
@@ -210,7 +210,8 @@ func (r *reader) level(e *safetensors.Entry) error {
 	return nil
 }
 
-// copies adds n numbers of 64 bits to the bytes copied, and returns ErrUnsupported beyond MaxCopy.
+// copies adds n numbers of 64 bits to the number of copied bytes. It returns ErrUnsupported if that
+// exceeds MaxCopy.
 func (r *reader) copies(n int) error {
 	most := r.most
 	if most <= 0 {
@@ -222,25 +223,25 @@ func (r *reader) copies(n int) error {
 	return nil
 }
 
-// rows returns how many rows, or values, the last level of a whole layout has.
+// rows returns the number of rows, or values, of the last level of a layout.
 func rows(l *ragged.Layout) int {
-	n, _ := l.NumRows(l.Depth()) // a level that it has
+	n, _ := l.NumRows(l.Depth()) // l has that level
 	return n
 }
 
-// read fills b with what lies at a place of the data.
+// read fills b with the data from offset at on.
 func (r *reader) read(b []byte, at int64) error {
 	n, err := r.from.ReadAt(b, r.head.DataStart+at)
 	if n == len(b) {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		return corrupt("the file was cut: got %d bytes, want %d", n, len(b))
+		return corrupt("the file was truncated: got %d bytes, want %d", n, len(b))
 	}
 	return err
 }
 
-// dropLengths leaves out what old writers left beside bounds.
+// dropLengths removes the lengths of old writers from the fields.
 func (r *reader) dropLengths() error {
 	kept := r.fields[:0]
 	for _, f := range r.fields {
@@ -256,7 +257,7 @@ func (r *reader) dropLengths() error {
 	return nil
 }
 
-// areLengths reports whether a field is the lengths of the rows of its level.
+// areLengths reports whether a field has the lengths of the rows of its level.
 func (r *reader) areLengths(f field) (bool, error) {
 	if f.key != lengthsName || f.depth < 1 || f.dtype != tensor.Int64 || f.Shape[0] != rows(r.levels[f.depth-1]) {
 		return false, nil
@@ -272,12 +273,12 @@ func (r *reader) areLengths(f field) (bool, error) {
 	return slices.Equal(values, lengths), err
 }
 
-// order puts the fields in the order in which they are wanted.
+// order selects the fields to open, in the order of r.keys.
 func (r *reader) order() error {
 	slices.SortFunc(r.fields, func(a, b field) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.depth, b.depth)) })
 	for i := range r.fields[min(1, len(r.fields)):] {
 		if a, b := r.fields[i], r.fields[i+1]; a.key == b.key {
-			return r.fail(b.Name, corrupt("got the key at depth %d and %d, want it once", a.depth, b.depth))
+			return r.fail(b.Name, corrupt("got the key at depths %d and %d, want it once", a.depth, b.depth))
 		}
 	}
 	if r.keys == nil {
@@ -309,7 +310,7 @@ func (r *reader) joined() (*ragged.Joint, error) {
 	return j, r.fail("", err)
 }
 
-// tensor returns a field, whose values are not read.
+// tensor returns a field. It does not read the values.
 func (r *reader) tensor(f field) (*ragged.Tensor, error) {
 	l, err := r.layout(f.depth)
 	if err != nil {
@@ -317,7 +318,7 @@ func (r *reader) tensor(f field) (*ragged.Tensor, error) {
 	}
 	n := f.Shape[0]
 	if want := rows(l); n != want {
-		return nil, corrupt("got %d values, want %d, as many as level %d has", n, want, f.depth)
+		return nil, corrupt("got %d values, want %d, the size of level %d", n, want, f.depth)
 	}
 	if n == 0 {
 		values, err := tensor.New(f.dtype, 0)

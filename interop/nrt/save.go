@@ -8,35 +8,40 @@ import (
 	"github.com/go-tensordict/tensordict/ragged"
 )
 
-// Save writes j to a file, which it makes or replaces as a whole. It is [SaveWith] without options.
+// Save writes j to a file, which it creates or replaces as a whole. It is [SaveWith] without
+// options.
 func Save(path string, j *ragged.Joint) error {
 	return SaveWith(context.Background(), path, j, SaveOptions{})
 }
 
-// SaveOptions say how [SaveWith] goes about it. The zero value is the default.
+// SaveOptions say how [SaveWith] saves. The zero value is the default.
 type SaveOptions struct {
-	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
-	// old or all of the new; if the machine stops within the next half minute or so, it may be
+	// NoSync does not wait for the disk. If the process ends, the file is still either the whole
+	// old one or the whole new one; but if the machine stops within about half a minute, it may be
 	// neither.
 	NoSync bool
 }
 
-// SaveWith writes j to a file, as [Write] does. If it returns nil, the file holds j, durably; on an
-// error, and after a crash at any moment, it is the whole old file or the whole new one. The new
-// file has the permissions of the old one, and a link to it stays a link. j can be one that was
-// opened from that file, which lives on for whoever has it open; some systems do not replace a file
-// that is mapped. The first save of a process in a directory removes what saves that were killed
-// left there.
+// SaveWith writes j to a file, as [Write] does. If it returns nil, the file holds j, durably. After
+// an error or a crash, the file is either the whole old one or the whole new one. The new file has
+// the permissions of the old one. If path is a link, it stays one. j may have been opened from that
+// file; such a collection keeps the old content. Some systems do not replace a mapped file. The
+// first save of a process in a directory removes leftovers of saves that were killed.
 //
-// Of a part of a collection, such as a range of rows, that part is written. The name of its tree is
-// not kept.
+// If j is a part of a collection, such as a range of rows, only that part is written. The name of
+// its tree is not saved.
 //
-// SaveWith returns a [FileError]: [ErrUnsupported], with the field, for what the format does not
-// have: values with dims of their own, several trees, complex numbers and bfloat16, and a field
-// "lengths" that readers would pass over; shapeops.ErrKind if j is nil, [ErrClosed] and [ErrFault]
-// of values in mapped files, fs.ErrInvalid for a path that is no name for a file, fs.ErrExist if
-// something other than a regular file is there, what the system says, such as fs.ErrNotExist if the
-// directory is not there, and ctx's error if that ends first.
+// SaveWith returns a [FileError] with
+//
+//   - [ErrUnsupported], with the field, for anything that the format does not have: features,
+//     several trees, complex numbers and bfloat16, and a field "lengths" that readers would
+//     ignore
+//   - shapeops.ErrKind if j is nil
+//   - [ErrClosed] or [ErrFault] for values in mapped files
+//   - fs.ErrInvalid for a path that does not end in the name of a file, and fs.ErrExist if
+//     something other than a regular file is there
+//   - errors of the system, such as fs.ErrNotExist if the directory does not exist
+//   - the error of ctx if ctx ends first
 func SaveWith(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) error {
 	return fileformat.SaveFailed(path, save(ctx, path, j, opt))
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Write writes to w the file that [Save] makes of j. Values go from where they are to w, field by
-// field; values of rows that do not follow one another, as after a permutation, are copied before.
-// After an error a part may have been written. Write returns [ErrUnsupported], as Save does, and
-// the errors of w.
+// Write writes to w the same bytes that [Save] writes to a file. Values are written without a copy,
+// field by field, unless their rows are not consecutive, as after a permutation. After an error, a
+// part may have been written. Write returns [ErrUnsupported] as Save does, and the errors of w.
 func Write(w io.Writer, j *ragged.Joint) error {
 	p, err := newPlan(j)
 	if err == nil {
@@ -30,13 +29,13 @@ func Write(w io.Writer, j *ragged.Joint) error {
 // A plan is a file to be written.
 type plan struct {
 	entries []safetensors.Entry
-	content map[string]func(io.Writer) error // of each entry, by name
-	deepest *ragged.Layout                   // of all fields; nil if there are only scalars
-	tree    *ragged.Field                    // the first field that is in one
-	head    []byte                           // what the file begins with
+	content map[string]func(io.Writer) error // writes the content of an entry, by name
+	deepest *ragged.Layout                   // the deepest of all fields; nil if there are only scalars
+	tree    *ragged.Field                    // the first field that is not a scalar
+	head    []byte                           // the length of the header, and the header
 }
 
-// newPlan plans a file of j. It checks all that can be wrong with it.
+// newPlan plans a file for j. It does all checks.
 func newPlan(j *ragged.Joint) (*plan, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
@@ -56,7 +55,7 @@ func newPlan(j *ragged.Joint) (*plan, error) {
 	return p, p.place()
 }
 
-// place lays the arrays one after another.
+// place assigns the positions of the arrays.
 func (p *plan) place() error {
 	h, head, err := safetensors.Plan(p.entries, nil)
 	if err == nil {
@@ -91,14 +90,14 @@ func (p *plan) field(f ragged.Field) error {
 	return nil
 }
 
-// nest takes note of a field that is not a scalar, and returns its depth.
+// nest records a field that is not a scalar, and returns its depth.
 func (p *plan) nest(f ragged.Field) (depth int, err error) {
 	depth = f.Tensor.Depth()
 	if p.tree == nil {
 		p.tree = &f
 	}
 	if f.Tree != p.tree.Tree {
-		return 0, unsupported("got tree %q, want %q as of field %q: the format has one", f.Tree, p.tree.Tree, p.tree.Name)
+		return 0, unsupported("got tree %q, want %q as in field %q: the format has one tree", f.Tree, p.tree.Tree, p.tree.Name)
 	}
 	if p.deepest == nil || depth > p.deepest.Depth() {
 		p.deepest = f.Tensor.Layout()
@@ -106,8 +105,8 @@ func (p *plan) nest(f ragged.Field) (depth int, err error) {
 	return depth, checkLengths(f)
 }
 
-// checkLengths returns ErrUnsupported for a field that would be read as what old writers left
-// beside bounds.
+// checkLengths returns ErrUnsupported for a field that readers would take for the lengths of old
+// writers.
 func checkLengths(f ragged.Field) error {
 	t := f.Tensor
 	if f.Name != lengthsName || t.Depth() == 0 || t.DType() != tensor.Int64 {
@@ -124,7 +123,7 @@ func checkLengths(f ragged.Field) error {
 	same := false
 	err = tensor.Read(values, func(v []int64) { same = slices.Equal(v, lengths) })
 	if err == nil && same {
-		err = unsupported("got values that are the lengths of their rows, which readers take for those: use another name")
+		err = unsupported("got values that equal the lengths of their rows, which readers would ignore: use another name")
 	}
 	return err
 }
@@ -157,7 +156,7 @@ func (p *plan) bounds() error {
 	return nil
 }
 
-// smallWrite is up to how many bytes are put together with others.
+// smallWrite is the size of the write buffer.
 const smallWrite = 64 << 10
 
 // writeTo writes the file.

@@ -8,59 +8,62 @@
 //	rows, err := f.Index(ix.Take(7, 0))      // reads two rows from the mapped file
 //	weight, err := f.Tensor("model/weight")  // "model.weight" in the file
 //
-// Each side reads what the other wrote. This package writes the same bytes as Python, but for the
-// order of strings in __metadata__, which Python writes in any order and this package sorted.
+// Each side reads the files of the other. This package writes the same bytes as Python, except for
+// the order of strings in __metadata__: Python writes them in any order, this package sorted.
 //
 // # Names and keys
 //
-// A name is cut at each "." into the parts of a key, since that is how torch spells modules within
-// modules, and flatten_keys of Python's tensordict dictionaries within dictionaries: "model.weight"
-// is the key model/weight, and Keys of "model/layers" opens all of "model.layers.*". A part of a
-// key that contains a "." comes back as two parts: set another Separator, in [SaveOptions] and
-// [Options], to keep it. Flat leaves names whole, for files where one name goes on where another
-// ends, as "a" and "a.b" do.
+// A name is split at each "." into the parts of a key: "model.weight" is the key model/weight, and
+// the key "model/layers" in Keys opens all of "model.layers.*". This is how torch names nested
+// modules, and how flatten_keys of Python's tensordict names nested dictionaries. A part of a key
+// that contains a "." comes back as two parts: to keep it, set another Separator in [SaveOptions]
+// and [Options]. Flat does not split names. It is for files in which one name is a prefix of
+// another, such as "a" and "a.b".
 //
-// Keys are in their order, as Python lists the names of a file.
+// Keys are sorted, as Python lists the names of a file.
 //
 // # Batch shape
 //
-// The format has no batch shape. [Open] takes the longest shape with which the shapes of all
-// tensors begin; BatchDims bounds it, and Batch gives it. Weights share no rows: open them with
+// The format has no batch shape. [Open] takes the longest common prefix of the shapes of all
+// tensors; BatchDims bounds its length, and Batch sets it. Weights share no rows: open them with
 // BatchDims: -1.
 //
-// If the batch shape of a saved dictionary is another, or if its dims have names, [Save] puts the
-// batch shapes and names of it and of nested dictionaries into a string "tensordict" of
-// __metadata__, which other readers pass over. [Open] takes them from there; with Flat, or another
-// Separator than the file was saved with, it takes only the batch shape and names of the whole.
-// Where a nested dictionary has others than the one around it, Save refuses keys with a part that
-// contains the separator. A program that changes shapes and hands the string on makes a file that
-// is [ErrCorrupt] without Batch or BatchDims.
+// If that prefix is not the batch shape of a saved dictionary, or if its dims have names, [Save]
+// adds a string "tensordict" to __metadata__, with the batch shapes and names of the dictionary and
+// of nested dictionaries. Other readers ignore it. [Open] uses it. With Flat, or another Separator
+// than at Save, it uses only the batch shape and names of the outermost dictionary.
+//
+// If a nested dictionary has another batch shape or other names than the one that contains it, Save
+// returns an error for keys with a part that contains the separator. A program that changes shapes
+// and copies the string makes a file that is [ErrCorrupt], unless Batch or BatchDims is set.
 //
 // # Dtypes
 //
-// The format has all dtypes of tensors but complex128. 8-bit floats, which tensors lack, are
-// [ErrUnsupported], or their bytes as uint8 if RawFloat8 is set. Elements of less than a byte are
-// ErrUnsupported.
+// The format has all dtypes of tensors except complex128. 8-bit floats, which tensors do not have,
+// are [ErrUnsupported]; with RawFloat8 their bytes are opened as uint8. Elements of less than a
+// byte are ErrUnsupported.
 //
 // # Sets
 //
-// Large models are sets of files with an index, model.safetensors.index.json, which says in which
-// file each tensor lies. Opened by the path of the index, a set is one dictionary. Its files are in
-// the directory of the index, or below it; they may be links, as in the cache of Hugging Face's
-// hub. Each that holds a tensor to be opened is mapped at once. A tensor that is not where the
-// index says, or in another file too, is [ErrCorrupt]. Sets are not written.
+// Large models are sets of files with an index, model.safetensors.index.json, which lists the file
+// of each tensor. Given the path of the index, Open opens the set as one dictionary. Its files are
+// in the directory of the index, or in directories below it; they may be links, as in the cache of
+// Hugging Face's hub. All files with a tensor to open are mapped when the set is opened. A tensor
+// that is not in the file that the index names, or also in another file, is [ErrCorrupt]. The
+// package does not write sets.
 //
 // # Memory
 //
-// Tensors lie in the mapped files, and so do their views; copies do not. Opening reads headers, of
-// up to 100 MB each, and nothing else. A [File] that is dropped without Close is unmapped with its
-// last tensor or view, unless tensor.Of handed out a slice of it. Using an element after Close is
-// [ErrClosed]; an operation under way ends as if there were no Close.
+// Tensors are in the mapped files, and so are their views; copies are not. Opening reads only
+// headers, of up to 100 MB each. A [File] that is dropped without Close is unmapped with its last
+// tensor or view, unless tensor.Of returned a slice of it. An operation on elements after Close is
+// [ErrClosed]; a running operation completes.
 //
-// If another process cuts a file that is mapped, reading it through this module returns [ErrFault].
-// [Save] cuts no file: it puts another in its place, and whoever has opened the old one keeps it.
+// If another process truncates a mapped file, reading it through this module returns [ErrFault].
+// [Save] never truncates a file: it replaces the file by a new one, and an open File keeps the old
+// content.
 //
 // # Errors
 //
-// Errors of files are [FileError]: the file, the tensor in it, and the reason, for errors.Is.
+// Errors of files are [FileError]: the file, the tensor in it, and the cause, for errors.Is.
 package safetensors

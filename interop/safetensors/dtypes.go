@@ -7,8 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// dtypes lists the types of elements that tensors and the format have, and how the format spells
-// them.
+// dtypes lists the dtypes that tensors and the format have, and their names in the format.
 var dtypes = []struct {
 	name  string
 	dtype tensor.DType
@@ -20,8 +19,8 @@ var dtypes = []struct {
 	{"C64", tensor.Complex64},
 }
 
-// dtypeOf returns the dtype of a tensor in a file. Elements of 8-bit floats are uint8 if rawFloat8
-// is set.
+// dtypeOf returns the dtype of a tensor in a file. If rawFloat8 is set, it is uint8 for 8-bit
+// floats.
 func dtypeOf(name string, rawFloat8 bool) (tensor.DType, error) {
 	for _, d := range dtypes {
 		if d.name == name {
@@ -37,7 +36,7 @@ func dtypeOf(name string, rawFloat8 bool) (tensor.DType, error) {
 	return 0, unsupported("got dtype %s: set RawFloat8 to open its bytes as uint8, or leave the tensor out by Keys", name)
 }
 
-// spelled returns how the format spells a dtype.
+// spelled returns the name of a dtype in the format.
 func spelled(dtype tensor.DType) (string, error) {
 	for _, d := range dtypes {
 		if d.dtype == dtype {

@@ -5,32 +5,33 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// What can be wrong with a file or a dictionary.
+// Errors about a file or a dictionary.
 var (
-	// ErrCorrupt says that a file does not hold what its format demands.
+	// ErrCorrupt says that a file violates its format.
 	ErrCorrupt = fileformat.ErrCorrupt
 	// ErrUnsupported says that a file holds something that this package does not read, or that a
-	// dictionary to be saved has something for which the format has no place.
+	// dictionary to be saved has something that the format cannot represent.
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrClosed says that a [File] was used after its Close, or was never opened.
 	ErrClosed = mapping.ErrClosed
-	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count
-	// on Linux. Closing others, or raising that, makes room; files of up to 64 KiB are read
-	// instead.
+	// ErrLimit says that the process has the largest number of mapped files that is allowed: half
+	// of vm.max_map_count on Linux. Close other files, or raise vm.max_map_count. Files of up to
+	// 64 KiB are read into memory instead.
 	ErrLimit = mapping.ErrLimit
-	// ErrFault says that mapped memory could not be read, most likely since another process cut the
-	// file.
+	// ErrFault says that mapped memory could not be read, probably because another process
+	// truncated the file.
 	ErrFault = mapping.ErrFault
 )
 
-// A FileError says which file is at fault, and where in it. Its fields are:
+// A FileError is an error of a file. Its fields are:
 //
 //	Op   string // "open", "read", "save", "write" or "close"
-//	Path string // the file, of a set the shard or the index; "" if there is no file
-//	Name string // of a tensor as the file spells it, "model.bias"; "" for the whole
-//	Err  error  // the reason
+//	Path string // the file; for a set the shard or the index; "" if there is no file
+//	Name string // of a tensor as in the file, such as "model.bias"; "" for the whole file
+//	Err  error  // the cause
 //
-// The text of a very long reason, as names in a damaged file can make it, is cut in the middle.
+// If the text of the cause is very long, for example because of names in a damaged file, it is
+// shortened in the middle.
 type FileError = fileformat.Error
 
 var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported

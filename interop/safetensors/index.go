@@ -15,18 +15,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 )
 
-// maxIndex is how many bytes an index may have.
+// maxIndex is the largest size of an index in bytes.
 const maxIndex = 32 << 20
 
-// An index says which tensors a set of files holds, and where.
+// An index lists the tensors of a set of files.
 type index struct {
 	path     string
 	names    []string          // of the tensors, in the order of the index
-	shards   map[string]string // the name of each tensor's file
+	shards   map[string]string // the file of each tensor
 	metadata map[string]string
 }
 
-// listSet lists the tensors of the set of an index.
+// listSet lists the tensors of the set whose index r.path names.
 func (r *reader) listSet() error {
 	file, err := mapfile.OpenSingle(r.path, fileformat.Mapped(r.path))
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *reader) listSet() error {
 	return nil
 }
 
-// parseIndex reads the text of the index at a path.
+// parseIndex parses the text of the index at a path.
 func parseIndex(path string, text []byte) (*index, error) {
 	if !utf8.Valid(text) {
 		return nil, corrupt("not UTF-8")
@@ -73,7 +73,7 @@ func parseIndex(path string, text []byte) (*index, error) {
 	return x, err
 }
 
-// field reads a field of an index. Others are passed over.
+// field reads a field of an index. It skips unknown fields.
 func (x *index) field(s *jsonscan.Scanner, name string) error {
 	switch {
 	case name == "weight_map" && x.shards == nil:
@@ -88,10 +88,10 @@ func (x *index) field(s *jsonscan.Scanner, name string) error {
 	return s.Skip()
 }
 
-// weight reads which file a tensor lies in.
+// weight reads the file of a tensor.
 func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
 	if _, ok := x.shards[tensor]; ok {
-		return &FileError{Op: "open", Path: x.path, Name: tensor, Err: corrupt("listed twice")}
+		return &FileError{Op: "open", Path: x.path, Name: tensor, Err: corrupt("duplicate tensor")}
 	}
 	text, err := s.Text()
 	if err != nil {
@@ -99,14 +99,14 @@ func (x *index) weight(s *jsonscan.Scanner, tensor string) error {
 	}
 	file := string(text)
 	if !isShardName(file) {
-		return &FileError{Op: "open", Path: x.path, Name: tensor, Err: corrupt("got shard %s, want a file in the directory of the index, or below it", errtext.Quote(file))}
+		return &FileError{Op: "open", Path: x.path, Name: tensor, Err: corrupt("got shard %s, want a file in the directory of the index or below", errtext.Quote(file))}
 	}
 	x.shards[tensor], x.names = file, append(x.names, tensor)
 	return nil
 }
 
-// isShardName reports whether a file is in the directory of the index, or below it, and the name is
-// the only way to spell it.
+// isShardName reports whether name is the clean path of a file in the directory of the index or
+// below.
 func isShardName(name string) bool {
 	return name != "." && name == path.Clean(name) && !strings.ContainsRune(name, 0) && filepath.IsLocal(filepath.FromSlash(name))
 }

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	metadataName     = "__metadata__" // of the field of a header that is not a tensor
-	layoutName       = "tensordict"   // of the string in it that is ours
-	maxLayouts       = 1 << 20        // bytes of that string
+	metadataName     = "__metadata__" // the field of a header that is not a tensor
+	layoutName       = "tensordict"   // the string in it that this package writes
+	maxLayouts       = 1 << 20        // largest size of that string in bytes
 	defaultSeparator = "."
 )
 
-// A layout is the batch shape of a dictionary and the names of its dims, for which the format has
-// no place.
+// A layout is the batch shape of a dictionary and the names of its dims, which the format does not
+// have.
 type layout struct {
-	Name      string        `json:"key,omitempty"`       // as names of tensors; not of the whole, which comes first
-	Separator string        `json:"separator,omitempty"` // of names, if it is not "."; of the whole alone
+	Name      string        `json:"key,omitempty"`       // in the form of names of tensors; "" for the outermost dictionary, which comes first
+	Separator string        `json:"separator,omitempty"` // of names, if it is not "."; only in the first layout
 	Batch     []int         `json:"batch"`
 	Names     []string      `json:"names,omitempty"` // nil if no dim has one
-	key       nestedkey.Key // that Name has with the separator
+	key       nestedkey.Key // the key of Name
 }
 
-// parseLayouts reads the string of a file.
+// parseLayouts parses the string of a file.
 func parseLayouts(text string) ([]layout, error) {
 	if len(text) > maxLayouts {
 		return nil, unsupported("%s: got %d bytes, want at most %d", layoutName, len(text), maxLayouts)
@@ -48,19 +48,19 @@ func parseLayouts(text string) ([]layout, error) {
 	return all, checkLayouts(all)
 }
 
-// checkLayouts returns ErrCorrupt unless the layout of the whole comes first, and each name has
-// one.
+// checkLayouts returns ErrCorrupt unless the layout of the outermost dictionary comes first, and
+// each name has one layout.
 func checkLayouts(all []layout) error {
 	if len(all) == 0 {
 		return corrupt("%s: got nothing, want a batch shape", layoutName)
 	}
 	if all[0].Name != "" {
-		return corrupt("%s: got the key %s first, want the whole", layoutName, errtext.Quote(all[0].Name))
+		return corrupt("%s: got the key %s first, want the outermost dictionary", layoutName, errtext.Quote(all[0].Name))
 	}
 	found := map[string]bool{}
 	for i, l := range all {
 		if i > 0 && l.Separator != "" {
-			return corrupt("%s: %s: got a separator, want one of the whole", layoutName, errtext.Quote(l.Name))
+			return corrupt("%s: %s: got a separator, want it only in the first layout", layoutName, errtext.Quote(l.Name))
 		}
 		if l.Batch == nil || i > 0 && found[l.Name] {
 			return corrupt("%s: %s: want one batch shape", layoutName, errtext.Quote(l.Name))
@@ -73,8 +73,7 @@ func checkLayouts(all []layout) error {
 	return nil
 }
 
-// layoutText returns the string for a file of td. It is "" if [Open] makes td of the tensors
-// without it.
+// layoutText returns the string for a file of td. It is "" if [Open] restores td without it.
 func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
 	inner, err := p.innerLayouts(td)
 	if err != nil {
@@ -94,8 +93,8 @@ func (p *plan) layoutText(td *tdict.TensorDict) (string, error) {
 	return string(text), err
 }
 
-// innerLayouts returns the layouts of the dictionaries in td. It leaves out a dictionary with
-// entries that has the batch shape and names of the dictionary around it.
+// innerLayouts returns the layouts of the dictionaries nested in td. It leaves out a dictionary
+// with entries that has the batch shape and names of the dictionary that contains it.
 func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 	var all []layout
 	for key := range td.NestedKeys() {
@@ -116,17 +115,17 @@ func (p *plan) innerLayouts(td *tdict.TensorDict) ([]layout, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(all, func(a, b layout) int { return strings.Compare(a.Name, b.Name) }) // one text, whatever the order of entries
+	slices.SortFunc(all, func(a, b layout) int { return strings.Compare(a.Name, b.Name) }) // the text must not depend on the order of entries
 	return all, p.checkCuts(td)
 }
 
-// checkCuts returns ErrUnsupported if a name would be cut elsewhere than its key, so that a layout
-// would be another dictionary's.
+// checkCuts returns ErrUnsupported if a name would be split into another key, so that a layout
+// would apply to another dictionary.
 func (p *plan) checkCuts(td *tdict.TensorDict) error {
 	for key := range td.NestedKeys() {
 		cut, err := bundle.Key(p.name(key), p.separator())
 		if err == nil && cut != key {
-			err = fmt.Errorf("the separator %q cuts it as key %q, and dictionaries have batch shapes or names of their own: set another Separator", p.separator(), string(cut))
+			err = fmt.Errorf("the separator %q splits it as key %q, and nested dictionaries have other batch shapes or names: set another Separator", p.separator(), string(cut))
 		}
 		if err != nil {
 			return &FileError{Op: "write", Name: p.name(key), Err: unsupported("got key %q: %w", string(key), err)}
@@ -135,7 +134,7 @@ func (p *plan) checkCuts(td *tdict.TensorDict) error {
 	return nil
 }
 
-// dictAt returns the dictionary in td under a key, nil if there is none.
+// dictAt returns the dictionary in td under a key, or nil if there is none.
 func dictAt(td *tdict.TensorDict, key nestedkey.Key) *tdict.TensorDict {
 	v, err := td.Get(key)
 	if err != nil {
@@ -145,8 +144,8 @@ func dictAt(td *tdict.TensorDict, key nestedkey.Key) *tdict.TensorDict {
 	return d
 }
 
-// layoutOf returns the layout of td, without a name. The names of dims are those of the dictionary
-// around it, if there is one, unless the layout has others.
+// layoutOf returns the layout of td, without a Name. Names is nil if neither td nor around, the
+// dictionary that contains it, has names of dims.
 func layoutOf(td, around *tdict.TensorDict) layout {
 	l := layout{Batch: append([]int{}, td.Shape()...), Names: td.Names()}
 	if !hasNames(td) && (around == nil || !hasNames(around)) {
@@ -159,7 +158,7 @@ func hasNames(td *tdict.TensorDict) bool {
 	return slices.ContainsFunc(td.Names(), func(name string) bool { return name != "" })
 }
 
-// setNames gives the dims of td, and of the dictionaries in it, the names that were saved.
+// setNames sets the saved names of dims in td and in the nested dictionaries.
 func setNames(td *tdict.TensorDict, saved []layout) error {
 	if err := td.Unlock(); err != nil {
 		return err
@@ -169,7 +168,7 @@ func setNames(td *tdict.TensorDict, saved []layout) error {
 		if i > 0 {
 			d = dictAt(td, l.key)
 		}
-		if d == nil || l.Names == nil { // it was not wanted, or has no names
+		if d == nil || l.Names == nil { // not opened, or without names
 			continue
 		}
 		if err := d.SetNames(l.Names...); err != nil {

@@ -17,27 +17,27 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// indexEnd is how the names of indexes end.
+// indexEnd is the suffix of the name of an index.
 const indexEnd = ".index.json"
 
-// A reader makes a dictionary of a file, or of a set of files.
+// A reader reads a file, or a set of files, as a dictionary.
 type reader struct {
 	path     string
 	opt      Options
 	index    map[string]string             // the shard of each tensor, by name; nil for a single file
 	found    map[string]*safetensors.Entry // tensors of index in open shards, by name
 	metadata map[string]string
-	items    []item            // all tensors, and the dictionaries whose batch shape was saved
-	shards   map[string]*shard // open ones, by the name in the index
+	items    []item            // all tensors, and the dictionaries with a saved batch shape
+	shards   map[string]*shard // open shards, by the name in the index
 	files    []*mapfile.Single // of shards
 }
 
-// An item is a tensor that a file holds, or a dictionary whose batch shape was saved.
+// An item is a tensor in a file, or a dictionary with a saved batch shape.
 type item struct {
 	key   nestedkey.Key
 	name  string
-	entry *safetensors.Entry // of a tensor in a single file
-	shape *layout            // of a dictionary; nil for a tensor
+	entry *safetensors.Entry // for a tensor in a single file
+	shape *layout            // for a dictionary; nil for a tensor
 }
 
 // dictionary reads everything but elements.
@@ -80,14 +80,14 @@ func (r *reader) listFile() error {
 	return nil
 }
 
-// list adds a tensor to the items; of a set it has no entry yet.
+// list adds a tensor to the items. e is nil for a tensor of a set.
 func (r *reader) list(name string, e *safetensors.Entry) error {
 	key, err := bundle.Key(name, r.separator())
 	r.items = append(r.items, item{key: key, name: name, entry: e})
 	return fileformat.Failed("open", r.path, name, err)
 }
 
-// separator returns the separator of names, "" for none.
+// separator returns the separator of names, or "" for none.
 func (r *reader) separator() string {
 	if r.opt.Flat {
 		return ""
@@ -95,8 +95,8 @@ func (r *reader) separator() string {
 	return cmp.Or(r.opt.Separator, defaultSeparator)
 }
 
-// layouts returns the layouts that were saved and are wanted, the one of the whole first, and adds
-// the others to the items. They have keys only with the separator that was saved.
+// layouts returns the saved layouts to use, that of the outermost dictionary first, and adds the
+// others to the items. The others apply only with the separator of the file.
 func (r *reader) layouts() ([]layout, error) {
 	text, ok := r.metadata[layoutName]
 	if !ok || r.opt.Batch != nil || r.opt.BatchDims != 0 {
@@ -124,7 +124,7 @@ func (r *reader) layouts() ([]layout, error) {
 	return saved, nil
 }
 
-// checkPlaces returns ErrCorrupt if a layout has the key of a tensor, or one below it.
+// checkPlaces returns ErrCorrupt if a layout has the key of a tensor, or a key nested in one.
 func (r *reader) checkPlaces(saved []layout) error {
 	tensors := make(map[nestedkey.Key]bool, len(r.items))
 	for _, it := range r.items {
@@ -140,7 +140,7 @@ func (r *reader) checkPlaces(saved []layout) error {
 	return nil
 }
 
-// picked returns the items that are wanted, and the layouts of the dictionaries around them, each
+// picked returns the items to open, and the layouts of the dictionaries that contain them, each
 // before the first item in it.
 func (r *reader) picked() ([]item, error) {
 	slices.SortFunc(r.items, func(a, b item) int { return nestedkey.Compare(a.key, b.key) })
@@ -152,7 +152,7 @@ func (r *reader) picked() ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	layouts := map[nestedkey.Key]item{} // that are not picked yet
+	layouts := map[nestedkey.Key]item{} // not picked yet
 	for _, it := range r.items {
 		if it.shape != nil {
 			layouts[it.key] = it
@@ -167,8 +167,8 @@ func (r *reader) picked() ([]item, error) {
 	return items, nil
 }
 
-// pickAround moves the layouts of the dictionaries around key from layouts to the end of items, the
-// outermost first.
+// pickAround moves the layouts of the dictionaries that contain key from layouts to the end of
+// items, the outermost first.
 func pickAround(items []item, key nestedkey.Key, layouts map[nestedkey.Key]item) []item {
 	above, ok := key.Parent()
 	if !ok || len(layouts) == 0 {
@@ -182,7 +182,7 @@ func pickAround(items []item, key nestedkey.Key, layouts map[nestedkey.Key]item)
 	return items
 }
 
-// entries returns items with their values, and the metadata if it is wanted.
+// entries returns items with their values, and the metadata if the options ask for it.
 func (r *reader) entries(items []item) ([]bundle.Entry, error) {
 	entries := make([]bundle.Entry, 0, len(items)+1)
 	for _, it := range items {
@@ -217,18 +217,18 @@ func (r *reader) texts() map[string]string {
 	return texts
 }
 
-// checkFree returns tdict.ErrExists if items take the key for the metadata.
+// checkFree returns tdict.ErrExists if the key for the metadata conflicts with items.
 func checkFree(items []item, metadata nestedkey.Key) error {
 	for _, it := range items {
 		if it.key.HasPrefix(metadata) || it.shape == nil && metadata.HasPrefix(it.key) {
-			return errtext.With(tdict.ErrExists, "Metadata: got %s, and the file has %s: choose another key",
+			return errtext.With(tdict.ErrExists, "Metadata: got %s, but the file has %s: choose another key",
 				errtext.Quote(string(metadata)), errtext.Quote(string(it.key)))
 		}
 	}
 	return nil
 }
 
-// value returns the value of an item, of whose elements nothing is read.
+// value returns the value of an item. It does not read elements.
 func (r *reader) value(it item) (tdict.Value, error) {
 	if it.shape != nil {
 		return tdict.New(it.shape.Batch...), nil
@@ -241,7 +241,7 @@ func (r *reader) value(it item) (tdict.Value, error) {
 	return t, fileformat.Failed("open", s.path, it.name, err)
 }
 
-// bundled returns a dictionary of entries, with the batch shape and names that were saved, if any.
+// bundled returns a dictionary of entries, with the saved batch shape and names, if any.
 func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorDict, error) {
 	batch := shapeops.Shape(r.opt.Batch)
 	if saved != nil {
@@ -252,10 +252,10 @@ func (r *reader) bundled(entries []bundle.Entry, saved []layout) (*tdict.TensorD
 		err = setNames(td, saved)
 	}
 	if errors.Is(err, tdict.ErrExists) && !r.opt.Flat {
-		err = fmt.Errorf("%w; Flat leaves names whole", err)
+		err = fmt.Errorf("%w: set Flat to keep names whole", err)
 	}
 	if saved != nil && (errors.Is(err, shapeops.ErrShape) || errors.Is(err, tdict.ErrName)) {
-		err = fileformat.Failed("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to do without", err))
+		err = fileformat.Failed("open", r.path, metadataName, corrupt("%w: set Batch or BatchDims to ignore it", err))
 	}
 	return td, err
 }

@@ -13,46 +13,50 @@ import (
 
 // SaveOptions say how [SaveWith] and [Write] write. The zero value is the default.
 type SaveOptions struct {
-	// Separator is put between the parts of a key; "" means ".".
+	// Separator separates the parts of a key in a name; "" means ".".
 	Separator string
-	// Metadata is put into the file's __metadata__. Python's transformers opens files with
-	// "format": "pt". The name "tensordict" is this package's.
+	// Metadata is added to the file's __metadata__. Python's transformers opens files with
+	// "format": "pt". The name "tensordict" is reserved.
 	Metadata map[string]string
 	// SkipOthers leaves out data, ragged and unbatched tensors. Otherwise they are
 	// [ErrUnsupported].
 	SkipOthers bool
-	// NoSync does not wait for the disk. Whatever happens to the process, the file is all of the
-	// old or all of the new; if the machine stops within the next half minute or so, it may be
+	// NoSync does not wait for the disk. If the process ends, the file is still either the whole
+	// old one or the whole new one; but if the machine stops within about half a minute, it may be
 	// neither.
 	NoSync bool
 }
 
-// Save writes td to a file, which it makes or replaces as a whole. It is [SaveWith] without
+// Save writes td to a file, which it creates or replaces as a whole. It is [SaveWith] without
 // options.
 func Save(path string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), path, td, SaveOptions{})
 }
 
-// SaveWith writes td to a file, as [Write] does. If it returns nil, the file holds td, durably; on
-// an error, and after a crash at any moment, it is the whole old file or the whole new one. The new
-// file has the permissions of the old one, and a link to it stays a link. td can be one that was
-// opened from that file, which lives on for whoever has it open; some systems do not replace a file
-// that is mapped. Of the name only a final ".index.json" matters, which is refused. The first save
-// of a process in a directory removes what saves that were killed left there.
+// SaveWith writes td to a file, as [Write] does. If it returns nil, the file holds td, durably.
+// After an error or a crash, the file is either the whole old one or the whole new one. The new
+// file has the permissions of the old one. If path is a link, it stays one. td may have been opened
+// from that file; such a dictionary keeps the old content. Some systems do not replace a mapped
+// file. The name of the file does not matter, but must not end in ".index.json". The first save of
+// a process in a directory removes leftovers of saves that were killed.
 //
-// SaveWith returns a [FileError]: [ErrUnsupported] for complex128, and unless SkipOthers is set for
-// leaves that are not tensors, with all their keys, and for keys that contain the separator where
-// batch shapes of nested dictionaries are saved, tdict.ErrExists if two tensors have one name,
-// shapeops.ErrKind if td is nil, [ErrClosed] and [ErrFault] of values in mapped files,
-// tensor.ErrMeta of tensors without elements, fs.ErrInvalid for a path that is no name for a file
-// or ends in ".index.json", fs.ErrExist if something other than a regular file is there, errors of
-// the system, such as fs.ErrNotExist if the directory is not there, and ctx's error if that ends
-// first.
+// SaveWith returns a [FileError] with
+//
+//   - [ErrUnsupported] for complex128; for leaves that are not tensors, with all their keys,
+//     unless SkipOthers is set; and for keys that contain the separator if batch shapes of nested
+//     dictionaries are saved
+//   - tdict.ErrExists if two tensors have one name, and shapeops.ErrKind if td is nil
+//   - [ErrClosed] or [ErrFault] for values in mapped files, and tensor.ErrMeta for tensors
+//     without elements
+//   - fs.ErrInvalid for a path that does not end in the name of a file or ends in ".index.json",
+//     and fs.ErrExist if something other than a regular file is there
+//   - errors of the system, such as fs.ErrNotExist if the directory does not exist
+//   - the error of ctx if ctx ends first
 func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
 	p, err := newPlan(td, opt)
 	at := ""
 	if err == nil && strings.HasSuffix(path, indexEnd) {
-		err = fmt.Errorf("%w: a name that ends in %q is that of the index of a set", fs.ErrInvalid, indexEnd)
+		err = fmt.Errorf("%w: a name that ends in %q is for the index of a set", fs.ErrInvalid, indexEnd)
 	}
 	if err == nil {
 		at, err = vfs.ResolveFile(path)
@@ -63,7 +67,7 @@ func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOp
 	return fileformat.SaveFailed(path, err)
 }
 
-// save saves the file at a path, which is as vfs.ResolveFile returns it.
+// save saves the file at at, a path from vfs.ResolveFile.
 func (p *plan) save(ctx context.Context, disk vfs.FS, at string) error {
 	return vfs.SaveFile(ctx, disk, at, vfs.FileOptions{NoSync: p.opt.NoSync}, func(f vfs.File) error { return p.writeTo(f) })
 }

@@ -78,7 +78,7 @@ func TestSaveRefuses(t *testing.T) {
 		})
 	}
 	err := safetensors.Write(io.Discard, dict(t, key("x"), data), safetensors.SaveOptions{})
-	require.EqualError(t, err, `write: unsupported: got leaves that are not tensors: "x"; SkipOthers leaves them out`)
+	require.EqualError(t, err, `write: unsupported: got leaves that are not tensors: "x": set SkipOthers to leave them out`)
 }
 
 // bytesOf returns n ones.

@@ -13,22 +13,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A shard is a file that holds tensors: the only one, or one of a set.
+// A shard is a file with tensors: a single file, or one of a set.
 type shard struct {
 	path string
 	file *mapfile.Single
 	head *safetensors.Header
 }
 
-// shard returns the shard of a name in the index, "" for the single file. It opens and maps it if
-// it is not open.
+// shard returns the shard of a name in the index, or the single file for "". It opens and maps it
+// on first use.
 func (r *reader) shard(name string) (*shard, error) {
 	if s := r.shards[name]; s != nil {
 		return s, nil
 	}
 	s := &shard{path: r.path}
 	if r.index != nil {
-		dir, _ := filepath.Split(r.path) // not cleaned: before a "..", there may be a link
+		dir, _ := filepath.Split(r.path) // not cleaned: the element before a ".." may be a link
 		s.path = dir + filepath.FromSlash(name)
 	}
 	err := r.open(s)
@@ -36,7 +36,7 @@ func (r *reader) shard(name string) (*shard, error) {
 		err = r.find(s, name)
 	}
 	if err == nil {
-		err = s.file.Map() // a File holds no descriptors
+		err = s.file.Map() // closes the descriptor
 	}
 	r.shards[name] = s
 	return s, fileformat.Failed("open", s.path, "", err)
@@ -60,7 +60,7 @@ func (r *reader) open(s *shard) error {
 	return err
 }
 
-// hint adds to an error of the header what the file may be instead.
+// hint adds to an error of the header which other format the file may have.
 func (s *shard) hint(err error) error {
 	var start [6]byte
 	n, _ := s.file.ReadAt(start[:], 0)
@@ -70,14 +70,14 @@ func (s *shard) hint(err error) error {
 	return err
 }
 
-// find notes where the tensors of the index are in a shard. It returns ErrCorrupt for one that the
-// index has elsewhere, and passes over one that the index does not have.
+// find records the entries of the index's tensors in a shard. It returns ErrCorrupt for a tensor
+// that the index lists in another shard, and ignores tensors that the index does not have.
 func (r *reader) find(s *shard, name string) error {
 	for i := range s.head.Entries {
 		e := &s.head.Entries[i]
 		in, ok := r.index[e.Name]
 		if ok && in != name {
-			return fileformat.Failed("open", s.path, e.Name, corrupt("got it here too, want it only in %s, as the index says", errtext.Quote(in)))
+			return fileformat.Failed("open", s.path, e.Name, corrupt("got it here too, want it only in %s as in the index", errtext.Quote(in)))
 		}
 		if ok {
 			r.found[e.Name] = e
@@ -86,10 +86,10 @@ func (r *reader) find(s *shard, name string) error {
 	return nil
 }
 
-// tensor returns a tensor of a shard, of whose elements nothing is read.
+// tensor returns a tensor of a shard. It does not read elements.
 func (s *shard) tensor(e *safetensors.Entry, rawFloat8 bool) (*tensor.Tensor, error) {
 	if e == nil {
-		return nil, corrupt("no such tensor, which the index says is there")
+		return nil, corrupt("got no such tensor, which the index lists here")
 	}
 	dtype, err := dtypeOf(e.DType, rawFloat8)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *shard) tensor(e *safetensors.Entry, rawFloat8 bool) (*tensor.Tensor, er
 		return nil, err
 	}
 	t, err := tensor.FromLender(dtype, part, begin, e.Shape...)
-	if err != nil { // a size of 0, and others whose product is too large
+	if err != nil { // a size of 0, and other sizes whose product is too large
 		err = unsupported("%w", err)
 	}
 	return t, err

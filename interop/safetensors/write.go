@@ -22,10 +22,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Write writes to w the file that [SaveWith] makes of td; NoSync is not looked at. Elements go from
-// where they are to w, tensor by tensor; tensors that are not contiguous are copied before. After
-// an error a part may have been written. Write returns the errors of SaveWith about td, and the
-// errors of w.
+// Write writes to w the same bytes that [SaveWith] writes to a file; it ignores NoSync. Contiguous
+// tensors are written without a copy. After an error, a part may have been written. Write returns
+// the errors of SaveWith about td, and the errors of w.
 func Write(w io.Writer, td *tdict.TensorDict, opt SaveOptions) error {
 	p, err := newPlan(td, opt)
 	if err == nil {
@@ -49,7 +48,7 @@ type leaf struct {
 	*tensor.Tensor
 }
 
-// newPlan plans a file of td. It checks everything but the elements.
+// newPlan plans a file for td. It does all checks except those of elements.
 func newPlan(td *tdict.TensorDict, opt SaveOptions) (*plan, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
@@ -67,7 +66,7 @@ func newPlan(td *tdict.TensorDict, opt SaveOptions) (*plan, error) {
 		}
 	}
 	if len(p.others) > 0 && !opt.SkipOthers {
-		return nil, unsupported("got leaves that are not tensors: %s; SkipOthers leaves them out", strings.Join(p.others, ", "))
+		return nil, unsupported("got leaves that are not tensors: %s: set SkipOthers to leave them out", strings.Join(p.others, ", "))
 	}
 	return p, p.place(td)
 }
@@ -100,7 +99,7 @@ func (p *plan) name(key nestedkey.Key) string {
 	return strings.Join(slices.Collect(key.Parts()), p.separator())
 }
 
-// begin returns the longest shape with which all tensors begin; nil if there are none.
+// begin returns the longest common prefix of the shapes of all tensors, or nil if there are none.
 func (p *plan) begin() shapeops.Shape {
 	entries := make([]bundle.Entry, 0, len(p.leaves))
 	for _, l := range p.leaves {
@@ -109,7 +108,7 @@ func (p *plan) begin() shapeops.Shape {
 	return bundle.Common(entries, 0)
 }
 
-// place lays the tensors one after another, and makes the header.
+// place assigns the positions of the tensors, and makes the header.
 func (p *plan) place(td *tdict.TensorDict) error {
 	metadata, err := p.metadata(td)
 	if err != nil {
@@ -122,10 +121,10 @@ func (p *plan) place(td *tdict.TensorDict) error {
 	return err
 }
 
-// metadata returns the strings of the header, nil for none.
+// metadata returns the strings of the header, or nil for none.
 func (p *plan) metadata(td *tdict.TensorDict) (map[string]string, error) {
 	if _, ok := p.opt.Metadata[layoutName]; ok {
-		return nil, unsupported("got the name %q, which is this package's", layoutName)
+		return nil, unsupported("got the name %q, which is reserved", layoutName)
 	}
 	text, err := p.layoutText(td)
 	if text == "" {
@@ -136,7 +135,7 @@ func (p *plan) metadata(td *tdict.TensorDict) (map[string]string, error) {
 	return metadata, nil
 }
 
-// smallWrite is up to how many bytes are put together with others.
+// smallWrite is the size of the write buffer.
 const smallWrite = 64 << 10
 
 // writeTo writes the file.

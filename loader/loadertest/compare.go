@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// different returns an error unless got and want are equal, NaN being equal to itself.
+// different returns an error unless got and want are equal. NaN is equal to itself.
 func different(got, want *tdict.TensorDict) error {
 	text, err := got.Diff(want)
 	if err != nil || text == "" {
@@ -29,7 +29,7 @@ func different(got, want *tdict.TensorDict) error {
 	return fmt.Errorf("got (and other, want) %s", text)
 }
 
-// bits returns td with the bits of floating point numbers as integers.
+// bits returns td with its floating-point numbers replaced by their bits as integers.
 func bits(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	out := td.Copy()
 	for key, leaf := range td.Leaves() {
@@ -51,7 +51,7 @@ func bits(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	return out, nil
 }
 
-// bitsOf returns the bits of floating point numbers as integers, and others as they are.
+// bitsOf returns the bits of floating-point numbers as integers, and other tensors unchanged.
 func bitsOf(x *tensor.Tensor) (*tensor.Tensor, error) {
 	if !x.DType().IsFloat() && !x.DType().IsComplex() {
 		return x, nil
@@ -66,17 +66,17 @@ func bitsOf(x *tensor.Tensor) (*tensor.Tensor, error) {
 	return clone.Reinterpret(tensor.Uint8)
 }
 
-// A rubbish is what memory is overwritten with.
-type rubbish struct {
+// A filler is a set of values with which memory is overwritten.
+type filler struct {
 	number, float any
 	bit           bool
 }
 
-// rubbishes differ everywhere, so that one of them shows.
-var rubbishes = []rubbish{{85, math.NaN(), true}, {0, 0, false}}
+// fillers differ in every value, so that at least one of them changes any memory.
+var fillers = []filler{{85, math.NaN(), true}, {0, 0, false}}
 
-// write overwrites all of td, unbatched tensors left out.
-func (r rubbish) write(td *tdict.TensorDict) error {
+// write overwrites all of td, except unbatched tensors.
+func (r filler) write(td *tdict.TensorDict) error {
 	for key, leaf := range td.Leaves() {
 		if err := r.writeLeaf(leaf); err != nil {
 			return fmt.Errorf("%q cannot be written to: %w", string(key), err)
@@ -86,7 +86,7 @@ func (r rubbish) write(td *tdict.TensorDict) error {
 }
 
 // writeLeaf overwrites a leaf.
-func (r rubbish) writeLeaf(leaf tdict.Leaf) error {
+func (r filler) writeLeaf(leaf tdict.Leaf) error {
 	switch x := leaf.(type) {
 	case *tensor.Tensor:
 		return r.fill(x)
@@ -110,8 +110,8 @@ func (r rubbish) writeLeaf(leaf tdict.Leaf) error {
 	return nil
 }
 
-// fill overwrites elements.
-func (r rubbish) fill(x *tensor.Tensor) error {
+// fill overwrites the elements of x.
+func (r filler) fill(x *tensor.Tensor) error {
 	switch {
 	case x.DType() == tensor.Bool:
 		return arith.FillInPlace(x, r.bit)
@@ -121,8 +121,8 @@ func (r rubbish) fill(x *tensor.Tensor) error {
 	return arith.FillInPlace(x, r.number)
 }
 
-// blank overwrites data.
-func (r rubbish) blank(d *tdict.Data) error {
+// blank overwrites d.
+func (r filler) blank(d *tdict.Data) error {
 	td, blank := tdict.New(d.Shape()...), tdict.New(d.Shape()...)
 	v, err := tdict.NewData(r.number, d.Shape()...)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package loadertest checks implementations of loader.Source. It is to sources what testing/fstest
-// is to file systems.
+// Package loadertest checks implementations of loader.Source, as testing/fstest checks file
+// systems.
 //
 //	func TestRecords(t *testing.T) {
 //		if err := loadertest.TestSource(t.Context(), openRecords("testdata")); err != nil {
@@ -7,5 +7,5 @@
 //		}
 //	}
 //
-// Run it with the race detector, too: Fetch must be safe for concurrent use.
+// Run it with the race detector too: Fetch must be safe for concurrent use.
 package loadertest

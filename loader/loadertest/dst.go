@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// fits fetches other rows into what was fetched before and is full of rubbish, again and again.
+// fits fetches repeatedly into the previous result, after overwriting it.
 func (c *checker) fits() error {
 	if c.n == 0 {
 		return nil
@@ -17,7 +17,7 @@ func (c *checker) fits() error {
 	dst, err := c.fetch(c.at(c.all(0, n)...), nil)
 	for i := 0; i < 4 && err == nil; i++ {
 		var td *tdict.TensorDict
-		if err = rubbishes[i%len(rubbishes)].write(dst); err == nil {
+		if err = fillers[i%len(fillers)].write(dst); err == nil {
 			td, err = c.fetched(c.all(i+1, n), dst)
 		}
 		dst = td
@@ -25,7 +25,7 @@ func (c *checker) fits() error {
 	return err
 }
 
-// unfit gives dictionaries that differ from what is fetched.
+// unfit calls Fetch with dictionaries that differ from the result.
 func (c *checker) unfit() error {
 	if c.n == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (c *checker) unfit() error {
 			return err
 		}
 		if ok, err := u.change(dst); err != nil || !ok {
-			continue // there is nothing to change
+			continue // dst has nothing to change
 		}
 		if _, err := c.fetched(positions, dst); err != nil {
 			return fmt.Errorf("dst with %s: %w", u.name, err)
@@ -49,10 +49,10 @@ func (c *checker) unfit() error {
 	return nil
 }
 
-// An unfit is a way in which a dst does not fit.
+// An unfit is a way to make a dst that does not fit.
 type unfit struct {
 	name   string
-	more   int // rows
+	more   int // additional rows
 	change func(dst *tdict.TensorDict) (changed bool, err error)
 }
 
@@ -78,7 +78,8 @@ var unfits = []unfit{
 	{"another kind in place of its last tensor", 0, func(dst *tdict.TensorDict) (bool, error) { return change(dst, -1, kind) }},
 }
 
-// change replaces the first tensor of td, or the last one, and reports whether there is one.
+// change replaces the first tensor of td, or the last if which is -1, by the result of fn. It
+// reports whether td has a tensor.
 func change(td *tdict.TensorDict, which int, fn func(x *tensor.Tensor, batch []int) (tdict.Value, error)) (bool, error) {
 	var keys []nestedkey.Key
 	for key := range td.Tensors() {
@@ -107,7 +108,7 @@ func dtype(x *tensor.Tensor, _ []int) (tdict.Value, error) {
 	return tensor.Zeros[int16](x.Shape()...)
 }
 
-// deeper returns x with a feature dim more.
+// deeper returns x with one more feature dim.
 func deeper(x *tensor.Tensor, _ []int) (tdict.Value, error) { return x.Unsqueeze(-1) }
 
 // kind returns data in place of x.

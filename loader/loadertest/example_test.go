@@ -29,6 +29,6 @@ var _ loader.Source = Squares(0)
 func ExampleTestSource() {
 	fmt.Println(loadertest.TestSource(context.Background(), Squares(4)))
 	// Output:
-	// broken rule: it is an error if a row does not exist: rows [-1] of 4: got no error
-	// broken rule: it is an error if ctx ended: got none
+	// broken rule: Fetch returns an error if a row does not exist: rows [-1] of 4: got no error
+	// broken rule: Fetch returns an error if ctx ended: got none
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// orders checks rows one by one, backwards, repeated and mixed.
+// orders fetches rows one by one, backwards, repeated and mixed.
 func (c *checker) orders() error {
 	n := len(c.rows)
 	for p := range c.rows {
@@ -35,9 +35,9 @@ func (c *checker) orders() error {
 	return nil
 }
 
-// memory overwrites what was fetched, and fetches it again.
+// memory overwrites what was fetched, then fetches the same rows again.
 func (c *checker) memory() error {
-	for _, r := range rubbishes {
+	for _, r := range fillers {
 		for _, n := range []int{1, len(c.rows)} {
 			positions := c.all(0, min(n, len(c.rows)))
 			if len(positions) == 0 {
@@ -58,7 +58,7 @@ func (c *checker) memory() error {
 	return nil
 }
 
-// fresh deletes the entries of what was fetched, and fetches it again.
+// fresh deletes the entries of what was fetched, then fetches the same row again.
 func (c *checker) fresh() error {
 	if c.n == 0 {
 		return nil
@@ -87,13 +87,13 @@ func (c *checker) fresh() error {
 	return nil
 }
 
-// callers changes the numbers of rows after they were fetched.
+// callers changes the row numbers after a Fetch.
 func (c *checker) callers() error {
 	if c.n == 0 {
 		return nil
 	}
 	positions := c.all(0, min(3, len(c.rows)))
-	slices.Reverse(positions) // who sorts them changes them
+	slices.Reverse(positions) // so that a source that sorts them is noticed
 	rows := c.at(positions...)
 	td, err := c.fetch(rows, nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *checker) callers() error {
 	return nil
 }
 
-// absent asks for rows that there are not.
+// absent fetches rows that do not exist.
 func (c *checker) absent() error {
 	for _, rows := range [][]int{{-1}, {c.n}, {math.MaxInt}, {math.MinInt}, {0, c.n}, {-1, 0}} {
 		var failed error
@@ -128,7 +128,7 @@ func (c *checker) absent() error {
 	return nil
 }
 
-// ended asks for rows when ctx has ended.
+// ended fetches a row after ctx ended.
 func (c *checker) ended() error {
 	if c.n == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (c *checker) ended() error {
 	return nil
 }
 
-// length asks for the number of rows again.
+// length calls Len again.
 func (c *checker) length() error {
 	for range 3 {
 		if n := c.src.Len(); n != c.n {
@@ -151,10 +151,10 @@ func (c *checker) length() error {
 	return nil
 }
 
-// goroutines is how many fetch at the same time.
+// goroutines is the number of goroutines that fetch at the same time.
 const goroutines = 4
 
-// concurrent fetches on several goroutines, each into memory of its own.
+// concurrent fetches on several goroutines, each with its own memory.
 func (c *checker) concurrent() error {
 	if c.n == 0 {
 		return nil
@@ -170,7 +170,7 @@ func (c *checker) concurrent() error {
 			}
 			td, err := c.fetched(positions, dst)
 			if err == nil {
-				err = c.beside(td, positions)
+				err = c.sliced(td, positions)
 			}
 			if err != nil {
 				return err
@@ -181,9 +181,9 @@ func (c *checker) concurrent() error {
 	})
 }
 
-// beside shows the first row of what a goroutine has fetched, and looks whether all of that is
-// still the same.
-func (c *checker) beside(td *tdict.TensorDict, positions []int) error {
+// sliced calls Slice for the first row of td, if the source is a Slicer, and checks that td has not
+// changed.
+func (c *checker) sliced(td *tdict.TensorDict, positions []int) error {
 	if s, ok := c.src.(loader.Slicer); ok {
 		row := c.rows[positions[0]]
 		if _, err := s.Slice(row, row+1); err != nil && !errors.Is(err, errors.ErrUnsupported) {

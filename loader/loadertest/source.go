@@ -12,30 +12,30 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// TestSource checks that a source does what loader.Source promises, and, for what it implements of
-// them, loader.Slicer, Prefetcher, Describer and Snapshotter. It returns an error with a line for
-// each rule that is broken, nil if none is. A panic of the source is such a line, too.
+// TestSource checks that src follows the rules of loader.Source and, if it implements them, of
+// loader.Slicer, Prefetcher, Describer and Snapshotter. It returns an error with one line for each
+// broken rule, or nil. A panic of the source is reported as a broken rule.
 //
-// The source must not change meanwhile, and have rows that are the same each time. At most
-// [MaxRows] different rows are fetched, the first and the last among them, however many there are.
+// The source must not change during the check, and must return the same rows each time. TestSource
+// fetches at most [MaxRows] different rows, including the first and the last.
 //
-// Two things are left to the source: whether a dst is filled, or another dictionary returned; and
-// whether an unbatched tensor, which is to be read only, is shared.
+// Two things are up to the source: whether it fills dst or returns another dictionary, and whether
+// it shares unbatched tensors, which are read-only.
 func TestSource(ctx context.Context, src loader.Source) error {
 	if src == nil {
 		return errors.New("the source is nil")
 	}
 	c, errs := check(ctx, src)
 	if s, ok := src.(loader.Snapshotter); ok && c.n >= 0 {
-		errs = append(errs, broken("Snapshot returns what the source is at present", c.snapshot(s)))
+		errs = append(errs, broken("Snapshot returns the current state of the source", c.snapshot(s)))
 	}
 	return errors.Join(errs...)
 }
 
-// MaxRows is how many different rows of a source [TestSource] fetches at most.
+// MaxRows is the largest number of different rows that [TestSource] fetches.
 const MaxRows = 32
 
-// check returns what is known of a source, and the rules that it breaks.
+// check returns a checker for src, and an error for each broken rule.
 func check(ctx context.Context, src loader.Source) (*checker, []error) {
 	c := &checker{ctx: ctx, src: src}
 	err := workers.Call(func() error { c.n = src.Len(); return nil })
@@ -56,7 +56,7 @@ func check(ctx context.Context, src loader.Source) (*checker, []error) {
 	return c, errs
 }
 
-// broken says which rule an error breaks. It returns nil if err is nil.
+// broken adds the broken rule to err. It returns nil if err is nil.
 func broken(rule string, err error) error {
 	if err == nil {
 		return nil
@@ -64,10 +64,10 @@ func broken(rule string, err error) error {
 	return fmt.Errorf("broken rule: %s: %w", rule, err)
 }
 
-// A rule is what a source promises.
+// A rule is one rule for sources.
 type rule struct {
 	says  string
-	rows  bool // it is about rows, which must have been fetched
+	rows  bool // the check needs the rows that begin fetched
 	check func(c *checker) error
 }
 
@@ -75,28 +75,28 @@ var rules = []rule{
 	{"Fetch returns rows in the order asked for, repetitions included", true, (*checker).orders},
 	{"Fetch shares no memory with the source", true, (*checker).memory},
 	{"Fetch returns a new dictionary if dst is nil", true, (*checker).fresh},
-	{"rows is the caller's", true, (*checker).callers},
+	{"Fetch does not change or keep rows", true, (*checker).callers},
 	{"Fetch returns the same with a dst that fits", true, (*checker).fits},
-	{"Fetch does without a dst that does not fit", true, (*checker).unfit},
-	{"it is an error if a row does not exist", false, (*checker).absent},
-	{"it is an error if ctx ended", true, (*checker).ended},
-	{"Slice shows the rows that Fetch returns", true, (*checker).slices},
-	{"Prefetch changes no results", true, (*checker).prefetch},
-	{"Describe says what rows are", false, (*checker).describe},
+	{"Fetch ignores a dst that does not fit", true, (*checker).unfit},
+	{"Fetch returns an error if a row does not exist", false, (*checker).absent},
+	{"Fetch returns an error if ctx ended", true, (*checker).ended},
+	{"Slice returns the rows that Fetch returns", true, (*checker).slices},
+	{"Prefetch does not change results", true, (*checker).prefetch},
+	{"Describe describes the rows", false, (*checker).describe},
 	{"Fetch is safe for concurrent use", true, (*checker).concurrent},
 	{"Len stays the same", false, (*checker).length},
 }
 
-// A checker knows what a source has.
+// A checker checks one source.
 type checker struct {
 	ctx  context.Context
 	src  loader.Source
 	n    int
-	rows []int             // that are looked at, ascending
-	want *tdict.TensorDict // what they are
+	rows []int             // rows to check, ascending
+	want *tdict.TensorDict // content of rows
 }
 
-// sample returns at most [MaxRows] of n rows: the first, the last, and others between them.
+// sample returns at most [MaxRows] of n rows: the first ones, the last ones, and some between them.
 func sample(n int) []int {
 	const run = MaxRows / 4
 	var rows []int
@@ -114,7 +114,7 @@ func sample(n int) []int {
 	return slices.Compact(rows)
 }
 
-// begin fetches the rows that others are compared with.
+// begin fetches the rows with which later results are compared.
 func (c *checker) begin() error {
 	if c.n == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (c *checker) begin() error {
 	return err
 }
 
-// fetch fetches rows, and checks that there are so many.
+// fetch fetches rows and checks their number.
 func (c *checker) fetch(rows []int, dst *tdict.TensorDict) (td *tdict.TensorDict, err error) {
 	err = workers.Call(func() error {
 		td, err = c.src.Fetch(c.ctx, rows, dst)
@@ -141,7 +141,8 @@ func (c *checker) fetch(rows []int, dst *tdict.TensorDict) (td *tdict.TensorDict
 	return td, nil
 }
 
-// checkShape returns an error unless td has n rows, of the same batch shape as others have.
+// checkShape returns an error unless td has n rows and the same further batch dims as other
+// results.
 func (c *checker) checkShape(td *tdict.TensorDict, n int) error {
 	switch {
 	case td == nil:
@@ -156,7 +157,7 @@ func (c *checker) checkShape(td *tdict.TensorDict, n int) error {
 	return nil
 }
 
-// at returns the rows at positions of those that are looked at.
+// at returns the elements of c.rows at positions.
 func (c *checker) at(positions ...int) []int {
 	rows := make([]int, len(positions))
 	for i, p := range positions {
@@ -165,7 +166,7 @@ func (c *checker) at(positions ...int) []int {
 	return rows
 }
 
-// same returns an error unless td has the rows at positions of those that are looked at.
+// same returns an error unless td has the rows at positions of c.rows.
 func (c *checker) same(td *tdict.TensorDict, positions []int) error {
 	want, err := c.want.Index(ix.Take(positions...))
 	if err != nil {
@@ -177,7 +178,7 @@ func (c *checker) same(td *tdict.TensorDict, positions []int) error {
 	return nil
 }
 
-// fetched fetches the rows at positions of those that are looked at, and compares them.
+// fetched fetches the rows at positions of c.rows, and compares them.
 func (c *checker) fetched(positions []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 	td, err := c.fetch(c.at(positions...), dst)
 	if err == nil {
@@ -186,7 +187,7 @@ func (c *checker) fetched(positions []int, dst *tdict.TensorDict) (*tdict.Tensor
 	return td, err
 }
 
-// all returns n positions of rows that are looked at, from one on, round and round.
+// all returns n consecutive positions of c.rows, beginning with from, modulo their number.
 func (c *checker) all(from, n int) []int {
 	positions := make([]int, n)
 	for i := range positions {

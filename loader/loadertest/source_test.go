@@ -169,7 +169,7 @@ func TestFinds(t *testing.T) {
 		{"changed rows", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			defer slices.Reverse(rows)
 			return ok.fetch(ctx, rows, dst)
-		}), "rows is the caller's: it has changed: got [0 1 2], want [2 1 0]"},
+		}), "Fetch does not change or keep rows: it has changed: got [0 1 2], want [2 1 0]"},
 		{"kept rows", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -191,63 +191,63 @@ func TestFinds(t *testing.T) {
 				return dst, dst.Update(out)
 			}
 			return out, err
-		}), "Fetch does without a dst that does not fit: dst with a key more: rows [0 1 2]: got"},
+		}), "Fetch ignores a dst that does not fit: dst with a key more: rows [0 1 2]: got"},
 		{"a row before the first", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return ok.fetch(ctx, each(rows, func(row int) int { return max(row, 0) }), dst)
-		}), "it is an error if a row does not exist: rows [-1] of 12: got no error"},
+		}), "Fetch returns an error if a row does not exist: rows [-1] of 12: got no error"},
 		{"a row after the last", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return ok.fetch(ctx, each(rows, func(row int) int { return min(row, 11) }), dst)
-		}), "it is an error if a row does not exist: rows [12] of 12"},
+		}), "Fetch returns an error if a row does not exist: rows [12] of 12"},
 		{"a panic for a row that does not exist", with(func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			_ = make([]int, 12)[rows[0]]
 			return ok.fetch(ctx, rows, dst)
-		}), "it is an error if a row does not exist: rows [-1] of 12: panic: runtime error: index out of range [-1]"},
+		}), "Fetch returns an error if a row does not exist: rows [-1] of 12: panic: runtime error: index out of range [-1]"},
 		{"an ended context", with(func(_ context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 			return ok.fetch(context.Background(), rows, dst)
-		}), "it is an error if ctx ended: got none"},
+		}), "Fetch returns an error if ctx ended: got none"},
 		{"memory for all", with(shared(td)), "Fetch is safe for concurrent use"},
 
 		{"other rows in a view", slicer{ok, func(start, stop int) (*tdict.TensorDict, error) {
 			return td.Index(ix.Range(12-stop, 12-start))
-		}}, "Slice shows the rows that Fetch returns: rows 0 to 1: rows [0]: got"},
+		}}, "Slice returns the rows that Fetch returns: rows 0 to 1: rows [0]: got"},
 		{"a view of other length", slicer{ok, func(start, stop int) (*tdict.TensorDict, error) {
 			return td.Index(ix.Range(start, stop+1))
-		}}, "Slice shows the rows that Fetch returns: rows 0 to 1: got batch shape [2], want [1 ...]"},
+		}}, "Slice returns the rows that Fetch returns: rows 0 to 1: got batch shape [2], want [1 ...]"},
 		{"no view", slicer{ok, func(start, stop int) (*tdict.TensorDict, error) { return nil, nil }}, "got a nil dictionary and no error"},
 		{"a view that fails", slicer{ok, func(start, stop int) (*tdict.TensorDict, error) {
 			return nil, errors.New("no such file")
-		}}, "Slice shows the rows that Fetch returns: rows 0 to 1: no such file"},
-		{"the same view", slicer{ok, sameView(td)}, "Slice shows the rows that Fetch returns: rows 0 to 1: got the same dictionary twice"},
+		}}, "Slice returns the rows that Fetch returns: rows 0 to 1: no such file"},
+		{"the same view", slicer{ok, sameView(td)}, "Slice returns the rows that Fetch returns: rows 0 to 1: got the same dictionary twice"},
 		{"a prefetch that fails", prefetcher{ok, func(rows ...int) error {
 			if len(rows) == 0 {
 				return nil
 			}
 			return errors.New("no such file")
-		}}, "Prefetch changes no results: of rows [0 1 2 3 4 5 6 7 8 9 10 11]: no such file"},
-		{"a prefetch of nothing that fails", prefetcher{ok, func(rows ...int) error { _ = rows[0]; return nil }}, "Prefetch changes no results: panic: runtime error"},
-		{"a negative size", describer{ok, func() (loader.Description, error) { return loader.Description{RowBytes: -1}, nil }}, "Describe says what rows are: got RowBytes -1, want 0 or more"},
+		}}, "Prefetch does not change results: of rows [0 1 2 3 4 5 6 7 8 9 10 11]: no such file"},
+		{"a prefetch of nothing that fails", prefetcher{ok, func(rows ...int) error { _ = rows[0]; return nil }}, "Prefetch does not change results: panic: runtime error"},
+		{"a negative size", describer{ok, func() (loader.Description, error) { return loader.Description{RowBytes: -1}, nil }}, "Describe describes the rows: got RowBytes -1, want 0 or more"},
 		{"a description that fails", describer{ok, func() (loader.Description, error) {
 			return loader.Description{}, errors.New("no such file")
-		}}, "Describe says what rows are: no such file"},
+		}}, "Describe describes the rows: no such file"},
 		{"a description that changes", describer{ok, func() (loader.Description, error) {
 			return loader.Description{Schema: fmt.Sprint(calls.Add(1))}, nil
-		}}, "Describe says what rows are: got"},
+		}}, "Describe describes the rows: got"},
 		{"a snapshot that fails", snapshotter{ok, func() (loader.Snapshot, error) {
 			return loader.Snapshot{}, errors.New("no such file")
-		}}, "Snapshot returns what the source is at present: no such file"},
+		}}, "Snapshot returns the current state of the source: no such file"},
 		{"no snapshot", snapshotter{ok, func() (loader.Snapshot, error) { return loader.Snapshot{}, nil }}, "got a nil source and no error"},
 		{"a release that fails", snapshotter{ok, func() (loader.Snapshot, error) {
 			return loader.Snapshot{Source: ok, Release: func() error { return errors.New("no such file") }}, nil
-		}}, "Snapshot returns what the source is at present: release: no such file"},
+		}}, "Snapshot returns the current state of the source: release: no such file"},
 		{"a snapshot of other length", snapshotter{ok, snapshotOf(good(t, rows(t, 3)))},
-			"Snapshot returns what the source is at present: got 3 rows, the source has 12"},
+			"Snapshot returns the current state of the source: got 3 rows, the source has 12"},
 		{"a snapshot of other rows", snapshotter{ok, snapshotOf(good(t, tensor.Must(shapeops.Flip(td, 0))))},
-			"Snapshot returns what the source is at present: got (and other, want) \"row\": element [0] is 11, other 0"},
+			"Snapshot returns the current state of the source: got (and other, want) \"row\": element [0] is 11, other 0"},
 		{"a snapshot that breaks a rule", snapshotter{ok, snapshotOf(withRows(func() int { return -1 }))},
-			"Snapshot returns what the source is at present: broken rule: Len is the number of rows: got -1"},
+			"Snapshot returns the current state of the source: broken rule: Len is the number of rows: got -1"},
 		{"versions that change", snapshotter{ok, func() (loader.Snapshot, error) {
 			return loader.Snapshot{Source: ok, Version: fmt.Sprint(calls.Add(1))}, nil
-		}}, "Snapshot returns what the source is at present: got version"},
+		}}, "Snapshot returns the current state of the source: got version"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

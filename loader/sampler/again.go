@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// again returns the number of what is unit, itself one of a repetition perhaps, for the k-th time
-// again: unit + k*units, or, if that is beyond the largest int, one of a smaller k.
+// again returns the number of the k-th repetition of unit: unit + k*units. unit may be the number
+// of a repetition itself. If the result is larger than an int, again uses a smaller k.
 func again(unit, k, units int) int {
 	if unit >= units {
 		k = (k + unit/units) & math.MaxInt
@@ -18,7 +18,8 @@ func again(unit, k, units int) int {
 	return unit + k%(math.MaxInt/units)*units
 }
 
-// pick returns the number that x, a position in a list or again one, has among n units.
+// pick returns the unit list[x], one of n units. x is an index of list, or the number of a
+// repetition of one.
 func pick[T int | int64](list []T, x, n int) int {
 	if x < len(list) {
 		return int(list[x])
@@ -26,22 +27,21 @@ func pick[T int | int64](list []T, x, n int) int {
 	return again(int(list[x%len(list)]), x/len(list), n)
 }
 
-// A pass is one time through all units.
+// A pass is one traversal of all units.
 type pass struct {
 	number int
 	order  Order
 }
 
-// passes are the orders of one pass after another, all as long as the first, which has at least one
-// position. The last few are kept. Safe for concurrent use.
+// passes are the orders of consecutive passes, all as long as the first one, which is not empty.
+// The last few are kept. Safe for concurrent use.
 type passes struct {
 	begin Order
-	next  func(number int) (Order, error) // pass 1 and those after it
+	next  func(number int) (Order, error) // for pass 1 and later
 	kept  [4]atomic.Pointer[pass]
 }
 
-// at returns the number of the pass that a position is in, its order, and which of its positions it
-// is.
+// at returns the pass of a position: its number, its order, and the position within that order.
 func (p *passes) at(position int) (int, Order, int) {
 	length := p.begin.Len()
 	if position < length {
@@ -51,8 +51,8 @@ func (p *passes) at(position int) (int, Order, int) {
 	return number, p.order(number), position % length
 }
 
-// order returns the order of a pass from 1 on, which is the first one's if a sampler breaks its
-// word and has none as long as that.
+// order returns the order of a pass from 1 on. If a sampler breaks its contract and its order is an
+// error or has another length, order returns the first order.
 func (p *passes) order(number int) Order {
 	kept := &p.kept[number%len(p.kept)]
 	if old := kept.Load(); old != nil && old.number == number {

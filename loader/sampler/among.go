@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Among returns a sampler of some of the units: s orders the positions in the list, and what is at
-// them are the units. A unit that is in the list twice is in the order twice. The list is copied.
+// Among returns a sampler of some of the units: s orders the positions in the list, and the units
+// at these positions are the result. A unit that is listed twice is in the order twice. The list is
+// copied.
 //
 //	train, err := sampler.Among([]int{4, 8, 15}, sampler.Random()) // 15, 4, 8
 //
 // It returns [ErrUnits] if a number is negative and [ErrNil] if s is nil. The sampler's Order
-// returns ErrUnits if a number is not less than the units there are.
+// returns ErrUnits if a number is not less than the number of units.
 func Among(units []int, s Sampler) (Sampler, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: got nil, to order %d units", ErrNil, len(units))
@@ -30,7 +31,7 @@ func Among(units []int, s Sampler) (Sampler, error) {
 
 type among struct {
 	units   []int
-	largest int // where it is, if there are some
+	largest int // position of the largest unit, if units is not empty
 	inner   Sampler
 	digest  string
 }
@@ -54,7 +55,7 @@ func (a *among) String() string {
 	return fmt.Sprintf("among %d units (sum %s), %v", len(a.units), a.digest, a.inner)
 }
 
-// An amongOrder is the [Order] of among, of n units in all.
+// An amongOrder is the [Order] of among. n is the number of all units.
 type amongOrder struct {
 	Order
 	units []int

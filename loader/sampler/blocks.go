@@ -9,11 +9,11 @@ import (
 
 // BlockOptions say how far Blocks shuffles. The zero value is the default.
 type BlockOptions struct {
-	BlockBytes  int // read together; 0: 1 MiB
-	WindowBytes int // kept in memory; 0: 64 MiB
+	BlockBytes  int // size of a block, which is read together; 0 means 1 MiB
+	WindowBytes int // size of a window, which is kept in memory; 0 means 64 MiB
 }
 
-// withDefaults returns the options with what stands for 0.
+// withDefaults returns o with defaults in place of 0.
 func (o BlockOptions) withDefaults() BlockOptions {
 	if o.BlockBytes == 0 {
 		o.BlockBytes = 1 << 20
@@ -24,17 +24,17 @@ func (o BlockOptions) withDefaults() BlockOptions {
 	return o
 }
 
-// Blocks returns a sampler for units that are read from a disk. It puts the units, each once, in a
-// random order, another one in each epoch, of which every window touches a part of the disk only:
-// blocks of neighbouring units are put in a random order, and the units of the blocks of a window
-// in one of their own. [BlockOptions.Spread] says how close to uniform that is.
+// Blocks returns a sampler for units that are read from a disk. Each epoch has all units once, in
+// another random order, in which every window touches only a part of the disk: blocks of
+// neighbouring units are put in random order, and the units of all blocks of a window are shuffled.
+// [BlockOptions.Spread] says how close to uniform the order is.
 //
-// A block has as many units as there are in BlockBytes, and a window as many blocks as there are in
-// WindowBytes, at least one each. The order takes no memory in proportion to the units: at most 32
-// kB, and, for each of the last 4 windows, 8 bytes a block, and 8 bytes a unit if it has no more
-// than 50,000.
+// A block has as many units as fit in BlockBytes, and a window as many blocks as fit in
+// WindowBytes, at least one each. The memory of the order does not grow with the number of units:
+// it takes at most 32 kB and, for each of the last 4 windows, 8 bytes per block, and 8 bytes per
+// unit if the window has at most 50,000 units.
 //
-// The sampler's Order returns [ErrSize] if the size of a unit is not known, or a size is negative.
+// The sampler's Order returns [ErrSize] if the size of a unit is unknown or a size is negative.
 func Blocks(opt BlockOptions) Sampler { return blocks{opt.withDefaults()} }
 
 type blocks struct{ opt BlockOptions }
@@ -57,15 +57,15 @@ func (s blocks) String() string {
 	return fmt.Sprintf("blocks of %d bytes in windows of %d", s.opt.BlockBytes, s.opt.WindowBytes)
 }
 
-// A geometry is how units lie in blocks, and blocks in windows.
+// A geometry divides units into blocks, and blocks into windows.
 type geometry struct {
-	n      int // units
-	block  int // units of a block; the last may have fewer
+	n      int // number of units
+	block  int // units in a block; the last may have fewer
 	blocks int
-	window int // blocks of a window; the last may have fewer
+	window int // blocks in a window; the last may have fewer
 }
 
-// geometry returns how so many units of so many bytes lie, or ErrSize.
+// geometry returns the blocks and windows of units, each of unitBytes bytes. It returns ErrSize.
 func (o BlockOptions) geometry(units, unitBytes int) (geometry, error) {
 	o = o.withDefaults()
 	switch {
@@ -75,7 +75,7 @@ func (o BlockOptions) geometry(units, unitBytes int) (geometry, error) {
 	case units < 1:
 		return geometry{block: 1, window: 1}, nil
 	case unitBytes == 0:
-		return geometry{}, fmt.Errorf("%w: how many bytes a row has is not known: the source must say it, as a loader.Describer, or use Random", ErrSize)
+		return geometry{}, fmt.Errorf("%w: the size of a row is unknown: make the source a loader.Describer, or use Random", ErrSize)
 	case unitBytes < 0:
 		return geometry{}, fmt.Errorf("%w: got units of %d bytes, want at least 1", ErrSize, unitBytes)
 	}
@@ -85,23 +85,24 @@ func (o BlockOptions) geometry(units, unitBytes int) (geometry, error) {
 	return g, nil
 }
 
-// missing returns how many units the last block has fewer than the others.
+// missing returns the number of units by which the last block is shorter than the others.
 func (g geometry) missing() int { return g.blocks*g.block - g.n }
 
-// maxBlocks is the number of blocks up to which their order is written out.
+// maxBlocks is the largest number of blocks whose order is kept as a list.
 const maxBlocks = 4096
 
-// A blockOrder is the [Order] of blocks. The last block, which may be short, is in a window of its
-// own choice, where it counts as the last one; the others are in the order full.
+// A blockOrder is the [Order] of blocks. The last block, which may be short, is in a random window,
+// at the end of its blocks; full is the order of the other blocks.
 type blockOrder struct {
 	geometry
 	key   uint64
-	short int // the window that the last block is in
+	short int // number of the window with the last block
 	full  Order
 	kept  [4]atomic.Pointer[window]
 }
 
-// A window is the units from position start on, before stop: the blocks in the order within.
+// A window has the units from position start up to, not including, stop. within is the order of the
+// units of its blocks.
 type window struct {
 	number, start, stop int
 	blocks              []int
@@ -126,7 +127,7 @@ func (o *blockOrder) AppendTo(dst []int, start, stop int) []int {
 	return dst
 }
 
-// windowOf returns the window that a position is in.
+// windowOf returns the window that contains a position.
 func (o *blockOrder) windowOf(position int) *window {
 	number := position / (o.window * o.block)
 	if position >= o.start(o.short+1) {
@@ -141,7 +142,7 @@ func (o *blockOrder) windowOf(position int) *window {
 	return w
 }
 
-// start returns the position at which a window starts.
+// start returns the first position of a window.
 func (o *blockOrder) start(number int) int {
 	start := number * o.window * o.block
 	if number > o.short {
@@ -150,7 +151,7 @@ func (o *blockOrder) start(number int) int {
 	return min(start, o.n)
 }
 
-// newWindow makes a window.
+// newWindow returns a window.
 func (o *blockOrder) newWindow(number int) *window {
 	w := &window{number: number, start: o.start(number), stop: o.start(number + 1)}
 	w.within = permuted(w.stop-w.start, splitmix.Mix(o.key, uint64(number)))

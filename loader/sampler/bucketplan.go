@@ -2,13 +2,13 @@ package sampler
 
 import "fmt"
 
-// maxBucketed is how many rows may be put into buckets, which takes 32 GiB.
+// maxBucketed is the largest number of rows to put into buckets, which takes 32 GiB.
 const maxBucketed = 1 << 32
 
 // Plan implements [Batching].
 func (b *buckets) Plan(o Order, _ int) (Plan, error) {
 	if o.Len() == NoEnd {
-		return nil, fmt.Errorf("%w: got an order that does not end, want one that does for buckets", ErrSize)
+		return nil, fmt.Errorf("%w: got an endless order, want one with an end for buckets", ErrSize)
 	}
 	if o.Len() > maxBucketed {
 		return nil, fmt.Errorf("%w: got an order of %d rows, want at most %d for buckets", ErrSize, o.Len(), maxBucketed)
@@ -26,23 +26,23 @@ func (b *buckets) Plan(o Order, _ int) (Plan, error) {
 	return p, nil
 }
 
-// An openBatch is rows of a bucket that may become more.
+// An openBatch is a batch of a bucket that may get more rows.
 type openBatch struct {
 	rows    []int
 	longest int64
 }
 
-// join adds a row, or a repetition of one, to the batch of its bucket, and closes that before, if
-// there is no room, and after, if there is no more.
+// join adds a row, or a repetition of one, to the open batch of its bucket. It closes that batch
+// first if the row does not fit, and afterwards if no further row fits.
 func (b *buckets) join(p *bucketPlan, open []openBatch, row int) {
 	length := b.lengths[row%len(b.lengths)]
 	batch := &open[b.bucket(length)]
 	longest := max(batch.longest, length)
-	if !b.room(len(batch.rows)+1, longest) { // then this row is the longest
+	if !b.fits(len(batch.rows)+1, longest) { // then this row is the longest
 		p.close(batch)
 	}
 	batch.rows, batch.longest = append(batch.rows, row), longest
-	if !b.room(len(batch.rows)+1, longest) {
+	if !b.fits(len(batch.rows)+1, longest) {
 		p.close(batch)
 	}
 }
@@ -53,7 +53,7 @@ type bucketPlan struct {
 	cuts []int // batch k has the rows from cuts[k] to cuts[k+1]
 }
 
-// close adds a batch, and empties it.
+// close adds a batch to the plan, and empties it.
 func (p *bucketPlan) close(batch *openBatch) {
 	p.rows = append(p.rows, batch.rows...)
 	p.cuts = append(p.cuts, len(p.rows))

@@ -6,33 +6,34 @@ import (
 	"slices"
 )
 
-// BucketOptions say which rows are about as long as each other, and when a batch is full. Tokens or
-// Rows must be given.
+// BucketOptions say which rows may be in a batch together, and when a batch is full. Tokens or Rows
+// must be set.
 type BucketOptions struct {
-	// Bounds, which ascend, say which rows may be in a batch together: in bucket i are those that
-	// are no longer than Bounds[i], but longer than the bound before; longer ones are in a last
-	// bucket. None means powers of two.
+	// Bounds are the limits of the buckets, in ascending order. Bucket i has the rows that are
+	// longer than Bounds[i-1] but not longer than Bounds[i]; a last bucket has the rows longer than
+	// all bounds. Nil means powers of two.
 	Bounds   []int64
-	Tokens   int  // of a batch, at most: its rows times the longest of them; 0 means any number
-	Rows     int  // of a batch, at most; 0 means any number
-	DropLast bool // leave out the batches that are not full when the order ends
+	Tokens   int  // largest number of rows times length of the longest row; 0 means no limit
+	Rows     int  // largest number of rows in a batch; 0 means no limit
+	DropLast bool // leave out batches that are not full when the order ends
 }
 
-// Buckets returns a batching of rows that are about as long as each other, so that little of a
-// padded batch is padding:
+// Buckets returns a batching of rows of about the same length, so that a padded batch has little
+// padding:
 //
 //	order of rows -> batches of rows of one bucket
 //
-// Rows join the batch of their bucket in the order that a sampler gives. A batch is complete when
-// it has no room for one more row, or none for the next one; batches come in the order in which
-// they are complete, then, by bucket, those that are not when the order ends. So every row of the
-// order is in one batch, but for DropLast. This is worked out in one pass at the beginning of an
-// epoch, which takes 8 bytes a row. The order must end: Plan returns [ErrSize] if it does not.
+// Each row joins the open batch of its bucket, in the order of the sampler. A batch is complete
+// when no further row fits, or the next row does not fit. Batches come in the order in which they
+// are completed; at the end of the order come the incomplete ones, by bucket. So every row of the
+// order is in one batch, unless DropLast leaves it out. The plan is computed in one pass at the
+// beginning of an epoch, and takes 8 bytes per row. The order must end: otherwise Plan returns
+// [ErrSize].
 //
-// Buckets returns [ErrSize] if a length or a bound is negative, bounds do not ascend, or neither
-// Tokens nor Rows is given, and [ErrTooLong], which names it, if a row is longer than Tokens. The
-// batching's Units returns [ErrUnits] for a source of another number of rows than lengths has. The
-// batching shares no memory with what it is given.
+// Buckets returns [ErrSize] if a length or a bound is negative, if bounds do not ascend, or if
+// neither Tokens nor Rows is set, and [ErrTooLong], with the row, if a row is longer than Tokens.
+// The batching's Units returns [ErrUnits] unless the source has as many rows as lengths. Buckets
+// copies its arguments.
 func Buckets(lengths []int64, opt BucketOptions) (Batching, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func Buckets(lengths []int64, opt BucketOptions) (Batching, error) {
 	return &buckets{slices.Clone(lengths), opt, opt.text(lengths)}, nil
 }
 
-// check returns ErrSize if options cannot be used.
+// check returns ErrSize if options are invalid.
 func (opt BucketOptions) check() error {
 	if opt.Tokens < 0 || opt.Rows < 0 || opt.Tokens == 0 && opt.Rows == 0 {
 		return fmt.Errorf("%w: got batches of %d tokens and %d rows at most, want at least 1 of either and none negative",
@@ -72,7 +73,7 @@ type buckets struct {
 // Units implements [Batching].
 func (b *buckets) Units(n int) (int, error) {
 	if n != len(b.lengths) {
-		return 0, fmt.Errorf("%w: got a source of %d rows, want %d, as many as there were lengths", ErrUnits, n, len(b.lengths))
+		return 0, fmt.Errorf("%w: got a source of %d rows, want %d, the number of lengths", ErrUnits, n, len(b.lengths))
 	}
 	return n, nil
 }
@@ -80,7 +81,7 @@ func (b *buckets) Units(n int) (int, error) {
 // String implements [Batching].
 func (b *buckets) String() string { return b.text }
 
-// text describes batches of rows of these lengths.
+// text describes the batching of rows of these lengths.
 func (opt BucketOptions) text(lengths []int64) string {
 	bounds := "powers of two"
 	if len(opt.Bounds) > 0 {
@@ -99,7 +100,7 @@ func (b *buckets) bucket(length int64) int {
 	return at
 }
 
-// numBuckets returns how many buckets there are.
+// numBuckets returns the number of buckets.
 func (b *buckets) numBuckets() int {
 	if len(b.opt.Bounds) == 0 {
 		return 64
@@ -107,8 +108,8 @@ func (b *buckets) numBuckets() int {
 	return len(b.opt.Bounds) + 1
 }
 
-// room reports whether a batch may have so many rows, at least 1, of which the longest is so long.
-func (b *buckets) room(rows int, longest int64) bool {
+// fits reports whether a batch may have rows rows, at least 1, if the longest has length longest.
+func (b *buckets) fits(rows int, longest int64) bool {
 	if b.opt.Rows > 0 && rows > b.opt.Rows {
 		return false
 	}

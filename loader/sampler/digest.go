@@ -6,7 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
-// digest returns a sum of a list, as 16 hexadecimal digits: what stands for it in a description.
+// digest returns a checksum of a list as 16 hexadecimal digits. It represents the list in a
+// description.
 func digest[T int | int64](list []T) string {
 	h := uint64(len(list))
 	for _, x := range list {

@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// eachChunk is how many units of an order are asked for at a time.
+// eachChunk is the number of units that each reads from an order at a time.
 const eachChunk = 1024
 
-// each returns an iterator over the positions of an order that ends, and the units there.
+// each returns an iterator over the positions of an order that has an end, and the units at them.
 func each(o Order) iter.Seq2[int, int] {
 	return func(yield func(position, unit int) bool) {
 		chunk := make([]int, 0, min(eachChunk, o.Len()))
@@ -23,8 +23,8 @@ func each(o Order) iter.Seq2[int, int] {
 	}
 }
 
-// taken returns dst with what is at the positions of an order from start on, before stop. An order
-// that breaks its word, which those of this package do not, is a panic, as a slice's would be.
+// taken appends the units at positions start up to, not including, stop to dst. It panics, as a
+// slice would, if an order breaks its contract; the orders of this package do not.
 func taken(o Order, dst []int, start, stop int) []int {
 	n := len(dst)
 	dst = o.AppendTo(dst, start, stop)

@@ -2,15 +2,15 @@ package sampler
 
 import "fmt"
 
-// Endless returns a sampler whose order never ends: the order of s for the epoch, then, as pass 1,
-// that for the epoch after it, and so on. The units of pass p are repetitions: u + p*N, of N units.
-// What is at position 10^12 is found as fast as s finds it. An order of s that has no end itself
-// stays as it is.
+// Endless returns a sampler whose order never ends: it has the order of s for the epoch, then, as
+// pass 1, the order for the next epoch, and so on. A unit u in pass p is a repetition, u + p*N, of
+// N units. The unit at position 10^12 is found as fast as s finds one. An order of s that has no
+// end is returned unchanged.
 //
-// The sampler's Order returns [ErrUnits] if there is nothing in the order of s, or if pass 1 is not
-// as long as pass 0, and [ErrNil] if s is nil. All samplers of this package have orders of the same
-// length and no error in all epochs if they have in two; so must s: for a later pass without such
-// an order, that of pass 0 is taken.
+// The sampler's Order returns [ErrUnits] if the order of s is empty or if pass 1 has another length
+// than pass 0, and [ErrNil] if s is nil. For all samplers of this package, if two epochs have
+// orders without an error and of the same length, so have all; s must have that property too. A
+// later pass that does not is replaced by pass 0.
 func Endless(s Sampler) Sampler {
 	if s == nil {
 		s = absent{}
@@ -41,13 +41,13 @@ func (s endless) Order(e Epoch) (Order, error) {
 // String implements [Sampler].
 func (s endless) String() string { return fmt.Sprintf("endless, of %v", s.inner) }
 
-// An endlessOrder is the [Order] of endless, of n units.
+// An endlessOrder is the [Order] of endless. n is the number of units.
 type endlessOrder struct {
 	n int
 	passes
 }
 
-// check returns an error if the first passes cannot begin an order without end.
+// check returns an error if the first two passes cannot begin an endless order.
 func (o *endlessOrder) check() error {
 	length := o.begin.Len()
 	if length < 1 || o.n < 1 {
@@ -82,7 +82,7 @@ func (o *endlessOrder) AppendTo(dst []int, start, stop int) []int {
 	return dst
 }
 
-// absent is what stands for a sampler that is nil.
+// absent replaces a nil sampler.
 type absent struct{}
 
 // Order implements [Sampler].

@@ -2,23 +2,23 @@ package sampler
 
 import "errors"
 
-// What can be wrong with what a sampler or a batching is given.
+// Errors about the arguments of samplers and batchings.
 var (
-	// ErrSize says that a size cannot be used: a batch of less than one row, blocks of none, bounds
-	// that do not ascend, an order without end where one with an end is wanted, parts that do not
+	// ErrSize says that a size is invalid: a batch of less than one row, a negative block, bounds
+	// that do not ascend, an endless order where an end is required, parts that do not
 	// add up.
 	ErrSize = errors.New("unusable size")
-	// ErrNil says that there is no sampler where one is needed.
+	// ErrNil says that a sampler is nil.
 	ErrNil = errors.New("no sampler")
 	// ErrUnits says that a sampler or a batching was made for another number of rows or groups, or
-	// is given a number that no row has.
+	// got a number that no row has.
 	ErrUnits = errors.New("wrong number of rows")
-	// ErrWeight says that weights cannot be used: one is negative or not finite, or all are zero.
+	// ErrWeight says that weights are invalid: one is negative or not finite, or all are zero.
 	ErrWeight = errors.New("unusable weight")
-	// ErrRank says that a rank is not one of the world's.
+	// ErrRank says that a rank is not from 0 to World-1.
 	ErrRank = errors.New("rank outside the world")
-	// ErrApart says that rows of one group do not lie together.
-	ErrApart = errors.New("group lies apart")
-	// ErrTooLong says that a row or a group does not go into any batch.
-	ErrTooLong = errors.New("longer than a batch may be")
+	// ErrApart says that the rows of a group are not consecutive.
+	ErrApart = errors.New("rows of a group are not consecutive")
+	// ErrTooLong says that a row or a group does not fit in any batch.
+	ErrTooLong = errors.New("too long for a batch")
 )

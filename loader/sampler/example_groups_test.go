@@ -15,7 +15,7 @@ func ExampleNewGroups() {
 	fmt.Println(err)
 	// Output:
 	// 3 [0 1 3] [2 2 1]
-	// group lies apart: got id 8 in row 0 and, after others, in row 2, want equal ids together
+	// rows of a group are not consecutive: got id 8 in row 0 and, after other ids, in row 2
 }
 
 // printBatches shows the batches of an epoch.

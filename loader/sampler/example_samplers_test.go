@@ -40,7 +40,7 @@ func ExampleShard() {
 	// [2 6 0]
 	// [3 7 1]
 	// shard of 4, padded, of random <nil>
-	// rank outside the world: got rank 4 of a world of 4, want one from 0 on below it
+	// rank outside the world: got rank 4 of a world of 4, want a rank from 0 to World-1
 }
 
 func ExampleShare_Count() {
@@ -55,7 +55,7 @@ func ExampleShare_Check() {
 	fmt.Println(sampler.Share{Rank: 4, World: 4}.Check())
 	// Output:
 	// <nil>
-	// rank outside the world: got rank 4 of a world of 4, want one from 0 on below it
+	// rank outside the world: got rank 4 of a world of 4, want a rank from 0 to World-1
 }
 
 func ExampleEndless() {

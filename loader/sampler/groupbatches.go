@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// GroupBatchOptions say how many groups a batch has: as many as fit. One of the bounds must be
-// given; if both are, the one that is reached first ends a batch.
+// GroupBatchOptions say how many groups a batch has: as many as fit. Groups or MaxRows must be set;
+// if both are, the limit that is reached first ends a batch.
 type GroupBatchOptions struct {
-	Groups   int  // groups of a batch, at most; 0 means any number
-	MaxRows  int  // rows of a batch, at most; 0 means any number
+	Groups   int  // largest number of groups in a batch; 0 means no limit
+	MaxRows  int  // largest number of rows in a batch; 0 means no limit
 	DropLast bool // leave out the last batch if the order ends before it is full
 }
 
-// Batches returns a batching of whole groups, for a source of the rows that ids were given for:
+// Batches returns a batching of whole groups, for the source whose ids were given to [NewGroups]:
 //
 //	order of groups -> batches, each with its rows and the splits of its groups
 //
-// The units that a sampler orders are groups, so Shard deals groups to ranks. Splits of a batch are
-// always set: they begin with 0, and are one more than its groups. Where each group lies together
-// and the order is [Sequential], batches may be views.
+// The units that a sampler orders are groups, so Shard divides groups among ranks. The Splits of a
+// batch are always set: they begin with 0, and there is one more than groups. If the rows of each
+// group are consecutive and the order is [Sequential], batches may be views.
 //
-// With Groups alone nothing is set up for an epoch, and any batch is found at once. With MaxRows
-// the groups are packed in their order at the beginning of the epoch, in one pass over the order,
-// which must end: Plan returns [ErrSize] if it does not.
+// With Groups alone, an epoch needs no preparation, and any batch is found in constant time. With
+// MaxRows, groups are packed in their order, in one pass at the beginning of the epoch. Then the
+// order must end: otherwise Plan returns [ErrSize].
 //
-// Batches returns [ErrSize] if opt has no bound or a negative one, and [ErrTooLong], which names
-// it, if a group has more than MaxRows rows. The batching's Units returns [ErrUnits] for a source
-// of another number of rows.
+// Batches returns [ErrSize] if opt has no limit or a negative one, and [ErrTooLong], with the
+// group, if a group has more than MaxRows rows. The batching's Units returns [ErrUnits] for a
+// source with another number of rows.
 func (g *Groups) Batches(opt GroupBatchOptions) (Batching, error) {
 	if opt.Groups < 0 || opt.MaxRows < 0 || opt.Groups == 0 && opt.MaxRows == 0 {
 		return nil, fmt.Errorf("%w: got batches of %d groups and %d rows at most, want at least 1 of either and none negative",
@@ -35,14 +35,14 @@ func (g *Groups) Batches(opt GroupBatchOptions) (Batching, error) {
 	}
 	for group := range g.Len() {
 		if size := g.size(group); opt.MaxRows > 0 && size > opt.MaxRows {
-			return nil, fmt.Errorf("%w: got %d rows in group %d, of id %s, want at most %d",
+			return nil, fmt.Errorf("%w: got %d rows in group %d with id %s, want at most %d",
 				ErrTooLong, size, group, g.id(group), opt.MaxRows)
 		}
 	}
 	return groupBatching{g, opt, opt.text(g)}, nil
 }
 
-// text describes batches of groups.
+// text describes the batching.
 func (opt GroupBatchOptions) text(g *Groups) string {
 	text := boundsText(" of %d groups", opt.Groups, opt.MaxRows, opt.DropLast)
 	return fmt.Sprintf("%s: %d groups of %d rows %s %s", text, g.Len(), g.numRows(), digest(g.starts), digest(g.rows))
@@ -57,7 +57,7 @@ type groupBatching struct {
 // Units implements [Batching].
 func (b groupBatching) Units(n int) (int, error) {
 	if want := b.groups.numRows(); n != want {
-		return 0, fmt.Errorf("%w: got a source of %d rows, want %d, as many as there were ids", ErrUnits, n, want)
+		return 0, fmt.Errorf("%w: got a source of %d rows, want %d, the number of ids", ErrUnits, n, want)
 	}
 	return b.groups.Len(), nil
 }
@@ -70,7 +70,7 @@ func (b groupBatching) Plan(o Order, _ int) (Plan, error) {
 		return &groupCount{p, b.opt.Groups, count(o.Len(), b.opt.Groups, b.opt.DropLast)}, nil
 	}
 	if o.Len() == NoEnd {
-		return nil, fmt.Errorf("%w: got an order that does not end, want one that does for batches by rows: give Groups alone", ErrSize)
+		return nil, fmt.Errorf("%w: got an endless order, want one with an end for batches by rows: set only Groups", ErrSize)
 	}
 	return &groupPack{p, b.pack(o)}, nil
 }
@@ -78,7 +78,7 @@ func (b groupBatching) Plan(o Order, _ int) (Plan, error) {
 // String implements [Batching].
 func (b groupBatching) String() string { return b.text }
 
-// pack returns at which positions of an order batches end, after a 0.
+// pack returns 0 and the positions of an order at which batches end.
 func (b groupBatching) pack(o Order) []int {
 	cuts, first, rows := []int{0}, 0, 0
 	for position, unit := range each(o) {
@@ -94,22 +94,22 @@ func (b groupBatching) pack(o Order) []int {
 	return append(cuts, o.Len())
 }
 
-// full reports whether a batch of so many groups and rows has no room for one more group.
+// full reports whether a batch with that many groups and rows has no room for another group.
 func (b groupBatching) full(groups, rows int) bool {
 	return b.opt.Groups > 0 && groups == b.opt.Groups || rows == b.opt.MaxRows
 }
 
-// A groupPlan is what the plans of groupBatching have in common.
+// A groupPlan is the common part of the plans of groupBatching.
 type groupPlan struct {
 	groups *Groups
 	order  Order
 	run    bool
 }
 
-// batch returns the groups at the positions of the order from start on, before stop.
+// batch returns the batch of the groups at positions start up to, not including, stop of the order.
 func (p *groupPlan) batch(start, stop int, dst Batch) Batch {
 	rows := taken(p.order, dst.Rows[:0], start, stop)
-	units := len(rows) // which come first, and are overwritten in the end
+	units := len(rows) // rows begins with the units, which are overwritten below
 	splits := append(dst.Splits[:0], 0)
 	for i := range units {
 		rows = p.groups.appendUnit(rows, rows[i])
@@ -119,7 +119,7 @@ func (p *groupPlan) batch(start, stop int, dst Batch) Batch {
 	return Batch{Rows: rows[:len(rows)-units], Splits: splits, Run: p.run}
 }
 
-// appendUnit appends the rows of a unit of an order: of group unit, or a repetition of it.
+// appendUnit appends the rows of a unit of an order: a group, or a repetition of one.
 func (g *Groups) appendUnit(dst []int, unit int) []int {
 	shift := 0
 	if n := g.Len(); unit >= n {
@@ -140,7 +140,7 @@ func (g *Groups) appendUnit(dst []int, unit int) []int {
 	return dst
 }
 
-// A groupCount is a [Plan] of batches of so many groups.
+// A groupCount is a [Plan] of batches of size groups.
 type groupCount struct {
 	groupPlan
 	size, count int
@@ -155,7 +155,7 @@ func (p *groupCount) Batch(k int, dst Batch) Batch {
 	return p.batch(start, start+min(p.size, p.order.Len()-start), dst)
 }
 
-// A groupPack is a [Plan] of batches of so many rows at most.
+// A groupPack is a [Plan] of batches with a limit on rows.
 type groupPack struct {
 	groupPlan
 	cuts []int // batch k has the positions from cuts[k] to cuts[k+1]

@@ -9,47 +9,47 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Apart says what [NewGroups] makes of rows with equal ids that other rows lie between.
+// Apart says how [NewGroups] treats rows with equal ids that are not consecutive.
 type Apart uint8
 
-// What becomes of rows that lie apart.
+// The values of [GroupOptions].Apart.
 const (
-	GatherApart   Apart = iota // one group, in the place of its first row; rows keep their order
+	GatherApart   Apart = iota // one group, at the position of its first row; rows keep their order
 	SeparateApart              // each run of equal ids is a group
-	RefuseApart                // an error, ErrApart
+	RefuseApart                // ErrApart
 )
 
-// GroupOptions say what is a group.
+// GroupOptions say which rows form a group.
 type GroupOptions struct {
-	Apart Apart // of rows that lie apart
+	Apart Apart // treatment of rows that are not consecutive
 }
 
-// Groups are the rows of a dataset that belong together, as those of a patient or of a query. Equal
-// ids say which do. [NewGroups] makes Groups. They are numbered from 0 in the order of their first
-// rows.
+// Groups are the rows of a dataset that belong together, such as the rows of a patient or of a
+// query. Rows with equal ids form a group. [NewGroups] returns Groups. They are numbered from 0 in
+// the order of their first rows.
 //
-// With [Groups.Batches] a sampler orders groups instead of rows: Random puts them in a random
-// order, and the rows of each keep theirs.
+// With [Groups.Batches] a sampler orders groups instead of rows: Random puts the groups in random
+// order, and the rows of each group keep their order.
 //
 // Safe for concurrent use.
 type Groups struct {
 	ids      []int64 // of each group
-	starts   []int   // group g has the rows from starts[g] to starts[g+1], or has them in rows there
-	rows     []int   // group by group; nil if that is 0, 1, 2 and so on
+	starts   []int   // group g has the rows from starts[g] to starts[g+1], or that part of rows
+	rows     []int   // row numbers, group by group; nil if they are 0, 1, 2 and so on
 	unsigned bool    // ids are the bits of a uint64
 }
 
-// NewGroups returns the groups that the ids of the rows say:
+// NewGroups returns the groups of rows with equal ids:
 //
 //	ids [N], integers or bools -> at most N groups
 //
-// If each group lies together, which it does if ids are sorted, only where groups begin is kept;
-// else that and a list of N rows. The result shares no memory with ids.
+// If the rows of each group are consecutive, as with sorted ids, NewGroups keeps only the start of
+// each group; otherwise also a list of N rows. It copies what it keeps of ids.
 //
 // NewGroups returns tensor.ErrKind if ids is nil, shapeops.ErrDim unless it has one dim,
-// tensor.ErrDType unless it holds integers or bools, [ErrApart], which names an id and two rows, if
-// a group lies apart and opt refuses that, [ErrSize] if opt is none of the constants, and an error
-// if ids cannot be read.
+// tensor.ErrDType unless it holds integers or bools, [ErrApart], with an id and two rows, if a
+// group is not consecutive and opt.Apart is RefuseApart, [ErrSize] if opt.Apart is not one of the
+// constants, and an error if ids cannot be read.
 func NewGroups(ids *tensor.Tensor, opt GroupOptions) (*Groups, error) {
 	if err := checkIDs(ids); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func NewGroups(ids *tensor.Tensor, opt GroupOptions) (*Groups, error) {
 	return runs.joined(opt.Apart)
 }
 
-// checkIDs returns what is wrong with a tensor of ids, besides its dtype.
+// checkIDs returns an error about a tensor of ids, except about its dtype.
 func checkIDs(ids *tensor.Tensor) error {
 	if ids == nil {
 		return fmt.Errorf("%w: got a nil tensor of ids, want integers: number other ids first", tensor.ErrKind)
@@ -78,7 +78,7 @@ func checkIDs(ids *tensor.Tensor) error {
 	return nil
 }
 
-// readRuns returns each run of equal ids as a group.
+// readRuns returns Groups in which each run of equal ids is a group.
 func readRuns(ids *tensor.Tensor) (*Groups, error) {
 	switch d := ids.DType(); {
 	case d == tensor.Uint64:
@@ -107,7 +107,7 @@ func runsOf[T int64 | uint64](ids *tensor.Tensor) (*Groups, error) {
 	return g, err
 }
 
-// ascend reports whether each id is above the one before, so that none is there twice.
+// ascend reports whether each id is greater than the one before, so that all are different.
 func ascend(ids []int64) bool {
 	for i := 1; i < len(ids); i++ {
 		if ids[i] <= ids[i-1] {
@@ -117,9 +117,10 @@ func ascend(ids []int64) bool {
 	return true
 }
 
-// joined returns the groups that runs with equal ids make together, or ErrApart. The runs end.
+// joined returns Groups in which runs with equal ids are one group, or ErrApart. g must not be used
+// afterwards.
 func (g *Groups) joined(apart Apart) (*Groups, error) {
-	table, of := newIDTable(g.ids), g.ids // which become numbers of groups
+	table, of := newIDTable(g.ids), g.ids // of: ids, replaced by group numbers below
 	all := &Groups{unsigned: g.unsigned}
 	var firsts []int // the first run of each group
 	for run, id := range g.ids {
@@ -127,7 +128,7 @@ func (g *Groups) joined(apart Apart) (*Groups, error) {
 		if group == len(firsts) {
 			firsts, all.ids = append(firsts, run), append(all.ids, id)
 		} else if apart == RefuseApart {
-			return nil, fmt.Errorf("%w: got id %s in row %d and, after others, in row %d, want equal ids together",
+			return nil, fmt.Errorf("%w: got id %s in row %d and, after other ids, in row %d",
 				ErrApart, g.id(run), g.starts[firsts[group]], g.starts[run])
 		}
 		of[run] = int64(group)
@@ -140,8 +141,8 @@ func (g *Groups) joined(apart Apart) (*Groups, error) {
 	return all, nil
 }
 
-// gathered returns where groups start, of which each run belongs to one, and the rows, group by
-// group.
+// gathered returns the starts of groups, and their rows, group by group. of is the group of each
+// run, and runs are the starts of the runs.
 func gathered(of []int64, runs []int, groups int) (starts, rows []int) {
 	starts, rows = make([]int, groups+1), make([]int, runs[len(of)])
 	for run, group := range of {
@@ -162,11 +163,11 @@ func gathered(of []int64, runs []int, groups int) (starts, rows []int) {
 	return starts, rows
 }
 
-// Len returns how many groups there are.
+// Len returns the number of groups.
 func (g *Groups) Len() int { return len(g.ids) }
 
-// Firsts returns the first row of each group: what a field has there is one value a group, such as
-// a label to order groups by. Each call returns a new slice.
+// Firsts returns the first row of each group. Take it of a field to get one value for each group,
+// such as a label to order groups by. Each call returns a new slice.
 func (g *Groups) Firsts() []int {
 	firsts := make([]int, g.Len())
 	copy(firsts, g.starts)

@@ -1,29 +1,29 @@
 package sampler
 
-// An interleave deals positions to parts, so that each gets its share of every stretch of them. The
-// pattern repeats: in each cycle, part j has counts[j] of the positions.
+// An interleave divides positions among parts, so that each part has its share of every stretch of
+// positions. The pattern repeats: in each cycle, part j has counts[j] positions.
 //
-// In the first m positions part j has m * counts[j] / cycle, rounded up or down. So in any m
-// positions that follow each other, wherever they begin, it is less than 2 away from that.
+// Of the first m positions part j has m * counts[j] / cycle, rounded up or down. So of any m
+// consecutive positions its number differs by less than 2 from that.
 type interleave struct {
 	counts []int
-	slots  []slot // of one cycle
+	slots  []slot // the positions of one cycle
 }
 
-// A slot says which of its part's positions in the cycle a position is.
+// A slot is a position of a cycle: it is position rank, within the cycle, of part.
 type slot struct{ part, rank int32 }
 
-// newInterleave returns the interleave of parts with these counts, all positive, after they are
-// divided by what divides them all. Their sum then is at most math.MaxInt32.
+// newInterleave returns the interleave of parts with these counts, all positive, after division by
+// their greatest common divisor. Then their sum is at most math.MaxInt32.
 //
-// The k-th position of a part of share s is to be one of those from k/s rounded down to (k+1)/s
-// rounded up: then the rule above holds. Such an order exists, for a part could have s of every
-// position; and taking, position by position, the part whose time is up first finds it (Baruah,
-// Cohen, Plaxton and Varvel, Proportionate Progress, 1996).
+// The k-th position of a part with share s must be from k/s rounded down to (k+1)/s rounded up;
+// then the rule of [interleave] holds. Such an order exists, since a part could have the fraction s
+// of every position. It is found by taking, for each position, the part with the earliest deadline
+// (Baruah, Cohen, Plaxton and Varvel, Proportionate Progress, 1996).
 func newInterleave(counts []int) *interleave {
 	counts, cycle := reduced(counts)
 	n := len(counts)
-	d := &deal{counts, make([]int32, n), make([]int32, cycle), make([]int32, n), nil}
+	d := &scheduler{counts, make([]int32, n), make([]int32, cycle), make([]int32, n), nil}
 	for part := range counts {
 		d.wait(int32(part), 0)
 	}
@@ -50,7 +50,7 @@ func reduced(counts []int) ([]int, int) {
 	return small, sum
 }
 
-// at returns the part of a position and which of all positions of that part it is.
+// at returns the part of a position, and its index among all positions of that part.
 func (in *interleave) at(position int) (part, index int) {
 	cycle := len(in.slots)
 	if position < cycle {
@@ -61,24 +61,24 @@ func (in *interleave) at(position int) (part, index int) {
 	return int(s.part), position/cycle*in.counts[s.part] + int(s.rank)
 }
 
-// A deal is the work of newInterleave. Each part either waits for its next position's time to
-// begin, in a list of those that wait for the same time, or is due.
-type deal struct {
+// A scheduler builds an interleave. Each part is either waiting for the time from which it may have
+// its next position, in a list of the parts with the same time, or due.
+type scheduler struct {
 	counts []int
-	ranks  []int32 // by part: how many positions it has had
-	begins []int32 // by time: 1 + the first part that waits for it
-	later  []int32 // by part: 1 + the next one that waits for the same time
+	ranks  []int32 // by part: number of positions it has had
+	begins []int32 // by time: 1 + the first part waiting for that time
+	later  []int32 // by part: 1 + the next part waiting for the same time
 	due    heap
 }
 
-// wait lets a part wait for its next position's time, which is not before now.
-func (d *deal) wait(part int32, now int) {
+// wait makes a part wait for the time of its next position, which is now or later.
+func (d *scheduler) wait(part int32, now int) {
 	time := max(now, int(d.begin(part)))
 	d.later[part], d.begins[time] = d.begins[time], part+1
 }
 
 // next returns the slot for the time now.
-func (d *deal) next(now int) slot {
+func (d *scheduler) next(now int) slot {
 	for part := d.begins[now]; part > 0; part = d.later[part-1] {
 		d.due.push(d.deadline(part - 1))
 	}
@@ -91,19 +91,19 @@ func (d *deal) next(now int) slot {
 	return s
 }
 
-// begin returns when a part's next position may be.
-func (d *deal) begin(part int32) int32 {
+// begin returns the earliest time of a part's next position.
+func (d *scheduler) begin(part int32) int32 {
 	return int32(int(d.ranks[part]) * len(d.begins) / d.counts[part])
 }
 
-// deadline returns when a part's next position must have been.
-func (d *deal) deadline(part int32) deadline {
+// deadline returns the deadline of a part's next position.
+func (d *scheduler) deadline(part int32) deadline {
 	ends := int(d.ranks[part]+1) * len(d.begins)
 	return deadline{int32((ends-1)/d.counts[part] + 1), d.begin(part), part}
 }
 
-// A deadline is when a part is due. Of equal ones that is first which has waited longest, or else
-// that of the lower part.
+// A deadline is the time by which a part must have its next position. Among equal times, the part
+// that has waited longest comes first, then the part with the lower number.
 type deadline struct{ time, begin, part int32 }
 
 func (d deadline) before(e deadline) bool {
@@ -116,7 +116,7 @@ func (d deadline) before(e deadline) bool {
 	return d.part < e.part
 }
 
-// A heap is deadlines, the first one of which is at 0.
+// A heap is a binary heap of deadlines, the earliest at index 0.
 type heap []deadline
 
 func (h *heap) push(d deadline) {

@@ -9,38 +9,40 @@ import (
 	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
-// A Part is one of the parts of a Mixture: units that have numbers of their own, from 0.
+// A Part is one part of a Mixture. Its units are numbered from 0 within the part.
 type Part struct {
-	Units   int     // how many there are
-	Weight  int     // how often the part has its turn, in proportion to the others
-	Sampler Sampler // of the units; nil: Random()
+	Units   int     // number of units
+	Weight  int     // how often the part is drawn from, in proportion to the others
+	Sampler Sampler // orders the units; nil means Random()
 }
 
 // MixtureOptions say how long the epochs of a Mixture are. The zero value is the default.
 type MixtureOptions struct {
-	Draws int // an epoch; 0: until a part, whichever is the first, would begin again; NoEnd: for ever
+	// Draws is the number of draws in an epoch. 0 means until the first time that a part would
+	// begin again; NoEnd means an endless epoch.
+	Draws int
 }
 
-// maxCycle is the largest sum of the weights of a Mixture, as the pattern is written out.
+// maxCycle is the largest sum of the weights of a Mixture, whose pattern is kept as a list.
 const maxCycle = 1 << 24
 
-// Mixture returns a sampler that takes turns between the parts of the units: the first part's come
-// first, then the second's and so on, as in sources that are put one after the other.
+// Mixture returns a sampler that draws from several parts of the units in turn. The units of the
+// first part come first, then those of the second and so on, as with loader.Concat.
 //
 //	mixed, err := sampler.Mixture([]sampler.Part{{Units: 9000, Weight: 3}, {Units: 500, Weight: 1}},
 //		sampler.MixtureOptions{})
 //
-// The ratios are exact: with the weights divided by their greatest common divisor, each as many
-// positions as their sum have as many of each part as its weight. In any m positions that follow
-// each other a part of weight w, of a sum of W, has less than 2 more or fewer than m*w/W.
+// The ratios are exact. Divide the weights by their greatest common divisor, and let W be their
+// sum: each cycle of W positions has exactly w units of a part of weight w. Of any m consecutive
+// positions, the number differs by less than 2 from m*w/W.
 //
-// Each part has its own order. One that is used up begins again in another order, and its units are
-// repetitions then. A Sampler must have orders of the same length in all epochs.
+// Each part has its own order. A part that is used up begins again in another order, and its units
+// then are repetitions. The Sampler of a part must have orders of the same length in all epochs.
 //
-// It returns [ErrUnits] if there is no part or one has less than 1 unit, [ErrWeight] if a weight is
-// less than 1 or their sum, after division, is more than 16,777,216, and [ErrSize] if Draws is
-// negative. The sampler's Order returns ErrUnits if there are not as many units as in all parts,
-// and if a part's order is empty. The parts are copied.
+// Mixture returns [ErrUnits] if there are no parts or one has less than 1 unit, [ErrWeight] if a
+// weight is less than 1 or their sum, after division, is more than 16,777,216, and [ErrSize] if
+// Draws is negative. The sampler's Order returns ErrUnits unless there are as many units as in all
+// parts, and if the order of a part is empty. The parts are copied.
 func Mixture(parts []Part, opt MixtureOptions) (Sampler, error) {
 	m := &mixture{parts: slices.Clone(parts), draws: opt.Draws}
 	if opt.Draws < 0 {
@@ -64,7 +66,7 @@ func Mixture(parts []Part, opt MixtureOptions) (Sampler, error) {
 type mixture struct {
 	parts   []Part
 	draws   int
-	units   int // in all parts
+	units   int // total of all parts
 	pattern *interleave
 }
 
@@ -145,26 +147,26 @@ func (m *mixture) Order(e Epoch) (Order, error) {
 	return o, nil
 }
 
-// passes returns what makes the orders of part i for an epoch e of all units. Each has a seed of
-// its own.
+// passes returns the function that returns the orders of part i for an epoch e of all units. Each
+// order has its own seed.
 func (p Part) passes(i int, e Epoch) func(number int) (Order, error) {
 	e.Units, e.Seed = p.Units, splitmix.Mix(splitmix.Mix(e.Seed, 1), uint64(i))
 	return func(number int) (Order, error) {
 		e := e
 		if number > 0 {
-			e.Seed = splitmix.Mix(splitmix.Mix(e.Seed, 2), uint64(number)) // 1 is for parts, as of a mixture in this one
+			e.Seed = splitmix.Mix(splitmix.Mix(e.Seed, 2), uint64(number)) // 1 is used for parts, also of a nested mixture
 		}
 		return p.Sampler.Order(e)
 	}
 }
 
-// A mixed is a part in an epoch: its units, from the first, in one order after the other.
+// A mixed is a part in an epoch: its units, which begin with first, in one order after the other.
 type mixed struct {
 	first, units int
 	passes
 }
 
-// start makes the first order.
+// start sets the first order.
 func (p *mixed) start() error {
 	o, err := p.next(0)
 	if err == nil && o.Len() < 1 {
@@ -174,14 +176,14 @@ func (p *mixed) start() error {
 	return err
 }
 
-// A mixtureOrder is the [Order] of mixture, of n units.
+// A mixtureOrder is the [Order] of mixture. n is the number of units.
 type mixtureOrder struct {
 	n, draws int
 	pattern  *interleave
 	parts    []mixed
 }
 
-// once returns how many positions there are before a part begins again.
+// once returns the number of positions before a part begins again.
 func (o *mixtureOrder) once() int {
 	positions := NoEnd
 	for at, s := range o.pattern.slots {

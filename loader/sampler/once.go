@@ -9,11 +9,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// once draws without replacement.
+// once is the sampler of Weighted that draws without replacement.
 type once struct {
-	units  []int     // those of positive weight
+	units  []int     // units with a positive weight
 	logs   []float64 // of their weights
-	n      int       // units, the others included
+	n      int       // number of all units
 	draws  int
 	digest string
 }
@@ -62,12 +62,12 @@ func (s *once) String() string {
 	return fmt.Sprintf("weighted, %d of %d units once by weights (sum %s)", s.draws, s.n, s.digest)
 }
 
-// fraction returns a number above 0 and below 1 that x, of 64 random bits, stands for.
+// fraction maps 64 random bits to a number above 0 and below 1.
 func fraction(x uint64) float64 { return (float64(x>>12) + 0.5) / (1 << 52) }
 
-// logarithm returns the natural logarithm of x, which is positive and finite, to within some units
-// in the last place. Unlike [math.Log] it returns the same on every platform: the conversions keep
-// products and sums from being fused.
+// logarithm returns the natural logarithm of x, which is positive and finite, to within a few units
+// in the last place. Unlike [math.Log] it returns the same on every platform: the conversions
+// prevent fused multiply-add.
 func logarithm(x float64) float64 {
 	f, exp := math.Frexp(x)
 	if f < math.Sqrt2/2 {
@@ -81,7 +81,7 @@ func logarithm(x float64) float64 {
 	return float64(2*s*sum) + float64(float64(exp)*math.Ln2)
 }
 
-// atanh is the series of atanh s / s in s*s, from the 10th power on down.
+// atanh is the series of atanh(s) / s in powers of s*s, from the 10th power down.
 var atanh = [...]float64{
 	1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5, 1. / 3, 1,
 }

@@ -2,11 +2,11 @@ package sampler
 
 import "math"
 
-// NoEnd is the length of an order, and the number of batches of a plan, that go on for ever.
+// NoEnd is the length of an endless order, and the number of batches of an endless plan.
 const NoEnd = math.MaxInt
 
-// Sequential returns a sampler that keeps the units in their order: 0, 1, 2 and so on. Batches of
-// it may be views of their source.
+// Sequential returns a sampler that keeps the units in order: 0, 1, 2 and so on. Its batches may be
+// views of the source.
 func Sequential() Sampler { return sequential{} }
 
 type sequential struct{}
@@ -17,7 +17,7 @@ func (sequential) Order(e Epoch) (Order, error) { return ascending(e.Units), nil
 // String implements [Sampler].
 func (sequential) String() string { return "sequential" }
 
-// An ascending is the order of so many units in which each is at its own position.
+// An ascending is the order 0, 1, 2 ... of n units.
 type ascending int
 
 // Len implements [Order].
@@ -31,7 +31,7 @@ func (n ascending) AppendTo(dst []int, start, stop int) []int {
 	return dst
 }
 
-// A listed is an order that is written out.
+// A listed is an order that is kept as a list.
 type listed []int
 
 // Len implements [Order].

@@ -7,13 +7,13 @@ import (
 	"github.com/go-tensordict/tensordict/internal/splitmix"
 )
 
-// maxListed is the number of units up to which a permutation is written out, which takes 8 bytes a
-// unit. Above it a permutation takes no memory, but twice as long a unit.
+// maxListed is the largest number of units for which a permutation is kept as a list, which takes 8
+// bytes per unit. A longer one takes no memory, but twice the time per unit.
 const maxListed = 50_000
 
-// Random returns a sampler that puts the units in a random order, each once, another one in each
-// epoch. Up to 50,000 units the order is written out at the beginning of the epoch; that of more
-// takes no memory: a Feistel network says what is at a position.
+// Random returns a sampler that puts the units, each once, in a random order, which differs from
+// epoch to epoch. Up to 50,000 units the order is computed as a list at the beginning of the epoch.
+// For more units it takes no memory: a Feistel network computes the unit at a position.
 func Random() Sampler { return random{} }
 
 type random struct{}
@@ -24,10 +24,10 @@ func (random) Order(e Epoch) (Order, error) { return permuted(e.Units, e.key()),
 // String implements [Sampler].
 func (random) String() string { return "random" }
 
-// permuted returns a random order of n units, each once, the same for the same key.
+// permuted returns a random order of n units, each once. Equal keys give equal orders.
 func permuted(n int, key uint64) Order { return permutedIn(n, key, maxListed) }
 
-// permutedIn is permuted with a limit of its own up to which the order is written out.
+// permutedIn is permuted with limit in place of maxListed.
 func permutedIn(n int, key uint64, limit int) Order {
 	if n > limit {
 		return newFeistel(n, key)
@@ -35,7 +35,7 @@ func permutedIn(n int, key uint64, limit int) Order {
 	return shuffled(n, key)
 }
 
-// shuffled returns a random order that is written out (Fisher and Yates; Durstenfeld 1964).
+// shuffled returns a random order as a list (Fisher and Yates; Durstenfeld 1964).
 func shuffled(n int, key uint64) listed {
 	order := make(listed, n)
 	for i := range order {
@@ -46,13 +46,13 @@ func shuffled(n int, key uint64) listed {
 	return order
 }
 
-// rounds is how many rounds a [feistel] has.
+// rounds is the number of rounds of a [feistel].
 const rounds = 6
 
-// A feistel is a random order of n units that takes no memory: a Feistel network permutes the cells
-// of a grid of low x high, which are numbered row by row and hardly more than n; the number of a
-// cell that is n or more goes through it again until it is less (Black and Rogaway, Ciphers with
-// Arbitrary Finite Domains, 2002, have both: a generalized network and cycle walking).
+// A feistel is a random order of n units that takes no memory. A Feistel network permutes the cells
+// of a grid of low x high, which are numbered row by row; there are few more than n. If the result
+// is n or more, the network is applied again until it is less (Black and Rogaway, Ciphers with
+// Arbitrary Finite Domains, 2002, describe both the generalized network and cycle walking).
 type feistel struct {
 	n         int
 	low, high uint64
@@ -89,8 +89,8 @@ func (f *feistel) at(position int) int {
 	return int(x)
 }
 
-// permute returns what the network makes of the number of a cell. Each pair of rounds moves it
-// first along its row, then along its column. Nothing depends on a branch, so that the processor
+// permute applies the network to the number of a cell. Each pair of rounds moves the cell first
+// along its row, then along its column. There are no unpredictable branches, so that the processor
 // works on several positions at a time.
 func (f *feistel) permute(x uint64) uint64 {
 	low, high := x%f.low, x/f.low
@@ -107,7 +107,7 @@ func (f *feistel) permute(x uint64) uint64 {
 	return high*f.low + low
 }
 
-// scramble returns 64 bits, of which the highest depend on all of x and key.
+// scramble returns 64 bits, the highest of which depend on all bits of x and key.
 func scramble(x, key uint64) uint64 {
 	x = (x ^ key) * 0x9e3779b97f4a7c15
 	return (x ^ x>>32) * 0xd6e8feb86659fd93

@@ -2,9 +2,8 @@ package sampler
 
 import "fmt"
 
-// Rows returns a batching of size rows a batch. The last batch has the rows that are left, or, with
-// dropLast, is left out unless it has as many as the others. It returns [ErrSize] if size is below
-// 1.
+// Rows returns a batching of size rows per batch. The last batch has the remaining rows; with
+// dropLast it is left out if it has fewer than size. Rows returns [ErrSize] if size is below 1.
 func Rows(size int, dropLast bool) (Batching, error) {
 	if err := checkSize(size); err != nil {
 		return nil, err
@@ -12,7 +11,7 @@ func Rows(size int, dropLast bool) (Batching, error) {
 	return rows{size, dropLast}, nil
 }
 
-// checkSize returns ErrSize if a batch cannot have a size.
+// checkSize returns ErrSize unless size is a valid batch size.
 func checkSize(size int) error {
 	if size < 1 {
 		return fmt.Errorf("%w: got a batch size of %d, want at least 1", ErrSize, size)
@@ -42,7 +41,7 @@ func (r rows) String() string {
 	return fmt.Sprintf("batches of %d rows", r.size)
 }
 
-// count returns how many batches of a size n units make.
+// count returns the number of batches of size units for n units.
 func count(n, size int, dropLast bool) int {
 	switch {
 	case n == NoEnd:

@@ -2,14 +2,15 @@ package sampler
 
 import "fmt"
 
-// A Share says which part of something one of several processes takes. The zero Share is all of it.
+// A Share is the part of something that one of several processes takes. The zero Share is all of
+// it.
 type Share struct {
-	Rank  int  // of the process, from 0 to World-1
-	World int  // how many processes there are; 0: 1
-	Drop  bool // leave out what is left over, instead of repeating what comes first
+	Rank  int  // rank of the process, from 0 to World-1
+	World int  // number of processes; 0 means 1
+	Drop  bool // leave out the remainder, instead of repeating the first things
 }
 
-// maxWorld is how many processes there may be.
+// maxWorld is the largest number of processes.
 const maxWorld = 1 << 20
 
 // Check returns [ErrRank] if World is negative or above 2^20, or Rank is not from 0 to World-1.
@@ -18,15 +19,15 @@ func (s Share) Check() error {
 		return fmt.Errorf("%w: got a world of %d, want at most %d", ErrRank, s.World, maxWorld)
 	}
 	if s.World < 0 || s.Rank < 0 || s.Rank >= s.world() {
-		return fmt.Errorf("%w: got rank %d of a world of %d, want one from 0 on below it", ErrRank, s.Rank, s.World)
+		return fmt.Errorf("%w: got rank %d of a world of %d, want a rank from 0 to World-1", ErrRank, s.Rank, s.World)
 	}
 	return nil
 }
 
 func (s Share) world() int { return max(1, s.World) }
 
-// Count returns how many of n things a rank takes, which is the same for all ranks: n / World,
-// rounded up, or down with Drop. Of things without end, NoEnd, it takes so many too.
+// Count returns the number of things that a rank takes of n things. It is the same for all ranks: n
+// / World, rounded up, or down with Drop. Of endlessly many, NoEnd, each rank takes NoEnd.
 func (s Share) Count(n int) int {
 	if n == NoEnd || n == 0 {
 		return n
@@ -37,8 +38,8 @@ func (s Share) Count(n int) int {
 	return (n-1)/s.world() + 1
 }
 
-// at returns which of n things is the i-th that the rank takes, i from 0 to Count(n)-1: those at
-// Rank, Rank + World and so on, which go on from 0 at n.
+// at returns the i-th of n things that the rank takes; i is from 0 to Count(n)-1. The rank takes
+// those at Rank, Rank + World and so on, beginning again at 0 after the last.
 func (s Share) at(i, n int) int {
 	at := uint(i)*uint(s.world()) + uint(s.Rank)
 	if n == NoEnd {
@@ -47,15 +48,15 @@ func (s Share) at(i, n int) int {
 	return int(at % uint(n))
 }
 
-// Shard returns a sampler of a share of the order of s: what is at the positions Rank, Rank +
-// World, Rank + 2*World and so on. All ranks get equally many. If the order of s cannot be divided,
-// it wraps around, repeatedly if necessary, or, with Drop, what is left over is left out. A share
-// of an order without end has no end.
+// Shard returns a sampler of a share of the order of s: the units at the positions Rank, Rank +
+// World, Rank + 2*World and so on. All ranks get equally many. If the length of the order is not
+// divisible by World, the order wraps around, repeatedly if necessary; with Drop the remainder is
+// left out. A share of an endless order is endless.
 //
 //	half, err := sampler.Shard(sampler.Sequential(), sampler.Share{Rank: 1, World: 2}) // 1, 3, 5
 //
-// It returns the error of [Share.Check], and [ErrNil] if s is nil. The sampler's description does
-// not contain the rank: the state of one rank fits the others.
+// Shard returns the error of [Share.Check], and [ErrNil] if s is nil. The description of the
+// sampler does not contain the rank, so that the state of one rank fits the others.
 func Shard(s Sampler, share Share) (Sampler, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: got nil, to shard", ErrNil)
@@ -89,7 +90,7 @@ func (s shard) String() string {
 	return fmt.Sprintf("shard of %d, %s, of %v", s.share.world(), rest, s.inner)
 }
 
-// A shardOrder is the [Order] of a shard, of an order of n positions.
+// A shardOrder is the [Order] of a shard. n is the length of inner.
 type shardOrder struct {
 	inner Order
 	share Share

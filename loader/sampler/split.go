@@ -9,37 +9,38 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Split deals n rows at random to parts of the given sizes, such as a training and a test set, and
-// returns the rows of each part in ascending order:
+// Split divides n rows at random into parts of the given sizes, such as a training and a test set,
+// and returns the rows of each part in ascending order:
 //
 //	Split(100, []int{80, 20}, 1)             // 80 rows and 20 rows
 //	Split(100, []float64{0.8, 0.1, 0.1}, 1)  // 80, 10 and 10 rows
 //
-// Sizes of type int are numbers of rows, which add up to n. Those of type float64 are fractions of
-// n, which add up to 1, give or take 1e-9. A fraction f makes a part of floor(n*f) rows; the rows
-// left over go to the first parts, one each, as in torch.utils.data.random_split. Parts may be
-// empty.
+// Sizes of type int are numbers of rows, which add up to n. Sizes of type float64 are fractions of
+// n, which add up to 1 within 1e-9. A fraction f makes a part of floor(n*f) rows; the remaining
+// rows go to the first parts, one each, as in torch.utils.data.random_split. Parts may be empty.
 //
-// Parts depend on n, the sizes and the seed alone, on every platform. They share no rows, and lie in
-// one array of n numbers. loader.Subset makes a source of a part, [Among] a sampler.
+// The parts depend only on n, the sizes and the seed, and are the same on every platform. No row is
+// in two parts. The parts share one array of n numbers. loader.Subset makes a source from a part,
+// [Among] a sampler.
 //
-// Split returns [ErrSize] if n is negative or above 2^31 - 1, there are no sizes, one is negative or
-// NaN, or they do not add up.
+// Split returns [ErrSize] if n is negative or above 2^31 - 1, if there are no sizes, if a size is
+// negative or NaN, or if the sizes do not add up.
 func Split[S int | float64](n int, sizes []S, seed uint64) ([][]int, error) {
 	counts, err := countsOf(n, sizes)
 	if err != nil {
 		return nil, err
 	}
-	return dealt(n, counts, seed), nil
+	return divided(n, counts, seed), nil
 }
 
-// SplitGroups is [Split] of groups of rows, those with equal ids wherever they lie: all rows of a
-// group are in one part.
+// SplitGroups is [Split] of groups of rows with equal ids, which need not be consecutive: all rows
+// of a group are in one part.
 //
 //	ids [N], integers or bools -> the rows of each part, ascending
 //
-// Sizes are numbers of groups, or fractions of that number. If groups differ in size, the rows of a
-// part are in proportion on average only. SplitGroups also returns the errors of [NewGroups].
+// Sizes are numbers of groups, or fractions of that number. If groups differ in size, the numbers
+// of rows are in that proportion only on average. SplitGroups also returns the errors of
+// [NewGroups].
 func SplitGroups[S int | float64](ids *tensor.Tensor, sizes []S, seed uint64) ([][]int, error) {
 	groups, err := NewGroups(ids, GroupOptions{})
 	if err != nil {
@@ -61,14 +62,14 @@ func SplitGroups[S int | float64](ids *tensor.Tensor, sizes []S, seed uint64) ([
 	return parts, nil
 }
 
-// Folds deals n rows at random to k folds for cross-validation, and returns the rows of each in
-// ascending order. Folds differ in size by at most one row, the larger ones first. A fold is what a
-// model is tested on, and the other folds are what it is trained on. The parts are those of [Split]
-// into such sizes; for folds of whole groups, give [SplitGroups] k equal fractions.
+// Folds divides n rows at random into k folds for cross-validation, and returns the rows of each in
+// ascending order. Folds differ in size by at most one row, the larger ones first. A model is
+// tested on one fold and trained on the others. The result is that of [Split] with these sizes; for
+// folds of whole groups, call [SplitGroups] with k equal fractions.
 //
-// Folds returns [ErrSize] unless k is from 2 to n, and n at most 2^31 - 1.
+// Folds returns [ErrSize] unless k is from 2 to n, and n is at most 2^31 - 1.
 func Folds(n, k int, seed uint64) ([][]int, error) {
-	if err := checkDealt(n); err != nil {
+	if err := checkSplit(n); err != nil {
 		return nil, err
 	}
 	if k < 2 || k > n {
@@ -76,12 +77,12 @@ func Folds(n, k int, seed uint64) ([][]int, error) {
 	}
 	counts := make([]int, k)
 	addEvenly(counts, n)
-	return dealt(n, counts, seed), nil
+	return divided(n, counts, seed), nil
 }
 
-// dealt returns the rows of parts whose sizes add up to n. Its random numbers are not those of an
-// epoch.
-func dealt(n int, counts []int, seed uint64) [][]int {
+// divided returns the rows of parts whose sizes, counts, add up to n. Its random numbers are
+// independent of those of epochs.
+func divided(n int, counts []int, seed uint64) [][]int {
 	rows := permuted(n, splitmix.Mix(splitmix.Mix(1, seed), 0)).AppendTo(make([]int, 0, n), 0, n)
 	parts := make([][]int, len(counts))
 	for i, count := range counts {
@@ -91,9 +92,9 @@ func dealt(n int, counts []int, seed uint64) [][]int {
 	return parts
 }
 
-// countsOf returns the numbers of rows that sizes stand for.
+// countsOf returns the numbers of rows for sizes.
 func countsOf[S int | float64](n int, sizes []S) ([]int, error) {
-	if err := checkDealt(n); err != nil {
+	if err := checkSplit(n); err != nil {
 		return nil, err
 	}
 	if len(sizes) == 0 {
@@ -108,8 +109,8 @@ func countsOf[S int | float64](n int, sizes []S) ([]int, error) {
 	panic("sampler: impossible: sizes of another type")
 }
 
-// checkDealt returns ErrSize if n rows cannot be listed.
-func checkDealt(n int) error {
+// checkSplit returns ErrSize if n rows cannot be listed.
+func checkSplit(n int) error {
 	if n < 0 || n > math.MaxInt32 {
 		return fmt.Errorf("%w: got %d rows to split, want from 0 to %d", ErrSize, n, math.MaxInt32)
 	}
@@ -124,17 +125,17 @@ func checkCounts(n int, counts []int) error {
 			return fmt.Errorf("%w: got size %d of part %d, want at least 0", ErrSize, count, i)
 		}
 		if count > left {
-			return fmt.Errorf("%w: got sizes of parts that add up to more than %d, which are all rows, or groups, to split", ErrSize, n)
+			return fmt.Errorf("%w: got sizes of parts that add up to more than %d, the number of rows or groups to split", ErrSize, n)
 		}
 		left -= count
 	}
 	if left > 0 {
-		return fmt.Errorf("%w: got sizes of parts that add up to %d, want the %d rows, or groups, to split", ErrSize, n-left, n)
+		return fmt.Errorf("%w: got sizes of parts that add up to %d, want %d, the number of rows or groups to split", ErrSize, n-left, n)
 	}
 	return nil
 }
 
-// fractionsOf returns the sizes of parts that are fractions of n.
+// fractionsOf returns the sizes of parts for fractions of n.
 func fractionsOf(n int, fractions []float64) ([]int, error) {
 	counts, sum, left := make([]int, len(fractions)), 0.0, n
 	for i, f := range fractions {
@@ -151,7 +152,8 @@ func fractionsOf(n int, fractions []float64) ([]int, error) {
 	return counts, nil
 }
 
-// addEvenly adds n to counts in all: to each as much, or to the first ones 1 more.
+// addEvenly adds n to counts in total: the same to each, and 1 more to the first ones if n is not
+// divisible.
 func addEvenly(counts []int, n int) {
 	for i := range counts {
 		counts[i] += (n + len(counts) - 1 - i) / len(counts)

@@ -4,27 +4,27 @@ import "fmt"
 
 // A Spread says how close to uniform the orders of Blocks are.
 type Spread struct {
-	Window int // units that are in a random order together
-	Block  int // units of a block, which are in one window
+	Window int // units in a window, which are shuffled together
+	Block  int // units in a block, which are in the same window
 
-	// Neighbours is the share of positions that hold a unit of the same block as the next position,
-	// and Uniform what that share is in a uniform order.
+	// Neighbours is the fraction of positions with a unit of the same block as the next position.
+	// Uniform is that fraction in a uniform order.
 	Neighbours, Uniform float64
 
-	// Reach is how far apart in the order units are that follow each other in the data: 1 is as far
-	// as in a uniform order.
+	// Reach is the distance in the order of units that are consecutive in the data, relative to a
+	// uniform order, where it is 1.
 	Reach float64
 }
 
-// String describes the spread in a line.
+// String describes the spread in one line.
 func (s Spread) String() string {
 	return fmt.Sprintf("windows of %d units in blocks of %d: %.3g%% of neighbours of one block, uniform %.3g%%; reach %.3g%%",
 		s.Window, s.Block, 100*s.Neighbours, 100*s.Uniform, 100*s.Reach)
 }
 
 // Spread returns how close to uniform the orders of Blocks with these options are, on average, for
-// so many units of so many bytes. Reach takes all pairs of blocks for equally far apart. It returns
-// [ErrSize] if Blocks does.
+// units units of unitBytes bytes. Reach assumes that all pairs of blocks are equally far apart.
+// Spread returns [ErrSize] if Blocks does.
 func (o BlockOptions) Spread(units, unitBytes int) (Spread, error) {
 	g, err := o.geometry(units, unitBytes)
 	if err != nil {
@@ -43,8 +43,8 @@ func (o BlockOptions) Spread(units, unitBytes int) (Spread, error) {
 	return s, nil
 }
 
-// reach returns Spread.Reach. Of two units of different blocks, the distance is what is left of the
-// mean over all pairs when those of one block are taken out.
+// reach returns Spread.Reach. The distance of two units of different blocks is the mean over all
+// pairs without the pairs of one block.
 func (g geometry) reach() float64 {
 	n, t := float64(g.n), g.together()
 	uniform, pairs := (n+1)/3, n*(n-1)/2
@@ -56,18 +56,18 @@ func (g geometry) reach() float64 {
 	return distance / ((n - 1) * uniform)
 }
 
-// A togetherness sums up, over all windows, what units of one block have to do with each other.
+// A togetherness has sums, over all windows, about units of the same block.
 type togetherness struct {
-	neighbours float64 // of positions, on average
-	pairs      float64 // of units
-	distance   float64 // of all pairs
-	steps      float64 // the distance of those pairs that follow each other in the data
+	neighbours float64 // positions with a unit of the same block next, on average
+	pairs      float64 // pairs of units
+	distance   float64 // total distance of these pairs
+	steps      float64 // total distance of the pairs that are consecutive in the data
 }
 
-// together returns the mean over the windows that the short block may be in.
+// together returns the mean over the windows that may contain the short block.
 func (g geometry) together() togetherness {
 	last := g.blocks - (g.blocks-1)/g.window*g.window // blocks of the last window
-	in := float64(last) / float64(g.blocks)           // how often the short one is among them
+	in := float64(last) / float64(g.blocks)           // probability that the short one is among them
 	full := float64((g.blocks - 1) / g.window)
 	var t togetherness
 	t.add(in, g.windowOf(last, true))
@@ -87,7 +87,8 @@ func (t *togetherness) add(times float64, w togetherness) {
 	t.steps += times * w.steps
 }
 
-// windowOf returns the sums of one window of so many blocks, of which one may be the short one.
+// windowOf returns the sums of one window of blocks blocks; if short is set, one of them is the
+// short one.
 func (g geometry) windowOf(blocks int, short bool) togetherness {
 	size := float64(g.block)
 	units, steps, ordered := float64(blocks)*size, float64(blocks)*(size-1), float64(blocks)*size*(size-1)

@@ -1,12 +1,11 @@
 package sampler
 
-// groupStarts returns where in ids each run of equal ones begins, and, last, how many ids there
-// are:
+// groupStarts returns the index at which each run of equal ids begins, followed by len(ids):
 //
 //	[5 5 8 8 8 1] -> [0 2 5 6]
 //	[] -> [0]
 //
-// So run g has the positions from starts[g] to starts[g+1].
+// Run g has the positions from starts[g] up to, not including, starts[g+1].
 func groupStarts[T comparable](ids []T) []int {
 	if len(ids) == 0 {
 		return []int{0}

@@ -12,26 +12,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// StratifiedOptions say how often Stratified takes each class. The zero value is the default.
+// StratifiedOptions say how often Stratified draws from each class. The zero value is the default.
 type StratifiedOptions struct {
-	Balanced bool // all classes equally often, in as many draws as there are units
+	Balanced bool // draw from all classes equally often; an epoch has as many draws as there are units
 }
 
-// Stratified returns a sampler of all units, each once, in an order of which every stretch has the
-// classes in the proportions of the whole: of a class with c of the N units, any m units that
-// follow each other have less than 2 more or fewer than m*c/N. Units of one class are in a random
-// order.
+// Stratified returns a sampler of all units, each once, in an order in which every stretch has the
+// classes in the proportions of the whole: for a class with c of the N units, the number of its
+// units in any m consecutive positions differs by less than 2 from m*c/N. Units of one class are in
+// random order.
 //
 //	labels [N] -> classes, those of equal labels
 //
-// Balanced classes take turns instead, in an order that is random but the same all through the
-// epoch. Units of classes with fewer than N/C, of C classes, are drawn repeatedly, which counts as
-// repetitions; of larger classes some are left out.
+// With Balanced, classes take turns instead, in a random order that is the same throughout the
+// epoch. Units of classes with fewer than N/C units, for C classes, are drawn repeatedly, as
+// repetitions; units of larger classes are left out.
 //
-// It returns tensor.ErrKind if labels is nil, tensor.ErrDType if they are not integers or bools,
-// shapeops.ErrDim if they do not have one dim, and tensor.ErrMeta if they have no elements. The
-// sampler's Order returns [ErrUnits] if there are not as many units as labels. The sampler shares
-// no memory with labels, and takes up to 16 bytes a unit; each order takes up to 8 more.
+// Stratified returns tensor.ErrKind if labels is nil, tensor.ErrDType unless they are integers or
+// bools, shapeops.ErrDim unless they have one dim, and tensor.ErrMeta if they have no elements. The
+// sampler's Order returns [ErrUnits] unless there are as many units as labels. The sampler shares
+// no memory with labels. It takes up to 16 bytes per unit; each order takes up to 8 more.
 func Stratified(labels *tensor.Tensor, opt StratifiedOptions) (Sampler, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
@@ -43,7 +43,7 @@ func Stratified(labels *tensor.Tensor, opt StratifiedOptions) (Sampler, error) {
 	return newStratified(groups, opt)
 }
 
-// checkLabels returns an error if a tensor does not say which class each unit is of.
+// checkLabels returns an error unless labels are valid labels of units.
 func checkLabels(labels *tensor.Tensor) error {
 	switch {
 	case labels == nil:
@@ -61,7 +61,7 @@ func checkLabels(labels *tensor.Tensor) error {
 type stratified struct {
 	balanced bool
 	n        int
-	classes  [][]int64 // the units of each, the smallest class first
+	classes  [][]int64 // units of each class, the smallest class first
 	pattern  *interleave
 	digest   string
 }
@@ -84,7 +84,7 @@ func newStratified(groups *arith.Groups, opt StratifiedOptions) (Sampler, error)
 	return s, nil
 }
 
-// counts returns how often each class is to be drawn, in proportion.
+// counts returns how often each class is drawn from, in proportion.
 func (s *stratified) counts() []int {
 	counts := make([]int, len(s.classes))
 	for i, class := range s.classes {
@@ -105,9 +105,8 @@ func (s *stratified) String() string {
 	return fmt.Sprintf("%s by %d labels of %d classes (sum %s)", kind, s.n, len(s.classes), s.digest)
 }
 
-// Order implements [Sampler]. Classes that have the same place in the pattern, as those of equal
-// size do, change places at random. Where the pattern begins is random too, unless all have the
-// same.
+// Order implements [Sampler]. Classes with equal counts in the pattern swap places at random. The
+// pattern begins at a random position, unless Balanced is set.
 func (s *stratified) Order(e Epoch) (Order, error) {
 	if err := e.checkUnits(s.n, "labels"); err != nil {
 		return nil, err
@@ -123,7 +122,7 @@ func (s *stratified) Order(e Epoch) (Order, error) {
 	return o, nil
 }
 
-// places returns which class is at each part of the pattern.
+// places returns the class at each part of the pattern.
 func (s *stratified) places(key uint64) []int {
 	places := make([]int, 0, len(s.classes))
 	for start, counts := 0, s.pattern.counts; start < len(counts); start = len(places) {
@@ -138,15 +137,14 @@ func (s *stratified) places(key uint64) []int {
 	return places
 }
 
-// A drawnClass is a class of an epoch. What is at a position of its order is a unit of the class,
-// as in an order of the class alone.
+// A drawnClass is a class in an epoch. order holds indexes of units.
 type drawnClass struct {
 	units []int64
 	order Order
 }
 
-// draw returns a class of an epoch: all units in a random order, or, if more are to be drawn, one
-// random order after the other.
+// draw returns a class in an epoch: all its units in random order or, if there are more draws than
+// units, one random order after the other.
 func (s *stratified) draw(units []int64, key uint64) drawnClass {
 	if !s.balanced {
 		return drawnClass{units, permuted(len(units), key)}
@@ -165,8 +163,8 @@ func (s *stratified) draw(units []int64, key uint64) drawnClass {
 	return drawnClass{units, order}
 }
 
-// A stratifiedOrder is the [Order] of stratified, of n units. Position p is position p + turn of
-// the pattern.
+// A stratifiedOrder is the [Order] of stratified. n is the number of units. Position p is position
+// p + turn of the pattern.
 type stratifiedOrder struct {
 	n, turn int
 	pattern *interleave

@@ -11,22 +11,23 @@ import (
 
 // WeightedOptions say how Weighted draws. The zero value is the default.
 type WeightedOptions struct {
-	Draws              int  // an epoch; 0: as many as there are weights, or of positive ones
-	WithoutReplacement bool // draw no unit twice in an epoch
+	Draws              int  // draws in an epoch; 0 means one for each weight, or for each positive one if WithoutReplacement
+	WithoutReplacement bool // draw each unit at most once in an epoch
 }
 
-// Weighted returns a sampler that draws units at random: unit u, with a probability in proportion
-// to weights[u]. Each draw is a repetition, u + p*N at position p, of N units, so that random
-// transforms differ. WithoutReplacement, what is drawn is out of the next draws. The weights are
-// copied. NoEnd draws make an order without end.
+// Weighted returns a sampler that draws units at random: unit u with a probability in proportion to
+// weights[u]. The draw at position p is a repetition, u + p*N, of N units, so that random
+// transforms differ. With WithoutReplacement, a unit is drawn at most once. The weights are copied.
+// If Draws is NoEnd, the order is endless.
 //
-// With replacement the order takes no memory; what Weighted makes at once takes 16 bytes a unit
-// (the alias method; Vose 1991). Without, it is sorted at the beginning of the epoch (Efraimidis
-// and Spirakis 2006).
+// With replacement, the order takes no memory, and the sampler takes 16 bytes per unit (the alias
+// method; Vose 1991). Without replacement, the order is sorted at the beginning of the epoch
+// (Efraimidis and Spirakis 2006).
 //
-// It returns [ErrWeight] if a weight is negative or not finite, if none is positive, or if fewer
-// are than there are draws of a unit each; and [ErrSize] if Draws is negative. The sampler's Order
-// returns [ErrUnits] if there are not as many units as weights.
+// Weighted returns [ErrWeight] if a weight is negative or not finite, if no weight is positive, or
+// if WithoutReplacement is set and there are fewer positive weights than draws; and [ErrSize] if
+// Draws is negative. The sampler's Order returns [ErrUnits] unless there are as many units as
+// weights.
 func Weighted(weights []float64, opt WeightedOptions) (Sampler, error) {
 	positive, err := checkWeights(weights)
 	switch {
@@ -42,7 +43,7 @@ func Weighted(weights []float64, opt WeightedOptions) (Sampler, error) {
 	return &weighted{newAlias(weights), opt.Draws, digestOf(weights)}, nil
 }
 
-// checkWeights returns how many weights are positive, and an error if they cannot be used.
+// checkWeights returns the number of positive weights, and an error if weights are invalid.
 func checkWeights(weights []float64) (int, error) {
 	positive := 0
 	for i, w := range weights {
@@ -59,7 +60,7 @@ func checkWeights(weights []float64) (int, error) {
 	return positive, nil
 }
 
-// digestOf returns a sum of weights.
+// digestOf returns a checksum of weights.
 func digestOf(weights []float64) string {
 	all := make([]int64, len(weights))
 	for i, w := range weights {
@@ -109,16 +110,16 @@ func (o *drawn) AppendTo(dst []int, start, stop int) []int {
 	return dst
 }
 
-// An alias is a table to draw from: each cell is as likely as any other and is the choice between
-// its own unit and another one.
+// An alias is a table to draw from. Each cell is equally likely, and is a choice between its own
+// unit and another one.
 type alias []cell
 
 type cell struct {
-	keep  uint64 // how likely the cell's own unit is, of 2^64
+	keep  uint64 // probability of the cell's own unit, times 2^64
 	other int
 }
 
-// draw returns the unit that x, of 64 random bits, stands for.
+// draw maps 64 random bits to a unit.
 func (a alias) draw(x uint64) int {
 	at, rest := bits.Mul64(x, uint64(len(a)))
 	if rest < a[at].keep {
@@ -127,8 +128,8 @@ func (a alias) draw(x uint64) int {
 	return a[at].other
 }
 
-// newAlias returns the table of weights, of which one is positive. What rounding leaves over keeps
-// its cell, or leaves it to the heaviest if it must never be drawn.
+// newAlias returns the table for weights, at least one of which is positive. Cells left over
+// because of rounding keep their own unit, or, if its weight is 0, the heaviest unit.
 func newAlias(weights []float64) alias {
 	shares, heaviest := sharesOf(weights), slices.Index(weights, slices.Max(weights))
 	a := make(alias, len(shares))
@@ -155,8 +156,8 @@ func newAlias(weights []float64) alias {
 	return a
 }
 
-// sharesOf returns the weights in proportion, with a mean of 1. They are divided by the largest
-// first: neither their sum nor a quotient overflows.
+// sharesOf returns the weights scaled to a mean of 1. It divides by the largest weight first, so
+// that neither the sum nor a quotient overflows.
 func sharesOf(weights []float64) []float64 {
 	largest, sum := slices.Max(weights), 0.0
 	shares := make([]float64, len(weights))

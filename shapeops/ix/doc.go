@@ -1,4 +1,4 @@
-// Package ix spells index expressions, which select a part of a tensor or of a dictionary. An
+// Package ix has index expressions, which select a part of a tensor or of a dictionary. An
 // expression is a list of [Index] values, outermost dim first, as in NumPy and torch.
 //
 //	td.Index(ix.At(0))                        // td[0]          drops the dim
@@ -11,8 +11,8 @@
 // [Parse] reads the text form and [Format] prints it.
 //
 // An Index is a value that holds numbers, never a tensor: it can be stored, compared by its text,
-// and used any number of times against any shape. What an expression means for a given shape, and
-// whether it fits, is the business of package shapeops.
+// and used any number of times for any shape. Package shapeops applies it to a shape, and checks
+// that it fits.
 //
 // # Memory and concurrency
 //

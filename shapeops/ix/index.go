@@ -6,52 +6,52 @@ import (
 	"slices"
 )
 
-// End, as the stop of a [Range], means up to and with the last position.
+// End, as the stop of a [Range], means up to and including the last position.
 const End = math.MaxInt
 
 // A Kind says what an [Index] does.
 type Kind uint8
 
-// The kinds of [Index].
+// The kinds of an [Index].
 const (
 	KindAll   Kind = iota // keeps a dim whole
-	KindRest              // as many [All] as are needed
+	KindRest              // keeps all dims that other parts do not index
 	KindNew               // adds a dim of size 1
 	KindAt                // picks one position and drops the dim
 	KindRange             // picks every step-th position from start up to stop
 	KindTake              // picks listed positions
 	KindMask              // picks where a mask is true; covers as many dims as the mask has
-	kindBad               // was built from arguments that contradict each other
+	kindBad               // was made from arguments that contradict each other
 )
 
-// An Index selects along one dim; a mask along as many as it has. The zero Index is [All].
-// Safe for concurrent use.
+// An Index selects along one dim; a mask selects along all its dims. The zero Index is [All]. Safe
+// for concurrent use.
 type Index struct {
 	kind              Kind
 	flaw              flaw
 	start, stop, step int
 	list              []int
 	bits              []bool // of a mask
-	count             int    // how many of bits are true
-	shape             []int  // of list; of the mask
+	count             int    // number of true bits
+	shape             []int  // shape of list, or of the mask
 }
 
-// The parts of an expression that need no number.
+// Parts of an expression that have no arguments.
 var (
 	All  = Index{}               // ":": the whole dim
-	Rest = Index{kind: KindRest} // "...": all dims that the other parts leave; at most once
-	New  = Index{kind: KindNew}  // "new": a dim of size 1 that was not there
+	Rest = Index{kind: KindRest} // "...": all dims that other parts do not index; at most once
+	New  = Index{kind: KindNew}  // "new": inserts a dim of size 1
 )
 
-// At picks position i and drops the dim. -1 is the last position; one out of range is an error when
-// the expression is used.
+// At picks position i and drops the dim. A negative i counts from the end. A position out of range
+// is an error when the expression is used.
 func At(i int) Index { return Index{kind: KindAt, start: i} }
 
-// Range picks positions start, start+1, ... up to but not including stop, and keeps the dim.
-// Negative numbers count from the end and both ends clamp, as in NumPy. The result shares memory.
+// Range picks positions start, start+1, ... up to, not including, stop, and keeps the dim. As in
+// NumPy, negative numbers count from the end and both ends are clamped. The result shares memory.
 func Range(start, stop int) Index { return Index{kind: KindRange, start: start, stop: stop, step: 1} }
 
-// Step returns x picking only every n-th of its positions, n > 0. x must be a [Range] or [All].
+// Step returns x with only every n-th of its positions, n > 0. x must be a [Range] or [All].
 func (x Index) Step(n int) Index {
 	switch {
 	case x.kind != KindRange && x.kind != KindAll:
@@ -71,9 +71,9 @@ func (x Index) Step(n int) Index {
 // It keeps list.
 func Take(list ...int) Index { return Index{kind: KindTake, list: list} }
 
-// TakeND picks listed positions in an arrangement of their own: the dim that it indexes is replaced
-// by the dims of shape, which is copied. list is row-major and is kept; with no shape, it holds one
-// position, and is [At] of it: the dim is dropped, and nothing copied.
+// TakeND picks listed positions in a shape: the dim that it indexes is replaced by the dims of
+// shape. list is row-major; TakeND keeps it, and copies shape. Without a shape, list has one
+// position, and TakeND is [At] of it, which drops the dim and copies nothing.
 func TakeND(list []int, shape ...int) Index {
 	if size(shape) != len(list) {
 		return bad(flawTake)
@@ -87,17 +87,17 @@ func TakeND(list []int, shape ...int) Index {
 	return Index{kind: KindTake, list: list, shape: slices.Clone(shape)}
 }
 
-// Mask picks the positions where bits, row-major, is true: one result dim for the len(shape) dims
-// that it covers. Without a shape it is a mask over one dim. The result is a copy. Mask keeps
-// neither bits nor shape.
+// Mask picks the positions where bits, row-major, is true. It covers len(shape) dims, which become
+// one dim of the result. Without a shape it covers one dim. The result is a copy. Mask copies bits
+// and shape.
 func Mask(bits []bool, shape ...int) Index {
 	own := append([]bool{}, bits...)
-	return MaskKeeping(own, count(own), shape...) // not of bits, which may lie in a mapped file
+	return MaskKeeping(own, count(own), shape...) // not count(bits): another process may change them
 }
 
-// MaskKeeping is [Mask] that keeps bits, which must not change for as long as the index, or a plan
-// made of it, is used, and takes the caller's word for how many of them are true: what is made with
-// another number is wrong, or panics.
+// MaskKeeping is [Mask] without a copy of bits, which must not change while the index, or a plan
+// made from it, is in use. count must be the number of true bits: with another number results are
+// wrong, or use panics.
 func MaskKeeping(bits []bool, count int, shape ...int) Index {
 	if len(shape) == 0 {
 		shape = []int{len(bits)}
@@ -108,12 +108,12 @@ func MaskKeeping(bits []bool, count int, shape ...int) Index {
 	return Index{kind: KindMask, bits: bits, count: count, shape: slices.Clone(shape)}
 }
 
-// Bool is a mask that covers no dim: true adds a dim of size 1, false one of size 0.
+// Bool is a mask that covers no dims: true adds a dim of size 1, false a dim of size 0.
 func Bool(b bool) Index {
 	return Index{kind: KindMask, bits: []bool{b}, count: one(b), shape: []int{}}
 }
 
-// count returns how many bits are true.
+// count returns the number of true bits.
 func count(bits []bool) int {
 	n := 0
 	for _, b := range bits {
@@ -122,7 +122,7 @@ func count(bits []bool) int {
 	return n
 }
 
-// one returns 1 for true. It compiles to no branch.
+// one returns 1 for true. It compiles to code without a branch.
 func one(b bool) int {
 	if b {
 		return 1
@@ -130,7 +130,7 @@ func one(b bool) int {
 	return 0
 }
 
-// size returns the product of a shape, or -1 if a size is negative or the product no int.
+// size returns the product of a shape, or -1 if a size is negative or the product overflows.
 func size(shape []int) int {
 	n := 1
 	for _, s := range shape {
@@ -142,22 +142,22 @@ func size(shape []int) int {
 	return n
 }
 
-// Kind says what x does.
+// Kind returns the kind of x.
 func (x Index) Kind() Kind { return x.kind }
 
 // Position returns the position that an [At] picks.
 func (x Index) Position() int { return x.start }
 
-// Bounds returns the numbers of a [Range], as they were given.
+// Bounds returns the arguments of a [Range].
 func (x Index) Bounds() (start, stop, step int) { return x.start, x.stop, x.step }
 
-// List returns the positions of a take, which the caller must not change, or the row-major
-// positions where a mask is true, in a list that is made for each call.
+// List returns the positions of a take; the caller must not change the slice. For a mask it returns
+// a new slice of the row-major positions where the mask is true.
 func (x Index) List() []int {
 	if x.kind != KindMask {
 		return x.list
 	}
-	list, n := make([]int, x.count+1), 0 // one more: each bit is noted, and overwritten unless it is true
+	list, n := make([]int, x.count+1), 0 // one more: each position is written, and kept if its bit is true
 	for i, b := range x.bits {
 		list[n] = i
 		n += one(b)
@@ -165,11 +165,11 @@ func (x Index) List() []int {
 	return list[:n:n]
 }
 
-// Bits returns what a mask was made of, and how many of it are true. The caller must not change it.
+// Bits returns the bits of a mask, and the number of true bits. The caller must not change the
+// slice.
 func (x Index) Bits() (bits []bool, count int) { return x.bits, x.count }
 
-// Shape returns the arrangement of a take's positions, or the shape of a mask. The caller must not
-// change it.
+// Shape returns the shape of the positions of a take, or of a mask. The caller must not change it.
 func (x Index) Shape() []int {
 	if x.kind == KindTake && x.shape == nil {
 		return []int{len(x.list)}
@@ -177,7 +177,7 @@ func (x Index) Shape() []int {
 	return x.shape
 }
 
-// Rank returns how many dims Shape has.
+// Rank returns the number of dims of Shape.
 func (x Index) Rank() int {
 	if x.kind == KindTake && x.shape == nil {
 		return 1
@@ -185,7 +185,7 @@ func (x Index) Rank() int {
 	return len(x.shape)
 }
 
-// Check returns an error if x was built from arguments that contradict each other.
+// Check returns an error if x was made from arguments that contradict each other.
 func (x Index) Check() error {
 	if x.kind == kindBad {
 		return flaws[x.flaw]
@@ -193,7 +193,7 @@ func (x Index) Check() error {
 	return nil
 }
 
-// A flaw says what was wrong with the arguments of an Index.
+// A flaw is a reason for which the arguments of an Index are invalid.
 type flaw uint8
 
 const (

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// ErrSyntax says that a text is no index expression.
+// ErrSyntax says that a text is not an index expression.
 var ErrSyntax = errors.New("index syntax")
 
-// Parse reads an expression: its parts with commas between them, each of them one of
+// Parse reads an expression: parts separated by commas. Each part is one of
 //
 //	:                   all
-//	...                 the rest
+//	...                 rest
 //	new                 a new dim (also: None, newaxis)
 //	-1                  at
 //	1:3  ::2  -4:       a range
-//	[0, 2, 5]           take; [0, 1, 2, 3]@2x2 takes in an arrangement of 2 by 2
+//	[0, 2, 5]           take; [0, 1, 2, 3]@2x2 takes in the shape [2 2]
 //	mask[TFT]           a mask; mask[TFTF]@2x2 over two dims, mask[T]@ over none
 //
-// The empty text is the empty expression. Parse returns [ErrSyntax], with the part at fault.
+// The empty text is the empty expression. Parse returns [ErrSyntax], with the invalid part.
 func Parse(text string) ([]Index, error) {
 	var expr []Index
 	if strings.TrimSpace(text) == "" {
@@ -36,7 +36,7 @@ func Parse(text string) ([]Index, error) {
 	return expr, nil
 }
 
-// splitParts cuts text at the commas outside of brackets.
+// splitParts splits text at the commas outside brackets.
 func splitParts(text string) []string {
 	var parts []string
 	start, inside := 0, false
@@ -138,7 +138,7 @@ func parseMask(s string) (Index, error) {
 	return x, x.Check()
 }
 
-// cutShape splits "...]@2x3" into what is before the bracket and the shape; without "@" the shape
+// cutShape splits "...]@2x3" into the text before the bracket and the shape. Without "@" the shape
 // is nil.
 func cutShape(s string) (body string, shape []int, err error) {
 	body, tail, ok := strings.Cut(s, "]")
@@ -163,7 +163,7 @@ func cutShape(s string) (body string, shape []int, err error) {
 	return body, shape, nil
 }
 
-// Format returns the text of an expression, as [Parse] reads it.
+// Format returns the text of an expression, which [Parse] reads.
 func Format(expr ...Index) string {
 	parts := make([]string, len(expr))
 	for i, x := range expr {
@@ -172,7 +172,7 @@ func Format(expr ...Index) string {
 	return strings.Join(parts, ", ")
 }
 
-// String returns the text of x, as [Parse] reads it.
+// String returns the text of x, which [Parse] reads.
 func (x Index) String() string {
 	switch x.kind {
 	case KindAll:
@@ -214,7 +214,7 @@ func (x Index) maskText() string {
 	return "mask[" + string(text) + "]" + x.shapeText()
 }
 
-// shapeText is the "@2x3" after a list that is not one-dimensional.
+// shapeText returns the "@2x3" after a list that is not one-dimensional.
 func (x Index) shapeText() string {
 	if x.shape == nil || x.kind == KindMask && len(x.shape) == 1 {
 		return ""

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A CrashMode says what a crash leaves of that which was not synced.
+// A CrashMode says which unsynced changes survive a crash.
 type CrashMode uint8
 
 const (
-	// Synced leaves only what was synced: the least.
+	// Synced keeps only synced changes.
 	Synced CrashMode = iota
-	// Current leaves everything: the most.
+	// Current keeps everything.
 	Current
-	// NamesFirst leaves all names but only synced bytes, as file systems do that write data late.
+	// NamesFirst keeps all names but only synced bytes, as file systems that write data late.
 	NamesFirst
-	// RemovalsFirst leaves what was synced less what was removed since, synced or not.
+	// RemovalsFirst keeps synced changes, and all removals, synced or not.
 	RemovalsFirst
 )
 
@@ -33,22 +33,22 @@ func (m CrashMode) String() string {
 	return fmt.Sprintf("CrashMode(%d)", uint8(m))
 }
 
-// Crash returns the disk that a crash would leave now. It shares nothing with d, has no faults, and
-// all on it is synced. d itself goes on.
+// Crash returns the disk as a crash would leave it now. It shares nothing with d, has no faults,
+// and everything on it is synced. d does not change.
 func (d *Disk) Crash(mode CrashMode) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &Disk{NoExchange: d.NoExchange, root: *crash{mode, make(map[*node]*node)}.after(&d.root, nil)}
 }
 
-// A crash copies what its mode leaves.
+// A crash copies the files that its mode keeps.
 type crash struct {
 	mode  CrashMode
-	files map[*node]*node // copies of files: one for all the names of a file
+	files map[*node]*node // copies of files: one for all names of a file
 }
 
-// after returns what is left of n. Directories on the way to n are above it: moves of which only
-// some are durable can make a directory contain itself, which ends here.
+// after returns the state of n after the crash. above are the directories on the way to n: if only
+// some of several moves are durable, a directory may contain itself; after ends there.
 func (c crash) after(n *node, above []*node) *node {
 	if n.isFile {
 		return c.file(n)
@@ -65,7 +65,7 @@ func (c crash) after(n *node, above []*node) *node {
 	return left
 }
 
-// file returns what is left of the file n.
+// file returns the state of the file n after the crash.
 func (c crash) file(n *node) *node {
 	left, ok := c.files[n]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// A Disk is a [vfs.FS] in memory. The zero Disk is empty, has no faults and can exchange.
+// A Disk is a [vfs.FS] in memory. The zero Disk is empty, has no faults and supports Exchange.
 //
 // The root always exists; relative paths start there too. Safe for concurrent use.
 type Disk struct {
@@ -27,14 +27,14 @@ var _ vfs.FS = (*Disk)(nil)
 // New returns an empty Disk.
 func New() *Disk { return new(Disk) }
 
-// Mkdir makes a directory, as [vfs.FS] says.
+// Mkdir implements [vfs.FS].
 func (d *Disk) Mkdir(path string, _ fs.FileMode) error {
 	return d.change("mkdir", path, func() error {
 		return d.add(path, new(node))
 	})
 }
 
-// Create makes a file for writing, as [vfs.FS] says.
+// Create implements [vfs.FS].
 func (d *Disk) Create(path string) (vfs.File, error) {
 	f := &file{disk: d, path: path, node: &node{isFile: true}}
 	err := d.change("create", path, func() error { return d.add(path, f.node) })
@@ -44,7 +44,7 @@ func (d *Disk) Create(path string) (vfs.File, error) {
 	return f, nil
 }
 
-// Resume opens a file for writing at its end, as [vfs.FS] says.
+// Resume implements [vfs.FS].
 func (d *Disk) Resume(path string, size int64) (vfs.File, error) {
 	f := &file{disk: d, path: path}
 	err := d.change("resume", path, func() (err error) {
@@ -66,7 +66,7 @@ func (d *Disk) Resume(path string, size int64) (vfs.File, error) {
 	return f, nil
 }
 
-// Chmod does nothing but to be counted: a Disk has no permissions.
+// Chmod only counts as an operation: a Disk has no permissions.
 func (d *Disk) Chmod(path string, _ fs.FileMode) error {
 	return d.change("chmod", path, func() error {
 		_, err := d.find(path)
@@ -79,7 +79,7 @@ func (d *Disk) Hold(string) (release func() error, err error) {
 	return func() error { return nil }, nil
 }
 
-// OpenDir opens a directory by its path: a Disk has one user, who does not move it meanwhile.
+// OpenDir opens a directory by its path: a Disk has one user, who does not rename it meanwhile.
 func (d *Disk) OpenDir(path string) (vfs.Dir, error) {
 	info, err := d.Lstat(path)
 	if err == nil && !info.IsDir() {
@@ -91,7 +91,7 @@ func (d *Disk) OpenDir(path string) (vfs.Dir, error) {
 	return dir{d, path}, nil
 }
 
-// Link gives a file a second name, as [vfs.FS] says.
+// Link implements [vfs.FS].
 func (d *Disk) Link(old, new string) error {
 	return d.change2("link", old, new, func() error {
 		n, err := d.find(old)
@@ -110,7 +110,7 @@ func (d *Disk) Link(old, new string) error {
 	})
 }
 
-// SyncDir makes the entries of a directory durable, as [vfs.FS] says.
+// SyncDir implements [vfs.FS].
 func (d *Disk) SyncDir(path string) error {
 	return d.change("syncdir", path, func() error {
 		n, err := d.find(path)
@@ -125,8 +125,7 @@ func (d *Disk) SyncDir(path string) error {
 	})
 }
 
-// RemoveAll removes path and all below it, as [vfs.FS] says. If it is made to fail, part of what is
-// below path is gone.
+// RemoveAll implements [vfs.FS]. If it is made to fail, it has removed a part of the tree.
 func (d *Disk) RemoveAll(path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -146,7 +145,7 @@ func (d *Disk) RemoveAll(path string) error {
 	return pathError("removeall", path, err)
 }
 
-// Rename moves a file or directory, as [vfs.FS] says.
+// Rename implements [vfs.FS].
 func (d *Disk) Rename(old, new string) error {
 	return d.change2("rename", old, new, func() error { return d.apply2(old, new, d.rename) })
 }
@@ -162,14 +161,14 @@ func (d *Disk) rename(from, to entry) error {
 	case to.node != nil && !from.node.isFile:
 		return syscall.ENOTDIR
 	case to.node == from.node:
-		return nil // two names of one file stay
+		return nil // two names of one file do not change
 	}
 	delete(from.dir.names, from.name)
 	to.put(from.link)
 	return nil
 }
 
-// RenameNew gives a directory another name, which must be free, as [vfs.FS] says.
+// RenameNew implements [vfs.FS].
 func (d *Disk) RenameNew(old, new string, overEmpty bool) error {
 	return d.change2("rename", old, new, func() error {
 		return d.apply2(old, new, func(from, to entry) error { return d.renameNew(from, to, overEmpty) })
@@ -194,7 +193,7 @@ func (d *Disk) renameNew(from, to entry, overEmpty bool) error {
 	return nil
 }
 
-// Exchange swaps what two paths name, as [vfs.FS] says.
+// Exchange implements [vfs.FS].
 func (d *Disk) Exchange(a, b string) error {
 	return d.change2("exchange", a, b, func() error { return d.apply2(a, b, d.exchange) })
 }
@@ -213,7 +212,7 @@ func (d *Disk) exchange(a, b entry) error {
 	return nil
 }
 
-// Lstat describes path, as [vfs.FS] says. It does not change the disk and never fails by injection.
+// Lstat implements [vfs.FS]. It does not change the disk and never fails by injection.
 func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -224,7 +223,7 @@ func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
 	return info{name: base(path), mode: n.mode(), size: int64(len(n.data))}, nil
 }
 
-// change runs one mutating operation on one path, unless it is made to fail.
+// change runs a mutating operation on one path, unless it is made to fail.
 func (d *Disk) change(op, path string, apply func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -234,7 +233,7 @@ func (d *Disk) change(op, path string, apply func() error) error {
 	return pathError(op, path, apply())
 }
 
-// change2 runs one mutating operation on two paths, unless it is made to fail.
+// change2 runs a mutating operation on two paths, unless it is made to fail.
 func (d *Disk) change2(op, a, b string, apply func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -247,7 +246,7 @@ func (d *Disk) change2(op, a, b string, apply func() error) error {
 	return nil
 }
 
-// apply2 looks two paths up, a first, and runs an operation on them.
+// apply2 looks up two paths, a first, and applies an operation to them.
 func (d *Disk) apply2(a, b string, apply func(a, b entry) error) error {
 	from, err := d.place(a)
 	if err != nil {
@@ -260,7 +259,7 @@ func (d *Disk) apply2(a, b string, apply func(a, b entry) error) error {
 	return apply(from, to)
 }
 
-// pathError adds op and path to err, if there is one.
+// pathError adds op and path to err, unless err is nil.
 func pathError(op, path string, err error) error {
 	if err == nil {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// ErrInjected is the failure of an operation that [Disk.FailAfter] or [Disk.FailOnce] chose.
+// ErrInjected is the error of an operation that [Disk.FailAfter] or [Disk.FailOnce] selected.
 var ErrInjected = errors.New("injected fault")
 
-// faults counts mutating operations and says which of them fail.
+// faults counts mutating operations, and selects those that fail.
 type faults struct {
 	ops         int
-	first, last int // the range of operations that fail, counted from 1; 0, 0 for none
+	first, last int // the range of operations that fail, counted from 1; 0, 0 means none
 }
 
-// next counts an operation and returns ErrInjected if it has to fail.
+// next counts an operation, and returns ErrInjected if it must fail.
 func (f *faults) next() error {
 	f.ops++
 	if f.first <= f.ops && f.ops <= f.last {
@@ -24,20 +24,20 @@ func (f *faults) next() error {
 	return nil
 }
 
-// FailAfter lets the n-th mutating operation from now, and all after it, fail with [ErrInjected]:
-// the disk is dead. n counts from 1; less is a panic. It replaces earlier faults.
+// FailAfter makes the n-th mutating operation from now, and all after it, fail with [ErrInjected],
+// like a dead disk. n counts from 1; less is a panic. It replaces earlier faults.
 //
 // Mutating operations are Mkdir, Create, Resume, Write, WriteAt, Reserve, Sync, Close, Link, Chmod,
-// Rename, RenameNew, Exchange, SyncDir and RemoveAll. A Write or WriteAt that fails has written
-// half its bytes, a RemoveAll has removed part of the tree, a Close has closed the file; the others
-// have done nothing.
+// Rename, RenameNew, Exchange, SyncDir and RemoveAll. A failing Write or WriteAt has written half
+// of its bytes, a failing RemoveAll has removed part of the tree, and a failing Close has closed
+// the file; the others have done nothing.
 func (d *Disk) FailAfter(n int) { d.fail(n, math.MaxInt) }
 
-// FailOnce lets only the n-th mutating operation from now fail with [ErrInjected], so that what the
-// caller does about it can be tested. See [Disk.FailAfter].
+// FailOnce makes only the n-th mutating operation from now fail with [ErrInjected], to test how the
+// caller handles the error. See [Disk.FailAfter].
 func (d *Disk) FailOnce(n int) { d.fail(n, n) }
 
-// fail lets the operations from first to last fail, counted from now.
+// fail makes the operations from first to last fail, counted from now.
 func (d *Disk) fail(first, last int) {
 	if first < 1 {
 		panic(fmt.Sprintf("vfstest: impossible: the operation to fail is %d, want at least 1", first))
@@ -48,7 +48,7 @@ func (d *Disk) fail(first, last int) {
 	d.faults.last = d.faults.ops + min(last, math.MaxInt-d.faults.ops)
 }
 
-// Ops returns how many mutating operations were called so far, failed ones included.
+// Ops returns the number of mutating operations so far, including failed ones.
 func (d *Disk) Ops() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -26,7 +26,7 @@ func (f *file) Write(p []byte) (int, error) {
 }
 
 // WriteAt replaces bytes at offset at. If it is made to fail, it has replaced half of them. Unlike
-// a real file it fails if p does not lie within what was written.
+// a real file it returns an error if p is not within the bytes already written.
 func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
@@ -54,7 +54,7 @@ func (f *file) Reserve(size int64) error {
 	})
 }
 
-// Sync makes what was written durable.
+// Sync makes all written bytes durable.
 func (f *file) Sync() error {
 	return f.disk.change("sync", f.path, func() error {
 		if f.closed {
@@ -65,7 +65,7 @@ func (f *file) Sync() error {
 	})
 }
 
-// Close ends the writing, even if it is made to fail.
+// Close closes the file, even if it is made to fail.
 func (f *file) Close() error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

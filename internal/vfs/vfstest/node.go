@@ -11,21 +11,21 @@ import (
 type node struct {
 	isFile bool
 
-	data, synced   []byte           // of a file: current, durable
-	names, durable map[string]*link // of a directory: current, durable
+	data, synced   []byte           // of a file: current and durable
+	names, durable map[string]*link // of a directory: current and durable
 }
 
-// A link is what a directory has under a name. It stays the same when it is renamed; a file may
-// have several.
+// A link is a name's entry in a directory. It stays the same when it is renamed; a file may have
+// several links.
 type link struct {
 	node    *node
-	removed bool // by RemoveAll, whether durably or not
+	removed bool // by RemoveAll, durably or not
 }
 
 // empty reports whether n is a directory without names.
 func (n *node) empty() bool { return !n.isFile && len(n.names) == 0 }
 
-// put makes l current under name.
+// put sets the current entry of a name.
 func (n *node) put(name string, l *link) {
 	if n.names == nil {
 		n.names = make(map[string]*link)
@@ -33,13 +33,13 @@ func (n *node) put(name string, l *link) {
 	n.names[name] = l
 }
 
-// sync makes the current content durable: of a file the bytes, of a directory the names.
+// sync makes the current content durable: the bytes of a file, the names of a directory.
 func (n *node) sync() {
 	n.synced = slices.Clone(n.data)
 	n.durable = maps.Clone(n.names)
 }
 
-// clear removes all that is below n, but for the last keep names of n.
+// clear removes everything below n, except for the last keep names of n.
 func (n *node) clear(keep int) {
 	names := slices.Sorted(maps.Keys(n.names))
 	for _, name := range names[:max(0, len(names)-keep)] {
@@ -47,7 +47,7 @@ func (n *node) clear(keep int) {
 	}
 }
 
-// remove removes a name of n and all below it.
+// remove removes a name of n and everything below it.
 func (n *node) remove(name string) {
 	l := n.names[name]
 	l.node.clear(0)
@@ -63,7 +63,7 @@ func (n *node) mode() fs.FileMode {
 	return fs.ModeDir | 0o777
 }
 
-// An info describes a node as fs.FileInfo does. It is taken under the lock of the disk.
+// An info is the fs.FileInfo of a node. It is taken under the lock of the disk.
 type info struct {
 	name string
 	mode fs.FileMode

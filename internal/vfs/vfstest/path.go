@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// An entry is a place in a directory: the directory, a name, and the link of that name and its
-// node, if any.
+// An entry is a name in a directory, with its link and node if it exists.
 type entry struct {
 	path []string
 	dir  *node
@@ -18,7 +17,7 @@ type entry struct {
 	node *node
 }
 
-// put makes l current there.
+// put sets the current link of the name.
 func (e entry) put(l *link) { e.dir.put(e.name, l) }
 
 // split returns the names on the way from the root to path.
@@ -28,13 +27,13 @@ func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// nested reports whether one of two different paths lies inside the other.
+// nested reports whether one of two different paths is inside the other.
 func nested(a, b []string) bool {
 	n := min(len(a), len(b))
 	return len(a) != len(b) && slices.Equal(a[:n], b[:n])
 }
 
-// base returns the last name of path, "." for the root.
+// base returns the last name of path, or "." for the root.
 func base(path string) string {
 	names := split(path)
 	if len(names) == 0 {
@@ -43,10 +42,10 @@ func base(path string) string {
 	return names[len(names)-1]
 }
 
-// find returns what path names.
+// find returns the node at path.
 func (d *Disk) find(path string) (*node, error) { return d.walk(split(path)) }
 
-// walk returns what names lead to.
+// walk returns the node at the end of names.
 func (d *Disk) walk(names []string) (*node, error) {
 	n := &d.root
 	for _, name := range names {
@@ -62,7 +61,7 @@ func (d *Disk) walk(names []string) (*node, error) {
 	return n, nil
 }
 
-// place returns the entry for path, whose directory must exist. The root has none.
+// place returns the entry for path, whose directory must exist. The root has no entry.
 func (d *Disk) place(path string) (entry, error) {
 	names := split(path)
 	if len(names) == 0 {
@@ -100,7 +99,7 @@ func (d *Disk) vacant(path string) (entry, error) {
 	return d.place(path)
 }
 
-// add puts n at path, which must not exist.
+// add adds n at path, which must not exist.
 func (d *Disk) add(path string, n *node) error {
 	e, err := d.vacant(path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// Tree returns a copy of what is current on the disk, to be read with package fs.
+// Tree returns a copy of the current state of the disk as an fs.FS.
 func (d *Disk) Tree() fs.FS {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -17,7 +17,7 @@ func (d *Disk) Tree() fs.FS {
 	return tree
 }
 
-// addTo puts n and all below it into tree.
+// addTo adds n and everything below it to tree.
 func (n *node) addTo(tree fstest.MapFS, name string) {
 	tree[name] = &fstest.MapFile{Data: bytes.Clone(n.data), Mode: n.mode()}
 	for child, l := range n.names {
@@ -25,6 +25,6 @@ func (n *node) addTo(tree fstest.MapFS, name string) {
 	}
 }
 
-// Export writes what is current on the disk to the real directory dir, so that code which knows
-// only real files can open it. dir is made if need be; no file in it is replaced.
+// Export writes the current state of the disk to the real directory dir, for code that only opens
+// real files. It creates dir if necessary, and replaces no file in it.
 func (d *Disk) Export(dir string) error { return os.CopyFS(dir, d.Tree()) }

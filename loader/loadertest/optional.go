@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// slices compares what a Slicer shows with what is fetched.
+// slices compares the results of Slice with the rows fetched.
 func (c *checker) slices() error {
 	s, ok := c.src.(loader.Slicer)
 	if !ok || c.n == 0 {
@@ -28,8 +28,8 @@ func (c *checker) slices() error {
 	return nil
 }
 
-// shown compares the neighbours at some positions with what is fetched, twice: the first time the
-// dictionary is emptied afterwards.
+// shown compares the rows at positions start up to, not including, stop with the rows fetched. It
+// does so twice, and empties the dictionary after each.
 func (c *checker) shown(s loader.Slicer, start, stop int) error {
 	var before *tdict.TensorDict
 	for range 2 {
@@ -57,7 +57,7 @@ func (c *checker) shown(s loader.Slicer, start, stop int) error {
 	return nil
 }
 
-// prefetch has rows prefetched, and fetches them.
+// prefetch calls Prefetch, then fetches the rows.
 func (c *checker) prefetch() error {
 	p, ok := c.src.(loader.Prefetcher)
 	if !ok {
@@ -81,7 +81,7 @@ func (c *checker) prefetch() error {
 	return nil
 }
 
-// describe asks for the description twice.
+// describe calls Describe twice.
 func (c *checker) describe() error {
 	d, ok := c.src.(loader.Describer)
 	if !ok {
@@ -101,7 +101,7 @@ func (c *checker) describe() error {
 	return err
 }
 
-// snapshot checks a snapshot of the source like the source, and then releases it.
+// snapshot checks a snapshot as a source, then releases it.
 func (c *checker) snapshot(s loader.Snapshotter) error {
 	now, err := shot(s)
 	if err != nil {
@@ -129,7 +129,7 @@ func shot(s loader.Snapshotter) (now loader.Snapshot, err error) {
 	return now, err
 }
 
-// released ends the use of a snapshot.
+// released releases a snapshot.
 func released(s loader.Snapshot) error {
 	if s.Release == nil {
 		return nil
@@ -140,7 +140,7 @@ func released(s loader.Snapshot) error {
 	return nil
 }
 
-// snapped checks a snapshot, and that it has the rows of the source.
+// snapped checks now, the source of a snapshot, and that it has the rows of c.
 func (c *checker) snapped(now loader.Source) error {
 	of, errs := check(c.ctx, now)
 	switch {
