@@ -60,10 +60,10 @@
 // # Limits
 //
 // Messages and samples that are on their way take at most Inflight bytes: half of them for messages
-// that are being read, half for the documents of tickets. So many tickets are out as there is room
-// for their samples, at least one. A client that sends less than 1 MiB of a message, or takes less
-// than 1 MiB of a reply, in 30 seconds is disconnected. There may be 4,096 connections. There is no
-// TLS.
+// that are being read, half for the documents of tickets. As many tickets are out as there is room
+// for, at least one, and at most Samples. A filter has at most 1 MiB. A client that sends less than
+// 1 MiB of a message, or takes less than 1 MiB of a reply, in 30 seconds is disconnected. There may
+// be 4,096 connections. There is no TLS.
 //
 // # Implementation
 //
