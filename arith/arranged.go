@@ -8,30 +8,30 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// pieceBytes is about how much is copied at once of a tensor that has gaps, or whose dims do not
-// lie as the reduction needs them. Tests make it less.
+// pieceBytes is the approximate size of the pieces in which a tensor is copied, if it has gaps or
+// its dims are not in the order that the reduction needs. Tests make it smaller.
 var pieceBytes = 8 << 20
 
-// An arranged is a tensor to reduce with its dims in the order [outer... n... inner...], of which
-// those of n, in their order, are reduced.
+// An arranged is a tensor to reduce with its dims in the order [outer... n... inner...]. The dims n
+// are reduced, in their order.
 type arranged struct {
 	x, mask  *tensor.Tensor // the mask has the shape of x, or is nil
 	from, to int            // dims from:to are reduced
 	splits   []int64        // of dim from into groups, or nil
 }
 
-// reduceArranged sets dst, which has the dims of an arranged tensor, to what a recipe makes of it.
+// reduceArranged sets dst, which has the dims of an arranged tensor, to the result of recipe r.
 func reduceArranged[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
-	err := reduceLaid(dst, a, r)
+	err := reduceContiguous(dst, a, r)
 	if errors.Is(err, errUnaligned) {
 		return reducePieces(dst, a, r)
 	}
 	return err
 }
 
-// reduceLaid sets dst to what a recipe makes of an arranged tensor, in the order of its dims, if
-// that is contiguous: else it returns errUnaligned.
-func reduceLaid[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
+// reduceContiguous is reduceArranged of a contiguous tensor. It returns errUnaligned if the tensor
+// is not contiguous.
+func reduceContiguous[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
 	switch {
 	case dst.Size() == 0:
 		return nil
@@ -47,7 +47,7 @@ func reduceLaid[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) er
 	return writeAll(dst, j.run)
 }
 
-// reduceNone sets results to what is made of nothing.
+// reduceNone sets results to the value for no elements.
 func reduceNone[T, D element](dst []D, r recipe[T, D]) error {
 	j := &job[T, D]{outer: len(dst), inner: 1, recipe: r}
 	var first []D
@@ -58,9 +58,9 @@ func reduceNone[T, D element](dst []D, r recipe[T, D]) error {
 	return w.units(0, len(dst))
 }
 
-// jobOf returns the job of an arranged tensor, which is contiguous.
+// jobOf returns the job of a contiguous arranged tensor.
 func jobOf[T, D element](a arranged, r recipe[T, D]) (*job[T, D], error) {
-	sv, err := a.sieve()
+	bm, err := a.bitmask()
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +71,11 @@ func jobOf[T, D element](a arranged, r recipe[T, D]) (*job[T, D], error) {
 	s := a.x.Shape()
 	return &job[T, D]{
 		outer: s[:a.from].Size(), n: s[a.from:a.to].Size(), inner: s[a.to:].Size(),
-		recipe: r, sieve: sv, splits: a.splits, x: x,
+		recipe: r, bitmask: bm, splits: a.splits, x: x,
 	}, nil
 }
 
-// reducePieces is reduceArranged of a tensor that must be copied, piece by piece.
+// reducePieces is reduceArranged of a tensor that must be copied: it copies piece by piece.
 func reducePieces[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
 	if a.x.ByteSize() <= pieceBytes {
 		x, err := a.x.Clone()
@@ -95,7 +95,7 @@ func reducePieces[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) 
 	return reduceStream(dst, a, r)
 }
 
-// widest returns the dim whose positions are farthest apart of those that are not reduced, or -1.
+// widest returns the dim with the largest stride among the dims that are not reduced, or -1.
 func (a arranged) widest() int {
 	best, v := -1, a.x.View()
 	for dim, size := range v.Shape {
@@ -107,7 +107,7 @@ func (a arranged) widest() int {
 	return best
 }
 
-// part returns the positions from lo to before hi of a dim.
+// part returns the positions lo to hi-1 of a dim.
 func (a arranged) part(dim, lo, hi int) (arranged, error) {
 	some := a
 	var err error
@@ -117,15 +117,16 @@ func (a arranged) part(dim, lo, hi int) (arranged, error) {
 	return some, err
 }
 
-// ranged returns the positions from lo to before hi of a dim of a tensor.
+// ranged returns the positions lo to hi-1 of a dim of a tensor.
 func ranged(t *tensor.Tensor, dim, lo, hi int) (*tensor.Tensor, error) {
 	expr := make([]ix.Index, dim+1)
 	expr[dim] = ix.Range(lo, hi)
 	return t.Index(expr...)
 }
 
-// reduceHalves does two parts of a dim, and of dst, one after the other: positions that are not
-// reduced, or groups.
+// reduceHalves reduces two parts of dim, one after the other, each into its part of dst. Part i has
+// the positions x[i] to x[i+1]-1 of the tensor and to[i] to to[i+1]-1 of dst. The parts are ranges
+// of positions that are not reduced, or of groups.
 func reduceHalves[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D], dim int, x, to [3]int) error {
 	for i := range 2 {
 		half, err := a.part(dim, x[i], x[i+1])
@@ -149,7 +150,7 @@ func reduceHalves[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D], 
 	return nil
 }
 
-// reduceStream sets the only element of dst to what a recipe makes of all of a tensor.
+// reduceStream reduces the whole tensor to the only element of dst.
 func reduceStream[T, D element](dst *tensor.Tensor, a arranged, r recipe[T, D]) error {
 	a.splits = nil
 	var first []D
@@ -170,7 +171,7 @@ func streamAll[T, D element](dst []D, a arranged, r recipe[T, D], f fold[T, D]) 
 	return f.end(dst)
 }
 
-// stream gives a fold the elements of a tensor, the first of which is at a position of the line.
+// stream gives fold f the elements of a tensor. The first is at position at of the line.
 func stream[T, D element](a arranged, r recipe[T, D], f fold[T, D], at int) error {
 	if a.x.ByteSize() > pieceBytes {
 		return streamHalves(a, r, f, at)
@@ -190,7 +191,7 @@ func stream[T, D element](a arranged, r recipe[T, D], f fold[T, D], at int) erro
 	})
 }
 
-// streamHalves is stream of one half after the other.
+// streamHalves is stream for one half of the tensor after the other.
 func streamHalves[T, D element](a arranged, r recipe[T, D], f fold[T, D], at int) error {
 	dim := slices.IndexFunc(a.x.Shape(), func(size int) bool { return size > 1 })
 	n := a.x.Shape()[dim]

@@ -10,14 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CastScale returns x * scale + shift as a floating-point dtype, in one pass: pixels of bytes
-// between -1 and 1 are CastScale(x, tensor.Float32, 2./255, -1).
+// CastScale returns x * scale + shift as a floating-point dtype, in one pass. For example,
+// CastScale(x, tensor.Float32, 2./255, -1) maps pixels of bytes to the range from -1 to 1.
 //
 //	x [F...] -> [F...]
 //
-// It computes in float32, where the dtype is no wider and float32 holds all values of x's dtype,
-// and else in float64, and rounds the product before it adds. Data stays as it is. CastScale
-// returns tensor.ErrDType if dtype is no floating-point one, or x holds bools or complex numbers.
+// It computes in float32 if dtype is no wider and float32 holds all values of x's dtype, otherwise
+// in float64. It rounds the product before it adds shift. Data stays as it is. CastScale returns
+// tensor.ErrDType if dtype is not a floating-point dtype, or if x holds bools or complex numbers.
 func CastScale[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
 	k, err := scaleKernel(x, dtype, scale, shift)
 	return leafwise("cast scale", k, err, x)
@@ -29,8 +29,8 @@ func CastScaleInto[T Elementwise[T]](dst, x T, dtype tensor.DType, scale, shift 
 	return leafwiseInto("cast scale", k, err, dst, x)
 }
 
-// CastScaleInPlace sets x, whose leaves have a floating-point dtype each, to x * scale + shift. Its
-// errors are those of [CastScale].
+// CastScaleInPlace sets x, whose leaves have floating-point dtypes, to x * scale + shift. It
+// returns the errors of [CastScale].
 func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	k, err := scaleKernel(x, tensor.Float64, scale, shift)
 	if err != nil {
@@ -42,8 +42,8 @@ func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	return x.Verbs().LeafwiseInto(x, k)
 }
 
-// A line is what x * scale + shift is about.
-type line struct{ scale, shift float64 }
+// An affine holds the coefficients of x * scale + shift.
+type affine struct{ scale, shift float64 }
 
 func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
 	var none T
@@ -58,20 +58,20 @@ func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64
 			}
 			return dtype, xs[0].Shape(), nil
 		},
-		Elements: func(b *tensor.Block) error { return line{scale, shift}.run(b) },
+		Elements: func(b *tensor.Block) error { return affine{scale, shift}.run(b) },
 	}, checkFraction(dtype)
 }
 
-// checkFraction returns an error for a dtype that is not a floating-point one.
+// checkFraction returns an error unless d is a floating-point dtype.
 func checkFraction(d tensor.DType) error {
 	if !d.IsFloat() {
-		return fmt.Errorf("%w: got %v to make, want %v", tensor.ErrDType, d, fractions)
+		return fmt.Errorf("%w: got %v for the result, want %v", tensor.ErrDType, d, fractions)
 	}
 	return nil
 }
 
-// run runs on a block.
-func (l line) run(b *tensor.Block) error {
+// run computes one block.
+func (l affine) run(b *tensor.Block) error {
 	switch b.Src[0].DType {
 	case tensor.Uint8:
 		return scaleFrom(b, l, asIs[uint8])
@@ -99,9 +99,10 @@ func (l line) run(b *tensor.Block) error {
 	return scaleFrom(b, l, asIs[float64])
 }
 
-// asIs and widened return elements as numbers to compute with.
+// asIs returns elements that need no conversion.
 func asIs[S cast.Fixed](s []S, _ *scratch) []S { return s }
 
+// widened returns a function that converts 16-bit floats to float32.
 func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []float32 {
 	return func(s []uint16, room *scratch) []float32 {
 		wide, _ := cast.Slice[float32](room[0][:4*len(s)])
@@ -110,27 +111,27 @@ func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []
 	}
 }
 
-// scaleFrom is run of elements of type S, which load returns as numbers.
-func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l line, load func([]S, *scratch) []V) error {
+// scaleFrom is run for elements of type S, which load converts to V.
+func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l affine, load func([]S, *scratch) []V) error {
 	room := scratches.Get().(*scratch)
 	defer scratches.Put(room)
 	wide := !short[V]()
 	switch d := b.DType; {
 	case d == tensor.Float16 && wide:
-		return spelled(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
+		return byChunk(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
 	case d == tensor.Float16:
-		return spelled(b, 0, narrowed(l, load, room, vector.NarrowF16))
+		return byChunk(b, 0, narrowed(l, load, room, vector.NarrowF16))
 	case d == tensor.BFloat16 && wide:
-		return spelled(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
+		return byChunk(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
 	case d == tensor.BFloat16:
-		return spelled(b, 0, narrowed(l, load, room, vector.NarrowBF16))
+		return byChunk(b, 0, narrowed(l, load, room, vector.NarrowBF16))
 	case d == tensor.Float32:
-		return spelled(b, 0, scaled[S, V, float32](l, load, room))
+		return byChunk(b, 0, scaled[S, V, float32](l, load, room))
 	}
-	return spelled(b, 0, scaled[S, V, float64](l, load, room))
+	return byChunk(b, 0, scaled[S, V, float64](l, load, room))
 }
 
-func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l line, load func([]S, *scratch) []V, room *scratch) family[S, D] {
+func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l affine, load func([]S, *scratch) []V, room *scratch) family[S, D] {
 	return func(_ op, dst []D, x [3][]S) error {
 		scale(dst, load(x[0], room), l)
 		return nil
@@ -138,7 +139,7 @@ func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l line, load func([
 }
 
 // narrowed computes in W, and rounds to 16 bits.
-func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func([]S, *scratch) []V, room *scratch,
+func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l affine, load func([]S, *scratch) []V, room *scratch,
 	narrow func([]uint16, []W)) family[S, uint16] {
 	return func(_ op, dst []uint16, x [3][]S) error {
 		wide, _ := cast.Slice[W](room[1][:cast.Size[W]()*len(dst)])
@@ -148,8 +149,8 @@ func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l line, load func
 	}
 }
 
-// scale computes in D, if float32 holds all of V, and else in float64.
-func scale[D ordinary, V integers | ordinary](dst []D, src []V, l line) {
+// scale computes in D if float32 holds all values of V, otherwise in float64.
+func scale[D ordinary, V integers | ordinary](dst []D, src []V, l affine) {
 	switch {
 	case !short[V]():
 		scaleWide(dst, src[:len(dst)], l.scale, l.shift)
@@ -170,8 +171,8 @@ func scaleShort[D ordinary, V integers | ordinary](dst []D, src []V, scale, shif
 	}
 }
 
-// scaleByVectors is scale of the types that there are vectors for.
-func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l line) bool {
+// scaleByVectors is scale for the types that package vector has. It returns false for others.
+func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l affine) bool {
 	to, ok := any(dst).([]float32)
 	if !ok {
 		return false

@@ -7,15 +7,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// choose sets the elements of a block to those of yes where mask is true, and to those of no where
-// it is not. Elements that are there already, as one of the two is the block itself, are not
-// written.
+// choose sets the elements of a block to yes where mask is true, and to no where it is false. If
+// yes or no is the block's own memory, elements that would keep their value are not written.
 func choose(b *tensor.Block, mask, yes, no tensor.Lane) error {
 	switch {
 	case mask.Per == tensor.PerBlock && mask.Bytes[0] != 0:
-		give(b.Dst, b, yes)
+		copyLane(b.Dst, b, yes)
 	case mask.Per == tensor.PerBlock:
-		give(b.Dst, b, no)
+		copyLane(b.Dst, b, no)
 	case mask.Per == tensor.PerRow && b.Width > 1:
 		chooseRows(b, mask.Bytes, yes, no)
 	case yes.Per == tensor.PerRow && b.Width > 1 || no.Per == tensor.PerRow && b.Width > 1:
@@ -26,8 +25,8 @@ func choose(b *tensor.Block, mask, yes, no tensor.Lane) error {
 	return nil
 }
 
-// give sets dst to the elements of a block that a lane has.
-func give(dst []byte, b *tensor.Block, from tensor.Lane) {
+// copyLane sets dst to the elements of lane from, broadcast to the block.
+func copyLane(dst []byte, b *tensor.Block, from tensor.Lane) {
 	switch from.Per {
 	case tensor.PerElement:
 		if !same(dst, from.Bytes) {
@@ -46,10 +45,10 @@ func give(dst []byte, b *tensor.Block, from tensor.Lane) {
 // same reports whether a and b begin in the same place.
 func same(a, b []byte) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
 
-// chooseRows is choose with a mask that is about whole rows.
+// chooseRows is choose with one mask element for each row.
 func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 	n := b.Width * b.DType.Size()
-	keep := 2 // the mask of rows that are there already
+	keep := 2 // the mask value of rows that dst already holds
 	if same(b.Dst, no.Bytes) && no.Per == tensor.PerElement {
 		keep = 0
 	} else if same(b.Dst, yes.Bytes) && yes.Per == tensor.PerElement {
@@ -72,7 +71,7 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 	}
 }
 
-// wholeRow returns a lane that has one element for the block with a row of it instead.
+// wholeRow returns l. If l has one element for the block, the result has a row of copies of it.
 func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
 	if l.Per == tensor.PerBlock {
 		row := make([]byte, b.Width*b.DType.Size())
@@ -82,7 +81,7 @@ func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
 	return l
 }
 
-// chooseEach is choose row by row, where an operand has one element for each row.
+// chooseEach is choose row by row, for operands with one element for each row.
 func chooseEach(b *tensor.Block, mask, yes, no tensor.Lane) {
 	n := b.Width * b.DType.Size()
 	for r := range b.Rows {
@@ -99,7 +98,8 @@ func chooseEach(b *tensor.Block, mask, yes, no tensor.Lane) {
 	}
 }
 
-// chooseElements is choose with a mask of each element; yes and no have as many elements, or one.
+// chooseElements is choose with a mask element for each element. yes and no have one element for
+// each element of dst, or a single one.
 func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
 	switch {
 	case no.Per == tensor.PerElement && same(dst, no.Bytes):
@@ -127,7 +127,8 @@ func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
 	}
 }
 
-// chooseBytes does as many elements of one byte as it can eight at a time, and returns how many.
+// chooseBytes is chooseElements for elements of one byte. It sets eight at a time, and returns the
+// number of elements that it has set.
 func chooseBytes(dst, mask, yes, no []byte) int {
 	n := len(dst) &^ 7
 	order := binary.NativeEndian
@@ -139,7 +140,7 @@ func chooseBytes(dst, mask, yes, no []byte) int {
 	return n
 }
 
-// chooseOf chooses without a branch: a mask is as often true as not, in no order.
+// chooseOf chooses without a branch, because a branch on a random mask is often mispredicted.
 func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
 	to, a, b := items[T](dst), items[T](yes.Bytes), items[T](no.Bytes)
 	if len(to) == 0 {
@@ -170,8 +171,8 @@ func chooseOf[T uints](dst, mask []byte, yes, no tensor.Lane) {
 	}
 }
 
-// replace sets the elements of dst whose mask is not kept to those of from, and writes no other:
-// one that stays may belong to somebody else, or to a file.
+// replace sets the elements of dst whose mask is not kept to the elements of from. It does not
+// write the others: they may be shared with other goroutines, or lie in a file.
 func replace(dst, mask []byte, kept byte, from tensor.Lane) {
 	switch from.DType.Size() {
 	case 1:
@@ -187,7 +188,7 @@ func replace(dst, mask []byte, kept byte, from tensor.Lane) {
 	}
 }
 
-// replaceOf does eight elements that are alike at once.
+// replaceOf is replace for one type. It handles eight elements with equal mask values at once.
 func replaceOf[T any](to []T, mask []byte, kept byte, from []T, per tensor.Per) {
 	one := per != tensor.PerElement
 	none := uint64(kept) * 0x0101010101010101
@@ -229,13 +230,13 @@ func replaceEach[T any](to []T, mask []byte, kept byte, from []T) {
 	}
 }
 
-// pairs views bytes that are aligned as elements of 16.
+// pairs views aligned bytes as elements of 16 bytes.
 func pairs(b []byte) [][2]uint64 {
 	s, _ := cast.Slice[[2]uint64](b)
 	return s
 }
 
-// choosePairs chooses elements of 16 bytes.
+// choosePairs is chooseOf for elements of 16 bytes.
 func choosePairs(dst, mask []byte, yes, no tensor.Lane) {
 	const size = 16
 	for i := range len(dst) / size {
@@ -251,7 +252,7 @@ func choosePairs(dst, mask []byte, yes, no tensor.Lane) {
 	}
 }
 
-// items views bytes that are aligned as elements.
+// items views aligned bytes as elements.
 func items[T uints](b []byte) []T {
 	s, _ := cast.Slice[T](b)
 	return s

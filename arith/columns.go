@@ -1,39 +1,39 @@
 package arith
 
-// A columns sifts several lines side by side, of each of which other elements count.
+// A columns collects the elements that count of several lines side by side, whose masks differ.
 type columns[T, D any] struct {
 	folds []fold[T, D]
-	step  int    // elements in room of each line
-	room  []T    // what was sifted
-	bits  []byte // of a row
-	count []int  // of each line, elements in room
+	step  int    // elements of room for each line
+	room  []T    // the collected elements, line by line
+	bits  []byte // the mask of a row
+	count []int  // number of elements in room, for each line
 }
 
-// The columns that are sifted at once, and the rows.
+// Lines and rows that are handled at once.
 const (
-	siftColumns = 64
-	siftRows    = 256
-	siftStep    = 8*sumBlock + siftRows + 16 // so that lines do not compete for a place in the cache
+	columnsAtOnce = 64
+	rowsAtOnce    = 256
+	lineStep      = 8*sumBlock + rowsAtOnce + 16 // the 16 keep lines from sharing a cache set
 )
 
-// sift sets dst, whose first element is result number at, to the results of a group of rows in
-// which each element counts by itself, from column c0 on.
-func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
+// reduceColumns reduces the group of rows [from, to), where each element has its own mask bit,
+// beginning at column c0. It sets dst, whose first element is result number at.
+func (w *reducer[T, D]) reduceColumns(dst []D, at, o, from, to, c0 int) error {
 	if w.columns == nil {
-		n, step := min(siftColumns, w.inner), min(siftStep, w.n+16)
+		n, step := min(columnsAtOnce, w.inner), min(lineStep, w.n+16)
 		w.columns = &columns[T, D]{step: step, room: make([]T, n*step), bits: make([]byte, n), count: make([]int, n)}
 		for range n {
 			w.columns.folds = append(w.columns.folds, w.make())
 		}
 	}
-	for done := 0; done < len(dst); done += siftColumns {
-		n := min(siftColumns, len(dst)-done)
+	for done := 0; done < len(dst); done += columnsAtOnce {
+		n := min(columnsAtOnce, len(dst)-done)
 		for c, f := range w.columns.folds[:n] {
 			f.begin(at+done+c, 1)
 		}
 		clear(w.columns.count)
-		for lo := from; lo < to; lo += siftRows {
-			w.siftRows(o, from, lo, min(to, lo+siftRows), c0+done, n)
+		for lo := from; lo < to; lo += rowsAtOnce {
+			w.collectRows(o, from, lo, min(to, lo+rowsAtOnce), c0+done, n)
 		}
 		for c, f := range w.columns.folds[:n] {
 			w.flush(f, w.columns.room[c*w.columns.step:][:w.columns.count[c]], true)
@@ -45,10 +45,11 @@ func (w *reducer[T, D]) sift(dst []D, at, o, from, to, c0 int) error {
 	return nil
 }
 
-// siftRows gives the folds of n columns from c0 on the elements of some rows that count.
-func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
+// collectRows gives the elements that count, of rows lo to hi-1, to the folds of n columns from c0
+// on.
+func (w *reducer[T, D]) collectRows(o, from, lo, hi, c0, n int) {
 	if w.positional {
-		w.siftPositions(o, from, lo, hi, c0, n)
+		w.collectPositions(o, from, lo, hi, c0, n)
 		return
 	}
 	cs := w.columns
@@ -66,27 +67,27 @@ func (w *reducer[T, D]) siftRows(o, from, lo, hi, c0, n int) {
 	}
 }
 
-// rowBits returns the bits of n elements of a row.
+// rowBits returns the mask bits of n elements of a row.
 func (w *reducer[T, D]) rowBits(o, r, c0, n int) []byte {
-	row := w.bits[o*w.sieve.outer+r*w.sieve.row:]
-	if w.sieve.rep == 1 {
+	row := w.bits[o*w.bitmask.outer+r*w.bitmask.row:]
+	if w.bitmask.rep == 1 {
 		return row[c0 : c0+n]
 	}
 	out := w.columns.bits[:n]
 	for c := range out {
-		out[c] = row[(c0+c)/w.sieve.rep]
+		out[c] = row[(c0+c)/w.bitmask.rep]
 	}
 	return out
 }
 
-// siftPositions is siftRows of folds that need positions: they are given run by run.
-func (w *reducer[T, D]) siftPositions(o, from, lo, hi, c0, n int) {
+// collectPositions is collectRows for folds that need positions: it gives them one run at a time.
+func (w *reducer[T, D]) collectPositions(o, from, lo, hi, c0, n int) {
 	cs := w.columns
 	for c, f := range cs.folds[:n] {
 		run := -1
 		for r := lo; r < hi; r++ {
 			cs.room[r-lo] = w.x[(o*w.n+r)*w.inner+c0+c]
-			counts := w.bits[o*w.sieve.outer+r*w.sieve.row+(c0+c)/w.sieve.rep] != 0
+			counts := w.bits[o*w.bitmask.outer+r*w.bitmask.row+(c0+c)/w.bitmask.rep] != 0
 			if counts && run < 0 {
 				run = r
 			}

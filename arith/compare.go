@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// compareFloats makes bytes, 1 where a comparison holds. The second operand may be one number for
-// all.
+// compareFloats sets dst to 1 where a comparison holds, otherwise to 0. The second operand may be a
+// single number.
 func compareFloats[T ordinary](o op, dst []uint8, x [3][]T) error {
 	switch a, b := x[0], x[1]; {
 	case o == opIsNaN:
@@ -51,7 +51,7 @@ func compareNumber[T ordinary](o op, dst []uint8, a []T, b T) {
 	}
 }
 
-// compareOps is compareFloats of integers, all of which are finite.
+// compareOps is compareFloats for integers, all of which are finite.
 func compareOps[T integers](o op, dst []uint8, x [3][]T) error {
 	switch o {
 	case opIsNaN:
@@ -80,7 +80,7 @@ func compareOps[T integers](o op, dst []uint8, x [3][]T) error {
 	return nil
 }
 
-// equal compares for equality, and what is not equal.
+// equal computes opEqual and opNotEqual.
 func equal[T comparable](o op, dst []uint8, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if o == opEqual {
@@ -94,7 +94,7 @@ func equal[T comparable](o op, dst []uint8, a, b []T) {
 	}
 }
 
-// complexCompareOps is compareOps of complex numbers, which have no order.
+// complexCompareOps is compareOps for complex numbers, which have no order.
 func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) error {
 	a := x[0][:len(dst)]
 	switch o {
@@ -114,7 +114,7 @@ func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) er
 
 func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
-// halvesCompare is compareFloats of floating-point numbers of 16 bits.
+// halvesCompare is compareFloats for 16-bit floats.
 func halvesCompare(w widening) family[uint16, uint8] {
 	return func(o op, dst []uint8, x [3][]uint16) error {
 		room := scratches.Get().(*scratch)
@@ -128,7 +128,7 @@ func halvesCompare(w widening) family[uint16, uint8] {
 	}
 }
 
-// logicOps does ops on bits.
+// logicOps computes ops on bits.
 func logicOps[T uints](o op, dst []T, x [3][]T) error {
 	a := x[0][:len(dst)]
 	if o == opNot {
@@ -155,9 +155,9 @@ func logicOps[T uints](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// boolOps does ops on bools, each byte of which must be 0 or 1.
+// boolOps computes ops on bools, each byte of which must be 0 or 1.
 func boolOps(o op, dst []uint8, x [3][]uint8) error {
-	switch o { // which look at no element
+	switch o { // these read no element
 	case opIsNaN:
 		clear(dst)
 		return nil

@@ -5,18 +5,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Count returns how many elements there are, or a mask says count, of any dtype, as [Sum] returns
-// sums: int64. It does not look at the elements: how many of a mask are true is its [Sum].
-// (Python's count_nonzero is Sum of NotEqual(x, 0).)
+// Count returns the number of elements, or of elements that the mask of over counts, as int64. It
+// takes any dtype; shapes are as for [Sum]. It does not read the elements: the number of true
+// elements of a mask is its [Sum]. (Python's count_nonzero is Sum of NotEqual(x, 0).)
 func Count[T Reducible[T]](x T, over Over) (T, error) { return reduce(countOf, x, over) }
 
-// CountInto is to [Count] what [SumInto] is to Sum.
+// CountInto is [Count] into dst, by the rules of [SumInto].
 func CountInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(countOf, dst, x, over) }
 
 var countOf = &reduction{"count", func(tensor.DType) tensor.DType { return tensor.Int64 }, "", runCount, false}
 
-// runCount counts the bits of the mask, over those dims of it that are reduced, and multiplies with
-// the sizes of the others.
+// runCount counts the mask bits over the reduced dims that the mask has, and multiplies by the
+// sizes of the reduced dims that it lacks.
 func runCount(dst *tensor.Tensor, in *reduced) error {
 	mask := in.mask
 	if mask == nil {
@@ -31,10 +31,10 @@ func runCount(dst *tensor.Tensor, in *reduced) error {
 	return countBits(dst, in, mask)
 }
 
-// countBits is runCount of a mask, of whole groups if there are groups.
+// countBits is runCount for a mask that covers whole groups, if there are groups.
 func countBits(dst *tensor.Tensor, in *reduced, mask *tensor.Tensor) error {
 	rank, times := len(mask.Shape()), int64(1)
-	sizes, shape := shapeops.Shape{}, shapeops.Shape{} // of the counts; and those of dst, with 1 for the dims after the mask
+	sizes, shape := shapeops.Shape{}, shapeops.Shape{} // of counts; and of the result
 	for dim, size := range in.x.Shape() {
 		switch {
 		case in.dims[dim] && in.splits != nil:

@@ -9,29 +9,27 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CumSum returns running sums of x, over exactly one dim, or over [BySplits], in each group of
-// which they start again:
+// CumSum returns running sums of x along one dim, or within each group of [BySplits]:
 //
 //	x [A N B], Dims(1): out[a n b] = x[a 0 b] + ... + x[a n b] -> [A N B]
 //
-// Elements that do not count add nothing: where they are, the sum is that of those before. Data in
-// a dictionary, batch shapes and names of dims stay. Keep says nothing.
+// An element that does not count adds 0: its running sum equals the one before it. Data in a
+// dictionary, batch shapes and names of dims stay as they are. Keep has no effect.
 //
-// The dtypes are those of [Sum]. Floating-point and complex numbers are added one after the other,
-// from 0 on, float16 and bfloat16 in float32, each result rounded: the last is not always, bit for
-// bit, what Sum returns.
+// The dtypes of the result are as for [Sum]. Floating-point and complex numbers are added one after
+// the other, from 0 on, float16 and bfloat16 in float32. Each result is rounded. The last running
+// sum may therefore differ from Sum in its last bits.
 //
-// CumSum returns the errors of the Over, shapeops.ErrDim for another number of dims,
-// tensor.ErrDType for a sum of integers that the dtype does not hold, and tensor.ErrKind if x is
-// nil. The result shares no memory with x. (Python: cumsum.)
+// CumSum returns the errors of the Over, shapeops.ErrDim unless over is exactly one dim or
+// BySplits, tensor.ErrDType if the dtype does not hold a sum of integers, and tensor.ErrKind if x
+// is nil. The result shares no memory with x. (Python: cumsum.)
 func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 	k, others, err := runningKernel(x, over)
 	return leafwise("cum sum", k, err, x, others...)
 }
 
-// CumSumInto is [CumSum] into a value that the caller owns, which must have the dtypes and shapes
-// of the result, and may be x where dtypes stay. Its errors are also those of tensor.Transfer; on
-// an error nothing has changed.
+// CumSumInto is [CumSum] into dst, which has the dtypes and shapes of the result. dst may be x if
+// the dtypes stay. It returns also the errors of tensor.Transfer; on an error nothing has changed.
 func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 	k, others, err := runningKernel(x, over)
 	return leafwiseInto("cum sum", k, err, dst, x, others...)
@@ -58,7 +56,8 @@ func runningKernel[T Reducible[T]](x T, over Over) (*tensor.Kernel, []any, error
 	return k, others, nil
 }
 
-// cumSum sets dst, which is contiguous, to the running sums of xs[0], by a mask if there is one.
+// cumSum sets dst, which is contiguous, to the running sums of xs[0]. xs[1], if present, is the
+// mask.
 func cumSum(dst *tensor.Tensor, xs []*tensor.Tensor, s *scope) error {
 	x, d := xs[0], dst.DType()
 	if d == tensor.Float16 || d == tensor.BFloat16 {
@@ -81,7 +80,7 @@ func cumSum(dst *tensor.Tensor, xs []*tensor.Tensor, s *scope) error {
 	return runningAs(dst, s)
 }
 
-// runningAs turns the elements of a tensor, which is contiguous, into running sums.
+// runningAs turns the elements of a contiguous tensor into running sums.
 func runningAs(t *tensor.Tensor, s *scope) error {
 	dim, shape := s.dims[0], t.Shape()
 	r := running{shape[:dim].Size(), shape[dim], shape[dim+1:].Size(), s.splits}
@@ -103,7 +102,7 @@ func runningAs(t *tensor.Tensor, s *scope) error {
 	return runAll(t, r, wholeLineOf[int64], addWholeTo[int64])
 }
 
-// lineOf makes running sums of a line.
+// lineOf turns a line into its running sums.
 func lineOf[T floats](s []T) (wrapped bool) {
 	var sum T
 	for i, v := range s {
@@ -113,7 +112,7 @@ func lineOf[T floats](s []T) (wrapped bool) {
 	return false
 }
 
-// addTo adds to a row the sums before it.
+// addTo adds the preceding row of running sums to row.
 func addTo[T floats](row, before []T) (wrapped bool) {
 	for i, v := range before[:len(row)] {
 		row[i] += v
@@ -121,7 +120,7 @@ func addTo[T floats](row, before []T) (wrapped bool) {
 	return false
 }
 
-// wholeLineOf is lineOf of integers, and reports whether a sum wraps.
+// wholeLineOf is lineOf for integers. It reports whether a sum wraps around.
 func wholeLineOf[T int64 | uint64](s []T) (wrapped bool) {
 	var sum T
 	for i, v := range s {
@@ -133,7 +132,7 @@ func wholeLineOf[T int64 | uint64](s []T) (wrapped bool) {
 	return wrapped
 }
 
-// addWholeTo is addTo of integers, and reports whether a sum wraps.
+// addWholeTo is addTo for integers. It reports whether a sum wraps around.
 func addWholeTo[T int64 | uint64](row, before []T) (wrapped bool) {
 	for i, v := range before[:len(row)] {
 		was := row[i]
@@ -143,20 +142,19 @@ func addWholeTo[T int64 | uint64](row, before []T) (wrapped bool) {
 	return wrapped
 }
 
-// A running says which lines have running sums: those of [outer n inner], of which n falls into
-// groups.
+// A running holds the lines of [outer n inner] along n, which splits divides into groups.
 type running struct {
 	outer, n, inner int
 	splits          []int64
 }
 
-// runAll makes running sums of all lines, by a function for lines and one for rows of them, which
-// report whether a sum wraps: that is tensor.ErrDType.
+// runAll turns all lines into running sums, with a function for a line and one for a row across
+// lines. Both report whether a sum wraps around; then runAll returns tensor.ErrDType.
 func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row func(row, before []T) bool) error {
 	tile := max(16, min(2048, (r.inner+1)/2))
 	tiles := (r.inner + tile - 1) / tile
 	units := r.outer * tiles
-	cores := min(units, workers.Count(0, t.Size()/fewWork+1))
+	cores := min(units, workers.Count(0, t.Size()/minWork+1))
 	return writeAll(t, func(s []T) error {
 		return workers.Do(context.Background(), cores, cores, func(core int) error {
 			w := sumRunner[T]{running: r, s: s, line: line, row: row, zeros: make([]T, min(tile, r.inner))}
@@ -171,17 +169,18 @@ func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row f
 	})
 }
 
-// A sumRunner is what one core does of a running.
+// A sumRunner is the work of one core on a running.
 type sumRunner[T element] struct {
 	running
 	s       []T
 	line    func(s []T) bool
 	row     func(row, before []T) bool
-	zeros   []T // what is before the first row: 0 and -0 is 0
+	zeros   []T // the row before the first: adding 0 turns -0 into 0
 	wrapped bool
 }
 
-// unit makes running sums of the lines from a column on that are done at once.
+// unit computes the running sums of one tile: the lines of outer position o that begin at column
+// from.
 func (w *sumRunner[T]) unit(o, from int) {
 	s := w.s[o*w.n*w.inner+from : (o+1)*w.n*w.inner]
 	for g := range len(w.splits) - 1 {

@@ -2,7 +2,7 @@ package arith
 
 import "math"
 
-// spreadOf returns the reduction that makes variances, or their roots.
+// spreadOf returns the reduction to variances, or to standard deviations if root is true.
 func spreadOf(name string, opt VarOptions, root bool) *reduction {
 	finish := func(sums []float64, count int) error {
 		for i := range sums {
@@ -23,7 +23,7 @@ func spreadOf(name string, opt VarOptions, root bool) *reduction {
 	return &reduction{name, realDType, "real numbers", inFloat64.run(r), true}
 }
 
-// variance divides a sum of squares of so many elements.
+// variance divides a sum of squares of count elements.
 func variance(sum float64, count, correction int) float64 {
 	if count == 0 || count <= correction {
 		return math.NaN()
@@ -31,11 +31,11 @@ func variance(sum float64, count, correction int) float64 {
 	return sum / float64(count-correction)
 }
 
-// A deviations is a fold that adds the squares of the distances from means.
+// A deviations is a fold that adds the squared deviations from the means.
 type deviations struct {
 	sums  floatSum[float64]
 	means []float64
-	mean  []float64 // of the lines
+	mean  []float64 // of the current lines
 	room  []float64
 	list  []int
 }

@@ -4,57 +4,61 @@
 //	scaled, err := arith.Mul(td, 2)                           // a copy of td
 //	err = arith.MulInto(td, td, 2)                            // td itself
 //	high, err := arith.Greater(x, y)                          // a mask
-//	clean, err := arith.MaskedFill(td, missing, 0)            // with 0 where the mask says
-//	mean, err := arith.Mean(td, arith.Dims(0).Where(present)) // of the rows that count
+//	clean, err := arith.MaskedFill(td, missing, 0)            // td with 0 where missing is true
+//	mean, err := arith.Mean(td, arith.Dims(0).Where(present)) // of the rows where present is true
 //
-// The documentation calls an operation a verb. What only moves whole rows is a method of tensors
-// and dictionaries.
+// Operations that only move whole rows are methods of tensors and dictionaries.
 //
-// Most verbs are generic over what they work on. Those that look at each element by itself take an
-// [Elementwise]: *tensor.Tensor, *ragged.Tensor, on whose values they work, and *tdict.TensorDict,
-// on each leaf of which they do the same. Those that work along dims, as Mean and Sort, take a
-// [Reducible], which a ragged tensor is not: it takes them as a Reducer in its method Reduce. Each
-// is a tensor.Kernel that Leafwise applies.
+// Most functions are generic over the type of their first operand:
 //
-// A form with Into writes to a destination, which is memory that the caller owns, or an operand:
+//   - An operation on each element by itself takes an [Elementwise]: *tensor.Tensor,
+//     *ragged.Tensor or *tdict.TensorDict. It works on the values of a ragged tensor, and on each
+//     leaf of a dictionary.
+//   - An operation along dims, such as Mean and Sort, takes a [Reducible]: *tensor.Tensor or
+//     *tdict.TensorDict. A ragged tensor has methods for these, such as Reduce.
+//
+// Each operation is a tensor.Kernel that Leafwise applies.
+//
+// A function whose name ends in Into writes to a destination, which may be an operand:
 //
 //	err = arith.MulInto(dst, td, 2)
 //
-// [Lexsort], [GroupBy] and [Unique] work on columns, tensors with one row for each row of a
-// dictionary, and return numbers of rows, which Take and shapeops.Split take.
+// [Lexsort], [GroupBy] and [Unique] work on columns: tensors with one row for each row of a
+// dictionary. They return numbers of rows, which Take and shapeops.Split accept.
 //
 // # Operands
 //
-// Operands besides the first are
+// An operand after the first is one of these:
 //
-//   - of its type: a tensor that broadcasts to its shape, a dictionary with the same keys, whose
-//     batch dims broadcast to batch dims, and features to as many features: what Mean with Keep
-//     makes,
-//   - for a dictionary, a tensor that broadcasts to the batch shape, for features to follow: [N] on
-//     leaves [N F...],
-//   - a number or bool, which each leaf's dtype must hold; tensor.ScalarOf says when it does.
+//   - A value of the type of the first. A tensor must broadcast to the shape of the first. A
+//     dictionary must have the same keys; its batch dims broadcast to batch dims, and its features
+//     to the same number of features, as in the result of Mean with Keep.
+//   - If the first is a dictionary, a tensor that broadcasts to the batch shape. Each of its
+//     elements applies to all features of its row: [N] on leaves [N F...].
+//   - A number or bool, which the dtype of each leaf must hold: see tensor.ScalarOf.
 //
-// A verb is for all leaves of a dictionary: of one with several dtypes, Select those that it is
-// for. Leaves are shared, so that what is done in place to a selection is done to the whole.
+// An operation applies to all leaves of a dictionary. If it does not take the dtype of some leaves,
+// Select the others first. The selection shares leaves with the dictionary, so an operation in
+// place on the selection changes the dictionary too.
 //
-// A *memmap.Dataset has the methods of a dictionary but is no [Elementwise]: Add(ds, 1) does not
-// compile. Pass its field TensorDict:
+// A *memmap.Dataset has the methods of a dictionary but is not an [Elementwise]: Add(ds, 1) does
+// not compile. Pass its field TensorDict:
 //
 //	sum, err := arith.Add(ds.TensorDict, 1)             // in memory; the files stay as they are
 //	td := ds.TensorDict
 //	err = arith.AddInto(td, td, 1)                      // in the files, if ds is writable
 //
-// Data and unbatched tensors in a dictionary stay as they are. A verb returns tensor.ErrDType for a
-// dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an operand does
-// not broadcast; tdict.ErrMissing if dictionaries differ in keys; tensor.ErrKind for nil, or an
-// operand of another type.
+// Data and unbatched tensors in a dictionary stay as they are. An operation returns tensor.ErrDType
+// for a dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an
+// operand does not broadcast; tdict.ErrMissing if dictionaries differ in keys; tensor.ErrKind for
+// nil, or an operand of another type.
 //
 // # Dtypes
 //
-// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around:
-// a result that an integer dtype does not hold is tensor.ErrDType, and names it.
+// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around: a
+// result that an integer dtype does not hold is tensor.ErrDType, which names the operands.
 //
-//	verb                        integers            floating-point          complex   bool
+//	operation                   integers            floating-point          complex   bool
 //	Add Sub Mul Neg AddCMul     error if it is      as IEEE 754 says        yes       no
 //	                            beyond the dtype
 //	Div                         no                  x/0 is infinite or NaN  yes       no
@@ -77,24 +81,27 @@
 //	ScatterAdd                  error beyond the    in order                yes       no
 //	                            dtype
 //
-// (1) Of float32 the same on every machine; of float64 by package math, whose results are not.
+// (1) Results of float32 are the same on every machine. Results of float64 are from package math,
+// which differs between machines.
 //
-// Float16 and bfloat16 are computed as float32, and rounded from that. No product of real numbers
-// is fused with a sum, so that every machine has the same result, but for the functions of (1);
-// complex numbers are multiplied and divided as Go does it there. Where math.Log and math.Pow (of
-// subnormal numbers) and math.Exp (above 709.43) are wrong on amd64, Log, Pow, Exp and Sigmoid of
-// float64 are right. The bits of a NaN may be any.
+// Float16 and bfloat16 are computed in float32, and the result is rounded. A product of real
+// numbers is rounded before it is added to another number, so every machine has the same result,
+// except for the functions of (1). Complex numbers are multiplied and divided as Go does it on the
+// machine. Package math on amd64 has a Log and a Pow that are wrong for subnormal numbers, and an
+// Exp that is wrong above 709.43; Log, Pow, Exp and Sigmoid of float64 are right there. The bits of
+// a NaN are unspecified.
 //
-// On amd64 with AVX2, floating-point verbs work on eight float32 at a time; elsewhere, and with the
-// build tag noasm, they have the same results.
+// On amd64 with AVX2, floating-point operations work on eight float32 at a time. Elsewhere, and
+// with the build tag noasm, they have the same results.
 //
 // # Reductions
 //
-// An [Over] says over what: Dims, Features, Whole, BySplits. Keep keeps dims with size 1, Where
-// says what counts. [Sum] states the order of floating-point sums, which is one for any layout and
-// any number of cores.
+// An [Over] selects the elements that a reduction combines: Dims, Features, Whole or BySplits. Its
+// method Keep keeps reduced dims with size 1, and Where adds a mask of the elements that count.
+// [Sum] states the order in which floating-point numbers are added, which is the same for any
+// layout and any number of cores. The last column is the result for no elements.
 //
-//	              bool      integers            floats        complex   of nothing
+//	              bool      integers            floats        complex   no element
 //	Sum           int64     int64 (1)           same          same      0
 //	Prod          no        int64 (1)           same          same      1
 //	Mean          float64   float64             same          same      NaN
@@ -107,21 +114,26 @@
 //	All Any       bool      no                  no            no        true, false
 //	CumSum        int64     int64 (1)           same          same
 //
-// (1) uint64 stays uint64. A result that does not fit is tensor.ErrDType, whatever partial sums do.
-// Float16 and bfloat16 are added in float32 and rounded once; Var, Std, Norm and Quantile go by way
-// of float64. Where batch dims are reduced, data must be the same for all rows: Exclude other data.
+// (1) The result for uint64 is uint64. A result that does not fit is tensor.ErrDType; partial sums
+// may exceed the dtype.
+//
+// Float16 and bfloat16 are added in float32 and rounded once; Var, Std, Norm and Quantile are
+// computed in float64. If batch dims are reduced, data must be the same for all rows: Exclude other
+// data first.
 //
 // # In place
 //
-// Forms called Into write to a value of the result's dtypes and shapes, which may be an operand
-// itself: AddInto(x, x, y) changes x. [FillInPlace] and [CastScaleInPlace] have no such form and
-// change their operand. None changes anything if there is an error: integers on which it may fail
-// are computed twice, the first time for nothing.
+// A function whose name ends in Into writes to a value that has the dtypes and shapes of the
+// result. The destination may be an operand: AddInto(x, x, y) changes x. [FillInPlace] and
+// [CastScaleInPlace] change their operand.
+//
+// On an error nothing has changed. For this, an operation that may fail on its elements is computed
+// twice, the first time without writing.
 //
 // # Masks
 //
-// A mask is a bool tensor over the leading dims of what it is about, the batch dims of a
-// dictionary: mask [M...] on [M... F...]. Features follow.
+// A mask is a bool tensor over the leading dims of a value, or over the batch dims of a dictionary:
+// mask [M...] on [M... F...]. Each of its elements applies to all features.
 //
 // # Order
 //

@@ -2,13 +2,13 @@ package arith
 
 import "math"
 
-// Package math has routines in assembly that are wrong at the edges. On amd64, Log takes a
-// subnormal number for another one, and so does Pow, which calls it; Exp overflows from 709.44 on,
-// where results are finite up to 709.78. The functions here are right at those edges. The loops in
-// doubleFunctions and divideFloats call package math themselves for all other numbers, because one
-// more call for each element would take a tenth of their time.
+// Some assembly routines of package math are wrong at the edges. On amd64, Log mistakes a
+// subnormal number for another one, and so does Pow, which calls it. Exp overflows from 709.44 on,
+// although results are finite up to 709.78. The functions here are right there. The loops in
+// doubleFunctions and divideFloats call package math directly for all other numbers, because one
+// more call for each element would add a tenth to their time.
 
-// smallestNormal is the smallest positive float64 that is not subnormal.
+// smallestNormal is the smallest positive normal float64.
 const smallestNormal = 0x1p-1022
 
 // logSmall returns the natural logarithm of x, which is less than smallestNormal.
@@ -19,8 +19,8 @@ func logSmall(x float64) float64 {
 	return math.Log(x)
 }
 
-// isLarge reports whether x is above 709 or NaN, but for NaN with a sign. It compares bits: to
-// compare numbers would take a tenth of the time of math.Exp.
+// isLarge reports whether x is above 709, or is a NaN without a sign. It compares bits: a
+// comparison of numbers would add a tenth to the time of math.Exp.
 func isLarge(x float64) bool { return int64(math.Float64bits(x)) > 0x4086280000000000 }
 
 // expLarge returns e to the power of x, for which isLarge holds.

@@ -7,12 +7,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// realNumber is the set of types of elements that have an order.
+// realNumber is the set of element types that have an order.
 type realNumber interface {
 	integers | float32 | float64
 }
 
-// An extreme is a fold that keeps the least or the greatest number, or NaN if there is one. -0 is
+// An extreme is a fold that keeps the least or the greatest number, or NaN if any is NaN. -0 is
 // less than 0.
 type extreme[T realNumber] struct {
 	max  bool
@@ -43,7 +43,7 @@ func (e *extreme[T]) of(m T, x []T) T {
 	return vector.Least(m, x)
 }
 
-// lines sets dst to the extremes of lines of n elements, each found at once.
+// lines sets dst to the extremes of lines of n elements.
 func (e *extreme[T]) lines(_ int, dst []T, x []T, n int) error {
 	if n == 0 && len(dst) > 0 {
 		return ofNone(dst)
@@ -76,7 +76,7 @@ func (e *extreme[T]) end(dst []T) error {
 	return nil
 }
 
-// ofNone sets dst to NaN, if its elements can be that.
+// ofNone sets dst to NaN. It returns ErrEmpty for integers.
 func ofNone[T realNumber](dst []T) error {
 	nan := math.NaN()
 	if v := T(nan); v == v {

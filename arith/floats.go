@@ -7,10 +7,10 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// ordinary is the set of types of floating-point numbers that Go computes with.
+// ordinary is the set of floating-point types that Go computes with.
 type ordinary interface{ float32 | float64 }
 
-// floatOps does ops on floating-point numbers.
+// floatOps computes ops on floating-point numbers.
 func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	switch {
 	case o <= opDiv || o == opMinimum || o == opMaximum:
@@ -29,7 +29,7 @@ func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// floatPairs does the ops of two numbers that package vector has. b may be one for all.
+// floatPairs computes the ops of two numbers that package vector has. b may be a single number.
 func floatPairs[T ordinary](o op, dst, a, b []T) {
 	if len(b) == 1 {
 		floatNumber(o, dst, a, b[0])
@@ -51,7 +51,7 @@ func floatPairs[T ordinary](o op, dst, a, b []T) {
 	}
 }
 
-// floatNumber is floatPairs with one number for all.
+// floatNumber is floatPairs with a single number b.
 func floatNumber[T ordinary](o op, dst, a []T, b T) {
 	switch o {
 	case opAdd:
@@ -69,7 +69,7 @@ func floatNumber[T ordinary](o op, dst, a []T, b T) {
 	}
 }
 
-// fieldOps does sums, products and quotients of two complex numbers. b may be one for all.
+// fieldOps computes sums, products and quotients of complex numbers. b may be a single number.
 func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
 	if len(b) == 1 {
 		fieldNumber(o, dst, a, b[0])
@@ -96,7 +96,7 @@ func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
 	}
 }
 
-// fieldNumber is fieldOps with one number for all.
+// fieldNumber is fieldOps with a single number b.
 func fieldNumber[T complex64 | complex128](o op, dst, a []T, b T) {
 	a = a[:len(dst)]
 	switch o {
@@ -119,7 +119,7 @@ func fieldNumber[T complex64 | complex128](o op, dst, a []T, b T) {
 	}
 }
 
-// divideFloats does the divisions that package vector does not have.
+// divideFloats computes floored division, remainder and power.
 func divideFloats[T ordinary](o op, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	switch o {
@@ -143,7 +143,7 @@ func divideFloats[T ordinary](o op, dst, a, b []T) {
 	}
 }
 
-// floorMod returns what remains of a after the floored division by b: it has the sign of b.
+// floorMod returns the remainder of floored division. It has the sign of b.
 func floorMod(a, b float64) float64 {
 	r := math.Mod(a, b)
 	if r != 0 && (r < 0) != (b < 0) {
@@ -165,10 +165,10 @@ func floorDiv(a, b float64) float64 {
 	if q == 0 {
 		return math.Copysign(0, a/b)
 	}
-	return math.RoundToEven(q) // it is whole, but for the rounding of the division
+	return math.RoundToEven(q) // removes the rounding error of the division
 }
 
-// signFloats does what looks at signs.
+// signFloats computes the ops that change or read signs.
 func signFloats[T ordinary](o op, dst, a []T) {
 	switch o {
 	case opNeg:
@@ -195,7 +195,7 @@ func signOf[T ordinary](v T) T {
 	return v
 }
 
-// roundFloats makes whole numbers.
+// roundFloats computes the ops that round to whole numbers.
 func roundFloats[T ordinary](o op, dst, a []T) {
 	switch o {
 	case opFloor:
@@ -209,7 +209,7 @@ func roundFloats[T ordinary](o op, dst, a []T) {
 	}
 }
 
-// functions computes in float64, and rounds once.
+// functions computes Sqrt, Exp, Log, Tanh and Sigmoid in float64, and rounds once.
 func functions[T ordinary](o op, dst, a []T) {
 	if o == opSqrt {
 		vector.Sqrt(dst, a)
@@ -270,7 +270,7 @@ func doubleFunctions(o op, dst, a []float64) {
 	}
 }
 
-// mixFloats does ops of three numbers. Products are rounded before they are added, on every
+// mixFloats computes ops of three numbers. A product is rounded before it is added, on every
 // machine.
 func mixFloats[T ordinary](o op, dst []T, x [3][]T) {
 	if o == opClamp && len(x[1]) == 1 {
@@ -294,7 +294,7 @@ func mixFloats[T ordinary](o op, dst []T, x [3][]T) {
 	}
 }
 
-// lerp returns what lies w of the way from a to b, just a for 0 and b for 1.
+// lerp interpolates from a to b. It returns exactly a where w is 0, and exactly b where w is 1.
 func lerp[T ordinary](a, b, w T) T {
 	switch {
 	case w == 0:
@@ -307,7 +307,7 @@ func lerp[T ordinary](a, b, w T) T {
 	return b - T((b-a)*(1-w))
 }
 
-// complexOps does ops on complex numbers.
+// complexOps computes ops on complex numbers.
 func complexOps[T complex64 | complex128](o op, dst []T, x [3][]T) error {
 	a := x[0][:len(dst)]
 	switch {
@@ -326,13 +326,13 @@ func complexOps[T complex64 | complex128](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// A widening is how numbers of 16 bits become float32 and come back.
+// A widening converts between a 16-bit format and float32.
 type widening struct {
 	widen  func(dst []float32, src []uint16)
 	narrow func(dst []uint16, src []float32)
 }
 
-// halves does ops on floating-point numbers of 16 bits, in float32.
+// halves returns the family of ops on 16-bit floats, computed in float32.
 func halves(w widening) family[uint16, uint16] {
 	return func(o op, dst []uint16, x [3][]uint16) error {
 		room := scratches.Get().(*scratch)

@@ -6,23 +6,24 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// sumBlock is how many elements a block of a sum has.
+// sumBlock is the number of elements in a block of a sum.
 const sumBlock = 64
 
 // A floatSum is a fold that adds numbers in the order that [Sum] states.
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
-	lined  int
-	part   []T // the sums of the block that is being filled
-	filled int // its rows
-	blocks int // those before it
-	tree   []T // at level*lined: the sums of 1<<level blocks, if that bit of blocks is set
 
-	blockSums [64]T // room for eights
+	nlines int // the number of lines
+	part   []T // for each line, the sum of the current block
+	filled int // rows in the current block
+	blocks int // complete blocks before it
+	tree   []T // at level*nlines: the sums of 1<<level blocks, if that bit of blocks is set
+
+	blockSums [64]T // scratch for eights
 }
 
 func (s *floatSum[T]) begin(_, lines int) {
-	s.lined, s.filled, s.blocks = lines, 0, 0
+	s.nlines, s.filled, s.blocks = lines, 0, 0
 	if cap(s.part) < lines {
 		s.part = make([]T, lines)
 	}
@@ -30,38 +31,38 @@ func (s *floatSum[T]) begin(_, lines int) {
 	clear(s.part)
 }
 
-// push adds to the tree the sums of 1<<level blocks that are in part, and clears that.
+// push adds part, the sums of 1<<level blocks, to the tree, and clears part.
 func (s *floatSum[T]) push(level int) {
 	at := level
 	for b := s.blocks >> level; b&1 == 1; b >>= 1 {
 		s.addTo(s.part, at)
 		at++
 	}
-	if room := (at+1)*s.lined - len(s.tree); room > 0 {
+	if room := (at+1)*s.nlines - len(s.tree); room > 0 {
 		s.tree = append(s.tree, make([]T, room)...)
 	}
-	copy(s.tree[at*s.lined:], s.part)
+	copy(s.tree[at*s.nlines:], s.part)
 	clear(s.part)
 	s.blocks += 1 << level
 	s.filled = 0
 }
 
-// addTo adds the sums of a level to those of fewer elements that follow them.
+// addTo adds the sums at a level of the tree to sums, which are of the fewer elements after them.
 func (s *floatSum[T]) addTo(sums []T, level int) {
-	before := s.tree[level*s.lined:][:len(sums)]
+	before := s.tree[level*s.nlines:][:len(sums)]
 	for i, v := range before {
 		sums[i] = v + sums[i]
 	}
 }
 
-// total folds what is in the tree into part: the smallest first.
+// total adds the sums in the tree to part, the level of fewest blocks first.
 func (s *floatSum[T]) total() {
 	for level := 0; s.blocks>>level > 0; level++ {
 		if s.blocks>>level&1 == 0 {
 			continue
 		}
 		if s.filled == 0 {
-			copy(s.part, s.tree[level*s.lined:])
+			copy(s.part, s.tree[level*s.nlines:])
 			s.filled = sumBlock
 		} else {
 			s.addTo(s.part, level)
@@ -103,7 +104,7 @@ func (s *floatSum[T]) line(_ int, x []T) {
 	}
 }
 
-// addAll adds elements to a sum, one after the other.
+// addAll adds elements to sum, one after the other.
 func addAll[T floats](sum T, x []T) T {
 	for _, v := range x {
 		sum += v
@@ -111,8 +112,8 @@ func addAll[T floats](sum T, x []T) T {
 	return sum
 }
 
-// eights adds up blocks, a multiple of eight, of those at the beginning of x. It returns how many
-// elements they have.
+// eights adds the leading blocks of x, a multiple of eight of them. It returns the number of
+// elements that it has added.
 func (s *floatSum[T]) eights(x []T) (n int) {
 	blocks := min(len(x)/sumBlock, len(s.blockSums)) &^ 7
 	sumLines(s.blockSums[:blocks], x, sumBlock, sumBlock)
@@ -124,7 +125,7 @@ func (s *floatSum[T]) eights(x []T) (n int) {
 	return blocks * sumBlock
 }
 
-// sumLines sets sums[i] to the sum of x[i*step:][:n], added one after the other, from 0 on.
+// sumLines sets sums[i] to the sum of x[i*step:][:n], added one after the other from 0 on.
 func sumLines[T floats](sums, x []T, step, n int) {
 	switch to := any(sums).(type) {
 	case []float32:
@@ -148,7 +149,7 @@ func (s *floatSum[T]) rows(x []T, r rowList) {
 	}
 }
 
-// sumRows adds rows to sums, one after the other.
+// sumRows adds the rows of x that begin at offs to sums, one after the other.
 func sumRows[T floats](sums, x []T, offs []int) {
 	switch to := any(sums).(type) {
 	case []float32:
@@ -172,11 +173,11 @@ func sumRows[T floats](sums, x []T, offs []int) {
 	}
 }
 
-// someLines is how many lines are added up in step: more of them share the cost of a block, fewer
-// of them are closer in memory.
+// someLines is the number of lines that are added in step. More lines share the cost of a block;
+// fewer lines are closer together in memory.
 const someLines = 32
 
-// lines adds up lines of at most a block without more ado, and some of the longer ones in step.
+// lines adds lines of at most one block directly, and longer ones someLines at a time.
 func (s *floatSum[T]) lines(at int, dst []T, x []T, n int) error {
 	if n <= sumBlock {
 		sumLines(dst, x, n, n)
@@ -210,7 +211,7 @@ func (s *floatSum[T]) lines(at int, dst []T, x []T, n int) error {
 	return nil
 }
 
-// groups adds up groups of at most a block without more ado.
+// groups adds groups of at most one block directly.
 func (s *floatSum[T]) groups(at int, dst []T, x []T, splits []int64) error {
 	first, lo := splits[0], 0
 	splits = splits[1:]
@@ -240,12 +241,13 @@ func (s *floatSum[T]) groups(at int, dst []T, x []T, splits []int64) error {
 	return nil
 }
 
-// join takes over the tree of what follows, whose levels are all below those that s has.
+// join adds the tree of the fold of the following elements. All its levels are below the levels of
+// s.
 func (s *floatSum[T]) join(other fold[T, T]) {
 	next := other.(*floatSum[T])
 	for level := 62; level >= 0; level-- {
 		if next.blocks>>level&1 == 1 {
-			copy(s.part, next.tree[level*next.lined:][:next.lined])
+			copy(s.part, next.tree[level*next.nlines:][:next.nlines])
 			s.push(level)
 		}
 	}
@@ -253,12 +255,12 @@ func (s *floatSum[T]) join(other fold[T, T]) {
 	s.filled = next.filled
 }
 
-// summing returns a recipe of sums that are finished by a function, or nil.
+// summing returns a recipe of sums. If finish is not nil, it is applied to the sums.
 func summing[T floats](finish func(sums []T, count int) error) recipe[T, T] {
 	return recipe[T, T]{fold: func([]T) fold[T, T] { return &floatSum[T]{finish: finish} }, joins: true}
 }
 
-// mean divides sums by how many elements count.
+// mean divides sums by the number of elements that count.
 func mean[T float32 | float64](sums []T, count int) error {
 	for i := range sums {
 		sums[i] /= T(count)

@@ -8,17 +8,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Lexsort returns the rows in the order of the first column, those that are equal there in the
-// order of the second, and so on:
+// Lexsort returns the row numbers sorted by the first column, rows that are equal there by the
+// second, and so on:
 //
-//	columns [N] or [N F...] -> int64 [N], row numbers
+//	columns [N] or [N F...] -> int64 [N]
 //
-// The elements of a row of [N F...] count as columns of their own, in row-major order. Rows that
-// are equal in all columns keep their order. AsIndex of the result, given to Index, sorts whatever
-// has N rows.
+// The elements of a row of [N F...] count as separate columns, in row-major order. Rows that are
+// equal in all columns keep their order. To sort any value of N rows, call its Index with AsIndex
+// of the result.
 //
-// Lexsort returns tensor.ErrKind if there is no column or one is nil, tensor.ErrDType if one has no
-// order, shapeops.ErrDim if one is a scalar, and shapeops.ErrShape if they differ in N.
+// Lexsort returns tensor.ErrKind if there is no column or one is nil, tensor.ErrDType if the dtype
+// of a column has no order, shapeops.ErrDim if a column is a scalar, and shapeops.ErrShape if
+// columns differ in N.
 //
 // The result shares no memory with the columns. Safe for concurrent use, as readers are.
 func Lexsort(columns ...*tensor.Tensor) (*tensor.Tensor, error) {
@@ -29,26 +30,26 @@ func Lexsort(columns ...*tensor.Tensor) (*tensor.Tensor, error) {
 	return tensor.Vector(s.rows...), nil
 }
 
-// Groups are the rows that are equal, group by group, in the ascending order of what they are equal
-// in. [GroupBy] makes Groups. The zero Groups has no group, and nil tensors. The tensors may share
-// memory with what the methods use: they are to be read only.
+// Groups are the groups of equal rows, in ascending order of their keys. [GroupBy] returns Groups.
+// The zero Groups has no group, and nil tensors. Do not change the tensors: they may share memory
+// with the methods.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Groups struct {
-	Rows   *tensor.Tensor // int64 [N]: the rows, group by group, each group's in their order
+	Rows   *tensor.Tensor // int64 [N]: the row numbers, group by group, ascending in each group
 	Splits *tensor.Tensor // int64 [G+1]: group g is Rows[Splits[g]:Splits[g+1]]
 	Of     *tensor.Tensor // int64 [N]: the group of each row
 
 	rows, splits, firsts []int64
 }
 
-// GroupBy puts rows that are equal in all columns into one group:
+// GroupBy groups the rows that are equal in all columns:
 //
 //	columns [N] or [N F...] -> G groups, G at most N
 //
 // Groups and rows are in the order of [Lexsort]. 0 and -0 are equal, and so are NaNs, which come
-// last. Without rows there is no group; rows of no elements, [N 0], are one. The errors are those
-// of Lexsort.
+// last. Without rows there is no group; rows without elements, [N 0], are one group. GroupBy
+// returns the errors of Lexsort.
 //
 // The result shares no memory with the columns. Safe for concurrent use, as readers are.
 func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
@@ -58,7 +59,7 @@ func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
 	}
 	g := &Groups{splits: s.splits()}
 	g.firsts, g.rows = make([]int64, g.Len()), s.rows
-	of := blank[int64](len(s.rows))
+	of := uninitialized[int64](len(s.rows))
 	for i := range g.firsts {
 		group := s.rows[g.splits[i]:g.splits[i+1]]
 		g.firsts[i] = group[0]
@@ -73,8 +74,8 @@ func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
 // Len returns the number of groups.
 func (g *Groups) Len() int { return max(0, len(g.splits)-1) }
 
-// Sizes returns the number of rows of each group: the sizes for shapeops.Split of what was put in
-// the order of Rows.
+// Sizes returns the number of rows of each group. shapeops.Split with these sizes splits a value
+// that is in the order of Rows.
 func (g *Groups) Sizes() []int {
 	sizes := make([]int, g.Len())
 	for i := range sizes {
@@ -83,13 +84,13 @@ func (g *Groups) Sizes() []int {
 	return sizes
 }
 
-// Firsts returns the first row of each group: int64 [G]. AsIndex of it, given to the Index of a
-// column, selects the keys. Each call returns a new tensor.
+// Firsts returns the first row of each group: int64 [G]. Index of a column with AsIndex of the
+// result selects the keys. Each call returns a new tensor.
 func (g *Groups) Firsts() *tensor.Tensor {
 	return tensor.Vector(append(make([]int64, 0, g.Len()), g.firsts...)...)
 }
 
-// Lasts returns the last row of each group, as Firsts does the first.
+// Lasts returns the last row of each group: int64 [G]. Each call returns a new tensor.
 func (g *Groups) Lasts() *tensor.Tensor {
 	last := make([]int64, g.Len())
 	for i := range last {
@@ -98,21 +99,21 @@ func (g *Groups) Lasts() *tensor.Tensor {
 	return tensor.Vector(last...)
 }
 
-// Uniques are the rows of a tensor without repetitions. [Unique] makes Uniques.
+// Uniques are the distinct rows of a tensor. [Unique] returns Uniques.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Uniques struct {
 	Values  *tensor.Tensor // [G F...]: the rows, in ascending order
-	Inverse *tensor.Tensor // int64 [N]: where in Values each row is
-	Counts  *tensor.Tensor // int64 [G]: how often each of Values occurs
+	Inverse *tensor.Tensor // int64 [N]: for each row, its position in Values
+	Counts  *tensor.Tensor // int64 [G]: how often each row of Values occurs
 }
 
-// Unique returns the rows of t, in the order of [Lexsort], each once:
+// Unique returns the distinct rows of t, in the order of [Lexsort]:
 //
 //	t [N F...] -> [G F...], int64 [N], int64 [G], G at most N
 //
-// Of rows that are equal but differ in their bits, as 0 and -0 do, the first is the one shown. The
-// errors are those of Lexsort. The result shares no memory with t.
+// Of rows that are equal but differ in their bits, such as 0 and -0, it returns the first. It
+// returns the errors of Lexsort. The result shares no memory with t.
 func Unique(t *tensor.Tensor) (*Uniques, error) {
 	g, err := GroupBy(t)
 	if err != nil {
@@ -140,11 +141,11 @@ func sortRows(columns []*tensor.Tensor) (*rowSort, error) {
 		return nil, err
 	}
 	s := new(rowSort)
-	s.reset(blank[int64](n))
+	s.reset(uninitialized[int64](n))
 	return s, s.byEach(columns)
 }
 
-// countRows returns the number of rows of columns that can be sorted.
+// countRows returns the number of rows of columns. It returns an error if they cannot be sorted.
 func countRows(columns []*tensor.Tensor) (int, error) {
 	if len(columns) == 0 {
 		return 0, fmt.Errorf("%w: got no column", tensor.ErrKind)
@@ -167,7 +168,7 @@ func countRows(columns []*tensor.Tensor) (int, error) {
 	return columns[0].Shape()[0], nil
 }
 
-// byEach sorts by one column after another. It borrows each while it sorts by it.
+// byEach sorts by one column after another. It borrows the memory of one column at a time.
 func (s *rowSort) byEach(columns []*tensor.Tensor) error {
 	for i, c := range columns {
 		if err := s.byTensor(c); err != nil {
@@ -198,7 +199,7 @@ func byColumn[K uints](s *rowSort, t *tensor.Tensor) error {
 	})
 }
 
-// A column is the table of a tensor [N F...].
+// A column is the sort table of a tensor [N F...].
 type column[K uints] struct {
 	order[K]
 	bits []K
@@ -207,10 +208,10 @@ type column[K uints] struct {
 
 func (c *column[K]) elements() int { return c.row }
 
-// differ looks for elements whose bits differ.
+// differ compares the bits of elements.
 func (c *column[K]) differ(rows []int64, from int) int {
 	if c.row-from <= 1 {
-		return from // keys will tell
+		return from // comparing keys is as fast
 	}
 	first := c.bits[int(rows[0])*c.row:][:c.row]
 	end := c.row
@@ -221,7 +222,7 @@ func (c *column[K]) differ(rows []int64, from int) int {
 		other := c.bits[int(row)*c.row:][:end]
 		if !slices.Equal(first[from:end], other[from:]) {
 			end = from
-			for end < len(other) && first[end] == other[end] { // they may change in a mapped file
+			for end < len(other) && first[end] == other[end] { // a mapped file may change meanwhile
 				end++
 			}
 		}
@@ -229,7 +230,7 @@ func (c *column[K]) differ(rows []int64, from int) int {
 	return end
 }
 
-// keys joins as many elements as a key holds, the first uppermost.
+// keys packs as many elements into a key as fit, the first in the highest bits.
 func (c *column[K]) keys(dst []uint64, rows []int64, from int) (to int) {
 	o, to := c.order, min(c.row, from+64/c.width)
 	if to == from+1 {
@@ -248,7 +249,7 @@ func (c *column[K]) keys(dst []uint64, rows []int64, from int) (to int) {
 	return to
 }
 
-// splits returns where in rows each group begins, and their number.
+// splits returns the position in rows at which each group begins, and the number of rows.
 func (s *rowSort) splits() []int64 {
 	groups := len(s.rows)
 	for _, tie := range s.ties {

@@ -8,10 +8,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ErrDivide is the error of a division of integers by zero.
+// ErrDivide is returned for a division of integers by zero.
 var ErrDivide = errors.New("division of integers by zero")
 
-// integerOps does ops on integers. A result that T does not hold is an error.
+// integerOps computes ops on integers. A result that T does not hold is an error.
 func integerOps[T integers](o op, dst []T, x [3][]T) error {
 	a := x[0][:len(dst)]
 	switch {
@@ -36,7 +36,7 @@ func integerOps[T integers](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// sumIntegers does sums and products.
+// sumIntegers computes sums, differences and products.
 func sumIntegers[T integers](o op, dst, a, b []T) error {
 	b = b[:len(dst)]
 	switch {
@@ -50,7 +50,7 @@ func sumIntegers[T integers](o op, dst, a, b []T) error {
 	return nil
 }
 
-// tooLarge is the error of the first two numbers whose result, by fn, is none that T holds.
+// tooLarge returns the error of the first pair of numbers whose result, by fn, T does not hold.
 func tooLarge[T integers](a, b []T, fn func(a, b T) (T, uint8)) error {
 	for i := range a {
 		if _, wrapped := fn(a[i], b[i]); wrapped != 0 {
@@ -60,9 +60,9 @@ func tooLarge[T integers](a, b []T, fn func(a, b T) (T, uint8)) error {
 	return nil
 }
 
-// addEach sets dst to a + b, and reports whether a sum has wrapped around: then the highest bit of
-// what it collects is set, of signed integers by signs, of unsigned ones by what is carried. It is
-// written without a branch, since adding is as fast as memory.
+// addEach sets dst to a + b, and reports whether a sum wraps around. A sum that wraps sets the
+// highest bit of high: for signed integers it is computed from the signs, for unsigned integers
+// from the carry. The loops have no branch, since adding is as fast as memory.
 func addEach[T integers](dst, a, b []T) bool {
 	var high T
 	if signed[T]() {
@@ -81,7 +81,7 @@ func addEach[T integers](dst, a, b []T) bool {
 	return highest(high)
 }
 
-// subEach is addEach of a - b, where what is borrowed wraps around.
+// subEach is addEach for a - b, with the borrow in place of the carry.
 func subEach[T integers](dst, a, b []T) bool {
 	var high T
 	if signed[T]() {
@@ -109,31 +109,31 @@ func mulEach[T integers](dst, a, b []T) bool {
 	return wrapped != 0
 }
 
-// signed reports whether T has numbers below 0.
+// signed reports whether T is signed.
 func signed[T integers]() bool { return ^T(0) < 0 }
 
 // highest reports whether the highest bit of v is set.
 func highest[T integers](v T) bool { return v < 0 || v > ^T(0)>>1 && !signed[T]() }
 
-// beyond is the error of operands whose result T does not hold.
+// beyond returns the error of operands whose result T does not hold.
 func beyond[T integers](operands ...T) error {
 	return fmt.Errorf("%w: the result of %v is beyond %v: Cast to a wider dtype first",
 		tensor.ErrDType, operands, tensor.DTypeOf[T]())
 }
 
-// add returns a+b, and 1 if that has wrapped around.
+// add returns a+b, and 1 if the sum wraps around.
 func add[T integers](a, b T) (T, uint8) {
 	s := a + b
 	return s, bit((s < a) != (b < 0))
 }
 
-// sub returns a-b, and 1 if that has wrapped around.
+// sub returns a-b, and 1 if the difference wraps around.
 func sub[T integers](a, b T) (T, uint8) {
 	s := a - b
 	return s, bit((s > a) != (b < 0))
 }
 
-// mul returns a*b, and 1 if that has wrapped around.
+// mul returns a*b, and 1 if the product wraps around.
 func mul[T integers](a, b T) (T, uint8) {
 	p := a * b
 	wide := int64(a) * int64(b)
@@ -143,10 +143,10 @@ func mul[T integers](a, b T) (T, uint8) {
 	return p, mulWraps(a, b)
 }
 
-// small reports whether a product with another small number is one that int64 holds.
+// small reports whether |v| is below 1<<31, so that int64 holds the product of two such numbers.
 func small[T integers](v T) bool { return magnitude(v) < 1<<31 }
 
-// mulWraps reports whether a*b is none that T holds.
+// mulWraps returns 1 if T does not hold a*b.
 func mulWraps[T integers](a, b T) uint8 {
 	if a == 0 || b == 0 {
 		return 0
@@ -164,7 +164,7 @@ func magnitude[T integers](v T) uint64 {
 	return uint64(v)
 }
 
-// bit returns 1 for true.
+// bit returns 1 for true, 0 for false.
 func bit(b bool) uint8 {
 	if b {
 		return 1
@@ -172,7 +172,7 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// divideIntegers does floored divisions and powers.
+// divideIntegers computes floored division, remainder and power.
 func divideIntegers[T integers](o op, dst, a, b []T) error {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -221,10 +221,10 @@ func modInteger[T integers](a, b T) (T, error) {
 	return r, nil
 }
 
-// powInteger multiplies by squares.
+// powInteger computes a power by repeated squaring.
 func powInteger[T integers](a, n T) (T, error) {
 	if n < 0 {
-		return 0, fmt.Errorf("%w: got the exponent %v for %v, want none below 0: Cast first", tensor.ErrDType, n, tensor.DTypeOf[T]())
+		return 0, fmt.Errorf("%w: got exponent %v for %v, want 0 or more: Cast first", tensor.ErrDType, n, tensor.DTypeOf[T]())
 	}
 	base, exponent := a, n
 	out, square, wrapped, w := T(1), a, uint8(0), uint8(0)
@@ -259,7 +259,7 @@ func extremeIntegers[T integers](o op, dst, a, b []T) {
 	}
 }
 
-// signIntegers negates.
+// signIntegers computes opNeg and opAbs.
 func signIntegers[T integers](o op, dst, a []T) error {
 	for i, v := range a {
 		if o == opNeg || v < 0 {
@@ -274,7 +274,7 @@ func signIntegers[T integers](o op, dst, a []T) error {
 	return nil
 }
 
-// wholeIntegers does what changes the sign, or nothing.
+// wholeIntegers computes opSign, opRelu, and roundings, which keep integers.
 func wholeIntegers[T integers](o op, dst, a []T) {
 	switch o {
 	case opSign:

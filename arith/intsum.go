@@ -8,28 +8,30 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An intSum is a fold that adds integers. What it adds up in 64 bits, the upper and the lower
-// halves of wide integers each by itself, cannot wrap before it is moved to a total of 128 bits.
+// An intSum is a fold that adds integers exactly. It adds up to flushAt elements in 64 bits, the
+// lower and the upper halves of 64-bit integers separately, which cannot wrap around. Then it moves
+// these sums to totals of 128 bits.
 type intSum[T integers, D int64 | uint64] struct {
-	lined  int
-	count  int     // of what is in lower and upper
-	lower  []int64 // of each line
-	upper  []int64 // of each line, of wide integers
+	nlines int     // the number of lines
+	count  int     // elements of a line added to lower and upper
+	lower  []int64 // for each line
+	upper  []int64 // for each line; of 64-bit integers
 	totals []total
 }
 
 // A total is a sum of 128 bits.
 type total struct{ hi, lo uint64 }
 
-// add adds a number that was multiplied by 1<<shift.
+// add adds v<<shift.
 func (t *total) add(v int64, shift uint) {
 	var carry uint64
 	t.lo, carry = bits.Add64(t.lo, uint64(v)<<shift, 0)
 	t.hi, _ = bits.Add64(t.hi, uint64(v>>(63-shift)>>1), carry)
 }
 
-// most is how many 32-bit halves an int64 adds up.
-const most = 1 << 30
+// flushAt is the number of elements that are added before a flush: an int64 holds the sum of 1<<30
+// halves.
+const flushAt = 1 << 30
 
 func newIntSum[T integers, D int64 | uint64]([]D) fold[T, D] { return new(intSum[T, D]) }
 
@@ -37,12 +39,12 @@ func newIntSum[T integers, D int64 | uint64]([]D) fold[T, D] { return new(intSum
 func (*intSum[T, D]) wide() bool { return cast.Size[T]() == 8 }
 
 func (s *intSum[T, D]) begin(_, lines int) {
-	s.lined, s.count = lines, 0
+	s.nlines, s.count = lines, 0
 	s.lower, s.upper = zeros(s.lower, lines), zeros(s.upper, lines)
 	s.totals = zeros(s.totals, lines)
 }
 
-// zeros returns n zeros, in the memory of s if that is long enough.
+// zeros returns n zeros. It reuses the memory of s if that is large enough.
 func zeros[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -52,7 +54,7 @@ func zeros[T any](s []T, n int) []T {
 	return s
 }
 
-// flush moves what has been added to the totals.
+// flush moves the sums in lower and upper to the totals.
 func (s *intSum[T, D]) flush() {
 	for i := range s.totals {
 		s.totals[i].add(s.lower[i], 0)
@@ -65,14 +67,14 @@ func (s *intSum[T, D]) flush() {
 
 func (s *intSum[T, D]) line(_ int, x []T) {
 	for len(x) > 0 {
-		n := min(len(x), most-s.count)
+		n := min(len(x), flushAt-s.count)
 		if s.wide() {
 			lower, upper := addHalves[T, D](x[:n])
 			s.lower[0], s.upper[0] = s.lower[0]+lower, s.upper[0]+upper
 		} else {
 			s.lower[0] += addIntegral(x[:n])
 		}
-		if s.count += n; s.count == most {
+		if s.count += n; s.count == flushAt {
 			s.flush()
 		}
 		x = x[n:]
@@ -94,7 +96,7 @@ func addIntegral[T integers](x []T) int64 {
 	return a + b + c + d
 }
 
-// addHalves adds the lower and the upper halves of integers of 64 bits.
+// addHalves adds the lower halves and the upper halves of 64-bit integers.
 func addHalves[T integers, D int64 | uint64](x []T) (lower, upper int64) {
 	for _, v := range x {
 		lower += int64(uint32(v))
@@ -105,20 +107,20 @@ func addHalves[T integers, D int64 | uint64](x []T) (lower, upper int64) {
 
 func (s *intSum[T, D]) rows(x []T, r rowList) {
 	for len(r.offs) > 0 {
-		part := r.first(min(len(r.offs), most-s.count))
+		part := r.first(min(len(r.offs), flushAt-s.count))
 		if s.wide() {
 			s.addHalves(x, part.offs)
 		} else {
 			s.addRows(x, part.offs)
 		}
-		if s.count += len(part.offs); s.count == most {
+		if s.count += len(part.offs); s.count == flushAt {
 			s.flush()
 		}
 	}
 }
 
 func (s *intSum[T, D]) addRows(x []T, offs []int) {
-	n, sums := s.lined, s.lower
+	n, sums := s.nlines, s.lower
 	for ; len(offs) >= 4; offs = offs[4:] {
 		a, b, c, d := x[offs[0]:][:n], x[offs[1]:][:n], x[offs[2]:][:n], x[offs[3]:][:n]
 		for i, v := range sums {
@@ -164,7 +166,7 @@ func (s *intSum[T, D]) join(other fold[T, D]) {
 	}
 }
 
-// lines adds up short lines without more ado if they cannot wrap.
+// lines adds short lines directly if they cannot wrap around.
 func (s *intSum[T, D]) lines(at int, dst []D, x []T, n int) error {
 	for i := range dst {
 		if err := s.one(at+i, dst[i:i+1], x[i*n:(i+1)*n]); err != nil {
@@ -185,7 +187,7 @@ func (s *intSum[T, D]) groups(at int, dst []D, x []T, splits []int64) error {
 
 // one sets dst to the sum of a line.
 func (s *intSum[T, D]) one(at int, dst []D, x []T) error {
-	if !s.wide() && len(x) < most {
+	if !s.wide() && len(x) < flushAt {
 		dst[0] = D(addIntegral(x))
 		return nil
 	}

@@ -12,47 +12,47 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A recipe says how a verb makes results D of elements T.
+// A recipe says how a reduction computes results D from elements T.
 type recipe[T, D any] struct {
-	first      func() fold[T, D]          // of a pass before, or nil
-	fold       func(first []D) fold[T, D] // with the results of that pass
+	first      func() fold[T, D]          // for a first pass, or nil
+	fold       func(first []D) fold[T, D] // gets the results of the first pass
 	positional bool                       // results depend on positions
 	joins      bool                       // the folds are joiners
-	tile       int                        // lines side by side at once, or 0 for as many as is good
+	tile       int                        // lines side by side at once; 0 means the default
 }
 
-// A job is a reduction of what lies without gaps: [outer n inner].
+// A job is a reduction of contiguous elements: [outer n inner].
 type job[T cast.Fixed, D any] struct {
 	recipe[T, D]
-	outer, n, inner int // of which n is reduced, in one group or several
-	sieve           sieve
+	outer, n, inner int // n is reduced, in one group or several
+	bitmask         bitmask
 	splits          []int64        // or nil for one group
 	x               *tensor.Tensor // [size], contiguous
 
-	checked bool // no bool among the elements and the bits is another byte than 0 and 1
+	checked bool // all bools among the elements and the bits are valid
 }
 
-// errUnaligned says that elements do not lie side by side, or not where numbers may.
+// errUnaligned means that elements are not contiguous, or not aligned for their type.
 var errUnaligned = errors.New("arith: elements are not aligned")
 
-// open calls fn with the elements and the bits. Each goroutine must open for itself, since only
-// one that has borrowed memory is told of a fault in it. Bools are looked at before that, all of
-// them, unless check has done so.
+// open calls fn with the elements and the mask bits. Each goroutine must call open itself: a fault
+// in borrowed memory is reported only to the goroutine that borrowed it. Bools are checked first,
+// unless check has done so.
 func (j *job[T, D]) open(fn func(x []T, bits []byte) error) error {
 	return openAs(j.x, j.checked, func(x []T) (err error) {
-		if j.sieve.bits == nil {
+		if j.bitmask.bits == nil {
 			return fn(x, nil)
 		}
-		return openAs(j.sieve.bits, j.checked, func(bits []byte) error { return fn(x, bits) })
+		return openAs(j.bitmask.bits, j.checked, func(bits []byte) error { return fn(x, bits) })
 	})
 }
 
-// check looks at bools once, each core at a part, so that not each looks at all of them.
+// check checks bools once, a part on each core, so that not every core checks all of them.
 func (j *job[T, D]) check(cores int) error {
 	if j.checked {
 		return nil
 	}
-	for _, t := range []*tensor.Tensor{j.x, j.sieve.bits} {
+	for _, t := range []*tensor.Tensor{j.x, j.bitmask.bits} {
 		if t == nil || t.DType() != tensor.Bool {
 			continue
 		}
@@ -62,15 +62,15 @@ func (j *job[T, D]) check(cores int) error {
 			})
 		})
 		if err != nil {
-			return cmp.Or(tensor.Read(t, func([]bool) {}), err) // which says where
+			return cmp.Or(tensor.Read(t, func([]bool) {}), err) // the error of Read has the position
 		}
 	}
 	j.checked = true
 	return nil
 }
 
-// openAs calls fn with the elements of a contiguous tensor [size] as elements of the same width. A
-// bool that is another byte than 0 or 1 is an error, unless they have been checked.
+// openAs calls fn with the elements of a contiguous tensor [size], as a type T of the same width.
+// An invalid bool is an error, unless checked is true.
 func openAs[T cast.Fixed](t *tensor.Tensor, checked bool, fn func(s []T) error) error {
 	var failed error
 	as := func(b []byte) {
@@ -98,7 +98,7 @@ func (j *job[T, D]) groups() int {
 	return len(j.splits) - 1
 }
 
-// rowsOf returns the first row of a group, and that after its last.
+// rowsOf returns the range of rows of a group: from to to-1.
 func (j *job[T, D]) rowsOf(group int) (from, to int) {
 	if j.splits == nil {
 		return 0, j.n
@@ -118,18 +118,18 @@ func (j *job[T, D]) run(dst []D) error {
 	return j.pass(dst, func() fold[T, D] { return j.fold(first) })
 }
 
-// A cut says into which pieces a job falls.
+// A cut says how a job is divided into units.
 type cut struct {
 	cores int
-	parts []int // group parts[i] is the first of part i, and so on to before the last
-	tile  int   // elements of a row
-	tiles int
+	parts []int // part i has the groups parts[i] to parts[i+1]-1
+	tile  int   // elements of a row in a unit
+	tiles int   // tiles of a row
 }
 
-// cut cuts the job for the cores that are worth it.
+// cut divides the job for as many cores as its size is worth.
 func (j *job[T, D]) cut() cut {
 	size := j.outer * j.n * j.inner
-	c := cut{workers.Count(0, size/fewWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
+	c := cut{workers.Count(0, size/minWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
 	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
 	if few := j.outer * c.tiles; c.cores > 1 && few < c.cores {
 		switch {
@@ -143,12 +143,12 @@ func (j *job[T, D]) cut() cut {
 	return c
 }
 
-// joined reports whether lines are so few and long that several cores take parts of each.
+// joined reports whether there are so few lines, and so long, that several cores share each line.
 func (j *job[T, D]) joined(c cut) bool {
-	return c.cores > 1 && j.joins && j.sieve.bits == nil && j.splits == nil && j.outer*c.tiles < c.cores
+	return c.cores > 1 && j.joins && j.bitmask.bits == nil && j.splits == nil && j.outer*c.tiles < c.cores
 }
 
-// someParts cuts the groups into parts of about as many rows.
+// someParts divides the groups into n parts of about equally many rows.
 func (j *job[T, D]) someParts(n int) []int {
 	at := make([]int, n+1)
 	for i := 1; i < n; i++ {
@@ -159,7 +159,7 @@ func (j *job[T, D]) someParts(n int) []int {
 	return at
 }
 
-// pass goes over all elements with folds.
+// pass folds all elements once.
 func (j *job[T, D]) pass(dst []D, make func() fold[T, D]) error {
 	c := j.cut()
 	if c.cores > 1 {
@@ -180,11 +180,11 @@ func (j *job[T, D]) pass(dst []D, make func() fold[T, D]) error {
 	})
 }
 
-// pieceRows is what the rows before a joiner's next piece are a multiple of, and a power of two
-// times it.
+// pieceRows is the unit of the size of a joined piece: each piece has pieceRows times a power of
+// two rows.
 const pieceRows = sumBlock
 
-// passJoined is pass of long lines of which several cores take a part each.
+// passJoined is pass for long lines, of which each core folds a part.
 func (j *job[T, D]) passJoined(dst []D, make func() fold[T, D], c cut) error {
 	rows := pieceRows << mathbits.Len(uint(j.n/(pieceRows*4*c.cores)))
 	for u := range j.outer * c.tiles {
@@ -195,7 +195,7 @@ func (j *job[T, D]) passJoined(dst []D, make func() fold[T, D], c cut) error {
 	return nil
 }
 
-// joinPieces folds the lines of a unit in pieces of so many rows.
+// joinPieces folds the lines of a unit in pieces of rows rows, and joins the pieces.
 func (j *job[T, D]) joinPieces(dst []D, fresh func() fold[T, D], c cut, unit, rows int) error {
 	pieces := make([]fold[T, D], (j.n+rows-1)/rows)
 	err := workers.Do(context.Background(), len(pieces), c.cores, func(i int) error {

@@ -7,11 +7,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// lines are those along a dim of [outer n inner]. They are gathered blocks at a time, of lines that
-// are neighbours, unless they are contiguous.
+// lines are the lines along n of [outer n inner]. If they are not contiguous, block neighbouring
+// lines are gathered at a time.
 type lines struct{ outer, n, inner, block int }
 
-// linesOf returns the lines of a tensor along a dim, which is counted from the first.
+// linesOf returns the lines of a tensor along a dim, which is not negative.
 func linesOf(t *tensor.Tensor, dim int) lines {
 	s := t.Shape()
 	l := lines{s[:dim].Size(), s[dim], s[dim+1:].Size(), 1}
@@ -22,19 +22,19 @@ func linesOf(t *tensor.Tensor, dim int) lines {
 }
 
 const (
-	cacheLine = 64      // bytes that a machine reads together, or a multiple
-	fewWork   = 1 << 14 // elements that are not worth another core
+	cacheLine = 64      // bytes of a cache line, or a multiple
+	minWork   = 1 << 14 // elements below which a second core does not pay
 )
 
-// eachLine calls the functions that sorter returns, each on one core, with all lines of to and
-// from. from may be to.
+// eachLine sets each line of to from the same line of from. It calls sorter once on each core, and
+// the function that sorter returns for each line. from may be to.
 func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func() func(to []D, from []K)) error {
 	if len(from) == 0 {
 		return nil
 	}
 	perOuter := (l.inner + l.block - 1) / l.block
 	blocks, cores := l.outer*perOuter, 1
-	if len(from) > fewWork {
+	if len(from) > minWork {
 		cores = workers.Count(0, blocks)
 	}
 	return workers.Do(context.Background(), cores, cores, func(core int) error {
@@ -46,17 +46,17 @@ func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func()
 	})
 }
 
-// A lineWork is what one core does of a tensor's lines.
+// A lineWork is the work of one core on the lines of a tensor.
 type lineWork[D int64 | uints, K uints] struct {
 	lines
 	to     []D
 	from   []K
 	sort   func(to []D, from []K)
 	sorted []D // a block, line by line
-	raw    []K // as it was
+	raw    []K // the block before sorting
 }
 
-// do does the block that begins with one line.
+// do sorts the block that begins with the given line.
 func (w *lineWork[D, K]) do(outer, inner int) {
 	at := outer*w.n*w.inner + inner
 	if w.inner == 1 {
@@ -64,10 +64,10 @@ func (w *lineWork[D, K]) do(outer, inner int) {
 		return
 	}
 	count := min(w.block, w.inner-inner)
-	step := w.n + cacheLine // so that lines do not compete for a place in the cache
+	step := w.n + cacheLine // the padding keeps lines from sharing a cache set
 	if w.raw == nil {
 		most := min(w.block, w.inner) // count may be less
-		w.raw, w.sorted = blank[K](most*step), blank[D](most*step)
+		w.raw, w.sorted = uninitialized[K](most*step), uninitialized[D](most*step)
 	}
 	gather(w.raw, w.from[at:], w.lines, count, step)
 	for i := range count {
@@ -76,7 +76,7 @@ func (w *lineWork[D, K]) do(outer, inner int) {
 	spread(w.to[at:], w.sorted, w.lines, count, step)
 }
 
-// gather copies so many neighbouring lines to where each has step elements of its own.
+// gather copies count neighbouring lines to to, where line i begins at i*step.
 func gather[K uints](to, from []K, l lines, count, step int) {
 	for j := range l.n {
 		for i, v := range from[j*l.inner:][:count] {
@@ -85,7 +85,7 @@ func gather[K uints](to, from []K, l lines, count, step int) {
 	}
 }
 
-// spread undoes gather.
+// spread is the inverse of gather.
 func spread[D int64 | uints](to, from []D, l lines, count, step int) {
 	for j := range l.n {
 		line := to[j*l.inner:][:count]

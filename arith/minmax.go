@@ -2,40 +2,42 @@ package arith
 
 import "github.com/go-tensordict/tensordict/tensor"
 
-// Min returns the least numbers of x as [Sum] returns sums, with x's dtypes. NaN wins over every
-// number, and -0 is less than 0. Of no element it is NaN, or for integers [ErrEmpty]. Complex
-// numbers and bool are tensor.ErrDType. (Python: amin.)
+// Min returns the least elements of x, with x's dtypes; shapes are as for [Sum]. The result is NaN
+// if any element is NaN; -0 is less than 0. For no elements it is NaN, or for integers [ErrEmpty].
+// Complex numbers and bool are tensor.ErrDType. (Python: amin.)
 func Min[T Reducible[T]](x T, over Over) (T, error) { return reduce(minReduction, x, over) }
 
-// MinInto is to [Min] what [SumInto] is to Sum.
+// MinInto is [Min] into dst, by the rules of [SumInto].
 func MinInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(minReduction, dst, x, over)
 }
 
-// Max returns the greatest numbers of x as [Min] returns the least. (Python: amax.)
+// Max returns the greatest elements of x, by the rules of [Min]. (Python: amax.)
 func Max[T Reducible[T]](x T, over Over) (T, error) { return reduce(maxReduction, x, over) }
 
-// MaxInto is to [Max] what [SumInto] is to Sum.
+// MaxInto is [Max] into dst, by the rules of [SumInto].
 func MaxInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(maxReduction, dst, x, over)
 }
 
-// ArgMin returns where the least numbers of x are, as int64: the position of the first of them, or
-// of the first NaN, among all elements of the reduced dims in row-major order, whether they count
-// or not, or in the rows of its group, the first of which is at 0. 0 and -0 are equal. Of no
-// element it is [ErrEmpty]. Complex numbers and bool are tensor.ErrDType. (Python: argmin.)
+// ArgMin returns the position of the least element, as int64; shapes are as for [Sum]. If any
+// element is NaN, it returns the position of the first NaN. Of several least elements it returns
+// the first; 0 and -0 are equal.
+//
+// Positions are row-major numbers within the reduced dims, or row numbers within a group. Elements
+// that are masked out are numbered too. For no elements ArgMin returns [ErrEmpty]. Complex numbers
+// and bool are tensor.ErrDType. (Python: argmin.)
 func ArgMin[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMinReduction, x, over) }
 
-// ArgMinInto is to [ArgMin] what [SumInto] is to Sum.
+// ArgMinInto is [ArgMin] into dst, by the rules of [SumInto].
 func ArgMinInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(argMinReduction, dst, x, over)
 }
 
-// ArgMax returns where the greatest numbers of x are as [ArgMin] does for the least. (Python:
-// argmax.)
+// ArgMax returns the position of the greatest element, by the rules of [ArgMin]. (Python: argmax.)
 func ArgMax[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMaxReduction, x, over) }
 
-// ArgMaxInto is to [ArgMax] what [SumInto] is to Sum.
+// ArgMaxInto is [ArgMax] into dst, by the rules of [SumInto].
 func ArgMaxInto[T Reducible[T]](dst, x T, over Over) error {
 	return reduceInto(argMaxReduction, dst, x, over)
 }
@@ -51,7 +53,7 @@ func orderReduction(name string, makes func(tensor.DType) tensor.DType, w way) *
 	return &reduction{name, makes, "real numbers", w.run(recipe[float64, float64]{}), w == least || w == greatest}
 }
 
-// orderedDType returns the dtype of the least of numbers.
+// orderedDType returns the dtype of Min and Max, or 0 if elements of dtype d have none.
 func orderedDType(d tensor.DType) tensor.DType {
 	if d.IsInteger() || d.IsFloat() {
 		return d
@@ -59,7 +61,7 @@ func orderedDType(d tensor.DType) tensor.DType {
 	return 0
 }
 
-// positionDType returns the dtype of where the least of numbers is.
+// positionDType returns the dtype of ArgMin and ArgMax, or 0 if elements of dtype d have none.
 func positionDType(d tensor.DType) tensor.DType {
 	if orderedDType(d) == 0 {
 		return 0

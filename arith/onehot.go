@@ -8,14 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// OneHot returns, for each integer of x, as many elements as there are classes: 1 at its position,
-// or true, and 0 at the others.
+// OneHot encodes each integer of x as a row of classes elements: 1 (or true) at the position of the
+// integer, and 0 elsewhere.
 //
 //	x [F...], classes C -> [F... C], of the given dtype
 //
 // Data stays as it is. OneHot returns shapeops.ErrIndex if an element is not from 0 to classes-1,
-// shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does not hold
-// integers, or the dtype is complex.
+// shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does not hold integers or the
+// dtype is complex.
 func OneHot[T Elementwise[T]](x T, classes int, dtype tensor.DType) (T, error) {
 	k, err := oneHotKernel(x, classes, dtype)
 	return leafwise("one hot", k, err, x)
@@ -33,10 +33,10 @@ func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tens
 		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
 	if classes < 0 {
-		return nil, fmt.Errorf("%w: got %d classes", shapeops.ErrShape, classes)
+		return nil, fmt.Errorf("%w: got %d classes, want 0 or more", shapeops.ErrShape, classes)
 	}
 	if dtype.IsComplex() {
-		return nil, fmt.Errorf("%w: got %v to make, want a real one or bool", tensor.ErrDType, dtype)
+		return nil, fmt.Errorf("%w: got %v for the result, want bool or real numbers", tensor.ErrDType, dtype)
 	}
 	hot, err := tensor.ScalarOf(dtype, 1)
 	if err != nil {
@@ -55,9 +55,9 @@ func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tens
 	}, nil
 }
 
-// setOnes sets dst to zeros, and to hot where x says.
+// setOnes sets dst to zeros, and to hot at the class of each element of x.
 func setOnes(dst, hot, x *tensor.Tensor, classes int) error {
-	index, err := x.Cast(tensor.Int64) // a class beyond int64 becomes the largest
+	index, err := x.Cast(tensor.Int64) // a class beyond int64 saturates
 	if err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func setOnes(dst, hot, x *tensor.Tensor, classes int) error {
 	})
 }
 
-// bytesOf returns the bytes of the elements of a contiguous tensor in memory of Go.
+// bytesOf returns the bytes of a contiguous tensor in Go memory.
 func bytesOf(t *tensor.Tensor) (b []byte, err error) {
 	err = writeBytes(t, func(all []byte) { b = all })
 	return b, err
 }
 
-// writeBytes calls fn with the bytes of the elements of t, to set.
+// writeBytes calls fn with the bytes of the elements of t, for fn to set.
 func writeBytes(t *tensor.Tensor, fn func(b []byte)) error {
 	switch t.DType().Size() {
 	case 1:

@@ -7,10 +7,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An op is an operation on each element by itself: what a family of slice functions does.
+// An op is an operation on each element by itself. A family computes several ops on slices.
 type op uint8
 
-// The ops, family by family.
+// The ops, grouped by family.
 const (
 	opAdd op = iota
 	opSub
@@ -56,13 +56,13 @@ const (
 	opNot
 )
 
-// ops says of each op what errors call it and its operands, and which dtypes it takes.
+// ops has, for each op, its name and the names of its operands in errors, and its dtypes.
 var ops = [...]struct {
 	name    string
 	others  []string
 	takes   kinds
-	makes   tensor.DType // or 0: the dtype of the operands
-	instead string       // what to do with integers that it does not take
+	makes   tensor.DType // dtype of the result; 0 means the dtype of the operands
+	instead string       // advice in the error for integers and bools
 }{
 	opAdd:      {"add", addend, numbers, 0, ""},
 	opSub:      {"sub", []string{"subtrahend"}, numbers, 0, ""},
@@ -143,7 +143,7 @@ func kindOf(d tensor.DType) kinds {
 	return 0
 }
 
-// String names the kinds, as errors do.
+// String names the kinds for errors.
 func (k kinds) String() string {
 	switch k {
 	case reals:
@@ -182,7 +182,7 @@ func kernelOf(o op) *tensor.Kernel {
 	}
 }
 
-// weight returns how many times as long as a copy an op takes.
+// weight returns the cost of an op relative to a copy.
 func (o op) weight() int {
 	if o == opPow || opExp <= o && o <= opSigmoid {
 		return 8
@@ -190,7 +190,7 @@ func (o op) weight() int {
 	return 1
 }
 
-// check checks the operands, and returns what the op makes of them.
+// check checks the operands, and returns the dtype and shape of the result.
 func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
 	d := xs[0].DType()
 	if kindOf(d)&ops[o].takes == 0 {
@@ -211,8 +211,8 @@ func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
 	return d, xs[0].Shape(), nil
 }
 
-// fails reports whether an op may fail on elements of a dtype: on integers whose result the dtype
-// does not hold, and on bytes that are not bools.
+// fails reports whether an op may fail on elements of a dtype: on integers, if the dtype may not
+// hold the result, and on bools, which may be invalid.
 func (o op) fails(d tensor.DType) bool {
 	switch kindOf(d) {
 	case bools:
@@ -223,7 +223,7 @@ func (o op) fails(d tensor.DType) bool {
 	return false
 }
 
-// apply returns what an op makes of x and others.
+// apply returns the result of an op on x and others.
 func apply[T Elementwise[T]](o op, x T, others ...any) (T, error) {
 	var none T
 	if x == none {
@@ -232,7 +232,7 @@ func apply[T Elementwise[T]](o op, x T, others ...any) (T, error) {
 	return x.Verbs().Leafwise(kernels[o], others...)
 }
 
-// applyInto sets dst to what an op makes of x and others.
+// applyInto sets dst to the result of an op on x and others.
 func applyInto[T Elementwise[T]](o op, dst, x T, others ...any) error {
 	var none T
 	if x == none || dst == none {

@@ -8,24 +8,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// The order of elements, for all that sorts and groups:
+// The order of elements in sorts and groups:
 //
-//   - integers by value, and false before true,
-//   - floating-point numbers by value; 0 and -0 are equal,
-//   - NaN comes last, ascending or descending, and every NaN equals every other, whatever its bits,
-//   - complex numbers have none: tensor.ErrDType.
+//   - integers by value; false before true
+//   - floating-point numbers by value; 0 and -0 are equal
+//   - NaN last, in ascending and descending order; all NaNs are equal, whatever their bits
+//   - complex numbers have no order: tensor.ErrDType
 //
-// Elements that are equal keep the order that they have, and their bits.
+// Equal elements keep their order and their bits.
 
-// An order says how elements of one dtype, taken as bits, are ordered: by unsigned keys.
+// An order maps the bits of elements of one dtype to unsigned keys, whose order is the order of the
+// elements.
 type order[K uints] struct {
 	width int // bits of a key
-	sign  K   // the bit that negative numbers have, or 0
-	inf   K   // the bits of +Inf, or 0: what is above without its sign is NaN
-	flip  K   // all ones to descend, or 0
+	sign  K   // the sign bit, or 0
+	inf   K   // the bits of +Inf, or 0: greater bits without a sign are NaN
+	flip  K   // all ones for descending order, otherwise 0
 }
 
-// orderOf returns the order of a dtype that checkOrder accepts, whose elements are as wide as K.
+// orderOf returns the order of a dtype, which checkOrder has accepted. Its elements are as wide as
+// K.
 func orderOf[K uints](d tensor.DType, descending bool) order[K] {
 	o := order[K]{width: 8 * d.Size(), inf: K(infinities[d])}
 	switch {
@@ -45,7 +47,7 @@ var infinities = [tensor.Float64 + 1]uint64{
 	tensor.Float16: 0x7c00, tensor.BFloat16: 0x7f80, tensor.Float32: 0x7f800000, tensor.Float64: 0x7ff << 52,
 }
 
-// checkOrder returns tensor.ErrKind if t is nil, and tensor.ErrDType if its elements have no order.
+// checkOrder returns tensor.ErrKind if t is nil, and tensor.ErrDType if its dtype has no order.
 func checkOrder(t *tensor.Tensor) error {
 	switch {
 	case t == nil:
@@ -56,7 +58,7 @@ func checkOrder(t *tensor.Tensor) error {
 	return nil
 }
 
-// key returns what orders as the element with these bits.
+// key returns the key of the element with bits b.
 func (o *order[K]) key(b K) K {
 	if o.inf == 0 {
 		return b ^ o.sign ^ o.flip
@@ -70,25 +72,25 @@ func (o *order[K]) key(b K) K {
 	return o.ranked(b) ^ o.flip
 }
 
-// ranked returns the bits of a floating-point number so that they order as unsigned numbers: those
-// of a negative one inverted, those of another above them.
+// ranked maps the bits of a floating-point number to a number that orders as unsigned: it inverts
+// the bits of a negative number, and sets the sign bit of others.
 func (o *order[K]) ranked(b K) K { return b ^ (-(b >> (o.width - 1)) | o.sign) }
 
-// unranked undoes ranked.
+// unranked is the inverse of ranked.
 func (o *order[K]) unranked(k K) K { return k ^ (^-(k >> (o.width - 1)) | o.sign) }
 
 // A lineSort sorts lines. Not safe for concurrent use.
 type lineSort[K uints] struct {
 	order[K]
 	keys     []K
-	odd      []K // of the line: zeros, if one is -0, then NaNs
+	odd      []K // the zeros of the line, if one is -0, then its NaNs
 	counters counters
 }
 
 // sort sorts a line: [N] -> [N]. to may be from.
 func (s *lineSort[K]) sort(to, from []K) {
 	if len(s.keys) < len(from) {
-		s.keys = blank[K](len(from))
+		s.keys = uninitialized[K](len(from))
 	}
 	if s.inf == 0 {
 		sorted := sortKeys(s.toggle(s.keys[:len(from)], from), to, &s.counters)
@@ -104,7 +106,7 @@ func (s *lineSort[K]) sort(to, from []K) {
 	copy(to[len(sorted):], s.odd[zeros:])
 }
 
-// toggle turns the bits of integers into keys, and keys into bits.
+// toggle converts the bits of integers to keys, and keys to bits.
 func (s *lineSort[K]) toggle(to, from []K) []K {
 	x := s.sign ^ s.flip
 	for i, b := range from {
@@ -113,7 +115,8 @@ func (s *lineSort[K]) toggle(to, from []K) []K {
 	return to
 }
 
-// encode returns the keys of a line of floating-point numbers but for NaNs, and whether one is -0.
+// encode returns the keys of a line of floating-point numbers without its NaNs, and whether the
+// line has a -0.
 func (s *lineSort[K]) encode(from []K) (keys []K, minus bool) {
 	keys, o, n := s.keys, s.order, 0
 	for _, b := range from {
@@ -129,7 +132,7 @@ func (s *lineSort[K]) encode(from []K) (keys []K, minus bool) {
 	return keys[:n], minus
 }
 
-// decode turns keys back into numbers.
+// decode converts keys to the bits of numbers.
 func (s *lineSort[K]) decode(to, keys []K) {
 	o := s.order
 	for i, k := range keys {
@@ -137,8 +140,8 @@ func (s *lineSort[K]) decode(to, keys []K) {
 	}
 }
 
-// collect keeps the zeros of a line if wanted, and then its NaNs if wanted, in their order. It
-// returns the number of zeros.
+// collect sets odd to the zeros of a line, if zeros is true, and then its NaNs, if nans is true, in
+// their order. It returns the number of zeros.
 func (s *lineSort[K]) collect(from []K, zeros, nans bool) int {
 	s.odd = s.odd[:0]
 	if zeros {
@@ -151,7 +154,7 @@ func (s *lineSort[K]) collect(from []K, zeros, nans bool) int {
 	return n
 }
 
-// appendWhere appends the elements of from that, without their sign, are at least low and at most
+// appendWhere appends the elements of from whose bits without the sign are in the range from low to
 // high.
 func appendWhere[K uints](list, from []K, sign, low, high K) []K {
 	for _, b := range from {
@@ -162,7 +165,7 @@ func appendWhere[K uints](list, from []K, sign, low, high K) []K {
 	return list
 }
 
-// byWidth has, for each width of elements in bytes, what works on lines of elements taken as bits.
+// byWidth has a function on lines of elements, taken as bits, for each width in bytes.
 type byWidth [9]func(dst, src *tensor.Tensor, l lines, descending bool) error
 
 var (
@@ -170,9 +173,9 @@ var (
 	argSorters = byWidth{1: argSortLines[uint8], 2: argSortLines[uint16], 4: argSortLines[uint32], 8: argSortLines[uint64]}
 )
 
-// run sets dst to what is made of each line along a dim of src: [... N ...] -> [... N ...]. It
-// copies src if that must be apart from dst and is not. On an error dst has not changed. Many lines
-// are spread over the cores.
+// run sets each line of dst along a dim from the same line of src: [... N ...] -> [... N ...]. If
+// apart is true and src shares memory with dst, src is copied first. On an error dst has not
+// changed. Many lines are divided among the cores.
 func (verbs *byWidth) run(dst, src *tensor.Tensor, dim int, descending, apart bool) error {
 	l, verb := linesOf(src, dim), verbs[src.DType().Size()]
 	return separately(dst, src, apart, func(dst, src *tensor.Tensor) error { return verb(dst, src, l, descending) })
@@ -201,8 +204,8 @@ func argSortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) er
 	})
 }
 
-// separately calls fn with dst and src, but with copies in place of what is lent, which only the
-// goroutine that borrowed it may use, and of src if it must be apart from dst and is not.
+// separately calls fn with dst and src. It replaces lent memory by a copy, since only the goroutine
+// that borrowed it may use it. It also copies src if apart is true and src shares memory with dst.
 func separately(dst, src *tensor.Tensor, apart bool, fn func(dst, src *tensor.Tensor) error) error {
 	var err error
 	if src.Lender() != nil || apart && dst.SharesMemory(src) {
@@ -216,7 +219,7 @@ func separately(dst, src *tensor.Tensor, apart bool, fn func(dst, src *tensor.Te
 	return viaWider(dst, dst.DType(), func(out *tensor.Tensor) error { return fn(out, src) })
 }
 
-// readWrite calls fn with the elements of dst, to set, and the bits of those of src.
+// readWrite calls fn with the elements of dst, to be set, and the elements of src as bits.
 func readWrite[D any, K uints](dst, src *tensor.Tensor, write func(*tensor.Tensor, func([]D)) error,
 	fn func(to []D, from []K) error) error {
 	var failed, unwritten error
@@ -226,8 +229,8 @@ func readWrite[D any, K uints](dst, src *tensor.Tensor, write func(*tensor.Tenso
 	return cmp.Or(failed, unwritten, err)
 }
 
-// readBits is tensor.Read of elements as wide as K, of any dtype, as their bits. A bool must be
-// one.
+// readBits is tensor.Read with the bits of elements of any dtype that is as wide as K. Invalid
+// bools are an error.
 func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
 	if t.DType() == tensor.Bool {
 		if err := tensor.Read(t, func([]bool) {}); err != nil {
@@ -237,7 +240,7 @@ func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
 	return useBits(t, tensor.Read[K], fn)
 }
 
-// writeBits is tensor.Write as readBits is tensor.Read.
+// writeBits is tensor.Write with the bits of elements of any dtype that is as wide as K.
 func writeBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
 	return useBits(t, tensor.Write[K], fn)
 }

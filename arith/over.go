@@ -10,13 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ErrEmpty is the error of a verb that has nothing to choose from, as [Min] of no integer.
+// ErrEmpty is returned by an operation that must choose from no elements, such as [Min] of
+// integers.
 var ErrEmpty = errors.New("no element")
 
-// An Over says over what a verb such as [Sum] goes: which dims, in which groups of rows, and which
-// elements count. [Dims], [Features], [Whole] and [BySplits] make Overs, and methods return changed
-// copies. The zero Over is [Whole]. What is wrong with an Over is the error of the verb that it is
-// given to.
+// An Over says what a reduction such as [Sum] combines: which dims, in which groups of rows, and
+// which elements count. [Dims], [Features], [Whole] and [BySplits] make Overs, and methods return
+// changed copies. The zero Over is [Whole]. The operation that an Over is passed to returns the
+// errors of an invalid Over.
 //
 // Safe for concurrent use.
 type Over struct {
@@ -37,59 +38,59 @@ const (
 	overSplits
 )
 
-// The Overs that need no numbers.
+// Overs without parameters.
 var (
-	// Whole is all dims: a tensor becomes a scalar, and so does each leaf of a dictionary, the
-	// batch shapes of which all become [].
+	// Whole is all dims: the result of a tensor is a scalar, and so is each leaf in the result of a
+	// dictionary, whose batch shapes become [].
 	Whole = Over{}
-	// Features are the dims after the batch dims of the dictionary that a leaf is in, and all dims
+	// Features are the dims after the batch dims of the dictionary that holds a leaf, or all dims
 	// of a tensor by itself. Batch shapes stay.
 	Features = Over{kind: overFeatures}
 )
 
-// Dims returns an Over of some dims of a tensor, or some batch dims of a dictionary, negative ones
-// counted from the end of its shape: in a dictionary nested in it, with a longer batch shape, they
-// are the same dims. A verb returns shapeops.ErrDim for one that is not there, that is named twice,
-// and for none at all.
+// Dims returns an Over of the given dims of a tensor, or batch dims of a dictionary; negative dims
+// count from the end of its shape. In an inner dictionary with a longer batch shape they are the
+// same dims. An operation returns shapeops.ErrDim if a dim is out of range or named twice, and if
+// no dim is given.
 func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dims)} }
 
-// BySplits returns an Over of groups of rows, which lie one after the other along dim 0:
+// BySplits returns an Over of groups of rows, which follow each other along dim 0:
 //
 //	splits int64 [G+1], [N F...] -> [G F...]
 //
-// Group g is the rows from splits[g] to before splits[g+1], as in [Groups]. A verb returns
-// shapeops.ErrDim for what has no dim, tensor.ErrDType unless splits is int64, and
+// Group g has the rows splits[g] to splits[g+1]-1, as in [Groups]. An operation returns
+// shapeops.ErrDim for a value without dims, tensor.ErrDType unless splits is int64, and
 // shapeops.ErrShape unless it is a vector that ascends from 0 to N.
 func BySplits(splits *tensor.Tensor) Over { return Over{kind: overSplits, splits: splits} }
 
-// Keep returns o with dims that stay, with the size 1, instead of dropping out. Groups stay anyway.
+// Keep returns o with reduced dims kept, with size 1. Dims of groups stay without it.
 func (o Over) Keep() Over {
 	o.keep = true
 	return o
 }
 
-// Where returns o with only those elements counting where mask is true, in the place of any mask
-// before. It is a bool tensor over leading dims of what the verb is applied to:
+// Where returns o with a mask: only elements where mask is true count. It replaces an earlier mask.
+// mask is a bool tensor over leading dims of the operand:
 //
 //	mask [M...], x [M... F...]
 //
-// or, for a dictionary, a dictionary with the same keys, in which each mask is over leading dims of
-// the leaf of that key. A verb returns tensor.ErrDType if a mask is not bool, shapeops.ErrShape if
-// it does not fit, tensor.ErrKind if it is nil or something else, and tdict.ErrMissing if the keys
-// differ.
+// For a dictionary it may also be a dictionary with the same keys, in which each mask is over
+// leading dims of the leaf of that key. An operation returns tensor.ErrDType if a mask is not bool,
+// shapeops.ErrShape if it does not fit, tensor.ErrKind if it is nil or of another type, and
+// tdict.ErrMissing if the keys differ.
 func (o Over) Where(mask any) Over {
 	o.mask, o.masked = mask, true
 	return o
 }
 
-// A scope is an Over that has been checked against what a verb is applied to.
+// A scope is an Over that has been checked against an operand.
 type scope struct {
 	Over
-	dims   []int   // from the beginning
+	dims   []int   // not negative
 	splits []int64 // or nil
 }
 
-// scopeOf checks o against x, and returns a mask, if there is one, as what Leafwise takes.
+// scopeOf checks o against x. It returns the mask, if there is one, as an operand for Leafwise.
 func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	var none T
 	s := &scope{Over: o}
@@ -110,10 +111,10 @@ func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	return s, []any{o.mask}, checkMask(x, o.mask)
 }
 
-// dimsOf resolves dims of a shape, in ascending order.
+// dimsOf resolves dims of a shape, and returns them in ascending order.
 func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
 	if len(dims) == 0 {
-		return nil, fmt.Errorf("%w: got none: say Whole or Features", shapeops.ErrDim)
+		return nil, fmt.Errorf("%w: got no dims: use Whole or Features", shapeops.ErrDim)
 	}
 	if _, err := plan.Reduce(shape, false, dims...); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
 	return out, nil
 }
 
-// splitsOf returns a copy of the numbers of splits of the rows of a shape.
+// splitsOf returns a copy of the numbers of splits, checked against the rows of a shape.
 func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error) {
 	if len(shape) == 0 {
 		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shapeops.ErrDim)
@@ -150,21 +151,21 @@ func checkSplits(splits []int64, rows int) error {
 	last := int64(0)
 	for i, at := range splits {
 		if at < last {
-			return fmt.Errorf("splits: %w: got %d after %d as number %d, want them to ascend", shapeops.ErrShape, at, last, i)
+			return fmt.Errorf("splits: %w: got %d after %d at position %d, want ascending numbers", shapeops.ErrShape, at, last, i)
 		}
 		last = at
 	}
 	return nil
 }
 
-// checkMask checks a mask as far as can be before there are leaves.
+// checkMask checks a mask as far as is possible before the leaves are known.
 func checkMask[T Elementwise[T]](x T, mask any) error {
 	var none T
 	if x == none {
 		return fmt.Errorf("%w: got nil", tensor.ErrKind)
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
-		_, err := lined(t, x)
+		_, err := alignMask(t, x)
 		return err
 	}
 	if m, ok := mask.(T); ok && m != none {
@@ -172,10 +173,11 @@ func checkMask[T Elementwise[T]](x T, mask any) error {
 	} else if ok {
 		return fmt.Errorf("mask: %w: got nil", tensor.ErrKind)
 	}
-	return fmt.Errorf("mask: %w: got %T, want a tensor, or what the verb is applied to: %T", tensor.ErrKind, mask, x)
+	return fmt.Errorf("mask: %w: got %T, want a *tensor.Tensor or the type of the operand, %T", tensor.ErrKind, mask, x)
 }
 
-// reduced marks the dims of a leaf, in a dictionary with lead batch dims, that are reduced.
+// reduced reports for each dim of a leaf whether it is reduced. The leaf is in a dictionary with
+// lead batch dims.
 func (s *scope) reduced(leaf shapeops.Shape, lead int) []bool {
 	out := make([]bool, len(leaf))
 	for dim := range out {
@@ -192,7 +194,7 @@ func (s *scope) reduced(leaf shapeops.Shape, lead int) []bool {
 	return out
 }
 
-// shape returns the shape of what is made of a leaf of which these dims are reduced.
+// shape returns the shape of the result for a leaf, of which the given dims are reduced.
 func (s *scope) shape(leaf shapeops.Shape, reduced []bool) shapeops.Shape {
 	out := shapeops.Shape{}
 	for dim, size := range leaf {
@@ -208,7 +210,7 @@ func (s *scope) shape(leaf shapeops.Shape, reduced []bool) shapeops.Shape {
 	return out
 }
 
-// batch is Kernel.Batch of a reduction: nil if batch shapes stay.
+// batch returns Kernel.Batch of a reduction: nil if batch shapes stay.
 func (s *scope) batch() func(shapeops.Shape) (*plan.Reduction, error) {
 	switch s.kind {
 	case overFeatures:

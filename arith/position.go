@@ -2,7 +2,7 @@ package arith
 
 import "fmt"
 
-// A position is a fold that finds where the first of the least or the greatest numbers is, or the
+// A position is a fold that finds the position of the first least or greatest number, or of the
 // first NaN.
 type position[T realNumber] struct {
 	max  bool
@@ -16,7 +16,7 @@ func (p *position[T]) begin(_, lines int) {
 	p.best, p.at = zeros(p.best, lines), zeros(p.at, lines)
 }
 
-// wins reports whether v takes the place of what was best before it.
+// wins reports whether v replaces best, which came before it.
 func (p *position[T]) wins(v, best T) bool {
 	return p.max && v > best || !p.max && v < best || v != v && best == best
 }

@@ -37,13 +37,13 @@ func (p *product[T]) end(dst []T) error {
 	return nil
 }
 
-// An intProduct is a fold that multiplies integers: their sizes and their signs.
+// An intProduct is a fold that multiplies integers. It keeps magnitudes and signs apart.
 type intProduct[T integers, D int64 | uint64] struct{ products []factors }
 
-// A factors is a product so far.
+// A factors is the product of the factors so far.
 type factors struct {
-	size        uint64
-	minus, over bool // over: the size was more than 64 bits, and no factor zero
+	size        uint64 // magnitude
+	minus, over bool   // minus: negative; over: size exceeds 64 bits, and no factor is 0
 }
 
 func newIntProduct[T integers, D int64 | uint64]([]D) fold[T, D] { return new(intProduct[T, D]) }
@@ -52,7 +52,7 @@ func (p *intProduct[T, D]) begin(_, lines int) {
 	p.products = repeated(zeros(p.products, lines), factors{size: 1})
 }
 
-// multiply multiplies a product by v.
+// multiply multiplies p by v.
 func multiply[T integers](p *factors, v T) {
 	size := uint64(v)
 	if v < 0 {
@@ -64,7 +64,7 @@ func multiply[T integers](p *factors, v T) {
 	case size == 0:
 		p.over, p.size = false, 0
 	case hi > 0 && p.size == 0:
-		p.size, p.over = 1, true // not zero, which it would stay
+		p.size, p.over = 1, true // 0 would stay 0
 	case hi > 0:
 		p.over = true
 	}

@@ -6,18 +6,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// All reports of bools, as [Sum] makes sums, whether all that count are true: bool, true of no
-// element. Other dtypes are tensor.ErrDType. (Python: all.)
+// All reports, as bools, whether all elements that count are true; shapes are as for [Sum]. For no
+// elements it is true. Dtypes other than bool are tensor.ErrDType. (Python: all.)
 func All[T Reducible[T]](x T, over Over) (T, error) { return reduce(allOf, x, over) }
 
-// AllInto is to [All] what [SumInto] is to Sum.
+// AllInto is [All] into dst, by the rules of [SumInto].
 func AllInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(allOf, dst, x, over) }
 
-// Any reports of bools, as [Sum] makes sums, whether one that counts is true: bool, false of no
-// element. Other dtypes are tensor.ErrDType. (Python: any.)
+// Any reports, as bools, whether any element that counts is true; shapes are as for [Sum]. For no
+// elements it is false. Dtypes other than bool are tensor.ErrDType. (Python: any.)
 func Any[T Reducible[T]](x T, over Over) (T, error) { return reduce(anyOf, x, over) }
 
-// AnyInto is to [Any] what [SumInto] is to Sum.
+// AnyInto is [Any] into dst, by the rules of [SumInto].
 func AnyInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(anyOf, dst, x, over) }
 
 var (
@@ -25,7 +25,8 @@ var (
 	anyOf = quantifierReduction("any", 1)
 )
 
-// quantifierReduction returns the reduction of bools by the value that decides.
+// quantifierReduction returns the reduction of bools for which one element equal to decides
+// determines the result.
 func quantifierReduction(name string, decides byte) *reduction {
 	makes := func(d tensor.DType) tensor.DType {
 		if d == tensor.Bool {
@@ -34,10 +35,10 @@ func quantifierReduction(name string, decides byte) *reduction {
 		return 0
 	}
 	r := recipe[uint8, uint8]{fold: func([]uint8) fold[uint8, uint8] { return &quantifier{decides: decides} }, joins: true}
-	return &reduction{name, makes, "bool, as NotEqual(x, 0) makes", func(dst *tensor.Tensor, in *reduced) error { return reduceAs(dst, in, r) }, false}
+	return &reduction{name, makes, "bool: call NotEqual(x, 0) first", func(dst *tensor.Tensor, in *reduced) error { return reduceAs(dst, in, r) }, false}
 }
 
-// A quantifier is a fold of bools that looks for one that decides.
+// A quantifier is a fold of bools that looks for an element equal to decides.
 type quantifier struct {
 	decides byte // the value that decides: 0 for all, 1 for any
 	bits    []byte

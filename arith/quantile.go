@@ -9,13 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Quantile returns the q-quantiles of x, q from 0 to 1, as [Sum] returns sums: what is at position
-// q*(n-1) of the n elements that count, in order, from 0 on; between two elements it goes linearly
-// from one to the other. An infinite neighbour makes it infinite, two opposite infinities make it
-// NaN, and so do no element and an element that is NaN. Elements are converted to float64, and the
-// result is rounded once. Integers give float64; other dtypes stay. The call copies the lines that
-// it works on to memory, as float64. Complex numbers and bool are tensor.ErrDType, and another q is
-// tensor.ErrKind. (Python: quantile, median for an odd number of elements.)
+// Quantile returns the q-quantile of x, where q is from 0 to 1; shapes are as for [Sum]. The result
+// is the number at position q*(n-1) of the n elements that count, in ascending order from position
+// 0. Between two elements it is interpolated linearly.
+//
+// The result is NaN for no elements, if any element is NaN, and between two opposite infinities. If
+// one of the two neighbours is infinite, so is the result. Elements are converted to float64, and
+// the result is rounded once. The result for integers is float64; other dtypes stay. The call
+// copies the lines that it works on to memory, as float64.
+//
+// Complex numbers and bool are tensor.ErrDType, and another q is tensor.ErrKind. (Python: quantile,
+// median for an odd number of elements.)
 func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	r, err := quantileOf(q)
 	if err != nil {
@@ -25,7 +29,7 @@ func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	return reduce(r, x, over)
 }
 
-// QuantileInto is to [Quantile] what [SumInto] is to Sum.
+// QuantileInto is [Quantile] into dst, by the rules of [SumInto].
 func QuantileInto[T Reducible[T]](dst, x T, over Over, q float64) error {
 	r, err := quantileOf(q)
 	if err != nil {
@@ -42,15 +46,15 @@ func quantileOf(q float64) (*reduction, error) {
 	return &reduction{"quantile", realDType, "real numbers", inFloat64.run(r), true}, nil
 }
 
-// A quantile is a fold that keeps all elements until it selects some of them.
+// A quantile is a fold that keeps all elements, and selects from them at the end.
 type quantile struct {
-	q     float64
-	lined int
-	kept  [][]float64 // of each line
+	q      float64
+	nlines int
+	kept   [][]float64 // the elements of each line
 }
 
 func (k *quantile) begin(_, lines int) {
-	k.lined = lines
+	k.nlines = lines
 	for len(k.kept) < lines {
 		k.kept = append(k.kept, nil)
 	}
@@ -62,7 +66,7 @@ func (k *quantile) begin(_, lines int) {
 func (k *quantile) line(_ int, x []float64) { k.kept[0] = append(k.kept[0], x...) }
 
 func (k *quantile) rows(x []float64, r rowList) {
-	for i := range k.kept[:k.lined] {
+	for i := range k.kept[:k.nlines] {
 		line := slices.Grow(k.kept[i], len(r.offs))
 		for _, off := range r.offs {
 			line = append(line, x[off+i])
@@ -78,7 +82,7 @@ func (k *quantile) end(dst []float64) error {
 	return nil
 }
 
-// quantileAt returns the q-quantile of s, whose order it changes.
+// quantileAt returns the q-quantile of s. It reorders s.
 func quantileAt(s []float64, q float64) float64 {
 	if len(s) == 0 || slices.ContainsFunc(s, math.IsNaN) {
 		return math.NaN()
@@ -92,12 +96,12 @@ func quantileAt(s []float64, q float64) float64 {
 	return between(s[at], slices.Min(s[at+1:]), part)
 }
 
-// between returns what is so far, less than 1, from a to b, which is at least a.
+// between interpolates from a to b, which is not less than a. part is less than 1.
 func between(a, b, part float64) float64 {
 	switch {
 	case a == b:
 		return a
-	case math.IsInf(b-a, 0): // one of them is, or they are too far apart
+	case math.IsInf(b-a, 0): // a or b is infinite, or the difference overflows
 		return float64(a*(1-part)) + float64(b*part)
 	case part < 0.5:
 		return a + float64((b-a)*part)
@@ -105,8 +109,8 @@ func between(a, b, part float64) float64 {
 	return b - float64((b-a)*(1-part))
 }
 
-// nth puts at position n of s, which has no NaN, what would be there if s were in order, nothing
-// greater before it and nothing less after it.
+// nth puts at position n of s the number that would be there if s were sorted, with no greater
+// number before it and no lesser number after it. s has no NaN.
 func nth(s []float64, n int) {
 	for tries := 2 * bits.Len(uint(len(s))); len(s) > 16; tries-- {
 		if tries == 0 {
@@ -125,8 +129,8 @@ func nth(s []float64, n int) {
 	slices.Sort(s)
 }
 
-// partition puts what is less than a pivot before what is equal to it, and the rest after that. It
-// returns where what is equal begins and ends.
+// partition puts the numbers less than a pivot first, then those equal to it, then the rest. The
+// equal ones are s[lo:hi].
 func partition(s []float64) (lo, hi int) {
 	a, b, c := s[0], s[len(s)/2], s[len(s)-1]
 	pivot := max(min(a, b), min(max(a, b), c))

@@ -7,19 +7,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// uints is the set of types that keys have: unsigned integers as wide as the elements.
+// uints is the set of key types: unsigned integers as wide as the elements.
 type uints interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
 const (
-	digitBits = 11 // a pass sorts by so many bits: the heads of 1<<11 buckets fit in a small cache
+	digitBits = 11 // bits that a pass sorts by: the heads of 1<<11 buckets fit in a small cache
 	digits    = 1 << digitBits
-	fewKeys   = 128 // up to which a sort by comparison is faster than counting digits
+	fewKeys   = 128 // up to this length, sorting by comparison is faster than counting digits
 )
 
-// survey returns the least and the greatest of keys, of which there is at least one, and whether
-// none is less than the one before it.
+// survey returns the least and the greatest key of at least one, and whether the keys ascend.
 func survey[K uints](keys []K) (low, high K, ascending bool) {
 	low, high = keys[0], keys[len(keys)-1]
 	if slices.IsSorted(keys) {
@@ -31,10 +30,10 @@ func survey[K uints](keys []K) (low, high K, ascending bool) {
 	return low, high, false
 }
 
-// counters are room for the counts of digits, each of which has 1<<digitBits values.
+// counters count how often each value of each digit occurs.
 type counters [][digits]int
 
-// of returns counters of so many digits.
+// of returns n cleared counters.
 func (c *counters) of(n int) counters {
 	if len(*c) < n {
 		*c = make(counters, n)
@@ -44,7 +43,7 @@ func (c *counters) of(n int) counters {
 	return (*c)[:n]
 }
 
-// sortKeys sorts keys. The result is keys or room, which is as long and whose content is lost.
+// sortKeys sorts keys. The result is in keys or in room, which is equally long and is overwritten.
 func sortKeys[K uints](keys, room []K, c *counters) []K {
 	if len(keys) <= fewKeys {
 		slices.Sort(keys)
@@ -58,8 +57,8 @@ func sortKeys[K uints](keys, room []K, c *counters) []K {
 	return sorted
 }
 
-// radixSort sorts keys by the width bits from bit shift on of what they are above low, keeping the
-// order of those that are equal there. It returns keys and room, swapped if the result is in room.
+// radixSort sorts keys by the width bits of key-low from bit shift on. It is stable. It returns
+// keys and room, swapped if the result is in room.
 func radixSort[K uints](keys, room []K, low K, shift, width int, c *counters) (sorted, other []K) {
 	counts := c.of((width + digitBits - 1) / digitBits)
 	countDigits(counts, keys, low, shift)
@@ -74,7 +73,7 @@ func radixSort[K uints](keys, room []K, low K, shift, width int, c *counters) (s
 
 // countDigits counts how often each digit of keys has each value.
 func countDigits[K uints](counts [][digits]int, keys []K, low K, shift int) {
-	for len(counts) >= 3 { // three at a time: reading the keys is what takes time
+	for len(counts) >= 3 { // three digits at a time, since reading the keys dominates
 		a, b, c := &counts[0], &counts[1], &counts[2]
 		for _, k := range keys {
 			k := uint64(k-low) >> (shift & 63)
@@ -92,8 +91,8 @@ func countDigits[K uints](counts [][digits]int, keys []K, low K, shift int) {
 	}
 }
 
-// startsOf turns the counts of a digit's values into where the first key of each goes. It returns
-// false if all n keys have the same value.
+// startsOf replaces the counts of a digit's values by the positions at which their first keys go.
+// It returns false if all n keys have the same value.
 func startsOf(counts *[digits]int, n int) bool {
 	at := 0
 	for i, count := range counts {
@@ -106,7 +105,7 @@ func startsOf(counts *[digits]int, n int) bool {
 	return true
 }
 
-// scatter moves each key to the place that starts has for its digit from bit shift on.
+// scatter moves each key to the position that starts has for its digit from bit shift on.
 func scatter[K uints](to, keys []K, low K, shift int, starts *[digits]int) {
 	shift &= 63
 	for _, k := range keys {
@@ -116,33 +115,33 @@ func scatter[K uints](to, keys []K, low K, shift int, starts *[digits]int) {
 	}
 }
 
-// A table is what rows are sorted by: the elements of each row, from the first on.
+// A table provides the elements of rows as sort keys, from the first element on.
 type table interface {
 	// elements returns the number of elements of a row.
 	elements() int
-	// differ returns a number of elements, at least from, in which rows are equal.
+	// differ returns a number of leading elements, at least from, in which all rows are equal.
 	differ(rows []int64, from int) int
-	// keys sets dst[i] to the key of the elements of rows[i] from number from up to but not
-	// including number to. Equal elements have equal keys.
+	// keys sets dst[i] to the key of elements from to to-1 of rows[i]. Equal elements have equal
+	// keys.
 	keys(dst []uint64, rows []int64, from int) (to int)
 }
 
-// A run is a range of sorted rows, from position lo up to but not including hi, that are equal in
-// so many elements of a table.
+// A run is a range of sorted rows, positions lo to hi-1, that are equal in their first equal
+// elements of a table.
 type run struct{ lo, hi, equal int }
 
-// A rowSort sorts rows by one table after another. Rows that are equal keep their order.
+// A rowSort sorts rows by one table after another. It is stable.
 type rowSort struct {
-	rows       []int64 // in the order of the tables so far
-	ties       []run   // of more than one row, equal in all tables so far, in ascending order
-	untied     bool    // there is one table only: do without ties
-	open       []run   // to be sorted, the next one last
-	fresh      bool    // row i is at i
+	rows       []int64 // sorted by the tables so far
+	ties       []run   // runs of several rows that are equal in all tables so far, ascending
+	untied     bool    // ties are not needed, since there is only one table
+	open       []run   // runs to be sorted, the next one last
+	fresh      bool    // rows[i] is i
 	keys, room []uint64
 	counters   counters
 }
 
-// reset makes rows those of a new sort: 0, 1, 2, ...
+// reset begins a new sort and sets rows to 0, 1, 2, ...
 func (s *rowSort) reset(rows []int64) {
 	for i := range rows {
 		rows[i] = int64(i)
@@ -152,12 +151,12 @@ func (s *rowSort) reset(rows []int64) {
 		s.ties = append(s.ties, run{hi: len(rows)})
 	}
 	if len(s.keys) < len(rows) {
-		s.keys, s.room = blank[uint64](len(rows)), blank[uint64](len(rows))
+		s.keys, s.room = uninitialized[uint64](len(rows)), uninitialized[uint64](len(rows))
 	}
 }
 
-// by sorts the rows that are equal so far by a further table. A run is done with before the next,
-// while its rows are in the cache.
+// by sorts rows that are equal so far by another table. It finishes one run before the next, while
+// the rows are in the cache.
 func (s *rowSort) by(t table) {
 	s.open = append(s.open[:0], s.ties...)
 	slices.Reverse(s.open)
@@ -176,9 +175,9 @@ func (s *rowSort) by(t table) {
 	}
 }
 
-// sortRun sorts a run by the next key of t, and opens the runs that are equal in it. A key and the
+// sortRun sorts a run by the next key of t, and opens the runs of equal keys. A key and the
 // position of its row share 64 bits, which makes keys distinct and the sort stable. Keys too wide
-// for that are sorted by their upper bits, and runs that are equal in those are opened again.
+// for that are sorted by their upper bits first; runs that are equal in those are opened again.
 func (s *rowSort) sortRun(t table, r run) {
 	rows, keys := s.rows[r.lo:r.hi], s.keys[r.lo:r.hi]
 	equal := t.keys(keys, rows, r.equal)
@@ -201,8 +200,8 @@ func (s *rowSort) sortRun(t table, r run) {
 	s.split(sorted, place, run{lo: r.lo, equal: equal}, t)
 }
 
-// sortFrom sorts keys by width bits from bit place on, below which they ascend. It returns keys and
-// room, perhaps swapped.
+// sortFrom sorts keys by width bits from bit place on. The bits below ascend already. It returns
+// keys and room, perhaps swapped.
 func (s *rowSort) sortFrom(place, width int, keys, room []uint64) (sorted, other []uint64) {
 	if len(keys) <= fewKeys {
 		slices.Sort(keys)
@@ -228,8 +227,8 @@ func (s *rowSort) permute(rows []int64, sorted, room []uint64, mask uint64) {
 	}
 }
 
-// split opens the runs of rows whose keys are equal but for so many lower bits. first tells where
-// the row of the first key is, and in how many elements the rows of a run are equal.
+// split opens the runs of rows whose keys are equal in all but the lower bits. first.lo is the
+// position of the first row, and first.equal the number of equal elements of each run.
 func (s *rowSort) split(sorted []uint64, lower int, first run, t table) {
 	if s.untied && first.equal == t.elements() {
 		return
@@ -246,8 +245,8 @@ func (s *rowSort) split(sorted []uint64, lower int, first run, t table) {
 	}
 }
 
-// blank returns n numbers whose values are undefined.
-func blank[K uints | int64](n int) []K {
+// uninitialized returns n numbers of undefined value.
+func uninitialized[K uints | int64](n int) []K {
 	s, _ := cast.Slice[K](cast.Uninit(n * cast.Size[K]()))
 	return s[:n:n]
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A reduction is a verb that makes one element of many.
+// A reduction is an operation that combines many elements into one.
 type reduction struct {
 	name string
-	// makes returns the dtype of what is made of elements of one, or 0 if there is none.
+	// makes returns the dtype of the result for elements of dtype d, or 0 if the reduction does not
+	// take d.
 	makes func(d tensor.DType) tensor.DType
 	wants string
 	run   func(dst *tensor.Tensor, in *reduced) error
-	sure  bool // it cannot fail on floating-point numbers
+	sure  bool // cannot fail on floating-point numbers
 }
 
 // reduce applies a reduction to x.
@@ -24,7 +25,7 @@ func reduce[T Reducible[T]](r *reduction, x T, o Over) (T, error) {
 	return leafwise(r.name, r.kernel(s), err, x, others...)
 }
 
-// reduceInto sets dst to what a reduction makes of x.
+// reduceInto sets dst to the reduction of x.
 func reduceInto[T Reducible[T]](r *reduction, dst, x T, o Over) error {
 	s, others, err := scopeOf(x, o)
 	return leafwiseInto(r.name, r.kernel(s), err, dst, x, others...)
@@ -58,8 +59,8 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 	}
 }
 
-// fails reports whether a reduction may fail once it has begun: of integers that may be too large
-// or none, of bytes that may be no bool, a mask included, and of memory that may be gone.
+// fails reports whether a reduction may fail once it has begun: on integers, whose result may not
+// fit or not exist; on bools and masks, which may be invalid; and on lent memory.
 func (r *reduction) fails(xs []*tensor.Tensor) bool {
 	lent := func(x *tensor.Tensor) bool { return x.Lender() != nil }
 	return !r.sure || len(xs) > 1 || !xs[0].DType().IsFloat() || slices.ContainsFunc(xs, lent)
@@ -67,7 +68,7 @@ func (r *reduction) fails(xs []*tensor.Tensor) bool {
 
 var maskOnly = []string{"mask"}
 
-// dtype returns the dtype of what is made of elements of another.
+// dtype returns the dtype of the result for elements of dtype d.
 func (r *reduction) dtype(d tensor.DType) (tensor.DType, error) {
 	if made := r.makes(d); made != 0 {
 		return made, nil

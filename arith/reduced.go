@@ -9,20 +9,20 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An element is what is read and written.
+// element is the set of types that reductions read and write.
 type element interface {
 	integers | floats
 }
 
 // A reduced is a tensor to reduce.
 type reduced struct {
-	x, mask *tensor.Tensor // mask: over leading dims of x, or nil
-	dims    []bool         // those that are reduced
+	x, mask *tensor.Tensor // mask is over leading dims of x, or nil
+	dims    []bool         // whether each dim is reduced
 	splits  []int64        // of dim 0 into groups, or nil
-	few     [4]int         // room for the order of a few dims
+	few     [4]int         // memory for the order of up to 4 dims
 }
 
-// reduceAs sets dst to what a recipe makes of a tensor whose elements are read as T.
+// reduceAs sets dst to the result of recipe r for a tensor whose elements are read as T.
 func reduceAs[T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D]) error {
 	if dst.Size() == 0 {
 		return nil
@@ -41,18 +41,19 @@ func reduceAs[T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D]) err
 	if err != nil {
 		return err
 	}
-	if in.sorted(order) { // as dst has them
-		if err := reduceLaid(dst, a, r); !errors.Is(err, errUnaligned) {
+	if in.sorted(order) { // the dims are in the order of dst
+		if err := reduceContiguous(dst, a, r); !errors.Is(err, errUnaligned) {
 			return err
 		}
 	}
-	if dst, err = in.beside(dst, order); err != nil {
+	if dst, err = in.matchDims(dst, order); err != nil {
 		return err
 	}
 	return reduceArranged(dst, a, r)
 }
 
-// viaWider sets dst to elements that are made in other memory as a dtype, mostly a wider one.
+// viaWider has fn compute the elements in new memory of dtype d, usually a wider one, and casts
+// them to dst.
 func viaWider(dst *tensor.Tensor, d tensor.DType, fn func(wide *tensor.Tensor) error) error {
 	wide, err := tensor.New(d, dst.Shape()...)
 	if err == nil {
@@ -71,7 +72,7 @@ func writeAll[D element](dst *tensor.Tensor, fn func(to []D) error) error {
 	return cmp.Or(err, failed)
 }
 
-// arranged returns the tensor arranged, and the order in which it has the dims.
+// arranged returns the arranged tensor, and the order of its dims.
 func (in *reduced) arranged() (a arranged, order []int, err error) {
 	order, from, to := in.order()
 	a = arranged{in.x, in.mask, from, to, in.splits}
@@ -88,9 +89,9 @@ func (in *reduced) arranged() (a arranged, order []int, err error) {
 	return a, order, err
 }
 
-// order returns the dims in an order in which those that are reduced, from:to, are neighbours in
-// their order: as they lie in memory, if they do without gaps, or else as they are, or else with
-// those that are reduced last.
+// order returns an order of the dims in which the reduced dims are adjacent, at from to to-1, and
+// in their own order. It prefers the order of the dims in memory, if that has no gaps, then the
+// order that they have. Otherwise the reduced dims come last.
 func (in *reduced) order() (order []int, from, to int) {
 	v := in.x.View()
 	order = in.few[:0]
@@ -112,7 +113,7 @@ func (in *reduced) order() (order []int, from, to int) {
 	return order, from, to
 }
 
-// gapless reports whether the elements of a view lie side by side in an order of its dims.
+// gapless reports whether the elements of a view are contiguous in an order of its dims.
 func gapless(v shapeops.View, order []int) bool {
 	step := 1
 	for _, dim := range slices.Backward(order) {
@@ -124,8 +125,8 @@ func gapless(v shapeops.View, order []int) bool {
 	return true
 }
 
-// neighbours returns which dims of an order are reduced, or false unless they are neighbours in
-// their order. Dims of size 1 may be anywhere.
+// neighbours returns the range of an order in which the dims are reduced. It returns false unless
+// these are adjacent and in their own order. Dims of size 1 may be anywhere.
 func (in *reduced) neighbours(order []int) (from, to int, ok bool) {
 	from, to = len(order), len(order)
 	last, apart := -1, false
@@ -145,15 +146,15 @@ func (in *reduced) neighbours(order []int) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// order01 orders false before true.
+// order01 returns 0 for false and 1 for true.
 func order01(b bool) int { return int(bit(b)) }
 
-// large reports whether a dim has several positions, or groups.
+// large reports whether a dim has several positions, or is divided into groups.
 func (in *reduced) large(dim int) bool {
 	return in.x.Shape()[dim] != 1 || in.splits != nil && dim == 0
 }
 
-// sorted reports whether the dims of the result are in their order.
+// sorted reports whether an order keeps the dims of the result in their own order.
 func (in *reduced) sorted(order []int) bool {
 	last := -1
 	for _, dim := range order {
@@ -168,9 +169,9 @@ func (in *reduced) sorted(order []int) bool {
 	return true
 }
 
-// beside returns dst with a dim for each dim of the tensor, in an order: of size 1 where they are
-// reduced, or the number of groups.
-func (in *reduced) beside(dst *tensor.Tensor, order []int) (*tensor.Tensor, error) {
+// matchDims returns dst with a dim for each dim of the tensor, in the given order. A reduced dim
+// has size 1, or the number of groups.
+func (in *reduced) matchDims(dst *tensor.Tensor, order []int) (*tensor.Tensor, error) {
 	shape := in.x.Shape().Clone()
 	for dim, gone := range in.dims {
 		switch {

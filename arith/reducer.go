@@ -2,7 +2,7 @@ package arith
 
 import "github.com/go-tensordict/tensordict/internal/cast"
 
-// A reducer is what one core does of a job.
+// A reducer is the work of one core on a job.
 type reducer[T cast.Fixed, D any] struct {
 	*job[T, D]
 	cut
@@ -12,11 +12,11 @@ type reducer[T cast.Fixed, D any] struct {
 	bits    []byte
 	dst     []D
 	list    rowList
-	room    []T // elements that count
+	room    []T // scratch for elements that count
 	columns *columns[T, D]
 }
 
-// units does units from lo to before hi, each some groups and some lines side by side.
+// units reduces units lo to hi-1. Each unit is some groups of some lines side by side.
 func (w *reducer[T, D]) units(lo, hi int) error {
 	parts := len(w.parts) - 1
 	if w.inner == 1 && w.bits == nil && w.splits == nil {
@@ -32,7 +32,7 @@ func (w *reducer[T, D]) units(lo, hi int) error {
 	return nil
 }
 
-// unit does some groups of the lines from column c0 to before c1.
+// unit reduces groups g0 to g1-1 of the lines at columns c0 to c1-1, at outer position o.
 func (w *reducer[T, D]) unit(o, g0, g1, c0, c1 int) error {
 	groups := w.groups()
 	if w.inner == 1 && w.bits == nil && g1 > g0 && w.splits != nil {
@@ -49,24 +49,25 @@ func (w *reducer[T, D]) unit(o, g0, g1, c0, c1 int) error {
 	return nil
 }
 
-// group sets dst, whose first element is result number at, to the results of a group of rows.
+// group reduces the group of rows [from, to). It sets dst, whose first element is result number at.
 func (w *reducer[T, D]) group(dst []D, at, o, from, to, c0 int) error {
-	if w.bits != nil && w.sieve.each {
-		return w.sift(dst, at, o, from, to, c0)
+	if w.bits != nil && w.bitmask.each {
+		return w.reduceColumns(dst, at, o, from, to, c0)
 	}
 	w.fold.begin(at, len(dst))
 	w.feed(o, from, from, to, c0)
 	return w.fold.end(dst)
 }
 
-// feed gives the fold the elements that count of the rows from lo to before hi of a group.
+// feed gives the fold the elements that count of rows lo to hi-1, in a group that begins at row
+// from.
 func (w *reducer[T, D]) feed(o, from, lo, hi, c0 int) {
 	x := w.x[o*w.n*w.inner:]
 	switch {
 	case w.inner == 1 && w.bits == nil:
 		w.fold.line(lo-from, x[lo:hi])
-	case w.inner == 1 && w.sieve.rep == 1 && !w.positional:
-		w.sifted(x[lo:hi], w.bits[o*w.sieve.outer+lo:][:hi-lo])
+	case w.inner == 1 && w.bitmask.rep == 1 && !w.positional:
+		w.compressLine(x[lo:hi], w.bits[o*w.bitmask.outer+lo:][:hi-lo])
 	case w.inner == 1:
 		w.eachRun(o, lo, hi, func(lo, hi int) { w.fold.line(lo-from, x[lo:hi]) })
 	default:
@@ -79,7 +80,7 @@ func (w *reducer[T, D]) feed(o, from, lo, hi, c0 int) {
 	}
 }
 
-// listRows lists those rows from lo to before hi that count, in a group that begins with from.
+// listRows lists the rows that count from lo to hi-1, in a group that begins at row from.
 func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 	if w.list.at == nil {
 		w.list = rowList{make([]int, 256), make([]int, 256)}
@@ -91,10 +92,10 @@ func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 			n++
 		}
 	} else {
-		bit, left := o*w.sieve.outer+lo/w.sieve.rep, w.sieve.rep-lo%w.sieve.rep
+		bit, left := o*w.bitmask.outer+lo/w.bitmask.rep, w.bitmask.rep-lo%w.bitmask.rep
 		for r := lo; r < hi; r++ {
 			if left == 0 {
-				bit, left = bit+1, w.sieve.rep
+				bit, left = bit+1, w.bitmask.rep
 			}
 			offs[n], at[n] = r*w.inner, r-from
 			n += int(w.bits[bit])
@@ -104,11 +105,11 @@ func (w *reducer[T, D]) listRows(o, from, lo, hi int) {
 	w.list = rowList{offs[:n], at[:n]}
 }
 
-// eachRun calls fn with each run of elements, of the only line, that count.
+// eachRun calls fn with each run of elements that count, of a line that lies by itself.
 func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
-	bits, lo := w.bits[o*w.sieve.outer:], -1
-	for j := from; j < to; j = min(to, (j/w.sieve.rep+1)*w.sieve.rep) {
-		switch counts := bits[j/w.sieve.rep] != 0; {
+	bits, lo := w.bits[o*w.bitmask.outer:], -1
+	for j := from; j < to; j = min(to, (j/w.bitmask.rep+1)*w.bitmask.rep) {
+		switch counts := bits[j/w.bitmask.rep] != 0; {
 		case counts && lo < 0:
 			lo = j
 		case !counts && lo >= 0:
@@ -121,37 +122,37 @@ func (w *reducer[T, D]) eachRun(o, from, to int, fn func(lo, hi int)) {
 	}
 }
 
-// sifted gives the fold the elements of a line whose bit is set, many at a time.
-func (w *reducer[T, D]) sifted(x []T, bits []byte) {
-	w.room = grown(w.room, min(2*siftChunk, len(x))+1)
+// compressLine gives the fold the elements of a line whose bit is 1, many at a time.
+func (w *reducer[T, D]) compressLine(x []T, bits []byte) {
+	w.room = grown(w.room, min(2*compressChunk, len(x))+1)
 	n := 0
 	for len(x) > 0 {
-		k := min(len(x), siftChunk)
+		k := min(len(x), compressChunk)
 		n += compress(w.room[n:], x[:k], bits)
 		x, bits = x[k:], bits[k:]
 		n = w.flush(w.fold, w.room[:n], len(x) == 0)
 	}
 }
 
-// siftChunk is how many elements are sifted at once.
-const siftChunk = 4096
+// compressChunk is the number of elements that are compressed at once.
+const compressChunk = 4096
 
-// flush gives a fold what has been sifted, or as much of it as is whole blocks, and returns how
-// many elements are left at the beginning.
-func (w *reducer[T, D]) flush(f fold[T, D], sifted []T, all bool) int {
-	n := len(sifted) &^ (8*sumBlock - 1)
+// flush gives a fold the collected elements: whole groups of eight blocks, or, if all is true, all
+// of them. It moves the rest to the beginning and returns their number.
+func (w *reducer[T, D]) flush(f fold[T, D], collected []T, all bool) int {
+	n := len(collected) &^ (8*sumBlock - 1)
 	if all {
-		n = len(sifted)
+		n = len(collected)
 	}
 	if n == 0 {
-		return len(sifted)
+		return len(collected)
 	}
-	f.line(0, sifted[:n])
-	return copy(sifted, sifted[n:])
+	f.line(0, collected[:n])
+	return copy(collected, collected[n:])
 }
 
-// compress copies those elements of x whose bit is set, and returns how many they are. dst has room
-// for one more than x has.
+// compress copies the elements of x whose bit is 1 to dst, and returns their number. It may write
+// one element more than that; dst has room for len(x)+1.
 func compress[T any](dst, x []T, bits []byte) int {
 	n := 0
 	bits = bits[:len(x)]

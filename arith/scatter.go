@@ -8,28 +8,34 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ScatterAdd returns x with src added where an integer tensor says, along a dim: the counterpart of
-// Gather that adds up what Scatter would overwrite.
+// ScatterAdd returns x with src added at the positions of index along a dim. Where Scatter
+// overwrites an element several times, ScatterAdd adds up.
 //
 //	x [A N B F...], index [A' M B'], src [A' M B' F...]:
-//	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], all of them
+//	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], summed over equal positions
 //
-// index has the dims of x, of a dictionary its batch dims; src is of x's type and has the keys of
-// x. Float16 and bfloat16 add up in float32. Data and unbatched tensors stay as they are. The
+// index has the dims of x, or the batch dims of a dictionary x. src has the type of x, and its
+// keys. Float16 and bfloat16 are added in float32. Data and unbatched tensors stay as they are. The
 // result is a copy.
 //
-// ScatterAdd returns shapeops.ErrDim, shapeops.ErrIndex, shapeops.ErrShape unless src has the
-// shape of index with the features of x, tensor.ErrDType for dtypes that differ, for bool, and for
-// a sum of integers that, added up in the order of index, leaves what the dtype holds, and
-// tensor.ErrKind for a nil operand.
+// ScatterAdd returns
+//
+//   - shapeops.ErrDim if x has no such dim
+//   - shapeops.ErrIndex if a position is out of range
+//   - shapeops.ErrShape if index does not have the dims of x, or src does not have the shape of
+//     index followed by the features of x
+//   - tensor.ErrDType if index does not hold integers, or if x and src differ in dtype or hold
+//     bools
+//   - tensor.ErrDType if the dtype does not hold a sum of integers; sums are formed in the order
+//     of index, and each must fit
+//   - tensor.ErrKind if an operand is nil
 func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)
 	return leafwise("scatter add", k, err, x, src)
 }
 
-// ScatterAddInto is [ScatterAdd] into a value that the caller owns, which must have the dtypes and
-// shapes of x, and may be x. Its errors are also those of tensor.Transfer; on an error nothing has
-// changed.
+// ScatterAddInto is [ScatterAdd] into dst, which has the dtypes and shapes of x, and may be x. It
+// returns also the errors of tensor.Transfer; on an error nothing has changed.
 func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
 	k, err := scatterKernel(x, dim, index, src)
 	return leafwiseInto("scatter add", k, err, dst, x, src)
@@ -45,7 +51,7 @@ func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*
 		return nil, err
 	}
 	return &tensor.Kernel{
-		Op: "scatter add", Others: []string{"what is added"}, Free: true, Fails: always,
+		Op: "scatter add", Others: addend, Free: true, Fails: always,
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return checkScatter(p, xs) },
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return scatterAdd(dst, xs[0], xs[1], p) },
 	}, nil
@@ -55,17 +61,17 @@ func checkScatter(p *plan.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Sha
 	x, src := xs[0], xs[1]
 	switch {
 	case x.DType() == tensor.Bool:
-		return 0, nil, fmt.Errorf("%w: got bool, want numbers to add", tensor.ErrDType)
+		return 0, nil, fmt.Errorf("%w: got bool, want numbers", tensor.ErrDType)
 	case src.DType() != x.DType():
-		return 0, nil, fmt.Errorf("%w: got %v to add, want %v", tensor.ErrDType, src.DType(), x.DType())
+		return 0, nil, fmt.Errorf("addend: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
 	}
 	if err := src.Shape().CheckEqual(p.Extend(x.Shape())); err != nil {
-		return 0, nil, fmt.Errorf("what is added: %w", err)
+		return 0, nil, fmt.Errorf("addend: %w", err)
 	}
 	return x.DType(), x.Shape(), nil
 }
 
-// scatterAdd sets dst, which is contiguous, to x with src added to the rows that a plan picks.
+// scatterAdd sets dst, which is contiguous, to x with src added to the rows that plan p picks.
 func scatterAdd(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
 		return scatterWide(dst, x, src, p)
@@ -80,7 +86,7 @@ func scatterAdd(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	return addRows(dst, src, frame.Rows, frame.Stride)
 }
 
-// scatterWide is scatterAdd of floating-point numbers of 16 bits, which adds up in 32.
+// scatterWide is scatterAdd for 16-bit floats, which it adds in float32.
 func scatterWide(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
@@ -92,8 +98,8 @@ func scatterWide(dst, x, src *tensor.Tensor, p *plan.Plan) error {
 	return viaWider(dst, tensor.Float32, func(sum *tensor.Tensor) error { return scatterAdd(sum, wide, src, p) })
 }
 
-// addRows adds the rows of src, in order, to those of sum that are listed, each so many elements
-// from the next. Both are contiguous.
+// addRows adds row i of src to the row of sum that begins at element rows[i]*stride, in order. Both
+// are contiguous.
 func addRows(sum, src *tensor.Tensor, rows []int, stride int) error {
 	switch sum.DType() {
 	case tensor.Uint8:
@@ -130,7 +136,7 @@ type floats interface {
 	float32 | float64 | complex64 | complex128
 }
 
-// addIntegers is addRows of integers. A sum that wraps around is an error.
+// addIntegers is addRows for integers. A sum that wraps around is an error.
 func addIntegers[T integers](sum, src *tensor.Tensor, rows []int, stride int) error {
 	wrapped := -1
 	err := eachRow(sum, src, rows, stride, func(row int, to, from []T) {
@@ -156,7 +162,7 @@ func addFloats[T floats](sum, src *tensor.Tensor, rows []int, stride int) error 
 	})
 }
 
-// eachRow calls fn with each row of src and the one of sum that it belongs to.
+// eachRow calls fn with each row of src and the row of sum that it is added to.
 func eachRow[T integers | floats](sum, src *tensor.Tensor, rows []int, stride int, fn func(row int, to, from []T)) error {
 	var failed error
 	err := tensor.Write(sum, func(to []T) {
@@ -176,5 +182,5 @@ func eachRow[T integers | floats](sum, src *tensor.Tensor, rows []int, stride in
 	return err
 }
 
-// always says that a kernel may fail for any operands.
+// always is Kernel.Fails of kernels that may fail for any operands.
 func always([]*tensor.Tensor) bool { return true }

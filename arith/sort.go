@@ -7,40 +7,41 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SortOptions say how [Sort] and [ArgSort] order elements. The zero value is the default.
+// SortOptions are the options of [Sort] and [ArgSort]. The zero value is the default.
 type SortOptions struct {
 	// Descending puts the largest first. NaN still comes last, and equal elements keep their order.
 	Descending bool
 }
 
-// Sort returns x with the elements of each line along a dim in order: [... N ...] -> [... N ...].
-// In a dictionary the dim is one of the batch shape, and each leaf is sorted by itself, each of its
-// features too, so that rows fall apart, and Data stays as it is; to sort rows as wholes, see
-// [Lexsort]. The result is a copy. Sort is stable.
+// Sort returns x with the elements of each line along a dim sorted: [... N ...] -> [... N ...]. The
+// sort is stable. The result is a copy.
 //
-// It returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if elements have no order, and
-// tensor.ErrKind if x is nil.
+// The dim of a dictionary is a batch dim. Each feature of each leaf is sorted separately, so rows
+// do not stay together: to sort whole rows, see [Lexsort]. Data stays as it is.
+//
+// Sort returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if the dtype of a leaf has no
+// order, and tensor.ErrKind if x is nil.
 func Sort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	k, err := sortKernel(x, dim, opt)
 	return leafwise("sort", k, err, x)
 }
 
-// SortInto is [Sort] into a value that the caller owns, which must have the dtypes and shapes of x,
-// and may be x. Its errors are also those of tensor.Transfer; on an error nothing has changed.
+// SortInto is [Sort] into dst, which has the dtypes and shapes of x, and may be x. It returns also
+// the errors of tensor.Transfer; on an error nothing has changed.
 func SortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := sortKernel(x, dim, opt)
 	return leafwiseInto("sort", k, err, dst, x)
 }
 
-// ArgSort returns where along a dim the elements of each line are that [Sort] would put in order:
-// int64 [... N ...]. What Gather takes there is sorted. Its errors are those of Sort.
+// ArgSort returns the positions along a dim that sort the elements of each line: int64 [... N ...].
+// Gather at these positions returns what [Sort] returns. ArgSort returns the errors of Sort.
 func ArgSort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	k, err := argSortKernel(x, dim, opt)
 	return leafwise("arg sort", k, err, x)
 }
 
-// ArgSortInto is [ArgSort] into a value that the caller owns, of dtype int64. Its errors are also
-// those of tensor.Transfer; on an error nothing has changed.
+// ArgSortInto is [ArgSort] into dst, which has dtype int64 and the shapes of x. It returns also the
+// errors of tensor.Transfer; on an error nothing has changed.
 func ArgSortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := argSortKernel(x, dim, opt)
 	return leafwiseInto("arg sort", k, err, dst, x)
@@ -60,7 +61,7 @@ func argSortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kerne
 	})
 }
 
-// lineKernel returns the kernel of what works on lines of elements that have an order.
+// lineKernel returns the kernel of an operation on lines of elements that have an order.
 func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Tensor) tensor.DType,
 	run func(dst, x *tensor.Tensor, dim int) error) (*tensor.Kernel, error) {
 	var none T
@@ -80,8 +81,7 @@ func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Te
 	}, nil
 }
 
-// checkElements returns tensor.ErrDType unless the elements of t have an order: a bool from a file
-// may be none.
+// checkElements returns tensor.ErrDType if the dtype of t has no order, or if a bool is invalid.
 func checkElements(t *tensor.Tensor) error {
 	if t.DType() == tensor.Bool && t.Device() != tensor.Meta {
 		return tensor.Read(t, func([]bool) {})

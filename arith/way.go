@@ -8,13 +8,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A way is how a reduction makes one number of many of the same dtype.
+// A way is a method of reducing many numbers of one dtype to one number.
 type way uint8
 
-// The ways. Those for which integers have no fold go by way of float64 as well.
+// The ways. Integers without a fold for a way are converted to float64.
 const (
 	inFloat64 way = iota
-	inSquares     // in float64, too, but of the squares
+	inSquares     // in float64, of the squares
 	sums
 	means
 	products
@@ -24,10 +24,11 @@ const (
 	whereGreatest
 )
 
-// isMax reports whether a way looks for the greatest number.
+// isMax reports whether w looks for the greatest number.
 func (w way) isMax() bool { return w == greatest || w == whereGreatest }
 
-// run returns what reduces tensors of any dtype in one way, or in float64 by a recipe.
+// run returns the function that reduces tensors of any dtype by w. wide is the recipe for
+// reductions in float64.
 func (w way) run(wide recipe[float64, float64]) func(dst *tensor.Tensor, in *reduced) error {
 	return func(dst *tensor.Tensor, in *reduced) error {
 		switch in.x.DType() {
@@ -68,7 +69,7 @@ func (w way) run(wide recipe[float64, float64]) func(dst *tensor.Tensor, in *red
 	}
 }
 
-// reduceIntegers reduces integers, and bools as such. Sums and products are D.
+// reduceIntegers reduces integers, and bools as integers. Sums and products are of type D.
 func reduceIntegers[T integers, D int64 | uint64](dst *tensor.Tensor, in *reduced, w way, wide recipe[float64, float64]) error {
 	switch w {
 	case sums:
@@ -83,8 +84,8 @@ func reduceIntegers[T integers, D int64 | uint64](dst *tensor.Tensor, in *reduce
 	return reduceVia(dst, in, wide, toFloat64[T](w))
 }
 
-// reduceFloats reduces elements of type S that are computed with as T. Each of two functions widens
-// them, to T and to float64, or is nil if they are that.
+// reduceFloats reduces elements of type S, which are computed as T. to widens them to T, and to64
+// to float64; either is nil if S is that type.
 func reduceFloats[S element, T ordinary](dst *tensor.Tensor, in *reduced, w way, to func([]T, []S),
 	wide recipe[float64, float64], to64 func([]float64, []S)) error {
 	switch w {
@@ -102,7 +103,7 @@ func reduceFloats[S element, T ordinary](dst *tensor.Tensor, in *reduced, w way,
 	return reduceVia(dst, in, wide, to64)
 }
 
-// reduceComplex reduces complex numbers, whose means a function makes of sums.
+// reduceComplex reduces complex numbers. mean divides sums by the number of elements.
 func reduceComplex[T complex64 | complex128](dst *tensor.Tensor, in *reduced, w way, mean func([]T, int) error) error {
 	switch w {
 	case sums:
@@ -113,8 +114,8 @@ func reduceComplex[T complex64 | complex128](dst *tensor.Tensor, in *reduced, w 
 	return reduceAs(dst, in, recipe[T, T]{fold: newProduct[T]})
 }
 
-// reduceVia is reduceAs of elements of type S, by a recipe of T and a function that widens them, or
-// nil if S is T.
+// reduceVia is reduceAs of elements of type S, by a recipe for T. to widens them; it is nil if S is
+// T.
 func reduceVia[S, T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D], to func(dst []T, src []S)) error {
 	if to == nil {
 		return reduceAs(dst, in, r)
@@ -122,7 +123,7 @@ func reduceVia[S, T, D element](dst *tensor.Tensor, in *reduced, r recipe[T, D],
 	return reduceAs(dst, in, widenRecipe(r, to))
 }
 
-// toFloat64 returns what converts numbers, or makes their squares.
+// toFloat64 returns a function that converts numbers to float64, or to their squares.
 func toFloat64[S realNumber](w way) func(dst []float64, src []S) {
 	if w == inSquares {
 		return square[S]

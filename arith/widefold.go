@@ -1,22 +1,22 @@
 package arith
 
-// wideChunk is how many elements are widened at once: whole blocks of a sum.
+// wideChunk is the number of elements that are widened at once. It is a multiple of sumBlock.
 const wideChunk = 2048
 
-// A wideFold is a fold of elements that another takes widened.
+// A wideFold is a fold that widens elements, and gives them to another fold.
 type wideFold[S, T, D any] struct {
 	fold[T, D]
-	widen func(dst []T, src []S)
-	lined int
-	room  []T
-	list  rowList
+	widen  func(dst []T, src []S)
+	nlines int
+	room   []T
+	list   rowList
 }
 
 func widen[S, T, D any](to func(dst []T, src []S), f fold[T, D]) fold[S, D] {
 	return &wideFold[S, T, D]{fold: f, widen: to}
 }
 
-// widenRecipe returns the recipe of elements that are widened first.
+// widenRecipe returns the recipe r with elements widened first.
 func widenRecipe[S, T, D any](r recipe[T, D], to func(dst []T, src []S)) recipe[S, D] {
 	out := recipe[S, D]{positional: r.positional, joins: r.joins, tile: r.tile}
 	out.fold = func(first []D) fold[S, D] { return widen(to, r.fold(first)) }
@@ -26,7 +26,7 @@ func widenRecipe[S, T, D any](r recipe[T, D], to func(dst []T, src []S)) recipe[
 	return out
 }
 
-// grown returns room for n elements, room itself if it has it.
+// grown returns room if it has n elements, otherwise new memory of n elements.
 func grown[T any](room []T, n int) []T {
 	if len(room) < n {
 		return make([]T, n)
@@ -36,7 +36,7 @@ func grown[T any](room []T, n int) []T {
 
 func (w *wideFold[S, T, D]) begin(at, lines int) {
 	w.fold.begin(at, lines)
-	w.lined = lines
+	w.nlines = lines
 }
 
 func (w *wideFold[S, T, D]) line(at int, x []S) {
@@ -50,8 +50,8 @@ func (w *wideFold[S, T, D]) line(at int, x []S) {
 }
 
 func (w *wideFold[S, T, D]) rows(x []S, r rowList) {
-	w.room = grown(w.room, max(w.lined, min(wideChunk, w.lined*len(r.at))))
-	for n := w.lined; len(r.at) > 0; {
+	w.room = grown(w.room, max(w.nlines, min(wideChunk, w.nlines*len(r.at))))
+	for n := w.nlines; len(r.at) > 0; {
 		part := r.first(min(len(r.at), max(1, len(w.room)/n)))
 		w.list.offs = w.list.offs[:0]
 		for i, off := range part.offs {

@@ -29,13 +29,20 @@ type Report struct {
 // They may be of other datasets in the same directory, and of a save that is under way. The next
 // save there removes those that nobody holds.
 //
-// The errors are those of memmap.Open.
+// Dataset returns the errors of memmap.Open. [Opened] is for a dataset that is open already.
 func Dataset(path string) (*Report, error) {
 	l, err := memmap.Look(path, memmap.OpenOptions{})
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Listing: l}
+	return report(path, l)
+}
+
+// Opened is [Dataset] of a dataset that was opened at path.
+func Opened(path string, ds *memmap.Dataset) (*Report, error) { return report(path, ds.Listing()) }
+
+func report(path string, l *memmap.Listing) (r *Report, err error) {
+	r = &Report{Listing: l}
 	for _, e := range l.Entries {
 		if e.File == "" && (e.Kind != tdict.KindStacked || e.Bytes == 0) { // members have files each
 			continue

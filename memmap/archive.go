@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +22,6 @@ import (
 // archiveExt is how the name of a file ends that is an archive.
 const archiveExt = ".tdz"
 
-// namesArchive reports whether a name is that of an archive.
-func namesArchive(at string) bool { return filepath.Ext(at) == archiveExt }
-
 // An archive is a zip file whose entries are the files of a directory.
 type archive struct {
 	*mapfile.Single
@@ -37,21 +33,14 @@ type archive struct {
 // zipStart is how an archive that is not empty begins.
 const zipStart = "PK\x03\x04"
 
-// archive opens the archive at the path.
-func (p *place) archive() (*archive, error) {
-	file, err := mapfile.OpenSingle(p.at, p.named)
-	if err != nil {
-		return nil, err
-	}
+// archive returns the file at the path, which is an archive.
+func (p *place) archive(file *mapfile.Single) (*archive, error) {
 	a := &archive{Single: file, place: p}
-	err = a.open(p.maxEntries())
+	err := a.open(p.maxEntries())
 	if err == nil && p.opt.Writable {
 		err = toDirectory()
 	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return a, nil
+	return a, err
 }
 
 // open reads the directory of the archive.
@@ -72,14 +61,6 @@ func (a *archive) open(entries int) error {
 }
 
 func (a *archive) MapAll() error { return a.Map() }
-
-// Flush has nothing to do: an archive is not written.
-func (a *archive) Flush() error {
-	if a.Closed() {
-		return ErrClosed
-	}
-	return nil
-}
 
 // below returns the names of the nodes in a node, whatever meta.json says.
 func (a *archive) below(at string) []string {

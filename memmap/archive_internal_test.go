@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/vfs/vfstest"
@@ -44,16 +45,33 @@ func TestPackedOrder(t *testing.T) {
 	}
 }
 
-// TestArchiveSurvivesFaults fails each disk operation of a save in turn: whatever a crash leaves
-// then, the file is the old archive or the new one, and if there was no error, the latter.
-func TestArchiveSurvivesFaults(t *testing.T) {
+// TestFilesSurviveFaults fails each disk operation of a save in turn: whatever a crash leaves then,
+// the file is the old one or the new one, and if there was no error, the latter.
+func TestFilesSurviveFaults(t *testing.T) {
+	newOne := func() *saver { return &saver{op: "save", ctx: context.Background(), dir: "d"} }
+	t.Run("archive", func(t *testing.T) {
+		survivesFaults(t, func(td *tdict.TensorDict) (func(vfs.File) error, error) {
+			s := newOne()
+			return s.pack, s.plan(td)
+		})
+	})
+	t.Run("consolidated", func(t *testing.T) {
+		survivesFaults(t, func(td *tdict.TensorDict) (func(vfs.File) error, error) {
+			p := new(tdc.Plan)
+			return func(f vfs.File) error { return newOne().writeForm(f, p, &tdc.Facts{}) }, p.Make(td)
+		})
+	})
+}
+
+// survivesFaults saves by what plan returns.
+func survivesFaults(t *testing.T, plan func(td *tdict.TensorDict) (func(vfs.File) error, error)) {
 	before, after := nested(1), nested(2)
 	save := func(disk vfs.FS, td *tdict.TensorDict) error {
-		s := &saver{op: "save", ctx: context.Background(), dir: "d.tdz"}
-		if err := s.plan(td); err != nil {
+		write, err := plan(td)
+		if err != nil {
 			return err
 		}
-		return vfs.SaveFile(t.Context(), disk, filepath.Join("d", "x.tdz"), vfs.FileOptions{}, s.pack)
+		return vfs.SaveFile(t.Context(), disk, filepath.Join("d", "x.tdz"), vfs.FileOptions{}, write)
 	}
 	for _, fault := range []func(*vfstest.Disk, int){(*vfstest.Disk).FailOnce, (*vfstest.Disk).FailAfter} {
 		for n := 1 + rand.IntN(step); ; n += step {

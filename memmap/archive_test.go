@@ -130,7 +130,7 @@ func TestArchiveKeepsEveryKind(t *testing.T) {
 
 // TestArchiveIsOnlyRead asks an archive for what only a directory can do.
 func TestArchiveIsOnlyRead(t *testing.T) {
-	const text = "unsupported: an archive is not changed in place: work in a directory; memmap.Copy converts both ways"
+	const text = "unsupported: a single file is not changed in place: work in a directory; memmap.Copy converts both ways"
 	file := savedArchive(t, steps())
 	before := tensor.Must(os.ReadFile(file))
 	ds := open(t, file)
@@ -193,7 +193,7 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	}
 	dir, at := saveAs(t, steps()), in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
-	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there is not an archive of a dictionary, and would be lost; save elsewhere")
+	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there holds no dictionary, and would be lost; save elsewhere")
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/datajson"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -51,7 +52,7 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 // fields sets the fields of a meta.json in td, as Data. As for Python, one that is null gives way
 // to an entry.
 func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
-	scan, seen := &valueReader{Scanner: jsonscan.New(text)}, map[string]bool{}
+	scan, seen := datajson.New(text), map[string]bool{}
 	return scan.Object(func(name []byte) error {
 		if string(name) == fieldType {
 			return scan.Skip()
@@ -60,7 +61,7 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 			return corrupt("duplicate field %s", quote(string(name)))
 		}
 		seen[string(name)] = true
-		v, err := scan.value(0)
+		v, err := scan.Value()
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 		if err != nil {
 			return err
 		}
-		return asCorrupt(td.Set(key, fixed(d)))
+		return asCorrupt(td.Set(key, datajson.Fixed(d)))
 	})
 }
 
@@ -116,7 +117,7 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // entryClass returns the class of the entry of a dictionary.
 func entryClass(td *tdict.TensorDict) string {
-	if td.Class() == "" && isLazy(td) {
+	if td.Class() == "" && tdc.IsLazy(td) {
 		return lazyClass
 	}
 	return cmp.Or(lastPart(td.Class()), dictClass)

@@ -17,9 +17,9 @@ type CopyOptions struct {
 	Save SaveOptions // of the copy, with Progress; nested tensors of Python's stay such without being named
 }
 
-// Copy saves the dictionary at from, a directory or an archive, at to, in the form that
-// opt.Save.Form says: by default that of what is there, and where nothing is, an archive for a name
-// that ends in .tdz, else a directory. It keeps what [SaveWith] keeps: kinds of value, names of
+// Copy saves the dictionary at from, a directory or a file, at to, in the form that opt.Save.Form
+// says: by default that of what is there, and where nothing is, an archive for a name that ends in
+// .tdz, a consolidated file for .tdc, else a directory. It keeps what [SaveWith] keeps: kinds of value, names of
 // dims and classes, offsets that are shared; and the schema, unless opt.Save has another.
 //
 // While it copies, Copy compares the checksums that leaves of from have, so that damage does not
@@ -70,6 +70,9 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
 	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
+	if c, ok := in.(*consolidated); ok && err == nil { // its sums are not of leaves
+		err = p.failAt("", c.verify(ctx))
+	}
 	if err != nil {
 		return err
 	}

@@ -4,18 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/jsonlists"
-	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-)
-
-// maxValues is how many values are read of one meta.json, those in lists and objects counted. Each
-// takes memory many times its text; an object and its fields take as much as so many values.
-const (
-	maxValues   = 3 << 20
-	objectCosts = 4
-	fieldCosts  = 2
 )
 
 // data returns one value for all rows, which is Python's NonTensorData: a node with nothing but a
@@ -27,7 +18,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 	if e != nil && e.fact.batch != nil {
 		batch = e.fact.batch
 	}
-	v, err := (&valueReader{Scanner: jsonscan.New(m.data)}).value(0)
+	v, err := datajson.New(m.data).Value()
 	if err != nil {
 		return nil, r.fail(n, metaName, dataError(err))
 	}
@@ -35,7 +26,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 	if err != nil {
 		return nil, r.fail(n, metaName, corrupt("%w", err))
 	}
-	return fixed(d), nil
+	return datajson.Fixed(d), nil
 }
 
 // pickled says that the data of an entry was pickled, or nothing if it is to be passed over.
@@ -65,15 +56,14 @@ func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) 
 	if err != nil {
 		return nil, r.fail(n, metaName, dataError(err))
 	}
-	return fixed(d), nil
+	return datajson.Fixed(d), nil
 }
 
 // stacked returns the data whose rows are a list, nested as often as the batch shape has dims. That
 // shape is what the native field of e says, or, as for Python, as many dims as lists of equal
 // length are nested.
 func stacked(text []byte, e *metaEntry, batch shapeops.Shape) (*tdict.Data, error) {
-	r := &valueReader{Scanner: jsonscan.New(text)}
-	v, err := r.value(0)
+	v, err := datajson.New(text).Value()
 	if err != nil {
 		return nil, err
 	}
@@ -134,122 +124,6 @@ func dataError(err error) error {
 	return unsupported("data: %w", err)
 }
 
-// A valueReader reads the values of data.
-type valueReader struct {
-	*jsonscan.Scanner
-	count   int // of values, and of what takes as much memory
-	objects int // around what is read
-}
-
-// add counts more values.
-func (r *valueReader) add(n int) error {
-	if r.count += n; r.count > maxValues {
-		return unsupported("data that takes the memory of more than %d values", maxValues)
-	}
-	return nil
-}
-
-// value reads a value, which is nested so deep.
-func (r *valueReader) value(depth int) (any, error) {
-	if err := r.add(1); err != nil {
-		return nil, err
-	}
-	if depth > tdict.MaxDepth {
-		return nil, unsupported("data nested more than %d deep", tdict.MaxDepth)
-	}
-	switch r.Next() {
-	case '{':
-		return r.object(depth)
-	case '[':
-		return r.list(depth)
-	case '"':
-		text, err := r.Text()
-		return string(text), err
-	case 't', 'f':
-		return r.Bool()
-	case 'n':
-		return nil, r.Null()
-	}
-	return r.Number()
-}
-
-func (r *valueReader) list(depth int) (any, error) {
-	list := []any{}
-	err := r.Array(func(int) error {
-		v, err := r.value(depth + 1)
-		list = append(list, v)
-		return err
-	})
-	return list, err
-}
-
-func (r *valueReader) object(depth int) (any, error) {
-	before := r.count
-	fields, err := r.fields(depth)
-	if err == nil && r.objects > 0 { // those around it copy it
-		err = r.add(r.count - before)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return tdict.NewObject(fields...)
-}
-
-// fields reads the fields of an object. Of those of one name the last counts, as for Python.
-func (r *valueReader) fields(depth int) ([]tdict.Field, error) {
-	r.objects++
-	defer func() { r.objects-- }()
-	at := fieldIndex{}
-	err := r.add(objectCosts)
-	if err != nil {
-		return nil, err
-	}
-	err = r.Object(func(name []byte) error {
-		if err := r.add(fieldCosts); err != nil {
-			return err
-		}
-		v, err := r.value(depth + 1)
-		at.set(string(name), v)
-		return err
-	})
-	return at.fields, err
-}
-
-// A fieldIndex is fields that are found by their names.
-type fieldIndex struct {
-	fields []tdict.Field
-	at     map[string]int // once there are many
-}
-
-func (x *fieldIndex) set(name string, v any) {
-	if i := x.find(name); i >= 0 {
-		x.fields[i].Value = v
-		return
-	}
-	x.fields = append(x.fields, tdict.Field{Name: name, Value: v})
-	const few = 16
-	if x.at == nil && len(x.fields) == few {
-		x.at = map[string]int{}
-		for i, f := range x.fields {
-			x.at[f.Name] = i
-		}
-	}
-	if x.at != nil {
-		x.at[name] = len(x.fields) - 1
-	}
-}
-
-// find returns the number of a field, or -1 if there is none of that name.
-func (x *fieldIndex) find(name string) int {
-	if x.at == nil {
-		return slices.IndexFunc(x.fields, func(f tdict.Field) bool { return f.Name == name })
-	}
-	if i, ok := x.at[name]; ok {
-		return i
-	}
-	return -1
-}
-
 // data adds values that are no tensors to what is saved.
 func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	inner, err := s.claimNode(n, e.name)
@@ -293,7 +167,7 @@ func mistaken(d *tdict.Data) bool {
 
 // dataText returns the meta.json of one value for all rows.
 func dataText(v any) []byte {
-	b := appendValue([]byte(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":`), v)
+	b := datajson.Append([]byte(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":`), v)
 	return append(b, `,"_is_non_tensor":true,"_metadata":null}`...)
 }
 
@@ -307,7 +181,7 @@ func dataStackText(d *tdict.Data) []byte {
 // appendRows appends the next values as lists nested as shape says.
 func appendRows(b []byte, shape shapeops.Shape, values *[]any) []byte {
 	if len(shape) == 0 {
-		b = appendValue(b, (*values)[0])
+		b = datajson.Append(b, (*values)[0])
 		*values = (*values)[1:]
 		return b
 	}
@@ -319,14 +193,4 @@ func appendRows(b []byte, shape shapeops.Shape, values *[]any) []byte {
 		b = appendRows(b, shape[1:], values)
 	}
 	return append(b, ']')
-}
-
-// appendValue appends a value as JSON, numbers that are none as Python spells them.
-func appendValue(b []byte, v any) []byte {
-	return jsonlists.Values{Text: jsonlists.AppendText[string], Python: true}.Append(b, v)
-}
-
-// fixed returns data that keeps its values.
-func fixed(d *tdict.Data) *tdict.Data {
-	return d.Plan().(interface{ Fixed() *tdict.Data }).Fixed()
 }

@@ -80,8 +80,11 @@ func (d *Dataset) Flush() error {
 }
 
 func (d *Dataset) flush() error {
-	if a, ok := d.in.(*archive); ok {
-		return a.Flush()
+	if d.set == nil { // which is not written
+		if d.in.Closed() {
+			return ErrClosed
+		}
+		return nil
 	}
 	if !d.opt.Writable {
 		return d.set.Flush()

@@ -3,6 +3,7 @@ package memmap
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -153,7 +154,7 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // classless is dict of a dictionary whose class is not looked at.
 func (s *saver) classless(n *savedNode, td *tdict.TensorDict, depth int) error {
-	if isLazy(td) {
+	if tdc.IsLazy(td) {
 		return s.lazy(n, td, depth)
 	}
 	return s.plain(n, td, depth)

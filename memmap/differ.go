@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -14,13 +15,13 @@ import (
 // equal to itself.
 func sameData(got, want *tdict.Data) error {
 	shared, _ := want.Uniform()
-	text := appendValue(nil, shared)
-	if v, ok := got.Uniform(); ok && bytes.Equal(appendValue(nil, v), text) {
+	text := datajson.Append(nil, shared)
+	if v, ok := got.Uniform(); ok && bytes.Equal(datajson.Append(nil, v), text) {
 		return nil
 	}
 	row := 0
 	for v := range got.All() {
-		if other := appendValue(nil, v); !bytes.Equal(other, text) {
+		if other := datajson.Append(nil, v); !bytes.Equal(other, text) {
 			at := commonLen(other, text)
 			return fmt.Errorf("%w: row %d: got %s, want %s, which all rows share", tdict.ErrDiffers, row, excerpt(other, at), excerpt(text, at))
 		}

@@ -1,5 +1,5 @@
-// Package memmap saves dictionaries as directories of files, one per leaf, or as archives of one
-// file, and opens them mapped into memory. The format is that of Python's tensordict: each side
+// Package memmap saves dictionaries as directories of files, one per leaf, or as single files, and
+// opens them mapped into memory. The format is that of Python's tensordict: each side
 // reads what the other wrote.
 //
 //	err := memmap.Save("digits", td)
@@ -20,7 +20,7 @@
 //     replace it or append to it. It can refuse another schema, and keep a value for each version,
 //     such as an index.
 //   - [Verify] reads all of one and reports what is damaged.
-//   - [Copy] makes an archive of a directory, or a directory of an archive.
+//   - [Copy] saves a dictionary in another form: directory, archive, or consolidated file.
 //
 // # Saving
 //
@@ -62,6 +62,14 @@
 //
 // An archive is read, or replaced as a whole. [OpenOptions.Writable], [Dataset.AddLeaf], [Create]
 // and [NewWriter] return [ErrUnsupported]: [Copy] it to a directory.
+//
+// # Consolidated files
+//
+// A consolidated file is what Python's consolidate writes, and package wire sends: the elements of
+// all leaves in one buffer, and JSON that describes them. [Save] writes one if the name ends in
+// .tdc. It opens fastest, and like an archive it is read, or replaced as a whole. Checksums are of
+// each [BlockSize] bytes of it. Jagged tensors of Python's are ragged rows; a dictionary that was
+// locked when it was saved is marked so.
 //
 // # Ragged rows
 //

@@ -22,7 +22,7 @@ var (
 	// module does not read or write, or does not in the way that was asked for.
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrName says that a key has no name in the format.
-	ErrName = errors.New("key cannot be saved")
+	ErrName = fileformat.ErrName
 	// ErrForeign says that what is to be opened is not a saved dictionary, or that a directory to
 	// be replaced holds files that no dictionary wrote, or is part of a dictionary around it that
 	// it would not fit any more.

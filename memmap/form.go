@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
@@ -15,16 +16,20 @@ type Form uint8
 // The forms.
 const (
 	// AsIs is the form of what is replaced; where nothing is, [Archive] for a name that ends in
-	// .tdz, and else [Directory].
+	// .tdz, [Consolidated] for one that ends in .tdc, and else [Directory].
 	AsIs Form = iota
 	// Directory is a directory with a file for each leaf. It can be opened Writable and added to.
 	Directory
 	// Archive is one zip file with the files of such a directory, as Python's tensordict writes it.
 	// It is mapped as a whole, and only read, or replaced as a whole.
 	Archive
+	// Consolidated is one file with the elements of all leaves and then JSON that describes them, as
+	// Python's consolidate writes it, and package wire sends it. It is mapped as a whole, and only
+	// read, or replaced as a whole.
+	Consolidated
 )
 
-// String returns the name of the form: "as is", "directory" or "archive".
+// String returns the name of the form: "as is", "directory", "archive" or "consolidated".
 func (f Form) String() string {
 	switch f {
 	case AsIs:
@@ -33,6 +38,8 @@ func (f Form) String() string {
 		return "directory"
 	case Archive:
 		return "archive"
+	case Consolidated:
+		return "consolidated"
 	}
 	return fmt.Sprintf("Form(%d)", uint8(f))
 }
@@ -46,18 +53,31 @@ func formAt(at string) (Form, error) {
 	case info.IsDir():
 		return Directory, nil
 	}
-	is, err := isArchive(at)
-	if is {
-		return Archive, nil
+	if is, err := isConsolidated(at); is || err != nil {
+		return Consolidated, err
 	}
-	return AsIs, err
+	if is, err := isArchive(at); is || err != nil {
+		return Archive, err
+	}
+	return AsIs, nil
+}
+
+// namedForm returns the form that a name says: Directory if it says no other.
+func namedForm(at string) Form {
+	switch filepath.Ext(at) {
+	case archiveExt:
+		return Archive
+	case consolidatedExt:
+		return Consolidated
+	}
+	return Directory
 }
 
 // form returns the form in which to save.
 func (s *saver) form() (Form, error) {
 	want := s.opt.Form
-	if want > Archive {
-		return 0, unsupported("got %v, want AsIs, Directory or Archive", want)
+	if want > Consolidated {
+		return 0, unsupported("got %v, want AsIs, Directory, Archive or Consolidated", want)
 	}
 	is, err := formAt(s.dir)
 	if err != nil {
@@ -66,16 +86,14 @@ func (s *saver) form() (Form, error) {
 	if want == AsIs {
 		want = is
 	}
-	if want == AsIs && namesArchive(s.dir) {
-		want = Archive
+	if want == AsIs {
+		want = namedForm(s.dir)
 	}
 	switch {
 	case is != AsIs && is != want:
 		return 0, fmt.Errorf("%w: it has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
 	case want != Archive && s.opt.Compress:
 		return 0, unsupported("Compress is for archives")
-	case want != Archive:
-		want = Directory
 	}
 	return want, s.checkFile()
 }
@@ -86,10 +104,11 @@ func (s *saver) checkFile() error {
 	if err != nil || info.IsDir() || s.opt.NoReplace || info.Mode().IsRegular() && info.Size() == 0 {
 		return nil
 	}
-	if is, err := isArchive(s.dir); err != nil {
+	switch is, err := formAt(s.dir); {
+	case err != nil || is == Consolidated:
 		return err
-	} else if !is {
-		return fmt.Errorf("%w: the file there is not an archive of a dictionary, and would be lost; save elsewhere", ErrForeign)
+	case is != Archive:
+		return fmt.Errorf("%w: the file there holds no dictionary, and would be lost; save elsewhere", ErrForeign)
 	}
 	return withZip(s.dir, checkEntries)
 }

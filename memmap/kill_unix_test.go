@@ -125,11 +125,11 @@ func startSavers(t *testing.T, dir string, n int, rng *rand.Rand) (all []*proces
 }
 
 // TestKillSave kills processes while they save, two at once in each third round: the directory, or
-// the archive, holds the one version or the other, and what is left beside it goes with the next
+// the file, holds the one version or the other, and what is left beside it goes with the next
 // save.
 func TestKillSave(t *testing.T) {
 	needsExchange(t)
-	for _, name := range []string{"set", "set.tdz"} {
+	for _, name := range []string{"set", "set.tdz", "set.tdc"} {
 		t.Run(name, func(t *testing.T) { killSave(t, name) })
 	}
 }

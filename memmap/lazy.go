@@ -164,25 +164,6 @@ func checkShapes(td *tdict.TensorDict) error {
 	return nil
 }
 
-// isLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf of its own, or
-// all leaves in it are stacked along one dim.
-func isLazy(td *tdict.TensorDict) bool {
-	for _, v := range td.All() {
-		if _, ok := v.(*tdict.Stacked); ok {
-			return true
-		}
-	}
-	dim := -1
-	for _, v := range td.Leaves() {
-		s, ok := v.(*tdict.Stacked)
-		if !ok || dim >= 0 && s.Dim() != dim {
-			return false
-		}
-		dim = s.Dim()
-	}
-	return dim >= 0
-}
-
 // lazy adds a dictionary, as the node n with a node for each member, to what is saved.
 func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 	dim, members, err := tdict.Members(td)

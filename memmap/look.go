@@ -13,7 +13,7 @@ import (
 
 // A Listing is a saved dictionary as its meta.json files describe it.
 type Listing struct {
-	Form    Form           // Directory or Archive
+	Form    Form           // Directory, Archive or Consolidated
 	Growing bool           // a Writer has not finished it
 	Batch   shapeops.Shape // of the whole dictionary
 	Names   []string       // of its batch dims, "" for none; nil if no dim has one
@@ -32,24 +32,29 @@ type Entry struct {
 	Summed bool           // there are checksums of the elements
 }
 
-// Look returns what is known of the dictionary saved at dir, a directory or an archive, without
-// mapping or reading the elements of a leaf. It reads every meta.json and, as [Open] does, looks at
-// the sizes of files, and reads the offsets of ragged rows, which opt bounds. It ignores
-// opt.Writable. Nothing says that ragged uint8 is text: its Kind is tdict.KindRagged.
-//
-// The errors are those of [OpenWith]: what it refuses, Look does.
+// Look returns the [Dataset.Listing] of the dictionary saved at dir, a directory or a file. It opens
+// and closes the dictionary, as opt says but for Writable, and returns the errors of [OpenWith].
 func Look(dir string, opt OpenOptions) (*Listing, error) {
 	opt.Writable = false
 	d, err := OpenWith(dir, opt)
 	if err != nil {
 		return nil, err
 	}
+	return d.Listing(), d.Close()
+}
+
+// Listing lists the entries of d and where their elements lie. It maps and reads no leaf. Ragged
+// uint8 has the kind tdict.KindRagged, since the format does not say that it is text. d must be open.
+func (d *Dataset) Listing() *Listing {
 	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
-	if d.set == nil {
+	switch d.in.(type) {
+	case *archive:
 		l.Form = Archive
+	case *consolidated:
+		l.Form = Consolidated
 	}
 	l.dict("", d.TensorDict)
-	return l, d.Close()
+	return l
 }
 
 // dict lists the entries of a dictionary.
@@ -126,6 +131,8 @@ func (e *Entry) elements(t *tensor.Tensor) {
 	switch f := file.(type) {
 	case *mapfile.File:
 		e.Summed = len(f.Sums) > 0
+	case *filePart:
+		e.Summed = f.of.form.Facts.Sums != nil
 	default: // zip has a sum of every file
 		e.Summed = true
 	}

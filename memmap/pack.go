@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,20 +17,14 @@ import (
 
 // archive writes td to an archive on any disk.
 func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
-	at, err := vfs.ResolveFile(s.dir)
+	at, err := s.fileAt()
 	if err != nil {
-		return s.fail("", err)
-	}
-	if _, err := readNode(filepath.Dir(at)); err == nil {
-		return s.fail("", fmt.Errorf("%w: it would be a file in the saved dictionary around it; save elsewhere", ErrForeign))
+		return err
 	}
 	if err := s.plan(td); err != nil {
 		return err
 	}
-	if err = makeParent(at); err == nil {
-		err = vfs.SaveFile(s.ctx, disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace, Check: s.checkFile}, s.pack)
-	}
-	return s.fail("", err)
+	return s.oneFile(disk, at, s.pack)
 }
 
 // pack writes what was planned as an archive. A leaf has no sums but the CRC-32 of its entry.

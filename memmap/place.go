@@ -65,7 +65,7 @@ func (p *place) lock(d *Dataset) (err error) {
 // whyLocked returns the reason that d gives to a caller who changes its structure.
 func (p *place) whyLocked(d *Dataset) string {
 	if d.set == nil {
-		return "its leaves lie in a mapped archive: do it in a Copy and Save that"
+		return "its leaves lie in a mapped file: do it in a Copy and Save that"
 	}
 	return whyLocked
 }

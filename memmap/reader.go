@@ -33,6 +33,13 @@ type reader struct {
 
 // top reads the whole tree.
 func (r *reader) top() (*tdict.TensorDict, error) {
+	if c, ok := r.in.(*consolidated); ok {
+		td, err := c.read(r)
+		if err != nil {
+			return nil, r.failAt("", err)
+		}
+		return td, r.bind(td)
+	}
 	n := r.tree()
 	v, err := r.node(n, nil, nil, 0)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Save writes td to the directory or archive dir, which it creates or replaces as a whole. It is
+// Save writes td to the directory or file dir, which it creates or replaces as a whole. It is
 // [SaveWith] without options.
 func Save(dir string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
@@ -28,9 +28,9 @@ func Save(dir string, td *tdict.TensorDict) error {
 
 // SaveOptions say how [SaveWith] goes about it. The zero value is the default.
 type SaveOptions struct {
-	// Form says whether to save a directory or an archive: by default the form of what is replaced,
-	// and where nothing is, an archive for a name that ends in .tdz, else a directory. Another form
-	// than that of what is there is fs.ErrExist.
+	// Form says what to save: by default the form of what is replaced, and where nothing is, an
+	// archive for a name that ends in .tdz, a consolidated file for .tdc, else a directory. Another
+	// form than that of what is there is fs.ErrExist.
 	Form Form
 	// Compress compresses the leaves of an archive, which then cannot be mapped: they are read into
 	// memory when they are first wanted. For a directory it is [ErrUnsupported].
@@ -73,12 +73,14 @@ type SaveOptions struct {
 // FORMAT.md says where. What saves that were killed left beside dir, the first save of a process
 // there removes.
 //
-// Directories around dir that are not there are made. Of its name only .tdz matters: "a.npz"
+// Directories around dir that are not there are made. Of its name only .tdz and .tdc matter: "a.npz"
 // becomes a directory.
 //
 // For an archive the same holds of the one file. Its leaves are written one after the other, with
 // no checksums but those of zip. Any other file at dir is ErrForeign, and so is an archive within a
-// saved dictionary; what has another form is fs.ErrExist.
+// saved dictionary; what has another form is fs.ErrExist. So it is for a consolidated file, whose
+// sums are of its blocks. Its ErrName is for other keys, which FORMAT.md lists, and
+// NestedTensors are checked but make no difference.
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
@@ -111,8 +113,11 @@ func (s *saver) save(td *tdict.TensorDict) error {
 	if err != nil {
 		return s.fail("", err)
 	}
-	if form == Archive {
+	switch form {
+	case Archive:
 		return s.archive(vfs.OS, td)
+	case Consolidated:
+		return s.consolidated(vfs.OS, td)
 	}
 	old, at, err := s.lookAt(td)
 	if err != nil {

@@ -106,7 +106,7 @@ func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if form == Archive {
+	if form != Directory {
 		at, err := vfs.ResolveFile(s.dir)
 		if err != nil {
 			return "", err

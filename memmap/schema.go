@@ -73,7 +73,11 @@ func (r *reader) bind(td *tdict.TensorDict) error {
 		err = corrupt("schema: %w", err)
 	}
 	r.schema = s
-	return r.failAt(path.Join(r.nodes[i].path, metaName), err)
+	at := path.Join(r.nodes[i].path, metaName)
+	if _, ok := r.in.(*consolidated); ok {
+		at = ""
+	}
+	return r.failAt(at, err)
 }
 
 // keepSchema has the outermost dictionary that is saved keep the schema of the options.

@@ -57,7 +57,7 @@ func (f Fault) String() string {
 // shorter.
 const BlockSize = blockBytes
 
-// Verify reads all of the dictionary at dir, a directory or an archive, compares each block of each
+// Verify reads all of the dictionary at dir, a directory or a file, compares each block of each
 // leaf with its checksum, and reports every fault: blocks that were changed or damaged, files that
 // are missing or too short, what is wrong in a meta.json. It does not stop at the first. Checksums
 // are those of Save, [Writer] and [Dataset.Flush]; leaves that Python has saved have none, nor have
@@ -65,7 +65,8 @@ const BlockSize = blockBytes
 // its own mapping do not agree with theirs any more. Offsets of ragged rows are read and compared
 // on the way to the leaves, as Open does. Data and meta.json have none: of them only what cannot be
 // read is found. In an archive each file is compared with the CRC-32 of its entry: the whole file
-// is one block, and its faults have the Block -1.
+// is one block, and its faults have the Block -1. In a consolidated file blocks are of all its data,
+// whatever leaves they have, and their faults have no key.
 //
 // If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx,
 // or what kept Verify from looking at all: then there is no report.
@@ -141,6 +142,10 @@ func (v *verifier) verdict() error {
 
 // cut lists the blocks of all leaves.
 func (v *verifier) cut() {
+	if c, ok := v.in.(*consolidated); ok {
+		v.cutFile(c)
+		return
+	}
 	for _, l := range v.reader.files {
 		size := int64(l.file.Size())
 		v.report.Leaves, v.report.Bytes = v.report.Leaves+1, v.report.Bytes+size
@@ -160,6 +165,21 @@ func (v *verifier) cut() {
 			v.blocks = append(v.blocks, block{l, n, start, min(blockBytes, size-start)})
 		}
 	}
+	v.damaged = make([]error, len(v.blocks))
+}
+
+// cutFile lists the blocks of a consolidated file, unless it cannot be read.
+func (v *verifier) cutFile(c *consolidated) {
+	if v.faults.number() > 0 {
+		return
+	}
+	for _, l := range v.reader.files {
+		v.report.Leaves++
+		if c.form.Facts.Sums == nil {
+			v.report.Unsummed = append(v.report.Unsummed, l.key)
+		}
+	}
+	v.report.Bytes, v.blocks = int64(c.form.Size()), c.blocks()
 	v.damaged = make([]error, len(v.blocks))
 }
 
@@ -215,7 +235,7 @@ func (v *verifier) settled() []Fault {
 	now := map[*leafNode]map[string][]uint32{}
 	for i, err := range v.damaged {
 		b := v.blocks[i]
-		if m, ok := err.(*mismatch); ok {
+		if m, ok := err.(*mismatch); ok && b.leaf.node != nil {
 			sums, read := now[b.leaf.node]
 			if !read {
 				sums = v.sumsNow(b.leaf.node)
@@ -233,6 +253,9 @@ func (v *verifier) settled() []Fault {
 }
 
 func (v *verifier) sum(b block, buf []byte) (uint32, error) {
+	if c, ok := v.in.(*consolidated); ok {
+		return c.sum(b, buf)
+	}
 	f, err := b.leaf.disk().Open()
 	if err != nil {
 		return 0, err

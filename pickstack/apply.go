@@ -11,35 +11,37 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Apply sets an entry of a dictionary to what [Plan.Forward] makes of others:
+// Apply sets an entry of a dictionary to the result of [Plan.Forward] on other entries:
 //
 //	td [B]: inputs[n] [P_n C_n] -> out [A sum(C_n)]
 //
-// out may be the key of an input, which it replaces. Its errors are those of Forward, tdict.Get and
-// TensorDict.Set; then td has not changed.
+// out may be the key of an input, which it replaces. Apply returns the errors of Forward, tdict.Get
+// and TensorDict.Set; on an error td has not changed.
 func (p *Plan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return apply[*tensor.Tensor](p, td, out, inputs)
 }
 
-// ApplyGradient goes back over what [Plan.Apply] did. It takes the gradient of the output, which
-// grads has under out, and sets those of the inputs in grads, under the keys that td has the inputs
-// under.
+// ApplyGradient is the backward pass of [Plan.Apply]. It reads the gradient of the output from
+// grads, under the key out, and sets the gradients of the inputs in grads, under the keys of the
+// inputs in td:
 //
 //	td [B]: inputs[n] [P_n C_n];  grads [B]: out [A sum(C_n)] -> inputs[n] [P_n C_n]
 //
-// Where grads has an entry already, or a key is listed twice, the sum is set: so layers that share
-// an input are gone over one after another, the last first, beginning with new grads. Entries are
-// replaced, never written in place. An input whose key is out has its gradient set, not added. On
-// an error grads has not changed. It is one if grads is td; grads must not hold dictionaries of td
-// either.
+// If grads has an entry under such a key already, or inputs lists a key twice, the entry becomes
+// the sum. So layers that share an input can be applied backward one after another, the last layer
+// first, beginning with a new grads. Entries are replaced, never written in place. If out is the
+// key of an input, its gradient replaces that of the output.
 //
-// If a layer replaced the value of an input, td is the dictionary from before it. What grads has
-// under that key is the gradient of the new value: Delete it first.
+// ApplyGradient returns tensor.ErrOverlap if grads is td; grads must not share inner dictionaries
+// with td either. On an error grads has not changed.
+//
+// If a later layer replaced the value of an input, pass the dictionary from before that layer as
+// td. grads then holds the gradient of the new value under that key: Delete it first.
 func (p *Plan) ApplyGradient(grads, td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return applyGradient[*tensor.Tensor](p, grads, td, out, inputs)
 }
 
-// Apply is [Plan.Apply] on ragged entries, of a dictionary of batch shape [Q].
+// Apply is [Plan.Apply] on ragged entries of a dictionary of batch shape [Q].
 func (p *RaggedPlan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedkey.Key) error {
 	return apply[*ragged.Tensor](p, td, out, inputs)
 }
@@ -49,7 +51,7 @@ func (p *RaggedPlan) ApplyGradient(grads, td *tdict.TensorDict, out nestedkey.Ke
 	return applyGradient[*ragged.Tensor](p, grads, td, out, inputs)
 }
 
-// A layer is a plan for values of one kind.
+// A layer is a plan for values of one type.
 type layer[V tdict.Value] interface {
 	Forward(xs ...V) (V, error)
 	Gradient(g V, xs ...V) ([]V, error)
@@ -110,7 +112,7 @@ func applyGradient[V arith.Elementwise[V]](p layer[V], grads, td *tdict.TensorDi
 	return grads.Update(made)
 }
 
-// addEntry sets an entry to x, added to what is there.
+// addEntry adds x to an entry, or sets it if there is none.
 func addEntry[V arith.Elementwise[V]](sums *tdict.TensorDict, key nestedkey.Key, x V) error {
 	if !sums.Has(key) {
 		return sums.Set(key, x)
@@ -120,16 +122,16 @@ func addEntry[V arith.Elementwise[V]](sums *tdict.TensorDict, key nestedkey.Key,
 		return err
 	}
 	if got, want := shapeText(has), shapeText(x); got != want {
-		return fmt.Errorf("there is something under %q: %w: got %s, want %s", key, shapeops.ErrShape, got, want)
+		return fmt.Errorf("gradient under %q: %w: got %s, want %s", key, shapeops.ErrShape, got, want)
 	}
 	sum, err := arith.Add(has, x)
 	if err != nil {
-		return fmt.Errorf("there is something under %q: %w", key, err)
+		return fmt.Errorf("gradient under %q: %w", key, err)
 	}
 	return sums.Set(key, sum)
 }
 
-// shapeText returns the shape of a value: of a ragged tensor with that of its rows.
+// shapeText returns the shape of a value for errors: for a ragged tensor its text.
 func shapeText(v tdict.Value) string {
 	if r, ok := v.(*ragged.Tensor); ok {
 		return r.Text()

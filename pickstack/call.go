@@ -8,36 +8,36 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A call is one use of a plan. It is kept for the next, with all memory that it needed.
+// A call is one use of a plan. It is kept for the next use, with all its memory.
 type call[E stored, T number, K key] struct {
 	operands
 	plan    *Plan
 	fold    folder[T]
-	neutral T // what a pool begins with: folding into it changes nothing but for MinValue
+	neutral T // the initial value of a fold: neutral, or MinValue for Max
 	floor   T // MinValue, if there is one
-	empty   T // what an empty pool is
+	empty   T // the result for an empty pool
 	order   order[T, K]
-	lowest  K // of the keys of extremes that MinValue is greater than
+	lowest  K // lowest to highest: keys of extremes that MinValue replaces
 	highest K
-	spread  func(w *worker[E, T, K]) // gives the gradient of a pool to its entries
+	spread  func(w *worker[E, T, K]) // distributes the gradient of a pool to its entries
 
 	tile, part func(w *worker[E, T, K], task int) // tasks of forward and gradient
 
 	tasks int
 	do    func(w *worker[E, T, K], task int)
-	next  atomic.Int64 // the task to start
-	jobs  []job        // of one batch element
+	next  atomic.Int64 // the next task
+	jobs  []job        // for one batch element
 
 	crew    *workers.Crew
 	workers []*worker[E, T, K]
 }
 
-// An anyCall is a call, whatever its types.
+// An anyCall is a call of any types.
 type anyCall interface {
 	tensors() *operands
-	// forward sets dst to what the plan makes of src.
+	// forward sets dst to the output for the inputs src.
 	forward() error
-	// gradient sets dst to the gradients, or adds them; the first of src is that of the output.
+	// gradient sets dst to the gradients, or adds them. src begins with the gradient of the output.
 	gradient() error
 }
 
@@ -50,14 +50,14 @@ func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
 			c.neutral = c.floor
 		}
 	}
-	c.empty = T(rounded(p.rule.nothing(), tensor.DTypeOf[E]()))
+	c.empty = T(rounded(p.rule.emptyResult(), tensor.DTypeOf[E]()))
 	c.lowest, c.highest = c.raisedKeys()
 	c.spread, c.tile, c.part = c.spreader(), (*worker[E, T, K]).forwardTile, (*worker[E, T, K]).gradientJob
 	c.crew = workers.NewCrew(func(i int) error { return c.workers[i].run() })
 	return c
 }
 
-// spreader returns what gives the gradient of a pool to its entries.
+// spreader returns the function that distributes the gradient of a pool to its entries.
 func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
 	switch c.plan.rule.Reduction {
 	case Max, Min:
@@ -68,14 +68,15 @@ func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
 	return (*worker[E, T, K]).spreadSum
 }
 
-// taskBytes is about how many bytes a task makes, and how many are worth a further goroutine.
+// taskBytes is the approximate size of the result of a task. workerBytes is the size for which
+// another goroutine pays.
 const (
 	taskBytes   = 64 << 10
 	workerBytes = 1 << 20
 )
 
-// run does so many tasks, which look at about so many bytes, on as many goroutines as that pays
-// for.
+// run runs the given number of tasks, which access about bytes bytes in all, on as many goroutines
+// as that is worth.
 func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task int)) error {
 	c.tasks, c.do = tasks, do
 	c.next.Store(0)
@@ -83,14 +84,14 @@ func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task i
 	if n <= 0 {
 		n = workers.Count(0, bytes/workerBytes+1)
 	}
-	n = max(1, min(n, tasks)) // with no task, memory is still looked at
+	n = max(1, min(n, tasks)) // even without tasks, memory is borrowed and checked
 	for len(c.workers) < n {
 		c.workers = append(c.workers, newWorker(c))
 	}
 	return c.crew.Do(context.Background(), n, n)
 }
 
-// grown returns s with n elements, which are undefined.
+// grown returns s with n elements of undefined value.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)
@@ -98,8 +99,8 @@ func grown[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// tiles returns how many rows of so many bytes a task has, and how many tasks that makes of all
-// rows: at least one.
+// tiles returns the number of rows of a task, given the bytes of a row, and the number of tasks for
+// all rows, at least one.
 func tiles(rows, rowBytes int) (step, count int) {
 	step = max(1, taskBytes/max(1, rowBytes))
 	return step, max(1, (rows+step-1)/step)

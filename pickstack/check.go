@@ -8,10 +8,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// maxInputs is how many inputs a plan has at most: their memory is borrowed one within the other.
+// maxInputs is the largest number of inputs of a plan. Their memory is borrowed in nested calls.
 const maxInputs = 1 << 12
 
-// checkIndices returns ErrShape unless there are as many indices as inputs, and any.
+// checkIndices returns ErrShape unless there are 1 to maxInputs inputs, and an index for each.
 func checkIndices(indices, inputs int) error {
 	switch {
 	case inputs == 0:
@@ -24,7 +24,7 @@ func checkIndices(indices, inputs int) error {
 	return nil
 }
 
-// checkInputs returns the number in dtypes of the dtype of the inputs, the batch size and the
+// checkInputs returns the index of the inputs' dtype in dtypes, the batch size, and the number of
 // channels of the output.
 func (p *Plan) checkInputs(xs []*tensor.Tensor) (dtype, batch, channels int, err error) {
 	if len(p.tables) == 0 {
@@ -45,7 +45,7 @@ func (p *Plan) checkInputs(xs []*tensor.Tensor) (dtype, batch, channels int, err
 	return slices.Index(dtypes[:], xs[0].DType()), xs[0].Shape()[0], channels, nil
 }
 
-// checkInput checks an input, given the first, which was checked before if it is another.
+// checkInput checks input n, x. first is input 0, which has been checked unless it is x.
 func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
 	switch {
 	case x == nil:
@@ -55,9 +55,9 @@ func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
 	case len(x.Shape()) != 3:
 		return errRank(x)
 	case x.DType() != first.DType():
-		return fmt.Errorf("%w: got %v, want %v, as of input 0", tensor.ErrDType, x.DType(), first.DType())
+		return fmt.Errorf("%w: got %v, want %v, the dtype of input 0", tensor.ErrDType, x.DType(), first.DType())
 	case x.Shape()[0] != first.Shape()[0]:
-		return fmt.Errorf("%w: got batch size %d, want %d, as of input 0", shapeops.ErrShape, x.Shape()[0], first.Shape()[0])
+		return fmt.Errorf("%w: got batch size %d, want %d, the batch size of input 0", shapeops.ErrShape, x.Shape()[0], first.Shape()[0])
 	case x.Shape()[1] != p.tables[n].width:
 		return fmt.Errorf("%w: got %d rows, want %d, as in the plan", shapeops.ErrShape, x.Shape()[1], p.tables[n].width)
 	}
@@ -68,7 +68,7 @@ func errRank(x *tensor.Tensor) error {
 	return fmt.Errorf("%w: got %v, want [B P C]", shapeops.ErrDim, x.Shape())
 }
 
-// checkElements returns ErrMeta unless inputs have elements.
+// checkElements returns ErrMeta if an input is on device meta.
 func checkElements(xs []*tensor.Tensor) error {
 	for n, x := range xs {
 		if x.Device() == tensor.Meta {
@@ -78,7 +78,7 @@ func checkElements(xs []*tensor.Tensor) error {
 	return nil
 }
 
-// checkOutput returns an error unless t, the output or its gradient, fits.
+// checkOutput returns an error unless t, the output or its gradient, has the right dtype and shape.
 func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
 	switch {
 	case t == nil:
@@ -94,8 +94,8 @@ func (p *Plan) checkOutput(t *tensor.Tensor, dtype, batch, channels int) error {
 	return nil
 }
 
-// checkGradient returns the number in dtypes of the dtype of the inputs and of the gradient of the
-// output.
+// checkGradient checks the inputs and the gradient of the output. It returns the index of their
+// dtype in dtypes.
 func (p *Plan) checkGradient(g *tensor.Tensor, xs []*tensor.Tensor) (dtype int, err error) {
 	dtype, batch, channels, err := p.checkInputs(xs)
 	if err != nil {
@@ -107,7 +107,8 @@ func (p *Plan) checkGradient(g *tensor.Tensor, xs []*tensor.Tensor) (dtype int, 
 	return dtype, nil
 }
 
-// checkGradients returns an error unless dxs, of which some may be nil, fit the inputs.
+// checkGradients returns an error unless each of dxs is nil or has the dtype and shape of its
+// input.
 func (p *Plan) checkGradients(dxs, xs []*tensor.Tensor) error {
 	if len(dxs) != len(xs) {
 		return fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(xs))

@@ -7,11 +7,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ErrOptions says that an option has a value that it must not have.
+// ErrOptions is returned for an invalid option of a pool.
 var ErrOptions = errors.New("unusable options of a pool")
 
-// An InputError says which input an error is about: its index or pools, or the tensor. What is
-// wrong with the gradient of an input, or with two tensors that overlap, only the text says.
+// An InputError says which input an error is about: its index or pools, or its tensor. Errors about
+// the gradient of an input, or about two tensors that overlap, name the input only in their text.
 type InputError struct {
 	Input int
 	Err   error

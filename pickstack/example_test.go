@@ -83,7 +83,7 @@ func ExamplePick() {
 	x := tensor.Must(tensor.From([]float64{1, 2, 3}, 1, 3, 1))
 	_, err := pickstack.Pick([]*tensor.Tensor{x}, []*tensor.Tensor{tensor.Vector[int64](0, 3)})
 	fmt.Println(err)
-	// Output: pick: input 0: position 1: bad index: got row 3 of an input of 3
+	// Output: pick: input 0: position 1: bad index: got row 3, but the input has 3 rows
 }
 
 func ExamplePickGradient() {

@@ -1,23 +1,24 @@
 package pickstack
 
-// extreme reports whether the entries of a pool that attain a maximum or minimum get its gradient.
+// extreme reports whether the reduction is Max or Min, whose gradient goes to the entries that
+// attain the extreme.
 func (c *call[E, T, K]) extreme() bool {
 	return c.plan.rule.Reduction == Max || c.plan.rule.Reduction == Min
 }
 
-// spreadExtreme gives the gradient of a pool to the entries that attain its extreme.
+// spreadExtreme distributes the gradient of a pool to the entries that attain its extreme.
 func (w *worker[E, T, K]) spreadExtreme() {
 	s := &w.strip
 	findWinners(s.won, s.keys, w.at, w.order.below)
-	w.spreadWon(s.won, s.got, s.g, s.keys)
+	w.spreadWon(s.won, s.dx, s.g, s.keys)
 }
 
-// spreadWon gives g to what the winners got.
+// spreadWon adds the gradient g of each channel to the winners of the channel.
 func (w *worker[E, T, K]) spreadWon(won []winner[K], got, g []T, keys []K) {
 	at, lowest, highest, first := w.at, w.lowest, w.highest, w.plan.rule.Ties == TieFirst
 	for c, won := range won {
 		switch {
-		case lowest <= won.key && won.key <= highest: // MinValue is greater
+		case lowest <= won.key && won.key <= highest: // MinValue replaces the extreme
 		case won.first == won.last || first:
 			got[at[won.first]+c] += g[c]
 		default:
@@ -26,16 +27,16 @@ func (w *worker[E, T, K]) spreadWon(won []winner[K], got, g []T, keys []K) {
 	}
 }
 
-// A winner is the greatest key of a pool in a channel, and the first and the last entry that have
+// A winner is the greatest key of a pool in a channel, with the first and the last entry that have
 // it.
 type winner[K key] struct {
 	key         K
 	first, last int
 }
 
-// findWinners finds the winner of each channel, of keys that begin at the given elements and are
-// above below. It is written so that the compiler chooses without branches, in registers, for which
-// it must not be inlined: that halves its time.
+// findWinners finds the winner of each channel. Entry i has the keys from keys[at[i]] on, one for
+// each channel, all above below. It must not be inlined: then the compiler uses registers and
+// conditional moves instead of branches, which halves the time.
 //
 //go:noinline
 func findWinners[K key](won []winner[K], keys []K, at []int, below K) {
@@ -55,7 +56,7 @@ func findWinners[K key](won []winner[K], keys []K, at []int, below K) {
 	}
 }
 
-// share gives the gradient of a pool in a channel to all entries that have the greatest key.
+// share adds the gradient of a pool in a channel to all entries with the greatest key.
 func share[T number, K key](got []T, keys []K, at []int, best K, g T, ties Ties) {
 	if ties == TieEven {
 		n := 0
@@ -73,8 +74,8 @@ func share[T number, K key](got []T, keys []K, at []int, best K, g T, ties Ties)
 	}
 }
 
-// raisedKeys returns the range of the keys of pools that are raised to MinValue: no entry gets
-// their gradient.
+// raisedKeys returns the range of the keys of extremes that MinValue replaces. No entry gets their
+// gradient.
 func (c *call[E, T, K]) raisedKeys() (lowest, highest K) {
 	if c.plan.rule.MinValue == nil {
 		return 1, 0

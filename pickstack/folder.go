@@ -6,12 +6,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// A folder folds rows of x, which begin at the given elements and are as long as d, into d, one
-// after another.
+// A folder folds rows of x into d, one after another. The rows begin at elements at, and are as
+// long as d.
 type folder[T number] func(d, x []T, at []int)
 
-// folderOf returns the folder of a reduction, and the number that d begins with: folding into that
-// changes nothing. For LogSumExp it is that of the greatest exponent.
+// folderOf returns the folder of a reduction, and the initial value of d, which is neutral. The
+// folder of LogSumExp finds the greatest exponent.
 func folderOf[T number](r Reduction) (f folder[T], begin T) {
 	switch r {
 	case Max, LogSumExp:

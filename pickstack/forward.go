@@ -7,20 +7,25 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Forward returns what the plan makes of its inputs:
+// Forward returns the output for the given inputs:
 //
 //	xs[n] [B P_n C_n] -> [B A sum(C_n)]
 //
-// It returns shapeops.ErrShape if there is not one tensor for each input, or they do not have the
-// rows that the plan was made for or differ in B, shapeops.ErrDim for a tensor that does not have
-// three dims, tensor.ErrDType if dtypes differ or are not floating-point, tensor.ErrKind for nil,
-// tensor.ErrMeta for a tensor without elements, tensor.ErrLayout for one whose memory is not
-// aligned, [ErrOptions] if MinValue or Empty is infinite as an element of the dtype only, and an
-// error of its memory if that is gone.
+// It returns
+//
+//   - shapeops.ErrShape if the number of tensors is not the number of inputs, if a tensor does
+//     not have the number of rows in the plan, or if tensors differ in B
+//   - shapeops.ErrDim if a tensor does not have three dims
+//   - tensor.ErrDType if dtypes differ or are not floating-point
+//   - tensor.ErrKind if a tensor is nil
+//   - tensor.ErrMeta if a tensor is on device meta
+//   - tensor.ErrLayout if the memory of a tensor is not aligned
+//   - [ErrOptions] if MinValue or Empty is finite but overflows the dtype
+//   - an error of the memory of a tensor, if it cannot be read
 func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 	dtype, batch, channels, err := p.checkInputs(xs)
 	if err == nil {
-		err = checkElements(xs) // before as many are made
+		err = checkElements(xs) // before out is allocated
 	}
 	if err != nil {
 		return nil, p.named(err)
@@ -35,14 +40,15 @@ func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 	return out, nil
 }
 
-// ForwardInto is [Plan.Forward] into a tensor that the caller owns, of any layout:
+// ForwardInto is [Plan.Forward] into out, of any layout:
 //
 //	xs[n] [B P_n C_n], out [B A sum(C_n)]
 //
-// Its errors are also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly if
-// it must not be written, tensor.ErrLayout if its elements share memory, and
-// shapeops.ErrShape, shapeops.ErrDim and tensor.ErrDType if it does not fit. After those nothing
-// has changed; after a fault of mapped memory, or if that is closed meanwhile, a part may have.
+// It returns also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly if out
+// is read-only, tensor.ErrLayout if elements of out share memory, and shapeops.ErrShape,
+// shapeops.ErrDim and tensor.ErrDType if out has the wrong shape or dtype. On these errors nothing
+// has changed. After a fault in mapped memory, or if a mapped file is closed meanwhile, a part of
+// out may have changed.
 func (p *Plan) ForwardInto(out *tensor.Tensor, xs ...*tensor.Tensor) error {
 	return p.named(p.forwardInto(out, xs))
 }
@@ -66,7 +72,7 @@ func (p *Plan) forwardInto(out *tensor.Tensor, xs []*tensor.Tensor) error {
 	return c.forward()
 }
 
-// named returns an error with the name of the operation.
+// named adds the name of the operation to an error.
 func (p *Plan) named(err error) error {
 	if err == nil {
 		return nil
@@ -74,7 +80,7 @@ func (p *Plan) named(err error) error {
 	return fmt.Errorf("%s: %w", cmp.Or(p.op, "plan"), err)
 }
 
-// forward sets the output to what the plan makes of the inputs, tile by tile.
+// forward sets the output, tile by tile.
 func (c *call[E, T, K]) forward() error {
 	_, count := tiles(c.plan.rows, c.total*c.width())
 	if c.dst[0].Size() == 0 {
@@ -87,7 +93,7 @@ func (c *call[E, T, K]) forward() error {
 	return c.run(count*c.batch, c.bytes(numbers), c.tile)
 }
 
-// forwardTile makes some rows of the output, of all inputs.
+// forwardTile sets some rows of the output, from all inputs.
 func (w *worker[E, T, K]) forwardTile(task int) {
 	step, count := tiles(w.plan.rows, w.total*w.width())
 	b, lo := task/count, task%count*step

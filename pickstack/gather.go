@@ -1,20 +1,20 @@
 package pickstack
 
-// A move makes rows of one slab of rows of another.
+// A move sets rows of dst from rows of src, as a table says.
 type move[E stored, T number] struct {
 	table
 	src, dst *slab[E, T]
-	from, to int   // where in them the first row begins: batch element and channels
-	used     []int // which row of dst row i is; nil: row i
+	from, to int   // elements of src and dst at which row 0 begins
+	used     []int // row i of the table goes to row used[i] of dst; nil: to row i
 	channels int
 	fold     folder[T]
-	neutral  T            // what a row begins with, unless add
-	add      bool         // to what dst holds
-	rule     *PoolOptions // of a pool, or nil: what there is to do besides folding
-	shares   *table       // if not nil, each row is divided by how many entries that has for it
+	neutral  T            // the initial value of a row, unless add
+	add      bool         // add to dst
+	rule     *PoolOptions // for pools: the steps after folding; otherwise nil
+	shares   *table       // if not nil, row i of src is divided by its number of entries there
 }
 
-// move makes rows lo to hi.
+// move sets rows lo to hi-1.
 func (w *worker[E, T, K]) move(m *move[E, T], lo, hi int) {
 	switch {
 	case m.channels == 0:
@@ -25,12 +25,12 @@ func (w *worker[E, T, K]) move(m *move[E, T], lo, hi int) {
 	}
 	w.row, w.sums = grown(w.row, m.channels), grown(w.sums, m.channels)
 	for lo < hi {
-		next := m.few(lo, hi)
+		next := m.batchEnd(lo, hi)
 		first, end := m.span(lo, next)
-		if end-first > m.most() {
+		if end-first > m.batchSize() {
 			w.reduceLong(m, lo)
 		} else {
-			w.take(m, first, end)
+			w.find(m, first, end)
 			for i := lo; i < next; i++ {
 				from, to := m.span(i, i+1)
 				w.reduce(m, i, w.at[from-first:to-first])
@@ -40,19 +40,19 @@ func (w *worker[E, T, K]) move(m *move[E, T], lo, hi int) {
 	}
 }
 
-// most returns how many entries are taken at a time.
-func (m *move[E, T]) most() int {
+// batchSize returns the largest number of entries of a batch.
+func (m *move[E, T]) batchSize() int {
 	const entries, numbers = 1 << 10, 1 << 12
-	if m.atHand() {
+	if m.isDirect() {
 		return entries
 	}
 	return max(1, numbers/m.channels)
 }
 
-// few returns up to which row, after lo, the rows from lo on have few enough entries to be taken at
-// a time. It is one row at least, which may have more.
-func (m *move[E, T]) few(lo, hi int) int {
-	most := m.most()
+// batchEnd returns the end of the batch of rows that begins at lo. A batch has at most batchSize
+// entries, but at least one row, which may have more.
+func (m *move[E, T]) batchEnd(lo, hi int) int {
+	most := m.batchSize()
 	next := lo + 1
 	for first, _ := m.span(lo, next); next < hi; next++ {
 		if _, end := m.span(lo, next+1); end-first > most {
@@ -62,7 +62,7 @@ func (m *move[E, T]) few(lo, hi int) int {
 	return next
 }
 
-// place returns where row i of the result begins.
+// place returns the element of dst at which row i begins.
 func (m *move[E, T]) place(i int) int {
 	if m.used != nil {
 		i = m.used[i]
@@ -70,7 +70,7 @@ func (m *move[E, T]) place(i int) int {
 	return m.to + i*m.dst.row
 }
 
-// copyRows makes rows lo to hi of one entry each, bit for bit.
+// copyRows copies rows lo to hi-1, each of one entry, bit for bit.
 func (m *move[E, T]) copyRows(lo, hi int) {
 	wide := m.channels >= manyChannels && m.dst.channel == 1 && m.src.channel == 1
 	if wide && m.list != nil {
@@ -93,21 +93,21 @@ func (m *move[E, T]) copyRows(lo, hi int) {
 	}
 }
 
-// copyListed copies rows of n elements that lie side by side.
+// copyListed copies rows of n contiguous elements.
 func copyListed[E stored](dst, src []E, list []int, to, from, n int) {
 	for i, row := range list {
 		copy(dst[i*to:i*to+n], src[row*from:row*from+n])
 	}
 }
 
-// manyChannels is where a call of copy begins to be faster than a loop.
+// manyChannels is the number of channels from which copy is faster than a loop.
 const manyChannels = 4
 
-// atHand reports whether the rows of the source need not be copied.
-func (m *move[E, T]) atHand() bool { return m.src.direct != nil && m.shares == nil }
+// isDirect reports whether the rows of the source can be folded without copying them.
+func (m *move[E, T]) isDirect() bool { return m.src.direct != nil && m.shares == nil }
 
-// take finds the rows that some entries name: w.x has them, at w.at.
-func (w *worker[E, T, K]) take(m *move[E, T], from, to int) {
+// find finds the rows of entries from to to-1. They begin at elements w.at of w.x.
+func (w *worker[E, T, K]) find(m *move[E, T], from, to int) {
 	w.at = grown(w.at, to-from)
 	for i := range w.at {
 		w.at[i] = from + i
@@ -115,8 +115,8 @@ func (w *worker[E, T, K]) take(m *move[E, T], from, to int) {
 	if m.list != nil {
 		copy(w.at, m.list[from:to])
 	}
-	if !m.atHand() {
-		w.copyTaken(m)
+	if !m.isDirect() {
+		w.loadRows(m)
 		return
 	}
 	w.x = m.src.direct
@@ -125,8 +125,9 @@ func (w *worker[E, T, K]) take(m *move[E, T], from, to int) {
 	}
 }
 
-// copyTaken copies the rows whose numbers are at w.at.
-func (w *worker[E, T, K]) copyTaken(m *move[E, T]) {
+// loadRows copies the rows whose numbers are in w.at to w.x, and sets w.at to their positions
+// there.
+func (w *worker[E, T, K]) loadRows(m *move[E, T]) {
 	w.rows = grown(w.rows, len(w.at)*m.channels)
 	w.x = w.rows
 	for i, row := range w.at {

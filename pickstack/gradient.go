@@ -4,17 +4,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Gradient returns the gradients of the inputs, given that of the output:
+// Gradient returns the gradients of the inputs, given the gradient g of the output:
 //
 //	g [B A sum(C_n)], xs[n] [B P_n C_n] -> dxs[n] [B P_n C_n]
 //
-// Of a plan that picks, and of [Sum] and [Mean] without MinValue, only the shapes and dtypes of xs
-// matter, which may be on device meta. A tensor that is several inputs has a gradient for each; its
-// own is their sum. The errors are those of [Plan.Forward], for g too.
+// For a plan that picks, and for [Sum] and [Mean] without MinValue, only the shapes and dtypes of
+// xs matter: they may be on device meta. If a tensor is several inputs, there is a gradient for
+// each; the gradient of the tensor is their sum. Gradient returns the errors of [Plan.Forward],
+// also for g.
 func (p *Plan) Gradient(g *tensor.Tensor, xs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	dtype, err := p.checkGradient(g, xs)
 	if err == nil && !p.linear {
-		err = checkElements(xs) // before as many are made
+		err = checkElements(xs) // before dxs are allocated
 	}
 	if err != nil {
 		return nil, p.named(err)
@@ -31,15 +32,15 @@ func (p *Plan) Gradient(g *tensor.Tensor, xs ...*tensor.Tensor) ([]*tensor.Tenso
 	return dxs, nil
 }
 
-// GradientInto is [Plan.Gradient] into tensors that the caller owns, of any layout. Where one is
-// nil the gradient of that input is not computed. They must share no elements with one another, g
-// or xs. Its errors are those of Gradient and, for dxs, of [Plan.ForwardInto].
+// GradientInto is [Plan.Gradient] into dxs, of any layout. If one of dxs is nil, its gradient is
+// not computed. dxs must share no elements with each other, g or xs. GradientInto returns the
+// errors of Gradient and, for dxs, of [Plan.ForwardInto].
 func (p *Plan) GradientInto(dxs []*tensor.Tensor, g *tensor.Tensor, xs ...*tensor.Tensor) error {
 	return p.named(p.gradient(dxs, g, xs, false))
 }
 
-// AddGradient is [Plan.GradientInto], but adds to what dxs hold. It touches the rows that the plan
-// has an index of, and no others.
+// AddGradient is [Plan.GradientInto], but adds the gradients to dxs. It accesses only the rows of
+// dxs that an index of the plan contains.
 func (p *Plan) AddGradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs ...*tensor.Tensor) error {
 	return p.named(p.gradient(dxs, g, xs, true))
 }

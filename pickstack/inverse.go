@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// An inverse is a table the other way: which rows of the result each row of the source is in, for
-// the rows that are in any.
+// An inverse is a transposed table: for each row of the source that is in a row of the result, it
+// lists those rows of the result.
 type inverse struct {
 	table
-	used []int // rows of the source, ascending: row i of the table is of used[i]
-	at   []int // of each entry of the table that was inverted, where in used its row is
+	used []int // rows of the source, ascending: row i of the inverse is for row used[i]
+	at   []int // for each entry of the original table, the position of its row in used
 
-	// Problem q has no row of used before bounds[q], and none from bounds[q+1] on.
+	// The rows of problem q in used are at positions bounds[q] to bounds[q+1]-1.
 	bounds []int
 }
 
-// invert returns the inverse of a table, in which problems begin at the given rows. Entries keep
-// their order.
+// invert returns the inverse of a table. Problem q has the rows problems[q] to problems[q+1]-1 of
+// the result. Entries keep their order.
 func (t *table) invert(problems []int) *inverse {
 	v := &inverse{table: table{width: t.rows}}
 	if t.identity() {
@@ -35,7 +35,7 @@ func (t *table) invert(problems []int) *inverse {
 	return v
 }
 
-// fill is invert of a table that is not the identity.
+// fill is invert for a table that is not the identity.
 func (v *inverse) fill(t *table) {
 	order := t.order()
 	v.at, v.list, v.splits = make([]int, len(order)), make([]int, len(order)), []int{}
@@ -50,7 +50,7 @@ func (v *inverse) fill(t *table) {
 	t.rowsOf(v.list)
 }
 
-// order returns the numbers of the entries in the order of their rows.
+// order returns the numbers of the entries, sorted by their rows in the source; the sort is stable.
 func (t *table) order() []int {
 	order := make([]int, len(t.list))
 	if t.width > 4*len(t.list) {
@@ -74,7 +74,7 @@ func (t *table) order() []int {
 	return order
 }
 
-// rowsOf replaces numbers of entries by the rows of the result that they are in.
+// rowsOf replaces numbers of entries by the rows of the result that contain them.
 func (t *table) rowsOf(entries []int) {
 	if t.splits == nil {
 		return

@@ -2,12 +2,12 @@ package pickstack
 
 import "github.com/go-tensordict/tensordict/internal/vector"
 
-// A job is a part of an input's gradient, of each batch element.
+// A job is a part of the gradient of an input, for each batch element.
 type job struct {
 	n                 int  // the input
-	lo, hi            int  // of the rows that the plan uses
-	final             bool // the rows after those, too
-	first, end        int  // rows of the output
+	lo, hi            int  // range of the rows that the plan uses
+	final             bool // includes all rows after the range
+	first, end        int  // range of rows of the output
 	channel, channels int
 }
 
@@ -47,7 +47,7 @@ func (c *call[E, T, K]) addJobs(n int) {
 	}
 }
 
-// gradientJob does one job for one batch element.
+// gradientJob runs one job for one batch element.
 func (w *worker[E, T, K]) gradientJob(task int) {
 	b, j := task/len(w.jobs), w.jobs[task%len(w.jobs)]
 	if w.plan.tables[j.n].linear {
@@ -57,8 +57,8 @@ func (w *worker[E, T, K]) gradientJob(task int) {
 	w.scatterStrip(j, b)
 }
 
-// gatherTile makes rows of an input's gradient, of one that does not depend on the input: each is
-// the sum of the rows of the output's that it is in.
+// gatherTile sets rows of a gradient that does not depend on its input: each is the sum of rows of
+// the output's gradient.
 func (w *worker[E, T, K]) gatherTile(j job, b int) {
 	v := w.plan.inverses[j.n]
 	m := move[E, T]{
@@ -75,8 +75,8 @@ func (w *worker[E, T, K]) gatherTile(j job, b int) {
 	}
 }
 
-// clearUnused sets the rows before and between those of a job, and after them if it is the final
-// one, which the plan does not use, to zeros.
+// clearUnused sets the rows that the plan does not use to zeros: those before and between the rows
+// of a job, and, if it is the final job, those after them.
 func (w *worker[E, T, K]) clearUnused(j job, dx *slab[E, T], to int) {
 	v := w.plan.inverses[j.n]
 	if v.identity() {

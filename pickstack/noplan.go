@@ -7,7 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Pick is [Plan.Forward] of the plan that [NewPick] makes of indices for xs. A loop keeps the plan.
+// Pick is [Plan.Forward] of the plan that [NewPick] makes of indices for xs. A loop should make the
+// plan once and keep it.
 //
 //	xs[n] [B P_n C_n], indices[n] [A] or nil -> [B A sum(C_n)]
 func Pick(xs, indices []*tensor.Tensor) (*tensor.Tensor, error) {
@@ -29,7 +30,8 @@ func PickGradient(g *tensor.Tensor, xs, indices []*tensor.Tensor) ([]*tensor.Ten
 	return p.Gradient(g, xs...)
 }
 
-// Pool is [Plan.Forward] of the plan that [NewPool] makes of pools for xs. A loop keeps the plan.
+// Pool is [Plan.Forward] of the plan that [NewPool] makes of pools for xs. A loop should make the
+// plan once and keep it.
 //
 //	xs[n] [B P_n C_n], pools[n] [A *] or nil -> [B A sum(C_n)]
 func Pool(xs []*tensor.Tensor, pools []*ragged.Tensor, opt PoolOptions) (*tensor.Tensor, error) {
@@ -67,7 +69,7 @@ func poolFor(xs []*tensor.Tensor, pools []*ragged.Tensor, opt PoolOptions) (*Pla
 	return NewPool(pools, widths, opt)
 }
 
-// widthsOf returns the rows of inputs.
+// widthsOf returns the number of rows of each input.
 func widthsOf(xs []*tensor.Tensor) ([]int, error) {
 	widths := make([]int, len(xs))
 	for n, x := range xs {

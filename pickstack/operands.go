@@ -10,19 +10,19 @@ import (
 
 // operands are the tensors of a call.
 type operands struct {
-	src, dst []*tensor.Tensor // dst may have nil
+	src, dst []*tensor.Tensor // dst may contain nil
 	written  []*tensor.Tensor // dst without nil
 	backward bool             // src begins with the gradient of the output
-	add      bool             // to what dst holds
+	add      bool             // add to dst
 	batch    int
 	channels []int // of each input
-	offsets  []int // of each input: the channels of those before it
+	offsets  []int // for each input, the number of channels of the inputs before it
 	total    int   // channels of the output
 }
 
 func (o *operands) tensors() *operands { return o }
 
-// set notes the sizes of the inputs.
+// set sets the batch size and the channels from the inputs.
 func (o *operands) set(xs []*tensor.Tensor) {
 	o.batch, o.total, o.channels, o.offsets = xs[0].Shape()[0], 0, o.channels[:0], o.offsets[:0]
 	for _, x := range xs {
@@ -31,7 +31,7 @@ func (o *operands) set(xs []*tensor.Tensor) {
 	}
 }
 
-// forget lets go of the tensors.
+// forget drops the tensors.
 func (o *operands) forget() {
 	clear(o.src[:cap(o.src)])
 	clear(o.dst)
@@ -39,7 +39,7 @@ func (o *operands) forget() {
 	o.src, o.dst, o.written = o.src[:0], o.dst[:0], o.written[:0]
 }
 
-// sourceName returns what src[i] is.
+// sourceName returns the name of src[i] in errors.
 func (o *operands) sourceName(i int) string {
 	switch {
 	case !o.backward:
@@ -50,7 +50,7 @@ func (o *operands) sourceName(i int) string {
 	return fmt.Sprintf("input %d", i-1)
 }
 
-// resultName returns what dst[i] is.
+// resultName returns the name of dst[i] in errors.
 func (o *operands) resultName(i int) string {
 	if o.backward {
 		return fmt.Sprintf("gradient of input %d", i)
@@ -58,7 +58,7 @@ func (o *operands) resultName(i int) string {
 	return "output"
 }
 
-// aboutSource returns an error that says that it is about src[i].
+// aboutSource adds to err that it is about src[i].
 func (o *operands) aboutSource(i int, err error) error {
 	switch {
 	case !o.backward:
@@ -69,18 +69,18 @@ func (o *operands) aboutSource(i int, err error) error {
 	return fmt.Errorf("%s: %w", o.sourceName(i), err)
 }
 
-// aboutResult returns an error that says that it is about dst[i].
+// aboutResult adds to err that it is about dst[i].
 func (o *operands) aboutResult(i int, err error) error {
 	return fmt.Errorf("%s: %w", o.resultName(i), err)
 }
 
-// width returns the bytes of an element.
+// width returns the size of an element in bytes.
 func (o *operands) width() int { return o.src[0].DType().Size() }
 
-// bytes returns how many bytes so many numbers for each batch element take.
+// bytes returns the size in bytes of the given count of numbers for each batch element.
 func (o *operands) bytes(numbers int) int { return o.batch * numbers * o.width() }
 
-// checkApart returns ErrOverlap unless what is written lies apart from all else.
+// checkApart returns ErrOverlap if a tensor in dst shares elements with another operand.
 func (o *operands) checkApart() error {
 	for _, t := range o.dst {
 		if t != nil {
@@ -94,17 +94,18 @@ func (o *operands) checkApart() error {
 	return err
 }
 
-// overlap returns the error of CheckApart for the first two tensors that it is about.
+// overlap returns the error of CheckApart for the first pair of tensors that overlap, with their
+// names.
 func (o *operands) overlap() error {
 	for i, t := range o.dst {
 		for j, u := range o.src {
 			if err := apart(t, u); err != nil {
-				return fmt.Errorf("%s and %s must lie apart: %w", o.resultName(i), o.sourceName(j), err)
+				return fmt.Errorf("%s and %s: %w", o.resultName(i), o.sourceName(j), err)
 			}
 		}
 		for j, u := range o.dst[:i] {
 			if err := apart(t, u); err != nil {
-				return fmt.Errorf("%s and %s must lie apart: %w", o.resultName(i), o.resultName(j), err)
+				return fmt.Errorf("%s and %s: %w", o.resultName(i), o.resultName(j), err)
 			}
 		}
 	}

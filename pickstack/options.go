@@ -7,16 +7,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Reduction is what is made of the entries of a pool, channel by channel. The table in the
-// package documentation says what becomes of empty pools and NaN.
+// A Reduction combines the entries of a pool, channel by channel. The table in the package
+// documentation has the results for empty pools and NaN.
 type Reduction uint8
 
 const (
 	Max       Reduction = iota // the greatest
 	Min                        // the least
 	Mean                       // the sum, divided by the number of entries
-	Sum                        // the sum, added up in the order of the entries
-	LogSumExp                  // log of the sum of exp, which does not overflow
+	Sum                        // the sum, in the order of the entries
+	LogSumExp                  // log of the sum of exp, without overflow
 )
 
 var reductions = [...]string{Max: "max", Min: "min", Mean: "mean", Sum: "sum", LogSumExp: "logsumexp"}
@@ -29,14 +29,14 @@ func (r Reduction) String() string {
 	return fmt.Sprintf("Reduction(%d)", uint8(r))
 }
 
-// Ties says which of the entries of a pool that attain its maximum, or minimum, the gradient goes
-// to. An entry that the pool lists twice is two.
+// Ties says which of the entries that attain the maximum or minimum of a pool get its gradient. An
+// entry that the pool lists twice counts as two.
 type Ties uint8
 
 const (
 	TieEven  Ties = iota // an equal share to each, as in tf.math.segment_max
-	TieFirst             // all to the first in the pool, as in max along a dim of torch
-	TieAll               // all to each, so that more comes out than went in, as in CNTK
+	TieFirst             // all to the first in the pool, as in torch's max along a dim
+	TieAll               // the whole gradient to each, as in CNTK: their sum exceeds it
 )
 
 var ties = [...]string{TieEven: "even", TieFirst: "first", TieAll: "all"}
@@ -58,22 +58,22 @@ type PickOptions struct {
 
 // PoolOptions are the options of [NewPool].
 type PoolOptions struct {
-	// Reduction is what is made of a pool. The default is [Max].
+	// Reduction combines the entries of a pool. The default is [Max].
 	Reduction Reduction
 
-	// MinValue, if not nil, is the least that a pool is: what is less is raised to it. It is also
-	// what an empty pool is, unless Empty says something else. It is rounded to the dtype of the
-	// inputs, where a finite number must remain one, and must not be NaN.
+	// MinValue, if not nil, is a lower bound: lesser results of pools are raised to it. It is also
+	// the result for an empty pool, unless Empty is set. It is rounded to the dtype of the inputs,
+	// where a finite number must stay finite, and must not be NaN.
 	//
 	//	pickstack.PoolOptions{MinValue: new(-1.0)} // after ELU, which is never below -1
 	MinValue *float64
 
-	// Empty, if not nil, is what an empty pool is, rounded like MinValue. It is not raised to that,
-	// and may be NaN.
+	// Empty, if not nil, is the result for an empty pool, rounded as MinValue is. It is not raised
+	// to MinValue, and may be NaN.
 	Empty *float64
 
-	// Ties says which entries the gradient of [Max] and [Min] goes to; the other reductions have no
-	// use for it. The default is [TieEven].
+	// Ties says which entries get the gradient of [Max] and [Min]; other reductions ignore it. The
+	// default is [TieEven].
 	Ties Ties
 
 	// Workers is how many goroutines a call uses at most. 0 or less means GOMAXPROCS, if there is
@@ -81,7 +81,7 @@ type PoolOptions struct {
 	Workers int
 }
 
-// check returns ErrOptions unless the options can be used.
+// check returns ErrOptions if an option is invalid.
 func (o PoolOptions) check() error {
 	switch {
 	case int(o.Reduction) >= len(reductions):
@@ -94,7 +94,7 @@ func (o PoolOptions) check() error {
 	return nil
 }
 
-// own returns options that the caller does not share.
+// own returns a copy of the options that shares no memory with the caller.
 func (o PoolOptions) own() PoolOptions {
 	if o.MinValue != nil {
 		o.MinValue = new(*o.MinValue)
@@ -105,8 +105,8 @@ func (o PoolOptions) own() PoolOptions {
 	return o
 }
 
-// nothing returns what an empty pool is.
-func (o PoolOptions) nothing() float64 {
+// emptyResult returns the result for an empty pool.
+func (o PoolOptions) emptyResult() float64 {
 	switch {
 	case o.Empty != nil:
 		return *o.Empty
@@ -116,7 +116,7 @@ func (o PoolOptions) nothing() float64 {
 	return [...]float64{Max: math.Inf(-1), Min: math.Inf(1), Mean: math.NaN(), Sum: 0, LogSumExp: math.Inf(-1)}[o.Reduction]
 }
 
-// checkFor returns ErrOptions unless a dtype holds MinValue and Empty, rounded.
+// checkFor returns ErrOptions if MinValue or Empty overflows a dtype.
 func (o PoolOptions) checkFor(d tensor.DType) error {
 	if err := checkFinite("MinValue", o.MinValue, d); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (o PoolOptions) checkFor(d tensor.DType) error {
 	return checkFinite("Empty", o.Empty, d)
 }
 
-// checkFinite returns ErrOptions if a finite number is infinite as an element of a dtype.
+// checkFinite returns ErrOptions if a finite number overflows a dtype.
 func checkFinite(name string, v *float64, d tensor.DType) error {
 	if v == nil || math.IsInf(*v, 0) || !math.IsInf(rounded(*v, d), 0) {
 		return nil
@@ -132,7 +132,7 @@ func checkFinite(name string, v *float64, d tensor.DType) error {
 	return fmt.Errorf("%w: %s %g is not finite as %v", ErrOptions, name, *v, d)
 }
 
-// rounded returns v as an element of a dtype.
+// rounded returns v rounded to a dtype.
 func rounded(v float64, d tensor.DType) float64 {
 	switch d {
 	case tensor.Float32:

@@ -6,18 +6,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// key is the set of integers that numbers are compared as: a machine chooses the greater of two
-// integers without a branch, which is several times faster on numbers that no one can foresee.
+// key is the set of integer types that numbers are compared as. The machine chooses the greater of
+// two integers without a branch, which is several times faster for random numbers.
 type key interface{ int32 | int64 }
 
-// An order turns numbers into keys. 0 and -0 have the same; all NaNs have the largest, in either
-// order.
+// An order maps numbers to keys. 0 and -0 have the same key; all NaNs have the largest key, in
+// either order.
 type order[T number, K key] struct {
 	keys       func(dst []K, src []T)
-	below, nan K // less than all keys, and the largest
+	below, nan K // below is less than all keys; nan is the largest
 }
 
-// orderOf returns the order of numbers, or the opposite one.
+// orderOf returns the order of numbers, or the opposite order.
 func orderOf[T number, K key](opposite bool) order[T, K] {
 	var o any
 	if _, small := any(T(0)).(float32); small {

@@ -9,10 +9,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Plan says which rows of N inputs each row of the output is made of, and how. [NewPick] and
-// [NewPool] make plans. It keeps copies of the indices, 8 bytes for each entry, and from the first
-// gradient on their inverses, some 24 bytes more. Memory that calls need is kept for the next while
-// the collector leaves it.
+// A Plan says which rows of N inputs each row of the output is computed from, and how. [NewPick]
+// and [NewPool] make Plans. A Plan keeps copies of the indices, 8 bytes for each entry, and from
+// the first gradient on their inverses, about 24 bytes more. Memory that a call needs is kept for
+// the next, until the garbage collector frees it.
 //
 // Safe for concurrent use.
 type Plan struct {
@@ -33,14 +33,19 @@ type Plan struct {
 //
 //	indices[n] [A], int32 or int64, of numbers from 0 to widths[n]-1
 //	x_n [B P_n C_n], P_n = widths[n] -> out [B A sum(C_n)]:
-//	out[b a off_n+c] = x_n[b indices[n][a] c], off_n being the channels of the inputs before n
+//	out[b a off_n+c] = x_n[b indices[n][a] c]
 //
-// An index that is nil passes its input on row by row, as 0 to A-1 would: then A is widths[n].
+// off_n is the number of channels of the inputs before n. A nil index passes its input on row by
+// row; then A is widths[n].
 //
-// NewPick returns shapeops.ErrShape unless there are 1 to 4,096 inputs, as many widths as indices,
-// and all indices are equally long, shapeops.ErrDim for an index that does not have one dim,
-// tensor.ErrDType for one of another dtype, and shapeops.ErrIndex, with input and position, for a
-// number that is not a row of its input; negative numbers are refused.
+// NewPick returns
+//
+//   - shapeops.ErrShape unless there are 1 to 4,096 inputs, a width for each index, and all
+//     indices are equally long
+//   - shapeops.ErrDim if an index does not have one dim
+//   - tensor.ErrDType if an index is neither int32 nor int64
+//   - shapeops.ErrIndex, with input and position, if a number is not a row of its input; negative
+//     numbers are refused
 func NewPick(indices []*tensor.Tensor, widths []int, opt PickOptions) (*Plan, error) {
 	return newPlan("pick", len(indices), widths, PoolOptions{Workers: opt.Workers}, func(n int, t *table) (err error) {
 		if indices[n] != nil {
@@ -57,10 +62,10 @@ func NewPick(indices []*tensor.Tensor, widths []int, opt PickOptions) (*Plan, er
 //	x_n [B P_n C_n], P_n = widths[n] -> out [B A sum(C_n)]:
 //	out[b a off_n+c] = max(MinValue, reduction of x_n[b p c] over all p in pools[n][a])
 //
-// [FromSplits] makes pools of values and row splits. Pools that are nil pass their input on row by
-// row, not raised to MinValue: then A is widths[n].
+// [FromSplits] makes pools from values and row splits. Nil pools pass their input on row by row,
+// not raised to MinValue; then A is widths[n].
 //
-// Its errors are those of [NewPick], shapeops.ErrDim also for pools that are not [A *], and
+// NewPool returns the errors of [NewPick], shapeops.ErrDim also for pools that are not [A *], and
 // [ErrOptions].
 func NewPool(pools []*ragged.Tensor, widths []int, opt PoolOptions) (*Plan, error) {
 	if err := opt.check(); err != nil {
@@ -78,7 +83,7 @@ func NewPool(pools []*ragged.Tensor, widths []int, opt PoolOptions) (*Plan, erro
 	})
 }
 
-// newPlan returns a plan of tables that read fills, which begin as the identity.
+// newPlan returns a plan. Each table begins as the identity, and read fills it.
 func newPlan(op string, inputs int, widths []int, rule PoolOptions, read func(n int, t *table) error) (*Plan, error) {
 	if err := checkIndices(inputs, len(widths)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -99,7 +104,7 @@ func newPlan(op string, inputs int, widths []int, rule PoolOptions, read func(n 
 func (p *Plan) add(n int, read func(n int, t *table) error) error {
 	t := &p.tables[n]
 	if t.width < 0 {
-		return fmt.Errorf("%w: got width %d", shapeops.ErrShape, t.width)
+		return fmt.Errorf("%w: got width %d, want 0 or more", shapeops.ErrShape, t.width)
 	}
 	if err := read(n, t); err != nil {
 		return err
@@ -113,7 +118,7 @@ func (p *Plan) add(n int, read func(n int, t *table) error) error {
 	return t.place(p.problems, []int{0, t.width})
 }
 
-// classify notes which gradients do not depend on the inputs.
+// classify sets linear: whether gradients do not depend on the inputs.
 func (p *Plan) classify() {
 	sums := (p.rule.Reduction == Sum || p.rule.Reduction == Mean) && p.rule.MinValue == nil
 	p.linear = true
@@ -124,7 +129,7 @@ func (p *Plan) classify() {
 	}
 }
 
-// String returns what the plan does: "max pool of 3 inputs, 16 rows".
+// String describes the plan: "max pool of 3 inputs, 16 rows".
 func (p *Plan) String() string {
 	op := p.op
 	if op == "pool" {
@@ -139,7 +144,7 @@ func (p *Plan) Inputs() int { return len(p.tables) }
 // Rows returns A, the number of rows of the output.
 func (p *Plan) Rows() int { return p.rows }
 
-// invert makes the inverses, once.
+// invert computes the inverses, once.
 func (p *Plan) invert() {
 	p.inverting.Do(func() {
 		p.inverses = make([]*inverse, len(p.tables))
@@ -149,10 +154,10 @@ func (p *Plan) invert() {
 	})
 }
 
-// dtypes are those that tensors may have, in the order of Plan.calls.
+// dtypes are the dtypes of inputs, in the order of Plan.calls.
 var dtypes = [...]tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16}
 
-// begin returns a call for a dtype, one of dtypes, which done takes back.
+// begin returns a call for dtypes[d]. done takes it back.
 func (p *Plan) begin(d int) anyCall {
 	if c, ok := p.calls[d].Get().(anyCall); ok {
 		return c

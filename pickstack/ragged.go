@@ -9,26 +9,27 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A RaggedPlan is a [Plan] for a batch of problems that differ in size: how many rows an input has,
-// and how many are made, is each problem's own. [NewRaggedPick] and [NewRaggedPool] make them.
+// A RaggedPlan is a [Plan] for a batch of problems that differ in size: each problem has its own
+// number of rows of each input and of the output. [NewRaggedPick] and [NewRaggedPool] make
+// RaggedPlans.
 //
 // Safe for concurrent use.
 type RaggedPlan struct {
 	plan   Plan             // of all problems as one, with a batch size of 1
-	inputs []*ragged.Layout // of each input
+	inputs []*ragged.Layout // one for each input
 	layout *ragged.Layout   // of the output
 }
 
 // NewRaggedPick returns the plan that picks one row of each input for each row of the output, in
 // each of Q problems:
 //
-//	indices[n] [Q *], int32 or int64: of problem q A_q numbers, each from 0 to P_qn-1
-//	inputs[n] [Q *]: of problem q P_qn rows
+//	indices[n] [Q *], int32 or int64: for problem q, A_q numbers from 0 to P_qn-1
+//	inputs[n] [Q *]: for problem q, P_qn rows
 //	x_n [Q * C_n] -> out [Q * sum(C_n)], which has the lengths of the indices
 //
-// An index counts the rows of its own problem. One that is nil passes its input on row by row. The
-// errors are those of [NewPick], with the problem, and ragged.ErrLengths if indices differ in
-// length.
+// The numbers in an index count the rows of the same problem. A nil index passes its input on row
+// by row. NewRaggedPick returns the errors of [NewPick], with the problem, and ragged.ErrLengths if
+// indices differ in length.
 func NewRaggedPick(indices []*ragged.Tensor, inputs []*ragged.Layout, opt PickOptions) (*RaggedPlan, error) {
 	return newRaggedPlan("pick", 1, indices, inputs, PoolOptions{Workers: opt.Workers})
 }
@@ -36,12 +37,12 @@ func NewRaggedPick(indices []*ragged.Tensor, inputs []*ragged.Layout, opt PickOp
 // NewRaggedPool returns the plan that reduces a pool of rows of each input for each row of the
 // output, in each of Q problems:
 //
-//	pools[n] [Q * *], int32 or int64: of problem q A_q pools of numbers from 0 to P_qn-1
-//	inputs[n] [Q *]: of problem q P_qn rows
+//	pools[n] [Q * *], int32 or int64: for problem q, A_q pools of numbers from 0 to P_qn-1
+//	inputs[n] [Q *]: for problem q, P_qn rows
 //	x_n [Q * C_n] -> out [Q * sum(C_n)], which has the lengths of the pools
 //
-// The errors are those of [NewPool], with the problem, and ragged.ErrLengths if problems differ in
-// the number of pools.
+// NewRaggedPool returns the errors of [NewPool], with the problem, and ragged.ErrLengths if inputs
+// differ in the number of pools of a problem.
 func NewRaggedPool(pools []*ragged.Tensor, inputs []*ragged.Layout, opt PoolOptions) (*RaggedPlan, error) {
 	if err := opt.check(); err != nil {
 		return nil, fmt.Errorf("pool: %w", err)
@@ -49,7 +50,7 @@ func NewRaggedPool(pools []*ragged.Tensor, inputs []*ragged.Layout, opt PoolOpti
 	return newRaggedPlan("pool", 2, pools, inputs, opt)
 }
 
-// newRaggedPlan returns a plan of indices with so many levels.
+// newRaggedPlan returns a plan of indices with the given number of levels.
 func newRaggedPlan(op string, levels int, indices []*ragged.Tensor, inputs []*ragged.Layout, rule PoolOptions) (*RaggedPlan, error) {
 	if err := checkIndices(len(indices), len(inputs)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -92,8 +93,8 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 	return t.place(p.plan.problems, starts)
 }
 
-// checkProblems returns an error unless an input makes as many rows in each problem as input 0
-// does, and itself has as many problems.
+// checkProblems returns an error unless an input has the same problems as input 0, and the same
+// number of output rows in each.
 func (p *RaggedPlan) checkProblems(layout *ragged.Layout, problems int) error {
 	if err := layout.CheckEqual(p.layout); err != nil {
 		return fmt.Errorf("rows of the output: %w of input 0", err)
@@ -104,7 +105,7 @@ func (p *RaggedPlan) checkProblems(layout *ragged.Layout, problems int) error {
 	return nil
 }
 
-// setRagged reads an index of several problems, and returns the layout of the rows that it makes.
+// setRagged reads an index of several problems, and returns the layout of the output rows.
 func (t *table) setRagged(index *ragged.Tensor, levels int) (layout *ragged.Layout, err error) {
 	want := [...]string{1: "[Q *]", 2: "[Q * *]"}[levels]
 	if t.list, err = readRagged(index, levels, want); err != nil {
@@ -120,7 +121,8 @@ func (t *table) setRagged(index *ragged.Tensor, levels int) (layout *ragged.Layo
 	return index.Layout().At(1)
 }
 
-// problemStarts returns the rows at which the problems of a layout [Q *] begin, and the end.
+// problemStarts returns the rows at which the problems of a layout [Q *] begin, and the number of
+// rows.
 func problemStarts(l *ragged.Layout) ([]int, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%w: got a nil layout", tensor.ErrKind)
@@ -132,7 +134,7 @@ func problemStarts(l *ragged.Layout) ([]int, error) {
 	return toInts(offsets), err
 }
 
-// String returns what the plan does: "pick of 2 inputs, 100 rows of 4 problems".
+// String describes the plan: "pick of 2 inputs, 100 rows of 4 problems".
 func (p *RaggedPlan) String() string {
 	return fmt.Sprintf("%v of %d problems", &p.plan, max(0, len(p.plan.problems)-1))
 }
@@ -140,16 +142,16 @@ func (p *RaggedPlan) String() string {
 // Inputs returns N, the number of inputs.
 func (p *RaggedPlan) Inputs() int { return p.plan.Inputs() }
 
-// Layout returns the layout of the output, [Q *]: how many rows are made in each problem.
+// Layout returns the layout of the output, [Q *]: the number of output rows of each problem.
 func (p *RaggedPlan) Layout() *ragged.Layout { return p.layout }
 
-// Forward is [Plan.Forward] of all problems:
+// Forward is [Plan.Forward] for all problems:
 //
 //	xs[n] [Q * C_n] -> [Q * sum(C_n)]
 //
-// The result shares the layout of others. It returns ragged.ErrLengths if an input does not have
-// the lengths that the plan was made for, shapeops.ErrDim if its rows are not vectors, and
-// otherwise the errors of Plan.Forward.
+// All results of a plan share their layout. Forward returns ragged.ErrLengths if an input does not
+// have the lengths in the plan, shapeops.ErrDim if its rows are not vectors, and otherwise the
+// errors of Plan.Forward.
 func (p *RaggedPlan) Forward(xs ...*ragged.Tensor) (*ragged.Tensor, error) {
 	values, err := p.valuesOf(xs)
 	if err != nil {
@@ -163,8 +165,8 @@ func (p *RaggedPlan) Forward(xs ...*ragged.Tensor) (*ragged.Tensor, error) {
 	return y, p.plan.named(err)
 }
 
-// ForwardInto is [Plan.ForwardInto] of all problems. It returns tensor.ErrLayout if the rows of out
-// do not follow one another, as after a permutation.
+// ForwardInto is [Plan.ForwardInto] for all problems. It returns tensor.ErrLayout if the rows of
+// out are not in order, as after a permutation.
 func (p *RaggedPlan) ForwardInto(out *ragged.Tensor, xs ...*ragged.Tensor) error {
 	values, err := p.valuesOf(xs)
 	if err != nil {
@@ -177,7 +179,7 @@ func (p *RaggedPlan) ForwardInto(out *ragged.Tensor, xs ...*ragged.Tensor) error
 	return p.plan.ForwardInto(y, values...)
 }
 
-// Gradient is [Plan.Gradient] of all problems:
+// Gradient is [Plan.Gradient] for all problems:
 //
 //	g [Q * sum(C_n)], xs[n] [Q * C_n] -> dxs[n] [Q * C_n]
 func (p *RaggedPlan) Gradient(g *ragged.Tensor, xs ...*ragged.Tensor) ([]*ragged.Tensor, error) {
@@ -198,14 +200,14 @@ func (p *RaggedPlan) Gradient(g *ragged.Tensor, xs ...*ragged.Tensor) ([]*ragged
 	return dxs, nil
 }
 
-// GradientInto is [Plan.GradientInto] of all problems, with the errors of [RaggedPlan.ForwardInto]
-// for dxs.
+// GradientInto is [Plan.GradientInto] for all problems. It returns also the errors of
+// [RaggedPlan.ForwardInto], for dxs.
 func (p *RaggedPlan) GradientInto(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).GradientInto)
 }
 
-// AddGradient is [Plan.AddGradient] of all problems, with the errors of [RaggedPlan.ForwardInto]
-// for dxs.
+// AddGradient is [Plan.AddGradient] for all problems. It returns also the errors of
+// [RaggedPlan.ForwardInto], for dxs.
 func (p *RaggedPlan) AddGradient(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).AddGradient)
 }

@@ -26,7 +26,7 @@ func (p *RaggedPlan) valuesOf(xs []*ragged.Tensor) ([]*tensor.Tensor, error) {
 	return values, nil
 }
 
-// gradientValues returns the values of the output's gradient and of inputs.
+// gradientValues returns the values of the gradient of the output, and of the inputs.
 func (p *RaggedPlan) gradientValues(g *ragged.Tensor, xs []*ragged.Tensor) (gs *tensor.Tensor, values []*tensor.Tensor, err error) {
 	if values, err = p.valuesOf(xs); err != nil {
 		return nil, nil, err
@@ -37,7 +37,7 @@ func (p *RaggedPlan) gradientValues(g *ragged.Tensor, xs []*ragged.Tensor) (gs *
 	return gs, values, nil
 }
 
-// gradientOnto has gradient write to the values of dxs.
+// gradientOnto calls gradient with the values of dxs as destinations.
 func (p *RaggedPlan) gradientOnto(dxs []*ragged.Tensor, g *ragged.Tensor, xs []*ragged.Tensor, gradient func(*Plan, []*tensor.Tensor, *tensor.Tensor, ...*tensor.Tensor) error) error {
 	gs, values, err := p.gradientValues(g, xs)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *RaggedPlan) gradientOnto(dxs []*ragged.Tensor, g *ragged.Tensor, xs []*
 	return gradient(&p.plan, to, gs, values...)
 }
 
-// destinations returns the values of dxs, of which some may be nil, to be written.
+// destinations returns the values of dxs, to be written. It keeps nil.
 func (p *RaggedPlan) destinations(dxs []*ragged.Tensor) ([]*tensor.Tensor, error) {
 	if len(dxs) != len(p.inputs) {
 		return nil, fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(p.inputs))
@@ -68,7 +68,8 @@ func (p *RaggedPlan) destinations(dxs []*ragged.Tensor) ([]*tensor.Tensor, error
 	return values, nil
 }
 
-// flatten returns the values of a tensor with a layout as a batch of one element:
+// flatten returns the values of a ragged tensor, which must have the given layout, as a batch of
+// one element:
 //
 //	[Q * C] -> [1 V C]
 func flatten(t *ragged.Tensor, layout *ragged.Layout, values func(*ragged.Tensor) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
@@ -88,7 +89,7 @@ func flatten(t *ragged.Tensor, layout *ragged.Layout, values func(*ragged.Tensor
 	return v.Unsqueeze(0)
 }
 
-// unflatten is the opposite of flatten.
+// unflatten is the inverse of flatten.
 func unflatten(t *tensor.Tensor, layout *ragged.Layout) (*ragged.Tensor, error) {
 	v, err := t.Squeeze(0)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// checkIndex returns an error unless a tensor holds integers for an index, [A].
+// checkIndex returns an error unless index is a vector of int32 or int64.
 func checkIndex(index *tensor.Tensor) error {
 	if index == nil {
 		return errNil
@@ -30,8 +30,8 @@ func readIndex(index *tensor.Tensor) ([]int, error) {
 	return index.Ints()
 }
 
-// readRagged returns the elements of a ragged index, which has a batch dim and so many levels, and
-// so the shape that is wanted.
+// readRagged returns the elements of a ragged index, which must have one batch dim and the given
+// number of levels. want is that shape.
 func readRagged(index *ragged.Tensor, levels int, want string) ([]int, error) {
 	if index.DType() == 0 {
 		return nil, fmt.Errorf("%w: got an empty ragged tensor", tensor.ErrKind)

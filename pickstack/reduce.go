@@ -6,7 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// reduce makes row i of entries that are at w.at.
+// reduce sets row i from the entries at w.x[at[k]:].
 func (w *worker[E, T, K]) reduce(m *move[E, T], i int, at []int) {
 	d := w.begin(m, i)
 	m.fold(d, w.x, at)
@@ -20,19 +20,19 @@ func (w *worker[E, T, K]) reduce(m *move[E, T], i int, at []int) {
 	w.end(m, i, d)
 }
 
-// reduceLong makes row i of so many entries that they are taken part by part.
+// reduceLong sets row i from too many entries for one batch, batch by batch.
 func (w *worker[E, T, K]) reduceLong(m *move[E, T], i int) {
 	d := w.begin(m, i)
 	from, to := m.span(i, i+1)
-	for e := from; e < to; e += m.most() {
-		w.take(m, e, min(to, e+m.most()))
+	for e := from; e < to; e += m.batchSize() {
+		w.find(m, e, min(to, e+m.batchSize()))
 		m.fold(d, w.x, w.at)
 	}
 	if m.rule != nil {
 		if m.rule.Reduction == LogSumExp {
 			clear(w.sums)
-			for e := from; e < to; e += m.most() {
-				w.take(m, e, min(to, e+m.most()))
+			for e := from; e < to; e += m.batchSize() {
+				w.find(m, e, min(to, e+m.batchSize()))
 				w.weigh(d, w.at)
 			}
 		}
@@ -41,7 +41,7 @@ func (w *worker[E, T, K]) reduceLong(m *move[E, T], i int) {
 	w.end(m, i, d)
 }
 
-// begin returns row i, to fold into.
+// begin returns memory for row i, initialized for folding.
 func (w *worker[E, T, K]) begin(m *move[E, T], i int) []T {
 	d, at := w.row, m.place(i)
 	if m.dst.direct != nil {
@@ -56,21 +56,21 @@ func (w *worker[E, T, K]) begin(m *move[E, T], i int) []T {
 	return d
 }
 
-// end writes row i, unless it is where it belongs.
+// end writes d to row i, unless d is the row itself.
 func (w *worker[E, T, K]) end(m *move[E, T], i int, d []T) {
 	if m.dst.direct == nil {
 		m.dst.store(m.place(i), d)
 	}
 }
 
-// divide divides all of d by n.
+// divide divides each element of d by n.
 func divide[T number](d []T, n int) {
 	for c := range d {
 		d[c] /= T(n)
 	}
 }
 
-// finish makes of the folded entries of a pool what its rule says. A maximum has begun with
+// finish computes the result of a pool from the folded entries d. For Max the fold has begun with
 // MinValue.
 func (w *worker[E, T, K]) finish(m *move[E, T], d []T, entries int) {
 	if entries == 0 {
@@ -100,9 +100,9 @@ func fill[T any](d []T, v T) {
 	}
 }
 
-// weigh adds the weights of some entries to w.sums.
+// weigh adds the weights of entries to w.sums.
 func (w *worker[E, T, K]) weigh(greatest []T, at []int) {
-	if x, ok := any(w.x).([]float32); ok && len(at) > 1 { // one alone is 1, without a function
+	if x, ok := any(w.x).([]float32); ok && len(at) > 1 { // the weight of a single entry is 1
 		vector.AddWeightRows(w.sums[:len(greatest)], x, at, any(greatest).([]float32))
 		return
 	}
@@ -114,7 +114,7 @@ func (w *worker[E, T, K]) weigh(greatest []T, at []int) {
 }
 
 // logSum returns the logarithm of a sum of exponentials, given the greatest exponent and the sum of
-// the exponentials of what they are less than that.
+// the exponentials of x - greatest.
 func logSum[T number](greatest T, sum float64) T {
 	if math.IsInf(float64(greatest), 0) {
 		return greatest

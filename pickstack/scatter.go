@@ -2,29 +2,28 @@ package pickstack
 
 import "slices"
 
-// A strip is some channels of one input, in some rows of the output and one batch element: what a
-// worker scatters the gradient of at a time. Its rows are copied to where they lie side by side.
+// A strip is some channels of one input, for one batch element and a range of output rows. A worker
+// computes its gradient at a time. Its rows are copied to contiguous memory.
 type strip[T number, K key] struct {
-	x    []T // rows of the input that pools have,
-	keys []K // or their keys
-	got  []T // what each gets of the gradient
+	x    []T // rows of the input that pools contain
+	keys []K // or the keys of these rows
+	dx   []T // the gradient of these rows
 	g    []T // the gradient of a row of the output
 
 	won    []winner[K] // of a pool, in each channel
-	pooled []T         // what the pool is, before MinValue
+	pooled []T         // the result of the pool, before MinValue
 
-	weights []float64 // of its entries in a LogSumExp, row by row
+	weights []float64 // for LogSumExp, of the entries of the pool, row by row
 }
 
-// stripChannels returns how many channels a strip of so many rows has at most: its rows are to stay
-// in a cache, but not to be read in too small parts.
+// stripChannels returns the largest number of channels of a strip with the given number of rows.
+// The rows should stay in the cache, but be read in parts that are not too small.
 func stripChannels(rows int) int {
 	const numbers = 1 << 17
 	return max(8, min(32, numbers/max(1, rows)/8*8))
 }
 
-// scatterStrip makes the part of an input's gradient that a job says, of one that depends on the
-// input.
+// scatterStrip computes job j of a gradient that depends on its input.
 func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 	t, inv := &w.plan.tables[j.n], w.plan.inverses[j.n]
 	x, g, dx := &w.from[j.n+1], &w.from[0], &w.to[j.n]
@@ -52,7 +51,7 @@ func (w *worker[E, T, K]) scatterStrip(j job, b int) {
 func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, channels int) {
 	s := &w.strip
 	s.g, s.pooled, s.won = grown(s.g, channels), grown(s.pooled, channels), grown(s.won, channels)
-	s.got = grown(s.got, len(used)*channels)
+	s.dx = grown(s.dx, len(used)*channels)
 	if w.extreme() {
 		w.loadKeys(used, x, fromX, channels)
 	} else {
@@ -62,11 +61,11 @@ func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, 
 		}
 	}
 	if !w.add {
-		clear(s.got)
+		clear(s.dx)
 		return
 	}
 	for i, row := range used {
-		dx.load(s.got[i*channels:][:channels], toX+row*dx.row)
+		dx.load(s.dx[i*channels:][:channels], toX+row*dx.row)
 	}
 }
 
@@ -85,11 +84,11 @@ func (w *worker[E, T, K]) loadKeys(used []int, x *slab[E, T], from, channels int
 	}
 }
 
-// endStrip writes what the rows of a strip got, and zeros to the rows between them that no pool
-// has.
+// endStrip writes the gradient of the rows of a strip, and zeros to the rows between them, which no
+// pool contains.
 func (w *worker[E, T, K]) endStrip(j job, used []int, dx *slab[E, T], toX int) {
 	for i, row := range used {
-		dx.store(toX+row*dx.row, w.strip.got[i*j.channels:][:j.channels])
+		dx.store(toX+row*dx.row, w.strip.dx[i*j.channels:][:j.channels])
 	}
 	if !w.add {
 		w.clearUnused(j, dx, toX)

@@ -2,7 +2,7 @@ package pickstack
 
 import "github.com/go-tensordict/tensordict/tensor"
 
-// stored is the set of types that tensors hold, and number of those that are computed with.
+// stored is the set of element types of tensors, and number the set of types to compute with.
 type (
 	stored interface {
 		float32 | float64 | tensor.F16 | tensor.BF16
@@ -13,7 +13,7 @@ type (
 // A slab is the memory of a tensor [B P C] while it is borrowed.
 type slab[E stored, T number] struct {
 	s                   []E
-	direct              []T // s, if it holds T and channels lie side by side
+	direct              []T // s, if it holds T and channels are contiguous
 	batch, row, channel int // strides
 }
 
@@ -28,7 +28,7 @@ func newSlab[E stored, T number](s []E, shape, strides []int) slab[E, T] {
 	return b
 }
 
-// load sets dst to the numbers of a row that begins at an element.
+// load sets dst to the row that begins at element at.
 func (b *slab[E, T]) load(dst []T, at int) {
 	if b.direct != nil {
 		copy(dst, b.direct[at:at+len(dst)])
@@ -53,7 +53,7 @@ func (b *slab[E, T]) load(dst []T, at int) {
 	}
 }
 
-// store sets a row that begins at an element to numbers.
+// store sets the row that begins at element at to src.
 func (b *slab[E, T]) store(at int, src []T) {
 	if b.direct != nil {
 		copy(b.direct[at:at+len(src)], src)

@@ -7,15 +7,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FromSplits returns the pools that values and row splits say, as functions of TensorFlow and torch
-// take them: pool a is values[splits[a]:splits[a+1]].
+// FromSplits returns pools from values and row splits, the form that functions of TensorFlow and
+// torch take: pool a is values[splits[a]:splits[a+1]].
 //
 //	values [V], splits [A+1], int32 or int64 -> [A *]
 //
-// It is ragged.FromOffsets of tensors, for splits that leave out no value. It shares values. It
-// returns tensor.ErrKind if an argument is nil, shapeops.ErrDim for one that does not have one dim,
-// tensor.ErrDType for another dtype, and ragged.ErrOffsets if splits do not begin with 0, decrease,
-// or do not end with V.
+// It is ragged.FromOffsets for tensors, where splits must cover all values. The result shares
+// memory with values. FromSplits returns tensor.ErrKind if an argument is nil, shapeops.ErrDim if
+// one does not have one dim, tensor.ErrDType for another dtype, and ragged.ErrOffsets if splits do
+// not begin with 0, decrease, or do not end with V.
 func FromSplits(values, splits *tensor.Tensor) (*ragged.Tensor, error) {
 	if err := checkIndex(values); err != nil {
 		return nil, fmt.Errorf("values: %w", err)

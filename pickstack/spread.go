@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// spreadSum gives the gradient of a pool to each of its entries, or a part, if the pool is not
-// raised to MinValue. There is one: sums without it are linear, and gathered.
+// spreadSum distributes the gradient of a Sum or Mean to the entries of a pool, unless MinValue
+// replaces its result. There is a MinValue: without it the gradient is linear, and gathered.
 func (w *worker[E, T, K]) spreadSum() {
 	s := &w.strip
 	fill(s.pooled, w.neutral)
@@ -22,13 +22,13 @@ func (w *worker[E, T, K]) spreadSum() {
 			continue
 		}
 		for _, o := range w.at {
-			s.got[o+c] += s.g[c] / n
+			s.dx[o+c] += s.g[c] / n
 		}
 	}
 }
 
-// spreadLogSumExp gives each entry of a pool the part of the gradient that it has in the sum. Of an
-// infinite result those entries that are as infinite share it.
+// spreadLogSumExp distributes the gradient of a LogSumExp to the entries of a pool, by their share
+// of the sum. If the result is infinite, the entries equal to it share the gradient.
 func (w *worker[E, T, K]) spreadLogSumExp() {
 	s := &w.strip
 	fill(s.pooled, w.neutral)
@@ -41,27 +41,27 @@ func (w *worker[E, T, K]) spreadLogSumExp() {
 			s.weighRows(at)
 		}
 		for i, o := range at {
-			w.giveParts(s.weights[i*n:][:n], o)
+			w.addShares(s.weights[i*n:][:n], o)
 		}
 	}
 }
 
-// giveParts gives the entry that is at o its parts of the gradient, by its weights.
-func (w *worker[E, T, K]) giveParts(weights []float64, o int) {
+// addShares adds to the entry at element o its share of the gradient in each channel.
+func (w *worker[E, T, K]) addShares(weights []float64, o int) {
 	s := &w.strip
 	for c, weight := range weights {
 		sum := w.sums[c]
 		if sum == noSum || weight == 0 && math.IsInf(float64(s.pooled[c]), 0) {
-			continue // no part in it, even of an infinite gradient
+			continue // no share, even of an infinite gradient
 		}
-		s.got[o+c] += T(float64(s.g[c]) * (weight / sum))
+		s.dx[o+c] += T(float64(s.g[c]) * (weight / sum))
 	}
 }
 
-// noSum stands for the sum of a pool that is raised to MinValue: no entry has a part in that.
+// noSum marks a sum whose result MinValue replaces. No entry has a share in it.
 const noSum = -1
 
-// weighStrip finds the weights of the entries of a pool, and their sums.
+// weighStrip computes the weights of the entries of a pool, and their sums.
 func (w *worker[E, T, K]) weighStrip() {
 	s, n := &w.strip, len(w.strip.g)
 	kept := keptRows(n)
@@ -82,14 +82,14 @@ func (w *worker[E, T, K]) weighStrip() {
 	}
 }
 
-// keptRows returns of how many entries the weights are kept, of n channels. Those of longer pools
-// are computed again.
+// keptRows returns the number of entries whose weights are kept, for n channels. In longer pools
+// the weights are computed twice.
 func keptRows(n int) int { return max(1, 1<<14/max(1, n)) }
 
-// weighRows sets weights to those of the entries that are at the given elements.
+// weighRows sets weights to the weights of the entries at elements at.
 func (s *strip[T, K]) weighRows(at []int) {
 	n := len(s.pooled)
-	if x, ok := any(s.x).([]float32); ok && len(at) > 1 { // one alone is 1, without a function
+	if x, ok := any(s.x).([]float32); ok && len(at) > 1 { // the weight of a single entry is 1
 		vector.WeightRows(s.weights, x, at, any(s.pooled).([]float32))
 		return
 	}
@@ -100,7 +100,7 @@ func (s *strip[T, K]) weighRows(at []int) {
 	}
 }
 
-// weight returns exp(x - greatest), in the limit if that is infinite.
+// weight returns exp(x - greatest). It is 1 if the two are equal, even if infinite.
 func weight[T number](x, greatest T) float64 {
 	if x == greatest {
 		return 1

@@ -7,16 +7,16 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A table says which rows of a source each row of a result is made of.
+// A table says from which rows of a source each row of a result is computed.
 type table struct {
 	rows   int   // of the result
 	width  int   // rows of the source
-	splits []int // row i is made of list[splits[i]:splits[i+1]]; nil: of list[i]
+	splits []int // row i has the entries list[splits[i]:splits[i+1]]; nil: the entry list[i]
 	list   []int // nil: row i is row i of the source
 	linear bool  // the gradient does not depend on the source
 }
 
-// entries returns how many entries row i has.
+// entries returns the number of entries of row i.
 func (t *table) entries(i int) int {
 	from, to := t.span(i, i+1)
 	return to - from
@@ -30,7 +30,7 @@ func (t *table) size() int {
 	return len(t.list)
 }
 
-// span returns which entries rows lo to hi have.
+// span returns the range of the entries of rows lo to hi-1.
 func (t *table) span(lo, hi int) (from, to int) {
 	if t.splits == nil {
 		return lo, hi
@@ -38,12 +38,12 @@ func (t *table) span(lo, hi int) (from, to int) {
 	return t.splits[lo], t.splits[hi]
 }
 
-// identity reports whether each row is itself.
+// identity reports whether each row of the result is the same row of the source.
 func (t *table) identity() bool { return t.list == nil }
 
-// place makes the entries of a table, each of which counts the rows of its own problem, count those
-// of all: problem q has rows problems[q] to problems[q+1] of the result and starts[q] to
-// starts[q+1] of the source. It returns ErrIndex for an entry that its problem does not have.
+// place changes the entries of a table from row numbers within their problem to row numbers among
+// all problems. Problem q has rows problems[q] to problems[q+1]-1 of the result and starts[q] to
+// starts[q+1]-1 of the source. place returns ErrIndex if an entry is not a row of its problem.
 func (t *table) place(problems, starts []int) error {
 	if t.identity() {
 		return nil
@@ -53,7 +53,7 @@ func (t *table) place(problems, starts []int) error {
 		width := starts[q+1] - start
 		for i, row := range t.list[from:to] {
 			if row < 0 || row >= width {
-				err := fmt.Errorf("%s: %w: got row %d of an input of %d", t.position(problems[q], i), shapeops.ErrIndex, row, width)
+				err := fmt.Errorf("%s: %w: got row %d, but the input has %d rows", t.position(problems[q], i), shapeops.ErrIndex, row, width)
 				return inProblem(q, len(problems)-1, err)
 			}
 			t.list[from+i] += start
@@ -62,7 +62,7 @@ func (t *table) place(problems, starts []int) error {
 	return nil
 }
 
-// inProblem adds the problem to an error, if there are several.
+// inProblem adds the number of the problem to an error, if there are several.
 func inProblem(q, of int, err error) error {
 	if of == 1 {
 		return err
@@ -70,7 +70,7 @@ func inProblem(q, of int, err error) error {
 	return fmt.Errorf("problem %d: %w", q, err)
 }
 
-// position says where an entry is, the i-th of those of the rows from first on.
+// position names an entry in errors: the i-th entry of the rows from first on.
 func (t *table) position(first, i int) string {
 	if t.splits == nil {
 		return fmt.Sprintf("position %d", i)

@@ -16,12 +16,12 @@ var (
 	ErrKind  = errors.New("wrong kind of value")
 )
 
-// A Shape lists the sizes of dims, outermost first. The empty Shape, nil or not, is that of a
-// scalar. Methods of Shape do not change it. Safe for concurrent use.
+// A Shape lists the sizes of dims, outermost first. The empty Shape, nil or not, is the shape of a
+// scalar. No method changes a Shape. Safe for concurrent use.
 type Shape []int
 
-// Check returns [ErrShape] if a size is negative or if the elements of s cannot be counted with an
-// int. The limit holds for the sizes other than zero, so that strides can be computed too.
+// Check returns [ErrShape] if a size is negative, or if int does not hold the product of the sizes
+// other than zero.
 func (s Shape) Check() error {
 	n := 1
 	for _, size := range s {
@@ -47,8 +47,8 @@ func (s Shape) Size() int {
 	return n
 }
 
-// Position returns the position of element number i, counted row-major: one number for each dim.
-// There must be such an element.
+// Position returns the position of row-major element i: one number for each dim. The element must
+// exist.
 func (s Shape) Position(i int) []int {
 	pos := make([]int, len(s))
 	for dim := len(s) - 1; dim >= 0; dim-- {
@@ -73,7 +73,7 @@ func (s Shape) CheckPrefix(batch Shape) error {
 	return nil
 }
 
-// CheckEqual returns [ErrShape] unless s is want.
+// CheckEqual returns [ErrShape] unless s equals want.
 func (s Shape) CheckEqual(want Shape) error {
 	if !s.Equal(want) {
 		return fmt.Errorf("%w: got %v, want %v", ErrShape, s, want)
@@ -81,7 +81,8 @@ func (s Shape) CheckEqual(want Shape) error {
 	return nil
 }
 
-// Dim resolves a dim that may be negative. It returns [ErrDim] if s has no such dim.
+// Dim resolves a dim; a negative dim counts from the last, -1. It returns [ErrDim] if s has no such
+// dim.
 func (s Shape) Dim(dim int) (int, error) {
 	if dim < -len(s) || dim >= len(s) {
 		return 0, fmt.Errorf("%w: got dim %d of a shape %v, want one of %d dims", ErrDim, dim, s, len(s))
@@ -92,8 +93,8 @@ func (s Shape) Dim(dim int) (int, error) {
 	return dim, nil
 }
 
-// At resolves a position of dim that may be negative. It returns [ErrIndex] if dim, which s must
-// have, has no such position.
+// At resolves position i of dim, which s must have; a negative position counts from the end. It
+// returns [ErrIndex] if the position is out of range.
 func (s Shape) At(dim, i int) (int, error) {
 	if size := s[dim]; i < -size || i >= size {
 		return 0, fmt.Errorf("%w: got position %d of dim %d, want one of its %d", ErrIndex, i, dim, size)
@@ -104,8 +105,7 @@ func (s Shape) At(dim, i int) (int, error) {
 	return i, nil
 }
 
-// AppendStrides appends to dst the strides of a row-major buffer of shape s. Dims of size 0 count
-// as 1.
+// AppendStrides appends to dst the row-major strides of shape s. Dims of size 0 count as 1.
 func (s Shape) AppendStrides(dst []int) []int {
 	n := len(dst)
 	dst = append(dst, s...)
@@ -123,9 +123,9 @@ func (s Shape) Clone() Shape { return append(make(Shape, 0, len(s)), s...) }
 // String returns the sizes in brackets: "[3 224 224]".
 func (s Shape) String() string { return fmt.Sprint([]int(s)) }
 
-// Broadcast returns the shape that all the shapes broadcast to: aligned at their last dims, a dim
-// that is missing or of size 1 takes the size of the others. It returns [ErrShape] if two sizes
-// contradict each other.
+// Broadcast returns the shape that all the shapes broadcast to. They are aligned at their last
+// dims; a dim that is missing or of size 1 takes the size of the others. It returns [ErrShape] if
+// sizes differ otherwise.
 func Broadcast(shapes ...Shape) (Shape, error) {
 	n := 0
 	for _, s := range shapes {
@@ -158,6 +158,6 @@ func list(shapes []Shape) string {
 // source to position To of the destination.
 type Run struct{ To, From, Len int }
 
-// Infer, as one of the sizes of a reshape, is the size that the number of elements leaves; in an
+// Infer, as one of the sizes of a reshape, is computed from the number of elements; in an
 // expand it keeps a dim as it is.
 const Infer = -1

@@ -10,7 +10,7 @@ import (
 // first element. Safe for concurrent use.
 //
 // Invariant: len(Shape) == len(Strides), and every position that [View.Offsets] yields lies inside
-// the buffer that the View was made for. [Contiguous], [Plan.View] and [Plan.Frame] make Views, and
+// the buffer that the View was made for. [Contiguous] and the plans of package plan make Views, and
 // each keeps it.
 type View struct {
 	Shape   Shape
@@ -18,8 +18,8 @@ type View struct {
 	Offset  int   // elements
 }
 
-// Contiguous returns the View of a row-major buffer, or [ErrShape] if shape fails its Check. It
-// does not keep shape.
+// Contiguous returns the row-major View of a shape, or [ErrShape] if shape fails its Check. It
+// copies shape.
 func Contiguous(shape Shape) (View, error) {
 	if err := shape.Check(); err != nil {
 		return View{}, err
@@ -30,7 +30,7 @@ func Contiguous(shape Shape) (View, error) {
 	return View{Shape: numbers[:n:n], Strides: numbers[n:]}, nil
 }
 
-// IsContiguous reports whether the elements of v lie in row-major order without gaps.
+// IsContiguous reports whether the elements of v are row-major without gaps.
 func (v View) IsContiguous() bool {
 	step := 1
 	for i := len(v.Shape) - 1; i >= 0; i-- {
@@ -45,8 +45,8 @@ func (v View) IsContiguous() bool {
 	return true
 }
 
-// Bounds returns the range [low, high) of positions that v reaches; it is empty if v has no
-// element.
+// Bounds returns the range [low, high) of buffer positions that v touches; it is empty if v has no
+// elements.
 func (v View) Bounds() (low, high int) {
 	low, high = v.Offset, v.Offset+1
 	for i, size := range v.Shape {
@@ -62,8 +62,8 @@ func (v View) Bounds() (low, high int) {
 	return low, high
 }
 
-// At returns where in the buffer the element at a position lies; pos has one number for each dim,
-// negative ones from the end. It returns [ErrIndex] if there is no such element.
+// At returns the buffer position of an element. pos has one number for each dim, negative from the
+// end. It returns [ErrIndex] if pos is out of range.
 func (v View) At(pos ...int) (int, error) {
 	if len(pos) != len(v.Shape) {
 		return 0, fmt.Errorf("%w: got position %v, want one number for each dim of %v", ErrIndex, slices.Clone(pos), v.Shape)
@@ -79,7 +79,7 @@ func (v View) At(pos ...int) (int, error) {
 	return at, nil
 }
 
-// Offsets yields the position of each element, in row-major order.
+// Offsets yields the buffer position of each element, row-major.
 func (v View) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if v.Shape.Size() > 0 {
@@ -101,8 +101,8 @@ func (v View) walk(dim, at int, yield func(int) bool) bool {
 	return true
 }
 
-// Overlaps reports whether elements of v may be one in the buffer: because a dim repeats them, or
-// because its dims reach into one another, as those of windows that overlap do.
+// Overlaps reports whether two elements of v may have one buffer position: because a dim repeats
+// elements, or because its dims overlap, as in overlapping windows.
 func (v View) Overlaps() bool {
 	for i, size := range v.Shape {
 		if size < 2 {

@@ -7,9 +7,9 @@
 //	flipped, err := shapeops.Flip(td, 0)                      // a copy
 //	err = shapeops.FlipInto(dst, td, 0)                       // into memory that the caller owns
 //
-// They work on any type that has the methods that they ask for:
+// A function works on every type that satisfies its constraint:
 //
-//   - [Stack], [Cat] and [PadSequence] lay values side by side.
+//   - [Stack], [Cat] and [PadSequence] join values.
 //   - [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] cut a value:
 //     Split(td, 0, 1, 3) is a []*TensorDict.
 //   - [Flip], [Roll], [Rot90], [Repeat], [Tile], [RepeatInterleave], [RepeatEach], [Unfold],
@@ -23,17 +23,18 @@
 // # Notation
 //
 // Shapes are written outermost dim first: [B... T F] is a batch shape B..., then T, then F.
-// Capitals are sizes, "->" reads "gives": Unsqueeze(0) does [B...] -> [1 B...]. A negative dim
+// Capitals are sizes, and "->" reads "gives": Unsqueeze(0) is [B...] -> [1 B...]. A negative dim
 // counts from the last, -1.
 //
 // # Rules
 //
-// They are torch's. In an index expression positions, ranges and new dims apply first. Lists and
-// masks are then broadcast together; their dims stand where the first of them stood if they were
-// neighbours and come first if a dim (a new one counts) separated them. A single position is not a
-// list, unlike in NumPy. After a mask over several dims, dims must be kept whole.
+// The rules are torch's. In an index expression positions, ranges and new dims apply first. Then
+// lists and masks are broadcast together. Their dims replace them where they stood if they were
+// neighbours; if another dim separated them (a new one counts), their dims come first. A single
+// position is not a list, unlike in NumPy. After a mask over several dims, dims must be kept whole.
 //
 // # Concurrency
 //
-// Functions here are as safe as reading the values they are given.
+// Functions here are safe for concurrent use as readers of their operands are. Forms with Into or
+// InPlace in their names write to their first operand.
 package shapeops

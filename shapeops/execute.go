@@ -6,7 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// planned returns the pass of the operation op on x, which planOf plans.
+// planned returns the pass of operation op on x, whose plan planOf makes.
 func planned[T Value[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) (*plan.Pass, error) {
 	var none T
 	if x == none {
@@ -46,5 +46,5 @@ func executeInPlace[T Dense[T]](op string, x T, planOf func(s Shape) (*plan.Plan
 	return named(op, denseVerbs(x).ExecuteInPlace(p))
 }
 
-// denseVerbs returns the verbs of a value that has masks and can be reordered, as each Dense value.
+// denseVerbs returns the verbs of a Dense value, which can be masked and reordered.
 func denseVerbs[T Dense[T]](x T) plan.DenseVerbs[T] { return x.Plan().(plan.DenseVerbs[T]) }

@@ -7,42 +7,41 @@ import (
 	"strings"
 )
 
-// A Value is what the operations here need of one: *tensor.Tensor, *tdict.TensorDict,
-// *ragged.Tensor and other kinds of value satisfy it, each with Verbs of its own type. A
-// *memmap.Dataset does not, because its Verbs are those of a *tdict.TensorDict: pass the dictionary
-// in it.
+// A Value is the constraint of the operations here. *tensor.Tensor, *tdict.TensorDict,
+// *ragged.Tensor and other kinds of value satisfy it, each with Verbs of its type. A
+// *memmap.Dataset does not, since its Verbs are for a *tdict.TensorDict: pass its field TensorDict.
 type Value[T any] interface {
 	comparable
 	Shape() Shape
 	Plan() plan.Verbs[T]
 }
 
-// Stack lays xs side by side along a new dim, which becomes dim dim of the result:
+// Stack joins xs along a new dim, which becomes dim dim of the result:
 //
 //	N times [A B] -> [A N B]
 //
-// The result is a copy. Stack returns [ErrKind] if a value is nil, [ErrShape] if there is no value
-// or their shapes differ, [ErrDim] if the result has no such dim, and what the values say about
-// their contents.
+// The result is a copy. Stack returns [ErrKind] if a value is nil, [ErrShape] if xs is empty or the
+// shapes differ, [ErrDim] if the result has no such dim, and errors of the values about their
+// contents.
 func Stack[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, true) }
 
-// StackInto is [Stack] into a value that the caller owns, which must have the shape of the result.
-// It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
-// than 64 MiB would have to be copied first. On an error nothing has changed.
+// StackInto is [Stack] into dst, which has the shape of the result. dst may share memory with the
+// operands: StackInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed.
 func StackInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, true) }
 
-// Cat lays xs side by side along a dim that they have:
+// Cat joins xs along an existing dim:
 //
 //	[A Ni B] -> [A N1+N2+... B]
 //
-// The result is a copy. Cat returns [ErrKind] if a value is nil, [ErrShape] if there is no value or
-// their shapes differ elsewhere, [ErrDim] if they have no such dim, and what the values say about
-// their contents.
+// The result is a copy. Cat returns [ErrKind] if a value is nil, [ErrShape] if xs is empty or other
+// dims differ, [ErrDim] if the values have no such dim, and errors of the values about their
+// contents.
 func Cat[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, false) }
 
-// CatInto is [Cat] into a value that the caller owns, which must have the shape of the result. It
-// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
-// than 64 MiB would have to be copied first. On an error nothing has changed.
+// CatInto is [Cat] into dst, which has the shape of the result. dst may share memory with the
+// operands: CatInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first. On
+// an error nothing has changed.
 func CatInto[T Value[T]](dst T, xs []T, dim int) error { return joinInto(dst, xs, dim, false) }
 
 func join[T Value[T]](xs []T, dim int, stack bool) (T, error) {
@@ -79,8 +78,8 @@ func joinOp(stack bool) string {
 	return "cat"
 }
 
-// named names the operation of an error, unless the error begins with the name, as those of a
-// dictionary do: stack "key": ...
+// named adds the name of the operation to an error, unless the error begins with it, as the errors
+// of a dictionary do: stack "key": ...
 func named(op string, err error) error {
 	if err == nil || strings.HasPrefix(err.Error(), op+` "`) || strings.HasPrefix(err.Error(), op+": ") {
 		return err

@@ -7,23 +7,23 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// PadSequenceOptions say how [PadSequence] pads. The zero value is the default.
+// PadSequenceOptions are options of [PadSequence]. The zero value is the default.
 type PadSequenceOptions struct {
-	// Value is what is padded with: a number or a bool, which each dtype must hold. Nil is zero.
+	// Value is the padding: a number or a bool that each dtype must hold. Nil is zero.
 	Value any
-	// Values are what some tensors of dictionaries are padded with instead, by key. Each must be
-	// there.
+	// Values is the padding of some tensors of dictionaries, by key. Each key must exist.
 	Values map[nestedkey.Key]any
-	// Dim is the dim along which the values differ. In a dictionary it is one of the batch shape,
-	// or one after it, of each leaf; a negative one counts from the last dim of each leaf.
+	// Dim is the dim along which the values differ in length. In a dictionary it is a batch dim, or
+	// a dim after the batch shape of each leaf; a negative dim counts from the last dim of each
+	// leaf.
 	Dim int
-	// Left puts the padding before each sequence. By default it comes after it.
+	// Left puts the padding before each sequence; by default it comes after it.
 	Left bool
-	// Length, if not 0, is how long the padded dim becomes; by default as long as the longest.
+	// Length is the length of the padded dim; 0 means the longest of the values.
 	Length int
 }
 
-// A Dense value has one size for each dim, after the batch shape too: *tensor.Tensor and
+// A Dense value has one size for each dim, also after the batch shape: *tensor.Tensor and
 // *tdict.TensorDict.
 type Dense[T any] interface {
 	Value[T]
@@ -34,13 +34,13 @@ type Dense[T any] interface {
 //
 //	[A Ni B], i = 1..N -> [N A max(Ni) B]
 //
-// If the dim lies in the batch shape of dictionaries, the batch shape is padded. If it lies after
-// it, each leaf is padded to the longest of its own, so that the leaves of one dictionary need not
-// be of one length. Data is padded with nil. The result is a copy.
+// If dim is a batch dim of dictionaries, the batch shape is padded. If it comes after the batch
+// shape, each leaf is padded to the longest among its own values, so leaves may differ in length.
+// Data is padded with nil. The result is a copy.
 //
-// PadSequence returns [ErrKind] if a value is nil, [ErrShape] if there is no value, if values
-// differ elsewhere or if one is longer than opt.Length, [ErrDim] if a leaf has no such dim, and
-// what the values say about their contents: of dictionaries whose keys differ, that they do.
+// PadSequence returns [ErrKind] if a value is nil, [ErrShape] if xs is empty, if other dims differ
+// or if a value is longer than opt.Length, [ErrDim] if a leaf has no such dim, and errors of the
+// values about their contents, for example if the keys of dictionaries differ.
 func PadSequence[T Value[T]](xs []T, opt PadSequenceOptions) (T, error) {
 	var none T
 	p, err := planPadded(xs, opt)
@@ -51,10 +51,9 @@ func PadSequence[T Value[T]](xs []T, opt PadSequenceOptions) (T, error) {
 	return out, named(padOp, err)
 }
 
-// PadSequenceInto is [PadSequence] into a value that the caller owns, which must have the shape of
-// the result. It may share memory with the operands: the result is that of a copy, or
-// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
-// changed.
+// PadSequenceInto is [PadSequence] into dst, which has the shape of the result. dst may share
+// memory with the operands: PadSequenceInto returns tensor.ErrOverlap if more than 64 MiB would
+// have to be copied first. On an error nothing has changed.
 func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 	var none T
 	p, err := planPadded(xs, opt)
@@ -67,15 +66,15 @@ func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 	return named(padOp, xs[0].Plan().JoinInto(p, dst, xs))
 }
 
-// PadSequenceMasked is [PadSequence] that also says where the result is not padded: a bool tensor,
-// or for dictionaries one under the key of each tensor, in dictionaries with the batch shape of the
-// outer one.
+// PadSequenceMasked is [PadSequence] that also returns masks, true where the result is not padding.
+// For tensors it is one bool tensor; for dictionaries it is a dictionary with the batch shape of
+// the result and a mask under the key of each tensor.
 //
 //	a tensor                          [N max(Ni)]
 //	a leaf, the dim in batch shape B  [N B...]
 //	a leaf, the dim after it          [N B... max(Ni)]
 //
-// In the second case all leaves have one mask, which they share.
+// In the second case all leaves share one mask.
 func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T, err error) {
 	var none T
 	p, err := planPadded(xs, opt)

@@ -2,63 +2,63 @@ package shapeops
 
 import "github.com/go-tensordict/tensordict/internal/plan"
 
-// Flip returns a copy of x with the order of positions reversed along the given dims, or along all
-// if none is given. It returns [ErrDim] if x has no such dim or a dim is given twice, and [ErrKind]
-// if x is nil.
+// Flip returns a copy of x with the order of positions reversed along the given dims; without dims,
+// along all. It returns [ErrDim] if x has no such dim or a dim is given twice, and [ErrKind] if x
+// is nil.
 func Flip[T Value[T]](x T, dims ...int) (T, error) {
 	return execute("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 }
 
-// FlipInto is [Flip] into a value that the caller owns, which must have the shape of the result. It
-// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
-// than 64 MiB would have to be copied first. On an error nothing has changed.
+// FlipInto is [Flip] into dst, which has the shape of the result. dst may share memory with the
+// operands: FlipInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed.
 func FlipInto[T Value[T]](dst, x T, dims ...int) error {
 	return executeInto("flip", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 }
 
-// FlipInPlace is [Flip] of x itself: of its elements, which a locked dictionary allows, by way of a
-// copy. On an error nothing has changed.
+// FlipInPlace is [Flip] of x's elements in place, through a copy. A locked dictionary allows it. On
+// an error nothing has changed.
 func FlipInPlace[T Dense[T]](x T, dims ...int) error {
 	return executeInPlace("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 }
 
-// Roll returns a copy of x with each position of a dim moved by shift; those that leave the dim at
-// its end come back at its beginning. A negative shift goes the other way, and a shift may be
-// larger than the dim. Roll returns [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
+// Roll returns a copy of x with the positions of a dim shifted by shift; positions shifted past the
+// end reappear at the beginning. A negative shift goes the other way, and a shift may be larger
+// than the dim. Roll returns [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Roll[T Value[T]](x T, dim, shift int) (T, error) {
 	return execute("roll", x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
 }
 
-// RollInto is [Roll] into a value that the caller owns, which must have the shape of the result. It
-// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
-// than 64 MiB would have to be copied first. On an error nothing has changed.
+// RollInto is [Roll] into dst, which has the shape of the result. dst may share memory with the
+// operands: RollInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed.
 func RollInto[T Value[T]](dst, x T, dim, shift int) error {
 	return executeInto("roll", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
 }
 
-// RollInPlace is [Roll] of x itself: of its elements, which a locked dictionary allows, by way of a
-// copy. On an error nothing has changed.
+// RollInPlace is [Roll] of x's elements in place, through a copy. A locked dictionary allows it. On
+// an error nothing has changed.
 func RollInPlace[T Dense[T]](x T, dim, shift int) error {
 	return executeInPlace("roll", x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
 }
 
-// Rot90 returns a copy of x with the plane of two dims turned by a number of quarters, from the
-// first dim towards the second, as NumPy's rot90 does. It returns [ErrDim] if x lacks one of the
-// dims or they are the same, and [ErrKind] if x is nil.
+// Rot90 returns a copy of x with the plane of two dims rotated by quarters times 90 degrees, from
+// the first dim towards the second, as NumPy's rot90 does. It returns [ErrDim] if x lacks one of
+// the dims or they are the same, and [ErrKind] if x is nil.
 func Rot90[T Value[T]](x T, first, second, quarters int) (T, error) {
 	return execute("rot90", x, func(s Shape) (*plan.Plan, error) { return plan.Rot90(s, first, second, quarters) })
 }
 
-// Rot90Into is [Rot90] into a value that the caller owns, which must have the shape of the result.
-// It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
-// than 64 MiB would have to be copied first. On an error nothing has changed.
+// Rot90Into is [Rot90] into dst, which has the shape of the result. dst may share memory with the
+// operands: Rot90Into returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed.
 func Rot90Into[T Value[T]](dst, x T, first, second, quarters int) error {
 	return executeInto("rot90", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Rot90(s, first, second, quarters) })
 }
 
-// AtLeast returns x with dims of size 1 added before the others until there are n. A value that has
-// as many is kept. The result shares the memory of x. AtLeast returns [ErrDim] if n is more than
-// 1024, and [ErrKind] if x is nil.
+// AtLeast returns x with dims of size 1 inserted before the others until there are n dims. If x has
+// n dims or more, it is returned unchanged. The result shares x's memory. AtLeast returns [ErrDim]
+// if n is more than 1024, and [ErrKind] if x is nil.
 func AtLeast[T Value[T]](x T, n int) (T, error) {
 	return execute("at least", x, func(s Shape) (*plan.Plan, error) { return plan.AtLeast(s, n) })
 }

@@ -2,7 +2,7 @@ package shapeops
 
 import "github.com/go-tensordict/tensordict/internal/plan"
 
-// Repeat returns x laid side by side with itself along its dims, counts[i] times along dim i:
+// Repeat returns x repeated counts[i] times along dim i:
 //
 //	[A B], 2, 3 -> [2*A 3*B]
 //
@@ -12,22 +12,22 @@ func Repeat[T Value[T]](x T, counts ...int) (T, error) {
 	return execute("repeat", x, func(s Shape) (*plan.Plan, error) { return plan.Repeat(s, counts...) })
 }
 
-// RepeatInto is [Repeat] into a value that the caller owns, which must have the shape of the
-// result. It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap
-// if more than 64 MiB would have to be copied first. On an error nothing has changed.
+// RepeatInto is [Repeat] into dst, which has the shape of the result. dst may share memory with the
+// operands: RepeatInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed.
 func RepeatInto[T Value[T]](dst, x T, counts ...int) error {
 	return executeInto("repeat", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Repeat(s, counts...) })
 }
 
-// Tile is [Repeat] with counts that are aligned at the last dim: dims without a count are kept, and
-// more counts than dims make dims of size 1 first, as in torch.
+// Tile is [Repeat] with counts aligned at the last dim, as in torch: dims without a count are not
+// repeated, and if there are more counts than dims, dims of size 1 are inserted first.
 func Tile[T Value[T]](x T, counts ...int) (T, error) {
 	return execute("tile", x, func(s Shape) (*plan.Plan, error) { return plan.Tile(s, counts...) })
 }
 
-// TileInto is [Tile] into a value that the caller owns, which must have the shape of the result. It
-// may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap if more
-// than 64 MiB would have to be copied first. On an error nothing has changed.
+// TileInto is [Tile] into dst, which has the shape of the result. dst may share memory with the
+// operands: TileInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed.
 func TileInto[T Value[T]](dst, x T, counts ...int) error {
 	return executeInto("tile", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Tile(s, counts...) })
 }
@@ -37,16 +37,14 @@ func TileInto[T Value[T]](dst, x T, counts ...int) error {
 //	[A N B] -> [A N*count B]
 //
 // The result is a copy. RepeatInterleave returns [ErrDim] if x has no such dim, [ErrShape] if count
-// is negative, and [ErrKind] if x is nil. For a count of its own for each position see
-// [RepeatEach].
+// is negative, and [ErrKind] if x is nil. [RepeatEach] takes a count for each position.
 func RepeatInterleave[T Value[T]](x T, dim, count int) (T, error) {
 	return execute("repeat interleave", x, func(s Shape) (*plan.Plan, error) { return plan.RepeatInterleave(s, dim, count) })
 }
 
-// RepeatInterleaveInto is [RepeatInterleave] into a value that the caller owns, which must have the
-// shape of the result. It may share memory with the operands: the result is that of a copy, or
-// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
-// changed.
+// RepeatInterleaveInto is [RepeatInterleave] into dst, which has the shape of the result. dst may
+// share memory with the operands: RepeatInterleaveInto returns tensor.ErrOverlap if more than 64
+// MiB would have to be copied first. On an error nothing has changed.
 func RepeatInterleaveInto[T Value[T]](dst, x T, dim, count int) error {
 	return executeInto("repeat interleave", dst, x, func(s Shape) (*plan.Plan, error) { return plan.RepeatInterleave(s, dim, count) })
 }
@@ -62,10 +60,9 @@ func RepeatEach[T Value[T]](x T, dim int, counts []int) (T, error) {
 	return execute("repeat each", x, func(s Shape) (*plan.Plan, error) { return plan.RepeatEach(s, dim, counts) })
 }
 
-// RepeatEachInto is [RepeatEach] into a value that the caller owns, which must have the shape of
-// the result. It may share memory with the operands: the result is that of a copy, or
-// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
-// changed.
+// RepeatEachInto is [RepeatEach] into dst, which has the shape of the result. dst may share memory
+// with the operands: RepeatEachInto returns tensor.ErrOverlap if more than 64 MiB would have to be
+// copied first. On an error nothing has changed.
 func RepeatEachInto[T Value[T]](dst, x T, dim int, counts []int) error {
 	return executeInto("repeat each", dst, x, func(s Shape) (*plan.Plan, error) { return plan.RepeatEach(s, dim, counts) })
 }

@@ -9,7 +9,7 @@ type (
 	Run   = shape.Run
 )
 
-// Infer, as one of the sizes of a reshape, is the size that the number of elements leaves; in an
+// Infer, as one of the sizes of a reshape, is computed from the number of elements; in an
 // expand it keeps a dim as it is.
 const Infer = shape.Infer
 

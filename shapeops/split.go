@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// An Indexer is what [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and [Unbind] need of a
-// value. *tensor.Tensor and *tdict.TensorDict satisfy it, each returning itself.
+// An Indexer is the constraint of [Split], [SplitBy], [SplitAt], [TensorSplit], [Chunk] and
+// [Unbind]. *tensor.Tensor and *tdict.TensorDict satisfy it, each returning its own type.
 type Indexer[T any] interface {
 	comparable
 	Shape() Shape
@@ -53,9 +53,9 @@ func splitError(s Shape, dim int, sizes []int) error {
 }
 
 // SplitBy cuts x along a dim into pieces of the given size; the last may be smaller. The pieces
-// share x's memory. SplitBy returns [ErrShape] if size is not positive, if the dim has size 0,
-// which leaves no piece, or if there would be more than 1<<24 pieces, [ErrDim] if x has no such
-// dim, and [ErrKind] if x is nil.
+// share x's memory. SplitBy returns [ErrShape] if size is not positive, if the dim has size 0, or
+// if there would be more than 1<<24 pieces, [ErrDim] if x has no such dim, and [ErrKind] if x is
+// nil.
 func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
 	out, err := splitBy(x, dim, size)
 	return out, named("split by", err)
@@ -78,10 +78,10 @@ func splitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
 	})
 }
 
-// Chunk cuts x along a dim into at most n pieces of equal size; the last may be smaller, and there
-// are fewer than n if the dim is too small. A dim of size 0 gives one empty piece. The pieces share
-// x's memory. Chunk returns [ErrShape] if n is not positive or there would be more than 1<<24
-// pieces, [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
+// Chunk cuts x along a dim into at most n pieces of equal size; the last may be smaller. There are
+// fewer than n if the dim is too small; a dim of size 0 gives one empty piece. The pieces share x's
+// memory. Chunk returns [ErrShape] if n is not positive or there would be more than 1<<24 pieces,
+// [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	out, err := chunk(x, dim, n)
 	return out, named("chunk", err)
@@ -102,10 +102,10 @@ func chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	return splitBy(x, dim, (size-1)/n+1)
 }
 
-// TensorSplit cuts x along a dim into n pieces whose sizes differ by one at most, the larger ones
-// first; of a dim that is too small, some are empty. The pieces share x's memory. TensorSplit
-// returns [ErrShape] if n is not positive or more than 1<<24, [ErrDim] if x has no such dim, and
-// [ErrKind] if x is nil.
+// TensorSplit cuts x along a dim into n pieces whose sizes differ by at most one, the larger ones
+// first; if the dim is too small, the last pieces are empty. The pieces share x's memory.
+// TensorSplit returns [ErrShape] if n is not positive or more than 1<<24, [ErrDim] if x has no such
+// dim, and [ErrKind] if x is nil.
 func TensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	out, err := tensorSplit(x, dim, n)
 	return out, named("tensor split", err)
@@ -128,9 +128,9 @@ func tensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	})
 }
 
-// SplitAt cuts x along a dim before each of the given positions: [1 3] of a dim of size 5 gives
-// pieces of size 1, 2 and 2. Positions are bounds of ranges: negative ones count from the end,
-// those outside of the dim clamp, and a piece that would end before it begins is empty. The pieces
+// SplitAt cuts x along a dim before each of the given positions: [1 3] cuts a dim of size 5 into
+// pieces of size 1, 2 and 2. Positions are bounds of ranges: a negative one counts from the end,
+// one outside the dim is clamped, and a piece that would end before it begins is empty. The pieces
 // share x's memory. SplitAt returns [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 // (Python: tensor_split with a list.)
 func SplitAt[T Indexer[T]](x T, dim int, positions ...int) ([]T, error) {
@@ -175,7 +175,7 @@ func unbind[T Indexer[T]](x T, dim int) ([]T, error) {
 	})
 }
 
-// cutDim resolves a dim of a value that is to be cut.
+// cutDim resolves the dim along which x is cut.
 func cutDim[T Indexer[T]](x T, dim int) (int, error) {
 	var none T
 	if x == none {
@@ -187,10 +187,11 @@ func cutDim[T Indexer[T]](x T, dim int) (int, error) {
 	return x.Shape().Dim(dim)
 }
 
-// leading is an expression that keeps the dims before dim, and has room for a part for dim itself.
+// leading returns an expression that keeps the dims before dim, with room for a part for dim
+// itself.
 func leading(dim int) []ix.Index { return make([]ix.Index, dim+1) }
 
-// maxPieces is more pieces than anybody wants: of a shape without elements there may be any number.
+// maxPieces bounds the number of pieces: a shape without elements could be cut into any number.
 const maxPieces = 1 << 24
 
 func collect[T any](n int, piece func(i int) (T, error)) ([]T, error) {

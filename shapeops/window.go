@@ -18,35 +18,34 @@ func Unfold[T Value[T]](x T, dim, size, step int) (T, error) {
 	return execute("unfold", x, func(s Shape) (*plan.Plan, error) { return plan.Unfold(s, dim, size, step) })
 }
 
-// Integers is a *tensor.Tensor of integers.
+// Integers is satisfied by *tensor.Tensor; it must hold integers.
 type Integers interface {
-	// Ints returns the elements, row-major, or an error, also for a nil tensor.
+	// Ints returns the elements, row-major. It returns an error for a nil tensor or another dtype.
 	Ints() ([]int, error)
 	Shape() Shape
 }
 
-// Window returns a window of each row, the rows being the leading dims of x, with a start of its
-// own along each of the given dims:
+// Window cuts a window out of each row of x, where rows are numbered by the leading dims. Each row
+// has its own start along each of the given dims:
 //
 //	x [N... L F...], starts [N...], one dim -> [N... size F...]
 //	x [N... C H W], starts [N... 2], two dims -> [N... C h w]
 //
 // With several dims, the last dim of starts has a start for each. Negative dims count from the
-// last, so that -2 and -1 crop [N C H W] and [N H W] alike. Of a dictionary the dims are batch
-// dims: to crop features, such as the images of a batch, call Window of each leaf. The result is a
-// copy.
+// last, so -2 and -1 crop [N C H W] and [N H W] alike. The dims of a dictionary are batch dims: to
+// crop features, such as the images of a batch, call Window on each leaf. The result is a copy.
 //
-// Window returns [ErrDim] if a dim is not after the rows or is named twice, [ErrShape] unless there
+// Window returns [ErrDim] if a dim is among the row dims or is named twice, [ErrShape] unless there
 // is a start for each row and dim and a size for each dim, [ErrIndex], with the row, if a window
 // leaves its dim, [ErrKind] for nil, and the error of Ints.
 func Window[T Value[T]](x T, starts Integers, dims, sizes []int) (T, error) {
 	return execute("window", x, windows(starts, dims, sizes))
 }
 
-// WindowInto is [Window] into a value that the caller owns, which must have the shape of the
-// result. It may share memory with the operands: the result is that of a copy, or tensor.ErrOverlap
-// if more than 64 MiB would have to be copied first. On an error nothing has changed. In a loop
-// that reuses dst, only headers and a number for each row are allocated.
+// WindowInto is [Window] into dst, which has the shape of the result. dst may share memory with the
+// operands: WindowInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
+// On an error nothing has changed. In a loop that reuses dst, only headers and a number for each
+// row are allocated.
 func WindowInto[T Value[T]](dst, x T, starts Integers, dims, sizes []int) error {
 	return executeInto("window", dst, x, windows(starts, dims, sizes))
 }
@@ -66,7 +65,7 @@ func SetWindow[T Value[T]](x, value T, starts Integers, dims, sizes []int) error
 	return named(op, x.Plan().Write(p, value))
 }
 
-// windows returns the function that plans windows of a shape.
+// windows returns the function that plans windows for a shape.
 func windows(starts Integers, dims, sizes []int) func(s Shape) (*plan.Plan, error) {
 	return func(s Shape) (*plan.Plan, error) {
 		if starts == nil {
@@ -84,7 +83,8 @@ func windows(starts Integers, dims, sizes []int) func(s Shape) (*plan.Plan, erro
 	}
 }
 
-// windowRows returns how many leading dims of s are rows, given the shape of the starts.
+// windowRows returns the number of leading dims of s that number rows, given the shape of the
+// starts.
 func windowRows(s, starts Shape, dims []int) (int, error) {
 	rank := len(starts)
 	if len(dims) > 1 {

@@ -12,14 +12,19 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Of returns the elements of t, row-major, as a slice of its own memory. The slice is a loan: for a
-// tensor on a mapped file it is valid until the file is closed, it keeps the file mapped until
-// then, and writing to it when the file was opened for reading is a fault that ends the program;
-// [Read] and [Write] have none of that. A tensor that is made of the slice is not known to share
-// memory with t. Of returns [ErrDType] if t does not hold T, or holds a bool
-// that is neither 0 nor 1, for which it looks at every byte, and [ErrLayout] if the elements do not
-// lie in order without gaps, which [Tensor.Contiguous] mends, or are not aligned for T, which
-// [Tensor.Clone] does.
+// Of returns the elements of t, row-major, as a slice of t's own memory.
+//
+// The slice is a loan. If t lies in a mapped file, the slice is valid until the file is closed, and
+// it keeps the file mapped until then. Writing to the slice of a file that was opened for reading
+// is a fault that ends the program. [Read] and [Write] have no such rules. A tensor made from the
+// slice is not known to share memory with t.
+//
+// Of returns
+//
+//   - [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor 1; for bools it
+//     reads every byte
+//   - [ErrLayout] if the elements are not contiguous: call [Tensor.Contiguous] first
+//   - [ErrLayout] if they are not aligned for T: call [Tensor.Clone] first
 func Of[T Elem](t *Tensor) ([]T, error) {
 	if err := checkElem[T](t); err != nil {
 		return nil, err
@@ -42,10 +47,10 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 	return typed[T](t, b)
 }
 
-// typed returns the elements of a contiguous tensor whose memory is b.
+// typed returns the elements of a contiguous tensor; b is its memory.
 func typed[T Elem](t *Tensor, b []byte) ([]T, error) { return typedBytes[T](t.dtype, t.own(b)) }
 
-// typedBytes returns the elements of a dtype, that of T, that bytes hold.
+// typedBytes returns b as elements of T, whose dtype is d.
 func typedBytes[T Elem](d DType, b []byte) ([]T, error) {
 	if d == Bool { // a file may hold any byte, a Go bool must not
 		if i := notBool(b); i >= 0 {
@@ -79,11 +84,12 @@ func notBool(b []byte) int {
 	return -1
 }
 
-// Read calls fn with the elements of t, row-major. They are t's own where they lie so, and a copy
-// else; fn must not write to them, nor keep them after it returns. Mapped memory is borrowed for
-// the call, and a fault in it, as when another process cut the file, is an error; fn may then have
-// seen zeros. Read returns [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor
-// 1.
+// Read calls fn with the elements of t, row-major. The slice aliases t if t is contiguous and
+// aligned, otherwise it is a copy. fn must not write to the slice, nor keep it after it returns.
+//
+// Mapped memory is borrowed for the call. A fault in it, as when another process truncated the
+// file, is an error; fn may then have seen zeros. Read returns [ErrDType] if t does not hold T, or
+// holds a bool that is neither 0 nor 1.
 func Read[T Elem](t *Tensor, fn func(s []T)) error {
 	if err := checkElem[T](t); err != nil {
 		return err
@@ -98,11 +104,13 @@ func Read[T Elem](t *Tensor, fn func(s []T)) error {
 	return err
 }
 
-// Write calls fn with the elements of t, row-major, for it to change. If they do not lie so, it is
-// given a copy, which is copied back when it returns. fn must not keep the slice. Mapped memory is
-// borrowed for the call, and a fault in it is an error as in [Read]; then, and if fn panics, some
-// elements may have changed. Write returns [ErrDType] as [Read] does, [ErrReadOnly], and
-// [ErrLayout] if two elements are one in memory.
+// Write calls fn with the elements of t, row-major, which fn may change. The slice aliases t if t
+// is contiguous and aligned, otherwise it is a copy, which Write copies back after fn returns. fn
+// must not keep the slice.
+//
+// Mapped memory is borrowed for the call, and a fault in it is an error as in [Read]. After such an
+// error, or if fn panics, some elements may have changed. Write returns [ErrDType] as [Read] does,
+// [ErrReadOnly], and [ErrLayout] if two elements share memory.
 func Write[T Elem](t *Tensor, fn func(s []T)) error {
 	if err := checkElem[T](t); err != nil {
 		return err
@@ -131,8 +139,8 @@ func Write[T Elem](t *Tensor, fn func(s []T)) error {
 	return t.CopyFrom(c)
 }
 
-// useTyped calls fn with t's own elements, unless they do not lie in order, aligned, which is no
-// error.
+// useTyped calls fn with t's own elements. It returns false, and no error, if they are not
+// contiguous and aligned.
 func useTyped[T Elem](t *Tensor, borrow func(memory) ([]byte, error), fn func(s []T)) (done bool, err error) {
 	if !t.view.IsContiguous() {
 		return false, nil
@@ -159,10 +167,10 @@ func copied[T Elem](t *Tensor) ([]T, error) {
 	return typed[T](c, c.mem.bytes)
 }
 
-// Item returns the element of t at a position, one number for each dim, negative ones from the end;
-// without a position, the only element. It returns [ErrDType] if t does not hold T,
-// shapeops.ErrIndex if there is no such position, and shapeops.ErrShape if there is no position and
-// t has more than one element or none.
+// Item returns the element of t at a position: one number for each dim, negative from the end.
+// Without a position it returns the only element. It returns [ErrDType] if t does not hold T,
+// shapeops.ErrIndex if the position is out of range, and shapeops.ErrShape if no position is given
+// and t does not have exactly one element.
 func Item[T Elem](t *Tensor, pos ...int) (v T, err error) {
 	if err := checkElem[T](t); err != nil {
 		return v, err
@@ -182,8 +190,8 @@ func Item[T Elem](t *Tensor, pos ...int) (v T, err error) {
 }
 
 // Elements returns an iterator over the elements of t, in row-major order whatever its layout. It
-// returns [ErrDType] if t does not hold T. A tensor that is not contiguous or not in Go memory is
-// copied first.
+// returns [ErrDType] if t does not hold T. It copies t first unless t is contiguous and in Go
+// memory.
 func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 	if err := checkElem[T](t); err != nil {
 		return nil, err
@@ -197,8 +205,8 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 	return slices.Values(all), err
 }
 
-// CheckBools returns [ErrDType] if a byte is neither 0 nor 1: an element of a [Lane] of bools that
-// a file may hold, and a kernel must refuse.
+// CheckBools returns [ErrDType] if a byte of b is neither 0 nor 1. Kernels call it for a [Lane] of
+// bools, since a file may hold any byte.
 func CheckBools(b []byte) error {
 	if i := notBool(b); i >= 0 {
 		return fmt.Errorf("%w: got byte %d as an element of bool, want 0 or 1", ErrDType, b[i])

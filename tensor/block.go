@@ -5,24 +5,24 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Block is some elements of a result and of what they are made of: Rows rows of Width elements.
-// It is valid during a call of [Kernel].Elements.
+// A Block is a part of a result and the operands at the same positions: Rows rows of Width
+// elements. It is valid during one call of [Kernel].Elements.
 type Block struct {
 	Rows, Width int
 	DType       DType  // of the result
-	Dst         []byte // the elements of the result, without gaps, to be set
-	Src         []Lane // of each operand
+	Dst         []byte // the elements of the result, contiguous; Elements sets them
+	Src         []Lane // one for each operand
 }
 
-// A Lane is the elements of one operand in a [Block]. It may be the result's own memory, if an
-// operation works in place.
+// A Lane is the elements of one operand in a [Block]. It aliases the result if the operation works
+// in place.
 type Lane struct {
 	Bytes []byte
 	DType DType
 	Per   Per
 }
 
-// Per says how many elements a [Lane] has.
+// Per is the number of elements of a [Lane].
 type Per uint8
 
 // The lengths of a [Lane].
@@ -32,18 +32,18 @@ const (
 	PerBlock              // a single one
 )
 
-// A blockOf is a block of lanes, with room for what it gathers.
+// A blockOf is one block of lanes, with scratch memory for operands that are not contiguous.
 type blockOf struct {
 	Block
 	*lanes
 	scratch    [][]byte
-	gathered   []gathered // what scratch has of lanes that repeat
+	gathered   []gathered // the part of each repeating lane that is in scratch
 	at         []int      // positions of the outer dims
-	row, x     int        // the first
-	rows, cols int        // how many
+	row, x     int        // of the first element
+	rows, cols int        // size of the block
 }
 
-// locate makes b the i-th block.
+// locate sets b to the i-th block.
 func (b *blockOf) locate(i int) {
 	across, down := ceilDiv(b.width, b.step[1]), ceilDiv(b.lanes.rows, b.step[0])
 	b.x, i = i%across*b.step[1], i/across
@@ -81,8 +81,8 @@ func (b *blockOf) do() error {
 	return err
 }
 
-// whole reports whether the block has whole rows, or a part of one, so that what is contiguous in
-// all is so in the block.
+// whole reports whether the block consists of whole rows, or of a part of one row. Then a
+// contiguous operand is contiguous within the block too.
 func (b *blockOf) whole() bool { return b.cols == b.width || b.rows == 1 }
 
 // lane returns the elements of an operand.
@@ -110,7 +110,8 @@ func (b *blockOf) lane(i int) Lane {
 	return Lane{room, a.dtype, PerElement}
 }
 
-// repeats reports whether all rows of a lane are one, as those of a tensor [F] on one of [N F].
+// repeats reports whether all rows of a lane are the same memory, as for a tensor [F] broadcast to
+// [N F].
 func (a *lane) repeats() bool {
 	for _, stride := range a.outer {
 		if stride != 0 {
@@ -120,15 +121,16 @@ func (a *lane) repeats() bool {
 	return a.row == 0
 }
 
-// A gathered is a part of a lane that repeats: elements of a row, and how many rows.
+// A gathered is the part of a repeating lane that is in scratch: elements x to x+cols of a row,
+// repeated for rows rows.
 type gathered struct{ x, cols, rows int }
 
-// covers reports whether what is there begins with another part.
+// covers reports whether s begins with the part other.
 func (s gathered) covers(other gathered) bool {
 	return s.x == other.x && s.cols == other.cols && s.rows >= other.rows
 }
 
-// first returns where a lane's first element of the block lies.
+// first returns the index of a lane's first element of the block.
 func (b *blockOf) first(a *lane) int {
 	at := a.start + b.row*a.row + b.x*a.x
 	for d, stride := range a.outer {
@@ -137,7 +139,7 @@ func (b *blockOf) first(a *lane) int {
 	return at
 }
 
-// room returns scratch for the block's elements of a lane.
+// room returns scratch memory for the i-th operand of the block.
 func (b *blockOf) room(i int) []byte {
 	n := b.rows * b.cols * b.all[i].size
 	if cap(b.scratch[i]) < n {
@@ -146,7 +148,7 @@ func (b *blockOf) room(i int) []byte {
 	return b.scratch[i][:n]
 }
 
-// move copies the block's elements of a lane to room, or back.
+// move copies the block's elements of a lane to room, or from room if back is true.
 func (b *blockOf) move(a *lane, room []byte, back bool) {
 	shape := shapeops.Shape{b.rows, b.cols}
 	far := shapeops.View{Shape: shape, Strides: []int{a.row, a.x}, Offset: b.first(a)}

@@ -9,19 +9,19 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Cast returns t's values as another dtype, in memory of its own; if t has that dtype, it is a
-// [Tensor.Clone]. Values that do not fit follow these rules:
+// Cast returns a copy of t with another dtype; if t has that dtype, it is a [Tensor.Clone]. Values
+// that do not fit follow these rules:
 //
-//   - an integer becomes the nearest that the dtype holds (saturates),
-//   - a floating-point number is cut towards zero to become an integer, and saturates; NaN becomes
-//     0,
+//   - an integer becomes the nearest that the dtype holds (saturates)
+//   - a floating-point number is truncated towards zero to become an integer, and saturates; NaN
+//     becomes 0
 //   - a number becomes the nearest floating-point number, ties to even, and infinite if it is too
-//     large,
-//   - a number becomes true unless it is zero; true becomes 1,
-//   - a real number becomes complex with no imaginary part; a complex one loses its imaginary part.
+//     large
+//   - a number becomes true unless it is zero; true becomes 1
+//   - a real number becomes complex with imaginary part 0; a complex one loses its imaginary part
 //
-// float16 and bfloat16 are reached by way of float64, which matters only for integers beyond 2^53.
-// Cast returns [ErrDType] if dtype is none, or if t holds a bool that is neither 0 nor 1.
+// float16 and bfloat16 are converted by way of float64, which matters only for integers beyond
+// 2^53. Cast returns [ErrDType] if dtype is invalid, or if t holds a bool that is neither 0 nor 1.
 func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	switch {
 	case dtype == t.dtype:
@@ -43,8 +43,8 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	return out, nil
 }
 
-// castBlocks is Cast of a tensor that is not in order in memory of Go, or worth several cores. A
-// small one takes less time to copy than to line up.
+// castBlocks is Cast block by block: for a tensor that is not contiguous in Go memory, or large
+// enough for several cores. Copying a small tensor first is faster.
 func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
 	if t.Size() > blockElements || t.Device() == Meta {
 		out, err := t.Verbs().Leafwise(castKernel(dtype))
@@ -57,15 +57,20 @@ func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
 	return c.Cast(dtype)
 }
 
-// CastInto is [Tensor.Cast] into a tensor that the caller owns, which has t's shape and the dtype
-// wanted:
+// CastInto is [Tensor.Cast] into dst, which has t's shape and the dtype wanted:
 //
 //	t [F...], dst [F...]
 //
-// dst may lie in the memory of t, which is copied first unless each element takes the place of its
-// own source. CastInto returns [ErrOverlap] if elements are equally wide and more than 64 MiB would
-// have to be copied, shapeops.ErrShape if the shapes differ, [ErrDType] if t holds a bool that is
-// neither 0 nor 1, and the errors of [Transfer]; on an error nothing has changed.
+// dst may share t's memory; then t is copied first, unless each element replaces its own source.
+// CastInto returns
+//
+//   - [ErrOverlap] if elements are equally wide and more than 64 MiB would have to be copied
+//     first
+//   - shapeops.ErrShape if the shapes differ
+//   - [ErrDType] if t holds a bool that is neither 0 nor 1
+//   - the errors of [Transfer]
+//
+// On an error nothing has changed.
 func (t *Tensor) CastInto(dst *Tensor) error {
 	switch {
 	case dst == nil:
@@ -83,7 +88,7 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 
 var errNoDType = fmt.Errorf("%w: got %v", ErrDType, DType(0))
 
-// castKernel returns the kernel that converts to a dtype. Its errors need no name.
+// castKernel returns the kernel that converts to a dtype. Its name appears in no error.
 func castKernel(to DType) *Kernel {
 	return &Kernel{
 		Check:    func(xs []*Tensor, _ int) (DType, shapeops.Shape, error) { return to, xs[0].view.Shape, nil },
@@ -92,7 +97,7 @@ func castKernel(to DType) *Kernel {
 	}
 }
 
-// castBlock converts the elements of a block, each that is there once.
+// castBlock converts each distinct element of a block once.
 func castBlock(b *Block) error {
 	l, size := &b.Src[0], b.DType.Size()
 	n := len(l.Bytes) / l.DType.Size()
@@ -123,16 +128,16 @@ func convert(to DType, dst []byte, from DType, src []byte) error {
 	return nil
 }
 
-// fillRows repeats each of the first n elements of b to fill a row of so many bytes, the last one
-// first: a row begins no earlier than its element lies.
+// fillRows repeats each of the first n elements of b to fill a row of row bytes. It begins with the
+// last row, since a row begins no earlier than its element.
 func fillRows(b []byte, n, row, size int) {
 	for i := n - 1; i >= 0; i-- {
 		cast.Repeat(b[i*row:(i+1)*row], b[i*size:(i+1)*size])
 	}
 }
 
-// whichBool returns err, which casting t led to, with the position in t of the byte that is no
-// bool, if that is what err says.
+// whichBool adds to err, an error of casting t, the position in t of the invalid bool, if err is
+// about one.
 func (t *Tensor) whichBool(err error) error {
 	if t.dtype != Bool || !errors.Is(err, ErrDType) {
 		return err

@@ -9,11 +9,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t; NaN
-// is close to nothing, an infinity to itself. Values are compared as complex128, which rounds
-// integers beyond 2^53. AllClose converts them in blocks, so the memory that it takes does not
-// depend on the size of t. It returns [ErrDType] if the dtypes differ, or if t or u holds a bool
-// that is neither 0 nor 1, and shapeops.ErrShape if u does not broadcast to t.
+// AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t. NaN
+// is close to nothing, an infinity only to itself. Values are compared as complex128, which rounds
+// integers beyond 2^53, block by block: memory does not grow with t.
+//
+// It returns [ErrDType] if the dtypes differ, or if t or u holds a bool that is neither 0 nor 1,
+// and shapeops.ErrShape if u does not broadcast to t.
 func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 	if u == nil {
 		return false, errNil
@@ -33,7 +34,7 @@ func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 	return err == nil && !c.far.Load(), u.whichBool(t.whichBool(err))
 }
 
-// A closeness compares the elements of blocks, of several at a time.
+// A closeness compares operands block by block, on several goroutines.
 type closeness struct {
 	rtol, atol float64
 	far        atomic.Bool // two elements are not close
@@ -41,8 +42,8 @@ type closeness struct {
 	free       []*closeRoom // at most one for each block that is compared at a time
 }
 
-// block compares the elements of a block, unless the answer is known. Bools are all looked at, so
-// that one which is invalid is an error whatever the others are.
+// block compares the elements of a block, unless the answer is known. It reads all bools, so that
+// an invalid one is always an error.
 func (c *closeness) block(b *Block) error {
 	if b.DType != Bool && c.far.Load() {
 		return nil
@@ -65,7 +66,7 @@ func (c *closeness) apart(x, y complex128) bool {
 	return x != y && (cmplx.IsInf(y) || !(cmplx.Abs(x-y) <= c.atol+c.rtol*cmplx.Abs(y)))
 }
 
-// A closeRoom has room for the elements of two operands of a block.
+// A closeRoom is memory for two operands of a block as complex128.
 type closeRoom struct {
 	wide [2][]complex128
 	lane [1]Lane
@@ -90,7 +91,7 @@ func (c *closeness) giveBack(room *closeRoom) {
 	c.free = append(c.free, room)
 }
 
-// widened returns the elements of the i-th operand of a block, one for each element of the block.
+// widened returns the i-th operand of a block as complex128, broadcast to the block.
 func (r *closeRoom) widened(i int, b *Block) ([]complex128, error) {
 	n := b.Rows * b.Width
 	if cap(r.wide[i]) < n {

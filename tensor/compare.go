@@ -9,8 +9,8 @@ import (
 )
 
 // Equal reports whether t and u have the same dtype, shape and values. As everywhere in floating
-// point, NaN differs from itself and 0 equals -0. It is false if memory of either was lent and is
-// gone; [Tensor.Diff] tells that apart.
+// point, NaN differs from itself and 0 equals -0. Equal is also false if elements cannot be read,
+// for example because a mapped file was closed; [Tensor.Diff] returns that as an error.
 func (t *Tensor) Equal(u *Tensor) bool {
 	if u == nil || t.dtype != u.dtype || !t.view.Shape.Equal(u.view.Shape) {
 		return false
@@ -19,7 +19,7 @@ func (t *Tensor) Equal(u *Tensor) bool {
 	return at < 0 && err == nil
 }
 
-// narrowed returns t and u, which have the same shape, with one position of each dim that both
+// narrowed returns t and u, of one shape, each reduced to one position of every dim that both
 // repeat.
 func narrowed(t, u *Tensor) (*Tensor, *Tensor) {
 	a, b := t.view, u.view
@@ -67,8 +67,8 @@ func (t *Tensor) at(pos []int) *Tensor {
 	return t
 }
 
-// differ returns the number of the first element, row-major, in which t and u, which have the same
-// dtype and shape, differ, or -1.
+// differ returns the row-major number of the first element in which t and u differ, or -1. They
+// have the same dtype and shape.
 func differ(t, u *Tensor) (int, error) {
 	if t.Size() > blockElements && !(t.view.IsContiguous() && u.view.IsContiguous()) {
 		return differInBlocks(t, u)
@@ -76,9 +76,9 @@ func differ(t, u *Tensor) (int, error) {
 	return differAtOnce(t, u)
 }
 
-// differInBlocks is differ of what must be copied to be compared, so that no copy is large.
+// differInBlocks is differ of tensors that must be copied to be compared, one block at a time.
 func differInBlocks(t, u *Tensor) (int, error) {
-	at, before := -1, 0 // before: the elements of the blocks before
+	at, before := -1, 0 // before: the number of elements in earlier blocks
 	compare := func(b *Block) error {
 		if at >= 0 {
 			return nil
@@ -103,7 +103,7 @@ func (b *Block) operand(i int) *Tensor {
 	return &Tensor{dtype: b.Src[i].DType, view: view, mem: memory{bytes: b.Src[i].Bytes}}
 }
 
-// differAtOnce is differ of what may be copied as a whole.
+// differAtOnce is differ of tensors small enough to be copied whole.
 func differAtOnce(t, u *Tensor) (int, error) {
 	switch t.dtype {
 	case Float16:
@@ -159,7 +159,7 @@ func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
 	return -1
 }
 
-// inOrder returns t, or a copy if its elements do not lie in order or are not aligned.
+// inOrder returns t, or a copy if t is not contiguous and aligned.
 func (t *Tensor) inOrder() (*Tensor, error) {
 	if !t.view.IsContiguous() {
 		return t.Clone()
@@ -176,7 +176,7 @@ func (t *Tensor) inOrder() (*Tensor, error) {
 	return t.Clone()
 }
 
-// firstByte compares elements that are equal exactly if their bytes are.
+// firstByte is differ of elements that are equal exactly if their bytes are.
 func firstByte(t, u *Tensor) (at int, err error) {
 	a, err := t.Contiguous()
 	if err != nil {
@@ -196,7 +196,7 @@ func firstByte(t, u *Tensor) (at int, err error) {
 	return at, err
 }
 
-// mismatch returns where p and q, equally long, first differ, or -1.
+// mismatch returns the index of the first byte in which p and q, equally long, differ, or -1.
 func mismatch(p, q []byte) int {
 	const piece = 4096
 	for at := 0; at < len(p); at += piece {

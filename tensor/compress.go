@@ -9,16 +9,16 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// A compression moves the rows of a dense source that a mask chooses side by side, without a list
-// of them: for rows that are not larger than a number, a list takes longer to make than rows to
-// move.
+// A compression moves the rows of a dense source that a mask selects, side by side, without making
+// a list of them first. For narrow rows the list would take longer than the move.
 type compression struct {
 	to, from *Tensor
 	mask     []byte
 	width    int // bytes of a row
 }
 
-// compressed returns the compression that does what p.Plan makes of t, or nil if it is not one.
+// compressed returns the compression that executes p.Plan on t, or nil if the plan is not a mask
+// over narrow rows.
 func (t *Tensor) compressed(p *plan.Pass, to *Tensor) *compression {
 	bits, dims, ok := p.Plan.Mask()
 	if !ok || !t.view.IsContiguous() || !to.view.IsContiguous() || len(bits) < compressRows {
@@ -35,7 +35,7 @@ func (t *Tensor) compressed(p *plan.Pass, to *Tensor) *compression {
 // compressRows is from how many rows on a mask is not made a list.
 const compressRows = 256
 
-// compress adds a compression between two memories.
+// compress adds a compression, whose sides share no memory.
 func (tr *Transfer) compress(c *compression) {
 	group := len(tr.moves) + 1
 	tr.side(group, c.to, writes)
@@ -45,15 +45,15 @@ func (tr *Transfer) compress(c *compression) {
 
 func (c *compression) prepare(bool, int) error { return nil }
 
-// run does the compression, on at most so many cores. The destination is new, or a Transfer holds
-// it.
+// run does the compression on at most most cores. The destination is new, or the Transfer holds its
+// memory.
 func (c *compression) run(most int) error {
 	return useBoth(c.from, c.to, func(from, to []byte) error {
 		return c.parts(c.to.own(to), c.from.own(from), most)
 	})
 }
 
-// parts cuts the mask among cores.
+// parts divides the mask among the cores.
 func (c *compression) parts(to, from []byte, most int) error {
 	cores := workers.Count(most, len(from)/parallelBytes+1)
 	if cores == 1 {
@@ -69,7 +69,7 @@ func (c *compression) parts(to, from []byte, most int) error {
 	})
 }
 
-// countTrue is trues, on several cores if that pays.
+// countTrue is trues on several cores, where the mask is long enough.
 func countTrue(mask []byte) int {
 	cores := workers.Count(0, len(mask)/parallelBytes+1)
 	counts := make([]int, cores)
@@ -84,7 +84,7 @@ func countTrue(mask []byte) int {
 	return n
 }
 
-// trues returns how many bytes of a mask are 1; the others are 0.
+// trues returns the number of bytes of a mask that are 1; the others are 0.
 func trues(mask []byte) int {
 	n := 0
 	for len(mask) >= 8 {
@@ -97,7 +97,7 @@ func trues(mask []byte) int {
 	return n
 }
 
-// part moves the rows of a part of the mask. A fault in lent memory is an error.
+// part moves the selected rows of a part of the mask. A fault in lent memory is an error.
 func (c *compression) part(to, from, mask []byte) error {
 	return guarded(c.from.mem, c.to.mem, func() { c.rows(to, from, mask) })
 }
@@ -131,9 +131,9 @@ func compressAs[T cast.Fixed](to, from, mask []byte) {
 	}
 }
 
-// compress moves the rows of from that mask chooses to to, which has room for just these. It moves
-// each row, and goes on only if it was chosen, so that no branch depends on the mask; but eight
-// that are alike it does at once.
+// compress copies the rows of from that mask selects to to, whose length is their number. It copies
+// every row and advances only if the row is selected, so that no branch depends on the mask. Eight
+// rows with equal mask bytes are handled at once.
 func compress[T any](to, from []T, mask []byte) {
 	n := 0
 	for len(mask) >= 8 && n+8 <= len(to) {
@@ -155,7 +155,7 @@ func compress[T any](to, from []T, mask []byte) {
 	}
 }
 
-// compressEight does eight rows, and returns how many were chosen. It is unrolled: a loop takes
+// compressEight handles eight rows, and returns how many are selected. It is unrolled: a loop takes
 // twice as long.
 func compressEight[T any](to, from *[8]T, mask *[8]byte) int {
 	k := 0

@@ -8,8 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
-// A conversion sets the elements of dst to those of src, as [Tensor.Cast] says. Both have as many,
-// aligned. dst may be src, if the elements are as wide.
+// A conversion sets the elements of dst to the elements of src, as [Tensor.Cast] says. Both slices
+// are aligned and have the same number of elements. dst may be src if the elements are equally
+// wide.
 type conversion func(dst, src []byte)
 
 // conversions has them all, by the dtypes that they convert from and to, which differ.
@@ -25,7 +26,7 @@ var conversions = sync.OnceValue(func() *[len(dtypes)][len(dtypes)]conversion {
 	return all
 })
 
-// conversionOf makes the conversion between two dtypes that differ.
+// conversionOf returns the conversion between two different dtypes.
 func conversionOf(from, to DType) conversion {
 	switch [2]DType{from, to} {
 	case [2]DType{Uint8, Float32}, [2]DType{Bool, Float32}:
@@ -115,7 +116,7 @@ func fromFloat[S float32 | float64](to DType) conversion {
 	return fromReal[S](to)
 }
 
-// fromReal is the conversion to what is no integer.
+// fromReal returns the conversion of real numbers to a dtype that is not an integer.
 func fromReal[S Number](to DType) conversion {
 	switch to {
 	case Bool:
@@ -153,8 +154,8 @@ func fromComplex(from, to DType) conversion {
 // viaBytes is how much of what a conversion goes by way of is there at a time.
 const viaBytes = 8 << 10
 
-// byWayOf returns the conversion that first makes numbers of dtype via, a part at a time, or only
-// these if they are what is wanted.
+// byWayOf returns the conversion that first converts to dtype via, one part at a time, and then to
+// dtype to, unless that is via.
 func byWayOf(from, via, to DType, first conversion) conversion {
 	if via == to {
 		return first
@@ -172,8 +173,8 @@ func byWayOf(from, via, to DType, first conversion) conversion {
 	}
 }
 
-// on returns the conversion whose elements a loop sets. Each loop begins by saying that both sides
-// have as many, so that the compiler leaves out checks.
+// on returns the conversion by a loop over typed slices. Each loop first reslices both sides to one
+// length, so that the compiler drops bounds checks.
 func on[D, S cast.Fixed](loop func(to []D, from []S)) conversion {
 	return func(dst, src []byte) {
 		to, _ := cast.Slice[D](dst)
@@ -182,7 +183,7 @@ func on[D, S cast.Fixed](loop func(to []D, from []S)) conversion {
 	}
 }
 
-// plain converts as Go does, which is right unless a value may not fit.
+// plain converts as Go does. The caller knows that each value fits.
 func plain[S, D Number](to []D, from []S) {
 	to = to[:len(from)]
 	for i, v := range from {
@@ -220,16 +221,16 @@ func limits[T integer]() (low, high T) {
 	return low, ^low
 }
 
-// within returns the least and the greatest S that is also a D.
+// within returns the least and the greatest S that D also holds.
 func within[S, D integer]() (low, high S) {
 	low, high = limits[S]()
 	least, greatest := limits[D]()
 	return S(max(int64(low), int64(least))), S(min(uint64(high), uint64(greatest)))
 }
 
-// cut converts towards zero, to integers of up to 32 bits, by way of int64, of which a D keeps what
-// it holds. A number that no int64 holds becomes one that depends on the machine: the least or the
-// greatest, which no D holds, or, if it is not a number, perhaps zero, which is what is wanted.
+// cut truncates towards zero to an integer of up to 32 bits, by way of int64. A number that int64
+// does not hold becomes a machine-dependent int64, the least or the greatest, which saturates in D.
+// NaN may become zero, which is the wanted result.
 func cut[S float32 | float64, D integer](to []D, from []S) {
 	to = to[:len(from)]
 	i := 0
@@ -244,8 +245,8 @@ func cut[S float32 | float64, D integer](to []D, from []S) {
 	saturate(to[i:], from[i:])
 }
 
-// saturate converts towards zero. A number below the least D that is cut to it is found to be too
-// small, which makes no difference.
+// saturate truncates towards zero and saturates. A number just below the least D, which would
+// truncate to it, counts as too small; the result is the same.
 func saturate[S float32 | float64, D integer](to []D, from []S) {
 	to = to[:len(from)]
 	low, high := limits[D]()

@@ -11,10 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// Clone returns a copy of t in memory of its own, contiguous. An error means that t's memory was
-// lent and is gone, or that t repeats elements of an expanded dim more often than an address can
-// count (shapeops.ErrShape). A copy that the machine has no memory for ends the program:
-// [Tensor.ByteSize] says how large it will be.
+// Clone returns a contiguous copy of t in its own Go memory. It returns an error if lent memory
+// cannot be read any more, and shapeops.ErrShape if t is expanded to more bytes than an int counts.
+// A copy larger than the machine's memory ends the program: check [Tensor.ByteSize] first.
 func (t *Tensor) Clone() (*Tensor, error) { return t.clone(nil) }
 
 func (t *Tensor) clone(p *plan.Pass) (*Tensor, error) {
@@ -30,7 +29,7 @@ func (t *Tensor) clone(p *plan.Pass) (*Tensor, error) {
 	return out, nil
 }
 
-// elements returns a copy of t that has its elements in Go memory, in order and aligned.
+// elements returns a copy of t that is contiguous, aligned, and in Go memory.
 func (t *Tensor) elements() (*Tensor, error) {
 	if t.Device() == Meta {
 		return nil, ErrMeta
@@ -38,8 +37,7 @@ func (t *Tensor) elements() (*Tensor, error) {
 	return t.Clone()
 }
 
-// Contiguous returns t if its elements lie in row-major order without gaps, and a [Tensor.Clone] of
-// it if not.
+// Contiguous returns t if t is contiguous, otherwise a [Tensor.Clone].
 func (t *Tensor) Contiguous() (*Tensor, error) {
 	if t.view.IsContiguous() {
 		return t, nil
@@ -47,8 +45,8 @@ func (t *Tensor) Contiguous() (*Tensor, error) {
 	return t.Clone()
 }
 
-// CopyFrom sets the elements of t to those of src, broadcast. Its errors are those of [Transfer];
-// on an error nothing has changed.
+// CopyFrom sets the elements of t to the elements of src, broadcast. It returns the errors of
+// [Transfer]; on an error nothing has changed.
 func (t *Tensor) CopyFrom(src *Tensor) error {
 	var tr Transfer
 	if err := tr.Copy(t, src); err != nil {
@@ -57,8 +55,8 @@ func (t *Tensor) CopyFrom(src *Tensor) error {
 	return tr.Run()
 }
 
-// WriteTo writes the elements, row-major and in the machine's byte order, to w: what [FromBytes]
-// reads. It implements io.WriterTo.
+// WriteTo writes the elements to w, row-major and in the machine's byte order; [FromBytes] reads
+// them. It implements io.WriterTo.
 func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 	if b, ok := t.solid(); ok {
 		return writeAll(w, b)
@@ -88,10 +86,48 @@ func writeAll(w io.Writer, b []byte) (int64, error) {
 	return int64(n), err
 }
 
+// ReadFull sets the elements to what r yields: as many bytes as [Tensor.WriteTo] writes, row-major
+// and in the machine's byte order, straight to where they belong. Elements that are not contiguous
+// are read into a copy first. An error of r leaves elements before it changed: it is
+// io.ErrUnexpectedEOF if r ends too early. ReadFull returns [ErrReadOnly], and [ErrLayout] if two
+// elements are one in memory, before it reads anything.
+func (t *Tensor) ReadFull(r io.Reader) error {
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	if b, ok := t.solid(); ok {
+		return readAll(r, b)
+	}
+	if !t.view.IsContiguous() {
+		c, err := New(t.dtype, t.view.Shape...)
+		if err == nil {
+			err = c.ReadFull(r)
+		}
+		if err != nil {
+			return err
+		}
+		return t.CopyFrom(c)
+	}
+	var failed error
+	err := t.useBy(memory.borrowToWrite, func(b []byte) { failed = readAll(r, t.own(b)) })
+	if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a read call
+		failed = t.mem.loan.named(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
+	}
+	return cmp.Or(failed, err)
+}
+
+func readAll(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if err == io.EOF && len(b) > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // copyBytes is about how much of a tensor that is not contiguous is copied at a time.
 const copyBytes = 1 << 20
 
-// writeSlices writes t some rows of its first dim at a time, or row by row if one is large.
+// writeSlices writes t some rows of its first dim at a time, or row by row if rows are large.
 func (t *Tensor) writeSlices(w io.Writer) (total int64, err error) {
 	rows := t.view.Shape[0]
 	at := max(1, copyBytes/max(1, t.row(0).ByteSize()))

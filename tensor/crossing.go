@@ -8,29 +8,31 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A site is one side of a move: which bytes of a memory it lies between, or, once folded, which of
+// A site is one side of a move: the range of bytes that it touches in a memory, or, once folded, in
 // a stride.
 type site struct {
 	memory    int
 	low, high int
-	side      int // twice the number of the move, and one more if it is written
+	side      int // 2*move for the side read, 2*move+1 for the side written
 }
 
 func (s site) written() bool { return s.side&1 == 1 }
 
 func (s site) read() bool { return s.side&1 == 0 }
 
-// A settlement finds the moves that read what an earlier one may write.
+// A settlement finds the moves that read bytes which an earlier move may write.
 type settlement struct {
 	moves  []move
-	prints []footprint // of each side that was asked for
+	prints []footprint // of each side, once computed
 	footprints
 }
 
-// settle has each move that reads what an earlier one may write read it from new memory. It returns
-// ErrOverlap if that move is a side of a task. First it compares the memories. In one that is read
-// after it is written, it compares where sites lie, which tells rows apart; if too many overlap, it
-// compares where they lie between multiples of a stride, which tells columns apart.
+// settle stages each move that reads bytes which an earlier move may write: the move then reads
+// from new memory. It returns ErrOverlap if such a move is a side of a task.
+//
+// First it compares memories. Within a memory that is read after it is written, it compares byte
+// ranges, which separates rows. If too many ranges overlap, it compares them modulo a stride, which
+// separates columns.
 func settle(moves []move) error {
 	if len(moves) < 2 {
 		return nil
@@ -50,7 +52,8 @@ func settle(moves []move) error {
 	return nil
 }
 
-// sites returns the sides of all moves that have bytes, sorted, between the bounds of their memory.
+// sites returns the sides of all moves that have bytes, sorted by memory; each has the bounds of
+// its memory.
 func (t *settlement) sites() []site {
 	a := atlas{}
 	sites := make([]site, 0, 2*len(t.moves))
@@ -78,7 +81,7 @@ func sortSites(sites []site) {
 	})
 }
 
-// patch returns how many of the first sites lie in one memory without a gap between them.
+// patch returns the number of leading sites that lie in one memory without a gap between them.
 func patch(sites []site) int {
 	end := sites[0].high
 	for i, s := range sites {
@@ -90,7 +93,8 @@ func patch(sites []site) int {
 	return len(sites)
 }
 
-// compare settles the sites in a part of a memory. What takes too many steps counts as overlapping.
+// compare finds conflicts among sites of one patch. If that takes too many steps, they count as
+// overlapping.
 func (t *settlement) compare(sites []site) {
 	written, read := len(t.moves), -1
 	for _, s := range sites {
@@ -114,8 +118,8 @@ func (t *settlement) compare(sites []site) {
 	}
 }
 
-// survey finds where sites lie in their memory, sorts them by that, and returns the dims of one
-// with most.
+// survey narrows sites to their byte ranges, sorts them, and returns the dims of the site that has
+// most.
 func (t *settlement) survey(sites []site) (most []pitch) {
 	if t.prints == nil {
 		t.prints = make([]footprint, 2*len(t.moves))
@@ -132,8 +136,8 @@ func (t *settlement) survey(sites []site) (most []pitch) {
 	return most
 }
 
-// sweep compares each site with those that it meets on the line, which is sorted. It reports
-// whether it came to the end of the line in a number of steps that is linear in the sites.
+// sweep compares each site of a sorted line with the sites that overlap it. It reports whether it
+// finished within a number of steps linear in the sites.
 func (t *settlement) sweep(line []site) bool {
 	steps := 16*len(line) + 1024
 	var open [2][]site // read and written
@@ -161,7 +165,7 @@ func (t *settlement) against(r, w site) {
 	}
 }
 
-// order returns the number of a site's move, or of the first one of its group.
+// order returns the number of a site's move, or of the first move of its group.
 func (t *settlement) order(s site) int {
 	if g := t.moves[s.side/2].group; g > 0 {
 		return g - 1
@@ -169,8 +173,8 @@ func (t *settlement) order(s site) int {
 	return s.side / 2
 }
 
-// folded returns sites by where they lie between multiples of a spacing, sorted. One that reaches
-// beyond a multiple appears twice.
+// folded returns the sites modulo spacing, sorted. A site that crosses a multiple of spacing
+// appears twice.
 func (t *settlement) folded(sites []site, spacing int) []site {
 	out := make([]site, 0, len(sites))
 	for _, s := range sites {
@@ -191,10 +195,10 @@ func (t *settlement) folded(sites []site, spacing int) []site {
 	return out
 }
 
-// An atlas numbers memories: 0 for all that Go manages, and one for each lender that differs.
+// An atlas numbers memories: 0 for all Go memory, and another number for each distinct lender.
 type atlas map[any]int
 
-// find returns the number of a memory and between which bytes it lies there.
+// find returns the number of a memory and its byte range.
 func (a atlas) find(m memory) (n, low, high int) {
 	if m.loan == nil {
 		low = int(cast.Address(m.bytes))
@@ -209,9 +213,9 @@ func (a atlas) find(m memory) (n, low, high int) {
 	return n, m.loan.start, m.loan.start + m.loan.size
 }
 
-// CheckApart returns [ErrOverlap] if writing one of the tensors of dst would change another of them
-// or one of src, or if arithmetic on their strides does not say. It looks at no element. For
-// tensors that do not make more than some 4,000 pairs, and share no memory, it allocates nothing.
+// CheckApart returns [ErrOverlap] unless arithmetic on strides proves that writing a tensor of dst
+// changes no other tensor of dst and none of src. It reads no element. It allocates nothing for up
+// to about 4,000 pairs of tensors that share no memory.
 func CheckApart(dst, src []*Tensor) error {
 	const few = 1 << 12 // pairs
 	if n := len(dst); n == 0 || n+len(src) <= few/n {
@@ -242,19 +246,18 @@ func (t *Tensor) meets(u *Tensor) bool {
 	return !t.footprint(0, &room).apart(u.footprint(distance, &room))
 }
 
-// footprint returns the bytes of t's elements, with its memory starting at byte origin.
+// footprint returns the bytes of t's elements, where t's memory begins at byte origin.
 func (t *Tensor) footprint(origin int, all *footprints) footprint {
 	var m move
 	m.all(t.dtype.Size(), t.mem, t.mem, t.view, t.view)
 	return m.footprint(true, origin, all)
 }
 
-// CheckOnto returns [ErrOverlap] if writing an element of a tensor of dst would change another
-// element of dst or src, or if arithmetic on their strides does not say. Two tensors may share
-// elements if their views of the memory are the same, and their elements as wide. It looks at no
-// element.
+// CheckOnto returns [ErrOverlap] unless arithmetic on strides proves that writing an element of a
+// tensor of dst changes no other element of dst and src. Two tensors may share their elements if
+// they have the same view of the same memory and equally wide elements. It reads no element.
 func CheckOnto(dst, src []*Tensor) error {
-	a, known := atlas{}, map[[2]int][]*Tensor{} // by where they begin
+	a, known := atlas{}, map[[2]int][]*Tensor{} // by memory and first byte
 	var apart [2][]*Tensor
 	for i, list := range [...][]*Tensor{dst, src} {
 		for _, t := range list {
@@ -269,7 +272,7 @@ func CheckOnto(dst, src []*Tensor) error {
 	return CheckApart(apart[0], apart[1])
 }
 
-// sameView reports whether two views that begin at one element have the same elements at the same
+// sameView reports whether two views with the same first element have the same elements at the same
 // positions.
 func sameView(a, b shapeops.View) bool {
 	if !a.Shape.Equal(b.Shape) {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Tolerance says which elements that are not equal count as if they were. The zero Tolerance is
-// none: NaN differs from itself, and 0 does not differ from -0.
+// A Tolerance says when two numbers that differ count as equal. With the zero Tolerance they never
+// do: NaN differs from itself, and 0 equals -0.
 type Tolerance struct {
 	Absolute float64 // a and b count as equal if |a-b| <= Absolute + Relative*max(|a|, |b|)
 	Relative float64
@@ -32,15 +32,15 @@ func (tol Tolerance) near(a, b complex128) bool {
 // exact reports whether numbers that differ never count as equal.
 func (tol Tolerance) exact() bool { return tol.Absolute == 0 && tol.Relative == 0 }
 
-// An ElementDiff is an element in which A and B differ.
+// An ElementDiff is a position at which two tensors differ.
 type ElementDiff struct {
 	Position []int
-	A, B     string // as String prints them
+	A, B     string // the elements, as String prints them
 }
 
-// Differing implements [Verbs]; an element that both repeat counts once. It returns [ErrDType] or
-// shapeops.ErrShape if the tensors differ in more than elements, and [ErrKind] if u is nil. Another
-// error means that elements cannot be read.
+// Differing implements [Verbs]. An element that both tensors repeat counts once. It returns
+// [ErrDType] or shapeops.ErrShape if the tensors differ in dtype or shape, [ErrKind] if u is nil,
+// and other errors if elements cannot be read.
 func (v *verbs) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
 	t := (*Tensor)(v)
 	switch {
@@ -69,8 +69,8 @@ func (v *verbs) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff,
 	return first, count, nil
 }
 
-// far returns the numbers of the first n elements in which t and u, which have the same dtype and
-// shape, differ by more than a tolerance, and how many do.
+// far returns the row-major numbers of the first n elements in which t and u differ by more than a
+// tolerance, and the count of all such elements. t and u have the same dtype and shape.
 func far(t, u *Tensor, tol Tolerance, n int) (at []int, count int, err error) {
 	switch t.dtype {
 	case Bool:
@@ -105,7 +105,7 @@ func far(t, u *Tensor, tol Tolerance, n int) (at []int, count int, err error) {
 	return farIn(t, u, n, func(a, b complex128) bool { return !tol.near(a, b) })
 }
 
-// farInts compares integers as they are, which a float64 would round.
+// farInts compares integers without converting them to float64, which would round them.
 func farInts[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](tol Tolerance) func(a, b T) bool {
 	return func(a, b T) bool {
 		if a == b || tol.exact() {

@@ -16,7 +16,7 @@ var (
 	ErrKind     = shapeops.ErrKind // of a nil argument
 )
 
-// A DType is the type of a tensor's elements. The zero DType is none, and only the zero Tensor has
+// A DType is the type of a tensor's elements. The zero DType is invalid; only the zero Tensor has
 // it.
 type DType uint8
 
@@ -112,7 +112,7 @@ func DTypeOf[T Elem]() DType {
 	return Complex128
 }
 
-// Size returns the bytes of one element.
+// Size returns the size of one element in bytes.
 func (d DType) Size() int {
 	if !d.valid() {
 		return 0
@@ -131,7 +131,7 @@ func (d DType) String() string {
 // IsFloat reports whether d is one of the four floating-point dtypes.
 func (d DType) IsFloat() bool { return d >= Float16 && d <= Float64 }
 
-// IsInteger reports whether d is an integer dtype; bool is not one.
+// IsInteger reports whether d is an integer dtype. Bool is not.
 func (d DType) IsInteger() bool { return d >= Uint8 && d <= Int64 }
 
 // IsComplex reports whether d is a complex dtype.

@@ -12,19 +12,18 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// FillRuns adds, for each run, dst[To:To+Len] = src[From:From+Len] along dim 0, and for every row
-// of dst that no run sets, dst[row] = the only element of value:
+// FillRuns adds dst[To:To+Len] = src[From:From+Len] along dim 0 for each run, and dst[row] = the
+// only element of value for each row that no run sets:
 //
 //	src [N F...], dst [M F...], value with one element, of any shape
 //
-// It does what [Transfer.Fill] of dst and then [Transfer.Runs] do, but in one pass over dst, on
-// several cores if that pays, if dst is contiguous, each row of src is, and neither src nor value
-// lies in the memory of dst. Then all of src counts as read.
+// It is [Transfer.Fill] followed by [Transfer.Runs], done in one pass over dst, on several cores if
+// that pays. That needs a contiguous dst, contiguous rows of src, and neither src nor value in
+// dst's memory; otherwise it does the two. All of src then counts as read.
 //
-// The runs come in the order of To and do not overlap there. The Transfer keeps them, and they must
-// not change before Run. FillRuns returns shapeops.ErrIndex if a run leaves dst or src, or begins
-// before the end of the one before it, and shapeops.ErrShape if value has more than one element, or
-// none.
+// The runs are sorted by To and do not overlap there. The Transfer keeps them, so they must not
+// change before Run. FillRuns returns shapeops.ErrIndex if a run leaves dst or src, or begins
+// before the end of the one before it, and shapeops.ErrShape unless value has exactly one element.
 func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
 	copied, err := checkFillRuns(dst, src, value, runs)
 	if err != nil || dst.Size() == 0 {
@@ -37,7 +36,7 @@ func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shapeops.Run) error
 	return nil
 }
 
-// checkFillRuns returns how many rows are copied, or why they cannot be.
+// checkFillRuns returns the number of rows that the runs copy, or why they cannot be copied.
 func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, err error) {
 	if err := checkRows(dst, src); err != nil {
 		return 0, err
@@ -58,13 +57,13 @@ func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, er
 	return copied, nil
 }
 
-// rowsAreBlocks reports whether dst, and each row of src, lie without gaps.
+// rowsAreBlocks reports whether dst, and each row of src, are contiguous.
 func rowsAreBlocks(dst, src *Tensor) bool {
 	row := shapeops.View{Shape: src.view.Shape[1:], Strides: src.view.Strides[1:]}
 	return dst.view.IsContiguous() && row.IsContiguous()
 }
 
-// fillThenRuns is FillRuns of any layout.
+// fillThenRuns is FillRuns in two passes, for any layout.
 func (tr *Transfer) fillThenRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
 	return tr.whole(func() error {
 		if err := tr.Fill(dst, value); err != nil {
@@ -83,7 +82,7 @@ func (tr *Transfer) runFill(f *runFill) {
 	if f.copied > 0 {
 		tr.side(group, f.src, reads)
 	} else {
-		f.src, f.runs = f.value, nil // src may be nowhere
+		f.src, f.runs = f.value, nil // src may have no memory
 	}
 	tr.task(f)
 }
@@ -92,10 +91,10 @@ func (tr *Transfer) runFill(f *runFill) {
 type runFill struct {
 	dst, src, value *Tensor
 	runs            []shapeops.Run // none if all are empty
-	copied          int            // rows of all runs
-	row             int            // bytes of a row
-	step            int            // bytes from one row of src to the next
-	pattern         []byte         // value many times, or nil if all its bytes are zero
+	copied          int            // number of rows in all runs
+	row             int            // size of a row in bytes
+	step            int            // distance between rows of src in bytes
+	pattern         []byte         // value, repeated; nil if all its bytes are zero
 }
 
 const (
@@ -109,7 +108,7 @@ const (
 	hugeBytes = 32 << 20
 )
 
-// prepare reads the value.
+// prepare reads the fill value.
 func (f *runFill) prepare(bool, int) error {
 	var room [16]byte
 	element := room[:f.dst.dtype.Size()]
@@ -123,12 +122,12 @@ func (f *runFill) prepare(bool, int) error {
 	return nil
 }
 
-// run does it, on at most so many cores. The Transfer holds the memory.
+// run does the fill on at most most cores. The Transfer holds the memory.
 func (f *runFill) run(most int) error {
 	return useBoth(f.dst, f.src, func(to, from []byte) error { return f.parts(to, from, most) })
 }
 
-// parts cuts the rows of the destination among cores.
+// parts divides the rows of the destination among the cores.
 func (f *runFill) parts(to, from []byte, most int) error {
 	to = f.dst.own(to)
 	if f.copied > 0 {
@@ -141,7 +140,7 @@ func (f *runFill) parts(to, from []byte, most int) error {
 	})
 }
 
-// part does rows lo to hi of the destination. A fault in lent memory is an error.
+// part sets rows lo to hi of the destination. A fault in lent memory is an error.
 func (f *runFill) part(to, from []byte, lo, hi int) error {
 	return guarded(f.dst.mem, f.src.mem, func() { f.rows(to, from, lo, hi) })
 }
@@ -161,7 +160,7 @@ func (f *runFill) rows(to, from []byte, lo, hi int) {
 	}
 }
 
-// over copies the runs to rows lo to hi, and returns those that go on after them.
+// over copies the runs to rows lo to hi, and returns the runs that continue after hi.
 func (f *runFill) over(to, from []byte, runs []shapeops.Run, lo, hi int) []shapeops.Run {
 	for i, r := range runs {
 		if r.To >= hi {
@@ -190,7 +189,7 @@ func (f *runFill) between(to, from []byte, runs []shapeops.Run, lo, hi int) {
 	f.fill(to[lo*f.row : hi*f.row])
 }
 
-// first returns the number of the first run that ends after a row.
+// first returns the index of the first run that ends after row.
 func (f *runFill) first(row int) int {
 	i, _ := slices.BinarySearchFunc(f.runs, row, func(r shapeops.Run, row int) int {
 		return r.To + r.Len - row - 1
@@ -198,8 +197,8 @@ func (f *runFill) first(row int) int {
 	return i
 }
 
-// ahead returns how many rows of a part of so many are filled at once, before runs are copied over
-// them, or 0 if only what lies between runs is to be filled.
+// ahead returns how many of rows rows are filled at once before runs are copied over them. It
+// returns 0 if only the gaps between runs are filled.
 func (f *runFill) ahead(rows int) int {
 	switch {
 	case f.copied == 0 || f.copied > f.dst.view.Shape[0]/2:
@@ -212,7 +211,7 @@ func (f *runFill) ahead(rows int) int {
 	return 0
 }
 
-// fill sets rows to the value.
+// fill sets rows to the fill value.
 func (f *runFill) fill(to []byte) {
 	if f.pattern == nil {
 		clear(to)
@@ -223,7 +222,7 @@ func (f *runFill) fill(to []byte) {
 	}
 }
 
-// copy sets rows to those of src from a row on.
+// copy copies to to the rows of from that begin at row.
 func (f *runFill) copy(to, from []byte, row int) {
 	if f.step == f.row {
 		copy(to, from[row*f.row:])

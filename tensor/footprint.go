@@ -2,12 +2,12 @@ package tensor
 
 import "slices"
 
-// A footprint is the bytes that one side of a move touches: blocks at distances that dims and lists
-// of rows say. It is arithmetic; its size does not depend on how many bytes it spans.
+// A footprint is the set of bytes that one side of a move touches: blocks, repeated along dims and
+// listed rows. It is computed by arithmetic; its size does not depend on the bytes that it spans.
 type footprint struct {
-	base  int     // of the block at row 0 of each dim
-	block int     // bytes
-	dims  []pitch // of more than one row, longest stride first
+	base  int     // first byte of the block at row 0 of each dim
+	block int     // size of a block in bytes
+	dims  []pitch // dims of more than one row, longest stride first
 }
 
 // footprints is memory for the dims and the rows of footprints.
@@ -16,18 +16,18 @@ type footprints struct {
 	rows []stretch
 }
 
-// A pitch is one dim of a footprint: the bytes between neighbours, more than none, and its rows.
+// A pitch is one dim of a footprint: the stride in bytes, which is positive, and the rows.
 type pitch struct {
 	stride int
 	hull   stretch   // from the first row to the last
-	list   []stretch // of the rows, or nil if they are all those of hull
+	list   []stretch // the rows, or nil for all rows of hull
 }
 
-// A stretch is rows that follow one another: from lo up to but not including hi.
+// A stretch is the rows from lo up to but not including hi.
 type stretch struct{ lo, hi int }
 
-// footprint returns that of one side of a move, which must not be empty, with its memory starting
-// at byte origin. Its dims and rows are appended to all.
+// footprint returns the footprint of one side of a move, which must not be empty. The memory begins
+// at byte origin. Dims and rows are appended to all.
 func (m *move) footprint(to bool, origin int, all *footprints) footprint {
 	f := footprint{base: origin + m.fromAt*m.width, block: m.block * m.width}
 	if to {
@@ -43,7 +43,7 @@ func (m *move) footprint(to bool, origin int, all *footprints) footprint {
 		if i == m.picked {
 			p.pick(m.pickedRows(to, all))
 		}
-		if p.stride < 0 { // what steps backwards touches the same as what steps forwards
+		if p.stride < 0 { // stepping backwards touches the same bytes
 			p.turn()
 		}
 		if p.hull.hi-p.hull.lo == 1 {
@@ -57,7 +57,7 @@ func (m *move) footprint(to bool, origin int, all *footprints) footprint {
 	return f
 }
 
-// pickedRows returns the rows that one side of a move lists, or none if it has no list.
+// pickedRows returns the rows that one side of a move lists, or nil if it has no list.
 func (m *move) pickedRows(to bool, all *footprints) []stretch {
 	rows, start := m.fromRows, len(all.rows)
 	if to {
@@ -78,7 +78,7 @@ func (m *move) pickedRows(to bool, all *footprints) []stretch {
 	return all.rows[start:len(all.rows):len(all.rows)]
 }
 
-// pick makes rows those of the dim, if there are any.
+// pick sets the dim's rows, unless rows is nil.
 func (d *pitch) pick(rows []stretch) {
 	if len(rows) == 0 {
 		return
@@ -89,7 +89,7 @@ func (d *pitch) pick(rows []stretch) {
 	}
 }
 
-// turn counts the rows of a dim backwards.
+// turn reverses the order of the dim's rows.
 func (d *pitch) turn() {
 	d.stride, d.hull = -d.stride, d.hull.turned()
 	for i, s := range d.list {
@@ -99,8 +99,8 @@ func (d *pitch) turn() {
 
 func (s stretch) turned() stretch { return stretch{1 - s.hi, 1 - s.lo} }
 
-// bounds returns the range of bytes between which the footprint lies, without the dims whose rows
-// lie a multiple of spacing from one another, unless spacing is 0.
+// bounds returns the range of bytes that the footprint spans. Dims whose stride is a multiple of
+// spacing are left out, unless spacing is 0.
 func (f *footprint) bounds(spacing int) (low, high int) {
 	low, high = f.base, f.base+f.block
 	for _, d := range f.dims {
@@ -111,8 +111,8 @@ func (f *footprint) bounds(spacing int) (low, high int) {
 	return low, high
 }
 
-// apart reports whether two footprints are known to share no byte: their bounds are apart, or, dim
-// by dim of equal strides, they lie apart between two multiples of the stride or in other rows.
+// apart reports whether two footprints provably share no byte. Either their bounds are apart, or,
+// dim by dim with equal strides, they touch different parts of the stride or different rows.
 func (f footprint) apart(g footprint) bool {
 	low, high := f.bounds(0)
 	gLow, gHigh := g.bounds(0)
@@ -127,10 +127,10 @@ func (f footprint) apart(g footprint) bool {
 	low, high = f.bounds(0)
 	gLow, gHigh = g.bounds(0)
 	if high-low > stride || gHigh-gLow > stride {
-		return false // rows reach into one another
+		return false // rows overlap one another
 	}
 	first := floorDiv(gLow-low, stride)
-	for by := first; by <= first+1; by++ { // where may row i of g meet row i+by of f?
+	for by := first; by <= first+1; by++ { // may row i of g overlap row i+by of f?
 		moved := g
 		moved.base -= by * stride
 		if !f.apart(moved) && rows.meets(gRows, by) {
@@ -148,7 +148,8 @@ func (f *footprint) stride() int {
 	return f.dims[0].stride
 }
 
-// split takes the dim of a stride from the footprint. Without one, there is row 0.
+// split removes the dim with a stride from the footprint and returns it. If there is none, it
+// returns a dim with row 0.
 func (f *footprint) split(stride int) pitch {
 	if f.stride() != stride {
 		return pitch{stride: stride, hull: stretch{0, 1}}
@@ -158,7 +159,7 @@ func (f *footprint) split(stride int) pitch {
 	return d
 }
 
-// meets reports whether a row of d is one of e, counted from row by.
+// meets reports whether a row of d, counted from row by, is a row of e.
 func (d pitch) meets(e pitch, by int) bool {
 	if d.hull.hi <= e.hull.lo+by || e.hull.hi+by <= d.hull.lo {
 		return false
@@ -180,7 +181,7 @@ func (d pitch) meets(e pitch, by int) bool {
 	return false
 }
 
-// rows returns the rows of the dim, by where they begin.
+// rows returns the rows of the dim, sorted.
 func (d pitch) rows() []stretch {
 	if d.list == nil {
 		return []stretch{d.hull}

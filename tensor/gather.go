@@ -13,23 +13,23 @@ import (
 //
 //	t [A N B], index [A' M B'] -> [A' M B'], out[a m b] = t[a index[a m b] b]
 //
-// index has t's dims, of which those other than dim may be smaller; negative positions count from
-// the end. The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape,
+// index has as many dims as t; dims other than dim may be smaller than t's. Negative positions
+// count from the end. The result is a copy. Gather returns shapeops.ErrDim, shapeops.ErrShape,
 // shapeops.ErrIndex and the errors of [Tensor.Ints].
 func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(plan.GatherBy(t.view.Shape, dim, index))
 }
 
-// GatherInto is [Tensor.Gather] into a tensor that the caller owns, which must have t's dtype and
-// the shape of index. Its errors are also those of [Transfer]; on an error nothing has changed.
+// GatherInto is [Tensor.Gather] into dst, which has t's dtype and the shape of index. It also
+// returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
 	p, err := plan.GatherBy(t.view.Shape, dim, index)
 	return t.executedInto(dst, p, err)
 }
 
-// Scatter undoes [Tensor.Gather]: it writes src, broadcast to the shape of index, to the elements
-// of t that Gather would take. Where index names one twice, the last stays. Its errors are also
-// those of [Transfer]; on an error nothing has changed.
+// Scatter reverses [Tensor.Gather]: it writes src, broadcast to the shape of index, to the elements
+// of t that Gather would take. Where index names an element twice, the last value stays. It also
+// returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	p, err := plan.GatherBy(t.view.Shape, dim, index)
 	if err != nil {
@@ -42,18 +42,18 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	return tr.Run()
 }
 
-// Take returns the positions of a dim that an integer tensor lists, in its arrangement:
+// Take returns the positions of a dim that an integer tensor lists, in the shape of that tensor:
 //
 //	t [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
+// The result is a copy. Take returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
 // errors of [Tensor.Ints].
 func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(plan.TakeBy(t.view.Shape, dim, index))
 }
 
-// TakeInto is [Tensor.Take] into a tensor that the caller owns, which must have the dtype and the
-// shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed.
+// TakeInto is [Tensor.Take] into dst, which has the dtype and the shape of the result. It also
+// returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
 	p, err := plan.TakeBy(t.view.Shape, dim, index)
 	return t.executedInto(dst, p, err)
@@ -61,10 +61,10 @@ func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
 
 // MaskedSelect returns the elements of t where a bool tensor over its leading dims is true:
 //
-//	t [M... F...], mask [M...] -> [n F...], n being how often mask is true
+//	t [M... F...], mask [M...] -> [n F...], n being the number of true elements
 //
-// The result is a copy. It returns [ErrDType] if mask is not bool, and shapeops.ErrIndex if the
-// shape of t does not begin with that of mask.
+// The result is a copy. MaskedSelect returns [ErrDType] if mask is not bool, and shapeops.ErrIndex
+// unless the shape of t begins with the shape of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	var out *Tensor
 	err := withMask(mask, func(x ix.Index) (err error) {
@@ -77,9 +77,8 @@ func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	return out, nil
 }
 
-// MaskedSelectInto is [Tensor.MaskedSelect] into a tensor that the caller owns, which must have the
-// dtype and the shape of the result. Its errors are also those of [Transfer]; on an error nothing
-// has changed.
+// MaskedSelectInto is [Tensor.MaskedSelect] into dst, which has the dtype and the shape of the
+// result. It also returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
 	if dst != nil && dst.SharesMemory(mask) { // writing one changes the other
 		x, err := mask.AsMask()
@@ -91,9 +90,9 @@ func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
 	return withMask(mask, func(x ix.Index) error { return t.IndexInto(dst, x) })
 }
 
-// withMask calls fn with a bool tensor as a part of an index expression, as [Tensor.AsMask] returns
-// it, but without a copy unless its memory is lent: fn must not keep it, nor write to mask's
-// memory. It returns fn's error, and those of [Read].
+// withMask calls fn with mask as an index. Unlike [Tensor.AsMask] it copies only lent memory: fn
+// must not keep the index, nor write to mask's memory. It returns fn's error and the errors of
+// [Read].
 func withMask(mask *Tensor, fn func(x ix.Index) error) error {
 	mask, err := OwnMask(mask)
 	if err != nil {
@@ -110,9 +109,9 @@ func withMask(mask *Tensor, fn func(x ix.Index) error) error {
 	return cmp.Or(failed, err)
 }
 
-// OwnMask returns a bool tensor, or a copy of it if its memory is lent: another process may write
-// to a mapped file, and a mask must not change between one look at it and the next. It returns any
-// other tensor, and nil, as it is, and the errors of [Tensor.Clone].
+// OwnMask returns mask, or a copy of it if it is a bool tensor in lent memory: another process may
+// write to a mapped file, and a mask must not change while an operation uses it. A nil mask is
+// returned as it is. OwnMask returns the errors of [Tensor.Clone].
 func OwnMask(mask *Tensor) (*Tensor, error) {
 	if mask == nil || mask.dtype != Bool || mask.mem.loan == nil {
 		return mask, nil
@@ -120,7 +119,7 @@ func OwnMask(mask *Tensor) (*Tensor, error) {
 	return mask.Clone()
 }
 
-// AsMask is [Tensor.AsIndex] of a bool tensor; it returns [ErrDType] for any other.
+// AsMask is [Tensor.AsIndex] of a bool tensor. It returns [ErrDType] for any other dtype.
 func (t *Tensor) AsMask() (ix.Index, error) {
 	if err := checkElem[bool](t); err != nil {
 		return ix.Index{}, err

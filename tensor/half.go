@@ -9,20 +9,21 @@ type F16 uint16
 // fraction bits.
 type BF16 uint16
 
-// F16Of rounds x to the nearest Float16, ties to even. What is too large becomes infinite.
+// F16Of rounds x to the nearest Float16, ties to even. A number that is too large becomes infinite.
 func F16Of(x float64) F16 { return F16(bits16.F16From(x)) }
 
-// BF16Of rounds x to the nearest BFloat16, ties to even. What is too large becomes infinite.
+// BF16Of rounds x to the nearest BFloat16, ties to even. A number that is too large becomes
+// infinite.
 func BF16Of(x float64) BF16 { return BF16(bits16.BF16From(x)) }
 
-// Float64 returns the number that h holds, exactly.
+// Float64 returns h as a float64, exactly.
 func (h F16) Float64() float64 { return float64(bits16.F16To32(uint16(h))) }
 
-// Float64 returns the number that h holds, exactly.
+// Float64 returns h as a float64, exactly.
 func (h BF16) Float64() float64 { return float64(bits16.BF16To32(uint16(h))) }
 
-// Float32 returns the number that h holds, exactly.
+// Float32 returns h as a float32, exactly.
 func (h F16) Float32() float32 { return bits16.F16To32(uint16(h)) }
 
-// Float32 returns the number that h holds, exactly.
+// Float32 returns h as a float32, exactly.
 func (h BF16) Float32() float32 { return bits16.BF16To32(uint16(h)) }

@@ -8,10 +8,10 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Execute returns what p.Plan makes of t. The result shares t's memory, unless the plan picks by
-// lists or masks, lays pieces together, or reshapes what strides cannot express; then it is a copy.
-// It returns shapeops.ErrShape if the shape of t does not begin with that of the plan, and
-// [ErrDType] if the plan pads and t's dtype does not hold p.Fill.
+// Execute applies p.Plan to t. The result shares t's memory, unless the plan picks by lists or
+// masks, lays pieces together, or reshapes beyond what strides express; then it is a copy. It
+// returns shapeops.ErrShape unless the shape of t begins with the plan's shape, and [ErrDType] if
+// the plan pads and t's dtype does not hold p.Fill.
 func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := p.CheckPlan(t.view.Shape); err != nil {
@@ -27,15 +27,15 @@ func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
 	if out != nil || err != nil {
 		return out, err
 	}
-	c, err := t.clone(p) // a reshape that strides do not express
+	c, err := t.clone(p) // a reshape beyond what strides express
 	if err != nil {
 		return nil, err
 	}
 	return c.viewed(p)
 }
 
-// viewed returns what a plan that does not pick makes of t, sharing its memory, or nil if there is
-// no such view.
+// viewed applies a plan that does not pick, sharing t's memory. It returns nil if there is no such
+// view.
 func (t *Tensor) viewed(p *plan.Pass) (*Tensor, error) {
 	view, ok, err := p.View(t.view)
 	if err != nil || !ok {
@@ -46,7 +46,7 @@ func (t *Tensor) viewed(p *plan.Pass) (*Tensor, error) {
 	return out, nil
 }
 
-// picked returns the copy that a plan with lists or masks makes of t.
+// picked applies a plan with lists or masks: it returns a copy.
 func (t *Tensor) picked(p *plan.Pass) (*Tensor, error) {
 	out, done, err := blankLike(p, t.dtype, p.Plan.Shape(), t.view.Shape[len(p.Plan.From()):], t)
 	if err != nil || done {
@@ -70,7 +70,7 @@ func (t *Tensor) picked(p *plan.Pass) (*Tensor, error) {
 	return out, nil
 }
 
-// executed is Execute after the planning of an operation.
+// executed applies a plan that was just made, unless err is not nil.
 func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
@@ -78,14 +78,13 @@ func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
 	return t.Plan().Execute(plan.NewPass(p))
 }
 
-// Index returns the part of t that an index expression selects. The result shares t's memory if the
-// expression has neither a list nor a mask, and is a copy if it has. The errors are
-// shapeops.ErrIndex.
+// Index returns the part of t that an index expression selects. The result is a copy if the
+// expression has a list or a mask; otherwise it shares t's memory. It returns shapeops.ErrIndex.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	return t.executed(plan.Index(t.view.Shape, expr...))
 }
 
-// executedInto is executed into a tensor that the caller owns.
+// executedInto is executed with a destination.
 func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
 	if err != nil {
 		return err
@@ -101,17 +100,17 @@ func (t *Tensor) passedInto(dst *Tensor, p *plan.Pass) error {
 	return tr.Run()
 }
 
-// IndexInto is [Tensor.Index] into a tensor that the caller owns, which must have the dtype and the
-// shape of the result. Its errors are also those of [Transfer]; on an error nothing has changed. In
-// a loop that reuses dst, only headers are allocated, and the numbers of rows that are listed.
+// IndexInto is [Tensor.Index] into dst, which has the dtype and the shape of the result. It also
+// returns the errors of [Transfer]; on an error nothing has changed. In a loop that reuses dst, it
+// allocates only headers and the lists of rows.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	p, err := plan.Index(t.view.Shape, expr...)
 	return t.executedInto(dst, p, err)
 }
 
 // SetIndex writes value, broadcast, to the part of t that an index expression selects. Where a list
-// names a position twice, the last value stays. The errors are shapeops.ErrIndex and of [Transfer];
-// on an error nothing has changed.
+// names a position twice, the last value stays. It returns shapeops.ErrIndex and the errors of
+// [Transfer]; on an error nothing has changed.
 func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	p, err := plan.Index(t.view.Shape, expr...)
 	if err != nil {
@@ -124,10 +123,10 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	return tr.Run()
 }
 
-// AsIndex returns t as a part of an index expression: a bool tensor is a mask over as many dims as
-// it has, an integer tensor a list of positions in t's arrangement. It returns [ErrDType] for other
-// dtypes, and for a bool that is neither 0 nor 1, and [ErrKind] if t is nil. It copies, so that t
-// may change afterwards.
+// AsIndex returns t as a part of an index expression. A bool tensor is a mask over as many dims as
+// it has, an integer tensor a list of positions, whose shape the result takes. It returns
+// [ErrDType] for other dtypes and for a bool that is neither 0 nor 1, and [ErrKind] if t is nil. It
+// copies t, which may change afterwards.
 func (t *Tensor) AsIndex() (ix.Index, error) {
 	switch {
 	case t == nil:
@@ -157,9 +156,9 @@ func maskOf(bits []bool, shape shapeops.Shape) ix.Index {
 	return ix.Mask(bits, shape...)
 }
 
-// Ints returns the elements of an integer tensor, row-major, in memory of their own: what
-// positions, starts and sizes are given as. A uint64 too large for an int becomes the largest int.
-// Ints returns [ErrDType] if t does not hold integers and [ErrKind] if it is nil.
+// Ints returns a copy of the elements of an integer tensor, row-major. A uint64 that int does not
+// hold becomes the largest int. Ints returns [ErrDType] if t does not hold integers and [ErrKind]
+// if it is nil.
 func (t *Tensor) Ints() ([]int, error) {
 	if t == nil {
 		return nil, errNil

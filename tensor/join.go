@@ -7,9 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Join lays xs side by side as p.Join says, in a new tensor. It is what shapeops.Stack, Cat and
-// PadSequence call; t is xs[0]. It returns [ErrDType] if the dtypes differ or do not hold p.Fill,
-// shapeops.ErrShape if the dims after those joined differ, and an error if lent memory is gone.
+// Join joins xs as p.Join says, in a new tensor; t is xs[0]. It implements shapeops.Stack, Cat and
+// PadSequence. It returns [ErrDType] if the dtypes differ or do not hold p.Fill, shapeops.ErrShape
+// if the remaining dims differ, and an error if lent memory cannot be read.
 func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := checkJoin(p, xs); err != nil {
@@ -39,8 +39,8 @@ func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	return out, nil
 }
 
-// copyPart copies x, which next follow, to its place in the joined tensor t, from position start
-// on. Nothing can overlap, since t is new.
+// copyPart copies x to position start of the joined tensor t. next are the tensors that follow x.
+// Nothing overlaps, since t is new.
 func (t *Tensor) copyPart(p *plan.Pass, start int, x *Tensor, next []*Tensor) error {
 	part := t.part(p.Join, start, x)
 	m := move{more: len(next) > 0 && next[0].Size() > 0 && next[0].Lender() == x.Lender()}
@@ -48,7 +48,7 @@ func (t *Tensor) copyPart(p *plan.Pass, start int, x *Tensor, next []*Tensor) er
 	return m.run(p.Workers)
 }
 
-// part returns the view of the joined tensor t that x fills, from position start on.
+// part returns the view of the joined tensor t that x fills at position start.
 func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shapeops.View {
 	v := shapeops.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim()]}
 	if !j.New() {
@@ -60,9 +60,8 @@ func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shapeops.View {
 	return v
 }
 
-// JoinInto lays xs side by side as p.Join says, in dst. It is what shapeops.StackInto, CatInto and
-// PadSequenceInto call; t is xs[0]. Its errors are those of [Tensor.Join] and of [Transfer]; on an
-// error nothing has changed.
+// JoinInto is Join into dst. It implements shapeops.StackInto, CatInto and PadSequenceInto. It also
+// returns the errors of [Transfer]; on an error nothing has changed.
 func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	t := (*Tensor)(v)
 	tr := Transfer{Workers: workersOf(p)}
@@ -72,8 +71,7 @@ func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	return tr.Run()
 }
 
-// AddJoin adds to tr: dst = xs laid side by side as p.Join says. Its errors are those of
-// [Tensor.Join] and of [Transfer].
+// AddJoin adds dst = xs joined as p.Join says. It returns the errors of Join and of [Transfer].
 func (v *verbs) AddJoin(tr *Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	return tr.whole(func() error { return tr.join(dst, p, xs) })
 }
@@ -105,8 +103,7 @@ func (tr *Transfer) join(dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	return nil
 }
 
-// checkJoin returns an error unless xs have one dtype and agree in the dims that the join says
-// nothing about.
+// checkJoin returns an error unless xs have one dtype and agree in all dims but the joined one.
 func checkJoin(p *plan.Pass, xs []*Tensor) error {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return err
@@ -135,7 +132,7 @@ func joinedShape(j *plan.Join, xs []*Tensor) (shapeops.Shape, error) {
 	return j.Joined(len(xs), true, func(i int) shapeops.Shape { return xs[i].view.Shape })
 }
 
-// solid returns the bytes of t's elements if they are in Go memory, in order, without gaps.
+// solid returns the bytes of t's elements if they are contiguous in Go memory.
 func (t *Tensor) solid() ([]byte, bool) {
 	if t.mem.loan != nil || !t.view.IsContiguous() {
 		return nil, false
@@ -143,7 +140,7 @@ func (t *Tensor) solid() ([]byte, bool) {
 	return t.own(t.mem.bytes), true
 }
 
-// own returns the bytes of a contiguous tensor's elements, given those of its memory.
+// own returns the bytes of a contiguous tensor's elements; b is the tensor's memory.
 func (t *Tensor) own(b []byte) []byte {
 	size := t.dtype.Size()
 	return b[t.view.Offset*size : (t.view.Offset+t.Size())*size]

@@ -11,21 +11,20 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ErrJSON is the error of a text that UnmarshalJSON does not read: of a tensor, and of what holds
-// tensors.
+// ErrJSON says that UnmarshalJSON, of a tensor or of a value that holds tensors, got text that it
+// does not read.
 var ErrJSON = jsonscan.ErrSyntax
 
-const logElements = 16 // the most that LogValue shows
+const logElements = 16 // LogValue shows at most these
 
 // MarshalJSON returns dtype, shape and the elements as nested lists, which [Tensor.UnmarshalJSON]
 // reads:
 //
 //	{"dtype":"float32","shape":[2,2],"values":[[0,1],[2,3]]}
 //
-// What JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses its
-// payload. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24
-// elements, for which there is [Tensor.Preview], or more than 400 dims, and [ErrMeta] if t has no
-// elements.
+// An element that JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses
+// its payload. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24
+// elements (use [Tensor.Preview]) or more than 400 dims, and [ErrMeta] if t is on device [Meta].
 func (t *Tensor) MarshalJSON() ([]byte, error) { return t.Verbs().AppendJSON(nil) }
 
 // AppendJSON implements [Verbs].
@@ -40,7 +39,7 @@ func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
 	return t.appendNode(b, `{"dtype":`)
 }
 
-// appendNode appends the object of t, which begins with a text.
+// appendNode appends t as a JSON object that begins with open.
 func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
 	out, err := t.appendLists(append(t.appendHead(b, open), `,"values":`...))
 	if err != nil {
@@ -49,7 +48,7 @@ func (t *Tensor) appendNode(b []byte, open string) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// appendHead appends a text that ends before the dtype, and the fields dtype and shape.
+// appendHead appends open and the fields dtype and shape.
 func (t *Tensor) appendHead(b []byte, open string) []byte {
 	b = jsonlists.AppendText(append(b, open...), t.dtype.String())
 	return jsonlists.AppendInts(append(b, `,"shape":`...), t.view.Shape)
@@ -94,13 +93,13 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalJSON makes t, which must be the zero Tensor, what a text of MarshalJSON says. Fields can
-// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t as it is.
+// UnmarshalJSON sets t, which must be the zero Tensor, from the text of MarshalJSON. Fields may
+// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t unchanged.
 //
-// It returns [ErrJSON], with the byte or the element, if the text is not that of a tensor, has
-// further fields or is a preview; [ErrKind] if t is not the zero Tensor, since a header never
-// changes; and shapeops.ErrShape. On an error nothing has changed, and no memory is taken for
-// elements that the text does not have.
+// It returns [ErrJSON], with the byte or the element, if the text is not a tensor, has unknown
+// fields or is a preview; [ErrKind] if t is not the zero Tensor, since a header never changes; and
+// shapeops.ErrShape. On an error nothing has changed. It allocates memory only for elements that
+// the text contains.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	node, lists, err := jsonlists.Parse(text)
 	switch {
@@ -127,8 +126,8 @@ func (v *verbs) Read(l *jsonlists.Lists) error {
 	return err
 }
 
-// Preview returns a bounded form of t to marshal, for people and their tools. It has dtype, shape
-// and, if there are more than n elements, the first n in a list:
+// Preview returns a json.Marshaler of a bounded form of t, for people and their tools. It has
+// dtype, shape and, if t has more than n elements, the first n of them in a list:
 //
 //	{"preview":3,"dtype":"float32","shape":[84,84],"first":[0,0.5,1]}
 //
@@ -153,12 +152,12 @@ func (t *Tensor) preview(n int) ([]byte, error) {
 	return append(text, '}'), err
 }
 
-// first returns the first n elements of t, which has more, in one dim. It reads less than twice as
-// many.
+// first returns the first n elements of t, which has more, as one dim. It reads fewer than 2n
+// elements.
 func (t *Tensor) first(n int) (*Tensor, error) {
 	v := t.view
 	v.Shape = v.Shape.Clone()
-	after := 1 // the elements of a position that are kept
+	after := 1 // the number of elements kept of each position
 	for i := len(v.Shape) - 1; i >= 0; i-- {
 		v.Shape[i] = min(v.Shape[i], (max(n, 1)-1)/after+1)
 		after *= v.Shape[i]
@@ -170,7 +169,7 @@ func (t *Tensor) first(n int) (*Tensor, error) {
 	return FromBytes(t.dtype, few.mem.bytes[:n*t.dtype.Size()], n)
 }
 
-// LogValue implements slog.LogValuer: a line with dtype, shape and, if they are at most 16, the
+// LogValue implements slog.LogValuer: a line with dtype, shape and, if there are at most 16, the
 // elements.
 func (t *Tensor) LogValue() slog.Value {
 	if t == nil {

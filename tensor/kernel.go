@@ -8,62 +8,64 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Kernel is an operation that looks at elements, or at a mask of them: what it checks, and what
-// it runs. Leafwise of [Verbs] applies it to a tensor, and to each leaf
-// of a dictionary; package arith has the verbs that are made of Kernels.
+// A Kernel is an operation that computes with elements, or with a mask of them: the checks of its
+// operands, and the function that runs. Leafwise of [Verbs] applies it to a tensor, or to each leaf
+// of a dictionary. Package arith consists of Kernels.
 //
-// Safe for concurrent use, as its functions must be.
+// Safe for concurrent use if its functions are.
 type Kernel struct {
-	// Op names the operation in errors, and Others its operands after the first.
+	// Op is the name of the operation in errors; Others are the names of the operands after the
+	// first.
 	Op     string
 	Others []string
 
-	// Check returns the dtype and the shape of what the kernel makes of xs, or why it cannot. The
-	// first of xs is what Leafwise is called on, and has lead batch dims: those of the dictionary
-	// whose leaf it is, none for a tensor by itself. The others have its shape, or that of a
-	// scalar, unless they are Free. With Elements, the shape is that of the first.
+	// Check returns the dtype and the shape of the result for operands xs, or why there is none.
+	// xs[0] is the value that Leafwise was called on. Its first lead dims are the batch dims of the
+	// dictionary that holds it; lead is 0 for a tensor by itself. The other operands have the shape
+	// of xs[0], or of a scalar, unless they are Free. With Elements, the result has the shape of
+	// xs[0].
 	Check func(xs []*Tensor, lead int) (DType, shapeops.Shape, error)
 
-	// Elements works on some elements of the result and those of xs at the same positions, if each
-	// element depends on no others. It is called by several goroutines at a time.
+	// Elements computes a block of the result from the operands at the same positions, where each
+	// element depends on no others. Several goroutines call it at a time.
 	Elements func(b *Block) error
 
-	// Weight is about how many times as long as a copy Elements takes. The higher it is, the
-	// smaller are the results for which a second core pays. 0 means 1.
+	// Weight is the cost of Elements relative to a copy. The higher it is, the smaller are the
+	// results for which a second core is used. 0 means 1.
 	Weight int
 
-	// Free leaves tensors among the other operands, and the shapes of dictionaries, as they are:
-	// Check says what they must be. By default they broadcast to the first.
+	// Free leaves the other operands unbroadcast, and allows dictionaries of any shape: Check says
+	// what their shapes must be. By default they broadcast to the first.
 	Free bool
 
-	// Whole sets dst, which Check gave dtype and shape, if there is no Elements. dst may be xs[0],
-	// unless the kernel may fail. For several leaves in memory that is there, it works on new
-	// memory, which is copied once it has not failed for any.
+	// Whole sets dst, whose dtype and shape are those that Check returned. It runs where there is
+	// no Elements. dst may be xs[0], unless the kernel may fail. With a destination and several
+	// leaves, Whole sets new memory, which is copied once no leaf has failed.
 	Whole func(dst *Tensor, xs []*Tensor, lead int) error
 
-	// Rowwise says of Whole that each row of the result, as lead dims number them, is made of that
-	// row of xs alone: so it may be run on the values of a ragged tensor.
+	// Rowwise says of Whole that row i of the result depends on row i of xs alone, where rows are
+	// numbered along the lead dims. Then it can run on the values of a ragged tensor.
 	Rowwise bool
 
 	// Fails reports whether Elements or Whole may return an error for operands of the dtypes of xs.
-	// Then it is tried before memory that is there is written. Nil means never.
+	// Such a kernel is tried before it overwrites memory. Nil means never.
 	Fails func(xs []*Tensor) bool
 
-	// Batch says what becomes of the batch shape of a dictionary, and of each in it. Nil means that
-	// it stays, and with it what is no tensor.
+	// Batch returns what happens to the batch shape of a dictionary and of each inner one. Nil
+	// means that the batch shape stays, and so do values that are not tensors.
 	Batch func(batch shapeops.Shape) (*plan.Reduction, error)
 
-	// Missing is what stands for a leaf that one of several dictionaries lacks: a number or a bool.
-	// By default that is an error.
+	// Missing is the number or bool that replaces a leaf which one of several dictionaries lacks.
+	// Without it a missing leaf is an error.
 	Missing any
 
-	// Select plans which rows of values that are not tensors come from the first operand; the
-	// others come from the last, if that is a dictionary too. Without it, such values stay as they
-	// are.
+	// Select plans which rows of a value that is not a tensor come from the first operand; the
+	// other rows come from the last operand, if that is a dictionary. Without it, such values stay
+	// as they are.
 	Select func() (*plan.Plan, error)
 }
 
-// Valid returns [ErrKind] unless there is a kernel that makes something.
+// Valid returns [ErrKind] unless k has a Check and one of Elements and Whole.
 func (k *Kernel) Valid() error {
 	if k == nil || k.Check == nil || k.Elements == nil && k.Whole == nil {
 		return fmt.Errorf("%w: got a kernel without Check, or without Elements and Whole", ErrKind)
@@ -71,7 +73,7 @@ func (k *Kernel) Valid() error {
 	return nil
 }
 
-// Other returns what errors call the i-th operand after the first.
+// Other returns the name of the i-th operand after the first, for errors.
 func (k *Kernel) Other(i int) string {
 	if i < len(k.Others) {
 		return k.Others[i]
@@ -79,7 +81,7 @@ func (k *Kernel) Other(i int) string {
 	return fmt.Sprintf("operand %d", i+1)
 }
 
-// checked is Check, with a result that can be made.
+// checked is Check, followed by a check that the result can be made.
 func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) {
 	d, shape, err := k.Check(xs, lead)
 	if err != nil {
@@ -103,10 +105,9 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 // fails reports whether the kernel may return an error for xs while it runs.
 func (k *Kernel) fails(xs []*Tensor) bool { return k.Fails != nil && k.Fails(xs) }
 
-// Leafwise returns what a kernel makes of t and others, each of which is a tensor, broadcast to the
-// shape of t, or a number or bool, which [ScalarOf] makes an element of t's dtype. The result is
-// new. Its errors are those of ScalarOf, shapeops.ErrShape if a tensor does not broadcast, and
-// those of the kernel.
+// Leafwise applies k to t and others, and returns a new tensor. Each of others is a tensor,
+// broadcast to the shape of t, or a number or bool, which [ScalarOf] converts to t's dtype. It
+// returns the errors of ScalarOf and of k, and shapeops.ErrShape if a tensor does not broadcast.
 func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := k.Valid(); err != nil {
@@ -117,10 +118,10 @@ func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	return out, k.named(err)
 }
 
-// LeafwiseInto is Leafwise into a tensor that the caller owns, which must have the dtype
-// and the shape of the result. An operand in its memory is copied first, unless each element lies
-// where its result goes; if elements of more than 64 MiB are as wide as those of the result, that
-// is [ErrOverlap]. Its errors are also those of [Transfer]; on an error nothing has changed.
+// LeafwiseInto is Leafwise into dst, which has the dtype and the shape of the result. An operand in
+// dst's memory is copied first, unless each of its elements lies where its result goes. It returns
+// [ErrOverlap] if more than 64 MiB of elements as wide as the result would have to be copied, and
+// the errors of [Transfer]. On an error nothing has changed.
 func (v *verbs) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
 	t := (*Tensor)(v)
 	if err := k.Valid(); err != nil {
@@ -134,7 +135,7 @@ func (v *verbs) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
 	return k.named(tr.Run())
 }
 
-// named returns an error with the name of the operation.
+// named adds the name of the operation to an error.
 func (k *Kernel) named(err error) error {
 	if err == nil || k.Op == "" {
 		return err
@@ -142,8 +143,8 @@ func (k *Kernel) named(err error) error {
 	return fmt.Errorf("%s: %w", k.Op, err)
 }
 
-// run sets dst, which shares no memory with xs unless it may: at once, in the given block, if all
-// elements lie in order and are not worth a second core, otherwise block by block.
+// run sets dst, which shares no memory with xs unless the kernel allows it. If all elements are
+// contiguous and too few for a second core, it runs once, on b; otherwise block by block.
 func (k *Kernel) run(b *straightBlock, dst *Tensor, xs []*Tensor, lead, workers int) error {
 	switch {
 	case k.Elements == nil:
@@ -156,10 +157,10 @@ func (k *Kernel) run(b *straightBlock, dst *Tensor, xs []*Tensor, lead, workers 
 	return newLanes(k, dst, xs).run(workers)
 }
 
-// parallelBytes is where a second core begins to pay for the kernel.
+// parallelBytes is the size of a result from which a second core is used.
 func (k *Kernel) parallelBytes() int { return parallelBytes / max(1, k.Weight) }
 
-// kernel adds a kernel, whose result and operands have been checked.
+// kernel adds a kernel whose result and operands are checked.
 func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor, lead int) error {
 	t := &kernelTask{kernel: k, dst: dst, xs: xs, lead: lead, apart: make([]bool, len(xs))}
 	for i, x := range xs {
@@ -180,18 +181,18 @@ func (tr *Transfer) kernel(k *Kernel, dst *Tensor, xs []*Tensor, lead int) error
 	return nil
 }
 
-// A kernelTask runs a kernel on operands that have been checked.
+// A kernelTask runs a kernel on checked operands.
 type kernelTask struct {
 	kernel *Kernel
 	dst    *Tensor
 	xs     []*Tensor
 	lead   int
-	apart  []bool    // of xs, those that are copied first, since dst lies in their memory
+	apart  []bool    // of xs: copied first, since dst overlaps it
 	ready  []*Tensor // xs, or copies
-	made   *Tensor   // the result of one that can fail, before it is copied
+	made   *Tensor   // the result of a kernel that can fail, before it is copied to dst
 }
 
-// prepare copies operands, and makes the result of a kernel that can fail.
+// prepare copies operands that overlap dst, and runs a kernel that can fail.
 func (t *kernelTask) prepare(alone bool, workers int) (err error) {
 	t.ready, t.made = slices.Clone(t.xs), nil
 	for i, x := range t.ready {
@@ -213,7 +214,7 @@ func (t *kernelTask) prepare(alone bool, workers int) (err error) {
 	return t.kernel.Whole(t.made, t.ready, t.lead)
 }
 
-// try runs the kernel to see whether it fails.
+// try runs the kernel without storing the result, to see whether it fails.
 func (t *kernelTask) try(workers int) error {
 	if t.dst.Size() == 0 {
 		return nil

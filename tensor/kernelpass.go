@@ -8,9 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A KernelPass carries a kernel over several tensors, the leaves of a dictionary. A number among
-// the operands is made an element once for each dtype, and results lie in blocks as [Furnish] says
-// of copies. It serves one operation. Not safe for concurrent use.
+// A KernelPass applies a kernel to several tensors, the leaves of a dictionary. It converts a
+// number among the operands once for each dtype, and allocates results in blocks, as [Furnish] does
+// for copies. It serves one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel  *Kernel
 	pass    *plan.Pass // or nil, for one tensor
@@ -19,24 +19,24 @@ type KernelPass struct {
 	block   straightBlock
 }
 
-// A scalarAs is an operand, by its position, as an element of a dtype.
+// A scalarAs identifies a number converted to a dtype, by its position among the operands.
 type scalarAs struct {
 	operand int
 	dtype   DType
 	element *Tensor
 }
 
-// NewKernelPass returns a pass of k, which must pass [CheckKernel].
+// NewKernelPass returns a pass of k, for which Kernel.Valid returns nil.
 func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: NewPass(nil)} }
 
-// Expect says that [KernelPass.Make], of a pass that [NewKernelPass] returned, will be called with
-// a tensor of so many bytes.
+// Expect announces one call of [KernelPass.Make] with a tensor of bytes bytes. The pass must come
+// from [NewKernelPass].
 func (p *KernelPass) Expect(bytes int) {
 	p.pass.Expect(1)
 	roomOf(p.pass).expect(bytes)
 }
 
-// Make is Leafwise of t, a leaf of a dictionary with lead batch dims.
+// Make is Leafwise on t, a leaf of a dictionary with lead batch dims.
 func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 	xs, err := p.operands(p.xs[:0], t, others)
 	if err != nil {
@@ -57,8 +57,8 @@ func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 	return out, nil
 }
 
-// blank returns a new result, or a finished one on device [Meta]. It shares the numbers of a view
-// with the first operand if they are the same: nothing changes those of a tensor.
+// blank returns a new result; done is true if it is on device [Meta] and complete. It shares the
+// shape and strides of the first operand where they are the same, since they never change.
 func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Tensor, done bool, err error) {
 	x := xs[0]
 	n := x.Size() * d.Size()
@@ -76,10 +76,10 @@ func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Te
 	return out, false, nil
 }
 
-// identical reports whether two shapes are one.
+// identical reports whether two shapes are the same slice.
 func identical(a, b shapeops.Shape) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// To adds to tr: dst = what the kernel makes of t, as [Tensor.LeafwiseInto] does.
+// To adds dst = the kernel applied to t and others, as LeafwiseInto of [Verbs] does.
 func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) error {
 	xs, err := p.operands(make([]*Tensor, 0, 1+len(others)), t, others)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) er
 	return tr.kernel(p.kernel, dst, xs, lead)
 }
 
-// operands appends t and others, broadcast to its shape unless the kernel leaves them free.
+// operands appends t and others to xs, broadcast to t's shape unless the kernel is Free.
 func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor, error) {
 	if err := p.kernel.Valid(); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (p *KernelPass) operand(t *Tensor, i int, other any) (*Tensor, error) {
 	return &Tensor{dtype: x.dtype, view: view, mem: x.mem}, nil
 }
 
-// scalar returns a number as an element of a dtype.
+// scalar returns operand i, the number v, as an element of dtype d.
 func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 	for _, s := range p.scalars {
 		if s.operand == i && s.dtype == d {
@@ -158,13 +158,13 @@ func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 	return x, err
 }
 
-// A straightBlock is a block of all elements, with room for its lanes.
+// A straightBlock is a block of all elements, with memory for its lanes.
 type straightBlock struct {
 	Block
 	room [4]Lane
 }
 
-// lineUp makes b the block of all elements, and reports whether they lie in order, in memory of Go.
+// lineUp sets b to the block of all elements. It reports whether they are contiguous in Go memory.
 func (b *straightBlock) lineUp(dst *Tensor, xs []*Tensor) bool {
 	n := dst.Size()
 	to, ok := dst.straight(n)
@@ -177,8 +177,8 @@ func (b *straightBlock) lineUp(dst *Tensor, xs []*Tensor) bool {
 	return ok
 }
 
-// straight returns the n elements of t, or its only one, as they lie, or false if they lie
-// otherwise.
+// straight returns the n elements of t, or its only one, as a lane that aliases t, or false if they
+// are not contiguous.
 func (t *Tensor) straight(n int) (Lane, bool) {
 	l := Lane{DType: t.dtype}
 	size := t.Size()

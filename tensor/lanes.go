@@ -13,20 +13,21 @@ import (
 // contiguous.
 const blockElements = 1 << 14
 
-// lanes runs a kernel on the elements of a result and its operands, which all have one shape, block
-// by block. The last two dims, joined where all lie alike, are the rows and the elements in them.
+// lanes runs a kernel block by block on a result and its operands, which all have one shape. The
+// last two dims, after joining dims that are laid out alike everywhere, are the rows of blocks and
+// the elements in rows.
 type lanes struct {
 	kernel *Kernel
-	all    []lane // the result first
+	all    []lane // the result, then the operands
 	outer  []int  // sizes of the dims before the last two
 	rows   int
 	width  int
-	step   [2]int // rows and elements of a block
-	bytes  int    // of the result
-	dry    bool   // the result goes nowhere: the kernel only says whether it fails
+	step   [2]int // number of rows and of elements in a row of a block
+	bytes  int    // size of the result
+	dry    bool   // discard the result: run only to see whether the kernel fails
 }
 
-// A lane is one of lanes: where its elements lie.
+// A lane says where the elements of the result, or of an operand, lie.
 type lane struct {
 	mem    memory
 	bytes  []byte
@@ -37,7 +38,7 @@ type lane struct {
 	row, x int   // strides
 }
 
-// newLanes lines up dst and xs.
+// newLanes returns the lanes of dst and xs.
 func newLanes(k *Kernel, dst *Tensor, xs []*Tensor) *lanes {
 	l := &lanes{kernel: k, rows: 1, width: 1, bytes: dst.ByteSize()}
 	views := []shapeops.View{dst.view}
@@ -67,7 +68,7 @@ func laneOf(t *Tensor) lane {
 	return lane{mem: t.mem, dtype: t.dtype, size: t.dtype.Size(), start: t.view.Offset}
 }
 
-// stretched returns t's view, or for a scalar one of a shape that repeats it.
+// stretched returns t's view; for a scalar, a view that repeats it to shape.
 func (t *Tensor) stretched(shape shapeops.Shape) shapeops.View {
 	if len(t.view.Shape) > 0 || len(shape) == 0 {
 		return t.view
@@ -75,8 +76,8 @@ func (t *Tensor) stretched(shape shapeops.Shape) shapeops.View {
 	return shapeops.View{Shape: shape, Strides: make([]int, len(shape)), Offset: t.view.Offset}
 }
 
-// joinAlike returns the dims of several views of one shape, joined where all of them lie alike, and
-// without those of size 1.
+// joinAlike returns the dims of several views of one shape, without dims of size 1, joining
+// neighbours that are evenly spaced in all views.
 func joinAlike(shape shapeops.Shape, views []shapeops.View) (sizes []int, strides [][]int) {
 	strides = make([][]int, len(views))
 	for dim, size := range shape {
@@ -113,7 +114,7 @@ func (l *lanes) per(a *lane) (Per, bool) {
 	return PerElement, false
 }
 
-// run does all blocks, on at most so many cores.
+// run does all blocks on at most most cores.
 func (l *lanes) run(most int) error {
 	cores := workers.Count(most, min(l.bytes/l.kernel.parallelBytes()+1, l.rows*l.width))
 	switch {
@@ -150,7 +151,7 @@ func (l *lanes) run(most int) error {
 	return nil
 }
 
-// gathers reports whether a lane is not contiguous.
+// gathers reports whether some lane is not contiguous.
 func (l *lanes) gathers() bool {
 	for i := range l.all {
 		if per, direct := l.per(&l.all[i]); !direct || i == 0 && per != PerElement {
@@ -160,7 +161,7 @@ func (l *lanes) gathers() bool {
 	return false
 }
 
-// hold borrows the memory of all lanes until release.
+// hold borrows the memory of all lanes until release is called.
 func (l *lanes) hold() (release func(), err error) {
 	held := 0
 	release = func() {
@@ -182,14 +183,14 @@ func (l *lanes) hold() (release func(), err error) {
 	return release, nil
 }
 
-// blocks returns how many blocks there are.
+// blocks returns the number of blocks.
 func (l *lanes) blocks() int {
 	return shapeops.Shape(l.outer).Size() * ceilDiv(l.rows, l.step[0]) * ceilDiv(l.width, l.step[1])
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-// guarded does blocks lo to hi. A fault in lent memory is an error that names it.
+// guarded does blocks lo to hi. A fault in lent memory is an error with the lender's name.
 func (l *lanes) guarded(lo, hi int) error {
 	lent := false
 	for i := range l.all {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// laid returns the copy that a plan lays together of t.
+// laid applies a plan that lays pieces together: it returns a copy.
 func (t *Tensor) laid(p *plan.Pass) (*Tensor, error) {
 	fill, err := filler(p, t.dtype)
 	if err != nil {
@@ -38,8 +38,9 @@ func (t *Tensor) laid(p *plan.Pass) (*Tensor, error) {
 	return out, nil
 }
 
-// paddedRows makes t, which is new, the rows of x that a plan keeps, with padding before and after
-// them, or returns false if the plan does more, or a second core would pay.
+// paddedRows sets t, which is new, to the rows of x that a plan keeps, with padding before and
+// after them. It returns false, and does nothing, if the plan does more than that, or if a second
+// core would pay.
 func (t *Tensor) paddedRows(p *plan.Pass, x, fill *Tensor) bool {
 	before, start, n, ok := p.Plan.PadsRows()
 	from, solid := x.solid()
@@ -55,7 +56,7 @@ func (t *Tensor) paddedRows(p *plan.Pass, x, fill *Tensor) bool {
 	return true
 }
 
-// lay adds what sets dst to what a plan lays together of t.
+// lay adds the copies and the padding of a plan that lays pieces of t together in dst.
 func (tr *Transfer) lay(dst, t *Tensor, p *plan.Pass) error {
 	fill, err := filler(p, t.dtype)
 	if err != nil {
@@ -76,7 +77,7 @@ func (tr *Transfer) lay(dst, t *Tensor, p *plan.Pass) error {
 	})
 }
 
-// piece makes m the move of a piece of a plan.
+// piece sets m to the move of piece i of a plan.
 func (m *move) piece(p *plan.Pass, i int, to, from *Tensor) error {
 	at, err := p.Piece(i, to.view, from.view)
 	if err != nil {
@@ -86,7 +87,7 @@ func (m *move) piece(p *plan.Pass, i int, to, from *Tensor) error {
 	return nil
 }
 
-// gap makes m the move that fills a gap of a plan with the one element of fill.
+// gap sets m to the move that fills gap i of a plan with the only element of fill.
 func (m *move) gap(p *plan.Pass, i int, to, fill *Tensor) error {
 	v, err := p.Gap(i, to.view)
 	if err != nil {
@@ -98,8 +99,8 @@ func (m *move) gap(p *plan.Pass, i int, to, fill *Tensor) error {
 
 type fillKey DType
 
-// filler returns what a pass fills gaps of a dtype with: a tensor of one element. The pass keeps it
-// for the next.
+// filler returns the tensor of one element that fills gaps of dtype d. The pass keeps it for later
+// calls.
 func filler(p *plan.Pass, d DType) (*Tensor, error) {
 	if p.Join == nil {
 		if _, gaps := p.Plan.Pieces(); gaps == 0 && p.Fill == nil && p.Fills == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Map returns the tensor of t's shape whose elements are fn of t's:
+// Map returns a new tensor of t's shape, with fn applied to each element of t:
 //
 //	t [F...] -> [F...]
 //
-// The result is new. fn is called for one element after the other, in row-major order. A panic of
-// fn is an error that says for which element, and wraps what was panicked if that is an error. Map
-// returns [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor 1, [ErrMeta] if t
-// has no elements, and [ErrKind] if t or fn is nil.
+// fn is called for one element after another, in row-major order. If fn panics, Map returns an
+// error that names the element, and that wraps the panic value if it is an error. Map returns
+// [ErrDType] if t does not hold T, or holds a bool that is neither 0 nor 1, [ErrMeta] if t is on
+// device [Meta], and [ErrKind] if t or fn is nil.
 func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
 	if err := checkOperand[T](t); err != nil {
 		return nil, err
@@ -36,13 +36,12 @@ func Map[T, U Elem](t *Tensor, fn func(T) U) (*Tensor, error) {
 	return out, nil
 }
 
-// MapInto is [Map] into a tensor that the caller owns, which has t's shape and holds U:
+// MapInto is [Map] into dst, which has t's shape and holds U:
 //
 //	t [F...], dst [F...]
 //
-// dst may be t, or lie in its memory in any way: fn has been called for all elements before the
-// first is set. The errors of MapInto are those of Map and of [Transfer]; on an error nothing has
-// changed.
+// dst may be t, or overlap it in any way: fn is called for all elements before the first is set. It
+// also returns the errors of [Transfer]; on an error nothing has changed.
 func MapInto[T, U Elem](dst, t *Tensor, fn func(T) U) error {
 	if err := checkOperand[T](t); err != nil {
 		return err
@@ -57,8 +56,8 @@ func MapInto[T, U Elem](dst, t *Tensor, fn func(T) U) error {
 	return dst.CopyFrom(out)
 }
 
-// Map2 returns the tensor of a's shape whose elements are fn of those of a and of b, which
-// broadcasts to that shape:
+// Map2 returns a new tensor of a's shape, with fn applied to the elements of a and of b at each
+// position. b broadcasts to a's shape:
 //
 //	a [F...], b -> [F...]
 //
@@ -76,11 +75,9 @@ func Map2[A, B, U Elem](a, b *Tensor, fn func(A, B) U) (*Tensor, error) {
 	})
 }
 
-// Map3 returns the tensor of a's shape whose elements are fn of those of a, b and c:
+// Map3 is [Map2] with a third tensor:
 //
 //	a [F...], b, c -> [F...]
-//
-// It is otherwise like [Map2].
 func Map3[A, B, C, U Elem](a, b, c *Tensor, fn func(A, B, C) U) (*Tensor, error) {
 	xs, err := operandsOf(fn == nil, operandOf[A](a), operandOf[B](b), operandOf[C](c))
 	if err != nil {
@@ -94,7 +91,7 @@ func Map3[A, B, C, U Elem](a, b, c *Tensor, fn func(A, B, C) U) (*Tensor, error)
 	})
 }
 
-// A cursor says which element fn is called for: i, counted from the first after those done.
+// A cursor is the element that fn is called for: number i after the first done elements.
 type cursor struct{ done, i int }
 
 // map1 sets each element of to.
@@ -105,7 +102,7 @@ func map1[T, U Elem](to []U, x []T, fn func(T) U, at *cursor) {
 	}
 }
 
-// map2 sets each element of to, going on in x and y by so many elements, mostly one.
+// map2 sets each element of to. It advances x by dx elements and y by dy, mostly 1.
 func map2[A, B, U Elem](to []U, x []A, y []B, dx, dy int, fn func(A, B) U, at *cursor) {
 	if dx == 1 && dy == 1 {
 		for i := range to {
@@ -122,7 +119,7 @@ func map2[A, B, U Elem](to []U, x []A, y []B, dx, dy int, fn func(A, B) U, at *c
 	}
 }
 
-// map3 is map2 of three.
+// map3 is map2 with a third slice.
 func map3[A, B, C, U Elem](to []U, x []A, y []B, z []C, dx, dy, dz int, fn func(A, B, C) U, at *cursor) {
 	j, k, l := 0, 0, 0
 	for i := range to {
@@ -134,7 +131,7 @@ func map3[A, B, C, U Elem](to []U, x []A, y []B, z []C, dx, dy, dz int, fn func(
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", ErrKind)
 
-// checkOperand returns an error unless t has elements of type T.
+// checkOperand returns an error unless t holds elements of T.
 func checkOperand[T Elem](t *Tensor) error {
 	err := checkElem[T](t)
 	if err == nil && t.Device() == Meta {
@@ -143,7 +140,7 @@ func checkOperand[T Elem](t *Tensor) error {
 	return err
 }
 
-// checkResult returns an error unless t has the shape, and elements of type U that can be set.
+// checkResult returns an error unless t has the shape, holds elements of U, and can be written.
 func checkResult[U Elem](t *Tensor, shape shapeops.Shape) error {
 	if err := checkOperand[U](t); err != nil {
 		return err

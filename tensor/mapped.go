@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// An operand is one of the tensors that a function is called for, and what is wrong with it.
+// An operand is a tensor that a function is mapped over, and the error of checking it.
 type operand struct {
 	t   *Tensor
 	err error
@@ -18,7 +18,7 @@ type operand struct {
 
 func operandOf[T Elem](t *Tensor) operand { return operand{t, checkOperand[T](t)} }
 
-// operandsOf returns tensors, broadcast to the shape of the first.
+// operandsOf returns the operands' tensors, broadcast to the shape of the first.
 func operandsOf(noFunc bool, xs ...operand) ([]*Tensor, error) {
 	all := make([]*Tensor, len(xs))
 	for i, x := range xs {
@@ -39,7 +39,7 @@ func operandsOf(noFunc bool, xs ...operand) ([]*Tensor, error) {
 	return all, nil
 }
 
-// ordinal returns an error of the i-th operand.
+// ordinal adds to an error the number of the operand.
 func ordinal(i int, err error) error {
 	if i == 0 {
 		return err
@@ -63,7 +63,7 @@ func mapped[U Elem](xs []*Tensor, loop func(b *Block, to []U, at *cursor)) (*Ten
 			return err
 		}}
 		b := new(straightBlock)
-		if b.lineUp(out, xs) { // of any size, as one goroutine does it
+		if b.lineUp(out, xs) { // of any size: one goroutine calls fn in order
 			return k.Elements(&b.Block)
 		}
 		return k.run(b, out, xs, 0, 1)
@@ -74,8 +74,7 @@ func mapped[U Elem](xs []*Tensor, loop func(b *Block, to []U, at *cursor)) (*Ten
 	return out, nil
 }
 
-// whichOperand returns err with the operand, and the position in it, of a byte that is not a bool,
-// if that is what err says.
+// whichOperand adds to err, if it is about a byte that is not a bool, the operand and the position.
 func whichOperand(err error, xs []*Tensor) error {
 	for i, x := range xs {
 		if which := x.whichBool(err); which != err {
@@ -85,7 +84,7 @@ func whichOperand(err error, xs []*Tensor) error {
 	return err
 }
 
-// checkLanes returns ErrDType if an operand has a bool that is none.
+// checkLanes returns ErrDType if an operand has an invalid bool.
 func checkLanes(b *Block) error {
 	for _, l := range b.Src {
 		if l.DType != Bool {
@@ -101,8 +100,8 @@ func checkLanes(b *Block) error {
 // A column is the elements of an operand in a block.
 type column[T Elem] struct {
 	s    []T
-	row  int // elements from row to row
-	step int // elements from one to the next in a row
+	row  int // distance between rows
+	step int // distance between elements of a row
 }
 
 func columnOf[T Elem](b *Block, operand int) column[T] {
@@ -117,11 +116,11 @@ func columnOf[T Elem](b *Block, operand int) column[T] {
 	return column[T]{s, b.Width, 1}
 }
 
-// from returns the elements from a row on.
+// from returns the elements from row row on.
 func (c column[T]) from(row int) []T { return c.s[row*c.row:] }
 
-// rowsOf returns an iterator over the rows of a block, with what is to be set: one row if all
-// columns go on evenly.
+// rowsOf returns an iterator over the rows of a block, each with the part of to that it sets. If
+// all columns continue evenly, the block is one row.
 func rowsOf[U Elem](b *Block, to []U, at *cursor) iter.Seq2[int, []U] {
 	width := len(to)
 	for _, l := range b.Src {
@@ -137,8 +136,7 @@ func rowsOf[U Elem](b *Block, to []U, at *cursor) iter.Seq2[int, []U] {
 	}
 }
 
-// caught returns what fn does, or, if that panics, an error that says for which element of a tensor
-// of that shape.
+// caught returns the error of fn. If fn panics, the error names the element of a tensor of shape.
 func caught(shape shapeops.Shape, fn func(at *cursor) error) (err error) {
 	var at cursor
 	defer func() {
@@ -150,13 +148,13 @@ func caught(shape shapeops.Shape, fn func(at *cursor) error) (err error) {
 	return fn(&at)
 }
 
-// A panicAt says for which element a function panicked.
+// A panicAt is the panic of a function, and the element that it was called for.
 type panicAt struct {
 	at    []int
 	cause *workers.PanicError
 }
 
-// Error returns the text: the position and the value.
+// Error returns the position and the panic value.
 func (e *panicAt) Error() string { return fmt.Sprintf("element %v: panic: %v", e.at, e.cause.Value) }
 
 // Unwrap returns the panic, which wraps its value if that is an error.

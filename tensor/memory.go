@@ -10,46 +10,47 @@ import (
 )
 
 // A Lender owns memory that Go does not manage, such as a mapped file, and lends it to tensors. Its
-// methods must be safe for concurrent use, and its type comparable: mostly a pointer. A Lender that
-// is a fmt.Stringer is named in errors.
+// methods must be safe for concurrent use, and its type must be comparable, usually a pointer.
+// Errors name a Lender that is a fmt.Stringer.
 //
-// It lends the same bytes each time, and loans nest: an operation may borrow again what it has
-// borrowed. Elements that are not aligned for their type can be copied, and read through [Read] and
-// [Map]; [Of] refuses them.
+// A Lender returns the same bytes each time. Loans nest: an operation may borrow memory that it has
+// borrowed already. Elements that are not aligned for their type can be copied, and read through
+// [Read] and [Map]; [Of] refuses them.
 //
-// Two tensors are taken to share memory only if their Lenders are equal, unless a Lender says more
-// by a method Identity() any, whose comparable result is equal for Lenders of the same memory.
+// Optional methods:
 //
-// A Lender whose memory can vanish without a fault, as that of a file that is cut, says so by a
-// method Intact() error, which an operation calls after it has read or written the memory and
-// before it gives it back; its error is that of the operation. One that keeps facts about its
-// memory, such as checksums, says so by a method Touch() error, which an operation calls between
-// Borrow and writing to the memory; after an error nothing is written.
+//   - Identity() any: two tensors share memory if their Lenders are equal, or if the comparable
+//     results of Identity are.
+//   - Intact() error: for memory that can vanish without a fault, such as a file that is
+//     truncated. An operation calls it after it has used the memory and before Return, and
+//     returns its error.
+//   - Touch() error: for a Lender that keeps facts about its memory, such as checksums. An
+//     operation calls it after Borrow and before it writes; after an error it writes nothing.
 type Lender interface {
-	// Borrow returns the memory, valid until the matching Return, or an error if there is none, now
-	// or any more. No Return follows an error.
+	// Borrow returns the memory, valid until the matching Return. An error says that there is no
+	// memory yet, or no more; no Return follows it.
 	Borrow() ([]byte, error)
 	// Return ends a Borrow.
 	Return()
-	// Pin returns the memory, valid until the owner ends it: a slice that escapes to the user. No
-	// Return follows.
+	// Pin returns the memory for a slice that escapes to the user, valid until the owner ends it.
+	// No Return follows.
 	Pin() ([]byte, error)
 	// ReadOnly reports whether the memory must not be written.
 	ReadOnly() bool
 }
 
-// memory is what the elements of a tensor lie in: a slice, or what was lent.
+// memory holds the elements of a tensor: a Go slice, or a loan.
 type memory struct {
 	bytes []byte
 	loan  *loan // or nil, if Go manages the memory
 }
 
-// A loan is a part of what a lender lends.
+// A loan is a part of a lender's memory.
 type loan struct {
 	lender Lender
-	start  int    // bytes of the lender's memory before the part
-	size   int    // bytes of the part
-	held   []byte // the part, if it is borrowed for as long as the loan is used
+	start  int    // offset of the part in the lender's memory, in bytes
+	size   int    // size of the part in bytes
+	held   []byte // the part, if it is borrowed for the lifetime of the loan
 }
 
 // borrow returns the bytes of m; giveBack must follow.
@@ -70,7 +71,7 @@ func (m memory) borrow() ([]byte, error) {
 	return b, err
 }
 
-// borrowToWrite is borrow of memory that is going to be written.
+// borrowToWrite is borrow for writing.
 func (m memory) borrowToWrite() ([]byte, error) {
 	b, err := m.borrow()
 	if err != nil || m.loan == nil {
@@ -91,8 +92,8 @@ func (m memory) giveBack() {
 	}
 }
 
-// hold returns m borrowed in that way once for all that is done with the result, so that its lender
-// can refuse none of it, until release.
+// hold calls borrow once, and returns m with that loan held until release is called. Operations on
+// the result cannot fail to borrow.
 func (m memory) hold(borrow func(memory) ([]byte, error)) (held memory, release func(), err error) {
 	b, err := borrow(m)
 	if err != nil || m.loan == nil {
@@ -101,7 +102,7 @@ func (m memory) hold(borrow func(memory) ([]byte, error)) (held memory, release 
 	return memory{loan: &loan{m.loan.lender, m.loan.start, m.loan.size, b}}, m.giveBack, nil
 }
 
-// pin returns the bytes of m for good.
+// pin returns the bytes of m, which stay valid until the owner ends them.
 func (m memory) pin() ([]byte, error) {
 	if m.loan == nil {
 		return m.bytes, nil
@@ -113,7 +114,7 @@ func (m memory) pin() ([]byte, error) {
 	return m.loan.part(b)
 }
 
-// part returns the bytes of the loan, given all that the lender lends.
+// part returns the loan's part of b, the lender's memory.
 func (m *loan) part(b []byte) ([]byte, error) {
 	if len(b) < m.start || len(b)-m.start < m.size {
 		return nil, m.named(fmt.Errorf("%w: got %d bytes lent, want %d", ErrLayout, len(b), m.start+m.size))
@@ -121,7 +122,7 @@ func (m *loan) part(b []byte) ([]byte, error) {
 	return b[m.start : m.start+m.size : m.start+m.size], nil
 }
 
-// identity returns what is equal for lenders of the same memory, as far as they say.
+// identity returns a value that is equal for lenders that say they have the same memory.
 func identity(l Lender) any {
 	if known, ok := l.(interface{ Identity() any }); ok {
 		return known.Identity()
@@ -129,7 +130,7 @@ func identity(l Lender) any {
 	return l
 }
 
-// shift returns how many bytes after the start of a that of b lies, and whether they share a byte.
+// shift returns the offset of b's start from a's start in bytes, and whether a and b share a byte.
 func shift(a, b memory) (int, bool) {
 	if a.loan == nil || b.loan == nil {
 		return cast.Shift(a.bytes, b.bytes)
@@ -140,7 +141,7 @@ func shift(a, b memory) (int, bool) {
 	return y.start - x.start, !apart && !empty && identity(x.lender) == identity(y.lender)
 }
 
-// checkWritable returns ErrReadOnly, with what to do, if m must not be written.
+// checkWritable returns ErrReadOnly, which says what to do, if m is read-only.
 func (m memory) checkWritable() error {
 	if m.loan == nil || !m.loan.lender.ReadOnly() {
 		return nil
@@ -151,12 +152,12 @@ func (m memory) checkWritable() error {
 	return fmt.Errorf("%w: Clone it; of a memmap dataset, open with Writable", ErrReadOnly)
 }
 
-// use calls fn with the bytes of t's memory, to read them. A fault in lent memory, as of a file
-// that another process cut, is an error, and so is memory that was not all there. fn uses t's
-// elements only.
+// use calls fn with the bytes of t's memory, to read them. A fault in lent memory is an error, as
+// when another process truncated the file, and so is an error of Intact. fn reads only t's
+// elements.
 func (t *Tensor) use(fn func(b []byte)) error { return t.useBy(memory.borrow, fn) }
 
-// useBy is use by a way to borrow the memory.
+// useBy is use with the given way to borrow memory.
 func (t *Tensor) useBy(borrow func(memory) ([]byte, error), fn func(b []byte)) error {
 	m := t.mem
 	b, err := borrow(m)
@@ -175,7 +176,7 @@ func (t *Tensor) useBy(borrow func(memory) ([]byte, error), fn func(b []byte)) e
 	return err
 }
 
-// useBoth is use of two tensors, which returns the error of fn.
+// useBoth is use of two tensors. It returns the error of fn.
 func useBoth(t, u *Tensor, fn func(p, q []byte) error) error {
 	a, b := t.mem, u.mem
 	p, err := a.borrow()
@@ -196,7 +197,7 @@ func useBoth(t, u *Tensor, fn func(p, q []byte) error) error {
 	return err
 }
 
-// guarded calls fn, in which a fault is an error if one of two memories was lent.
+// guarded calls fn. If one of two memories is lent, a fault in fn is an error.
 func guarded(a, b memory, fn func()) error {
 	if a.loan == nil && b.loan == nil {
 		fn()
@@ -205,11 +206,11 @@ func guarded(a, b memory, fn func()) error {
 	return mapping.Guard(fn)
 }
 
-// An inquiry asks lenders whether their memory was all there, but not again one of the last two
-// that it asked: those of a copy's sides.
+// An inquiry calls Intact of lenders. It skips the last two lenders that it asked, which are the
+// two sides of most copies.
 type inquiry struct{ last, before Lender }
 
-// intact returns the error of the first of two memories that was not all there.
+// intact returns the error of Intact, of a first.
 func (q *inquiry) intact(a, b memory) error {
 	if err := q.ask(a); err != nil {
 		return err
@@ -228,8 +229,8 @@ func (q *inquiry) ask(m memory) error {
 	return nil
 }
 
-// nameFault adds to the error of a fault the name of the lender, if it has one, in whose bytes it
-// happened: p are those of a, and q those of b.
+// nameFault adds to a fault's error the name of the lender in whose bytes it happened: p is the
+// memory of a, q of b.
 func nameFault(err error, p []byte, a memory, q []byte, b memory) error {
 	switch {
 	case err == nil:
@@ -242,7 +243,7 @@ func nameFault(err error, p []byte, a memory, q []byte, b memory) error {
 	return err
 }
 
-// named adds the name of the lender, if it has one, to an error.
+// named adds to an error the name of the lender, if it has one.
 func (m *loan) named(err error) error {
 	if name, ok := m.lender.(fmt.Stringer); ok {
 		return fmt.Errorf("%v: %w", name, err)
@@ -250,13 +251,13 @@ func (m *loan) named(err error) error {
 	return err
 }
 
-// canCompare reports whether a lender can be compared with others.
+// canCompare reports whether a lender's type is comparable.
 func canCompare(l Lender) (ok bool) {
 	defer func() { ok = recover() == nil }()
 	return any(l) == any(l)
 }
 
-// holds reports whether the fault that err tells of happened in b.
+// holds reports whether the fault of err happened in b.
 func holds(b []byte, err error) bool {
 	fault, ok := errors.AsType[*mapping.FaultError](err)
 	return ok && cast.Contains(b, fault.Addr)

@@ -7,7 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Device is where the elements of a tensor are.
+// A Device says where the elements of a tensor are.
 type Device string
 
 // The devices.
@@ -16,10 +16,10 @@ const (
 	Meta Device = "meta" // nowhere: the tensor has a dtype and a shape
 )
 
-// ErrMeta is the error of an operation that wants elements of a tensor on device [Meta].
+// ErrMeta says that an operation needs the elements of a tensor on device [Meta].
 var ErrMeta = errors.New("a tensor on device meta has no elements: Materialize it first")
 
-// Device returns where the elements of t are.
+// Device returns the tensor's device.
 func (t *Tensor) Device() Device {
 	if t.mem.loan != nil {
 		if _, ok := t.mem.loan.lender.(*nowhere); ok {
@@ -29,9 +29,9 @@ func (t *Tensor) Device() Device {
 	return CPU
 }
 
-// NewMeta returns a tensor on device [Meta]: it has a dtype and a shape, and takes no memory for
-// elements. Operations on shape work on it as on any tensor, and those that copy return further
-// ones on that device; what wants elements returns [ErrMeta]. Its errors are those of [New].
+// NewMeta returns a tensor on device [Meta]: it has a dtype and a shape, and no memory for
+// elements. Operations on shape work on it. Operations that copy return tensors on device Meta.
+// Operations that need elements return [ErrMeta]. NewMeta returns the errors of [New].
 func NewMeta(dtype DType, shape ...int) (*Tensor, error) { return newMeta(nil, dtype, shape, nil) }
 
 func newMeta(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
@@ -45,8 +45,8 @@ func newMeta(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor,
 // ToMeta returns a tensor on device [Meta] with t's dtype and shape.
 func (t *Tensor) ToMeta() (*Tensor, error) { return NewMeta(t.dtype, t.view.Shape...) }
 
-// Materialize returns t, or, if it is on device [Meta], a tensor of zeros with its dtype and shape.
-// Its errors are those of [New].
+// Materialize returns t; if t is on device [Meta], it returns a tensor of zeros with t's dtype and
+// shape. It returns the errors of [New].
 func (t *Tensor) Materialize() (*Tensor, error) {
 	if t.Device() == Meta {
 		return New(t.dtype, t.view.Shape...)
@@ -54,9 +54,9 @@ func (t *Tensor) Materialize() (*Tensor, error) {
 	return t, nil
 }
 
-// nowhere is the Lender of a tensor that has no elements.
+// nowhere is the Lender of tensors on device Meta.
 type nowhere struct {
-	_ byte // so that each has an address of its own
+	_ byte // so that two have different addresses
 }
 
 func (*nowhere) Borrow() ([]byte, error) { return nil, ErrMeta }
@@ -64,8 +64,8 @@ func (*nowhere) Return()                 {}
 func (*nowhere) Pin() ([]byte, error)    { return nil, ErrMeta }
 func (*nowhere) ReadOnly() bool          { return false }
 
-// blankLike is blank, on device Meta if one of xs is there: then done is true, and there is nothing
-// to write.
+// blankLike is blank. If one of xs is on device Meta, the result is too; done is then true, and
+// there is nothing to write.
 func blankLike(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape, xs ...*Tensor) (out *Tensor, done bool, err error) {
 	for _, x := range xs {
 		if x.Device() == Meta {

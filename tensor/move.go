@@ -9,35 +9,36 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A move copies the elements of one view to those of another of the same shape. It looks at no
-// value, only at how wide an element is. Dims that lie alike on both sides are one; what lies
-// without gaps on both is one block. Along one dim, rows can be listed on either side.
+// A move copies the elements of one view to another view of the same shape. It looks only at the
+// width of elements, never at values. Dims that are laid out alike on both sides are joined;
+// elements that are contiguous on both sides are one block. Along one dim, either side may list
+// rows.
 type move struct {
 	to, from memory
-	width    int   // bytes of an element
-	dims     spans // outermost first; not those within a block
-	block    int   // elements that lie side by side in to and from
-	toStart  int   // elements
+	width    int   // size of an element in bytes
+	dims     spans // outermost first, without dims inside a block
+	block    int   // number of elements that are contiguous on both sides
+	toStart  int   // first element
 	fromAt   int   // elements
 
-	picked   int // index into dims of the one whose rows are listed, or noDim
+	picked   int // index into dims of the dim whose rows are listed, or noDim
 	toRows   []int
-	fromRows []int // nil: each row in turn, as for toRows
+	fromRows []int // nil means each row in turn; so for toRows
 	runs     []shapeops.Run
 
 	toBytes, fromBytes []byte // between hold and release
 	held               bool
-	more               bool // a move follows that asks the same lenders
+	more               bool // the next move uses the same lenders
 
-	ordered bool  // it must be done in order: its sides overlap
-	staged  bool  // what it reads is copied to new memory before a Transfer writes
-	later   *move // what a staged one does then
+	ordered bool  // the sides overlap, so that order matters
+	staged  bool  // its source is copied to new memory before the Transfer writes
+	later   *move // for a staged move: from the new memory to the destination
 
-	half  half // which side a kernel has to do with, if it is not a copy
-	group int  // of the sides of one kernel; 0 for a copy
+	half  half // the side that a kernel uses, if it is not a copy
+	group int  // number of the kernel whose side it is; 0 for a copy
 }
 
-// A half says which sides of a move are there: those of a copy, or one that a kernel uses.
+// A half says which sides a move has: both for a copy, one for an operand or a result of a kernel.
 type half uint8
 
 const (
@@ -48,10 +49,11 @@ const (
 
 const noDim = -1
 
-// A span is one dim of a move: its size, and the elements between neighbours on either side.
+// A span is one dim of a move: its size, and the distance between neighbours on both sides in
+// elements.
 type span struct{ n, to, from int }
 
-// spans is a list that needs no memory of its own while it is short.
+// spans is a list that does not allocate while it is short.
 type spans struct {
 	n    int
 	few  [5]span
@@ -74,13 +76,13 @@ func (s *spans) add(x span) {
 	s.n++
 }
 
-// start begins a move of elements of the given width between two memories.
+// start sets m to a move of elements of the given width between two memories.
 func (m *move) start(width int, to, from memory) {
 	m.width, m.to, m.from = width, to, from
 	m.block, m.picked = 1, noDim
 }
 
-// all makes m the move between two views of equal shape.
+// all sets m to the move between two views of equal shape.
 func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = toView.Offset, fromView.Offset
@@ -88,7 +90,7 @@ func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
 	m.makeBlock(0)
 }
 
-// fill makes m the move of the one element of value to all of a view.
+// fill sets m to the move of the only element of value to all of a view.
 func (m *move) fill(width int, to memory, view shapeops.View, value *Tensor) {
 	m.start(width, to, value.mem)
 	m.toStart, m.fromAt = view.Offset, value.view.Offset
@@ -96,8 +98,8 @@ func (m *move) fill(width int, to memory, view shapeops.View, value *Tensor) {
 	m.makeBlock(0)
 }
 
-// gather makes m the move from the rows of a frame to a view, of which the dims that the rows are
-// arranged in are n.
+// gather sets m to the move from the rows of a frame to a view. The rows are arranged in the n dims
+// of the view that follow the frame's outer dims.
 func (m *move) gather(width int, to, from memory, view shapeops.View, f plan.Frame, n int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
@@ -108,7 +110,7 @@ func (m *move) gather(width int, to, from memory, view shapeops.View, f plan.Fra
 	m.makeBlock(m.picked + 1)
 }
 
-// scatter makes m the move from a view to the rows of a frame, like gather.
+// scatter sets m to the move from a view to the rows of a frame, the reverse of gather.
 func (m *move) scatter(width int, to, from memory, view shapeops.View, f plan.Frame, n int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = f.Kept.Offset, view.Offset
@@ -119,8 +121,8 @@ func (m *move) scatter(width int, to, from memory, view shapeops.View, f plan.Fr
 	m.makeBlock(m.picked + 1)
 }
 
-// listed makes m the move between two views whose elements are the same in row-major order of their
-// leading dims, and which have equal dims after these.
+// listed sets m to the move between two views whose leading dims have the same number of elements,
+// row-major, and whose remaining dims are equal.
 func (m *move) listed(width int, to, from memory, a shapeops.View, lead int, b shapeops.View, other int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = a.Offset, b.Offset
@@ -131,7 +133,8 @@ func (m *move) listed(width int, to, from memory, a shapeops.View, lead int, b s
 	m.makeBlock(m.picked + 1)
 }
 
-// stretches makes m the move of runs of rows along dim 0 of two views, which are otherwise alike.
+// stretches sets m to the move of runs of rows along dim 0 of two views, whose remaining dims are
+// equal.
 func (m *move) stretches(width int, to, from memory, a, b shapeops.View, runs []shapeops.Run) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = a.Offset, b.Offset
@@ -147,11 +150,11 @@ func (m *move) pick(s span, toRows, fromRows []int) {
 	m.dims.add(s)
 }
 
-// joinDims returns the distance between neighbours of n dims of v, from dim at on, as one: if they
-// are not evenly spaced, 1 and the position of each.
+// joinDims joins n dims of v, from dim at on, into one. It returns the distance between neighbours;
+// if they are not evenly spaced, 1 and the position of each.
 func joinDims(v shapeops.View, at, n int) (stride int, rows []int) {
 	dims := shapeops.View{Shape: v.Shape[at : at+n], Strides: v.Strides[at : at+n]}
-	stride, even := 0, true // of the dims so far, from the last on
+	stride, even := 0, true // of the dims joined so far, beginning with the last
 	size := 1
 	for i := n - 1; i >= 0; i-- {
 		if dims.Shape[i] == 1 {
@@ -173,8 +176,8 @@ func joinDims(v shapeops.View, at, n int) (stride int, rows []int) {
 	return 1, rows
 }
 
-// addDims appends dims, joining each with the one before it if that is not picked and both lie
-// alike.
+// addDims appends dims. It joins each with the one before it if both are laid out alike and that
+// one is not picked.
 func (m *move) addDims(shape shapeops.Shape, to, from []int) {
 	first := m.dims.n
 	for i, n := range shape {
@@ -191,7 +194,8 @@ func (m *move) addDims(shape shapeops.Shape, to, from []int) {
 	}
 }
 
-// makeBlock turns the last dim into the block, if it lies without gaps and is not before dim first.
+// makeBlock makes the last dim the block if it is contiguous on both sides and its index is at
+// least first.
 func (m *move) makeBlock(first int) {
 	if m.dims.n <= first {
 		return
@@ -202,7 +206,7 @@ func (m *move) makeBlock(first int) {
 	}
 }
 
-// bytes returns how much the move writes.
+// bytes returns the number of bytes that the move writes.
 func (m *move) bytes() int {
 	n := m.block * m.width
 	for i := range m.dims.n {
@@ -223,7 +227,7 @@ func runRows(runs []shapeops.Run) int {
 	return n
 }
 
-// run does the move on at most so many cores. Its sides do not overlap.
+// run does the move on at most workers cores. Its sides do not overlap.
 func (m *move) run(workers int) error {
 	if m.bytes() == 0 {
 		return nil
@@ -238,7 +242,7 @@ func (m *move) run(workers int) error {
 	return new(inquiry).intact(m.from, m.to)
 }
 
-// runHeld is run of a move whose memory is held, by a caller who asks whether it was all there.
+// runHeld is run of a move whose memory is held. The caller calls Intact.
 func (m *move) runHeld(workers int) error {
 	if n := m.workers(workers); n > 1 {
 		return m.parallel(n)
@@ -246,8 +250,8 @@ func (m *move) runHeld(workers int) error {
 	return m.part(0, m.outer())
 }
 
-// part does positions lo to hi of the outermost dim. A fault in lent memory is an error that names
-// it.
+// part does positions lo to hi of the outermost dim. A fault in lent memory is an error with the
+// lender's name.
 func (m *move) part(lo, hi int) error {
 	if m.from.loan == nil && m.to.loan == nil {
 		m.walkBytes(m.toBytes, m.fromBytes, lo, hi)
@@ -258,7 +262,7 @@ func (m *move) part(lo, hi int) error {
 	return nameFault(err, m.toBytes, m.to, m.fromBytes, m.from)
 }
 
-// hold borrows the memory of both sides until release.
+// hold borrows the memory of both sides until release is called.
 func (m *move) hold() (err error) {
 	if m.fromBytes, err = m.from.borrow(); err != nil {
 		return err
@@ -284,8 +288,8 @@ func (m *move) release() {
 // parallelBytes is where a second core begins to pay for a move.
 const parallelBytes = 4 << 20
 
-// workers returns how many cores the move uses: one, unless it is large, its outermost dim
-// can be cut, and the order of what it writes does not matter.
+// workers returns the number of cores for the move: 1, unless it is large, its outermost dim can be
+// divided, and the order of its writes does not matter.
 func (m *move) workers(most int) int {
 	n := m.bytes()/parallelBytes + 1
 	if n == 1 || m.ordered || m.picked == 0 && (m.toRows != nil || !ascending(m.runs)) {
@@ -294,7 +298,7 @@ func (m *move) workers(most int) int {
 	return workers.Count(most, min(n, m.outer()))
 }
 
-// ascending reports whether no run writes what one before it wrote.
+// ascending reports whether each run writes rows after those of the run before it.
 func ascending(runs []shapeops.Run) bool {
 	for i := 1; i < len(runs); i++ {
 		if runs[i].To < runs[i-1].To+runs[i-1].Len {
@@ -311,7 +315,7 @@ func (m *move) parallel(n int) error {
 	})
 }
 
-// outer returns the size of the outermost dim: that of the block if there is no other.
+// outer returns the size of the outermost dim, or of the block if there is no dim.
 func (m *move) outer() int {
 	if m.dims.n == 0 {
 		return m.block

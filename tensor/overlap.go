@@ -17,9 +17,9 @@ var (
 	errCrossing = fmt.Errorf("%w: one copy reads what another writes: clone the source first", ErrOverlap)
 )
 
-// settle decides how a move is done whose sides may overlap: as it is if they do not, in memmove's
-// order if that is enough, or by way of new memory. It returns ErrOverlap if that would be too
-// much.
+// settle decides how to do a move whose sides may overlap: as it is if they do not, in memmove's
+// order if that suffices, otherwise through new memory. It returns ErrOverlap if the copy would be
+// too large.
 func (m *move) settle(room *footprints) error {
 	distance, shared := shift(m.to, m.from)
 	if !shared || m.bytes() == 0 {
@@ -36,24 +36,25 @@ func (m *move) settle(room *footprints) error {
 	return nil
 }
 
-// order makes m write nothing before it is read, given the bytes from what it reads to where it
-// writes that, and reports whether it can: both sides have equal strides, and no row reaches into
-// another, nor is listed; or each element is copied onto itself.
+// order tries to order m so that it reads every element before it overwrites it, as memmove does.
+// by is the distance in bytes from source to destination. It reports whether that is possible: both
+// sides have equal strides, and rows do not overlap and are not listed; or each element is copied
+// onto itself.
 func (m *move) order(by int) bool {
 	if (m.toRows != nil || m.fromRows != nil || m.runs != nil) && (by != 0 || m.reorders()) {
 		return false
 	}
 	if max(by, -by) < m.block*m.width && by != 0 && !m.oneAddress() {
-		return false // memmove does not see that its sides are one memory
+		return false // memmove compares addresses, which differ here
 	}
-	extent := m.block // of a row
+	extent := m.block // of a row, in elements
 	for i := m.dims.n - 1; i >= 0; i-- {
 		d := m.dims.at(i)
 		if d.to != d.from || by != 0 && max(d.to, -d.to) < extent {
 			return false
 		}
 		extent += (d.n - 1) * max(d.to, -d.to)
-		if d.to > 0 == (by > 0) { // the last row first, if that is written after it
+		if d.to > 0 == (by > 0) { // the destination comes after the source: the last row first
 			m.toStart, m.fromAt = m.toStart+(d.n-1)*d.to, m.fromAt+(d.n-1)*d.to
 			d.to, d.from = -d.to, -d.to
 		}
@@ -62,14 +63,14 @@ func (m *move) order(by int) bool {
 	return true
 }
 
-// oneAddress reports whether both sides have one address for what they share, unlike two mappings
-// of a file.
+// oneAddress reports whether the bytes that both sides share have one address. Two mappings of one
+// file have two.
 func (m *move) oneAddress() bool {
 	to, from := m.to.loan, m.from.loan
 	return to == nil && from == nil || to != nil && from != nil && to.lender == from.lender
 }
 
-// reorders reports whether a listed row is read from another one than it is written to.
+// reorders reports whether some listed row is written to a row other than the one it is read from.
 func (m *move) reorders() bool {
 	for _, r := range m.runs {
 		if r.To != r.From {
@@ -84,14 +85,14 @@ func (m *move) reorders() bool {
 	return false
 }
 
-// source returns the bytes that m reads. What a dim repeats counts once.
+// source returns the number of distinct bytes that m reads.
 func (m *move) source() int {
 	in, _ := m.parted(nil)
 	return in.bytes()
 }
 
-// parted returns the moves of what m reads to other memory, side by side, and from there to where m
-// writes.
+// parted splits m into a move from its source to b, side by side, and a move from b to its
+// destination.
 func (m *move) parted(b []byte) (in, out move) {
 	in, out = *m, *m
 	in.dims.more, out.dims.more = slices.Clone(m.dims.more), slices.Clone(m.dims.more)
@@ -108,7 +109,7 @@ func (m *move) parted(b []byte) (in, out move) {
 		case d.from == 0:
 			in.dims.at(i).n, out.dims.at(i).from = 1, 0
 			if i == m.picked {
-				in.fromRows = nil // which are all one
+				in.fromRows = nil // they are all one row
 			}
 		default:
 			size *= d.n
@@ -117,7 +118,7 @@ func (m *move) parted(b []byte) (in, out move) {
 	return in, out
 }
 
-// sideBySide returns runs to rows that follow one another, and from there.
+// sideBySide splits runs into runs to consecutive rows, and runs from these rows.
 func sideBySide(runs []shapeops.Run) (in, out []shapeops.Run) {
 	in, out = slices.Clone(runs), slices.Clone(runs)
 	at := 0
@@ -128,7 +129,7 @@ func sideBySide(runs []shapeops.Run) (in, out []shapeops.Run) {
 	return in, out
 }
 
-// stage copies what is going to be overwritten before it is read.
+// stage copies the sources that would be overwritten before they are read.
 func (tr *Transfer) stage() error {
 	total := 0
 	for i := range tr.moves {
@@ -153,7 +154,8 @@ func (tr *Transfer) stage() error {
 	return nil
 }
 
-// inPlaceOf reports whether each element of t lies where that of u at the same position does.
+// inPlaceOf reports whether each element of t lies where the element of u at the same position
+// lies.
 func (t *Tensor) inPlaceOf(u *Tensor) bool {
 	distance, shared := shift(t.mem, u.mem)
 	width := t.dtype.Size()

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// joinPadded is Join of tensors that differ in length along a dim.
+// joinPadded is Join of tensors whose lengths along a dim differ.
 func (t *Tensor) joinPadded(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	shape, err := joinedShape(p.Join, xs)
 	if err != nil {
@@ -38,18 +38,18 @@ func (t *Tensor) joinPadded(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	return out, nil
 }
 
-// A bed is where sequences are laid one after the other, each padded to one length.
+// A bed is the memory in which sequences are laid one after another, each padded to one length.
 type bed struct {
-	to     []byte // what is left of the result
-	fill   []byte // an element of padding
-	row    int    // bytes of a position of a sequence
-	length int    // positions of a padded sequence
-	times  int    // how many sequences a value is, each for a position of the dims before
+	to     []byte // the rest of the result
+	fill   []byte // one element of padding
+	row    int    // size of a position of a sequence in bytes
+	length int    // length of a padded sequence
+	times  int    // number of sequences in a value: the positions of the dims before the padded one
 	left   bool
 }
 
-// lay copies a value whose sequences are n long, unless it is nil and has been copied, and pads
-// them.
+// lay copies the sequences of a value, each of n positions, and pads them. A nil value is copied
+// already, and only padded.
 func (b *bed) lay(from []byte, n int) {
 	own, all := n*b.row, b.length*b.row
 	if all == 0 {
@@ -98,8 +98,8 @@ func (tr *Transfer) joinPadded(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	return nil
 }
 
-// JoinMasks returns where xs, joined as p.Join says, are not padded: [N L]. It is what
-// shapeops.PadSequenceMasked calls; t is xs[0]. Its errors are those of [Tensor.Join].
+// JoinMasks returns a mask [N L] that is true where xs, joined as p.Join says, are not padding; t
+// is xs[0]. It implements shapeops.PadSequenceMasked. It returns the errors of Join.
 func (v *verbs) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := checkJoin(p, xs); err != nil {
@@ -117,13 +117,14 @@ func (v *verbs) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	return LengthMask(lengths, shapeops.Shape{len(xs), shape[at+1]}, 1, p.Join.PadsLeft())
 }
 
-// LengthMask returns a bool tensor that is true where a padded sequence is not padded:
+// LengthMask returns a bool tensor of the given shape that is true where a padded sequence is not
+// padding:
 //
-//	lengths [N], shape [N ... L ...], L being its dim dim: true at the first lengths[i] positions of
-//	that dim in row i, or at the last ones if the padding is on the left
+//	lengths [N], shape [N ... L ...], L being the size of dim
 //
-// It returns shapeops.ErrDim if shape has no such dim after its first, and shapeops.ErrShape unless
-// lengths has N elements, of 0 to L.
+// In row i the first lengths[i] positions of dim are true, or the last ones if left is true: then
+// the padding is on the left. It returns shapeops.ErrDim if shape has no such dim after its first,
+// and shapeops.ErrShape unless lengths has N elements from 0 to L.
 func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tensor, error) {
 	at, err := shape.Dim(dim)
 	if err == nil {
@@ -142,7 +143,7 @@ func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tenso
 	if err != nil {
 		return nil, err
 	}
-	// What is padding to a sequence is what the mask is about: the rest stays false.
+	// Copying sequences of true into zeros leaves the padding false.
 	b := bed{to: out.mem.bytes, fill: []byte{1}, left: !left, row: shape[at+1:].Size()}
 	b.length, b.times = shape[at], shape[1:at].Size()
 	for i, n := range lengths {

@@ -9,12 +9,12 @@ import (
 const (
 	excerptOver = 1000 // elements; a larger tensor is printed in excerpt
 	mostShown   = 5000 // elements; an excerpt that would have more has none
-	edge        = 3    // positions printed at either end of a dim in an excerpt
+	edge        = 3    // positions printed at each end of a dim in an excerpt
 )
 
-// String returns dtype, shape and elements, in NumPy's manner. Of a tensor with more than 1000
-// elements it shows the first and last three along each dim, and none if it has so many dims that
-// these would still be thousands.
+// String returns dtype, shape and elements, in NumPy's manner. For a tensor of more than 1000
+// elements it shows the first and last three along each dim, and no elements if that would still be
+// thousands.
 func (t *Tensor) String() string {
 	p := printer{excerpt: t.Size() > excerptOver}
 	switch n := p.count(t.view.Shape); {
@@ -38,15 +38,16 @@ func (t *Tensor) String() string {
 	return p.out.String()
 }
 
-// A printer prints a tensor in two passes, since the texts are padded to one width.
+// A printer prints a tensor in two passes: it collects the texts of elements, then pads them to one
+// width.
 type printer struct {
 	excerpt bool
-	texts   []string // of the elements shown, row-major
+	texts   []string // the elements shown, row-major
 	width   int
 	out     strings.Builder
 }
 
-// shown yields the positions to show of a dim, and -1 for a gap.
+// shown yields the positions of a dim to show, and -1 for a gap.
 func (p *printer) shown(size int) []int {
 	var at []int
 	for i := 0; i < size; i++ {
@@ -59,7 +60,7 @@ func (p *printer) shown(size int) []int {
 	return at
 }
 
-// count returns how many elements of a shape are shown, or about so many if they are far too many.
+// count returns the number of elements shown of a shape. It may stop counting beyond mostShown.
 func (p *printer) count(shape []int) int {
 	n := 1
 	for _, size := range shape {
@@ -90,7 +91,7 @@ func (p *printer) collect(t *Tensor) error {
 	return nil
 }
 
-// print prints the next of p.texts as an array of the given shape.
+// print prints the next elements of p.texts as an array of the given shape.
 func (p *printer) print(shape []int, depth int) {
 	if len(shape) == 0 {
 		if depth > 0 {
@@ -114,8 +115,8 @@ func (p *printer) print(shape []int, depth int) {
 	p.out.WriteByte(']')
 }
 
-// separate begins the next entry of an array with so many dims: numbers on a line, arrays on lines
-// of their own.
+// separate begins the next entry of an array with dims dims: numbers on one line, arrays on
+// separate lines.
 func (p *printer) separate(dims, depth int) {
 	if dims == 1 {
 		p.out.WriteByte(' ')
@@ -125,8 +126,8 @@ func (p *printer) separate(dims, depth int) {
 	p.out.WriteString(strings.Repeat(" ", depth+1))
 }
 
-// Texts implements [Verbs]: the texts are those that String prints. An error means that an element
-// cannot be read.
+// Texts implements [Verbs]: it returns the texts that String prints. It returns an error if an
+// element cannot be read.
 func (v *verbs) Texts() ([]string, error) {
 	var p printer
 	err := p.collect((*Tensor)(v))
@@ -161,7 +162,7 @@ func text[T Elem](t *Tensor, fn func(T) string) (string, error) {
 	return fn(v), err
 }
 
-// wideText prints a value as one of a wider dtype.
+// wideText returns the text of a value converted to a wider dtype.
 func wideText[T Elem](t *Tensor, dtype DType) (string, error) {
 	wide, err := t.Cast(dtype)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Reinterpret returns t's bytes as elements of another dtype. If that is narrower, the last dim
-// grows; if it is wider, the last dim shrinks:
+// Reinterpret returns t's bytes as elements of another dtype. A narrower dtype makes the last dim
+// longer, a wider one makes it shorter:
 //
 //	float32 [A N] as uint8 -> [A 4*N]
 //	uint8 [A 4*N] as float32 -> [A N]
 //
-// The result shares t's memory. Reinterpret returns [ErrDType] if dtype is none, shapeops.ErrShape
-// if the last dim does not hold whole elements, or t is a scalar of another width, and [ErrLayout]
-// if the elements of the last dim do not lie side by side, or rows do not begin at whole elements,
-// both of which [Tensor.Clone] mends. (Python: view(dtype).)
+// The result shares t's memory. Reinterpret returns [ErrDType] if dtype is invalid, and
+// shapeops.ErrShape if the last dim does not hold whole elements, or if t is a scalar of another
+// width. It returns [ErrLayout] if the elements of the last dim are not contiguous, or if a row
+// begins within an element: call [Tensor.Clone] first. (Python: view(dtype).)
 func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
@@ -47,7 +47,7 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	return &Tensor{dtype: dtype, view: v, mem: t.mem}, nil
 }
 
-// asNarrower makes v a view of elements of which so many are in the place of one.
+// asNarrower changes v to a view of narrower elements; times of them replace one.
 func asNarrower(v *shapeops.View, offset, times int) error {
 	last := len(v.Shape) - 1
 	if v.Shape[last] > math.MaxInt/times {
@@ -61,7 +61,7 @@ func asNarrower(v *shapeops.View, offset, times int) error {
 	return v.Shape.Check()
 }
 
-// asWider makes v a view of elements that are in the place of so many.
+// asWider changes v to a view of wider elements; one of them replaces times.
 func asWider(v *shapeops.View, offset, times int) error {
 	last := len(v.Shape) - 1
 	if v.Shape[last]%times != 0 {

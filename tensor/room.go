@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	smallBytes = 64 << 10 // a result of at most so many bytes lies in a block with others
+	smallBytes = 64 << 10 // results of up to this size share blocks
 	blockBytes = 1 << 20  // the largest block
-	alignBytes = 16       // of each result in a block
+	alignBytes = 16       // alignment of a result in a block
 )
 
-// NewPass returns a pass of plan that is furnished.
+// NewPass returns a furnished pass of plan: see [Furnish].
 func NewPass(p *plan.Plan) *plan.Pass {
 	f := &struct {
 		pass plan.Pass
@@ -21,34 +21,33 @@ func NewPass(p *plan.Plan) *plan.Pass {
 	return &f.pass
 }
 
-// Furnish gives a pass room for the tensors of a collection, unless it has that; [Expect] says
-// which. Their headers come in one block of memory, and so do the elements of copies up to 64 KiB,
-// in blocks of at most 1 MiB. Keeping one of these tensors keeps its blocks, and what the views
-// among the others are views of.
+// Furnish gives p memory for the tensors of a collection, unless it has that already; [Expect]
+// announces each tensor. Headers share one allocation. Copies of up to 64 KiB share blocks of at
+// most 1 MiB. So a tensor that is kept keeps its blocks, and the memory of views among the other
+// tensors, from being freed.
 func Furnish(p *plan.Pass) {
 	if !Furnished(p) {
 		new(room).furnish(p)
 	}
 }
 
-// Furnished reports whether a pass has room for tensors.
+// Furnished reports whether [Furnish] was called on p.
 func Furnished(p *plan.Pass) bool { return roomOf(p) != nil }
 
 func (r *room) furnish(p *plan.Pass) {
 	_, _ = plan.Once(p, roomKey{}, func() (*room, error) { return r, nil })
 }
 
-// Expect says that p, which is furnished, will make something of t, whose shape begins with that of
-// the pass's plan.
+// Expect announces that p, which is furnished, will execute its plan on t.
 func Expect(p *plan.Pass, t *Tensor) {
 	p.Expect(1)
-	rows, rank := 0, 0 // none of a view, mostly
+	rows, rank := 0, 0 // stay 0 for most views
 	switch {
 	case p.Join != nil:
 		rows, rank = p.Join.Shape().Size(), p.Join.Rank()
 	case p.Plan.Pick() != nil:
 		rows, rank = p.Plan.Shape().Size(), len(p.Plan.From())
-		p.Expect(1) // its frame
+		p.Expect(1) // the frame of the pick
 	case p.Plan.Laid():
 		rows, rank = p.Plan.Shape().Size(), len(p.Plan.From())
 		if _, _, _, only := p.Plan.PadsRows(); !only {
@@ -60,7 +59,7 @@ func Expect(p *plan.Pass, t *Tensor) {
 	roomOf(p).expect(min(rows, smallBytes/max(1, row)+1) * row)
 }
 
-// expect says that a result of so many bytes is to come.
+// expect announces a result of bytes bytes.
 func (r *room) expect(bytes int) {
 	r.expected++
 	if bytes <= smallBytes {
@@ -68,21 +67,21 @@ func (r *room) expect(bytes int) {
 	}
 }
 
-// padded returns the bytes that n bytes take in a block.
+// padded returns the bytes that a result of n bytes takes in a block.
 func padded(n int) int { return (n + alignBytes - 1) &^ (alignBytes - 1) }
 
-// A room is where the tensors of a pass find their headers and, if they are small, their elements.
-// The nil room has none.
+// A room allocates the headers of a pass's tensors, and the elements of small ones. The nil room
+// allocates each separately.
 type room struct {
 	headers  []Tensor
 	block    []byte
-	expected int // tensors that are still to come
-	bytes    int // bytes of small copies that are still to come
+	expected int // number of tensors still announced
+	bytes    int // total size of small copies still announced
 }
 
 type roomKey struct{}
 
-// workersOf returns how many cores a pass may use; 0 means GOMAXPROCS.
+// workersOf returns the number of cores that a pass may use; 0 means GOMAXPROCS.
 func workersOf(p *plan.Pass) int {
 	if p == nil {
 		return 0
@@ -96,8 +95,8 @@ func roomOf(p *plan.Pass) *room {
 	return r
 }
 
-// header returns a Tensor for elements of which it will hold so many bytes itself. One that holds
-// many gets a header of its own, so that keeping another does not keep it.
+// header returns a Tensor for a result of bytes bytes. A large result gets a separate header, so
+// that keeping another tensor does not keep the large one.
 func (r *room) header(bytes int) *Tensor {
 	if r == nil || bytes > smallBytes {
 		return new(Tensor)
@@ -111,7 +110,7 @@ func (r *room) header(bytes int) *Tensor {
 	return t
 }
 
-// data returns n bytes whose content is undefined.
+// data returns n bytes of undefined content.
 func (r *room) data(n int) []byte {
 	if r == nil || n > smallBytes {
 		return cast.Uninit(n)

@@ -8,22 +8,22 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ScalarOf returns a tensor of shape [] of the given dtype that holds v: a bool, a number of any Go
-// type, [F16], [BF16], or a *Tensor with one element. It never changes a value silently:
+// ScalarOf returns a tensor of shape [] that holds v: a bool, a number of any Go type, [F16],
+// [BF16], or a *Tensor with one element. It never changes a value silently:
 //
-//   - an integer must be one that the dtype holds,
-//   - a floating-point number is rounded to the precision of a floating-point dtype, and must be
-//     finite in it if it was; an integer dtype takes it only if it is whole,
-//   - a complex number needs a complex dtype,
-//   - a bool needs the dtype bool, which also takes the numbers 0 and 1.
+//   - dtype must hold an integer exactly
+//   - a floating-point number is rounded to the precision of a floating-point dtype, and must
+//     stay finite if it was; an integer dtype takes it only if it is whole
+//   - a complex number needs a complex dtype
+//   - a bool needs the dtype bool, which also takes the numbers 0 and 1
 //
-// Else it returns [ErrDType]; shapeops.ErrShape for a tensor with more elements than one, or none;
-// [ErrKind] for a value of another type.
+// Otherwise it returns [ErrDType]. It returns shapeops.ErrShape for a tensor that does not have
+// exactly one element, and [ErrKind] for a value of another type.
 func ScalarOf(dtype DType, v any) (*Tensor, error) {
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
 	}
-	if n, ok := v.(int); ok && 0 <= n && n < 128 && dtype != Bool { // which all others hold
+	if n, ok := v.(int); ok && 0 <= n && n < 128 && dtype != Bool { // every other dtype holds it
 		return Scalar(int64(n)).Cast(dtype)
 	}
 	wide, err := widened(v)
@@ -120,8 +120,8 @@ func (d DType) widest() DType {
 	return Complex128
 }
 
-// takes reports whether d holds scalars of a kind at all, and of integers and floating-point
-// numbers this one, as far as a number of 64 bits says.
+// takes reports whether d can hold scalars of the kind of wide; for integers and floating-point
+// numbers, whether d's range includes this one.
 func (d DType) takes(wide *Tensor) bool {
 	switch wide.dtype {
 	case Bool:
@@ -140,8 +140,8 @@ func (d DType) takes(wide *Tensor) bool {
 	return true
 }
 
-// held reports whether t, which wide was cast to, has kept its value, but for the precision of
-// floating-point numbers.
+// held reports whether t, which is wide cast to another dtype, kept the value, up to the precision
+// of floating-point numbers.
 func held(t, wide *Tensor) bool {
 	back, err := t.Cast(wide.dtype)
 	if err != nil {
@@ -165,8 +165,8 @@ func held(t, wide *Tensor) bool {
 	return back.Equal(wide) && heldFloat(t, wide)
 }
 
-// heldFloat reports whether t, if it holds floating-point numbers, holds just the integer of wide:
-// one that was rounded up to what no integer reaches comes back as the largest.
+// heldFloat reports whether t, if it holds floating-point numbers, holds exactly the integer of
+// wide. An integer that was rounded up beyond the integer range does not come back as itself.
 func heldFloat(t, wide *Tensor) bool {
 	if t.dtype.IsInteger() || t.dtype == Bool {
 		return true

@@ -10,23 +10,23 @@ import (
 )
 
 // A Tensor is an array of numbers of one dtype, with a shape. Its header (dtype, shape, strides)
-// never changes; its elements can be shared with other tensors and change with [Tensor.SetIndex],
-// [Tensor.CopyFrom] and through the slices that [Of] returns. Only this package's functions make
-// useful Tensors.
+// never changes. Its elements may be shared with other tensors; they change by [Tensor.SetIndex],
+// [Tensor.CopyFrom] and other writing functions, and through the slices that [Of] returns. Only
+// functions of this package make Tensors; the zero Tensor has no dtype.
 //
 // A Tensor must not be copied by value.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Tensor struct {
 	dtype DType
-	view  shapeops.View // within mem, in elements
+	view  shapeops.View // in mem, counted in elements
 	mem   memory
 }
 
-// New returns a tensor of zeros. It returns [ErrDType] if dtype is none and shapeops.ErrShape if a
-// size is negative or the elements cannot be counted in bytes. A tensor larger than the memory of
-// the machine ends the program, as make does; that holds for every copy, and [Tensor.ByteSize] says
-// how large one will be.
+// New returns a tensor of zeros. It returns [ErrDType] if dtype is invalid, and shapeops.ErrShape
+// if a size is negative or the size in bytes overflows. A tensor larger than the machine's memory
+// ends the program, as make does. That holds for every copy; [Tensor.ByteSize] tells its size in
+// advance.
 func New(dtype DType, shape ...int) (*Tensor, error) {
 	v, n, err := layOut(nil, dtype, shape, nil)
 	if err != nil {
@@ -35,8 +35,8 @@ func New(dtype DType, shape ...int) (*Tensor, error) {
 	return &Tensor{dtype, v, memory{bytes: make([]byte, n, (n+7)&^7)}}, nil
 }
 
-// blank returns a tensor of shape [lead... trailing...] whose elements are undefined: the caller
-// must write each. Its numbers, header and elements lie where the pass has room for them.
+// blank returns a tensor of shape [lead... trailing...] with undefined elements: the caller must
+// write each. Shape, header and elements are allocated by the pass where it can.
 func blank(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
 	v, n, err := layOut(p, dtype, lead, trailing)
 	if err != nil {
@@ -48,8 +48,8 @@ func blank(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, e
 	return t, nil
 }
 
-// layOut returns the view of a contiguous tensor of shape [lead... trailing...], and the bytes that
-// it needs.
+// layOut returns the view of a contiguous tensor of shape [lead... trailing...], and its size in
+// bytes.
 func layOut(p *plan.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View, int, error) {
 	if !d.valid() {
 		return shapeops.View{}, 0, fmt.Errorf("%w: got %v", ErrDType, d)
@@ -69,10 +69,10 @@ func layOut(p *plan.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View
 // maxBytes is what no machine addresses.
 const maxBytes = min(math.MaxInt, 1<<47)
 
-// Zeros returns a tensor of zeros of dtype T. Its errors are those of [New].
+// Zeros returns a tensor of zeros of dtype T. It returns the errors of [New].
 func Zeros[T Elem](shape ...int) (*Tensor, error) { return New(DTypeOf[T](), shape...) }
 
-// Full returns a tensor with every element v. Its errors are those of [New].
+// Full returns a tensor whose elements all are v. It returns the errors of [New].
 func Full[T Elem](v T, shape ...int) (*Tensor, error) {
 	t, err := blank(nil, DTypeOf[T](), shape, nil)
 	if err != nil {
@@ -90,7 +90,7 @@ func Scalar[T Elem](v T) *Tensor {
 	return &Tensor{dtype: DTypeOf[T](), mem: memory{bytes: cast.Bytes([]T{v})}}
 }
 
-// Vector returns a tensor of shape [len(v)] whose elements are v. It does not copy.
+// Vector returns a tensor of shape [len(v)] that aliases v.
 func Vector[T Elem](v ...T) *Tensor {
 	t, err := From(v, len(v))
 	if err != nil {
@@ -99,7 +99,7 @@ func Vector[T Elem](v ...T) *Tensor {
 	return t
 }
 
-// Number is the set of element types that [Arange] counts with.
+// Number is the set of element types that [Arange] takes.
 type Number interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64
 }
@@ -108,8 +108,8 @@ type Number interface {
 type Real interface{ Number | F16 | BF16 }
 
 // Arange returns start, start+step, ... up to but not including stop, as a tensor with one dim. It
-// returns shapeops.ErrShape if step is zero, or a bound is not a number or too far away; a stop on
-// the wrong side of start gives no element.
+// has no elements if stop is on the wrong side of start. It returns shapeops.ErrShape if step is
+// zero, if an argument is not finite, or if there are too many elements.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	if step == 0 || step != step || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
 		return nil, fmt.Errorf("%w: got a range from %v to %v by %v", shapeops.ErrShape, start, stop, step)
@@ -129,8 +129,8 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	return t, nil
 }
 
-// countSteps returns how many steps lead from start to stop, exactly, or false if they are too many
-// to hold.
+// countSteps returns the exact number of steps from start to stop, or false if int does not hold
+// it.
 func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 	if (step > 0) != (start < stop) || start == stop {
 		return 0, true
@@ -147,9 +147,9 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 	return int(steps), steps < maxBytes
 }
 
-// From returns a tensor whose elements, row-major, are data. It does not copy. Without a shape it
-// is a scalar, and data must have one element. From returns shapeops.ErrShape if shape does not
-// hold len(data) elements.
+// From returns a tensor that aliases data, whose elements are row-major. Without a shape it is a
+// scalar, and data must have one element. From returns shapeops.ErrShape if shape does not have
+// len(data) elements.
 func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 	v, _, err := layOut(nil, DTypeOf[T](), shape, nil)
 	if err != nil {
@@ -162,8 +162,8 @@ func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 	return &Tensor{DTypeOf[T](), v, memory{bytes: cast.Bytes(data)}}, nil
 }
 
-// FromBytes returns a tensor whose elements, row-major and in the machine's byte order, are data.
-// It does not copy. It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
+// FromBytes returns a tensor that aliases data, whose elements are row-major and in the machine's
+// byte order. It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
 func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 	v, n, err := layOut(nil, dtype, shape, nil)
 	if err != nil {
@@ -176,11 +176,12 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 	return &Tensor{dtype, v, memory{bytes: data}}, nil
 }
 
-// FromLender returns a tensor whose elements, row-major, are what lender lends, from byte offset
-// on. Nothing is borrowed before an element is wanted; then the memory must reach as far as shape
-// and dtype take it, or farther. FromLender returns [ErrDType] or shapeops.ErrShape, as [New] does,
-// [ErrLayout] if offset is negative or too large, and [ErrKind] if lender is nil or of a type that
-// cannot be compared. Memory that turns out to be too short is ErrLayout when it is wanted.
+// FromLender returns a tensor in memory of lender, whose elements are row-major from byte offset
+// on. Nothing is borrowed before an element is needed. If the memory turns out to be too short
+// then, that operation returns [ErrLayout].
+//
+// FromLender returns [ErrDType] or shapeops.ErrShape, as [New] does, [ErrLayout] if offset is
+// negative or too large, and [ErrKind] if lender is nil or not comparable.
 func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, error) {
 	v, n, err := layOut(nil, dtype, shape, nil)
 	switch {
@@ -202,15 +203,15 @@ func (t *Tensor) DType() DType { return t.dtype }
 // Shape returns the shape. The caller must not change it.
 func (t *Tensor) Shape() shapeops.Shape { return t.view.Shape }
 
-// View returns where the elements lie in the tensor's memory. The caller must not change what is in
-// it.
+// View returns the shape, strides and offset of the elements in the tensor's memory. The caller
+// must not change its slices.
 func (t *Tensor) View() shapeops.View { return t.view }
 
 // Size returns the number of elements.
 func (t *Tensor) Size() int { return t.view.Shape.Size() }
 
-// ByteSize returns how many bytes the elements take, each counted once for each place it has in the
-// shape, or math.MaxInt if that is more than an int holds.
+// ByteSize returns the size of a contiguous copy of t in bytes: an element that is repeated counts
+// each time. It is math.MaxInt if int does not hold the size.
 func (t *Tensor) ByteSize() int {
 	n, width := t.Size(), t.dtype.Size()
 	if width > 0 && n > math.MaxInt/width {
@@ -227,7 +228,7 @@ func (t *Tensor) Lender() Lender {
 	return t.mem.loan.lender
 }
 
-// SharesMemory reports whether t and u lie in the same memory: whether writing one may change the
+// SharesMemory reports whether t and u lie in the same memory, so that writing one may change the
 // other.
 func (t *Tensor) SharesMemory(u *Tensor) bool {
 	if u == nil {

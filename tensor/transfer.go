@@ -8,39 +8,45 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Transfer is a list of copies between tensors, and of kernels, that happen together or not at
-// all: each is checked in full when it is added, and [Transfer.Run] does them, in order. It is how
-// an operation on a dictionary stays atomic over its leaves. The zero Transfer is ready for use.
-// Not safe for concurrent use.
+// A Transfer is a list of copies and kernels that are done together or not at all. Each is checked
+// in full when it is added; [Transfer.Run] does them in order. Operations on dictionaries are
+// atomic over their leaves by a Transfer. The zero Transfer is ready for use. Not safe for
+// concurrent use.
 //
-// The methods that add a copy, here and of Tensor, return [ErrKind] if a tensor is nil,
-// shapeops.ErrShape or [ErrDType] if the sides do not fit, [ErrReadOnly] if the destination must
-// not be written, [ErrLayout] if two of its elements are one in memory (as in an expanded tensor),
-// and [ErrOverlap] if the sides overlap by more than [Transfer.Run] copies first. Then nothing has
-// been added.
+// The methods that add a copy, here and of Tensor, add nothing and return
+//
+//   - [ErrKind] if a tensor is nil
+//   - shapeops.ErrShape or [ErrDType] if source and destination do not fit
+//   - [ErrReadOnly] if the destination is read-only
+//   - [ErrLayout] if two elements of the destination share memory, as in an expanded tensor
+//   - [ErrOverlap] if source and destination overlap by more than Run copies first
 type Transfer struct {
-	// Workers is how many cores a large copy may use, or a kernel with Elements; 0 means
-	// GOMAXPROCS. One with Whole sees to that itself.
+	// Workers is the number of cores for a large copy or a kernel with Elements; 0 means
+	// GOMAXPROCS. A kernel with Whole decides for itself.
 	Workers int
 
 	moves   []move
-	tasks   []taskAt // what else is done once all memory is held
+	tasks   []taskAt // work other than copies, done once all memory is held
 	commits []func()
 	about   func(error) error
 	room    footprints
 }
 
-// Run does the copies, and what else was added, in order, and then calls what [Transfer.Commit] was
-// given. Copies read what was there before Run: if one may write what itself or a later one reads,
-// that is copied to new memory first, unless an order suffices in which nothing is overwritten too
-// early. Run returns [ErrOverlap], and has done nothing, if that would take more than 64 MiB, or if
-// a kernel reads what is written before it. Likewise an error if lent memory is gone, as after
-// Close of a mapped file. Only if memory turns out to be unreadable in the middle of a copy, as
-// when another process cut a mapped file, has that copy happened in part, and those added before it
-// in full. If only afterwards a [Lender] says that its memory was not all there, all copies have
-// happened. After either error, nothing that Commit was given is called.
+// Run does the copies and kernels in the order in which they were added, and then calls the
+// functions given to [Transfer.Commit].
 //
-// Run leaves the list as it is: a second Run repeats it, and [Transfer.Reset] empties it.
+// Copies read the state before Run: if one may overwrite what it or a later one reads, the source
+// is copied to new memory first, unless copying in a suitable order is enough. Run returns
+// [ErrOverlap], and has done nothing, if that would take more than 64 MiB, or if a kernel reads
+// what an earlier entry writes. It returns an error, and has done nothing, if lent memory cannot be
+// borrowed, for example after Close of a mapped file.
+//
+// Two errors come too late for that. If memory becomes unreadable during a copy, as when another
+// process truncates a mapped file, that copy is done in part, and earlier ones are done. If a
+// [Lender] reports afterwards that its memory was not intact, all copies are done. Functions given
+// to Commit are not called in either case.
+//
+// Run keeps the list: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
 	if err := settle(tr.moves); err != nil {
 		return err
@@ -57,7 +63,7 @@ func (tr *Transfer) Run() error {
 	return nil
 }
 
-// hold borrows all memory, which must be there before any is written.
+// hold borrows all memory before any is written.
 func (tr *Transfer) hold() error {
 	for i := range tr.moves {
 		if m := &tr.moves[i]; m.bytes() > 0 {
@@ -69,7 +75,7 @@ func (tr *Transfer) hold() error {
 	return nil
 }
 
-// prepare has tasks do what can still fail.
+// prepare lets each task do the part of its work that can fail.
 func (tr *Transfer) prepare() error {
 	alone := len(tr.tasks) == 1 && len(tr.commits) == 0
 	for i := range tr.tasks {
@@ -109,7 +115,7 @@ func (tr *Transfer) execute() error {
 	return nil
 }
 
-// intact asks lenders whether their memory was all there.
+// intact calls Intact of all lenders.
 func (tr *Transfer) intact() error {
 	var q inquiry
 	for i := range tr.moves {
@@ -122,24 +128,24 @@ func (tr *Transfer) intact() error {
 	return nil
 }
 
-// A task is what a [Transfer] does besides copies. What it reads and writes is among the moves, as
-// sides.
+// A task is work of a [Transfer] other than a copy. The memory that it reads and writes is listed
+// among the moves.
 type task interface {
-	// prepare does what can still fail, before anything is written; alone says that nothing else is
-	// going to be.
+	// prepare does the part of the work that can fail, before anything is written. alone is true if
+	// the Transfer has nothing else to do.
 	prepare(alone bool, workers int) error
 	run(workers int) error
 }
 
-// A taskAt is a task, how many moves come before it, and what makes its errors say what they are
-// about, or nil.
+// A taskAt is a task, the number of moves before it, and a function that adds context to its
+// errors, or nil.
 type taskAt struct {
 	task
 	at    int
 	about func(error) error
 }
 
-// named returns the error of a task as it is to be told.
+// named adds the task's context to an error.
 func (t *taskAt) named(err error) error {
 	if err == nil || t.about == nil {
 		return err
@@ -147,14 +153,14 @@ func (t *taskAt) named(err error) error {
 	return t.about(err)
 }
 
-// task adds a task, whose sides have been added.
+// task adds a task whose sides were added before.
 func (tr *Transfer) task(t task) { tr.tasks = append(tr.tasks, taskAt{t, len(tr.moves), tr.about}) }
 
-// About has fn make the errors of kernels that are added from now on, which [Transfer.Run] may meet
-// while they run, say what they are about: the key of a leaf. Nil ends that.
+// About sets the function that adds context, such as the key of a leaf, to errors that
+// [Transfer.Run] meets in kernels added from now on. Nil ends that.
 func (tr *Transfer) About(fn func(error) error) { tr.about = fn }
 
-// whole adds what fn adds, or, if it fails, nothing.
+// whole calls fn, which adds copies. If fn fails, it removes them.
 func (tr *Transfer) whole(fn func() error) error {
 	moves, tasks, commits := len(tr.moves), len(tr.tasks), len(tr.commits)
 	err := fn()
@@ -164,14 +170,15 @@ func (tr *Transfer) whole(fn func() error) error {
 	return err
 }
 
-// side adds what a task reads, or writes, so that it is held and compared with what others do.
+// side adds a tensor that a task reads or writes, so that its memory is held and compared with
+// other copies.
 func (tr *Transfer) side(group int, t *Tensor, written half) {
 	m := tr.next()
 	m.all(t.dtype.Size(), t.mem, t.mem, t.view, t.view)
 	m.group, m.half = group, written
 }
 
-// release gives back what Run borrowed.
+// release returns the memory that Run borrowed.
 func (tr *Transfer) release() {
 	for i := range tr.moves {
 		if m := &tr.moves[i]; m.held {
@@ -180,7 +187,7 @@ func (tr *Transfer) release() {
 	}
 }
 
-// Reset makes tr empty, to be used again without the memory that its list took. It keeps Workers.
+// Reset empties tr for reuse, keeping the memory of its list and Workers.
 func (tr *Transfer) Reset() {
 	clear(tr.moves)
 	clear(tr.tasks)
@@ -189,28 +196,29 @@ func (tr *Transfer) Reset() {
 	tr.about = nil
 }
 
-// Commit adds a function that [Transfer.Run] calls after all copies, if they succeed: what has no
-// bytes to copy changes there. fn must not fail.
+// Commit adds a function that [Transfer.Run] calls after all copies have succeeded, to change what
+// has no bytes to copy. fn must not fail.
 func (tr *Transfer) Commit(fn func()) {
 	if fn != nil {
 		tr.commits = append(tr.commits, fn)
 	}
 }
 
-// next returns a move to be filled in, which add then checks and keeps.
+// next returns a move to fill in, which add then checks and keeps.
 func (tr *Transfer) next() *move {
 	switch n := len(tr.moves); n {
 	case 0:
 	case 1:
-		tr.moves = slices.Grow(tr.moves, 15) // not one tensor but a dictionary
+		tr.moves = slices.Grow(tr.moves, 15) // a dictionary, not one tensor
 	case cap(tr.moves):
-		tr.moves = slices.Grow(tr.moves, n) // append would take a quarter more, and copy more often
+		tr.moves = slices.Grow(tr.moves, n) // append grows by a quarter, and copies more often
 	}
 	tr.moves = append(tr.moves, move{})
 	return &tr.moves[len(tr.moves)-1]
 }
 
-// add keeps the move that next returned, unless err is not nil or it reads what it writes.
+// add keeps the move that next returned, unless err is not nil or the move overwrites what it
+// reads.
 func (tr *Transfer) add(m *move, err error) error {
 	if err == nil {
 		err = m.settle(&tr.room)
@@ -240,8 +248,8 @@ func (tr *Transfer) copyView(dst *Tensor, part shapeops.View, src *Tensor) error
 	return tr.add(m, nil)
 }
 
-// Fill adds dst[...] = the only element of value. It returns shapeops.ErrShape if value has more
-// than one, or none.
+// Fill adds dst[...] = the only element of value. It returns shapeops.ErrShape unless value has
+// exactly one element.
 func (tr *Transfer) Fill(dst, value *Tensor) error {
 	if err := checkFill(dst, value); err != nil {
 		return err
@@ -269,8 +277,8 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 	return tr.add(m, nil)
 }
 
-// AddExecute adds dst[...] = what p.Plan makes of t. It is what IndexInto of a tensor and of a
-// dictionary do.
+// AddExecute adds dst[...] = p.Plan applied to t. IndexInto of a tensor and of a dictionary call
+// it.
 func (v *verbs) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := checkWrite(dst, t); err != nil {
@@ -300,15 +308,14 @@ func (v *verbs) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	part, ok, err := p.View(t.view)
 	if ok {
 		m.all(width, dst.mem, t.mem, dst.view, part)
-	} else if err == nil { // a reshape that strides do not express
+	} else if err == nil { // a reshape beyond what strides express
 		m.listed(width, dst.mem, t.mem, dst.view, len(planned.Shape()), t.view, len(planned.From()))
 	}
 	return tr.add(m, err)
 }
 
 // AddWrite adds t[p.Plan] = src. src broadcasts to the shape of that part of t. If the plan picks a
-// position twice, the last value written stays. It is what SetIndex of a tensor and of a dictionary
-// do.
+// position twice, the last value stays. SetIndex of a tensor and of a dictionary call it.
 func (v *verbs) AddWrite(tr *Transfer, src *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := checkWrite(t, src); err != nil {
@@ -351,7 +358,7 @@ func checkWrite(dst, src *Tensor) error {
 	return dst.checkWritable()
 }
 
-// checkFill returns an error unless value has one element, which can be stored in dst.
+// checkFill returns an error unless value has exactly one element, which can be stored in dst.
 func checkFill(dst, value *Tensor) error {
 	if err := checkWrite(dst, value); err != nil {
 		return err
@@ -375,7 +382,7 @@ func checkRows(dst, src *Tensor) error {
 	return nil
 }
 
-// checkWritable returns an error unless each element of t can be stored by itself.
+// checkWritable returns an error if t is read-only or two of its elements share memory.
 func (t *Tensor) checkWritable() error {
 	if err := t.mem.checkWritable(); err != nil {
 		return err
@@ -395,7 +402,7 @@ func (t *Tensor) checkWritable() error {
 	return nil
 }
 
-// broadcast returns the view of t's elements repeated to the given shape.
+// broadcast returns a view that repeats t's elements to the given shape.
 func (t *Tensor) broadcast(shape shapeops.Shape) (shapeops.View, error) {
 	if t.view.Shape.Equal(shape) {
 		return t.view, nil

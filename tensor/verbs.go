@@ -4,34 +4,34 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// Verbs has what values of type T do as a part of a [Transfer] or by a [Kernel]. Each kind of value
-// has a method Verbs that returns its own. It is for packages that implement kinds of values, or
+// Verbs are the operations of a kind of value T within a [Transfer] or by a [Kernel]. Each kind has
+// a method Verbs that returns them. They are for packages that implement kinds of values, or
 // operations on elements.
 type Verbs[T any] interface {
 	plan.Verbs[T]
 
-	// AddExecute adds to tr: dst = what p.Plan makes of the value.
+	// AddExecute adds dst = p.Plan applied to the value.
 	AddExecute(tr *Transfer, dst T, p *plan.Pass) error
-	// AddJoin adds to tr: dst = xs, of which the value is the first, joined as p.Join says.
+	// AddJoin adds dst = xs joined as p.Join says; the value is xs[0].
 	AddJoin(tr *Transfer, dst T, p *plan.Pass, xs []T) error
-	// AddWrite adds to tr: the part of the value that p.Plan selects = src, broadcast.
+	// AddWrite adds value[p.Plan] = src, broadcast.
 	AddWrite(tr *Transfer, src T, p *plan.Pass) error
-	// Leafwise returns what k makes of the value and others.
+	// Leafwise applies k to the value and others, and returns the result.
 	Leafwise(k *Kernel, others ...any) (T, error)
 	// LeafwiseInto is Leafwise into dst. On an error nothing has changed.
 	LeafwiseInto(dst T, k *Kernel, others ...any) error
 
-	// AppendJSON appends what MarshalJSON returns to b, and returns b as it was with an error.
+	// AppendJSON appends the text of MarshalJSON to b. On an error it returns b unchanged.
 	AppendJSON(b []byte) ([]byte, error)
-	// Texts returns the text of each element or row, row-major. It is for few elements.
+	// Texts returns the text of each element or row, row-major. It is meant for few elements.
 	Texts() ([]string, error)
 	// Differing returns the first n elements or rows, row-major, in which the value and x differ by
-	// more than a tolerance, and how many there are in all. It returns an error if they differ in
-	// more than elements.
+	// more than a tolerance, and the count of all such elements. It returns an error if they differ
+	// in anything but elements.
 	Differing(x T, tol Tolerance, n int) (first []ElementDiff, count int, err error)
 }
 
-// verbs is a Tensor with its [Verbs].
+// verbs is a Tensor with the methods of [Verbs].
 type verbs Tensor
 
 var (
@@ -39,10 +39,10 @@ var (
 	_ plan.BitDiffer[*Tensor]  = (*verbs)(nil)
 )
 
-// Plan returns what package shapeops calls.
+// Plan returns the methods that package shapeops calls.
 func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }
 
-// Verbs returns what packages arith and tdict call.
+// Verbs returns the methods that packages arith and tdict call.
 func (t *Tensor) Verbs() Verbs[*Tensor] { return (*verbs)(t) }
 
 // ExecuteInto implements plan.Verbs.
@@ -63,7 +63,7 @@ func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
 	return tr.Run()
 }
 
-// ExecuteInPlace implements plan.DenseVerbs, by way of a copy.
+// ExecuteInPlace implements plan.DenseVerbs, through a copy.
 func (v *verbs) ExecuteInPlace(p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := p.CheckPlan(t.view.Shape); err != nil {

@@ -3,26 +3,26 @@ package tensor
 import "github.com/go-tensordict/tensordict/internal/plan"
 
 // Reshape returns the elements of t, in their order, in another shape; one size may be
-// shapeops.Infer. The result shares t's memory where strides allow, else it is a copy. It returns
-// shapeops.ErrShape if the number of elements differs.
+// shapeops.Infer. The result shares t's memory where strides allow, otherwise it is a copy. It
+// returns shapeops.ErrShape if the number of elements differs.
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
 	return t.executed(plan.Reshape(t.view.Shape, sizes...))
 }
 
 // Flatten joins dims first to last into one: [A first... last B] -> [A N B]. The result shares t's
-// memory where strides allow, else it is a copy. It returns shapeops.ErrDim.
+// memory where strides allow, otherwise it is a copy. It returns shapeops.ErrDim.
 func (t *Tensor) Flatten(first, last int) (*Tensor, error) {
 	return t.executed(plan.Flatten(t.view.Shape, first, last))
 }
 
-// Unflatten cuts a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. It
-// returns shapeops.ErrDim, and shapeops.ErrShape if the product of sizes is not that of the dim.
+// Unflatten splits a dim into several: [A N B] -> [A sizes... B]. The result shares t's memory. It
+// returns shapeops.ErrDim, and shapeops.ErrShape if the product of sizes is not N.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 	return t.executed(plan.Unflatten(t.view.Shape, dim, sizes...))
 }
 
-// Permute puts the dims in another order: dim i of the result is dim dims[i] of t. The result
-// shares t's memory. It returns shapeops.ErrDim if dims is no permutation.
+// Permute reorders the dims: dim i of the result is dim dims[i] of t. The result shares t's memory.
+// It returns shapeops.ErrDim if dims is not a permutation.
 func (t *Tensor) Permute(dims ...int) (*Tensor, error) {
 	return t.executed(plan.Permute(t.view.Shape, dims...))
 }
@@ -38,20 +38,20 @@ func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) {
 	return t.executed(plan.Squeeze(t.view.Shape, dims...))
 }
 
-// Unsqueeze adds a dim of size 1 that becomes dim dim of the result. The result shares t's memory.
-// It returns shapeops.ErrDim.
+// Unsqueeze inserts a dim of size 1 at index dim of the result. The result shares t's memory. It
+// returns shapeops.ErrDim.
 func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) {
 	return t.executed(plan.Unsqueeze(t.view.Shape, dim))
 }
 
-// Expand repeats t to the given shape, aligned at the last dim. The result shares t's memory and
-// repeats elements of it, so that it cannot be written to. It returns shapeops.ErrShape.
+// Expand repeats t to the given shape, aligned at the last dim. The result shares t's memory; since
+// its elements repeat, it cannot be written. It returns shapeops.ErrShape.
 func (t *Tensor) Expand(sizes ...int) (*Tensor, error) {
 	return t.executed(plan.Expand(t.view.Shape, sizes...))
 }
 
-// Movedim moves a dim to another place; the others keep their order. The result shares t's memory.
-// It returns shapeops.ErrDim.
+// Movedim moves a dim to another index; the other dims keep their order. The result shares t's
+// memory. It returns shapeops.ErrDim.
 func (t *Tensor) Movedim(from, to int) (*Tensor, error) {
 	return t.executed(plan.Movedim(t.view.Shape, from, to))
 }

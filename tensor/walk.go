@@ -4,7 +4,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// walkBytes does positions lo to hi of the outermost dim, with the widest kernel that fits.
+// walkBytes does positions lo to hi of the outermost dim, with the widest item that fits.
 func (m *move) walkBytes(to, from []byte, lo, hi int) {
 	done := false
 	if m.block == 1 {
@@ -21,13 +21,12 @@ func (m *move) walkBytes(to, from []byte, lo, hi int) {
 			done = walkItems[[2]uint64](m, to, from, lo, hi)
 		}
 	}
-	if !done { // blocks, or bytes that are not aligned for an item
+	if !done { // blocks, or bytes not aligned for the item
 		walk(m, to, from, m.width, lo, hi)
 	}
 }
 
-// walkItems does the move by items of type T, or returns false if the bytes are not aligned for
-// them.
+// walkItems does the move by items of type T. It returns false if the bytes are not aligned for T.
 func walkItems[T cast.Fixed](m *move, to, from []byte, lo, hi int) bool {
 	size := cast.Size[T]()
 	a, aligned := cast.Slice[T](to[:len(to)/size*size])
@@ -39,7 +38,7 @@ func walkItems[T cast.Fixed](m *move, to, from []byte, lo, hi int) bool {
 	return true
 }
 
-// walk does positions lo to hi of the outermost dim. unit is how many T an element is.
+// walk does positions lo to hi of the outermost dim. An element is unit items of T.
 func walk[T any](m *move, to, from []T, unit, lo, hi int) {
 	t, f := m.toStart*unit, m.fromAt*unit
 	if m.dims.n == 0 {
@@ -54,13 +53,13 @@ func walk[T any](m *move, to, from []T, unit, lo, hi int) {
 type walker[T any] struct {
 	*move
 	to, from []T
-	unit     int // items of an element
-	n        int // items of a block
+	unit     int // items in an element
+	n        int // items in a block
 
-	touched [2]T // what was last read ahead of its copy
+	touched [2]T // the last items read ahead of their copy
 }
 
-// dim does positions lo to hi of one dim; t and f are where its position 0 begins.
+// dim does positions lo to hi of one dim. t and f are the items at its position 0.
 func (w *walker[T]) dim(dim, lo, hi, t, f int) {
 	d := *w.dims.at(dim)
 	d.to, d.from = d.to*w.unit, d.from*w.unit
@@ -76,7 +75,7 @@ func (w *walker[T]) dim(dim, lo, hi, t, f int) {
 	}
 }
 
-// stretch does so many positions of one dim that follow one another.
+// stretch does count consecutive positions of one dim.
 func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 	switch {
 	case dim == w.dims.n-2 && w.n == 1 && dim+1 != w.picked && w.interleaves(d, *w.dims.at(dim + 1)):
@@ -102,13 +101,13 @@ func (w *walker[T]) stretch(dim int, d span, count, t, f int) {
 	}
 }
 
-// interleaves reports whether a dim and the one in it write, side by side, each of elements that
-// lie side by side several times.
+// interleaves reports whether a dim and the dim inside it write side by side what repeats each of a
+// row of contiguous elements.
 func (w *walker[T]) interleaves(d, inner span) bool {
 	return inner.from == 0 && inner.to*w.unit == 1 && d.from == 1 && d.to == inner.n
 }
 
-// interleave writes each element of from so many times.
+// interleave writes each element of from times times.
 func interleave[T any](to, from []T, times int) {
 	if times == 2 {
 		for _, v := range from {
@@ -123,8 +122,8 @@ func interleave[T any](to, from []T, times int) {
 	}
 }
 
-// fill sets four at a time: a loop over each is half as fast where its code happens to cross a line
-// of the cache.
+// fill sets elements four at a time. A loop over single elements is half as fast where its code
+// happens to cross a cache line.
 func fill[T any](to []T, v T) {
 	for ; len(to) >= 4; to = to[4:] {
 		to[0], to[1], to[2], to[3] = v, v, v, v
@@ -134,7 +133,7 @@ func fill[T any](to []T, v T) {
 	}
 }
 
-// reverse copies what lies side by side the other way round.
+// reverse copies contiguous elements in reverse order.
 func reverse[T any](to, from []T) {
 	last := len(from) - 1
 	for i := range to {
@@ -160,7 +159,7 @@ func (w *walker[T]) rows(dim int, d span, lo, hi, t, f int) {
 	}
 }
 
-// row returns the i-th of listed rows; without a list, rows come in turn.
+// row returns the i-th listed row; without a list, row i.
 func row(rows []int, i int) int {
 	if rows == nil {
 		return i
@@ -201,8 +200,8 @@ func (w *walker[T]) pickedLine(d span, lo, hi, t, f int) {
 // touchedBlock is from how many items on a block is worth being touched before it is copied.
 const touchedBlock = 1024
 
-// touching is pickedLine for large blocks that come from anywhere: the next one is touched before
-// one is copied, so that its memory is on the way by then.
+// touching is pickedLine for large blocks at random positions. It reads a byte of the next block
+// before it copies one, so that the next block is on its way from memory.
 func (w *walker[T]) touching(d span, lo, hi, t, f int) {
 	to, from, n, rows := w.to, w.from, w.n, w.fromRows[lo:hi]
 	for i, row := range rows {

@@ -17,7 +17,7 @@ type convertCmd struct {
 
 func (convertCmd) Help() string {
 	return `
-The suffix of the output says its form: .tdz, .npy, .npz, .safetensors, .nrt, .csv or .jsonl; a name without a suffix is a directory. Rows of several inputs are laid one after another. The output appears as a whole when it is done.
+The suffix of the output says its form: .tdz, .tdc, .npy, .npz, .safetensors, .nrt, .csv or .jsonl; a name without a suffix is a directory. Rows of several inputs are laid one after another. The output appears as a whole when it is done.
 
 Examples:
 
@@ -43,7 +43,7 @@ func (c *convertCmd) Run(s *session) error {
 
 // formFlags say in which form a dataset is written, and how.
 type formFlags struct {
-	To forms.Form `help:"The form of the output: directory, tdz, npy, npz, safetensors, nrt, csv or jsonl." placeholder:"FORM"`
+	To forms.Form `help:"The form of the output: directory, tdz, tdc, npy, npz, safetensors, nrt, csv or jsonl." placeholder:"FORM"`
 	writeFlags
 }
 

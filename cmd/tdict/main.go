@@ -40,6 +40,7 @@ type commands struct {
 	Slice   sliceCmd   `cmd:"" help:"Write some rows and entries of a dataset."`
 	Split   splitCmd   `cmd:"" help:"Divide the rows of a dataset at random."`
 	Schema  schemaCmd  `cmd:"" help:"Print, propose or check a schema."`
+	Cache   cacheCmd   `cmd:"" help:"Serve a circular cache of samples."`
 }
 
 func main() {

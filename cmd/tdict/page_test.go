@@ -91,8 +91,8 @@ func TestCommandsAreOnThePage(t *testing.T) {
 		name := node.Name
 		if name == "print" {
 			name = "schema" // tdict schema PATH
-		} else if node.Parent.Name == "schema" {
-			name = "schema " + node.Name
+		} else if node.Parent.Parent != nil {
+			name = node.Parent.Name + " " + node.Name
 		}
 		section, _, _ := strings.Cut(name, " ")
 		require.Contains(t, string(text), "\n## "+section+"\n", "a section of %s", name)

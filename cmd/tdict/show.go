@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -39,13 +38,13 @@ func (c *showCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize(), Saved: in.Saved != nil, Metadata: in.Metadata}
-	if in.Form == forms.Directory || in.Form == forms.Archive {
-		report, err := inspect.Dataset(in.Path)
+	f := facts{Path: in.Path, Form: in.Form.String(), Batch: in.Dict.Shape(), Names: in.Dict.Names(), Bytes: in.Dict.ByteSize(), Metadata: in.Metadata}
+	if in.Dataset != nil {
+		report, err := inspect.Opened(in.Path, in.Dataset)
 		if err != nil {
 			return err
 		}
-		f.Summed, f.Growing, f.Leftovers = report.Summed, report.Growing, report.Leftovers
+		f.Saved, f.Summed, f.Growing, f.Leftovers = in.Dataset.Schema() != nil, report.Summed, report.Growing, report.Leftovers
 	}
 	td := in.Dict
 	if c.Key != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 type verifyCmd struct {
-	Paths []string `arg:"" name:"path" help:"Directories and archives."`
+	Paths []string `arg:"" name:"path" help:"Directories, archives and consolidated files."`
 }
 
 func (verifyCmd) Help() string {

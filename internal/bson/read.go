@@ -92,12 +92,12 @@ func length(b []byte, more int) int {
 var sizes = map[byte]int{Double: 8, OID: 12, Bool: 1, Time: 8, Null: 0, Int32: 4, Int64: 8, 0x11: 8, 0x13: 16, 0x06: 0, 0xff: 0, 0x7f: 0}
 
 // field returns the field with which b begins.
-func field(b []byte) (name string, v Value, rest []byte, ok bool) {
+func field(b []byte) (name []byte, v Value, rest []byte, ok bool) {
 	end := bytes.IndexByte(b[1:], 0)
 	if end < 0 || !utf8.Valid(b[1:1+end]) {
-		return "", v, nil, false
+		return nil, v, nil, false
 	}
-	name, data := string(b[1:1+end]), b[2+end:]
+	name, data := b[1:1+end], b[2+end:]
 	n, fixed := sizes[b[0]]
 	switch {
 	case fixed:
@@ -113,13 +113,13 @@ func field(b []byte) (name string, v Value, rest []byte, ok bool) {
 		n = first + second + 2
 		ok = first >= 0 && second >= 0
 		if !ok {
-			return "", v, nil, false
+			return nil, v, nil, false
 		}
 	default:
-		return "", v, nil, false
+		return nil, v, nil, false
 	}
 	if n < 0 || n > len(data) {
-		return "", v, nil, false
+		return nil, v, nil, false
 	}
 	return name, Value{b[0], data[:n:n]}, data[n:], true
 }
@@ -147,7 +147,7 @@ func (d Doc) All() iter.Seq2[string, Value] {
 		}
 		for fields := d[4 : len(d)-1]; len(fields) > 0; {
 			name, v, rest, _ := field(fields)
-			if !yield(name, v) {
+			if !yield(string(name), v) {
 				return
 			}
 			fields = rest
@@ -163,6 +163,14 @@ func (d Doc) Get(name string) Value {
 		}
 	}
 	return Value{}
+}
+
+// Len returns the number of fields.
+func (d Doc) Len() (n int) {
+	for range d.All() {
+		n++
+	}
+	return n
 }
 
 // First returns the name and the value of the first field; "" if there is none.

@@ -6,18 +6,19 @@ import (
 	"strconv"
 )
 
-// A D is a document to be written, an E a field of it, and an A an array. Their values are bool,
-// int, int32, int64, float64, string, []byte, ID, D, A, Value, and nil.
+// A D is a document to be written, an E a field of it, and an A an array. A field is a name, which
+// is a string, and a value. Values are bool, int, int32, int64, float64, string, []byte, ID, D, A,
+// Value, and nil.
 type (
 	D []E
-	E struct {
-		Name  string
-		Value any
-	}
+	E [2]any
 	A []any
 	// An ID is an ObjectId.
 	ID [12]byte
 )
+
+// Name returns the name of a field.
+func (e E) Name() string { return e[0].(string) }
 
 // Append appends the bytes of a document. It panics on a value of another type, and on a name with
 // a zero byte.
@@ -25,7 +26,7 @@ func Append(b []byte, d D) []byte {
 	start := len(b)
 	b = append(b, 0, 0, 0, 0)
 	for _, e := range d {
-		b = AppendValue(b, e.Name, e.Value)
+		b = AppendValue(b, e.Name(), e[1])
 	}
 	return end(b, start)
 }

@@ -23,6 +23,8 @@ var (
 	// ErrUnsupported says that a file holds something that a package does not read, or is to hold
 	// something that the format has no place for.
 	ErrUnsupported = errors.New("unsupported")
+	// ErrName says that a key has no name in a format.
+	ErrName = errors.New("key cannot be saved")
 )
 
 // Corrupt returns [ErrCorrupt] with the details.

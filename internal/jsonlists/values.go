@@ -52,9 +52,33 @@ func (w Values) appendFloat(b []byte, v float64) []byte {
 	if text != "" {
 		return append(b, text...)
 	}
+	if w.Python {
+		return appendPythonFloat(b, v)
+	}
 	from := len(b)
 	b = strconv.AppendFloat(b, v, 'g', -1, 64)
 	if !bytes.ContainsAny(b[from:], ".e") {
+		b = append(b, ".0"...)
+	}
+	return b
+}
+
+// appendPythonFloat appends a number as orjson spells it, which Python's tensordict writes with: an
+// exponent only from 1e16 on, and below 1e-5.
+func appendPythonFloat(b []byte, v float64) []byte {
+	if size := math.Abs(v); size != 0 && (size < 1e-5 || size >= 1e16) {
+		from := len(b)
+		b = strconv.AppendFloat(b, v, 'e', -1, 64)
+		at := from + bytes.IndexByte(b[from:], 'e') + 1
+		exponent := bytes.TrimLeft(bytes.TrimPrefix(b[at:], []byte("+")), "0")
+		if b[at] == '-' {
+			exponent = append([]byte("-"), bytes.TrimLeft(b[at+1:], "0")...)
+		}
+		return append(b[:at], exponent...)
+	}
+	from := len(b)
+	b = strconv.AppendFloat(b, v, 'f', -1, 64)
+	if bytes.IndexByte(b[from:], '.') < 0 {
 		b = append(b, ".0"...)
 	}
 	return b

@@ -16,7 +16,7 @@ var modules = map[string]string{
 	"golang.org/x/sys":                  "internal/{host,mapping,vector,vfs}",
 	"github.com/google/go-cmp":          "tdict/tdictcmp",
 	"github.com/stretchr/testify":       "tests",
-	"go.yaml.in/yaml/v3":                "testify",
+	"go.yaml.in/yaml/v3":                "cmd/tdict and testify",
 	"github.com/alecthomas/kong":        "cmd/tdict",
 	"github.com/schollz/progressbar/v3": "cmd/tdict",
 	"golang.org/x/term":                 "cmd/tdict and progressbar",

@@ -13,8 +13,8 @@ type Integers interface {
 	Ints() ([]int, error)
 }
 
-// GatherBy is [Gather] by a tensor, of which it reads the elements only if the shape fits. It also
-// returns [shape.ErrKind] if there is none.
+// GatherBy is [Gather] with a tensor as the index. It reads the elements only if the shape fits. It
+// also returns [shape.ErrKind] if index is nil.
 func GatherBy[I Integers](s shape.Shape, dim int, index I) (*Plan, error) {
 	if err := checkThere(index); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func GatherBy[I Integers](s shape.Shape, dim int, index I) (*Plan, error) {
 	return Gather(s, dim, list, index.Shape())
 }
 
-// TakeBy is [Take] of a tensor's elements. It also returns [shape.ErrKind] if there is none.
+// TakeBy is [Take] with a tensor as the list. It also returns [shape.ErrKind] if index is nil.
 func TakeBy[I Integers](s shape.Shape, dim int, index I) (*Plan, error) {
 	if err := checkThere(index); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package plan says in numbers what an operation does to values, before any element moves. A user
-// of the library meets none of it.
+// Package plan describes in numbers what an operation does to values, before any element moves.
+// Users of the library do not need it.
 //
 //	p, err := plan.Index(shape.Shape{4}, ix.Range(1, 4).Step(2)) // planned once
 //	whole, err := shape.Contiguous(shape.Shape{4, 3})
@@ -9,19 +9,20 @@
 //
 //   - A [Plan] is an operation that has been checked against a shape. Functions named after the
 //     operation make it: [Index], [Reshape], [Flip]. It applies to every View whose shape begins
-//     with that shape, so that a dictionary plans once, on its batch shape, and executes on each
-//     leaf. It says that the result is a view, or which rows it picks ([Frame]), or of which pieces
-//     it is laid together ([Piece]).
-//   - A [Join] is a plan to lay several values side by side: [Stack], [Cat], [Padded].
-//   - A [Reduction] says what becomes of a shape, and which dim each dim of the result was, where
-//     many elements make one, as in a sum; it locates none.
-//   - A [Pass] carries a plan over the values of a collection, with room for their numbers and a
-//     place for what they share.
-//   - [Rows] arranges numbered rows in a shape, for values that follow a batch without being dense.
+//     with that shape, so a dictionary plans once, on its batch shape, and executes the plan on
+//     each leaf. The result is a view, or rows that the plan picks ([Frame]), or it is composed
+//     of pieces ([Piece]).
+//   - A [Join] is a plan to join several values along a dim: [Stack], [Cat], [Padded].
+//   - A [Reduction] is the shape that results if many elements are combined into one, as in a
+//     sum, and the original dim of each of its dims. It locates no elements.
+//   - A [Pass] carries a plan over the values of a collection. It holds memory for their numbers
+//     and the results that they share.
+//   - [Rows] arranges numbered rows in a shape, for values that have a batch shape but are not
+//     dense.
 //
 // Notation and rules are those of package shapeops.
 //
-// Plans are immutable once made, and own their numbers: changing a shape or a list that they were
-// made from changes nothing. Treat the slices that they return as read-only. Everything here is
-// safe for concurrent use, but for Pass, which serves one operation, and for writing to Rows.
+// Plans are immutable, and own their numbers: changing a shape or a list that a plan was made from
+// does not change the plan. Treat the slices that they return as read-only. Everything here is safe
+// for concurrent use, except a Pass, which serves one operation, and writes to Rows.
 package plan

@@ -5,14 +5,16 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// Gather plans to pick, at each position of an index, the position of a dim that the index names:
+// Gather plans to pick, at each position of an index, the position of dim that the index names:
 //
 //	s [A N B], index [A' M B'] -> [A' M B'], out[a m b] = in[a index[a m b] b]
 //
-// index is row-major and has the shape of, whose dims other than dim may be smaller than those of
-// s; negative positions count from the end. The result is a copy; written to, a plan of Gather
-// scatters. It returns [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not fit s
-// or index, and [shape.ErrIndex], with the element of the index, if the dim has no such position.
+// index is row-major and has the shape of. The dims of of other than dim may be smaller than the
+// dims of s. Negative positions count from the end. The result is a copy; a write through the plan
+// is a scatter.
+//
+// Gather returns [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not fit s or
+// index, and [shape.ErrIndex], with the element of the index, if a position is out of range.
 func Gather(s shape.Shape, dim int, index []int, of shape.Shape) (*Plan, error) {
 	if err := CheckGather(s, dim, of); err != nil {
 		return nil, err
@@ -20,7 +22,7 @@ func Gather(s shape.Shape, dim int, index []int, of shape.Shape) (*Plan, error) 
 	if n := of.Size(); n != len(index) {
 		return nil, fmt.Errorf("%w: got an index of %d elements, want the %d of %v", shape.ErrShape, len(index), n, of)
 	}
-	at, _ := s.Dim(dim) // which has been checked
+	at, _ := s.Dim(dim) // has been checked
 	rows, err := gatherRows(s, at, index, of)
 	if err != nil {
 		return nil, err
@@ -35,8 +37,7 @@ func Gather(s shape.Shape, dim int, index []int, of shape.Shape) (*Plan, error) 
 	return p, nil
 }
 
-// CheckGather returns the error that [Gather] would for an index of a shape, whatever is in
-// it.
+// CheckGather returns the error that [Gather] returns for any index of shape of.
 func CheckGather(s shape.Shape, dim int, of shape.Shape) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -63,7 +64,7 @@ func gatherRows(s shape.Shape, at int, index []int, of shape.Shape) ([]int, erro
 	strides[at] = 0
 	rows, n := make([]int, len(index)), 0
 	if len(index) == 0 {
-		return rows, nil // however large the other dims
+		return rows, nil // whatever the sizes of the other dims
 	}
 	last := len(s) - 1
 	for base := range (shape.View{Shape: of[:last], Strides: strides[:last]}).Offsets() {
@@ -82,7 +83,7 @@ func gatherRows(s shape.Shape, at int, index []int, of shape.Shape) ([]int, erro
 	return rows, nil
 }
 
-// element resolves a position of a dim of s that is element n of a list.
+// element resolves a position of a dim of s. n is its number in a list, for errors.
 func element(s shape.Shape, dim, i, n int) (int, error) {
 	at, err := s.At(dim, i)
 	if err != nil {
@@ -91,13 +92,13 @@ func element(s shape.Shape, dim, i, n int) (int, error) {
 	return at, nil
 }
 
-// Take plans to pick listed positions of a dim, in an arrangement of their own:
+// Take plans to pick listed positions of a dim, arranged in the shape of the list:
 //
 //	[A N B], list of shape [I...] -> [A I... B]
 //
-// list is row-major; negative positions count from the end. The result is a copy. It returns
-// [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not hold the list, and
-// [shape.ErrIndex], with the element of the list, if the dim has no such position.
+// list is row-major; negative positions count from the end. The result is a copy. Take returns
+// [shape.ErrDim] if s has no such dim, [shape.ErrShape] if of does not have the size of list, and
+// [shape.ErrIndex], with the element of the list, if a position is out of range.
 func Take(s shape.Shape, dim int, list []int, of shape.Shape) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -113,8 +114,7 @@ func Take(s shape.Shape, dim int, list []int, of shape.Shape) (*Plan, error) {
 	return pickRows(s, at, rows, of.Clone())
 }
 
-// pickRows plans to pick listed rows of a dim, all of them within it, in an arrangement of their
-// own.
+// pickRows plans to pick listed rows of a dim, arranged in the shape of. All rows are in range.
 func pickRows(s shape.Shape, at int, rows []int, of shape.Shape) (*Plan, error) {
 	b := indexer{plan: newPlan(s)}
 	for dim := range s {

@@ -7,10 +7,14 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Index plans an index expression; the package doc has the rules. It returns [shape.ErrIndex] if
-// the expression has more parts than s has dims, if a position is out of range, if a mask has
-// another shape than the dims it covers, if a mask over several dims has a position, a new dim or a
-// range that cuts after it (among dims of size 1 it may), or if lists do not broadcast together.
+// Index plans an index expression; package shapeops has the rules. It returns [shape.ErrIndex] if
+//
+//   - the expression has more parts than s has dims
+//   - a position is out of range
+//   - the shape of a mask differs from the dims that it covers
+//   - after a mask over several dims there is a position, a new dim or a range that does not keep
+//     its dim whole; dims of size 1 are exempt
+//   - lists do not broadcast together
 func Index(s shape.Shape, expr ...ix.Index) (*Plan, error) {
 	used, err := count(s, expr)
 	if err != nil {
@@ -32,7 +36,8 @@ func Index(s shape.Shape, expr ...ix.Index) (*Plan, error) {
 	return b.picked()
 }
 
-// count checks each part of expr by itself and returns how many dims of s they name.
+// count checks each part of expr by itself, and returns the number of dims of s that the parts
+// cover.
 func count(s shape.Shape, expr []ix.Index) (used int, err error) {
 	if err := s.Check(); err != nil {
 		return 0, err
@@ -65,10 +70,10 @@ func count(s shape.Shape, expr []ix.Index) (used int, err error) {
 type indexer struct {
 	plan  *Plan
 	dim   int    // the next dim of plan.from
-	left  int    // how many dims "..." stands for
-	wide  int    // how many dims more than one each the masks so far cover
+	left  int    // number of dims that "..." stands for
+	wide  int    // number of dims that the masks so far cover, less one for each mask
 	first pick   // of picks
-	more  []pick // the others
+	more  []pick // the other picks
 	picks int
 }
 
@@ -100,14 +105,14 @@ func (b *indexer) part(x *ix.Index) error {
 }
 
 // checkAfterMask returns ErrIndex for a part after a mask over several dims that would change a
-// dim. torch applies such a part to a dim of the mask, and mostly fails; here it always does, but
-// for dims of size 1, which are all alike.
+// dim. torch applies such a part to a dim of the mask, and mostly fails. Here it always fails,
+// except for dims of size 1, where the two agree.
 func (b *indexer) checkAfterMask(x *ix.Index) error {
 	if b.wide == 0 {
 		return nil
 	}
 	whole := true
-	// torch takes these for one another.
+	// torch mistakes these dims for each other.
 	confused := b.plan.from[b.dim-b.wide : min(b.dim+1, len(b.plan.from))]
 	for i, size := range confused {
 		switch x.Kind() {
@@ -153,7 +158,7 @@ func (b *indexer) span(start, stop, step int) {
 	b.dim++
 }
 
-// Clamp brings a bound of a range, negative or not, into 0..size.
+// Clamp limits a bound of a range to 0..size. A negative bound counts from the end.
 func Clamp(i, size int) int {
 	if i < 0 {
 		i += size

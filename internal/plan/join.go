@@ -7,24 +7,24 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A Join says how values are laid side by side along one dim. [Stack], [Cat] and [Padded] make
-// Joins. Safe for concurrent use.
+// A Join says how values are joined along one dim. [Stack], [Cat] and [Padded] make Joins. Safe for
+// concurrent use.
 type Join struct {
 	shape shape.Shape
 	dim   int
 	stack bool
-	pad   *Padding // of values that differ along a dim, or nil
-	few   [4]int   // room for shape
+	pad   *Padding // for values that differ in length, or nil
+	few   [4]int   // memory for shape
 }
 
-// Shape returns the shape of the result; values may go on after it with dims that are equal. The
-// caller must not change it.
+// Shape returns the shape of the result; values may have equal trailing dims after it. The caller
+// must not change it.
 func (j *Join) Shape() shape.Shape { return j.shape }
 
-// Dim returns the dim of Shape along which the values lie.
+// Dim returns the dim of Shape along which the values are joined.
 func (j *Join) Dim() int { return j.dim }
 
-// New reports whether the values do not have that dim, each filling one position of it: a stack.
+// New reports whether Dim is new, so that each value fills one position of it: a stack.
 func (j *Join) New() bool { return j.stack }
 
 // Op returns the name of the operation, for errors: "stack", "cat" or "pad sequence".
@@ -38,7 +38,7 @@ func (j *Join) Op() string {
 	return "cat"
 }
 
-// Rank returns how many leading dims of a value the plan is about.
+// Rank returns the number of leading dims of a value that the plan covers.
 func (j *Join) Rank() int {
 	if j.stack {
 		return len(j.shape) - 1
@@ -46,7 +46,7 @@ func (j *Join) Rank() int {
 	return len(j.shape)
 }
 
-// Positions returns how many positions of Dim a value of shape s fills.
+// Positions returns the number of positions of Dim that a value of shape s fills.
 func (j *Join) Positions(s shape.Shape) int {
 	if j.stack {
 		return 1
@@ -54,12 +54,12 @@ func (j *Join) Positions(s shape.Shape) int {
 	return s[j.dim]
 }
 
-// Part plans to select what a value of shape s fills, from position start of Dim on:
+// Part plans to select the part that a value of shape s fills, from position start of Dim on:
 //
-//	Shape -> s, as far as the plan is about it
+//	Shape -> s[:Rank]
 //
-// It returns [shape.ErrShape] if s has too few dims, and [shape.ErrIndex] if there are no such
-// positions.
+// It returns [shape.ErrShape] if s has too few dims, and [shape.ErrIndex] if the positions are out
+// of range.
 func (j *Join) Part(start int, s shape.Shape) (*Plan, error) {
 	if len(j.shape) == 0 {
 		return nil, errNoJoin
@@ -81,14 +81,14 @@ func (j *Join) Part(start int, s shape.Shape) (*Plan, error) {
 	return Index(j.shape, expr...)
 }
 
-// Extend returns the shape of values of shape s joined.
+// Extend returns the shape of the join of values of shape s.
 func (j *Join) Extend(s shape.Shape) shape.Shape {
 	trailing := s[j.Rank():]
 	return append(append(make(shape.Shape, 0, len(j.shape)+len(trailing)), j.shape...), trailing...)
 }
 
-// Check returns [shape.ErrShape] unless values of these shapes fill Shape, and have the same dims
-// after those that the plan is about.
+// Check returns [shape.ErrShape] unless values of these shapes fill Shape, and have equal dims
+// after the dims that the plan covers.
 func (j *Join) Check(n int, shapeOf func(i int) shape.Shape) error {
 	first, filled := shapeOf(0), 0
 	for i := range n {
@@ -115,7 +115,7 @@ func (j *Join) Check(n int, shapeOf func(i int) shape.Shape) error {
 	return nil
 }
 
-// CheckAlike is [Join.Check] of n values of one shape.
+// CheckAlike is [Join.Check] for n values of shape s.
 func (j *Join) CheckAlike(n int, s shape.Shape) error {
 	if err := j.checkRank(s); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (j *Join) CheckAlike(n int, s shape.Shape) error {
 	return nil
 }
 
-// beside reports whether s has the plan's dims, but for the one along which values lie.
+// beside reports whether s has the plan's dims other than the dim along which values are joined.
 func (j *Join) beside(s shape.Shape) bool {
 	after := j.dim
 	if !j.stack {
@@ -142,8 +142,8 @@ func (j *Join) checkRank(s shape.Shape) error {
 	return nil
 }
 
-// Stack plans to lay n values of these shapes along a new dim. It returns [shape.ErrShape] if there
-// is no value or their shapes differ, and [shape.ErrDim] if the result has no such dim.
+// Stack plans to stack n values of these shapes along a new dim. It returns [shape.ErrShape] if
+// there is no value or their shapes differ, and [shape.ErrDim] if the result has no such dim.
 func Stack(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%w: got nothing to stack, want at least one value", shape.ErrShape)
@@ -163,9 +163,9 @@ func Stack(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	return j, j.shape.Check()
 }
 
-// Cat plans to lay n values of these shapes along a dim that they have. It returns [shape.ErrShape]
-// if there is no value or their shapes differ elsewhere, and [shape.ErrDim] if they have no such
-// dim.
+// Cat plans to concatenate n values of these shapes along an existing dim. It returns
+// [shape.ErrShape] if there is no value or their shapes differ in other dims, and [shape.ErrDim] if
+// they have no such dim.
 func Cat(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%w: got nothing to cat, want at least one value", shape.ErrShape)

@@ -7,14 +7,14 @@ import (
 
 // Padding says how values of different lengths are stacked.
 type Padding struct {
-	Dim    int // of a value; negative from its last
-	Left   bool
-	Length int // of the padded dim; 0 is that of the longest value
+	Dim    int  // of a value; a negative dim counts from its last
+	Left   bool // pad before the values
+	Length int  // of the padded dim; 0 means the length of the longest value
 }
 
 // Padded plans to stack n values of these shapes, padded along a dim. It returns [shape.ErrShape]
-// if there is no value, if their shapes differ elsewhere or one is too long, and [shape.ErrDim] for
-// a dim that they must have.
+// if there is no value, if their shapes differ in other dims, or if one is too long, and
+// [shape.ErrDim] if they have no such dim.
 func Padded(n int, shapeOf func(i int) shape.Shape, pad Padding) (*Join, error) {
 	switch {
 	case n == 0:
@@ -23,7 +23,7 @@ func Padded(n int, shapeOf func(i int) shape.Shape, pad Padding) (*Join, error) 
 		return nil, fmt.Errorf("%w: got length %d, want none negative", shape.ErrShape, pad.Length)
 	}
 	j := &Join{stack: true, pad: &pad}
-	if pad.Dim < 0 { // of each leaf, about which values know more than their shapes
+	if pad.Dim < 0 { // counted in each leaf, whose shape is not known here
 		j.shape = shape.Shape{n}
 		return j, nil
 	}
@@ -35,7 +35,7 @@ func Padded(n int, shapeOf func(i int) shape.Shape, pad Padding) (*Join, error) 
 	return j, nil
 }
 
-// Within returns the plan for values whose batch shapes, joined, are batch.
+// Within returns the plan for values whose joined batch shape is batch.
 func (j *Join) Within(batch shape.Shape) *Join {
 	if len(batch) <= len(j.shape) {
 		return j
@@ -48,8 +48,9 @@ func (j *Join) Within(batch shape.Shape) *Join {
 // Padded reports whether the plan pads values that differ in length.
 func (j *Join) Padded() bool { return j.pad != nil }
 
-// PadDim returns the dim of a value of shape s along which the plan pads, and false if s has none.
-// A shape that is not that of a leaf, but of a batch, has none that counts from the last.
+// PadDim returns the dim of a value of shape s along which the plan pads, and false if s has no
+// such dim. If s is a batch shape, not the shape of a leaf, it has no dim that is counted from the
+// last.
 func (j *Join) PadDim(s shape.Shape, leaf bool) (dim int, ok bool) {
 	switch {
 	case j.pad == nil, j.pad.Dim >= len(s), j.pad.Dim < -len(s), j.pad.Dim < 0 && !leaf:
@@ -60,9 +61,10 @@ func (j *Join) PadDim(s shape.Shape, leaf bool) (dim int, ok bool) {
 	return j.pad.Dim, true
 }
 
-// Joined returns the shape of n values of these shapes joined. Of a plan that pads, batches that
-// lack the dim to pad are joined without; leaves must have it. Joined returns [shape.ErrShape] if
-// the shapes do not fit the plan or one another, and [shape.ErrDim] for a dim that they must have.
+// Joined returns the shape of the join of n values of these shapes. If the plan pads, batches that
+// lack the dim to pad are joined without padding; leaves must have it. Joined returns
+// [shape.ErrShape] if the shapes do not fit the plan or each other, and [shape.ErrDim] if a leaf
+// lacks the dim.
 func (j *Join) Joined(n int, leaf bool, shapeOf func(i int) shape.Shape) (shape.Shape, error) {
 	if j.pad == nil {
 		if err := j.Check(n, shapeOf); err != nil {
@@ -89,8 +91,8 @@ func (j *Join) Joined(n int, leaf bool, shapeOf func(i int) shape.Shape) (shape.
 	return out, out.CheckPrefix(j.shape)
 }
 
-// longest checks that values are alike but for a dim, if they have it, and returns how long that
-// becomes.
+// longest checks that values differ at most in dim at, if they have it, and returns the joined
+// length of that dim.
 func (j *Join) longest(n, at int, has bool, shapeOf func(i int) shape.Shape) (int, error) {
 	first, longest := shapeOf(0), 0
 	for i := range n {
@@ -112,9 +114,9 @@ func (j *Join) longest(n, at int, has bool, shapeOf func(i int) shape.Shape) (in
 	return longest, nil
 }
 
-// Place returns, of a view of the result of a plan that pads, the part that value i of shape s
-// fills, that of a leaf or a batch, and the part that is padding; the latter is empty if there is
-// none.
+// Place returns two parts of v, a view of the result of a plan that pads: the part that value i of
+// shape s fills, and the part that is its padding. The padding is empty if there is none. leaf says
+// whether s is the shape of a leaf or of a batch.
 func (j *Join) Place(v shape.View, i int, s shape.Shape, leaf bool) (part, gap shape.View) {
 	part = shape.View{Shape: s, Strides: v.Strides[1:], Offset: v.Offset + i*v.Strides[0]}
 	gap = part

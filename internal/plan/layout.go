@@ -5,28 +5,28 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// A Piece is a part of a result that is copied as one: the elements of To, a view of the result,
-// are those of From, a view of what the plan applies to. The strides of From may be negative.
+// A Piece is a part of a result that is copied at once: To, a view of the result, is set from From,
+// a view of the operand. The strides of From may be negative.
 type Piece struct{ To, From shape.View }
 
-// A layout says how the result of a plan is laid together: from pieces, which do not overlap, with
+// A layout says how the result of a plan is composed: of pieces, which do not overlap, and of
 // padding in the gaps between them.
 type layout struct {
 	pieces []laid
 	gaps   []gap
-	padded *padder // whose gaps these are
+	padded *padder // the padder that made the gaps
 
-	few struct { // room for the pieces and gaps of a plan with few: one allocation for all
+	few struct { // memory for a plan with few pieces and gaps: one allocation for all
 		pieces [2]laid
 		gaps   [2]gap
 	}
 }
 
-// laid is a piece before it is located: where it lies in the result, and what it is of what the
-// plan applies to. Both have one shape.
+// laid is a piece that is not located yet: its spots in the result and in the operand, which have
+// one shape.
 type laid struct{ to, from spot }
 
-// A spot is a part of a shape: what a plan makes of it, or a box.
+// A spot is a part of a shape: the result of a plan, or a box.
 type spot struct {
 	plan          *Plan
 	starts, sizes []int // of the box, for each dim
@@ -40,7 +40,7 @@ func (s spot) size() int {
 	return shape.Shape(s.sizes).Size()
 }
 
-// view locates the spot in v, which begins with its shape.
+// view locates the spot in v. The shape of v begins with the shape that the spot is a part of.
 func (s spot) view(room *room, v shape.View) (shape.View, error) {
 	if s.plan != nil {
 		out, _, err := s.plan.view(room, v)
@@ -54,12 +54,12 @@ func (s spot) view(room *room, v shape.View) (shape.View, error) {
 		out.Offset += start * v.Strides[dim]
 	}
 	if out.Shape.Size() == 0 {
-		out.Offset = v.Offset // no element lies anywhere; this position is inside the buffer
+		out.Offset = v.Offset // without elements any offset does; this one is inside the buffer
 	}
 	return out, nil
 }
 
-// newLaid starts a plan that lays pieces into the shape to.
+// newLaid starts a plan that composes a result of shape to.
 func newLaid(from, to shape.Shape) (*Plan, error) {
 	if err := to.Check(); err != nil {
 		return nil, err
@@ -71,14 +71,14 @@ func newLaid(from, to shape.Shape) (*Plan, error) {
 	return p.done(), nil
 }
 
-// lay adds a piece. A piece without elements is left out.
+// lay adds a piece, unless it has no elements.
 func (p *Plan) lay(to, from spot) {
 	if to.size() > 0 {
 		p.layout.pieces = append(p.layout.pieces, laid{to, from})
 	}
 }
 
-// planned returns the spot that a plan leads to.
+// planned returns the spot of a plan's result.
 func planned(p *Plan) spot { return spot{plan: p} }
 
 // whole plans to keep s as it is.
@@ -90,7 +90,7 @@ func whole(s shape.Shape) *Plan {
 	return p.done()
 }
 
-// box plans to keep so many positions of each dim, from one on.
+// box plans to keep sizes[dim] positions of each dim, from starts[dim] on.
 func box(s shape.Shape, starts, sizes []int) *Plan {
 	p := newPlan(s)
 	for dim, n := range sizes {
@@ -102,19 +102,19 @@ func box(s shape.Shape, starts, sizes []int) *Plan {
 	return p.done()
 }
 
-// part returns n positions of a dim, from one on, and the other dims as they are.
+// part returns the spot of n positions of a dim, from position from on, with the other dims whole.
 func part(s shape.Shape, dim, from, n int) spot {
 	out := spot{starts: make([]int, len(s)), sizes: s.Clone()}
 	out.starts[dim], out.sizes[dim] = from, n
 	return out
 }
 
-// Laid reports whether the plan lays its result together, of pieces or of padding.
+// Laid reports whether the result is composed of pieces or padding.
 func (p *Plan) Laid() bool { return p.layout != nil }
 
-// Pieces returns of how many pieces the plan lays its result together, and how many gaps they
-// leave, which are for padding; 0 for a plan whose result is a view, or picked. Pieces do not
-// overlap, and with the gaps they cover the result.
+// Pieces returns the number of pieces of the result, and the number of gaps for padding. Both are 0
+// if the result is a view, or picked. Pieces do not overlap; pieces and gaps together cover the
+// result.
 func (p *Plan) Pieces() (pieces, gaps int) {
 	if p.layout == nil {
 		return 0, 0
@@ -122,7 +122,7 @@ func (p *Plan) Pieces() (pieces, gaps int) {
 	return len(p.layout.pieces), len(p.layout.gaps)
 }
 
-// laid returns how many pieces and gaps there are.
+// laid returns the numbers of pieces and gaps.
 func (p *Pass) laid() (pieces, gaps int) {
 	if p.Plan == nil {
 		return 0, 0
@@ -130,9 +130,9 @@ func (p *Pass) laid() (pieces, gaps int) {
 	return p.Plan.Pieces()
 }
 
-// Piece locates a piece of the plan's result, given the views of the result and of what the plan
-// applies to. It returns [shape.ErrShape] unless these begin with the plan's shapes, and
-// [shape.ErrIndex] if there is no such piece.
+// Piece locates a piece of the result, given the views of the result and of the operand. It returns
+// [shape.ErrShape] unless these begin with the plan's shapes, and [shape.ErrIndex] if there is no
+// such piece.
 func (p *Pass) Piece(i int, to, from shape.View) (piece Piece, err error) {
 	if pieces, _ := p.laid(); i < 0 || i >= pieces {
 		return piece, fmt.Errorf("%w: got piece %d, want one of %d", shape.ErrIndex, i, pieces)
@@ -151,8 +151,8 @@ func (p *Pass) Piece(i int, to, from shape.View) (piece Piece, err error) {
 	return piece, err
 }
 
-// Gap locates a gap of the plan's result. It returns [shape.ErrShape] unless to begins with the
-// shape of that, and [shape.ErrIndex] if there is no such gap.
+// Gap locates a gap of the result. It returns [shape.ErrShape] unless to begins with the shape of
+// the result, and [shape.ErrIndex] if there is no such gap.
 func (p *Pass) Gap(i int, to shape.View) (shape.View, error) {
 	if _, gaps := p.laid(); i < 0 || i >= gaps {
 		return shape.View{}, fmt.Errorf("%w: got gap %d, want one of %d", shape.ErrIndex, i, gaps)
@@ -163,9 +163,9 @@ func (p *Pass) Gap(i int, to shape.View) (shape.View, error) {
 	return p.Plan.layout.padded.spot(p.Plan.layout.gaps[i]).view(&p.room, to)
 }
 
-// PadsRows returns, of a plan that pads the first dim only, how many positions of padding come
-// before what is kept, the first position of that, and how many there are; false for any other
-// plan.
+// PadsRows describes a plan that pads only the first dim: before is the number of padding positions
+// before the n positions that are kept, and start is the first position that is kept. It returns
+// false for other plans.
 func (p *Plan) PadsRows() (before, start, n int, ok bool) {
 	if p.layout == nil || p.layout.padded == nil || len(p.from) == 0 || !p.from[1:].Equal(p.to[1:]) {
 		return 0, 0, 0, false

@@ -5,14 +5,14 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// Pad plans to add positions before and after each dim, the first dim first: two sizes for each,
-// or none for dims at the end. A negative size takes positions away.
+// Pad plans to add positions before and after each dim: two sizes for each dim, the first dim
+// first. Sizes for the last dims may be omitted. A negative size removes positions.
 //
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
-// What is added is filled with [Pass.Fill]. The result is a copy. It returns [shape.ErrShape] if
-// there are more sizes than two for each dim, if their number is odd, or if more positions are
-// taken from a dim than it has.
+// Added positions are filled with [Pass.Fill]. The result is a copy. Pad returns [shape.ErrShape]
+// if there are more than two sizes for each dim, if their number is odd, or if more positions are
+// removed from a dim than it has.
 func Pad(s shape.Shape, sizes ...int) (*Plan, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -38,14 +38,15 @@ func Pad(s shape.Shape, sizes ...int) (*Plan, error) {
 	return p, nil
 }
 
-// A padder gathers, for each dim, what is kept, where that goes, and how large the result is.
+// A padder collects, for each dim, the positions that are kept, their place in the result, and the
+// size of the result.
 type padder struct {
 	to, kept      shape.Shape
-	start, landed []int // the first of what is kept in what is padded, and in the result
+	start, landed []int // the first kept position, in the operand and in the result
 	few           [12]int
 }
 
-// newPadder returns a padder of so many dims.
+// newPadder returns a padder for n dims.
 func newPadder(n int) *padder {
 	b := &padder{}
 	numbers := b.few[:]
@@ -72,7 +73,7 @@ func (b *padder) dim(dim, size, before, after int) error {
 	return nil
 }
 
-// lay adds what is kept, and the gaps around it, to a plan.
+// lay adds the kept part, and the gaps around it, to a plan.
 func (b *padder) lay(p *Plan) {
 	p.layout.padded = b
 	p.lay(spot{starts: b.landed, sizes: b.kept}, spot{starts: b.start, sizes: b.kept})
@@ -83,8 +84,8 @@ func (b *padder) lay(p *Plan) {
 	}
 }
 
-// A gap is n positions of a dim, from one on: within what is kept of the dims before it, all of
-// those after it.
+// A gap is n positions of a dim, from position from on. It spans the kept positions of the dims
+// before it, and all positions of the dims after it.
 type gap struct{ dim, from, n int }
 
 // gap adds a gap to a plan, unless it has no elements.
@@ -94,7 +95,7 @@ func (b *padder) gap(p *Plan, g gap) {
 	}
 }
 
-// spot returns where a gap lies in the result.
+// spot returns the spot of a gap in the result.
 func (b *padder) spot(g gap) spot {
 	starts, sizes := make([]int, len(b.to)), b.to.Clone()
 	copy(starts, b.landed[:g.dim])

@@ -7,36 +7,36 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// A Pass carries one operation over a collection of values: the plan, room for the numbers of the
-// results, and what several values share. The operation makes a Pass and hands it to each value;
-// results may lie in one block of memory, so that keeping one of them keeps the block. A Pass
-// serves one operation. Not safe for concurrent use.
+// A Pass carries one operation over a collection of values. It holds the plan, memory for the
+// numbers of the results, and results that several values share. The operation makes a Pass and
+// passes it to each value. Results may share a block of memory, so keeping one of them keeps the
+// block. Not safe for concurrent use.
 type Pass struct {
 	Op   string // names the operation in errors about entries
-	Plan *Plan  // of an operation on one value; nil if the operation joins
-	Join *Join  // of an operation that joins several values, or nil
+	Plan *Plan  // of an operation on one value, or nil
+	Join *Join  // of an operation that joins values, or nil
 
-	// Fill is what padding is filled with: a number, a bool, or what else a value can hold. Nil is
-	// zero, and nil for values that are no numbers.
+	// Fill is the value of padding: a number, a bool, or another value that an element can hold.
+	// Nil means zero, or nil for values that are not numbers.
 	Fill any
-	// Fills are what some values of a collection are filled with instead, by key.
+	// Fills replaces Fill for some values of a collection, by key.
 	Fills map[nestedkey.Key]any
 
-	// Workers is how many cores a large move may use; 0 means GOMAXPROCS.
+	// Workers is the largest number of cores for a large move; 0 means GOMAXPROCS.
 	Workers int
 
-	at     nestedkey.Key // of the value that the pass is at, if there are Fills
+	at     nestedkey.Key // key of the current value, if there are Fills
 	room   room
 	shared []shared
-	last   map[any]int // the number of the last of shared for a key, plus one; nil of a few
-	few    [2]shared   // room for shared
+	last   map[any]int // for each key, one plus its last index in shared; nil if there are few
+	few    [2]shared   // memory for shared
 }
 
 // NewPass returns a Pass that carries plan.
 func NewPass(plan *Plan) *Pass { return &Pass{Plan: plan} }
 
-// Enter says that the pass goes to the entry with a name of the collection that it is at, and
-// returns where it was, for Leave. Only a pass with Fills needs to know.
+// Enter sets the current value to the entry name of the current collection. It returns the previous
+// key, for Leave. It has an effect only if there are Fills.
 func (p *Pass) Enter(name nestedkey.Key) (was nestedkey.Key) {
 	was = p.at
 	if p.Fills != nil {
@@ -48,11 +48,10 @@ func (p *Pass) Enter(name nestedkey.Key) (was nestedkey.Key) {
 	return was
 }
 
-// Leave undoes an Enter, which returned where the pass was.
+// Leave undoes an Enter, given its result.
 func (p *Pass) Leave(was nestedkey.Key) { p.at = was }
 
-// FillHere returns what the value that the pass is at is filled with, and whether that is one of
-// Fills.
+// FillHere returns the fill of the current value, and whether it is from Fills.
 func (p *Pass) FillHere() (fill any, own bool) {
 	if fill, own = p.Fills[p.at]; own {
 		return fill, true
@@ -60,11 +59,11 @@ func (p *Pass) FillHere() (fill any, own bool) {
 	return p.Fill, false
 }
 
-// Expect says that n more views and shapes are to come, for which the pass then makes room at once.
+// Expect announces n more views and shapes, so that the pass allocates memory for them at once.
 func (p *Pass) Expect(n int) { p.room.expected += n }
 
 // CheckPlan returns [shape.ErrKind] if the pass has no plan, and [shape.ErrShape] unless s begins
-// with the shape that its plan was made for.
+// with the shape of the plan.
 func (p *Pass) CheckPlan(s shape.Shape) error {
 	if p == nil || p.Plan == nil {
 		return fmt.Errorf("%w: got a pass without a plan", shape.ErrKind)
@@ -74,7 +73,7 @@ func (p *Pass) CheckPlan(s shape.Shape) error {
 
 var errNoJoin = fmt.Errorf("%w: got a pass without a plan to join", shape.ErrKind)
 
-// CheckJoin returns [shape.ErrKind] if the pass has no plan to join, or if there is no value.
+// CheckJoin returns [shape.ErrKind] if the pass has no Join, or if there is no value.
 func (p *Pass) CheckJoin(values int) error {
 	if p == nil || p.Join == nil || len(p.Join.shape) == 0 {
 		return errNoJoin
@@ -85,7 +84,7 @@ func (p *Pass) CheckJoin(values int) error {
 	return nil
 }
 
-// View is [Plan.View] with the result's numbers in the pass's room.
+// View is [Plan.View] with the result's numbers in the pass's memory.
 func (p *Pass) View(v shape.View) (result shape.View, ok bool, err error) {
 	if err := p.CheckPlan(v.Shape); err != nil {
 		return shape.View{}, false, err
@@ -93,7 +92,7 @@ func (p *Pass) View(v shape.View) (result shape.View, ok bool, err error) {
 	return p.Plan.view(&p.room, v)
 }
 
-// Frame is [Plan.Frame] with the result's numbers in the pass's room.
+// Frame is [Plan.Frame] with the result's numbers in the pass's memory.
 func (p *Pass) Frame(v shape.View) (Frame, error) {
 	if err := p.CheckPlan(v.Shape); err != nil {
 		return Frame{}, err
@@ -101,12 +100,12 @@ func (p *Pass) Frame(v shape.View) (Frame, error) {
 	return p.Plan.frame(&p.room, v)
 }
 
-// Extend is [Plan.Extend] with the result in the pass's room. The pass must have a plan, and s pass
-// [Pass.CheckPlan].
+// Extend is [Plan.Extend] with the result in the pass's memory. The pass must have a plan, and
+// [Pass.CheckPlan] of s must succeed.
 func (p *Pass) Extend(s shape.Shape) shape.Shape { return p.Plan.extend(&p.room, s) }
 
 // Contiguous is [shape.Contiguous] for the shape [lead... trailing...], with the result's numbers
-// in the pass's room. A nil Pass has none.
+// in the pass's memory. A nil Pass allocates them.
 func (p *Pass) Contiguous(lead, trailing shape.Shape) (shape.View, error) {
 	if p == nil {
 		return contiguous(nil, lead, trailing)
@@ -125,18 +124,18 @@ func contiguous(room *room, lead, trailing shape.Shape) (shape.View, error) {
 	return v, nil
 }
 
-// A shared value is what Once made for a key.
+// A shared value is the result that Once keeps for a key.
 type shared struct {
 	key, value any
-	before     int // the number of the one before for that key, plus one, if there is an index
+	before     int // one plus the index of the previous value for the key; used with Pass.last
 }
 
-// fewShared is up to how many shared values are looked through.
+// fewShared is the largest number of shared values that are searched without an index.
 const fewShared = 16
 
-// Once returns what make makes for a key, which is compared by ==: the first time by calling it,
-// and from then on as it was. It is how values that share something, such as a ragged layout,
-// transform it once in an operation. An error is returned and not kept. A nil Pass keeps nothing.
+// Once returns the value cached under key, calling make on first use. Keys are compared by ==. With
+// it, values that share something, such as a ragged layout, transform it once in an operation. An
+// error is returned and not cached. A nil Pass caches nothing.
 func Once[V any](p *Pass, key any, make func() (V, error)) (V, error) {
 	if v, ok := Made[V](p, key); ok {
 		return v, nil
@@ -149,7 +148,7 @@ func Once[V any](p *Pass, key any, make func() (V, error)) (V, error) {
 	return v, nil
 }
 
-// share keeps a value for a key.
+// share caches a value under a key.
 func (p *Pass) share(key, value any) {
 	if p.shared == nil {
 		p.shared = p.few[:0]
@@ -166,14 +165,14 @@ func (p *Pass) share(key, value any) {
 	}
 }
 
-// index enters shared value i in the index.
+// index adds shared value i to the index.
 func (p *Pass) index(i int) {
 	s := &p.shared[i]
 	s.before = p.last[s.key]
 	p.last[s.key] = i + 1
 }
 
-// Made returns what [Once] made for a key, and false if it has made nothing.
+// Made returns the value that [Once] has cached under key, and false if there is none.
 func Made[V any](p *Pass, key any) (V, bool) {
 	var none V
 	if p == nil {
@@ -198,7 +197,8 @@ func Made[V any](p *Pass, key any) (V, bool) {
 	return none, false
 }
 
-// A room is memory for the numbers of views, from few blocks. The nil room has none.
+// A room is memory for the numbers of views, allocated in few blocks. The nil room allocates each
+// separately.
 type room struct {
 	free     []int
 	expected int // views and shapes that are still to come
@@ -207,7 +207,7 @@ type room struct {
 // maxRoom is the size of a block, in numbers: 32 KiB.
 const maxRoom = 4096
 
-// take returns an empty slice with the capacity for exactly n numbers.
+// take returns an empty slice with capacity for exactly n numbers.
 func (r *room) take(n int) []int {
 	if r == nil || n == 0 {
 		return make([]int, 0, n)
@@ -221,7 +221,7 @@ func (r *room) take(n int) []int {
 	return out
 }
 
-// view returns a View without dims that has the capacity for n.
+// view returns a View without dims, with capacity for n dims.
 func (r *room) view(n int) shape.View {
 	numbers := r.take(2 * n)[:2*n]
 	return shape.View{Shape: shape.Shape(numbers[:0:n]), Strides: numbers[n:n]}

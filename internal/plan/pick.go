@@ -9,45 +9,45 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A Pick is which rows of a view a plan reads or writes: those that lists and masks name, that an
-// index gathers, or windows. It is worked out once, with its bounds checked, and located in each
-// View by [Plan.Frame]. Safe for concurrent use.
+// A Pick is the set of rows of a view that a plan reads or writes: rows that lists and masks name,
+// that an index gathers, or windows. Its bounds are checked once, and [Plan.Frame] locates it in
+// each View. Safe for concurrent use.
 type Pick struct {
-	dims  []int       // of the view it picks from, ascending: those that it replaces
-	rows  []int       // row-major positions within the dims taken together
+	dims  []int       // the dims of the view that it picks from and replaces, ascending
+	rows  []int       // row-major positions within these dims
 	shape shape.Shape // the arrangement of rows
-	at    int         // the dim of the result where shape stands
+	at    int         // the dim of the result at which shape begins
 
-	mask ix.Index  // by itself, in the place of rows until these are wanted; or the zero Index
-	once sync.Once // makes rows of mask
+	mask ix.Index  // a single mask instead of rows, until these are needed; or the zero Index
+	once sync.Once // computes rows from mask
 
 	shifts []shift // of each row, along dims that it is not picked from
-	same   bool    // shape stands for the dims that it replaces, one for one
+	same   bool    // each dim of shape stands for one of dims
 
-	few struct{ dims, shape [3]int } // room for the numbers
+	few struct{ dims, shape [3]int } // memory for the numbers
 }
 
-// A shift is where each row of a pick begins along a dim of the shape that the plan was made for.
+// A shift is the start of each row of a pick along another dim of the plan's shape.
 type shift struct {
 	dim    int
 	starts []int
 }
 
-// A Frame is a Pick located in one buffer: rows that are len(Rows) copies of the View Kept, the
-// i-th of them starting Rows[i]*Stride elements further.
+// A Frame is a Pick located in one buffer: len(Rows) copies of the View Kept, of which copy i
+// begins Rows[i]*Stride elements further.
 type Frame struct {
 	Kept   shape.View // the dims that are not picked from
-	At     int        // before which dim of Kept the picked dims stand
+	At     int        // the dim of Kept before which the picked dims are inserted
 	Rows   []int      // read-only
 	Stride int        // elements
 }
 
-// Shape returns the arrangement of the rows: the dims that stand in the result for the dims picked
+// Shape returns the arrangement of the rows: the dims of the result that replace the dims picked
 // from.
 func (k *Pick) Shape() shape.Shape { return k.shape }
 
-// Mask returns the mask that the plan picks by, if that is all that it does: over the first dims of
-// p.From(), how many of which are its dims. The caller must not change it.
+// Mask returns the mask of a plan that picks by one mask and does nothing else. The mask covers the
+// first dims dims of p.From(). The caller must not change it.
 func (p *Plan) Mask() (bits []bool, dims int, ok bool) {
 	k := p.pick
 	if k == nil || k.mask.Kind() != ix.KindMask || k.at != 0 || len(p.mid) != len(p.from) || p.starts != nil {
@@ -70,9 +70,9 @@ func (k *Pick) list() []int {
 	return k.rows
 }
 
-// Frame locates what the plan picks in v.
+// Frame locates the rows that the plan picks in v.
 //
-//	v [from... F...]: Kept has the dims of the result but for those of p.Pick().Shape()
+//	v [from... F...]: Kept has the dims of the result other than p.Pick().Shape()
 //
 // Frame returns [shape.ErrShape] if the shape of v does not begin with p.From(), and
 // [shape.ErrIndex] if the plan does not pick.
@@ -107,8 +107,8 @@ func (p *Plan) frame(room *room, v shape.View) (Frame, error) {
 	return f, nil
 }
 
-// locate returns where the rows start, given the sizes and strides of the dims picked from: numbers
-// and the elements between two consecutive ones.
+// locate returns the start of each row, given the sizes and strides of the dims picked from: row i
+// begins at element rows[i]*stride.
 func (k *Pick) locate(dims []run) (rows []int, stride int) {
 	even := true
 	for d := range len(dims) - 1 {
@@ -127,8 +127,8 @@ func (k *Pick) locate(dims []run) (rows []int, stride int) {
 	return rows, 1
 }
 
-// shifted returns rows, which are so many elements apart, with where each begins along other dims:
-// numbers and the elements between two consecutive ones.
+// shifted adds the shifts to rows, which are stride elements apart. It returns the new rows and
+// their stride.
 func (k *Pick) shifted(rows []int, stride int, strides []int) (out []int, by int) {
 	out = make([]int, len(rows))
 	for i, row := range rows {
@@ -158,7 +158,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// origin is [Plan.Origin] of a plan that picks.
+// origin is [Plan.Origin] for a plan that picks.
 func (k *Pick) origin(p *Plan, dim int) int {
 	kept := dim
 	switch {
@@ -183,11 +183,11 @@ func (k *Pick) origin(p *Plan, dim int) int {
 
 // pick is one list or mask of an expression.
 type pick struct {
-	dim   int         // of mid: the first it picks from
+	dim   int         // the first dim of mid that it picks from
 	over  shape.Shape // the sizes of the dims it picks from
 	rows  []int       // positions within over
-	shape shape.Shape // of rows; nil: one dim
-	mask  ix.Index    // in the place of rows, or the zero Index
+	shape shape.Shape // of rows; nil means one dim
+	mask  ix.Index    // instead of rows, or the zero Index
 }
 
 // list returns the rows.
@@ -207,7 +207,7 @@ func (p *pick) len() int {
 	return len(p.rows)
 }
 
-// add appends a pick. A single one needs no memory.
+// add appends a pick. It allocates nothing for the first.
 func (b *indexer) add(p pick) {
 	if b.picks++; b.picks == 1 {
 		b.first = p
@@ -231,7 +231,7 @@ func (b *indexer) take(x *ix.Index) error {
 	return nil
 }
 
-// positions returns a copy of a list of positions of a dim of s with the negative ones resolved.
+// positions returns a copy of a list of positions of a dim of s, with negative ones resolved.
 func positions(s shape.Shape, dim int, list []int) ([]int, error) {
 	rows := make([]int, len(list))
 	for i, at := range list {
@@ -271,14 +271,14 @@ func (b *indexer) mask(x *ix.Index) error {
 	return nil
 }
 
-// picked ends a plan whose expression has lists or masks.
+// picked completes a plan whose expression has lists or masks.
 func (b *indexer) picked() (*Plan, error) {
 	k, err := b.combine()
 	if err != nil {
 		return nil, err
 	}
 	p := b.plan
-	// Not within k, whose rows a dictionary that keeps the shape must not keep.
+	// p.to is not in the memory of k: a dictionary that keeps the shape must not keep k's rows.
 	p.pick, p.to = k, make(shape.Shape, 0, len(p.mid)-len(k.dims)+len(k.shape))
 	next := 0
 	for dim, size := range p.mid {
@@ -304,7 +304,7 @@ func (b *indexer) combine() (*Pick, error) {
 	for i := range b.more {
 		k.dims = b.more[i].appendDims(k.dims)
 	}
-	if last := len(k.dims) - 1; k.dims[last]-k.dims[0] == last { // neighbours: in their place
+	if last := len(k.dims) - 1; k.dims[last]-k.dims[0] == last { // adjacent dims are replaced in place
 		k.at = k.dims[0]
 	}
 	if b.picks == 1 {
@@ -351,7 +351,7 @@ func (p *pick) appendDims(dims []int) []int {
 	return dims
 }
 
-// addTo makes the positions of p the last digits of each row number.
+// addTo appends the positions of p as the last digit of each row number.
 func (p *pick) addTo(k *Pick) {
 	plan, _ := Expand(p.arranged(), k.shape...)
 	v, _ := shape.Contiguous(p.arranged())

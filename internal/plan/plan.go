@@ -6,19 +6,19 @@ import (
 )
 
 // A Plan is an operation that has been checked against a shape. It applies to every View whose
-// shape begins with that shape; the dims after it are kept as they are. A Plan owns its numbers:
-// changing the sizes or lists that it was made from changes nothing. Safe for concurrent use.
+// shape begins with that shape; the dims after it stay as they are. A Plan owns its numbers:
+// changing the sizes or lists that it was made from does not change it. Safe for concurrent use.
 type Plan struct {
 	from, to shape.Shape
-	mid      shape.Shape // the shape before picking; to, if the plan picks nothing
+	mid      shape.Shape // the shape before picking; equals to if the plan picks nothing
 	axes     []axis      // of mid
-	starts   []int       // of the dims of from, the position that is first; nil: all 0
+	starts   []int       // the first position of each dim of from; nil means all 0
 	reshape  bool        // the elements of from stay in order; axes is unused
-	pick     *Pick       // what is picked from mid, or nil
-	layout   *layout     // how a result that no strides express is laid together, or nil
-	origins  []int       // of a reshape or layout, for each dim the one it was
+	pick     *Pick       // the rows picked from mid, or nil
+	layout   *layout     // the pieces of a result that strides cannot express, or nil
+	origins  []int       // of a reshape or layout: the original dim of each dim
 
-	few struct { // room for the numbers of a plan with few dims: one allocation for all
+	few struct { // memory for a plan with few dims: one allocation for all
 		from, mid, starts [3]int
 		axes              [3]axis
 	}
@@ -40,10 +40,10 @@ func newPlan(s shape.Shape) *Plan {
 	return p
 }
 
-// keep appends a dim of the plan's shape as it is.
+// keep appends a dim of from as it is.
 func (p *Plan) keep(dim int) { p.step(dim, p.from[dim], 1) }
 
-// add appends a new dim that repeats.
+// add appends a new dim that repeats its elements.
 func (p *Plan) add(size int) { p.step(noDim, size, 0) }
 
 // step appends a dim of the given size that takes every step-th position of a dim.
@@ -52,7 +52,7 @@ func (p *Plan) step(dim, size, step int) {
 	p.axes = append(p.axes, axis{dim, step})
 }
 
-// start makes i the first position of a dim of the plan's shape.
+// start makes i the first position of a dim of from.
 func (p *Plan) start(dim, i int) {
 	if i == 0 {
 		return
@@ -65,25 +65,25 @@ func (p *Plan) start(dim, i int) {
 	p.starts[dim] = i
 }
 
-// done ends a plan that picks nothing.
+// done completes a plan that picks nothing.
 func (p *Plan) done() *Plan {
 	p.mid = p.mid[:len(p.mid):len(p.mid)] // a caller may append to it
 	p.to = p.mid
 	return p
 }
 
-// From returns the shape that the plan was checked against: the leading dims of what it applies to.
-// The caller must not change it.
+// From returns the shape that the plan was checked against: the leading dims of its operands. The
+// caller must not change it.
 func (p *Plan) From() shape.Shape { return p.from }
 
-// Shape returns the shape that the plan leads to. The caller must not change it.
+// Shape returns the shape of the result. The caller must not change it.
 func (p *Plan) Shape() shape.Shape { return p.to }
 
-// Pick returns which rows the plan picks, or nil if it picks none.
+// Pick returns the rows that the plan picks, or nil if it picks none.
 func (p *Plan) Pick() *Pick { return p.pick }
 
-// Origin returns the dim of p.From() that a dim of p.Shape() was, moved, cut or repeated perhaps,
-// or -1 if it is new or several dims in one.
+// Origin returns the dim of p.From() from which a dim of p.Shape() comes, possibly moved, cut or
+// repeated. It returns -1 if the dim is new or joins several dims.
 func (p *Plan) Origin(dim int) int {
 	switch {
 	case p.origins != nil:
@@ -98,19 +98,19 @@ func (p *Plan) Origin(dim int) int {
 	return p.axisOrigin(dim)
 }
 
-// axisOrigin is Origin of a dim of mid.
+// axisOrigin is Origin for a dim of mid.
 func (p *Plan) axisOrigin(dim int) int {
 	at := p.axes[dim].dim
 	for _, before := range p.axes[:dim] {
 		if before.dim == at {
-			return noDim // a window's dim keeps nothing
+			return noDim // the dim within windows is new
 		}
 	}
 	return at
 }
 
-// Extend returns the shape that the plan makes of one that begins with p.From(). The caller must
-// not change it.
+// Extend returns the shape of the result for an operand of shape s, which begins with p.From(). The
+// caller must not change it.
 func (p *Plan) Extend(s shape.Shape) shape.Shape { return p.extend(nil, s) }
 
 func (p *Plan) extend(room *room, s shape.Shape) shape.Shape {
@@ -125,9 +125,9 @@ func (p *Plan) extend(room *room, s shape.Shape) shape.Shape {
 //
 //	v [from... F...] -> [to... F...]
 //
-// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), and false if strides
-// cannot express the result: if the plan picks or lays pieces, or if it reshapes what a contiguous
-// copy of v allows and v does not.
+// It returns [shape.ErrShape] if the shape of v does not begin with p.From(). It returns false if
+// strides cannot express the result: if the plan picks or composes, or if it reshapes and v must be
+// copied first.
 func (p *Plan) View(v shape.View) (result shape.View, ok bool, err error) { return p.view(nil, v) }
 
 func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err error) {
@@ -149,7 +149,7 @@ func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err e
 	result.Shape = append(append(result.Shape, p.mid...), v.Shape[len(p.from):]...)
 	result.Strides = append(result.Strides, trailing...)
 	if result.Shape.Size() == 0 {
-		result.Offset = v.Offset // no element lies anywhere; this position is inside the buffer
+		result.Offset = v.Offset // without elements any offset does; this one is inside the buffer
 	}
 	return result, true, nil
 }
@@ -162,7 +162,7 @@ func (p *Plan) strides(to, from []int) []int {
 	return to
 }
 
-// stride returns the stride of a dim of the result, given those of the dims it came from.
+// stride returns the stride of a dim of the result, given the strides of the original dims.
 func (a axis) stride(from []int) int {
 	if a.dim == noDim {
 		return 0
@@ -170,7 +170,7 @@ func (a axis) stride(from []int) int {
 	return from[a.dim] * a.step
 }
 
-// offset returns how far the first element lies from that of the view the plan applies to.
+// offset returns the distance of the first element from the first element of the operand.
 func (p *Plan) offset(strides []int) int {
 	n := 0
 	for dim, start := range p.starts {
@@ -179,7 +179,7 @@ func (p *Plan) offset(strides []int) int {
 	return n
 }
 
-// restride appends the strides that give the elements of shape, at these strides, the shape to, or
+// restride appends the strides of shape to for elements of shape sizes with the given strides. It
 // returns false if there are none.
 func restride(out []int, sizes shape.Shape, strides []int, to shape.Shape) ([]int, bool) {
 	if to.Size() == 0 {
@@ -208,8 +208,8 @@ func restride(out []int, sizes shape.Shape, strides []int, to shape.Shape) ([]in
 // A run is a stretch of elements at even distances.
 type run struct{ size, step int }
 
-// evenRuns appends dims, joined where their elements together are evenly spaced. There is at least
-// one run.
+// evenRuns appends the dims as runs. It joins dims whose elements together are evenly spaced. There
+// is at least one run.
 func evenRuns(runs []run, sizes shape.Shape, strides []int) []run {
 	runs = append(runs, run{size: 1, step: 1})
 	for dim, size := range sizes {

@@ -25,8 +25,8 @@ func Reshape(s shape.Shape, sizes ...int) (*Plan, error) {
 	return p.done(), nil
 }
 
-// infer returns sizes with the one that is Infer, if any, replaced by what makes n elements of
-// them, those of what.
+// infer returns sizes with Infer, if it occurs, replaced by the size that makes n elements. what
+// names the elements in errors.
 func infer(n int, sizes shape.Shape, what string) (shape.Shape, error) {
 	to, missing := sizes.Clone(), -1
 	for i, size := range to {
@@ -55,7 +55,7 @@ func infer(n int, sizes shape.Shape, what string) (shape.Shape, error) {
 //
 //	[A first... last B] -> [A first*...*last B]
 //
-// It returns [shape.ErrDim] if s has no such dims or last comes before first.
+// It returns [shape.ErrDim] if s has no such dims or last is before first.
 func Flatten(s shape.Shape, first, last int) (*Plan, error) {
 	i, err := s.Dim(first)
 	if err != nil {
@@ -72,7 +72,7 @@ func Flatten(s shape.Shape, first, last int) (*Plan, error) {
 	return p.placed(i, 1), err
 }
 
-// Unflatten plans to cut a dim into several: [A N B] -> [A sizes... B]. One size may be
+// Unflatten plans to split a dim into several: [A N B] -> [A sizes... B]. One size may be
 // [shape.Infer], unless N is 0. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape]
 // if the product of sizes is not N.
 func Unflatten(s shape.Shape, dim int, sizes ...int) (*Plan, error) {
@@ -88,8 +88,7 @@ func Unflatten(s shape.Shape, dim int, sizes ...int) (*Plan, error) {
 	return p.placed(i, len(cut)), err
 }
 
-// placed notes that a reshape made so many new dims, from dim at on, and left those around them as
-// they were.
+// placed sets the origins of a reshape that makes n new dims from dim at on and keeps the others.
 func (p *Plan) placed(at, n int) *Plan {
 	if p == nil || !p.reshape {
 		return p
@@ -108,8 +107,8 @@ func (p *Plan) placed(at, n int) *Plan {
 	return p
 }
 
-// Permute plans to put the dims in another order: result dim i is dim dims[i] of s. It returns
-// [shape.ErrDim] if dims is not a permutation of the dims of s.
+// Permute plans to reorder the dims: result dim i is dim dims[i] of s. It returns [shape.ErrDim] if
+// dims is not a permutation of the dims of s.
 func Permute(s shape.Shape, dims ...int) (*Plan, error) {
 	if len(dims) != len(s) {
 		return nil, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", shape.ErrDim, dims, s)
@@ -148,8 +147,8 @@ func Transpose(s shape.Shape, a, b int) (*Plan, error) {
 	return Permute(s, dims...)
 }
 
-// Squeeze plans to drop dims of size 1: those given, or all if none is. A given dim of another size
-// stays, as in torch. It returns [shape.ErrDim] if s has no such dim.
+// Squeeze plans to drop dims of size 1: the given dims, or all if none is given. A given dim of
+// another size stays, as in torch. It returns [shape.ErrDim] if s has no such dim.
 func Squeeze(s shape.Shape, dims ...int) (*Plan, error) {
 	drop := make([]bool, len(s))
 	for i := range s {
@@ -191,9 +190,9 @@ func Unsqueeze(s shape.Shape, dim int) (*Plan, error) {
 	return p.done(), nil
 }
 
-// Expand plans to repeat elements, without a copy, until s has the given sizes: aligned at the last
-// dim, dims of size 1 grow and new dims come first. [shape.Infer] keeps a dim. It returns
-// [shape.ErrShape] if s does not broadcast to sizes.
+// Expand plans to repeat elements, without a copy, until s has the given sizes. The shapes are
+// aligned at their last dims; dims of size 1 grow and new dims come first. [shape.Infer] keeps a
+// dim. It returns [shape.ErrShape] if s does not broadcast to sizes.
 func Expand(s shape.Shape, sizes ...int) (*Plan, error) {
 	extra := len(sizes) - len(s)
 	if extra < 0 {
@@ -218,7 +217,7 @@ func Expand(s shape.Shape, sizes ...int) (*Plan, error) {
 	return p.done(), nil
 }
 
-// Movedim plans to move a dim to another place; the others keep their order. It returns
+// Movedim plans to move a dim to another position; the others keep their order. It returns
 // [shape.ErrDim] if s lacks one of the dims.
 func Movedim(s shape.Shape, from, to int) (*Plan, error) {
 	i, err := s.Dim(from)
@@ -237,11 +236,11 @@ func Movedim(s shape.Shape, from, to int) (*Plan, error) {
 	return Permute(s, slices.Insert(dims, j, i)...)
 }
 
-// maxDims is more dims than anybody wants.
+// maxDims is the largest number of dims that AtLeast adds up to.
 const maxDims = 1 << 10
 
-// AtLeast plans to add dims of size 1 before the others until there are n. A shape that has as many
-// is kept. It returns [shape.ErrDim] if n is more than 1024.
+// AtLeast plans to insert dims of size 1 before the others until there are n dims. A shape of n
+// dims or more is kept. It returns [shape.ErrDim] if n is more than 1024.
 func AtLeast(s shape.Shape, n int) (*Plan, error) {
 	if n > maxDims {
 		return nil, fmt.Errorf("%w: got %d dims, want at most %d", shape.ErrDim, n, maxDims)
@@ -256,9 +255,9 @@ func AtLeast(s shape.Shape, n int) (*Plan, error) {
 	return p.done(), nil
 }
 
-// Narrow plans to keep n positions of a dim, from start on, which counts from the end if it is
-// negative. Unlike a range, it is never cut: it returns [shape.ErrIndex] if the dim has no such
-// positions, and [shape.ErrDim] if s has no such dim.
+// Narrow plans to keep n positions of a dim, from start on; a negative start counts from the end.
+// Unlike a range it is not clamped: it returns [shape.ErrIndex] if the positions are out of range,
+// and [shape.ErrDim] if s has no such dim.
 func Narrow(s shape.Shape, dim, start, n int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -279,9 +278,9 @@ func Narrow(s shape.Shape, dim, start, n int) (*Plan, error) {
 //
 //	[A N B] -> [A M size B], M = (N-size)/step + 1
 //
-// Positions after the last window are left out. Windows that overlap share elements, so that they
-// cannot be written to. It returns [shape.ErrDim] if s has no such dim, [shape.ErrIndex] if a
-// window is larger than the dim, and [shape.ErrShape] if size or step is not positive.
+// Positions after the last window are left out. Windows that overlap share elements, so they cannot
+// be written to. It returns [shape.ErrDim] if s has no such dim, [shape.ErrIndex] if a window is
+// larger than the dim, and [shape.ErrShape] if size or step is not positive.
 func Unfold(s shape.Shape, dim, size, step int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	switch {
@@ -306,7 +305,7 @@ func Unfold(s shape.Shape, dim, size, step int) (*Plan, error) {
 	return p.done(), nil
 }
 
-// windows appends a dim of windows and one of the positions in each.
+// windows appends a dim for the windows and a dim for the positions in a window.
 func (p *Plan) windows(dim, size, step int) {
 	n := (p.from[dim]-size)/step + 1
 	if n == 1 {
@@ -316,7 +315,7 @@ func (p *Plan) windows(dim, size, step int) {
 	p.step(dim, size, 1)
 }
 
-// place resolves a dim of the shape that has one dim more than s.
+// place resolves a dim of a shape that has one dim more than s.
 func place(s shape.Shape, dim int) (int, error) {
 	if dim < -len(s)-1 || dim > len(s) {
 		return 0, fmt.Errorf("%w: got dim %d for a new dim of a shape %v, want %d to %d", shape.ErrDim, dim, s, -len(s)-1, len(s))

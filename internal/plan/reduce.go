@@ -5,20 +5,20 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// A Reduction is what becomes of a shape of which some dims are reduced: they drop out, or stay
-// with another size. [Reduce] and [Regroup] make Reductions. Safe for concurrent use.
+// A Reduction is the shape that results if some dims of a shape are reduced: they are dropped, or
+// get another size. [Reduce] and [Regroup] make Reductions. Safe for concurrent use.
 type Reduction struct {
-	rank    int // dims that it was made for
+	rank    int // number of dims of the original shape
 	to      shape.Shape
 	origins []int
 }
 
-// Reduce plans to reduce the given dims, or all if none is given: each drops out, or with keep has
-// the size 1:
+// Reduce plans to reduce the given dims, or all if none is given. A reduced dim is dropped, or with
+// keep gets size 1:
 //
 //	[A N B] with dim 1 -> [A B], with keep -> [A 1 B]
 //
-// It returns [shape.ErrDim] for a dim that s does not have, or that is named twice.
+// It returns [shape.ErrDim] if s has no such dim, or if a dim is given twice.
 func Reduce(s shape.Shape, keep bool, dims ...int) (*Reduction, error) {
 	reduced, err := chosen(s, dims)
 	if err != nil {
@@ -36,11 +36,11 @@ func Reduce(s shape.Shape, keep bool, dims ...int) (*Reduction, error) {
 	return r, nil
 }
 
-// Regroup plans to make another number of rows of those that s has along dim 0:
+// Regroup plans to combine the rows of s along dim 0 into another number of rows:
 //
 //	[N B] -> [groups B]
 //
-// It returns [shape.ErrDim] if s has no dim, and [shape.ErrShape] for a negative number.
+// It returns [shape.ErrDim] if s has no dim, and [shape.ErrShape] if groups is negative.
 func Regroup(s shape.Shape, groups int) (*Reduction, error) {
 	if len(s) == 0 {
 		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shape.ErrDim)
@@ -56,11 +56,11 @@ func Regroup(s shape.Shape, groups int) (*Reduction, error) {
 	return r, nil
 }
 
-// Shape returns the shape that the reduction leads to. The caller must not change it.
+// Shape returns the shape of the result. The caller must not change it.
 func (r *Reduction) Shape() shape.Shape { return r.to }
 
-// Rank returns the number of dims that r was made for.
+// Rank returns the number of dims of the original shape.
 func (r *Reduction) Rank() int { return r.rank }
 
-// Origin returns the dim that a dim of r.Shape() was.
+// Origin returns the original dim of a dim of r.Shape().
 func (r *Reduction) Origin(dim int) int { return r.origins[dim] }

@@ -5,8 +5,8 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// Flip plans to reverse the order of positions along the given dims, or along all if none is given.
-// The result is a copy. It returns [shape.ErrDim] if s has no such dim, or a dim is given twice.
+// Flip plans to reverse the positions along the given dims, or along all if none is given. The
+// result is a copy. It returns [shape.ErrDim] if s has no such dim, or if a dim is given twice.
 func Flip(s shape.Shape, dims ...int) (*Plan, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -26,13 +26,13 @@ func Flip(s shape.Shape, dims ...int) (*Plan, error) {
 	return laidWhole(s, from.done())
 }
 
-// mirror appends a dim whose positions come in reverse order.
+// mirror appends a dim with its positions in reverse order.
 func (p *Plan) mirror(dim, size int) {
 	p.start(dim, max(0, size-1))
 	p.step(dim, size, -1)
 }
 
-// laidWhole returns the plan whose only piece is what from, a plan on s, leads to.
+// laidWhole returns the plan whose only piece is the result of from, a plan on s.
 func laidWhole(s shape.Shape, from *Plan) (*Plan, error) {
 	p, err := newLaid(s, from.to)
 	if err != nil {
@@ -46,8 +46,8 @@ func laidWhole(s shape.Shape, from *Plan) (*Plan, error) {
 	return p, nil
 }
 
-// chosen says for each dim of s whether it is among dims, of which each may be named once; all are
-// if none is named.
+// chosen reports for each dim of s whether it is in dims; empty dims mean all. It returns ErrDim if
+// a dim is named twice.
 func chosen(s shape.Shape, dims []int) ([]bool, error) {
 	out := make([]bool, len(s))
 	for _, dim := range dims {
@@ -66,9 +66,9 @@ func chosen(s shape.Shape, dims []int) ([]bool, error) {
 	return out, nil
 }
 
-// Roll plans to move each position of a dim so many places on; those that leave it at the end come
-// back at its beginning. A negative shift goes the other way, and one may be larger than the dim.
-// The result is a copy. It returns [shape.ErrDim] if s has no such dim.
+// Roll plans to move each position of a dim by shift positions; positions moved past the end
+// continue at the beginning. A negative shift moves the other way, and shift may be larger than the
+// dim. The result is a copy. It returns [shape.ErrDim] if s has no such dim.
 func Roll(s shape.Shape, dim, shift int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -88,9 +88,9 @@ func Roll(s shape.Shape, dim, shift int) (*Plan, error) {
 	return p, nil
 }
 
-// Rot90 plans to turn the plane of two dims by so many quarters, from the first dim towards the
-// second, as NumPy's rot90 does. The result is a copy. It returns [shape.ErrDim] if s lacks one of
-// the dims or they are the same.
+// Rot90 plans to rotate the plane of two dims by quarters quarter turns, from the first dim towards
+// the second, as NumPy's rot90 does. The result is a copy. It returns [shape.ErrDim] if s lacks one
+// of the dims or they are the same.
 func Rot90(s shape.Shape, first, second, quarters int) (*Plan, error) {
 	a, err := s.Dim(first)
 	if err != nil {
@@ -109,7 +109,7 @@ func Rot90(s shape.Shape, first, second, quarters int) (*Plan, error) {
 	return laidWhole(s, turned(s, (quarters%4+4)%4, a, b))
 }
 
-// turned plans to turn dims a and b by 0 to 3 quarters.
+// turned plans to rotate dims a and b by 0 to 3 quarter turns.
 func turned(s shape.Shape, quarters, a, b int) *Plan {
 	p := newPlan(s)
 	for dim := range s {

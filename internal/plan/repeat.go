@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Repeat plans to lay s side by side with itself along its dims, so often along each:
+// Repeat plans to repeat s along its dims, counts[i] times along dim i:
 //
 //	[A B], 2, 3 -> [2*A 3*B]
 //
-// The result is a copy. It returns [shape.ErrShape] unless there is a count for each dim, none
-// negative.
+// The result is a copy. It returns [shape.ErrShape] unless there is a count for each dim and none
+// is negative.
 func Repeat(s shape.Shape, counts ...int) (*Plan, error) {
 	if len(counts) != len(s) {
 		return nil, fmt.Errorf("%w: got counts %v, want one for each dim of %v", shape.ErrShape, counts, s)
@@ -20,8 +20,8 @@ func Repeat(s shape.Shape, counts ...int) (*Plan, error) {
 	return repeat(s, counts, false)
 }
 
-// Tile is [Repeat] with counts that are aligned at the last dim: dims without a count are
-// kept, and more counts than dims make dims of size 1 first, as in torch.
+// Tile is [Repeat] with counts aligned at the last dim, as in torch: dims without a count are not
+// repeated, and if there are more counts than dims, dims of size 1 are inserted first.
 func Tile(s shape.Shape, counts ...int) (*Plan, error) {
 	if len(counts) <= len(s) {
 		return Repeat(s, slices.Concat(slices.Repeat([]int{1}, len(s)-len(counts)), counts)...)
@@ -29,12 +29,12 @@ func Tile(s shape.Shape, counts ...int) (*Plan, error) {
 	return repeat(s, counts, false)
 }
 
-// RepeatInterleave plans to repeat each position of a dim so many times, next to itself:
+// RepeatInterleave plans to repeat each position of a dim count times, next to itself:
 //
 //	[A N B] -> [A N*count B]
 //
 // The result is a copy. It returns [shape.ErrDim] if s has no such dim and [shape.ErrShape] if
-// count is negative; for a count of its own for each position see [RepeatEach].
+// count is negative. [RepeatEach] takes a count for each position.
 func RepeatInterleave(s shape.Shape, dim, count int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -48,8 +48,8 @@ func RepeatInterleave(s shape.Shape, dim, count int) (*Plan, error) {
 	return repeat(s, counts, true)
 }
 
-// repeat plans to repeat dims, as wholes or each position by itself. There may be more counts than
-// dims, for new ones first.
+// repeat plans to repeat dims, as a whole, or, if each is true, position by position. Additional
+// counts are for new dims before the others.
 func repeat(s shape.Shape, counts []int, each bool) (*Plan, error) {
 	if err := shape.Shape(counts).Check(); err != nil {
 		return nil, fmt.Errorf("counts: %w", err)
@@ -73,7 +73,7 @@ func repeat(s shape.Shape, counts []int, each bool) (*Plan, error) {
 	return p.moved(extra), nil
 }
 
-// moved notes that the dims of a layout come after so many new ones.
+// moved sets the origins of a layout whose dims come after extra new dims.
 func (p *Plan) moved(extra int) *Plan {
 	if p == nil || extra == 0 {
 		return p
@@ -84,15 +84,15 @@ func (p *Plan) moved(extra int) *Plan {
 	return p
 }
 
-// A repeater plans to repeat one dim after another: each is cut in two in the result, of which one
-// repeats what it applies to.
+// A repeater plans to repeat one dim after another. It cuts each dim of the result in two: the
+// original dim, and one that repeats it.
 type repeater struct {
 	from    *Plan
 	to, cut shape.Shape
 	each    bool
 }
 
-// dim repeats a dim, or a new one if it is negative.
+// dim repeats a dim. A negative dim is a new one.
 func (r *repeater) dim(dim, count int) error {
 	size := 1
 	if dim >= 0 {
@@ -122,12 +122,12 @@ func (r *repeater) keep(dim int) {
 	}
 }
 
-// RepeatEach plans to repeat each position of a dim next to itself, as often as counts says for it:
+// RepeatEach plans to repeat each position i of a dim counts[i] times, next to itself:
 //
 //	[A N B] -> [A counts[0]+...+counts[N-1] B]
 //
 // The result is a copy. It returns [shape.ErrDim] if s has no such dim, and [shape.ErrShape] unless
-// there is a count for each position, none negative, and they add up to at most 1<<31.
+// there is a count for each position, none is negative, and their sum is at most 1<<31.
 func RepeatEach(s shape.Shape, dim int, counts []int) (*Plan, error) {
 	at, err := s.Dim(dim)
 	if err != nil {
@@ -154,8 +154,8 @@ func RepeatEach(s shape.Shape, dim int, counts []int) (*Plan, error) {
 	return pickRows(s, at, rows, shape.Shape{len(rows)})
 }
 
-// sum returns the sum of counts, or [shape.ErrShape] if one is negative or the sum is more than a
-// plan can list.
+// sum returns the sum of counts. It returns [shape.ErrShape] if a count is negative, or the sum
+// exceeds the number of rows that a plan can list.
 func sum(counts []int) (int, error) {
 	total := 0
 	for i, count := range counts {

@@ -9,17 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// Rows arranges numbered rows in a shape: it says which row stands at each position. What follows a
-// batch shape without being a dense array, such as the values of data or the rows of a ragged
-// layout, keeps its rows in a list and is built on Rows. Operations return new Rows that share what
-// they can; only [Rows.Write] and [Rows.Renumber] change their receiver.
+// Rows arranges numbered rows in a shape: each position has a row number. A value with a batch
+// shape that is not a dense array, such as data or a ragged layout, keeps its rows in a list and
+// uses Rows for their arrangement. Operations return new Rows, which share memory with the old
+// where possible. Only [Rows.Write] and [Rows.Renumber] change their receiver.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Rows struct {
-	view   shape.View  // over list; over the numbers themselves if list is nil
+	view   shape.View  // of list; if list is nil, its offsets are the row numbers
 	list   []int       // row numbers, or nil
-	count  int         // row numbers are less than count
-	shared atomic.Bool // list is also that of other Rows
+	count  int         // all row numbers are less than count
+	shared atomic.Bool // other Rows may use list too
 }
 
 var errLaid = fmt.Errorf("%w: what a plan lays together cannot be written through it", shape.ErrShape)
@@ -50,10 +50,10 @@ func OneRow(sizes ...int) (*Rows, error) {
 // Shape returns the shape. The caller must not change it.
 func (r *Rows) Shape() shape.Shape { return r.view.Shape }
 
-// Count returns a number that is greater than that of every row.
+// Count returns an upper bound: all row numbers are less than it.
 func (r *Rows) Count() int { return r.count }
 
-// All returns an iterator over the numbers of the rows, in row-major order.
+// All returns an iterator over the row numbers, in row-major order.
 func (r *Rows) All() iter.Seq[int] {
 	if r.list == nil {
 		return r.view.Offsets()
@@ -67,8 +67,8 @@ func (r *Rows) All() iter.Seq[int] {
 	}
 }
 
-// One returns the row that stands at every position, if that is known without looking at each: at a
-// single position, or repeated by expanding.
+// One returns the row number that all positions share, if strides show that: if there is one
+// position, or an expansion repeats it. It does not compare numbers.
 func (r *Rows) One() (row int, ok bool) {
 	if !r.uniform() || r.view.Shape.Size() == 0 {
 		return 0, false
@@ -76,21 +76,19 @@ func (r *Rows) One() (row int, ok bool) {
 	return r.at(r.view.Offset), true
 }
 
-// uniform reports whether one row stands at every position because nothing else can: at a single
-// position, or repeated by expanding.
+// uniform reports whether strides show that all positions share one row number.
 func (r *Rows) uniform() bool {
 	low, high := r.view.Bounds()
 	return high-low <= 1
 }
 
-// numbers returns the numbers in row-major order, in memory of their own.
+// numbers returns the row numbers in row-major order, in new memory.
 func (r *Rows) numbers() []int {
 	return slices.AppendSeq(make([]int, 0, r.view.Shape.Size()), r.All())
 }
 
-// Execute returns the arrangement that p.Plan makes of r. Where the plan pads stands the row
-// r.Count(), which is new. Execute returns [shape.ErrShape] if the shape of r does not begin with
-// that of the plan.
+// Execute returns the result of p.Plan on r. Padding positions get the new row number r.Count().
+// Execute returns [shape.ErrShape] if the shape of r does not begin with the shape of the plan.
 func (r *Rows) Execute(p *Pass) (*Rows, error) {
 	if err := p.CheckPlan(r.view.Shape); err != nil {
 		return nil, err
@@ -115,10 +113,10 @@ func (r *Rows) Execute(p *Pass) (*Rows, error) {
 	return r.pick(p)
 }
 
-// mostListed is how many rows can be listed, each with a number of its own: 16 GiB of numbers.
+// mostListed is the largest number of rows that are listed: 16 GiB of numbers.
 const mostListed = 1 << 31
 
-// checkListed returns ErrShape if a shape has more rows than can be listed.
+// checkListed returns ErrShape if a shape has more positions than can be listed.
 func checkListed(s shape.Shape) error {
 	if s.Size() > mostListed {
 		return fmt.Errorf("%w: got rows of %v, want at most %d that differ", shape.ErrShape, s, mostListed)
@@ -126,8 +124,8 @@ func checkListed(s shape.Shape) error {
 	return nil
 }
 
-// with returns Rows like r with another view of the same numbers. A few of many are copied, so that
-// the next write to r need not copy all.
+// with returns Rows like r with another view of the same numbers. If the view has few of many
+// numbers, they are copied, so that the next write to r need not copy all.
 func (r *Rows) with(v shape.View) *Rows {
 	out := &Rows{view: v, list: r.list, count: r.count}
 	if len(r.list)/8 > v.Shape.Size() {
@@ -142,14 +140,14 @@ func (r *Rows) with(v shape.View) *Rows {
 	return out
 }
 
-// repeated returns the rows of v's shape that all are the one row of r, which is uniform.
+// repeated returns Rows of v's shape in which all positions have the row of r, which is uniform.
 func (r *Rows) repeated(v shape.View) *Rows {
 	clear(v.Strides)
 	v.Offset = r.view.Offset
 	return r.with(v)
 }
 
-// lay is Execute of a plan that lays its result together.
+// lay is Execute for a plan that composes its result.
 func (r *Rows) lay(p *Pass) (*Rows, error) {
 	v, err := p.Contiguous(p.Plan.to, r.view.Shape[len(p.Plan.from):])
 	if err != nil {
@@ -205,7 +203,7 @@ func (r *Rows) pick(p *Pass) (*Rows, error) {
 	return out, nil
 }
 
-// at returns the number at a position of the view's buffer.
+// at returns the row number at offset at of the view.
 func (r *Rows) at(at int) int {
 	if r.list == nil {
 		return at
@@ -213,13 +211,13 @@ func (r *Rows) at(at int) int {
 	return r.list[at]
 }
 
-// offsets yields the position of each element of a frame, in row-major order of the result.
+// offsets yields the offset of each element of a frame, in row-major order of the result.
 func (f Frame) offsets() iter.Seq[int] {
 	outer := shape.View{Shape: f.Kept.Shape[:f.At], Strides: f.Kept.Strides[:f.At], Offset: f.Kept.Offset}
 	inner := shape.View{Shape: f.Kept.Shape[f.At:], Strides: f.Kept.Strides[f.At:]}
 	return func(yield func(int) bool) {
 		if inner.Shape.Size() == 0 || len(f.Rows) == 0 {
-			return // however many there are without elements
+			return // however large the other dims are
 		}
 		within := []int{0}
 		if len(inner.Shape) > 0 {
@@ -237,7 +235,7 @@ func (f Frame) offsets() iter.Seq[int] {
 	}
 }
 
-// Clone returns a copy of r that shares nothing with it. It returns no error.
+// Clone returns a copy of r that shares no memory with it. It returns no error.
 func (r *Rows) Clone() (*Rows, error) {
 	out := &Rows{view: r.view, list: slices.Clone(r.list), count: r.count}
 	out.view.Shape, out.view.Strides = r.view.Shape.Clone(), slices.Clone(r.view.Strides)
@@ -252,8 +250,8 @@ func (r *Rows) Equal(x *Rows) bool {
 // String describes r: its shape and the numbers of its rows.
 func (r *Rows) String() string { return fmt.Sprintf("%v %v", r.view.Shape, r.numbers()) }
 
-// At returns the row at a position, one number for each dim, negative ones from the end. It returns
-// [shape.ErrIndex] if there is none.
+// At returns the row number at a position: one number for each dim, negative from the end. It
+// returns [shape.ErrIndex] if the position is out of range.
 func (r *Rows) At(pos ...int) (int, error) {
 	at, err := r.view.At(pos...)
 	if err != nil {
@@ -262,9 +260,9 @@ func (r *Rows) At(pos ...int) (int, error) {
 	return r.at(at), nil
 }
 
-// RowsFrom returns the rows first, first+1, first+2 ... in row-major order, of so many as there
-// are. It returns [shape.ErrShape] if shape fails its Check, and [shape.ErrIndex] if there are no
-// such rows.
+// RowsFrom returns the rows first, first+1, first+2 ... in row-major order, out of count rows. It
+// returns [shape.ErrShape] if shape fails its Check, and [shape.ErrIndex] if a row is not less than
+// count.
 func RowsFrom(first, count int, sizes ...int) (*Rows, error) {
 	r, err := NewRows(sizes...)
 	if err != nil {
@@ -277,12 +275,12 @@ func RowsFrom(first, count int, sizes ...int) (*Rows, error) {
 	return r, nil
 }
 
-// Repeats reports whether, as far as strides tell, what stands at one position stands at another
-// too: because a dim repeats it, or windows overlap.
+// Repeats reports whether strides show that two positions share a row: because a dim repeats it, or
+// windows overlap.
 func (r *Rows) Repeats() bool { return r.view.Shape.Size() > 0 && r.view.Overlaps() }
 
-// Span returns the first row and how many there are, if they stand in row-major order one after the
-// other, and that is known without looking at each.
+// Span returns the first row and the number of rows, if the rows are consecutive in row-major order
+// and strides show that.
 func (r *Rows) Span() (first, n int, ok bool) {
 	if r.list != nil || !r.view.IsContiguous() {
 		return 0, 0, false

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Distinct returns an iterator over the numbers of the rows, in row-major order, where a row that
-// an expansion repeats comes once. A row that is listed twice comes twice.
+// Distinct returns an iterator over the row numbers, in row-major order. A row that an expansion
+// repeats occurs once. A row that is listed twice occurs twice.
 func (r *Rows) Distinct() iter.Seq[int] {
 	once := shape.View{Offset: r.view.Offset}
 	for dim, size := range r.view.Shape {
@@ -19,9 +19,9 @@ func (r *Rows) Distinct() iter.Seq[int] {
 	return (&Rows{view: once, list: r.list}).All()
 }
 
-// Sum returns the sum of size(row) over the rows at all positions, or math.MaxInt if that is more
-// than an int holds. size must not return a negative number. Sum calls it for the rows of
-// [Rows.Distinct] only, and lists nothing.
+// Sum returns the sum of size(row) over the rows at all positions, or math.MaxInt if an int does
+// not hold it. size must not return a negative number. Sum calls size only for the rows of
+// [Rows.Distinct].
 func (r *Rows) Sum(size func(row int) int) int {
 	sum, rows := 0, 0
 	for row := range r.Distinct() {

@@ -8,10 +8,10 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// Join lays xs side by side as p.Join says. The numbers of each of xs are raised by the counts of
-// those before it: row r of xs[i] becomes row xs[0].Count() + ... + xs[i-1].Count() + r. Where the
-// plan pads stands the row that comes after all of them. Join returns [shape.ErrShape] if the dims
-// after those joined differ.
+// Join joins xs along a dim as p.Join says. The row numbers of each of xs are raised by the counts
+// of those before it: row r of xs[i] becomes row xs[0].Count() + ... + xs[i-1].Count() + r. Padding
+// positions get the number after all of these. Join returns [shape.ErrShape] if the dims after the
+// joined dims differ.
 func (r *Rows) Join(p *Pass, xs []*Rows) (*Rows, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (r *Rows) joinPadded(j *Join, xs []*Rows) error {
 	return nil
 }
 
-// CheckWrite returns the error that Write would.
+// CheckWrite returns the error that Write would return.
 func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
 	if src == nil {
 		return errNoRows
@@ -93,10 +93,10 @@ func (r *Rows) CheckWrite(p *Pass, src *Rows) error {
 	return checkListed(r.view.Shape)
 }
 
-// Write replaces the rows at the positions that p.Plan selects by those of src, broadcast to them.
-// The numbers of src are raised by r.Count(), which then grows by src.Count(). Where a list names a
-// position twice, the last row stays. Write returns [shape.ErrShape] if the shapes do not fit, or
-// if r or what is written has more than 1<<31 rows; then r has not changed.
+// Write replaces the rows at the positions that p.Plan selects by the rows of src, broadcast to
+// them. The row numbers of src are raised by r.Count(), which then grows by src.Count(). If a list
+// names a position twice, its last row stays. Write returns [shape.ErrShape] if the shapes do not
+// fit, or if r or the broadcast src has more than 1<<31 rows; then r has not changed.
 func (r *Rows) Write(p *Pass, src *Rows) error {
 	if err := r.CheckWrite(p, src); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (r *Rows) Write(p *Pass, src *Rows) error {
 	return nil
 }
 
-// positions yields the places in r's list that a plan selects.
+// positions yields the positions in r.list that a plan selects.
 func (r *Rows) positions(p *Pass) (iter.Seq[int], error) {
 	if p.Plan.pick != nil {
 		f, err := p.Frame(r.view)
@@ -149,7 +149,7 @@ func (r *Rows) broadcast(to shape.Shape) (*Rows, error) {
 	return r.Execute(NewPass(plan))
 }
 
-// own gives r a list of its own, in row-major order, with no number that no position has.
+// own makes r.list unshared and row-major, with one number for each position.
 func (r *Rows) own() error {
 	whole := r.view.IsContiguous() && len(r.list) == r.view.Shape.Size()
 	if r.list != nil && !r.shared.Load() && whole {
@@ -164,8 +164,8 @@ func (r *Rows) own() error {
 	return nil
 }
 
-// Renumber replaces the numbers of the rows by those that number gives, which must be less than
-// count. It returns [shape.ErrShape] if there are more than 1<<31 rows; then r has not changed.
+// Renumber replaces each row number by number(row), which must be less than count. It returns
+// [shape.ErrShape] if there are more than 1<<31 rows; then r has not changed.
 func (r *Rows) Renumber(count int, number func(row int) int) error {
 	if err := r.own(); err != nil {
 		return err

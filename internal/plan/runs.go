@@ -5,8 +5,8 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// CheckRuns returns [shape.ErrIndex] unless every run lies within so many rows of the destination
-// and of the source.
+// CheckRuns returns [shape.ErrIndex] unless every run lies in rows 0 to to-1 of the destination and
+// rows 0 to from-1 of the source.
 func CheckRuns(runs []shape.Run, to, from int) error {
 	for i, r := range runs {
 		switch {

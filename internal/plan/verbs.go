@@ -1,9 +1,9 @@
 package plan
 
-// Verbs has what values of type T do by plans. Each kind of value has a method Plan that returns
-// its Verbs; the operations in shapeops are written over them.
+// Verbs are the operations of values of type T that take plans. Each type of value has a method
+// Plan that returns its Verbs; the operations in shapeops are written in terms of them.
 type Verbs[T any] interface {
-	// Execute returns what p.Plan makes of the value.
+	// Execute returns the result of p.Plan on the value.
 	Execute(p *Pass) (T, error)
 
 	// ExecuteInto is Execute into dst, which must have the shape of the result. On an error nothing
@@ -14,66 +14,68 @@ type Verbs[T any] interface {
 	// nothing has changed.
 	Write(p *Pass, src T) error
 
-	// Join lays xs side by side as p.Join says, into a new value. The leading dims of xs have been
-	// checked against it, unless it pads: [Join.Joined] does. The value is xs[0].
+	// Join joins xs as p.Join says, into a new value. The value is xs[0]. Unless the plan pads, the
+	// leading dims of xs have been checked against it, by [Join.Joined].
 	Join(p *Pass, xs []T) (T, error)
 
-	// JoinInto is Join into dst. The shape of dst has been checked too, unless the plan pads. On an
+	// JoinInto is Join into dst. Unless the plan pads, the shape of dst has been checked too. On an
 	// error nothing has changed.
 	JoinInto(p *Pass, dst T, xs []T) error
 }
 
-// Nested has further Verbs of values whose rows have rows, as a layout of type L says: those of a
-// *ragged.Tensor. What is made in one pass of values that share a layout shares one.
+// Nested are the Verbs of values whose rows contain rows, as a layout of type L says, with further
+// operations: those of a *ragged.Tensor. In one pass, results of values that share a layout share a
+// layout too.
 type Nested[T, L any] interface {
 	Verbs[T]
 
-	// CloneIn is Clone in a pass.
+	// CloneIn is Clone within a pass.
 	CloneIn(p *Pass) (T, error)
 
-	// EmptyIn returns a value like this one with rows that are all empty, for a batch shape. With
-	// depth 0 its elements are zero.
+	// EmptyIn returns a value of the same kind and of the given batch shape, whose rows are all
+	// empty. With depth 0 its elements are zero.
 	EmptyIn(p *Pass, batch ...int) (T, error)
 
-	// StraightIn returns the value, or, if it is a part of another or was permuted, one that says
-	// the same with a layout of its own, over the same elements or copies.
+	// StraightIn returns the value itself, or, if it is a part of another or was permuted, an equal
+	// value with its own layout, over the same elements or over copies.
 	StraightIn(p *Pass) (T, error)
 
-	// LayoutIn returns the layout of what StraightIn returns, or nil if the value is nil.
+	// LayoutIn returns the layout of the result of StraightIn, or nil if the value is nil.
 	LayoutIn(p *Pass) L
 
-	// NestIn returns the value with its batch as the rows of a layout's last level:
+	// NestIn returns the value with its batch as the rows of the last level of a layout with V such
+	// rows:
 	//
-	//	[V * F...], outer [N *], V being the rows of its last level -> [N * * F...]
+	//	[V * F...], outer [N *] -> [N * * F...]
 	NestIn(p *Pass, outer L) (T, error)
 
-	// RowIn undoes NestIn for one row of the batch: it returns the rows that it has as a batch,
+	// RowIn undoes NestIn for row i of the batch: it returns the inner rows of that row as a batch,
 	// which shares memory. The value must be straight, and have a level.
 	//
 	//	[N * * F...] -> [Li * F...]
 	RowIn(p *Pass, i int) (T, error)
 
-	// Fixed returns the value as one whose rows keep their lengths. It shares memory.
+	// Fixed returns the value with rows that keep their lengths. It shares memory.
 	Fixed() T
 
 	// ShapeText returns the batch shape, a star for each level, and the features: "[3 * * 2]".
 	ShapeText() string
 }
 
-// DenseVerbs are the Verbs of values of which every dim has one size.
+// DenseVerbs are the Verbs of values whose dims have one size each.
 type DenseVerbs[T any] interface {
 	Verbs[T]
 
-	// ExecuteInPlace sets the value to what p.Plan, which keeps its shape, makes of it. On an error
-	// nothing has changed.
+	// ExecuteInPlace sets the value to the result of p.Plan on it. The plan must keep its shape. On
+	// an error nothing has changed.
 	ExecuteInPlace(p *Pass) error
 
-	// JoinMasks returns, for values joined as p.Join says, where the result holds an element of
-	// them: true there, false where it is padded. The value is xs[0].
+	// JoinMasks returns, for values joined as p.Join says, a mask of the result: true where it
+	// holds an element of a value, false where it is padded. The value is xs[0].
 	JoinMasks(p *Pass, xs []T) (T, error)
 }
 
-// A BitDiffer compares values that must be one and the same.
+// A BitDiffer compares values bit for bit.
 type BitDiffer[T any] interface {
 	// DiffBits describes the first difference between the value and x, or returns "" if their bits
 	// are equal: NaN equals a NaN of the same sign and payload, and 0 differs from -0.

@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Window plans to cut a window out of each row, the rows being the first rank dims, with a start of
-// its own along each of the given dims:
+// Window plans to cut a window out of each row, where rows are numbered by the first rank dims.
+// Each row has its own start along each of the given dims:
 //
 //	[N... L F...], starts [N...] -> [N... size F...]
 //	[N... C H W], two dims, starts [N... 2] -> [N... C h w]
 //
-// starts is row-major: the starts of the first row along each dim, those of the second, and so on.
-// The result is a copy; written to, a plan of Window sets the windows. It returns [shape.ErrDim] if
-// rank is not positive or a dim is not after the rows or named twice, [shape.ErrShape] unless there
-// is a start for each row and dim and a size for each dim, and [shape.ErrIndex], with the row, if a
-// window leaves its dim.
+// starts is row-major: the starts of the first row along each dim, then those of the second row,
+// and so on. The result is a copy; a write through the plan sets the windows.
+//
+// Window returns [shape.ErrDim] if rank is not positive, or if a dim is among the row dims or named
+// twice; [shape.ErrShape] unless there is a start for each row and dim and a size for each dim; and
+// [shape.ErrIndex], with the row, if a window leaves its dim.
 func Window(s shape.Shape, rank int, starts, dims, sizes []int) (*Plan, error) {
 	cut, err := windowDims(s, rank, dims, sizes)
 	if err != nil {
@@ -75,8 +76,8 @@ func windowDims(s shape.Shape, rank int, dims, sizes []int) ([]int, error) {
 	return cut, nil
 }
 
-// shiftAlong returns where the windows of n rows start along a dim: every step-th of starts, from
-// one on.
+// shiftAlong returns the starts of the windows of n rows along a dim: starts[from+i*step] for row
+// i.
 func shiftAlong(s shape.Shape, dim, size int, starts []int, from, step, n int) (shift, error) {
 	if size < 0 || size > s[dim] {
 		return shift{}, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its %d",

@@ -24,55 +24,55 @@ func Div[T Float](dst, a, b []T) {
 	div(dst[n:], a[n:], b[n:])
 }
 
-// Minimum sets dst to the lesser of a and b, or NaN if one is. -0 is less than 0.
+// Minimum sets dst to the lesser of a and b, or NaN if either is NaN. -0 is less than 0.
 func Minimum[T Float](dst, a, b []T) {
 	n := onPairs(of[T](kernels.minimum), dst, a, b)
 	minimum(dst[n:], a[n:], b[n:])
 }
 
-// Maximum sets dst to the greater of a and b, or NaN if one is. 0 is greater than -0.
+// Maximum sets dst to the greater of a and b, or NaN if either is NaN. 0 is greater than -0.
 func Maximum[T Float](dst, a, b []T) {
 	n := onPairs(of[T](kernels.maximum), dst, a, b)
 	maximum(dst[n:], a[n:], b[n:])
 }
 
-// AddNumber is [Add] with one number for all.
+// AddNumber is [Add] with a single number b.
 func AddNumber[T Float](dst, a []T, b T) {
 	n := on(of[T](kernels.addNumber), dst, a, nil, bits(b), 0)
 	addNumber(dst[n:], a[n:], b)
 }
 
-// SubNumber is [Sub] with one number for all.
+// SubNumber is [Sub] with a single number b.
 func SubNumber[T Float](dst, a []T, b T) {
 	n := on(of[T](kernels.subNumber), dst, a, nil, bits(b), 0)
 	subNumber(dst[n:], a[n:], b)
 }
 
-// MulNumber is [Mul] with one number for all.
+// MulNumber is [Mul] with a single number b.
 func MulNumber[T Float](dst, a []T, b T) {
 	n := on(of[T](kernels.mulNumber), dst, a, nil, bits(b), 0)
 	mulNumber(dst[n:], a[n:], b)
 }
 
-// DivNumber is [Div] with one number for all.
+// DivNumber is [Div] with a single number b.
 func DivNumber[T Float](dst, a []T, b T) {
 	n := on(of[T](kernels.divNumber), dst, a, nil, bits(b), 0)
 	divNumber(dst[n:], a[n:], b)
 }
 
-// MinimumNumber is [Minimum] with one number for all.
+// MinimumNumber is [Minimum] with a single number b.
 func MinimumNumber[T Float](dst, a []T, b T) {
 	n := on(of[T](kernels.minimumNumber), dst, a, nil, bits(b), 0)
 	minimumNumber(dst[n:], a[n:], b)
 }
 
-// MaximumNumber is [Maximum] with one number for all.
+// MaximumNumber is [Maximum] with a single number b.
 func MaximumNumber[T Float](dst, a []T, b T) {
 	n := on(of[T](kernels.maximumNumber), dst, a, nil, bits(b), 0)
 	maximumNumber(dst[n:], a[n:], b)
 }
 
-// Clamp sets dst to the lesser of high and the greater of low and a, or NaN if one is.
+// Clamp sets dst to min(max(a, low), high), or NaN if any of the three is NaN.
 func Clamp[T Float](dst, a []T, low, high T) {
 	n := on(of[T](kernels.clamp), dst, a, nil, bits(low), bits(high))
 	clamp(dst[n:], a[n:], low, high)
@@ -90,7 +90,7 @@ func Abs[T Float](dst, a []T) {
 	abs(dst[n:], a[n:])
 }
 
-// Relu sets dst to a where a is above 0 or NaN, and else to 0.
+// Relu sets dst to a where a is above 0 or NaN, otherwise to 0.
 func Relu[T Float](dst, a []T) {
 	n := on(of[T](kernels.relu), dst, a, nil, 0, 0)
 	relu(dst[n:], a[n:])

@@ -30,33 +30,33 @@ func NarrowBF16(dst []uint16, src []float32) {
 	half.NarrowBF16(dst[n:], src[n:])
 }
 
-// OfBytes sets dst to the numbers of src.
+// OfBytes converts bytes to float32.
 func OfBytes(dst []float32, src []uint8) {
 	n := on(kernels.ofBytes, dst, src, nil, 0, 0)
 	ofBytes(dst[n:], src[n:])
 }
 
-// ToBytes sets dst to src without its fraction: to 0 for negative numbers and NaN, and to 255 for
-// numbers above 255.
+// ToBytes truncates numbers to bytes. Negative numbers and NaN become 0, and numbers above 255
+// become 255.
 func ToBytes(dst []uint8, src []float32) {
 	n := on(kernels.toBytes, dst, src, nil, 0, 0)
 	toBytes(dst[n:], src[n:])
 }
 
-// Scale sets dst to src * scale + shift. Products are rounded first.
+// Scale sets dst to src * scale + shift. The product is rounded before shift is added.
 func Scale(dst, src []float32, scale, shift float32) {
 	n := on(kernels.scale, dst, src, nil, bits(scale), bits(shift))
 	scaleNumbers(dst[n:], src[n:], scale, shift)
 }
 
-// ScaleBytes is [Scale] of the numbers of src.
+// ScaleBytes is [Scale] for bytes.
 func ScaleBytes(dst []float32, src []uint8, scale, shift float32) {
 	n := on(kernels.scaleBytes, dst, src, nil, bits(scale), bits(shift))
 	scaleNumbers(dst[n:], src[n:], scale, shift)
 }
 
-// Keys sets dst to integers that have the order of the numbers of src, or the opposite one. 0 and
-// -0 have the same key. All NaNs have the largest, in either order.
+// Keys sets dst to integers that order as the numbers of src do, or in the opposite order. 0 and -0
+// have the same key. All NaNs have the largest key, in either order.
 func Keys(dst []int32, src []float32, opposite bool) {
 	flip := float32(0)
 	if opposite {

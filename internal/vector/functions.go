@@ -26,9 +26,9 @@ func Sigmoid(dst, a []float32) {
 	sigmoid(dst[n:], a[n:])
 }
 
-// WeightRows sets row i of dst to e to the power of x[at[i]:] - b. Rows are as long as b, and x is
-// not greater than b in any. Where the two are equal the weight is 1, also if they are infinite;
-// weights below e^-708 are e^-708, or 0 below e^-745.13.
+// WeightRows sets row i of dst to e to the power of x[at[i]:] - b. Rows are as long as b, and no
+// element of x is greater than the element of b. Where the two are equal, even if infinite, the
+// weight is 1. Weights below e^-708 become e^-708, or 0 below e^-745.13.
 func WeightRows(dst []float64, x []float32, at []int, b []float32) {
 	dst = upTo(dst, len(at)*len(b))
 	if !weigh(kernels.weightRows, dst, x, at, b, len(b)) {
@@ -44,8 +44,8 @@ func AddWeightRows(dst []float64, x []float32, at []int, b []float32) {
 	}
 }
 
-// weigh has a kernel, if there is one, compute the weights of rows: of several short ones at a
-// time, or of a part of a long one. The results of row i begin at dst[i*step].
+// weigh runs a kernel, if there is one, on rows: on several short ones at a time, or on a part of a
+// long one. The results of row i begin at dst[i*step]. It reports whether there is a kernel.
 func weigh(k func(dst, x []byte, at []int, b []byte), dst []float64, x []float32, at []int, b []float32, step int) bool {
 	if k == nil {
 		return false

@@ -2,8 +2,8 @@ package vector
 
 import "math"
 
-// This file defines every function. Beside assembly it does the elements that are left after whole
-// vectors.
+// This file defines every function. Where there is assembly, it computes the elements after the
+// whole vectors.
 
 func add[T Float](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -266,7 +266,7 @@ func greatest[T Real](m T, x []T) T {
 	return max(a, b, c, d)
 }
 
-// sums adds the elements of each line from 0 on, four lines in step.
+// sums adds the elements of each line from 0 on, four lines at a time.
 func sums[T Float](dst, x []T, step, n int) {
 	for ; len(dst) >= 4; dst = dst[4:] {
 		p, q, r, s := x[:n], x[step:][:n], x[2*step:][:n], x[3*step:][:n]
@@ -289,7 +289,7 @@ func sums[T Float](dst, x []T, step, n int) {
 	}
 }
 
-// addRows takes three rows at a time, so that dst is written less often.
+// addRows adds three rows at a time, so that dst is written less often.
 func addRows[T Float](dst, x []T, at []int) {
 	n, x := len(dst), x[:len(x):len(x)]
 	for ; len(at) >= 3; at = at[3:] {
@@ -312,7 +312,7 @@ func addRows[T Float](dst, x []T, at []int) {
 	}
 }
 
-// minimumRows takes three rows at a time, so that dst is written less often.
+// minimumRows folds three rows at a time, so that dst is written less often.
 func minimumRows[T Real](dst, x []T, at []int) {
 	n, x := len(dst), x[:len(x):len(x)]
 	for ; len(at) >= 3; at = at[3:] {
@@ -335,7 +335,7 @@ func minimumRows[T Real](dst, x []T, at []int) {
 	}
 }
 
-// maximumRows takes three rows at a time, so that dst is written less often.
+// maximumRows folds three rows at a time, so that dst is written less often.
 func maximumRows[T Real](dst, x []T, at []int) {
 	n, x := len(dst), x[:len(x):len(x)]
 	for ; len(at) >= 3; at = at[3:] {
@@ -365,7 +365,7 @@ func ofBytes(dst []float32, src []uint8) {
 	}
 }
 
-// toBytes cuts towards zero, and to 0 and 255; NaN becomes 0.
+// toBytes truncates towards zero and saturates; NaN becomes 0.
 func toBytes(dst []uint8, src []float32) {
 	src = src[:len(dst)]
 	for i, v := range src {
@@ -380,7 +380,7 @@ func toBytes(dst []uint8, src []float32) {
 	}
 }
 
-// scaleNumbers rounds products before it adds to them.
+// scaleNumbers rounds products before it adds shift.
 func scaleNumbers[S uint8 | float32](dst []float32, src []S, scale, shift float32) {
 	src = src[:len(dst)]
 	for i, v := range src {
@@ -451,9 +451,9 @@ func addWeightRows(dst []float64, x []float32, at []int, b []float32) {
 	}
 }
 
-// cut returns v, or the bound that it is beyond.
+// cut returns v limited to the range from low to high.
 func cut(v float32, low, high float64) float64 {
-	x := float64(v) // first: otherwise each conversion waits for the one before
+	x := float64(v) // converted first: otherwise each conversion waits for the one before it
 	if x < low {
 		x = low
 	}
@@ -469,7 +469,7 @@ var exp2 = [...]float64{
 	0x1.43091303784e4p-13, 0x1.ffcb76785562cp-17, 0x1.62bfe460f8521p-20, 0x1.b6571e2f82e46p-24, 0x1.e5e9f58fa1da7p-28,
 }
 
-// magic rounds a number that is added to it: the last bits of the sum are a whole number.
+// magic rounds a number that is added to it: the last bits of the sum hold the whole number.
 const magic = 0x1.8p52
 
 // toBase2 splits x times scale into a whole number, in the last bits of k, and the rest r.
@@ -491,7 +491,7 @@ func power(r float64) float64 {
 	return math.FMA(p, r, exp2[0])
 }
 
-// expOf returns e to the power of x, if that is a normal float64.
+// expOf returns e to the power of x. The result must be a normal float64.
 func expOf(x float64) float64 {
 	k, r := toBase2(x, math.Log2E)
 	return math.Float64frombits(math.Float64bits(math.FMA(power(r), r, 1)) + k<<52)
@@ -506,8 +506,8 @@ func tanhOf(x float64) float64 {
 	return p / (p + 2)
 }
 
-// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (logs[0] s^2 + logs[1] s^4 + ...), those
-// of package math. (Source: FreeBSD's e_log.c.)
+// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (logs[0] s^2 + logs[1] s^4 + ...), which
+// package math uses too. (Source: FreeBSD's e_log.c.)
 var logs = [...]float64{
 	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
@@ -519,8 +519,8 @@ const (
 	ln2Low  = 1.90821492927058770002e-10
 )
 
-// logOf returns the logarithm of v = m 2^e: e log 2 + log m, m from sqrt(1/2) to sqrt 2. As a
-// float64 no float32 is subnormal.
+// logOf returns the logarithm of v = m 2^e as e log 2 + log m, where m is from sqrt(1/2) to sqrt 2.
+// Converted to float64, no float32 is subnormal.
 func logOf(v float32) float32 {
 	switch {
 	case v == 0:
@@ -549,14 +549,14 @@ func logOf(v float32) float32 {
 	return float32(math.FMA(k, ln2High, p))
 }
 
-// What is less than these is too small for normal numbers, and matters only where it is multiplied
-// by infinity: what is not 0 stays so.
+// Exponents below these have results near or below the smallest normal number. Such a weight
+// matters only where it is multiplied by infinity, so a weight other than 0 must not become 0.
 const (
-	leastExponent = -745.13321910194110842 // e to the power of a lesser number is 0, as math.Exp is
-	smallExponent = -708                   // e to the power of a lesser number is taken for e^-708
+	leastExponent = -745.13321910194110842 // the power of a lesser exponent is 0, as in math.Exp
+	smallExponent = -708                   // the power of a lesser exponent is computed as e^-708
 )
 
-// weight returns e to the power of a - b, or 1 if they are equal, also if they are infinite.
+// weight returns e to the power of a - b, or 1 if they are equal, even if infinite.
 func weight(a, b float32) float64 {
 	if a == b {
 		return 1

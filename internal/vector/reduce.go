@@ -7,12 +7,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 )
 
-// Real is the set of types of numbers that have an order. There is no assembly for integers.
+// Real is the set of number types that have an order. There is no assembly for integers.
 type Real interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | Float
 }
 
-// Least returns the least of m and x, or NaN if one is. -0 is less than 0.
+// Least returns the least of m and x, or NaN if any is NaN. -0 is less than 0.
 func Least[T Real](m T, x []T) T {
 	for k := of[T](kernels.least); k != nil && len(x) >= wholeExtreme[T](); {
 		best, n := extreme(k, x)
@@ -21,7 +21,7 @@ func Least[T Real](m T, x []T) T {
 	return least(m, x)
 }
 
-// Greatest returns the greatest of m and x, or NaN if one is. 0 is greater than -0.
+// Greatest returns the greatest of m and x, or NaN if any is NaN. 0 is greater than -0.
 func Greatest[T Real](m T, x []T) T {
 	for k := of[T](kernels.greatest); k != nil && len(x) >= wholeExtreme[T](); {
 		best, n := extreme(k, x)
@@ -30,10 +30,10 @@ func Greatest[T Real](m T, x []T) T {
 	return greatest(m, x)
 }
 
-// wholeExtreme returns how many numbers a kernel of extremes takes a multiple of.
+// wholeExtreme returns the step of the kernels least and greatest: they take a multiple of it.
 func wholeExtreme[T Real]() int { return 4 * vectorBytes / cast.Size[T]() }
 
-// extreme has a kernel find the extreme of the first n numbers, as many as it takes at once.
+// extreme runs a kernel on the first n elements of x, where n is as many as it takes at once.
 func extreme[T Real](k kernel, x []T) (best T, n int) {
 	n = min(len(x), runBytes/cast.Size[T]()) &^ (wholeExtreme[T]() - 1)
 	return number[T](k(nil, cast.Bytes(x[:n]), nil, 0, 0, false)), n
@@ -47,7 +47,7 @@ func number[T Real](bits int) T {
 	return T(math.Float64frombits(uint64(bits)))
 }
 
-// Sums sets dst[i] to the sum of x[i*step:][:n], added one after the other, from 0 on.
+// Sums sets dst[i] to the sum of x[i*step:][:n], added one after the other from 0 on.
 func Sums[T Float](dst, x []T, step, n int) {
 	if len(dst) > 1 {
 		_ = upTo(x, step)
@@ -63,7 +63,7 @@ func Sums[T Float](dst, x []T, step, n int) {
 	sums(dst, x, step, n)
 }
 
-// sumLines is Sums of a multiple of eight lines, eight of which take at most runBytes.
+// sumLines is Sums for a multiple of eight lines. It gives the kernel at most runBytes at a time.
 func sumLines(dst, x []float32, step, n int) {
 	lines, whole := runBytes/(4*n)&^7, n&^7
 	for len(dst) > 0 {
@@ -100,12 +100,12 @@ func MaximumRows[T Real](dst, x []T, at []int) {
 	}
 }
 
-// nearBytes is how much stays in the nearest cache: of one row, or of several narrow ones. It is a
-// quarter of runBytes.
+// nearBytes is the number of bytes that stay in the first-level cache: of one row, or of several
+// narrow ones. It is a quarter of runBytes.
 const nearBytes = 16 << 10
 
-// foldRows has a kernel fold rows, and reports whether it did: not if there is none, nor for rows
-// narrower than half a vector, which plain Go folds faster.
+// foldRows runs a kernel on rows, and reports whether it did. It does not if there is no kernel,
+// and for rows narrower than half a vector, which plain Go folds faster.
 func foldRows[T Real](k pair[rowKernel], dst, x []T, at []int) bool {
 	fold, width := of[T](k), len(dst)
 	if fold == nil || width < vectorBytes/2/cast.Size[T]() {
@@ -122,8 +122,8 @@ func foldRows[T Real](k pair[rowKernel], dst, x []T, at []int) bool {
 	return true
 }
 
-// foldStrips folds rows strip by strip. It gives a kernel as many as the nearest cache keeps, but
-// at least four, as many as the machine reads ahead.
+// foldStrips folds rows strip by strip. It gives the kernel as many rows as fit in the first-level
+// cache, but at least four, as many as the machine reads ahead.
 func foldStrips[T Real](fold rowKernel, dst, x []T, at []int) {
 	near := nearBytes / cast.Size[T]()
 	for len(dst) > 0 {

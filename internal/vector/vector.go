@@ -9,15 +9,15 @@ import (
 // Float is the set of floating-point types that Go computes with.
 type Float interface{ float32 | float64 }
 
-// A kernel is the assembly of a function. Slices are given as bytes, and numbers as their bits, x
-// and y. It sets the elements of dst from those of a and b, and returns how many are left at the
-// end. If past, it may write past the cache: dst is aligned.
+// A kernel is the assembly of a function. It takes slices as bytes, and numbers x and y as their
+// bits. It sets the leading elements of dst from a and b, and returns the number of remaining
+// elements. If past is true, dst is aligned, and the kernel may write past the cache.
 type kernel func(dst, a, b []byte, x, y uint64, past bool) (rest int)
 
-// A rowKernel folds the rows of x that begin at the given elements into dst.
+// A rowKernel folds the rows of x that begin at elements at into dst.
 type rowKernel func(dst, x []byte, at []int)
 
-// A pair has the kernels of float32 and float64, or nil where there are none.
+// A pair holds the kernels for float32 and float64, or nil where there is none.
 type pair[K kernel | rowKernel] struct{ f32, f64 K }
 
 // of returns the kernel for a type, or nil for integers.
@@ -31,7 +31,7 @@ func of[T Real, K kernel | rowKernel](p pair[K]) (k K) {
 	return k
 }
 
-// kernels are those of the machine. Without assembly all are nil.
+// kernels are the kernels that the machine runs. Without assembly all are nil.
 var kernels table
 
 // A table has a kernel for each function.
@@ -55,24 +55,25 @@ type table struct {
 	weightRows, addWeightRows func(dst, x []byte, at []int, b []byte)
 }
 
-// runBytes is the most that a kernel is given at once: the scheduler cannot preempt assembly.
+// runBytes is the largest run that a kernel gets at once, because the scheduler cannot preempt
+// assembly.
 const runBytes = 64 << 10
 
-// short is the length up to which slices go to a kernel unchecked: they take less than runBytes,
-// and the checks would take as long as the kernel.
+// short is the number of elements up to which a slice goes to a kernel without further checks. It
+// takes less than runBytes, and the checks would take as long as the kernel.
 const short = 1 << 10
 
-// vectorBytes is the size of a vector. What is written past the cache is aligned to it.
+// vectorBytes is the size of a vector. Writes past the cache are aligned to it.
 const vectorBytes = 32
 
 // leastStep is the least number of elements that a kernel for float32 sets.
 const leastStep = 4
 
-// everyStep is a number of elements that every kernel sets without a rest, no fewer than there are
-// before the first aligned vector.
+// everyStep is a number of elements that every kernel sets completely. The first aligned vector
+// begins within them.
 const everyStep = 32
 
-// on has a kernel set the whole vectors of dst, and returns how many elements those have. b is nil,
+// on runs a kernel on the whole vectors of dst, and returns the number of elements set. b is nil,
 // or as long as dst. x and y are the bits of numbers.
 func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
 	a = upTo(a, len(dst))
@@ -83,7 +84,7 @@ func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
 		return len(dst) - k(cast.Bytes(dst), cast.Bytes(a), cast.Bytes(b), x, y, false)
 	}
 	past := large(dst) && apart(dst, a) && apart(dst, b)
-	if past { // up to the first aligned vector; some of what follows is set twice
+	if past { // up to the first aligned vector; some elements after it are set twice
 		k(cast.Bytes(dst[:everyStep]), cast.Bytes(a), cast.Bytes(b), x, y, false)
 		done = aligned(dst)
 	}
@@ -95,11 +96,11 @@ func onPairs[D, A cast.Fixed](k kernel, dst []D, a, b []A) (done int) {
 	return on(k, dst, a, upTo(b, len(dst)), 0, 0)
 }
 
-// upTo returns the first n elements of a slice. It panics if the slice is shorter, even where its
+// upTo returns the first n elements of a slice. It panics if the slice is shorter, even if its
 // capacity is not.
 func upTo[T any](s []T, n int) []T { return s[:len(s):len(s)][:n] }
 
-// runs has a kernel set dst from the done-th element on, no more than runBytes at a time.
+// runs has a kernel set dst from element done on, at most runBytes at a time.
 func runs[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64, done int, past bool) int {
 	step := runBytes / max(cast.Size[D](), cast.Size[A]())
 	for done < len(dst) {
@@ -120,7 +121,7 @@ func bits[T Float](v T) uint64 {
 	return math.Float64bits(float64(v))
 }
 
-// large reports whether a slice takes more than half of the last cache.
+// large reports whether a slice is larger than half of the last-level cache.
 func large[T cast.Fixed](s []T) bool { return len(s)*cast.Size[T]() > largeBytes }
 
 // apart reports whether slices share no memory.
@@ -129,11 +130,11 @@ func apart[D, A cast.Fixed](dst []D, a []A) bool {
 	return !shared
 }
 
-// aligned returns the index of the first element of a slice that is aligned to a vector.
+// aligned returns the index of the first element that is aligned to a vector.
 func aligned[T cast.Fixed](s []T) int {
 	over := int(cast.Address(cast.Bytes(s)) % vectorBytes)
 	return (vectorBytes - over) % vectorBytes / cast.Size[T]()
 }
 
-// largeBytes is half of the last cache.
+// largeBytes is half of the size of the last-level cache.
 var largeBytes = 16 << 20

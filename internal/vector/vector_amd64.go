@@ -13,8 +13,8 @@ func init() {
 	}
 }
 
-// lastCache returns the size of the last cache in bytes, or 0 if it is unknown. (Source: Intel's
-// manual, CPUID leaf 4; AMD has the same in another leaf.)
+// lastCache returns the size of the last-level cache in bytes, or 0 if it is unknown. (Source:
+// Intel's manual, CPUID leaf 4; AMD has the same in another leaf.)
 func lastCache() (size int) {
 	const intel, amd, mostCaches = 4, 0x8000001d, 8
 	for _, leaf := range []uint32{intel, amd} {

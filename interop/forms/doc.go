@@ -43,7 +43,7 @@
 //
 // A directory or an archive keeps the schema that was saved with the first input, without entries
 // that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
-// Loss. Other forms hold no classes, and no such schema: Input.Saved has it.
+// Loss. Other forms hold no classes, and no such schema: the Schema of Input.Dataset has it.
 //
 // Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss, but
 // for "format" and "total_size", which are about files.

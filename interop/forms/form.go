@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
@@ -21,17 +22,18 @@ type Form uint8
 
 // The forms.
 const (
-	Directory   Form = iota + 1 // a directory of mapped files, see package memmap
-	Archive                     // such a directory in one file, NAME.tdz
-	Npy                         // one array, NAME.npy; opened also structured arrays
-	Npz                         // arrays with names, NAME.npz
-	Safetensors                 // tensors with names, NAME.safetensors; opened also NAME.index.json
-	NRT                         // ragged tensors of one tree, NAME.nrt
-	CSV                         // a table of comma-separated values, NAME.csv
-	JSONL                       // a JSON object on each line, NAME.jsonl
+	Directory    Form = iota + 1 // a directory of mapped files, see package memmap
+	Archive                      // such a directory in one file, NAME.tdz
+	Npy                          // one array, NAME.npy; opened also structured arrays
+	Npz                          // arrays with names, NAME.npz
+	Safetensors                  // tensors with names, NAME.safetensors; opened also NAME.index.json
+	NRT                          // ragged tensors of one tree, NAME.nrt
+	CSV                          // a table of comma-separated values, NAME.csv
+	JSONL                        // a JSON object on each line, NAME.jsonl
+	Consolidated                 // such a directory in one buffer, as Python's consolidate writes it, NAME.tdc
 )
 
-var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl"}
+var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl", "tdc"}
 
 // What can be wrong with an input or an output.
 var (
@@ -44,7 +46,7 @@ var (
 )
 
 func (f Form) isTable() bool   { return f == CSV || f == JSONL }
-func (f Form) isDataset() bool { return f == Directory || f == Archive }
+func (f Form) isDataset() bool { return f == Directory || f == Archive || f == Consolidated }
 
 // String returns the name of the form: "directory", or the suffix of a file without its dot.
 func (f Form) String() string {
@@ -92,7 +94,7 @@ func For(path string) (f Form, err error) {
 // indexSuffix ends the name of the index of a set of safetensors files.
 const indexSuffix = ".index.json"
 
-// Of returns the form of a file or directory. It looks at the first bytes, and at the suffix where
+// Of returns the form of a file or directory. It looks at the first bytes and the last ones, and at the suffix where
 // they do not tell, as for text, for .nrt, which are safetensors files too, and for a .tdz that
 // another program has zipped. It returns [ErrForm] if neither tells or the path is neither a
 // directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
@@ -131,8 +133,11 @@ func stat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// sniff returns the form that the first bytes of a file tell, or 0.
+// sniff returns the form that the first bytes of a file tell, or the last ones, or 0.
 func sniff(file *os.File) Form {
+	if info, err := file.Stat(); err == nil && tdc.Ends(file, info.Size()) {
+		return Consolidated
+	}
 	head := make([]byte, 9)
 	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
 	head = head[:n]

@@ -20,7 +20,7 @@ import (
 func TestFor(t *testing.T) {
 	for path, want := range map[string]string{
 		"a": "directory", "a.b/": "directory", ".": "directory", "..": "directory", "x/a": "directory", "x.csv/a": "directory",
-		"a.tdz": "tdz", "a.npy": "npy", "a.NPZ": "npz", "a.b.safetensors": "safetensors", "a.nrt": "nrt", "a.csv": "csv", "a.jsonl": "jsonl",
+		"a.tdz": "tdz", "a.tdc": "tdc", "a.npy": "npy", "a.NPZ": "npz", "a.b.safetensors": "safetensors", "a.nrt": "nrt", "a.csv": "csv", "a.jsonl": "jsonl",
 		"m.safetensors.index.json": "safetensors",
 		"":                         "", "a.": "", "a.json": "", "a.directory": "", "a.v1": "",
 	} {
@@ -36,7 +36,7 @@ func TestFor(t *testing.T) {
 		require.NoError(t, back.UnmarshalText([]byte(want)))
 		require.Equal(t, f, back)
 	}
-	require.ErrorContains(t, new(forms.Form).UnmarshalText([]byte("xls")), "directory, tdz, npy, npz, safetensors, nrt, csv or jsonl")
+	require.ErrorContains(t, new(forms.Form).UnmarshalText([]byte("xls")), "directory, tdz, npy, npz, safetensors, nrt, csv, jsonl or tdc")
 }
 
 // TestOf looks at the bytes, whatever the name is, and at the name of text and of .nrt.

@@ -33,13 +33,17 @@ func TestSavedSchemaGoesAlong(t *testing.T) {
 		in, err := forms.Open(at(path), forms.OpenOptions{})
 		require.NoError(t, err, path)
 		defer in.Close()
-		return in.Saved
+		if in.Dataset == nil {
+			return nil
+		}
+		return in.Dataset.Schema()
 	}
 	keep := func(chunk *tdict.TensorDict) (*tensor.Tensor, error) {
 		return tensor.Vector(true, false, true, true, false, true, true, true, false), nil
 	}
 	for name, make := range map[string]func(out string) error{
 		"copy.tdz": func(out string) error { return forms.Convert(ctx, out, []string{at("in")}, forms.Options{}) },
+		"copy.tdc": func(out string) error { return forms.Convert(ctx, out, []string{at("in")}, forms.Options{}) },
 		"twice":    func(out string) error { return forms.Convert(ctx, out, []string{at("in"), at("in")}, forms.Options{}) },
 		"kept":     func(out string) error { return forms.Slice(ctx, out, at("in"), forms.SliceOptions{Keep: keep}) },
 	} {

@@ -43,8 +43,9 @@ type Input struct {
 	// Schema has the columns that a table of the entries has: ragged uint8 of one level is text, and
 	// a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
 	Schema tdict.Schema
-	// Saved is the schema that was saved with a Directory or an Archive; nil if none was.
-	Saved tdict.Schema
+	// Dataset is the opened Directory, Archive or Consolidated file; nil for other forms. Its Schema
+	// is the schema that was saved with it.
+	Dataset *memmap.Dataset
 	// Metadata has the strings that a Safetensors file keeps beside its tensors.
 	Metadata map[string]string
 
@@ -57,7 +58,7 @@ type Input struct {
 const ArrayKey nestedkey.Key = "arr_0"
 
 // Open opens a dataset for reading. No element of a mapped form is read. The batch shape is the one
-// that the form keeps, as Directory, Archive and Safetensors do, and else [N], or [] if the tensors
+// that the form keeps, as Directory, Archive, Consolidated and Safetensors do, and else [N], or [] if the tensors
 // share no first dim. Safetensors without a saved batch shape have the longest one that all tensors
 // begin with. An array of .npy has the key [ArrayKey].
 //
@@ -74,7 +75,7 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
 		switch file := in.file.(type) {
 		case *memmap.Dataset:
-			in.Saved = file.Schema()
+			in.Dataset = file
 		case *safetensors.File:
 			in.Metadata = file.Metadata()
 		}
@@ -83,6 +84,14 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// saved returns the schema that was saved with the input, or nil.
+func (in *Input) saved() tdict.Schema {
+	if in.Dataset == nil {
+		return nil
+	}
+	return in.Dataset.Schema()
 }
 
 // formOf returns the form of an input.
@@ -97,7 +106,7 @@ func formOf(path string, opt OpenOptions) (Form, error) {
 // openMapped opens a form whose elements can be mapped.
 func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
 	switch f {
-	case Directory, Archive:
+	case Directory, Archive, Consolidated:
 		ds, err := memmap.Open(path)
 		if err != nil {
 			return nil, nil, err

@@ -201,10 +201,13 @@ func contiguous(td *tdict.TensorDict) bool {
 // datasetOptions say how a directory or an archive of rows like those of a dictionary is saved.
 func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOptions {
 	form := memmap.Directory
-	if f == Archive {
+	switch f {
+	case Archive:
 		form = memmap.Archive
+	case Consolidated:
+		form = memmap.Consolidated
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.Saved, like)}
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.saved(), like)}
 }
 
 // holding returns the specs of a schema without the entries that td lacks, or nil if td breaks them.

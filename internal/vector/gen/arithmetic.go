@@ -7,11 +7,11 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// An instruction has its operands in the order of Go's assembler, the right one first and the
+// An instruction takes its operands in the order of Go's assembler, the right operand first and the
 // result last: sub(b, a, to) sets to to a - b.
 type instruction func(ops ...Op)
 
-// A format is one of the two formats of numbers, with the instructions for it.
+// A format is a floating-point format with its instructions.
 type format struct {
 	bits, size, lanes                  int
 	mov, broadcast                     instruction
@@ -40,7 +40,7 @@ var float32s, float64s = format{
 	magnitude: func() Mem { return bits64(1<<63 - 1) },
 }
 
-// arithmetic writes the kernels that make numbers of numbers of the same format.
+// arithmetic writes the kernels whose result has the format of their operands.
 func arithmetic() {
 	for _, f := range []format{float32s, float64s} {
 		f.two("add", f.simply(f.add))
@@ -60,16 +60,17 @@ func arithmetic() {
 	}
 }
 
-// name returns the name of a kernel of the format.
+// name returns the name of a kernel for the format.
 func (f format) name(of string) string { return fmt.Sprint(of, f.bits) }
 
-// simply is a body of one instruction.
+// simply returns a body of one instruction.
 func (f format) simply(do instruction) func(a, b vec) vec {
 	return func(a, b vec) vec { return made(func(v vec) { do(b, a, v) }) }
 }
 
-// minimum returns the lesser numbers. The machine returns the second operand if one is NaN, or both
-// are zeros, so both orders are tried. In the union of their bits NaN and -0 win.
+// minimum returns the lesser numbers. If either number is NaN, or both are zeros, the instruction
+// returns its second operand. So both orders are computed; in the bitwise OR of the results NaN and
+// -0 win.
 func (f format) minimum(a, b vec) vec {
 	v, w := YMM(), YMM()
 	f.min(a, b, v)
@@ -78,8 +79,8 @@ func (f format) minimum(a, b vec) vec {
 	return w
 }
 
-// maximum returns the greater numbers. Where the two orders differ, the union is NaN or -0, and
-// less their difference it is NaN or 0.
+// maximum returns the greater numbers. Where the results of the two orders differ, their bitwise OR
+// is NaN or -0; minus their difference it is NaN or 0.
 func (f format) maximum(a, b vec) vec {
 	v, w := YMM(), YMM()
 	f.max(a, b, v)
@@ -90,7 +91,7 @@ func (f format) maximum(a, b vec) vec {
 	return w
 }
 
-// relu returns the numbers above 0, and 0 for others but NaN. The sum makes -0 of 0.
+// relu returns numbers above 0 and NaN, and 0 for others. The addition turns -0 into 0.
 func (f format) relu(a vec) vec {
 	zero, v := YMM(), YMM()
 	f.xor(zero, zero, zero)
@@ -105,7 +106,7 @@ func (f format) one(name string, do func(a vec) vec) {
 	f.loops(k, 4, func(off int) vec { return do(loaded(f.mov, k.from(off))) })
 }
 
-// two writes a kernel of two operands, and one whose second operand is a number.
+// two writes a kernel of two operands, and one whose second operand is a single number.
 func (f format) two(name string, do func(a, b vec) vec) {
 	k := begin(f.name(name), f.size, f.size, f.size)
 	f.loops(k, 4, func(off int) vec { return do(loaded(f.mov, k.from(off)), loaded(f.mov, k.with(off))) })
@@ -114,7 +115,7 @@ func (f format) two(name string, do func(a, b vec) vec) {
 	f.loops(k, 4, func(off int) vec { return do(loaded(f.mov, k.from(off)), b) })
 }
 
-// clamp writes a kernel of two numbers.
+// clamp writes the kernel that clamps to two numbers.
 func (f format) clamp() {
 	k := begin(f.name("clamp"), f.size, f.size, 0)
 	low, high := number(f.broadcast, "x"), number(f.broadcast, "y")

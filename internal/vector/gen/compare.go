@@ -7,7 +7,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// The predicates of comparisons, which hold of no NaN, but for notEqual and unordered.
+// The predicates of comparisons. Of these notEqual, unordered and notLess hold for NaN.
 const (
 	equal        = 0x00
 	notEqual     = 0x04
@@ -16,17 +16,17 @@ const (
 	greater      = 0x1e
 	greaterEqual = 0x1d
 	unordered    = 0x03
-	notLess      = 0x15 // also of NaN
+	notLess      = 0x15
 )
 
-// comparisons writes the kernels that make bytes of numbers: 1 where a comparison holds, else 0.
+// comparisons writes the kernels that set bytes: 1 where a comparison holds, otherwise 0.
 func comparisons() {
 	for _, f := range []format{float32s, float64s} {
 		c := comparer{f}
 		for _, p := range []struct {
 			name      string
 			predicate uint8
-			slices    bool // also for slices: the others swap the operands of these
+			slices    bool // has a kernel for two slices; the others swap the operands of one
 		}{
 			{"equal", equal, true}, {"notEqual", notEqual, true}, {"less", less, true}, {"lessEqual", lessEqual, true},
 			{"greater", greater, false}, {"greaterEqual", greaterEqual, false},
@@ -73,8 +73,8 @@ func (c comparer) alone(name string, do func(a vec) vec) {
 	c.masks(k, func(off int) vec { return do(loaded(c.mov, k.from(off))) })
 }
 
-// masks writes the loop of a kernel that makes 32 bytes of the masks of 32 numbers. Packing works
-// within the halves of a vector, which leaves words in another order.
+// masks writes the loop of a kernel that sets 32 bytes from the masks of 32 numbers. The packing
+// instructions work within the halves of a vector, so the words must be reordered after them.
 func (c comparer) masks(k *kernel, mask func(off int) vec) {
 	order, one := loaded(VMOVUPS, packed()), loaded(VMOVUPS, bits32(0x01010101))
 	k.loop("wide", 32, 1, func(int) {
@@ -92,7 +92,7 @@ func (c comparer) masks(k *kernel, mask func(off int) vec) {
 	k.end()
 }
 
-// eight returns the masks of eight numbers, each of 32 bits.
+// eight returns the masks of eight numbers, 32 bits each.
 func (c comparer) eight(mask func(off int) vec) vec {
 	v := mask(0)
 	if c.bits == 64 {
@@ -102,7 +102,7 @@ func (c comparer) eight(mask func(off int) vec) vec {
 	return v
 }
 
-// packed returns the order in which packing leaves the words of a vector, for VPERMD to undo.
+// packed returns the order in which packing leaves the words of a vector. VPERMD restores theirs.
 var packed = sync.OnceValue(func() Mem {
 	m := GLOBL("packed", RODATA|NOPTR)
 	for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {

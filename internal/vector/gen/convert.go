@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// conversions writes the kernels between float32 and narrower numbers.
+// conversions writes the kernels between float32 and narrower formats.
 func conversions() {
 	widen("widenF1632", 2, func(k *kernel) func(off int) vec {
 		return func(off int) vec { return made(func(v vec) { VCVTPH2PS(k.from(off), v) }) }
@@ -31,20 +31,20 @@ func conversions() {
 // VPMOVZXBD and VPMOVZXWD as instructions.
 var extend8, extend16 instruction = func(ops ...Op) { VPMOVZXBD(ops[0], ops[1]) }, func(ops ...Op) { VPMOVZXWD(ops[0], ops[1]) }
 
-// widen writes a kernel that makes float32 of elements of a size.
+// widen writes a kernel that converts elements of from bytes to float32.
 func widen(name string, from int, body func(k *kernel) func(off int) vec) {
 	k := begin(name, 4, from, 0)
 	float32s.loops(k, 4, body(k))
 }
 
-// bytes returns eight bytes as numbers.
+// bytes returns eight bytes as float32.
 func (k *kernel) bytes(off int) vec {
 	v := loaded(extend8, k.from(off))
 	VCVTDQ2PS(v, v)
 	return v
 }
 
-// scaled returns numbers times x, plus y.
+// scaled returns numbers multiplied by x, plus y.
 func (k *kernel) scaled(numbers func(off int) vec) func(off int) vec {
 	scale, shift := number(VBROADCASTSS, "x"), number(VBROADCASTSS, "y")
 	return func(off int) vec {
@@ -55,8 +55,8 @@ func (k *kernel) scaled(numbers func(off int) vec) func(off int) vec {
 	}
 }
 
-// narrowF16 rounds to the nearest float16. The machine would keep the payload of a NaN: it gets
-// none but the sign and the quiet bit.
+// narrowF16 rounds to the nearest float16. The instruction would keep the payload of a NaN, so it
+// gets only the sign and the quiet bit.
 func narrowF16() {
 	k := begin("narrowF1632", 2, 4, 0)
 	k.loop("wide", 8, 4, k.halves)
@@ -75,7 +75,7 @@ func (k *kernel) halves(off int) {
 }
 
 // narrowBF16 rounds to the nearest bfloat16, ties to even: it adds half of the last bit that stays,
-// less one if that bit is 0.
+// minus one unit if that bit is 0.
 func narrowBF16() {
 	k := begin("narrowBF1632", 2, 4, 0)
 	k.loop("wide", 16, 1, func(int) {
@@ -87,7 +87,7 @@ func narrowBF16() {
 	k.end()
 }
 
-// upper returns the rounded upper halves of eight numbers. That of a NaN is its sign and the quiet
+// upper returns the rounded upper halves of eight numbers. For a NaN it is the sign and the quiet
 // bit.
 func (k *kernel) upper(off int) vec {
 	v, odd, nan, quiet := loaded(VMOVUPS, k.from(off)), YMM(), YMM(), YMM()
@@ -103,7 +103,7 @@ func (k *kernel) upper(off int) vec {
 	return v
 }
 
-// toBytes cuts numbers towards zero, and to 0 and 255; NaN becomes 0.
+// toBytes truncates numbers towards zero and saturates; NaN becomes 0.
 func toBytes() {
 	k := begin("toBytes32", 1, 4, 0)
 	order := loaded(VMOVUPS, packed())
@@ -121,7 +121,7 @@ func toBytes() {
 	k.end()
 }
 
-// whole returns eight numbers between 0 and 255 as integers.
+// whole returns eight numbers, limited to the range from 0 to 255, as integers.
 func (k *kernel) whole(off int) vec {
 	v, zero := loaded(VMOVUPS, k.from(off)), YMM()
 	VXORPS(zero, zero, zero)
@@ -131,7 +131,7 @@ func (k *kernel) whole(off int) vec {
 	return v
 }
 
-// keys makes integers that have the order of numbers, after flipping the bits of x in them: in
+// keys makes integers that order as numbers do, after it has flipped the bits of x in them. In
 // negative numbers it flips all bits but the sign. NaN becomes the largest.
 func keys() {
 	k := begin("keys32", 4, 4, 0)

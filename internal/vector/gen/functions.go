@@ -9,8 +9,8 @@ import (
 )
 
 // functions writes the kernels of exponential functions. They compute in float64, four numbers in a
-// vector and some vectors in step, since each instruction waits for the one before of its vector.
-// plain.go of package vector defines them.
+// vector, and several vectors in turn, because each instruction waits for the one before it on the
+// same vector. plain.go of package vector defines the functions.
 func functions() {
 	function("exp32", -104, 89, exps)
 	function("sigmoid32", -104, 104, func(x []vec) []vec {
@@ -27,7 +27,7 @@ func functions() {
 	weightRows("addWeightRows32", true)
 }
 
-// each writes an instruction for each of some vectors.
+// each writes an instruction for each vector.
 func each(all []vec, write func(v vec)) {
 	for _, v := range all {
 		write(v)
@@ -43,7 +43,7 @@ func like(all []vec) []vec {
 	return more
 }
 
-// function writes a kernel that computes with numbers that are cut to a range, 4 times n at a time.
+// function writes a kernel that limits numbers to a range and computes with them, 16 at a time.
 func function(name string, low, high float32, do func(x []vec) []vec) {
 	k := begin(name, 4, 4, 0)
 	k.loop("wide", 16, 1, func(int) {
@@ -52,7 +52,7 @@ func function(name string, low, high float32, do func(x []vec) []vec) {
 	k.end()
 }
 
-// cut returns 4 times n numbers as float64, cut to a range but for NaN.
+// cut returns 4*n numbers as float64, limited to a range. NaN stays NaN.
 func (k *kernel) cut(n int, low, high float32) []vec {
 	x := make([]vec, n)
 	for i := range x {
@@ -67,7 +67,7 @@ func (k *kernel) cut(n int, low, high float32) []vec {
 	return x
 }
 
-// put rounds numbers to float32, and sets dst to them.
+// put rounds numbers to float32, and stores them in dst.
 func (k *kernel) put(x []vec) {
 	for i, x := range x {
 		v := XMM()
@@ -124,7 +124,7 @@ func exps(x []vec) []vec {
 }
 
 // tanh writes tanh x = (e^2x - 1) / (e^2x + 1). e^2x - 1 is computed as 2^k (2^r - 1) + 2^k - 1,
-// which is exact enough for small x. The result gets the sign of x at the end: -0 has one, too.
+// which is exact enough for small x. At the end the result gets the sign of x, also of -0.
 func tanh() {
 	k := begin("tanh32", 4, 4, 0)
 	k.loop("wide", 8, 1, func(int) {
@@ -156,15 +156,15 @@ func tanh() {
 	k.end()
 }
 
-// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (c[0] s^2 + c[1] s^4 + ...). Package math
-// has the same. (Source: FreeBSD's e_log.c.)
+// logs are the coefficients of log((1+s)/(1-s)) = 2s + s (c[0] s^2 + c[1] s^4 + ...), which package
+// math uses too. (Source: FreeBSD's e_log.c.)
 var logs = []float64{
 	6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
 	1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
 }
 
-// log writes log x = e log 2 + log m, where x = m 2^e and m is from sqrt(1/2) to sqrt 2. In float64
-// no float32 is subnormal.
+// log writes log x = e log 2 + log m, where x = m 2^e and m is from sqrt(1/2) to sqrt 2. Converted
+// to float64, no float32 is subnormal.
 func log() {
 	k := begin("log32", 4, 4, 0)
 	for _, vectors := range []int{4, 1} {
@@ -179,7 +179,7 @@ func log() {
 	k.end()
 }
 
-// logs returns the logarithms of numbers above 0. e is computed twice: there are no more registers.
+// logs returns the logarithms of numbers above 0. It computes e twice for lack of registers.
 func (k *kernel) logs(vectors int) []vec {
 	root := math.Float64bits(math.Sqrt2/2) &^ (1<<32 - 1)
 	exponent := func(i int, e vec) vec { // of number 4*i and the next three, plus 1023
@@ -231,8 +231,8 @@ const (
 	ln2Low  = 1.90821492927058770002e-10
 )
 
-// putLog sets dst to the logarithms v, or to -Inf, NaN and x itself where x is 0, below 0, and
-// infinite or NaN.
+// putLog sets dst to the logarithms v. It sets -Inf where x is 0, NaN where x is below 0, and x
+// itself where x is infinite or NaN.
 func (k *kernel) putLog(off int, v Op) {
 	x, zero, mask, odd := XMM(), XMM(), XMM(), XMM()
 	VMOVUPS(k.from(off), x)
@@ -249,8 +249,8 @@ func (k *kernel) putLog(off int, v Op) {
 	VMOVUPS(v, k.to(off))
 }
 
-// weightRows writes e^(x-b) as float64, for rows of x that begin at given elements. Each result is
-// a row of dst, or is added to dst.
+// weightRows writes e^(x-b) as float64 for rows of x that begin at given elements. Each result is
+// set as a row of dst, or, if add is true, added to dst.
 func weightRows(name string, add bool) {
 	k := beginRows(name, "func(dst, x []byte, at []int, b []byte)", 8, 4)
 	k.b, k.width.b = Load(Param("b").Base(), GP64()).(gp), 4
@@ -302,7 +302,7 @@ func weightRows(name string, add bool) {
 // wide returns four float32 as float64.
 func wide(from Op) vec { return made(func(v vec) { VCVTPS2PD(from, v) }) }
 
-// firstQuads returns a load of the first n of four float32. The others are 0.
+// firstQuads returns a load of the first n of four float32. The others become 0.
 func firstQuads(n gp) func(m Mem) Op {
 	mask := float32s.ones(n).AsX()
 	return func(m Mem) Op {
@@ -312,8 +312,7 @@ func firstQuads(n gp) func(m Mem) Op {
 	}
 }
 
-// weightsOf returns e^(x-b), or 1 where x and b are equal, also if they are infinite. It overwrites
-// x.
+// weightsOf returns e^(x-b), or 1 where x and b are equal, even if infinite. It overwrites x.
 func weightsOf(x, b []vec) []vec {
 	kept := like(x)
 	for i := range x {
@@ -332,8 +331,8 @@ func weightsOf(x, b []vec) []vec {
 	return p
 }
 
-// The exponents that package vector has, too.
+// The limits of exponents, as in package vector.
 const (
-	leastExponent = -745.13321910194110842 // e to the power of a lesser number is 0, as math.Exp is
-	smallExponent = -708                   // e to the power of a lesser number is taken for e^-708
+	leastExponent = -745.13321910194110842 // the power of a lesser exponent is 0, as in math.Exp
+	smallExponent = -708                   // the power of a lesser exponent is computed as e^-708
 )

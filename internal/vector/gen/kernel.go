@@ -20,17 +20,17 @@ type (
 //
 //	func(dst, a, b []byte, x, y uint64, past bool) (rest int)
 //
-// It sets the elements of dst from the first on, and returns how many are left for plain Go. x and
-// y are the bits of numbers.
+// It sets the leading elements of dst, and returns the number of elements that are left for plain
+// Go. x and y are the bits of numbers.
 type kernel struct {
-	dst, a, b gp                      // where the next elements are
-	n         gp                      // how many are left
+	dst, a, b gp                      // addresses of the next elements
+	n         gp                      // the number of elements left
 	width     struct{ dst, a, b int } // bytes of an element; 0 if there is no b
 }
 
 const signature = "func(dst, a, b []byte, x, y uint64, past bool) (rest int)"
 
-// begin begins a kernel. Elements of dst, a and b have these sizes.
+// begin begins a kernel. dst, a and b are the sizes of their elements in bytes.
 func begin(name string, dst, a, b int) *kernel {
 	TEXT(name, NOSPLIT, signature)
 	k := &kernel{
@@ -46,7 +46,7 @@ func begin(name string, dst, a, b int) *kernel {
 	return k
 }
 
-// elements makes a count of bytes one of elements of a size.
+// elements converts a number of bytes in n to a number of elements.
 func elements(n gp, size int) {
 	if size > 1 {
 		SHRQ(Imm(uint64(bits.TrailingZeros(uint(size)))), n)
@@ -60,8 +60,8 @@ func (k *kernel) end() {
 	RET()
 }
 
-// loop writes a loop of some times the body, which does step elements from the off-th on. It runs
-// as long as there are that many.
+// loop writes a loop over the body repeated times times. The body handles step elements from
+// element off on. The loop runs while there are enough elements for all repetitions.
 func (k *kernel) loop(label string, step, times int, body func(off int)) {
 	Label(label)
 	CMPQ(k.n, U32(uint32(step*times)))
@@ -79,7 +79,7 @@ func (k *kernel) loop(label string, step, times int, body func(off int)) {
 	Label(label + "end")
 }
 
-// loops writes two pairs of loops of a kernel whose body returns a vector of dst: one pair writes
+// loops writes two pairs of loops for a kernel whose body returns a vector of dst: one pair writes
 // to the cache, the other past it. The first loop of a pair repeats the body, the second does not.
 func (f format) loops(k *kernel, times int, body func(off int) vec) {
 	flag := Load(Param("past"), GP8())
@@ -97,27 +97,27 @@ func (f format) loops(k *kernel, times int, body func(off int) vec) {
 	k.end()
 }
 
-// to, from and with return where the off-th elements of dst, a and b are.
+// to, from and with return the addresses of element off of dst, a and b.
 func (k *kernel) to(off int) Mem   { return Mem{Base: k.dst, Disp: off * k.width.dst} }
 func (k *kernel) from(off int) Mem { return Mem{Base: k.a, Disp: off * k.width.a} }
 func (k *kernel) with(off int) Mem { return Mem{Base: k.b, Disp: off * k.width.b} }
 
-// An access is how vectors are read and written.
+// An access is a way to load and store vectors.
 type access struct {
 	load  func(m Mem) Op
 	store func(v vec, m Mem)
 }
 
-// whole is an access to whole vectors.
+// whole returns the access to whole vectors.
 func (f format) whole() access {
 	return access{load: asIs, store: func(v vec, m Mem) { f.mov(v, m) }}
 }
 
-// asIs returns m, which instructions read themselves.
+// asIs returns m: instructions read memory themselves.
 func asIs(m Mem) Op { return m }
 
-// first is an access to the first n numbers of vectors, fewer than a vector has. The others are 0.
-// A kernel may store by it once, because of the labels.
+// first returns the access to the first n numbers of a vector, where n is less than a vector's
+// length. The other numbers are 0. A kernel may store with it once, because of its labels.
 func (f format) first(n gp) access {
 	mask := f.ones(n)
 	return access{
@@ -127,7 +127,7 @@ func (f format) first(n gp) access {
 }
 
 // storeFirst stores the first n numbers of a vector in parts of 16, 8 and 4 bytes, one for each bit
-// of n. (Machines take longer to store by a mask, and to read that again.) It overwrites v.
+// of n. It overwrites v. (A masked store is slower, and so is loading its result.)
 func (f format) storeFirst(v vec, n gp, m Mem) {
 	to, x := GP64(), v.AsX()
 	LEAQ(m, to)
@@ -169,14 +169,14 @@ var edge = sync.OnceValue(func() Mem {
 	return m
 })
 
-// number returns a vector of the number whose bits are the named parameter.
+// number returns a vector of copies of the number whose bits are the named parameter.
 func number(broadcast instruction, name string) vec {
 	v := XMM()
 	VMOVQ(Load(Param(name), GP64()), v)
 	return made(func(to vec) { broadcast(v, to) })
 }
 
-// The constants in memory, each a vector of 32 bytes.
+// constants are the constants in memory, each a vector of 32 bytes.
 var constants = map[uint64]Mem{}
 
 // bits64 returns a vector of four equal words. (avo assembles a floating-point constant such as
@@ -197,12 +197,12 @@ func bits32(b uint32) Mem  { return bits64(uint64(b)<<32 | uint64(b)) }
 func single(v float32) Mem { return bits32(math.Float32bits(v)) }
 func double(v float64) Mem { return bits64(math.Float64bits(v)) }
 
-// made returns a new register that has been set.
+// made returns a new register that set has set.
 func made(set func(to vec)) vec {
 	v := YMM()
 	set(v)
 	return v
 }
 
-// loaded returns a register that an instruction has loaded.
+// loaded returns a new register loaded from m.
 func loaded(load instruction, m Mem) vec { return made(func(v vec) { load(m, v) }) }

@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// machine writes CPUID, which asks the machine about itself.
+// machine writes a function that executes CPUID.
 func machine() {
 	TEXT("cpuid", NOSPLIT, "func(leaf, sub uint32) (eax, ebx, ecx, edx uint32)")
 	Load(Param("leaf"), reg.EAX)

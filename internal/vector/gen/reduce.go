@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// reductions writes the kernels that make few numbers of many.
+// reductions writes the kernels that combine many numbers into few.
 func reductions() {
 	for _, f := range []format{float32s, float64s} {
 		f.extreme("least", f.min, f.or)
@@ -18,10 +18,10 @@ func reductions() {
 	rows()
 }
 
-// extreme writes a kernel that returns the bits of the extreme of a, a multiple of four vectors.
-// The machine's own extremes lose NaN and the sign of zeros, so the kernel keeps two more things:
-// whether any number is NaN, and the sign of the result. The least number is negative if any number
-// is, the greatest if all are.
+// extreme writes a kernel that returns the bits of the extreme of a, whose length is a multiple of
+// four vectors. The min and max instructions lose NaN and the sign of zeros, so the kernel also
+// tracks whether any number is NaN, and the sign of the result. The least number is negative if any
+// number is, the greatest if all are.
 func (f format) extreme(name string, better, signs instruction) {
 	k := begin(f.name(name), 1, f.size, 0)
 	Load(Param("a").Len(), k.n)
@@ -58,7 +58,7 @@ func (f format) extreme(name string, better, signs instruction) {
 	k.end()
 }
 
-// across does an instruction with all numbers of a vector. The first becomes the result.
+// across combines all numbers of a vector with an instruction. The first number becomes the result.
 func (f format) across(v vec, do instruction) {
 	x, other := v.AsX(), XMM()
 	VEXTRACTF128(U8(1), v, other)
@@ -69,13 +69,15 @@ func (f format) across(v vec, do instruction) {
 	}
 }
 
-// ahead is how many bytes ahead sums prefetches.
+// ahead is the distance in bytes at which sums prefetches.
 const ahead = 8 << 10
 
-// sums writes a kernel that sets dst to the sums of the first n elements, a multiple of eight, of
-// lines of x that are step elements apart, eight lines at a time. In each line they are added one
-// after the other, from 0 on. The machine does not read eight lines ahead: where each line begins
-// at the end of the one before, the kernel prefetches those that follow.
+// sums writes a kernel that sets dst to the sums of the first n elements of lines of x, whose
+// starts are step elements apart, eight lines at a time. n is a multiple of eight. The elements of
+// a line are added one after the other, from 0 on.
+//
+// The machine does not read eight lines ahead. If each line begins at the end of the one before,
+// the kernel prefetches the lines that follow.
 func sums() {
 	TEXT("sums32", NOSPLIT, "func(dst, x []byte, step, n int)")
 	dst, x := Load(Param("dst").Base(), GP64()).(gp), Load(Param("x").Base(), GP64()).(gp)
@@ -119,7 +121,7 @@ func sums() {
 	RET()
 }
 
-// lines are registers from which eight lines are reached, a step apart.
+// lines are registers from which eight lines are addressed, whose starts are a step apart.
 type lines struct{ at, step, three, five, seven gp }
 
 func lineRegisters(x, step gp) lines {
@@ -130,7 +132,7 @@ func lineRegisters(x, step gp) lines {
 	return l
 }
 
-// line returns where four elements of line i are: the first four of eight, or the others.
+// line returns the address of four elements of line i: the first four of eight, or the last four.
 func (l lines) line(i, half int) Mem {
 	m := Mem{Base: l.at, Disp: 16 * half}
 	switch i {
@@ -148,7 +150,7 @@ func (l lines) line(i, half int) Mem {
 	return m
 }
 
-// transposed calls use with each of eight columns of eight lines, in order.
+// transposed calls use with each of the eight columns of eight lines, in order.
 func transposed(line func(i, half int) Mem, use func(column vec)) {
 	for half := range 2 {
 		var r [4]vec // line i, and line i+4 in the upper half
@@ -167,7 +169,7 @@ func transposed(line func(i, half int) Mem, use func(column vec)) {
 	}
 }
 
-// rows writes the kernels that fold rows of x, which begin at given elements, into dst: they have
+// rows writes the kernels that fold rows of x, which begin at given elements, into dst. They have
 // the signature
 //
 //	func(dst, x []byte, at []int)
@@ -179,8 +181,8 @@ func rows() {
 	}
 }
 
-// A folder writes how rows are folded into some vectors side by side. The i-th vector of dst, or of
-// a row, is from(i).
+// A folder writes the instructions that fold rows into several vectors side by side. from(i) is
+// vector i of dst, or of a row.
 type folder interface {
 	begin(from func(i int) Op)
 	fold(from func(i int) Op)
@@ -202,7 +204,7 @@ func (f format) rows(name string, with func(vectors int) folder) {
 	RET()
 }
 
-// beginRows begins a kernel of rows. Elements of dst and x have these sizes.
+// beginRows begins a kernel of rows. dst and x are the sizes of their elements in bytes.
 func beginRows(name, signature string, dst, x int) *kernel {
 	TEXT(name, NOSPLIT, signature)
 	k := &kernel{
@@ -215,7 +217,7 @@ func beginRows(name, signature string, dst, x int) *kernel {
 	return k
 }
 
-// foldRows writes how rows are folded into vectors of dst.
+// foldRows writes the instructions that fold rows into vectors of dst.
 func (f format) foldRows(k *kernel, label string, do folder, by access) {
 	do.begin(func(i int) Op { return by.load(k.to(i * f.lanes)) })
 	k.eachRow(label, func(row Mem) {
@@ -224,7 +226,7 @@ func (f format) foldRows(k *kernel, label string, do folder, by access) {
 	do.end(func(v vec, i int) { by.store(v, k.to(i*f.lanes)) })
 }
 
-// eachRow writes a loop over rows of x. The body is given where they are.
+// eachRow writes a loop over rows of x. The body gets the address of a row.
 func (k *kernel) eachRow(label string, body func(row Mem)) {
 	next, left, row := Load(Param("at").Base(), GP64()).(gp), Load(Param("at").Len(), GP64()).(gp), GP64()
 	Label(label)
@@ -270,7 +272,7 @@ func (s *summer) end(put func(v vec, i int)) {
 	}
 }
 
-// A chooser keeps extremes, as the kernels of extremes do.
+// A chooser keeps extremes, with NaN and signs as in format.extreme.
 type chooser struct {
 	format
 	better, signs   instruction
@@ -306,7 +308,7 @@ func (c *chooser) end(put func(v vec, i int)) {
 	}
 }
 
-// join gives extremes their signs, or makes them NaN where a number was.
+// join gives extremes their signs, and makes them NaN where any number was NaN.
 func (f format) join(best, sign, nan vec) {
 	f.and(f.sign(), sign, sign)
 	f.and(f.magnitude(), best, best)

@@ -7,36 +7,36 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// chunk is how many elements a slice function is given at once: few enough that what is spelled
-// out for it stays in the cache.
+// chunk is the number of elements that a slice function gets at once: few enough for broadcast
+// operands to stay in the cache.
 const chunk = 2048
 
-// A family is a slice function of several ops, for elements of type T: it sets dst to what the op
-// makes of as many elements of up to three operands.
+// A family is a function on slices for several ops: it sets dst to the result of op o on up to
+// three operands, which are as long as dst.
 type family[T, D cast.Fixed] func(o op, dst []D, x [3][]T) error
 
-// A scratch is room for chunks: of each operand, and of the result.
+// A scratch is memory for one chunk of each operand and of the result.
 type scratch [4][chunk * 16]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// spelled runs a family on a block, chunk by chunk. An operand with fewer elements than the result
-// is spelled out, unless it is one number for all and the op takes those.
-func spelled[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+// byChunk runs a family on a block, chunk by chunk. It broadcasts an operand that has fewer
+// elements than the result, unless it is a single number and the op takes that.
+func byChunk[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
 	return inSteps(b, o, fn, chunk)
 }
 
-// straight is spelled for a family that takes any number of elements: it runs on the whole block at
-// once if nothing is spelled out.
-func straight[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
-	if o.spells(b) {
-		return spelled(b, o, fn)
+// atOnce is byChunk for a family that takes slices of any length: it runs on the whole block at
+// once if no operand is broadcast.
+func atOnce[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+	if o.broadcasts(b) {
+		return byChunk(b, o, fn)
 	}
 	return inSteps(b, o, fn, b.Rows*b.Width)
 }
 
 func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) error {
-	s := speller[T]{block: b, number: o.takesNumbers(b)}
+	s := broadcaster[T]{block: b, number: o.takesNumbers(b)}
 	defer s.done()
 	dst, _ := cast.Slice[D](b.Dst)
 	for at := 0; at < len(dst); at += step {
@@ -48,8 +48,8 @@ func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) 
 	return nil
 }
 
-// takesNumbers reports whether all operands of a block after the first are one number for all, and
-// an op takes those.
+// takesNumbers reports whether all operands of a block after the first are single numbers, and op o
+// takes those.
 func (o op) takesNumbers(b *tensor.Block) bool {
 	for _, l := range b.Src[1:] {
 		if l.Per != tensor.PerBlock {
@@ -65,8 +65,8 @@ func (o op) takesNumbers(b *tensor.Block) bool {
 	return false
 }
 
-// spells reports whether an operand of a block is spelled out.
-func (o op) spells(b *tensor.Block) bool {
+// broadcasts reports whether an operand of a block must be broadcast.
+func (o op) broadcasts(b *tensor.Block) bool {
 	for i, l := range b.Src {
 		if l.Per == tensor.PerRow && b.Width > 1 || l.Per == tensor.PerBlock && (i == 0 || !o.takesNumbers(b)) {
 			return true
@@ -75,23 +75,23 @@ func (o op) spells(b *tensor.Block) bool {
 	return false
 }
 
-// A speller spells the operands of a block out, chunk by chunk.
-type speller[T cast.Fixed] struct {
+// A broadcaster broadcasts the operands of a block, chunk by chunk.
+type broadcaster[T cast.Fixed] struct {
 	block  *tensor.Block
-	number bool // operands after the first are one number for all, and not spelled out
+	number bool // operands after the first are single numbers, and are not broadcast
 	room   *scratch
 	x      [3][]T
 }
 
-// done gives the room back.
-func (s *speller[T]) done() {
+// done returns the scratch memory to the pool.
+func (s *broadcaster[T]) done() {
 	if s.room != nil {
 		scratches.Put(s.room)
 	}
 }
 
-// next returns n elements of each operand, from the at-th on.
-func (s *speller[T]) next(at, n int) [3][]T {
+// next returns n elements of each operand, from element at on.
+func (s *broadcaster[T]) next(at, n int) [3][]T {
 	for i, l := range s.block.Src {
 		switch {
 		case l.Per == tensor.PerElement:
@@ -113,8 +113,8 @@ func (s *speller[T]) next(at, n int) [3][]T {
 	return s.x
 }
 
-// space returns room for n elements of the i-th operand.
-func (s *speller[T]) space(i, n int) []T {
+// space returns memory for n elements of the i-th operand.
+func (s *broadcaster[T]) space(i, n int) []T {
 	if s.room == nil {
 		s.room = scratches.Get().(*scratch)
 	}
@@ -122,14 +122,14 @@ func (s *speller[T]) space(i, n int) []T {
 	return all
 }
 
-// one spells out the only element of an operand.
-func (s *speller[T]) one(i, n int) []T {
+// one broadcasts the only element of an operand.
+func (s *broadcaster[T]) one(i, n int) []T {
 	all, _ := cast.Slice[T](s.block.Src[i].Bytes)
 	return repeated(s.space(i, n), all[0])
 }
 
-// rows spells out an operand that has one element for each row.
-func (s *speller[T]) rows(i, at, n int) []T {
+// rows broadcasts an operand that has one element for each row.
+func (s *broadcaster[T]) rows(i, at, n int) []T {
 	all, _ := cast.Slice[T](s.block.Src[i].Bytes)
 	to, width := s.space(i, n), s.block.Width
 	for done := 0; done < n; {
@@ -141,7 +141,7 @@ func (s *speller[T]) rows(i, at, n int) []T {
 	return to
 }
 
-// repeated sets all of s to v, and returns it.
+// repeated sets all elements of s to v, and returns s.
 func repeated[T any](s []T, v T) []T {
 	for i := range s {
 		s[i] = v

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+type cacheCmd struct {
+	Serve serveCmd `cmd:"" help:"Serve a circular cache to the Python programs of wirehead."`
+}
+
+func (cacheCmd) Help() string {
+	return `
+Cache serve takes the place of the MongoDB that wirehead uses: its generators, datasets and loggers connect to it unchanged. Samples are in DIR, which programs of this machine open with package dircache. If DIR does not exist, the first sample makes it.
+
+A line of JSON every few seconds says how far it is, with the names of wirehead's logger. After SIGTERM no tickets are given out, and those who have one may put their sample, for 10 seconds.
+
+	tdict cache serve /dev/shm/brains --config config.yaml
+	tdict cache serve /dev/shm/brains --config config.yaml --listen 0.0.0.0:27017 --password-file password`
+}
+
+type serveCmd struct {
+	Dir          string        `arg:"" help:"Directory of the cache."`
+	Config       string        `required:"" placeholder:"FILE" help:"The config.yaml of wirehead."`
+	Listen       string        `placeholder:"HOST:PORT" help:"Address. By default PORT of the config on this machine alone."`
+	PasswordFile string        `placeholder:"FILE" help:"File with the line USER:PASSWORD that clients log in with."`
+	Insecure     bool          `help:"Let other machines in without a password."`
+	AllowDrop    bool          `help:"Have dropDatabase succeed, although it drops nothing."`
+	Inflight     int64         `default:"512" placeholder:"MIB" help:"MiB of messages and unfinished samples in memory."`
+	Every        time.Duration `default:"5s" help:"Time between two lines of output."`
+}
+
+// drain is how long those who have a ticket have time to put their sample.
+const drain = 10 * time.Second
+
+func (c *serveCmd) Run(s *session) (err error) {
+	config, err := readConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	opt := config.options()
+	opt.Inflight, opt.AllowDrop, opt.OnError = c.Inflight<<20, c.AllowDrop, oneByOne(s.print)
+	if opt.User, opt.Password, err = c.password(); err != nil {
+		return err
+	}
+	address, err := c.address(s, config, opt.User != "")
+	if err != nil {
+		return err
+	}
+	opt.Create = c.create(opt.Samples)
+	cache, err := c.open(s)
+	if err != nil {
+		return err
+	}
+	if cache != nil {
+		defer func() { err = errors.Join(err, cache.Close()) }()
+	}
+	server, err := mongowire.New(cache, opt)
+	if err != nil {
+		return err
+	}
+	return c.serve(s, server, address)
+}
+
+// serve serves until the session ends.
+func (c *serveCmd) serve(s *session, server *mongowire.Server, address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	fmt.Fprintf(s.errs, "tdict: cache serve: serving %s on %s\n", c.Dir, l.Addr())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	if err = c.tell(s, server, served); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	if err = server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
+		return nil // it has given them up
+	}
+	return err
+}
+
+// tell writes snapshots until the session ends, or serving does.
+func (c *serveCmd) tell(s *session, server *mongowire.Server, served <-chan error) error {
+	var last mongowire.Snapshot
+	for {
+		snap, err := server.Snapshot(last)
+		if err == nil {
+			err = json.NewEncoder(s.out).Encode(snap)
+		}
+		if err == nil {
+			err = s.out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		last = snap
+		select {
+		case err := <-served:
+			return err
+		case <-s.ctx.Done():
+			return nil
+		case <-time.After(c.Every):
+		}
+	}
+}
+
+// oneByOne returns a function that several goroutines may call.
+func oneByOne(fn func(error)) func(error) {
+	var mu sync.Mutex
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		fn(err)
+	}
+}
+
+// open opens the cache, if there is one.
+func (c *serveCmd) open(s *session) (*samplecache.Cache, error) {
+	if _, err := os.Lstat(c.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return samplecache.Open(s.ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: s.print})
+}
+
+// create returns the function that makes the cache, unless a program of this machine has made it
+// meanwhile.
+func (c *serveCmd) create(samples int) func(context.Context, *tdict.TensorDict) (*samplecache.Cache, error) {
+	return func(ctx context.Context, schema *tdict.TensorDict) (*samplecache.Cache, error) {
+		err := dircache.Create(c.Dir, schema, samplecache.Config{Samples: samples})
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{})
+	}
+}
+
+// password reads the user and the password, if there is a file of them.
+func (c *serveCmd) password() (user, password string, err error) {
+	if c.PasswordFile == "" {
+		return "", "", nil
+	}
+	text, err := os.ReadFile(c.PasswordFile)
+	if err != nil {
+		return "", "", err
+	}
+	user, password, ok := strings.Cut(strings.TrimRight(string(text), "\r\n"), ":")
+	if !ok || user == "" || password == "" {
+		return "", "", fmt.Errorf("%s: want one line USER:PASSWORD", c.PasswordFile)
+	}
+	return user, password, nil
+}
+
+// address returns the address to listen on. One that other machines reach needs a password.
+func (c *serveCmd) address(s *session, config *wireheadConfig, password bool) (string, error) {
+	if c.Listen == "" {
+		return fmt.Sprintf("127.0.0.1:%d", config.port()), nil
+	}
+	at, err := net.ResolveTCPAddr("tcp", c.Listen)
+	if err != nil {
+		return "", s.usage("--listen: %v", err)
+	}
+	if !at.IP.IsLoopback() && !password && !c.Insecure {
+		return "", s.usage("--listen %s lets other machines in: want --password-file, or --insecure", c.Listen)
+	}
+	return at.String(), nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+)
+
+// A wireheadConfig is what the server needs of wirehead's config.yaml. Other fields are for its
+// clients.
+type wireheadConfig struct {
+	Port      *int   `yaml:"PORT"`
+	Database  string `yaml:"DBNAME"`
+	SwapCap   int    `yaml:"SWAP_CAP"`
+	Write     string `yaml:"WRITE_COLLECTION"`
+	Read      string `yaml:"READ_COLLECTION"`
+	Temp      string `yaml:"TEMP_COLLECTION"`
+	Counter   string `yaml:"COUNTER_COLLECTION"`
+	ChunkSize int    `yaml:"CHUNKSIZE"` // MiB
+}
+
+// maxConfig is how many bytes a config has at most.
+const maxConfig = 1 << 20
+
+// readConfig reads a config.yaml.
+func readConfig(path string) (*wireheadConfig, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxConfig {
+		return nil, fmt.Errorf("%s: got %d bytes, want at most %d", path, info.Size(), maxConfig)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var c wireheadConfig
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	switch {
+	case c.Database == "" || c.SwapCap < 1:
+		return nil, fmt.Errorf("%s: got DBNAME %q and SWAP_CAP %d, want a name and at least 1", path, c.Database, c.SwapCap)
+	case c.port() < 1 || c.port() > 65535:
+		return nil, fmt.Errorf("%s: got PORT %d, want 1 to 65535", path, c.port())
+	case c.ChunkSize < 0 || c.ChunkSize > 15:
+		return nil, fmt.Errorf("%s: got CHUNKSIZE %d, want 1 to 15", path, c.ChunkSize)
+	}
+	return &c, nil
+}
+
+// port returns the port, 27017 if there is none.
+func (c *wireheadConfig) port() int {
+	if c.Port == nil {
+		return 27017
+	}
+	return *c.Port
+}
+
+// options returns the options of a server.
+func (c *wireheadConfig) options() mongowire.Options {
+	return mongowire.Options{
+		Database: c.Database, Samples: c.SwapCap, ChunkBytes: c.ChunkSize << 20,
+		Write: c.Write, Read: c.Read, Temp: c.Temp, Counter: c.Counter,
+	}
+}

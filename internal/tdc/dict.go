@@ -1,0 +1,324 @@
+package tdc
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/datajson"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Maker makes the tensors of a form.
+type Maker struct {
+	Tensor func(l *Leaf) (*tensor.Tensor, error) // of a leaf that has bytes
+	Fixed  bool                                  // data and layouts are not to change, as befits a file
+}
+
+// Dict returns the dictionary of the form, locked if that says so. Its errors are those of m.Tensor,
+// and a fileformat.Error that says the key: fileformat.ErrCorrupt, or fileformat.ErrUnsupported.
+func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
+	f.layouts = nil
+	b := &builder{m, f}
+	if f.root.class == lazyClass {
+		return b.lazy(f.root)
+	}
+	return b.dict(f.root)
+}
+
+// A builder makes the values of a form.
+type builder struct {
+	Maker
+	form *Form
+}
+
+// value returns the value of a node that is an entry. It is the one place that lists the kinds of
+// nodes that are read.
+func (b *builder) value(d *dict) (tdict.Value, error) {
+	switch {
+	case d.class == stackClass:
+		return valueOr(b.stack(d))
+	case d.class == lazyClass:
+		return valueOr(b.lazy(d))
+	case d.rowsDepth > 0:
+		return valueOr(b.levels(d))
+	}
+	return valueOr(b.dict(d))
+}
+
+// valueOr returns v, or a nil Value with an error: a nil pointer would be one that is not nil.
+func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// dict returns a dictionary.
+func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
+	td := tdict.New(d.batch...)
+	if err := d.label(td); err != nil {
+		return nil, fileformat.In(string(d.key), asCorrupt(err))
+	}
+	for _, x := range d.data {
+		v, err := b.data(x)
+		if err := b.set(td, d, x.name, v, err); err != nil {
+			return nil, err
+		}
+	}
+	var parts []*Leaf // of a jagged tensor
+	for e := range d.inOrder {
+		var v tdict.Value
+		var name string
+		var err error
+		switch {
+		case e.dict != nil:
+			name = e.dict.name
+			v, err = b.value(e.dict)
+		case isPart(e.leaf.name):
+			if parts = append(parts, e.leaf); !strings.HasPrefix(e.leaf.name, jaggedOffsets) {
+				continue
+			}
+			name = bareName(e.leaf.name)
+			v, err = valueOr(b.jagged(parts))
+			parts = nil
+		default:
+			name = e.leaf.name
+			v, err = b.leaf(d, e.leaf)
+		}
+		if err := b.set(td, d, name, v, err); err != nil {
+			return nil, err
+		}
+	}
+	return b.locked(td, d), nil
+}
+
+// set sets an entry of td, unless making it failed.
+func (b *builder) set(td *tdict.TensorDict, d *dict, name string, v tdict.Value, err error) error {
+	if err == nil {
+		err = asCorrupt(td.Set(nestedkey.Of(name), v))
+	}
+	return fileformat.In(string(keyIn(d, name)), err)
+}
+
+// label gives td the names of its dims and its class. Dictionaries that are locked are set later.
+func (d *dict) label(td *tdict.TensorDict) error {
+	if slices.ContainsFunc(d.names, func(name string) bool { return name != "" }) {
+		if err := td.SetNames(d.names...); err != nil {
+			return err
+		}
+	}
+	return td.SetClass(d.goClass)
+}
+
+// sound returns v, or the error of making it from what a form says as fileformat.ErrCorrupt.
+func sound[V any](v V, err error) (V, error) { return v, asCorrupt(err) }
+
+// tensor returns the tensor of a leaf.
+func (b *builder) tensor(l *Leaf) (*tensor.Tensor, error) {
+	if l.Size == 0 {
+		return tensor.New(l.DType, l.Shape...)
+	}
+	return b.Tensor(l)
+}
+
+// leaf returns a tensor, or an unbatched tensor.
+func (b *builder) leaf(d *dict, l *Leaf) (tdict.Value, error) {
+	t, err := b.tensor(l)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(d.alike, func(a alike) bool { return a.name == l.name })
+	if i < 0 {
+		return t, nil
+	}
+	l.Alike = true
+	u, err := tdict.NewUnbatched(t)
+	if err != nil {
+		return nil, err
+	}
+	around := tdict.New(d.alike[i].batch...) // gives it its batch shape
+	if err := around.Set("u", u); err != nil {
+		return nil, asCorrupt(err)
+	}
+	return around.Get("u")
+}
+
+// data returns a value for all rows of its batch shape.
+func (b *builder) data(x datum) (*tdict.Data, error) {
+	v, err := sound(tdict.NewData(x.value, x.batch...))
+	if err != nil || !b.Fixed {
+		return v, err
+	}
+	return datajson.Fixed(v), nil
+}
+
+// stack returns data with a value for each row.
+func (b *builder) stack(d *dict) (*tdict.Data, error) {
+	members := make([]*tdict.Data, len(d.data)+len(d.dicts))
+	var err error
+	for _, x := range d.data {
+		i, _ := strconv.Atoi(x.name) // as was checked
+		if members[i], err = sound(tdict.NewData(x.value, x.batch...)); err != nil {
+			return nil, err
+		}
+	}
+	for _, inner := range d.dicts {
+		i, _ := strconv.Atoi(inner.name)
+		if inner.class != stackClass {
+			return nil, fileformat.Unsupported("a stack of a %s, want data", quote(inner.class))
+		}
+		if members[i], err = b.stack(inner); err != nil {
+			return nil, err
+		}
+	}
+	v, err := shapeops.Stack(members, d.stackDim)
+	if err != nil {
+		return nil, fileformat.Unsupported("a stack of data: %w", err)
+	}
+	if b.Fixed {
+		v = datajson.Fixed(v)
+	}
+	return v, nil
+}
+
+// jagged returns the ragged rows of a jagged tensor: values, lengths or none, offsets.
+func (b *builder) jagged(parts []*Leaf) (*ragged.Tensor, error) {
+	values, err := b.tensor(parts[0])
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := b.offsets(parts[len(parts)-1])
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 3 {
+		lengths, err := b.offsets(parts[1])
+		if err != nil {
+			return nil, err
+		}
+		return withGaps(values, offsets, lengths)
+	}
+	if n := len(offsets); n > 0 && (offsets[0] != 0 || offsets[n-1] != int64(dim0(values))) {
+		return sound(ragged.FromOffsets(values, offsets))
+	}
+	return b.rows(parts[0], values, shapeops.Shape{len(offsets) - 1}, offsets)
+}
+
+func dim0(t *tensor.Tensor) int {
+	if len(t.Shape()) == 0 {
+		return 0
+	}
+	return t.Shape()[0]
+}
+
+// withGaps returns the rows of values that begin at offsets and have lengths of their own: every
+// second one of the rows that they and the gaps between them are.
+func withGaps(values *tensor.Tensor, offsets, lengths []int64) (*ragged.Tensor, error) {
+	if len(offsets) != len(lengths)+1 {
+		return nil, fileformat.Corrupt("got %d lengths, want one less than the %d offsets", len(lengths), len(offsets))
+	}
+	ends := make([]int64, 0, 2*len(offsets))
+	for i, n := range lengths {
+		ends = append(ends, offsets[i], offsets[i]+n)
+	}
+	both, err := sound(ragged.FromOffsets(values, append(ends, offsets[len(lengths)])))
+	if err != nil {
+		return nil, err
+	}
+	return both.Index(ix.Range(0, ix.End).Step(2))
+}
+
+// levels returns ragged rows that are not jagged.
+func (b *builder) levels(d *dict) (*ragged.Tensor, error) {
+	l := d.find(valuesName)
+	if l == nil {
+		return nil, fileformat.Corrupt("ragged rows without a leaf %q", valuesName)
+	}
+	all := make([][]int64, d.rowsDepth)
+	for i := range all {
+		of := d.find(offsetsName(i + 1))
+		if of == nil {
+			return nil, fileformat.Corrupt("ragged rows without a leaf %q", offsetsName(i+1))
+		}
+		var err error
+		if all[i], err = b.offsets(of); err != nil {
+			return nil, err
+		}
+	}
+	values, err := b.tensor(l)
+	if err != nil {
+		return nil, err
+	}
+	return b.rows(l, values, d.rowsBatch, all...)
+}
+
+// rows returns values, those of l, cut into rows.
+func (b *builder) rows(l *Leaf, values *tensor.Tensor, batch shapeops.Shape, offsets ...[]int64) (*ragged.Tensor, error) {
+	layout, err := b.form.layout(batch, offsets)
+	if err != nil {
+		return nil, err
+	}
+	t, err := sound(ragged.New(values, layout))
+	if err != nil {
+		return nil, err
+	}
+	if l.Rows = layout; b.Fixed && l.Size == 0 {
+		t = t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed()
+	}
+	return t, nil
+}
+
+// layout returns the layout of some offsets: one for all leaves that have the same.
+func (f *Form) layout(batch shapeops.Shape, offsets [][]int64) (*ragged.Layout, error) {
+	l, err := sound(ragged.NewLayout(batch, offsets...))
+	if err != nil {
+		return nil, err
+	}
+	sum := uint64(14695981039346656037)
+	for _, o := range offsets {
+		for _, n := range o {
+			sum = (sum ^ uint64(n)) * 1099511628211
+		}
+	}
+	for _, known := range f.layouts[sum] {
+		if known.Equal(l) {
+			return known, nil
+		}
+	}
+	if f.layouts == nil {
+		f.layouts = map[uint64][]*ragged.Layout{}
+	}
+	f.layouts[sum] = append(f.layouts[sum], l)
+	return l, nil
+}
+
+// offsets returns the numbers of a leaf.
+func (b *builder) offsets(l *Leaf) ([]int64, error) {
+	l.Whole = false
+	if len(l.Shape) != 1 || l.DType != tensor.Int64 && l.DType != tensor.Int32 {
+		return nil, fileformat.Corrupt("offsets: got %v %v, want int64 [N]", l.DType, l.Shape)
+	}
+	if take := b.form.limits.Take; take != nil {
+		if err := take(8 * int64(l.Shape[0])); err != nil {
+			return nil, err
+		}
+	}
+	t, err := b.tensor(l)
+	if err == nil && l.DType == tensor.Int32 {
+		t, err = t.Cast(tensor.Int64)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int64
+	err = tensor.Read(t, func(s []int64) { numbers = slices.Clone(s) })
+	return numbers, err
+}

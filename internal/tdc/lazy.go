@@ -1,0 +1,101 @@
+package tdc
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// IsLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf of its own, or
+// all leaves in it are stacked along one dim.
+func IsLazy(td *tdict.TensorDict) bool {
+	for _, v := range td.All() {
+		if _, ok := v.(*tdict.Stacked); ok {
+			return true
+		}
+	}
+	dim := -1
+	for _, v := range td.Leaves() {
+		s, ok := v.(*tdict.Stacked)
+		if !ok || dim >= 0 && s.Dim() != dim {
+			return false
+		}
+		dim = s.Dim()
+	}
+	return dim >= 0
+}
+
+// lazy plans a dictionary of stacked leaves: the node n with one for each member, locked as the whole
+// is.
+func (p *Plan) lazy(n int, td *tdict.TensorDict, depth int) error {
+	dim, members, err := tdict.Members(td)
+	if err != nil {
+		return fileformat.Unsupported("a dictionary of stacked leaves: %w: Dense it first", err)
+	}
+	p.nodes[n].lazy, p.nodes[n].along = true, dim
+	if names := td.Names(); dim < len(names) {
+		p.nodes[n].dim = names[dim]
+	}
+	for i, m := range members {
+		if err := m.SetClass(""); err != nil { // which the stack has
+			return err
+		}
+		if td.Locked() {
+			m.Lock()
+		}
+		inner, err := p.dict(strconv.Itoa(i), m, depth+1)
+		if err != nil {
+			return err
+		}
+		p.nodes[n].nodes = append(p.nodes[n].nodes, inner)
+	}
+	return nil
+}
+
+// lazy returns a dictionary of stacked leaves.
+func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
+	members := make([]*tdict.TensorDict, len(d.dicts))
+	for _, inner := range d.dicts {
+		i, _ := strconv.Atoi(inner.name) // as was checked
+		v, err := b.value(inner)
+		if err != nil {
+			return nil, fileformat.In(string(inner.key), err)
+		}
+		td, ok := v.(*tdict.TensorDict)
+		if !ok {
+			return nil, fileformat.In(string(inner.key), fileformat.Unsupported("a lazy stack of what is no dictionary"))
+		}
+		members[i] = td
+	}
+	if dims := len(members[0].Shape()); d.stackDim > dims {
+		return nil, fileformat.Corrupt("got the stack_dim %d, want 0 to %d", d.stackDim, dims)
+	}
+	td, err := tdict.LazyStack(d.stackDim, members...)
+	if err != nil {
+		return nil, fileformat.Unsupported("a lazy stack: %w", err)
+	}
+	if err := checkShape(td.Shape()); err != nil {
+		return nil, asCorrupt(err)
+	}
+	if len(d.names) > 0 && d.names[0] != "" {
+		names := slices.Clone(td.Names())
+		names[d.stackDim] = d.names[0]
+		if err := td.SetNames(names...); err != nil {
+			return nil, asCorrupt(err)
+		}
+	}
+	if err := td.SetClass(d.goClass); err != nil {
+		return nil, asCorrupt(err)
+	}
+	return b.locked(td, d), nil
+}
+
+// locked locks td if its node says so.
+func (b *builder) locked(td *tdict.TensorDict, d *dict) *tdict.TensorDict {
+	if d.locked {
+		td.Lock("the form in which it came says that it is locked")
+	}
+	return td
+}

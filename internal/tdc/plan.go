@@ -1,0 +1,290 @@
+package tdc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+const (
+	align   = 8  // bytes: leaves are padded to a multiple
+	maxDims = 64 // of a shape
+)
+
+// A Plan says where each leaf of a dictionary goes. The zero Plan is ready for [Plan.Make], which can
+// be called again: it uses the memory of the last time.
+type Plan struct {
+	leaves []leaf // in the order of the data
+	nodes  []node // a node before the nodes in it; the first is the whole
+	size   int    // bytes of data
+	text   []byte // the JSON, once Text was called
+}
+
+// A leaf is a tensor and its place in the data.
+type leaf struct {
+	prefix string // "", or one of a jagged tensor
+	name   string
+	t      *tensor.Tensor
+	start  int
+	size   int // bytes of elements; padding follows
+}
+
+func (l *leaf) end() int { return padded(l.start + l.size) }
+
+// A node is a dictionary, or a stack of data.
+type node struct {
+	name   string
+	td     *tdict.TensorDict // nil for rows of data, and for ragged rows that are not jagged
+	locked bool
+	stack  bool           // of data, along its first dim
+	lazy   bool           // of dictionaries
+	along  int            // the dim of a lazy stack
+	dim    string         // the name of the dim of a stack
+	rows   *ragged.Tensor // that the node holds
+	leaves []int          // numbers of leaves
+	nodes  []int          // numbers of nodes
+	data   []datum
+	alike  []*tdict.Unbatched // nil for other leaves; as long as leaves, or nil if there are none
+}
+
+// A datum is a value without a tensor.
+type datum struct {
+	name  string
+	value any
+	batch shapeops.Shape
+}
+
+// Size returns the bytes of the data, without the trailer.
+func (p *Plan) Size() int { return p.size }
+
+// Make plans td, and checks everything but elements. It returns a fileformat.Error that says the
+// key: fileformat.ErrName, fileformat.ErrUnsupported, shapeops.ErrShape, tensor.ErrMeta; and
+// tdict.ErrKind if td is nil.
+func (p *Plan) Make(td *tdict.TensorDict) error {
+	p.Forget()
+	if !cast.LittleEndian() {
+		return fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
+	}
+	if td == nil {
+		return fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
+	}
+	if err := td.Verbs().(namesChecker).CheckNames(); err != nil {
+		return err
+	}
+	_, err := p.dict("", td, 0)
+	return err
+}
+
+// A namesChecker returns an error if dictionaries in one could not have the names of dims around
+// them.
+type namesChecker interface{ CheckNames() error }
+
+// Forget drops what was planned, and keeps the memory.
+func (p *Plan) Forget() {
+	clear(p.leaves)
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		clear(n.data)
+		clear(n.alike)
+		*n = node{leaves: n.leaves[:0], nodes: n.nodes[:0], data: n.data[:0], alike: n.alike[:0]}
+	}
+	p.leaves, p.nodes, p.text, p.size = p.leaves[:0], p.nodes[:0], p.text[:0], 0
+}
+
+// add adds a node and returns its number.
+func (p *Plan) add(name string) int {
+	if len(p.nodes) < cap(p.nodes) {
+		p.nodes = p.nodes[:len(p.nodes)+1] // with the memory of its lists
+	} else {
+		p.nodes = append(p.nodes, node{})
+	}
+	p.nodes[len(p.nodes)-1].name = name
+	return len(p.nodes) - 1
+}
+
+// dict plans a dictionary and returns the number of its node.
+func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
+	n := p.add(name)
+	p.nodes[n].td, p.nodes[n].locked = td, td.Locked()
+	if depth > tdict.MaxDepth {
+		return n, fmt.Errorf("%w: dictionaries nested more than %d deep", fileformat.ErrName, tdict.MaxDepth)
+	}
+	if err := checkShape(td.Shape()); err != nil {
+		return n, err
+	}
+	if IsLazy(td) {
+		return n, p.lazy(n, td, depth)
+	}
+	for key, v := range td.All() {
+		if err := p.value(n, key.Name(), v, depth+1); err != nil {
+			return n, inEntry(key, err)
+		}
+	}
+	return n, nil
+}
+
+// inEntry returns err as one about an entry, or about what is in it.
+func inEntry(key nestedkey.Key, err error) error {
+	if e, ok := err.(*fileformat.Error); ok {
+		return &fileformat.Error{Name: string(nestedkey.Join(key, nestedkey.Key(e.Name))), Err: e.Err}
+	}
+	return &fileformat.Error{Name: string(key), Err: err}
+}
+
+// value plans an entry of the node n. It is the one place that lists the kinds of value that are
+// written.
+func (p *Plan) value(n int, name string, v tdict.Value, depth int) error {
+	switch v := v.(type) {
+	case *tensor.Tensor:
+		return p.leaf(n, "", name, v)
+	case *tdict.TensorDict:
+		return p.inner(n, name, func() (int, error) { return p.dict(name, v, depth) })
+	case *tdict.Data:
+		return p.data(n, name, v)
+	case *tdict.Unbatched:
+		return p.unbatched(n, name, v)
+	case *ragged.Tensor:
+		return p.ragged(n, name, v)
+	}
+	return fileformat.Unsupported("a %T cannot be saved", v)
+}
+
+// inner plans an entry that is a node of its own.
+func (p *Plan) inner(n int, name string, plan func() (int, error)) error {
+	if field(name).reserved() {
+		return fmt.Errorf("%w: the form has a field of that name", fileformat.ErrName)
+	}
+	inner, err := plan()
+	p.nodes[n].nodes = append(p.nodes[n].nodes, inner)
+	return err
+}
+
+// leaf plans a tensor.
+func (p *Plan) leaf(n int, prefix, name string, t *tensor.Tensor) error {
+	if isPart(name) {
+		return fmt.Errorf("%w: a leaf whose name begins so is part of a jagged tensor", fileformat.ErrName)
+	}
+	if t.Device() == tensor.Meta {
+		return tensor.ErrMeta
+	}
+	if err := checkShape(t.Shape()); err != nil {
+		return err
+	}
+	start, size := aligned(p.size, t.DType()), t.ByteSize()
+	if size > math.MaxInt-start-align {
+		return fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, t.DType(), t.Shape())
+	}
+	l := leaf{prefix, name, t, start, size}
+	p.nodes[n].leaves = append(p.nodes[n].leaves, len(p.leaves))
+	p.leaves, p.size = append(p.leaves, l), l.end()
+	return nil
+}
+
+// padded returns a size with its padding.
+func padded(size int) int { return (size + align - 1) &^ (align - 1) }
+
+// aligned returns where a leaf starts whose predecessor ends at a place: for items of 16 bytes, a
+// multiple of 16, without which Python cannot read them.
+func aligned(end int, d tensor.DType) int {
+	if d.Size() <= align {
+		return end
+	}
+	return (end + d.Size() - 1) &^ (d.Size() - 1)
+}
+
+// unbatched plans an unbatched tensor: a leaf, of which a native field says what it is.
+func (p *Plan) unbatched(n int, name string, u *tdict.Unbatched) error {
+	if err := checkShape(u.Shape()); err != nil {
+		return err
+	}
+	if err := p.leaf(n, "", name, u.Tensor()); err != nil {
+		return err
+	}
+	at := &p.nodes[n]
+	for len(at.alike) < len(at.leaves) {
+		at.alike = append(at.alike, nil)
+	}
+	at.alike[len(at.leaves)-1] = u
+	return nil
+}
+
+// data plans values without a tensor: one for all rows, or a stack.
+func (p *Plan) data(n int, name string, d *tdict.Data) error {
+	if err := checkShape(d.Shape()); err != nil {
+		return err
+	}
+	if one, ok := d.Uniform(); ok || d.Shape().Size() == 0 {
+		p.nodes[n].data = append(p.nodes[n].data, datum{name, one, d.Shape()})
+		return nil
+	}
+	values := make([]any, 0, d.Shape().Size())
+	for v := range d.All() {
+		values = append(values, v)
+	}
+	return p.inner(n, name, func() (int, error) {
+		return p.stack(name, d.Shape(), &values, p.nodes[n].td.Names(), p.nodes[n].locked), nil
+	})
+}
+
+// stack plans the next values as a stack along the first dim of a shape, of stacks if that has more.
+// names are those of the dims, as far as they have some.
+func (p *Plan) stack(name string, shape shapeops.Shape, values *[]any, names []string, locked bool) int {
+	n := p.add(name)
+	p.nodes[n].stack, p.nodes[n].locked = true, locked
+	if len(names) > 0 {
+		p.nodes[n].dim, names = names[0], names[1:]
+	}
+	for i := range shape[0] {
+		row := strconv.Itoa(i)
+		if len(shape) > 1 {
+			inner := p.stack(row, shape[1:], values, names, locked)
+			p.nodes[n].nodes = append(p.nodes[n].nodes, inner)
+			continue
+		}
+		p.nodes[n].data = append(p.nodes[n].data, datum{row, (*values)[0], nil})
+		*values = (*values)[1:]
+	}
+	return n
+}
+
+// checkShape returns an error if a shape has more dims than the form's readers take.
+func checkShape(s shapeops.Shape) error {
+	if len(s) > maxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
+	}
+	return s.Check()
+}
+
+// A field is the name of a field of a node.
+type field string
+
+// The fields of a node, besides the nodes in it.
+const (
+	fieldClass  field = "cls"
+	fieldData   field = "non_tensors"
+	fieldLeaves field = "leaves"
+	fieldMeta   field = "cls_metadata"
+	fieldSize   field = "size" // Python passes it over: native facts
+)
+
+// reserved reports whether no node can have the name.
+func (f field) reserved() bool {
+	switch f {
+	case fieldClass, fieldData, fieldLeaves, fieldMeta, fieldSize:
+		return true
+	}
+	return false
+}
+
+// quote quotes a name that comes from a form.
+func quote(name string) string { return errtext.Quote(name) }

@@ -1,0 +1,203 @@
+package tdc
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/datajson"
+	"github.com/go-tensordict/tensordict/internal/jsonlists"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+const (
+	torch      = "torch." // before the name of a dtype
+	dictClass  = "TensorDict"
+	dataClass  = "NonTensorData"
+	stackClass = "NonTensorStack"
+	lazyClass  = "LazyStackedTensorDict"
+)
+
+// Facts are what a native field says of the whole form.
+type Facts struct {
+	Sums   []uint32 // the CRC-32C of each block of [BlockSize] bytes of the data; nil if there are none
+	Schema []byte   // JSON; nil for none
+}
+
+func (f *Facts) says() bool { return f != nil && (f.Sums != nil || f.Schema != nil) }
+
+// Trailer returns what follows the data: the JSON and its length. It is valid until p is used again.
+func (p *Plan) Trailer(f *Facts) []byte {
+	p.text = p.appendNode(p.text[:0], 0, f)
+	p.text = binary.LittleEndian.AppendUint64(p.text, uint64(len(p.text)))
+	return p.text
+}
+
+// appendNode appends a node. f is nil for one within another.
+func (p *Plan) appendNode(b []byte, i int, f *Facts) []byte {
+	n := &p.nodes[i]
+	b = append(append(b, `{"cls":"`...), n.class()...)
+	b = n.appendData(append(b, `","non_tensors":{`...))
+	b = p.appendLeaves(append(b, `},"leaves":{`...), n)
+	b = n.appendMeta(append(b, `},"cls_metadata":{`...))
+	b = p.appendFacts(append(b, '}'), n, f)
+	for _, inner := range n.nodes {
+		b = appendName(append(b, ','), "", p.nodes[inner].name)
+		b = p.appendNode(b, inner, nil)
+	}
+	return append(b, '}')
+}
+
+func (n *node) class() string {
+	switch {
+	case n.stack:
+		return stackClass
+	case n.lazy:
+		return lazyClass
+	}
+	return dictClass
+}
+
+// appendName appends the name of a field and a colon.
+func appendName(b []byte, prefix, name string) []byte {
+	at := len(b)
+	b = jsonlists.AppendText(append(b, prefix...), name)
+	if prefix != "" { // the quote comes before it
+		copy(b[at+1:], prefix)
+		b[at] = '"'
+	}
+	return append(b, ':')
+}
+
+func (n *node) appendData(b []byte) []byte {
+	for i, d := range n.data {
+		b = appendName(comma(b, i), "", d.name)
+		b = datajson.Append(append(b, '['), d.value)
+		b = appendShape(append(b, ','), d.batch)
+		b = append(b, ",null]"...)
+	}
+	return b
+}
+
+// appendLeaves appends the leaves of a node: dtype, shape, start, stop and padding, and for the
+// offsets of a jagged tensor its ragged dim.
+func (p *Plan) appendLeaves(b []byte, n *node) []byte {
+	for i, number := range n.leaves {
+		l := &p.leaves[number]
+		b = appendName(comma(b, i), l.prefix, l.name)
+		b = append(append(append(b, `["`+torch...), l.t.DType().String()...), `",`...)
+		b = appendShape(b, l.t.Shape())
+		b = strconv.AppendInt(append(b, ','), int64(l.start), 10)
+		b = strconv.AppendInt(append(b, ','), int64(l.end()), 10)
+		b = strconv.AppendInt(append(b, ','), int64(l.end()-l.start-l.size), 10)
+		if l.prefix == jaggedOffsets {
+			b = strconv.AppendInt(append(b, ','), jaggedDim, 10)
+		}
+		b = append(b, ']')
+	}
+	return b
+}
+
+func comma(b []byte, i int) []byte {
+	if i > 0 {
+		return append(b, ',')
+	}
+	return b
+}
+
+func appendShape(b []byte, s shapeops.Shape) []byte {
+	b = append(b, '[')
+	for i, n := range s {
+		b = strconv.AppendInt(comma(b, i), int64(n), 10)
+	}
+	return append(b, ']')
+}
+
+// appendMeta appends what a node says of the value that it is.
+func (n *node) appendMeta(b []byte) []byte {
+	if n.stack || n.lazy {
+		b = strconv.AppendInt(append(b, `"stack_dim":`...), int64(n.along), 10)
+		b = appendDim(append(b, `,"stack_dim_name":`...), n.dim)
+	} else {
+		b = append(b, `"device":null,"names":[`...)
+		if n.td != nil {
+			b = appendDims(b, n.td.Names())
+			b = appendShape(append(b, `],"batch_size":`...), n.td.Shape())
+		} else {
+			b = append(b, `],"batch_size":[]`...)
+		}
+	}
+	return strconv.AppendBool(append(b, `,"is_locked":`...), n.locked)
+}
+
+// appendDims appends names of dims, null for a dim without one.
+func appendDims(b []byte, names []string) []byte {
+	for i, name := range names {
+		b = appendDim(comma(b, i), name)
+	}
+	return b
+}
+
+func appendDim(b []byte, name string) []byte {
+	if name == "" {
+		return append(b, "null"...)
+	}
+	return jsonlists.AppendText(b, name)
+}
+
+// appendFacts appends the native field of a node, if there is anything to say.
+func (p *Plan) appendFacts(b []byte, n *node, f *Facts) []byte {
+	class := ""
+	if n.td != nil {
+		class = n.td.Class()
+	}
+	if class == "" && len(n.alike) == 0 && n.rows == nil && !f.says() {
+		return b
+	}
+	b = append(b, `,"size":{"go":{`...)
+	from := len(b)
+	if class != "" {
+		b = jsonlists.AppendText(append(sep(b, from), `"class":`...), class)
+	}
+	if len(n.alike) > 0 {
+		b = p.appendAlike(append(sep(b, from), `"unbatched":{`...), n)
+	}
+	if n.rows != nil {
+		b = appendShape(append(sep(b, from), `"ragged":[`...), n.rows.Shape())
+		b = strconv.AppendInt(append(b, ','), int64(n.rows.Depth()), 10)
+		b = append(b, ']')
+	}
+	if f != nil && f.Schema != nil {
+		b = append(append(sep(b, from), `"schema":`...), f.Schema...)
+	}
+	if f != nil && f.Sums != nil {
+		b = appendSums(append(sep(b, from), `"crc32c":"`...), f.Sums)
+	}
+	return append(b, "}}"...)
+}
+
+// sep appends a comma, unless b ends where the fields begin.
+func sep(b []byte, from int) []byte { return comma(b, len(b)-from) }
+
+// appendAlike appends the batch shapes of unbatched tensors by their names.
+func (p *Plan) appendAlike(b []byte, n *node) []byte {
+	from := len(b)
+	for i, u := range n.alike {
+		if u == nil {
+			continue
+		}
+		b = appendName(sep(b, from), "", p.leaves[n.leaves[i]].name)
+		b = appendShape(b, u.Shape()[:len(u.Shape())-len(u.Tensor().Shape())])
+	}
+	return append(b, '}')
+}
+
+// appendSums appends sums as hexadecimal digits, eight a sum.
+func appendSums(b []byte, sums []uint32) []byte {
+	for _, s := range sums {
+		var four [4]byte
+		binary.BigEndian.PutUint32(four[:], s)
+		b = hex.AppendEncode(b, four[:])
+	}
+	return append(b, '"')
+}

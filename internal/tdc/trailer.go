@@ -1,0 +1,70 @@
+package tdc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/jsonscan"
+)
+
+// tail is how many bytes follow the JSON: its length.
+const tail = 8
+
+// Cut returns the JSON and the size of the data of a form of size bytes, given its last bytes, which
+// may be all of it. It returns fileformat.ErrCorrupt, and asks for more bytes by short: how many the
+// trailer has.
+func Cut(end []byte, size int64) (text []byte, data int, short int64, err error) {
+	if len(end) < tail {
+		return nil, 0, 0, fileformat.Corrupt("got %d bytes, want the length of the metadata in the last %d", size, tail)
+	}
+	n := int64(binary.LittleEndian.Uint64(end[len(end)-tail:]))
+	if n < 2 || n > size-tail {
+		return nil, 0, 0, fileformat.Corrupt("the last bytes say that the metadata has %d bytes, want 2 to %d", n, size-tail)
+	}
+	if n > int64(len(end)-tail) {
+		return nil, 0, n + tail, nil
+	}
+	text = end[len(end)-tail-int(n) : len(end)-tail]
+	if text[0] != '{' || text[n-1] != '}' {
+		return nil, 0, 0, fileformat.Corrupt("got metadata that begins with %q and ends with %q, want a JSON object", text[:1], text[n-1:])
+	}
+	return text, int(size - tail - n), 0, nil
+}
+
+// Ends reports whether a file of size bytes ends as a form does: with JSON, and the length of that.
+func Ends(r io.ReaderAt, size int64) bool {
+	var end [tail]byte
+	if size < tail || fileformat.ReadAt(r, end[:], size-tail) != nil {
+		return false
+	}
+	n := binary.LittleEndian.Uint64(end[:])
+	if n < 2 || n > uint64(size-tail) {
+		return false
+	}
+	text := make([]byte, min(n, 16))
+	if fileformat.ReadAt(r, text, size-tail-int64(n)) != nil || text[0] != '{' {
+		return false
+	}
+	next := bytes.TrimLeft(text[1:], " \n")
+	return len(next) > 0 && (next[0] == '"' || next[0] == '}')
+}
+
+// FindTrailer returns where a trailer ends that lies within data, or -1 if none does.
+func FindTrailer(data []byte) int {
+	begin := []byte(`{"cls":`)
+	for from := 0; ; {
+		i := bytes.Index(data[from:], begin)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		s := jsonscan.New(data[from:])
+		if s.Skip() == nil && len(data)-from-s.Pos() >= tail &&
+			binary.LittleEndian.Uint64(data[from+s.Pos():]) == uint64(s.Pos()) {
+			return from + s.Pos() + tail
+		}
+		from += len(begin)
+	}
+}

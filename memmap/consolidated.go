@@ -1,0 +1,226 @@
+package memmap
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/tdc"
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// consolidatedExt is how the name of a file ends that is consolidated.
+const consolidatedExt = ".tdc"
+
+// A consolidated is one file with the elements of all leaves, as Python's consolidate writes it.
+type consolidated struct {
+	*mapfile.Single
+	place *place
+	form  *tdc.Form // once it was read
+}
+
+func (c *consolidated) MapAll() error { return c.Map() }
+
+// isConsolidated reports whether the file at a path is consolidated.
+func isConsolidated(at string) (bool, error) {
+	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	return tdc.Ends(f, info.Size()), nil
+}
+
+// consolidated returns the file at the path, which is consolidated.
+func (p *place) consolidated(file *mapfile.Single) (*consolidated, error) {
+	if p.opt.Writable {
+		return nil, toDirectory()
+	}
+	return &consolidated{Single: file, place: p}, nil
+}
+
+// read reads the dictionary.
+func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
+	err := c.View(func(b []byte) error {
+		text, size, _, err := tdc.Cut(b, int64(len(b)))
+		if err == nil {
+			limits := tdc.Limits{Entries: r.maxEntries(), Take: func(n int64) error { return r.takes(int(n)) }}
+			c.form, err = tdc.Parse(slices.Clone(text), size, limits)
+		}
+		if err == nil {
+			err = c.checkWhole(b[:size], r.faults != nil)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	td, err := c.form.Dict(tdc.Maker{Tensor: c.tensor, Fixed: true})
+	if err != nil {
+		return nil, err
+	}
+	c.note(r, td)
+	return td, nil
+}
+
+// overwritten is up to how many bytes of data are searched for another trailer when a file is
+// opened.
+const overwritten = 1 << 20
+
+// checkWhole returns ErrCorrupt if the trailer of a shorter form lies within the data, as Python
+// leaves it when it overwrites a longer file: then the trailer at the end is an old one. Files with
+// checksums are not of Python's writing. Longer ones are searched by Verify only.
+func (c *consolidated) checkWhole(data []byte, all bool) error {
+	if c.form.Facts.Sums != nil || len(data) > overwritten && !all {
+		return nil
+	}
+	if at := tdc.FindTrailer(data); at >= 0 {
+		return corrupt("metadata of another form ends at byte %d, within the data: the file was overwritten by a shorter one, and the metadata at its end is old", at)
+	}
+	return nil
+}
+
+// tensor returns the tensor of a leaf.
+func (c *consolidated) tensor(l *tdc.Leaf) (*tensor.Tensor, error) {
+	part, err := c.Lend(string(l.Key), l.Start, l.Size)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.FromLender(l.DType, &filePart{part, c}, l.Start, l.Shape...)
+}
+
+// A filePart is a leaf in a consolidated file.
+type filePart struct {
+	*mapfile.Part
+	of *consolidated
+}
+
+// note has r know the leaves, and the schema.
+func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
+	top := &leafNode{td: td, schema: c.form.Facts.Schema}
+	r.nodes = []*leafNode{top}
+	for _, l := range c.form.Leaves {
+		if l.Size == 0 || !l.Whole {
+			continue
+		}
+		part, _ := c.Lend(string(l.Key), l.Start, l.Size) // which was lent before
+		row := everyRow
+		if l.Lazy {
+			row = someRows
+		}
+		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, alike: l.Alike, rows: l.Rows, row: row})
+	}
+}
+
+// blocks returns the parts of the data that have sums of their own, or would have.
+func (c *consolidated) blocks() []block {
+	size := c.form.Size()
+	data, _ := c.Lend("", 0, size) // as the form says
+	all := &leafFile{file: &filePart{data, c}, sums: c.form.Facts.Sums}
+	var blocks []block
+	for n, at := 0, 0; at < size; n, at = n+1, at+tdc.BlockSize {
+		blocks = append(blocks, block{all, n, int64(at), int64(min(tdc.BlockSize, size-at))})
+	}
+	return blocks
+}
+
+// sum returns the sum of a block.
+func (c *consolidated) sum(b block, buf []byte) (uint32, error) {
+	var s summer
+	_, err := io.CopyBuffer(&s, struct{ io.Reader }{io.NewSectionReader(c.Single, b.start, b.size)}, buf)
+	if err != nil {
+		return 0, err
+	}
+	return s.sums()[0], nil
+}
+
+// verify compares the sums of all blocks, if there are some.
+func (c *consolidated) verify(ctx context.Context) error {
+	if c.form.Facts.Sums == nil {
+		return nil
+	}
+	blocks := c.blocks()
+	return workers.Do(ctx, len(blocks), 0, func(i int) error {
+		got, err := c.sum(blocks[i], make([]byte, 1<<18))
+		if want := c.form.Facts.Sums[i]; err == nil && got != want {
+			err = &mismatch{got, want}
+		}
+		return err
+	})
+}
+
+// consolidated writes td to a consolidated file on any disk.
+func (s *saver) consolidated(disk vfs.FS, td *tdict.TensorDict) error {
+	at, err := s.fileAt()
+	if err != nil {
+		return err
+	}
+	if err := s.checkNested(td); err != nil {
+		return err
+	}
+	facts := &tdc.Facts{}
+	if s.opt.Schema != nil {
+		if facts.Schema, err = schemaText(s.opt.Schema, td); err != nil {
+			return s.fail("", err)
+		}
+	}
+	var p tdc.Plan
+	if err := p.Make(td); err != nil {
+		return s.fail("", err)
+	}
+	return s.oneFile(disk, at, func(f vfs.File) error { return s.writeForm(f, &p, facts) })
+}
+
+// writeForm writes a form with its sums.
+func (s *saver) writeForm(f vfs.File, p *tdc.Plan, facts *tdc.Facts) error {
+	s.total = int64(p.Size())
+	all := &savedFile{bytes: s.total}
+	sum := summer{w: f}
+	w := bufio.NewWriterSize(&leafWriter{&sum, s, all, 0}, 256<<10)
+	if err := p.WriteData(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if s.total > 0 {
+		s.progress(all, s.total)
+	}
+	facts.Sums = sum.sums()
+	_, err := f.Write(p.Trailer(facts))
+	return err
+}
+
+// fileAt returns the path of a file to be saved, which must not be in a saved dictionary.
+func (s *saver) fileAt() (string, error) {
+	at, err := vfs.ResolveFile(s.dir)
+	if err != nil {
+		return "", s.fail("", err)
+	}
+	if _, err := readNode(filepath.Dir(at)); err == nil {
+		return "", s.fail("", fmt.Errorf("%w: it would be a file in the saved dictionary around it; save elsewhere", ErrForeign))
+	}
+	return at, nil
+}
+
+// oneFile makes or replaces a file with what write writes.
+func (s *saver) oneFile(disk vfs.FS, at string, write func(vfs.File) error) error {
+	err := makeParent(at)
+	if err == nil {
+		err = vfs.SaveFile(s.ctx, disk, at, vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: s.opt.NoReplace, Check: s.checkFile}, write)
+	}
+	return s.fail("", err)
+}

@@ -1,0 +1,25 @@
+module github.com/go-tensordict/tensordict/samplecache/mongowire/drivertest
+
+go 1.26.0
+
+require (
+	github.com/go-tensordict/tensordict v0.0.0
+	github.com/stretchr/testify v1.12.1
+	go.mongodb.org/mongo-driver/v2 v2.9.3
+)
+
+require (
+	github.com/edsrzf/mmap-go v1.2.0 // indirect
+	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
+	github.com/xdg-go/scram v1.2.0 // indirect
+	github.com/xdg-go/stringprep v1.0.4 // indirect
+	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/crypto v0.53.0 // indirect
+	golang.org/x/sync v0.21.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.39.0 // indirect
+)
+
+replace github.com/go-tensordict/tensordict => ../../..

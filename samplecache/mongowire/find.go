@@ -1,0 +1,154 @@
+package mongowire
+
+import (
+	"context"
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/internal/errtext"
+)
+
+// A query is what a find asks for.
+type query struct {
+	collection string
+	filter     filter
+	shows      projection
+	descending bool
+	limit      int // documents; math.MaxInt is none
+	batch      int // documents of the first batch
+	single     bool
+}
+
+// query reads a find.
+func (r *request) query() (*query, error) {
+	q := &query{collection: r.collection(), single: r.body.Get("singleBatch").True()}
+	given, _ := r.body.Get("filter").Doc()
+	shows, _ := r.body.Get("projection").Doc()
+	sort, _ := r.body.Get("sort").Doc()
+	var err error
+	if q.filter, err = parseFilter(given); err == nil {
+		q.shows, err = parseProjection(shows)
+	}
+	if err == nil {
+		q.descending, err = parseSort(sort)
+	}
+	if err == nil {
+		q.limit, err = count(r.body, "limit")
+	}
+	if err == nil {
+		q.batch, err = count(r.body, "batchSize")
+	}
+	if _, reads := q.filter.about("chunk"); reads {
+		err = badValue.saying("a condition on the field chunk is not supported")
+	}
+	return q, err
+}
+
+// about returns the first condition on a field.
+func (f filter) about(field string) (condition, bool) {
+	for _, c := range f {
+		if c.field == field {
+			return c, true
+		}
+	}
+	return condition{}, false
+}
+
+// count returns a number of documents; 0 and none are no bound.
+func count(doc bson.Doc, name string) (int, error) {
+	v := doc.Get(name)
+	n, ok := v.Int()
+	switch {
+	case v.Kind == 0 || ok && n == 0:
+		return math.MaxInt, nil
+	case !ok || n < 0 || n > math.MaxInt32:
+		return 0, badValue.saying("%s: want a number from 0 on", name)
+	}
+	return int(n), nil
+}
+
+// parseSort reads an order: none, or by id or _id, which is the same.
+func parseSort(doc bson.Doc) (descending bool, err error) {
+	field, v := doc.First()
+	n, ok := v.Int()
+	if doc.Len() == 0 {
+		return false, nil
+	}
+	if doc.Len() > 1 || field != "id" && field != "_id" || !ok || n != 1 && n != -1 {
+		return false, badValue.saying("sort: want id or _id, 1 or -1")
+	}
+	return n < 0, nil
+}
+
+// A projection says which fields are shown.
+type projection struct {
+	fields map[string]bool
+	only   bool // the fields alone, and _id; otherwise all but the fields
+	noID   bool
+}
+
+// parseProjection reads a projection: fields that are all shown, or all hidden.
+func parseProjection(doc bson.Doc) (p projection, err error) {
+	p.fields = map[string]bool{}
+	for field, v := range doc.All() {
+		if v.Kind == bson.Object || v.Kind == bson.Array || v.Kind == bson.String {
+			return p, badValue.saying("projection: %s: want 0 or 1", errtext.Quote(field))
+		}
+		if field == "_id" {
+			p.noID = !v.True()
+			p.only = p.only || v.True() && doc.Len() == 1
+			continue
+		}
+		if len(p.fields) > 0 && p.only != v.True() {
+			return p, badValue.saying("projection: want fields that are all 0 or all 1")
+		}
+		p.fields[field], p.only = true, v.True()
+	}
+	return p, nil
+}
+
+// has reports whether a field is shown.
+func (p projection) has(field string) bool {
+	if field == "_id" {
+		return !p.noID
+	}
+	return p.fields[field] == p.only
+}
+
+// show returns the fields of a document that are shown.
+func (p projection) show(doc document) (rope, error) {
+	var shown rope
+	var fields []byte
+	for _, e := range doc.fields {
+		if p.has(e.Name()) {
+			fields = bson.AppendValue(fields, e.Name(), e[1])
+		}
+	}
+	shown.add(fields)
+	if doc.chunk != nil && p.has("chunk") {
+		if err := doc.chunk(&shown); err != nil {
+			return rope{}, err
+		}
+	}
+	return enclosed(shown), nil
+}
+
+// find returns the first documents that a query finds, and a cursor if there are more.
+func (s *Server) find(ctx context.Context, r *request) (rope, error) {
+	q, err := r.query()
+	if err != nil {
+		return rope{}, err
+	}
+	v, err := s.view(ctx, q)
+	if err != nil {
+		return rope{}, err
+	}
+	c := newCursor(s.opt.Database+"."+q.collection, r.conn, q, v)
+	docs, err := c.batch(q.batch)
+	if err == nil && c.next != nil && !q.single {
+		s.cursors.add(c)
+	} else {
+		r.after = append(r.after, c.end)
+	}
+	return cursorReply("firstBatch", c.ns, c.id, docs), err
+}

@@ -1,0 +1,228 @@
+package mongowire
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// readView returns the view of the generation published last.
+func (s *Server) readView(ctx context.Context, q *query) (view, error) {
+	st := s.store.Load()
+	if st == nil {
+		return listed(q), nil
+	}
+	g, err := st.cache.Latest(ctx)
+	if errors.Is(err, samplecache.ErrEmpty) {
+		return listed(q), nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
+	return view{p.documents(q), func() { _ = g.Close() }}, nil // it was only read
+}
+
+// pages are the documents of a generation.
+type pages struct {
+	s  *Server
+	st *store
+	g  *samplecache.Generation
+	*sums
+
+	row  int // of sample
+	td   *tdict.TensorDict
+	leaf int // of file
+	file *file
+}
+
+// A file is what torch.save would write.
+type file struct {
+	head, tail []byte
+	x          *tensor.Tensor // uint8 [N]
+}
+
+// A page is a chunk of the file of a leaf of a sample.
+type page struct{ row, leaf, chunk int }
+
+// documents yields the documents of rows that a query may find.
+func (p *pages) documents(q *query) iter.Seq[document] {
+	return func(yield func(document) bool) {
+		for row := range p.rows(q) {
+			of := p.pagesOf(row)
+			if q.descending {
+				slices.Reverse(of)
+			}
+			for _, at := range of {
+				if !yield(p.document(at)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rows yields the rows that a query may find, in its order.
+func (p *pages) rows(q *query) iter.Seq[int] {
+	n := p.g.Len()
+	ids, known := q.filter.ids()
+	if known {
+		ids = slices.DeleteFunc(ids, func(id int) bool { return id < 0 || id >= n })
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		n = len(ids)
+	}
+	return func(yield func(int) bool) {
+		for i := range n {
+			if q.descending {
+				i = n - 1 - i
+			}
+			if known {
+				i = ids[i]
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// pagesOf returns the pages of a row.
+func (p *pages) pagesOf(row int) (all []page) {
+	for leaf, l := range p.st.leaves {
+		for chunk := range l.chunks {
+			all = append(all, page{row, leaf, chunk})
+		}
+	}
+	return all
+}
+
+// document returns the document of a page.
+func (p *pages) document(at page) document {
+	l := p.st.leaves[at.leaf]
+	d := bson.D{{"_id", p.id(at)}, {"id", at.row}, {"chunk_id", at.chunk}, {"kind", string(l.key)}}
+	if at.leaf == len(p.st.leaves)-1 && at.chunk == l.chunks-1 {
+		d = append(d, bson.E{"telomere", true})
+	}
+	return document{d, func(r *rope) error { return p.lend(r, at) }}
+}
+
+// id returns the _id of a page. They rise from page to page, and from generation to generation.
+func (p *pages) id(at page) (id bson.ID) {
+	binary.BigEndian.PutUint32(id[:], uint32(p.g.ID()))
+	binary.BigEndian.PutUint32(id[4:], uint32(at.row))
+	binary.BigEndian.PutUint16(id[8:], uint16(at.leaf))
+	binary.BigEndian.PutUint16(id[10:], uint16(at.chunk))
+	return id
+}
+
+// lend adds the bytes of a page as the field chunk.
+func (p *pages) lend(r *rope, at page) error {
+	f, err := p.open(at)
+	if err != nil {
+		return err
+	}
+	size := p.s.opt.ChunkBytes
+	from := at.chunk * size
+	to := min(from+size, p.st.leaves[at.leaf].layout.Size())
+	field := le.AppendUint32(bson.AppendName(nil, bson.Binary, "chunk"), uint32(to-from))
+	r.add(append(field, 0))
+	f.lend(r, from, to)
+	return nil
+}
+
+// lend adds some bytes of a file.
+func (f *file) lend(r *rope, from, to int) {
+	n := f.x.Size()
+	clamp := func(i, start, size int) int { return min(max(i-start, 0), size) }
+	r.add(f.head[clamp(from, 0, len(f.head)):clamp(to, 0, len(f.head))])
+	r.lend(f.x, clamp(from, len(f.head), n), clamp(to, len(f.head), n))
+	r.add(f.tail[clamp(from, len(f.head)+n, len(f.tail)):clamp(to, len(f.head)+n, len(f.tail))])
+}
+
+// open returns the file of a page, which is mostly that of the page before.
+func (p *pages) open(at page) (*file, error) {
+	if p.file != nil && p.row == at.row && p.leaf == at.leaf {
+		return p.file, nil
+	}
+	if p.td == nil || p.row != at.row {
+		td, err := p.sample(at.row)
+		if err != nil {
+			return nil, err
+		}
+		p.td, p.row = td, at.row
+	}
+	x, err := p.td.Tensor(p.st.leaves[at.leaf].key)
+	if err == nil {
+		x, err = x.Reshape(x.Size())
+	}
+	if err == nil {
+		x, err = x.Reinterpret(tensor.Uint8)
+	}
+	var sum uint32
+	if err == nil {
+		sum, err = p.sum(at.row*len(p.st.leaves)+at.leaf, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := p.st.leaves[at.leaf].layout
+	p.file, p.leaf = &file{l.Head(), l.Tail(sum), x}, at.leaf
+	return p.file, nil
+}
+
+// sample returns a row, in the engine's memory if that is possible.
+func (p *pages) sample(row int) (*tdict.TensorDict, error) {
+	td, err := p.g.Slice(row, row+1)
+	if errors.Is(err, errors.ErrUnsupported) {
+		td, err = p.g.Fetch(p.s.life, []int{row}, nil)
+	}
+	return td, err
+}
+
+// sums are the CRC-32 of the tensors of a generation, as far as they were computed.
+type sums struct {
+	generation uint64
+	known      []atomic.Uint64 // row after row; 1<<32 and the sum
+}
+
+// maxSums is how many sums are kept.
+const maxSums = 1 << 20
+
+// sumsOf returns the sums of a generation. Those of the newest that was read are kept.
+func (st *store) sumsOf(g *samplecache.Generation) *sums {
+	s := st.sums.Load()
+	if s != nil && s.generation == g.ID() {
+		return s
+	}
+	newest := s == nil || s.generation < g.ID()
+	s = &sums{generation: g.ID()}
+	if n := g.Len() * len(st.leaves); newest && n <= maxSums {
+		s.known = make([]atomic.Uint64, n)
+		st.sums.Store(s)
+	}
+	return s
+}
+
+// sum returns the sum of the i-th tensor, which is x.
+func (s *sums) sum(i int, x *tensor.Tensor) (sum uint32, err error) {
+	if s.known != nil {
+		if known := s.known[i].Load(); known != 0 {
+			return uint32(known), nil
+		}
+	}
+	err = tensor.Read(x, func(b []uint8) { sum = crc32.ChecksumIEEE(b) })
+	if err == nil && s.known != nil {
+		s.known[i].Store(1<<32 | uint64(sum))
+	}
+	return sum, err
+}

@@ -1,0 +1,89 @@
+package mongowire
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A rope is a document, or a part of one, that is not in one piece: it lends the elements of
+// tensors. The zero rope is empty.
+type rope struct {
+	pieces []piece
+	size   int
+}
+
+// A piece is bytes, or some bytes of the elements of a tensor.
+type piece struct {
+	bytes    []byte
+	x        *tensor.Tensor // of uint8, contiguous; or nil
+	from, to int
+}
+
+func (r *rope) add(b []byte) {
+	r.pieces, r.size = append(r.pieces, piece{bytes: b}), r.size+len(b)
+}
+
+func (r *rope) lend(x *tensor.Tensor, from, to int) {
+	if from < to {
+		r.pieces, r.size = append(r.pieces, piece{x: x, from: from, to: to}), r.size+to-from
+	}
+}
+
+func (r *rope) join(other rope) {
+	r.pieces, r.size = append(r.pieces, other.pieces...), r.size+other.size
+}
+
+// whole returns the rope of a document.
+func whole(d bson.D) (r rope) {
+	r.add(bson.Append(nil, d))
+	return r
+}
+
+// enclosed returns r as a document, or an array: with its length before and a zero byte after it.
+func enclosed(r rope) (doc rope) {
+	doc.add(le.AppendUint32(nil, uint32(r.size+5)))
+	doc.join(r)
+	doc.add([]byte{0})
+	return doc
+}
+
+// named returns a document, or an array, as a field.
+func named(kind byte, name string, doc rope) (field rope) {
+	field.add(bson.AppendName(nil, kind, name))
+	field.join(doc)
+	return field
+}
+
+// array returns an array of documents.
+func array(docs []rope) rope {
+	var r rope
+	for i, doc := range docs {
+		r.join(named(bson.Object, strconv.Itoa(i), doc))
+	}
+	return enclosed(r)
+}
+
+// writeTo writes the rope. Elements go from where they are to w.
+func (r rope) writeTo(w io.Writer) error {
+	for _, p := range r.pieces {
+		if err := p.writeTo(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p piece) writeTo(w io.Writer) (err error) {
+	if p.x == nil {
+		_, err = w.Write(p.bytes)
+		return err
+	}
+	lent := tensor.Read(p.x, func(b []uint8) { _, err = w.Write(b[p.from:p.to]) })
+	if err == nil {
+		err = lent
+	}
+	return err
+}

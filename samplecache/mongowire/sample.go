@@ -1,0 +1,135 @@
+package mongowire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/go-tensordict/tensordict/interop/torchzip"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A store is the cache of a server with what follows from its schema.
+type store struct {
+	cache    *samplecache.Cache
+	producer *samplecache.Producer
+	leaves   []leaf
+	need     int64 // bytes that the documents of a sample may take
+	sums     atomic.Pointer[sums]
+}
+
+// A leaf is a leaf of the schema, and the file of each of its tensors.
+type leaf struct {
+	key    nestedkey.Key
+	layout *torchzip.Layout
+	chunks int
+}
+
+// allowance is how many bytes the file of a tensor may have besides its elements.
+const allowance = 64 << 10
+
+func newStore(c *samplecache.Cache, opt Options) (*store, error) {
+	st := &store{cache: c}
+	for key, x := range c.Schema().Tensors() {
+		l, err := torchzip.NewLayout(x.DType(), x.Shape()...)
+		if err != nil {
+			return nil, fmt.Errorf("mongowire: %q: %w", key, err)
+		}
+		st.leaves = append(st.leaves, leaf{key, l, (l.Size() + opt.ChunkBytes - 1) / opt.ChunkBytes})
+		st.need += int64(x.ByteSize()) + allowance
+	}
+	if st.need > opt.Inflight/2 {
+		return nil, wrong("got Inflight %d, want at least %d, twice what a sample takes", opt.Inflight, 2*st.need)
+	}
+	var err error
+	st.producer, err = c.Producer("")
+	return st, err
+}
+
+// commit puts a sample whose documents have all come. It makes the cache, if there is none.
+func (s *Server) commit(ctx context.Context, t *ticket) error {
+	files, err := t.sample.open()
+	if err != nil {
+		return notValid.saying("sample %d: %v", t.number, err)
+	}
+	if s.store.Load() == nil {
+		if err := s.makeCache(ctx, t.sample.kinds, files); err != nil {
+			return fmt.Errorf("sample %d: make the cache: %w", t.number, err)
+		}
+	}
+	st := s.store.Load()
+	if err := st.check(files); err != nil {
+		return notValid.saying("sample %d: %v", t.number, err)
+	}
+	if t.slot == nil {
+		if t.slot, err = st.producer.Reserve(ctx); err != nil {
+			return err
+		}
+	}
+	for key, dst := range t.slot.Sample().Tensors() {
+		if err := files[string(key)].ReadInto(dst); err != nil {
+			return notValid.saying("sample %d: %q: %v", t.number, key, err)
+		}
+	}
+	return t.slot.Commit(ctx)
+}
+
+// open opens the files of a sample.
+func (g *gather) open() (map[string]*torchzip.File, error) {
+	files := map[string]*torchzip.File{}
+	for kind, c := range g.files {
+		f, err := torchzip.Open(c, c.size())
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", kind, err)
+		}
+		files[kind] = f
+	}
+	return files, nil
+}
+
+// makeCache makes the cache of samples like the first one.
+func (s *Server) makeCache(ctx context.Context, kinds []string, files map[string]*torchzip.File) error {
+	schema := tdict.New()
+	for _, kind := range kinds {
+		if err := schema.Set(nestedkey.Key(kind), files[kind].Meta()); err != nil {
+			return notValid.saying("%v", err)
+		}
+	}
+	c, err := s.opt.Create(ctx, schema)
+	switch {
+	case err != nil:
+		return err
+	case c.Config().Samples != s.opt.Samples:
+		err = wrong("got Samples %d, but the cache has %d", s.opt.Samples, c.Config().Samples)
+	default:
+		err = s.serveCache(c)
+	}
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
+	return nil
+}
+
+// check returns samplecache.ErrSchema for files that are not a sample.
+func (st *store) check(files map[string]*torchzip.File) error {
+	schema := st.cache.Schema()
+	for key, want := range schema.Tensors() {
+		f := files[string(key)]
+		if f == nil {
+			return fmt.Errorf("%w: got no documents of kind %q", samplecache.ErrSchema, key)
+		}
+		if got := f.Meta(); got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) {
+			return fmt.Errorf("%w: %q: got %v %v, want %v %v", samplecache.ErrSchema, key, got.DType(), got.Shape(), want.DType(), want.Shape())
+		}
+	}
+	for kind := range files {
+		if !schema.Has(nestedkey.Key(kind)) {
+			return fmt.Errorf("%w: got kind %q, which the cache does not have", samplecache.ErrSchema, kind)
+		}
+	}
+	return nil
+}

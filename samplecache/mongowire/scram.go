@@ -1,0 +1,123 @@
+package mongowire
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+)
+
+// mechanism is the only way to log in, RFC 7677.
+const mechanism = "SCRAM-SHA-256"
+
+const rounds = 15_000 // of PBKDF2, as MongoDB has it
+
+// A secret is what a server keeps of a user and a password.
+type secret struct {
+	user           string
+	salt           []byte
+	stored, server []byte // keys
+}
+
+// newSecret returns nil if there is no user.
+func newSecret(user, password string) *secret {
+	if user == "" {
+		return nil
+	}
+	k := &secret{user: user, salt: []byte(rand.Text())}
+	salted, err := pbkdf2.Key(sha256.New, password, k.salt, rounds, sha256.Size)
+	if err != nil {
+		panic(fmt.Sprintf("mongowire: impossible: %v", err)) // lengths are right
+	}
+	stored := sha256.Sum256(keyed(salted, "Client Key"))
+	k.stored, k.server = stored[:], keyed(salted, "Server Key")
+	return k
+}
+
+func keyed(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+// A login is the state of a conversation.
+type login struct {
+	done  bool   // the client is logged in
+	known bool   // the user is right
+	nonce string // "" unless a conversation has begun
+	texts string // the first two messages
+}
+
+// sasl answers saslStart and saslContinue.
+func (s *Server) sasl(_ context.Context, r *request) (rope, error) {
+	l := &r.conn.login
+	name, _ := r.body.First()
+	step := l.finish
+	if name == "saslStart" {
+		step = l.start
+	}
+	answer, err := step(s.secret, r.body)
+	if err != nil {
+		l.nonce = ""
+		return rope{}, err
+	}
+	return success(answer...)
+}
+
+// start answers the first message of a client: its user and nonce.
+func (l *login) start(k *secret, doc bson.Doc) (bson.D, error) {
+	payload, _ := doc.Get("payload").Bytes()
+	got, _ := doc.Get("mechanism").Text()
+	first, bare := strings.CutPrefix(string(payload), "n,,")
+	user, nonce, cut := strings.Cut(strings.TrimPrefix(first, "n="), ",r=")
+	switch {
+	case k == nil:
+		return nil, wrongLogin.saying("the server has no password: take user and password out of the URI")
+	case got != mechanism:
+		return nil, wrongLogin.saying("got mechanism %q, want %s", got, mechanism)
+	case !bare || !cut || len(nonce) < 8 || len(payload) > 1024 || strings.Contains(nonce, ","):
+		return nil, wrongLogin.saying("the first message of the login is not one of %s", mechanism)
+	}
+	user = strings.NewReplacer("=2C", ",", "=3D", "=").Replace(user)
+	l.known = subtle.ConstantTimeCompare([]byte(user), []byte(k.user)) == 1
+	l.nonce = nonce + rand.Text()
+	answer := fmt.Sprintf("r=%s,s=%s,i=%d", l.nonce, base64.StdEncoding.EncodeToString(k.salt), rounds)
+	l.texts = first + "," + answer
+	return bson.D{{"conversationId", 1}, {"done", false}, {"payload", []byte(answer)}}, nil
+}
+
+// finish answers the second message of a client: its proof that it knows the password.
+func (l *login) finish(k *secret, doc bson.Doc) (bson.D, error) {
+	payload, _ := doc.Get("payload").Bytes()
+	if l.done && len(payload) == 0 { // a third message, of drivers that do not skip it
+		return bson.D{{"conversationId", 1}, {"done", true}, {"payload", []byte{}}}, nil
+	}
+	without, proof, _ := strings.Cut(string(payload), ",p=")
+	given, err := base64.StdEncoding.DecodeString(proof)
+	if k == nil || l.nonce == "" || err != nil || len(given) != sha256.Size || without != "c=biws,r="+l.nonce {
+		return nil, wrongLogin.saying("the second message of the login is not one of %s", mechanism)
+	}
+	texts := l.texts + "," + without
+	subtle.XORBytes(given, given, keyed(k.stored, texts)) // the key of the client
+	stored := sha256.Sum256(given)
+	if subtle.ConstantTimeCompare(stored[:], k.stored)&b2i(l.known) != 1 {
+		return nil, wrongLogin.saying("wrong user or password")
+	}
+	l.done, l.nonce = true, ""
+	answer := "v=" + base64.StdEncoding.EncodeToString(keyed(k.server, texts))
+	return bson.D{{"conversationId", 1}, {"done", true}, {"payload", []byte(answer)}}, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

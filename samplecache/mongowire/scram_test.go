@@ -1,0 +1,117 @@
+package mongowire_test
+
+import (
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+)
+
+const nonce = "n,,n=lab,r=0123456789"
+
+func payload(doc bson.Doc) string {
+	b, _ := doc.Get("payload").Bytes()
+	return string(b)
+}
+
+func mac(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+// proof returns the second message of a login, and the signature that the server has to give.
+func proof(t *testing.T, password, first, answer string) (second, signature string) {
+	parts := strings.Split(answer, ",")
+	require.Len(t, parts, 3, answer)
+	salt, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(parts[1], "s="))
+	require.NoError(t, err)
+	rounds, err := strconv.Atoi(strings.TrimPrefix(parts[2], "i="))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, rounds, 4096, "RFC 7677")
+	salted, err := pbkdf2.Key(sha256.New, password, salt, rounds, 32)
+	require.NoError(t, err)
+	key := mac(salted, "Client Key")
+	stored := sha256.Sum256(key)
+	without := "c=biws," + parts[0]
+	texts := strings.TrimPrefix(first, "n,,") + "," + answer + "," + without
+	subtle.XORBytes(key, key, mac(stored[:], texts))
+	return without + ",p=" + base64.StdEncoding.EncodeToString(key), "v=" + base64.StdEncoding.EncodeToString(mac(mac(salted, "Server Key"), texts))
+}
+
+// login logs in, and returns the text of the error.
+func (c *client) login(t *testing.T, first, password string) string {
+	reply := c.do(bson.D{{"saslStart", 1}, {"mechanism", "SCRAM-SHA-256"}, {"payload", []byte(first)}, {"options", bson.D{{"skipEmptyExchange", true}}}}, "")
+	if text := firstError(reply); text != "" {
+		return text
+	}
+	second, want := proof(t, password, first, payload(reply))
+	reply = c.do(bson.D{{"saslContinue", 1}, {"conversationId", 1}, {"payload", []byte(second)}}, "")
+	if text := firstError(reply); text != "" {
+		return text
+	}
+	require.Equal(t, want, payload(reply), "the server knows the password, too")
+	return ""
+}
+
+// TestLogin logs in with what is right and what is wrong.
+func TestLogin(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
+	c := dial(t, addr)
+	require.Contains(t, firstError(c.do(bson.D{{"find", "read.bin"}}, "")), "needs a login")
+	require.Contains(t, firstError(c.do(bson.D{{"dropDatabase", 1}}, "")), "needs a login")
+	require.Empty(t, firstError(c.do(bson.D{{"ping", 1}}, "")))
+	for _, tt := range []struct{ first, password, says string }{
+		{nonce, "pen", "wrong user or password"},
+		{"n,,n=other,r=0123456789", "pencil", "wrong user or password"},
+		{"y,,n=lab,r=0123456789", "pencil", "the first message"},
+		{"n,,n=lab,r=01", "pencil", "the first message"},
+		{"n,,n=lab", "pencil", "the first message"},
+		{"", "pencil", "the first message"},
+	} {
+		require.Contains(t, c.login(t, tt.first, tt.password), tt.says)
+		require.Contains(t, firstError(c.do(bson.D{{"find", "read.bin"}}, "")), "needs a login")
+	}
+	require.Contains(t, firstError(c.do(bson.D{{"saslStart", 1}, {"mechanism", "SCRAM-SHA-1"}, {"payload", []byte(nonce)}}, "")), "want SCRAM-SHA-256")
+	for _, second := range []string{"", "c=biws", "c=biws,r=,p=", "c=biws,r=0123456789,p=" + strings.Repeat("A", 43) + "="} {
+		require.Contains(t, firstError(c.do(bson.D{{"saslContinue", 1}, {"payload", []byte(second)}}, "")), "the second message")
+	}
+	require.Empty(t, c.login(t, nonce, "pencil"))
+	require.Empty(t, firstError(c.do(bson.D{{"saslContinue", 1}, {"payload", []byte{}}}, "")), "a third message of drivers that send one")
+	c.put(1, 4)
+	require.Contains(t, firstError(dial(t, addr).do(bson.D{{"find", "read.bin"}}, "")), "needs a login", "another connection")
+}
+
+// TestSpeculativeLogin logs in with hello, as drivers do.
+func TestSpeculativeLogin(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
+	c := dial(t, addr)
+	reply := c.do(bson.D{{"hello", 1}, {"saslSupportedMechs", "admin.lab"},
+		{"speculativeAuthenticate", bson.D{{"saslStart", 1}, {"mechanism", "SCRAM-SHA-256"}, {"payload", []byte(nonce)}}}}, "")
+	require.Contains(t, show(reply), `saslSupportedMechs: {0: "SCRAM-SHA-256"}`)
+	answer, ok := reply.Get("speculativeAuthenticate").Doc()
+	require.True(t, ok)
+	second, _ := proof(t, "pencil", nonce, payload(answer))
+	require.Empty(t, firstError(c.do(bson.D{{"saslContinue", 1}, {"conversationId", 1}, {"payload", []byte(second)}}, "")))
+	c.put(1, 4)
+}
+
+// TestLongMessageBeforeLogin is refused before it is read.
+func TestLongMessageBeforeLogin(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
+	c := dial(t, addr)
+	b := request(bson.D{{"ping", 1}, {"x", make([]byte, 20<<10)}}, "")
+	_, err := c.Write(b[:16])
+	require.NoError(t, err)
+	_, err = c.receive()
+	require.Error(t, err)
+}

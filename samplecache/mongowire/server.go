@@ -1,0 +1,177 @@
+package mongowire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+// ErrServerClosed says that a server was shut down or closed.
+var ErrServerClosed = errors.New("mongowire: server closed")
+
+// A Server serves a cache to clients of MongoDB. Safe for concurrent use.
+type Server struct {
+	opt    Options
+	secret *secret // or nil
+	made   bool    // the cache, by Options.Create
+
+	store    atomic.Pointer[store] // nil until there is a cache
+	messages budget
+	tickets  tickets
+	cursors  cursors
+	status   status
+
+	life    context.Context // ends with Close
+	end     context.CancelCauseFunc
+	drawing context.Context // ends with Shutdown, too
+	stop    context.CancelCauseFunc
+
+	mu        sync.Mutex
+	listeners map[net.Listener]bool
+	conns     map[*conn]bool
+	lastConn  int64
+	active    atomic.Int64 // commands that are being answered
+	running   sync.WaitGroup
+}
+
+// New returns a server of a cache, which stays the caller's: close it after the server. If c is nil
+// there is no cache yet, and opt.Create makes it.
+//
+// New returns samplecache.ErrConfig for options that cannot be used, also if Inflight has no room
+// for a sample, and samplecache.ErrClosed for a cache that is closed.
+func New(c *samplecache.Cache, opt Options) (*Server, error) {
+	opt, err := opt.filled(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		opt: opt, made: c == nil, secret: newSecret(opt.User, opt.Password),
+		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{}, messages: budget{most: opt.Inflight / 2},
+	}
+	s.tickets.start(opt)
+	s.cursors.open = map[int64]*cursor{}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	s.drawing, s.stop = context.WithCancelCause(s.life)
+	if c != nil {
+		err = s.serveCache(c)
+	}
+	return s, err
+}
+
+// serveCache has the server serve a cache from now on.
+func (s *Server) serveCache(c *samplecache.Cache) error {
+	st, err := newStore(c, s.opt)
+	if err != nil {
+		return err
+	}
+	if stats, err := c.Stats(); err == nil {
+		s.status.note(stats)
+	}
+	s.store.Store(st)
+	s.running.Go(func() { s.watch(c) })
+	return nil
+}
+
+// Serve accepts connections from l until the server is shut down or closed; then it returns
+// [ErrServerClosed], and otherwise errors of l. It closes l.
+func (s *Server) Serve(l net.Listener) error {
+	defer l.Close()
+	if !s.listen(l) {
+		return ErrServerClosed
+	}
+	for {
+		nc, err := l.Accept()
+		switch {
+		case s.life.Err() != nil:
+			return ErrServerClosed
+		case err != nil && retryable(err):
+			time.Sleep(50 * time.Millisecond)
+			continue
+		case err != nil:
+			return fmt.Errorf("mongowire: %w", err)
+		}
+		s.accept(nc)
+	}
+}
+
+// retryable reports whether an error of Accept is the want of something that may come back.
+func retryable(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
+}
+
+// listen reports whether the server is not closed, and keeps l to close it.
+func (s *Server) listen(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life.Err() != nil {
+		return false
+	}
+	s.listeners[l] = true
+	return true
+}
+
+const maxConns = 4096
+
+// accept serves a connection.
+func (s *Server) accept(nc net.Conn) {
+	if tcp, ok := nc.(*net.TCPConn); ok { // notices a client that is gone without a word
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life.Err() != nil || len(s.conns) >= maxConns {
+		_ = nc.Close()
+		return
+	}
+	s.lastConn++
+	c := newConn(s, nc, s.lastConn)
+	s.conns[c] = true
+	s.running.Go(c.serve)
+}
+
+// Shutdown gives out no more tickets, waits until the samples of those that are out have been
+// committed or given up, or ctx ends, and closes the server. It returns the error of ctx.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stop(ErrServerClosed)
+	var err error
+	select {
+	case <-s.tickets.drain():
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// Close closes all listeners and connections. Samples that are not complete are given up. It waits
+// for commands that are being answered. Close returns [ErrServerClosed] if it was called before.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.life.Err() != nil {
+		s.mu.Unlock()
+		return ErrServerClosed
+	}
+	s.end(ErrServerClosed)
+	for l := range s.listeners {
+		_ = l.Close() // Serve closes it, too
+	}
+	for c := range s.conns {
+		_ = c.Conn.Close()
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+	s.cursors.endAll(func(*cursor) bool { return true })
+	if st := s.store.Load(); st != nil && s.made {
+		return st.cache.Close()
+	}
+	return nil
+}
+
+// report gives an error that no client gets to the caller.
+func (s *Server) report(err error) { s.opt.OnError(fmt.Errorf("mongowire: %w", err)) }

@@ -1,0 +1,113 @@
+package mongowire
+
+import (
+	"time"
+)
+
+// A Snapshot is the state of a server, with the names and units that wirehead's logger has.
+type Snapshot struct {
+	SamplesStarted   int     `json:"samples_started"`
+	SamplesCompleted int     `json:"samples_completed"`
+	InFlight         int     `json:"in_flight"` // tickets that are out
+	SwapCap          int     `json:"swap_cap"`
+	FillPct          float64 `json:"fill_pct"`
+
+	IsSwapping       bool     `json:"is_swapping"`        // never: publishing is one step
+	SwapLockDuration *float64 `json:"swap_lock_duration"` // nil
+
+	SwapCount         int      `json:"swap_count"`           // that the server saw
+	SwapTimestamp     *float64 `json:"swap_timestamp"`       // of the last one, seconds since 1970; nil if there was none
+	SwapDuration      *float64 `json:"swap_duration"`        // seconds between the last two
+	TimeSinceLastSwap *float64 `json:"time_since_last_swap"` // seconds
+	AvgSwapDuration   *float64 `json:"avg_swap_duration"`    // seconds
+
+	SamplesPerS float64 `json:"samples_per_s"` // since the snapshot before
+	SwapsPerS   float64 `json:"swaps_per_s"`
+	WriteMBPerS float64 `json:"write_mb_per_s"`
+
+	WriteDocs   int     `json:"write_docs"`
+	WriteSizeMB float64 `json:"write_size_mb"`
+	ReadDocs    int     `json:"read_docs"`
+	ReadSizeMB  float64 `json:"read_size_mb"`
+
+	ActiveOps int `json:"mongo_active_ops"` // commands that are being answered
+
+	DBName       string  `json:"db_name"`
+	PollInterval float64 `json:"poll_interval"` // seconds since the snapshot before
+	Timestamp    float64 `json:"timestamp"`     // seconds since 1970
+	RecentSwaps  []Swap  `json:"recent_swaps"`  // the last 10
+
+	put int64 // samples committed, ever
+}
+
+// A Swap is a publication, as wirehead's logger has it.
+type Swap struct {
+	SwapTimestamp     float64  `json:"swap_timestamp"`
+	PrevSwapTimestamp *float64 `json:"prev_swap_timestamp"`
+	SwapDuration      *float64 `json:"swap_duration"`
+	SwapCount         int      `json:"swap_count"`
+	DBName            string   `json:"db_name"`
+}
+
+// Snapshot returns the state of the server. Rates are those since the snapshot before, which may be
+// the zero Snapshot: then they are 0. It returns errors of the cache.
+func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
+	now := Snapshot{
+		SwapCap: s.opt.Samples, InFlight: s.tickets.count(), ActiveOps: int(s.active.Load()),
+		DBName: s.opt.Database, Timestamp: seconds(time.Now()), RecentSwaps: []Swap{},
+	}
+	mb := 0.0 // of a sample
+	if st := s.store.Load(); st != nil {
+		stats, err := st.cache.Stats()
+		if err != nil {
+			return now, err
+		}
+		s.status.note(stats)
+		docs, bytes := st.documents()
+		mb = float64(bytes) / mib
+		now.SamplesCompleted, now.put = stats.Committed, int64(stats.Latest)*int64(stats.Samples)+int64(stats.Committed)
+		now.WriteDocs, now.WriteSizeMB = docs*stats.Committed, mb*float64(stats.Committed)
+		if stats.Latest > 0 {
+			now.ReadDocs, now.ReadSizeMB = docs*stats.Samples, mb*float64(stats.Samples)
+		}
+	}
+	now.SamplesStarted = now.SamplesCompleted + now.InFlight
+	now.FillPct = 100 * float64(now.SamplesCompleted) / float64(now.SwapCap)
+	now.addSwaps(s.status.list())
+	now.addRates(before, mb)
+	return now, nil
+}
+
+// addSwaps adds what follows from the publications.
+func (s *Snapshot) addSwaps(swaps []swap) {
+	s.SwapCount = len(swaps)
+	for i, sw := range swaps {
+		this := Swap{SwapTimestamp: seconds(sw.at), SwapCount: i + 1, DBName: s.DBName}
+		if i > 0 {
+			last := s.RecentSwaps[len(s.RecentSwaps)-1].SwapTimestamp
+			this.PrevSwapTimestamp, this.SwapDuration = &last, new(this.SwapTimestamp-last)
+		}
+		s.RecentSwaps = append(s.RecentSwaps, this)
+	}
+	if len(swaps) == 0 {
+		return
+	}
+	first, last := s.RecentSwaps[0], s.RecentSwaps[len(swaps)-1]
+	s.SwapTimestamp, s.SwapDuration = &last.SwapTimestamp, last.SwapDuration
+	s.TimeSinceLastSwap = new(s.Timestamp - last.SwapTimestamp)
+	if n := len(swaps) - 1; n > 0 {
+		s.AvgSwapDuration = new((last.SwapTimestamp - first.SwapTimestamp) / float64(n))
+	}
+	s.RecentSwaps = s.RecentSwaps[max(0, len(swaps)-10):]
+}
+
+// addRates adds what has changed per second.
+func (s *Snapshot) addRates(before Snapshot, mb float64) {
+	if before.Timestamp == 0 || s.Timestamp <= before.Timestamp {
+		return
+	}
+	s.PollInterval = s.Timestamp - before.Timestamp
+	s.SamplesPerS = float64(s.put-before.put) / s.PollInterval
+	s.SwapsPerS = float64(s.SwapCount-before.SwapCount) / s.PollInterval
+	s.WriteMBPerS = s.SamplesPerS * mb
+}

@@ -1,0 +1,101 @@
+package mongowire
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+// maxSwaps is how many publications are remembered.
+const maxSwaps = 1000
+
+// status is the publications that the server saw. Those before its start are one. Safe for
+// concurrent use.
+type status struct {
+	mu    sync.Mutex
+	swaps []swap
+}
+
+// A swap is a publication.
+type swap struct {
+	generation uint64
+	at         time.Time
+}
+
+// note notes the generation published last.
+func (st *status) note(stats samplecache.Stats) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s := swap{stats.Latest, stats.LastSwap}
+	if n := len(st.swaps); n > 0 {
+		last := st.swaps[n-1]
+		if s.generation <= last.generation {
+			return
+		}
+		if s.at.Before(last.at) {
+			s.at = last.at // the clock was set back
+		}
+	}
+	if s.generation == 0 {
+		return
+	}
+	if st.swaps = append(st.swaps, s); len(st.swaps) > maxSwaps {
+		st.swaps = slices.Delete(st.swaps, 0, 1)
+	}
+}
+
+// all returns the documents of the collection status.
+func (st *status) all() (docs []bson.D) {
+	for _, s := range st.list() {
+		docs = append(docs, bson.D{{"_id", s.id()}, {"swapped", true}, {"swap_timestamp", seconds(s.at)}})
+	}
+	return docs
+}
+
+// list returns the publications, oldest first.
+func (st *status) list() []swap {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.swaps)
+}
+
+// id returns the _id of a publication, which rises with time.
+func (s swap) id() (id bson.ID) {
+	binary.BigEndian.PutUint32(id[:], uint32(s.at.Unix()))
+	binary.BigEndian.PutUint64(id[4:], s.generation)
+	return id
+}
+
+// seconds returns a time as Python has it.
+func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// refresh notes a publication that the watch has not seen yet.
+func (s *Server) refresh() error {
+	_, _, err := s.counters()
+	return err
+}
+
+// watch notes publications until the server is closed.
+func (s *Server) watch(c *samplecache.Cache) {
+	for seen := uint64(0); ; {
+		g, err := c.Wait(s.life, seen)
+		if err == nil {
+			seen = g.ID()
+			err = g.Close()
+		}
+		if err == nil {
+			err = s.refresh()
+		}
+		if err == nil {
+			continue
+		}
+		if s.life.Err() == nil {
+			s.report(err)
+		}
+		return
+	}
+}

@@ -1,0 +1,276 @@
+package mongowire
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+// tickets are the numbers that are out. Safe for concurrent use.
+type tickets struct {
+	room  budget // for the documents of samples
+	lease time.Duration
+
+	mu       sync.Mutex
+	out      map[int]*ticket
+	owners   map[string]*owner // of tickets that are out
+	draining chan struct{}     // closed when none are out any more; nil before Shutdown
+}
+
+// A ticket is the right to put a sample.
+type ticket struct {
+	number int
+	owner  string
+	room   int64             // bytes for its documents
+	slot   *samplecache.Slot // nil if there is no cache yet
+	sample gather
+	timer  *time.Timer // ends the lease
+	used   bool        // by an insert that is being answered
+	dead   bool        // to be given back then
+}
+
+// An owner is a session of a driver, or a connection without one.
+type owner struct {
+	tickets int
+	conns   map[*conn]bool
+}
+
+func (ts *tickets) start(opt Options) {
+	ts.room.most, ts.lease = opt.Inflight/2, opt.Lease
+	ts.out, ts.owners = map[int]*ticket{}, map[string]*owner{}
+}
+
+// draw waits for room and gives out a ticket. The wait ends with ctx, or when the client has gone.
+func (s *Server) draw(ctx context.Context, c *conn, by string) (number int, err error) {
+	ctx, stop := c.watch(ctx)
+	defer stop()
+	t := &ticket{owner: by}
+	if t.room, err = s.tickets.room.take(ctx, s.need()); err != nil {
+		return 0, err
+	}
+	if surplus := t.room - s.need(); surplus > 0 { // there is a cache since then
+		s.tickets.room.give(surplus)
+		t.room -= surplus
+	}
+	if st := s.store.Load(); st != nil {
+		t.slot, err = st.producer.Reserve(ctx)
+	}
+	if err == nil {
+		err = s.tickets.add(t, c)
+	}
+	if err != nil {
+		s.tickets.release(t)
+	}
+	return t.number, err
+}
+
+// need returns how many bytes the documents of a sample may have: all that there are if nobody
+// knows yet what a sample is like.
+func (s *Server) need() int64 {
+	if st := s.store.Load(); st != nil {
+		return st.need
+	}
+	return s.tickets.room.most
+}
+
+// add gives out a ticket, with the lowest number that is not out.
+func (ts *tickets) add(t *ticket, c *conn) error {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.draining != nil {
+		return ErrServerClosed
+	}
+	for ts.out[t.number] != nil {
+		t.number++
+	}
+	ts.out[t.number] = t
+	o := ts.owners[t.owner]
+	if o == nil {
+		o = &owner{conns: map[*conn]bool{}}
+		ts.owners[t.owner] = o
+	}
+	o.tickets++
+	o.conns[c] = true
+	t.timer = time.AfterFunc(ts.lease, func() { ts.expire(t) })
+	return nil
+}
+
+// seen notes that an owner has sent a command over a connection.
+func (ts *tickets) seen(c *conn, by string) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if o := ts.owners[by]; o != nil {
+		o.conns[c] = true
+	}
+}
+
+// left gives back the tickets of owners whose last connection has ended.
+func (ts *tickets) left(c *conn) {
+	ts.mu.Lock()
+	var gone []*ticket
+	for by, o := range ts.owners {
+		delete(o.conns, c)
+		for _, t := range ts.out {
+			if t.owner == by && len(o.conns) == 0 {
+				gone = append(gone, t)
+			}
+		}
+	}
+	ts.mu.Unlock()
+	for _, t := range gone {
+		ts.giveBack(t)
+	}
+}
+
+// expire gives a ticket back for which no document has come, unless its owner is sending one.
+func (ts *tickets) expire(t *ticket) {
+	ts.mu.Lock()
+	sends := t.used
+	if o := ts.owners[t.owner]; o != nil {
+		for c := range o.conns {
+			sends = sends || c.busy.Load()
+		}
+	}
+	if sends {
+		t.timer.Reset(ts.lease)
+	}
+	ts.mu.Unlock()
+	if !sends {
+		ts.giveBack(t)
+	}
+}
+
+// use returns the ticket with a number, for an insert of its owner; done must follow.
+func (ts *tickets) use(number int64, by string) (*ticket, error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t := ts.out[int(number)]
+	switch {
+	case t == nil || t.dead:
+		return nil, notValid.saying("ticket %d is not out: it was never drawn, or its lease of %v or its connection has ended", number, ts.lease)
+	case t.owner != by:
+		return nil, notValid.saying("ticket %d is another client's: a client uses one session, or one connection, from findAndModify to insert", number)
+	case t.used:
+		return nil, notValid.saying("ticket %d is used by another insert now", number)
+	}
+	t.used = true
+	return t, nil
+}
+
+// done ends the use of a ticket, and its life if it is over.
+func (ts *tickets) done(t *ticket, over bool) {
+	ts.mu.Lock()
+	t.used = false
+	over = over || t.dead
+	if !over {
+		t.timer.Reset(ts.lease)
+	}
+	ts.mu.Unlock()
+	if over {
+		ts.giveBack(t)
+	}
+}
+
+// giveBack takes a ticket back, at once or when its use ends.
+func (ts *tickets) giveBack(t *ticket) {
+	ts.mu.Lock()
+	t.dead = true
+	if t.used || ts.out[t.number] != t {
+		ts.mu.Unlock()
+		return
+	}
+	t.timer.Stop()
+	delete(ts.out, t.number)
+	o := ts.owners[t.owner]
+	if o.tickets--; o.tickets == 0 {
+		delete(ts.owners, t.owner)
+	}
+	ts.mu.Unlock()
+	ts.release(t)
+	ts.mu.Lock()
+	ts.drained()
+	ts.mu.Unlock()
+}
+
+// release gives back the room of a ticket.
+func (ts *tickets) release(t *ticket) {
+	if t.slot != nil {
+		_ = t.slot.Abort() // it may be committed
+	}
+	t.sample = gather{}
+	ts.room.give(t.room)
+}
+
+// count returns how many tickets are out.
+func (ts *tickets) count() int {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return len(ts.out)
+}
+
+// drain returns a channel that is closed when no tickets are out. None are given out any more.
+func (ts *tickets) drain() <-chan struct{} {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.draining == nil {
+		ts.draining = make(chan struct{})
+	}
+	ts.drained()
+	return ts.draining
+}
+
+// drained closes draining if no tickets are out. ts.mu is held.
+func (ts *tickets) drained() {
+	if ts.draining == nil || len(ts.out) > 0 {
+		return
+	}
+	select {
+	case <-ts.draining:
+	default:
+		close(ts.draining)
+	}
+}
+
+// findAndModify gives out tickets, and reads the counters. Nothing counts up: completed is the
+// number of samples that are committed.
+func (s *Server) findAndModify(ctx context.Context, r *request) (rope, error) {
+	query, _ := r.body.Get("query").Doc()
+	update, _ := r.body.Get("update").Doc()
+	id, _ := query.Get("_id").Text()
+	op, change := update.First()
+	by, _ := change.Doc()
+	field, amount := by.First()
+	n, whole := amount.Int()
+	switch {
+	case r.collection() != s.opt.Counter || id != "started" && id != "completed" || query.Len() != 1:
+		return rope{}, s.refusal(r, "only the counters started and completed are changed by it")
+	case op != "$inc" || update.Len() != 1 || field != "sequence_value" || by.Len() != 1 || !whole || n < 0 || n > 1:
+		return rope{}, s.refusal(r, "want an $inc of sequence_value by 0 or 1")
+	case r.body.Get("upsert").True():
+		return rope{}, s.refusal(r, "upsert is not supported")
+	case id == "started" && n == 1:
+		owner, after := r.owner(), r.body.Get("new").True()
+		r.forget() // the wait may be long
+		number, err := s.draw(ctx, r.conn, owner)
+		if after {
+			number++
+		}
+		return modified(id, number, err)
+	}
+	started, completed, err := s.counters()
+	if id == "started" {
+		completed = started
+	}
+	return modified(id, completed, err)
+}
+
+// modified returns the reply to a findAndModify of a counter.
+func modified(id string, value int, err error) (rope, error) {
+	if err != nil {
+		return rope{}, err
+	}
+	return success(bson.E{"lastErrorObject", bson.D{{"n", 1}, {"updatedExisting", true}}}, bson.E{"value", counter(id, value)})
+}

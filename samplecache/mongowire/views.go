@@ -1,0 +1,118 @@
+package mongowire
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/bson"
+)
+
+// bin follows the names of the collections that hold samples.
+const bin = ".bin"
+
+// A view yields the documents of a collection, as far as they can meet the filter of a query, in
+// its order. end, if not nil, must be called when nobody reads them any more.
+type view struct {
+	docs iter.Seq[document]
+	end  func()
+}
+
+// A document is one of a view.
+type document struct {
+	fields bson.D
+	chunk  func(r *rope) error // adds the field chunk, or nil
+}
+
+// view returns the view of a collection. One that does not exist is empty.
+func (s *Server) view(ctx context.Context, q *query) (view, error) {
+	switch q.collection {
+	case s.opt.Counter:
+		started, completed, err := s.counters()
+		return listed(q, counter("completed", completed), counter("started", started)), err
+	case "status":
+		err := s.refresh()
+		return listed(q, s.status.all()...), err
+	case s.opt.Read + bin:
+		return s.readView(ctx, q)
+	}
+	return listed(q), nil
+}
+
+// listed returns the view of documents that are sorted by _id.
+func listed(q *query, docs ...bson.D) view {
+	if q.descending {
+		slices.Reverse(docs)
+	}
+	return view{docs: func(yield func(document) bool) {
+		for _, d := range docs {
+			if !yield(document{fields: d}) {
+				return
+			}
+		}
+	}}
+}
+
+func counter(id string, value int) bson.D {
+	return bson.D{{"_id", id}, {"sequence_value", value}}
+}
+
+// counters returns what the counters have. There is always room for one more, so that no client
+// publishes.
+func (s *Server) counters() (started, completed int, err error) {
+	if st := s.store.Load(); st != nil {
+		stats, err := st.cache.Stats()
+		if err != nil {
+			return 0, 0, err
+		}
+		s.status.note(stats)
+		completed = stats.Committed
+	}
+	completed = min(completed, s.opt.Samples-1)
+	return completed + s.tickets.count(), completed, nil
+}
+
+// listCollections lists the collections that there are.
+func (s *Server) listCollections(_ context.Context, r *request) (rope, error) {
+	given, _ := r.body.Get("filter").Doc()
+	f, err := parseFilter(given)
+	if err != nil {
+		return rope{}, err
+	}
+	var found []rope
+	for _, name := range []string{s.opt.Counter, s.opt.Write + bin, s.opt.Read + bin, "status"} {
+		d := bson.D{{"name", name}, {"type", "collection"}}
+		if f.match(bson.Append(nil, d)) {
+			found = append(found, whole(d))
+		}
+	}
+	return cursorReply("firstBatch", s.opt.Database+".$cmd.listCollections", 0, found), nil
+}
+
+// collStats says how large a collection is.
+func (s *Server) collStats(_ context.Context, r *request) (rope, error) {
+	name := r.collection()
+	count, size := 0, int64(0)
+	if st := s.store.Load(); st != nil {
+		stats, err := st.cache.Stats()
+		if err != nil {
+			return rope{}, err
+		}
+		docs, bytes := st.documents()
+		switch {
+		case name == s.opt.Write+bin:
+			count, size = stats.Committed*docs, int64(stats.Committed)*bytes
+		case name == s.opt.Read+bin && stats.Latest > 0:
+			count, size = stats.Samples*docs, int64(stats.Samples)*bytes
+		}
+	}
+	return success(bson.D{{"ns", s.opt.Database + "." + name}, {"count", count}, {"size", size}, {"storageSize", size}, {"nindexes", 2}}...)
+}
+
+// documents returns the number of documents of a sample, and their bytes.
+func (st *store) documents() (n int, bytes int64) {
+	for _, l := range st.leaves {
+		n, bytes = n+l.chunks, bytes+int64(l.layout.Size())
+	}
+	return n, bytes
+}
