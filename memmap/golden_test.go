@@ -360,7 +360,7 @@ func TestGoldenPickled(t *testing.T) {
 }
 
 // native is what Save adds to an entry, and nothing else.
-var native = regexp.MustCompile(`,"go":\{"v":1(,"(unbatched|shape)":\[[0-9,]*\])?(,"nested":\{"sums":\[("[0-9a-f]{8}",?)*\]\})?(,"sums":\[("[0-9a-f]{8}",?)*\])?\}|,"_go":\[\{"v":1,"members":[0-9]+\}\]`)
+var native = regexp.MustCompile(`,"go":\{"v":1(,"(unbatched|shape)":\[[0-9,]*\])?(,"nested":\{"sums":\[("[0-9a-f]{8}",?)*\]\})?(,"sums":\[("[0-9a-f]{8}",?)*\])?\}|,"_go":\[\{"v":1,"members":[0-9]+,"kinds":\{[^}]*\}\}\]`)
 
 // withoutNative returns the text of a meta.json without what only this module writes.
 func withoutNative(text string) string { return native.ReplaceAllString(text, "") }
