@@ -92,7 +92,7 @@ func (s *session) report(err error) int {
 
 // asFlags replaces the options of Go in errors by flags and words.
 var asFlags = strings.NewReplacer(
-	"set SkipUnknown", `give a --schema that has it`, "SkipUnknown skips others", "give a --schema with it",
+	"set SkipUnknown to skip others", "give a --schema with it", "set SkipUnknown", `give a --schema that has it`,
 	"make the entry Optional, or give it a Fill", `write "optional":true in the schema`,
 	"set Comma to what separates the fields", "give --comma",
 	"schema mismatch: dtype mismatch", "schema mismatch",

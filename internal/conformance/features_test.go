@@ -13,7 +13,7 @@ import (
 
 // folders has the packages that docs/features.md names.
 var folders = map[string]string{
-	"conformance": "internal/conformance", "nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "plan": "internal/plan", "shape": "shape", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "tdict": "tdict", "memmap": "memmap", "nrt": "interop/nrt", "npy": "interop/npy",
+	"conformance": "internal/conformance", "nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "plan": "internal/plan", "shape": "shape", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "tdict": "tdict", "memmap": "memmap", "wire": "wire", "nrt": "interop/nrt", "npy": "interop/npy",
 	"tdictcmp": "tdict/tdictcmp", "safetensors": "interop/safetensors", "csv": "interop/csv", "jsonl": "interop/jsonl", "inspect": "inspect", "tensorclass": "tdict/tensorclass",
 }
 

@@ -144,7 +144,7 @@ func TestInferrer(t *testing.T) {
 		{"a column more", []string{"x\n1\n", "x,y\n1,2\n"}, csv.Format{}, `line 1: columns do not fit the schema: got "y", want the columns of the first file`},
 		{"a column less", []string{"x,y\n1,2\n", "x\n1\n"}, csv.Format{}, `line 1: columns do not fit the schema: got no "y", want the columns of the first file`},
 		{"a column twice", []string{"x\n1\n", "x,x\n1,2\n"}, csv.Format{}, `line 1: columns do not fit the schema: got "x", want the columns of the first file`},
-		{"a field more", []string{"1\n", "1,2\n"}, csv.Format{NoHeader: true}, "line 1: wrong number of fields: got 2, want 1"},
+		{"a field more", []string{"1\n", "1,2\n"}, csv.Format{NoHeader: true}, "line 1: wrong number of fields: got 2, want 1: set Comma to what separates the fields, if it is another character"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

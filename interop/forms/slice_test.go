@@ -316,7 +316,7 @@ func TestSplitRefusals(t *testing.T) {
 		{"a key that is not there", forms.SplitOptions{Fractions: half, By: "z"}, "missing key"},
 		{"a key of floats", forms.SplitOptions{Fractions: half, By: "w"}, `"w": dtype mismatch: got float64, want integers, bools or text`},
 		{"a key of ragged numbers", forms.SplitOptions{Fractions: half, By: "r"}, `"r": dtype mismatch: got ragged int64 [4 *], want integers, bools or text`},
-		{"counts of rows, not of groups", forms.SplitOptions{Counts: []int{2, 2}, By: "g"}, `split by "g": unusable size: got sizes of parts that add up to more than 2, which are all rows, or groups, to split; sizes count groups`},
+		{"counts of rows, not of groups", forms.SplitOptions{Counts: []int{2, 2}, By: "g"}, `split by "g": unusable size: got sizes of parts that add up to more than 2, the number of rows or groups to split; sizes count groups`},
 		{"a form that cannot hold a part", forms.SplitOptions{Fractions: half, Names: []string{"a", "b.npz"}}, "cannot hold"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
