@@ -18,6 +18,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+// numbered returns a tensor of the numbers from first.
+func numbered(dtype tensor.DType, first int, shape ...int) *tensor.Tensor {
+	n := shapeops.Shape(shape).Size()
+	all := tensor.Must(tensor.Arange(int64(first), int64(first+n), 1))
+	return tensor.Must(tensor.Must(all.Cast(dtype)).Reshape(shape...))
+}
+
 // episode returns n steps that count from a number, of which some have a key of their own.
 func episode(t testing.TB, n int) *tdict.TensorDict {
 	t.Helper()

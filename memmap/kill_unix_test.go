@@ -41,13 +41,6 @@ func (p *process) killAt(t *testing.T, rng *rand.Rand, limit time.Duration) {
 	p.kill(t)
 }
 
-// numbered returns a tensor of the numbers from first.
-func numbered(dtype tensor.DType, first int, shape ...int) *tensor.Tensor {
-	n := shapeops.Shape(shape).Size()
-	all := tensor.Must(tensor.Arange(int64(first), int64(first+n), 1))
-	return tensor.Must(tensor.Must(all.Cast(dtype)).Reshape(shape...))
-}
-
 // version returns one of two dictionaries of some megabytes, which have entries of the same names
 // that are different things. Each holds an instance of a class.
 func version(t testing.TB, which int) *tdict.TensorDict {
