@@ -20,8 +20,8 @@ type DifferencesOptions struct {
 	RTol, ATol float64
 	// NaNDiffers makes NaN differ from NaN.
 	NaNDiffers bool
-	// Most is how many elements a Difference lists, in Elements and Text; 0 means 3, and less than 0
-	// none.
+	// Most is how many elements a Difference lists, in Elements and Text; 0 means 3, and less than
+	// 0 none.
 	Most int
 	// TrustSums does not read leaves whose stored checksums prove them equal, as
 	// memmap.SameSums says. A checksum tells what was saved, not what lies there now. Without it

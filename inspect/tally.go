@@ -167,8 +167,8 @@ func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 	return n
 }
 
-// flush adds the numbers of the piece, and empties it. If they are all numbers of the part, they are
-// not sampled, so that few numbers among many that are hidden or NaN all count.
+// flush adds the numbers of the piece, and empties it. If they are all numbers of the part, they
+// are not sampled, so that few numbers among many that are hidden or NaN all count.
 func (t *taker) flush(all bool) {
 	switch {
 	case t.sketch == nil:

@@ -19,9 +19,9 @@ import (
 )
 
 // AppendMember saves td as a further, last member of the lazy stack in the directory dir. It writes
-// the member beside the others and renames it to its number: a reader of dir, Python too, sees all of
-// it or nothing, and an open [Dataset] shows it after [Dataset.Refresh]. Several processes may append
-// at the same time.
+// the member beside the others and renames it to its number: a reader of dir, Python too, sees all
+// of it or nothing, and an open [Dataset] shows it after [Dataset.Refresh]. Several processes may
+// append at the same time.
 //
 // Then the meta.json says how many members there are at least, so that the loss of the last one is
 // [ErrCorrupt], and the kinds of values under all keys. AppendMember opens the members that Python
@@ -128,8 +128,8 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	return true, replaceMeta(root, text, true)
 }
 
-// kindsIn returns the kinds of the members of the lazy stack in a directory, and how many there are.
-// It opens only those that the meta.json does not count.
+// kindsIn returns the kinds of the members of the lazy stack in a directory, and how many there
+// are. It opens only those that the meta.json does not count.
 func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error) {
 	if kinds = maps.Clone(f.kinds); kinds == nil {
 		kinds = memberKinds{}

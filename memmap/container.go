@@ -54,8 +54,8 @@ func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 	return set, nil
 }
 
-// file opens the file at the path: one whose end or name says that it is consolidated, and otherwise
-// an archive.
+// file opens the file at the path: one whose end or name says that it is consolidated, and
+// otherwise an archive.
 func (p *place) file() (in container, err error) {
 	file, err := mapfile.OpenSingle(p.at, p.named)
 	if err != nil {
@@ -85,8 +85,8 @@ func toDirectory() error {
 	return unsupported("a single file is not changed in place: work in a directory; memmap.Copy converts both ways")
 }
 
-// checkDirectory returns ErrUnsupported if a single file of a dictionary is at a path, or nothing is
-// and its name is that of one.
+// checkDirectory returns ErrUnsupported if a single file of a dictionary is at a path, or nothing
+// is and its name is that of one.
 func checkDirectory(at string) error {
 	is, err := formAt(at)
 	if _, missing := os.Stat(at); is > Directory || errors.Is(missing, fs.ErrNotExist) && namedForm(at) > Directory {

@@ -19,8 +19,9 @@ type CopyOptions struct {
 
 // Copy saves the dictionary at from, a directory or a file, at to, in the form that opt.Save.Form
 // says: by default that of what is there, and where nothing is, an archive for a name that ends in
-// .tdz, a consolidated file for .tdc, else a directory. It keeps what [SaveWith] keeps: kinds of value, names of
-// dims and classes, offsets that are shared; and the schema, unless opt.Save has another.
+// .tdz, a consolidated file for .tdc, else a directory. It keeps what [SaveWith] keeps: kinds of
+// value, names of dims and classes, offsets that are shared; and the schema, unless opt.Save has
+// another.
 //
 // While it copies, Copy compares the checksums that leaves of from have, so that damage does not
 // get new ones: a leaf whose sum is another is [ErrCorrupt], with its file in from. Leaves without

@@ -168,8 +168,8 @@ func (d *Dataset) numRows() (int, error) {
 	return d.Shape()[0], nil
 }
 
-// A fileRow says of which rows of the outermost dictionary a file has elements: of one, as that of a
-// member of a lazy stack, or of others.
+// A fileRow says of which rows of the outermost dictionary a file has elements: of one, as that of
+// a member of a lazy stack, or of others.
 type fileRow int
 
 const (

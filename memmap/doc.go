@@ -34,8 +34,8 @@
 // is [ErrReplaced], and so are Flush and Close of one opened with Writable, since nobody will see
 // what was written. Data beside mapped files keeps its values: it is saved as a whole.
 //
-// [SaveOptions] can have a schema, which is saved too: data that break it are then [ErrCorrupt], and
-// [Dataset.Schema] returns it.
+// [SaveOptions] can have a schema, which is saved too: data that break it are then [ErrCorrupt],
+// and [Dataset.Schema] returns it.
 //
 // # Opening
 //
@@ -47,10 +47,10 @@
 //
 // Each kind of value has its form on disk: tensors, dictionaries, tdict.Data as Python's
 // NonTensorData and NonTensorStack, unbatched tensors, ragged tensors. A dictionary with a class is
-// Python's tensorclass, which is read as such without the class. One with stacked leaves is Python's
-// lazy stack, with a directory for each member, to which [AppendMember] adds. Python's nested tensors
-// are read as ragged ones, and its views as what they show. Other entries of Python's are
-// [ErrUnsupported], as are values that Python would read back as something else.
+// Python's tensorclass, which is read as such without the class. One with stacked leaves is
+// Python's lazy stack, with a directory for each member, to which [AppendMember] adds. Python's
+// nested tensors are read as ragged ones, and its views as what they show. Other entries of
+// Python's are [ErrUnsupported], as are values that Python would read back as something else.
 //
 // # Archives
 //

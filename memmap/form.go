@@ -23,9 +23,9 @@ const (
 	// Archive is one zip file with the files of such a directory, as Python's tensordict writes it.
 	// It is mapped as a whole, and only read, or replaced as a whole.
 	Archive
-	// Consolidated is one file with the elements of all leaves and then JSON that describes them, as
-	// Python's consolidate writes it, and package wire sends it. It is mapped as a whole, and only
-	// read, or replaced as a whole.
+	// Consolidated is one file with the elements of all leaves and then JSON that describes them,
+	// as Python's consolidate writes it, and package wire sends it. It is mapped as a whole, and
+	// only read, or replaced as a whole.
 	Consolidated
 )
 

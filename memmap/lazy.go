@@ -108,8 +108,8 @@ func (r *reader) member(n, inner tree, depth int) (*tdict.TensorDict, error) {
 	return td, nil
 }
 
-// afterGap reports whether there is a member of a number by now, as another may have appended it. It
-// returns ErrCorrupt if there is not, but one of a higher number.
+// afterGap reports whether there is a member of a number by now, as another may have appended it.
+// It returns ErrCorrupt if there is not, but one of a higher number.
 func (r *reader) afterGap(n tree, number int) (more bool, err error) {
 	names, err := n.dirs()
 	if err != nil {

@@ -32,8 +32,9 @@ type Entry struct {
 	Summed bool           // there are checksums of the elements
 }
 
-// Look returns the [Dataset.Listing] of the dictionary saved at dir, a directory or a file. It opens
-// and closes the dictionary, as opt says but for Writable, and returns the errors of [OpenWith].
+// Look returns the [Dataset.Listing] of the dictionary saved at dir, a directory or a file. It
+// opens and closes the dictionary, as opt says but for Writable, and returns the errors of
+// [OpenWith].
 func Look(dir string, opt OpenOptions) (*Listing, error) {
 	opt.Writable = false
 	d, err := OpenWith(dir, opt)
@@ -44,7 +45,8 @@ func Look(dir string, opt OpenOptions) (*Listing, error) {
 }
 
 // Listing lists the entries of d and where their elements lie. It maps and reads no leaf. Ragged
-// uint8 has the kind tdict.KindRagged, since the format does not say that it is text. d must be open.
+// uint8 has the kind tdict.KindRagged, since the format does not say that it is text. d must be
+// open.
 func (d *Dataset) Listing() *Listing {
 	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
 	switch d.in.(type) {
@@ -95,8 +97,8 @@ func entryOf(key nestedkey.Key, v tdict.Value) Entry {
 	return e
 }
 
-// stacked notes what the members are: their dtype if it is one, Any for a size in which they differ,
-// the bytes of all.
+// stacked notes what the members are: their dtype if it is one, Any for a size in which they
+// differ, the bytes of all.
 func (e *Entry) stacked(s *tdict.Stacked) {
 	e.Kind, e.DType, e.Summed = tdict.KindStacked, s.DType(), true
 	first := true

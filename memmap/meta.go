@@ -389,7 +389,8 @@ func (e *metaEntry) element() (tensor.DType, error) {
 	return 0, corrupt("there is no dtype %s", quote(e.dtype))
 }
 
-// holds reports whether the directory of that name is one of m's entries, members, or m's dictionary.
+// holds reports whether the directory of that name is one of m's entries, members, or m's
+// dictionary.
 func (m *meta) holds(dir string) bool {
 	if m.class == lazyClass {
 		_, ok := memberNumber(dir)

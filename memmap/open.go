@@ -39,9 +39,9 @@ type OpenOptions struct {
 	// MaxEntries is how many entries the dictionary may have, at all levels together; 0 means
 	// 200,000. It bounds what a hostile directory can make Open do.
 	MaxEntries int
-	// MaxCopy is how many bytes of views of Python's that pick rows by a list may be copied, how many
-	// bytes of offsets of ragged rows may be read into memory, and how many bytes of compressed
-	// files in an archive may be inflated; 0 means 1 GiB.
+	// MaxCopy is how many bytes of views of Python's that pick rows by a list may be copied, how
+	// many bytes of offsets of ragged rows may be read into memory, and how many bytes of
+	// compressed files in an archive may be inflated; 0 means 1 GiB.
 	MaxCopy int64
 	// SkipPickled leaves out entries that Python has pickled. By default they are ErrUnsupported.
 	SkipPickled bool

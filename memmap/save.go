@@ -54,8 +54,9 @@ type SaveOptions struct {
 	// which Python opens as such; other ragged leaves it sees as data that says what they are. They
 	// must have one level and a batch shape of one dim. Layouts are not shared with them.
 	NestedTensors []nestedkey.Key
-	// Schema, if not nil, is saved too: [Dataset.Schema] returns it, and a dataset that breaks it is
-	// ErrCorrupt. SaveWith returns tdict.ErrSchema if the dictionary does. Python passes it over.
+	// Schema, if not nil, is saved too: [Dataset.Schema] returns it, and a dataset that breaks it
+	// is ErrCorrupt. SaveWith returns tdict.ErrSchema if the dictionary does. Python passes it
+	// over.
 	Schema tdict.Schema
 }
 
@@ -73,8 +74,8 @@ type SaveOptions struct {
 // FORMAT.md says where. What saves that were killed left beside dir, the first save of a process
 // there removes.
 //
-// Directories around dir that are not there are made. Of its name only .tdz and .tdc matter: "a.npz"
-// becomes a directory.
+// Directories around dir that are not there are made. Of its name only .tdz and .tdc matter:
+// "a.npz" becomes a directory.
 //
 // For an archive the same holds of the one file. Its leaves are written one after the other, with
 // no checksums but those of zip. Any other file at dir is ErrForeign, and so is an archive within a
@@ -84,9 +85,9 @@ type SaveOptions struct {
 //
 // The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
 // at any level, one too long for a file name, two that need the same file, or dictionaries more
-// than 256 deep, or a class that would be read as something else. It is tdict.ErrSchema if td breaks
-// opt.Schema, shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for
-// data that Python would misread and for ragged rows that cannot be a nested tensor, [ErrBusy] if a
+// than 256 deep, or a class that would be read as something else. It is tdict.ErrSchema if td
+// breaks opt.Schema, shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for data
+// that Python would misread and for ragged rows that cannot be a nested tensor, [ErrBusy] if a
 // [Writer] is at work in dir, or another has been replacing it for ten seconds, fs.ErrInvalid if
 // dir is empty or holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind
 // if td is nil or NestedTensors names what is not ragged, tdict.ErrMissing if it names what is not

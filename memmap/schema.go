@@ -13,8 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Schema returns the schema that was saved with d, or nil. It is bound to d: what would break it, in
-// memory or by AddLeaf, is tdict.ErrSchema. The caller must not change it.
+// Schema returns the schema that was saved with d, or nil. It is bound to d: what would break it,
+// in memory or by AddLeaf, is tdict.ErrSchema. The caller must not change it.
 func (d *Dataset) Schema() tdict.Schema { return d.schema }
 
 // partsPerEntry bounds the keys of a schema: the parts of all of them, for each entry that a
@@ -126,8 +126,8 @@ func (w *Writer) keepSchema(there []byte) (err error) {
 	return err
 }
 
-// checkSaved returns ErrSchema if v under a key that d does not have breaks the schema that was saved
-// with d. The one that is bound to d can be another by now.
+// checkSaved returns ErrSchema if v under a key that d does not have breaks the schema that was
+// saved with d. The one that is bound to d can be another by now.
 func (d *Dataset) checkSaved(key nestedkey.Key, v tdict.Leaf) error {
 	if d.schema == nil {
 		return nil

@@ -65,8 +65,8 @@ const BlockSize = blockBytes
 // its own mapping do not agree with theirs any more. Offsets of ragged rows are read and compared
 // on the way to the leaves, as Open does. Data and meta.json have none: of them only what cannot be
 // read is found. In an archive each file is compared with the CRC-32 of its entry: the whole file
-// is one block, and its faults have the Block -1. In a consolidated file blocks are of all its data,
-// whatever leaves they have, and their faults have no key.
+// is one block, and its faults have the Block -1. In a consolidated file blocks are of all its
+// data, whatever leaves they have, and their faults have no key.
 //
 // If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx,
 // or what kept Verify from looking at all: then there is no report.

@@ -21,7 +21,8 @@ import (
 //	}
 //
 // [Schema.Check] compares a dictionary with a schema when it is called, and [TensorDict.Enforce]
-// makes a schema hold from then on. [Schema.MarshalJSON] writes a schema for programs in any language.
+// makes a schema hold from then on. [Schema.MarshalJSON] writes a schema for programs in any
+// language.
 //
 // A Schema is a slice and can be changed like one. Only UnmarshalJSON changes it. Methods that
 // return an error return [ErrSchema], with the key, if [Schema.Validate] does.
@@ -31,8 +32,8 @@ type Schema []Spec
 type Spec struct {
 	Key  nestedkey.Key
 	Kind Kind
-	// DType is the dtype of a tensor, a ragged or an unbatched one, or of all members of a stack; 0,
-	// which is no dtype, is any.
+	// DType is the dtype of a tensor, a ragged or an unbatched one, or of all members of a stack;
+	// 0, which is no dtype, is any.
 	DType tensor.DType
 	// Shape has the dims after the batch shape of the dictionary; of a ragged tensor the dims after
 	// the levels, of text the dims before the level, of an unbatched tensor its own shape. A size

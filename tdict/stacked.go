@@ -229,8 +229,8 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 // episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. dim counts from the end of
 // that if it is negative. Keys come in the order of their first appearance; names of dims are those
 // of the first. Indexed at a position of the stack dim, the result has the leaves of that
-// dictionary, and a dictionary in it is left out where it has no leaf. [Members] undoes it. (Python:
-// lazy_stack.)
+// dictionary, and a dictionary in it is left out where it has no leaf. [Members] undoes it.
+// (Python: lazy_stack.)
 //
 // LazyStack returns shapeops.ErrShape if there is no dictionary or the stack dim is not within what
 // they agree on, [ErrKind] if one is nil, and, with the key and the number of the dictionary, if
@@ -348,8 +348,8 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 
 // Members undoes [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for each
 // position of it, a dictionary with the values there, without keys that it lacks. Other leaves are
-// cut into rows. Values are shared as by Index. A dictionary has the batch shape of the one that was
-// stacked, as far as its Stacked leaves tell.
+// cut into rows. Values are shared as by Index. A dictionary has the batch shape of the one that
+// was stacked, as far as its Stacked leaves tell.
 //
 // Members returns [ErrKind] if td is nil or has no Stacked leaf, and shapeops.ErrShape, with the
 // key, if two leaves are stacked along different dims, or one along a dim after the batch shape.
@@ -397,9 +397,9 @@ func (td *TensorDict) stackDim() (dim int, err error) {
 	return dim, nil
 }
 
-// asMember returns td, the row at a position of the stack dim of a dictionary, with the batch shapes
-// of the one that was stacked: that which a leaf remembers, or on which the dictionaries in it agree
-// if it has no leaf, as far as all values begin with it.
+// asMember returns td, the row at a position of the stack dim of a dictionary, with the batch
+// shapes of the one that was stacked: that which a leaf remembers, or on which the dictionaries in
+// it agree if it has no leaf, as far as all values begin with it.
 func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
 	batch, known := td.batch, false
 	var inner []*TensorDict

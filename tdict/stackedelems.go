@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// elementsOfStacked is a Stacked as elementwise: kernels go member by member, and by Dense where the
-// operands do not allow that.
+// elementsOfStacked is a Stacked as elementwise: kernels go member by member, and by Dense where
+// the operands do not allow that.
 type elementsOfStacked struct{ *Stacked }
 
 // stackedElements returns s as elementwise, or nil if its members have no elements.

@@ -22,14 +22,14 @@ type PaddedOptions struct {
 }
 
 // Padded returns the members, which must be tensors of one dtype and as many dims, stacked, each
-// padded along every dim to the largest; where there is none, all is padding. The mask has the shape
-// of the result, and is nil unless opt asks for it. Both have memory of their own.
+// padded along every dim to the largest; where there is none, all is padding. The mask has the
+// shape of the result, and is nil unless opt asks for it. Both have memory of their own.
 //
 //	members [B... Ti Fi...] -> [B... N max(Ti) max(Fi)...]
 //
-// Padded returns [ErrKind] if the members are no tensors, or if s is nil or zero, shapeops.ErrShape,
-// with the member, if they differ in rank, and tensor.ErrDType if they differ in dtype or it does
-// not hold the value.
+// Padded returns [ErrKind] if the members are no tensors, or if s is nil or zero,
+// shapeops.ErrShape, with the member, if they differ in rank, and tensor.ErrDType if they differ in
+// dtype or it does not hold the value.
 func (s *Stacked) Padded(opt PaddedOptions) (padded, mask *tensor.Tensor, err error) {
 	sizes, d, err := s.largest()
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
 	return slices.Insert(sizes, s.dim, len(s.members)), d, nil
 }
 
-// place adds to tr what puts member i, unless it is nil, in its place in the padded members, and true
-// there in the mask, if there is one.
+// place adds to tr what puts member i, unless it is nil, in its place in the padded members, and
+// true there in the mask, if there is one.
 func (s *Stacked) place(tr *tensor.Transfer, padded, mask *tensor.Tensor, i int, v Value, left bool) error {
 	t, ok := asTensor(v)
 	if !ok {
@@ -126,9 +126,9 @@ var trueElement = tensor.Must(tensor.From([]bool{true}))
 //
 //	members [B... Ti F...] -> [B... N * F...]
 //
-// Ragged returns [ErrKind] if the members are no tensors, or if s is nil or zero, shapeops.ErrShape,
-// with the member, if one has no such dim or they differ in those after it, and tensor.ErrDType if
-// they differ in dtype.
+// Ragged returns [ErrKind] if the members are no tensors, or if s is nil or zero,
+// shapeops.ErrShape, with the member, if one has no such dim or they differ in those after it, and
+// tensor.ErrDType if they differ in dtype.
 func (s *Stacked) Ragged() (*ragged.Tensor, error) {
 	if !s.made() {
 		return nil, errNoStacked

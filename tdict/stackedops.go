@@ -61,8 +61,8 @@ func (c *stackedCut) of(m stackMember) (stackMember, error) {
 	return stackMember{v, max(m.batch, from) - from + to}, err
 }
 
-// execute returns what p.Plan makes of v: a Stacked, the member at a position, or nil where there is
-// none; a copy where the plan takes several dims together.
+// execute returns what p.Plan makes of v: a Stacked, the member at a position, or nil where there
+// is none; a copy where the plan takes several dims together.
 func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 	s, _ := asStacked(v)
 	if err := p.CheckPlan(s.shape); err != nil {
@@ -166,8 +166,8 @@ func rowOf(v Value, dim, i int) (Value, error) {
 	return opsOf(v).execute(v, plan.NewPass(p))
 }
 
-// write adds to tr: the part of dst that p.Plan selects = src, broadcast. Where src is stacked along
-// the stack dim and lacks a member, that of dst stays.
+// write adds to tr: the part of dst that p.Plan selects = src, broadcast. Where src is stacked
+// along the stack dim and lacks a member, that of dst stays.
 func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, _ := asStacked(dst)
 	return k.put(tr, s, src, p, func(row int) error { return s.lacks(row) })
@@ -221,8 +221,8 @@ func differs(v Value) bool {
 	return ok && !s.Uniform()
 }
 
-// partOfSource returns what of src, broadcast, goes to position i of n of a dim, where a member with
-// so many dims is; nil if src is stacked along that dim and lacks a member there.
+// partOfSource returns what of src, broadcast, goes to position i of n of a dim, where a member
+// with so many dims is; nil if src is stacked along that dim and lacks a member there.
 func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	own := len(src.Shape())
 	if s, ok := asStacked(src); ok {
@@ -313,8 +313,8 @@ func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []
 	return assign(tr, dst, v)
 }
 
-// stack joins xs as p.Join says: the lists of members if it is along the stack dim, else the members
-// at each position.
+// stack joins xs as p.Join says: the lists of members if it is along the stack dim, else the
+// members at each position.
 func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 	first, j := xs[0], p.Join
 	for _, x := range xs {
@@ -423,8 +423,8 @@ func (k *stackedKind) passes(v Value) bool {
 	return opsOf(s.first()).passes(s.first())
 }
 
-// zerosLike returns members like those of v if they are as many and the shape is theirs, and a dense
-// value if all agree.
+// zerosLike returns members like those of v if they are as many and the shape is theirs, and a
+// dense value if all agree.
 func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
 	s, _ := asStacked(v)
 	switch {

@@ -273,8 +273,8 @@ func (s *Stacked) Preview(n int) json.Marshaler {
 }
 
 // UnmarshalJSON makes s, which must be the zero Stacked, what a text of MarshalJSON says. null
-// leaves s as it is. It returns tensor.ErrJSON, with the byte or the member, if the text is not that
-// of a Stacked, has other fields, or is a preview; [ErrKind] if s is not the zero Stacked; and
+// leaves s as it is. It returns tensor.ErrJSON, with the byte or the member, if the text is not
+// that of a Stacked, has other fields, or is a preview; [ErrKind] if s is not the zero Stacked; and
 // shapeops.ErrShape. On an error nothing has changed.
 func (s *Stacked) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Stacked](text, "stacked members")

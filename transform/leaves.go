@@ -51,8 +51,8 @@ func FillNaN(value any) Transform {
 	})
 }
 
-// checkDense returns tdict.ErrKind, with the key, if td has a stacked leaf: its members lack dims of
-// the batch shape.
+// checkDense returns tdict.ErrKind, with the key, if td has a stacked leaf: its members lack dims
+// of the batch shape.
 func checkDense(td *tdict.TensorDict) error {
 	for key, leaf := range td.Leaves() {
 		if s, ok := leaf.(*tdict.Stacked); ok {

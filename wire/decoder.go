@@ -18,8 +18,8 @@ import (
 type DecoderOptions struct {
 	// MaxFrame is how many bytes a frame may have; 0 means 1 GiB.
 	MaxFrame int64
-	// MaxEntries is how many entries a dictionary may have, at all levels together; 0 means 200,000.
-	// It bounds what a hostile frame can make Decode do.
+	// MaxEntries is how many entries a dictionary may have, at all levels together; 0 means
+	// 200,000. It bounds what a hostile frame can make Decode do.
 	MaxEntries int
 	// Own has each dictionary own its memory. By default it lies in that of the Decoder, and is
 	// [ErrClosed] after the next Decode.
@@ -56,9 +56,9 @@ func NewDecoder(r io.Reader, opt DecoderOptions) *Decoder {
 // Decode receives the next dictionary. Its tensors lie in the memory of the Decoder, which the next
 // Decode uses again: Clone what is to stay, or set [DecoderOptions].Own.
 //
-// Decode returns io.EOF if r ends before a frame. Else it returns an [Error]: io.ErrUnexpectedEOF if
-// r ends within it, [ErrFrame], [ErrCorrupt], [ErrUnsupported], and the errors of r. After an error
-// within a frame the Decoder is of no more use, and Decode returns the same error again.
+// Decode returns io.EOF if r ends before a frame. Else it returns an [Error]: io.ErrUnexpectedEOF
+// if r ends within it, [ErrFrame], [ErrCorrupt], [ErrUnsupported], and the errors of r. After an
+// error within a frame the Decoder is of no more use, and Decode returns the same error again.
 func (d *Decoder) Decode() (*tdict.TensorDict, error) {
 	n, err := d.begin()
 	if err != nil {

@@ -23,9 +23,9 @@ type Encoder struct {
 // nothing back.
 func NewEncoder(w io.Writer) *Encoder { return &Encoder{out: gather{w: w}} }
 
-// Encode sends td as a frame, which has left when it returns. Elements are read from where they lie,
-// so nobody may write to td meanwhile. Over a TCP or a Unix connection, many leaves are one call of
-// the system.
+// Encode sends td as a frame, which has left when it returns. Elements are read from where they
+// lie, so nobody may write to td meanwhile. Over a TCP or a Unix connection, many leaves are one
+// call of the system.
 //
 // Encode returns an [Error]: those of [Append] about td, before anything is written, and those of
 // w. After part of a frame was written the Encoder is of no more use, and Encode returns the same

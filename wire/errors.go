@@ -20,8 +20,8 @@ var (
 	ErrName = fileformat.ErrName
 	// ErrFrame says that a frame is longer than [DecoderOptions].MaxFrame.
 	ErrFrame = errors.New("the frame is too long")
-	// ErrClosed says that a dictionary that lay in the memory of a [Decoder] was used after the next
-	// Decode.
+	// ErrClosed says that a dictionary that lay in the memory of a [Decoder] was used after the
+	// next Decode.
 	ErrClosed = mapping.ErrClosed
 )
 

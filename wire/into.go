@@ -97,8 +97,8 @@ func (d *Decoder) skip(n int) error {
 	return d.broken(err)
 }
 
-// trailer receives the trailer of a frame of n bytes, and checks that the data before it was that of
-// dst.
+// trailer receives the trailer of a frame of n bytes, and checks that the data before it was that
+// of dst.
 func (d *Decoder) trailer(dst *tdict.TensorDict, n int) error {
 	size := n - d.plan.Size()
 	if cap(d.mem) < size {

@@ -17,8 +17,8 @@ import (
 // says.
 //
 // Append returns an [Error]: [ErrName], [ErrUnsupported], shapeops.ErrShape for more than 64 dims,
-// tensor.ErrMeta, tdict.ErrKind if td is nil, and errors of memory that was lent and is gone. Then b
-// is as it was.
+// tensor.ErrMeta, tdict.ErrKind if td is nil, and errors of memory that was lent and is gone. Then
+// b is as it was.
 func Append(b []byte, td *tdict.TensorDict) ([]byte, error) {
 	var p tdc.Plan
 	if err := p.Make(td); err != nil {
@@ -50,8 +50,8 @@ func Size(td *tdict.TensorDict) (int, error) {
 	return p.Size() + len(p.Trailer(nil)), nil
 }
 
-// WriteTo writes td in the consolidated form to w: what [Append] appends. Leaves are not copied, but
-// for those that are not contiguous. It returns how many bytes were written, and the errors of
+// WriteTo writes td in the consolidated form to w: what [Append] appends. Leaves are not copied,
+// but for those that are not contiguous. It returns how many bytes were written, and the errors of
 // Append and of w.
 func WriteTo(w io.Writer, td *tdict.TensorDict) (int64, error) {
 	var p tdc.Plan
@@ -129,8 +129,9 @@ func (m Message) AppendBinary(b []byte) ([]byte, error) { return Append(b, m.Dic
 // MarshalBinary is [Append] to nothing.
 func (m Message) MarshalBinary() ([]byte, error) { return Append(nil, m.Dict) }
 
-// UnmarshalBinary sets m.Dict to the dictionary whose form data is. Its tensors share memory that is
-// a copy of data. It returns an [Error]: [ErrCorrupt] or [ErrUnsupported]; then m has not changed.
+// UnmarshalBinary sets m.Dict to the dictionary whose form data is. Its tensors share memory that
+// is a copy of data. It returns an [Error]: [ErrCorrupt] or [ErrUnsupported]; then m has not
+// changed.
 func (m *Message) UnmarshalBinary(data []byte) error {
 	mem := append(room(len(data)), data...)
 	f, err := parseBytes(mem)

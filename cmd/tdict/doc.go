@@ -6,8 +6,8 @@
 //	$ tdict slice visits adults --where 'age >= 18 and sex == "f"'
 //	$ tdict verify visits adults
 //
-// docs/cli.md describes each command. Each is a call of an exported function of this module, so that
-// a program can do the same: memmap.Verify, packages inspect, forms, where and mongowire.
+// docs/cli.md describes each command. Each is a call of an exported function of this module, so
+// that a program can do the same: memmap.Verify, packages inspect, forms, where and mongowire.
 //
 // Data goes to standard output, everything else to standard error. The exit code is
 //

@@ -109,8 +109,8 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	return command, err
 }
 
-// checkValues refuses values that no flag or argument takes: an empty one, but of --na, and "-" where
-// a file is wanted.
+// checkValues refuses values that no flag or argument takes: an empty one, but of --na, and "-"
+// where a file is wanted.
 func checkValues(command *kong.Context) error {
 	for _, path := range command.Path {
 		given, name, isFile := path.Positional, "", true

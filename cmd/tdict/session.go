@@ -112,8 +112,8 @@ func (s *session) print(err error) {
 	fmt.Fprintln(s.errs, "tdict: "+text)
 }
 
-// progress shows how far the command is, on a terminal and after its first second. The library calls
-// it by one goroutine at a time; there is no bar for a total of 0.
+// progress shows how far the command is, on a terminal and after its first second. The library
+// calls it by one goroutine at a time; there is no bar for a total of 0.
 func (s *session) progress(done, total int64) {
 	if !s.wantBars || total == 0 || time.Since(s.start) < time.Second {
 		return

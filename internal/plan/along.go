@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// A Cut is a plan in two parts: what it takes of one dim, and what it makes of the others. It is for
-// values that keep a list along that dim.
+// A Cut is a plan in two parts: what it takes of one dim, and what it makes of the others. It is
+// for values that keep a list along that dim.
 type Cut struct {
 	Rows []int // the positions of the dim that the plan takes, in order; nil: all of them
 	Dim  int   // the dim of the result that they fill, or -1 if it is one position without its dim

@@ -22,8 +22,9 @@ type Maker struct {
 	Fixed  bool                                  // data and layouts are not to change, as befits a file
 }
 
-// Dict returns the dictionary of the form, locked if that says so. Its errors are those of m.Tensor,
-// and a fileformat.Error that says the key: fileformat.ErrCorrupt, or fileformat.ErrUnsupported.
+// Dict returns the dictionary of the form, locked if that says so. Its errors are those of
+// m.Tensor, and a fileformat.Error that says the key: fileformat.ErrCorrupt, or
+// fileformat.ErrUnsupported.
 func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
 	f.layouts = nil
 	b := &builder{m, f}

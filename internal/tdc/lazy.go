@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// IsLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf of its own, or
-// all leaves in it are stacked along one dim.
+// IsLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf of its own,
+// or all leaves in it are stacked along one dim.
 func IsLazy(td *tdict.TensorDict) bool {
 	for _, v := range td.All() {
 		if _, ok := v.(*tdict.Stacked); ok {
@@ -27,8 +27,8 @@ func IsLazy(td *tdict.TensorDict) bool {
 	return dim >= 0
 }
 
-// lazy plans a dictionary of stacked leaves: the node n with one for each member, locked as the whole
-// is.
+// lazy plans a dictionary of stacked leaves: the node n with one for each member, locked as the
+// whole is.
 func (p *Plan) lazy(n int, td *tdict.TensorDict, depth int) error {
 	dim, members, err := tdict.Members(td)
 	if err != nil {

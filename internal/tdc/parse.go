@@ -108,7 +108,8 @@ func (f *Form) order() error {
 	return nil
 }
 
-// collect appends the leaves in d: those of a dictionary in it between its own, as their places say.
+// collect appends the leaves in d: those of a dictionary in it between its own, as their places
+// say.
 func (d *dict) collect(all []*Leaf) []*Leaf {
 	for e := range d.inOrder {
 		if e.leaf != nil {
@@ -151,8 +152,8 @@ func (d *dict) inOrder(yield func(element) bool) {
 	}
 }
 
-// before reports whether l comes before a dictionary whose first leaf starts at a place: one without
-// bytes does if it starts there too.
+// before reports whether l comes before a dictionary whose first leaf starts at a place: one
+// without bytes does if it starts there too.
 func (l *Leaf) before(place int) bool { return l.Start < place || l.Start == place && l.Size == 0 }
 
 // A dict is a node of a form, of any class.

@@ -22,8 +22,8 @@ const (
 	maxDims = 64 // of a shape
 )
 
-// A Plan says where each leaf of a dictionary goes. The zero Plan is ready for [Plan.Make], which can
-// be called again: it uses the memory of the last time.
+// A Plan says where each leaf of a dictionary goes. The zero Plan is ready for [Plan.Make], which
+// can be called again: it uses the memory of the last time.
 type Plan struct {
 	leaves []leaf // in the order of the data
 	nodes  []node // a node before the nodes in it; the first is the whole
@@ -237,8 +237,8 @@ func (p *Plan) data(n int, name string, d *tdict.Data) error {
 	})
 }
 
-// stack plans the next values as a stack along the first dim of a shape, of stacks if that has more.
-// names are those of the dims, as far as they have some.
+// stack plans the next values as a stack along the first dim of a shape, of stacks if that has
+// more. names are those of the dims, as far as they have some.
 func (p *Plan) stack(name string, shape shapeops.Shape, values *[]any, names []string, locked bool) int {
 	n := p.add(name)
 	p.nodes[n].stack, p.nodes[n].locked = true, locked

@@ -28,8 +28,8 @@ const valuesName = "values" // of a leaf of ragged rows that are not jagged
 // offsetsName is the name of the leaf that has the offsets of a level.
 func offsetsName(level int) string { return fmt.Sprint("offsets", level) }
 
-// ragged plans ragged rows: a jagged tensor, or, for what that cannot say, a node with the values and
-// the offsets of each level, of which a native field says what it is.
+// ragged plans ragged rows: a jagged tensor, or, for what that cannot say, a node with the values
+// and the offsets of each level, of which a native field says what it is.
 func (p *Plan) ragged(n int, name string, t *ragged.Tensor) error {
 	rank := len(t.Shape()) + t.Depth() + len(t.Features())
 	if rank > maxDims {

@@ -26,7 +26,8 @@ type Facts struct {
 
 func (f *Facts) says() bool { return f != nil && (f.Sums != nil || f.Schema != nil) }
 
-// Trailer returns what follows the data: the JSON and its length. It is valid until p is used again.
+// Trailer returns what follows the data: the JSON and its length. It is valid until p is used
+// again.
 func (p *Plan) Trailer(f *Facts) []byte {
 	p.text = p.appendNode(p.text[:0], 0, f)
 	p.text = binary.LittleEndian.AppendUint64(p.text, uint64(len(p.text)))

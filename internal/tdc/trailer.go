@@ -12,9 +12,9 @@ import (
 // tail is how many bytes follow the JSON: its length.
 const tail = 8
 
-// Cut returns the JSON and the size of the data of a form of size bytes, given its last bytes, which
-// may be all of it. It returns fileformat.ErrCorrupt, and asks for more bytes by short: how many the
-// trailer has.
+// Cut returns the JSON and the size of the data of a form of size bytes, given its last bytes,
+// which may be all of it. It returns fileformat.ErrCorrupt, and asks for more bytes by short: how
+// many the trailer has.
 func Cut(end []byte, size int64) (text []byte, data int, short int64, err error) {
 	if len(end) < tail {
 		return nil, 0, 0, fileformat.Corrupt("got %d bytes, want the length of the metadata in the last %d", size, tail)

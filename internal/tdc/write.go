@@ -8,9 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// WriteData writes the data to w, leaf by leaf: each in as few calls as its layout allows. It returns
-// a fileformat.Error that says the name of the leaf. If w has a method Leaf(t *tensor.Tensor), that
-// is told of each tensor before its elements are written.
+// WriteData writes the data to w, leaf by leaf: each in as few calls as its layout allows. It
+// returns a fileformat.Error that says the name of the leaf. If w has a method Leaf(t
+// *tensor.Tensor), that is told of each tensor before its elements are written.
 func (p *Plan) WriteData(w io.Writer) error {
 	told, _ := w.(interface{ Leaf(t *tensor.Tensor) })
 	at := 0

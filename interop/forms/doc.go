@@ -31,8 +31,8 @@
 //	csv            tensors, text              one dim           lost
 //	jsonl          tensors, text, ragged      one dim           lost
 //
-// A key that has no name in a form, as "shape" in a directory, is an error of its package, with Lossy
-// too: Slice with Drop leaves it out.
+// A key that has no name in a form, as "shape" in a directory, is an error of its package, with
+// Lossy too: Slice with Drop leaves it out.
 //
 // An .npy file holds one tensor, without its key: it is opened under [ArrayKey]. An .nrt file holds
 // ragged tensors that have the lengths of one tree, and tensors without features; the first ragged
@@ -43,18 +43,19 @@
 // split. Data that differs between rows cannot be appended, so it is a Loss then.
 //
 // A directory, an archive or a consolidated file keeps the schema that was saved with the first
-// input, without entries that the output lacks. It keeps the classes of dictionaries, unless rows are appended, which is a
-// Loss. Other forms hold no classes, and no such schema: the Schema of Input.Dataset has it.
+// input, without entries that the output lacks. It keeps the classes of dictionaries, unless rows
+// are appended, which is a Loss. Other forms hold no classes, and no such schema: the Schema of
+// Input.Dataset has it.
 //
-// Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss, but
-// for "format" and "total_size", which are about files.
+// Safetensors keeps the metadata of the first input. In other forms each string of it is a Loss,
+// but for "format" and "total_size", which are about files.
 //
 // # Tables
 //
 // The schema of csv and jsonl is inferred from all rows unless OpenOptions.Schema has it: int64,
 // float64, bool or text. A Schema is an error where neither an input nor the output is a table.
-// Tables hold no dtypes, so a schema restores them. In the output, ragged uint8 of one level is text,
-// unless the schema says otherwise: jsonl then refuses bytes that are not UTF-8. A bool leaf
+// Tables hold no dtypes, so a schema restores them. In the output, ragged uint8 of one level is
+// text, unless the schema says otherwise: jsonl then refuses bytes that are not UTF-8. A bool leaf
 // KEY_mask that fits KEY is not a column: values that it hides are written as missing, and reading
 // makes the mask again, and zeros of the values. A mask that hides nothing comes back only with a
 // schema that says Optional.

@@ -73,8 +73,8 @@ func list() string {
 	return strings.Join(names[1:last], ", ") + " or " + names[last]
 }
 
-// For returns the form of an output by its name: a suffix in any case, as .csv, or [Directory] for a
-// name that has none or ends in a slash. It returns [ErrForm], with a list of the forms, for an
+// For returns the form of an output by its name: a suffix in any case, as .csv, or [Directory] for
+// a name that has none or ends in a slash. It returns [ErrForm], with a list of the forms, for an
 // empty name and for any other suffix.
 func For(path string) (f Form, err error) {
 	suffix := filepath.Ext(path)
@@ -94,10 +94,10 @@ func For(path string) (f Form, err error) {
 // indexSuffix ends the name of the index of a set of safetensors files.
 const indexSuffix = ".index.json"
 
-// Of returns the form of a file or directory. It looks at the first bytes and the last ones, and at the suffix where
-// they do not tell, as for text, for .nrt, which are safetensors files too, and for a .tdz that
-// another program has zipped. It returns [ErrForm] if neither tells or the path is neither a
-// directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
+// Of returns the form of a file or directory. It looks at the first bytes and the last ones, and at
+// the suffix where they do not tell, as for text, for .nrt, which are safetensors files too, and
+// for a .tdz that another program has zipped. It returns [ErrForm] if neither tells or the path is
+// neither a directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
 func Of(path string) (Form, error) {
 	info, err := stat(path)
 	if err != nil {

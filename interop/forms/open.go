@@ -40,11 +40,11 @@ type Input struct {
 	Form Form
 	// Dict has the entries, whose elements lie in mapped files; nil for csv and jsonl.
 	Dict *tdict.TensorDict
-	// Schema has the columns that a table of the entries has: ragged uint8 of one level is text, and
-	// a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
+	// Schema has the columns that a table of the entries has: ragged uint8 of one level is text,
+	// and a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
 	Schema tdict.Schema
-	// Dataset is the opened Directory, Archive or Consolidated file; nil for other forms. Its Schema
-	// is the schema that was saved with it.
+	// Dataset is the opened Directory, Archive or Consolidated file; nil for other forms. Its
+	// Schema is the schema that was saved with it.
 	Dataset *memmap.Dataset
 	// Metadata has the strings that a Safetensors file keeps beside its tensors.
 	Metadata map[string]string
@@ -58,9 +58,9 @@ type Input struct {
 const ArrayKey nestedkey.Key = "arr_0"
 
 // Open opens a dataset for reading. No element of a mapped form is read. The batch shape is the one
-// that the form keeps, as Directory, Archive, Consolidated and Safetensors do, and else [N], or [] if the tensors
-// share no first dim. Safetensors without a saved batch shape have the longest one that all tensors
-// begin with. An array of .npy has the key [ArrayKey].
+// that the form keeps, as Directory, Archive, Consolidated and Safetensors do, and else [N], or []
+// if the tensors share no first dim. Safetensors without a saved batch shape have the longest one
+// that all tensors begin with. An array of .npy has the key [ArrayKey].
 //
 // Open returns [ErrForm], csv.ErrFormat for a Format with Categories, and the errors of the package
 // of the form, which say the path.
@@ -225,9 +225,9 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 //
 //	chunk [n R...], n > 0, or one chunk [0 R...] if there are no rows
 //
-// Chunks of mapped forms are views, of about 4 MiB or one row; those of tables are as
-// csv.Read and jsonl.Read yield them, valid until the loop goes on. Chunks yields errors of reading,
-// with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
+// Chunks of mapped forms are views, of about 4 MiB or one row; those of tables are as csv.Read and
+// jsonl.Read yield them, valid until the loop goes on. Chunks yields errors of reading, with the
+// path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
 func (in *Input) Chunks(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	return in.chunks(ctx, func(int) {})
 }

@@ -66,8 +66,8 @@ func within(path, above string) bool {
 	return false
 }
 
-// sameFile reports whether two paths are one file or directory, as hard links are, and names that differ
-// in case where the system ignores it.
+// sameFile reports whether two paths are one file or directory, as hard links are, and names that
+// differ in case where the system ignores it.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true

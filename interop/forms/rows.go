@@ -84,8 +84,8 @@ func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.Tensor
 	return cut(ctx, td, td.Shape()[0], nil, func(start, n int) []ix.Index { return []ix.Index{ix.Range(start, start+n)} })
 }
 
-// cut yields n rows of td, all or those of a list, as chunks that expr selects: as many rows as have
-// [chunkBytes] on average, and fewer where they have twice that.
+// cut yields n rows of td, all or those of a list, as chunks that expr selects: as many rows as
+// have [chunkBytes] on average, and fewer where they have twice that.
 func cut(ctx context.Context, td *tdict.TensorDict, n int, list []int, expr func(start, n int) []ix.Index) iter.Seq2[*tdict.TensorDict, error] {
 	sized, uneven := sizeable(td)
 	most := max(1, chunkBytes/max(1, sized.ByteSize()/max(1, td.Shape()[0])))

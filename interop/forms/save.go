@@ -32,7 +32,8 @@ type Options struct {
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
 	// that were written, and with all of them, 0 if that is not known, by one goroutine at a time.
-	// While Npy, Npz, Safetensors or NRT is made of one mapped input, it is called once, at the end.
+	// While Npy, Npz, Safetensors or NRT is made of one mapped input, it is called once, at the
+	// end.
 	Progress func(done, total int64)
 }
 
@@ -210,7 +211,8 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.saved(), like)}
 }
 
-// holding returns the specs of a schema without the entries that td lacks, or nil if td breaks them.
+// holding returns the specs of a schema without the entries that td lacks, or nil if td breaks
+// them.
 func holding(schema tdict.Schema, td *tdict.TensorDict) tdict.Schema {
 	kept := slices.DeleteFunc(slices.Clone(schema), func(s tdict.Spec) bool { return !s.Optional && !td.Has(s.Key) })
 	if len(kept) == 0 || kept.Check(td) != nil {

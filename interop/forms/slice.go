@@ -17,13 +17,14 @@ import (
 type SliceOptions struct {
 	Options
 	// Index selects along the batch dims, as TensorDict.Index does. It begins with positions,
-	// ranges, "...", or a list or mask of one dim: not with a new dim, nor an index of several dims.
+	// ranges, "...", or a list or mask of one dim: not with a new dim, nor an index of several
+	// dims.
 	Index []ix.Index
 	// Keep returns a mask, bool [n], of the rows of a chunk [n R...] that are saved. It gets all
 	// entries, also those that are not saved. Not together with Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
-	// Keys are the entries that are saved; nil means all. Drop are entries that are not saved, taken
-	// away after Keys. The mask KEY_mask of an entry goes with it.
+	// Keys are the entries that are saved; nil means all. Drop are entries that are not saved,
+	// taken away after Keys. The mask KEY_mask of an entry goes with it.
 	Keys, Drop []nestedkey.Key
 }
 

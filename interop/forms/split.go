@@ -27,8 +27,8 @@ type SplitOptions struct {
 	Options
 	Fractions []float64 // of the rows, or of the groups; they add up to 1; few groups may leave a part empty
 	Counts    []int     // of rows, or of groups; they add up to their number
-	// Names of the parts, one for each size; nil means 0, 1 and so on. Their suffixes tell the forms
-	// of the parts, as [For] says.
+	// Names of the parts, one for each size; nil means 0, 1 and so on. Their suffixes tell the
+	// forms of the parts, as [For] says.
 	Names []string
 	// By is the key of integers, bools or texts: rows with equal values are one group, which stays
 	// whole. "" splits rows. Missing values are one group with zeros, or with empty texts.

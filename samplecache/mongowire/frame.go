@@ -149,8 +149,8 @@ func (m *message) sequence(b []byte) error {
 	return nil
 }
 
-// parseQuery reads an OP_QUERY, with which drivers ask for the first hello: flags, "admin.$cmd", two
-// numbers and a document.
+// parseQuery reads an OP_QUERY, with which drivers ask for the first hello: flags, "admin.$cmd",
+// two numbers and a document.
 func (m *message) parseQuery(b []byte) error {
 	m.legacy = true
 	if len(b) < 4 {

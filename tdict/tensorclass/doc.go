@@ -59,7 +59,8 @@
 //     strings, of slices or of structs, and structs that show no field, such as time.Time.
 //
 // Data that differs between rows cannot be appended by a memmap.Writer, and no package computes
-// with it. So a time.Time is best an int64, such as its UnixMicro, and a list of strings one string.
+// with it. So a time.Time is best an int64, such as its UnixMicro, and a list of strings one
+// string.
 //
 // A type whose kind is a number is one, whatever its name is; tensor.F16 and tensor.BF16 are
 // float16 and bfloat16.
@@ -68,8 +69,9 @@
 //
 // A struct that does not map is an [ErrType] that names the type and the field: two fields of one
 // key, int or uint, whose size differs between machines, a channel, a function, a map whose keys
-// are no strings, an embedded pointer, a field that is not exported, a struct without entries, a tag
-// that is misspelt or there twice, columns and elements in one struct. It is found once for each type.
+// are no strings, an embedded pointer, a field that is not exported, a struct without entries, a
+// tag that is misspelt or there twice, columns and elements in one struct. It is found once for
+// each type.
 //
 // # Concurrency
 //
@@ -79,7 +81,7 @@
 // # Implementation
 //
 // A plan lists the fields of a type with their places in a row and their entries. It is made by
-// reflection, once for each type, and serves columns and rows. Numbers are moved between columns and
-// the memory of rows by loops over words, block after block of rows; other fields row by row. A
+// reflection, once for each type, and serves columns and rows. Numbers are moved between columns
+// and the memory of rows by loops over words, block after block of rows; other fields row by row. A
 // column that is mapped, strided or not aligned is copied to a window first.
 package tensorclass

@@ -66,8 +66,8 @@ func (p *plan) specs() (s tdict.Schema) {
 // maskSpec returns the spec of the mask of a pointer.
 func (f *field) maskSpec() tdict.Spec { return tdict.Spec{Key: f.mask, DType: tensor.Bool} }
 
-// find returns the entry of td for a spec of a field, or nil if it is missing and optional. A tensor
-// that fits is found fast; of others [tdict.Schema.Check] says whether they do.
+// find returns the entry of td for a spec of a field, or nil if it is missing and optional. A
+// tensor that fits is found fast; of others [tdict.Schema.Check] says whether they do.
 func (p *plan) find(op string, td *tdict.TensorDict, f *field, s *tdict.Spec) (tdict.Value, error) {
 	v, err := td.Get(s.Key)
 	missing := errors.Is(err, tdict.ErrMissing)

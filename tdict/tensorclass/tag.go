@@ -65,8 +65,8 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
-// lookup returns a tag, and whether there is one. One that is there twice, or not spelled as reflect
-// wants it, would be overlooked, and is an error.
+// lookup returns a tag, and whether there is one. One that is there twice, or not spelled as
+// reflect wants it, would be overlooked, and is an error.
 func lookup(f reflect.StructField, name string) (string, bool, error) {
 	text, ok := f.Tag.Lookup(name)
 	times := 0

@@ -17,10 +17,10 @@ import (
 //
 // It returns [ErrType] if T does not map to rows; tdict.ErrSchema in a *tdict.KeyError, with the
 // field, what was got and wanted, for an entry that is missing, or of another kind, dtype or shape;
-// shapeops.ErrDim for another batch shape; shapeops.ErrShape for more rows than any memory holds, as
-// a broadcast column can have; tensor.ErrDType for a bool that is neither 0 nor 1;
-// tdict.ErrKind if td is nil; the errors of encoding/json for a value of Data that the field does
-// not take; and an error if lent memory is gone, as after Close of a dataset.
+// shapeops.ErrDim for another batch shape; shapeops.ErrShape for more rows than any memory holds,
+// as a broadcast column can have; tensor.ErrDType for a bool that is neither 0 nor 1; tdict.ErrKind
+// if td is nil; the errors of encoding/json for a value of Data that the field does not take; and
+// an error if lent memory is gone, as after Close of a dataset.
 func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 	r, err := open[T]("to rows", td)
 	if err != nil {
@@ -43,8 +43,8 @@ func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 
 // Rows returns an iterator over the rows of td, as [ToRows] has them. A row is valid until the next
 // one, whose memory may be the same; a copy of it can be kept. Writing to it leaves td as it is.
-// Rows are read in blocks of 4 KiB, in each of which strings, slices and pointers are allocated, and
-// numbers are not.
+// Rows are read in blocks of 4 KiB, in each of which strings, slices and pointers are allocated,
+// and numbers are not.
 //
 // The error is not nil at most once, at the end, with a nil row: at once for what ToRows refuses,
 // or in the middle, as when a mapped file cannot be read any more.
@@ -74,9 +74,9 @@ func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
 	}
 }
 
-// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Its errors
-// are those of [ToRows], and shapeops.ErrIndex if there is no such row; on an error *t is as it was.
-// Of many rows, [Rows] is faster.
+// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Its
+// errors are those of [ToRows], and shapeops.ErrIndex if there is no such row; on an error *t is as
+// it was. Of many rows, [Rows] is faster.
 func Row[T any](td *tdict.TensorDict, i int, t *T) error {
 	r, i, err := openRow("row", td, i, t)
 	if err != nil {

@@ -95,8 +95,8 @@ func (f *field) isElements(t reflect.Type) bool {
 	return d != 0
 }
 
-// hasEntries reports whether t is a struct whose fields are entries: not one that says itself how it
-// becomes JSON and shows no field, such as time.Time.
+// hasEntries reports whether t is a struct whose fields are entries: not one that says itself how
+// it becomes JSON and shows no field, such as time.Time.
 func hasEntries(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && (!marshals(t) || slices.ContainsFunc(reflect.VisibleFields(t), reflect.StructField.IsExported))
 }

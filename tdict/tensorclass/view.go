@@ -117,8 +117,8 @@ func (p *plan) viewInner(td *tdict.TensorDict, f *field, to reflect.Value) error
 }
 
 // Dict returns the dictionary with a batch shape whose entries are the fields of *t. It shares the
-// memory of tensors. A nil field, or a zero one of Data, is left out if it is optional. Keys have the
-// order of the fields.
+// memory of tensors. A nil field, or a zero one of Data, is left out if it is optional. Keys have
+// the order of the fields.
 //
 // Dict returns [ErrType] as [View] does; tdict.ErrSchema in a *tdict.KeyError, with the field, what
 // was got and wanted, for a field that is nil, or of another dtype or shape than its tags say;
