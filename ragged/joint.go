@@ -40,7 +40,7 @@ type Field struct {
 
 // A joint is the whole collection of which Joints are parts.
 type joint struct {
-	fields []Field // straight; the fields of a tree share layouts
+	fields []Field // compact; the fields of a tree share layouts
 	names  map[string]int
 	trees  []tree
 	root   *Layout // of depth 0
@@ -89,7 +89,7 @@ func (b *joint) add(p *plan.Pass, f Field) error {
 	if !f.Tensor.made() {
 		return errNil
 	}
-	t, err := f.Tensor.straight(p)
+	t, err := f.Tensor.compact(p)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func listed(rows *plan.Rows, counts ...int) (*moved, error) {
 	return m, nil
 }
 
-// picked returns how the rows of l move to a straight layout. If p is nil, the result is not kept.
+// picked returns how the rows of l move to a compact layout. If p is nil, the result is not kept.
 func (l *Layout) picked(p *plan.Pass) *moved {
 	out, _ := plan.Once(p, pickedKey{l}, func() (*moved, error) {
 		if l.root().whole() {

@@ -242,8 +242,8 @@ func (t *Tensor) meets(u *Tensor) bool {
 	if !shared || t.Size() == 0 || u.Size() == 0 {
 		return false
 	}
-	var room footprints
-	return !t.footprint(0, &room).apart(u.footprint(distance, &room))
+	var arena footprints
+	return !t.footprint(0, &arena).apart(u.footprint(distance, &arena))
 }
 
 // footprint returns the bytes of t's elements, where t's memory begins at byte origin.

@@ -149,7 +149,7 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	if err := c.check(x.Features(), 0); err != nil {
 		return nil, err
 	}
-	x, err := x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).StraightIn(p)
+	x, err := x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).CompactIn(p)
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (c *columns) check(dims shapeops.Shape, levels int) error {
 func (c *columns) of(x *tensor.Tensor) (*tensor.Tensor, error) {
 	dtype := x.DType()
 	if dtype.Size() > 2 || !dtype.IsFloat() {
-		return x.Verbs().Leafwise(c.kernel, c.mean, c.std)
+		return x.Ops().Leafwise(c.kernel, c.mean, c.std)
 	}
 	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
 		return nil, err
 	}
-	if err := wide.Verbs().LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
+	if err := wide.Ops().LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
 		return nil, err
 	}
 	return wide.Cast(dtype)
