@@ -242,7 +242,7 @@ func (t *applyTask) restack() (err error) {
 	}
 	s, _ := asStacked(t.result)
 	if t.result = nil; s.missing() < len(s.members) {
-		t.result, err = stackedValue(newStacked(s.dim, s.members))
+		t.result, err = asValue(newStacked(s.dim, s.members))
 	}
 	return err
 }

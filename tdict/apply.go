@@ -56,7 +56,7 @@ func ApplyEntries(td *TensorDict, fn func(name nestedkey.Key, v Value) (Value, e
 func (td *TensorDict) adopt(name nestedkey.Key, v Value) error {
 	v, err := fitAt(0, v, td.batch)
 	if err == nil {
-		v, err = td.under(v)
+		v, err = td.inheritNames(v)
 	}
 	if err == nil {
 		td.entries.put(name, v)

@@ -89,7 +89,7 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 	if k != opsOf(task.leaf) {
 		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
 	}
-	if err := k.elementwise(task.leaf).beside(v); err != nil {
+	if err := k.elementwise(task.leaf).checkOperand(v); err != nil {
 		return nil, err
 	}
 	return k.elementwise(v).tensor(p)

@@ -73,7 +73,7 @@ func DataFrom[T any](values []T, sizes ...int) (*Data, error) {
 
 // Shape returns the batch shape. The caller must not change it. The zero Data has none.
 func (d *Data) Shape() shapeops.Shape {
-	if !d.made() {
+	if !d.valid() {
 		return nil
 	}
 	return d.rows.Shape()
@@ -81,7 +81,7 @@ func (d *Data) Shape() shapeops.Shape {
 
 // Uniform returns the value of all rows, or false if they differ or there is no row.
 func (d *Data) Uniform() (any, bool) {
-	if !d.made() {
+	if !d.valid() {
 		return nil, false
 	}
 	if row, ok := d.rows.One(); ok {
@@ -105,7 +105,7 @@ func (d *Data) Uniform() (any, bool) {
 // returns shapeops.ErrIndex if there is no such row, and [ErrKind] if d is nil or zero. The caller
 // must not change what it returns.
 func (d *Data) At(position ...int) (any, error) {
-	if !d.made() {
+	if !d.valid() {
 		return nil, errNoData
 	}
 	row, err := d.rows.At(position...)
@@ -118,7 +118,7 @@ func (d *Data) At(position ...int) (any, error) {
 // All returns an iterator over the values of the rows, row-major. The caller must not change them.
 func (d *Data) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		if !d.made() {
+		if !d.valid() {
 			return
 		}
 		for row := range d.rows.All() {
@@ -133,7 +133,7 @@ func (d *Data) All() iter.Seq[any] {
 // plan pads, whatever p.Fill is.
 func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
 	d := (*Data)(v)
-	if !d.made() {
+	if !d.valid() {
 		return nil, errNoData
 	}
 	rows, err := d.rows.Execute(p)
@@ -202,7 +202,7 @@ func (d *Data) checkFixed(rows, other *Data) error {
 }
 
 // made reports whether d is neither nil nor a zero value.
-func (d *Data) made() bool { return d != nil && d.rows != nil }
+func (d *Data) valid() bool { return d != nil && d.rows != nil }
 
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
@@ -212,7 +212,7 @@ func (v *dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
 	rows := make([]*plan.Rows, len(xs))
 	var values []any
 	for i, x := range xs {
-		if !x.made() {
+		if !x.valid() {
 			return nil, fmt.Errorf("value %d: %w", i, errNoData)
 		}
 		rows[i] = x.rows
@@ -271,7 +271,7 @@ func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
 // AddJoin adds to tr: dst = xs joined as p.Join says.
 func (v *dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
 	d := (*Data)(v)
-	if !dst.made() {
+	if !dst.valid() {
 		return errNoData
 	}
 	out, err := (*dataOps)(d).Join(p, xs)
@@ -283,7 +283,7 @@ func (v *dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Da
 
 // Clone returns a copy of d. It returns [ErrKind] if d is nil or zero.
 func (d *Data) Clone() (*Data, error) {
-	if !d.made() {
+	if !d.valid() {
 		return nil, errNoData
 	}
 	rows, err := d.rows.Clone()
@@ -300,7 +300,7 @@ func (d *Data) Equal(x *Data) bool {
 // Diff describes the first difference between d and x, or returns "" if they are equal. It returns
 // [ErrKind] if x is nil.
 func (d *Data) Diff(x *Data) (string, error) {
-	if !x.made() {
+	if !x.valid() {
 		return "", errNoData
 	}
 	if !d.Shape().Equal(x.Shape()) {
@@ -341,7 +341,7 @@ const mostValues = 8
 // String returns the shape and the values as JSON, long ones cut: one, if all rows agree, or the
 // first ones.
 func (d *Data) String() string {
-	if !d.made() {
+	if !d.valid() {
 		return "data <nil>"
 	}
 	if v, ok := d.Uniform(); ok {
@@ -369,7 +369,7 @@ func uniformData(d *Data, sizes shapeops.Shape) (Value, error) {
 	if !one {
 		return nil, nil
 	}
-	return some(NewData(v, sizes...))
+	return asValue(NewData(v, sizes...))
 }
 
 // Texts returns the value of each row as JSON.

@@ -22,7 +22,7 @@ func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
 // AddExecute adds to tr: dst = what p.Plan makes of d.
 func (v *dataOps) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
 	d := (*Data)(v)
-	if !dst.made() {
+	if !dst.valid() {
 		return errNoData
 	}
 	out, err := (*dataOps)(d).Execute(p)
@@ -36,7 +36,7 @@ func (v *dataOps) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error
 // names a row twice, the last value stays.
 func (v *dataOps) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
 	d := (*Data)(v)
-	if !src.made() {
+	if !src.valid() {
 		return errNoData
 	}
 	if err := d.rows.CheckWrite(p, src.rows); err != nil {

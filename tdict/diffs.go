@@ -195,7 +195,7 @@ func differsIn(d Difference, err error) (DifferenceKind, error) {
 // shapes differ, and [ErrKind] if x is nil.
 func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
 	d := (*Data)(v)
-	if !x.made() {
+	if !x.valid() {
 		return nil, 0, errNoData
 	}
 	if err := x.Shape().CheckEqual(d.Shape()); err != nil {
@@ -222,7 +222,7 @@ func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.
 // Differing is that of the tensors. It also returns shapeops.ErrShape if the batch shapes differ.
 func (v *unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
 	u := (*Unbatched)(v)
-	if !x.made() {
+	if !x.valid() {
 		return nil, 0, errNoUnbatched
 	}
 	if err := x.batch.CheckEqual(u.batch); err != nil {

@@ -19,9 +19,9 @@ type elementwise interface {
 	// set adds to tr: the elements of the value = those of what was made of first, its tensor.
 	set(tr *tensor.Transfer, p *plan.Pass, first, made *tensor.Tensor) error
 	// beside returns an error unless the tensor of x can go with that of the value.
-	beside(x Value) error
+	checkOperand(x Value) error
 	// byRows says that rows are more than their elements: they are chosen as a whole.
-	byRows() bool
+	wholeRows() bool
 
 	// make returns what a kernel makes of the value, in a dictionary with lead batch dims.
 	make(w *leafwise, lead int, others []any) (Value, error)
@@ -43,12 +43,12 @@ func (elementsOfTensor) set(tr *tensor.Transfer, _ *plan.Pass, first, made *tens
 	return tr.Copy(first, made)
 }
 
-func (elementsOfTensor) beside(Value) error { return nil }
+func (elementsOfTensor) checkOperand(Value) error { return nil }
 
-func (elementsOfTensor) byRows() bool { return false }
+func (elementsOfTensor) wholeRows() bool { return false }
 
 func (e elementsOfTensor) make(w *leafwise, lead int, others []any) (Value, error) {
-	return some(w.pass.Make(e.Tensor, lead, others))
+	return asValue(w.pass.Make(e.Tensor, lead, others))
 }
 
 func (e elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
@@ -68,7 +68,7 @@ func (e elementsOfRagged) tensor(p *plan.Pass) (*tensor.Tensor, error) {
 }
 
 func (e elementsOfRagged) with(p *plan.Pass, made *tensor.Tensor) (Value, error) {
-	return some(ragged.New(made, nested(e.Tensor).LayoutIn(p)))
+	return asValue(ragged.New(made, nested(e.Tensor).LayoutIn(p)))
 }
 
 func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor.Tensor) error {
@@ -83,15 +83,15 @@ func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor
 	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
 }
 
-func (e elementsOfRagged) beside(x Value) error {
+func (e elementsOfRagged) checkOperand(x Value) error {
 	t, _ := asRagged(x)
 	return e.Layout().CheckEqual(t.Layout())
 }
 
-func (elementsOfRagged) byRows() bool { return true }
+func (elementsOfRagged) wholeRows() bool { return true }
 
 func (e elementsOfRagged) make(w *leafwise, _ int, others []any) (Value, error) {
-	return some(w.raggedPass().Make(e.Tensor, others))
+	return asValue(w.raggedPass().Make(e.Tensor, others))
 }
 
 func (e elementsOfRagged) to(w *leafwise, tr *tensor.Transfer, dst Value, _ int, others []any) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // A bond ties a dictionary to a schema that holds.
-type bond struct {
+type binding struct {
 	root   *TensorDict // the dictionary that Enforce was called on
 	schema Schema
 	index  schemaIndex // of schema
@@ -34,7 +34,7 @@ func (s Schema) byDict() specsByDict {
 }
 
 // outer returns the key of the dictionary in root, or false if it is root.
-func (b *bond) outer() (nestedkey.Key, bool) {
+func (b *binding) outer() (nestedkey.Key, bool) {
 	return nestedkey.Key(strings.TrimSuffix(string(b.prefix), "/")), b.prefix != ""
 }
 
@@ -51,8 +51,8 @@ func (b *bond) outer() (nestedkey.Key, bool) {
 // bound, or holds a dictionary twice, or one that is bound by itself. On an error td stays as it
 // was. Enforce is a write, like Set, which a locked dictionary allows.
 func (td *TensorDict) Enforce(s Schema) error {
-	if td.bond != nil {
-		if key, inner := td.bond.outer(); inner {
+	if td.binding != nil {
+		if key, inner := td.binding.outer(); inner {
 			return failed("enforce", fmt.Errorf("%w: %q is in a dictionary that has a schema: call Enforce of that one", ErrSchema, string(key)))
 		}
 	}
@@ -72,7 +72,7 @@ func (td *TensorDict) Enforce(s Schema) error {
 		return err
 	}
 	specs := s.byDict()
-	td.bind(&bond{root: td, schema: s, index: index, specs: specs, own: specs[""]})
+	td.bind(&binding{root: td, schema: s, index: index, specs: specs, own: specs[""]})
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (td *TensorDict) checkOwn(root *TensorDict, seen map[*TensorDict]bool) erro
 		}
 		var err error
 		switch {
-		case d.bond != nil && d.bond.root != root:
+		case d.binding != nil && d.binding.root != root:
 			err = fmt.Errorf("%w: got a dictionary that has a schema of its own: Set a Copy", ErrSchema)
 		case seen[d]:
 			err = fmt.Errorf("%w: got a dictionary that is in it twice: Set a Copy", ErrSchema)
@@ -101,8 +101,8 @@ func (td *TensorDict) checkOwn(root *TensorDict, seen map[*TensorDict]bool) erro
 }
 
 // bind ties td and all dictionaries in it to a schema, or frees them for nil.
-func (td *TensorDict) bind(b *bond) {
-	td.bond = b
+func (td *TensorDict) bind(b *binding) {
+	td.binding = b
 	for name, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
 			d.bind(b.below(name))
@@ -112,13 +112,13 @@ func (td *TensorDict) bind(b *bond) {
 
 // unbind frees td and all dictionaries in it, if td is bound.
 func (td *TensorDict) unbind() {
-	if td.bond != nil {
+	if td.binding != nil {
 		td.bind(nil)
 	}
 }
 
 // below returns the bond of a dictionary under a name of one part, in one that has the bond b.
-func (b *bond) below(name nestedkey.Key) *bond {
+func (b *binding) below(name nestedkey.Key) *binding {
 	if b == nil {
 		return nil
 	}
@@ -131,22 +131,22 @@ func (b *bond) below(name nestedkey.Key) *bond {
 // checkPut returns ErrSchema if v must not be set under key, whose first part is missing if it has
 // more. was is the value there, if it is known, which v replaces.
 func (td *TensorDict) checkPut(key nestedkey.Key, v, was Value) error {
-	if td.bond == nil {
+	if td.binding == nil {
 		return nil
 	}
 	first, rest, nested := key.Cut()
 	if nested {
-		made := td.made()
+		made := td.newInner()
 		placement{made, rest, v}.set()
-		return td.bond.check(first, key, made)
+		return td.binding.check(first, key, made)
 	}
 	if sameType(was, v) {
 		return nil
 	}
-	if spec := td.bond.own[key]; spec != nil && spec.Kind != KindDict {
-		return spec.checkValue(v, td.bond.root.batch)
+	if spec := td.binding.own[key]; spec != nil && spec.Kind != KindDict {
+		return spec.checkValue(v, td.binding.root.batch)
 	}
-	return td.bond.check(key, key, v)
+	return td.binding.check(key, key, v)
 }
 
 // sameType reports whether v fits wherever was does: both are tensors of one dtype and shape.
@@ -157,7 +157,7 @@ func sameType(was, v Value) bool {
 }
 
 // mayDrop returns an error if the entry under a name of one part must not be removed.
-func (td *TensorDict) mayDrop(name nestedkey.Key) error {
+func (td *TensorDict) checkRemovable(name nestedkey.Key) error {
 	if td.Locked() {
 		return td.errLocked()
 	}
@@ -166,29 +166,29 @@ func (td *TensorDict) mayDrop(name nestedkey.Key) error {
 
 // checkDrop returns ErrSchema if the entry under a name of one part must not be removed.
 func (td *TensorDict) checkDrop(name nestedkey.Key) error {
-	if td.bond == nil {
+	if td.binding == nil {
 		return nil
 	}
-	return td.bond.check(name, name, nil)
+	return td.binding.check(name, name, nil)
 }
 
 // checkContent returns ErrSchema if td must not become a dictionary like d.
 func (td *TensorDict) checkContent(d *TensorDict) error {
-	if td.bond == nil {
+	if td.binding == nil {
 		return nil
 	}
-	key, inner := td.bond.outer()
+	key, inner := td.binding.outer()
 	if !inner {
-		return td.bond.schema.Check(d)
+		return td.binding.schema.Check(d)
 	}
-	root := *td.bond
+	root := *td.binding
 	root.prefix = ""
 	return root.check(key, key, d)
 }
 
 // check returns ErrSchema if the entry under a key of the dictionary must not become v, or nothing
 // for nil. The error names keys of root, but for the one that was asked about.
-func (b *bond) check(key, asked nestedkey.Key, v Value) (err error) {
+func (b *binding) check(key, asked nestedkey.Key, v Value) (err error) {
 	key, asked = b.prefix+key, b.prefix+asked
 	refuse := func(at nestedkey.Key, refused error) {
 		if err == nil && at != asked {
@@ -229,32 +229,32 @@ func (td *TensorDict) with(key nestedkey.Key, v Value) *TensorDict {
 // put sets the value under a name of one part.
 func (td *TensorDict) put(name nestedkey.Key, v Value) {
 	was := td.entries.put(name, v)
-	if td.bond != nil {
-		td.tie(name, was, v)
+	if td.binding != nil {
+		td.rebind(name, was, v)
 	}
 }
 
 // drop removes the entry under a name of one part, which must be there.
 func (td *TensorDict) drop(name nestedkey.Key) {
 	was := td.entries.drop(name)
-	if td.bond != nil {
-		td.tie(name, was, nil)
+	if td.binding != nil {
+		td.rebind(name, was, nil)
 	}
 }
 
 // tie frees a value that was under a name of one part of td, which is bound, and binds v.
-func (td *TensorDict) tie(name nestedkey.Key, was, v Value) {
+func (td *TensorDict) rebind(name nestedkey.Key, was, v Value) {
 	if d, ok := asDict(was); ok {
 		d.bind(nil)
 	}
 	if d, ok := asDict(v); ok {
-		d.bind(td.bond.below(name))
+		d.bind(td.binding.below(name))
 	}
 }
 
 // replaceAll replaces the entries.
 func (td *TensorDict) replaceAll(entries store) {
-	b := td.bond
+	b := td.binding
 	td.unbind()
 	td.entries = entries
 	if b != nil {

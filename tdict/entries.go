@@ -198,12 +198,12 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, err
 	}
 	if d, ok := asDict(v); ok && d.reaches(td) {
 		return placement{}, ErrCycle
-	} else if ok && td.bond != nil {
+	} else if ok && td.binding != nil {
 		v = d.Copy()
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
 	if err == nil {
-		v, err = td.under(v)
+		v, err = td.inheritNames(v)
 	}
 	if err == nil {
 		err = td.checkPut(key, v, was)
@@ -282,7 +282,7 @@ func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	d, name, v, err := td.find(key)
 	if err == nil {
-		err = d.mayDrop(name)
+		err = d.checkRemovable(name)
 	}
 	if err != nil {
 		return nil, &KeyError{op, key, err}
@@ -301,12 +301,12 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 		return failedKey("rename", from, err)
 	}
 	p, err := td.place(to, v)
-	mayDrop := d.mayDrop(name)
+	checkRemovable := d.checkRemovable(name)
 	switch {
 	case to.HasPrefix(from):
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
-	case mayDrop != nil:
-		err = mayDrop
+	case checkRemovable != nil:
+		err = checkRemovable
 	case td.Has(to):
 		err = fmt.Errorf("%w: %q: Delete it first", ErrExists, string(to))
 	case err != nil:
@@ -317,8 +317,8 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
-		if d.bond != nil {
-			d.tie(p.key, nil, v)
+		if d.binding != nil {
+			d.rebind(p.key, nil, v)
 		}
 		return nil
 	}

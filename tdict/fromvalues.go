@@ -47,9 +47,9 @@ func valueOf(v any) (Value, error) {
 	case Value:
 		return v, nil
 	case string:
-		return some(NewData(v))
+		return asValue(NewData(v))
 	case []string:
-		return some(DataFrom(v, len(v)))
+		return asValue(DataFrom(v, len(v)))
 	case int, []int, uint, []uint:
 		return nil, fmt.Errorf("%w: got %T, whose size differs between machines: use int64 or int32", ErrKind, v)
 	}

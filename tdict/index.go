@@ -56,11 +56,11 @@ func (td *TensorDict) useArena(p *plan.Pass) error {
 		return nil
 	}
 	tensor.UseArena(p)
-	return td.expect(p, 0)
+	return td.reserve(p, 0)
 }
 
 // expect reserves room in the arena of p for the results of td, which is at the given depth.
-func (td *TensorDict) expect(p *plan.Pass, depth int) error {
+func (td *TensorDict) reserve(p *plan.Pass, depth int) error {
 	if depth > MaxDepth {
 		return errDepth
 	}
@@ -68,7 +68,7 @@ func (td *TensorDict) expect(p *plan.Pass, depth int) error {
 		if t, ok := asTensor(v); ok {
 			tensor.Reserve(p, t)
 		} else if d, ok := asDict(v); ok {
-			if err := d.expect(p, depth+1); err != nil {
+			if err := d.reserve(p, depth+1); err != nil {
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func (td *TensorDict) executed(op string, p *plan.Plan, err error) (*TensorDict,
 // passed is Execute of the operation op, with a pass whose arena has nothing reserved
 // yet.
 func (td *TensorDict) passed(op string, p *plan.Pass) (*TensorDict, error) {
-	if err := td.expect(p, 0); err != nil {
+	if err := td.reserve(p, 0); err != nil {
 		return nil, failed(op, err)
 	}
 	out, err := td.execute(p)

@@ -44,7 +44,7 @@ func (td *TensorDict) checkApart() error {
 func (td *TensorDict) cloned(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.cloned(p))
+			return asValue(d.cloned(p))
 		}
 		if k := opsOf(v); !k.passes(v) {
 			return k.clone(v, p)

@@ -164,12 +164,12 @@ func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
 func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err error) {
 	if d, ok := asDict(v); ok {
 		err = withColumn(m.p, xs, c, func(inner []*TensorDict) (err error) {
-			mask, err = some(m.dict(d, inner))
+			mask, err = asValue(m.dict(d, inner))
 			return err
 		})
 	}
 	if opsOf(v).elementwise(v) != nil {
-		return some(m.leaf(v, xs, c))
+		return asValue(m.leaf(v, xs, c))
 	}
 	return mask, err
 }
@@ -180,7 +180,7 @@ func (m *masker) leaf(v Value, xs []*TensorDict, c column) (*tensor.Tensor, erro
 	for i, x := range xs {
 		w, err := c.of(x)
 		if err == nil {
-			w, err = beside(w, v)
+			w, err = sameKind(w, v)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)

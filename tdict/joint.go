@@ -108,11 +108,11 @@ func fieldValue(t *ragged.Tensor, rows bool) (Value, error) {
 	}
 	values, err := t.Values()
 	if err != nil || len(t.Shape()) == 1 {
-		return some(values, err)
+		return asValue(values, err)
 	}
 	one, err := values.Reshape(t.Features()...)
 	if err != nil || !rows {
-		return some(one, err)
+		return asValue(one, err)
 	}
-	return some(NewUnbatched(one))
+	return asValue(NewUnbatched(one))
 }

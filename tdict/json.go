@@ -123,10 +123,10 @@ func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
 // are those of [tensor.Tensor.MarshalJSON].
 func (u *Unbatched) MarshalJSON() ([]byte, error) { return (*unbatchedOps)(u).AppendJSON(nil) }
 
-// AppendJSON implements mover.
+// AppendJSON implements typedOps.
 func (v *unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
 	u := (*Unbatched)(v)
-	if !u.made() {
+	if !u.valid() {
 		return append(b, "null"...), nil
 	}
 	if err := checkDims(u.shape); err != nil {
@@ -152,7 +152,7 @@ func (u *Unbatched) Preview(n int) json.Marshaler {
 }
 
 func (u *Unbatched) preview(n int) ([]byte, error) {
-	if !u.made() {
+	if !u.valid() {
 		return []byte("null"), nil
 	}
 	part, err := u.tensor.Preview(n).MarshalJSON()

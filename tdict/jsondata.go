@@ -25,10 +25,10 @@ import (
 // zero Data is null.
 func (d *Data) MarshalJSON() ([]byte, error) { return (*dataOps)(d).AppendJSON(nil) }
 
-// AppendJSON implements mover.
+// AppendJSON implements typedOps.
 func (v *dataOps) AppendJSON(b []byte) ([]byte, error) {
 	d := (*Data)(v)
-	if !d.made() {
+	if !d.valid() {
 		return append(b, "null"...), nil
 	}
 	if err := checkDims(d.Shape()); err != nil {
@@ -105,7 +105,7 @@ func (d *Data) Preview(n int) json.Marshaler {
 }
 
 func (d *Data) preview(n int) ([]byte, error) {
-	if !d.made() {
+	if !d.valid() {
 		return []byte("null"), nil
 	}
 	if whole, ok := d.appendRows(nil, previewOpen(n), n, appendShort); ok {

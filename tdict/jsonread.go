@@ -49,7 +49,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if err := read.batch.CheckPrefix(td.batch); err != nil {
 		return fmt.Errorf("batch: %w: the destination has batch shape %v: use a zero TensorDict for any shape", err, td.batch)
 	}
-	if v, err = td.under(read); err != nil {
+	if v, err = td.inheritNames(read); err != nil {
 		return err
 	}
 	read, _ = asDict(v)
@@ -78,7 +78,7 @@ func (d *Data) UnmarshalJSON(text []byte) error {
 	if err != nil || read == nil {
 		return err
 	}
-	if d == nil || d.made() {
+	if d == nil || d.valid() {
 		return fmt.Errorf("%w: want a pointer to the zero Data", ErrKind)
 	}
 	*d = *read
@@ -94,7 +94,7 @@ func (u *Unbatched) UnmarshalJSON(text []byte) error {
 	if err != nil || read == nil {
 		return err
 	}
-	if u == nil || u.made() {
+	if u == nil || u.valid() {
 		return fmt.Errorf("%w: want a pointer to the zero Unbatched", ErrKind)
 	}
 	*u = *read
@@ -145,7 +145,7 @@ func readValueNode(s *jsonscan.Scanner, depth int) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.made()
+	return n.build()
 }
 
 // field reads the value of a field.
@@ -222,7 +222,7 @@ func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
 }
 
 // made returns the value, once all fields were read.
-func (n *jsonNode) made() (Value, error) {
+func (n *jsonNode) build() (Value, error) {
 	kinds := []struct {
 		fields []string // that make it this kind, the first, and those that it has too
 		make   func() (Value, error)
@@ -299,10 +299,10 @@ func (n *jsonNode) leaf() (Value, error) {
 	}
 	if n.Stars == "" {
 		t := new(tensor.Tensor)
-		return some(t, t.Ops().(jsonlists.Reader).Read(l))
+		return asValue(t, t.Ops().(jsonlists.Reader).Read(l))
 	}
 	t := new(ragged.Tensor)
-	return some(t, t.Ops().(jsonlists.Reader).Read(l))
+	return asValue(t, t.Ops().(jsonlists.Reader).Read(l))
 }
 
 // data returns the Data.

@@ -88,7 +88,7 @@ func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("split keys", errNil)
 	}
-	tree, err := td.pick("split keys", sets...)
+	tree, err := td.treeOf("split keys", sets...)
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +96,13 @@ func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	for i := range out {
 		out[i] = td.emptied()
 	}
-	td.deal(tree, len(sets), func(set int) *TensorDict { return out[set] })
+	td.distribute(tree, len(sets), func(set int) *TensorDict { return out[set] })
 	return out, nil
 }
 
 // deal puts each entry of td where to says: by the set that the keys in tree have it in, or else by
 // the number rest.
-func (td *TensorDict) deal(tree *pickTree, rest int, to func(set int) *TensorDict) {
+func (td *TensorDict) distribute(tree *keyTree, rest int, to func(set int) *TensorDict) {
 	for name, v := range td.entries.all() {
 		picked := tree.below[name]
 		switch {
@@ -112,14 +112,14 @@ func (td *TensorDict) deal(tree *pickTree, rest int, to func(set int) *TensorDic
 			to(picked.set).entries.put(name, shallow(v))
 		default:
 			d, _ := asDict(v) // or a key would lead through a leaf
-			d.deal(picked, rest, func(set int) *TensorDict { return to(set).innerLike(name, d) })
+			d.distribute(picked, rest, func(set int) *TensorDict { return to(set).innerDictLike(name, d) })
 		}
 	}
 }
 
 // innerLike returns the dictionary under a name of one part, after setting it to one without
 // entries in the place of d if there is none.
-func (td *TensorDict) innerLike(name nestedkey.Key, d *TensorDict) *TensorDict {
+func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDict {
 	inner := td.innerDict(name)
 	if inner == nil {
 		inner = d.emptied()
@@ -136,12 +136,12 @@ func (td *TensorDict) innerLike(name nestedkey.Key, d *TensorDict) *TensorDict {
 // Separate returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, [ErrLocked], and
 // [ErrExists] if a key is given twice, or one below another.
 func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
-	if _, err := td.pick("separate", keys); err != nil {
+	if _, err := td.treeOf("separate", keys); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
 		d, name, _, _ := td.find(key)
-		if err := d.mayDrop(name); err != nil {
+		if err := d.checkRemovable(name); err != nil {
 			return nil, &KeyError{"separate", key, err}
 		}
 	}
@@ -157,8 +157,8 @@ func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 
 // pick returns the tree of keys in several sets. It returns a KeyError if td lacks one, and
 // ErrExists if a key is given twice, or one below another.
-func (td *TensorDict) pick(op string, sets ...[]nestedkey.Key) (*pickTree, error) {
-	tree := &pickTree{}
+func (td *TensorDict) treeOf(op string, sets ...[]nestedkey.Key) (*keyTree, error) {
+	tree := &keyTree{}
 	for set, keys := range sets {
 		for _, key := range keys {
 			_, _, _, err := td.find(key)
@@ -174,16 +174,16 @@ func (td *TensorDict) pick(op string, sets ...[]nestedkey.Key) (*pickTree, error
 }
 
 // A pickTree holds keys of numbered sets by their parts, none of them below another.
-type pickTree struct {
+type keyTree struct {
 	key   nestedkey.Key // the first in full that led here
 	set   int           // that of key
 	ends  bool          // key ends here
-	below map[nestedkey.Key]*pickTree
+	below map[nestedkey.Key]*keyTree
 }
 
 // add adds a key of a set. It returns ErrExists, with the other key, if it is there, or one above
 // or below it.
-func (t *pickTree) add(key nestedkey.Key, set int) error {
+func (t *keyTree) add(key nestedkey.Key, set int) error {
 	rest, nested := key, true
 	for nested {
 		var first nestedkey.Key
@@ -191,7 +191,7 @@ func (t *pickTree) add(key nestedkey.Key, set int) error {
 		next := t.below[first]
 		switch {
 		case next == nil:
-			next = t.grow(first, &pickTree{key: key, set: set, ends: !nested})
+			next = t.addChild(first, &keyTree{key: key, set: set, ends: !nested})
 		case next.ends || !nested:
 			return fmt.Errorf("%w: %q is chosen already", ErrExists, string(next.key))
 		}
@@ -201,9 +201,9 @@ func (t *pickTree) add(key nestedkey.Key, set int) error {
 }
 
 // grow puts a tree below t, and returns it.
-func (t *pickTree) grow(name nestedkey.Key, next *pickTree) *pickTree {
+func (t *keyTree) addChild(name nestedkey.Key, next *keyTree) *keyTree {
 	if t.below == nil {
-		t.below = map[nestedkey.Key]*pickTree{}
+		t.below = map[nestedkey.Key]*keyTree{}
 	}
 	t.below[name] = next
 	return next

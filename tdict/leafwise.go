@@ -32,7 +32,7 @@ func (v *dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error)
 	if err != nil {
 		return nil, failed(opOf(k), err)
 	}
-	w.expect(td)
+	w.reserve(td)
 	out, err := w.dict(td, w.dicts)
 	if err != nil {
 		return nil, failed(opOf(k), err)
@@ -81,7 +81,7 @@ type leafwise struct {
 	shared *plan.Pass         // of what stands for what is missing
 	to     shapeops.Shape     // the batch shape of a destination
 	whole  *plan.Pass         // of all of it, once it is planned
-	room   []any              // for the operands of a leaf
+	buffer []any              // for the operands of a leaf
 }
 
 // leafwise checks the operands of a kernel.
@@ -140,16 +140,16 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 		return nil, within(w.kernel.Op, name, err)
 	}
 	out.entries = entries
-	return out, w.lacking(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
+	return out, w.addMissing(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
 }
 
 // expect says which tensors the kernel is going to be applied to.
-func (w *leafwise) expect(td *TensorDict) {
+func (w *leafwise) reserve(td *TensorDict) {
 	for _, v := range td.entries.all() {
 		if e := opsOf(v).elementwise(v); e != nil {
 			w.pass.Reserve(e.ByteSize())
 		} else if d, ok := asDict(v); ok {
-			w.expect(d)
+			w.reserve(d)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (w *leafwise) head(td *TensorDict) (*TensorDict, error) {
 }
 
 // lacking puts in td, for each entry that only others have, what fn makes of what stands for it.
-func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column, zero Value) (Value, error)) error {
+func (w *leafwise) addMissing(td *TensorDict, dicts []*TensorDict, fn func(c column, zero Value) (Value, error)) error {
 	if w.kernel.Missing == nil {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column
 				err = made.Shape().CheckPrefix(td.batch)
 			}
 			if err == nil {
-				made, err = td.under(made)
+				made, err = td.inheritNames(made)
 			}
 			if err != nil {
 				return within(w.kernel.Op, c.name, err)
@@ -249,7 +249,7 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 		if err != nil {
 			return nil, err
 		}
-		return some(w.dict(d, inner))
+		return asValue(w.dict(d, inner))
 	}
 	e := opsOf(v).elementwise(v)
 	if e == nil || w.choosesRows(e, dicts) {
@@ -270,7 +270,7 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 // whole, where it could look at their elements.
 func (w *leafwise) choosesRows(e elementwise, dicts []*TensorDict) bool {
 	last := len(dicts) - 1
-	return e.byRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
+	return e.wholeRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
 }
 
 // raggedPass returns the pass that carries the kernel over ragged tensors.

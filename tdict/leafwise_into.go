@@ -58,7 +58,7 @@ func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, e
 	for name, v := range td.entries.all() {
 		out.entries.put(name, v)
 	}
-	return out, w.lacking(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
+	return out, w.addMissing(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
 }
 
 func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
@@ -77,7 +77,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	if e == nil || w.choosesRows(e, dicts) {
 		return w.otherInto(tr, td, dst, to, v, dicts, c)
 	}
-	if to == v && w.again(v, dicts) {
+	if to == v && w.doneBefore(v, dicts) {
 		return nil
 	}
 	operands, err := w.operands(td, v, dicts, c)
@@ -91,7 +91,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 
 // again reports whether a value that changes in place has been dealt with under another key, with
 // the same operands.
-func (w *leafwise) again(v Value, dicts []*TensorDict) bool {
+func (w *leafwise) doneBefore(v Value, dicts []*TensorDict) bool {
 	if slices.ContainsFunc(dicts, func(d *TensorDict) bool { return d != nil }) {
 		return false
 	}

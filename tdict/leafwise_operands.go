@@ -65,7 +65,7 @@ func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
 
 // operands returns the operands besides a leaf of td, until the next call.
 func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c column) ([]any, error) {
-	out := w.room[:0]
+	out := w.buffer[:0]
 	for i, other := range dicts {
 		if other == nil {
 			x, err := w.wide(w.others[i], t)
@@ -79,7 +79,7 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 		if err != nil {
 			return nil, err
 		}
-		if x, err = beside(x, t); err != nil {
+		if x, err = sameKind(x, t); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		if err := w.fitsLeaf(td, other, t, x); err != nil {
@@ -87,17 +87,17 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 		}
 		out = append(out, x)
 	}
-	w.room = out
+	w.buffer = out
 	return out, nil
 }
 
 // beside returns x as an operand beside t, which is of its kind, or of that of the members of a
 // stack.
-func beside(x, t Value) (Value, error) {
+func sameKind(x, t Value) (Value, error) {
 	if opsOf(x) == opsOf(t) {
 		return x, nil
 	}
-	if !stackedBeside(x, t) {
+	if !sameStackedKind(x, t) {
 		return nil, mismatch(x, t)
 	}
 	if s, ok := asStacked(x); ok {

@@ -31,7 +31,7 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 	}
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.zerosLike(p, batch, dims))
+			return asValue(d.zerosLike(p, batch, dims))
 		}
 		return zeroLike(v, p, append(batch.Clone(), v.Shape()[dims:]...))
 	})

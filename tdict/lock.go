@@ -17,18 +17,18 @@ func (td *TensorDict) Lock(why ...string) {
 	held := td.Locked()
 	td.locked, td.why = true, cmp.Or(strings.Join(why, ", "), td.why)
 	if held {
-		td.explain()
+		td.passReason()
 	} else {
-		td.hold()
+		td.lockChildren()
 	}
 }
 
 // explain gives td's reason to the dictionaries below it that have none.
-func (td *TensorDict) explain() {
+func (td *TensorDict) passReason() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok && d.why == "" && td.why != "" {
 			d.why = td.why
-			d.explain()
+			d.passReason()
 		}
 	}
 }
@@ -45,43 +45,43 @@ func (td *TensorDict) errLocked() error {
 // It returns [ErrLocked] if td itself is an entry of a locked dictionary, and does nothing if td is
 // not locked. Unlock is a write, like Set.
 func (td *TensorDict) Unlock() error {
-	if td.holds > 0 {
+	if td.lockedParents > 0 {
 		return fmt.Errorf("unlock: %w: an entry of a locked dictionary; unlock that one", ErrLocked)
 	}
 	if td.locked {
 		td.locked, td.why = false, ""
-		td.release()
+		td.unlockChildren()
 	}
 	return nil
 }
 
 // Locked reports whether the structure of td is frozen, by Lock of td itself or of a dictionary
 // above it.
-func (td *TensorDict) Locked() bool { return td.locked || td.holds > 0 }
+func (td *TensorDict) Locked() bool { return td.locked || td.lockedParents > 0 }
 
 // hold counts td, which has become locked, in each dictionary that it holds.
-func (td *TensorDict) hold() {
+func (td *TensorDict) lockChildren() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
 			held := d.Locked()
-			d.holds++
+			d.lockedParents++
 			d.why = cmp.Or(d.why, td.why)
 			if !held {
-				d.hold()
+				d.lockChildren()
 			}
 		}
 	}
 }
 
 // release undoes hold for td, which is not locked any more.
-func (td *TensorDict) release() {
+func (td *TensorDict) unlockChildren() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
-			d.holds--
+			d.lockedParents--
 			d.locked = false
 			if !d.Locked() {
 				d.why = ""
-				d.release()
+				d.unlockChildren()
 			}
 		}
 	}

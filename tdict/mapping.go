@@ -16,7 +16,7 @@ type mapping struct {
 	*chunks
 	opt     MapOptions
 	workers int
-	alone   sync.Locker // held while rows of values that are not memory are read or written
+	rowLock sync.Locker // held while rows of values that are not memory are read or written
 
 	mu      sync.Mutex // guards the fields below, orders Progress
 	done    int        // rows
@@ -32,27 +32,27 @@ type result struct {
 }
 
 func newMapping(c *chunks, opt MapOptions) *mapping {
-	m := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), alone: nobody{}}
+	m := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), rowLock: noLock{}}
 	if opt.Into == nil {
 		m.results = make([]result, c.count)
 	} else if opt.Into.hasData() {
-		m.alone = new(sync.Mutex)
+		m.rowLock = new(sync.Mutex)
 	}
 	return m
 }
 
 // nobody is a lock for what nobody shares.
-type nobody struct{}
+type noLock struct{}
 
-func (nobody) Lock()   {}
-func (nobody) Unlock() {}
+func (noLock) Lock()   {}
+func (noLock) Unlock() {}
 
 // hasData reports whether td has a leaf whose rows are more than memory, so that several goroutines
 // must not write them.
 func (td *TensorDict) hasData() bool {
 	for _, leaf := range td.Leaves() {
 		k := opsOf(leaf)
-		if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.byRows()) {
+		if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.wholeRows()) {
 			return true
 		}
 	}
@@ -72,7 +72,7 @@ func (m *mapping) do(ctx context.Context, i int) error {
 			about, err = m.keep(i, out)
 		}
 		if err == nil {
-			m.tell(i)
+			m.reportProgress(i)
 		}
 		return err
 	})
@@ -90,8 +90,8 @@ func (m *mapping) call(ctx context.Context, i int) (*TensorDict, error) {
 
 // read returns chunk i, which nobody writes meanwhile.
 func (m *mapping) read(i int) (*TensorDict, error) {
-	m.alone.Lock()
-	defer m.alone.Unlock()
+	m.rowLock.Lock()
+	defer m.rowLock.Unlock()
 	return m.chunk(i)
 }
 
@@ -107,8 +107,8 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	if err != nil {
 		return err
 	}
-	m.alone.Lock()
-	defer m.alone.Unlock()
+	m.rowLock.Lock()
+	defer m.rowLock.Unlock()
 	var tr tensor.Transfer
 	if m.workers > 1 {
 		tr.Workers = 1
@@ -154,7 +154,7 @@ func (m *mapping) goesWithFirst(out *TensorDict) error {
 }
 
 // tell reports that chunk i is done.
-func (m *mapping) tell(i int) {
+func (m *mapping) reportProgress(i int) {
 	if m.opt.Progress == nil {
 		return
 	}

@@ -21,13 +21,13 @@ type missingError struct {
 
 // missing returns the ErrMissing of a key that td lacks.
 func (td *TensorDict) missing(key nestedkey.Key) error {
-	return &missingError{key: key, other: td.respelled(key), names: td.entries.table.quote()}
+	return &missingError{key: key, other: td.respelled(key), names: td.entries.table.snapshot()}
 }
 
 // missingIn is the error of what is left of a whole key, which td lacks.
 func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
 	outer := strings.TrimSuffix(string(whole), string(rest))
-	return &missingError{nestedkey.Key(strings.TrimSuffix(outer, "/")), rest, td.respelled(rest), td.entries.table.quote()}
+	return &missingError{nestedkey.Key(strings.TrimSuffix(outer, "/")), rest, td.respelled(rest), td.entries.table.snapshot()}
 }
 
 // respelled returns a key that td has, of more parts than key, if a "." or an escaped "/" of key

@@ -186,7 +186,7 @@ func checkDistinct(names []string) error {
 
 // under returns v as an entry of td, which it fits: a dictionary with other names than td for the
 // dims that both have as a copy that has td's.
-func (td *TensorDict) under(v Value) (Value, error) {
+func (td *TensorDict) inheritNames(v Value) (Value, error) {
 	d, ok := asDict(v)
 	if !ok || td.names == nil || slices.Equal(d.Names()[:len(td.batch)], td.Names()) {
 		return v, nil

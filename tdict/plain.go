@@ -9,12 +9,12 @@ import (
 
 // plainTyped is plain of a slice or a map whose type says what it holds.
 func plainTyped(v any, depth int) (any, error) {
-	for _, open := range openers {
-		switch opened := open(v).(type) {
+	for _, unpack := range unpackers {
+		switch unpacked := unpack(v).(type) {
 		case []any:
-			return plainList(opened, depth)
+			return plainList(unpacked, depth)
 		case []Field:
-			return plainObject(opened, depth)
+			return plainObject(unpacked, depth)
 		}
 	}
 	return nil, fmt.Errorf("%w: got %T, want nil, bool, a number, string, a slice (not []byte) or map[string] of "+
@@ -22,15 +22,15 @@ func plainTyped(v any, depth int) (any, error) {
 }
 
 // openers open the slices and maps that Data takes. []byte is none of them: it may be text.
-var openers = []func(any) any{
-	opened[any], opened[string], opened[bool],
-	opened[int], opened[int8], opened[int16], opened[int32], opened[int64],
-	opened[uint], opened[uint16], opened[uint32], opened[uint64], opened[float32], opened[float64],
+var unpackers = []func(any) any{
+	unpacked[any], unpacked[string], unpacked[bool],
+	unpacked[int], unpacked[int8], unpacked[int16], unpacked[int32], unpacked[int64],
+	unpacked[uint], unpacked[uint16], unpacked[uint32], unpacked[uint64], unpacked[float32], unpacked[float64],
 }
 
 // opened returns a slice as a []any and a map as a []Field, if they hold T, or slices or maps of
 // T, and nil for others.
-func opened[T any](v any) any {
+func unpacked[T any](v any) any {
 	switch v := v.(type) {
 	case []T:
 		return listOf(v)

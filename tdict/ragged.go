@@ -18,7 +18,7 @@ func zeroRagged(t *ragged.Tensor, p *plan.Pass, shape shapeops.Shape) (*ragged.T
 	return nested(t).EmptyIn(p, shape...)
 }
 
-func madeRagged(t *ragged.Tensor) bool { return t.DType() != 0 }
+func validRagged(t *ragged.Tensor) bool { return t.DType() != 0 }
 
 func cloneRagged(t *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) { return nested(t).CloneIn(p) }
 

@@ -56,7 +56,7 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 	case KindDict:
 		return New(all...), all.Check()
 	case KindData:
-		return some(NewData(nil, all...))
+		return asValue(NewData(nil, all...))
 	case KindUnbatched:
 		return s.unbatched(meta, outer)
 	}
@@ -93,15 +93,15 @@ func (s *Spec) unbatched(meta bool, outer shapeops.Shape) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return some(fitUnbatched(u, outer))
+	return asValue(fitUnbatched(u, outer))
 }
 
 // zeroed returns a tensor of zeros, or one without elements.
 func zeroed(meta bool, d tensor.DType, shape shapeops.Shape) (Value, error) {
 	if meta {
-		return some(tensor.NewMeta(d, shape...))
+		return asValue(tensor.NewMeta(d, shape...))
 	}
-	return some(tensor.New(d, shape...))
+	return asValue(tensor.New(d, shape...))
 }
 
 // emptyRows returns a ragged tensor whose rows are empty.
@@ -122,5 +122,5 @@ func emptyRows(meta bool, d tensor.DType, batch shapeops.Shape, depth int, featu
 		return nil, err
 	}
 	t, _ := asTensor(values)
-	return some(ragged.New(t, l))
+	return asValue(ragged.New(t, l))
 }

@@ -164,7 +164,7 @@ func (w *setter) writeValue(to, v Value) error {
 	if isDict && alsoDict {
 		return w.writeDict(d, e)
 	}
-	if opsOf(to) != opsOf(v) && !stackedBeside(to, v) {
+	if opsOf(to) != opsOf(v) && !sameStackedKind(to, v) {
 		return mismatch(v, to)
 	}
 	if got, want := trailing(v, len(w.value)), trailing(to, len(w.batch)); !got.Equal(want) && !differs(to) && !differs(v) {
@@ -212,7 +212,7 @@ type placement struct {
 func (p placement) set() {
 	first, rest, nested := p.key.Cut()
 	if nested {
-		inner := p.in.made()
+		inner := p.in.newInner()
 		placement{inner, rest, p.value}.set()
 		p.value = inner
 	}

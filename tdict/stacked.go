@@ -82,7 +82,7 @@ func (s *Stacked) Len() int { return len(s.members) }
 // shapeops.ErrIndex if there is no such position, [ErrMissing] if there is no value at it, and
 // [ErrKind] if s is nil or zero.
 func (s *Stacked) Member(i int) (Leaf, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	at, err := s.shape.At(s.dim, i)
@@ -98,7 +98,7 @@ func (s *Stacked) Member(i int) (Leaf, error) {
 func (s *Stacked) lacks(i int) error { return fmt.Errorf("member %d: %w", i, ErrMissing) }
 
 // made reports whether s is neither nil nor a zero value.
-func (s *Stacked) made() bool { return s != nil && s.members != nil }
+func (s *Stacked) valid() bool { return s != nil && s.members != nil }
 
 var errNoStacked = fmt.Errorf("%w: got no stacked value", ErrKind)
 
@@ -128,7 +128,7 @@ func eachMember(v Value, fn func(v Value)) {
 
 // Uniform reports whether all members are there and have one dtype and shape, so that Dense makes
 // one value of them.
-func (s *Stacked) Uniform() bool { return s.made() && s.checkUniform() == nil }
+func (s *Stacked) Uniform() bool { return s.valid() && s.checkUniform() == nil }
 
 // checkUniform returns ErrMissing or shapeops.ErrShape, with the member, unless s is uniform.
 func (s *Stacked) checkUniform() error {
@@ -166,7 +166,7 @@ func alike(a, b Value) bool {
 // shapeops.ErrShape, with the member, if one is missing or they differ in dtype or shape,
 // [ErrDiffers] for unbatched tensors that differ, and [ErrKind] if s is nil or zero.
 func (s *Stacked) Dense() (Value, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	if err := s.checkUniform(); err != nil {
@@ -206,7 +206,7 @@ func (td *TensorDict) Dense() (*TensorDict, error) {
 func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.dense(chosen))
+			return asValue(d.dense(chosen))
 		}
 		if s, ok := asStacked(v); ok && chosen(s) {
 			return s.Dense()
@@ -341,9 +341,9 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 		members[i] = stackMember{v, len(tds[i].batch)}
 	}
 	if isDict {
-		return some(lazyStack(dim, dicts))
+		return asValue(lazyStack(dim, dicts))
 	}
-	return some(newStacked(dim, members))
+	return asValue(newStacked(dim, members))
 }
 
 // Members undoes [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for each

@@ -60,9 +60,9 @@ func (e elementsOfStacked) set(tr *tensor.Transfer, p *plan.Pass, _, made *tenso
 	return assign(tr, e.Stacked, v)
 }
 
-func (elementsOfStacked) beside(Value) error { return nil }
+func (elementsOfStacked) checkOperand(Value) error { return nil }
 
-func (e elementsOfStacked) byRows() bool { return elements(e.first()).byRows() }
+func (e elementsOfStacked) wholeRows() bool { return elements(e.first()).wholeRows() }
 
 // make returns what a kernel makes of each member, or of all together.
 func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, error) {
@@ -82,7 +82,7 @@ func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, err
 			return nil, fmt.Errorf("member %d: %w", i, err)
 		}
 	}
-	return stackedValue(newStacked(e.dim, out))
+	return asValue(newStacked(e.dim, out))
 }
 
 // to adds to tr: dst = what make returns.

@@ -63,7 +63,7 @@ func (s *Stacked) Padded(opt PaddedOptions) (padded, mask *tensor.Tensor, err er
 
 // largest returns the shape of the padded members, and their dtype.
 func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, 0, errNoStacked
 	}
 	for i, m := range s.members {
@@ -130,7 +130,7 @@ var trueElement = tensor.Must(tensor.From([]bool{true}))
 // shapeops.ErrShape, with the member, if one has no such dim or they differ in those after it, and
 // tensor.ErrDType if they differ in dtype.
 func (s *Stacked) Ragged() (*ragged.Tensor, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	var values []*tensor.Tensor

@@ -93,11 +93,8 @@ func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 	case c.Dim < 0:
 		return members[0].value, nil
 	}
-	return stackedValue(newStacked(c.Dim, members))
+	return asValue(newStacked(c.Dim, members))
 }
-
-// stackedValue returns s as a Value, which is nil with an error.
-func stackedValue(s *Stacked, err error) (Value, error) { return some(s, err) }
 
 // denseFor is Dense for a plan that takes the stack dim together with others.
 func (s *Stacked) denseFor(p *plan.Plan) (Value, error) {
@@ -209,7 +206,7 @@ func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pa
 }
 
 // stackedBeside reports whether one of two values is stacked of the kind of the other.
-func stackedBeside(a, b Value) bool {
+func sameStackedKind(a, b Value) bool {
 	s, ok := asStacked(a)
 	x, also := asStacked(b)
 	return ok && opsOf(s.first()) == opsOf(b) || also && opsOf(x.first()) == opsOf(a)
@@ -279,7 +276,7 @@ func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, err
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err == nil {
-			v, err = beside(v, cmp.Or(values[0], v))
+			v, err = sameKind(v, cmp.Or(values[0], v))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
@@ -331,7 +328,7 @@ func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 		for _, x := range xs {
 			members = append(members, x.members...)
 		}
-		return stackedValue(newStacked(first.dim, members))
+		return asValue(newStacked(first.dim, members))
 	}
 	dim := first.dim
 	if j.New() && dim >= j.Dim() {
@@ -345,7 +342,7 @@ func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 		}
 		members = append(members, m)
 	}
-	return stackedValue(newStacked(dim, members))
+	return asValue(newStacked(dim, members))
 }
 
 // joinMembers joins the members of xs at a position. It returns none if none has one.
@@ -414,7 +411,7 @@ func (s *Stacked) each(fn func(v Value) (Value, error)) (*Stacked, error) {
 
 func (k *stackedKind) clone(v Value, p *plan.Pass) (Value, error) {
 	s, _ := asStacked(v)
-	return stackedValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
+	return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
 }
 
 // passes reports whether v is of unbatched tensors, which operations on a part leave as they are.
@@ -429,7 +426,7 @@ func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Va
 	s, _ := asStacked(v)
 	switch {
 	case shape.Equal(s.shape):
-		return stackedValue(s.each(func(v Value) (Value, error) { return opsOf(v).zerosLike(v, p, v.Shape()) }))
+		return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).zerosLike(v, p, v.Shape()) }))
 	case s.Uniform():
 		return opsOf(s.first()).zerosLike(s.first(), p, shape)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Clone returns s with copies of its members.
 func (s *Stacked) Clone() (*Stacked, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	v, err := stackeds.clone(s, nil)
@@ -33,7 +33,7 @@ func (s *Stacked) Equal(x *Stacked) bool {
 // Diff describes the first difference between s and x, with the member, or returns "" if they are
 // equal. It returns [ErrKind] if x is nil.
 func (s *Stacked) Diff(x *Stacked) (string, error) {
-	if !s.made() || !x.made() {
+	if !s.valid() || !x.valid() {
 		return "", errNoStacked
 	}
 	if s.dim != x.dim || len(s.members) != len(x.members) {
@@ -136,7 +136,7 @@ func (s *Stacked) size(dim int) string {
 
 // DType returns the dtype of all members, or 0 if they differ or have none.
 func (s *Stacked) DType() tensor.DType {
-	if !s.made() {
+	if !s.valid() {
 		return 0
 	}
 	d := opsOf(s.first()).spec(s.first()).DType
@@ -150,7 +150,7 @@ func (s *Stacked) DType() tensor.DType {
 
 // Text describes s in a few words, with "*" where members differ: "stacked float32 [2 * 3]".
 func (s *Stacked) Text() string {
-	if !s.made() {
+	if !s.valid() {
 		return "stacked <nil>"
 	}
 	text := "stacked "
@@ -173,7 +173,7 @@ func (s *Stacked) missing() (n int) {
 // String returns the shape, with "*" where members differ, the dtype, the stack dim, and how many
 // positions have no value.
 func (s *Stacked) String() string {
-	if !s.made() {
+	if !s.valid() {
 		return s.Text()
 	}
 	text := fmt.Sprintf("%s along dim %d", s.Text(), s.dim)
@@ -225,7 +225,7 @@ func (s *Stacked) LogValue() slog.Value { return slog.StringValue(s.String()) }
 //
 // The batch shapes that [Members] returns are not in the text.
 func (s *Stacked) MarshalJSON() ([]byte, error) {
-	if !s.made() {
+	if !s.valid() {
 		return []byte("null"), nil
 	}
 	return stackeds.json(s, nil)
@@ -260,7 +260,7 @@ func (s *Stacked) appendJSON(b []byte, open string, n int, value func(b []byte, 
 // first n elements at most, under "count" how many members there are. UnmarshalJSON refuses it.
 func (s *Stacked) Preview(n int) json.Marshaler {
 	return jsonlists.Marshaler(func() ([]byte, error) {
-		if !s.made() {
+		if !s.valid() {
 			return []byte("null"), nil
 		}
 		n := jsonlists.PreviewSize(n)
@@ -281,7 +281,7 @@ func (s *Stacked) UnmarshalJSON(text []byte) error {
 	if err != nil || read == nil {
 		return err
 	}
-	if s == nil || s.made() {
+	if s == nil || s.valid() {
 		return fmt.Errorf("%w: want a pointer to the zero Stacked", ErrKind)
 	}
 	*s = *read

@@ -39,12 +39,12 @@ func StackRagged(tds []*TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed("stack ragged", err)
 	}
-	return all.inRows("stack ragged", lengths)
+	return all.groupRows("stack ragged", lengths)
 }
 
 // inRows returns the rows of td, as many as the lengths add up to, as rows of rows, for an
 // operation.
-func (td *TensorDict) inRows(op string, lengths []int64) (*TensorDict, error) {
+func (td *TensorDict) groupRows(op string, lengths []int64) (*TensorDict, error) {
 	l, err := ragged.LayoutOf(shapeops.Shape{len(lengths)}, lengths)
 	if err != nil {
 		return nil, failed(op, err)
@@ -73,22 +73,24 @@ func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
 // The methods that follow return a value whose first dim is that of all rows with rows of the
 // layout.
 
-func (s *raggedStack) nested(td *TensorDict) (Value, error) { return some(s.dict(td)) }
+func (s *raggedStack) nested(td *TensorDict) (Value, error) { return asValue(s.dict(td)) }
 
-func (s *raggedStack) tensor(t *tensor.Tensor) (Value, error) { return some(ragged.New(t, s.layout)) }
+func (s *raggedStack) tensor(t *tensor.Tensor) (Value, error) {
+	return asValue(ragged.New(t, s.layout))
+}
 
 func (s *raggedStack) ragged(t *ragged.Tensor) (Value, error) {
 	if err := s.checkOneDim(t); err != nil {
 		return nil, err
 	}
-	return some(nested(t).NestIn(&s.pass, s.layout))
+	return asValue(nested(t).NestIn(&s.pass, s.layout))
 }
 
 func (s *raggedStack) data(d *Data) (Value, error) {
 	if err := s.checkOneDim(d); err != nil {
 		return nil, err
 	}
-	return some(s.lists(d))
+	return asValue(s.lists(d))
 }
 
 func (s *raggedStack) unbatched(u *Unbatched) (Value, error) {
@@ -177,7 +179,7 @@ type raggedUnstack struct {
 func (u *raggedUnstack) compact(td *TensorDict) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(u.compact(d))
+			return asValue(u.compact(d))
 		}
 		t, ok := asRagged(v)
 		if !ok {
@@ -187,7 +189,7 @@ func (u *raggedUnstack) compact(td *TensorDict) (*TensorDict, error) {
 		if u.first == nil && err == nil && s.Depth() > 0 {
 			u.first = s
 		}
-		return some(s, err)
+		return asValue(s, err)
 	})
 	if err != nil {
 		return nil, within("unstack ragged", name, err)
@@ -261,14 +263,14 @@ func (u *raggedUnstack) rows() int { return int(u.lengths[u.row]) }
 
 // The methods that follow return a row of a value that has been checked.
 
-func (u *raggedUnstack) nested(td *TensorDict) (Value, error) { return some(u.dict(td)) }
+func (u *raggedUnstack) nested(td *TensorDict) (Value, error) { return asValue(u.dict(td)) }
 
 func (u *raggedUnstack) ragged(t *ragged.Tensor) (Value, error) {
 	row, err := nested(t).RowIn(u.pass, u.row)
 	if err != nil || row.Depth() > 0 {
-		return some(row, err)
+		return asValue(row, err)
 	}
-	return some(row.Values())
+	return asValue(row.Values())
 }
 
 func (u *raggedUnstack) data(d *Data) (Value, error) {
@@ -276,7 +278,7 @@ func (u *raggedUnstack) data(d *Data) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return some(DataFrom(list.([]any), u.rows()))
+	return asValue(DataFrom(list.([]any), u.rows()))
 }
 
 func (u *raggedUnstack) unbatched(x *Unbatched) (Value, error) {

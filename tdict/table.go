@@ -13,12 +13,12 @@ import (
 // changed. A name that is removed leaves a gap, and gaps are closed when they are half of a table.
 // The nil table is empty.
 type table struct {
-	names  []nestedkey.Key
-	at     map[nestedkey.Key]int // the position of each name, once there are many
-	gaps   int
-	skip   []int       // at the first gap of a run, where it ends, and at the last, where it began
-	shared atomic.Bool // set by readers, hence atomic; never unset
-	quoted atomic.Bool // an error has names as they are now; set by readers too
+	names      []nestedkey.Key
+	at         map[nestedkey.Key]int // the position of each name, once there are many
+	gaps       int
+	skip       []int       // at the first gap of a run, where it ends, and at the last, where it began
+	shared     atomic.Bool // set by readers, hence atomic; never unset
+	inSnapshot atomic.Bool // an error has names as they are now; set by readers too
 }
 
 const (
@@ -80,21 +80,21 @@ func (t *table) share() *table {
 }
 
 // quote returns the names, gaps included, for an error, for which they do not change.
-func (t *table) quote() []nestedkey.Key {
+func (t *table) snapshot() []nestedkey.Key {
 	if t == nil {
 		return nil
 	}
-	if !t.quoted.Load() {
-		t.quoted.Store(true)
+	if !t.inSnapshot.Load() {
+		t.inSnapshot.Store(true)
 	}
 	return slices.Clip(t.names)
 }
 
 // unquote makes names t's own, so that one can be changed in its place.
-func (t *table) unquote() {
-	if t.quoted.Load() {
+func (t *table) detach() {
+	if t.inSnapshot.Load() {
 		t.names = slices.Clone(t.names)
-		t.quoted.Store(false)
+		t.inSnapshot.Store(false)
 	}
 }
 
@@ -138,7 +138,7 @@ func (t *table) add(name nestedkey.Key) {
 
 // rename puts another name, which must be new, at a position.
 func (t *table) rename(i int, name nestedkey.Key) {
-	t.unquote()
+	t.detach()
 	if t.at != nil {
 		delete(t.at, t.names[i])
 		t.at[name] = i
@@ -149,7 +149,7 @@ func (t *table) rename(i int, name nestedkey.Key) {
 // remove leaves a gap at a position. It reports whether there are now so many that compact should
 // be called.
 func (t *table) remove(i int) (compact bool) {
-	t.unquote()
+	t.detach()
 	if t.at != nil {
 		delete(t.at, t.names[i])
 	}

@@ -19,11 +19,11 @@ type TensorDict struct {
 	entries store
 	header
 
-	bond *bond // to a schema, by Enforce; nil for none
+	binding *binding // to a schema, by Enforce; nil for none
 
-	locked bool   // by Lock
-	why    string // why it is locked, for errors
-	holds  int    // how many locked dictionaries have this one as an entry
+	locked        bool   // by Lock
+	why           string // why it is locked, for errors
+	lockedParents int    // number of locked dictionaries that have this one as an entry
 }
 
 // New returns an empty dictionary with the given batch shape. Sizes from outside should pass
@@ -66,7 +66,7 @@ func (td *TensorDict) emptied() *TensorDict {
 }
 
 // made returns a dictionary without entries, as Set makes them in td.
-func (td *TensorDict) made() *TensorDict {
+func (td *TensorDict) newInner() *TensorDict {
 	return &TensorDict{batch: td.batch.Clone(), header: header{names: td.names}}
 }
 

@@ -36,16 +36,16 @@ func (slot) Shape() shapeops.Shape { return nil }
 // Leaves of other kinds are shared with the Tree. (Python: tree_flatten of torch.utils._pytree.)
 func (td *TensorDict) Tree() ([]*tensor.Tensor, *Tree) {
 	leaves := []*tensor.Tensor{}
-	skeleton := td.felled(&leaves)
+	skeleton := td.withoutTensors(&leaves)
 	return leaves, &Tree{skeleton, len(leaves)}
 }
 
 // felled returns td with slots for its tensors, which it appends to leaves.
-func (td *TensorDict) felled(leaves *[]*tensor.Tensor) *TensorDict {
+func (td *TensorDict) withoutTensors(leaves *[]*tensor.Tensor) *TensorDict {
 	out := td.emptied()
 	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return d.felled(leaves), nil
+			return d.withoutTensors(leaves), nil
 		}
 		if x, ok := asTensor(v); ok {
 			*leaves = append(*leaves, x)
@@ -148,7 +148,7 @@ func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 		return b.leaf(batch)
 	}
 	if d, ok := asDict(v); ok {
-		return some(b.dict(d))
+		return asValue(b.dict(d))
 	}
 	if b.batch.Equal(b.was) {
 		return v, nil

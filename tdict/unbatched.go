@@ -45,7 +45,7 @@ func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 // Execute returns u with the batch shape that p.Plan makes of its own.
 func (v *unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
 	u := (*Unbatched)(v)
-	if !u.made() {
+	if !u.valid() {
 		return nil, errNoUnbatched
 	}
 	if err := p.CheckPlan(u.batch); err != nil {
@@ -90,14 +90,14 @@ func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass,
 }
 
 // made reports whether u is neither nil nor a zero value.
-func (u *Unbatched) made() bool { return u != nil && u.tensor != nil }
+func (u *Unbatched) valid() bool { return u != nil && u.tensor != nil }
 
 var errNoUnbatched = fmt.Errorf("%w: got no unbatched tensor", ErrKind)
 
 // checkSame returns ErrKind if x is nil, and ErrDiffers unless the tensors of u and x are equal bit
 // for bit.
 func (u *Unbatched) checkSame(x *Unbatched) error {
-	if !x.made() {
+	if !x.valid() {
 		return errNoUnbatched
 	}
 	if u.tensor == x.tensor {
@@ -113,7 +113,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 // AddExecute adds to tr: the elements of dst's tensor = those of u's.
 func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
 	u := (*Unbatched)(v)
-	if !u.made() || !dst.made() {
+	if !u.valid() || !dst.valid() {
 		return errNoUnbatched
 	}
 	if err := p.CheckPlan(u.batch); err != nil {
@@ -140,7 +140,7 @@ func (v *unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass
 
 // Clone returns u with a copy of the tensor.
 func (u *Unbatched) Clone() (*Unbatched, error) {
-	if !u.made() {
+	if !u.valid() {
 		return nil, errNoUnbatched
 	}
 	t, err := u.tensor.Clone()
@@ -152,12 +152,12 @@ func (u *Unbatched) Clone() (*Unbatched, error) {
 
 // Equal reports whether u and x have the same batch shape and equal tensors.
 func (u *Unbatched) Equal(x *Unbatched) bool {
-	return x.made() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
+	return x.valid() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
 }
 
 // Diff describes the first difference between u and x, or returns "" if they are equal.
 func (u *Unbatched) Diff(x *Unbatched) (string, error) {
-	if !x.made() {
+	if !x.valid() {
 		return "", errNoUnbatched
 	}
 	if !u.batch.Equal(x.batch) {
@@ -191,7 +191,7 @@ func (v *unbatchedOps) Texts() ([]string, error) {
 }
 
 func uniformUnbatched(u *Unbatched, shape shapeops.Shape) (Value, error) {
-	return some(zeroUnbatched(u, nil, shape))
+	return asValue(zeroUnbatched(u, nil, shape))
 }
 
 func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched, error) {

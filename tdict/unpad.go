@@ -37,7 +37,7 @@ func Unpad(td *TensorDict, mask *tensor.Tensor) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed("unpad", err)
 	}
-	return all.inRows("unpad", lengths)
+	return all.groupRows("unpad", lengths)
 }
 
 // present returns how many rows of each row of td a mask says are there.

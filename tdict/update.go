@@ -161,14 +161,14 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 	merged := make([]Value, len(all))
 	for i, vs := range all {
 		if len(vs) == 1 {
-			v, err := out.under(shallow(vs[0]))
+			v, err := out.inheritNames(shallow(vs[0]))
 			if err != nil {
 				return nil, &KeyError{"merge", path + names[i], err}
 			}
 			merged[i] = v
 			continue
 		}
-		v, err := opt.settle(path+names[i], vs, out.batch, depth)
+		v, err := opt.mergeValues(path+names[i], vs, out.batch, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -198,14 +198,14 @@ func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
 
 // settle returns the value for a key, in full, under which dictionaries with the given batch shape,
 // which are nested so deep, have several.
-func (opt MergeOptions) settle(key nestedkey.Key, vs []Value, batch shapeops.Shape, depth int) (Value, error) {
+func (opt MergeOptions) mergeValues(key nestedkey.Key, vs []Value, batch shapeops.Shape, depth int) (Value, error) {
 	if ds, ok := asDicts(vs); ok {
 		for _, d := range ds {
 			if err := ds[0].checkLike(d); err != nil {
 				return nil, &KeyError{"merge", key, err}
 			}
 		}
-		return some(opt.merge(ds, key+"/", depth+1))
+		return asValue(opt.merge(ds, key+"/", depth+1))
 	}
 	if opt.Choose == nil {
 		return shallow(vs[0]), nil

@@ -53,53 +53,53 @@ var (
 // What is said of a kind leads back to opsOf, which in initializers would be a cycle.
 func init() {
 	tensors = &kind[*tensor.Tensor]{
-		ops: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Ops() },
-		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
-		specs:    func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
-		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
-		inRows:   (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
+		ops: func(t *tensor.Tensor) typedOps[*tensor.Tensor] { return t.Ops() },
+		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, valid: validTensor,
+		specs:     func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
+		elements:  func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
+		groupRows: (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
-		ops: func(td *TensorDict) mover[*TensorDict] { return (*dictOps)(td) },
-		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
+		ops: func(td *TensorDict) typedOps[*TensorDict] { return (*dictOps)(td) },
+		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, valid: validDict,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
-		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
+		groupRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
-		ops: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Ops() },
+		ops: func(t *ragged.Tensor) typedOps[*ragged.Tensor] { return t.Ops() },
 		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
 		specs: specRagged,
-		made:  madeRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
-		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
-		inRows:   (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
+		valid: validRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
+		elements:  func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
+		groupRows: (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
 		field: (*fieldMaker).ragged,
 	}
 	datas = &kind[*Data]{
-		ops: func(d *Data) mover[*Data] { return (*dataOps)(d) },
-		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+		ops: func(d *Data) typedOps[*Data] { return (*dataOps)(d) },
+		fit: fitData, zeros: zeroData, describe: describeData, show: showData, valid: (*Data).valid,
 		specs:   func(*Data) Spec { return Spec{Kind: KindData} },
-		uniform: uniformData, inRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
+		uniform: uniformData, groupRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
 	}
 	unbatcheds = &kind[*Unbatched]{
-		ops: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedOps)(u) },
+		ops: func(u *Unbatched) typedOps[*Unbatched] { return (*unbatchedOps)(u) },
 		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
 		specs: specUnbatched,
-		made:  (*Unbatched).made, through: true, uniform: uniformUnbatched,
-		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
+		valid: (*Unbatched).valid, through: true, uniform: uniformUnbatched,
+		groupRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
 	stackeds = &stackedKind{kind[*Stacked]{
-		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, made: (*Stacked).made,
-		specs:    specStacked,
-		elements: stackedElements,
-		inRows:   (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
+		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, valid: (*Stacked).valid,
+		specs:     specStacked,
+		elements:  stackedElements,
+		groupRows: (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
 	}}
 }
 
 // ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
 // else the error is ErrKind.
 type ops interface {
-	valid(v Value) bool
+	isValid(v Value) bool
 	execute(v Value, p *plan.Pass) (Value, error)
 	into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error
 	write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
@@ -129,7 +129,7 @@ type ops interface {
 }
 
 // member is what a kind of value implements on its own type.
-type member[T any] interface {
+type typedValue[T any] interface {
 	Value
 	Clone() (T, error)
 	Equal(x T) bool
@@ -138,8 +138,8 @@ type member[T any] interface {
 	Diff(x T) (string, error)
 }
 
-// mover is what tdict asks of the operations of a kind of value.
-type mover[T any] interface {
+// typedOps is what tdict asks of the operations of a kind of value.
+type typedOps[T any] interface {
 	Execute(p *plan.Pass) (T, error)
 	Join(p *plan.Pass, xs []T) (T, error)
 	AddExecute(tr *tensor.Transfer, dst T, p *plan.Pass) error
@@ -151,9 +151,9 @@ type mover[T any] interface {
 }
 
 // A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
-type kind[T member[T]] struct {
+type kind[T typedValue[T]] struct {
 	// ops returns the operations of v.
-	ops func(v T) mover[T]
+	ops func(v T) typedOps[T]
 	// fit returns v as an entry of a dictionary with the given batch shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
 	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
@@ -166,7 +166,7 @@ type kind[T member[T]] struct {
 	// specs returns v's spec in a schema, without the dims that v's Shape has.
 	specs func(v T) Spec
 	// made reports whether v is neither nil nor a zero value that holds nothing.
-	made func(v T) bool
+	valid func(v T) bool
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
@@ -181,7 +181,7 @@ type kind[T member[T]] struct {
 	// uniform returns v with another shape if all rows hold the same, or nil. It may be nil.
 	uniform func(v T, shape shapeops.Shape) (Value, error)
 	// inRows returns v with rows of rows.
-	inRows func(s *raggedStack, v T) (Value, error)
+	groupRows func(s *raggedStack, v T) (Value, error)
 	// checkRows returns an error unless the rows of v can become values. It may be nil.
 	checkRows func(u *raggedUnstack, v T) error
 	// row returns a row of v. It may be nil if checkRows lets none pass.
@@ -190,28 +190,28 @@ type kind[T member[T]] struct {
 	field func(f *fieldMaker, v T) (*ragged.Tensor, error)
 }
 
-func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
+func (k *kind[T]) isValid(v Value) bool { return k.valid(v.(T)) }
 
 func (k *kind[T]) execute(v Value, p *plan.Pass) (Value, error) {
 	if k.executeIn != nil {
 		return k.executeIn(v.(T), p)
 	}
-	return some(k.ops(v.(T)).Execute(p))
+	return asValue(k.ops(v.(T)).Execute(p))
 }
 
 func (k *kind[T]) clone(v Value, p *plan.Pass) (Value, error) {
 	if k.cloneIn == nil {
-		return some(v.(T).Clone())
+		return asValue(v.(T).Clone())
 	}
-	return some(k.cloneIn(v.(T), p))
+	return asValue(k.cloneIn(v.(T), p))
 }
 
 func (k *kind[T]) fitTo(v Value, batch shapeops.Shape) (Value, error) {
-	return some(k.fit(v.(T), batch))
+	return asValue(k.fit(v.(T), batch))
 }
 
 func (k *kind[T]) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
-	return some(k.zeros(v.(T), p, shape))
+	return asValue(k.zeros(v.(T), p, shape))
 }
 
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
@@ -245,7 +245,7 @@ func (k *kind[T]) alike(v Value, shape shapeops.Shape) (Value, error) {
 	return k.uniform(v.(T), shape)
 }
 
-func (k *kind[T]) stacked(v Value, s *raggedStack) (Value, error) { return k.inRows(s, v.(T)) }
+func (k *kind[T]) stacked(v Value, s *raggedStack) (Value, error) { return k.groupRows(s, v.(T)) }
 
 func (k *kind[T]) unstackable(v Value, u *raggedUnstack) error {
 	if k.checkRows == nil {
@@ -264,7 +264,7 @@ func (k *kind[T]) asField(v Value, f *fieldMaker) (*ragged.Tensor, error) {
 }
 
 // some returns v as a Value, which is nil with an error.
-func some[T Value](v T, err error) (Value, error) {
+func asValue[T Value](v T, err error) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +328,7 @@ func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err e
 		if err := k.checkPad(p, values[0]); err != nil {
 			return err
 		}
-		v, err = some(k.ops(values[0]).Join(p, values))
+		v, err = asValue(k.ops(values[0]).Join(p, values))
 		return err
 	})
 	return v, err
@@ -343,7 +343,7 @@ func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
 	if err := k.checkPad(p, xs[0]); err != nil {
 		return nil, err
 	}
-	return some(k.ops(xs[0]).Join(p, xs))
+	return asValue(k.ops(xs[0]).Join(p, xs))
 }
 
 // checkPad returns an error if v cannot be padded as a pass says.
@@ -369,7 +369,7 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 
 // withColumn calls fn with the values of a column, gathered in a slice that the pass keeps for the
 // next.
-func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
+func withColumn[T typedValue[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
 	kept, _ := plan.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
 	values := (*kept)[:0]
 	*kept = nil // a dictionary in the column takes another
@@ -381,7 +381,7 @@ func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(v
 		t, ok := v.(T)
 		if !ok {
 			first, _ := c.of(xs[0])
-			if v, err = beside(v, first); err == nil {
+			if v, err = sameKind(v, first); err == nil {
 				t, ok = v.(T)
 			}
 		}
@@ -404,7 +404,7 @@ func checkValue(v Value) error {
 		if t.DType() != 0 {
 			return nil
 		}
-	} else if k := opsOf(v); k != nil && k.valid(v) {
+	} else if k := opsOf(v); k != nil && k.isValid(v) {
 		return nil
 	}
 	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data, *tdict.Unbatched or *tdict.Stacked that is not nil"
@@ -458,7 +458,7 @@ func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
 	return t, t.Shape().CheckPrefix(batch)
 }
 
-func madeTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
+func validTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
 
 func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
 	if t.Device() == tensor.Meta {
@@ -469,7 +469,7 @@ func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.T
 
 func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DType(), t.Shape()) }
 
-func madeDict(td *TensorDict) bool { return td != nil }
+func validDict(td *TensorDict) bool { return td != nil }
 
 func zeroDict(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
 	return &TensorDict{batch: shape.Clone(), header: td.named(nil)}, nil
