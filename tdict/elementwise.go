@@ -84,7 +84,7 @@ func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor
 	if err != nil {
 		return err
 	}
-	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // writes in place, since the lengths are equal
+	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // in place: the lengths are equal
 }
 
 func (e elementsOfRagged) checkOperand(x Value) error {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Lock freezes the structure of td and of every dictionary below it: entries cannot be set, deleted
-// or renamed, which then returns [ErrLocked]. The elements of leaves can still be written. (Python:
-// lock_. It is not a mutex.) A dictionary below stays locked until td is unlocked, also if td is
-// forgotten. Lock is a write, like Set.
+// Lock freezes the structure of td and of every dictionary below it: setting, deleting or renaming
+// an entry returns [ErrLocked]. The elements of leaves can still be written. A dictionary below td
+// stays locked until td is unlocked, even if nothing else refers to td. Lock is a write, like Set.
+// (Python: lock_. It is not a mutex.)
 //
-// why, if it is given, is a reason, and what to do instead, that errors give to a caller who
-// changes the structure of td or of a dictionary below it.
+// why is optional: the reason, and what to do instead. It becomes part of the ErrLocked that td and
+// the dictionaries below it return.
 func (td *TensorDict) Lock(why ...string) {
 	held := td.Locked()
 	td.locked, td.why = true, cmp.Or(strings.Join(why, ", "), td.why)
@@ -23,7 +23,7 @@ func (td *TensorDict) Lock(why ...string) {
 	}
 }
 
-// explain gives td's reason to the dictionaries below it that have none.
+// passReason copies td's reason to the dictionaries below it that have none.
 func (td *TensorDict) passReason() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok && d.why == "" && td.why != "" {
@@ -33,7 +33,7 @@ func (td *TensorDict) passReason() {
 	}
 }
 
-// errLocked says why td cannot be changed.
+// errLocked returns ErrLocked with td's reason, or with advice if there is none.
 func (td *TensorDict) errLocked() error {
 	if td.why == "" {
 		return fmt.Errorf("%w: Unlock it, or change a Copy", ErrLocked)
@@ -41,9 +41,9 @@ func (td *TensorDict) errLocked() error {
 	return fmt.Errorf("%w: %s", ErrLocked, td.why)
 }
 
-// Unlock undoes Lock, for td and everything below it but what another locked dictionary also holds.
-// It returns [ErrLocked] if td itself is an entry of a locked dictionary, and does nothing if td is
-// not locked. Unlock is a write, like Set.
+// Unlock is the reverse of Lock, for td and every dictionary below it except those below another
+// locked dictionary. It does nothing if td is not locked, and returns [ErrLocked] if td is itself
+// an entry of a locked dictionary. Unlock is a write, like Set.
 func (td *TensorDict) Unlock() error {
 	if td.lockedParents > 0 {
 		return fmt.Errorf("unlock: %w: an entry of a locked dictionary; unlock that one", ErrLocked)
@@ -59,7 +59,7 @@ func (td *TensorDict) Unlock() error {
 // above it.
 func (td *TensorDict) Locked() bool { return td.locked || td.lockedParents > 0 }
 
-// hold counts td, which has become locked, in each dictionary that it holds.
+// lockChildren counts td, which has become locked, as a locked parent of its dictionaries.
 func (td *TensorDict) lockChildren() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
@@ -73,7 +73,7 @@ func (td *TensorDict) lockChildren() {
 	}
 }
 
-// release undoes hold for td, which is not locked any more.
+// unlockChildren is the reverse of lockChildren, for td, which is no longer locked.
 func (td *TensorDict) unlockChildren() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {

@@ -16,19 +16,19 @@ type mapping struct {
 	*chunks
 	opt     MapOptions
 	workers int
-	rowLock sync.Locker // held while rows of values that are not memory are read or written
+	rowLock sync.Locker // held while rows are read or written, if any are more than memory
 
 	mu      sync.Mutex // guards the fields below, orders Progress
 	done    int        // rows
 	results []result
-	checked int         // the results before it are there, and go together
-	first   *TensorDict // of these, without elements
+	checked int         // results before this one are present and can be joined
+	first   *TensorDict // the first result, without elements
 }
 
-// A result is what the function made of a chunk.
+// A result is the result of the function for a chunk.
 type result struct {
-	td    *TensorDict // or nil
-	there bool
+	td      *TensorDict // may be nil
+	present bool
 }
 
 func newMapping(c *chunks, opt MapOptions) *mapping {
@@ -41,14 +41,14 @@ func newMapping(c *chunks, opt MapOptions) *mapping {
 	return m
 }
 
-// nobody is a lock for what nobody shares.
+// noLock is a lock that does nothing.
 type noLock struct{}
 
 func (noLock) Lock()   {}
 func (noLock) Unlock() {}
 
-// hasData reports whether td has a leaf whose rows are more than memory, so that several goroutines
-// must not write them.
+// hasData reports whether td has a leaf whose rows are more than memory, so that only one goroutine
+// at a time may write them.
 func (td *TensorDict) hasData() bool {
 	for _, leaf := range td.Leaves() {
 		k := opsOf(leaf)
@@ -59,7 +59,7 @@ func (td *TensorDict) hasData() bool {
 	return false
 }
 
-// do deals with chunk i.
+// do processes chunk i.
 func (m *mapping) do(ctx context.Context, i int) error {
 	about := i
 	err := workers.Call(func() error {
@@ -79,7 +79,7 @@ func (m *mapping) do(ctx context.Context, i int) error {
 	return m.failed(about, err)
 }
 
-// call returns what the function makes of chunk i.
+// call returns the result of the function for chunk i.
 func (m *mapping) call(ctx context.Context, i int) (*TensorDict, error) {
 	chunk, err := m.read(i)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m *mapping) call(ctx context.Context, i int) (*TensorDict, error) {
 	return m.fn(ctx, chunk)
 }
 
-// read returns chunk i, which nobody writes meanwhile.
+// read returns chunk i. No other goroutine writes rows at the same time, if that matters.
 func (m *mapping) read(i int) (*TensorDict, error) {
 	m.rowLock.Lock()
 	defer m.rowLock.Unlock()
@@ -119,13 +119,13 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	return tr.Run()
 }
 
-// keep keeps the result of chunk i, and checks those of which all before are there. If one does not
-// go with the first, it returns the number of its chunk.
+// keep stores the result of chunk i, and checks the results that have no gap before them. If one
+// cannot be joined to the first, it returns the number of its chunk with the error.
 func (m *mapping) keep(i int, out *TensorDict) (about int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.results[i] = result{out, true}
-	for ; m.checked < len(m.results) && m.results[m.checked].there; m.checked++ {
+	for ; m.checked < len(m.results) && m.results[m.checked].present; m.checked++ {
 		if err := m.goesWithFirst(m.results[m.checked].td); err != nil {
 			return m.checked, err
 		}
@@ -153,7 +153,7 @@ func (m *mapping) goesWithFirst(out *TensorDict) error {
 	return nil
 }
 
-// tell reports that chunk i is done.
+// reportProgress calls Progress after chunk i.
 func (m *mapping) reportProgress(i int) {
 	if m.opt.Progress == nil {
 		return

@@ -276,7 +276,7 @@ func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, err
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err == nil {
-			v, err = sameKind(v, cmp.Or(values[0], v))
+			v, err = asKindOf(v, cmp.Or(values[0], v))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)

@@ -381,7 +381,7 @@ func withColumn[T typedValue[T]](p *plan.Pass, xs []*TensorDict, c column, fn fu
 		t, ok := v.(T)
 		if !ok {
 			first, _ := c.of(xs[0])
-			if v, err = sameKind(v, first); err == nil {
+			if v, err = asKindOf(v, first); err == nil {
 				t, ok = v.(T)
 			}
 		}
