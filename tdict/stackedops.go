@@ -11,21 +11,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A stackedKind is the kind of a Stacked. What is done to one is done to its members, so that what
-// an operation makes of it may be of another kind: a member, or none.
+// stackedKind is the kind of a Stacked. Operations apply to its members, so the result of Execute
+// may be of another kind, a member, or nil.
 type stackedKind struct{ kind[*Stacked] }
 
-// A stackedCut is a plan cut at a stack dim, once for all leaves of a pass.
+// A stackedCut is a plan divided into positions of the stack dim and a rest for each member. It is
+// made once for all leaves of a pass.
 type stackedCut struct {
 	plan.Cut
-	pass  plan.Pass // of Rest
+	pass  plan.Pass // applies Rest
 	whole bool      // Rest leaves members as they are
-	ok    bool      // the plan can be cut there
+	ok    bool      // the plan can be divided
 }
 
 type cutKey struct{ dim int }
 
-// cutAt returns the plan of a pass cut at a stack dim.
+// cutAt returns the plan of p divided at a stack dim.
 func cutAt(p *plan.Pass, dim int) *stackedCut {
 	c, _ := plan.Once(p, cutKey{dim}, func() (*stackedCut, error) {
 		cut, ok := p.Plan.Along(dim)
@@ -34,7 +35,7 @@ func cutAt(p *plan.Pass, dim int) *stackedCut {
 	return c
 }
 
-// positions returns the positions that c takes of n.
+// positions returns the positions that c selects of a stack dim of size n.
 func (c *stackedCut) positions(n int) []int {
 	if c.Rows != nil {
 		return c.Rows
@@ -51,7 +52,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// of returns what c makes of a member.
+// of applies the rest of the plan to a member.
 func (c *stackedCut) of(m stackMember) (stackMember, error) {
 	if m.value == nil || c.whole {
 		return m, nil
@@ -61,8 +62,9 @@ func (c *stackedCut) of(m stackMember) (stackMember, error) {
 	return stackMember{v, max(m.batch, from) - from + to}, err
 }
 
-// execute returns what p.Plan makes of v: a Stacked, the member at a position, or nil where there
-// is none; a copy where the plan takes several dims together.
+// execute applies p.Plan to v. It returns a Stacked, the member if the plan selects one position,
+// nil if there are no members at the selected positions, or a dense copy if the plan cannot be
+// divided.
 func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 	s, _ := asStacked(v)
 	if err := p.CheckPlan(s.shape); err != nil {
@@ -96,28 +98,28 @@ func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 	return asValue(newStacked(c.Dim, members))
 }
 
-// denseFor is Dense for a plan that takes the stack dim together with others.
+// denseFor is Dense for a plan that cannot be divided.
 func (s *Stacked) denseFor(p *plan.Plan) (Value, error) {
 	d, err := s.Dense()
 	if err != nil {
-		return nil, fmt.Errorf("%v takes stack dim %d together with others, which goes by Dense: %w", p, s.dim, err)
+		return nil, fmt.Errorf("%v combines stack dim %d with other dims, which needs a Dense value: %w", p, s.dim, err)
 	}
 	return d, nil
 }
 
-// into adds to tr: dst = what p.Plan makes of v.
+// into adds to tr: dst = v with p.Plan applied.
 func (k *stackedKind) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 	made, err := k.execute(v, p)
 	if err != nil {
 		return err
 	}
 	if made == nil {
-		return fmt.Errorf("%w: no member that is taken has it", ErrMissing)
+		return fmt.Errorf("%w: none of the selected members has it", ErrMissing)
 	}
 	return assign(tr, dst, made)
 }
 
-// assign adds to tr: dst = v, which has its shape.
+// assign adds to tr: dst = v, a value of the same shape.
 func assign(tr *tensor.Transfer, dst, v Value) error {
 	if err := dst.Shape().CheckEqual(v.Shape()); err != nil {
 		return fmt.Errorf("destination: %w", err)
@@ -130,7 +132,7 @@ func assign(tr *tensor.Transfer, dst, v Value) error {
 	if _, both := asStacked(dst); both || !isStacked {
 		return opsOf(dst).write(tr, dst, v, plan.NewPass(whole))
 	}
-	for i, m := range s.members { // row by row, so that members need not be copied twice
+	for i, m := range s.members { // member by member, without a dense copy
 		if m.value == nil {
 			return s.lacks(i)
 		}
@@ -145,7 +147,7 @@ func assign(tr *tensor.Transfer, dst, v Value) error {
 	return nil
 }
 
-// rowPlan plans to take a position of a dim.
+// rowPlan returns the plan that selects position i of a dim.
 func rowPlan(s shapeops.Shape, dim, i int) (*plan.Plan, error) {
 	if dim >= len(s) {
 		return nil, fmt.Errorf("%w: got %v, want a dim %d", shapeops.ErrShape, s, dim)
@@ -154,7 +156,8 @@ func rowPlan(s shapeops.Shape, dim, i int) (*plan.Plan, error) {
 	return plan.Index(s[:dim+1], append(expr, ix.At(i))...)
 }
 
-// rowOf returns a position of a dim of v, or nil if v is stacked along it and lacks that member.
+// rowOf returns position i of a dim of v, or nil if v is a Stacked along that dim without that
+// member.
 func rowOf(v Value, dim, i int) (Value, error) {
 	p, err := rowPlan(v.Shape(), dim, i)
 	if err != nil {
@@ -163,14 +166,14 @@ func rowOf(v Value, dim, i int) (Value, error) {
 	return opsOf(v).execute(v, plan.NewPass(p))
 }
 
-// write adds to tr: the part of dst that p.Plan selects = src, broadcast. Where src is stacked
-// along the stack dim and lacks a member, that of dst stays.
+// write adds to tr: the part of dst that p.Plan selects = src, broadcast. If src is a Stacked along
+// the same dim that lacks a member, the member of dst stays as it is.
 func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, _ := asStacked(dst)
 	return k.put(tr, s, src, p, func(row int) error { return s.lacks(row) })
 }
 
-// put is write that does at positions of s without a value as without says.
+// put is write that calls without for a position at which s has no member.
 func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass, without func(row int) error) error {
 	if err := p.CheckPlan(s.shape); err != nil {
 		return err
@@ -205,21 +208,23 @@ func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pa
 	return nil
 }
 
-// stackedBeside reports whether one of two values is stacked of the kind of the other.
+// sameStackedKind reports whether one of two values is a Stacked and the other of the kind of its
+// members.
 func sameStackedKind(a, b Value) bool {
 	s, ok := asStacked(a)
 	x, also := asStacked(b)
 	return ok && opsOf(s.first()) == opsOf(b) || also && opsOf(x.first()) == opsOf(a)
 }
 
-// differs reports whether v has members whose shapes say more than its own.
+// differs reports whether v is a Stacked that is not uniform. Its members can then have dims that
+// its shape lacks.
 func differs(v Value) bool {
 	s, ok := asStacked(v)
 	return ok && !s.Uniform()
 }
 
-// partOfSource returns what of src, broadcast, goes to position i of n of a dim, where a member
-// with so many dims is; nil if src is stacked along that dim and lacks a member there.
+// partOfSource returns the part of src, broadcast, for position i of n of a dim. The member there
+// has dims dims. It returns nil if src is a Stacked along that dim without that member.
 func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	own := len(src.Shape())
 	if s, ok := asStacked(src); ok {
@@ -237,8 +242,8 @@ func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	return rowOf(src, at, i)
 }
 
-// writeAcross is write of a plan that takes the stack dim together with others: it changes a dense
-// copy, which is then written to the members.
+// writeAcross is write for a plan that cannot be divided: it writes to a dense copy, and the copy
+// to the members.
 func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
 	d, err := s.denseFor(p.Plan)
 	if err != nil {
@@ -254,7 +259,7 @@ func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p 
 	return k.write(tr, s, d, plan.NewPass(whole))
 }
 
-// checkApart returns tensor.ErrOverlap if members at several positions share memory.
+// checkApart returns tensor.ErrOverlap if members at different positions share memory.
 func (s *Stacked) checkApart(rows []int) error {
 	if len(rows) < 2 {
 		return nil
@@ -268,7 +273,8 @@ func (s *Stacked) checkApart(rows []int) error {
 	return tensor.CheckApart(all, nil)
 }
 
-// join joins the values of a column, of which the first is a Stacked: by Dense, if others are not.
+// join joins the values of a column whose first value is a Stacked. If some are not, it joins Dense
+// values.
 func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, error) {
 	values := make([]Value, len(xs))
 	stacked := make([]*Stacked, len(xs))
@@ -301,7 +307,7 @@ func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
 	return k.stack(p, xs)
 }
 
-// joinTo adds to tr: dst = the values of a column joined.
+// joinTo adds to tr: dst = the joined values of a column.
 func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*TensorDict, c column) error {
 	v, err := k.join(p, xs, c)
 	if err != nil {
@@ -310,8 +316,8 @@ func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []
 	return assign(tr, dst, v)
 }
 
-// stack joins xs as p.Join says: the lists of members if it is along the stack dim, else the
-// members at each position.
+// stack joins xs as p.Join says. Along the stack dim it concatenates the lists of members; along
+// other dims it joins the members at each position.
 func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 	first, j := xs[0], p.Join
 	for _, x := range xs {
@@ -345,7 +351,8 @@ func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 	return asValue(newStacked(dim, members))
 }
 
-// joinMembers joins the members of xs at a position. It returns none if none has one.
+// joinMembers joins the members of xs at a position. It returns a stackMember without a value if no
+// x has one there.
 func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 	values := make([]Value, len(xs))
 	first := xs[0].members[at]
@@ -368,7 +375,7 @@ func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 	return stackMember{v, first.batch}, err
 }
 
-// joinDense joins values with what Dense makes of those that are Stacked.
+// joinDense joins values after replacing each Stacked by its Dense value.
 func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
 	dense := make([]Value, len(values))
 	for i, v := range values {
@@ -393,7 +400,7 @@ func valuesOf(xs []*Stacked) []Value {
 	return values
 }
 
-// each returns s with what fn makes of each value.
+// each returns s with fn applied to each member.
 func (s *Stacked) each(fn func(v Value) (Value, error)) (*Stacked, error) {
 	members := slices.Clone(s.members)
 	for i, m := range members {
@@ -414,14 +421,15 @@ func (k *stackedKind) clone(v Value, p *plan.Pass) (Value, error) {
 	return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
 }
 
-// passes reports whether v is of unbatched tensors, which operations on a part leave as they are.
+// passes reports whether the members are unbatched tensors, which operations on a part of the rows
+// return unchanged.
 func (k *stackedKind) passes(v Value) bool {
 	s, _ := asStacked(v)
 	return opsOf(s.first()).passes(s.first())
 }
 
-// zerosLike returns members like those of v if they are as many and the shape is theirs, and a
-// dense value if all agree.
+// zerosLike returns zeros for each member if shape is the shape of v. For another shape it returns
+// a dense value, if the members are uniform.
 func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
 	s, _ := asStacked(v)
 	switch {
@@ -430,10 +438,10 @@ func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Va
 	case s.Uniform():
 		return opsOf(s.first()).zerosLike(s.first(), p, shape)
 	}
-	return nil, fmt.Errorf("%w: got %s, which has no members for %v: Dense it first", shapeops.ErrShape, s.Text(), shape)
+	return nil, fmt.Errorf("%w: got %s, want members of one dtype and shape for zeros of the new shape %v", shapeops.ErrShape, s.Text(), shape)
 }
 
-// alike returns the value that all members are, with a shape, or nil if they differ.
+// alike returns the value that all members share with another shape, or nil if they differ.
 func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
 	s, _ := asStacked(v)
 	if !s.Uniform() {
@@ -446,7 +454,7 @@ func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
 	return opsOf(d).alike(d, shape)
 }
 
-// fitStacked returns s as an entry of a dictionary with a batch shape.
+// fitStacked returns s as an entry of a dictionary with the given batch shape.
 func fitStacked(s *Stacked, batch shapeops.Shape) (*Stacked, error) {
 	if err := batch.Check(); err != nil {
 		return nil, err
