@@ -11,18 +11,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data],
-// *[Unbatched] or *[Stacked], and nothing else.
+// A Value is the value of an entry: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data],
+// *[Unbatched] or *[Stacked]. Other types are [ErrKind].
 type Value interface {
-	// Shape returns the shape; of a dictionary and a ragged tensor, the batch shape; of stacked
-	// members, that on which they agree.
+	// Shape returns the shape. For a dictionary and a ragged tensor it is the batch shape, for a
+	// Stacked the shape on which its members agree.
 	Shape() shapeops.Shape
 }
 
 // A Leaf is a Value that is not a dictionary.
 type Leaf interface{ Value }
 
-// opsOf returns what can be done with a value, or nil if it is none. Nothing else lists the kinds.
+// opsOf returns the operations on v, or nil if v is of no kind. No other function lists the kinds.
 func opsOf(v Value) ops {
 	switch v.(type) {
 	case *tensor.Tensor:
@@ -50,7 +50,7 @@ var (
 	stackeds   *stackedKind
 )
 
-// What is said of a kind leads back to opsOf, which in initializers would be a cycle.
+// The kinds are set in init because their functions call opsOf: initializers would be a cycle.
 func init() {
 	tensors = &kind[*tensor.Tensor]{
 		ops: func(t *tensor.Tensor) typedOps[*tensor.Tensor] { return t.Ops() },
@@ -96,8 +96,8 @@ func init() {
 	}}
 }
 
-// ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
-// else the error is ErrKind.
+// ops are the operations on a value of any kind. Values that are combined must be of one kind;
+// otherwise the error is ErrKind.
 type ops interface {
 	isValid(v Value) bool
 	execute(v Value, p *plan.Pass) (Value, error)
@@ -128,7 +128,7 @@ type ops interface {
 	asField(v Value, f *fieldMaker) (*ragged.Tensor, error)
 }
 
-// member is what a kind of value implements on its own type.
+// typedValue has the methods that each kind of value has on its own type.
 type typedValue[T any] interface {
 	Value
 	Clone() (T, error)
@@ -138,7 +138,7 @@ type typedValue[T any] interface {
 	Diff(x T) (string, error)
 }
 
-// typedOps is what tdict asks of the operations of a kind of value.
+// typedOps are the operations of a kind of value that take and return its own type.
 type typedOps[T any] interface {
 	Execute(p *plan.Pass) (T, error)
 	Join(p *plan.Pass, xs []T) (T, error)
@@ -150,43 +150,43 @@ type typedOps[T any] interface {
 	Differing(x T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
 }
 
-// A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
+// A kind implements ops for one kind of value. Its fields are the functions that are not methods of
+// T.
 type kind[T typedValue[T]] struct {
 	// ops returns the operations of v.
 	ops func(v T) typedOps[T]
 	// fit returns v as an entry of a dictionary with the given batch shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
-	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
-	// made once in a pass.
+	// zeros returns a value of zeros like v, with another shape. Layouts that values share are made
+	// once in p.
 	zeros func(v T, p *plan.Pass, shape shapeops.Shape) (T, error)
-	// describe says in an error what v is.
+	// describe returns a description of v for errors.
 	describe func(v T) string
-	// show prints v as an entry, with more about memory and locks on request.
+	// show prints v as an entry. more adds details about memory and locks.
 	show func(v T, more bool) string
-	// specs returns v's spec in a schema, without the dims that v's Shape has.
+	// specs returns the spec of v in a schema, without the dims that are in v.Shape.
 	specs func(v T) Spec
-	// made reports whether v is neither nil nor a zero value that holds nothing.
+	// valid reports whether v is neither nil nor zero.
 	valid func(v T) bool
-	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
-	// nil.
+	// cloneIn is Clone in a pass, which makes layouts that values share once. It may be nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
-	// executeIn is the operation Execute where it may leave nothing. It may be nil.
+	// executeIn is Execute that may return nil. It may itself be nil.
 	executeIn func(v T, p *plan.Pass) (Value, error)
-	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
+	// pads returns an error if v cannot be joined with the padding of p. It may be nil.
 	pads func(v T, p *plan.Pass) error
-	// elements returns how functions of elements work on v. It is nil if it has none.
+	// elements returns the elementwise of v. It is nil if the kind has no elements.
 	elements func(v T) elementwise
-	// through says that operations on a part of the rows leave a value as it is.
+	// through means that operations on a part of the rows return a value unchanged.
 	through bool
-	// uniform returns v with another shape if all rows hold the same, or nil. It may be nil.
+	// uniform returns v with another shape if all rows are the same, otherwise nil. It may be nil.
 	uniform func(v T, shape shapeops.Shape) (Value, error)
-	// inRows returns v with rows of rows.
+	// groupRows groups the rows of v into rows of rows.
 	groupRows func(s *raggedStack, v T) (Value, error)
-	// checkRows returns an error unless the rows of v can become values. It may be nil.
+	// checkRows returns an error unless each row of v can become a value. It may be nil.
 	checkRows func(u *raggedUnstack, v T) error
-	// row returns a row of v. It may be nil if checkRows lets none pass.
+	// row returns a row of v. It may be nil if checkRows always returns an error.
 	row func(u *raggedUnstack, v T) (Value, error)
-	// field returns v as a field of a collection. It may be nil.
+	// field converts v to a field of a collection. It may be nil.
 	field func(f *fieldMaker, v T) (*ragged.Tensor, error)
 }
 
@@ -237,7 +237,7 @@ func (k *kind[T]) elementwise(v Value) elementwise {
 	return k.elements(v.(T))
 }
 
-// alike returns v with another shape if all rows hold the same, or nil.
+// alike returns v with another shape if all rows are the same, otherwise nil.
 func (k *kind[T]) alike(v Value, shape shapeops.Shape) (Value, error) {
 	if k.uniform == nil {
 		return nil, nil
@@ -263,7 +263,7 @@ func (k *kind[T]) asField(v Value, f *fieldMaker) (*ragged.Tensor, error) {
 	return k.field(f, v.(T))
 }
 
-// some returns v as a Value, which is nil with an error.
+// asValue returns v as a Value, or nil with an error.
 func asValue[T Value](v T, err error) (Value, error) {
 	if err != nil {
 		return nil, err
@@ -287,7 +287,8 @@ func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
 	return k.ops(dst.(T)).AddWrite(tr, s, p)
 }
 
-// writeDense is write of stacked members, or of a value of another kind, which is an error.
+// writeDense is write of the Dense value of src. It returns an error unless src is a Stacked of
+// dst's kind.
 func (k *kind[T]) writeDense(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, ok := asStacked(src)
 	if !ok || opsOf(s.first()) != opsOf(dst) {
@@ -313,7 +314,7 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 	return a.(T).Diff(other)
 }
 
-// differing returns the first elements in which leaves differ, and how many do.
+// differing returns the first elements in which two leaves differ, and the number of all that do.
 func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error) {
 	other, ok := b.(T)
 	if !ok {
@@ -334,7 +335,7 @@ func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err e
 	return v, err
 }
 
-// joined joins values, which are of its kind.
+// joined joins values of kind k.
 func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
 	xs := make([]T, len(values))
 	for i, v := range values {
@@ -346,7 +347,7 @@ func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
 	return asValue(k.ops(xs[0]).Join(p, xs))
 }
 
-// checkPad returns an error if v cannot be padded as a pass says.
+// checkPad returns an error if v cannot be joined with the padding of p.
 func (k *kind[T]) checkPad(p *plan.Pass, v T) error {
 	if k.pads == nil || !p.Join.Padded() {
 		return nil
@@ -367,12 +368,11 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 	})
 }
 
-// withColumn calls fn with the values of a column, gathered in a slice that the pass keeps for the
-// next.
+// withColumn calls fn with the values of a column, in a slice that p keeps for the next column.
 func withColumn[T typedValue[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
 	kept, _ := plan.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
 	values := (*kept)[:0]
-	*kept = nil // a dictionary in the column takes another
+	*kept = nil // fn may call withColumn for nested dictionaries
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err != nil {
@@ -417,7 +417,7 @@ func asDict(v Value) (*TensorDict, bool) {
 	return d, ok
 }
 
-// asTensor returns v, which may be no Value, as a tensor, or nil and false.
+// asTensor returns v as a tensor, or nil and false. v need not be a Value.
 func asTensor(v any) (*tensor.Tensor, bool) {
 	t, ok := v.(*tensor.Tensor)
 	return t, ok
@@ -435,21 +435,21 @@ func asUnbatched(v Value) (*Unbatched, bool) {
 	return u, ok
 }
 
-// asStacked returns v, which may be no Value, as stacked members, or nil and false.
+// asStacked returns v as a Stacked, or nil and false. v need not be a Value.
 func asStacked(v any) (*Stacked, bool) {
 	s, ok := v.(*Stacked)
 	return s, ok
 }
 
-// describe says in an error what v is.
+// describe returns a description of v for errors.
 func describe(v Value) string { return opsOf(v).text(v) }
 
-// mismatch is the error of a value of one kind where another is wanted.
+// mismatch returns the error that got is of another kind than want.
 func mismatch(got, want Value) error {
 	return fmt.Errorf("%w: got %s, want %s", ErrKind, describe(got), describe(want))
 }
 
-// notDict returns the error of a key that leads through the leaf v, called name.
+// notDict returns the error of a key that leads through the leaf v, whose name is name.
 func notDict(name string, v Value) error {
 	return fmt.Errorf("%w: %q is %s", ErrNotDict, name, describe(v))
 }
@@ -477,8 +477,8 @@ func zeroDict(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, 
 
 func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", td.Shape()) }
 
-// fitDict returns td, or, if its batch shape is shorter than the one it must begin with, a copy of
-// td with that batch shape and the same leaves.
+// fitDict returns td, or a copy of td with batch shape batch and the same leaves if td's batch
+// shape is shorter.
 func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
 	if err := batch.Check(); err != nil {
 		return nil, err
