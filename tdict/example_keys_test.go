@@ -38,7 +38,7 @@ func ExampleSplitKeys() {
 	// [label weight]
 	// [obs/time]
 	// <nil>
-	// split keys "obs/time": key exists: "obs" is chosen already
+	// split keys "obs/time": key exists: the keys overlap with "obs", given before
 }
 
 func ExampleTensorDict_Separate() {

@@ -83,7 +83,7 @@ func ExampleTensorDict_RefineNames() {
 	// Output:
 	// <nil> ["" "time"]
 	// <nil> ["batch" "time"]
-	// refine names: bad name: got "rows" for dim 0, want "batch", which it has
+	// refine names: bad name: got "rows" for dim 0, want its name "batch"
 	// 1 <nil>
 	// <nil> ["" ""]
 }

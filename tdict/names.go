@@ -60,7 +60,7 @@ func (td *TensorDict) RefineNames(names ...string) error {
 	for i, name := range names {
 		if i < len(refined) && name != "" {
 			if refined[i] != "" && refined[i] != name {
-				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, which has the name %q", ErrName, name, i, refined[i]))
+				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, want its name %q", ErrName, name, i, refined[i]))
 			}
 			refined[i] = name
 		}

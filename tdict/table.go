@@ -10,8 +10,8 @@ import (
 
 // A table lists the names of a dictionary's entries, each a key of one part. Dictionaries that are
 // made from one another share one table while they have the same names; a shared table is copied
-// before it is changed. Removing a name leaves a gap. Gaps are removed when they are more than half
-// of the table. The nil table is empty.
+// before it is changed. Removing a name leaves a gap. Gaps are removed at once if the table
+// is small, otherwise when they are more than half of it. The nil table is empty.
 type table struct {
 	names      []nestedkey.Key
 	at         map[nestedkey.Key]int // the position of each name; nil for few names
