@@ -69,10 +69,10 @@ func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
-	if s, ok := asStacked(task.result); ok && chosen && opsOf(s).elementwise(s) != nil {
+	if s, ok := asStacked(task.result); ok && chosen && elements(s) != nil {
 		return a.members(task, s)
 	}
-	if e := opsOf(task.result).elementwise(task.result); e != nil && chosen {
+	if e := elements(task.result); e != nil && chosen {
 		t, err := e.tensor(&a.shared)
 		if err != nil {
 			return err
@@ -124,7 +124,7 @@ func (a *applier) keep(task applyTask) {
 // checkBatch returns an error unless the result, a leaf of a dictionary with the given batch shape,
 // can be an entry of t.out without a call of fn.
 func (t *applyTask) checkBatch(batch shapeops.Shape) error {
-	if opsOf(t.result).elementwise(t.result) != nil {
+	if elements(t.result) != nil {
 		return t.result.Shape().CheckPrefix(t.out.batch)
 	}
 	if t.out.batch.Equal(batch) {
@@ -213,9 +213,9 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 	case inPlace && (t.leaf == nil || made == t.first):
 		return nil
 	case inPlace:
-		return opsOf(t.leaf).elementwise(t.leaf).set(tr, p, t.first, made)
+		return elements(t.leaf).set(tr, p, t.first, made)
 	case t.leaf != nil:
-		v, err := opsOf(t.leaf).elementwise(t.leaf).with(p, made)
+		v, err := elements(t.leaf).with(p, made)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (td *TensorDict) checkTensors(key nestedkey.Key) error {
 		return err
 	}
 	_, isDict := asDict(v)
-	if isDict || opsOf(v).elementwise(v) != nil {
+	if isDict || elements(v) != nil {
 		return nil
 	}
 	return fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))

@@ -391,13 +391,12 @@ func describeData(d *Data) string { return fmt.Sprintf("data %v", d.Shape()) }
 
 // fitData returns d, repeated over further dims if its shape is shorter than the batch shape.
 func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
+	return fitted(d, d.Shape(), batch, func() (*Data, error) { return d.repeated(batch) })
+}
+
+// repeated returns d with a batch shape that begins with d's.
+func (d *Data) repeated(batch shapeops.Shape) (*Data, error) {
 	s := d.Shape()
-	if err := batch.Check(); err != nil {
-		return nil, err
-	}
-	if s.HasPrefix(batch) || !batch.HasPrefix(s) {
-		return d, s.CheckPrefix(batch)
-	}
 	sizes := append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)
 	p, err := plan.Reshape(s, sizes...)
 	if err != nil {

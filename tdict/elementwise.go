@@ -33,6 +33,9 @@ type elementwise interface {
 	to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error
 }
 
+// elements returns v as elementwise, or nil if v has no elements.
+func elements(v Value) elementwise { return opsOf(v).elementwise(v) }
+
 // elementsOfTensor implements elementwise for a tensor.
 type elementsOfTensor struct{ *tensor.Tensor }
 

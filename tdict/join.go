@@ -169,7 +169,7 @@ func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err err
 			return err
 		})
 	}
-	if opsOf(v).elementwise(v) != nil {
+	if elements(v) != nil {
 		return asValue(m.leaf(v, xs, c))
 	}
 	return mask, err

@@ -147,7 +147,7 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 // reserve makes room in the pass for the result of each leaf of td.
 func (w *leafwise) reserve(td *TensorDict) {
 	for _, v := range td.entries.all() {
-		if e := opsOf(v).elementwise(v); e != nil {
+		if e := elements(v); e != nil {
 			w.pass.Reserve(e.ByteSize())
 		} else if d, ok := asDict(v); ok {
 			w.reserve(d)
@@ -208,7 +208,7 @@ func (w *leafwise) standIn(v Value) (Value, error) {
 	if w.shared == nil {
 		w.shared = new(plan.Pass)
 	}
-	e := opsOf(v).elementwise(v)
+	e := elements(v)
 	if e == nil {
 		return opsOf(v).zerosLike(v, w.shared, v.Shape())
 	}
@@ -253,7 +253,7 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 		}
 		return asValue(w.dict(d, inner))
 	}
-	e := opsOf(v).elementwise(v)
+	e := elements(v)
 	if e == nil || w.choosesRows(e, dicts) {
 		made, err := w.other(td, out, v, dicts, c)
 		if err != nil || made != v {

@@ -73,7 +73,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		e, _ := asDict(to)
 		return w.into(tr, e, d, inner)
 	}
-	e := opsOf(v).elementwise(v)
+	e := elements(v)
 	if e == nil || w.choosesRows(e, dicts) {
 		return w.otherInto(tr, td, dst, to, v, dicts, c)
 	}

@@ -133,7 +133,7 @@ func (w *leafwise) wide(other any, t Value) (any, error) {
 // hasElements reports whether a leaf of td has elements.
 func (td *TensorDict) hasElements() bool {
 	for _, v := range td.Leaves() {
-		if opsOf(v).elementwise(v) != nil {
+		if elements(v) != nil {
 			return true
 		}
 	}

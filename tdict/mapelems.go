@@ -52,7 +52,7 @@ func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt App
 func (td *TensorDict) keysOf(d tensor.DType) ([]nestedkey.Key, error) {
 	keys, others := []nestedkey.Key{}, false
 	for key, v := range td.Leaves() {
-		switch e := opsOf(v).elementwise(v); {
+		switch e := elements(v); {
 		case e == nil:
 		case e.DType() == d:
 			keys = append(keys, key)

@@ -7,7 +7,7 @@ import "math"
 // for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
 func (td *TensorDict) ByteSize() int {
 	return td.sum(map[*TensorDict]int{}, func(leaf Value) int {
-		if e := opsOf(leaf).elementwise(leaf); e != nil {
+		if e := elements(leaf); e != nil {
 			return e.ByteSize()
 		}
 		return 0

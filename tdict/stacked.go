@@ -291,11 +291,9 @@ func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 		return nil, fmt.Errorf("%w: got stack dim %d, want 0 to %d: the batch shapes agree on %v", shapeops.ErrShape, dim, len(same), same)
 	}
 	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
-	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.header}
+	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.named(nil)}
 	if names := head.prefixNames(same); names != nil {
 		out.names = slices.Insert(names, dim, "")
-	} else {
-		out.names = nil
 	}
 	names, columns := columnsOf(tds)
 	values := make([]Value, len(names))

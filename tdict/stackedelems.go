@@ -15,14 +15,11 @@ type elementsOfStacked struct{ *Stacked }
 
 // stackedElements returns the elementwise of s, or nil if its members have no elements.
 func stackedElements(s *Stacked) elementwise {
-	if opsOf(s.first()).elementwise(s.first()) == nil {
+	if elements(s.first()) == nil {
 		return nil
 	}
 	return elementsOfStacked{s}
 }
-
-// elements returns the elementwise of a member.
-func elements(v Value) elementwise { return opsOf(v).elementwise(v) }
 
 // DType returns the dtype of the first member.
 func (e elementsOfStacked) DType() tensor.DType { return elements(e.first()).DType() }
@@ -182,11 +179,7 @@ func widened(v Value, dims int) (Value, error) {
 	for len(expr) < dims {
 		expr = append(expr, ix.New)
 	}
-	p, err := plan.Index(v.Shape(), expr...)
-	if err != nil {
-		return nil, err
-	}
-	return opsOf(v).execute(v, plan.NewPass(p))
+	return partOf(v, expr)
 }
 
 // makeDense is make with Dense of the value and of the operands.

@@ -180,7 +180,7 @@ func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pa
 	}
 	c := cutAt(p, s.dim)
 	if !c.ok {
-		return k.writeAcross(tr, s, src, p)
+		return writeAcross(tr, s, src, p)
 	}
 	rows := c.positions(len(s.members))
 	if err := s.checkApart(rows); err != nil {
@@ -244,7 +244,7 @@ func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 
 // writeAcross is write for a plan that cannot be divided: it writes to a dense copy, and the copy
 // to the members.
-func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
+func writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
 	d, err := s.denseFor(p.Plan)
 	if err != nil {
 		return err
@@ -252,11 +252,7 @@ func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p 
 	if err := run(func(tr *tensor.Transfer) error { return opsOf(d).write(tr, d, src, p) }); err != nil {
 		return err
 	}
-	whole, err := plan.Index(nil)
-	if err != nil {
-		return err
-	}
-	return k.write(tr, s, d, plan.NewPass(whole))
+	return assign(tr, s, d)
 }
 
 // checkApart returns tensor.ErrOverlap if members at different positions share memory.
@@ -273,12 +269,9 @@ func (s *Stacked) checkApart(rows []int) error {
 	return tensor.CheckApart(all, nil)
 }
 
-// join joins the values of a column whose first value is a Stacked. If some are not, it joins Dense
-// values.
+// join joins the values of a column whose first value is a Stacked.
 func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, error) {
 	values := make([]Value, len(xs))
-	stacked := make([]*Stacked, len(xs))
-	all := true
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err == nil {
@@ -288,23 +281,8 @@ func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, err
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 		values[i] = v
-		var ok bool
-		stacked[i], ok = asStacked(v)
-		all = all && ok
 	}
-	if !all {
-		return k.joinDense(p, values)
-	}
-	return k.stack(p, stacked)
-}
-
-// joined joins values, all of which are Stacked.
-func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
-	xs := make([]*Stacked, len(values))
-	for i, v := range values {
-		xs[i], _ = asStacked(v)
-	}
-	return k.stack(p, xs)
+	return k.joined(p, values)
 }
 
 // joinTo adds to tr: dst = the joined values of a column.
@@ -316,15 +294,18 @@ func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []
 	return assign(tr, dst, v)
 }
 
-// stack joins xs as p.Join says. Along the stack dim it concatenates the lists of members; along
-// other dims it joins the members at each position.
-func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
-	first, j := xs[0], p.Join
-	for _, x := range xs {
-		if j.Padded() || x.dim != first.dim {
-			return k.joinDense(p, valuesOf(xs))
+// joined joins values as p.Join says. Along the stack dim it concatenates the lists of members; along
+// other dims it joins the members at each position. If the values are not all stacked along one dim,
+// or are padded, it joins Dense values.
+func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
+	xs := make([]*Stacked, len(values))
+	for i, v := range values {
+		s, ok := asStacked(v)
+		if xs[i] = s; !ok || s.dim != xs[0].dim || p.Join.Padded() {
+			return joinDense(p, values)
 		}
 	}
+	first, j := xs[0], p.Join
 	rank := max(j.Rank(), first.dim+1)
 	if err := j.Check(len(xs), func(i int) shapeops.Shape { return xs[i].shape[:min(rank, len(xs[i].shape))] }); err != nil {
 		return nil, err
@@ -376,7 +357,7 @@ func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 }
 
 // joinDense joins values after replacing each Stacked by its Dense value.
-func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
+func joinDense(p *plan.Pass, values []Value) (Value, error) {
 	dense := make([]Value, len(values))
 	for i, v := range values {
 		d, err := denseOf(v)
@@ -389,15 +370,6 @@ func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
 		dense[i] = d
 	}
 	return opsOf(dense[0]).joined(p, dense)
-}
-
-// valuesOf returns xs as values.
-func valuesOf(xs []*Stacked) []Value {
-	values := make([]Value, len(xs))
-	for i, x := range xs {
-		values[i] = x
-	}
-	return values
 }
 
 // each returns s with fn applied to each member.
@@ -456,12 +428,8 @@ func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
 
 // fitStacked returns s as an entry of a dictionary with the given batch shape.
 func fitStacked(s *Stacked, batch shapeops.Shape) (*Stacked, error) {
-	if err := batch.Check(); err != nil {
-		return nil, err
-	}
-	if s.shape.HasPrefix(batch) || !batch.HasPrefix(s.shape) {
-		return s, s.shape.CheckPrefix(batch)
-	}
-	inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
-	return s.each(func(v Value) (Value, error) { return opsOf(v).fitTo(v, inner) })
+	return fitted(s, s.shape, batch, func() (*Stacked, error) {
+		inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
+		return s.each(func(v Value) (Value, error) { return opsOf(v).fitTo(v, inner) })
+	})
 }

@@ -18,9 +18,7 @@ func (s *Stacked) Clone() (*Stacked, error) {
 	if !s.valid() {
 		return nil, errNoStacked
 	}
-	v, err := stackeds.clone(s, nil)
-	out, _ := asStacked(v)
-	return out, err
+	return s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, nil) })
 }
 
 // Equal reports whether s and x have the same stack dim, members at the same positions, and equal
@@ -190,7 +188,7 @@ func showStacked(s *Stacked, _ bool) string {
 	text := fmt.Sprintf("Stacked(shape=%s, dim=%d", s.sizes(), s.dim)
 	if d := s.DType(); d != 0 {
 		text += fmt.Sprintf(", dtype=%v", d)
-	} else if opsOf(s.first()).elementwise(s.first()) != nil {
+	} else if elements(s.first()) != nil {
 		text += ", dtype=*"
 	}
 	if n := s.missing(); n > 0 {

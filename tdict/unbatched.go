@@ -177,13 +177,7 @@ func describeUnbatched(u *Unbatched) string {
 // fitUnbatched returns u with a batch shape that begins with batch: u itself, or one with batch
 // shape batch if that begins with u's.
 func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
-	if err := batch.Check(); err != nil {
-		return nil, err
-	}
-	if u.batch.HasPrefix(batch) || !batch.HasPrefix(u.batch) {
-		return u, u.batch.CheckPrefix(batch)
-	}
-	return unbatched(u.tensor, batch), nil
+	return fitted(u, u.batch, batch, func() (*Unbatched, error) { return unbatched(u.tensor, batch), nil })
 }
 
 // Texts returns a description of the tensor.

@@ -182,7 +182,8 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 }
 
 // byName returns the names of the entries of dictionaries, in the order of their first appearance,
-// and the values under each name.
+// and the values under each name. Unlike columnsOf, it takes no memory for names that a dictionary
+// lacks.
 func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
 	at := map[nestedkey.Key]int{}
 	for _, td := range tds {

@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -326,10 +327,7 @@ func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementD
 // join joins the values of a column.
 func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err error) {
 	err = withColumn(p, xs, c, func(values []T) error {
-		if err := k.checkPad(p, values[0]); err != nil {
-			return err
-		}
-		v, err = asValue(k.ops(values[0]).Join(p, values))
+		v, err = k.joinTyped(p, values)
 		return err
 	})
 	return v, err
@@ -341,6 +339,10 @@ func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
 	for i, v := range values {
 		xs[i] = v.(T)
 	}
+	return k.joinTyped(p, xs)
+}
+
+func (k *kind[T]) joinTyped(p *plan.Pass, xs []T) (Value, error) {
 	if err := k.checkPad(p, xs[0]); err != nil {
 		return nil, err
 	}
@@ -480,11 +482,13 @@ func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", t
 // fitDict returns td, or a copy of td with batch shape batch and the same leaves if td's batch
 // shape is shorter.
 func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
-	if err := batch.Check(); err != nil {
-		return nil, err
+	return fitted(td, td.batch, batch, func() (*TensorDict, error) { return td.withBatch(batch) })
+}
+
+// fitted returns v if its batch shape, own, begins with batch, or extend() if batch begins with own.
+func fitted[T Value](v T, own, batch shapeops.Shape, extend func() (T, error)) (T, error) {
+	if err := batch.Check(); err != nil || own.HasPrefix(batch) || !batch.HasPrefix(own) {
+		return v, cmp.Or(err, own.CheckPrefix(batch))
 	}
-	if td.batch.HasPrefix(batch) || !batch.HasPrefix(td.batch) {
-		return td, td.batch.CheckPrefix(batch)
-	}
-	return td.withBatch(batch)
+	return extend()
 }
