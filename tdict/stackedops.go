@@ -294,9 +294,9 @@ func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []
 	return assign(tr, dst, v)
 }
 
-// joined joins values as p.Join says. Along the stack dim it concatenates the lists of members; along
-// other dims it joins the members at each position. If the values are not all stacked along one dim,
-// or are padded, it joins Dense values.
+// joined joins values as p.Join says. Along the stack dim it concatenates the lists of members;
+// along other dims it joins the members at each position. If a value is not stacked, or along
+// another dim, or if the join pads, it joins Dense values.
 func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
 	xs := make([]*Stacked, len(values))
 	for i, v := range values {

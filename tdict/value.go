@@ -485,7 +485,8 @@ func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
 	return fitted(td, td.batch, batch, func() (*TensorDict, error) { return td.withBatch(batch) })
 }
 
-// fitted returns v if its batch shape, own, begins with batch, or extend() if batch begins with own.
+// fitted returns v if own, its batch shape, begins with batch, and extend() if batch begins with
+// own.
 func fitted[T Value](v T, own, batch shapeops.Shape, extend func() (T, error)) (T, error) {
 	if err := batch.Check(); err != nil || own.HasPrefix(batch) || !batch.HasPrefix(own) {
 		return v, cmp.Or(err, own.CheckPrefix(batch))
