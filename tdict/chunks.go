@@ -12,7 +12,7 @@ import (
 // A RowsError is an error of an operation, with the rows that it is about.
 type RowsError struct {
 	Op       string // the function, in lower case: "map", "map iter", "vmap"
-	From, To int    // the first row, and the one after the last
+	From, To int    // the rows are From to To-1
 	Rows     []int  // if rows are shuffled, their numbers; From and To are positions in the order
 	Err      error  // the reason
 }

@@ -206,7 +206,7 @@ func (d *Data) checkFixed(rows, other *Data) error {
 	return nil
 }
 
-// made reports whether d is neither nil nor a zero value.
+// valid reports whether d is neither nil nor a zero value.
 func (d *Data) valid() bool { return d != nil && d.rows != nil }
 
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)

@@ -11,7 +11,7 @@ import (
 type binding struct {
 	root   *TensorDict // the dictionary that Enforce was called on
 	schema Schema
-	index  schemaIndex // of schema
+	index  schemaIndex // the index of schema
 	specs  specsByDict
 	prefix nestedkey.Key           // the key of the dictionary in root and a slash; "" for root
 	own    map[nestedkey.Key]*Spec // the specs of the dictionary's own entries

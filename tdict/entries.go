@@ -283,14 +283,13 @@ func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bo
 }
 
 // Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns
-// [ErrMissing], [ErrNotDict] or [ErrLocked].
+// [ErrMissing], [ErrNotDict], [ErrLocked], and [ErrSchema] if a schema of td requires the entry.
 func (td *TensorDict) Delete(key nestedkey.Key) error {
 	_, err := td.remove("delete", key)
 	return err
 }
 
-// Pop removes the entry under key and returns its value. It returns [ErrMissing], [ErrNotDict] or
-// [ErrLocked].
+// Pop removes the entry under key and returns its value. It returns the errors of Delete.
 func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("pop", key) }
 
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {

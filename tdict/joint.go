@@ -65,7 +65,7 @@ func (f *fieldMaker) tensor(t *tensor.Tensor) (*ragged.Tensor, error) { return r
 
 func (*fieldMaker) ragged(t *ragged.Tensor) (*ragged.Tensor, error) { return t, nil }
 
-// unbatched returns a scalar.
+// unbatched returns the tensor as a scalar of the collection.
 func (*fieldMaker) unbatched(u *Unbatched) (*ragged.Tensor, error) {
 	one, err := u.tensor.Unsqueeze(0)
 	if err != nil {

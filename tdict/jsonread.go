@@ -253,7 +253,7 @@ func (n *jsonNode) build() (Value, error) {
 	return nil, fmt.Errorf("%w: got an object without entries, unbatched, stacked, dtype, value or values", tensor.ErrJSON)
 }
 
-// dict returns the dictionary.
+// dict returns n as a dictionary.
 func (n *jsonNode) dict() (Value, error) {
 	if err := n.Want("batch"); err != nil {
 		return nil, err
@@ -299,7 +299,7 @@ func (n *jsonNode) unbatched() (Value, error) {
 	return u, u.shape.Check()
 }
 
-// leaf returns the tensor or ragged tensor.
+// leaf returns n as a tensor or a ragged tensor.
 func (n *jsonNode) leaf() (Value, error) {
 	l, err := n.Lists()
 	if err != nil {
@@ -313,7 +313,7 @@ func (n *jsonNode) leaf() (Value, error) {
 	return asValue(t, t.Ops().(jsonlists.Reader).Read(l))
 }
 
-// data returns the Data.
+// data returns n as Data.
 func (n *jsonNode) data() (Value, error) {
 	if err := n.Want("shape"); err != nil {
 		return nil, err

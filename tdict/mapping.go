@@ -18,8 +18,8 @@ type mapping struct {
 	workers int
 	rowLock sync.Locker // held while rows are read or written, if any are more than memory
 
-	mu      sync.Mutex // guards the fields below, orders Progress
-	done    int        // rows
+	mu      sync.Mutex // guards the fields below; one call of Progress at a time
+	done    int        // the number of rows done
 	results []result
 	checked int         // results before this one are present and can be joined
 	first   *TensorDict // the first result, without elements
@@ -126,15 +126,15 @@ func (m *mapping) keep(i int, out *TensorDict) (about int, err error) {
 	defer m.mu.Unlock()
 	m.results[i] = result{out, true}
 	for ; m.checked < len(m.results) && m.results[m.checked].present; m.checked++ {
-		if err := m.goesWithFirst(m.results[m.checked].td); err != nil {
+		if err := m.checkJoinsFirst(m.results[m.checked].td); err != nil {
 			return m.checked, err
 		}
 	}
 	return i, nil
 }
 
-// goesWithFirst returns an error unless a result can be joined to the first one.
-func (m *mapping) goesWithFirst(out *TensorDict) error {
+// checkJoinsFirst returns an error unless a result can be joined to the first one.
+func (m *mapping) checkJoinsFirst(out *TensorDict) error {
 	if out == nil {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (m *mapping) reportProgress(i int) {
 	m.opt.Progress(m.done, m.rows)
 }
 
-// result returns the dictionary of all results.
+// result returns the joined results, or opt.Into.
 func (m *mapping) result() (*TensorDict, error) {
 	if m.opt.Into != nil {
 		return m.opt.Into, nil

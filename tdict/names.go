@@ -165,7 +165,7 @@ func (td *TensorDict) checkNested(names []string) error {
 	return nil
 }
 
-// tidy returns names, or nil if none is set.
+// tidy returns names, or nil if all are "".
 func tidy(names []string) []string {
 	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
 		return nil

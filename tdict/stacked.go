@@ -100,7 +100,7 @@ func (s *Stacked) Member(i int) (Leaf, error) {
 
 func (s *Stacked) lacks(i int) error { return fmt.Errorf("member %d: %w", i, ErrMissing) }
 
-// made reports whether s is neither nil nor a zero value.
+// valid reports whether s is neither nil nor a zero value.
 func (s *Stacked) valid() bool { return s != nil && s.members != nil }
 
 var errNoStacked = fmt.Errorf("%w: got no stacked value", ErrKind)

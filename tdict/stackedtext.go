@@ -314,7 +314,7 @@ func readMembers(s *jsonscan.Scanner, depth int) ([]Value, error) {
 	return members, err
 }
 
-// stacked returns the Stacked.
+// stacked returns n as a Stacked.
 func (n *jsonNode) stacked() (Value, error) {
 	if err := n.Want("members"); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func unbatched(t *tensor.Tensor, batch shapeops.Shape) *Unbatched {
 // Shape returns the batch shape followed by the shape of the tensor. The caller must not change it.
 func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
 
-// Tensor returns the tensor itself.
+// Tensor returns the tensor, not a copy.
 func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 
 // Execute applies p.Plan to the batch shape of u.
@@ -90,7 +90,7 @@ func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass,
 	return nil
 }
 
-// made reports whether u is neither nil nor a zero value.
+// valid reports whether u is neither nil nor a zero value.
 func (u *Unbatched) valid() bool { return u != nil && u.tensor != nil }
 
 var errNoUnbatched = fmt.Errorf("%w: got no unbatched tensor", ErrKind)

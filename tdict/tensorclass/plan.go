@@ -46,8 +46,8 @@ type field struct {
 	role   role
 	name   string        // with the names of the structs around it, for errors
 	path   []int         // indexes in these structs; empty if the row is not a struct
-	offset int           // in a row
-	typ    reflect.Type  // of the field
+	offset int           // the offset in a row, in bytes
+	typ    reflect.Type  // the type of the field
 	unit   int           // for dense and list: copied in units of this many bytes
 	units  int           // units in one row, or in one value of a list
 	sub    *plan         // for inner and masked: the plan of the type pointed to
