@@ -17,8 +17,8 @@ import (
 // have the same value, Data keeps it once (Python: NonTensorData); once they differ, it keeps one
 // for each row (NonTensorStack).
 //
-// Operations on shape return new Data. Unlike a view of a tensor, a part that Index returned does
-// not change when the whole is written, nor the whole when the part is. [TensorDict.SetIndex]
+// Operations on shape return new Data. Unlike with a tensor, writing to Data does not change a part
+// that Index returned, and writing to the part does not change the whole. [TensorDict.SetIndex]
 // changes Data in place, except for Data of a dataset in mapped files, which cannot be changed.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.

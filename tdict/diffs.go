@@ -18,7 +18,7 @@ type DifferenceKind string
 const (
 	DiffMissing  DifferenceKind = "missing"  // the other dictionary lacks the key
 	DiffExtra    DifferenceKind = "extra"    // only the other dictionary has the key
-	DiffKind     DifferenceKind = "kind"     // such as a tensor and a dictionary
+	DiffKind     DifferenceKind = "kind"     // the kinds of value differ
 	DiffDType    DifferenceKind = "dtype"    // the tensors differ in dtype
 	DiffShape    DifferenceKind = "shape"    // shapes, ragged lengths or batch shapes differ
 	DiffElements DifferenceKind = "elements" // elements differ, or values of Data
@@ -37,7 +37,7 @@ type Difference struct {
 
 	Elements []tensor.ElementDiff // the first 8 elements that differ
 	Count    int                  // the number of elements that differ
-	Err      error                // for DiffError
+	Err      error                // the error, for DiffError
 }
 
 // String returns d.Text, or the text of d.Err.

@@ -42,11 +42,10 @@ func (b *binding) outer() (nestedkey.Key, bool) {
 // in it that would break s returns [ErrSchema] and changes nothing. The error has the key, what was
 // got and what was wanted. Enforce(nil) ends this. Elements can be written as before.
 //
-// Results of operations are not bound, as they are not locked: a Copy can be changed freely. A
-// dictionary that is set in td is copied, without its leaves, so that it can only be changed
-// through td. A dictionary that is taken out of td is not bound any more. Entries that the schema
-// requires together, such as those of an optional dictionary, are set in one call: Set of a
-// dictionary with all of them, or Update.
+// Results of operations are not bound: a Copy can be changed freely. Setting a dictionary in td
+// sets a Copy of it, so that it can be changed through td only. A dictionary that is taken out of
+// td is not bound any more. Entries that the schema requires together, such as those of an optional
+// dictionary, are set in one call: Set of a dictionary with all of them, or Update.
 //
 // Enforce returns the errors of [Schema.Check], and ErrSchema if td is in a dictionary that is
 // bound, holds a dictionary twice, or holds one that is bound to a schema of its own. On an error

@@ -70,7 +70,7 @@ func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) e
 //	td [M... B...], mask [M...] -> [n B...], where n is the number of true elements of mask
 //
 // The result is a copy. MaskedSelect returns tensor.ErrDType if mask is not bool, and
-// shapeops.ErrIndex if the batch shape does not begin with that of mask.
+// shapeops.ErrIndex if the batch shape does not begin with the shape of mask.
 func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (*TensorDict, error) {
 	x, err := mask.AsMask()
 	if err != nil {

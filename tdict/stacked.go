@@ -78,7 +78,7 @@ func (s *Stacked) Shape() shapeops.Shape { return s.shape }
 // Dim returns the stack dim.
 func (s *Stacked) Dim() int { return s.dim }
 
-// Len returns the number of members, which is the size of the stack dim.
+// Len returns the size of the stack dim.
 func (s *Stacked) Len() int { return len(s.members) }
 
 // Member returns the member at a position of the stack dim, negative from the end. It returns
@@ -240,9 +240,9 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 // stacked there. A nested dictionary is left out if it has no leaf there. [Members] is the reverse
 // of LazyStack. (Python: lazy_stack.)
 //
-// LazyStack returns shapeops.ErrShape if there is no dictionary or dim is after the dims on which
-// all agree, and [ErrKind] if a dictionary is nil or, with the key and the number of the
-// dictionary, if the values under a key are of different kinds.
+// LazyStack returns shapeops.ErrShape if there is no dictionary or dim is out of range, and
+// [ErrKind] if a dictionary is nil or, with the key and the number of the dictionary, if the values
+// under a key are of different kinds.
 func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	if len(tds) == 0 {
 		return nil, failed("lazy stack", fmt.Errorf("%w: got nothing to stack, want at least one dictionary", shapeops.ErrShape))

@@ -134,7 +134,7 @@ func (s *raggedStack) lists(d *Data) (*Data, error) {
 // unless td was permuted or repeats rows; then they share the memory of a copy.
 //
 // UnstackRagged returns [ErrKind] if td is nil or has no ragged leaf or, with the key, if a leaf is
-// neither a ragged tensor, such Data, nor unbatched; shapeops.ErrDim unless the batch shape is [N];
+// neither ragged, nor unbatched, nor Data of lists; shapeops.ErrDim unless the batch shape is [N];
 // and ragged.ErrLengths, with the row, if lengths differ.
 func UnstackRagged(td *TensorDict) ([]*TensorDict, error) {
 	if td == nil {

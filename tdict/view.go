@@ -2,9 +2,9 @@ package tdict
 
 import "github.com/go-tensordict/tensordict/internal/plan"
 
-// Reshape returns td with another batch shape for the same rows in the same order. One size may be
-// shapeops.Infer. A leaf shares td's memory if its strides allow; otherwise it is a copy. Reshape
-// returns shapeops.ErrShape if the number of rows differs.
+// Reshape returns td with another batch shape, which has the same positions in row-major order. One
+// size may be shapeops.Infer. A leaf shares td's memory if its strides allow; otherwise it is a
+// copy. Reshape returns shapeops.ErrShape if the number of positions differs.
 func (td *TensorDict) Reshape(sizes ...int) (*TensorDict, error) {
 	p, err := plan.Reshape(td.batch, sizes...)
 	return td.executed("reshape", p, err)
@@ -40,8 +40,9 @@ func (td *TensorDict) Transpose(a, b int) (*TensorDict, error) {
 	return td.executed("transpose", p, err)
 }
 
-// Squeeze returns td without those of the given batch dims that have size 1. If no dims are given,
-// it removes all batch dims of size 1. Leaves share td's memory. Squeeze returns shapeops.ErrDim.
+// Squeeze returns td without the given batch dims, except those whose size is not 1. If no dims are
+// given, it removes all batch dims of size 1. Leaves share td's memory. Squeeze returns
+// shapeops.ErrDim.
 func (td *TensorDict) Squeeze(dims ...int) (*TensorDict, error) {
 	p, err := plan.Squeeze(td.batch, dims...)
 	return td.executed("squeeze", p, err)
