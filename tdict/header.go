@@ -18,9 +18,9 @@ func (h header) named(names []string) header { return header{names, h.class} }
 
 // Class returns the name of the Python class of td, such as "my.module.Frame", or "" for a plain
 // dictionary. The class itself need not exist. memmap saves a dictionary with a class as Python's
-// tensorclass. Operations carry the class to their results as they carry [TensorDict.Names]: Stack
-// and other joins have the class of the first dictionary, and a destination that the caller owns keeps
-// its own. [TensorDict.Equal] ignores it.
+// tensorclass. Operations carry the class to their results as they carry [TensorDict.Names]: the
+// result of Stack and other joins has the class of the first dictionary, and a destination that the
+// caller owns keeps its own. [TensorDict.Equal] ignores it.
 func (td *TensorDict) Class() string { return td.class }
 
 // SetClass sets the name of the Python class of td; "" removes it. Dictionaries in td keep theirs.
