@@ -36,7 +36,7 @@ func (r *reader) entry(n tree, e *metaEntry, batch shapeops.Shape, depth int) (t
 		return valueOr(r.raggedRows(n, e))
 	case e.isNode():
 		return r.inner(n, e, batch, depth)
-	case e.fact.alike:
+	case e.fact.unbatched:
 		return valueOr(r.unbatched(n, e, batch))
 	case e.nested == isNested:
 		return valueOr(r.nestedRows(n, e, batch))

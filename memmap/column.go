@@ -40,7 +40,7 @@ func columnsOf(m *meta) (columns []*column) {
 					add(level, 8)
 				}
 			}
-		case !e.isNode() && !e.fact.alike:
+		case !e.isNode() && !e.fact.unbatched:
 			dtype, _ := e.element() // it was checked
 			add(0, e.shape[1:].Size()*dtype.Size())
 		}

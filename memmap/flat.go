@@ -40,7 +40,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			}
 			continue
 		}
-		if err := r.settle(n, td, inner, keyOf(e.fact.path[:len(e.fact.path)-1])); err != nil {
+		if err := r.attach(n, td, inner, keyOf(e.fact.path[:len(e.fact.path)-1])); err != nil {
 			return nil, err
 		}
 		v, err := r.value(n, m, e, depth, e.fact.path...)
@@ -52,7 +52,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 		}
 	}
 	for _, node := range m.native.nodes { // those without a leaf
-		if err := r.settle(n, td, inner, keyOf(node.path)); err != nil {
+		if err := r.attach(n, td, inner, keyOf(node.path)); err != nil {
 			return nil, err
 		}
 	}
@@ -108,14 +108,14 @@ func (n nodeShape) dictionary(batch shapeops.Shape) (*tdict.TensorDict, error) {
 }
 
 // settle puts the inner dictionary at key, and those above it, into td if they are not there yet.
-func (r *reader) settle(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, key nestedkey.Key) error {
+func (r *reader) attach(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, key nestedkey.Key) error {
 	d := inner[key]
 	if d == nil {
 		return nil
 	}
 	delete(inner, key)
 	if above, ok := key.Parent(); ok {
-		if err := r.settle(n, td, inner, above); err != nil {
+		if err := r.attach(n, td, inner, above); err != nil {
 			return err
 		}
 	}

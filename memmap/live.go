@@ -79,8 +79,8 @@ type Live struct {
 	mu       sync.Mutex
 	fresh    time.Time // a copy of checked
 	current  *served   // nil once it is closed
-	failed   error     // of opening what is new, to be told
-	unclosed []error   // of closing what is old, to be told, or returned by Close
+	failed   error     // of opening what is new, to be last
+	unclosed []error   // of closing what is old, to be last, or returned by Close
 	ended    bool      // Close has returned them
 	old      map[*Dataset]*served
 }
@@ -120,8 +120,8 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	return l, nil
 }
 
-// watch looks after the directory until Close. told is the dictionary that was opened first.
-func (l *Live) watch(told *Dataset) {
+// watch looks after the directory until Close. last is the dictionary that was opened first.
+func (l *Live) watch(last *Dataset) {
 	ticks := time.NewTicker(l.opt.Interval / 2)
 	defer ticks.Stop()
 	for {
@@ -132,12 +132,12 @@ func (l *Live) watch(told *Dataset) {
 			l.check()
 		case <-l.wake:
 		}
-		told = l.tell(told)
+		last = l.notify(last)
 	}
 }
 
-// tell calls back about what has happened since the dictionary told of last.
-func (l *Live) tell(last *Dataset) *Dataset {
+// tell calls back about what has happened since the dictionary last of last.
+func (l *Live) notify(last *Dataset) *Dataset {
 	l.mu.Lock()
 	failed := append(l.unclosed, l.failed)
 	l.failed, l.unclosed = nil, nil

@@ -639,7 +639,7 @@ func TestOpenedIsLockedAndSaysWhy(t *testing.T) {
 		t.Run(fmt.Sprintf("writable=%v", opt.Writable), func(t *testing.T) {
 			ds := openWith(t, saved(t), opt)
 			x := tensor.Must(tensor.Zeros[int8](4))
-			const why = "locked: its leaves are mapped files, so what is set or deleted here would not be saved: do it in a Copy and Save that; AddLeaf adds one"
+			const why = "locked: its leaves are mapped files, so a changed entry would not be saved: change a Copy and Save it, or call AddLeaf"
 			for op, err := range map[string]error{
 				`set "x": `: ds.Set("x", x), `set "obs/x": `: ds.Set("obs/x", x), `delete "reward": `: ds.Delete("reward"),
 				`rename "reward": `: ds.Rename("reward", "x"), `update "obs/pos": `: ds.Update(ds.TensorDict),

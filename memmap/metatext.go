@@ -34,7 +34,7 @@ func (m *meta) appendTo(b []byte) []byte {
 
 // appendNative ends the text of a meta.json with the native fields about the node.
 func (m *meta) appendNative(b []byte) []byte {
-	if m.native.says() {
+	if m.native.isSet() {
 		b = m.native.appendTo(append(b, `,"`+fieldNative+`":`...))
 	}
 	return append(b, '}')

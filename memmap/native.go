@@ -18,14 +18,14 @@ const version = 1
 
 // A fact is what this module adds to an entry, as its field "go": Python's reader passes over it.
 type fact struct {
-	has   bool
-	sums  []uint32       // of a leaf: the CRC-32C of each block; empty if they are void, nil if it has none
-	batch shapeops.Shape // of data and unbatched tensors: their own batch shape; nil if not said
-	alike bool           // of a leaf: an unbatched tensor, of which batch is the batch shape
-	path  []string       // of an entry of a growing dataset: where it is to be
-	rows  *rowsFact      // of data: it is ragged rows
-	sizes []uint32       // of a nested tensor: the sums of its .shape.memmap; nil if it has none
-	more  []byte         // fields of a later version, each with a comma before it, if they are kept
+	has       bool
+	sums      []uint32       // of a leaf: the CRC-32C of each block; empty if they are void, nil if it has none
+	batch     shapeops.Shape // of data and unbatched tensors: their own batch shape; nil if not said
+	unbatched bool           // of a leaf: an unbatched tensor, of which batch is the batch shape
+	path      []string       // of an entry of a growing dataset: where it is to be
+	rows      *rowsFact      // of data: it is ragged rows
+	sizes     []uint32       // of a nested tensor: the sums of its .shape.memmap; nil if it has none
+	more      []byte         // fields of a later version, each with a comma before it, if they are kept
 }
 
 // A nodeFact is what this module adds to a node, as its field "_go".
@@ -41,7 +41,7 @@ type nodeFact struct {
 }
 
 // says reports whether there is anything to say.
-func (f *nodeFact) says() bool {
+func (f *nodeFact) isSet() bool {
 	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.members > 0 || f.more != nil
 }
 
@@ -114,7 +114,7 @@ func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
 		case "sums":
 			f.sums, err = r.sums()
 		case "unbatched":
-			f.alike = true
+			f.unbatched = true
 			f.batch, err = r.shape()
 		case "shape":
 			f.batch, err = r.shape()
@@ -245,14 +245,14 @@ func (r *factReader) sums() ([]uint32, error) {
 
 // appendTo appends the field's value, or nothing if there is nothing to say.
 func (f *fact) appendTo(b []byte) []byte {
-	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike && f.rows == nil && f.sizes == nil && f.more == nil {
+	if f.sums == nil && f.batch == nil && f.path == nil && !f.unbatched && f.rows == nil && f.sizes == nil && f.more == nil {
 		return b
 	}
 	b = append(append(b, `{"v":1`...), f.more...)
 	if f.path != nil {
 		b = appendTexts(append(b, `,"path":`...), f.path)
 	}
-	if f.alike {
+	if f.unbatched {
 		b = appendShape(append(b, `,"unbatched":`...), f.batch)
 	} else if f.batch != nil {
 		b = appendShape(append(b, `,"shape":`...), f.batch)

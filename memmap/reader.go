@@ -129,7 +129,7 @@ func (p *place) maxEntries() int {
 // checks that it can be written if it should be.
 func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) error {
 	l := &leafFile{
-		file: f, node: n.known(), name: e.name, key: r.faults.key(), alike: e.fact.alike, rows: rows, row: r.row,
+		file: f, node: n.known(), name: e.name, key: r.faults.key(), unbatched: e.fact.unbatched, rows: rows, row: r.row,
 		sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil,
 	}
 	if !l.marked {

@@ -48,10 +48,10 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if err := checkAround(dir, batch); err != nil {
 		return nil, err
 	}
-	if err := checkLent(dir); err != nil {
+	if err := checkShared(dir); err != nil {
 		return nil, err
 	}
-	old, err := survey(dir)
+	old, err := scanOld(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 
 // survey notes all of the old tree. If another save replaces it meanwhile, and removes what was
 // being looked at, it looks again.
-func survey(dir string) (*oldTree, error) {
+func scanOld(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
 		before, _ := os.Lstat(dir)
 		old := &oldTree{info: before, modes: newModes()}
@@ -108,7 +108,7 @@ func (o *oldTree) scan(dir, at string) error {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}
 	o.modes.note(at, info)
-	if err := o.mayGo(dir, at, found); err != nil {
+	if err := o.checkRemovable(dir, at, found); err != nil {
 		return err
 	}
 	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
@@ -151,7 +151,7 @@ func (o *oldTree) scanInner(dir, at string) error {
 
 // mayGo returns ErrForeign for a directory of directories that is no dictionary itself, which may
 // be anybody's datasets, and ErrBusy if a Writer is at work in one below the top.
-func (o *oldTree) mayGo(dir, at string, found []fs.DirEntry) error {
+func (o *oldTree) checkRemovable(dir, at string, found []fs.DirEntry) error {
 	saved := false
 	for _, d := range found {
 		saved = saved || d.Name() == metaName
@@ -221,7 +221,7 @@ func checkAround(dir string, batch shapeops.Shape) error {
 }
 
 // checkLent returns ErrForeign if ragged rows in a dictionary around dir have their offsets in it.
-func checkLent(dir string) error {
+func checkShared(dir string) error {
 	var names []string // of the entries that lead to dir
 	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
 		m, err := readNode(above)

@@ -280,15 +280,15 @@ func nameClash(name, file string, taken map[string]string) string {
 
 // A savedFile is the file of a leaf.
 type savedFile struct {
-	at     string
-	bytes  int64
-	sums   *[]uint32 // where its sums go
-	write  func(io.Writer) error
-	keep   bool        // it is written where others are made of zeros
-	from   string      // if not "", a file that has the content, and becomes this one too
-	of     fs.FileInfo // of that file
-	copied bool        // it does not become this one too, but is copied
-	told   int64       // bytes of which Progress knows
+	at       string
+	bytes    int64
+	sums     *[]uint32 // where its sums go
+	write    func(io.Writer) error
+	keep     bool        // it is written where others are made of zeros
+	from     string      // if not "", a file that has the content, and becomes this one too
+	of       fs.FileInfo // of that file
+	copied   bool        // it does not become this one too, but is copied
+	reported int64       // bytes of which Progress knows
 }
 
 // add adds a file to what is saved.
@@ -337,9 +337,9 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 		}
 		return s.fail(f.at, err)
 	}
-	settle, err := s.fill(k, f, gate)
+	syncClose, err := s.fill(k, f, gate)
 	if err == nil {
-		err = settle()
+		err = syncClose()
 	}
 	if err != nil {
 		return s.fail(f.at, err)
@@ -349,7 +349,7 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 }
 
 // fill makes and writes the file of a leaf.
-func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() error, err error) {
+func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (syncClose func() error, err error) {
 	gate <- struct{}{}
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
@@ -382,7 +382,7 @@ func (l *leafWriter) Write(b []byte) (n int, err error) {
 		var m int
 		m, err = l.w.Write(b[n:min(len(b), n+piece)])
 		n, l.n = n+m, l.n+int64(m)
-		if l.n-l.f.told >= blockBytes && l.n < l.f.bytes {
+		if l.n-l.f.reported >= blockBytes && l.n < l.f.bytes {
 			l.s.progress(l.f, l.n)
 		}
 	}
@@ -396,7 +396,7 @@ func (s *saver) progress(f *savedFile, n int64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done, f.told = s.done+n-f.told, n
+	s.done, f.reported = s.done+n-f.reported, n
 	s.opt.Progress(s.done, s.total)
 }
 

@@ -152,7 +152,7 @@ func (s *rowsSaver) finish() error {
 func (s *rowsSaver) remove() error {
 	var failed []error
 	if s.w != nil {
-		failed = append(failed, s.w.giveUp())
+		failed = append(failed, s.w.release())
 	}
 	if s.temp != nil {
 		failed = append(failed, s.temp.Remove())

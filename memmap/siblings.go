@@ -69,7 +69,7 @@ func (s *siblings) makeLayout(e *metaEntry, level int) (*ragged.Layout, error) {
 		return nil, err
 	}
 	if !f.own(level) {
-		return s.lent(e, level, outer)
+		return s.sharedLayout(e, level, outer)
 	}
 	l, err := s.readOffsets(e, level, outer)
 	if err == nil {
@@ -162,7 +162,7 @@ func sameSums(got, want []uint32) error {
 
 // lent returns the layout of a level whose offsets another leaf has: that leaf's, to which the
 // levels around it must be equal.
-func (s *siblings) lent(e *metaEntry, level int, outer *ragged.Layout) (*ragged.Layout, error) {
+func (s *siblings) sharedLayout(e *metaEntry, level int, outer *ragged.Layout) (*ragged.Layout, error) {
 	path := e.fact.rows.levels[level-1].of
 	l, err := s.find(path, level)
 	if err != nil {

@@ -21,7 +21,7 @@ type sink interface {
 	node(at string) error
 	// file makes a file in a node and has fill write it. It returns a function, which must be
 	// called, that makes what was written durable: that takes long, and many can be under way.
-	file(at string, fill func(vfs.File) error) (settle func() error, err error)
+	file(at string, fill func(vfs.File) error) (syncClose func() error, err error)
 	// link gives an existing file, which is on the same disk, a second name; of is its Lstat. It
 	// returns ErrReplaced if another file has the first name by now.
 	link(from string, of fs.FileInfo, at string) error
@@ -79,7 +79,7 @@ func (k *dirSink) makeNode(at string) error {
 	return err
 }
 
-func (k *dirSink) file(at string, fill func(vfs.File) error) (settle func() error, err error) {
+func (k *dirSink) file(at string, fill func(vfs.File) error) (syncClose func() error, err error) {
 	f, err := k.disk.Create(k.os(at))
 	if err != nil {
 		return nil, err
@@ -87,11 +87,11 @@ func (k *dirSink) file(at string, fill func(vfs.File) error) (settle func() erro
 	if err := fill(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() error { return k.settle(at, f) }, nil
+	return func() error { return k.syncClose(at, f) }, nil
 }
 
 // settle makes a file durable and closes it.
-func (k *dirSink) settle(at string, f vfs.File) error {
+func (k *dirSink) syncClose(at string, f vfs.File) error {
 	var err error
 	if !k.noSync {
 		err = f.Sync()
@@ -107,11 +107,11 @@ func (k *dirSink) settle(at string, f vfs.File) error {
 
 // wholeFile is file of a sink, and settle at once.
 func wholeFile(k sink, at string, fill func(vfs.File) error) error {
-	settle, err := k.file(at, fill)
+	syncClose, err := k.file(at, fill)
 	if err != nil {
 		return err
 	}
-	return settle()
+	return syncClose()
 }
 
 func (k *dirSink) link(from string, of fs.FileInfo, at string) error {

@@ -25,17 +25,17 @@ import (
 
 // A leafFile is the file of a leaf of a [Dataset].
 type leafFile struct {
-	file   lender
-	node   *leafNode
-	name   string         // of its entry
-	key    nestedkey.Key  // for Verify
-	alike  bool           // an unbatched tensor
-	rows   *ragged.Layout // of ragged rows; else nil
-	row    fileRow        // of the outermost dictionary, if the file is one
-	sums   []uint32       // of what the file holds, as far as it is known; else nil
-	marked bool           // the meta.json has sums for it
-	summed bool           // the meta.json has sums for it, or had, and says that they are void
-	fresh  bool           // sums were computed since its node's token was looked at
+	file      lender
+	node      *leafNode
+	name      string         // of its entry
+	key       nestedkey.Key  // for Verify
+	unbatched bool           // an unbatched tensor
+	rows      *ragged.Layout // of ragged rows; else nil
+	row       fileRow        // of the outermost dictionary, if the file is one
+	sums      []uint32       // of what the file holds, as far as it is known; else nil
+	marked    bool           // the meta.json has sums for it
+	summed    bool           // the meta.json has sums for it, or had, and says that they are void
+	fresh     bool           // sums were computed since its node's token was looked at
 
 	touched int // how often it was
 }
@@ -110,9 +110,9 @@ type summing struct {
 
 // settle sets the sums of all leaves that nobody is using. The files have been flushed. Nobody
 // waits while they are read.
-func (d *Dataset) settle() error {
-	d.settling.Lock()
-	defer d.settling.Unlock()
+func (d *Dataset) setSums() error {
+	d.flushing.Lock()
+	defer d.flushing.Unlock()
 	todo, err := d.unsummed()
 	if todo == nil || err != nil {
 		return err
@@ -121,12 +121,12 @@ func (d *Dataset) settle() error {
 	if err != nil {
 		return err
 	}
-	return d.keep(todo)
+	return d.storeSums(todo)
 }
 
 // keep puts sums that were computed into each meta.json, but for those of leaves that were written
 // since they were begun.
-func (d *Dataset) keep(todo []*summing) error {
+func (d *Dataset) storeSums(todo []*summing) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range todo {
@@ -135,12 +135,12 @@ func (d *Dataset) keep(todo []*summing) error {
 			defer func() { s.leaf.fresh = false }() // another may write it from then on
 		}
 	}
-	if !d.alone() {
+	if !d.lockAlone() {
 		return nil
 	}
-	defer d.shareAgain()
+	defer d.lockShared()
 	for _, n := range d.nodes {
-		if err := d.mark(n); err != nil {
+		if err := d.writeSums(n); err != nil {
 			return d.fail("flush", path.Join(n.path, metaName), err)
 		}
 	}
@@ -153,10 +153,10 @@ func (d *Dataset) keep(todo []*summing) error {
 func (d *Dataset) unsummed() ([]*summing, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !slices.ContainsFunc(d.nodes, func(n *leafNode) bool { return n.voided }) || !d.alone() {
+	if !slices.ContainsFunc(d.nodes, func(n *leafNode) bool { return n.voided }) || !d.lockAlone() {
 		return nil, nil
 	}
-	defer d.shareAgain()
+	defer d.lockShared()
 	for _, n := range d.nodes {
 		if !n.voided {
 			continue
@@ -177,9 +177,9 @@ func (d *Dataset) unsummed() ([]*summing, error) {
 }
 
 // alone reports whether nobody else has the directory open to write it, and keeps it so until
-// shareAgain. Who asks for the lock alone loses the shared one for a moment, so only one does at a
+// lockShared. Who asks for the lock alone loses the shared one for a moment, so only one does at a
 // time: else each of two could find the other gone.
-func (d *Dataset) alone() bool {
+func (d *Dataset) lockAlone() bool {
 	if d.hidden != nil {
 		return true
 	}
@@ -197,14 +197,14 @@ func (d *Dataset) alone() bool {
 	}
 	defer unlock()
 	if err := d.lock.Become(vfs.Exclusive); err != nil {
-		d.shareAgain()
+		d.lockShared()
 		return false
 	}
 	return true
 }
 
-// shareAgain lets others write the directory. Nobody else can have it alone.
-func (d *Dataset) shareAgain() {
+// lockShared lets others write the directory. Nobody else can have it alone.
+func (d *Dataset) lockShared() {
 	if d.hidden != nil {
 		return
 	}
@@ -241,7 +241,7 @@ func (l *leafFile) read(s *summer) error {
 }
 
 // mark puts the sums that are known to be right into the meta.json of a node.
-func (d *Dataset) mark(n *leafNode) error {
+func (d *Dataset) writeSums(n *leafNode) error {
 	if !n.voided {
 		return nil
 	}

@@ -42,7 +42,7 @@ func batched(u *tdict.Unbatched, batch shapeops.Shape) (*tdict.Unbatched, error)
 // unbatched adds an unbatched tensor to what is saved.
 func (s *saver) unbatched(n *savedNode, e *metaEntry, u *tdict.Unbatched) error {
 	t := u.Tensor()
-	e.fact.alike = true
+	e.fact.unbatched = true
 	e.fact.batch = u.Shape()[:len(u.Shape())-len(t.Shape())].Clone()
 	if err := checkShape(u.Shape()); err != nil {
 		return s.fail(n.leaf(e.name), err)

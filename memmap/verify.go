@@ -119,11 +119,11 @@ func (v *verifier) run() (*Report, error) {
 	if _, err := v.top(); err != nil {
 		v.faults.add(err)
 	}
-	v.cut()
+	v.listBlocks()
 	if err := v.read(); err != nil {
 		return nil, v.failAt("", err)
 	}
-	v.report.Faults = append(v.faults.faults, v.settled()...)
+	v.report.Faults = append(v.faults.faults, v.confirmed()...)
 	return &v.report, v.verdict()
 }
 
@@ -141,9 +141,9 @@ func (v *verifier) verdict() error {
 }
 
 // cut lists the blocks of all leaves.
-func (v *verifier) cut() {
+func (v *verifier) listBlocks() {
 	if c, ok := v.in.(*consolidated); ok {
-		v.cutFile(c)
+		v.listFileBlocks(c)
 		return
 	}
 	for _, l := range v.reader.files {
@@ -169,7 +169,7 @@ func (v *verifier) cut() {
 }
 
 // cutFile lists the blocks of a consolidated file, unless it cannot be read.
-func (v *verifier) cutFile(c *consolidated) {
+func (v *verifier) listFileBlocks(c *consolidated) {
 	if v.faults.number() > 0 {
 		return
 	}
@@ -230,7 +230,7 @@ func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
 // settled returns the faults of blocks, but for those whose sums were changed while they were read:
 // a writer came between meta.json and the leaf. Each meta.json is read once more at most.
-func (v *verifier) settled() []Fault {
+func (v *verifier) confirmed() []Fault {
 	var faults []Fault
 	now := map[*leafNode]map[string][]uint32{}
 	for i, err := range v.damaged {

@@ -112,7 +112,7 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 		if w.reopened {
 			err = errors.Join(err, w.putBack())
 		}
-		err = errors.Join(err, w.giveUp())
+		err = errors.Join(err, w.release())
 		raced := errors.Is(err, ErrReplaced) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
 		if !raced || !opt.Resume || try == 10 { // what another has put there is looked at again
 			return nil, w.fail("", err)
@@ -251,7 +251,7 @@ func (w *Writer) Close() error {
 	if w.reopened {
 		failed = w.putBack()
 	}
-	return w.fail("", errors.Join(failed, w.giveUp()))
+	return w.fail("", errors.Join(failed, w.release()))
 }
 
 // putBack puts the directory in its final form again, without the rows that were not committed. If
@@ -286,7 +286,7 @@ func (w *Writer) putBack() (err error) {
 }
 
 // giveUp closes all that is open.
-func (w *Writer) giveUp() error {
+func (w *Writer) release() error {
 	w.closed = true
 	var failed []error
 	for _, c := range w.leaves {

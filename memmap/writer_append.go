@@ -59,7 +59,7 @@ func (w *Writer) like(td *tdict.TensorDict) (n int, err error) {
 		err = w.fits(w.row, td, n, "")
 	}
 	if err == nil {
-		err = w.cutAlike(td)
+		err = w.checkSharedLengths(td)
 	}
 	return n, err
 }

@@ -19,7 +19,7 @@ func (w *Writer) Finish() error {
 		return err
 	}
 	err := w.finish()
-	return w.fail("", errors.Join(err, w.giveUp()))
+	return w.fail("", errors.Join(err, w.release()))
 }
 
 // finish publishes the nested tree.
@@ -29,7 +29,7 @@ func (w *Writer) finish() error {
 		return cmp.Or(w.inPlace(), err)
 	}
 	if openBlocksRename {
-		if err := w.giveUp(); err != nil {
+		if err := w.release(); err != nil {
 			return errors.Join(err, k.abort())
 		}
 	}

@@ -62,13 +62,13 @@ func (e *metaEntry) layoutIn(td *tdict.TensorDict, depth int) (*ragged.Layout, e
 }
 
 // cutAlike returns an error unless the rows of td are cut alike in leaves that share offsets.
-func (w *Writer) cutAlike(td *tdict.TensorDict) error {
+func (w *Writer) checkSharedLengths(td *tdict.TensorDict) error {
 	for _, e := range w.raggedEntries() {
 		shared := e.fact.rows.shared()
 		if shared == 0 {
 			continue
 		}
-		if err := e.cutAs(w.named.owner(e, shared), shared, td); err != nil {
+		if err := e.checkLengthsOf(w.named.owner(e, shared), shared, td); err != nil {
 			return w.keyError(keyOf(e.fact.path), err)
 		}
 	}
@@ -76,7 +76,7 @@ func (w *Writer) cutAlike(td *tdict.TensorDict) error {
 }
 
 // cutAs returns an error unless the first depth levels of e and of owner are equal in td.
-func (e *metaEntry) cutAs(owner *metaEntry, depth int, td *tdict.TensorDict) error {
+func (e *metaEntry) checkLengthsOf(owner *metaEntry, depth int, td *tdict.TensorDict) error {
 	l, err := e.layoutIn(td, depth)
 	if err != nil {
 		return err

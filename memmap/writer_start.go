@@ -46,7 +46,7 @@ func (w *Writer) start() error {
 	if w.in, err = w.disk.OpenDir(w.at); err != nil {
 		return err
 	}
-	if err := w.haveLock(); err != nil {
+	if err := w.ensureLock(); err != nil {
 		return err
 	}
 	if w.lock, err = vfs.TryLock(filepath.Join(w.at, lockName), vfs.Exclusive); err != nil {
@@ -67,7 +67,7 @@ func (w *Writer) isNew() bool {
 
 // haveLock makes the file to be locked, if it is missing from a dictionary that grows, as from a
 // copy without dot files.
-func (w *Writer) haveLock() error {
+func (w *Writer) ensureLock() error {
 	if m, err := readNode(w.at); err != nil || !m.native.growing {
 		return nil // what is wrong, taking the lock will tell
 	}
@@ -293,7 +293,7 @@ func (w *Writer) resume() error {
 	if !w.locked(root) || !w.locked(w.in) || w.inPlace() != nil { // another was there for a moment
 		return w.busy(vfs.ErrHeld)
 	}
-	if err := w.goOn(m); err != nil {
+	if err := w.continueFrom(m); err != nil {
 		return cmp.Or(w.inPlace(), err)
 	}
 	return nil
@@ -308,7 +308,7 @@ func (w *Writer) locked(dir interface {
 }
 
 // goOn opens the files of what m describes, behind the rows that are committed.
-func (w *Writer) goOn(m *meta) error {
+func (w *Writer) continueFrom(m *meta) error {
 	if err := w.agree(m); err != nil {
 		return err
 	}
@@ -355,13 +355,13 @@ func (w *Writer) agree(m *meta) error {
 func (e *metaEntry) agree(there *metaEntry, n int) error {
 	switch {
 	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
-		there.fact.alike != e.fact.alike, (there.fact.rows == nil) != (e.fact.rows == nil):
+		there.fact.unbatched != e.fact.unbatched, (there.fact.rows == nil) != (e.fact.rows == nil):
 		return fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
 	case there.dtype != e.dtype:
 		return fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, there.dtype)
 	case e.fact.rows != nil:
 		return e.fact.rows.agree(there.fact.rows, n)
-	case e.isNode() || e.fact.alike:
+	case e.isNode() || e.fact.unbatched:
 		return nil
 	}
 	if err := checkCount(there.shape, n); err != nil {
@@ -384,7 +384,7 @@ func checkCount(shape shapeops.Shape, n int) error {
 // agreeValues returns an error unless the data and the unbatched tensors there are those of the
 // row, and the offsets of ragged rows are sound.
 func (w *Writer) agreeValues() error {
-	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.alike }) {
+	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.unbatched }) {
 		return nil
 	}
 	ds, err := w.dataset()
