@@ -130,7 +130,7 @@ func TestArchiveKeepsEveryKind(t *testing.T) {
 
 // TestArchiveIsOnlyRead asks an archive for what only a directory can do.
 func TestArchiveIsOnlyRead(t *testing.T) {
-	const text = "unsupported: a single file is not changed in place: work in a directory; memmap.Copy converts both ways"
+	const text = "unsupported: a single file is not changed in place: memmap.Copy it to a directory first"
 	file := savedArchive(t, steps())
 	before := tensor.Must(os.ReadFile(file))
 	ds := open(t, file)
@@ -155,7 +155,7 @@ func TestArchiveIsOnlyRead(t *testing.T) {
 			require.EqualError(t, err, tt.text)
 		})
 	}
-	require.ErrorContains(t, ds.Delete("reward"), "do it in a Copy and Save that")
+	require.ErrorContains(t, ds.Delete("reward"), "change a Copy and Save it")
 	for _, v := range ds.Tensors() {
 		require.ErrorIs(t, v.SetIndex(tensor.Must(v.Clone())), tensor.ErrReadOnly)
 	}
@@ -404,7 +404,7 @@ func TestCopyListsWhatItCannotCopy(t *testing.T) {
 	write(t, dir, "x.memmap", "x")
 	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
-	const text = "unsupported: entry %q, a NonTensorData, is pickled, which is never executed: leave it out with SkipPickled"
+	const text = "unsupported: entry %q, a NonTensorData, is pickled, and pickles are never executed: leave it out with SkipPickled"
 	require.EqualError(t, err, "copy "+dir+": a/other.pickle: "+fmt.Sprintf(text, "a")+`; "b": b/other.pickle: `+fmt.Sprintf(text, "b"))
 	require.NoFileExists(t, to)
 
