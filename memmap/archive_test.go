@@ -272,9 +272,9 @@ func TestBrokenArchives(t *testing.T) {
 		{"an escape", packed(t, "meta.json", leafMeta, "../x.memmap", "12345678"), memmap.ErrCorrupt, ""},
 		{"a name twice", packed(t, "meta.json", leafMeta, "x.memmap", "12345678", "x.memmap", "12345678"), memmap.ErrCorrupt, `x.memmap: corrupt: duplicate name`},
 		{"a bomb", packed(t, "meta.json", strings.Replace(leafMeta, "8]", "1048576]", 1), "deflate:x.memmap", zeros), memmap.ErrUnsupported,
-			"x.memmap: unsupported: compressed entries of 1048576 bytes, want at most 1000000: raise MaxCopy"},
+			"x.memmap: unsupported: got 1048576 bytes of compressed entries, want at most 1000000: raise MaxCopy"},
 		{"a bomb of text", packed(t, "deflate:meta.json", strings.Repeat(" ", 1<<20)+leafMeta), memmap.ErrUnsupported,
-			"meta.json: unsupported: compressed entries of 1048649 bytes, want at most 1000000: raise MaxCopy"},
+			"meta.json: unsupported: got 1048649 bytes of compressed entries, want at most 1000000: raise MaxCopy"},
 		{"compressed", packed(t, "deflate:meta.json", leafMeta, "deflate:x.memmap", "12345678"), nil, ""},
 		{"changed", damaged, nil, ""},
 	}

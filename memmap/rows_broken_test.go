@@ -100,7 +100,7 @@ func TestRowsBroken(t *testing.T) {
 		{"too many levels", meta(`{"rows":4}`, `{"rows":4}`+strings.Repeat(`,{"rows":4}`, 70)), memmap.ErrCorrupt, "meta.json: corrupt: ragged rows of more than 64 levels"},
 		{"negative rows", meta(`{"rows":4}`, `{"rows":-1}`), memmap.ErrCorrupt, "meta.json: corrupt: got -1 rows"},
 		{"no dtype", meta(`"dtype":"int8",`, ``), memmap.ErrCorrupt, "meta.json: corrupt: ragged rows without a dtype"},
-		{"a dtype that is none", meta(`"dtype":"int8"`, `"dtype":"int9"`), memmap.ErrCorrupt, `meta.json: corrupt: there is no dtype "int9"`},
+		{"a dtype that is none", meta(`"dtype":"int8"`, `"dtype":"int9"`), memmap.ErrCorrupt, `meta.json: corrupt: unknown dtype "int9"`},
 		{"no levels", meta(`"levels":[{"rows":3}]`, `"levels":[]`), memmap.ErrCorrupt, ""},
 		{"facts that are no object", meta(`"ragged":{"dtype":"int8","batch":[2],"levels":[{"rows":3}]}`, `"ragged":[]`), memmap.ErrCorrupt, "meta.json: corrupt: "},
 		{"a batch that does not fit", meta(`"n":{"type":"TensorDict"},"shape":[2]`, `"n":{"type":"TensorDict"},"shape":[2,2]`), memmap.ErrCorrupt, "meta.json: corrupt: set "},
@@ -151,6 +151,6 @@ func TestRowsOffsetsAreBounded(t *testing.T) {
 	testkit.MaxBytes(t, 1<<20, func() {
 		_, err := memmap.Open(dir)
 		require.ErrorIs(t, err, memmap.ErrUnsupported)
-		require.ErrorContains(t, err, "a/offsets.1.memmap: unsupported: offsets of ragged rows of 34359738376 bytes, want at most 1073741824: raise MaxCopy")
+		require.ErrorContains(t, err, "a/offsets.1.memmap: unsupported: got 34359738376 bytes of offsets of ragged tensors, want at most 1073741824: raise MaxCopy")
 	})
 }
