@@ -429,7 +429,7 @@ func TestCopyKnowsAllNativeFields(t *testing.T) {
 	dir, to := saveAs(t, kinds(t, 2)), filepath.Join(t.TempDir(), "a.tdz")
 	later(t, filepath.Join(dir, "obs"))
 	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
-	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: native fields of a later version, which a copy would not have")
+	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: native fields of a later version, which a copy would lose")
 	require.NoFileExists(t, to)
 
 	log := filepath.Join(t.TempDir(), "log")

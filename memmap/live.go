@@ -80,8 +80,8 @@ type Live struct {
 	mu       sync.Mutex
 	fresh    time.Time            // a copy of checked
 	current  *served              // nil after Close
-	failed   error                // of opening what is new, to be last
-	unclosed []error              // of closing what is old, to be last, or returned by Close
+	failed   error                // of opening the new version, for OnError
+	unclosed []error              // of closing old versions, for OnError or Close
 	ended    bool                 // Close has returned unclosed
 	old      map[*Dataset]*served // replaced, still in use
 }
