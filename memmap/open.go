@@ -17,20 +17,16 @@ import (
 // Two limits of the process bound how much can be open at a time:
 //
 //   - Mappings. Each leaf that is in use takes one mapping until it is closed. An archive takes
-//     one for
-//
-// all its leaves. All datasets of the process together take at most half of vm.max_map_count on
-// Linux, 32,765 by default, which leaves room for Go's runtime; no limit is known on other systems.
-// Beyond the limit, a leaf of up to 64 KiB that is opened for reading is read into memory when its
-// elements are first used, and does not show later writes of other processes. Any other leaf is
-// [ErrLimit].
+//     one for all its leaves. All datasets of the process together take at most half of
+//     vm.max_map_count on Linux, 32,765 by default, which leaves room for Go's runtime; no limit
+//     is known on other systems. Beyond the limit, a leaf of up to 64 KiB that is opened for
+//     reading is read into memory when its elements are first used, and does not show later
+//     writes of other processes. Any other leaf is [ErrLimit].
 //   - Descriptors. A dataset has one descriptor, of its directory. A leaf is open only while it
-//     is
-//
-// mapped. But on Unix systems mappings keep descriptors of their files, to notice that a file was
-// truncated within its last page: at most 1,000 in the process, and at most a tenth of
-// RLIMIT_NOFILE. When the process has no descriptor left, these are closed, and the operation that
-// needed one is tried again.
+//     is mapped. But on Unix systems mappings keep descriptors of their files, to notice that a
+//     file was truncated within its last page: at most 1,000 in the process, and at most a tenth
+//     of RLIMIT_NOFILE. When the process has no descriptor left, these are closed, and the
+//     operation that needed one is tried again.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. Without it,
 	// writing is tensor.ErrReadOnly. For an archive or a consolidated file, Writable is
@@ -66,14 +62,11 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 //
 //   - [ErrCorrupt] or [ErrUnsupported]
 //   - [ErrForeign], with a list of the content, if dir is a file in none of the forms, or a
-//     directory or
-//
-// zip file without a meta.json; without a meta.json it is ErrCorrupt and fs.ErrNotExist too
+//     directory or zip file without a meta.json; without a meta.json it is ErrCorrupt and
+//     fs.ErrNotExist too
 //   - with Writable, [ErrBusy] if a [Writer] is at work in the directory, or another process uses
-//     it
-//
-// exclusively for longer than Wait, and fs.ErrPermission or EROFS, an error of the system, if the
-// file of a leaf cannot be written
+//     it exclusively for longer than Wait, and fs.ErrPermission or EROFS, an error of the system,
+//     if the file of a leaf cannot be written
 //   - fs.ErrNotExist if nothing is at dir, and fs.ErrInvalid if dir is empty
 //   - other errors of the system
 func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {

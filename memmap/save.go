@@ -81,29 +81,21 @@ type SaveOptions struct {
 // An archive and a consolidated file are replaced in the same way, as one file. Their differences:
 //
 //   - SaveWith returns ErrForeign if another kind of file is at dir, or if dir is within a saved
-//
-// dictionary, and fs.ErrExist if a dictionary of another form is at dir.
+//     dictionary, and fs.ErrExist if a dictionary of another form is at dir.
 //   - The leaves of an archive are written one after the other. Its only checksums are those of
 //     zip.
 //   - The checksums of a consolidated file are of its blocks. Other keys are ErrName, as
-//     FORMAT.md
-//
-// lists, and NestedTensors are checked but have no effect.
+//     FORMAT.md lists, and NestedTensors are checked but have no effect.
 //
 // SaveWith returns
 //
 //   - [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go" at any
-//     level, a
-//
-// name that is too long for a file name, two names that need the same file, dictionaries nested
-// more than 256 deep, or a class that would be read as something else
+//     level, a name that is too long for a file name, two names that need the same file,
+//     dictionaries nested more than 256 deep, or a class that would be read as something else
 //   - [ErrUnsupported] for data that Python would misread, and for a ragged leaf that cannot be a
-//     nested
-//
-// tensor
+//     nested tensor
 //   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
-//
-// seconds
+//     seconds
 //   - [ErrFault] if the file of a mapped leaf was truncated
 //   - tdict.ErrSchema if td breaks opt.Schema
 //   - tdict.ErrKind if td is nil, or NestedTensors names a leaf that is not ragged
