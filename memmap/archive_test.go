@@ -193,7 +193,7 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	}
 	dir, at := saveAs(t, steps()), in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
-	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there holds no dictionary, and would be lost; save elsewhere")
+	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there would be lost; save elsewhere")
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)

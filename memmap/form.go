@@ -108,7 +108,7 @@ func (s *saver) checkFile() error {
 	case err != nil || is == Consolidated:
 		return err
 	case is != Archive:
-		return fmt.Errorf("%w: the file there is not a saved dictionary, and would be lost; save elsewhere", ErrForeign)
+		return fmt.Errorf("%w: the file there would be lost; save elsewhere", ErrForeign)
 	}
 	return withZip(s.dir, checkEntries)
 }
