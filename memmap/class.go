@@ -44,7 +44,7 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 		return nil, r.fail(n, classPickle, unsupported("fields of a %s are pickled, and pickles are never executed: leave them out with SkipPickled", quote(m.class)))
 	}
 	if err := r.fields(td, m.instance); err != nil {
-		return nil, r.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
 	return td, r.fail(n, metaName, asCorrupt(td.SetClass(m.fullClass)))
 }

@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
@@ -20,7 +19,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 	}
 	v, err := datajson.New(m.data).Value()
 	if err != nil {
-		return nil, r.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
 	d, err := tdict.NewData(v, batch...)
 	if err != nil {
@@ -54,7 +53,7 @@ func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) 
 	}
 	d, err := stacked(m.data, e, batch)
 	if err != nil {
-		return nil, r.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
 	return datajson.Fixed(d), nil
 }
@@ -114,15 +113,6 @@ func lists(values []any) [][]any {
 		out[i] = v.([]any)
 	}
 	return out
-}
-
-// dataError returns an error of reading a value as ErrCorrupt or, for a value that Data cannot
-// hold, as ErrUnsupported.
-func dataError(err error) error {
-	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
-		return err
-	}
-	return unsupported("data: %w", err)
 }
 
 // data plans to save d as the entry e of n.

@@ -1,11 +1,8 @@
 package memmap
 
 import (
-	"fmt"
 	"io"
-	"math"
 
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -39,15 +36,6 @@ func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 		return nil, r.failAt(n.leafPath(e.name), err)
 	}
 	return t, nil
-}
-
-// byteSize returns the size of the elements of a tensor in bytes.
-func byteSize(dtype tensor.DType, shape shapeops.Shape) (int, error) {
-	n := shape.Size()
-	if n > math.MaxInt/dtype.Size() {
-		return 0, fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, dtype, shape)
-	}
-	return n * dtype.Size(), nil
 }
 
 // tensor plans to save t as the entry e of n.

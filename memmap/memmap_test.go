@@ -309,7 +309,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a size beyond the file", meta(leaf("[1099511627776]", "torch.int64")), memmap.ErrCorrupt, "open DIR: x.memmap: corrupt: got 8 bytes, want 8796093022208"},
 		{"a size that is no integer", meta(leaf("[1.5]", "torch.int64")), memmap.ErrCorrupt, `field "x": `},
 		{"too many dims", meta(leaf("[1"+strings.Repeat(",1", 64)+"]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": shape mismatch: more than 64 dims`},
-		{"a dtype that is none", meta(leaf("[1]", "torch.int65")), memmap.ErrCorrupt, `open DIR: x.memmap: corrupt: unknown dtype "torch.int65"`},
+		{"a dtype that is none", meta(leaf("[1]", "torch.int65")), memmap.ErrCorrupt, `open DIR: x.memmap: corrupt: there is no dtype "torch.int65"`},
 		{"a dtype that is not ours", meta(leaf("[1]", "torch.float8_e5m2")), memmap.ErrUnsupported, `open DIR: x.memmap: unsupported: dtype "torch.float8_e5m2"`},
 		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrCorrupt, "open DIR: x.shape.memmap: corrupt: got nothing, want a file"},
 		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -23,12 +24,15 @@ const (
 const (
 	torch   = "torch." // prefix of the name of a dtype
 	maxMeta = 64 << 20 // bytes of meta.json
-	maxDims = 64
+	maxDims = tdc.MaxDims
 
 	// maxEntryName bounds the name of an entry, in bytes. File systems bound names of entries with
 	// files.
 	maxEntryName = 1 << 16
 )
+
+// What the consolidated form shares with meta.json.
+var checkShape, byteSize, tooMany = tdc.CheckShape, tdc.ByteSize, tdc.TooMany
 
 // A meta is the content of a meta.json file.
 type meta struct {
@@ -231,19 +235,7 @@ func (d *metaDecoder) shape() (shapeops.Shape, error) {
 	if d.Next() != '[' {
 		return nil, fmt.Errorf("%w: want a list", shapeops.ErrShape)
 	}
-	s := make(shapeops.Shape, 0, 4)
-	err := d.Array(func(i int) error {
-		if i == maxDims {
-			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, maxDims)
-		}
-		n, err := d.Int()
-		s = append(s, int(n))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Check()
+	return tdc.ReadShape(d.Scanner)
 }
 
 // The fields of an entry, as bits.
@@ -285,9 +277,6 @@ func (d *metaDecoder) readEntry(name []byte) error {
 	d.m.entries = append(d.m.entries, d.entry)
 	return nil
 }
-
-// tooMany returns the error for more entries than may be read.
-func tooMany(most int) error { return unsupported("more than %d entries: raise MaxEntries", most) }
 
 // entryField reads one field of an entry.
 func (d *metaDecoder) entryField(field []byte) (err error) {
@@ -334,7 +323,7 @@ func (d *metaDecoder) dtype() (string, error) {
 		return known, err
 	}
 	if len(text) == 0 && err == nil {
-		return "", corrupt("unknown dtype %q", "")
+		return "", corrupt("there is no dtype %q", "")
 	}
 	return string(text), err
 }
@@ -369,30 +358,8 @@ var dtypeNames = func() map[string]string {
 	return names
 }()
 
-// checkShape returns an error if s is invalid, or has more dims than the format's readers take.
-func checkShape(s shapeops.Shape) error {
-	if len(s) > maxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
-	}
-	return s.Check()
-}
-
-// element returns the dtype of a leaf. A dtype that torch has and this module does not is
-// ErrUnsupported.
-func (e *metaEntry) element() (tensor.DType, error) {
-	name, ok := strings.CutPrefix(e.dtype, torch)
-	if ok {
-		if dtype, err := tensor.ParseDType(name); err == nil {
-			return dtype, nil
-		}
-	}
-	for _, known := range []string{"complex32", "float8", "qint", "quint"} {
-		if strings.HasPrefix(name, known) {
-			return 0, unsupported("dtype %s", quote(e.dtype))
-		}
-	}
-	return 0, corrupt("unknown dtype %s", quote(e.dtype))
-}
+// element returns the dtype of a leaf.
+func (e *metaEntry) element() (tensor.DType, error) { return tdc.ParseDType(e.dtype) }
 
 // holds reports whether the directory dir belongs to the node: it is that of an entry, a member, or
 // the dictionary of an instance.

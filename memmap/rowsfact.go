@@ -136,7 +136,7 @@ func (r *factReader) dtype() (tensor.DType, error) {
 	}
 	dtype, err := tensor.ParseDType(string(text))
 	if err != nil {
-		return 0, corrupt("unknown dtype %s", quote(string(text)))
+		return 0, corrupt("there is no dtype %s", quote(string(text)))
 	}
 	return dtype, nil
 }

@@ -1,6 +1,7 @@
 package datajson
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
@@ -40,6 +41,15 @@ func On(s *jsonscan.Scanner) *Reader { return &Reader{Scanner: s} }
 // Value reads a value. It returns fileformat.ErrUnsupported for values that take too much memory or
 // are nested too deep, jsonscan.ErrSyntax, and what tdict.NewObject returns.
 func (r *Reader) Value() (any, error) { return r.value(0) }
+
+// Failed returns an error about data as fileformat.ErrUnsupported, unless it is that already, or
+// fileformat.ErrCorrupt: the value is one that Python has and tdict.Data cannot hold.
+func Failed(err error) error {
+	if errors.Is(err, fileformat.ErrCorrupt) || errors.Is(err, fileformat.ErrUnsupported) {
+		return err
+	}
+	return fileformat.Unsupported("data: %w", err)
+}
 
 // value reads a value that has depth values around it.
 func (r *Reader) value(depth int) (any, error) {

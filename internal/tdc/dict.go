@@ -1,10 +1,12 @@
 package tdc
 
 import (
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -270,17 +272,18 @@ func (b *builder) rows(l *Leaf, values *tensor.Tensor, batch shapeops.Shape, off
 	return t, nil
 }
 
+// castagnoli is the table of CRC-32C, for which processors have an instruction.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // layout returns the layout of some offsets: one for all leaves that have the same.
 func (f *Form) layout(batch shapeops.Shape, offsets [][]int64) (*ragged.Layout, error) {
 	l, err := sound(ragged.NewLayout(batch, offsets...))
 	if err != nil {
 		return nil, err
 	}
-	sum := uint64(14695981039346656037)
+	sum := uint32(0)
 	for _, o := range offsets {
-		for _, n := range o {
-			sum = (sum ^ uint64(n)) * 1099511628211
-		}
+		sum = crc32.Update(sum, castagnoli, cast.Bytes(o))
 	}
 	for _, known := range f.layouts[sum] {
 		if known.Equal(l) {
@@ -288,7 +291,7 @@ func (f *Form) layout(batch shapeops.Shape, offsets [][]int64) (*ragged.Layout, 
 		}
 	}
 	if f.layouts == nil {
-		f.layouts = map[uint64][]*ragged.Layout{}
+		f.layouts = map[uint32][]*ragged.Layout{}
 	}
 	f.layouts[sum] = append(f.layouts[sum], l)
 	return l, nil

@@ -76,7 +76,7 @@ func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, fileformat.Unsupported("a lazy stack: %w", err)
 	}
-	if err := checkShape(td.Shape()); err != nil {
+	if err := CheckShape(td.Shape()); err != nil {
 		return nil, asCorrupt(err)
 	}
 	if len(d.names) > 0 && d.names[0] != "" {

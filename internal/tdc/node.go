@@ -1,13 +1,10 @@
 package tdc
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
@@ -100,7 +97,7 @@ func keyIn(d *dict, name string) nestedkey.Key {
 // count counts one more entry.
 func (p *parser) count() error {
 	if p.entries++; p.entries > p.form.limits.Entries {
-		return tooMany(p.form.limits.Entries)
+		return TooMany(p.form.limits.Entries)
 	}
 	return nil
 }
@@ -124,36 +121,30 @@ func (p *parser) datum(d *dict, name string) error {
 		err = fileformat.Corrupt("got %d facts of data, want 3", n)
 	}
 	if err != nil {
-		return fileformat.In(string(keyIn(d, name)), dataError(err))
+		return fileformat.In(string(keyIn(d, name)), datajson.Failed(err))
 	}
 	d.data = append(d.data, x)
 	return p.count()
 }
 
-// dataError returns an error of reading a value as one of ErrCorrupt, or of ErrUnsupported if it is
-// something that Python has and Data has not.
-func dataError(err error) error {
-	if e := asCorrupt(err); e == err {
-		return err
-	}
-	return fileformat.Unsupported("data: %w", err)
-}
+// shape reads a shape.
+func (p *parser) shape() (shapeops.Shape, error) { return ReadShape(p.Scanner) }
 
-// shape reads a shape, of which it looks at no more than there can be dims.
-func (p *parser) shape() (shapeops.Shape, error) {
-	s := make(shapeops.Shape, 0, 4)
-	err := p.Array(func(i int) error {
-		if i == maxDims {
-			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, maxDims)
+// ReadShape reads a list of at most MaxDims sizes.
+func ReadShape(s *jsonscan.Scanner) (shapeops.Shape, error) {
+	shape := make(shapeops.Shape, 0, 4)
+	err := s.Array(func(i int) error {
+		if i == MaxDims {
+			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, MaxDims)
 		}
-		n, err := p.Int()
-		s = append(s, int(n))
+		n, err := s.Int()
+		shape = append(shape, int(n))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Check()
+	return shape, shape.Check()
 }
 
 // leaf reads a leaf: dtype, shape, start, stop, padding, and of some the ragged dim.
@@ -211,22 +202,6 @@ func bareName(name string) string {
 // isPart reports whether the name of a leaf is that of a part of a jagged tensor.
 func isPart(name string) bool { return bareName(name) != name }
 
-// check checks the place of a leaf in size bytes of data.
-func (l *Leaf) check(pad, size int) (err error) {
-	if l.Size, err = byteSize(l.DType, l.Shape); err != nil {
-		return err
-	}
-	switch {
-	case l.Start < 0 || l.stop < l.Start || l.stop > size:
-		return fileformat.Corrupt("got bytes %d to %d, want some of the %d bytes of data", l.Start, l.stop, size)
-	case pad < 0 || pad >= align || l.stop-l.Start-pad != l.Size:
-		return fileformat.Corrupt("got bytes %d to %d, %d of them padding, want %d bytes for %v %v", l.Start, l.stop, pad, l.Size, l.DType, l.Shape)
-	case l.Start%l.DType.Size() != 0:
-		return fileformat.Corrupt("it begins at byte %d, want a multiple of %d for %v", l.Start, l.DType.Size(), l.DType)
-	}
-	return nil
-}
-
 // meta reads a field of what a node says of its value.
 func (p *parser) meta(d *dict, name string) (err error) {
 	switch name {
@@ -239,8 +214,8 @@ func (p *parser) meta(d *dict, name string) (err error) {
 	case "stack_dim":
 		var n int64
 		n, err = p.Int()
-		if d.stackDim = int(n); err == nil && (n < 0 || n > maxDims) {
-			err = fileformat.Corrupt("got the stack_dim %d, want 0 to %d", n, maxDims)
+		if d.stackDim = int(n); err == nil && (n < 0 || n > MaxDims) {
+			err = fileformat.Corrupt("got the stack_dim %d, want 0 to %d", n, MaxDims)
 		}
 	case "stack_dim_name":
 		d.names, err = p.dimName(nil)
@@ -256,8 +231,8 @@ func (p *parser) names() (names []string, err error) {
 		return nil, p.Null()
 	}
 	err = p.Array(func(i int) (err error) {
-		if i == maxDims {
-			return fmt.Errorf("%w: more than %d names of dims", shapeops.ErrShape, maxDims)
+		if i == MaxDims {
+			return fmt.Errorf("%w: more than %d names of dims", shapeops.ErrShape, MaxDims)
 		}
 		names, err = p.dimName(names)
 		return err
@@ -321,8 +296,8 @@ func (p *parser) ragged(d *dict) error {
 		case 1:
 			var n int64
 			n, err = p.Int()
-			if d.rowsDepth = int(n); err == nil && (n < 1 || n > maxDims) {
-				err = fileformat.Corrupt("got ragged rows of %d levels, want 1 to %d", n, maxDims)
+			if d.rowsDepth = int(n); err == nil && (n < 1 || n > MaxDims) {
+				err = fileformat.Corrupt("got ragged rows of %d levels, want 1 to %d", n, MaxDims)
 			}
 		default:
 			err = p.Skip()
@@ -349,155 +324,6 @@ func (p *parser) sums() ([]uint32, error) {
 		sums[i] = binary.BigEndian.Uint32(b[4*i:])
 	}
 	return sums, nil
-}
-
-// check checks a node whose fields were all read.
-func (p *parser) check(d *dict) error {
-	if err := d.checkNames(); err != nil {
-		return err
-	}
-	if !slices.IsSortedFunc(d.leaves, func(a, b *Leaf) int { return a.Start - b.Start }) {
-		return fileformat.Corrupt("the places of its leaves go backwards")
-	}
-	switch d.class {
-	case dictClass:
-		return cmp.Or(d.checkAlike(), d.checkRows(), d.checkJagged())
-	case stackClass, lazyClass:
-		return d.checkMembers()
-	}
-	return fileformat.Unsupported("a %s, want a dictionary or data", quote(d.class))
-}
-
-// checkAlike checks that each unbatched tensor is a leaf.
-func (d *dict) checkAlike() error {
-	if len(d.alike) == 0 {
-		return nil
-	}
-	left := maps.Clone(d.alike)
-	for _, l := range d.leaves {
-		delete(left, l.name)
-	}
-	for name := range left {
-		return fileformat.Corrupt("unbatched: there is no leaf %s", quote(name))
-	}
-	return nil
-}
-
-// checkRows checks that ragged rows have their parts and nothing else.
-func (d *dict) checkRows() error {
-	if d.rowsDepth == 0 {
-		return nil
-	}
-	for level := 0; level <= d.rowsDepth; level++ {
-		name := offsetsName(level)
-		if level == 0 {
-			name = valuesName
-		}
-		if d.find(name) == nil {
-			return fileformat.Corrupt("ragged rows without a leaf %q", name)
-		}
-	}
-	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
-		return fileformat.Corrupt("ragged rows of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
-	}
-	return nil
-}
-
-// checkNames checks that each name stands for one value.
-func (d *dict) checkNames() error {
-	seen := make(map[string]bool, len(d.leaves)+len(d.data)+len(d.dicts))
-	twice := func(name string) error {
-		if seen[name] {
-			return fileformat.Corrupt("duplicate key %s", quote(name))
-		}
-		seen[name] = true
-		return nil
-	}
-	for _, l := range d.leaves {
-		if err := twice(l.name); err != nil {
-			return err
-		}
-		if name, ok := strings.CutPrefix(l.name, jaggedOffsets); ok {
-			if err := twice(name); err != nil {
-				return err
-			}
-		}
-	}
-	for _, x := range d.data {
-		if err := twice(x.name); err != nil {
-			return err
-		}
-	}
-	for _, inner := range d.dicts {
-		if err := twice(inner.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkJagged checks that leaves that make jagged tensors stand together: values, lengths or none,
-// offsets.
-func (d *dict) checkJagged() error {
-	for i := 0; i < len(d.leaves); i++ {
-		l := d.leaves[i]
-		name, isValues := l.values()
-		if !isPart(l.name) {
-			continue
-		}
-		if i+1 < len(d.leaves) && d.leaves[i+1].name == jaggedLengths+name {
-			i++
-		}
-		if i++; !isValues || i >= len(d.leaves) || d.leaves[i].name != jaggedOffsets+name {
-			return fileformat.In(string(l.Key), fileformat.Corrupt("got the leaf %s, want values and offsets of a jagged tensor, one after the other", quote(l.name)))
-		}
-		if dim := d.leaves[i].dim; dim > jaggedDim {
-			return fileformat.In(string(l.Key), fileformat.Unsupported("a jagged tensor whose dim %d is ragged, want dim %d", dim, jaggedDim))
-		}
-	}
-	return nil
-}
-
-// values returns the name of the jagged tensor whose values l has.
-func (l *Leaf) values() (string, bool) {
-	for _, prefix := range []string{jaggedOld, jaggedValues} {
-		if name, ok := strings.CutPrefix(l.name, prefix); ok {
-			return name, true
-		}
-	}
-	return "", false
-}
-
-// checkMembers checks that the entries of a stack are numbered from 0.
-func (d *dict) checkMembers() error {
-	n := len(d.data) + len(d.dicts)
-	switch {
-	case d.stackDim < 0:
-		return fileformat.Corrupt("no stack_dim")
-	case len(d.leaves) > 0:
-		return fileformat.Corrupt("a stack has the leaf %s, want members only", quote(d.leaves[0].name))
-	case n == 0:
-		return fileformat.Corrupt("a stack without members")
-	case d.class == lazyClass && len(d.data) > 0:
-		return fileformat.Corrupt("a lazy stack has the data %s, want dictionaries", quote(d.data[0].name))
-	}
-	for _, name := range d.members() {
-		if i, err := strconv.Atoi(name); err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
-			return fileformat.Corrupt("got the member %s of %d, want numbers from 0", quote(name), n)
-		}
-	}
-	return nil
-}
-
-// members returns the names of the members of a stack.
-func (d *dict) members() (names []string) {
-	for _, x := range d.data {
-		names = append(names, x.name)
-	}
-	for _, inner := range d.dicts {
-		names = append(names, inner.name)
-	}
-	return names
 }
 
 // dtype reads the name of a dtype.

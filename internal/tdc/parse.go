@@ -34,7 +34,7 @@ type Form struct {
 	limits Limits
 	size   int // bytes of data
 
-	layouts map[uint64][]*ragged.Layout // by the hash of their offsets
+	layouts map[uint32][]*ragged.Layout // by the CRC-32C of their offsets
 }
 
 // A Leaf is a tensor of a form.
@@ -199,8 +199,8 @@ func (d *dict) find(name string) *Leaf {
 	return d.leaves[i]
 }
 
-// tooMany says that there are more entries than may be read.
-func tooMany(most int) error {
+// TooMany says that there are more entries than may be read.
+func TooMany(most int) error {
 	return fileformat.Unsupported("more than %d entries: raise MaxEntries", most)
 }
 
@@ -223,12 +223,12 @@ func ParseDType(name string) (tensor.DType, error) {
 // errDepth says that dictionaries are nested too deep.
 var errDepth = fileformat.Corrupt("nested more than %d deep", tdict.MaxDepth)
 
-// byteSize returns how many bytes the elements of a tensor take.
-func byteSize(d tensor.DType, s shapeops.Shape) (int, error) {
+// ByteSize returns how many bytes the elements of a tensor take.
+func ByteSize(d tensor.DType, s shapeops.Shape) (int, error) {
 	if n := s.Size(); n <= math.MaxInt/d.Size() {
 		return n * d.Size(), nil
 	}
-	return 0, fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, d, s)
+	return 0, fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, d, s)
 }
 
 // Size returns the bytes of the data.

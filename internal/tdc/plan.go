@@ -19,7 +19,7 @@ import (
 
 const (
 	align   = 8  // bytes: leaves are padded to a multiple
-	maxDims = 64 // of a shape
+	MaxDims = 64 // of a shape
 )
 
 // A Plan says where each leaf of a dictionary goes. The zero Plan is ready for [Plan.Make], which
@@ -38,6 +38,8 @@ type leaf struct {
 	t      *tensor.Tensor
 	start  int
 	size   int // bytes of elements; padding follows
+
+	unbatched *tdict.Unbatched // that t is of; nil for none
 }
 
 func (l *leaf) end() int { return padded(l.start + l.size) }
@@ -55,7 +57,6 @@ type node struct {
 	leaves []int          // numbers of leaves
 	nodes  []int          // numbers of nodes
 	data   []datum
-	alike  []*tdict.Unbatched // nil for other leaves; as long as leaves, or nil if there are none
 }
 
 // A datum is a value without a tensor.
@@ -96,8 +97,7 @@ func (p *Plan) Forget() {
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		clear(n.data)
-		clear(n.alike)
-		*n = node{leaves: n.leaves[:0], nodes: n.nodes[:0], data: n.data[:0], alike: n.alike[:0]}
+		*n = node{leaves: n.leaves[:0], nodes: n.nodes[:0], data: n.data[:0]}
 	}
 	p.leaves, p.nodes, p.text, p.size = p.leaves[:0], p.nodes[:0], p.text[:0], 0
 }
@@ -120,7 +120,7 @@ func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
 	if depth > tdict.MaxDepth {
 		return n, fmt.Errorf("%w: dictionaries nested more than %d deep", fileformat.ErrName, tdict.MaxDepth)
 	}
-	if err := checkShape(td.Shape()); err != nil {
+	if err := CheckShape(td.Shape()); err != nil {
 		return n, err
 	}
 	if IsLazy(td) {
@@ -178,14 +178,14 @@ func (p *Plan) leaf(n int, prefix, name string, t *tensor.Tensor) error {
 	if t.Device() == tensor.Meta {
 		return tensor.ErrMeta
 	}
-	if err := checkShape(t.Shape()); err != nil {
+	if err := CheckShape(t.Shape()); err != nil {
 		return err
 	}
 	start, size := aligned(p.size, t.DType()), t.ByteSize()
 	if size > math.MaxInt-start-align {
-		return fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, t.DType(), t.Shape())
+		return fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, t.DType(), t.Shape())
 	}
-	l := leaf{prefix, name, t, start, size}
+	l := leaf{prefix: prefix, name: name, t: t, start: start, size: size}
 	p.nodes[n].leaves = append(p.nodes[n].leaves, len(p.leaves))
 	p.leaves, p.size = append(p.leaves, l), l.end()
 	return nil
@@ -205,23 +205,19 @@ func aligned(end int, d tensor.DType) int {
 
 // unbatched plans an unbatched tensor: a leaf, of which a native field says what it is.
 func (p *Plan) unbatched(n int, name string, u *tdict.Unbatched) error {
-	if err := checkShape(u.Shape()); err != nil {
+	if err := CheckShape(u.Shape()); err != nil {
 		return err
 	}
 	if err := p.leaf(n, "", name, u.Tensor()); err != nil {
 		return err
 	}
-	at := &p.nodes[n]
-	for len(at.alike) < len(at.leaves) {
-		at.alike = append(at.alike, nil)
-	}
-	at.alike[len(at.leaves)-1] = u
+	p.leaves[len(p.leaves)-1].unbatched = u
 	return nil
 }
 
 // data plans values without a tensor: one for all rows, or a stack.
 func (p *Plan) data(n int, name string, d *tdict.Data) error {
-	if err := checkShape(d.Shape()); err != nil {
+	if err := CheckShape(d.Shape()); err != nil {
 		return err
 	}
 	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
@@ -258,10 +254,10 @@ func (p *Plan) stack(name string, shape shapeops.Shape, values *[]any, names []s
 	return n
 }
 
-// checkShape returns an error if a shape has more dims than the form's readers take.
-func checkShape(s shapeops.Shape) error {
-	if len(s) > maxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
+// CheckShape returns an error if a shape has more dims than the form's readers take.
+func CheckShape(s shapeops.Shape) error {
+	if len(s) > MaxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), MaxDims)
 	}
 	return s.Check()
 }

@@ -32,8 +32,8 @@ func offsetsName(level int) string { return fmt.Sprint("offsets", level) }
 // and the offsets of each level, of which a native field says what it is.
 func (p *Plan) ragged(n int, name string, t *ragged.Tensor) error {
 	rank := len(t.Shape()) + t.Depth() + len(t.Features())
-	if rank > maxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, rank, maxDims)
+	if rank > MaxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, rank, MaxDims)
 	}
 	values, err := t.Values()
 	if err != nil {

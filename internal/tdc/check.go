@@ -1,0 +1,171 @@
+package tdc
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
+)
+
+// check checks the place of a leaf in size bytes of data.
+func (l *Leaf) check(pad, size int) (err error) {
+	if l.Size, err = ByteSize(l.DType, l.Shape); err != nil {
+		return err
+	}
+	switch {
+	case l.Start < 0 || l.stop < l.Start || l.stop > size:
+		return fileformat.Corrupt("got bytes %d to %d, want some of the %d bytes of data", l.Start, l.stop, size)
+	case pad < 0 || pad >= align || l.stop-l.Start-pad != l.Size:
+		return fileformat.Corrupt("got bytes %d to %d, %d of them padding, want %d bytes for %v %v", l.Start, l.stop, pad, l.Size, l.DType, l.Shape)
+	case l.Start%l.DType.Size() != 0:
+		return fileformat.Corrupt("it begins at byte %d, want a multiple of %d for %v", l.Start, l.DType.Size(), l.DType)
+	}
+	return nil
+}
+
+// check checks a node whose fields were all read.
+func (p *parser) check(d *dict) error {
+	if err := d.checkNames(); err != nil {
+		return err
+	}
+	if !slices.IsSortedFunc(d.leaves, func(a, b *Leaf) int { return a.Start - b.Start }) {
+		return fileformat.Corrupt("the places of its leaves go backwards")
+	}
+	switch d.class {
+	case dictClass:
+		return cmp.Or(d.checkAlike(), d.checkRows(), d.checkJagged())
+	case stackClass, lazyClass:
+		return d.checkMembers()
+	}
+	return fileformat.Unsupported("a %s, want a dictionary or data", quote(d.class))
+}
+
+// checkAlike checks that each unbatched tensor is a leaf.
+func (d *dict) checkAlike() error {
+	if len(d.alike) == 0 {
+		return nil
+	}
+	left := maps.Clone(d.alike)
+	for _, l := range d.leaves {
+		delete(left, l.name)
+	}
+	for name := range left {
+		return fileformat.Corrupt("unbatched: there is no leaf %s", quote(name))
+	}
+	return nil
+}
+
+// checkRows checks that ragged rows have their parts and nothing else.
+func (d *dict) checkRows() error {
+	if d.rowsDepth == 0 {
+		return nil
+	}
+	for level := 0; level <= d.rowsDepth; level++ {
+		name := offsetsName(level)
+		if level == 0 {
+			name = valuesName
+		}
+		if d.find(name) == nil {
+			return fileformat.Corrupt("ragged rows without a leaf %q", name)
+		}
+	}
+	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
+		return fileformat.Corrupt("ragged rows of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
+	}
+	return nil
+}
+
+// checkNames checks that each name stands for one value.
+func (d *dict) checkNames() error {
+	seen := map[string]bool{}
+	twice := func(name string) error {
+		if seen[name] {
+			return fileformat.Corrupt("duplicate key %s", quote(name))
+		}
+		seen[name] = true
+		return nil
+	}
+	for _, l := range d.leaves {
+		if err := twice(l.name); err != nil {
+			return err
+		}
+		if name, ok := strings.CutPrefix(l.name, jaggedOffsets); ok {
+			if err := twice(name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range d.members() {
+		if err := twice(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkJagged checks that leaves that make jagged tensors stand together: values, lengths or none,
+// offsets.
+func (d *dict) checkJagged() error {
+	for i := 0; i < len(d.leaves); i++ {
+		l := d.leaves[i]
+		name, isValues := l.values()
+		if !isPart(l.name) {
+			continue
+		}
+		if i+1 < len(d.leaves) && d.leaves[i+1].name == jaggedLengths+name {
+			i++
+		}
+		if i++; !isValues || i >= len(d.leaves) || d.leaves[i].name != jaggedOffsets+name {
+			return fileformat.In(string(l.Key), fileformat.Corrupt("got the leaf %s, want values and offsets of a jagged tensor, one after the other", quote(l.name)))
+		}
+		if dim := d.leaves[i].dim; dim > jaggedDim {
+			return fileformat.In(string(l.Key), fileformat.Unsupported("a jagged tensor whose dim %d is ragged, want dim %d", dim, jaggedDim))
+		}
+	}
+	return nil
+}
+
+// values returns the name of the jagged tensor whose values l has.
+func (l *Leaf) values() (string, bool) {
+	for _, prefix := range []string{jaggedOld, jaggedValues} {
+		if name, ok := strings.CutPrefix(l.name, prefix); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// checkMembers checks that the entries of a stack are numbered from 0.
+func (d *dict) checkMembers() error {
+	n := len(d.data) + len(d.dicts)
+	switch {
+	case d.stackDim < 0:
+		return fileformat.Corrupt("no stack_dim")
+	case len(d.leaves) > 0:
+		return fileformat.Corrupt("a stack has the leaf %s, want members only", quote(d.leaves[0].name))
+	case n == 0:
+		return fileformat.Corrupt("a stack without members")
+	case d.class == lazyClass && len(d.data) > 0:
+		return fileformat.Corrupt("a lazy stack has the data %s, want dictionaries", quote(d.data[0].name))
+	}
+	for _, name := range d.members() {
+		if i, err := strconv.Atoi(name); err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
+			return fileformat.Corrupt("got the member %s of %d, want numbers from 0", quote(name), n)
+		}
+	}
+	return nil
+}
+
+// members returns the names of the data and the nodes in d: of a stack, its members.
+func (d *dict) members() (names []string) {
+	for _, x := range d.data {
+		names = append(names, x.name)
+	}
+	for _, inner := range d.dicts {
+		names = append(names, inner.name)
+	}
+	return names
+}
