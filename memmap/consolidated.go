@@ -121,7 +121,7 @@ func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
 		if l.Lazy {
 			row = someRows
 		}
-		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, unbatched: l.Alike, rows: l.Rows, row: row})
+		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, unbatched: l.Unbatched, rows: l.Rows, row: row})
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
-// check checks the place of a leaf in size bytes of data.
+// check checks that l lies in size bytes of data, pad of its own bytes being padding.
 func (l *Leaf) check(pad, size int) (err error) {
 	if l.Size, err = ByteSize(l.DType, l.Shape); err != nil {
 		return err
 	}
 	switch {
 	case l.Start < 0 || l.stop < l.Start || l.stop > size:
-		return fileformat.Corrupt("got bytes %d to %d, want some of the %d bytes of data", l.Start, l.stop, size)
+		return fileformat.Corrupt("got bytes %d to %d, want bytes of the data, which has %d", l.Start, l.stop, size)
 	case pad < 0 || pad >= align || l.stop-l.Start-pad != l.Size:
 		return fileformat.Corrupt("got bytes %d to %d, %d of them padding, want %d bytes for %v %v", l.Start, l.stop, pad, l.Size, l.DType, l.Shape)
 	case l.Start%l.DType.Size() != 0:
@@ -26,29 +26,29 @@ func (l *Leaf) check(pad, size int) (err error) {
 	return nil
 }
 
-// check checks a node whose fields were all read.
+// check checks a node after all its fields were read.
 func (p *parser) check(d *dict) error {
 	if err := d.checkNames(); err != nil {
 		return err
 	}
 	if !slices.IsSortedFunc(d.leaves, func(a, b *Leaf) int { return a.Start - b.Start }) {
-		return fileformat.Corrupt("the places of its leaves go backwards")
+		return fileformat.Corrupt("its leaves are not in the order of the data")
 	}
 	switch d.class {
 	case dictClass:
-		return cmp.Or(d.checkAlike(), d.checkRows(), d.checkJagged())
+		return cmp.Or(d.checkUnbatched(), d.checkRows(), d.checkJagged())
 	case stackClass, lazyClass:
 		return d.checkMembers()
 	}
 	return fileformat.Unsupported("a %s, want a dictionary or data", quote(d.class))
 }
 
-// checkAlike checks that each unbatched tensor is a leaf.
-func (d *dict) checkAlike() error {
-	if len(d.alike) == 0 {
+// checkUnbatched checks that each unbatched tensor is a leaf.
+func (d *dict) checkUnbatched() error {
+	if len(d.unbatched) == 0 {
 		return nil
 	}
-	left := maps.Clone(d.alike)
+	left := maps.Clone(d.unbatched)
 	for _, l := range d.leaves {
 		delete(left, l.name)
 	}
@@ -58,7 +58,8 @@ func (d *dict) checkAlike() error {
 	return nil
 }
 
-// checkRows checks that ragged rows have their parts and nothing else.
+// checkRows checks that the node of a ragged tensor has the leaves of values and offsets, and
+// nothing else.
 func (d *dict) checkRows() error {
 	if d.rowsDepth == 0 {
 		return nil
@@ -69,16 +70,16 @@ func (d *dict) checkRows() error {
 			name = valuesName
 		}
 		if d.find(name) == nil {
-			return fileformat.Corrupt("ragged rows without a leaf %q", name)
+			return fileformat.Corrupt("a ragged tensor without a leaf %q", name)
 		}
 	}
 	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
-		return fileformat.Corrupt("ragged rows of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
+		return fileformat.Corrupt("a ragged tensor of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
 	}
 	return nil
 }
 
-// checkNames checks that each name stands for one value.
+// checkNames checks that each name is used once.
 func (d *dict) checkNames() error {
 	seen := map[string]bool{}
 	twice := func(name string) error {
@@ -106,8 +107,8 @@ func (d *dict) checkNames() error {
 	return nil
 }
 
-// checkJagged checks that leaves that make jagged tensors stand together: values, lengths or none,
-// offsets.
+// checkJagged checks that the leaves of a jagged tensor follow each other: values, then lengths,
+// which are optional, then offsets.
 func (d *dict) checkJagged() error {
 	for i := 0; i < len(d.leaves); i++ {
 		l := d.leaves[i]
@@ -119,7 +120,7 @@ func (d *dict) checkJagged() error {
 			i++
 		}
 		if i++; !isValues || i >= len(d.leaves) || d.leaves[i].name != jaggedOffsets+name {
-			return fileformat.In(string(l.Key), fileformat.Corrupt("got the leaf %s, want values and offsets of a jagged tensor, one after the other", quote(l.name)))
+			return fileformat.In(string(l.Key), fileformat.Corrupt("got the leaf %s, want the values and then the offsets of a jagged tensor", quote(l.name)))
 		}
 		if dim := d.leaves[i].dim; dim > jaggedDim {
 			return fileformat.In(string(l.Key), fileformat.Unsupported("a jagged tensor whose dim %d is ragged, want dim %d", dim, jaggedDim))
@@ -128,7 +129,8 @@ func (d *dict) checkJagged() error {
 	return nil
 }
 
-// values returns the name of the jagged tensor whose values l has.
+// values returns the name of the jagged tensor that l has the values of. It reports false for other
+// leaves.
 func (l *Leaf) values() (string, bool) {
 	for _, prefix := range []string{jaggedOld, jaggedValues} {
 		if name, ok := strings.CutPrefix(l.name, prefix); ok {
@@ -138,7 +140,7 @@ func (l *Leaf) values() (string, bool) {
 	return "", false
 }
 
-// checkMembers checks that the entries of a stack are numbered from 0.
+// checkMembers checks that the members of a stack are numbered from 0.
 func (d *dict) checkMembers() error {
 	n := len(d.data) + len(d.dicts)
 	switch {
@@ -159,7 +161,7 @@ func (d *dict) checkMembers() error {
 	return nil
 }
 
-// members returns the names of the data and the nodes in d: of a stack, its members.
+// members returns the names of the data and the nodes in d. For a stack these are its members.
 func (d *dict) members() (names []string) {
 	for _, x := range d.data {
 		names = append(names, x.name)

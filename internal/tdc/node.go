@@ -43,11 +43,12 @@ func (p *parser) dict(key nestedkey.Key, name string, depth int) (*dict, error) 
 	if err != nil {
 		return nil, fileformat.In(string(key), asCorrupt(err))
 	}
-	d.settle()
+	d.setPlaces()
 	return d, nil
 }
 
-// once reads an object and calls fn with the name of each field, which must be there once.
+// once reads an object and calls fn with the name of each field. It returns ErrCorrupt if a field
+// comes twice.
 func (p *parser) once(fn func(name string) error) error {
 	seen := map[string]bool{}
 	return p.Object(func(b []byte) error {
@@ -94,7 +95,7 @@ func keyIn(d *dict, name string) nestedkey.Key {
 	return nestedkey.Join(d.key, nestedkey.Of(name))
 }
 
-// count counts one more entry.
+// count counts one more entry, and returns an error beyond the limit.
 func (p *parser) count() error {
 	if p.entries++; p.entries > p.form.limits.Entries {
 		return TooMany(p.form.limits.Entries)
@@ -102,7 +103,7 @@ func (p *parser) count() error {
 	return nil
 }
 
-// datum reads a value: itself, its batch shape, and since 0.7 its device.
+// datum reads data: value, batch shape and, since 0.7, device.
 func (p *parser) datum(d *dict, name string) error {
 	x := datum{name: name}
 	n := 0
@@ -118,7 +119,7 @@ func (p *parser) datum(d *dict, name string) error {
 		return err
 	})
 	if err == nil && (n < 2 || n > 3) {
-		err = fileformat.Corrupt("got %d facts of data, want 3", n)
+		err = fileformat.Corrupt("got a list of %d items for data, want 3", n)
 	}
 	if err != nil {
 		return fileformat.In(string(keyIn(d, name)), datajson.Failed(err))
@@ -147,7 +148,7 @@ func ReadShape(s *jsonscan.Scanner) (shapeops.Shape, error) {
 	return shape, shape.Check()
 }
 
-// leaf reads a leaf: dtype, shape, start, stop, padding, and of some the ragged dim.
+// leaf reads a leaf: dtype, shape, start, stop, padding and, for some, the ragged dim.
 func (p *parser) leaf(d *dict, name string) error {
 	l := &Leaf{name: name, Key: keyIn(d, bareName(name)), Whole: true}
 	pad, n := 0, 0
@@ -176,7 +177,7 @@ func (p *parser) leaf(d *dict, name string) error {
 		return err
 	})
 	if err == nil && (n < 5 || n > 6) {
-		err = fileformat.Corrupt("got %d facts of a leaf, want 5 or 6", n)
+		err = fileformat.Corrupt("got a list of %d items for a leaf, want 5 or 6", n)
 	}
 	if err == nil {
 		err = l.check(pad, p.form.size)
@@ -188,8 +189,7 @@ func (p *parser) leaf(d *dict, name string) error {
 	return p.count()
 }
 
-// bareName returns the name of a leaf without the beginning that says which part of a jagged tensor
-// it is.
+// bareName returns the name of a leaf without the prefix of a part of a jagged tensor.
 func bareName(name string) string {
 	for _, prefix := range jaggedParts {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
@@ -199,10 +199,10 @@ func bareName(name string) string {
 	return name
 }
 
-// isPart reports whether the name of a leaf is that of a part of a jagged tensor.
+// isPart reports whether a leaf of that name is a part of a jagged tensor.
 func isPart(name string) bool { return bareName(name) != name }
 
-// meta reads a field of what a node says of its value.
+// meta reads a field of cls_metadata.
 func (p *parser) meta(d *dict, name string) (err error) {
 	switch name {
 	case "batch_size":
@@ -225,7 +225,7 @@ func (p *parser) meta(d *dict, name string) (err error) {
 	return err
 }
 
-// names reads names of dims.
+// names reads the names of dims.
 func (p *parser) names() (names []string, err error) {
 	if p.Next() == 'n' {
 		return nil, p.Null()
@@ -240,7 +240,7 @@ func (p *parser) names() (names []string, err error) {
 	return names, err
 }
 
-// dimName reads the name of a dim: a text, or null for none.
+// dimName reads the name of a dim, null for none, and appends it to names.
 func (p *parser) dimName(names []string) ([]string, error) {
 	if p.Next() == 'n' {
 		return append(names, ""), p.Null()
@@ -249,7 +249,7 @@ func (p *parser) dimName(names []string) ([]string, error) {
 	return append(names, string(text)), err
 }
 
-// size reads the field that Python passes over: {"go": facts}, or anything of another writer.
+// size reads the field "size", which Python ignores: {"go": facts}, or any value of another writer.
 func (p *parser) size(d *dict) error {
 	if p.Next() != '{' {
 		return p.Skip()
@@ -262,7 +262,7 @@ func (p *parser) size(d *dict) error {
 	})
 }
 
-// fact reads a native fact. One of a later version is passed over.
+// fact reads a native fact. It skips facts of a later version.
 func (p *parser) fact(d *dict, name string) (err error) {
 	switch name {
 	case "class":
@@ -270,9 +270,9 @@ func (p *parser) fact(d *dict, name string) (err error) {
 		text, err = p.Text()
 		d.goClass = string(text)
 	case "unbatched":
-		d.alike = map[string]shapeops.Shape{}
+		d.unbatched = map[string]shapeops.Shape{}
 		err = p.once(func(name string) (err error) {
-			d.alike[name], err = p.shape()
+			d.unbatched[name], err = p.shape()
 			return err
 		})
 	case "ragged":
@@ -287,7 +287,7 @@ func (p *parser) fact(d *dict, name string) (err error) {
 	return err
 }
 
-// ragged reads the batch shape and the depth of ragged rows.
+// ragged reads the batch shape and the number of levels of a ragged tensor.
 func (p *parser) ragged(d *dict) error {
 	return p.Array(func(i int) (err error) {
 		switch i {
@@ -297,7 +297,7 @@ func (p *parser) ragged(d *dict) error {
 			var n int64
 			n, err = p.Int()
 			if d.rowsDepth = int(n); err == nil && (n < 1 || n > MaxDims) {
-				err = fileformat.Corrupt("got ragged rows of %d levels, want 1 to %d", n, MaxDims)
+				err = fileformat.Corrupt("got a ragged tensor of %d levels, want 1 to %d", n, MaxDims)
 			}
 		default:
 			err = p.Skip()
@@ -306,7 +306,7 @@ func (p *parser) ragged(d *dict) error {
 	})
 }
 
-// sums reads checksums, of which there must be one for each block.
+// sums reads the checksums, one for each block.
 func (p *parser) sums() ([]uint32, error) {
 	text, err := p.Text()
 	if err != nil {

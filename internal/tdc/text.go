@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	torch      = "torch." // before the name of a dtype
+	torch      = "torch." // prefix of the name of a dtype
 	dictClass  = "TensorDict"
 	dataClass  = "NonTensorData"
 	stackClass = "NonTensorStack"
 	lazyClass  = "LazyStackedTensorDict"
 )
 
-// Facts are what a native field says of the whole form.
+// Facts are the native facts about a whole form.
 type Facts struct {
-	Sums   []uint32 // the CRC-32C of each block of [BlockSize] bytes of the data; nil if there are none
+	Sums   []uint32 // the CRC-32C of each block of [BlockSize] bytes of the data; nil for none
 	Schema []byte   // JSON; nil for none
 }
 
-// Trailer returns what follows the data: the JSON and its length. It is valid until p is used
+// Trailer returns the bytes after the data: the JSON and its length. They are valid until p is used
 // again.
 func (p *Plan) Trailer(f *Facts) []byte {
 	p.text = p.appendNode(p.text[:0], 0, f)
@@ -32,7 +32,7 @@ func (p *Plan) Trailer(f *Facts) []byte {
 	return p.text
 }
 
-// appendNode appends a node. f is nil for one within another.
+// appendNode appends a node. f is nil for an inner node.
 func (p *Plan) appendNode(b []byte, i int, f *Facts) []byte {
 	n := &p.nodes[i]
 	b = append(append(b, `{"cls":"`...), n.class()...)
@@ -70,8 +70,8 @@ func (n *node) appendData(b []byte) []byte {
 	return b
 }
 
-// appendLeaves appends the leaves of a node: dtype, shape, start, stop and padding, and for the
-// offsets of a jagged tensor its ragged dim.
+// appendLeaves appends the leaves of a node: dtype, shape, start, stop, padding and, for the
+// offsets of a jagged tensor, the ragged dim.
 func (p *Plan) appendLeaves(b []byte, n *node) []byte {
 	for i, number := range n.leaves {
 		l := &p.leaves[number]
@@ -98,7 +98,7 @@ func comma(b []byte, i int) []byte {
 
 func appendShape(b []byte, s shapeops.Shape) []byte { return jsonlists.AppendInts(b, s) }
 
-// appendMeta appends what a node says of the value that it is.
+// appendMeta appends the fields of cls_metadata.
 func (n *node) appendMeta(b []byte) []byte {
 	if n.stack || n.lazy {
 		b = strconv.AppendInt(append(b, `"stack_dim":`...), int64(n.along), 10)
@@ -115,7 +115,7 @@ func (n *node) appendMeta(b []byte) []byte {
 	return strconv.AppendBool(append(b, `,"is_locked":`...), n.locked)
 }
 
-// appendDims appends names of dims, null for a dim without one.
+// appendDims appends the names of dims, null for a dim without one.
 func appendDims(b []byte, names []string) []byte {
 	for i, name := range names {
 		b = appendDim(comma(b, i), name)
@@ -156,7 +156,7 @@ func (p *Plan) appendFacts(b []byte, n *node, f *Facts) []byte {
 	return append(b, "}}"...)
 }
 
-// sep appends a comma, unless b ends where the fields begin.
+// sep appends a comma, unless b ends at from, where the fields begin.
 func sep(b []byte, from int) []byte { return comma(b, len(b)-from) }
 
 // appendUnbatched appends the batch shapes of unbatched tensors by name, as a field of the facts
@@ -179,7 +179,7 @@ func (p *Plan) appendUnbatched(b []byte, n *node, from int) []byte {
 	return b
 }
 
-// appendSums appends sums as hexadecimal digits, eight a sum.
+// appendSums appends sums as hexadecimal digits, eight each.
 func appendSums(b []byte, sums []uint32) []byte {
 	for _, s := range sums {
 		var four [4]byte
