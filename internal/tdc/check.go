@@ -17,7 +17,7 @@ func (l *Leaf) check(pad, size int) (err error) {
 	}
 	switch {
 	case l.Start < 0 || l.stop < l.Start || l.stop > size:
-		return fileformat.Corrupt("got bytes %d to %d, want bytes of the data, which has %d", l.Start, l.stop, size)
+		return fileformat.Corrupt("got bytes %d to %d, want a part of the data, bytes 0 to %d", l.Start, l.stop, size)
 	case pad < 0 || pad >= align || l.stop-l.Start-pad != l.Size:
 		return fileformat.Corrupt("got bytes %d to %d, %d of them padding, want %d bytes for %v %v", l.Start, l.stop, pad, l.Size, l.DType, l.Shape)
 	case l.Start%l.DType.Size() != 0:
