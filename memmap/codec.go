@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Each kind of value has its form on disk, and there are no others: what a directory holds beyond
-// them is ErrUnsupported. The functions below are the three places that list the kinds.
+// Each kind of value has its form on disk. Any other node or entry is ErrUnsupported. The functions
+// value, entry and class are the only places that list the kinds.
 
 // value plans to save v as the entry e of the node n, and completes e.
 func (s *saver) value(n *savedNode, e *metaEntry, v tdict.Value, depth int) error {

@@ -17,7 +17,7 @@ type CopyOptions struct {
 	Save SaveOptions // of the copy, with Progress; Python's nested tensors need not be in NestedTensors
 }
 
-// Copy saves the dictionary at from, a directory or a file, at to, in the form of opt.Save.Form. By
+// Copy saves the dictionary at from, a directory or a file, at to, in the form opt.Save.Form. By
 // default that is the form of the dictionary at to. If nothing is there, it is an archive for a
 // name that ends in .tdz, a consolidated file for .tdc, and otherwise a directory. Copy keeps what
 // [SaveWith] keeps: kinds of values, names of dims, classes, and shared offsets. It also keeps the

@@ -129,7 +129,7 @@ const (
 	WillNeed   = mapping.WillNeed   // read all of it soon
 )
 
-// Advise tells the system how the elements of all leaves will be read. It maps them for this. On
+// Advise advises the system how the elements of all leaves will be read. It maps them for this. On
 // systems that take no such advice it has no effect.
 func (d *Dataset) Advise(a Advice) error {
 	if !d.open() || d.in.Closed() {

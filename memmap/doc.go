@@ -1,6 +1,6 @@
 // Package memmap saves dictionaries as directories with one file per leaf, or as single files, and
-// opens them mapped into memory. The format is the one of Python's tensordict: each side reads what
-// the other wrote.
+// opens them mapped into memory. The format is the one of Python's tensordict: each side reads
+// the files of the other.
 //
 //	err := memmap.Save("digits", td)
 //	ds, err := memmap.Open("digits")

@@ -137,7 +137,7 @@ func (l *Live) watch(last *Dataset) {
 	}
 }
 
-// notify calls OnError and OnReplace for what has happened since it last returned, with last. It
+// notify calls OnError for errors since the last call, and OnReplace if last is not current. It
 // returns the current dictionary.
 func (l *Live) notify(last *Dataset) *Dataset {
 	l.mu.Lock()

@@ -146,7 +146,7 @@ type metaDecoder struct {
 }
 
 // A laterField is a field that is an entry in the meta.json of a dictionary, and has another
-// meaning in that of another class. The class may come after it.
+// meaning in the meta.json of data, a lazy stack or a view. The class may come after the field.
 type laterField struct {
 	name string
 	at   int // number of entries before it
@@ -187,8 +187,8 @@ func inField(name []byte, err error) error {
 // known reports whether err is ErrCorrupt or ErrUnsupported, and so needs no classification.
 func known(err error) bool { return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) }
 
-// postpone reads a field that has a special meaning in the meta.json of data, a lazy stack or a
-// view, and is an entry in that of a dictionary.
+// postpone reads a field that is an entry only if the class, which may follow, is that of a
+// dictionary. In data, a lazy stack or a view the field has a special meaning.
 func (d *metaDecoder) postpone(name []byte) error {
 	text, err := d.Raw()
 	if err != nil {

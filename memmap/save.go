@@ -74,8 +74,8 @@ type SaveOptions struct {
 //
 // Permissions stay the same: of dir, of directories in it, and of leaves. SaveWith makes the
 // directories around dir that are missing. Names have no other meaning than .tdz and .tdc: "a.npz"
-// becomes a directory. The first save of a process in a parent directory removes what saves that
-// were killed have left there. On systems that cannot exchange two directories, which are all but
+// becomes a directory. The first save of a process in a parent directory removes the remains of
+// saves that were killed there. On systems that cannot exchange two directories, which are all but
 // Linux, a crash at one short step leaves the old directory beside dir; FORMAT.md says where.
 //
 // An archive and a consolidated file are replaced in the same way, as one file. Their differences:

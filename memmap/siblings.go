@@ -150,7 +150,7 @@ func sameSums(got, want []uint32) error {
 		return nil
 	}
 	if len(got) != len(want) {
-		return corrupt("got %d sums, want %d", len(want), len(got)) // want is what the file says
+		return corrupt("got %d sums, want %d", len(want), len(got)) // want was read from the file
 	}
 	for i := range got {
 		if got[i] != want[i] {
