@@ -82,8 +82,8 @@ type SaveOptions struct {
 //
 //   - SaveWith returns ErrForeign if another kind of file is at dir, or if dir is within a saved
 //     dictionary, and fs.ErrExist if a dictionary of another form is at dir.
-//   - The leaves of an archive are written one after the other. Its only checksums are those of
-//     zip.
+//   - The leaves of an archive are written one after the other. It has no
+//     checksums but the CRC-32 of zip.
 //   - The checksums of a consolidated file are of its blocks. Other keys are ErrName, as
 //     FORMAT.md lists, and NestedTensors are checked but have no effect.
 //
