@@ -27,7 +27,7 @@ type Report struct {
 //
 // Leftovers are directories with the names that a save gives, ".saving-" or ".aside-" and letters.
 // They may be of other datasets in the same directory, or of a save that is running. The next save
-// there removes those that no process has locked.
+// there removes all that no process has locked.
 //
 // Dataset returns the errors of memmap.Open. [Opened] is for a dataset that is open already.
 func Dataset(path string) (*Report, error) {

@@ -140,7 +140,7 @@ func (c *comparison) batches(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	return a.Class() == b.Class() || c.say(tdict.DiffKind, key, fmt.Sprintf("class %q", a.Class()), fmt.Sprintf("class %q", b.Class()))
 }
 
-// entry compares the structure of v with that of the entry name of b.
+// entry compares the structure of v with the entry name of b.
 func (c *comparison) entry(key nestedkey.Key, v tdict.Value, b *tdict.TensorDict, name nestedkey.Key) bool {
 	if !b.Has(name) {
 		return c.say(tdict.DiffMissing, key, described(v), "")

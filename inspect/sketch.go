@@ -42,7 +42,8 @@ func (s *sketch) grow() {
 	}
 }
 
-// capacity returns the number of numbers at which a level is full: 2/3 of that of the next level.
+// capacity returns the number of numbers at which a level is full: 2/3 of the capacity of the next
+// level.
 func (s *sketch) capacity(level int) int {
 	above := len(s.levels) - 1 - level
 	return max(8, int(math.Ceil(sketchSize*math.Pow(2./3, float64(above)))))

@@ -54,7 +54,7 @@ func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 	return set, nil
 }
 
-// file opens the file of p: as a consolidated file if its end or its name is that of one, and
+// file opens the file of p: as a consolidated file if it ends like one or has the name of one, and
 // otherwise as an archive.
 func (p *place) file() (in container, err error) {
 	file, err := mapfile.OpenSingle(p.at, p.named)
@@ -87,7 +87,7 @@ func toDirectory() error {
 }
 
 // checkDirectory returns ErrUnsupported if a single file of a dictionary is at a path, or if
-// nothing is there and the name is that of a single file.
+// nothing is there and a single file has such a name.
 func checkDirectory(at string) error {
 	is, err := formAt(at)
 	if _, missing := os.Stat(at); is > Directory || errors.Is(missing, fs.ErrNotExist) && namedForm(at) > Directory {

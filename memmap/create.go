@@ -27,7 +27,7 @@ type CreateOptions struct {
 	// NoSums makes leaves that never have checksums, so Flush and Close read no leaf. It is for
 	// elements that are written again and again, or have checksums elsewhere.
 	NoSums bool
-	// Workers, NoSync and Schema are those of [SaveOptions].
+	// Workers, NoSync and Schema are as in [SaveOptions].
 	Workers int
 	NoSync  bool
 	Schema  tdict.Schema

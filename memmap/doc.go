@@ -43,8 +43,8 @@
 // # Opening
 //
 // [Open] reads the meta.json files and checks the size of every leaf's file. It maps no file: a
-// leaf is mapped when its elements are first used, because a process can have only so many
-// mappings. [OpenOptions] states the limits.
+// leaf is mapped when its elements are first used, because the number of mappings of a
+// process is limited: see [OpenOptions].
 //
 // Nothing in the directory is trusted. A file that is missing, too short, a link, or not a regular
 // file is [ErrCorrupt], and so is a shape that does not fit. Nothing is ever unpickled.

@@ -266,7 +266,7 @@ func (l *Live) take() (ds *Dataset, fresh bool) {
 
 // Release ends a use of d, which [Live.Acquire] returned. When a dictionary that was replaced is
 // released for the last time, it is closed, with its [Dataset.State]; views of its leaves are
-// [ErrClosed] from then on.
+// [ErrClosed] afterwards.
 //
 // Release returns [ErrClosed] if d is not in use. If closing d fails, OnError gets the error; only
 // after [Live.Close] Release returns it.

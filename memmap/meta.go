@@ -48,7 +48,7 @@ type meta struct {
 	instance  []byte // the whole text, unless ownClass(class); otherwise nil
 }
 
-// A metaEntry is an entry in a meta.json: a leaf, or a node with a meta.json of its own.
+// A metaEntry is an entry in a meta.json: a leaf, or a node, which has another meta.json.
 type metaEntry struct {
 	name   string
 	class  string // of a node: its class in the entry; the class in its own meta.json counts
@@ -68,10 +68,10 @@ const (
 	isNested
 )
 
-// isNode reports whether the entry has a meta.json of its own.
+// isNode reports whether the entry is a node.
 func (e *metaEntry) isNode() bool { return e.dtype == "" }
 
-// hasSums reports whether the native fact of the entry may have sums of elements, as that of a
+// hasSums reports whether the native fact of the entry may have sums of elements: whether it is a
 // leaf.
 func (e *metaEntry) hasSums() bool { return e.fact.has && (!e.isNode() || e.fact.rows != nil) }
 
@@ -187,8 +187,8 @@ func inField(name []byte, err error) error {
 // known reports whether err is ErrCorrupt or ErrUnsupported, and so needs no classification.
 func known(err error) bool { return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) }
 
-// postpone reads a field that is an entry only if the class, which may follow, is that of a
-// dictionary. In data, a lazy stack or a view the field has a special meaning.
+// postpone reads a field that is an entry only in a dictionary. In data, a lazy stack or a view it
+// has a special meaning. The class may follow.
 func (d *metaDecoder) postpone(name []byte) error {
 	text, err := d.Raw()
 	if err != nil {
@@ -205,7 +205,7 @@ func (d *metaDecoder) postpone(name []byte) error {
 	return nil
 }
 
-// late reads the postponed fields as entries, once the class is that of a dictionary.
+// late reads the postponed fields as entries, once the class is known to be a dictionary.
 func (d *metaDecoder) late() error {
 	for i := len(d.later) - 1; i >= 0; i-- {
 		f := d.later[i]
@@ -361,8 +361,8 @@ var dtypeNames = func() map[string]string {
 // element returns the dtype of a leaf.
 func (e *metaEntry) element() (tensor.DType, error) { return tdc.ParseDType(e.dtype) }
 
-// holds reports whether the directory dir belongs to the node: it is that of an entry, a member, or
-// the dictionary of an instance.
+// holds reports whether the directory dir belongs to the node: an entry, a member, or the
+// dictionary of an instance.
 func (m *meta) holds(dir string) bool {
 	if m.class == lazyClass {
 		_, ok := memberNumber(dir)

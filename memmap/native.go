@@ -20,7 +20,7 @@ const version = 1
 type fact struct {
 	has       bool
 	sums      []uint32       // of a leaf: the CRC-32C of each block; empty if they are void, nil if it has none
-	batch     shapeops.Shape // of data and unbatched tensors: the batch shape; nil for that of the dictionary
+	batch     shapeops.Shape // of data and unbatched tensors: the batch shape; nil if the dictionary has the same
 	unbatched bool           // of a leaf: it is an unbatched tensor, with batch shape batch
 	path      []string       // of an entry of a growing dataset: the parts of its key
 	rows      *rowsFact      // of data: it is a ragged tensor
@@ -55,7 +55,7 @@ func (m *meta) later() bool {
 type nodeShape struct {
 	path  []string
 	shape shapeops.Shape // of a row
-	names []string       // of the dims, that of the rows included; nil if no dim has one
+	names []string       // of the dims, including the dim of rows; nil if no dim has one
 	more  []byte         // as in fact
 }
 

@@ -161,8 +161,8 @@ func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (
 	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
 }
 
-// emptyRows bounds the rows of a nested tensor beyond those that have elements, since no file size
-// bounds empty rows.
+// emptyRows bounds the rows of a nested tensor that have no elements, since no file size bounds
+// them.
 const emptyRows = 1 << 16
 
 // layout returns the layout of the components, whose elements have size bytes.

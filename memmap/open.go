@@ -53,10 +53,10 @@ type OpenOptions struct {
 // without options.
 func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
-// OpenWith opens the dictionary saved at dir. Each directory in a saved directory is a dictionary,
-// and can be opened by itself. If Save replaces the directory meanwhile, OpenWith opens the old
-// version or the new one. If dir is an archive or a consolidated file, whatever its name, that file
-// is opened and mapped as a whole; another file that takes its name later does not matter.
+// OpenWith opens the dictionary saved at dir. The directory of a nested dictionary can be opened by
+// itself. If Save replaces the directory meanwhile, OpenWith opens the old version or the new one.
+// If dir is an archive or a consolidated file, whatever its name, that file is opened and mapped as
+// a whole; it does not matter if another file takes its name later.
 //
 // OpenWith returns a [FileError] that names the file:
 //

@@ -179,7 +179,7 @@ func ours(name string) bool {
 		name == tempMeta || name == addingName || strings.HasSuffix(name, leafExt)
 }
 
-// litter reports whether name is that of a file that file managers leave in directories.
+// litter reports whether file managers leave files of that name in directories.
 func litter(name string) bool {
 	return name == ".DS_Store" || name == "Thumbs.db" || name == "desktop.ini" || strings.HasPrefix(name, "._")
 }

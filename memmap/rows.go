@@ -213,7 +213,7 @@ func (w owners) of(l *ragged.Layout) [][]string {
 	return nil
 }
 
-// adopt adds the owners of inner, the node of the entry name, to those of n.
+// adopt adds the owners of inner, the node of the entry name, to the owners of n.
 func (n *savedNode) adopt(name string, inner *savedNode) {
 	for l, paths := range inner.owners {
 		if _, ok := n.owners[l]; ok {

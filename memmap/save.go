@@ -73,17 +73,18 @@ type SaveOptions struct {
 // shape of td does not fit. No other process may put files into dir meanwhile.
 //
 // Permissions stay the same: of dir, of directories in it, and of leaves. SaveWith makes the
-// directories around dir that are missing. Names have no other meaning than .tdz and .tdc: "a.npz"
-// becomes a directory. The first save of a process in a parent directory removes the remains of
-// saves that were killed there. On systems that cannot exchange two directories, which are all but
-// Linux, a crash at one short step leaves the old directory beside dir; FORMAT.md says where.
+// directories around dir that are missing. The name of dir matters only if it ends in .tdz or .tdc:
+// "a.npz" becomes a directory. The first save of a process in a parent directory removes the
+// remains of saves that were killed there. On systems that cannot exchange two directories, which
+// are all but Linux, a crash at one short step leaves the old directory beside dir; FORMAT.md says
+// where.
 //
 // An archive and a consolidated file are replaced in the same way, as one file. Their differences:
 //
 //   - SaveWith returns ErrForeign if another kind of file is at dir, or if dir is within a saved
 //     dictionary, and fs.ErrExist if a dictionary of another form is at dir.
-//   - The leaves of an archive are written one after the other. Its only checksums are those of
-//     zip.
+//   - The leaves of an archive are written one after the other. It has no
+//     checksums but the CRC-32 of zip.
 //   - The checksums of a consolidated file are of its blocks. Other keys are ErrName, as
 //     FORMAT.md lists, and NestedTensors are checked but have no effect.
 //

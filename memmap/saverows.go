@@ -25,7 +25,7 @@ import (
 // demands: Data are the same in all rows, and ragged leaves that share a Layout in that chunk have
 // equal lengths in all chunks. If no chunk has rows, the dictionary has none either.
 //
-// The rows are written beside dir, and appear there together. Options and guarantees are those of
+// The rows are written beside dir, and appear there together. Options and guarantees are as in
 // [SaveWith], but Progress is first called when all rows are written. An archive is made from files
 // beside dir, so the rows are on the disk twice meanwhile.
 //

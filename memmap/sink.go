@@ -20,7 +20,7 @@ type sink interface {
 	// node makes a directory, after the one around it.
 	node(at string) error
 	// file makes a file and calls fill to write it. The caller must call syncClose, which makes the
-	// file durable and closes it. That takes long, so many calls run at a time.
+	// file durable and closes it. That takes long, so the caller runs many at a time.
 	file(at string, fill func(vfs.File) error) (syncClose func() error, err error)
 	// link gives a second name to an existing file on the same disk, whose Lstat is of. It returns
 	// ErrReplaced if another file has the name from by now.
@@ -252,8 +252,8 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 func (k *dirSink) abort() error { return k.temp.Remove() }
 
 // modes are the permissions in a directory that is replaced. New files and directories get the
-// permissions of the old ones at the same path; otherwise directories get those of the top, and
-// leaves those of some old leaf.
+// permissions of the old ones at the same path. Otherwise a directory gets the permissions of the
+// top, and a leaf the permissions of some old leaf.
 type modes struct {
 	dirs, files map[string]fs.FileMode // by path
 	leaf        fs.FileMode            // of some leaf; 0 if there is none

@@ -77,9 +77,9 @@ func (d *Dataset) touch(f *mapfile.File) error {
 	return nil
 }
 
-// void makes the sums of all leaves of a node void in its meta.json, with one change. If some were
-// not void, writeSums can restore those of leaves that nobody has written since: the token shows
-// whether d was the last to make sums void.
+// void makes the sums of all leaves of a node void in its meta.json, with one change. writeSums can
+// restore the sums of leaves that nobody has written since: the token shows whether d was the last
+// to make sums void.
 func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // leaves whose sums were void
 	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
@@ -124,15 +124,15 @@ func (d *Dataset) setSums() error {
 	return d.storeSums(todo)
 }
 
-// storeSums puts computed sums into each meta.json, except those of leaves that were written since
-// their computation began.
+// storeSums puts computed sums into each meta.json, except for leaves that were written since their
+// computation began.
 func (d *Dataset) storeSums(todo []*summing) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range todo {
 		if s.sums != nil && s.leaf.touched == s.touched {
 			s.leaf.sums, s.leaf.fresh = s.sums, true
-			defer func() { s.leaf.fresh = false }() // another may write it from then on
+			defer func() { s.leaf.fresh = false }() // another process may write it afterwards
 		}
 	}
 	if !d.lockAlone() {

@@ -23,7 +23,7 @@ type VerifyOptions struct {
 	// Progress, if not nil, is called after each block with the bytes read so far and the total, by
 	// one goroutine at a time.
 	Progress func(done, total int64)
-	// MaxEntries and MaxCopy are those of [OpenOptions].
+	// MaxEntries and MaxCopy are as in [OpenOptions].
 	MaxEntries int
 	MaxCopy    int64
 }
@@ -234,9 +234,9 @@ func (m *mismatch) Error() string {
 // Unwrap returns [ErrCorrupt].
 func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
-// confirmed returns the faults of blocks, without those whose sums were changed meanwhile: there a
-// writer came after the meta.json was read and before the leaf was. It reads each meta.json at most
-// once more.
+// confirmed returns the faults of blocks, except blocks whose sums were changed meanwhile: a writer
+// came after the meta.json was read and before the leaf was. It reads each meta.json at most once
+// more.
 func (v *verifier) confirmed() []Fault {
 	var faults []Fault
 	now := map[*leafNode]map[string][]uint32{}

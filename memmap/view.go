@@ -112,8 +112,8 @@ type tagged struct {
 	bounds map[string]any // of a slice or range: int64 or nil
 }
 
-// An indexReader reads the values of an index. It reads at most left values, those of ranges
-// included.
+// An indexReader reads the values of an index, at most left of them. A range counts with all its
+// values.
 type indexReader struct{ left int64 }
 
 // value reads a value within depth lists.

@@ -15,14 +15,14 @@ import (
 
 // WriterOptions are the options of a [Writer]. The zero value is the default.
 type WriterOptions struct {
-	// Dim is the name of the dim of rows; "" for none. The names of the other dims are those of the
+	// Dim is the name of the dim of rows; "" for none. The other dims have the names of the dims of
 	// row.
 	Dim string
 	// NoSync makes Commit not wait for the disk. Committed rows survive any end of the process, but
 	// may be lost if the machine stops within about half a minute.
 	NoSync bool
-	// Resume makes NewWriter append to a finished dataset, too. From then on the dataset is
-	// unfinished, until Finish, or a Close before the first Commit.
+	// Resume makes NewWriter append to a finished dataset, too. The dataset is unfinished then,
+	// until Finish, or a Close before the first Commit.
 	//
 	// The rows there must be like row, in any order of keys, with the same names of dims; otherwise
 	// NewWriter returns the errors for rows that are not like row. It returns [ErrForeign] for a

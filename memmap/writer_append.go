@@ -22,8 +22,8 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 	return &tdict.KeyError{Op: "append", Key: key, Err: err}
 }
 
-// Append appends td. td is one row if its batch shape is that of a row, or several rows if it has
-// one more dim before that. It must have the keys of a row and, for each leaf, the same dtype and
+// Append appends td. td is one row if it has the batch shape of a row, or several rows if it has
+// one more dim at the front. It must have the keys of a row and, for each leaf, the same dtype and
 // shape. td is not kept. Readers see the rows after [Writer.Commit], and only then they survive the
 // end of the process.
 //
@@ -31,8 +31,8 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 //
 //   - tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType or tdict.ErrKind if td is not like the
 //     row
-//   - tdict.ErrDiffers, with both values, if data or an unbatched tensor differs from that of the
-//     row
+//   - tdict.ErrDiffers, with both values, if data or an unbatched tensor differs from the one
+//     in the row
 //   - ragged.ErrLengths, with both keys, if leaves that share offsets differ in lengths
 //
 // If the disk fails, as when it is full, or mapped memory of td does, w can only be closed: the

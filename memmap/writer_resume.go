@@ -129,7 +129,7 @@ func (w *Writer) couldWrite(td *tdict.TensorDict) error {
 func (w *Writer) isLike(td *tdict.TensorDict) error {
 	n, err := w.like(td)
 	if err == nil && n == single {
-		err = fmt.Errorf("%w: got batch shape %v, want a dim of rows before that of the row", shapeops.ErrShape, td.Shape())
+		err = fmt.Errorf("%w: got batch shape %v, want one more dim, of rows, at the front", shapeops.ErrShape, td.Shape())
 	}
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
 		return fmt.Errorf("the rows there are not like row: %s: %w", quote(string(e.Key)), e.Err)

@@ -131,7 +131,7 @@ func (w *Writer) countRows(td *tdict.TensorDict, n int) error {
 	return nil
 }
 
-// dropOffsets removes the files of offsets from the plan s, in which they are those of no rows.
+// dropOffsets removes the files of offsets from the plan s, which has them without rows.
 func (w *Writer) dropOffsets(s *saver) {
 	offsets := map[string]bool{}
 	for _, c := range w.leaves {

@@ -357,7 +357,7 @@ func (e *metaEntry) agree(there *metaEntry, n int) error {
 	switch {
 	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
 		there.fact.unbatched != e.fact.unbatched, (there.fact.rows == nil) != (e.fact.rows == nil):
-		return fmt.Errorf("%w: got an entry of the row, want one like that of the dataset", tdict.ErrMissing)
+		return fmt.Errorf("%w: got an entry that the dataset has not, want the same entries in the same order", tdict.ErrMissing)
 	case there.dtype != e.dtype:
 		return fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, there.dtype)
 	case e.fact.rows != nil:
@@ -382,8 +382,8 @@ func checkCount(shape shapeops.Shape, n int) error {
 	return nil
 }
 
-// agreeValues returns an error unless data and unbatched tensors in the dataset equal those of the
-// row, and its offsets are sound.
+// agreeValues returns an error unless data and unbatched tensors in the dataset equal the values of
+// the row, and its offsets are sound.
 func (w *Writer) agreeValues() error {
 	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.unbatched }) {
 		return nil

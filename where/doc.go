@@ -60,6 +60,6 @@
 // missing(age) selects the rows without an age.
 //
 // A dictionary can have a mask too, as a pointer to a struct does in package tensorclass.
-// missing(p) asks for it. The entries of the dictionary have no masks of their own: where p is
+// missing(p) asks for it. The entries of the dictionary have no separate masks: where p is
 // missing, p/a is zero, so write "not missing(p) and p/a < 3".
 package where

@@ -32,7 +32,7 @@ func (b *bound) compare(l literal, leaf tdict.Value) (err error) {
 
 // nearest returns an element of a dtype next to the number l, and the order of the two: -1, 0 or 1
 // if the element is less than the number, equal, or greater. An integer dtype may have no such
-// element: then element is nil, and order is that of all elements.
+// element: then element is nil, and order is the order of all elements.
 func (l literal) nearest(dtype tensor.DType) (element *tensor.Tensor, order int, err error) {
 	if dtype.IsInteger() {
 		element, order = l.floor(dtype)

@@ -162,8 +162,7 @@ func (d *Decoder) fill(n int) ([]byte, error) {
 	return mem, nil
 }
 
-// parse returns the form of a frame. If the trailer equals that of the last frame, so does the
-// form.
+// parse returns the form of a frame. If the trailer equals the last trailer, it is the last form.
 func (d *Decoder) parse(mem []byte) (*tdc.Form, error) {
 	text, size, _, err := tdc.Cut(mem, int64(len(mem)))
 	if err != nil {

@@ -41,7 +41,7 @@
 // # Errors
 //
 // An error about an entry is an [Error] with its key. A Decoder or an Encoder that fails within a
-// frame returns the same error from then on, because the beginning of the next frame is unknown.
+// frame returns the same error afterwards, because the beginning of the next frame is unknown.
 // After a frame that arrived whole but cannot be read, Decode reads the next one.
 //
 // # How it works

@@ -131,7 +131,7 @@ func (d *Decoder) trailer(dst *tdict.TensorDict, n int) error {
 	return fmt.Errorf("%w: the frame was read to the destination, but has other leaves than the frame before it", tdict.ErrDiffers)
 }
 
-// setData sets the data of dst to that of f, which fits dst.
+// setData sets the data of dst to the data of f, which fits dst.
 func (d *Decoder) setData(dst *tdict.TensorDict, f *tdc.Form) error {
 	keys := f.DataKeys()
 	if len(keys) == 0 {

@@ -115,7 +115,7 @@ const WhyLocked = "its values lie in a mapped file; change a Copy"
 // Values are shared.
 //
 // Dict returns shapeops.ErrShape for an invalid batch shape, and otherwise a tdict.KeyError:
-// tdict.ErrExists if two entries have one key, or one has a key below that of another,
+// tdict.ErrExists if two entries have one key, or the key of one is below the key of another,
 // shapeops.ErrShape for a value whose shape does not begin with batch, and the errors of tdict's
 // Set.
 func Dict(entries []Entry, batch shapeops.Shape, dims int) (*tdict.TensorDict, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
-// check checks that l lies in size bytes of data, pad of its own bytes being padding.
+// check checks that l, with pad bytes of padding, lies in size bytes of data.
 func (l *Leaf) check(pad, size int) (err error) {
 	if l.Size, err = ByteSize(l.DType, l.Shape); err != nil {
 		return err

@@ -167,7 +167,7 @@ type dict struct {
 	dicts  []*dict
 	data   []datum
 	start  int // of its first leaf; math.MaxInt without leaves
-	place  int // its start; without leaves, that of the next node that has some
+	place  int // its start; without leaves, the start of the next node that has some
 
 	names     []string // of dims; nil for none
 	batch     shapeops.Shape
