@@ -87,8 +87,9 @@ func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 // Unbatched tensors, and [Data] with the same value for all rows, are repeated to the new batch
 // shape.
 //
-// BuildBatch returns the errors of Build, shapeops.ErrShape if the batch shape is invalid, and, if
-// it differs from the Tree's, [ErrKind], with the key, for other leaves that are not tensors.
+// BuildBatch returns the errors of Build, and shapeops.ErrShape if the batch shape is invalid. If
+// the batch shape differs from the Tree's, it returns [ErrKind], with the key, for a leaf that
+// cannot be repeated: a ragged tensor, a [Stacked], or Data whose rows differ.
 func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, error) {
 	if err := shapeops.Shape(batch).Check(); err != nil {
 		return nil, failed("build", err)
@@ -159,7 +160,7 @@ func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 	if made != nil || err != nil {
 		return made, err
 	}
-	return nil, fmt.Errorf("%w: got %s, which has no rows for another batch shape", ErrKind, describe(v))
+	return nil, fmt.Errorf("%w: got %s, which cannot be repeated to another batch shape", ErrKind, describe(v))
 }
 
 // leaf returns the next leaf. It returns an error if the leaf does not begin with the batch shape.
