@@ -106,7 +106,7 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	if err != nil {
 		return false, err
 	}
-	kinds, number, err := m.native.kindsIn(at)
+	kinds, number, err := m.native.kindsIn(at, td)
 	if err == nil {
 		err = kinds.add(td)
 	}
@@ -129,11 +129,16 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 }
 
 // kindsIn returns the kinds of the members of the lazy stack in a directory, and how many there
-// are. It opens only those that the meta.json does not count.
-func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error) {
-	if kinds = maps.Clone(f.kinds); kinds == nil {
-		kinds = memberKinds{}
-	} else if number = f.members; number > 0 {
+// are. It opens only those that the meta.json does not count, unless td has a key that it does not
+// name: members may have got that since, as by AddLeaf.
+func (f *nodeFact) kindsIn(at string, td *tdict.TensorDict) (kinds memberKinds, number int, err error) {
+	counted := f.kinds.name(td)
+	if kinds = (memberKinds{}); counted {
+		maps.Copy(kinds, f.kinds)
+	}
+	if number = f.members; !counted {
+		number = 0
+	} else if number > 0 {
 		number-- // it must be there, but need not be read
 	}
 	for ; ; number++ {
@@ -146,7 +151,7 @@ func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error)
 			return kinds, number, nil
 		case err != nil:
 			return nil, 0, err
-		case f.kinds != nil && number < f.members:
+		case counted && number < f.members:
 			continue
 		}
 		ds, err := Open(dir)
@@ -162,6 +167,16 @@ func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error)
 // memberKinds are the kinds of the values under each key of the members of a lazy stack, those of
 // nested dictionaries included.
 type memberKinds map[nestedkey.Key]string
+
+// name reports whether there are kinds for all keys of td.
+func (kinds memberKinds) name(td *tdict.TensorDict) bool {
+	for key := range td.NestedKeys() {
+		if _, ok := kinds[key]; !ok {
+			return false
+		}
+	}
+	return kinds != nil
+}
 
 // kindsOf returns the kinds of the members of td, a stack.
 func kindsOf(td *tdict.TensorDict) (memberKinds, error) {

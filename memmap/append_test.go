@@ -204,6 +204,24 @@ func TestAppendMemberKeepsAStackReadable(t *testing.T) {
 	}
 }
 
+// A key that a member has got since the stack was saved counts too.
+func TestAppendMemberAfterAddLeaf(t *testing.T) {
+	dir := saveEpisodes(t, 2, 3)
+	ds := tensor.Must(memmap.OpenWith(filepath.Join(dir, "1"), memmap.OpenOptions{Writable: true}))
+	require.NoError(t, ds.AddLeaf("more/x", numbered(tensor.Int8, 0, 3)))
+	require.NoError(t, ds.Close())
+	for _, key := range []nestedkey.Key{"more/x", "more"} {
+		odd := episode(t, 1)
+		require.NoError(t, odd.Set(key, tensor.Must(tdict.NewData("text"))))
+		require.ErrorIs(t, memmap.AppendMember(dir, odd), tdict.ErrKind)
+	}
+	like := episode(t, 1)
+	require.NoError(t, like.Set("more/x", numbered(tensor.Int8, 0, 1)))
+	require.NoError(t, memmap.AppendMember(dir, like))
+	require.Contains(t, string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))), `"more/x":"tensor"`)
+	requireSound(t, dir)
+}
+
 // The names of dims that a member's sizes take away are not those of the stack any more.
 func TestAppendMemberToNamedDims(t *testing.T) {
 	td := tensor.Must(tdict.LazyStack(0, episode(t, 2), episode(t, 2)))
