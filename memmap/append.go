@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ import (
 //   - [ErrUnsupported] if dir is not a lazy stack, or the class of td is not that of member 0
 //   - [ErrCorrupt] if the last member is missing
 //   - [ErrBusy] if others change the meta.json for longer than 10 seconds
+//   - [ErrReplaced] if another replaces dir meanwhile, as by Save
 //   - the errors of [SaveWith]
 //
 // Python opens a lazy stack only if all members have batch shapes of the same number of dims.
@@ -57,6 +59,23 @@ func (s *saver) appendTo(at string, td *tdict.TensorDict) error {
 		return err
 	}
 	defer root.Close()
+	if err := s.appendIn(root, at, td); err != nil {
+		return cmp.Or(stillAt(root, at), err)
+	}
+	return nil
+}
+
+// stillAt returns ErrReplaced unless root is the directory at a path.
+func stillAt(root *vfs.Root, at string) error {
+	was, err := root.Lstat(".")
+	if is, missing := os.Stat(at); err != nil || missing != nil || !os.SameFile(was, is) {
+		return ErrReplaced
+	}
+	return nil
+}
+
+// appendIn appends a member to the lazy stack in root, which was opened at a path.
+func (s *saver) appendIn(root *vfs.Root, at string, td *tdict.TensorDict) error {
 	m, err := nodeIn(root)
 	if err != nil {
 		return s.fail(metaName, err)

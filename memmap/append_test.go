@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
@@ -219,6 +220,34 @@ func TestAppendMemberAfterAddLeaf(t *testing.T) {
 	require.NoError(t, like.Set("more/x", numbered(tensor.Int8, 0, 1)))
 	require.NoError(t, memmap.AppendMember(dir, like))
 	require.Contains(t, string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))), `"more/x":"tensor"`)
+	requireSound(t, dir)
+}
+
+// AppendMember to a directory that Save replaces meanwhile is ErrReplaced, or has appended.
+func TestAppendMemberWhileReplaced(t *testing.T) {
+	needsExchange(t)
+	dir := saveEpisodes(t, 1)
+	stack := tensor.Must(tdict.LazyStack(0, episode(t, 1)))
+	var all sync.WaitGroup
+	stop := make(chan struct{})
+	all.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				assert.NoError(t, memmap.SaveWith(t.Context(), dir, stack, memmap.SaveOptions{NoSync: true}))
+			}
+		}
+	})
+	for range 20 {
+		if err := memmap.AppendMember(dir, episode(t, 2)); err != nil {
+			assert.ErrorIs(t, err, memmap.ErrReplaced)
+			assert.NotErrorIs(t, err, memmap.ErrCorrupt)
+		}
+	}
+	close(stop)
+	all.Wait()
 	requireSound(t, dir)
 }
 
