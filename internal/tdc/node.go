@@ -77,7 +77,7 @@ func (p *parser) field(d *dict, name string, depth int) (err error) {
 	case fieldMeta:
 		err = p.once(func(name string) error { return p.meta(d, name) })
 	case fieldSize:
-		err = p.size(d)
+		err = p.size(d, depth == 0)
 	default:
 		var inner *dict
 		if inner, err = p.dict(keyIn(d, name), name, depth+1); err == nil {
@@ -274,8 +274,9 @@ func (p *parser) dimName(names []string) ([]string, error) {
 	return append(names, string(text)), err
 }
 
-// size reads the field that Python passes over: {"go": facts}, or anything of another writer.
-func (p *parser) size(d *dict) error {
+// size reads the field that Python passes over: {"go": facts}, or anything of another writer. whole
+// says that d is the outermost node.
+func (p *parser) size(d *dict, whole bool) error {
 	if p.Next() != '{' {
 		return p.Skip()
 	}
@@ -283,11 +284,29 @@ func (p *parser) size(d *dict) error {
 		if name != "go" {
 			return p.Skip()
 		}
-		return p.once(func(name string) error { return p.fact(d, name) })
+		return p.once(func(name string) error {
+			if whole {
+				return p.wholeFact(d, name)
+			}
+			return p.fact(d, name)
+		})
 	})
 }
 
-// fact reads a native fact. One of a later version is passed over.
+// wholeFact reads a native fact of the outermost node, which can be one about the whole form.
+func (p *parser) wholeFact(d *dict, name string) (err error) {
+	switch name {
+	case "schema":
+		p.form.Facts.Schema, err = p.Raw()
+	case "crc32c":
+		p.form.Facts.Sums, err = p.sums()
+	default:
+		err = p.fact(d, name)
+	}
+	return err
+}
+
+// fact reads a native fact about a node. One of a later version is passed over.
 func (p *parser) fact(d *dict, name string) (err error) {
 	switch name {
 	case "class":
@@ -302,10 +321,6 @@ func (p *parser) fact(d *dict, name string) (err error) {
 		})
 	case "ragged":
 		err = p.ragged(d)
-	case "schema":
-		p.form.Facts.Schema, err = p.Raw()
-	case "crc32c":
-		p.form.Facts.Sums, err = p.sums()
 	default:
 		err = p.Skip()
 	}
