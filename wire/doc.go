@@ -18,9 +18,9 @@
 // tensor as a tensor, and ragged rows that are not jagged as a dictionary of their parts. Other
 // leaves of a dictionary that has tdict.Stacked ones are read as Stacked too.
 //
-// Writing what was read gives the same bytes as Python's, but for three things that a dictionary
-// does not have: a device, gaps between the rows of a jagged tensor, and a stack of equal data,
-// which becomes data for all rows.
+// Writing what was read gives the same bytes as Python's, but for four things that a dictionary
+// does not have: a device, gaps between the rows of a jagged tensor, a stack of equal data, which
+// becomes data for all rows, and an order of entries for each member of a lazy stack.
 //
 // The form does not keep the place of data between other entries: data comes first. Leaves without
 // bytes may change places with a dictionary next to them. A value that the form cannot hold is
