@@ -24,6 +24,9 @@ import (
 // directory open sees it after a [Dataset.Refresh]. Ragged rows that have the layout of a leaf of d
 // beside them share its offsets on disk. (Python: make_memmap_from_tensor.)
 //
+// If d is a member of a lazy stack, v is not compared with the other members: if one of them has a
+// value of another kind under key, the stack is [ErrUnsupported] from then on.
+//
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if v does not begin
 // with the batch shape, tdict.ErrSchema if v would break the schema that was saved with d or is
 // bound to it, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind, [ErrReplaced],
