@@ -27,7 +27,7 @@
 // If a form of Python's is read and written again, the bytes are the same, except for four things
 // that a dictionary does not keep: a device, gaps between the rows of a jagged tensor, a stack of
 // equal data, which becomes data for all rows, and the order of the entries of each member of a
-// lazy stack, which becomes that of the stack.
+// lazy stack, which becomes the order of the stack.
 //
 // # Streams
 //
