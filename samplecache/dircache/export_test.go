@@ -37,7 +37,7 @@ func Moments(fn func(moment string)) { atMoment.Store(&fn) }
 var atMoment atomic.Pointer[func(moment string)]
 
 func init() {
-	passing = func(moment string) {
+	crashPoint = func(moment string) {
 		if fn := atMoment.Load(); fn != nil && *fn != nil {
 			(*fn)(moment)
 		}

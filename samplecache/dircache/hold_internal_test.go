@@ -142,7 +142,7 @@ func TestReaderDiesDuringASearch(t *testing.T) {
 		quiet()
 		require.NoError(t, Vanish(reader))
 		other.words[sweptWord].Store(0)
-		again, err = other.tend()
+		again, err = other.maintain()
 		require.NoError(t, err)
 	})
 	require.NoError(t, p.Put(soon(t), one(2)))

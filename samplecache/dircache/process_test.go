@@ -219,7 +219,7 @@ func moments(t testing.TB) (list []string) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, call := range regexp.MustCompile(`\bpassing\("(.*?)"\)`).FindAllSubmatch(text, -1) {
+		for _, call := range regexp.MustCompile(`\bcrashPoint\("(.*?)"\)`).FindAllSubmatch(text, -1) {
 			list = append(list, string(call[1]))
 		}
 	}
