@@ -62,11 +62,9 @@ func (c *Cache) Group(name string, world int) *Group {
 // Epoch returns
 //
 //   - [ErrGenerationGone] if the epoch is older than the last eight epochs begun, or if its
-//
-// generation is not kept any more,
+//     generation is not kept any more,
 //   - [ErrGroup] if the name is invalid, the group has another number of ranks, or there are too
-//
-// many groups,
+//     many groups,
 //   - [ErrClosed] if g or the cache is closed.
 func (g *Group) Epoch(ctx context.Context, epoch uint64) (*Generation, error) {
 	return g.begin(ctx, epoch, engine.Want{})

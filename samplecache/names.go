@@ -13,9 +13,8 @@ type (
 	//
 	//   - Samples, the number of samples of a generation, must be set.
 	//   - Retain is the number of generations kept besides the latest, by default 1.
-	//   - MaxHeld is the number of older generations that may be kept because they are being
-	//     read, by
-	// default 2.
+	//   - MaxHeld is the number of older generations that may be kept because they are being read,
+	//     by default 2.
 	//   - MaxHold is the time for which they may be kept, by default without end.
 	//   - Durable makes Commit wait for the disk.
 	//   - Limits bound the ratio of samples taken to samples put.
@@ -24,9 +23,8 @@ type (
 	Config = engine.Config
 	// Limits say how fast groups take samples compared with how fast producers put them:
 	//
-	//   - PerInsert is how often each sample is taken, with MinSize, MinDiff and MaxDiff as
-	//     bounds. They
-	// are the bounds of Reverb's SampleToInsertRatio, minus PerInsert*MinSize.
+	//   - PerInsert is how often each sample is taken, with MinSize, MinDiff and MaxDiff as bounds.
+	//     They are the bounds of Reverb's SampleToInsertRatio, minus PerInsert*MinSize.
 	//   - MinPasses is how often each group reads a generation before the next is published.
 	//   - MaxPasses is how often each group may read a generation.
 	//

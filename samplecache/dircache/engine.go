@@ -41,8 +41,7 @@ var _ engine.Engine = Engine{}
 //   - [engine.ErrCorrupt] if a file is damaged,
 //   - [engine.ErrOtherHost] if Dir was used on another machine or is on a network file system,
 //   - [errors.ErrUnsupported] for another version of the format, and on systems without locks of
-//
-// ranges of a file, such as Windows.
+//     ranges of a file, such as Windows.
 func (e Engine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
 	s, err := e.join(ctx, opt)
 	if err != nil {

@@ -71,12 +71,9 @@ func (l Limits) MaxTaken(inserts int64) int64 {
 //
 //   - begun is the number of passes over it that the group has begun.
 //   - awaited says that publishing waits for the group: it joined before the generation was
-//
-// published.
-//   - promised is the number of rows that the group has taken, may still take in passes that it
-//     has
-//
-// begun over any generation, and takes in the new pass.
+//     published.
+//   - promised is the number of rows that the group has taken, may still take in passes that it has
+//     begun over any generation, and takes in the new pass.
 //   - inserts is the number of samples put.
 //
 // A pass that publishing does not wait for begins only if all promised rows may be taken now.
