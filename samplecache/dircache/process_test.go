@@ -211,8 +211,8 @@ func (k *task) number(t *testing.T, arg int) int {
 	return n
 }
 
-// moments returns all moments that the source names, in order.
-func moments(t testing.TB) (list []string) {
+// crashPoints returns all crash points that the source names, in order.
+func crashPoints(t testing.TB) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
