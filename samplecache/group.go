@@ -11,9 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A Group is the membership of one rank in a group of ranks that read the same generations, epoch
-// by epoch, such as the processes of a training job. A cache may have several groups. Each has its
-// own epochs, and limits apply to each of them.
+// A Group is a membership in a group of ranks that read the same generations, epoch by epoch, such
+// as the processes of a training job. A cache may have several groups. Each has its own epochs, and
+// limits apply to each of them.
 //
 // Safe for concurrent use.
 type Group struct {
