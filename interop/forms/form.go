@@ -35,7 +35,7 @@ const (
 
 var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl", "tdc"}
 
-// What can be wrong with an input or an output.
+// Errors about inputs and outputs.
 var (
 	// ErrForm says that the form of a file is unknown.
 	ErrForm = errors.New("unknown form")
