@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ConcatLevel concatenates tensors along a level: each row of the level above it gets the rows that
-// it has in xs[0], then those that it has in xs[1], and so on.
+// ConcatLevel concatenates tensors along a level: each row of the level above it gets its rows in
+// xs[0], then its rows in xs[1], and so on.
 //
 //	[N *] and [N *], level 1 -> [N *], with lengths that are sums
 //

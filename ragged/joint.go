@@ -151,8 +151,8 @@ func (b *joint) other(depth int, tree string, any bool) string {
 }
 
 // unify returns own, the layout of a tree that equals l, and deeper, the deeper of both. deepest is
-// the deepest layout of the tree; if l is deeper, own has the levels of deepest and those of l
-// below.
+// the deepest layout of the tree; if l is deeper, own has the levels of deepest, then the further
+// levels of l.
 func unify(l, deepest *Layout) (own, deeper *Layout, err error) {
 	known := min(l.depth, deepest.depth)
 	if err := deepest.at(known).CheckEqual(l.at(known)); err != nil {

@@ -181,7 +181,7 @@ func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	}
 	for i, x := range xs {
 		if text, err := x.DiffWith(xs[0], CompareOptions{EqualNaN: true}); text != "" || err != nil {
-			return nil, fmt.Errorf("value %d: %w: from those of value 0, which must be equal in fields above level %d", i, ErrDiffers, opt.Level)
+			return nil, fmt.Errorf("value %d: %w from value 0: want equal fields above level %d", i, ErrDiffers, opt.Level)
 		}
 	}
 	return xs[0], nil

@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Errors about lengths, fields and values. Errors about shapes, dims and indices are those of
-// package shapeops.
+// Errors about lengths, fields and values. Errors about shapes, dims and indices come from package
+// shapeops.
 var (
 	ErrOffsets = errors.New("bad offsets")
 	ErrLengths = errors.New("lengths differ")

@@ -19,7 +19,7 @@ import (
 //
 // At depth 0 it has one value for each row of the batch, like a dense tensor [B... F...].
 //
-// Operations on the batch share memory as those of a dense tensor do: an index without lists and
+// Operations on the batch share memory as they do for a dense tensor: an index without lists and
 // masks, a reshape or a permutation shares the values of the receiver and rewrites no offsets.
 // Otherwise the selected rows are copied. Operations on levels copy, unless they say otherwise.
 //
@@ -254,7 +254,7 @@ func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
 }
 
 // IndexInto is [Tensor.Index] into dst, which has the batch shape, depth, features and dtype of the
-// result; its lengths become those of the result.
+// result; its lengths become the lengths of the result.
 //
 // If dst's memory is large enough, it is reused, and other tensors that share it change too;
 // otherwise dst gets new memory. If dst is a view, or in a mapped file, and a length would change,

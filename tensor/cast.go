@@ -113,7 +113,7 @@ func castBlock(b *Block) error {
 	return nil
 }
 
-// convert sets the elements of dst to those of src.
+// convert sets the elements of dst to the elements of src, converted.
 func convert(to DType, dst []byte, from DType, src []byte) error {
 	if from == Bool {
 		if err := CheckBools(src); err != nil {

@@ -38,8 +38,8 @@ type Kernel struct {
 	// what their shapes must be. By default they broadcast to the first.
 	Free bool
 
-	// Whole sets dst, whose dtype and shape are those that Check returned. It runs where there is
-	// no Elements. dst may be xs[0], unless the kernel may fail. With a destination and several
+	// Whole sets dst, which has the dtype and shape that Check returned. It runs if there is no
+	// Elements. dst may be xs[0], unless the kernel may fail. With a destination and several
 	// leaves, Whole sets new memory, which is copied once no leaf has failed.
 	Whole func(dst *Tensor, xs []*Tensor, lead int) error
 

@@ -17,10 +17,10 @@ var (
 	errCrossing = fmt.Errorf("%w: one copy reads what another writes: clone the source first", ErrOverlap)
 )
 
-// settle decides how to do a move whose sides may overlap: as it is if they do not, in memmove's
+// resolve decides how to do a move whose sides may overlap: as it is if they do not, in memmove's
 // order if that suffices, otherwise through new memory. It returns ErrOverlap if the copy would be
 // too large.
-func (m *move) settle(arena *footprints) error {
+func (m *move) resolve(arena *footprints) error {
 	distance, shared := shift(m.to, m.from)
 	if !shared || m.bytes() == 0 {
 		return nil

@@ -48,7 +48,7 @@ type Transfer struct {
 //
 // Run keeps the list: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
-	if err := settle(tr.moves); err != nil {
+	if err := stageConflicts(tr.moves); err != nil {
 		return err
 	}
 	defer tr.release()
@@ -221,7 +221,7 @@ func (tr *Transfer) next() *move {
 // reads.
 func (tr *Transfer) add(m *move, err error) error {
 	if err == nil {
-		err = m.settle(&tr.arena)
+		err = m.resolve(&tr.arena)
 	}
 	if err != nil {
 		tr.moves = tr.moves[:len(tr.moves)-1]

@@ -78,9 +78,9 @@ func (s *Standard) String() string {
 //
 // B... is the batch shape of td, which may differ from the batch shape of the fit. A leaf that was
 // ragged in the fit may now be dense: padded, [B... L M F...], or with fewer of these dims. Its
-// values are then, bit for bit, those of the ragged leaf. Padding changes like any value: 0 becomes
-// -mean / deviation. To get padding that is 0, pad after Apply, or pad with NaN and apply [FillNaN]
-// next.
+// values are then equal to the values of the ragged leaf, bit for bit. Padding changes like any
+// value: 0 becomes -mean / deviation. To get padding that is 0, pad after Apply, or pad with NaN
+// and apply [FillNaN] next.
 //
 // Ragged leaves of the result share the layouts of td. Apply returns tdict.ErrMissing if td lacks a
 // leaf, tensor.ErrDType if a leaf is not floating-point, and shapeops.ErrShape if its columns

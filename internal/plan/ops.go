@@ -24,7 +24,7 @@ type Ops[T any] interface {
 }
 
 // Nested are the Ops of values whose rows contain rows, as a layout of type L says, with further
-// operations: those of a *ragged.Tensor. In one pass, results of values that share a layout share a
+// operations. A *ragged.Tensor has them. In one pass, results of values that share a layout share a
 // layout too.
 type Nested[T, L any] interface {
 	Ops[T]
