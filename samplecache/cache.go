@@ -84,7 +84,7 @@ func (c *Cache) Schema() *tdict.TensorDict {
 const patience = 10 * time.Second
 
 // Close leaves the cache. It frees the slots that are not committed, and releases generations and
-// names. Everything that c gave out returns [ErrClosed] from then on. Other processes are not
+// names. Everything that c gave out returns [ErrClosed] afterwards. Other processes are not
 // affected.
 //
 // Close does not wait for operations that read or write the engine's memory: if there are any, the

@@ -9,7 +9,7 @@
 //	err = slot.Commit(ctx)
 //
 // A cache holds generations, each with the same number of samples. Producers fill the next
-// generation while training jobs read the latest one as often as they like. When the next
+// generation while training jobs read the latest one again and again. When the next
 // generation is full, it becomes the latest in one step, and producers reuse the memory of an old
 // one. So the cache is circular, and its size on disk does not grow. Limits say how long producers
 // and training jobs wait for each other.

@@ -174,7 +174,7 @@ func (g *Generation) Describe() (loader.Description, error) {
 	return about, err
 }
 
-// Close releases the generation. Views of it return [ErrClosed] from then on; operations that have
+// Close releases the generation. Views of it return [ErrClosed] afterwards; operations that have
 // begun complete. Close returns ErrClosed if it was called before.
 //
 // After Close, or after a read has returned [ErrGenerationGone], do not use slices that tensor.Of

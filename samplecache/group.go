@@ -152,7 +152,7 @@ func (g *Group) Close() error {
 // ResumeOptions say what Resume does if the generation of a state is gone. The zero value is the
 // default.
 type ResumeOptions struct {
-	// OrLatest continues with the generation published last, at the same position of its own order.
+	// OrLatest continues with the generation published last, at the same position of its order.
 	// By default Resume returns [ErrGenerationGone].
 	OrLatest bool
 }

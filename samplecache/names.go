@@ -19,7 +19,7 @@ type (
 	//   - Durable makes Commit wait for the disk.
 	//   - Limits bound the ratio of samples taken to samples put.
 	//
-	// For the fields of this type and of those below see go doc ./samplecache/engine.
+	// For the fields of this type and of the types below see go doc ./samplecache/engine.
 	Config = engine.Config
 	// Limits say how fast groups take samples compared with how fast producers put them:
 	//
@@ -85,7 +85,7 @@ var (
 	ErrEmpty = engine.ErrEmpty
 	// ErrGenerationGone says that a generation is not kept any more, or was not published yet.
 	ErrGenerationGone = engine.ErrGenerationGone
-	// ErrChecksum says that the bytes of a sample are not those that were committed.
+	// ErrChecksum says that the bytes of a sample differ from the bytes that were committed.
 	ErrChecksum = engine.ErrChecksum
 	// ErrCorrupt says that the stored cache violates its format.
 	ErrCorrupt = engine.ErrCorrupt

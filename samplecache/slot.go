@@ -32,8 +32,8 @@ type Slot struct {
 func (s *Slot) Number() uint64 { return s.number }
 
 // Sample returns the sample as a locked dictionary of batch shape [], whose leaves are writable
-// views of the engine's memory. The elements are those of an earlier sample, not zero: write all of
-// them, by tensor.Write, CopyFrom or operations with Into in their names. Do not write through
+// views of the engine's memory. The elements are left from an earlier sample, not zero: write all
+// of them, by tensor.Write, CopyFrom or operations with Into in their names. Do not write through
 // tdict.Slice: values written to the slice that it returns are lost.
 //
 // After [Slot.Commit], [Slot.Abort] or [Cache.Close] the leaves return [ErrClosed]. Do not use
@@ -77,7 +77,7 @@ func (s *Slot) Commit(ctx context.Context) error {
 	return err
 }
 
-// seal waits until no operation writes the sample, and computes its checksums. From then on the
+// seal waits until no operation writes the sample, and computes its checksums. Afterwards the
 // sample cannot be written.
 func (s *Slot) seal(ctx context.Context) error {
 	if s.sums != nil {

@@ -19,7 +19,7 @@ func head(w io.Writer, c config) {
 		c.batch, max(1, c.batch/groupRows), groupRows, c.reps)
 }
 
-// report prints a table. Its bytes are those of rows, without padding.
+// report prints a table. Its bytes are the bytes of rows, without padding.
 func report(w io.Writer, results []result) {
 	fmt.Fprintf(w, "\n%-7s %-15s %10s %11s %11s %11s %7s\n",
 		"", "", "epoch", "rows", "bytes", "vs bare", "waited")
@@ -39,7 +39,7 @@ func perSecond(n int, took time.Duration) float64 { return float64(n) / max(1, t
 // foot explains the columns, and says how close to uniform the shuffling of blocks is.
 func foot(w io.Writer, c config, dir string) error {
 	fmt.Fprint(w, `
-vs bare: speed, 1 being that of a bare loop of copies of the same rows in the same order into one
+vs bare: speed; 1 is the speed of a bare loop that copies the same rows in the same order into one
 buffer. sequential: batches are views, which the loop copies. padded: bytes without padding.
 `)
 	if evicts(dir) {

@@ -74,7 +74,7 @@ func hundreds(g *generator, l *ragged.Layout) (*ragged.Tensor, error) {
 	return ragged.New(x, l)
 }
 
-// windows draws a window of at most so many events for each patient.
+// windows draws a window for each patient. most is the maximum number of events.
 func windows(g *generator, events []int64, most int) []window {
 	out := make([]window, len(events))
 	for i, n := range events {

@@ -34,8 +34,8 @@ func (r *results) print(w io.Writer, compare bool) {
 	section(w, "time of the second, which has it", duration, r.rows(func(m *result) []time.Duration { return m.epochs }))
 }
 
-// published are figures of the original. Those of version 0.3.0 were measured again later, with
-// seed 0, on two cores of 2.5 GHz.
+// published are figures of the original. The figures of version 0.3.0 were measured again later,
+// with seed 0, on two cores of 2.5 GHz.
 type published struct{ file, getitem, collate, epoch []row }
 
 var originals = published{

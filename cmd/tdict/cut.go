@@ -78,7 +78,7 @@ type splitCmd struct {
 
 func (splitCmd) Help() string {
 	return `
-The same seed divides the same rows in the same way, on any machine. With --by, sizes and counts are those of groups, not of rows: if there are few groups, a part may be empty.
+The same seed divides the same rows in the same way, on any machine. With --by, sizes and counts are numbers of groups, not of rows: if there are few groups, a part may be empty.
 
 Examples:
 

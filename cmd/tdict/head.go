@@ -97,7 +97,7 @@ func (c *tailCmd) Run(s *session) error {
 	}
 }
 
-// follow prints the rows of a directory from row on, and then those that are appended.
+// follow prints the rows of a directory from row on, and then each row that is appended.
 func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 	f := &followed{path: c.Path, grows: true}
 	defer f.close()

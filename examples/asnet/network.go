@@ -15,7 +15,7 @@ import (
 
 const channels = 3 // channels of each vector
 
-// pooling is that of the proposition layer: ELU makes nothing less than -1.
+// pooling has the options of the proposition layer: ELU makes nothing less than -1.
 var pooling = pickstack.PoolOptions{MinValue: new(-1.0)}
 
 // A module says which vectors the actions of a schema, or the propositions of a predicate, read.

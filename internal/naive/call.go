@@ -23,7 +23,7 @@ var Ops = []string{
 	"repeat interleave", "repeat each", "gather", "take", "window", "pad",
 }
 
-// Copies are those whose result is always a copy, and which can be made in memory that is there.
+// Copies are the operations of Ops whose result is always a copy. They can fill a destination.
 var Copies = []string{"flip", "roll", "rot90", "repeat", "tile", "repeat interleave", "repeat each", "gather", "take", "window", "pad"}
 
 // String returns the operation with its arguments.

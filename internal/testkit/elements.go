@@ -39,8 +39,8 @@ func Gather(mem []byte, width int, a naive.Array) []byte {
 	return out
 }
 
-// Scatter returns mem after the elements of a were set, in order, to those of value. Elements have
-// width bytes. If value has fewer elements, it is repeated.
+// Scatter returns mem after the elements of a were set, in order, to the elements of value.
+// Elements have width bytes. If value has fewer elements, it is repeated.
 func Scatter(mem []byte, width int, a naive.Array, value []byte) []byte {
 	mem = slices.Clone(mem)
 	if len(value) == 0 {

@@ -159,7 +159,7 @@ func same(first, in *Input) error {
 			tdict.ErrSchema, in.like.Shape(), got.Names(), first.like.Shape(), want.Names(), first.Path)
 	}
 	if err := tdict.SchemaOf(want).Check(got); err != nil {
-		return fmt.Errorf("rows differ from those of %s: %w", first.Path, err)
+		return fmt.Errorf("rows differ from the rows of %s: %w", first.Path, err)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (f *fitting) classes(key nestedkey.Key, td *tdict.TensorDict) {
 	}
 }
 
-// metadata adds the strings of a safetensors file to the losses, except those that describe files.
+// metadata adds the strings of a safetensors file to the losses, except strings about files.
 func (f *fitting) metadata(texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if f.to != Safetensors && name != "format" && name != "total_size" {

@@ -228,9 +228,9 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 //
 //	chunk [n R...], n > 0, or one chunk [0 R...] if there are no rows
 //
-// Chunks of mapped forms are views of about 4 MiB, or of one row. Chunks of tables are those that
-// csv.Read and jsonl.Read yield; each is valid until the next iteration. Chunks yields errors of
-// reading, with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
+// Chunks of mapped forms are views of about 4 MiB, or of one row. Chunks of tables are the chunks
+// that csv.Read and jsonl.Read yield; each is valid until the next iteration. Chunks yields errors
+// of reading, with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
 func (in *Input) Chunks(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	return in.chunks(ctx, func(int) {})
 }

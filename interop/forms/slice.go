@@ -20,7 +20,7 @@ type SliceOptions struct {
 	// a range, "...", or a list or mask over one dim.
 	Index []ix.Index
 	// Keep returns a mask, bool [n], of the rows to save of a chunk [n R...]. The chunk has all
-	// entries, also those that are not saved. Keep excludes Index.
+	// entries, also entries that are not saved. Keep excludes Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
 	// Keys are the entries to save; nil means all. Drop are entries to leave out, also if Keys has
 	// them. The mask KEY_mask of an entry is saved or left out with it.

@@ -41,7 +41,7 @@ type SplitOptions struct {
 //
 //	input [N R...] -> parts [n R...], N = sum(n)
 //
-// The parts are those of sampler.Split, or of sampler.SplitGroups with opt.By: they depend only on
+// Split calls sampler.Split, or sampler.SplitGroups with opt.By. So the parts depend only on
 // N or the groups, on the sizes and on the seed, and are the same on every platform. Rows keep
 // their order within a part. All parts appear at once, durably, or none does. Force replaces a
 // directory only if it has nothing but datasets with names of parts.

@@ -128,7 +128,7 @@ func (s *session) reportDamage(r record, generation uint64, row int) {
 	}
 }
 
-// with returns p with the numbers of those puts that have p's life.
+// with returns p with the numbers of the puts that have p's life.
 func (p producerSpec) with(puts []put) producerSpec {
 	slices.SortFunc(puts, func(a, b put) int { return cmp.Compare(a.number, b.number) })
 	for _, one := range puts {

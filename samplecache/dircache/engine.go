@@ -83,7 +83,7 @@ func (e Engine) place() (string, error) {
 	}
 	at, err := filepath.Abs(e.Dir)
 	if err == nil {
-		_, err = os.Stat(at) // its errors are clearer than those of EvalSymlinks
+		_, err = os.Stat(at) // its errors are clearer than errors of EvalSymlinks
 	}
 	if err == nil {
 		at, err = filepath.EvalSymlinks(at)

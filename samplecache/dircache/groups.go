@@ -54,7 +54,7 @@ func (s *session) alive(holder uint64) bool {
 	return held || err != nil
 }
 
-// tidy removes dead holders from the counts of groups, and settles epochs that all ranks have
+// tidy removes dead holders from the counts of groups, and ends epochs that all ranks have
 // closed. If that changed the counts, limits may allow more: it wakes all sessions. The lock is
 // held.
 func (s *session) tidy() (err error) {

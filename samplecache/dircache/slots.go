@@ -143,7 +143,7 @@ func (s *session) sweepSlots(generation uint64, limit time.Duration) bool {
 	return s.correctAll(generation, false, &s.swept, limit) || freed
 }
 
-// correctAll corrects words, beginning at slot *from: those that say reserved, or the others.
+// correctAll corrects words, beginning at slot *from: words that say reserved, or the others.
 func (s *session) correctAll(generation uint64, reserved bool, from *int, limit time.Duration) (found bool) {
 	end, corrected := host.Monotonic()+limit, 0
 	for k := range s.samples() {

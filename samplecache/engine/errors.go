@@ -31,7 +31,7 @@ var (
 	ErrEmpty = errors.New("no generation was published yet")
 	// ErrGenerationGone says that a generation is not kept any more.
 	ErrGenerationGone = errors.New("generation is gone")
-	// ErrChecksum says that the bytes of a sample are not those that were committed.
+	// ErrChecksum says that the bytes of a sample differ from the bytes that were committed.
 	ErrChecksum = errors.New("checksum differs")
 	// ErrCorrupt says that the stored cache violates its format.
 	ErrCorrupt = errors.New("corrupt")

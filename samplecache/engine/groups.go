@@ -165,7 +165,7 @@ func (one *Group) fix(p *Progress, number, generation uint64) error {
 		if number < least {
 			return fmt.Errorf("%w: got epoch %d, want at least %d, the oldest that is remembered", ErrGenerationGone, number, least)
 		}
-		one.settle(p, one.epoch(least)) // later calls of Take for it count nothing
+		one.end(p, one.epoch(least)) // later calls of Take for it count nothing
 		one.Epochs = slices.DeleteFunc(one.Epochs, func(e Epoch) bool { return e.Number == least })
 	}
 	one.Epochs = append(one.Epochs, Epoch{Number: number, Generation: generation, Pass: begun + 1})
@@ -173,7 +173,7 @@ func (one *Group) fix(p *Progress, number, generation uint64) error {
 }
 
 // Take counts up to n rows of an epoch as taken, as many as limits allow, and returns how many. For
-// an epoch that is settled or forgotten it returns n: its rows were counted before.
+// an epoch that is over or forgotten it returns n: its rows were counted before.
 func (one *Group) Take(p *Progress, epoch uint64, n int) int {
 	e := one.epoch(epoch)
 	if e == nil || e.Settled {
@@ -185,7 +185,7 @@ func (one *Group) Take(p *Progress, epoch uint64, n int) int {
 	return n
 }
 
-// Tidy drops the members and passes whose holders are not alive, settles the epochs that all ranks
+// Tidy drops the members and passes whose holders are not alive, ends the epochs that all ranks
 // have closed, and drops groups without members. It reports whether anything changed.
 func (g *Groups) Tidy(p *Progress, alive func(holder uint64) bool) (changed bool) {
 	for i := range g.List {
@@ -214,7 +214,7 @@ func (one *Group) tidy(p *Progress, alive func(holder uint64) bool) (changed boo
 		}
 	}
 	for i := range one.Epochs {
-		if e := &one.Epochs[i]; e.order() <= last && one.settle(p, e) {
+		if e := &one.Epochs[i]; e.order() <= last && one.end(p, e) {
 			changed = true
 		}
 	}
@@ -232,10 +232,10 @@ func (one *Group) open() (n int) {
 	return n
 }
 
-// settle ends an epoch: rows that were not taken count as taken, as far as limits allow. Otherwise
-// the cache could wait for ever for rows that nobody takes. It reports whether e was not settled
+// end ends an epoch: rows that were not taken count as taken, as far as limits allow. Otherwise
+// the cache could wait for ever for rows that nobody takes. It reports whether e was not over
 // before.
-func (one *Group) settle(p *Progress, e *Epoch) bool {
+func (one *Group) end(p *Progress, e *Epoch) bool {
 	if e.Settled {
 		return false
 	}
@@ -300,7 +300,7 @@ func (g *Groups) Waits(p *Progress) (reasons []string) {
 	return reasons
 }
 
-// rows returns how many rows of a generation a group has taken, counted once a pass. Settled and
+// rows returns how many rows of a generation a group has taken, counted once a pass. Ended and
 // forgotten passes count as whole.
 func (one *Group) rows(p *Progress, generation uint64) (rows int64) {
 	whole, forgotten := int64(p.Config.Samples), int64(one.passes(generation))

@@ -26,7 +26,8 @@ func jobOf(t *testing.T) (name, place string, ok bool) {
 	return name, place, err == nil && test == t.Name()
 }
 
-// reportPrefix begins the lines that a process reports, among those that package testing prints.
+// reportPrefix begins the lines that a process reports, among the lines that package testing
+// prints.
 const reportPrefix = "samplecachetest: "
 
 // begin starts a process that does a job, or skips the test. The returned function kills the

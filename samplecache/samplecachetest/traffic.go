@@ -19,7 +19,7 @@ func wholeGenerations(k *kit) {
 }
 
 // run makes producers publish generations and readers read them, in n sessions. It checks the
-// generations that they see, and those that all sessions see at the end.
+// generations that they see, and the generations that all sessions see at the end.
 func (k *kit) run(config samplecache.Config, n, producers, readers, generations int) (sessions []*member, b *book) {
 	place, crew := k.create(config), k.crew()
 	b = newBook(config.Samples)
@@ -50,7 +50,7 @@ func (k *kit) run(config samplecache.Config, n, producers, readers, generations 
 }
 
 // publishedOnce checks W04 and W08: if sessions complete generations at the same time, each
-// generation is published once, and Retain of those that no session holds are kept.
+// generation is published once, and Retain generations are kept that no session holds.
 func publishedOnce(k *kit) {
 	generations := longtests.Times(16, 200)
 	for _, is := range []struct {
