@@ -102,8 +102,7 @@ func (a *applier) members(task applyTask, s *Stacked) error {
 	return nil
 }
 
-// empty returns an empty dictionary for the entries of the result that correspond to those of td.
-// In place, it returns td.
+// empty returns an empty dictionary for the results of td's entries. In place, it returns td.
 func (a *applier) empty(td *TensorDict) *TensorDict {
 	switch {
 	case a.opt.InPlace:

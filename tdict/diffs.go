@@ -49,7 +49,7 @@ func (d Difference) String() string {
 }
 
 // Diffs returns an iterator over all differences between td and other, at most one for each value.
-// They come in td's order, then those of the keys that only other has. There are none if the
+// They come in td's order, followed by the keys that only other has. There are none if the
 // dictionaries are [TensorDict.Equal]. If td or other is nil there is one, of kind [DiffError] with
 // [ErrKind]. Neither dictionary must be changed during the iteration.
 func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {

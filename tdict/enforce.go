@@ -38,18 +38,18 @@ func (b *binding) outer() (nestedkey.Key, bool) {
 	return nestedkey.Key(strings.TrimSuffix(string(b.prefix), "/")), b.prefix != ""
 }
 
-// Enforce checks that td fits s, and binds td to s: from then on, a change of td or of a dictionary
-// in it that would break s returns [ErrSchema] and changes nothing. The error has the key, what was
+// Enforce checks that td fits s, and binds td to s. Afterwards a change of td or of a dictionary in
+// it that would break s returns [ErrSchema] and changes nothing. The error has the key, what was
 // got and what was wanted. Enforce(nil) ends this. Elements can be written as before.
 //
 // Results of operations are not bound: a Copy can be changed freely. Setting a dictionary in td
 // sets a Copy of it, so that it can be changed through td only. A dictionary that is taken out of
-// td is not bound any more. Entries that the schema requires together, such as those of an optional
-// dictionary, are set in one call: Set of a dictionary with all of them, or Update.
+// td is not bound any more. Entries that the schema requires together, such as the entries of an
+// optional dictionary, are set in one call: Set of a dictionary with all of them, or Update.
 //
 // Enforce returns the errors of [Schema.Check], and ErrSchema if td is in a dictionary that is
-// bound, holds a dictionary twice, or holds one that is bound to a schema of its own. On an error
-// td is unchanged. Enforce is a write, like Set, but a locked dictionary allows it.
+// bound, holds a dictionary twice, or holds one that has another schema. On an error td is
+// unchanged. Enforce is a write, like Set, but a locked dictionary allows it.
 func (td *TensorDict) Enforce(s Schema) error {
 	if td.binding != nil {
 		if key, inner := td.binding.outer(); inner {
@@ -86,7 +86,7 @@ func (td *TensorDict) checkOwn(root *TensorDict, seen map[*TensorDict]bool) erro
 		var err error
 		switch {
 		case d.binding != nil && d.binding.root != root:
-			err = fmt.Errorf("%w: got a dictionary that has a schema of its own: Set a Copy", ErrSchema)
+			err = fmt.Errorf("%w: got a dictionary that has another schema: Set a Copy", ErrSchema)
 		case seen[d]:
 			err = fmt.Errorf("%w: got a dictionary that is in there twice: Set a Copy", ErrSchema)
 		default:
@@ -173,7 +173,7 @@ func (td *TensorDict) checkDrop(name nestedkey.Key) error {
 	return td.binding.check(name, name, nil)
 }
 
-// checkContent returns ErrSchema if the entries of td must not be replaced by those of d.
+// checkContent returns ErrSchema if the entries of td must not be replaced by the entries of d.
 func (td *TensorDict) checkContent(d *TensorDict) error {
 	if td.binding == nil {
 		return nil

@@ -147,8 +147,8 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 //
 // A leaf is shared, not copied. A dictionary is shared too, unless
 //
-//   - its batch shape is shorter than that of the dictionary around it: Set sets a copy with the
-//     longer batch shape,
+//   - its batch shape is shorter than the batch shape of the dictionary around it: Set sets a
+//     copy with the longer batch shape,
 //   - the dictionary around it has names of dims that it lacks: Set sets a copy with these names.
 //
 // The copy has the same leaves. Data and unbatched tensors with a shorter batch shape are repeated

@@ -26,8 +26,8 @@ func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor)
 }
 
 // Scatter is the reverse of [TensorDict.Gather]: it writes the leaves of src to the rows of td that
-// Gather would pick. The batch shape of src is that of index, or its last dims. If index names a
-// row twice, the last value stays. Leaves that src lacks keep their values. Scatter returns the
+// Gather would pick. The batch shape of src is the shape of index, or its last dims. If index names
+// a row twice, the last value stays. Leaves that src lacks keep their values. Scatter returns the
 // errors of Gather and of [TensorDict.SetIndex]; on an error nothing has changed.
 func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) error {
 	p, err := plan.GatherBy(td.batch, dim, index)

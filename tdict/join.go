@@ -36,8 +36,8 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 
 // JoinInto joins xs as p.Join says, leaf by leaf, into dst. shapeops.StackInto, CatInto and
 // PadSequenceInto call it; td is xs[0]. It returns the errors of Join, [ErrMissing] if dst has
-// other keys, the errors of tensor.Transfer, and [ErrDiffers] unless the unbatched tensors of xs
-// equal those of dst. On an error nothing has changed.
+// other keys, the errors of tensor.Transfer, and [ErrDiffers] unless dst has the same unbatched
+// tensors as xs. On an error nothing has changed.
 func (v *dictOps) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
 	td := (*TensorDict)(v)
 	tr := tensor.Transfer{}

@@ -16,16 +16,17 @@ import (
 // text of [TensorDict.MarshalJSON]. Fields can be in any order, and infinities of tensors can also
 // be "Infinity" and "-Infinity". null leaves td as it is.
 //
-// The batch shape in the text must begin with that of td, and names that td has for its dims stay:
-// td may be an entry of a dictionary that relies on them. The zero TensorDict and New() accept any
-// batch shape. UnmarshalJSON allocates no memory for elements that the text does not have.
+// The batch shape in the text must begin with td's batch shape, and names that td has for its dims
+// stay: td may be an entry of a dictionary that relies on them. The zero TensorDict and New()
+// accept any batch shape. UnmarshalJSON allocates no memory for elements that the text does not
+// have.
 //
 // UnmarshalJSON returns
 //
-//   - tensor.ErrJSON, with the byte, the element or the key, if the text is not that of a
-//     dictionary, has an unknown field, has a field or key twice, or is a preview,
+//   - tensor.ErrJSON, with the byte, the element or the key, if the text is not a dictionary, has
+//     an unknown field, has a field or key twice, or is a preview,
 //   - shapeops.ErrShape if a value does not begin with the batch shape, or the batch shape not
-//     with that of td,
+//     with td's,
 //   - [ErrLocked], [ErrName], [ErrSchema] and [ErrDepth],
 //   - [ErrKind] if td is nil.
 //
@@ -77,8 +78,8 @@ func orEnd(s *jsonscan.Scanner, err error) error {
 
 // UnmarshalJSON sets d, which must be the zero Data, to the Data in a text of MarshalJSON. Fields
 // can be in any order. null leaves d as it is. It returns tensor.ErrJSON, with the byte, if the
-// text is not that of Data, has an unknown field, or is a preview; [ErrKind] if d is not the zero
-// Data; [ErrDepth]; and shapeops.ErrShape. On an error nothing has changed.
+// text is not Data, has an unknown field, or is a preview; [ErrKind] if d is not the zero Data;
+// [ErrDepth]; and shapeops.ErrShape. On an error nothing has changed.
 func (d *Data) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Data](text, "data")
 	if err != nil || read == nil {
@@ -93,9 +94,9 @@ func (d *Data) UnmarshalJSON(text []byte) error {
 
 // UnmarshalJSON sets u, which must be the zero Unbatched, to the unbatched tensor in a text of
 // MarshalJSON. Fields can be in any order. null leaves u as it is. It returns tensor.ErrJSON, with
-// the byte or the element, if the text is not that of an unbatched tensor, has an unknown field, or
-// is a preview; [ErrKind] if u is not the zero Unbatched; and shapeops.ErrShape. On an error
-// nothing has changed.
+// the byte or the element, if the text is not an unbatched tensor, has an unknown field, or is a
+// preview; [ErrKind] if u is not the zero Unbatched; and shapeops.ErrShape. On an error nothing has
+// changed.
 func (u *Unbatched) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Unbatched](text, "an unbatched tensor")
 	if err != nil || read == nil {

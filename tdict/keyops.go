@@ -82,7 +82,7 @@ func (td *TensorDict) SortKeys() *TensorDict {
 // dictionary means all of it.
 //
 // Each result has the dictionaries around its entries. The last result has no dictionary whose
-// entries are all in the sets, but it has those that are empty in td. Leaves are shared,
+// entries are all in the sets, but it has the dictionaries that are empty in td. Leaves are shared,
 // dictionaries are new and not locked.
 //
 // SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a

@@ -33,8 +33,8 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 	return inner, nil
 }
 
-// fits returns an error unless the batch shape of other expands to that of td. If the kernel
-// selects rows, the shapes must be equal.
+// fits returns an error unless the batch shape of other expands to td's. If the kernel selects
+// rows, the shapes must be equal.
 func (w *leafwise) fits(other, td *TensorDict) error {
 	if w.kernel.Select != nil || other.batch.Equal(td.batch) {
 		return other.batch.CheckEqual(td.batch)
@@ -44,7 +44,7 @@ func (w *leafwise) fits(other, td *TensorDict) error {
 }
 
 // fitsInner is fits for a nested dictionary of operand i. Both dictionaries must have the same
-// number of batch dims after those of the outermost dictionaries.
+// number of batch dims after the outermost batch shape.
 func (w *leafwise) fitsInner(i int, other, td *TensorDict) error {
 	own, want := len(other.batch)-len(w.dicts[i].batch), len(td.batch)-w.batch
 	if own != want {

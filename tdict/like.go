@@ -9,7 +9,7 @@ import (
 
 // NewZeros returns a dictionary like td with another batch shape: the same keys, and for each value
 // the same kind, dtype and features. Tensors are zero, ragged tensors have empty rows, [Data] is
-// nil. It makes destinations, such as that of [TensorDict.IndexInto]. (Python: new_zeros.)
+// nil. It makes destinations, for instance for [TensorDict.IndexInto]. (Python: new_zeros.)
 //
 //   - Data with the same value for all rows, see [Data.Uniform], keeps that value.
 //   - Unbatched tensors are copied with their elements.

@@ -157,7 +157,7 @@ func distance(a, b string, limit int) int {
 	return min(limit, rows[len(a)][len(b)])
 }
 
-// changes returns the distance of a[:i] from b[:j], given those of shorter texts.
+// changes returns the distance of a[:i] from b[:j], given the distances of shorter texts.
 func changes(rows *[mostChanged][mostChanged]int, a, b string, i, j int) int {
 	if i == 0 || j == 0 {
 		return i + j

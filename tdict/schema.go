@@ -40,8 +40,8 @@ type Spec struct {
 	// of the tensor, for stacked members the dims on which they agree. A size can be [Any].
 	Shape shapeops.Shape
 	// Batch has the further batch dims of a ragged tensor, between the batch shape of the
-	// dictionary and the levels, or those of an unbatched tensor. Other kinds have all dims in
-	// Shape.
+	// dictionary and the levels, or the batch dims of an unbatched tensor. Other kinds have all
+	// dims in Shape.
 	Batch shapeops.Shape
 	// Depth is the number of levels of a ragged tensor.
 	Depth int

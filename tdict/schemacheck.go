@@ -117,7 +117,7 @@ func (s *Spec) fits(got *Spec) bool {
 		sizesFit(s.Batch, got.Batch) && sizesFit(s.Shape, got.Shape)
 }
 
-// sizesFit reports whether the sizes of got are those of want, in which Any matches any size.
+// sizesFit reports whether got has the sizes of want, in which Any matches any size.
 func sizesFit(want, got shapeops.Shape) bool {
 	if len(want) != len(got) {
 		return false

@@ -17,8 +17,8 @@ func (s Schema) Zeros(batch ...int) (*TensorDict, error) { return s.build(false,
 
 // Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory. The result is a
 // prototype for memmap.Create, which takes the batch shape of the dataset, and for
-// memmap.NewWriter, which takes that of one row. Offsets of ragged tensors take memory. An
-// unbatched tensor is a single zero, expanded.
+// memmap.NewWriter, which takes the batch shape of one row. Offsets of ragged tensors take memory.
+// An unbatched tensor is a single zero, expanded.
 func (s Schema) Meta(batch ...int) (*TensorDict, error) { return s.build(true, batch) }
 
 // build returns a dictionary of zeros, or of tensors without elements if meta is true.

@@ -24,8 +24,8 @@ type SetIndexOptions struct {
 //
 //   - A leaf is broadcast and written to that part of every leaf, except unbatched tensors.
 //   - The leaves of a dictionary are written to the leaves of td under the same keys. Other
-//     leaves of td keep their values. The batch shape of value must be that of the part, or its
-//     last dims, or []; value is then repeated.
+//     leaves of td keep their values. The batch shape of value must be the batch shape of the
+//     part, its last dims, or []; value is then repeated.
 //   - Rows of ragged tensors are written whole, with their lengths.
 //   - [Stacked] members are written one by one, for each position of the stack dim that the
 //     expression selects. A value of another kind is cut along the stack dim. If the value is a
@@ -116,7 +116,7 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 	return nil
 }
 
-// write writes the leaves of value to those of td.
+// write writes the leaves of value to the leaves of td.
 func (w *setter) write(td, value *TensorDict) error {
 	w.value = value.batch
 	part := w.pass.Plan.Extend(td.batch)

@@ -233,8 +233,8 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 //
 // The batch shape of the result has the stack dim and the leading dims on which all batch shapes
 // agree: episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. A negative dim counts
-// from the end of the result's batch shape. Keys are in the order of their first appearance. Names
-// of dims are those of the first dictionary.
+// from the end of the result's batch shape. Keys are in the order of their first appearance. Dims
+// have the names that the first dictionary has.
 //
 // Index of the result at a position of the stack dim returns the leaves of the dictionary that was
 // stacked there. A nested dictionary is left out if it has no leaf there. [Members] is the reverse

@@ -275,8 +275,8 @@ func (s *Stacked) Preview(n int) json.Marshaler {
 
 // UnmarshalJSON sets s, which must be the zero Stacked, to the members in a text of MarshalJSON.
 // null leaves s as it is. It returns tensor.ErrJSON, with the byte or the number of the member, if
-// the text is not that of a Stacked, has an unknown field, or is a preview; [ErrKind] if s is not
-// the zero Stacked; and shapeops.ErrShape. On an error nothing has changed.
+// the text is not a Stacked, has an unknown field, or is a preview; [ErrKind] if s is not the zero
+// Stacked; and shapeops.ErrShape. On an error nothing has changed.
 func (s *Stacked) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Stacked](text, "stacked members")
 	if err != nil || read == nil {

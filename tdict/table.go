@@ -146,8 +146,7 @@ func (t *table) rename(i int, name nestedkey.Key) {
 	t.names[i] = name
 }
 
-// remove leaves a gap at position i. It reports whether there are so many gaps that the caller
-// should call compact.
+// remove leaves a gap at position i. It reports whether the caller should call compact.
 func (t *table) remove(i int) (compact bool) {
 	t.detach()
 	if t.at != nil {

@@ -73,8 +73,8 @@ func (td *TensorDict) newInner() *TensorDict {
 // Shape returns the batch shape. The caller must not change it.
 func (td *TensorDict) Shape() shapeops.Shape { return td.batch }
 
-// NumEntries returns the number of entries, not counting those of nested dictionaries. (Python's
-// len is the first size of the batch shape.)
+// NumEntries returns the number of entries, not counting the entries of nested dictionaries.
+// (Python's len is the first size of the batch shape.)
 func (td *TensorDict) NumEntries() int { return td.entries.len() }
 
 // Copy returns a copy of td that shares the leaves. Dictionaries are copied at every depth, and are

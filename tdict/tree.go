@@ -12,7 +12,7 @@ import (
 // A Tree is a dictionary without its tensors: the keys and their order, nested dictionaries,
 // including empty ones, batch shapes and names, and the leaves of other kinds. [TensorDict.Tree]
 // makes a Tree, for code that works on a list of tensors, and [Tree.Build] makes a dictionary with
-// other tensors. The zero Tree is that of the zero TensorDict.
+// other tensors. The zero Tree is the Tree of the zero TensorDict.
 //
 // A Tree never changes, and does not keep the tensors in memory. Safe for concurrent use.
 type Tree struct {
@@ -88,7 +88,7 @@ func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 // shape.
 //
 // BuildBatch returns the errors of Build, shapeops.ErrShape if the batch shape is invalid, and, if
-// it is not that of the Tree, [ErrKind], with the key, for other leaves that are not tensors.
+// it differs from the Tree's, [ErrKind], with the key, for other leaves that are not tensors.
 func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, error) {
 	if err := shapeops.Shape(batch).Check(); err != nil {
 		return nil, failed("build", err)
@@ -138,7 +138,8 @@ func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// fit replaces the batch shape of the skeleton, with which s begins, by that of the result.
+// fit replaces the batch shape of the skeleton, with which s begins, by the batch shape of the
+// result.
 func (b *builder) fit(s shapeops.Shape) shapeops.Shape {
 	return append(b.batch.Clone(), s[len(b.was):]...)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Update sets every entry of other in td. If both have a dictionary under a key, that of td is
-// updated in the same way. Leaves are shared, and dictionaries that td lacks are copied. Update
-// returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set]. On an
-// error nothing has changed.
+// Update sets every entry of other in td. If both have a dictionary under a key, the dictionary in
+// td is updated in the same way. Leaves are shared, and dictionaries that td lacks are copied.
+// Update returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set].
+// On an error nothing has changed.
 func (td *TensorDict) Update(other *TensorDict) error { return failed("update", td.update(other)) }
 
 func (td *TensorDict) update(other *TensorDict) error {

@@ -40,8 +40,8 @@ func (td *TensorDict) Transpose(a, b int) (*TensorDict, error) {
 	return td.executed("transpose", p, err)
 }
 
-// Squeeze returns td without the given batch dims, except those whose size is not 1. If no dims are
-// given, it removes all batch dims of size 1. Leaves share td's memory. Squeeze returns
+// Squeeze returns td without the given batch dims of size 1; given dims of another size stay. If no
+// dims are given, it removes all batch dims of size 1. Leaves share td's memory. Squeeze returns
 // shapeops.ErrDim.
 func (td *TensorDict) Squeeze(dims ...int) (*TensorDict, error) {
 	p, err := plan.Squeeze(td.batch, dims...)

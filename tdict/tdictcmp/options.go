@@ -111,8 +111,8 @@ func (l *leaf) equal(other *leaf) bool {
 }
 
 // String returns a description of the leaf and its first elements that differ. If two leaves differ
-// and have the same text, that of the second one ends with the reason; otherwise cmp would print
-// their fields.
+// and have the same text, the second text ends with the reason; otherwise cmp would print their
+// fields.
 func (l *leaf) String() string {
 	other := l.other.Load()
 	if other == nil {

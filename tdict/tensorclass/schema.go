@@ -50,7 +50,7 @@ func (p *plan) schema(outer ...*plan) (tdict.Schema, error) {
 	return s, nil
 }
 
-// specs returns the specs of the entries, without those of nested dictionaries.
+// specs returns the specs of the entries, without the entries of nested dictionaries.
 func (p *plan) specs() (s tdict.Schema) {
 	for i := range p.fields {
 		f := &p.fields[i]

@@ -78,7 +78,7 @@ func isLeaf(t reflect.Type) bool { return t.PkgPath() == classType.PkgPath() && 
 
 // isElements reports whether t is a number, a bool, or an array of them. If so, it sets role, spec
 // and units. A complex number is copied as two units, since the size of the struct around it need
-// not be a multiple of its size. The names of Kinds are those of dtypes.
+// not be a multiple of its size. Kinds have the names of dtypes.
 func (f *field) isElements(t reflect.Type) bool {
 	n := 1
 	for f.spec.Shape = nil; t.Kind() == reflect.Array; t = t.Elem() {
