@@ -91,6 +91,9 @@ func (s *Server) Serve(l net.Listener) error {
 		nc, err := l.Accept()
 		switch {
 		case s.life.Err() != nil:
+			if err == nil {
+				_ = nc.Close()
+			}
 			return ErrServerClosed
 		case err != nil && retryable(err):
 			time.Sleep(50 * time.Millisecond)
