@@ -129,10 +129,17 @@ func (f *File) Read() (*tensor.Tensor, error) {
 	return x, fileformat.Failed("read", "", f.payload.Name, err)
 }
 
+// pieceBytes is how many bytes are read at a time, so that their checksum is computed while they
+// are in the processor's cache.
+const pieceBytes = 128 << 10
+
 // fill fills b with the storage.
 func (f *File) fill(b []byte) error {
-	if _, err := io.ReadFull(f.payload.Reader(f.r), b); err != nil {
-		return err
+	r := f.payload.Reader(f.r)
+	for piece := range slices.Chunk(b, pieceBytes) {
+		if _, err := io.ReadFull(r, piece); err != nil {
+			return err
+		}
 	}
 	if f.spec.dtype == tensor.Bool && tensor.CheckBools(b) != nil {
 		return corrupt("got a bool that is neither 0 nor 1")

@@ -7,7 +7,9 @@ import (
 	"hash/crc32"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -28,8 +30,52 @@ func (s *Server) readView(ctx context.Context, q *query) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	st.recent.keep(ctx, st.cache, g.ID())
 	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
 	return view{p.documents(q), func() { _ = g.Close() }}, nil // it was only read
+}
+
+// idle is how long a generation stays mapped after the last find.
+const idle = time.Second
+
+// A recent keeps the generation that was read last mapped: to map it for each find takes as long as
+// to send it. Safe for concurrent use.
+type recent struct {
+	mu    sync.Mutex
+	g     *samplecache.Generation // or nil
+	timer *time.Timer
+}
+
+// keep keeps a generation until none is read for a while, or another one is.
+func (r *recent) keep(ctx context.Context, c *samplecache.Cache, id uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.g != nil && r.g.ID() >= id {
+		r.timer.Reset(idle)
+		return
+	}
+	g, err := c.At(ctx, id)
+	if err != nil {
+		return // it is a matter of speed
+	}
+	r.close()
+	r.g, r.timer = g, time.AfterFunc(idle, r.drop)
+}
+
+// drop lets go of the generation.
+func (r *recent) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.close()
+}
+
+// close lets go of the generation. r.mu is held.
+func (r *recent) close() {
+	if r.g != nil {
+		r.timer.Stop()
+		_ = r.g.Close() // it was only read
+		r.g = nil
+	}
 }
 
 // pages are the documents of a generation.

@@ -20,6 +20,7 @@ type store struct {
 	leaves   []leaf
 	need     int64 // bytes that the documents of a sample may take
 	sums     atomic.Pointer[sums]
+	recent   recent
 }
 
 // A leaf is a leaf of the schema, and the file of each of its tensors.

@@ -171,7 +171,12 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.running.Wait()
 	s.cursors.endAll(func(*cursor) bool { return true })
-	if st := s.store.Load(); st != nil && s.made {
+	st := s.store.Load()
+	if st == nil {
+		return nil
+	}
+	st.recent.drop()
+	if s.made {
 		return st.cache.Close()
 	}
 	return nil
