@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,22 +23,41 @@ type conn struct {
 	id     int64
 	in     *bufio.Reader
 	out    *bufio.Writer
+	reply  paced       // under out
 	busy   atomic.Bool // a message is being received, or waits for memory
 	login  login
 }
 
-// stall is how long a client may take for a piece of a message.
+// stall is how long a client may send nothing of a message that it has begun, or take nothing of a
+// reply.
 var stall = 30 * time.Second
 
 const (
-	pieces   = 1 * mib
-	small    = 16 << 10 // messages that take nothing from the budget
+	pieces   = 1 * mib  // with a deadline each
+	slowest  = 8 * mib  // of a message or a reply, for each stall
+	small    = 16 << 10 // bytes of a message that take nothing from the budget
 	ioBuffer = 4 << 10
 )
 
+// A pace is the deadlines of a message or a reply: stall for each piece, and an end for all of it.
+type pace struct{ end time.Time }
+
+// paceOf returns the pace of n bytes from now on.
+func paceOf(n int) pace {
+	return pace{time.Now().Add(stall + time.Duration(float64(n)/slowest*float64(stall)))}
+}
+
+// next returns the deadline of the next piece.
+func (p pace) next() time.Time {
+	if t := time.Now().Add(stall); t.Before(p.end) {
+		return t
+	}
+	return p.end
+}
+
 func newConn(s *Server, nc net.Conn, id int64) *conn {
-	c := &conn{Conn: nc, server: s, id: id, in: bufio.NewReaderSize(nc, ioBuffer)}
-	c.out = bufio.NewWriterSize(paced{nc}, ioBuffer)
+	c := &conn{Conn: nc, server: s, id: id, in: bufio.NewReaderSize(nc, ioBuffer), reply: paced{Conn: nc}}
+	c.out = bufio.NewWriterSize(&c.reply, ioBuffer)
 	c.login.done = s.secret == nil
 	return c
 }
@@ -70,7 +90,7 @@ func (c *conn) leave() {
 	c.server.cursors.endAll(func(cur *cursor) bool { return cur.conn == c })
 }
 
-// receive reads a message. It waits for its first byte without end, and then for each piece.
+// receive reads a message. It waits for the first byte without a deadline.
 func (c *conn) receive() (*request, error) {
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err
@@ -78,27 +98,42 @@ func (c *conn) receive() (*request, error) {
 	c.busy.Store(true)
 	defer c.busy.Store(false)
 	head := make([]byte, headerBytes)
-	if err := c.fill(head); err != nil {
+	if err := c.fill(head, paceOf(headerBytes)); err != nil {
 		return nil, err
 	}
 	h := parseHeader(head)
 	if most := c.mostBytes(); h.size < headerBytes || h.size > most {
 		return nil, badFrame("%d bytes, want at most %d", h.size, most)
 	}
-	r := &request{conn: c}
-	err := r.take(int64(h.size))
+	begun := make([]byte, min(small, h.size))
+	copy(begun, head)
+	if err := c.fill(begun[headerBytes:], paceOf(len(begun))); err != nil {
+		return nil, err
+	}
+	r := &request{conn: c, whole: begun}
+	err := r.complete(int(h.size))
 	if err == nil {
-		b := newBuffer(int(h.size))
-		r.whole = b
-		copy(b, head)
-		if err = c.fill(b[headerBytes:]); err == nil {
-			r.message, err = parse(h, b)
-		}
+		r.message, err = parse(h, r.whole)
 	}
 	if err != nil {
 		r.free()
 	}
 	return r, err
+}
+
+// complete reads the rest of a message of n bytes, once there is memory for it.
+func (r *request) complete(n int) error {
+	begun := r.whole
+	if n == len(begun) {
+		return nil
+	}
+	var err error
+	if r.claim, err = r.conn.server.messages.take(r.conn.server.life, int64(n)); err != nil {
+		return err
+	}
+	r.whole = newBuffer(n)
+	copy(r.whole, begun)
+	return r.conn.fill(r.whole[len(begun):], paceOf(n))
 }
 
 // buffers has those of messages that nobody uses any more: fresh memory costs more than a message.
@@ -120,17 +155,15 @@ func (c *conn) mostBytes() int32 {
 	return maxMessage
 }
 
-// fill reads len(b) bytes.
-func (c *conn) fill(b []byte) error {
-	for len(b) > 0 {
-		n := min(len(b), pieces)
-		if err := c.SetReadDeadline(time.Now().Add(stall)); err != nil {
+// fill fills b.
+func (c *conn) fill(b []byte, p pace) error {
+	for piece := range slices.Chunk(b, pieces) {
+		if err := c.SetReadDeadline(p.next()); err != nil {
 			return err
 		}
-		if _, err := io.ReadFull(c.in, b[:n]); err != nil {
+		if _, err := io.ReadFull(c.in, piece); err != nil {
 			return err
 		}
-		b = b[n:]
 	}
 	return c.SetReadDeadline(time.Time{})
 }
@@ -161,25 +194,30 @@ func (c *conn) write(r *request, doc rope) error {
 		body[16] = 1
 	}
 	h.size = int32(headerBytes + len(body) + doc.size)
+	c.reply.pace = paceOf(int(h.size))
 	if _, err := c.out.Write(append(h.appendTo(nil), body...)); err != nil {
 		return err
 	}
 	return doc.writeTo(c.out)
 }
 
-// A paced connection has a deadline for each piece that is written.
-type paced struct{ net.Conn }
+// A paced is a connection that is written to with deadlines.
+type paced struct {
+	net.Conn
+	pace pace
+}
 
-func (p paced) Write(b []byte) (done int, err error) {
-	for done < len(b) && err == nil {
-		if err = p.SetWriteDeadline(time.Now().Add(stall)); err != nil {
-			break
+func (p *paced) Write(b []byte) (done int, err error) {
+	for piece := range slices.Chunk(b, pieces) {
+		if err = p.SetWriteDeadline(p.pace.next()); err != nil {
+			return done, err
 		}
-		var n int
-		n, err = p.Conn.Write(b[done:min(done+pieces, len(b))])
-		done += n
+		n, err := p.Conn.Write(piece)
+		if done += n; err != nil {
+			return done, err
+		}
 	}
-	return done, err
+	return done, nil
 }
 
 // watch returns a context that ends when the client has gone. stop must be called before the next
@@ -209,14 +247,6 @@ type request struct {
 	spent bool     // nobody uses it after the answer
 	claim int64    // bytes of the budget
 	after []func() // what to do when the reply is written
-}
-
-// take waits until there is memory for a message.
-func (r *request) take(n int64) (err error) {
-	if n > small {
-		r.claim, err = r.conn.server.messages.take(r.conn.server.life, n)
-	}
-	return err
 }
 
 // free gives the memory of the message back.

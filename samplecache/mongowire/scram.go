@@ -71,6 +71,9 @@ func (s *Server) sasl(_ context.Context, r *request) (rope, error) {
 	return success(answer...)
 }
 
+// escaped writes the name of a user as messages have it.
+var escaped = strings.NewReplacer("=", "=3D", ",", "=2C")
+
 // start answers the first message of a client: its user and nonce.
 func (l *login) start(k *secret, doc bson.Doc) (bson.D, error) {
 	payload, _ := doc.Get("payload").Bytes()
@@ -85,8 +88,7 @@ func (l *login) start(k *secret, doc bson.Doc) (bson.D, error) {
 	case !bare || !cut || len(nonce) < 8 || len(payload) > 1024 || strings.Contains(nonce, ","):
 		return nil, wrongLogin.saying("the first message of the login is not one of %s", mechanism)
 	}
-	user = strings.NewReplacer("=2C", ",", "=3D", "=").Replace(user)
-	l.known = subtle.ConstantTimeCompare([]byte(user), []byte(k.user)) == 1
+	l.known = subtle.ConstantTimeCompare([]byte(user), []byte(escaped.Replace(k.user))) == 1
 	l.nonce = nonce + rand.Text()
 	answer := fmt.Sprintf("r=%s,s=%s,i=%d", l.nonce, base64.StdEncoding.EncodeToString(k.salt), rounds)
 	l.texts = first + "," + answer
