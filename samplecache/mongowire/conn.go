@@ -24,7 +24,7 @@ type conn struct {
 	in     *bufio.Reader
 	out    *bufio.Writer
 	reply  paced       // under out
-	busy   atomic.Bool // a message is being received, or waits for memory
+	busy   atomic.Bool // receives a message, or waits for memory for one
 	login  login
 }
 
@@ -80,7 +80,7 @@ func (c *conn) serve() {
 	}
 }
 
-// leave frees all that the connection holds.
+// leave closes the connection, and frees its tickets and cursors.
 func (c *conn) leave() {
 	_ = c.Conn.Close()
 	c.server.mu.Lock()
@@ -136,10 +136,11 @@ func (r *request) complete(n int) error {
 	return r.conn.fill(r.whole[len(begun):], paceOf(n))
 }
 
-// buffers has those of messages that nobody uses any more: fresh memory costs more than a message.
+// buffers keeps the memory of messages that are answered: the kernel takes longer to provide new
+// memory than to receive a message.
 var buffers sync.Pool
 
-// newBuffer returns a buffer of n bytes, whatever they are.
+// newBuffer returns n bytes with any content.
 func newBuffer(n int) []byte {
 	if b, _ := buffers.Get().(*[]byte); b != nil && cap(*b) >= n {
 		return (*b)[:n]
@@ -147,7 +148,7 @@ func newBuffer(n int) []byte {
 	return cast.Uninit(n)
 }
 
-// mostBytes is how long a message may be. Before the login that is what a login needs.
+// mostBytes returns the maximum length of a message. Before the login it is small.
 func (c *conn) mostBytes() int32 {
 	if !c.login.done {
 		return small
@@ -189,8 +190,8 @@ func (c *conn) write(r *request, doc rope) error {
 	body := make([]byte, 5) // flags, and a section of kind 0
 	if r.legacy {
 		h.op = opReply
-		body = make([]byte, 20) // flags, a cursor, where it is, and the number of documents
-		body[0] = 1 << 3        // as MongoDB has it: awaitCapable
+		body = make([]byte, 20) // flags, cursor, position, number of documents
+		body[0] = 1 << 3        // awaitCapable, as MongoDB sets it
 		body[16] = 1
 	}
 	h.size = int32(headerBytes + len(body) + doc.size)
@@ -243,13 +244,13 @@ func (c *conn) watch(ctx context.Context) (_ context.Context, stop func()) {
 type request struct {
 	message
 	conn  *conn
-	whole []byte   // the message
-	spent bool     // nobody uses it after the answer
-	claim int64    // bytes of the budget
-	after []func() // what to do when the reply is written
+	whole []byte   // the message; nil after forget
+	spent bool     // whole can be reused after the answer
+	claim int64    // bytes taken from the budget of messages
+	after []func() // called when the reply is written
 }
 
-// free gives the memory of the message back.
+// free gives the bytes of the message back to the budget.
 func (r *request) free() {
 	if r.claim > 0 {
 		r.conn.server.messages.give(r.claim)
@@ -257,7 +258,7 @@ func (r *request) free() {
 	}
 }
 
-// forget lets the collector have the message.
+// forget drops the message, so that its memory can be used again.
 func (r *request) forget() {
 	if whole := r.whole; r.spent && r.claim > 0 {
 		buffers.Put(&whole)
@@ -266,7 +267,7 @@ func (r *request) forget() {
 	r.free()
 }
 
-// end does what had to wait for the reply.
+// end calls the functions of after.
 func (r *request) end() {
 	for _, fn := range r.after {
 		fn()
@@ -286,7 +287,7 @@ func (r *request) collection() string {
 	return name
 }
 
-// owner returns who draws tickets: the session of the driver, or the connection.
+// owner returns the owner of tickets: the session of the driver, or the connection.
 func (r *request) owner() string {
 	session, _ := r.body.Get("lsid").Doc()
 	if id, ok := session.Get("id").Bytes(); ok && len(id) == 16 {
@@ -295,7 +296,7 @@ func (r *request) owner() string {
 	return fmt.Sprintf("connection %d", r.conn.id)
 }
 
-// object returns the document of a field, without fields if there is none.
+// object returns the document of a field, or an empty document if the field is missing.
 func (r *request) object(name string) (bson.Doc, error) {
 	v := r.body.Get(name)
 	if v.Kind != 0 && v.Kind != bson.Object {
@@ -305,7 +306,8 @@ func (r *request) object(name string) (bson.Doc, error) {
 	return doc, nil
 }
 
-// documents returns the documents of a field, which follow the command or are a part of it.
+// documents returns the documents of a field, from the sequence after the command or from the
+// command itself.
 func (r *request) documents(name string) (docs []bson.Doc, err error) {
 	v := r.body.Get(name)
 	if r.field == name && v.Kind == 0 {

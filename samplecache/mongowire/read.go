@@ -35,18 +35,18 @@ func (s *Server) readView(ctx context.Context, q *query) (view, error) {
 	return view{p.documents(q), func() { _ = g.Close() }}, nil // it was only read
 }
 
-// idle is how long a generation stays mapped after the last find.
+// idle is how long a recent holds a generation after the last find.
 const idle = time.Second
 
-// A recent keeps the generation that was read last mapped: to map it for each find takes as long as
-// to send it. Safe for concurrent use.
+// A recent holds the generation that was read last, which keeps its files mapped: mapping them for
+// each find takes as long as sending them. Safe for concurrent use.
 type recent struct {
 	mu    sync.Mutex
 	g     *samplecache.Generation // or nil
 	timer *time.Timer
 }
 
-// keep keeps a generation until none is read for a while, or another one is.
+// keep holds a generation until there is no find for a while, or a newer generation is read.
 func (r *recent) keep(ctx context.Context, c *samplecache.Cache, id uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *recent) keep(ctx context.Context, c *samplecache.Cache, id uint64) {
 	}
 	g, err := c.At(ctx, id)
 	if err != nil {
-		return // it is a matter of speed
+		return // the next find maps it again
 	}
 	r.close()
 	r.g, r.timer = g, time.AfterFunc(idle, r.drop)
@@ -91,7 +91,7 @@ type pages struct {
 	file *file
 }
 
-// A file is what torch.save would write.
+// A file is the file that torch.save would write.
 type file struct {
 	head, tail []byte
 	x          *tensor.Tensor // uint8 [N]
@@ -100,7 +100,7 @@ type file struct {
 // A page is a chunk of the file of a leaf of a sample.
 type page struct{ row, leaf, chunk int }
 
-// documents yields the documents of rows that a query may find.
+// documents yields the documents of the rows that can match a query.
 func (p *pages) documents(q *query) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		for row := range p.rows(q) {
@@ -117,7 +117,7 @@ func (p *pages) documents(q *query) iter.Seq[document] {
 	}
 }
 
-// rows yields the rows that a query may find, in its order.
+// rows yields the rows that can match a query, in its order.
 func (p *pages) rows(q *query) iter.Seq[int] {
 	n := p.g.Len()
 	ids, known := q.filter.ids()
@@ -195,7 +195,7 @@ func (f *file) lend(r *rope, from, to int) {
 	r.add(f.tail[clamp(from, len(f.head)+n, len(f.tail)):clamp(to, len(f.head)+n, len(f.tail))])
 }
 
-// open returns the file of a page, which is mostly that of the page before.
+// open returns the file of a page. Mostly it is the file of the page before.
 func (p *pages) open(at page) (*file, error) {
 	if p.file != nil && p.row == at.row && p.leaf == at.leaf {
 		return p.file, nil
@@ -226,7 +226,7 @@ func (p *pages) open(at page) (*file, error) {
 	return p.file, nil
 }
 
-// sample returns a row, in the engine's memory if that is possible.
+// sample returns a row: a view of the engine's memory if the engine lends it, otherwise a copy.
 func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 	td, err := p.g.Slice(row, row+1)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -235,16 +235,16 @@ func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 	return td, err
 }
 
-// sums are the CRC-32 of the tensors of a generation, as far as they were computed.
+// sums are the CRC-32 of the tensors of a generation that were computed so far.
 type sums struct {
 	generation uint64
-	known      []atomic.Uint64 // row after row; 1<<32 and the sum
+	known      []atomic.Uint64 // row after row: 1<<32 + sum, or 0
 }
 
-// maxSums is how many sums are kept.
+// maxSums is the maximum number of sums that are kept.
 const maxSums = 1 << 20
 
-// sumsOf returns the sums of a generation. Those of the newest that was read are kept.
+// sumsOf returns the sums of a generation. The sums of the newest generation are kept.
 func (st *store) sumsOf(g *samplecache.Generation) *sums {
 	s := st.sums.Load()
 	if s != nil && s.generation == g.ID() {
