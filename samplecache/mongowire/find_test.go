@@ -121,7 +121,7 @@ func TestRefuses(t *testing.T) {
 		{bson.D{{"findAndModify", "counter"}, {"query", bson.D{{"_id", "started"}}}, {"update", bson.D{{"$inc", bson.D{{"sequence_value", 5}}}}}}, 115, "want an $inc"},
 		{bson.D{{"findAndModify", "other"}, {"query", bson.D{{"_id", "started"}}}}, 115, "it is for the counters"},
 		{bson.D{{"findAndModify", "counter"}, {"remove", true}}, 40415, `option "remove"`},
-		{bson.D{{"update", "counter"}, {"updates", bson.A{bson.D{{"q", bson.D{{"_id", "swap_lock"}}}}}}}, 115, "only a $set"},
+		{bson.D{{"update", "counter"}, {"updates", bson.A{bson.D{{"q", bson.D{{"_id", "swap_lock"}}}}}}}, 115, "want a $set"},
 		{bson.D{{"saslStart", 1}, {"mechanism", "PLAIN"}}, 18, "has no password"},
 	} {
 		reply := c.do(tt.d, "")
