@@ -14,7 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// many elements are more than a verb works on at once.
+// many elements are more than an operation works on at once.
 const many = 5000
 
 // badAtLast returns bools the last of which is the byte 7.
@@ -58,7 +58,7 @@ func tensorsOf(tds ...*tdict.TensorDict) (all []tens) {
 	return all
 }
 
-// A deed is a verb on memory that is there, and the tensors that must be as they were if it fails.
+// A deed is an operation on memory that is there, and the tensors that must be as they were if it fails.
 type deed struct {
 	all []tens
 	do  func() error
@@ -97,7 +97,7 @@ func onto(make func() (dst tens, xs []tens), into func(dst tens, xs []tens) erro
 	}
 }
 
-// TestVerbsAreAtomic: a verb that fails late has changed nothing of memory that is there, neither
+// TestVerbsAreAtomic: an operation that fails late has changed nothing of memory that is there, neither
 // the elements before nor the leaves before.
 func TestVerbsAreAtomic(t *testing.T) {
 	over := func(o arith.Over, into func(dst, x *tdict.TensorDict, o arith.Over) error) func(_, _ *tdict.TensorDict) error {

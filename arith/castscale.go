@@ -39,7 +39,7 @@ func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
 	k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 		return xs[0].DType(), xs[0].Shape(), checkFraction(xs[0].DType())
 	}
-	return x.Verbs().LeafwiseInto(x, k)
+	return x.Ops().LeafwiseInto(x, k)
 }
 
 // An affine holds the coefficients of x * scale + shift.

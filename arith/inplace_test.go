@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestIntoAnOperand has a verb write to each of its operands.
+// TestIntoAnOperand has an operation write to each of its operands.
 func TestIntoAnOperand(t *testing.T) {
 	const n = 5000
 	for into := range 3 {

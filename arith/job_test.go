@@ -31,7 +31,7 @@ func TestReduceOfBadBools(t *testing.T) {
 					} {
 						err := testkit.Err(verb(x, over))
 						require.ErrorIs(t, err, tensor.ErrDType)
-						texts = append(texts, err.Error()[4:]) // without the verb's name, of 3 letters
+						texts = append(texts, err.Error()[4:]) // without the operation's name, of 3 letters
 					}
 					masked := testkit.Err(arith.Sum(tensor.Must(tensor.New(tensor.Float32, rows, width)), over.Where(x)))
 					require.ErrorIs(t, masked, tensor.ErrDType)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// BenchmarkMemory tells the least of 20 times of verbs of normal numbers into memory that is there,
+// BenchmarkMemory tells the least of 20 times of operations of normal numbers into memory that is there,
 // in plain copies of as many bytes.
 func BenchmarkMemory(b *testing.B) {
 	const side = 4096

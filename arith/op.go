@@ -229,7 +229,7 @@ func apply[T Elementwise[T]](o op, x T, others ...any) (T, error) {
 	if x == none {
 		return none, fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
 	}
-	return x.Verbs().Leafwise(kernels[o], others...)
+	return x.Ops().Leafwise(kernels[o], others...)
 }
 
 // applyInto sets dst to the result of an op on x and others.
@@ -238,5 +238,5 @@ func applyInto[T Elementwise[T]](o op, dst, x T, others ...any) error {
 	if x == none || dst == none {
 		return fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
 	}
-	return x.Verbs().LeafwiseInto(dst, kernels[o], others...)
+	return x.Ops().LeafwiseInto(dst, kernels[o], others...)
 }

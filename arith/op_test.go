@@ -102,8 +102,8 @@ type number struct {
 	bool bool
 }
 
-// naively does a verb on numbers of one dtype with the plainest arithmetic there is, or returns
-// false if the verb is not for the dtype.
+// naively does an operation on numbers of one dtype with the plainest arithmetic there is, or returns
+// false if the operation is not for the dtype.
 func naively(name string, d tensor.DType, x []number) (out number, ok bool, err error) {
 	switch {
 	case d.IsFloat():
@@ -456,8 +456,8 @@ func drawn(r *rand.Rand, d tensor.DType, shape []int) tens {
 	return tensor.Must(one.Clone())
 }
 
-// TestVerbsAreNaive compares each verb on each dtype, in all its forms, with the plainest
-// arithmetic there is, over shapes, layouts and operands that broadcast. A dtype that a verb does
+// TestVerbsAreNaive compares each operation on each dtype, in all its forms, with the plainest
+// arithmetic there is, over shapes, layouts and operands that broadcast. A dtype that an operation does
 // not take is tensor.ErrDType in all forms.
 func TestVerbsAreNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
@@ -491,7 +491,7 @@ func broadcastable(r *rand.Rand, shape []int) []int {
 	return out
 }
 
-// checkElementVerb compares a verb with naively, or checks that it fails where naively does.
+// checkElementVerb compares an operation with naively, or checks that it fails where naively does.
 func checkElementVerb(t *testing.T, v elementVerb, d tensor.DType, xs []tens) {
 	t.Helper()
 	about := fmt.Sprint(v.name, " of ", xs)
@@ -548,7 +548,7 @@ func checkElementVerb(t *testing.T, v elementVerb, d tensor.DType, xs []tens) {
 	}
 }
 
-// refusesInPlace checks that a verb on operands fails in place too, and changes nothing.
+// refusesInPlace checks that an operation on operands fails in place too, and changes nothing.
 func refusesInPlace(t *testing.T, v elementVerb, xs []tens, want error, about string) {
 	t.Helper()
 	own := tensor.Must(xs[0].Clone())
@@ -561,7 +561,7 @@ func refusesInPlace(t *testing.T, v elementVerb, xs []tens, want error, about st
 	require.Equal(t, before, testkit.Content(t, own), about)
 }
 
-// result returns a destination for a verb.
+// result returns a destination for an operation.
 func result(t *testing.T, v elementVerb, d tensor.DType, shape shapeops.Shape) tens {
 	t.Helper()
 	if v.mask {

@@ -14,7 +14,7 @@ import (
 type Elementwise[T any] interface {
 	comparable
 	Shape() shapeops.Shape
-	Verbs() tensor.Verbs[T]
+	Ops() tensor.Ops[T]
 }
 
 // Reducible is the constraint of operations along dims: an [Elementwise] whose dims have one size
@@ -33,7 +33,7 @@ func leafwise[T Elementwise[T]](op string, k *tensor.Kernel, err error, x T, oth
 		var none T
 		return none, fmt.Errorf("%s: %w", op, err)
 	}
-	return x.Verbs().Leafwise(k, others...)
+	return x.Ops().Leafwise(k, others...)
 }
 
 // leafwiseInto is leafwise into dst.
@@ -41,5 +41,5 @@ func leafwiseInto[T Elementwise[T]](op string, k *tensor.Kernel, err error, dst,
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return x.Verbs().LeafwiseInto(dst, k, others...)
+	return x.Ops().LeafwiseInto(dst, k, others...)
 }

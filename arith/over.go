@@ -14,10 +14,10 @@ import (
 // integers.
 var ErrEmpty = errors.New("no element")
 
-// An Over says what a reduction such as [Sum] combines: which dims, in which groups of rows, and
-// which elements count. [Dims], [Features], [Whole] and [BySplits] make Overs, and methods return
-// changed copies. The zero Over is [Whole]. The operation that an Over is passed to returns the
-// errors of an invalid Over.
+// An Over selects the elements that a reduction such as [Sum] combines: the dims, the groups of
+// rows, and the mask of elements that count. [Dims], [Features], [Whole] and [BySplits] make Overs,
+// and methods return changed copies. The zero Over is [Whole]. The operation that an Over is passed
+// to returns the errors of an invalid Over.
 //
 // Safe for concurrent use.
 type Over struct {

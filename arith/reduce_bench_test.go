@@ -17,8 +17,8 @@ type lap struct {
 	verb  func(dst, x *tensor.Tensor, over Over) error
 }
 
-// BenchmarkReduce has beside each verb a plain loop that adds in the same order on one core, and
-// reports how many times as fast the verb is: ratio.
+// BenchmarkReduce has beside each operation a plain loop that adds in the same order on one core, and
+// reports how many times as fast the operation is: ratio.
 func BenchmarkReduce(b *testing.B) {
 	for _, l := range laps() {
 		b.Run(l.name, func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkReduce(b *testing.B) {
 	}
 }
 
-// BenchmarkReduceBools has beside each verb one look at each byte on one core: ratio.
+// BenchmarkReduceBools has beside each operation one look at each byte on one core: ratio.
 func BenchmarkReduceBools(b *testing.B) {
 	bits := make([]byte, 64<<20)
 	for i := range bits {

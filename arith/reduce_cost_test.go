@@ -14,7 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestReduceOnMeta: on device meta the verbs make the dtypes and shapes that they make of elements.
+// TestReduceOnMeta: on device meta the operations make the dtypes and shapes that they make of elements.
 func TestReduceOnMeta(t *testing.T) {
 	overs := []arith.Over{arith.Whole, arith.Dims(0), arith.Features.Keep(), bySplits(0, 1, 3), arith.Dims(0).Where(mask3)}
 	for _, d := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.BFloat16, tensor.Complex64} {
@@ -73,7 +73,7 @@ func TestReduceAllocates(t *testing.T) {
 	testkit.MaxBytes(t, 20<<20, func() { _ = tensor.Must(arith.Sum(stepped, arith.Whole)) })
 }
 
-// FuzzReduce checks the effect of verbs on bytes that are anything: results are those of a
+// FuzzReduce checks the effect of operations on bytes that are anything: results are those of a
 // contiguous copy in Go memory with what does not count taken out, and errors are classified.
 func FuzzReduce(f *testing.F) {
 	f.Add([]byte("some bytes to add up"), []byte{1, 0, 1}, uint8(12), uint8(3), uint8(2), uint8(0), uint8(2), false)

@@ -17,7 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A reducer is a verb over dims, and what it makes of a bucket.
+// A reducer is an operation over dims, and what it makes of a bucket.
 type reducer struct {
 	name string
 	of   func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
@@ -258,7 +258,7 @@ func TestReduceInPieces(t *testing.T) {
 	}
 }
 
-// checkReducer checks what a verb makes of x over some dims, with a mask or without.
+// checkReducer checks what an operation makes of x over some dims, with a mask or without.
 func checkReducer(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen) {
 	t.Helper()
 	shape := x.Array.Shape
@@ -271,7 +271,7 @@ func checkReducer(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen) {
 	checkOver(t, r, v, x, o, &mask)
 }
 
-// checkOver checks what a verb makes of x, with a mask unless that is nil, into new memory and into
+// checkOver checks what an operation makes of x, with a mask unless that is nil, into new memory and into
 // memory that is there.
 func checkOver(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen, o over, mask *testkit.Specimen) {
 	t.Helper()

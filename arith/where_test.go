@@ -47,7 +47,7 @@ func picked(t testing.TB, mask *tensor.Tensor, yes, no []byte, shape []int, widt
 	return out
 }
 
-// An operand is what the verbs take besides x and mask, and its elements broadcast to x's shape.
+// An operand is what the operations take besides x and mask, and its elements broadcast to x's shape.
 type operand struct {
 	any
 	content []byte
@@ -84,7 +84,7 @@ func expanded(a naive.Array, shape []int) naive.Array {
 	return a.Expand(shape...)
 }
 
-// A verb is Where or MaskedFill with all that comes with it.
+// A operation is Where or MaskedFill with all that comes with it.
 type verb struct {
 	name string
 	of   func(mask any, x *tensor.Tensor, other any) (*tensor.Tensor, error)
@@ -128,7 +128,7 @@ func TestWhereIsNaive(t *testing.T) {
 	}
 }
 
-// checkVerb checks what a verb makes of x and another operand, into new memory, into memory that is
+// checkVerb checks what an operation makes of x and another operand, into new memory, into memory that is
 // there, and in place.
 func checkVerb(t *testing.T, r *rand.Rand, v verb, x, mask testkit.Specimen) {
 	t.Helper()

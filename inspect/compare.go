@@ -87,7 +87,7 @@ func elementOf(a, b *tensor.Tensor, i int, position []int) (d tensor.ElementDiff
 			return d, err
 		}
 	}
-	first, _, err := a.Verbs().Differing(b, tensor.Tolerance{}, 1)
+	first, _, err := a.Ops().Differing(b, tensor.Tolerance{}, 1)
 	if len(first) > 0 {
 		d = tensor.ElementDiff{Position: position, A: first[0].A, B: first[0].B}
 	}

@@ -230,7 +230,7 @@ func describeLeaf(leaf tdict.Leaf) (text string, bytes int) {
 	return "data", 0
 }
 
-// describeStacked is describeLeaf of stacked members: as those of the first that is there.
+// describeStacked is describeLeaf of stacked members, described by the first member that exists.
 func describeStacked(x *tdict.Stacked) (text string, bytes int) {
 	text = "stacked"
 	if x.Dim() > 0 {

@@ -97,7 +97,7 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	}
 	fitted, err := alone.Get(rest)
 	if err == nil {
-		err = td.Verbs().(setChecker).CheckSet(rest, fitted)
+		err = td.Ops().(setChecker).CheckSet(rest, fitted)
 	}
 	if err == nil {
 		err = d.checkSaved(key, v)

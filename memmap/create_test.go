@@ -235,7 +235,7 @@ func TestVerifyReportsEveryFault(t *testing.T) {
 	}
 	require.Equal(t, `"gone": gone: corrupt: got nothing, want a directory
 "short": short.memmap: corrupt: got 31 bytes, want 32
-"note": note/meta.json: corrupt: not the JSON that is wanted: byte 1: want a string
+"note": note/meta.json: corrupt: unexpected JSON: byte 1: want a string
 "obs/pos": obs/pos.memmap: block 0: corrupt: changed or damaged: got CRC-32C 6ba5a3ed, want 87a3ed00
 "big": big.memmap: block 0: corrupt: changed or damaged: got CRC-32C e577a788, want 0464bdf3
 "big": big.memmap: block 2: corrupt: changed or damaged: got CRC-32C 77e120e5, want c9cc8040

@@ -35,7 +35,7 @@ func sameBytes(got, want *tensor.Tensor) error {
 	if got == want {
 		return nil
 	}
-	text, err := got.Verbs().(plan.BitDiffer[*tensor.Tensor]).DiffBits(want)
+	text, err := got.Ops().(plan.BitDiffer[*tensor.Tensor]).DiffBits(want)
 	if err == nil && text != "" {
 		err = fmt.Errorf("%w: %s, which all rows share", tdict.ErrDiffers, text)
 	}

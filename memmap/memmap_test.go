@@ -294,10 +294,10 @@ func TestOpenRefuses(t *testing.T) {
 			remove("reward.memmap")(t, dir)
 			require.NoError(t, os.Mkdir(filepath.Join(dir, "reward.memmap"), 0o777))
 		}, memmap.ErrCorrupt, "open DIR: reward.memmap: corrupt: got a directory, want a file"},
-		{"no JSON", meta(""), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not the JSON that is wanted: byte 0: want an object"},
-		{"a JSON array", meta("[]"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not the JSON that is wanted: byte 0: want an object"},
+		{"no JSON", meta(""), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: unexpected JSON: byte 0: want an object"},
+		{"a JSON array", meta("[]"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: unexpected JSON: byte 0: want an object"},
 		{"cut JSON", meta(`{"shape":[3]`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: "},
-		{"text behind", meta(leaf("[1]", "torch.int64") + "x"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not the JSON that is wanted: byte 146: trailing data"},
+		{"text behind", meta(leaf("[1]", "torch.int64") + "x"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: unexpected JSON: byte 146: trailing data"},
 		{"not UTF-8", meta("{\"\xff\":1}"), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: not UTF-8"},
 		{"an entry twice", meta(`{"x":{"type":"A"},"x":{"type":"B"},"_type":"TensorDict"}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: duplicate field "x"`},
 		{"an entry, and its name again", meta(`{"x":{"dtype":"torch.int8","shape":[]},"x":2,"_type":"TensorDict"}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: duplicate field "x"`},
@@ -314,7 +314,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrCorrupt, "open DIR: x.shape.memmap: corrupt: got nothing, want a file"},
 		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
 		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: want a list`},
-		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": not the JSON that is wanted: byte 30: want a value`},
+		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": unexpected JSON: byte 30: want a value`},
 		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `duplicate field "dtype"`},
 		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: an entry that is no dictionary: open the directory around it"},
 		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: no field "_type"`},

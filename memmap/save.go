@@ -187,7 +187,7 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 
 // plan plans all of td.
 func (s *saver) plan(td *tdict.TensorDict) error {
-	if err := td.Verbs().(namesChecker).CheckNames(); err != nil {
+	if err := td.Ops().(namesChecker).CheckNames(); err != nil {
 		return err
 	}
 	if err := s.checkNested(td); err != nil {

@@ -30,7 +30,7 @@ func (p *Plan) Apply(td *tdict.TensorDict, out nestedkey.Key, inputs ...nestedke
 // If grads has an entry under such a key already, or inputs lists a key twice, the entry becomes
 // the sum. So layers that share an input can be applied backward one after another, the last layer
 // first, beginning with a new grads. Entries are replaced, never written in place. If out is the
-// key of an input, its gradient replaces that of the output.
+// key of an input, its gradient replaces the gradient of the output.
 //
 // ApplyGradient returns tensor.ErrOverlap if grads is td; grads must not share inner dictionaries
 // with td either. On an error grads has not changed.

@@ -76,7 +76,7 @@
 //
 // # Source
 //
-// The operators are those of ASNets (Toyer et al., Action Schema Networks, 2018), which have one
+// The operators come from ASNets (Toyer et al., Action Schema Networks, 2018), which have one
 // dtype, one type of index and one reduction. tf.math.segment_max and torch.segment_reduce share
 // ties evenly too.
 //

@@ -137,11 +137,11 @@ func TestRowsInAnotherOrder(t *testing.T) {
 				q.index[n] = append(q.index[n], p.index[n][a])
 			}
 		}
-		straight, err := p.plan(t, tensor.Int32).Forward(p.inputs()...)
+		compact, err := p.plan(t, tensor.Int32).Forward(p.inputs()...)
 		require.NoError(t, err)
 		moved, err := q.plan(t, tensor.Int32).Forward(q.inputs()...)
 		require.NoError(t, err)
-		want := tensor.Must(straight.Take(1, tensorOf(tensor.Int64, order)))
+		want := tensor.Must(compact.Take(1, tensorOf(tensor.Int64, order)))
 		require.Equal(t, fmt.Sprint(listed(t, want)), fmt.Sprint(listed(t, moved)))
 	}
 }

@@ -81,7 +81,7 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 		}
 	}
 	if n == 0 {
-		p.layout, p.plan.rows = layout.Straight(), t.rows
+		p.layout, p.plan.rows = layout.Compact(), t.rows
 		p.plan.problems, err = problemStarts(layout)
 	}
 	if err == nil {
@@ -193,7 +193,7 @@ func (p *RaggedPlan) Gradient(g *ragged.Tensor, xs ...*ragged.Tensor) ([]*ragged
 	}
 	dxs := make([]*ragged.Tensor, len(flat))
 	for n, dx := range flat {
-		if dxs[n], err = unflatten(dx, p.inputs[n].Straight()); err != nil {
+		if dxs[n], err = unflatten(dx, p.inputs[n].Compact()); err != nil {
 			return nil, p.plan.named(err)
 		}
 	}

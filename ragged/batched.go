@@ -12,7 +12,7 @@ import (
 // at depth 0, where there are no rows, the values are p.Fill. The result shares t's values unless
 // the plan picks by lists or masks, or lays pieces together. Execute returns shapeops.ErrShape
 // unless the batch shape begins with the plan's shape.
-func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
+func (v *ops) Execute(p *plan.Pass) (*Tensor, error) {
 	t := (*Tensor)(v)
 	m, err := t.executed(p)
 	if err != nil || m.view {
@@ -135,7 +135,7 @@ func (t *Tensor) keeps(m *moved) bool {
 }
 
 // AddExecute adds to tr: dst = p.Plan applied to t, as [Tensor.IndexInto] does.
-func (v *verbs) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
+func (v *ops) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	m, err := t.executed(p)
 	if err != nil {
@@ -211,7 +211,7 @@ func (t *Tensor) checkLike(x *Tensor) error {
 // Join joins xs as p.Join says, in a new tensor; rows stay whole. t is xs[0]. It implements
 // shapeops.Stack and Cat. It returns [ErrLengths] if depths differ, shapeops.ErrShape if batch
 // shapes or features differ, and tensor.ErrDType if dtypes differ.
-func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+func (v *ops) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
 	m, err := t.joined(p, xs)
 	if err != nil {
@@ -239,7 +239,7 @@ func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 }
 
 // AddJoin adds to tr: dst = xs joined as p.Join says. dst is replaced as in [Tensor.IndexInto].
-func (v *verbs) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
+func (v *ops) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	t := (*Tensor)(v)
 	m, err := t.joined(p, xs)
 	if err != nil {
@@ -250,13 +250,13 @@ func (v *verbs) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Te
 
 // JoinInto is Join into dst. It implements shapeops.StackInto and CatInto. On an error nothing has
 // changed.
-func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+func (v *ops) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
 }
 
 // AddWrite adds to tr: the rows of t that p.Plan selects = the rows of src, broadcast, as
 // [Tensor.SetIndex] does.
-func (v *verbs) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
+func (v *ops) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if !t.made() || !src.made() {
 		return errNil
@@ -282,7 +282,7 @@ func (v *verbs) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 
 // rewrite is AddWrite of rows whose lengths change: all rows of t move to new memory.
 func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
-	s, err := t.straight(p)
+	s, err := t.compact(p)
 	if err != nil {
 		return err
 	}
@@ -306,11 +306,11 @@ func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 func (t *Tensor) Clone() (*Tensor, error) { return t.cloned(nil) }
 
 // CloneIn implements plan.Nested.
-func (v *verbs) CloneIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).cloned(p) }
+func (v *ops) CloneIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).cloned(p) }
 
 // cloned is Clone in a pass.
 func (t *Tensor) cloned(p *plan.Pass) (*Tensor, error) {
-	s, err := t.straight(p)
+	s, err := t.compact(p)
 	if err != nil {
 		return nil, err
 	}

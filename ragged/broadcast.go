@@ -31,7 +31,7 @@ func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	deep := layout.Straight()
+	deep := layout.Compact()
 	if t.Depth() == layout.depth {
 		values, err = values.Clone()
 		return finished(&Tensor{layout: deep, values: values}, err)
@@ -49,7 +49,7 @@ func (t *Tensor) Positions() (*Tensor, error) {
 	if t.Depth() == 0 {
 		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
 	}
-	l := t.layout.Straight()
+	l := t.layout.Compact()
 	if err := checkListed(l.numbered()); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // [FromCategories] is the inverse. Texts that differ in a byte are distinct. Categories returns the
 // errors of [Strings] and of [TextCodes.Code].
 func Categories(t *Tensor) (codes *tensor.Tensor, texts []string, err error) {
-	s, err := t.straightText()
+	s, err := t.compactText()
 	if err != nil {
 		return nil, nil, err
 	}

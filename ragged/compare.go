@@ -91,7 +91,7 @@ func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, err
 	if text == "" || err != nil {
 		return "", err
 	}
-	first, _, err := a.Verbs().Differing(b, tensor.Tolerance{EqualNaN: opt.EqualNaN}, 1)
+	first, _, err := a.Ops().Differing(b, tensor.Tolerance{EqualNaN: opt.EqualNaN}, 1)
 	if len(first) == 0 || err != nil {
 		return "", err
 	}
@@ -107,7 +107,7 @@ func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, err
 // number for each dim and level.
 func (t *Tensor) position(value []int) []int {
 	row, pos := value[0], value[1:]
-	for l := t.layout.Straight(); l.depth > 0; l = l.outer {
+	for l := t.layout.Compact(); l.depth > 0; l = l.outer {
 		outer := sort.Search(l.outer.numbered(), func(i int) bool { return int(l.offsets[i+1]) > row })
 		pos = append([]int{row - int(l.offsets[outer])}, pos...)
 		row = outer

@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ConcatLevel concatenates tensors along a level: each row of the level above it gets the rows that
-// it has in xs[0], then those that it has in xs[1], and so on.
+// ConcatLevel concatenates tensors along a level: each row of the level above it gets its rows in
+// xs[0], then its rows in xs[1], and so on.
 //
 //	[N *] and [N *], level 1 -> [N *], with lengths that are sums
 //
@@ -31,14 +31,14 @@ func ConcatLevel(xs []*Tensor, level int) (*Tensor, error) {
 		return nil, err
 	}
 	var p plan.Pass
-	straight, err := alike(&p, xs)
+	compact, err := alike(&p, xs)
 	if err != nil {
 		return nil, err
 	}
-	return concat(&p, straight, at)
+	return concat(&p, compact, at)
 }
 
-// alike returns xs made straight. It returns an error unless they have one depth, dtype and
+// alike returns xs made compact. It returns an error unless they have one depth, dtype and
 // features.
 func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	out := make([]*Tensor, len(xs))
@@ -48,7 +48,7 @@ func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 			err = xs[0].checkLike(x)
 		}
 		if err == nil {
-			out[i], err = x.straight(p)
+			out[i], err = x.compact(p)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
@@ -57,7 +57,7 @@ func alike(p *plan.Pass, xs []*Tensor) ([]*Tensor, error) {
 	return out, nil
 }
 
-// concat is ConcatLevel of straight tensors of one depth, dtype and features. The level may be 0.
+// concat is ConcatLevel of compact tensors of one depth, dtype and features. The level may be 0.
 func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	ls := make([]*Layout, len(xs))
 	for i, x := range xs {
@@ -74,7 +74,7 @@ func concat(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	return xs[0].copied(p, m, xs...)
 }
 
-// interleaved concatenates the innermost rows of straight layouts, row by row of the level above.
+// interleaved concatenates the innermost rows of compact layouts, row by row of the level above.
 func interleaved(ls []*Layout) (*moved, error) {
 	for i, l := range ls[1:] {
 		if err := ls[0].outer.CheckEqual(l.outer); err != nil {
@@ -111,7 +111,7 @@ func Vstack(xs []*Tensor) (*Tensor, error) {
 	return all.Group(lengths...)
 }
 
-// stacked concatenates the rows of straight layouts of depth 0 that have one batch dim.
+// stacked concatenates the rows of compact layouts of depth 0 that have one batch dim.
 func stacked(ls []*Layout) (*moved, error) {
 	m, end := &moved{}, 0
 	for i, l := range ls {

@@ -108,7 +108,7 @@ func (l *Layout) RowIDs(level int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l = l.at(at).Straight(); checkListed(l.numbered()) != nil {
+	if l = l.at(at).Compact(); checkListed(l.numbered()) != nil {
 		return nil, checkListed(l.numbered())
 	}
 	return l.rowIDs(), nil

@@ -87,7 +87,7 @@ func nth(level, position int) *edit {
 	return e
 }
 
-// without removes a level, whose rows all have length one, from a straight layout.
+// without removes a level, whose rows all have length one, from a compact layout.
 func without(p *plan.Pass, l *Layout, level int) *Layout {
 	if l.depth < level {
 		return l

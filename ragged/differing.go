@@ -10,7 +10,7 @@ import (
 // Differing is tensor.Tensor.Differing of the values of all rows. A position has one number for
 // each dim and each level. It returns [ErrLengths] or shapeops.ErrShape if the tensors differ in
 // more than values, tensor.ErrDType if dtypes differ, and shapeops.ErrKind if x is nil.
-func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+func (v *ops) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
 	t := (*Tensor)(v)
 	if !t.made() || !x.made() {
 		return nil, 0, errNil
@@ -32,7 +32,7 @@ func (v *verbs) Differing(x *Tensor, tol tensor.Tolerance, n int) (first []tenso
 	if err != nil {
 		return nil, 0, err
 	}
-	first, count, err = a.Verbs().Differing(b, tol, n)
+	first, count, err = a.Ops().Differing(b, tol, n)
 	for i, d := range first {
 		first[i].Position = t.position(d.Position)
 	}

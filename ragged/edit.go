@@ -14,7 +14,7 @@ import (
 type edit struct {
 	pass  plan.Pass
 	level int
-	// move returns how the rows of a straight layout move; its innermost level is the edited one.
+	// move returns how the rows of a compact layout move; its innermost level is the edited one.
 	move func(l *Layout) (*moved, error)
 	ends bool // the level is removed; its rows all have length one after the move
 }
@@ -22,7 +22,7 @@ type edit struct {
 // An editedKey is the key under which the pass of an edit keeps the edited form of l.
 type editedKey struct{ l *Layout }
 
-// layout returns the edited form of a straight layout, whose depth is at least e.level.
+// layout returns the edited form of a compact layout, whose depth is at least e.level.
 func (e *edit) layout(l *Layout) (*moved, error) {
 	return plan.Once(&e.pass, editedKey{l}, func() (*moved, error) {
 		if l.depth == e.level {
@@ -38,7 +38,7 @@ func (e *edit) layout(l *Layout) (*moved, error) {
 
 // tensor returns the edited t. A tensor with fewer levels than e.level does not change.
 func (e *edit) tensor(t *Tensor) (*Tensor, error) {
-	s, err := t.straight(&e.pass)
+	s, err := t.compact(&e.pass)
 	if err != nil || t.Depth() < e.level {
 		return s, err
 	}
@@ -134,7 +134,7 @@ func (m *rowsMaker) done(l *Layout) *moved {
 // relayout returns t with fn of its layout, over the same values. Tensors that share a layout share
 // the results, if fn keeps them in p.
 func relayout(p *plan.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) (*Tensor, error) {
-	s, err := t.straight(p)
+	s, err := t.compact(p)
 	if err != nil {
 		return nil, err
 	}

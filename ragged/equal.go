@@ -29,10 +29,10 @@ func (l *Layout) differs(x *Layout) string {
 	return l.innermost(x)
 }
 
-// innermost describes how the innermost level of x differs from that of l, or returns "". The outer
-// levels are equal.
+// innermost describes how the innermost levels of x and l differ, or returns "". The outer levels
+// are equal.
 func (l *Layout) innermost(x *Layout) string {
-	a, b := l.Straight().offsets, x.Straight().offsets
+	a, b := l.Compact().offsets, x.Compact().offsets
 	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) || slices.Equal(a, b) {
 		return ""
 	}

@@ -182,7 +182,7 @@ func TestTextsGrowth(t *testing.T) {
 		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
 			texts := func(rows int) func() {
 				x := tensor.Must(grown(rows, 2, depth, 1).Tensor("f0"))
-				return func() { require.Len(t, tensor.Must(x.Verbs().Texts()), rows) }
+				return func() { require.Len(t, tensor.Must(x.Ops().Texts()), rows) }
 			}
 			testkit.Near(t, 20, texts(100), texts(1_000))
 			testkit.Near(t, 200, texts(100), texts(10_000))

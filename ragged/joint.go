@@ -40,7 +40,7 @@ type Field struct {
 
 // A joint is the whole collection of which Joints are parts.
 type joint struct {
-	fields []Field // straight; the fields of a tree share layouts
+	fields []Field // compact; the fields of a tree share layouts
 	names  map[string]int
 	trees  []tree
 	root   *Layout // of depth 0
@@ -89,7 +89,7 @@ func (b *joint) add(p *plan.Pass, f Field) error {
 	if !f.Tensor.made() {
 		return errNil
 	}
-	t, err := f.Tensor.straight(p)
+	t, err := f.Tensor.compact(p)
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ func (b *joint) other(depth int, tree string, any bool) string {
 }
 
 // unify returns own, the layout of a tree that equals l, and deeper, the deeper of both. deepest is
-// the deepest layout of the tree; if l is deeper, own has the levels of deepest and those of l
-// below.
+// the deepest layout of the tree; if l is deeper, own has the levels of deepest, then the further
+// levels of l.
 func unify(l, deepest *Layout) (own, deeper *Layout, err error) {
 	known := min(l.depth, deepest.depth)
 	if err := deepest.at(known).CheckEqual(l.at(known)); err != nil {

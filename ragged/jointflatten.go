@@ -69,7 +69,7 @@ func (f Field) flatten(p *plan.Pass, tree string, deepest *Layout, level int, mo
 	if mode == Drop {
 		return nil, nil
 	}
-	s, err := t.straight(p)
+	s, err := t.compact(p)
 	if err != nil {
 		return nil, err
 	}

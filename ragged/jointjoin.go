@@ -172,16 +172,16 @@ func (opt JoinOptions) join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 			return nil, fmt.Errorf("value %d: %w: got %v, want %v: one is a scalar", i, ErrLengths, x.layout, xs[0].layout)
 		}
 	}
-	straight, err := alike(p, xs)
+	compact, err := alike(p, xs)
 	if err != nil {
 		return nil, err
 	}
 	if len(xs[0].Shape()) > 0 && xs[0].Depth() >= opt.Level {
-		return concat(p, straight, opt.Level)
+		return concat(p, compact, opt.Level)
 	}
 	for i, x := range xs {
 		if text, err := x.DiffWith(xs[0], CompareOptions{EqualNaN: true}); text != "" || err != nil {
-			return nil, fmt.Errorf("value %d: %w: from those of value 0, which must be equal in fields above level %d", i, ErrDiffers, opt.Level)
+			return nil, fmt.Errorf("value %d: %w from value 0: want equal fields above level %d", i, ErrDiffers, opt.Level)
 		}
 	}
 	return xs[0], nil

@@ -23,10 +23,10 @@ const logOver = 16 // LogValue shows at most this number of rows and elements
 //
 // MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements (use
 // [Tensor.Preview]) or more than 400 dims. It returns another error if values cannot be read.
-func (t *Tensor) MarshalJSON() ([]byte, error) { return (*verbs)(t).AppendJSON(nil) }
+func (t *Tensor) MarshalJSON() ([]byte, error) { return (*ops)(t).AppendJSON(nil) }
 
-// AppendJSON implements tensor.Verbs.
-func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON implements tensor.Ops.
+func (v *ops) AppendJSON(b []byte) ([]byte, error) {
 	t := (*Tensor)(v)
 	if !t.made() {
 		return append(b, "null"...), nil
@@ -68,7 +68,7 @@ func (t *Tensor) appendHead(b []byte, open string) []byte {
 
 // appendLists appends the rows as nested lists.
 func (t *Tensor) appendLists(b []byte) ([]byte, error) {
-	s, err := t.straight(nil)
+	s, err := t.compact(nil)
 	if err != nil {
 		return b, err
 	}
@@ -82,7 +82,7 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 	return l.Append(b), nil
 }
 
-// levels returns the offsets of each level of a straight layout.
+// levels returns the offsets of each level of a compact layout.
 func (l *Layout) levels() [][]int64 {
 	out := make([][]int64, l.depth)
 	for ; l.depth > 0; l = l.outer {
@@ -121,11 +121,11 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 	case node.Stars == "":
 		return fmt.Errorf(`%w: got the shape %v, want the shape of a ragged tensor, such as "[3 *]"`, tensor.ErrJSON, node.Shape)
 	}
-	return (*verbs)(t).Read(lists)
+	return (*ops)(t).Read(lists)
 }
 
 // Read implements [jsonlists.Reader].
-func (v *verbs) Read(l *jsonlists.Lists) error {
+func (v *ops) Read(l *jsonlists.Lists) error {
 	layout, err := NewLayout(l.Batch, l.Levels...)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (v *verbs) Read(l *jsonlists.Lists) error {
 	}
 	t, err := New(values, layout)
 	if err == nil {
-		*v = verbs(*t)
+		*v = ops(*t)
 	}
 	return err
 }

@@ -138,7 +138,7 @@ func TestJSONOfTooMuch(t *testing.T) {
 // TestJSONRefusesBadBools, which a file can hold.
 func TestJSONRefusesBadBools(t *testing.T) {
 	x := tensor.Must(ragged.New(tensor.Must(tensor.FromBytes(tensor.Bool, []byte{0, 1, 2, 0, 0, 0}, 6)), visits))
-	b, err := x.Verbs().AppendJSON([]byte("x"))
+	b, err := x.Ops().AppendJSON([]byte("x"))
 	require.ErrorIs(t, err, tensor.ErrDType)
 	require.Equal(t, "x", string(b))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Errors about lengths, fields and values. Errors about shapes, dims and indices are those of
-// package shapeops.
+// Errors about lengths, fields and values. Errors about shapes, dims and indices come from package
+// shapeops.
 var (
 	ErrOffsets = errors.New("bad offsets")
 	ErrLengths = errors.New("lengths differ")
@@ -35,8 +35,8 @@ var (
 // share once, and the results share it too.
 //
 // A row, a range of rows or a permutation of the batch is a Layout over the same offsets, which are
-// not rewritten. Such a Layout is not straight: a layout is straight if its offsets have exactly
-// the rows of its batch, in order. [Layout.Straight] returns an equal layout that is.
+// not rewritten. Such a Layout is not compact: a layout is compact if its offsets have exactly
+// the rows of its batch, in order. [Layout.Compact] returns an equal layout that is.
 //
 // A Layout never changes. Safe for concurrent use.
 type Layout struct {
@@ -112,13 +112,13 @@ func offsetsOf(lengths []int64) ([]int64, error) {
 // Nest returns l with one more level: offsets has a number for each row of l's innermost level, and
 // one for the end. It keeps offsets; the caller must not change them afterwards. It returns
 // [ErrOffsets], with level and row, unless offsets begin with 0, never decrease and have that
-// length, and shapeops.ErrKind if l is nil or not straight: call [Layout.Straight] first.
+// length, and shapeops.ErrKind if l is nil or not compact: call [Layout.Compact] first.
 func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 	if !l.made() {
 		return nil, errNoLayout
 	}
 	if !l.root().whole() {
-		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Straight first", shapeops.ErrKind)
+		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Compact first", shapeops.ErrKind)
 	}
 	if err := checkOffsets(offsets, l.numbered()); err != nil {
 		return nil, fmt.Errorf("level %d, %w", l.depth+1, err)
@@ -247,7 +247,7 @@ func (l *Layout) Offsets(level int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.at(at).Straight().offsets, nil
+	return l.at(at).Compact().offsets, nil
 }
 
 // Lengths returns the length of each row, counted in rows of the given level: Lengths(1) are the
@@ -258,10 +258,10 @@ func (l *Layout) Lengths(level int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.at(at).Straight().lengths(), nil
+	return l.at(at).Compact().lengths(), nil
 }
 
-// lengths returns the lengths at the innermost level of a straight layout.
+// lengths returns the lengths at the innermost level of a compact layout.
 func (l *Layout) lengths() []int64 {
 	out := make([]int64, len(l.offsets)-1)
 	for i := range out {

@@ -25,7 +25,7 @@ import (
 // rows see [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns shapeops.ErrKind
 // for a kernel that looks at more than one value, and for any other operand; [ErrLengths], with
 // level and row, if lengths differ; and the errors of tensor.Tensor.Leafwise.
-func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
+func (v *ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
 	p, err := newKernelPass(k)
 	if err != nil {
@@ -42,7 +42,7 @@ func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 // otherwise dst gets new memory. If dst is a view, or in a mapped file, and its lengths would
 // change, LeafwiseInto returns [ErrLengths]. It also returns the errors of tensor.Transfer; on an
 // error nothing has changed.
-func (v *verbs) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
+func (v *ops) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
 	t := (*Tensor)(v)
 	p, err := newKernelPass(k)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *Tensor) addReplace(tr *tensor.Transfer, x *Tensor, same bool) error {
 		if err != nil {
 			return err
 		}
-		return t.Verbs().AddWrite(tr, x, plan.NewPass(p))
+		return t.Ops().AddWrite(tr, x, plan.NewPass(p))
 	}
 	if err := t.checkFixed(x.layout); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (t *Tensor) addReplace(tr *tensor.Transfer, x *Tensor, same bool) error {
 	return nil
 }
 
-// operands returns t made straight, and the operands of the kernel beside t's values.
+// operands returns t made compact, and the operands of the kernel beside t's values.
 func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 	if !t.made() {
 		return nil, nil, errNil
@@ -151,7 +151,7 @@ func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 		return nil, nil, fmt.Errorf("%w: got %s for an operation across values: call Reduce, CumSum or Sort",
 			shapeops.ErrKind, t.Text())
 	}
-	s, err := t.straight(p.shared)
+	s, err := t.compact(p.shared)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,7 +200,7 @@ func (p *KernelPass) raggedOperand(t, x *Tensor) (*tensor.Tensor, error) {
 	if err := t.layout.at(x.Depth()).CheckEqual(x.layout); err != nil {
 		return nil, err
 	}
-	s, err := x.straight(p.shared)
+	s, err := x.compact(p.shared)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ type countsKey struct {
 	depth int
 }
 
-// repeated takes rows, one for each row of a straight layout at a depth, and repeats each for every
+// repeated takes rows, one for each row of a compact layout at a depth, and repeats each for every
 // value in it.
 func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tensor.Tensor, error) {
 	if depth == l.depth {

@@ -45,7 +45,7 @@ func rowsText(t *testing.T, x *ragged.Tensor) string {
 	return string(out.Values)
 }
 
-// Verbs work on each value, with operands of every kind.
+// Ops work on each value, with operands of every kind.
 func TestLeafwise(t *testing.T) {
 	permuted := tensor.Must(deep().Index(ix.Take(2, 0, 1)))
 	view := tensor.Must(deep().Index(ix.Range(1, 3)))
@@ -89,7 +89,7 @@ func TestLeafwise(t *testing.T) {
 	require.Same(t, codes, tensor.Must(arith.Add(deep(), 1)).Layout())
 }
 
-// TestNotReducible: the compiler refuses verbs that work along dims, as Sum and Sort do, on a
+// TestNotReducible: the compiler refuses operations that work along dims, as Sum and Sort do, on a
 // ragged tensor, since that has no Permute.
 func TestNotReducible(t *testing.T) {
 	_, ok := any(days()).(interface {
@@ -190,7 +190,7 @@ func TestPrint(t *testing.T) {
 	require.Equal(t, "ragged int64 [3 * 2]\n[[[0 1] [2 3]]\n [[4 5]]\n [[6 7] [8 9] [10 11]]]", pairs().String())
 	require.Equal(t, "ragged int64 [* *] [[] [0 3]]", tensor.Must(deep().Index(ix.At(0))).String())
 	require.Equal(t, "ragged <nil>", (*ragged.Tensor)(nil).String())
-	require.Equal(t, []string{"[[] [0 3]]", "[[3 4 5]]", "[[] [] [2]]"}, tensor.Must(deep().Verbs().Texts()))
+	require.Equal(t, []string{"[[] [0 3]]", "[[3 4 5]]", "[[] [] [2]]"}, tensor.Must(deep().Ops().Texts()))
 	require.Equal(t, `{"dtype":"int64","shape":"[3 * *]","values":[[[],[0,3]],[[3,4,5]],[[],[],[2]]]}`, string(tensor.Must(deep().MarshalJSON())))
 	require.Equal(t, `{"dtype":"float64","shape":"[1 *]","values":[["NaN",0.5]]}`,
 		string(tensor.Must(of(tensor.Must(ragged.LayoutOf(shapeops.Shape{1}, []int64{2})), math.NaN(), 0.5).MarshalJSON())))
@@ -202,7 +202,7 @@ func TestPrint(t *testing.T) {
 	require.Equal(t, "ragged int64 [2 *]\n[[0 0 0 ... 0 0 0]\n [0 0]]", x.String())
 	require.Equal(t, `{"dtype":"int64","shape":"[2 *]","values":[[0`+strings.Repeat(",0", 1997)+`],[0,0]]}`, string(tensor.Must(x.MarshalJSON())))
 	require.Equal(t, "ragged int64 [2 *]", x.LogValue().String())
-	require.Equal(t, []string{"[0 0 0 ... 0 0 0]", "[0 0]"}, tensor.Must(x.Verbs().Texts()))
+	require.Equal(t, []string{"[0 0 0 ... 0 0 0]", "[0 0]"}, tensor.Must(x.Ops().Texts()))
 	many := of(tensor.Must(ragged.LayoutOf(shapeops.Shape{2000}, make([]int64, 2000))), []int64{}...)
 	require.Equal(t, 7, strings.Count(many.String(), "\n"), fmt.Sprint(many))
 

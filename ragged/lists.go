@@ -27,7 +27,7 @@ func Lists[T tensor.Elem](t *Tensor) (any, error) {
 	if err := t.checkBare(); err != nil {
 		return nil, err
 	}
-	s, err := t.straight(nil)
+	s, err := t.compact(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func Lists[T tensor.Elem](t *Tensor) (any, error) {
 	return nestedLists(s.layout, values), nil
 }
 
-// nestedLists returns values, cut by a straight layout, as nested slices.
+// nestedLists returns values, cut by a compact layout, as nested slices.
 func nestedLists[T any](l *Layout, values []T) any {
 	switch l.depth {
 	case 0:

@@ -20,7 +20,7 @@ func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error
 	if fn == nil {
 		return nil, errNoFunc
 	}
-	s, err := t.straight(nil)
+	s, err := t.compact(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (m *moved) below(ls ...*Layout) *moved {
 }
 
 // listed returns the layout of rows that come from several sources. rows numbers them across the
-// sources: source i has counts[i] rows, which come after those of source i-1. A number outside
+// sources: source i has counts[i] rows, which follow the rows of source i-1. A number outside
 // stands for an empty row.
 func listed(rows *plan.Rows, counts ...int) (*moved, error) {
 	to, err := plan.NewRows(rows.Shape()...)
@@ -110,7 +110,7 @@ func listed(rows *plan.Rows, counts ...int) (*moved, error) {
 	return m, nil
 }
 
-// picked returns how the rows of l move to a straight layout. If p is nil, the result is not kept.
+// picked returns how the rows of l move to a compact layout. If p is nil, the result is not kept.
 func (l *Layout) picked(p *plan.Pass) *moved {
 	out, _ := plan.Once(p, pickedKey{l}, func() (*moved, error) {
 		if l.root().whole() {

@@ -12,7 +12,7 @@ import (
 type emptyKey struct{ l *Layout }
 
 // EmptyIn implements plan.Nested. It returns shapeops.ErrShape if the batch shape is invalid.
-func (v *verbs) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
+func (v *ops) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if !t.made() {
 		return nil, errNil
@@ -60,17 +60,17 @@ func (l *Layout) emptiedNew(p *plan.Pass, batch shapeops.Shape) (*Layout, error)
 }
 
 // NestIn implements plan.Nested. It shares t's values, unless t was permuted or repeats rows. It
-// returns shapeops.ErrKind if outer is nil or not straight, and [ErrOffsets] if the batch shape is
+// returns shapeops.ErrKind if outer is nil or not compact, and [ErrOffsets] if the batch shape is
 // not [V].
-func (v *verbs) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
+func (v *ops) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if !outer.made() || !outer.root().whole() {
-		return nil, fmt.Errorf("%w: got a layout that is nil or not straight", shapeops.ErrKind)
+		return nil, fmt.Errorf("%w: got a layout that is nil or not compact", shapeops.ErrKind)
 	}
 	if s := t.Shape(); len(s) != 1 || s[0] != outer.numbered() {
 		return nil, fmt.Errorf("%w: got batch shape %v, want [%d], the number of rows in the last level of %v", ErrOffsets, s, outer.numbered(), outer)
 	}
-	s, err := t.straight(p)
+	s, err := t.compact(p)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ type rowKey struct {
 
 // RowIn implements plan.Nested. It returns shapeops.ErrIndex if the batch shape is not [N], with N
 // more than i, and shapeops.ErrDim at depth 0.
-func (v *verbs) RowIn(p *plan.Pass, i int) (*Tensor, error) {
+func (v *ops) RowIn(p *plan.Pass, i int) (*Tensor, error) {
 	t := (*Tensor)(v)
 	switch s := t.Shape(); {
 	case t.Depth() == 0:
@@ -106,13 +106,13 @@ func (v *verbs) RowIn(p *plan.Pass, i int) (*Tensor, error) {
 }
 
 // LayoutIn implements plan.Nested.
-func (v *verbs) LayoutIn(p *plan.Pass) *Layout {
+func (v *ops) LayoutIn(p *plan.Pass) *Layout {
 	t := (*Tensor)(v)
 	if !t.made() {
 		return nil
 	}
-	return t.layout.straight(p)
+	return t.layout.compact(p)
 }
 
-// StraightIn implements plan.Nested.
-func (v *verbs) StraightIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).straight(p) }
+// CompactIn implements plan.Nested.
+func (v *ops) CompactIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).compact(p) }

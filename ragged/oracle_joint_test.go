@@ -120,7 +120,7 @@ var jointSteps = []struct {
 	}},
 	{"masked select", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
 		level := g.IntN(depthOf(j) + 1)
-		l := tensor.Must(j.Tensor(fmt.Sprint("f", level))).Layout().Straight()
+		l := tensor.Must(j.Tensor(fmt.Sprint("f", level))).Layout().Compact()
 		mask := g.fill(l, tensor.Bool)
 		bits := modelOf(g, mask).lists(level)
 		y, err := j.MaskedSelect(mask)

@@ -128,7 +128,7 @@ var levelSteps = []step{
 	onLevel("masked select", func(g *drawer, x *ragged.Tensor, m model, level, _ int) (*ragged.Tensor, model) {
 		l, err := x.Layout().At(level)
 		require.NoError(g, err)
-		mask := g.fill(l.Straight(), tensor.Bool)
+		mask := g.fill(l.Compact(), tensor.Bool)
 		bits := modelOf(g, mask).lists(level)
 		y, err := x.MaskedSelect(mask)
 		want := m.at(level, func(i int, rows []any) any {
@@ -187,7 +187,7 @@ var levelSteps = []step{
 		for _, n := range counts {
 			offsets = append(offsets, offsets[len(offsets)-1]+n)
 		}
-		l, err := around.Straight().Nest(offsets)
+		l, err := around.Compact().Nest(offsets)
 		require.NoError(g, err)
 		cuts, err := ragged.New(tensor.Vector(lengths...), l)
 		require.NoError(g, err)

@@ -212,7 +212,7 @@ func (g *drawer) source(x *ragged.Tensor, m model, a naive.Array, expr []ix.Inde
 	l := g.layout(a.Shape, m.depth)
 	switch g.IntN(3) {
 	case 0: // of the lengths that are there
-		l = tensor.Must(x.Index(expr...)).Layout().Straight()
+		l = tensor.Must(x.Index(expr...)).Layout().Compact()
 	case 1: // broadcast
 		shape := slices.Clone(a.Shape)
 		for i := range shape {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// reductions are verbs of package arith, the last two for bools, and what they make of a column of
+// reductions are operations of package arith, the last two for bools, and what they make of a column of
 // numbers.
 var reductions = []struct {
 	name string
@@ -106,7 +106,7 @@ var valueSteps = []step{
 			offsets = append(offsets, int64(len(list)))
 			return out
 		})
-		l, err := x.Layout().Outer().Straight().Nest(offsets)
+		l, err := x.Layout().Outer().Compact().Nest(offsets)
 		require.NoError(g, err)
 		y, err := x.Pick(tensor.Must(ragged.New(tensor.Vector(list...), l)))
 		g.same(want, y, err)
@@ -131,7 +131,7 @@ var valueSteps = []step{
 		return y, want
 	}},
 	{"broadcast", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		l := x.Layout().Straight()
+		l := x.Layout().Compact()
 		n, err := l.NumRows(-1)
 		require.NoError(g, err)
 		offsets := make([]int64, n+1)

@@ -46,7 +46,7 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	return finished(&Tensor{layout: s.layout, values: values}, err)
 }
 
-// order returns t made straight, and the numbers of its values, row by row in sorted order.
+// order returns t made compact, and the numbers of its values, row by row in sorted order.
 func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error) {
 	if !t.made() {
 		return nil, nil, errNil
@@ -57,7 +57,7 @@ func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error
 	if len(t.Features()) > 0 {
 		return nil, nil, fmt.Errorf("%w: got features %v, want none: call ArgSort on one feature, then Pick", shapeops.ErrShape, t.Features())
 	}
-	if s, err = t.straight(nil); err != nil {
+	if s, err = t.compact(nil); err != nil {
 		return nil, nil, err
 	}
 	ranks, err := arith.ArgSort(s.values, 0, opt)

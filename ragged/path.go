@@ -40,7 +40,7 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	}
 	first, n, ok := t.layout.root().rows.Span()
 	if !ok {
-		s, err := t.straight(nil)
+		s, err := t.compact(nil)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (t *Tensor) picks() (*edit, error) {
 	if err := t.checkBare(); err != nil {
 		return nil, err
 	}
-	s, err := t.straight(nil)
+	s, err := t.compact(nil)
 	if err != nil {
 		return nil, err
 	}

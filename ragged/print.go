@@ -20,7 +20,7 @@ const (
 )
 
 // ShapeText implements plan.Nested.
-func (v *verbs) ShapeText() string { return (*Tensor)(v).shapeText() }
+func (v *ops) ShapeText() string { return (*Tensor)(v).shapeText() }
 
 func (t *Tensor) shapeText() string { return t.layout.text(t.Features()) }
 
@@ -92,10 +92,10 @@ func (t *Tensor) sizeOf() int {
 // dims returns the number of dims, levels included.
 func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features()) }
 
-// Texts implements tensor.Verbs: it returns each row of the batch as String prints it. It is meant
+// Texts implements tensor.Ops: it returns each row of the batch as String prints it. It is meant
 // for few rows. It returns an error if values cannot be read.
-func (v *verbs) Texts() ([]string, error) {
-	s, err := (*Tensor)(v).straight(nil)
+func (v *ops) Texts() ([]string, error) {
+	s, err := (*Tensor)(v).compact(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (t *Tensor) rowSize(i int) int {
 
 // A lister writes rows as nested lists.
 type lister struct {
-	of    *Tensor // straight
+	of    *Tensor // compact
 	lines bool    // each row of the batch begins on a new line
 	edge  int     // number of entries at either end of an abbreviated list; 0 means all entries
 	out   strings.Builder
@@ -129,7 +129,7 @@ type lister struct {
 
 // tensor writes all rows.
 func (w *lister) tensor(t *Tensor) (err error) {
-	if w.of, err = t.straight(nil); err != nil {
+	if w.of, err = t.compact(nil); err != nil {
 		return err
 	}
 	return w.batch(t.Shape(), 0, 0)
@@ -178,7 +178,7 @@ func (w *lister) features(x *tensor.Tensor) error {
 			return w.features(part)
 		})
 	}
-	texts, err := x.Verbs().Texts()
+	texts, err := x.Ops().Texts()
 	if err != nil {
 		return err
 	}

@@ -106,13 +106,13 @@ func (t *Tensor) CumSum(depth int) (*Tensor, error) {
 	return New(values, s.layout)
 }
 
-// rowsAt returns s, which is t made straight, l, its layout of the given depth, and over, the rows
+// rowsAt returns s, which is t made compact, l, its layout of the given depth, and over, the rows
 // of l as ranges of s's values.
 func (t *Tensor) rowsAt(depth int) (l *Layout, over arith.Over, s *Tensor, err error) {
 	if !t.made() {
 		return nil, over, nil, errNil
 	}
-	if s, err = t.straight(nil); err != nil {
+	if s, err = t.compact(nil); err != nil {
 		return nil, over, nil, err
 	}
 	if l, err = s.layout.At(depth); err != nil {
@@ -124,7 +124,7 @@ func (t *Tensor) rowsAt(depth int) (l *Layout, over arith.Over, s *Tensor, err e
 	return l, arith.BySplits(tensor.Vector(s.layout.reach(l.depth)...)), s, nil
 }
 
-// reach returns the offsets, within the innermost level of a straight layout, of the rows at a
+// reach returns the offsets, within the innermost level of a compact layout, of the rows at a
 // depth.
 func (l *Layout) reach(depth int) []int64 {
 	if l.depth == depth+1 {

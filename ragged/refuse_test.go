@@ -285,7 +285,7 @@ func TestZeroTensor(t *testing.T) {
 	require.Empty(t, new(ragged.Tensor).Shape())
 }
 
-// An error of a verb is returned as it is.
+// An error of an operation is returned as it is.
 func TestErrorOfAFunction(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(*tensor.Tensor, arith.Over) (*tensor.Tensor, error) { return nil, broken }

@@ -30,7 +30,7 @@ func (t *Tensor) FlattenLevel(level int) (*Tensor, error) {
 // A flatKey is the key under which a pass keeps l with its innermost level flattened.
 type flatKey struct{ l *Layout }
 
-// flattened returns a straight layout, at least as deep as level, with that level flattened.
+// flattened returns a compact layout, at least as deep as level, with that level flattened.
 func flattened(p *plan.Pass, l *Layout, level int) (*Layout, error) {
 	last := l.at(level)
 	flat, err := plan.Once(p, flatKey{last}, func() (*Layout, error) {
@@ -73,7 +73,7 @@ func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lengths: %w", err)
 	}
-	s, err := lengths.straight(nil)
+	s, err := lengths.compact(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (l *Layout) checkCuts(groups *Layout, cuts []int64) error {
 	return nil
 }
 
-// cuts converts a straight tensor of lengths to offsets.
+// cuts converts a compact tensor of lengths to offsets.
 func (t *Tensor) cuts() ([]int64, error) {
 	if err := t.checkBare(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (t *Tensor) Counts(level int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := t.layout.at(at).Straight()
+	l := t.layout.at(at).Compact()
 	return &Tensor{layout: l.outer, values: tensor.Vector(l.lengths()...)}, nil
 }
 

@@ -19,7 +19,7 @@ import (
 //
 // At depth 0 it has one value for each row of the batch, like a dense tensor [B... F...].
 //
-// Operations on the batch share memory as those of a dense tensor do: an index without lists and
+// Operations on the batch share memory as they do for a dense tensor: an index without lists and
 // masks, a reshape or a permutation shares the values of the receiver and rewrites no offsets.
 // Otherwise the selected rows are copied. Operations on levels copy, unless they say otherwise.
 //
@@ -35,7 +35,7 @@ type Tensor struct {
 //	layout [B... * *], values [V F...], V being the rows of its last level -> [B... * * F...]
 //
 // It shares values. It returns shapeops.ErrKind if an argument is nil or the layout is not
-// straight, and [ErrOffsets] unless the first dim of values is V.
+// compact, and [ErrOffsets] unless the first dim of values is V.
 func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 	if values == nil || values.DType() == 0 {
 		return nil, errNoValues
@@ -44,7 +44,7 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 		return nil, errNoLayout
 	}
 	if !layout.root().whole() {
-		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Straight first", shapeops.ErrKind)
+		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Compact first", shapeops.ErrKind)
 	}
 	if len(values.Shape()) == 0 || values.Shape()[0] != layout.numbered() {
 		return nil, fmt.Errorf("%w: got values %v, want first dim %d, the number of rows in the last level", ErrOffsets, values.Shape(), layout.numbered())
@@ -55,7 +55,7 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 // Fixed implements plan.Nested: it returns a view that returns [ErrLengths] for any change of the
 // lengths of its rows. Other views do so too, since they would stop being views; and so does a
 // tensor in lent memory, such as a mapped file, which has no place for the new rows.
-func (v *verbs) Fixed() *Tensor { return &Tensor{v.layout, v.values, true} }
+func (v *ops) Fixed() *Tensor { return &Tensor{v.layout, v.values, true} }
 
 // checkFixed returns an error if the rows of t must keep their lengths: ErrLengths, with the
 // difference between t and l, or tensor.ErrLayout if t has a row at several positions.
@@ -131,7 +131,7 @@ func (t *Tensor) Values() (*tensor.Tensor, error) {
 	if first, n, ok := t.layout.span(); ok {
 		return t.valuesFrom(first, n)
 	}
-	s, err := t.straight(nil)
+	s, err := t.compact(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -183,10 +183,10 @@ func times(n, m int) int {
 	return n * m
 }
 
-// straight returns a tensor equal to t whose layout is straight and whose values are exactly the
+// compact returns a tensor equal to t whose layout is compact and whose values are exactly the
 // values of its rows: t itself if it is one; otherwise a view if t's rows are consecutive, or else
 // a copy.
-func (t *Tensor) straight(p *plan.Pass) (*Tensor, error) {
+func (t *Tensor) compact(p *plan.Pass) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -250,18 +250,18 @@ func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix
 // It returns shapeops.ErrShape if the shapes do not fit, and the errors of tensor.Transfer. On an
 // error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddWrite(tr, src, p) })
+	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddWrite(tr, src, p) })
 }
 
 // IndexInto is [Tensor.Index] into dst, which has the batch shape, depth, features and dtype of the
-// result; its lengths become those of the result.
+// result; its lengths become the lengths of the result.
 //
 // If dst's memory is large enough, it is reused, and other tensors that share it change too;
 // otherwise dst gets new memory. If dst is a view, or in a mapped file, and a length would change,
 // IndexInto returns [ErrLengths]. It also returns the errors of tensor.Transfer. On an error
 // nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Verbs().AddExecute(tr, dst, p) })
+	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddExecute(tr, dst, p) })
 }
 
 // indexed runs a transfer to which add adds, given a pass of expr's plan for t.

@@ -66,7 +66,7 @@ func fromTexts(shape shapeops.Shape, n int, text func(i int) string) (*Tensor, e
 // it holds uint8, shapeops.ErrDim unless it has one level, shapeops.ErrShape if values have
 // features, and an error if lent memory cannot be read.
 func Strings(t *Tensor) ([]string, error) {
-	s, err := t.straightText()
+	s, err := t.compactText()
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +109,12 @@ func StringAt(t *Tensor, row ...int) (text string, err error) {
 	return text, err
 }
 
-// straightText is straight, with an error unless t holds texts.
-func (t *Tensor) straightText() (*Tensor, error) {
+// compactText is compact, with an error unless t holds texts.
+func (t *Tensor) compactText() (*Tensor, error) {
 	if err := t.checkText(); err != nil {
 		return nil, err
 	}
-	return t.straight(nil)
+	return t.compact(nil)
 }
 
 // checkText returns an error unless t holds texts: uint8, one level, no features.

@@ -33,7 +33,7 @@ func (s *Slot) Number() uint64 { return s.number }
 
 // Sample returns the place as a dictionary of batch shape [], whose leaves are writable views of
 // the engine's memory. Their elements are not zero but those of some earlier sample: write all of
-// them, by tensor.Write, CopyFrom or the forms of verbs called Into. tdict.Slice is for reading:
+// them, by tensor.Write, CopyFrom or the forms of operations called Into. tdict.Slice is for reading:
 // values written to the slice that it returns are lost. The dictionary is locked. After
 // [Slot.Commit], [Slot.Abort] or [Cache.Close] its leaves are [ErrClosed]; slices that tensor.Of
 // handed out must not be used any more then, as they would change a sample that others read.

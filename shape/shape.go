@@ -97,7 +97,7 @@ func (s Shape) Dim(dim int) (int, error) {
 // returns [ErrIndex] if the position is out of range.
 func (s Shape) At(dim, i int) (int, error) {
 	if size := s[dim]; i < -size || i >= size {
-		return 0, fmt.Errorf("%w: got position %d of dim %d, want one of its %d", ErrIndex, i, dim, size)
+		return 0, fmt.Errorf("%w: got position %d of dim %d, which has size %d", ErrIndex, i, dim, size)
 	}
 	if i < 0 {
 		i += s[dim]

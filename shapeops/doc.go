@@ -17,8 +17,8 @@
 //     writes windows.
 //
 // A form with Into in its name fills a value that the caller owns. The common operations (Index,
-// Reshape, Permute) are methods of the values. [Shape], [View] and their errors are those of
-// package shape; package ix below this one spells index expressions.
+// Reshape, Permute) are methods of the values. [Shape], [View] and their errors come from package
+// shape; package ix, nested in this one, spells index expressions.
 //
 // # Notation
 //

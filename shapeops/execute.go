@@ -43,8 +43,8 @@ func executeInPlace[T Dense[T]](op string, x T, planOf func(s Shape) (*plan.Plan
 	if err != nil {
 		return named(op, err)
 	}
-	return named(op, denseVerbs(x).ExecuteInPlace(p))
+	return named(op, denseOps(x).ExecuteInPlace(p))
 }
 
-// denseVerbs returns the verbs of a Dense value, which can be masked and reordered.
-func denseVerbs[T Dense[T]](x T) plan.DenseVerbs[T] { return x.Plan().(plan.DenseVerbs[T]) }
+// denseOps returns the operations of a Dense value, which can be masked and reordered.
+func denseOps[T Dense[T]](x T) plan.DenseOps[T] { return x.Plan().(plan.DenseOps[T]) }

@@ -8,12 +8,12 @@ import (
 )
 
 // A Value is the constraint of the operations here. *tensor.Tensor, *tdict.TensorDict,
-// *ragged.Tensor and other kinds of value satisfy it, each with Verbs of its type. A
-// *memmap.Dataset does not, since its Verbs are for a *tdict.TensorDict: pass its field TensorDict.
+// *ragged.Tensor and other kinds of value satisfy it, each with Ops of its type. A
+// *memmap.Dataset does not, since its Ops are for a *tdict.TensorDict: pass its field TensorDict.
 type Value[T any] interface {
 	comparable
 	Shape() Shape
-	Plan() plan.Verbs[T]
+	Plan() plan.Ops[T]
 }
 
 // Stack joins xs along a new dim, which becomes dim dim of the result:

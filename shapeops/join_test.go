@@ -18,7 +18,7 @@ import (
 
 // A grid is an array as a value that is joined and cut.
 type grid struct {
-	plan.Verbs[*grid]
+	plan.Ops[*grid]
 	naive.Array
 	bad error // what it says about its contents
 }
@@ -38,12 +38,12 @@ func (g *grid) Index(expr ...ix.Index) (*grid, error) {
 }
 
 // Plan implements shapeops.Value.
-func (g *grid) Plan() plan.Verbs[*grid] { return g }
+func (g *grid) Plan() plan.Ops[*grid] { return g }
 
-// Join implements plan.Verbs: it adapts join.
+// Join implements plan.Ops: it adapts join.
 func (g *grid) Join(p *plan.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
 
-// JoinInto implements plan.Verbs.
+// JoinInto implements plan.Ops.
 func (g *grid) JoinInto(p *plan.Pass, dst *grid, xs []*grid) error {
 	out, err := join(p.Join, xs)
 	if err == nil {

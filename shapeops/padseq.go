@@ -84,7 +84,7 @@ func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T
 	if out, err = xs[0].Plan().Join(p, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
-	if masks, err = denseVerbs(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
+	if masks, err = denseOps(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
 	return out, masks, nil

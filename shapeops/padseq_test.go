@@ -18,14 +18,14 @@ import (
 
 // rows are numbered rows as a value.
 type rows struct {
-	plan.Verbs[*rows]
+	plan.Ops[*rows]
 	*plan.Rows
 }
 
 // Plan implements shapeops.Value.
-func (r *rows) Plan() plan.Verbs[*rows] { return r }
+func (r *rows) Plan() plan.Ops[*rows] { return r }
 
-// Join implements plan.Verbs.
+// Join implements plan.Ops.
 func (r *rows) Join(p *plan.Pass, xs []*rows) (*rows, error) {
 	all := make([]*plan.Rows, len(xs))
 	for i, x := range xs {
@@ -35,10 +35,10 @@ func (r *rows) Join(p *plan.Pass, xs []*rows) (*rows, error) {
 	return &rows{Rows: joined}, err
 }
 
-// Execute implements plan.Verbs.
+// Execute implements plan.Ops.
 func (r *rows) Execute(*plan.Pass) (*rows, error) { panic("not called") }
 
-// Write implements plan.Verbs.
+// Write implements plan.Ops.
 func (r *rows) Write(*plan.Pass, *rows) error { panic("not called") }
 
 // rowsOf returns numbered rows of some shapes.

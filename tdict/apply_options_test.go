@@ -238,7 +238,7 @@ func TestApplyMissing(t *testing.T) {
 				if x := xs[1]; x == nil {
 					text += "nil, "
 				} else {
-					text += fmt.Sprint(x.DType(), x.Shape(), " ", tensor.Must(x.Verbs().Texts()), ", ")
+					text += fmt.Sprint(x.DType(), x.Shape(), " ", tensor.Must(x.Ops().Texts()), ", ")
 				}
 				return xs[0], nil
 			}, tt.opt, td, dict([]int{2}, entry{"extra", count(2)}))

@@ -127,7 +127,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkJoin stacks and cats dictionaries. verb=makecopy is what the data alone costs: ten
+// BenchmarkJoin stacks and cats dictionaries. operation=makecopy is what the data alone costs: ten
 // buffers made, and each block copied.
 func BenchmarkJoin(b *testing.B) {
 	verbs := []struct {

@@ -131,7 +131,7 @@ func (d *Data) All() iter.Seq[any] {
 
 // Execute returns what p.Plan makes of d, with every value where its row goes, and nil where the
 // plan pads, whatever p.Fill is.
-func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
+func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
 	d := (*Data)(v)
 	if !d.made() {
 		return nil, errNoData
@@ -154,11 +154,11 @@ func (v *dataVerbs) Execute(p *plan.Pass) (*Data, error) {
 // tensor.ErrReadOnly, also in a part of it where a tensor would be a view, as Index with At and
 // Range returns. It is for Data that is saved as a whole, as beside mapped files. A copy, as Clone,
 // Take or Pad returns, can be changed.
-func (v *dataVerbs) Fixed() *Data { return &Data{v.rows, v.values, true} }
+func (v *dataOps) Fixed() *Data { return &Data{v.rows, v.values, true} }
 
 // Shared returns the value of all rows as [Data.Uniform] does, and without rows the value that
 // they would have, if v keeps it.
-func (v *dataVerbs) Shared() (any, bool) {
+func (v *dataOps) Shared() (any, bool) {
 	if len(v.values) == 1 && v.rows.Shape().Size() == 0 {
 		return v.values[0], true
 	}
@@ -207,7 +207,7 @@ func (d *Data) made() bool { return d != nil && d.rows != nil }
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
 // Join lays the rows of xs side by side as p.Join says, with nil where it pads.
-func (v *dataVerbs) Join(p *plan.Pass, xs []*Data) (*Data, error) {
+func (v *dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
 	d := (*Data)(v)
 	rows := make([]*plan.Rows, len(xs))
 	var values []any
@@ -269,12 +269,12 @@ func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
 }
 
 // AddJoin adds to tr: dst = xs joined as p.Join says.
-func (v *dataVerbs) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
+func (v *dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
 	d := (*Data)(v)
 	if !dst.made() {
 		return errNoData
 	}
-	out, err := (*dataVerbs)(d).Join(p, xs)
+	out, err := (*dataOps)(d).Join(p, xs)
 	if err != nil {
 		return err
 	}
@@ -373,7 +373,7 @@ func uniformData(d *Data, sizes shapeops.Shape) (Value, error) {
 }
 
 // Texts returns the value of each row as JSON.
-func (v *dataVerbs) Texts() (texts []string, err error) {
+func (v *dataOps) Texts() (texts []string, err error) {
 	for v := range (*Data)(v).All() {
 		texts = append(texts, jsonText(v))
 	}
@@ -396,14 +396,14 @@ func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	column, err := (*dataVerbs)(d).Execute(plan.NewPass(p))
+	column, err := (*dataOps)(d).Execute(plan.NewPass(p))
 	if err != nil {
 		return nil, err
 	}
 	if p, err = plan.Expand(sizes, batch...); err != nil {
 		return nil, err
 	}
-	return (*dataVerbs)(column).Execute(plan.NewPass(p))
+	return (*dataOps)(column).Execute(plan.NewPass(p))
 }
 
 func zeroData(_ *Data, _ *plan.Pass, sizes shapeops.Shape) (*Data, error) {

@@ -20,12 +20,12 @@ func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
 }
 
 // AddExecute adds to tr: dst = what p.Plan makes of d.
-func (v *dataVerbs) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
+func (v *dataOps) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
 	d := (*Data)(v)
 	if !dst.made() {
 		return errNoData
 	}
-	out, err := (*dataVerbs)(d).Execute(p)
+	out, err := (*dataOps)(d).Execute(p)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (v *dataVerbs) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) err
 
 // AddWrite adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list
 // names a row twice, the last value stays.
-func (v *dataVerbs) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
+func (v *dataOps) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
 	d := (*Data)(v)
 	if !src.made() {
 		return errNoData
@@ -46,12 +46,12 @@ func (v *dataVerbs) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error
 	if err != nil {
 		return err
 	}
-	from, err := (*dataVerbs)(src).Execute(plan.NewPass(planned)) // src as it is now
+	from, err := (*dataOps)(src).Execute(plan.NewPass(planned)) // src as it is now
 	if err != nil {
 		return err
 	}
 	if d.fixed {
-		part, err := (*dataVerbs)(d).Execute(p)
+		part, err := (*dataOps)(d).Execute(p)
 		if err != nil {
 			return err
 		}

@@ -193,7 +193,7 @@ func differsIn(d Difference, err error) (DifferenceKind, error) {
 // Differing returns the first n rows in which d and x differ, with their values as JSON, long ones
 // cut, and how many there are in all; values compare exactly. It returns shapeops.ErrShape if the
 // shapes differ, and [ErrKind] if x is nil.
-func (v *dataVerbs) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
+func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
 	d := (*Data)(v)
 	if !x.made() {
 		return nil, 0, errNoData
@@ -220,7 +220,7 @@ func (v *dataVerbs) Differing(x *Data, _ tensor.Tolerance, n int) (first []tenso
 }
 
 // Differing is that of the tensors. It also returns shapeops.ErrShape if the batch shapes differ.
-func (v *unbatchedVerbs) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
+func (v *unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
 	u := (*Unbatched)(v)
 	if !x.made() {
 		return nil, 0, errNoUnbatched
@@ -228,7 +228,7 @@ func (v *unbatchedVerbs) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([
 	if err := x.batch.CheckEqual(u.batch); err != nil {
 		return nil, 0, err
 	}
-	return u.tensor.Verbs().Differing(x.tensor, tol, n)
+	return u.tensor.Ops().Differing(x.tensor, tol, n)
 }
 
 // describeAny is describe of a dictionary that may be nil.

@@ -17,7 +17,7 @@
 //
 // Operations on shape see the batch shape only; the dims after it, the features, are never touched.
 // Several dictionaries are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
-// SplitBy, SplitAt, TensorSplit, Chunk and Unbind; package arith has the verbs that look at
+// SplitBy, SplitAt, TensorSplit, Chunk and Unbind; package arith has the operations that look at
 // elements, such as Where and MaskedFill. Batch dims can have names ([TensorDict.SetNames]), which
 // operations carry.
 //

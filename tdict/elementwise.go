@@ -60,7 +60,7 @@ func (e elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst Value, lead i
 type elementsOfRagged struct{ *ragged.Tensor }
 
 func (e elementsOfRagged) tensor(p *plan.Pass) (*tensor.Tensor, error) {
-	s, err := nested(e.Tensor).StraightIn(p)
+	s, err := nested(e.Tensor).CompactIn(p)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor
 	if err != nil {
 		return err
 	}
-	return e.Verbs().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
+	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
 }
 
 func (e elementsOfRagged) beside(x Value) error {

@@ -264,7 +264,7 @@ func (td *TensorDict) replaceAll(entries store) {
 
 // CheckSet returns the error that Set would return for the schema of v's dictionary, which may be
 // locked.
-func (v *verbs) CheckSet(key nestedkey.Key, value Value) error {
+func (v *dictOps) CheckSet(key nestedkey.Key, value Value) error {
 	td := (*TensorDict)(v)
 	return failedKey("set", key, td.checkPut(key, value, nil))
 }

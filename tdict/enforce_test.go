@@ -142,7 +142,7 @@ const reading = "All Apply ByteSize Cast Class Clone Copy Dense Dict Diff Diffs 
 	"Flatten FlattenKeys Format Gather GatherInto Get Has Head Index IndexInto IsEmpty Keys Leaves Locked LogValue MarshalJSON " +
 	"MaskedSelect Materialize Movedim Names Narrow NestedKeys NewZeros NumEntries Pad PadInto Permute Plan Preview Reinterpret " +
 	"Reshape Rows Scatter Select SelectPresent Shape SortKeys Squeeze String Take TakeInto Tensor Tensors ToMeta Transpose Tree " +
-	"Unflatten UnflattenKeys Unsqueeze Verbs WithBatch"
+	"Unflatten UnflattenKeys Unsqueeze Ops WithBatch"
 
 // TestEnforceHolds calls every method that could break the schema, on a bound dictionary and on one
 // in it: it is refused, and nothing has changed. It fails for a method that no list has.

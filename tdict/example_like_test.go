@@ -46,7 +46,7 @@ func ExampleTensorDict_ToMeta() {
 }
 
 // A kernel of one's own, for each leaf: bytes upside down.
-func ExampleTensorDict_Verbs() {
+func ExampleTensorDict_Ops() {
 	invert := &tensor.Kernel{
 		Op: "invert",
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
@@ -61,7 +61,7 @@ func ExampleTensorDict_Verbs() {
 	}
 	td := tdict.New(2)
 	_ = td.Set("image", tensor.Must(tensor.From([]uint8{0, 1, 254, 255}, 2, 2)))
-	inverted, err := td.Verbs().Leafwise(invert)
+	inverted, err := td.Ops().Leafwise(invert)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -543,6 +543,6 @@ func ExampleItem() {
 	fmt.Println(tdict.Item[float32](td, "obs/vel", 0, 0, 0))
 	// Output:
 	// 3 <nil>
-	// 0 item "act": bad index: got position 3 of dim 0, want one of its 3
+	// 0 item "act": bad index: got position 3 of dim 0, which has size 3
 	// 0 item "obs/vel": in "obs": missing key: have "pos"
 }

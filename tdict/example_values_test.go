@@ -55,7 +55,7 @@ func ExampleTensorDict_UnmarshalJSON() {
 	var td tdict.TensorDict
 	err := td.UnmarshalJSON([]byte(`{"batch":[2],"entries":{"x":{"dtype":"uint8","shape":[2],"values":[1,256]}}}`))
 	fmt.Println(err)
-	// Output: unmarshal "x": element 1: not the JSON that is wanted: got 256, want an integer from 0 to 255
+	// Output: unmarshal "x": element 1: unexpected JSON: got 256, want an integer from 0 to 255
 }
 
 // A preview has the first elements of each leaf.

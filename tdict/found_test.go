@@ -77,7 +77,7 @@ func TestErrorsOfEachKind(t *testing.T) {
 		{"data by a plan for another shape", data("x", 2).Plan().ExecuteInto(pass(), data("x", 2)), shapeops.ErrShape},
 		{"data into another shape", data("x", 3).Plan().ExecuteInto(pass(), data("x", 2)), shapeops.ErrShape},
 		{"unbatched by a plan for another shape", codes(count(2)).Plan().ExecuteInto(pass(), codes(count(2))), shapeops.ErrShape},
-		{"a dictionary by a plan for another shape", dict([]int{2}).Verbs().AddExecute(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
+		{"a dictionary by a plan for another shape", dict([]int{2}).Ops().AddExecute(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
 		{"an index too deep", testkit.Err(deep.Index()), tdict.ErrDepth},
 		{"a plan for what is too deep", testkit.Err(deep.Plan().Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{2}))))), tdict.ErrDepth},
 		{"a join into what is too deep", shapeops.CatInto(deep, []*tdict.TensorDict{deep}, 0), tdict.ErrDepth},

@@ -40,7 +40,7 @@ func (td *TensorDict) written(op string, src *TensorDict, p *plan.Plan, err erro
 		return failed(op, err)
 	}
 	var tr tensor.Transfer
-	if err := td.Verbs().AddWrite(&tr, src, plan.NewPass(p)); err != nil {
+	if err := td.Ops().AddWrite(&tr, src, plan.NewPass(p)); err != nil {
 		return failed(op, err)
 	}
 	return failed(op, tr.Run())

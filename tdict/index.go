@@ -13,12 +13,12 @@ import (
 // share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes
 // what strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the
 // batch shape does not begin with that of the plan.
-func (v *verbs) Execute(p *plan.Pass) (*TensorDict, error) {
+func (v *dictOps) Execute(p *plan.Pass) (*TensorDict, error) {
 	td := (*TensorDict)(v)
 	if err := p.CheckPlan(td.batch); err != nil {
 		return nil, err
 	}
-	if err := td.furnish(p); err != nil {
+	if err := td.useArena(p); err != nil {
 		return nil, err
 	}
 	return td.execute(p)
@@ -38,7 +38,7 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 // executeIn is Execute of a dictionary in another. It is nil if none of the members that are taken
 // has one of its leaves.
 func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
-	out, err := td.Verbs().Execute(p)
+	out, err := td.Ops().Execute(p)
 	if err != nil || out.entries.len() == 0 && td.entries.len() > 0 {
 		return nil, err
 	}
@@ -50,23 +50,23 @@ func (td *TensorDict) planned(p *plan.Pass, entries store) *TensorDict {
 	return &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
 }
 
-// furnish gives a pass room for all tensors that the operation makes, unless it has that.
-func (td *TensorDict) furnish(p *plan.Pass) error {
-	if tensor.Furnished(p) {
+// useArena gives p an arena with room for the result of each tensor, unless it has one.
+func (td *TensorDict) useArena(p *plan.Pass) error {
+	if tensor.HasArena(p) {
 		return nil
 	}
-	tensor.Furnish(p)
+	tensor.UseArena(p)
 	return td.expect(p, 0)
 }
 
-// expect tells a furnished pass of the tensors that it will make of td, which is nested so deep.
+// expect reserves room in the arena of p for the results of td, which is at the given depth.
 func (td *TensorDict) expect(p *plan.Pass, depth int) error {
 	if depth > MaxDepth {
 		return errDepth
 	}
 	for _, v := range td.entries.all() {
 		if t, ok := asTensor(v); ok {
-			tensor.Expect(p, t)
+			tensor.Reserve(p, t)
 		} else if d, ok := asDict(v); ok {
 			if err := d.expect(p, depth+1); err != nil {
 				return err
@@ -84,7 +84,7 @@ func (td *TensorDict) executed(op string, p *plan.Plan, err error) (*TensorDict,
 	return td.passed(op, tensor.NewPass(p))
 }
 
-// passed is Execute of the operation op, with a pass that is furnished and has nothing expected
+// passed is Execute of the operation op, with a pass whose arena has nothing reserved
 // yet.
 func (td *TensorDict) passed(op string, p *plan.Pass) (*TensorDict, error) {
 	if err := td.expect(p, 0); err != nil {
@@ -128,16 +128,16 @@ func (td *TensorDict) passedInto(op string, dst *TensorDict, p *plan.Pass) error
 		return failed(op, errNil)
 	}
 	var tr tensor.Transfer
-	p.Expect(2 * td.entries.len())
-	if err := td.Verbs().AddExecute(&tr, dst, p); err != nil {
+	p.Reserve(2 * td.entries.len())
+	if err := td.Ops().AddExecute(&tr, dst, p); err != nil {
 		return failed(op, err)
 	}
 	return failed(op, tr.Run())
 }
 
 // AddExecute adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
-func (verb *verbs) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
-	td := (*TensorDict)(verb)
+func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
+	td := (*TensorDict)(o)
 	if dst == nil {
 		return errNil
 	}

@@ -5,10 +5,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-var _ plan.DenseVerbs[*TensorDict] = (*verbs)(nil)
+var _ plan.DenseOps[*TensorDict] = (*dictOps)(nil)
 
-// ExecuteInPlace implements plan.DenseVerbs, by way of a copy.
-func (v *verbs) ExecuteInPlace(p *plan.Pass) error {
+// ExecuteInPlace implements plan.DenseOps, by way of a copy.
+func (v *dictOps) ExecuteInPlace(p *plan.Pass) error {
 	td := (*TensorDict)(v)
 	if err := p.CheckPlan(td.batch); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 // shapeops.Stack, Cat and PadSequence call; td is xs[0]. The keys come in td's order. It returns
 // [ErrMissing] if the keys differ, [ErrKind] if values under one key are of several kinds, and the
 // errors of their Join.
-func (verb *verbs) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
-	td := (*TensorDict)(verb)
+func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
+	td := (*TensorDict)(o)
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err
 	}
-	if err := td.furnish(p); err != nil {
+	if err := td.useArena(p); err != nil {
 		return nil, err
 	}
 	out := &TensorDict{batch: batch, header: td.named(td.joinedNames(p.Join))}
@@ -38,21 +38,21 @@ func (verb *verbs) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 // shapeops.StackInto, CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of
 // [TensorDict.Join], [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers]
 // unless the unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
-func (v *verbs) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
+func (v *dictOps) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
 	td := (*TensorDict)(v)
 	tr := tensor.Transfer{}
 	if p != nil {
 		tr.Workers = p.Workers
 	}
-	if err := td.Verbs().AddJoin(&tr, dst, p, xs); err != nil {
+	if err := td.Ops().AddJoin(&tr, dst, p, xs); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
 // AddJoin adds to tr: dst = xs laid side by side as p.Join says, as shapeops.StackInto does.
-func (verb *verbs) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
-	td := (*TensorDict)(verb)
+func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
+	td := (*TensorDict)(o)
 	batch, err := checkJoin(p, xs)
 	switch {
 	case err != nil:
@@ -60,7 +60,7 @@ func (verb *verbs) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, x
 	case dst == nil:
 		return errNil
 	}
-	if err := td.furnish(p); err != nil { // not too deep
+	if err := td.useArena(p); err != nil { // not too deep
 		return err
 	}
 	if err := dst.batch.CheckEqual(batch); err != nil {
@@ -98,7 +98,7 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 		}
 	}
 	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
-	if err == nil && p.Join.Padded() && !tensor.Furnished(p) { // the outermost
+	if err == nil && p.Join.Padded() && !tensor.HasArena(p) { // the outermost
 		p.Join = p.Join.Within(batch)
 		err = xs[0].checkFills(p.Fills)
 	}
@@ -118,7 +118,7 @@ func moreKeys(x, other *TensorDict) error {
 // JoinMasks returns where xs, joined as p.Join says, are not padded: a bool tensor under the key of
 // each tensor. It is what shapeops.PadSequenceMasked calls, which says what shapes they have; td is
 // xs[0]. Its errors are those of [TensorDict.Join].
-func (v *verbs) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
+func (v *dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	td := (*TensorDict)(v)
 	batch, err := checkJoin(p, xs)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestLeafwiseKeepsInnerBatchShapes(t *testing.T) {
 	k.Elements = nil
 	k.Whole = func(*tensor.Tensor, []*tensor.Tensor, int) error { return nil }
 	inner := dict([]int{3}, entry{"n", dict([]int{3, 4}, entry{"c", count(3, 4)})})
-	require.ErrorIs(t, testkit.Err(inner.Verbs().Leafwise(k)), shapeops.ErrShape)
+	require.ErrorIs(t, testkit.Err(inner.Ops().Leafwise(k)), shapeops.ErrShape)
 }
 
 // A tensor under two keys changes in place once.

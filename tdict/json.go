@@ -23,10 +23,10 @@ import (
 // MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements:
 // [TensorDict.Preview] is for that. It returns [ErrDepth] for dictionaries that are nested more
 // than 256 deep, and an error if a leaf cannot be read.
-func (td *TensorDict) MarshalJSON() ([]byte, error) { return td.Verbs().AppendJSON(nil) }
+func (td *TensorDict) MarshalJSON() ([]byte, error) { return td.Ops().AppendJSON(nil) }
 
-// AppendJSON implements tensor.Verbs.
-func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON implements tensor.Ops.
+func (v *dictOps) AppendJSON(b []byte) ([]byte, error) {
 	td := (*TensorDict)(v)
 	if td == nil {
 		return append(b, "null"...), nil
@@ -121,10 +121,10 @@ func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
 
 // MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. Its errors
 // are those of [tensor.Tensor.MarshalJSON].
-func (u *Unbatched) MarshalJSON() ([]byte, error) { return (*unbatchedVerbs)(u).AppendJSON(nil) }
+func (u *Unbatched) MarshalJSON() ([]byte, error) { return (*unbatchedOps)(u).AppendJSON(nil) }
 
 // AppendJSON implements mover.
-func (v *unbatchedVerbs) AppendJSON(b []byte) ([]byte, error) {
+func (v *unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
 	u := (*Unbatched)(v)
 	if !u.made() {
 		return append(b, "null"...), nil
@@ -132,7 +132,7 @@ func (v *unbatchedVerbs) AppendJSON(b []byte) ([]byte, error) {
 	if err := checkDims(u.shape); err != nil {
 		return b, err
 	}
-	out, err := u.tensor.Verbs().AppendJSON(u.appendHead(b, "{"))
+	out, err := u.tensor.Ops().AppendJSON(u.appendHead(b, "{"))
 	if err != nil {
 		return b, err
 	}

@@ -35,7 +35,7 @@ func BenchmarkJSON(b *testing.B) {
 			b.Run("op=append/"+how, func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				buffer := make([]byte, 0, len(text))
-				loop(b, func() (err error) { buffer, err = td.Verbs().AppendJSON(buffer[:0]); return err })
+				loop(b, func() (err error) { buffer, err = td.Ops().AppendJSON(buffer[:0]); return err })
 			})
 			b.Run("op=unmarshal/"+how, func(b *testing.B) { unmarshals(b, text, func() any { return new(tdict.TensorDict) }) })
 		}

@@ -279,7 +279,7 @@ func TestJSONOfTooMuch(t *testing.T) {
 	testkit.Fails(t, shapeops.ErrShape, testkit.Err(td.MarshalJSON()))
 	require.Equal(t, `{"preview":1,"batch":[2],"entries":{"d":{"preview":1,"batch":[2],"entries":{"x":{"preview":1,"dtype":"int8","shape":[2,8388609],"first":[1]}}}}}`,
 		string(tensor.Must(json.Marshal(td.Preview(1)))))
-	b, err := td.Verbs().AppendJSON([]byte("x"))
+	b, err := td.Ops().AppendJSON([]byte("x"))
 	require.Error(t, err)
 	require.Equal(t, "x", string(b))
 
@@ -361,7 +361,7 @@ func TestJSONGrowsLinearly(t *testing.T) {
 		for name, td := range map[string]*tdict.TensorDict{"deep": chain, "wide": wide} {
 			text := tensor.Must(td.MarshalJSON())
 			b := make([]byte, 0, len(text))
-			testkit.MaxBytes(t, uint64(4*len(text)), func() { _ = tensor.Must(td.Verbs().AppendJSON(b)) })
+			testkit.MaxBytes(t, uint64(4*len(text)), func() { _ = tensor.Must(td.Ops().AppendJSON(b)) })
 			testkit.MaxBytes(t, uint64(50*len(text)), func() { _ = new(tdict.TensorDict).UnmarshalJSON(text) })
 			require.Less(t, testing.AllocsPerRun(1, func() { _ = new(tdict.TensorDict).UnmarshalJSON(text) })/float64(len(text)), 1.0, name)
 		}

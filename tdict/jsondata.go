@@ -23,10 +23,10 @@ import (
 // strings "NaN", "Infinity" and "-Infinity". MarshalJSON returns shapeops.ErrShape if there are
 // more than 1<<24 values, those in lists and objects included: [Data.Preview] is for that. The
 // zero Data is null.
-func (d *Data) MarshalJSON() ([]byte, error) { return (*dataVerbs)(d).AppendJSON(nil) }
+func (d *Data) MarshalJSON() ([]byte, error) { return (*dataOps)(d).AppendJSON(nil) }
 
 // AppendJSON implements mover.
-func (v *dataVerbs) AppendJSON(b []byte) ([]byte, error) {
+func (v *dataOps) AppendJSON(b []byte) ([]byte, error) {
 	d := (*Data)(v)
 	if !d.made() {
 		return append(b, "null"...), nil

@@ -299,10 +299,10 @@ func (n *jsonNode) leaf() (Value, error) {
 	}
 	if n.Stars == "" {
 		t := new(tensor.Tensor)
-		return some(t, t.Verbs().(jsonlists.Reader).Read(l))
+		return some(t, t.Ops().(jsonlists.Reader).Read(l))
 	}
 	t := new(ragged.Tensor)
-	return some(t, t.Verbs().(jsonlists.Reader).Read(l))
+	return some(t, t.Ops().(jsonlists.Reader).Read(l))
 }
 
 // data returns the Data.

@@ -508,7 +508,7 @@ func TestSortKeys(t *testing.T) {
 	require.Equal(t, keyList{}, keys(tdict.New().SortKeys()))
 }
 
-// What a verb on keys makes is its own at every depth and unlocked, with the leaves themselves.
+// What an operation on keys makes is its own at every depth and unlocked, with the leaves themselves.
 func TestKeyOperationsShareLeavesOnly(t *testing.T) {
 	type maker = func(td *tdict.TensorDict) (*tdict.TensorDict, error)
 	part := func(i int, sets ...keyList) maker {
@@ -717,7 +717,7 @@ func somePresent(g *rand.Rand, td *tdict.TensorDict, n int) keyList {
 	return out
 }
 
-// TestKeyOperationsModel does each verb on keys to random dictionaries, and the same to their
+// TestKeyOperationsModel does each operation on keys to random dictionaries, and the same to their
 // values by key: both fail, or both have the same in the end.
 func TestKeyOperationsModel(t *testing.T) {
 	same := func(want flat, td *tdict.TensorDict, about string, args ...any) {
@@ -974,7 +974,7 @@ var keyBulks = []bulk{
 	}},
 }
 
-// Verbs on all keys of a large dictionary allocate in proportion to them.
+// Ops on all keys of a large dictionary allocate in proportion to them.
 func TestKeyOperationsAllocateInProportion(t *testing.T) {
 	for _, b := range keyBulks {
 		t.Run(b.name, func(t *testing.T) {

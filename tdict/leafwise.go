@@ -19,14 +19,14 @@ import (
 //   - a tensor, which broadcasts to the batch shape; features follow,
 //   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
 //
-// It is how the verbs of package arith work on dictionaries. On the values of ragged tensors they
+// It is how the operations of package arith work on dictionaries. On the values of ragged tensors they
 // work as ragged.Tensor.Leafwise says, a tensor being repeated for all that a row has; a kernel
 // that selects rows selects those of two ragged tensors whole, whatever their lengths. Leaves that
 // have no elements stay as they are, unless the kernel says what to select of them. Leafwise
 // returns [ErrMissing] if the keys differ, unless the kernel says what stands for what is missing,
 // [ErrKind] if an operand is none of these or values under one key are of several kinds, and the
 // errors of tensor.Tensor.Leafwise.
-func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
+func (v *dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	td := (*TensorDict)(v)
 	w, err := td.leafwise(k, others)
 	if err != nil {
@@ -42,7 +42,7 @@ func (v *verbs) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 
 // LeafwiseInto is Leafwise into a dictionary that the caller owns, as
 // [TensorDict.IndexInto] is. It may be td or one of the others. On an error nothing has changed.
-func (v *verbs) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
+func (v *dictOps) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
 	td := (*TensorDict)(v)
 	w, err := td.leafwise(k, others)
 	if err == nil && dst == nil {
@@ -147,7 +147,7 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 func (w *leafwise) expect(td *TensorDict) {
 	for _, v := range td.entries.all() {
 		if e := opsOf(v).elementwise(v); e != nil {
-			w.pass.Expect(e.ByteSize())
+			w.pass.Reserve(e.ByteSize())
 		} else if d, ok := asDict(v); ok {
 			w.expect(d)
 		}

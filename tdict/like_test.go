@@ -79,7 +79,7 @@ var metaOps = map[string]func(td *tdict.TensorDict) (*tdict.TensorDict, error){
 		return shapeops.Cat([]*tdict.TensorDict{td, td}, 0)
 	},
 	"clone":   func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Clone() },
-	"kernel":  func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Verbs().Leafwise(adding(), td, 1) },
+	"kernel":  func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return td.Ops().Leafwise(adding(), td, 1) },
 	"to meta": (*tdict.TensorDict).ToMeta,
 	"pad sequence": func(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 		return shapeops.PadSequence([]*tdict.TensorDict{td, tensor.Must(td.Narrow(0, 0, 1))}, shapeops.PadSequenceOptions{})
@@ -133,7 +133,7 @@ func TestMetaDictionariesHaveNoElements(t *testing.T) {
 		"set index":   func() error { return meta().SetIndex(sample()) },
 		"set from":    func() error { return sample().SetIndex(meta()) },
 		"index into":  func() error { return meta().IndexInto(sample()) },
-		"kernel into": func() error { return sample().Verbs().LeafwiseInto(sample(), adding(), meta()) },
+		"kernel into": func() error { return sample().Ops().LeafwiseInto(sample(), adding(), meta()) },
 		"in place":    func() error { return shapeops.RollInPlace(meta(), 0, 1) },
 	}
 	for name, want := range wants {

@@ -113,7 +113,7 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	if m.workers > 1 {
 		tr.Workers = 1
 	}
-	if err := m.opt.Into.Verbs().AddWrite(&tr, out, plan.NewPass(p)); err != nil {
+	if err := m.opt.Into.Ops().AddWrite(&tr, out, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

@@ -137,7 +137,7 @@ func (td *TensorDict) withNames(names []string) []string {
 // CheckNames returns ErrName, with the key, if a dictionary in td could not have the names of its
 // outer dictionaries, as one that was named by itself later. [TensorDict.Set] sees to that; what is
 // written to be read again must be so.
-func (v *verbs) CheckNames() error {
+func (v *dictOps) CheckNames() error {
 	td := (*TensorDict)(v)
 	return td.checkNested(td.Names())
 }

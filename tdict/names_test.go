@@ -208,7 +208,7 @@ func TestCheckNames(t *testing.T) {
 	deep := dict(nil, entry{"a/b", dict([]int{2}, entry{"c", dict([]int{2, 3}, entry{"x", count(2, 3)})})})
 	b := tensor.Must(deep.Dict("a/b"))
 	require.NoError(t, b.SetNames("x"))
-	check := deep.Verbs().(interface{ CheckNames() error }).CheckNames
+	check := deep.Ops().(interface{ CheckNames() error }).CheckNames
 	require.NoError(t, check())
 	require.NoError(t, tensor.Must(b.Dict("c")).SetNames("y", "x"))
 	require.ErrorIs(t, check(), tdict.ErrName)

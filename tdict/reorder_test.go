@@ -131,7 +131,7 @@ func TestOracleCalls(t *testing.T) {
 	oracle(t, func(t *testing.T, g gen) {
 		td := g.named(g.dict(naive.Shape(g.Rand, 3), 2))
 		testkit.Unchanged(t, td, state, func() {
-			for _, verb := range naive.Verbs {
+			for _, verb := range naive.Ops {
 				c, ok := naive.Random(g.Rand, verb, td.Shape())
 				if !ok {
 					continue

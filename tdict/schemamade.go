@@ -69,10 +69,10 @@ func (s *Spec) checkExact() error {
 		return fmt.Errorf("%w: got a %v entry, which is made of members: see LazyStack", ErrSchema, s.Kind)
 	}
 	if s.Kind.typed() && s.DType == 0 {
-		return fmt.Errorf("%w: got any dtype, want one", ErrSchema)
+		return fmt.Errorf("%w: got any dtype, want a fixed dtype", ErrSchema)
 	}
 	if slices.Contains(s.sizes(), Any) {
-		return fmt.Errorf("%w: got %s, want no size to be any", ErrSchema, s.what(nil))
+		return fmt.Errorf("%w: got %s, want fixed sizes", ErrSchema, s.what(nil))
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 
 // AddWrite adds to tr what sets the part of td that p.Plan selects to src, as [TensorDict.SetIndex]
 // does.
-func (v *verbs) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
+func (v *dictOps) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
 	td := (*TensorDict)(v)
 	if src == nil {
 		return errNil

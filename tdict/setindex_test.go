@@ -164,11 +164,11 @@ func TestWriteByShorterPlan(t *testing.T) {
 	src := dict([]int{2}, entry{"a", count(2, 1)}, entry{"d", texts("p", "q")})
 	var tr tensor.Transfer
 	p := tensor.Must(plan.Index(shapeops.Shape{2}, ix.At(1)))
-	require.NoError(t, td.Verbs().AddWrite(&tr, src, plan.NewPass(p)))
+	require.NoError(t, td.Ops().AddWrite(&tr, src, plan.NewPass(p)))
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int64{0, 1, 0, 1}, values(t, td, "a"))
 	require.Equal(t, `data [2 2] ["x" "x" "p" "q"]`, tensor.Must(tdict.Get[*tdict.Data](td, "d")).String())
-	require.ErrorIs(t, td.Verbs().AddWrite(&tr, tdict.New(3), plan.NewPass(p)), shapeops.ErrShape)
+	require.ErrorIs(t, td.Ops().AddWrite(&tr, tdict.New(3), plan.NewPass(p)), shapeops.ErrShape)
 }
 
 // A dictionary in the destination has the batch shape of those joined, after the dims joined.

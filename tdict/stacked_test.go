@@ -90,7 +90,7 @@ func TestLazyStack(t *testing.T) {
 	require.Equal(t, []int64{0, 1, 2, -1, -1, 0, 3, 4, 5, -1, -1, 1}, testkit.Elements[int64](t, padded))
 	require.Equal(t, []bool{true, true, true, false, false, true, true, true, true, false, false, true}, testkit.Elements[bool](t, mask))
 	rows := tensor.Must(s.Ragged())
-	require.Equal(t, "[2 2 *]", fmt.Sprint(rows.Verbs().(interface{ ShapeText() string }).ShapeText()))
+	require.Equal(t, "[2 2 *]", fmt.Sprint(rows.Ops().(interface{ ShapeText() string }).ShapeText()))
 }
 
 // Operations along dims do with a uniform stack what they do with Dense of it, whether the dim comes

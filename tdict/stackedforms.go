@@ -170,5 +170,5 @@ func (s *Stacked) Ragged() (*ragged.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Verbs().Execute(plan.NewPass(p))
+	return t.Ops().Execute(plan.NewPass(p))
 }

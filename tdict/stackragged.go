@@ -141,7 +141,7 @@ func UnstackRagged(td *TensorDict) ([]*TensorDict, error) {
 		return nil, failed("unstack ragged", fmt.Errorf("%w: got batch shape %v, want one dim", shapeops.ErrDim, td.batch))
 	}
 	u := raggedUnstack{}
-	whole, err := u.straight(td)
+	whole, err := u.compact(td)
 	if err == nil && u.first == nil {
 		err = fmt.Errorf("%w: got no ragged leaf", ErrKind)
 	}
@@ -173,17 +173,17 @@ type raggedUnstack struct {
 	pass    *plan.Pass     // for it
 }
 
-// straight returns td with ragged leaves whose rows lie in their order.
-func (u *raggedUnstack) straight(td *TensorDict) (*TensorDict, error) {
+// compact returns td with ragged leaves whose rows lie in their order.
+func (u *raggedUnstack) compact(td *TensorDict) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(u.straight(d))
+			return some(u.compact(d))
 		}
 		t, ok := asRagged(v)
 		if !ok {
 			return v, nil
 		}
-		s, err := nested(t).StraightIn(&u.shared)
+		s, err := nested(t).CompactIn(&u.shared)
 		if u.first == nil && err == nil && s.Depth() > 0 {
 			u.first = s
 		}

@@ -43,7 +43,7 @@ func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
 func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 
 // Execute returns u with the batch shape that p.Plan makes of its own.
-func (v *unbatchedVerbs) Execute(p *plan.Pass) (*Unbatched, error) {
+func (v *unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
 	u := (*Unbatched)(v)
 	if !u.made() {
 		return nil, errNoUnbatched
@@ -56,7 +56,7 @@ func (v *unbatchedVerbs) Execute(p *plan.Pass) (*Unbatched, error) {
 
 // Join returns the tensor of xs, which must be equal, with the batch shape of xs joined. It returns
 // [ErrDiffers] if they are not.
-func (v *unbatchedVerbs) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
+func (v *unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 	u := (*Unbatched)(v)
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
@@ -74,9 +74,9 @@ func (v *unbatchedVerbs) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error)
 }
 
 // AddJoin adds nothing to tr: dst must hold what Join would return.
-func (v *unbatchedVerbs) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
+func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
 	u := (*Unbatched)(v)
-	out, err := (*unbatchedVerbs)(u).Join(p, xs)
+	out, err := (*unbatchedOps)(u).Join(p, xs)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 	if u.tensor == x.tensor {
 		return nil
 	}
-	text, err := u.tensor.Verbs().(plan.BitDiffer[*tensor.Tensor]).DiffBits(x.tensor)
+	text, err := u.tensor.Ops().(plan.BitDiffer[*tensor.Tensor]).DiffBits(x.tensor)
 	if err == nil && text != "" {
 		err = fmt.Errorf("%w: %s", ErrDiffers, text)
 	}
@@ -111,7 +111,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 }
 
 // AddExecute adds to tr: the elements of dst's tensor = those of u's.
-func (v *unbatchedVerbs) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
+func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
 	u := (*Unbatched)(v)
 	if !u.made() || !dst.made() {
 		return errNoUnbatched
@@ -133,7 +133,7 @@ func (v *unbatchedVerbs) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan
 
 // AddWrite adds nothing to tr: what belongs to all rows cannot be written to some. It returns
 // [ErrDiffers] unless the tensors are equal.
-func (v *unbatchedVerbs) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
+func (v *unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
 	u := (*Unbatched)(v)
 	return u.checkSame(src)
 }
@@ -186,7 +186,7 @@ func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
 }
 
 // Texts returns what describes the tensor.
-func (v *unbatchedVerbs) Texts() ([]string, error) {
+func (v *unbatchedOps) Texts() ([]string, error) {
 	return []string{describeUnbatched((*Unbatched)(v))}, nil
 }
 

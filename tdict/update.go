@@ -119,7 +119,7 @@ func (td *TensorDict) updateInPlace(other *TensorDict, keys []nestedkey.Key) (er
 		return err
 	}
 	var tr tensor.Transfer
-	if err := td.Verbs().AddWrite(&tr, other, plan.NewPass(p)); err != nil {
+	if err := td.Ops().AddWrite(&tr, other, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

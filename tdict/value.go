@@ -53,22 +53,22 @@ var (
 // What is said of a kind leads back to opsOf, which in initializers would be a cycle.
 func init() {
 	tensors = &kind[*tensor.Tensor]{
-		verbs: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Verbs() },
-		fit:   fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
+		ops: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Ops() },
+		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
 		specs:    func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
 		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
 		inRows:   (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
-		verbs: func(td *TensorDict) mover[*TensorDict] { return (*verbs)(td) },
-		fit:   fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
+		ops: func(td *TensorDict) mover[*TensorDict] { return (*dictOps)(td) },
+		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
 		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
-		verbs: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Verbs() },
-		fit:   fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
+		ops: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Ops() },
+		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
 		specs: specRagged,
 		made:  madeRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
 		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
@@ -76,14 +76,14 @@ func init() {
 		field: (*fieldMaker).ragged,
 	}
 	datas = &kind[*Data]{
-		verbs: func(d *Data) mover[*Data] { return (*dataVerbs)(d) },
-		fit:   fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+		ops: func(d *Data) mover[*Data] { return (*dataOps)(d) },
+		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
 		specs:   func(*Data) Spec { return Spec{Kind: KindData} },
 		uniform: uniformData, inRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
 	}
 	unbatcheds = &kind[*Unbatched]{
-		verbs: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedVerbs)(u) },
-		fit:   fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
+		ops: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedOps)(u) },
+		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
 		specs: specUnbatched,
 		made:  (*Unbatched).made, through: true, uniform: uniformUnbatched,
 		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
@@ -138,7 +138,7 @@ type member[T any] interface {
 	Diff(x T) (string, error)
 }
 
-// mover is what tdict asks of the verbs of a kind of value.
+// mover is what tdict asks of the operations of a kind of value.
 type mover[T any] interface {
 	Execute(p *plan.Pass) (T, error)
 	Join(p *plan.Pass, xs []T) (T, error)
@@ -152,8 +152,8 @@ type mover[T any] interface {
 
 // A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
 type kind[T member[T]] struct {
-	// verbs returns the verbs of v.
-	verbs func(v T) mover[T]
+	// ops returns the operations of v.
+	ops func(v T) mover[T]
 	// fit returns v as an entry of a dictionary with the given batch shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
 	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
@@ -170,7 +170,7 @@ type kind[T member[T]] struct {
 	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
 	// nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
-	// executeIn is the verb Execute where it may leave nothing. It may be nil.
+	// executeIn is the operation Execute where it may leave nothing. It may be nil.
 	executeIn func(v T, p *plan.Pass) (Value, error)
 	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
 	pads func(v T, p *plan.Pass) error
@@ -196,7 +196,7 @@ func (k *kind[T]) execute(v Value, p *plan.Pass) (Value, error) {
 	if k.executeIn != nil {
 		return k.executeIn(v.(T), p)
 	}
-	return some(k.verbs(v.(T)).Execute(p))
+	return some(k.ops(v.(T)).Execute(p))
 }
 
 func (k *kind[T]) clone(v Value, p *plan.Pass) (Value, error) {
@@ -216,11 +216,11 @@ func (k *kind[T]) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value,
 
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
 
-func (k *kind[T]) texts(v Value) ([]string, error) { return k.verbs(v.(T)).Texts() }
+func (k *kind[T]) texts(v Value) ([]string, error) { return k.ops(v.(T)).Texts() }
 
 func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) }
 
-func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.verbs(v.(T)).AppendJSON(b) }
+func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.ops(v.(T)).AppendJSON(b) }
 
 func (*kind[T]) preview(v Value, n int) json.Marshaler { return v.(T).Preview(n) }
 
@@ -276,7 +276,7 @@ func (k *kind[T]) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 	if !ok {
 		return mismatch(v, dst)
 	}
-	return k.verbs(v.(T)).AddExecute(tr, d, p)
+	return k.ops(v.(T)).AddExecute(tr, d, p)
 }
 
 func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
@@ -284,7 +284,7 @@ func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
 	if !ok {
 		return k.writeDense(tr, dst, src, p)
 	}
-	return k.verbs(dst.(T)).AddWrite(tr, s, p)
+	return k.ops(dst.(T)).AddWrite(tr, s, p)
 }
 
 // writeDense is write of stacked members, or of a value of another kind, which is an error.
@@ -319,7 +319,7 @@ func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementD
 	if !ok {
 		return nil, 0, mismatch(b, a)
 	}
-	return k.verbs(a.(T)).Differing(other, tol, shownElements)
+	return k.ops(a.(T)).Differing(other, tol, shownElements)
 }
 
 // join joins the values of a column.
@@ -328,7 +328,7 @@ func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err e
 		if err := k.checkPad(p, values[0]); err != nil {
 			return err
 		}
-		v, err = some(k.verbs(values[0]).Join(p, values))
+		v, err = some(k.ops(values[0]).Join(p, values))
 		return err
 	})
 	return v, err
@@ -343,7 +343,7 @@ func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
 	if err := k.checkPad(p, xs[0]); err != nil {
 		return nil, err
 	}
-	return some(k.verbs(xs[0]).Join(p, xs))
+	return some(k.ops(xs[0]).Join(p, xs))
 }
 
 // checkPad returns an error if v cannot be padded as a pass says.
@@ -363,7 +363,7 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 		if err := k.checkPad(p, values[0]); err != nil {
 			return err
 		}
-		return k.verbs(values[0]).AddJoin(tr, d, p, values)
+		return k.ops(values[0]).AddJoin(tr, d, p, values)
 	})
 }
 

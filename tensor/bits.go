@@ -3,7 +3,7 @@ package tensor
 import "fmt"
 
 // DiffBits implements plan.BitDiffer.
-func (v *verbs) DiffBits(u *Tensor) (string, error) {
+func (v *ops) DiffBits(u *Tensor) (string, error) {
 	t := (*Tensor)(v)
 	if u == nil {
 		return "", errNil

@@ -72,7 +72,7 @@ func (b *blockOf) do() error {
 		direct = cast.Aligned(b.Dst, to.size)
 	}
 	if !direct {
-		b.Dst = b.room(0)
+		b.Dst = b.arena(0)
 	}
 	err := b.kernel.Elements(&b.Block)
 	if err == nil && !direct && !b.dry {
@@ -102,12 +102,12 @@ func (b *blockOf) lane(i int) Lane {
 			return Lane{part, a.dtype, per}
 		}
 	}
-	room := b.room(i)
+	arena := b.arena(i)
 	if has := (gathered{b.x, b.cols, b.rows}); !a.repeats() || !b.gathered[i].covers(has) {
-		b.move(a, room, false)
+		b.move(a, arena, false)
 		b.gathered[i] = has
 	}
-	return Lane{room, a.dtype, PerElement}
+	return Lane{arena, a.dtype, PerElement}
 }
 
 // repeats reports whether all rows of a lane are the same memory, as for a tensor [F] broadcast to
@@ -140,7 +140,7 @@ func (b *blockOf) first(a *lane) int {
 }
 
 // room returns scratch memory for the i-th operand of the block.
-func (b *blockOf) room(i int) []byte {
+func (b *blockOf) arena(i int) []byte {
 	n := b.rows * b.cols * b.all[i].size
 	if cap(b.scratch[i]) < n {
 		b.scratch[i] = make([]byte, max(n, b.step[0]*b.step[1]*b.all[i].size))
@@ -149,16 +149,16 @@ func (b *blockOf) room(i int) []byte {
 }
 
 // move copies the block's elements of a lane to room, or from room if back is true.
-func (b *blockOf) move(a *lane, room []byte, back bool) {
+func (b *blockOf) move(a *lane, arena []byte, back bool) {
 	shape := shapeops.Shape{b.rows, b.cols}
 	far := shapeops.View{Shape: shape, Strides: []int{a.row, a.x}, Offset: b.first(a)}
 	near := shapeops.View{Shape: shape, Strides: []int{b.cols, 1}}
 	var m move
 	if back {
 		m.all(a.size, memory{}, memory{}, far, near)
-		m.walkBytes(a.bytes, room, 0, m.outer())
+		m.walkBytes(a.bytes, arena, 0, m.outer())
 	} else {
 		m.all(a.size, memory{}, memory{}, near, far)
-		m.walkBytes(room, a.bytes, 0, m.outer())
+		m.walkBytes(arena, a.bytes, 0, m.outer())
 	}
 }

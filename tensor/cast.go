@@ -47,7 +47,7 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 // enough for several cores. Copying a small tensor first is faster.
 func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
 	if t.Size() > blockElements || t.Device() == Meta {
-		out, err := t.Verbs().Leafwise(castKernel(dtype))
+		out, err := t.Ops().Leafwise(castKernel(dtype))
 		return out, t.whichBool(err)
 	}
 	c, err := t.Clone()
@@ -78,7 +78,7 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 	case !dst.dtype.valid() || !t.dtype.valid():
 		return errNoDType
 	case dst.dtype != t.dtype:
-		return t.whichBool(t.Verbs().LeafwiseInto(dst, castKernel(dst.dtype)))
+		return t.whichBool(t.Ops().LeafwiseInto(dst, castKernel(dst.dtype)))
 	}
 	if err := dst.view.Shape.CheckEqual(t.view.Shape); err != nil {
 		return fmt.Errorf("destination: %w", err)
@@ -113,7 +113,7 @@ func castBlock(b *Block) error {
 	return nil
 }
 
-// convert sets the elements of dst to those of src.
+// convert sets the elements of dst to the elements of src, converted.
 func convert(to DType, dst []byte, from DType, src []byte) error {
 	if from == Bool {
 		if err := CheckBools(src); err != nil {

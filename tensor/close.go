@@ -48,13 +48,13 @@ func (c *closeness) block(b *Block) error {
 	if b.DType != Bool && c.far.Load() {
 		return nil
 	}
-	room := c.take()
-	defer c.giveBack(room)
-	x, err := room.widened(0, b)
+	arena := c.take()
+	defer c.giveBack(arena)
+	x, err := arena.widened(0, b)
 	if err != nil {
 		return err
 	}
-	y, err := room.widened(1, b)
+	y, err := arena.widened(1, b)
 	if err == nil && firstOf(x, y, c.apart) >= 0 {
 		c.far.Store(true)
 	}
@@ -80,15 +80,15 @@ func (c *closeness) take() *closeRoom {
 	if last < 0 {
 		return new(closeRoom)
 	}
-	room := c.free[last]
+	arena := c.free[last]
 	c.free = c.free[:last]
-	return room
+	return arena
 }
 
-func (c *closeness) giveBack(room *closeRoom) {
+func (c *closeness) giveBack(arena *closeRoom) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.free = append(c.free, room)
+	c.free = append(c.free, arena)
 }
 
 // widened returns the i-th operand of a block as complex128, broadcast to the block.

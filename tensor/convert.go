@@ -162,10 +162,10 @@ func byWayOf(from, via, to DType, first conversion) conversion {
 	}
 	second := conversionOf(via, to)
 	return func(dst, src []byte) {
-		room := cast.Uninit(min(viaBytes, len(src)/from.Size()*via.Size()))
+		arena := cast.Uninit(min(viaBytes, len(src)/from.Size()*via.Size()))
 		for len(src) > 0 {
-			n := min(len(room)/via.Size(), len(src)/from.Size())
-			part := room[:n*via.Size()]
+			n := min(len(arena)/via.Size(), len(src)/from.Size())
+			part := arena[:n*via.Size()]
 			first(part, src[:n*from.Size()])
 			second(dst[:n*to.Size()], part)
 			dst, src = dst[n*to.Size():], src[n*from.Size():]

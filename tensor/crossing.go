@@ -20,24 +20,24 @@ func (s site) written() bool { return s.side&1 == 1 }
 
 func (s site) read() bool { return s.side&1 == 0 }
 
-// A settlement finds the moves that read bytes which an earlier move may write.
-type settlement struct {
+// conflicts finds the moves that read bytes which an earlier move may write.
+type conflicts struct {
 	moves  []move
 	prints []footprint // of each side, once computed
 	footprints
 }
 
-// settle stages each move that reads bytes which an earlier move may write: the move then reads
-// from new memory. It returns ErrOverlap if such a move is a side of a task.
+// stageConflicts stages each move that reads bytes which an earlier move may write: the move then
+// reads from new memory. It returns ErrOverlap if such a move is a side of a task.
 //
 // First it compares memories. Within a memory that is read after it is written, it compares byte
 // ranges, which separates rows. If too many ranges overlap, it compares them modulo a stride, which
 // separates columns.
-func settle(moves []move) error {
+func stageConflicts(moves []move) error {
 	if len(moves) < 2 {
 		return nil
 	}
-	t := &settlement{moves: moves}
+	t := &conflicts{moves: moves}
 	sites := t.sites()
 	for len(sites) > 0 {
 		n := patch(sites)
@@ -54,7 +54,7 @@ func settle(moves []move) error {
 
 // sites returns the sides of all moves that have bytes, sorted by memory; each has the bounds of
 // its memory.
-func (t *settlement) sites() []site {
+func (t *conflicts) sites() []site {
 	a := atlas{}
 	sites := make([]site, 0, 2*len(t.moves))
 	for i := range t.moves {
@@ -95,7 +95,7 @@ func patch(sites []site) int {
 
 // compare finds conflicts among sites of one patch. If that takes too many steps, they count as
 // overlapping.
-func (t *settlement) compare(sites []site) {
+func (t *conflicts) compare(sites []site) {
 	written, read := len(t.moves), -1
 	for _, s := range sites {
 		if s.written() {
@@ -120,7 +120,7 @@ func (t *settlement) compare(sites []site) {
 
 // survey narrows sites to their byte ranges, sorts them, and returns the dims of the site that has
 // most.
-func (t *settlement) survey(sites []site) (most []pitch) {
+func (t *conflicts) survey(sites []site) (most []pitch) {
 	if t.prints == nil {
 		t.prints = make([]footprint, 2*len(t.moves))
 	}
@@ -138,7 +138,7 @@ func (t *settlement) survey(sites []site) (most []pitch) {
 
 // sweep compares each site of a sorted line with the sites that overlap it. It reports whether it
 // finished within a number of steps linear in the sites.
-func (t *settlement) sweep(line []site) bool {
+func (t *conflicts) sweep(line []site) bool {
 	steps := 16*len(line) + 1024
 	var open [2][]site // read and written
 	for _, s := range line {
@@ -156,7 +156,7 @@ func (t *settlement) sweep(line []site) bool {
 }
 
 // against compares two sites, one of which is written.
-func (t *settlement) against(r, w site) {
+func (t *conflicts) against(r, w site) {
 	if r.written() {
 		r, w = w, r
 	}
@@ -166,7 +166,7 @@ func (t *settlement) against(r, w site) {
 }
 
 // order returns the number of a site's move, or of the first move of its group.
-func (t *settlement) order(s site) int {
+func (t *conflicts) order(s site) int {
 	if g := t.moves[s.side/2].group; g > 0 {
 		return g - 1
 	}
@@ -175,7 +175,7 @@ func (t *settlement) order(s site) int {
 
 // folded returns the sites modulo spacing, sorted. A site that crosses a multiple of spacing
 // appears twice.
-func (t *settlement) folded(sites []site, spacing int) []site {
+func (t *conflicts) folded(sites []site, spacing int) []site {
 	out := make([]site, 0, len(sites))
 	for _, s := range sites {
 		low, high := t.prints[s.side].bounds(spacing)
@@ -233,7 +233,7 @@ func CheckApart(dst, src []*Tensor) error {
 	for i, t := range slices.Concat(dst, src) {
 		tr.side(i+1, t, reads)
 	}
-	return settle(tr.moves)
+	return stageConflicts(tr.moves)
 }
 
 // meets reports whether two tensors may share a byte.
@@ -242,8 +242,8 @@ func (t *Tensor) meets(u *Tensor) bool {
 	if !shared || t.Size() == 0 || u.Size() == 0 {
 		return false
 	}
-	var room footprints
-	return !t.footprint(0, &room).apart(u.footprint(distance, &room))
+	var arena footprints
+	return !t.footprint(0, &arena).apart(u.footprint(distance, &arena))
 }
 
 // footprint returns the bytes of t's elements, where t's memory begins at byte origin.

@@ -118,13 +118,13 @@ func (f *feeding) add(t *testing.T, tr *tensor.Transfer) error {
 		src, take := f.window(listed...), ix.Take(f.rows(list, n)...)
 		f.copied(dst.index(take).positions(t, listed...), src.positions(t, listed...))
 		return doOr(tr, func() error { return dst.x.SetIndex(src.x, take) }, func() error {
-			return dst.x.Verbs().AddWrite(tr, src.x, pass(plan.Index(dst.x.Shape(), take)))
+			return dst.x.Ops().AddWrite(tr, src.x, pass(plan.Index(dst.x.Shape(), take)))
 		})
 	case 3:
 		src, take := f.window(listed...), ix.Take(f.rows(n, list)...)
 		f.copied(dst.positions(t, shape...), src.index(take).positions(t, shape...))
 		return doOr(tr, func() error { return src.x.IndexInto(dst.x, take) }, func() error {
-			return src.x.Verbs().AddExecute(tr, dst.x, pass(plan.Index(src.x.Shape(), take)))
+			return src.x.Ops().AddExecute(tr, dst.x, pass(plan.Index(src.x.Shape(), take)))
 		})
 	case 4:
 		src := f.window(listed...)

@@ -38,10 +38,10 @@ type ElementDiff struct {
 	A, B     string // the elements, as String prints them
 }
 
-// Differing implements [Verbs]. An element that both tensors repeat counts once. It returns
+// Differing implements [Ops]. An element that both tensors repeat counts once. It returns
 // [ErrDType] or shapeops.ErrShape if the tensors differ in dtype or shape, [ErrKind] if u is nil,
 // and other errors if elements cannot be read.
-func (v *verbs) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
+func (v *ops) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
 	t := (*Tensor)(v)
 	switch {
 	case u == nil:

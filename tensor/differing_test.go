@@ -16,7 +16,7 @@ import (
 func TestDiffering(t *testing.T) {
 	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
 		other := tensor.Must(tensor.New(s.DType(), s.Shape()...))
-		first, count, err := s.Verbs().Differing(other, tensor.Tolerance{}, 2)
+		first, count, err := s.Ops().Differing(other, tensor.Tolerance{}, 2)
 		require.NoError(t, err)
 		require.Len(t, first, min(count, 2))
 		require.Equal(t, count == 0, s.Equal(other))
@@ -32,7 +32,7 @@ func TestDiffering(t *testing.T) {
 // differing counts elements whose texts differ.
 func differing(t *testing.T, a, b *tensor.Tensor) (n int) {
 	t.Helper()
-	p, q := tensor.Must(a.Verbs().Texts()), tensor.Must(b.Verbs().Texts())
+	p, q := tensor.Must(a.Ops().Texts()), tensor.Must(b.Ops().Texts())
 	for i := range p {
 		if p[i] != q[i] {
 			n++
@@ -45,11 +45,11 @@ func TestDifferingOfEveryDType(t *testing.T) {
 	for _, d := range tensor.DTypes() {
 		zeros := tensor.Must(tensor.New(d, 3))
 		one := tensor.Must(tensor.Must(tensor.Vector(false, true, false).Cast(d)).Clone())
-		first, count, err := zeros.Verbs().Differing(one, tensor.Tolerance{}, 8)
+		first, count, err := zeros.Ops().Differing(one, tensor.Tolerance{}, 8)
 		require.NoError(t, err)
 		require.Equal(t, 1, count, d)
 		require.Equal(t, []int{1}, first[0].Position, d)
-		_, count, err = zeros.Verbs().Differing(one, tensor.Tolerance{Absolute: 1}, 8)
+		_, count, err = zeros.Ops().Differing(one, tensor.Tolerance{Absolute: 1}, 8)
 		require.NoError(t, err)
 		require.Equal(t, d == tensor.Bool, count == 1, "%v: a bool has no tolerance", d)
 	}
@@ -69,14 +69,14 @@ func TestDifferingRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := x.Verbs().Differing(tt.y, tensor.Tolerance{}, 1)
+			_, _, err := x.Ops().Differing(tt.y, tensor.Tolerance{}, 1)
 			testkit.Fails(t, tt.want, err)
 		})
 	}
-	_, _, err := x.Verbs().Differing(gone, tensor.Tolerance{}, 1)
+	_, _, err := x.Ops().Differing(gone, tensor.Tolerance{}, 1)
 	require.EqualError(t, err, "closed")
 	endless := tensor.Must(tensor.Scalar(1.0).Expand(1 << 40))
-	_, count, err := endless.Verbs().Differing(tensor.Must(tensor.Scalar(2.0).Expand(1<<40)), tensor.Tolerance{}, 1)
+	_, count, err := endless.Ops().Differing(tensor.Must(tensor.Scalar(2.0).Expand(1<<40)), tensor.Tolerance{}, 1)
 	require.NoError(t, err)
 	require.Equal(t, 1, count, "what both repeat counts once")
 }
@@ -112,7 +112,7 @@ func TestDifferingOfLargeIntegers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, count, err := tt.a.Verbs().Differing(tt.b, tt.tol, 1)
+			_, count, err := tt.a.Ops().Differing(tt.b, tt.tol, 1)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, count)
 		})

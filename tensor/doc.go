@@ -14,7 +14,7 @@
 //
 // Several tensors are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
 // SplitBy, SplitAt, TensorSplit, Chunk and Unbind. What looks at elements is a [Kernel], which
-// [Verbs] apply; package arith has the verbs.
+// [Ops] apply; package arith has the operations.
 //
 // # Memory
 //

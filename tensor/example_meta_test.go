@@ -55,7 +55,7 @@ func ExampleTensor_Reinterpret() {
 }
 
 // A kernel of one's own: how many bits of each element are set.
-func ExampleTensor_Verbs() {
+func ExampleTensor_Ops() {
 	count := &tensor.Kernel{
 		Op: "count bits",
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
@@ -76,8 +76,8 @@ func ExampleTensor_Verbs() {
 			return nil
 		},
 	}
-	fmt.Println(tensor.Vector[uint8](0, 1, 3, 255).Verbs().Leafwise(count))
-	fmt.Println(tensor.Vector(1.5).Verbs().Leafwise(count))
+	fmt.Println(tensor.Vector[uint8](0, 1, 3, 255).Ops().Leafwise(count))
+	fmt.Println(tensor.Vector(1.5).Ops().Leafwise(count))
 	// Output:
 	// uint8 [4]
 	// [0 1 2 8] <nil>

@@ -132,7 +132,7 @@ func ExampleItem() {
 	fmt.Println(tensor.Item[int16](x, 2, 0))
 	// Output:
 	// 3 <nil>
-	// 0 bad index: got position 2 of dim 0, want one of its 2
+	// 0 bad index: got position 2 of dim 0, which has size 2
 }
 
 func ExampleMap() {

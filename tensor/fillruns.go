@@ -110,12 +110,12 @@ const (
 
 // prepare reads the fill value.
 func (f *runFill) prepare(bool, int) error {
-	var room [16]byte
-	element := room[:f.dst.dtype.Size()]
+	var arena [16]byte
+	element := arena[:f.dst.dtype.Size()]
 	if err := f.value.use(func(b []byte) { copy(element, f.value.own(b)) }); err != nil {
 		return err
 	}
-	if f.pattern = nil; room != [16]byte{} {
+	if f.pattern = nil; arena != [16]byte{} {
 		f.pattern = make([]byte, min(patternBytes, f.dst.ByteSize()))
 		cast.Repeat(f.pattern, element)
 	}

@@ -36,7 +36,7 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 		return err
 	}
 	var tr Transfer
-	if err := t.Verbs().AddWrite(&tr, src, plan.NewPass(p)); err != nil {
+	if err := t.Ops().AddWrite(&tr, src, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

@@ -12,7 +12,7 @@ import (
 // masks, lays pieces together, or reshapes beyond what strides express; then it is a copy. It
 // returns shapeops.ErrShape unless the shape of t begins with the plan's shape, and [ErrDType] if
 // the plan pads and t's dtype does not hold p.Fill.
-func (v *verbs) Execute(p *plan.Pass) (*Tensor, error) {
+func (v *ops) Execute(p *plan.Pass) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := p.CheckPlan(t.view.Shape); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (t *Tensor) viewed(p *plan.Pass) (*Tensor, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	out := roomOf(p).header(0)
+	out := arenaOf(p).header(0)
 	*out = Tensor{t.dtype, view, t.mem}
 	return out, nil
 }
@@ -94,7 +94,7 @@ func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
 
 func (t *Tensor) passedInto(dst *Tensor, p *plan.Pass) error {
 	var tr Transfer
-	if err := t.Verbs().AddExecute(&tr, dst, p); err != nil {
+	if err := t.Ops().AddExecute(&tr, dst, p); err != nil {
 		return err
 	}
 	return tr.Run()
@@ -117,7 +117,7 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 		return err
 	}
 	var tr Transfer
-	if err := t.Verbs().AddWrite(&tr, value, plan.NewPass(p)); err != nil {
+	if err := t.Ops().AddWrite(&tr, value, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()

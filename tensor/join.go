@@ -10,7 +10,7 @@ import (
 // Join joins xs as p.Join says, in a new tensor; t is xs[0]. It implements shapeops.Stack, Cat and
 // PadSequence. It returns [ErrDType] if the dtypes differ or do not hold p.Fill, shapeops.ErrShape
 // if the remaining dims differ, and an error if lent memory cannot be read.
-func (v *verbs) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+func (v *ops) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
@@ -62,17 +62,17 @@ func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shapeops.View {
 
 // JoinInto is Join into dst. It implements shapeops.StackInto, CatInto and PadSequenceInto. It also
 // returns the errors of [Transfer]; on an error nothing has changed.
-func (v *verbs) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+func (v *ops) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	t := (*Tensor)(v)
 	tr := Transfer{Workers: workersOf(p)}
-	if err := t.Verbs().AddJoin(&tr, dst, p, xs); err != nil {
+	if err := t.Ops().AddJoin(&tr, dst, p, xs); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
 // AddJoin adds dst = xs joined as p.Join says. It returns the errors of Join and of [Transfer].
-func (v *verbs) AddJoin(tr *Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
+func (v *ops) AddJoin(tr *Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	return tr.whole(func() error { return tr.join(dst, p, xs) })
 }
 

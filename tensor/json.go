@@ -25,10 +25,10 @@ const logElements = 16 // LogValue shows at most these
 // An element that JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses
 // its payload. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24
 // elements (use [Tensor.Preview]) or more than 400 dims, and [ErrMeta] if t is on device [Meta].
-func (t *Tensor) MarshalJSON() ([]byte, error) { return t.Verbs().AppendJSON(nil) }
+func (t *Tensor) MarshalJSON() ([]byte, error) { return t.Ops().AppendJSON(nil) }
 
-// AppendJSON implements [Verbs].
-func (v *verbs) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON implements [Ops].
+func (v *ops) AppendJSON(b []byte) ([]byte, error) {
 	t := (*Tensor)(v)
 	if t == nil || t.dtype == 0 {
 		return append(b, "null"...), nil
@@ -110,18 +110,18 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 	case node.Stars != "":
 		return fmt.Errorf("%w: got the ragged shape %.40s, want a list of sizes", ErrJSON, node.Stars)
 	}
-	return (*verbs)(t).Read(lists)
+	return (*ops)(t).Read(lists)
 }
 
 // Read implements [jsonlists.Reader].
-func (v *verbs) Read(l *jsonlists.Lists) error {
+func (v *ops) Read(l *jsonlists.Lists) error {
 	dtype, err := ParseDType(l.DType)
 	if err != nil {
 		return err
 	}
 	t, err := FromBytes(dtype, l.Data, l.Batch...)
 	if err == nil {
-		*v = verbs(*t)
+		*v = ops(*t)
 	}
 	return err
 }

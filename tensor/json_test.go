@@ -160,11 +160,11 @@ func make1(n int) []int {
 
 // TestJSONAppends leaves what precedes it, also on an error.
 func TestJSONAppends(t *testing.T) {
-	b, err := tensor.Scalar(true).Verbs().AppendJSON([]byte("x"))
+	b, err := tensor.Scalar(true).Ops().AppendJSON([]byte("x"))
 	require.NoError(t, err)
 	require.Equal(t, `x{"dtype":"bool","shape":[],"values":true}`, string(b))
 	broken := tensor.Must(tensor.FromBytes(tensor.Bool, []byte{1, 2}, 2))
-	b, err = broken.Verbs().AppendJSON([]byte("x"))
+	b, err = broken.Ops().AppendJSON([]byte("x"))
 	require.ErrorIs(t, err, tensor.ErrDType)
 	require.Equal(t, "x", string(b))
 }
@@ -180,7 +180,7 @@ func TestJSONAllocatesLittle(t *testing.T) {
 		x := new(tensor.Tensor)
 		require.NoError(t, x.UnmarshalJSON(text))
 		b := make([]byte, 0, len(text))
-		require.LessOrEqual(t, testing.AllocsPerRun(3, func() { b, _ = x.Verbs().AppendJSON(b[:0]) }), 12.0, n)
+		require.LessOrEqual(t, testing.AllocsPerRun(3, func() { b, _ = x.Ops().AppendJSON(b[:0]) }), 12.0, n)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // A Kernel is an operation that computes with elements, or with a mask of them: the checks of its
-// operands, and the function that runs. Leafwise of [Verbs] applies it to a tensor, or to each leaf
+// operands, and the function that runs. Leafwise of [Ops] applies it to a tensor, or to each leaf
 // of a dictionary. Package arith consists of Kernels.
 //
 // Safe for concurrent use if its functions are.
@@ -38,8 +38,8 @@ type Kernel struct {
 	// what their shapes must be. By default they broadcast to the first.
 	Free bool
 
-	// Whole sets dst, whose dtype and shape are those that Check returned. It runs where there is
-	// no Elements. dst may be xs[0], unless the kernel may fail. With a destination and several
+	// Whole sets dst, which has the dtype and shape that Check returned. It runs if there is no
+	// Elements. dst may be xs[0], unless the kernel may fail. With a destination and several
 	// leaves, Whole sets new memory, which is copied once no leaf has failed.
 	Whole func(dst *Tensor, xs []*Tensor, lead int) error
 
@@ -108,7 +108,7 @@ func (k *Kernel) fails(xs []*Tensor) bool { return k.Fails != nil && k.Fails(xs)
 // Leafwise applies k to t and others, and returns a new tensor. Each of others is a tensor,
 // broadcast to the shape of t, or a number or bool, which [ScalarOf] converts to t's dtype. It
 // returns the errors of ScalarOf and of k, and shapeops.ErrShape if a tensor does not broadcast.
-func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
+func (v *ops) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := k.Valid(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (v *verbs) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 // dst's memory is copied first, unless each of its elements lies where its result goes. It returns
 // [ErrOverlap] if more than 64 MiB of elements as wide as the result would have to be copied, and
 // the errors of [Transfer]. On an error nothing has changed.
-func (v *verbs) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
+func (v *ops) LeafwiseInto(dst *Tensor, k *Kernel, others ...any) error {
 	t := (*Tensor)(v)
 	if err := k.Valid(); err != nil {
 		return err

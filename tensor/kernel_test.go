@@ -107,17 +107,17 @@ func checkKernel(t *testing.T, r *rand.Rand, d tensor.DType, operands []testkit.
 	shape := x.Array.Shape
 	about := fmt.Sprint(operands, " to ", d)
 	want := summed(d.Size(), operands, shape)
-	got, err := x.Verbs().Leafwise(bytewise(d), others...)
+	got, err := x.Ops().Leafwise(bytewise(d), others...)
 	require.NoError(t, err, about)
 	require.Equal(t, d, got.DType())
 	require.True(t, slices.Equal(want, testkit.Content(t, got)), about)
 	dst := testkit.Make(t, d, shape, oneOf(r, testkit.Layouts[:3]), oneOf(r, testkit.Memories[:3]), 9)
 	after := dst.Written(dst.Array, want)
-	require.NoError(t, x.Verbs().LeafwiseInto(dst.Tensor, bytewise(d), others...), about)
+	require.NoError(t, x.Ops().LeafwiseInto(dst.Tensor, bytewise(d), others...), about)
 	require.True(t, slices.Equal(after, dst.Mem), about)
 	if d == x.DType() && !x.Expanded && !x.ReadOnly {
 		after := x.Written(x.Array, want)
-		require.NoError(t, x.Verbs().LeafwiseInto(x.Tensor, bytewise(d), others...), about)
+		require.NoError(t, x.Ops().LeafwiseInto(x.Tensor, bytewise(d), others...), about)
 		require.True(t, slices.Equal(after, x.Mem), about)
 	}
 	for _, s := range append(operands, dst) {
@@ -147,7 +147,7 @@ func TestKernelBlocks(t *testing.T) {
 			return nil
 		}
 		x := tensor.Must(tensor.Zeros[float32](shape...))
-		require.NoError(t, testkit.Err(x.Verbs().Leafwise(k, 1)))
+		require.NoError(t, testkit.Err(x.Ops().Leafwise(k, 1)))
 		require.Equal(t, int64(x.Size()), covered.Load(), shape)
 	}
 }
@@ -166,24 +166,24 @@ func TestKernelRefuses(t *testing.T) {
 	var none *tensor.Tensor
 	type X = *tensor.Tensor
 	testkit.Refuse(t, fresh, state, []testkit.Refusal[X]{
-		{"the kernel's own error", func(x X) error { return x.Verbs().LeafwiseInto(x, makes(0, nil, no)) }, no},
-		{"no dtype", func(x X) error { return testkit.Err(x.Verbs().Leafwise(makes(0, x.Shape(), nil))) }, tensor.ErrDType},
-		{"a shape that is none", func(x X) error { return testkit.Err(x.Verbs().Leafwise(makes(tensor.Int8, shapeops.Shape{-1}, nil))) }, shapeops.ErrShape},
-		{"fewer elements", func(x X) error { return testkit.Err(x.Verbs().Leafwise(makes(tensor.Int8, shapeops.Shape{2}, nil))) }, shapeops.ErrShape},
-		{"more elements", func(x X) error { return testkit.Err(x.Verbs().Leafwise(makes(tensor.Int8, shapeops.Shape{4}, nil))) }, shapeops.ErrShape},
+		{"the kernel's own error", func(x X) error { return x.Ops().LeafwiseInto(x, makes(0, nil, no)) }, no},
+		{"no dtype", func(x X) error { return testkit.Err(x.Ops().Leafwise(makes(0, x.Shape(), nil))) }, tensor.ErrDType},
+		{"a shape that is none", func(x X) error { return testkit.Err(x.Ops().Leafwise(makes(tensor.Int8, shapeops.Shape{-1}, nil))) }, shapeops.ErrShape},
+		{"fewer elements", func(x X) error { return testkit.Err(x.Ops().Leafwise(makes(tensor.Int8, shapeops.Shape{2}, nil))) }, shapeops.ErrShape},
+		{"more elements", func(x X) error { return testkit.Err(x.Ops().Leafwise(makes(tensor.Int8, shapeops.Shape{4}, nil))) }, shapeops.ErrShape},
 		{"more elements into a destination", func(x X) error {
-			return x.Verbs().LeafwiseInto(tensor.Must(tensor.Zeros[int8](4)), makes(tensor.Int8, shapeops.Shape{4}, nil))
+			return x.Ops().LeafwiseInto(tensor.Must(tensor.Zeros[int8](4)), makes(tensor.Int8, shapeops.Shape{4}, nil))
 		}, shapeops.ErrShape},
 		{"other elements of a large tensor", func(x X) error {
 			big := tensor.Must(tensor.Zeros[int8](9<<20, 1))
-			return testkit.Err(big.Verbs().Leafwise(makes(tensor.Int8, shapeops.Shape{1, 9 << 20}, nil)))
+			return testkit.Err(big.Ops().Leafwise(makes(tensor.Int8, shapeops.Shape{1, 9 << 20}, nil)))
 		}, shapeops.ErrShape},
-		{"a nil operand", func(x X) error { return testkit.Err(x.Verbs().Leafwise(k, none)) }, tensor.ErrKind},
-		{"an operand of no kind", func(x X) error { return testkit.Err(x.Verbs().Leafwise(k, struct{}{})) }, tensor.ErrKind},
-		{"an operand that does not broadcast", func(x X) error { return x.Verbs().LeafwiseInto(x, k, tensor.Vector[int8](1, 2)) }, shapeops.ErrShape},
-		{"a nil destination", func(x X) error { return x.Verbs().LeafwiseInto(nil, k) }, tensor.ErrKind},
-		{"a destination of another dtype", func(x X) error { return x.Verbs().LeafwiseInto(x, bytewise(tensor.Int8)) }, tensor.ErrDType},
-		{"a destination of another shape", func(x X) error { return x.Verbs().LeafwiseInto(tensor.Must(tensor.Zeros[int64](2)), k) }, shapeops.ErrShape},
+		{"a nil operand", func(x X) error { return testkit.Err(x.Ops().Leafwise(k, none)) }, tensor.ErrKind},
+		{"an operand of no kind", func(x X) error { return testkit.Err(x.Ops().Leafwise(k, struct{}{})) }, tensor.ErrKind},
+		{"an operand that does not broadcast", func(x X) error { return x.Ops().LeafwiseInto(x, k, tensor.Vector[int8](1, 2)) }, shapeops.ErrShape},
+		{"a nil destination", func(x X) error { return x.Ops().LeafwiseInto(nil, k) }, tensor.ErrKind},
+		{"a destination of another dtype", func(x X) error { return x.Ops().LeafwiseInto(x, bytewise(tensor.Int8)) }, tensor.ErrDType},
+		{"a destination of another shape", func(x X) error { return x.Ops().LeafwiseInto(tensor.Must(tensor.Zeros[int64](2)), k) }, shapeops.ErrShape},
 	})
 }
 
@@ -226,17 +226,17 @@ func TestKernelWorkers(t *testing.T) {
 func TestKernelWithinAMemory(t *testing.T) {
 	k, x := bytewise(tensor.Int64), tensor.Vector[int64](1, 2, 3)
 	part := func(from, to int) *tensor.Tensor { return tensor.Must(x.Index(ix.Range(from, to))) }
-	require.NoError(t, part(0, 2).Verbs().LeafwiseInto(part(1, 3), k))
+	require.NoError(t, part(0, 2).Ops().LeafwiseInto(part(1, 3), k))
 	require.Equal(t, []int64{1, 1, 2}, testkit.Elements[int64](t, x))
-	require.NoError(t, part(0, 2).Verbs().LeafwiseInto(part(0, 2), k, part(1, 3)))
+	require.NoError(t, part(0, 2).Ops().LeafwiseInto(part(0, 2), k, part(1, 3)))
 	require.Equal(t, []int64{2, 3, 2}, testkit.Elements[int64](t, x))
-	require.NoError(t, x.Verbs().LeafwiseInto(x, k, tensor.Must(x.Index(ix.At(0)))))
+	require.NoError(t, x.Ops().LeafwiseInto(x, k, tensor.Must(x.Index(ix.At(0)))))
 	require.Equal(t, []int64{4, 5, 4}, testkit.Elements[int64](t, x))
 
 	const n = 64<<20 + 1
 	large := tensor.Must(tensor.Zeros[int8](n + 1))
 	low, high := tensor.Must(large.Narrow(0, 0, n)), tensor.Must(large.Narrow(0, 1, n))
-	require.ErrorIs(t, low.Verbs().LeafwiseInto(high, bytewise(tensor.Int8)), tensor.ErrOverlap)
+	require.ErrorIs(t, low.Ops().LeafwiseInto(high, bytewise(tensor.Int8)), tensor.ErrOverlap)
 }
 
 // TestKernelOfAnotherWidth reads an operand of another width in the memory of the destination as it
@@ -245,6 +245,6 @@ func TestKernelOfAnotherWidth(t *testing.T) {
 	bytes := []byte{1, 2, 3, 4, 5, 6, 7, 8}
 	whole := tensor.Vector(bytes...)
 	wide := tensor.Must(whole.Reinterpret(tensor.Uint32))
-	require.NoError(t, wide.Verbs().LeafwiseInto(wide, bytewise(tensor.Uint32), tensor.Must(whole.Index(ix.Range(3, 5)))))
+	require.NoError(t, wide.Ops().LeafwiseInto(wide, bytewise(tensor.Uint32), tensor.Must(whole.Index(ix.Range(3, 5)))))
 	require.Equal(t, []byte{5, 2, 3, 4, 10, 6, 7, 8}, bytes)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A KernelPass applies a kernel to several tensors, the leaves of a dictionary. It converts a
-// number among the operands once for each dtype, and allocates results in blocks, as [Furnish] does
+// number among the operands once for each dtype, and allocates results in blocks, as [UseArena] does
 // for copies. It serves one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel  *Kernel
@@ -29,11 +29,11 @@ type scalarAs struct {
 // NewKernelPass returns a pass of k, for which Kernel.Valid returns nil.
 func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: NewPass(nil)} }
 
-// Expect announces one call of [KernelPass.Make] with a tensor of bytes bytes. The pass must come
+// Reserve announces one call of [KernelPass.Make] with a tensor of bytes bytes. The pass must come
 // from [NewKernelPass].
-func (p *KernelPass) Expect(bytes int) {
-	p.pass.Expect(1)
-	roomOf(p.pass).expect(bytes)
+func (p *KernelPass) Reserve(bytes int) {
+	p.pass.Reserve(1)
+	arenaOf(p.pass).expect(bytes)
 }
 
 // Make is Leafwise on t, a leaf of a dictionary with lead batch dims.
@@ -70,7 +70,7 @@ func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Te
 			return blankLike(p.pass, d, shape, nil, xs...)
 		}
 	}
-	r := roomOf(p.pass)
+	r := arenaOf(p.pass)
 	out = r.header(n)
 	*out = Tensor{d, shapeops.View{Shape: x.view.Shape, Strides: x.view.Strides}, memory{bytes: r.data(n)}}
 	return out, false, nil
@@ -79,7 +79,7 @@ func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Te
 // identical reports whether two shapes are the same slice.
 func identical(a, b shapeops.Shape) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// To adds dst = the kernel applied to t and others, as LeafwiseInto of [Verbs] does.
+// To adds dst = the kernel applied to t and others, as LeafwiseInto of [Ops] does.
 func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) error {
 	xs, err := p.operands(make([]*Tensor, 0, 1+len(others)), t, others)
 	if err != nil {
@@ -161,14 +161,14 @@ func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 // A straightBlock is a block of all elements, with memory for its lanes.
 type straightBlock struct {
 	Block
-	room [4]Lane
+	arena [4]Lane
 }
 
 // lineUp sets b to the block of all elements. It reports whether they are contiguous in Go memory.
 func (b *straightBlock) lineUp(dst *Tensor, xs []*Tensor) bool {
 	n := dst.Size()
 	to, ok := dst.straight(n)
-	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, to.Bytes, b.room[:0]
+	b.Rows, b.Width, b.DType, b.Dst, b.Src = n, 1, dst.dtype, to.Bytes, b.arena[:0]
 	for _, x := range xs {
 		l, straight := x.straight(n)
 		ok = ok && straight

@@ -94,7 +94,7 @@ func TestSlicesDoNotGrowIntoNeighbours(t *testing.T) {
 	whole := tensor.Must(tensor.Arange[int32](0, 4, 1))
 	furnished := tensor.NewPass(take.Plan)
 	for range 50 {
-		tensor.Expect(furnished, whole)
+		tensor.Reserve(furnished, whole)
 	}
 	results := []*tensor.Tensor{}
 	for range 50 {
@@ -124,16 +124,16 @@ func furnished[T uint8 | int32](t *testing.T, sizes ...int) {
 	p := tensor.NewPass(take.Plan)
 	for _, n := range append(sizes, sizes...) {
 		xs = append(xs, tensor.Must(tensor.Zeros[T](2, n)))
-		tensor.Expect(p, xs[len(xs)-1])
+		tensor.Reserve(p, xs[len(xs)-1])
 		require.NoError(t, tensor.Write(xs[len(xs)-1], func(s []T) {
 			for i := range s {
 				s[i] = T(i)
 			}
 		}))
 	}
-	require.False(t, tensor.Furnished(take) || tensor.Furnished(nil))
-	tensor.Furnish(take)
-	require.True(t, tensor.Furnished(p) && tensor.Furnished(take))
+	require.False(t, tensor.HasArena(take) || tensor.HasArena(nil))
+	tensor.UseArena(take)
+	require.True(t, tensor.HasArena(p) && tensor.HasArena(take))
 	for range 2 { // the second time, there is no room left
 		for _, x := range xs {
 			results = append(results, tensor.Must(x.Plan().Execute(p)))

@@ -69,7 +69,7 @@ var operations = map[string]func(x *tensor.Tensor) (*tensor.Tensor, error){
 	"clone":           func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Clone() },
 	"contiguous":      func(x *tensor.Tensor) (*tensor.Tensor, error) { return tensor.Must(x.Transpose(0, 1)).Contiguous() },
 	"reinterpret":     func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Reinterpret(tensor.Uint8) },
-	"kernel":          func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Verbs().Leafwise(pairwise, 1) },
+	"kernel":          func(x *tensor.Tensor) (*tensor.Tensor, error) { return x.Ops().Leafwise(pairwise, 1) },
 	"stack":           func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Stack([]*tensor.Tensor{x, x}, 1) },
 	"cat":             func(x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Cat([]*tensor.Tensor{x, x, x}, 0) },
 	"pad sequence": func(x *tensor.Tensor) (*tensor.Tensor, error) {
@@ -111,7 +111,7 @@ func TestMetaTakesNoMemory(t *testing.T) {
 		y = tensor.Must(tensor.Must(y.Transpose(0, 1)).Reshape(-1))
 		y = tensor.Must(tensor.Must(y.Cast(tensor.Float64)).Clone())
 		y = tensor.Must(y.Index(ix.Range(0, ix.End).Step(2)))
-		y = tensor.Must(tensor.Must(y.Contiguous()).Verbs().Leafwise(pairwise))
+		y = tensor.Must(tensor.Must(y.Contiguous()).Ops().Leafwise(pairwise))
 		y = tensor.Must(shapeops.Repeat(tensor.Must(y.Pad(0, 1, 1)), 2))
 		y = tensor.Must(y.Reinterpret(tensor.Uint8))
 		require.Equal(t, shapeops.Shape{(n + 2) * 16}, y.Shape().Clone())
@@ -143,8 +143,8 @@ func TestMetaHasNoElements(t *testing.T) {
 		},
 		"ints":          func(x *tensor.Tensor) error { return testkit.Err(x.Ints()) },
 		"as index":      func(x *tensor.Tensor) error { return testkit.Err(x.AsIndex()) },
-		"kernel into":   func(x *tensor.Tensor) error { return real.Verbs().LeafwiseInto(real, pairwise, x) },
-		"kernel to":     func(x *tensor.Tensor) error { return real.Verbs().LeafwiseInto(x, pairwise) },
+		"kernel into":   func(x *tensor.Tensor) error { return real.Ops().LeafwiseInto(real, pairwise, x) },
+		"kernel to":     func(x *tensor.Tensor) error { return real.Ops().LeafwiseInto(x, pairwise) },
 		"flip in place": func(x *tensor.Tensor) error { return shapeops.FlipInPlace(x, 0) },
 		"roll in place": func(x *tensor.Tensor) error { return shapeops.RollInPlace(x, 0, 1) },
 		"scatter":       func(x *tensor.Tensor) error { return x.Scatter(0, tensor.Vector[int64](0), tensor.Vector[int64](1)) },

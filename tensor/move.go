@@ -298,7 +298,7 @@ func (m *move) workers(most int) int {
 	return workers.Count(most, min(n, m.outer()))
 }
 
-// ascending reports whether each run writes rows after those of the run before it.
+// ascending reports whether each run writes rows after the rows of the run before it.
 func ascending(runs []shapeops.Run) bool {
 	for i := 1; i < len(runs); i++ {
 		if runs[i].To < runs[i-1].To+runs[i-1].Len {

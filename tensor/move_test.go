@@ -73,7 +73,7 @@ func into(t *testing.T, src testkit.Specimen, want naive.Array, p *plan.Pass, ds
 	t.Helper()
 	var tr tensor.Transfer
 	after := dst.Written(dst.Array, src.Want(want))
-	require.NoError(t, src.Verbs().AddExecute(&tr, dst.Tensor, p), about)
+	require.NoError(t, src.Ops().AddExecute(&tr, dst.Tensor, p), about)
 	require.NoError(t, tr.Run(), about)
 	require.Equal(t, after, dst.Mem, about)
 	if p.Plan.Pick() == nil {
@@ -84,7 +84,7 @@ func into(t *testing.T, src testkit.Specimen, want naive.Array, p *plan.Pass, ds
 	}
 	tr.Reset()
 	after = src.Written(want, dst.Want(dst.Array))
-	if refusesWrites(t, src, src.Verbs().AddWrite(&tr, dst.Tensor, p)) {
+	if refusesWrites(t, src, src.Ops().AddWrite(&tr, dst.Tensor, p)) {
 		return
 	}
 	require.NoError(t, tr.Run(), about)

@@ -26,7 +26,7 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 		"copy": func(tr *tensor.Transfer, dst *tensor.Tensor) error { return tr.Copy(dst, ones) },
 		"list": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			p := tensor.Must(plan.Take(ones.Shape(), 0, make([]int, n), shapeops.Shape{n}))
-			return ones.Verbs().AddExecute(tr, dst, plan.NewPass(p))
+			return ones.Ops().AddExecute(tr, dst, plan.NewPass(p))
 		},
 		"mask": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			bits := make([]bool, n)
@@ -34,7 +34,7 @@ func TestTransferKeepsTheOrderOfAllKinds(t *testing.T) {
 				bits[i] = true
 			}
 			p := tensor.Must(plan.Index(ones.Shape(), ix.Mask(bits)))
-			return ones.Verbs().AddExecute(tr, dst, plan.NewPass(p))
+			return ones.Ops().AddExecute(tr, dst, plan.NewPass(p))
 		},
 		"kernel": func(tr *tensor.Transfer, dst *tensor.Tensor) error {
 			return tensor.NewKernelPass(kernel).To(tr, dst, ones, 0, nil)
@@ -61,12 +61,12 @@ func TestJoinToAddsAllOrNothing(t *testing.T) {
 	stack := &plan.Pass{Join: joinPlan(t, good, good)}
 	dst := tensor.Must(tensor.Zeros[int32](2, 2))
 	var tr tensor.Transfer
-	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, bad}), tensor.ErrDType)
-	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, nil}), tensor.ErrKind)
-	require.ErrorIs(t, good.Verbs().AddJoin(&tr, dst, nil, []*tensor.Tensor{good, good}), tensor.ErrKind)
+	require.ErrorIs(t, good.Ops().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, bad}), tensor.ErrDType)
+	require.ErrorIs(t, good.Ops().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, nil}), tensor.ErrKind)
+	require.ErrorIs(t, good.Ops().AddJoin(&tr, dst, nil, []*tensor.Tensor{good, good}), tensor.ErrKind)
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int32{0, 0, 0, 0}, testkit.Elements[int32](t, dst))
-	require.NoError(t, good.Verbs().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, good}))
+	require.NoError(t, good.Ops().AddJoin(&tr, dst, stack, []*tensor.Tensor{good, good}))
 	require.NoError(t, tr.Run())
 	require.Equal(t, []int32{1, 2, 1, 2}, testkit.Elements[int32](t, dst))
 
@@ -75,7 +75,7 @@ func TestJoinToAddsAllOrNothing(t *testing.T) {
 	every := tensor.Must(tensor.Must(large.Flatten(0, 1)).Index(ix.All.Step(2)))
 	stack = &plan.Pass{Join: joinPlan(t, one, one)}
 	tr.Reset()
-	require.ErrorIs(t, one.Verbs().AddJoin(&tr, large, stack, []*tensor.Tensor{one, every}), tensor.ErrOverlap)
+	require.ErrorIs(t, one.Ops().AddJoin(&tr, large, stack, []*tensor.Tensor{one, every}), tensor.ErrOverlap)
 	require.NoError(t, tr.Run())
 	require.Zero(t, tensor.Must(tensor.Item[int8](large, 0, 0)), "the first value was not added")
 }

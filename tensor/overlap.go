@@ -17,16 +17,16 @@ var (
 	errCrossing = fmt.Errorf("%w: one copy reads what another writes: clone the source first", ErrOverlap)
 )
 
-// settle decides how to do a move whose sides may overlap: as it is if they do not, in memmove's
+// resolve decides how to do a move whose sides may overlap: as it is if they do not, in memmove's
 // order if that suffices, otherwise through new memory. It returns ErrOverlap if the copy would be
 // too large.
-func (m *move) settle(room *footprints) error {
+func (m *move) resolve(arena *footprints) error {
 	distance, shared := shift(m.to, m.from)
 	if !shared || m.bytes() == 0 {
 		return nil
 	}
-	room.dims, room.rows = room.dims[:0], room.rows[:0]
-	if m.footprint(true, 0, room).apart(m.footprint(false, distance, room)) {
+	arena.dims, arena.rows = arena.dims[:0], arena.rows[:0]
+	if m.footprint(true, 0, arena).apart(m.footprint(false, distance, arena)) {
 		return nil
 	}
 	by := m.toStart*m.width - m.fromAt*m.width - distance

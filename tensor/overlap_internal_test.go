@@ -199,9 +199,9 @@ func TestSettleOracle(t *testing.T) {
 				moves[i].staged = false
 			}
 		}
-		require.NoError(t, settle(moves))
+		require.NoError(t, stageConflicts(moves))
 		check("all")
-		c := &settlement{moves: moves}
+		c := &conflicts{moves: moves}
 		sites := c.sites()
 		c.survey(sites)
 		for _, spacing := range []int{1, 1 + rng.IntN(50), 1 << 40} {
@@ -243,9 +243,9 @@ func TestSettleBySorting(t *testing.T) {
 		rows[i].all(1, table, table, view(i*2*n, 1), view(i*2*n+n, 1))
 	}
 	for name, moves := range map[string][]move{"columns": columns, "rows": rows} {
-		require.NoError(t, settle(moves))
+		require.NoError(t, stageConflicts(moves))
 		for i := range moves {
-			require.NoError(t, moves[i].settle(new(footprints)))
+			require.NoError(t, moves[i].resolve(new(footprints)))
 			require.False(t, moves[i].staged, "%s: %d", name, i)
 		}
 	}

@@ -100,7 +100,7 @@ func (tr *Transfer) joinPadded(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 
 // JoinMasks returns a mask [N L] that is true where xs, joined as p.Join says, are not padding; t
 // is xs[0]. It implements shapeops.PadSequenceMasked. It returns the errors of Join.
-func (v *verbs) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
+func (v *ops) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err

@@ -126,9 +126,9 @@ func (p *printer) separate(dims, depth int) {
 	p.out.WriteString(strings.Repeat(" ", depth+1))
 }
 
-// Texts implements [Verbs]: it returns the texts that String prints. It returns an error if an
+// Texts implements [Ops]: it returns the texts that String prints. It returns an error if an
 // element cannot be read.
-func (v *verbs) Texts() ([]string, error) {
+func (v *ops) Texts() ([]string, error) {
 	var p printer
 	err := p.collect((*Tensor)(v))
 	return p.texts, err

@@ -124,7 +124,7 @@ func TestDiff(t *testing.T) {
 }
 
 func diffBits(x, y *tensor.Tensor) (string, error) {
-	return x.Verbs().(plan.BitDiffer[*tensor.Tensor]).DiffBits(y)
+	return x.Ops().(plan.BitDiffer[*tensor.Tensor]).DiffBits(y)
 }
 
 // DiffBits compares bits: those of NaN are equal to themselves, and those of 0 and -0 differ.

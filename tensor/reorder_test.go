@@ -59,7 +59,7 @@ func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
 	return x.Pad(k.fill, c.N...)
 }
 
-// into does a call into dst; a verb without such a form by a plan.
+// into does a call into dst; an operation without such a form by a plan.
 func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 	n := append(slices.Clone(c.N), 0, 0, 0)
 	var p *plan.Plan
@@ -88,7 +88,7 @@ func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 		p = tensor.Must(plan.RepeatEach(x.Shape(), n[0], c.Index.At))
 	}
 	var tr tensor.Transfer
-	if err := x.Verbs().AddExecute(&tr, dst, plan.NewPass(p)); err != nil {
+	if err := x.Ops().AddExecute(&tr, dst, plan.NewPass(p)); err != nil {
 		return err
 	}
 	return tr.Run()
@@ -137,7 +137,7 @@ func (k caller) verify(t testing.TB, s testkit.Specimen, c naive.Call, l testkit
 func TestCalls(t *testing.T) {
 	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
 		k := caller{rand.New(rand.NewPCG(uint64(s.Size()), uint64(s.DType()))), nil}
-		for _, verb := range naive.Verbs {
+		for _, verb := range naive.Ops {
 			for i := range longtests.Times(3, 6) {
 				if c, ok := naive.Random(k.Rand, verb, s.Array.Shape); ok {
 					k.fill = []any{nil, 0, 7}[i%3]
@@ -202,7 +202,7 @@ func FuzzLayouts(f *testing.F) {
 			if volume(x.Shape()) > 1<<10 { // nested loops take their time
 				break
 			}
-			c, ok := naive.Random(k.Rand, naive.Verbs[int(b)%len(naive.Verbs)], x.Shape())
+			c, ok := naive.Random(k.Rand, naive.Ops[int(b)%len(naive.Ops)], x.Shape())
 			if !ok || len(c.Want.At) > 1<<12 || len(c.Want.Shape) > 8 {
 				continue
 			}

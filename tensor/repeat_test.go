@@ -13,7 +13,7 @@ import (
 
 var errGone = errors.New("closed")
 
-// A verb of each kind into memory that is there: what it says about a bad destination.
+// A operation of each kind into memory that is there: what it says about a bad destination.
 func TestLayoutsInto(t *testing.T) {
 	type tens = *tensor.Tensor
 	one := tensor.Must(tensor.Zeros[int64](2, 3))

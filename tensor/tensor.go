@@ -42,7 +42,7 @@ func blank(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	r := roomOf(p)
+	r := arenaOf(p)
 	t := r.header(n)
 	*t = Tensor{dtype, v, memory{bytes: r.data(n)}}
 	return t, nil

@@ -29,7 +29,7 @@ type Transfer struct {
 	tasks   []taskAt // work other than copies, done once all memory is held
 	commits []func()
 	about   func(error) error
-	room    footprints
+	arena   footprints
 }
 
 // Run does the copies and kernels in the order in which they were added, and then calls the
@@ -48,7 +48,7 @@ type Transfer struct {
 //
 // Run keeps the list: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
-	if err := settle(tr.moves); err != nil {
+	if err := stageConflicts(tr.moves); err != nil {
 		return err
 	}
 	defer tr.release()
@@ -221,7 +221,7 @@ func (tr *Transfer) next() *move {
 // reads.
 func (tr *Transfer) add(m *move, err error) error {
 	if err == nil {
-		err = m.settle(&tr.room)
+		err = m.resolve(&tr.arena)
 	}
 	if err != nil {
 		tr.moves = tr.moves[:len(tr.moves)-1]
@@ -279,7 +279,7 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 
 // AddExecute adds dst[...] = p.Plan applied to t. IndexInto of a tensor and of a dictionary call
 // it.
-func (v *verbs) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
+func (v *ops) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := checkWrite(dst, t); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (v *verbs) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 
 // AddWrite adds t[p.Plan] = src. src broadcasts to the shape of that part of t. If the plan picks a
 // position twice, the last value stays. SetIndex of a tensor and of a dictionary call it.
-func (v *verbs) AddWrite(tr *Transfer, src *Tensor, p *plan.Pass) error {
+func (v *ops) AddWrite(tr *Transfer, src *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := checkWrite(t, src); err != nil {
 		return err

@@ -120,8 +120,8 @@ func TestTransferAddsAllOrNothing(t *testing.T) {
 	var tr tensor.Transfer
 	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(0))), tensor.Must(src.Index(ix.At(2)))))
 	require.ErrorIs(t, tr.Copy(dst, tensor.Vector(1.0, 2, 3)), tensor.ErrDType)
-	require.ErrorIs(t, src.Verbs().AddExecute(&tr, dst, rows), shapeops.ErrShape)
-	require.ErrorIs(t, dst.Verbs().AddWrite(&tr, src, rows), shapeops.ErrShape)
+	require.ErrorIs(t, src.Ops().AddExecute(&tr, dst, rows), shapeops.ErrShape)
+	require.ErrorIs(t, dst.Ops().AddWrite(&tr, src, rows), shapeops.ErrShape)
 	require.Equal(t, "int8 [3]\n[0 0 0]", dst.String(), "nothing happens before Run")
 	require.NoError(t, tr.Copy(tensor.Must(dst.Index(ix.At(1))), tensor.Must(src.Index(ix.At(0)))))
 	require.NoError(t, tr.Run())
@@ -137,10 +137,10 @@ func TestTransferOfCopiesThatFeedOneAnother(t *testing.T) {
 			square := testkit.Make(t, tensor.Uint8, []int{2, 2}, l, testkit.Go, 50)
 			was := tensor.Must(square.Clone())
 			var forth, back, apart tensor.Transfer
-			require.NoError(t, a.Verbs().AddExecute(&forth, square.Tensor, arranged))
-			require.NoError(t, b.Verbs().AddWrite(&forth, square.Tensor, arranged))
-			require.NoError(t, b.Verbs().AddWrite(&back, square.Tensor, arranged))
-			require.NoError(t, a.Verbs().AddExecute(&back, square.Tensor, arranged))
+			require.NoError(t, a.Ops().AddExecute(&forth, square.Tensor, arranged))
+			require.NoError(t, b.Ops().AddWrite(&forth, square.Tensor, arranged))
+			require.NoError(t, b.Ops().AddWrite(&back, square.Tensor, arranged))
+			require.NoError(t, a.Ops().AddExecute(&back, square.Tensor, arranged))
 			for _, tr := range []*tensor.Transfer{&forth, &back} {
 				require.NoError(t, square.CopyFrom(was))
 				require.NoError(t, b.CopyFrom(tensor.Scalar[uint8](0)))
@@ -149,7 +149,7 @@ func TestTransferOfCopiesThatFeedOneAnother(t *testing.T) {
 				require.True(t, tensor.Must(b.Index(ix.TakeND([]int{3, 2, 1, 0}, 2, 2))).Equal(was))
 			}
 
-			require.NoError(t, a.Verbs().AddExecute(&apart, square.Tensor, arranged))
+			require.NoError(t, a.Ops().AddExecute(&apart, square.Tensor, arranged))
 			require.NoError(t, apart.Copy(b, a))
 			require.NoError(t, apart.Run())
 			require.Equal(t, "uint8 [2 2]\n[[4 3]\n [2 1]]", square.Tensor.String())

@@ -10,8 +10,8 @@
 // A [Transform] is a function from dictionary to dictionary, whose String lists its steps. [Func]
 // turns a function into a transform, [Random] a function that draws random numbers. [Compose]
 // applies several transforms in order, [OnKeys] applies one to some of the keys. Operations of
-// package arith on whole dictionaries become transforms by Func; this package has those that
-// pipelines often need.
+// package arith on whole dictionaries become transforms by Func; this package has further
+// transforms that pipelines often need.
 //
 // # Columns
 //

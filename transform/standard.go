@@ -78,9 +78,9 @@ func (s *Standard) String() string {
 //
 // B... is the batch shape of td, which may differ from the batch shape of the fit. A leaf that was
 // ragged in the fit may now be dense: padded, [B... L M F...], or with fewer of these dims. Its
-// values are then, bit for bit, those of the ragged leaf. Padding changes like any value: 0 becomes
-// -mean / deviation. To get padding that is 0, pad after Apply, or pad with NaN and apply [FillNaN]
-// next.
+// values are then equal to the values of the ragged leaf, bit for bit. Padding changes like any
+// value: 0 becomes -mean / deviation. To get padding that is 0, pad after Apply, or pad with NaN
+// and apply [FillNaN] next.
 //
 // Ragged leaves of the result share the layouts of td. Apply returns tdict.ErrMissing if td lacks a
 // leaf, tensor.ErrDType if a leaf is not floating-point, and shapeops.ErrShape if its columns
@@ -149,7 +149,7 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	if err := c.check(x.Features(), 0); err != nil {
 		return nil, err
 	}
-	x, err := x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).StraightIn(p)
+	x, err := x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).CompactIn(p)
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (c *columns) check(dims shapeops.Shape, levels int) error {
 func (c *columns) of(x *tensor.Tensor) (*tensor.Tensor, error) {
 	dtype := x.DType()
 	if dtype.Size() > 2 || !dtype.IsFloat() {
-		return x.Verbs().Leafwise(c.kernel, c.mean, c.std)
+		return x.Ops().Leafwise(c.kernel, c.mean, c.std)
 	}
 	wide, err := x.Cast(tensor.Float32)
 	if err != nil {
 		return nil, err
 	}
-	if err := wide.Verbs().LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
+	if err := wide.Ops().LeafwiseInto(wide, c.kernel, c.mean, c.std); err != nil {
 		return nil, err
 	}
 	return wide.Cast(dtype)

@@ -114,7 +114,7 @@ func Example_errors() {
 	}
 	fmt.Println(errors.Is(err, tdict.ErrMissing))
 	// Output:
-	// index: bad index: got position 9 of dim 0, want one of its 4
+	// index: bad index: got position 9 of dim 0, which has size 4
 	// true
 	// operation: get key: y reason: missing key: have "x"
 	// true

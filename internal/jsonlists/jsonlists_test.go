@@ -86,7 +86,7 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 		{"features of a dense shape", `{"dtype":"int8","shape":[1],"feature_dims":1,"values":[1]}`, "got feature_dims 1"},
 		{"more features than dims", `{"dtype":"int8","shape":"[1]","feature_dims":2,"values":[1]}`, "got feature_dims 2"},
 		{"features where stars show them", `{"dtype":"int8","shape":"[1 *]","feature_dims":1,"values":[[1]]}`, "got feature_dims 1"},
-		{"beyond the dtype", `{"dtype":"int8","shape":[2],"values":[1,128]}`, "element 1: not the JSON that is wanted: got 128, want an integer of 8 bits"},
+		{"beyond the dtype", `{"dtype":"int8","shape":[2],"values":[1,128]}`, "element 1: unexpected JSON: got 128, want an integer of 8 bits"},
 		{"below the dtype", `{"dtype":"uint64","shape":[1],"values":[-1]}`, "got -1, want an integer from 0 to 18446744073709551615"},
 		{"a fraction for an integer", `{"dtype":"int64","shape":[1],"values":[1.0]}`, "got 1.0, want an integer of 64 bits"},
 		{"an exponent for an integer", `{"dtype":"int64","shape":[1],"values":[1e2]}`, "got 1e2, want an integer of 64 bits"},

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrSyntax says that a text is not JSON, or not the expected JSON.
-var ErrSyntax = errors.New("not the JSON that is wanted")
+var ErrSyntax = errors.New("unexpected JSON")
 
 // MaxDepth is the largest nesting depth of lists and objects, unless Reset sets a smaller one.
 const MaxDepth = 1000

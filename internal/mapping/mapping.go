@@ -66,8 +66,8 @@ func (m *Mapping) Release() {
 	}
 }
 
-// Pin returns the mapped bytes for use until Close, by code that does not say when it is done. From
-// then on only [Mapping.Close] unmaps m: if m becomes unreachable, the bytes stay valid until the
+// Pin returns the mapped bytes for use until Close, by code that does not say when it is done.
+// After Pin only [Mapping.Close] unmaps m: if m becomes unreachable, the bytes stay valid until the
 // process ends. Using them after Close is at best a fault. Pin returns [ErrClosed] once Close
 // began.
 func (m *Mapping) Pin() ([]byte, error) {

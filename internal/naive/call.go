@@ -17,8 +17,8 @@ type Call struct {
 	Want  Array
 }
 
-// Verbs are the operations that [Random] knows.
-var Verbs = []string{
+// Ops are the operations that [Random] knows.
+var Ops = []string{
 	"flip", "roll", "rot90", "movedim", "at least", "narrow", "unfold", "repeat", "tile",
 	"repeat interleave", "repeat each", "gather", "take", "window", "pad",
 }
@@ -31,7 +31,7 @@ func (c Call) String() string {
 	return fmt.Sprint(c.Verb, " ", c.N, c.Sizes, c.Dims, c.Index)
 }
 
-// Random returns a call of a verb with random arguments for a shape, or false if the shape allows
+// Random returns a call of an operation with random arguments for a shape, or false if the shape allows
 // none. Dims are spelled from the front or from the back.
 func Random(r *rand.Rand, verb string, shape []int) (Call, bool) {
 	c, a := Call{Verb: verb}, New(shape...)
@@ -84,7 +84,7 @@ func Random(r *rand.Rand, verb string, shape []int) (Call, bool) {
 	return c, true
 }
 
-// more is Random of the verbs that copy.
+// more is Random of the operations that copy.
 func (c Call) more(r *rand.Rand, a Array, dim int, either func(int) int) (Call, bool) {
 	rank := len(a.Shape)
 	switch c.Verb {

@@ -6,18 +6,18 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// A Cut is a plan in two parts: what it takes of one dim, and what it makes of the others. It is
-// for values that keep a list along that dim.
+// A Cut is a plan in two parts: the positions that it takes of one dim, and a plan for the other
+// dims. It is for values that keep a list along that dim.
 type Cut struct {
 	Rows []int // the positions of the dim that the plan takes, in order; nil: all of them
 	Dim  int   // the dim of the result that they fill, or -1 if it is one position without its dim
 	Rest *Plan // what the plan makes of the dims without that one
 }
 
-// Along cuts the plan at a dim of the shapes that it applies to, which may come after those of
+// Along cuts the plan at a dim of the shapes that it applies to, which may come after the dims of
 // p.From(). It returns false if the plan does more with that dim than to take positions of it: if
-// it picks from several dims together, by a list of several dims or in windows, reshapes across
-// the dim, or lays pieces.
+// it picks from several dims together, by a list of several dims or in windows, reshapes across the
+// dim, or lays pieces.
 func (p *Plan) Along(dim int) (c Cut, ok bool) {
 	switch {
 	case dim >= len(p.from):
@@ -27,7 +27,7 @@ func (p *Plan) Along(dim int) (c Cut, ok bool) {
 	case p.reshape:
 		return p.reshapedAlong(dim)
 	}
-	at, ok := p.axisOf(dim)
+	at, ok := p.stepOf(dim)
 	if !ok {
 		return c, false
 	}
@@ -38,11 +38,11 @@ func (p *Plan) Along(dim int) (c Cut, ok bool) {
 	return c, true
 }
 
-// axisOf returns the dim of mid that steps through a dim of from, -1 if none does, or false if
+// stepOf returns the dim of mid that steps through a dim of from, -1 if none does, or false if
 // several do.
-func (p *Plan) axisOf(dim int) (at int, ok bool) {
+func (p *Plan) stepOf(dim int) (at int, ok bool) {
 	at = -1
-	for i, a := range p.axes {
+	for i, a := range p.steps {
 		if a.dim == dim && at >= 0 {
 			return 0, false
 		}
@@ -61,7 +61,7 @@ func (p *Plan) rowsAt(dim, at int) []int {
 		start = p.starts[dim]
 	}
 	if at >= 0 {
-		n, step = p.mid[at], p.axes[at].step
+		n, step = p.mid[at], p.steps[at].step
 	}
 	if at >= 0 && start == 0 && step == 1 && n == p.from[dim] {
 		return nil
@@ -76,7 +76,7 @@ func (p *Plan) rowsAt(dim, at int) []int {
 // without returns the plan, but for what it picks, of the dims without dim and what became of it.
 func (p *Plan) without(dim, at int) *Plan {
 	out := newPlan(slices.Delete(p.from.Clone(), dim, dim+1))
-	for i, a := range p.axes {
+	for i, a := range p.steps {
 		if i != at {
 			out.step(before(a.dim, dim), p.mid[i], a.step)
 		}
@@ -177,8 +177,8 @@ func (p *Plan) Whole() bool {
 	if p.reshape || p.pick != nil || p.layout != nil || p.starts != nil || !p.mid.Equal(p.from) {
 		return false
 	}
-	for dim, a := range p.axes {
-		if a != (axis{dim, 1}) {
+	for dim, a := range p.steps {
+		if a != (dimStep{dim, 1}) {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@
 //   - [Rows] arranges numbered rows in a shape, for values that have a batch shape but are not
 //     dense.
 //
-// Notation and rules are those of package shapeops.
+// Notation and rules are the same as in package shapeops.
 //
 // Plans are immutable, and own their numbers: changing a shape or a list that a plan was made from
 // does not change the plan. Treat the slices that they return as read-only. Everything here is safe

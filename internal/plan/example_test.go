@@ -46,7 +46,7 @@ func ExampleIndex() {
 	// [4 3] -> [3]
 	// [4 3] -> [4 2 1]
 	// [4 3] -> [3 3]
-	// bad index: got position 4 of dim 0, want one of its 4
+	// bad index: got position 4 of dim 0, which has size 4
 }
 
 // Flatten and Unflatten name the dims that they join or cut; the others stay.

@@ -105,7 +105,7 @@ func Take(s shape.Shape, dim int, list []int, of shape.Shape) (*Plan, error) {
 		return nil, err
 	}
 	if of.Check() != nil || of.Size() != len(list) {
-		return nil, fmt.Errorf("%w: got %d positions, want those of %v", shape.ErrShape, len(list), of)
+		return nil, fmt.Errorf("%w: got %d positions, want as many as the shape %v has", shape.ErrShape, len(list), of)
 	}
 	rows, err := positions(s, at, list)
 	if err != nil {

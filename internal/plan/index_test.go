@@ -247,7 +247,7 @@ func TestIndexAllocates(t *testing.T) {
 		most float64
 		do   func()
 	}{
-		{"a range: shape, axes, starts; the numbers of the view", 4, func() {
+		{"a range: shape, steps, starts; the numbers of the view", 4, func() {
 			p, _ := plan.Index(batch, ix.Range(1, 5))
 			_, _, _ = p.View(whole)
 		}},

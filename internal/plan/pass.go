@@ -59,8 +59,8 @@ func (p *Pass) FillHere() (fill any, own bool) {
 	return p.Fill, false
 }
 
-// Expect announces n more views and shapes, so that the pass allocates memory for them at once.
-func (p *Pass) Expect(n int) { p.room.expected += n }
+// Reserve announces n more views and shapes, so that the pass allocates memory for them at once.
+func (p *Pass) Reserve(n int) { p.room.expected += n }
 
 // CheckPlan returns [shape.ErrKind] if the pass has no plan, and [shape.ErrShape] unless s begins
 // with the shape of the plan.

@@ -53,8 +53,8 @@ func (p *Plan) Mask() (bits []bool, dims int, ok bool) {
 	if k == nil || k.mask.Kind() != ix.KindMask || k.at != 0 || len(p.mid) != len(p.from) || p.starts != nil {
 		return nil, 0, false
 	}
-	for dim, a := range p.axes {
-		if a != (axis{dim, 1}) || p.mid[dim] != p.from[dim] {
+	for dim, a := range p.steps {
+		if a != (dimStep{dim, 1}) || p.mid[dim] != p.from[dim] {
 			return nil, 0, false
 		}
 	}
@@ -91,7 +91,7 @@ func (p *Plan) frame(room *room, v shape.View) (Frame, error) {
 	var few [4]run
 	picked := few[:0]
 	for dim, size := range p.mid {
-		step := p.axes[dim].stride(v.Strides)
+		step := p.steps[dim].stride(v.Strides)
 		if len(picked) < len(k.dims) && k.dims[len(picked)] == dim {
 			picked = append(picked, run{size, step})
 			continue

@@ -11,21 +11,21 @@ import (
 type Plan struct {
 	from, to shape.Shape
 	mid      shape.Shape // the shape before picking; equals to if the plan picks nothing
-	axes     []axis      // of mid
+	steps    []dimStep   // of mid
 	starts   []int       // the first position of each dim of from; nil means all 0
-	reshape  bool        // the elements of from stay in order; axes is unused
+	reshape  bool        // the elements of from stay in order; steps is unused
 	pick     *Pick       // the rows picked from mid, or nil
 	layout   *layout     // the pieces of a result that strides cannot express, or nil
 	origins  []int       // of a reshape or layout: the original dim of each dim
 
 	few struct { // memory for a plan with few dims: one allocation for all
 		from, mid, starts [3]int
-		axes              [3]axis
+		steps             [3]dimStep
 	}
 }
 
-// An axis says how one dim of a result steps through the dims it came from.
-type axis struct {
+// A dimStep says how one dim of a result steps through the dims it came from.
+type dimStep struct {
 	dim  int // of the shape it came from; noDim for a new or repeated dim
 	step int // positions of that dim
 }
@@ -36,7 +36,7 @@ const noDim = -1
 func newPlan(s shape.Shape) *Plan {
 	p := &Plan{}
 	p.from = append(p.few.from[:0], s...)
-	p.mid, p.axes = p.few.mid[:0], p.few.axes[:0]
+	p.mid, p.steps = p.few.mid[:0], p.few.steps[:0]
 	return p
 }
 
@@ -49,7 +49,7 @@ func (p *Plan) add(size int) { p.step(noDim, size, 0) }
 // step appends a dim of the given size that takes every step-th position of a dim.
 func (p *Plan) step(dim, size, step int) {
 	p.mid = append(p.mid, size)
-	p.axes = append(p.axes, axis{dim, step})
+	p.steps = append(p.steps, dimStep{dim, step})
 }
 
 // start makes i the first position of a dim of from.
@@ -100,8 +100,8 @@ func (p *Plan) Origin(dim int) int {
 
 // axisOrigin is Origin for a dim of mid.
 func (p *Plan) axisOrigin(dim int) int {
-	at := p.axes[dim].dim
-	for _, before := range p.axes[:dim] {
+	at := p.steps[dim].dim
+	for _, before := range p.steps[:dim] {
 		if before.dim == at {
 			return noDim // the dim within windows is new
 		}
@@ -154,16 +154,16 @@ func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err e
 	return result, true, nil
 }
 
-// strides appends the strides of the plan's axes.
+// strides appends the strides of the plan's steps.
 func (p *Plan) strides(to, from []int) []int {
-	for _, a := range p.axes {
+	for _, a := range p.steps {
 		to = append(to, a.stride(from))
 	}
 	return to
 }
 
 // stride returns the stride of a dim of the result, given the strides of the original dims.
-func (a axis) stride(from []int) int {
+func (a dimStep) stride(from []int) int {
 	if a.dim == noDim {
 		return 0
 	}

@@ -136,8 +136,8 @@ func TestPassRoom(t *testing.T) {
 		g := rand.New(rand.NewPCG(5, 5))
 		p := pass(plan.Index(shape.Shape{4, 3}, ix.Range(1, 3), ix.New))
 		picking := pass(plan.Index(shape.Shape{4, 3}, ix.Take(2, 0)))
-		p.Expect(expected)
-		picking.Expect(expected)
+		p.Reserve(expected)
+		picking.Reserve(expected)
 		var all []shape.View
 		var texts []string
 		keep := func(v, want shape.View) {

@@ -51,9 +51,9 @@ func planned(s shape.Shape, c naive.Call) (*plan.Plan, error) {
 	return plan.Pad(s, c.N...)
 }
 
-// calls runs a test on random calls of every verb for random shapes.
+// calls runs a test on random calls of every operation for random shapes.
 func calls(t *testing.T, test func(t *testing.T, s shape.Shape, c naive.Call, p *plan.Plan)) {
-	for _, verb := range naive.Verbs {
+	for _, verb := range naive.Ops {
 		t.Run(verb, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(len(verb))))
 			for range 500 {

@@ -12,8 +12,8 @@ import (
 //	[N... L F...], starts [N...] -> [N... size F...]
 //	[N... C H W], two dims, starts [N... 2] -> [N... C h w]
 //
-// starts is row-major: the starts of the first row along each dim, then those of the second row,
-// and so on. The result is a copy; a write through the plan sets the windows.
+// starts is row-major: the starts of the first row along each dim, then of the second row, and so
+// on. The result is a copy; a write through the plan sets the windows.
 //
 // Window returns [shape.ErrDim] if rank is not positive, or if a dim is among the row dims or named
 // twice; [shape.ErrShape] unless there is a start for each row and dim and a size for each dim; and

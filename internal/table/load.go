@@ -92,7 +92,7 @@ func (c *Column) loadLevels(v *ragged.Tensor) error {
 	if err != nil {
 		return err
 	}
-	layout := v.Layout().Straight()
+	layout := v.Layout().Compact()
 	for i := range c.offsets {
 		offsets, err := layout.Offsets(i + 1)
 		if err != nil {

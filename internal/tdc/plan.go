@@ -79,7 +79,7 @@ func (p *Plan) Make(td *tdict.TensorDict) error {
 	if td == nil {
 		return fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
 	}
-	if err := td.Verbs().(namesChecker).CheckNames(); err != nil {
+	if err := td.Ops().(namesChecker).CheckNames(); err != nil {
 		return err
 	}
 	_, err := p.dict("", td, 0)

@@ -62,9 +62,9 @@ func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write 
 	return opt.move(disk, tmp.New(), path)
 }
 
-// MakeFile creates a file with the content that write writes and the given permissions; 0 means
-// those of a new file. If sync is set, it syncs the file, but not its name. After an error the file
-// may exist.
+// MakeFile creates a file with the content that write writes and the given permissions; 0 means the
+// permissions of a new file. If sync is set, it syncs the file, but not its name. After an error
+// the file may exist.
 func MakeFile(disk Files, path string, perm fs.FileMode, sync bool, write func(File) error) error {
 	f, err := disk.Create(path)
 	if err != nil {

@@ -84,8 +84,8 @@ func (l Limits) check(e end) error {
 	return nil
 }
 
-// The kinds of directories in an index: those with a record of their own, and those that are only
-// in the names of entries.
+// The kinds of directories in an index: recorded ones have a record, named ones appear only in the
+// names of entries.
 const (
 	recorded = -1
 	named    = -2

@@ -129,7 +129,7 @@ func readEnd64(r io.ReaderAt, locator []byte, at int64) (end, error) {
 	return parseEnd64(b[:]), nil
 }
 
-// agrees checks that each number of e equals that of the zip64 record, or refers to it.
+// agrees checks that each number of e equals the number in the zip64 record, or refers to it.
 func (e end) agrees(wide end) error {
 	for _, n := range []struct {
 		name            string

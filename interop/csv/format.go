@@ -31,7 +31,7 @@ type Format struct {
 	Comma byte
 	// Comment, if not 0, begins a line that is skipped. The rules of Comma apply.
 	Comment byte
-	// NoHeader says that the file has no header line. Its columns are those of the schema, in
+	// NoHeader says that the file has no header line. Its columns are the entries of the schema, in
 	// order.
 	NoHeader bool
 	// Separator replaces the "/" of keys in headers; "" means "/", which corresponds to

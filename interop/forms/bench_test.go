@@ -43,7 +43,7 @@ func copyTree(b *testing.B, to, from string) {
 	}))
 }
 
-// measure runs a verb again and again, each time with an output that is not there.
+// measure runs an operation again and again, each time with an output that is not there.
 func measure(b *testing.B, bytes int64, verb func(out string)) {
 	dir := b.TempDir()
 	b.SetBytes(bytes)

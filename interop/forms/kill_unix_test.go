@@ -32,7 +32,7 @@ const killDir = "FORMS_TEST_DIR"
 // versions are the numbers of rows of the two inputs.
 var versions = []int{3000, 2000}
 
-// verbs save the input of a version in a directory, each in a form of its own.
+// ops save the input of a version in a directory, each in a form of its own.
 var verbs = map[string]func(dir, in string, n int, opt forms.Options) error{
 	"npz": func(dir, in string, n int, opt forms.Options) error {
 		return forms.Slice(ctx, filepath.Join(dir, "a.npz"), in, forms.SliceOptions{Options: opt, Keys: []nestedkey.Key{"x"}, Index: []ix.Index{ix.All, ix.Rest}})

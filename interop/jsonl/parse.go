@@ -18,7 +18,7 @@ type parser struct {
 	scan  jsonscan.Scanner
 	table *table.Table
 	root  object
-	row   int // counts rows, also those of earlier chunks
+	row   int // counts rows, including earlier chunks
 	opt   *ReadOptions
 	at    nestedkey.Key // the current entry, for errors
 }

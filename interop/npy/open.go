@@ -124,10 +124,10 @@ func (h *header) readBody(r io.Reader, room *room) body {
 	}
 }
 
-// Close refuses new operations on elements, which return [ErrClosed] from then on, and unmaps the
-// file. It does not wait for running operations, which complete; the last of them unmaps the file.
-// Slices from tensor.Of must not be used after Close. Shapes stay, and so do elements that were
-// copied. Close returns ErrClosed if it was called before.
+// Close refuses new operations on elements, which then return [ErrClosed], and unmaps the file. It
+// does not wait for running operations, which complete; the last of them unmaps the file. Slices
+// from tensor.Of must not be used after Close. Shapes stay, and so do elements that were copied.
+// Close returns ErrClosed if it was called before.
 func (f *File) Close() error {
 	if f == nil || f.mem == nil {
 		return ErrClosed

@@ -90,9 +90,9 @@ func header(r io.ReaderAt, size int64) (*safetensors.Header, error) {
 	return safetensors.Read(r, size)
 }
 
-// Close refuses new operations on values, which return [ErrClosed] from then on, and unmaps the
-// file. It does not wait for running operations, which complete; the last of them unmaps the file.
-// Slices from tensor.Of must not be used after Close. Names, lengths and bounds stay. Close returns
+// Close refuses new operations on values, which then return [ErrClosed], and unmaps the file. It
+// does not wait for running operations, which complete; the last of them unmaps the file. Slices
+// from tensor.Of must not be used after Close. Names, lengths and bounds stay. Close returns
 // ErrClosed if it was called before.
 func (f *File) Close() error {
 	if f == nil || f.mem == nil {

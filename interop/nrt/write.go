@@ -142,7 +142,7 @@ func (p *plan) bounds() error {
 	if p.deepest == nil {
 		return nil
 	}
-	l := p.deepest.Straight()
+	l := p.deepest.Compact()
 	for level := 1; level <= l.Depth(); level++ {
 		offsets, err := l.Offsets(level)
 		if err != nil {

@@ -24,8 +24,8 @@ type File struct {
 	closed   atomic.Bool
 }
 
-// Metadata returns the strings of the file's __metadata__ by name, of a set those of the index, but
-// for the one with batch shapes. The caller may change the map.
+// Metadata returns the strings of the file's __metadata__ by name, without the string that holds
+// batch shapes. For a set it returns the strings of the index. The caller may change the map.
 func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 
 // Options say how [OpenWith] opens. The zero value is the default.
@@ -86,10 +86,10 @@ func OpenWith(path string, opt Options) (*File, error) {
 	return &File{TensorDict: td, files: r.files, metadata: r.texts()}, nil
 }
 
-// Close refuses new operations on elements, which return [ErrClosed] from then on, and unmaps the
-// files. It does not wait for running operations, which complete; the last of them unmaps the file.
-// Slices from tensor.Of must not be used after Close. Keys, shapes and data stay. Close returns
-// ErrClosed if it was called before.
+// Close refuses new operations on elements, which then return [ErrClosed], and unmaps the files. It
+// does not wait for running operations, which complete; the last of them unmaps the file. Slices
+// from tensor.Of must not be used after Close. Keys, shapes and data stay. Close returns ErrClosed
+// if it was called before.
 func (f *File) Close() error {
 	if f == nil || f.TensorDict == nil || f.closed.Swap(true) {
 		return ErrClosed

@@ -95,8 +95,8 @@ func (r *reader) separator() string {
 	return cmp.Or(r.opt.Separator, defaultSeparator)
 }
 
-// layouts returns the saved layouts to use, that of the outermost dictionary first, and adds the
-// others to the items. The others apply only with the separator of the file.
+// layouts returns the saved layouts to use, the layout of the outermost dictionary first, and adds
+// the others to the items. The others apply only with the separator of the file.
 func (r *reader) layouts() ([]layout, error) {
 	text, ok := r.metadata[layoutName]
 	if !ok || r.opt.Batch != nil || r.opt.BatchDims != 0 {

@@ -48,7 +48,7 @@ type leaf struct {
 	*tensor.Tensor
 }
 
-// newPlan plans a file for td. It does all checks except those of elements.
+// newPlan plans a file for td. It does all checks except the checks of elements.
 func newPlan(td *tdict.TensorDict, opt SaveOptions) (*plan, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)

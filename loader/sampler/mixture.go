@@ -27,7 +27,7 @@ type MixtureOptions struct {
 const maxCycle = 1 << 24
 
 // Mixture returns a sampler that draws from several parts of the units in turn. The units of the
-// first part come first, then those of the second and so on, as with loader.Concat.
+// first part come first, then the units of the second and so on, as with loader.Concat.
 //
 //	mixed, err := sampler.Mixture([]sampler.Part{{Units: 9000, Weight: 3}, {Units: 500, Weight: 1}},
 //		sampler.MixtureOptions{})

@@ -64,8 +64,8 @@ func SplitGroups[S int | float64](ids *tensor.Tensor, sizes []S, seed uint64) ([
 
 // Folds divides n rows at random into k folds for cross-validation, and returns the rows of each in
 // ascending order. Folds differ in size by at most one row, the larger ones first. A model is
-// tested on one fold and trained on the others. The result is that of [Split] with these sizes; for
-// folds of whole groups, call [SplitGroups] with k equal fractions.
+// tested on one fold and trained on the others. The result is equal to [Split] with these sizes;
+// for folds of whole groups, call [SplitGroups] with k equal fractions.
 //
 // Folds returns [ErrSize] unless k is from 2 to n, and n is at most 2^31 - 1.
 func Folds(n, k int, seed uint64) ([][]int, error) {
@@ -81,7 +81,7 @@ func Folds(n, k int, seed uint64) ([][]int, error) {
 }
 
 // divided returns the rows of parts whose sizes, counts, add up to n. Its random numbers are
-// independent of those of epochs.
+// independent of the random numbers of epochs.
 func divided(n int, counts []int, seed uint64) [][]int {
 	rows := permuted(n, splitmix.Mix(splitmix.Mix(1, seed), 0)).AppendTo(make([]int, 0, n), 0, n)
 	parts := make([][]int, len(counts))

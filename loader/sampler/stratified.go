@@ -22,7 +22,7 @@ type StratifiedOptions struct {
 // units in any m consecutive positions differs by less than 2 from m*c/N. Units of one class are in
 // random order.
 //
-//	labels [N] -> classes, those of equal labels
+//	labels [N] -> classes of equal labels
 //
 // With Balanced, classes take turns instead, in a random order that is the same throughout the
 // epoch. Units of classes with fewer than N/C units, for C classes, are drawn repeatedly, as

@@ -9,7 +9,7 @@ import (
 // ErrInjected is the error of an operation that [Disk.FailAfter] or [Disk.FailOnce] selected.
 var ErrInjected = errors.New("injected fault")
 
-// faults counts mutating operations, and selects those that fail.
+// faults counts mutating operations, and selects the operations that fail.
 type faults struct {
 	ops         int
 	first, last int // the range of operations that fail, counted from 1; 0, 0 means none

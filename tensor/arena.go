@@ -11,56 +11,58 @@ const (
 	alignBytes = 16       // alignment of a result in a block
 )
 
-// NewPass returns a furnished pass of plan: see [Furnish].
+// NewPass returns a pass of plan with an arena: see [UseArena].
 func NewPass(p *plan.Plan) *plan.Pass {
 	f := &struct {
-		pass plan.Pass
-		room room
+		pass  plan.Pass
+		arena arena
 	}{pass: plan.Pass{Plan: p}}
-	f.room.furnish(&f.pass)
+	f.arena.attach(&f.pass)
 	return &f.pass
 }
 
-// Furnish gives p memory for the tensors of a collection, unless it has that already; [Expect]
-// announces each tensor. Headers share one allocation. Copies of up to 64 KiB share blocks of at
-// most 1 MiB. So a tensor that is kept keeps its blocks, and the memory of views among the other
-// tensors, from being freed.
-func Furnish(p *plan.Pass) {
-	if !Furnished(p) {
-		new(room).furnish(p)
+// UseArena gives p an arena, unless it has one: memory in which the results for all tensors of a
+// collection are allocated. Call [Reserve] for each tensor before p executes its plan.
+//
+// Headers share one allocation, and copies of up to 64 KiB share blocks of at most 1 MiB. So one
+// result that is kept keeps the memory of the others from being freed.
+func UseArena(p *plan.Pass) {
+	if !HasArena(p) {
+		new(arena).attach(p)
 	}
 }
 
-// Furnished reports whether [Furnish] was called on p.
-func Furnished(p *plan.Pass) bool { return roomOf(p) != nil }
+// HasArena reports whether [UseArena] was called on p.
+func HasArena(p *plan.Pass) bool { return arenaOf(p) != nil }
 
-func (r *room) furnish(p *plan.Pass) {
-	_, _ = plan.Once(p, roomKey{}, func() (*room, error) { return r, nil })
+// attach makes r the arena of p.
+func (r *arena) attach(p *plan.Pass) {
+	_, _ = plan.Once(p, arenaKey{}, func() (*arena, error) { return r, nil })
 }
 
-// Expect announces that p, which is furnished, will execute its plan on t.
-func Expect(p *plan.Pass, t *Tensor) {
-	p.Expect(1)
+// Reserve makes room in the arena of p for the result of its plan on t. Call [UseArena] first.
+func Reserve(p *plan.Pass, t *Tensor) {
+	p.Reserve(1)
 	rows, rank := 0, 0 // stay 0 for most views
 	switch {
 	case p.Join != nil:
 		rows, rank = p.Join.Shape().Size(), p.Join.Rank()
 	case p.Plan.Pick() != nil:
 		rows, rank = p.Plan.Shape().Size(), len(p.Plan.From())
-		p.Expect(1) // the frame of the pick
+		p.Reserve(1) // the frame of the pick
 	case p.Plan.Laid():
 		rows, rank = p.Plan.Shape().Size(), len(p.Plan.From())
 		if _, _, _, only := p.Plan.PadsRows(); !only {
 			pieces, gaps := p.Plan.Pieces()
-			p.Expect(2*pieces + gaps)
+			p.Reserve(2*pieces + gaps)
 		}
 	}
 	row := t.view.Shape[rank:].Size() * t.dtype.Size()
-	roomOf(p).expect(min(rows, smallBytes/max(1, row)+1) * row)
+	arenaOf(p).expect(min(rows, smallBytes/max(1, row)+1) * row)
 }
 
 // expect announces a result of bytes bytes.
-func (r *room) expect(bytes int) {
+func (r *arena) expect(bytes int) {
 	r.expected++
 	if bytes <= smallBytes {
 		r.bytes += padded(bytes)
@@ -72,14 +74,14 @@ func padded(n int) int { return (n + alignBytes - 1) &^ (alignBytes - 1) }
 
 // A room allocates the headers of a pass's tensors, and the elements of small ones. The nil room
 // allocates each separately.
-type room struct {
+type arena struct {
 	headers  []Tensor
 	block    []byte
 	expected int // number of tensors still announced
 	bytes    int // total size of small copies still announced
 }
 
-type roomKey struct{}
+type arenaKey struct{}
 
 // workersOf returns the number of cores that a pass may use; 0 means GOMAXPROCS.
 func workersOf(p *plan.Pass) int {
@@ -90,14 +92,14 @@ func workersOf(p *plan.Pass) int {
 }
 
 // roomOf returns the room of a pass, or nil.
-func roomOf(p *plan.Pass) *room {
-	r, _ := plan.Made[*room](p, roomKey{})
+func arenaOf(p *plan.Pass) *arena {
+	r, _ := plan.Made[*arena](p, arenaKey{})
 	return r
 }
 
 // header returns a Tensor for a result of bytes bytes. A large result gets a separate header, so
 // that keeping another tensor does not keep the large one.
-func (r *room) header(bytes int) *Tensor {
+func (r *arena) header(bytes int) *Tensor {
 	if r == nil || bytes > smallBytes {
 		return new(Tensor)
 	}
@@ -111,7 +113,7 @@ func (r *room) header(bytes int) *Tensor {
 }
 
 // data returns n bytes of undefined content.
-func (r *room) data(n int) []byte {
+func (r *arena) data(n int) []byte {
 	if r == nil || n > smallBytes {
 		return cast.Uninit(n)
 	}

@@ -1,8 +1,8 @@
 package plan
 
-// Verbs are the operations of values of type T that take plans. Each type of value has a method
-// Plan that returns its Verbs; the operations in shapeops are written in terms of them.
-type Verbs[T any] interface {
+// Ops are the operations of values of type T that take plans. Each type of value has a method
+// Plan that returns its Ops; the operations in shapeops are written in terms of them.
+type Ops[T any] interface {
 	// Execute returns the result of p.Plan on the value.
 	Execute(p *Pass) (T, error)
 
@@ -23,11 +23,11 @@ type Verbs[T any] interface {
 	JoinInto(p *Pass, dst T, xs []T) error
 }
 
-// Nested are the Verbs of values whose rows contain rows, as a layout of type L says, with further
-// operations: those of a *ragged.Tensor. In one pass, results of values that share a layout share a
+// Nested are the Ops of values whose rows contain rows, as a layout of type L says, with further
+// operations. A *ragged.Tensor has them. In one pass, results of values that share a layout share a
 // layout too.
 type Nested[T, L any] interface {
-	Verbs[T]
+	Ops[T]
 
 	// CloneIn is Clone within a pass.
 	CloneIn(p *Pass) (T, error)
@@ -36,11 +36,11 @@ type Nested[T, L any] interface {
 	// empty. With depth 0 its elements are zero.
 	EmptyIn(p *Pass, batch ...int) (T, error)
 
-	// StraightIn returns the value itself, or, if it is a part of another or was permuted, an equal
+	// CompactIn returns the value itself, or, if it is a part of another or was permuted, an equal
 	// value with its own layout, over the same elements or over copies.
-	StraightIn(p *Pass) (T, error)
+	CompactIn(p *Pass) (T, error)
 
-	// LayoutIn returns the layout of the result of StraightIn, or nil if the value is nil.
+	// LayoutIn returns the layout of the result of CompactIn, or nil if the value is nil.
 	LayoutIn(p *Pass) L
 
 	// NestIn returns the value with its batch as the rows of the last level of a layout with V such
@@ -50,7 +50,7 @@ type Nested[T, L any] interface {
 	NestIn(p *Pass, outer L) (T, error)
 
 	// RowIn undoes NestIn for row i of the batch: it returns the inner rows of that row as a batch,
-	// which shares memory. The value must be straight, and have a level.
+	// which shares memory. The value must be compact, and have a level.
 	//
 	//	[N * * F...] -> [Li * F...]
 	RowIn(p *Pass, i int) (T, error)
@@ -62,9 +62,9 @@ type Nested[T, L any] interface {
 	ShapeText() string
 }
 
-// DenseVerbs are the Verbs of values whose dims have one size each.
-type DenseVerbs[T any] interface {
-	Verbs[T]
+// DenseOps are the Ops of values whose dims have one size each.
+type DenseOps[T any] interface {
+	Ops[T]
 
 	// ExecuteInPlace sets the value to the result of p.Plan on it. The plan must keep its shape. On
 	// an error nothing has changed.

@@ -4,11 +4,11 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// Verbs are the operations of a kind of value T within a [Transfer] or by a [Kernel]. Each kind has
-// a method Verbs that returns them. They are for packages that implement kinds of values, or
+// Ops are the operations of a kind of value T within a [Transfer] or by a [Kernel]. Each kind has
+// a method Ops that returns them. They are for packages that implement kinds of values, or
 // operations on elements.
-type Verbs[T any] interface {
-	plan.Verbs[T]
+type Ops[T any] interface {
+	plan.Ops[T]
 
 	// AddExecute adds dst = p.Plan applied to the value.
 	AddExecute(tr *Transfer, dst T, p *plan.Pass) error
@@ -31,22 +31,22 @@ type Verbs[T any] interface {
 	Differing(x T, tol Tolerance, n int) (first []ElementDiff, count int, err error)
 }
 
-// verbs is a Tensor with the methods of [Verbs].
-type verbs Tensor
+// ops is a Tensor with the methods of [Ops].
+type ops Tensor
 
 var (
-	_ plan.DenseVerbs[*Tensor] = (*verbs)(nil)
-	_ plan.BitDiffer[*Tensor]  = (*verbs)(nil)
+	_ plan.DenseOps[*Tensor]  = (*ops)(nil)
+	_ plan.BitDiffer[*Tensor] = (*ops)(nil)
 )
 
 // Plan returns the methods that package shapeops calls.
-func (t *Tensor) Plan() plan.Verbs[*Tensor] { return (*verbs)(t) }
+func (t *Tensor) Plan() plan.Ops[*Tensor] { return (*ops)(t) }
 
-// Verbs returns the methods that packages arith and tdict call.
-func (t *Tensor) Verbs() Verbs[*Tensor] { return (*verbs)(t) }
+// Ops returns the methods that packages arith and tdict call.
+func (t *Tensor) Ops() Ops[*Tensor] { return (*ops)(t) }
 
-// ExecuteInto implements plan.Verbs.
-func (v *verbs) ExecuteInto(p *plan.Pass, dst *Tensor) error {
+// ExecuteInto implements plan.Ops.
+func (v *ops) ExecuteInto(p *plan.Pass, dst *Tensor) error {
 	var tr Transfer
 	if err := v.AddExecute(&tr, dst, p); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (v *verbs) ExecuteInto(p *plan.Pass, dst *Tensor) error {
 	return tr.Run()
 }
 
-// Write implements plan.Verbs.
-func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
+// Write implements plan.Ops.
+func (v *ops) Write(p *plan.Pass, src *Tensor) error {
 	var tr Transfer
 	if err := v.AddWrite(&tr, src, p); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (v *verbs) Write(p *plan.Pass, src *Tensor) error {
 	return tr.Run()
 }
 
-// ExecuteInPlace implements plan.DenseVerbs, through a copy.
-func (v *verbs) ExecuteInPlace(p *plan.Pass) error {
+// ExecuteInPlace implements plan.DenseOps, through a copy.
+func (v *ops) ExecuteInPlace(p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := p.CheckPlan(t.view.Shape); err != nil {
 		return err

@@ -31,12 +31,12 @@ func (l *Layout) within(first, n int) (from, to int) {
 	return int(l.offsets[first]), int(l.offsets[first+n])
 }
 
-// Straight returns an equal layout that is straight, as [Layout] explains: l itself if it is.
-// [Layout.Nest] and [New] take straight layouts; a view or a permutation has a layout that is not.
-func (l *Layout) Straight() *Layout { return l.straight(nil) }
+// Compact returns an equal layout that is compact, as [Layout] explains: l itself if it is.
+// [Layout.Nest] and [New] take compact layouts; a view or a permutation has a layout that is not.
+func (l *Layout) Compact() *Layout { return l.compact(nil) }
 
-// straight is Straight in a pass, which computes the result once for all tensors that share l.
-func (l *Layout) straight(p *plan.Pass) *Layout {
+// compact is Compact in a pass, which computes the result once for all tensors that share l.
+func (l *Layout) compact(p *plan.Pass) *Layout {
 	if l.root().whole() {
 		return l
 	}

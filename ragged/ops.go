@@ -1,0 +1,37 @@
+package ragged
+
+import (
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// ops implements the methods that other packages of this library call. They are not in the method
+// set of Tensor.
+type ops Tensor
+
+var _ plan.Nested[*Tensor, *Layout] = (*ops)(nil)
+
+// Plan returns t's implementation of the operations of package shapeops.
+func (t *Tensor) Plan() plan.Ops[*Tensor] { return (*ops)(t) }
+
+// Ops returns t's implementation of the operations of packages arith and tdict.
+func (t *Tensor) Ops() tensor.Ops[*Tensor] { return (*ops)(t) }
+
+// ExecuteInto implements plan.Ops.
+func (v *ops) ExecuteInto(p *plan.Pass, dst *Tensor) error {
+	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
+}
+
+// Write implements plan.Ops.
+func (v *ops) Write(p *plan.Pass, src *Tensor) error {
+	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
+}
+
+// run runs a transfer, to which add adds.
+func run(add func(tr *tensor.Transfer) error) error {
+	var tr tensor.Transfer
+	if err := add(&tr); err != nil {
+		return err
+	}
+	return tr.Run()
+}
