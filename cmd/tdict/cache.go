@@ -26,7 +26,7 @@ func (cacheCmd) Help() string {
 	return `
 Cache serve takes the place of the MongoDB that wirehead uses: its generators, datasets and loggers connect to it unchanged. Samples are in DIR, which programs of this machine open with package dircache. If DIR does not exist, the first sample makes it.
 
-A line of JSON every few seconds says how far it is, with the names of wirehead's logger. After SIGTERM no tickets are given out, and those who have one may put their sample, for 10 seconds.
+It writes a line of JSON every few seconds, with the names of wirehead's logger. After SIGTERM no tickets are given out, and clients that have one may put their sample, for 10 seconds.
 
 	tdict cache serve /dev/shm/brains --config config.yaml
 	tdict cache serve /dev/shm/brains --config config.yaml --listen 0.0.0.0:27017 --password-file password`
@@ -43,7 +43,7 @@ type serveCmd struct {
 	Every        time.Duration `default:"5s" help:"Time between two lines of output."`
 }
 
-// drain is how long those who have a ticket have time to put their sample.
+// drain is how long clients with a ticket may still put their sample after SIGTERM.
 const drain = 10 * time.Second
 
 func (c *serveCmd) Run(s *session) (err error) {

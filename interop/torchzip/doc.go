@@ -2,7 +2,7 @@
 //
 //	err := torchzip.Write(w, x)          // torch.load(f, weights_only=True) reads it
 //	f, err := torchzip.Open(r, size)     // r: an io.ReaderAt
-//	x, err := f.Read()                   // a tensor in memory of its own
+//	x, err := f.Read()                   // a tensor in new memory
 //	err = f.ReadInto(dst)                // into memory of the caller
 //
 // A file is a zip archive: a pickle says which tensor it is, and another entry holds its storage,

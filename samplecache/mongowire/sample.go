@@ -110,7 +110,7 @@ func (g *gather) open() (map[string]*torchzip.File, error) {
 	return files, nil
 }
 
-// makeCache makes the cache, whose schema is that of the first sample.
+// makeCache makes the cache, with the schema of the first sample.
 func (s *Server) makeCache(ctx context.Context, kinds []string, files map[string]*torchzip.File) error {
 	schema := tdict.New()
 	for _, kind := range kinds {

@@ -153,7 +153,7 @@ func (ts *tickets) expire(t *ticket) {
 	}
 }
 
-// use returns the ticket with a number, for an insert of its owner. Call done afterwards.
+// use returns the ticket with a number, for an insert by its owner. Call done afterwards.
 func (ts *tickets) use(number int64, by string) (*ticket, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
