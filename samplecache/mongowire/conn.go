@@ -44,7 +44,7 @@ type pace struct{ end time.Time }
 
 // paceOf returns the pace of n bytes from now on.
 func paceOf(n int) pace {
-	return pace{time.Now().Add(stall + time.Duration(float64(n)/slowest*float64(stall)))}
+	return pace{time.Now().Add(stall * time.Duration(1+n/slowest))}
 }
 
 // next returns the deadline of the next piece.
