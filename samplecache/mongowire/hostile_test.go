@@ -105,8 +105,8 @@ func TestTooManyDocuments(t *testing.T) {
 // TestStalls has clients that stop in the middle of a message, that say they send 48 MB and do not,
 // and that do not take their reply. Others go on, and these are disconnected.
 func TestStalls(t *testing.T) {
-	mongowire.SetStall(t, 500*time.Millisecond)
-	s, addr := serve(t, memory(t, pair(t, 4<<20), 1), mongowire.Options{Inflight: 100 << 20})
+	mongowire.SetStall(t, time.Second)
+	s, addr := serve(t, memory(t, pair(t, 4<<20), 1), mongowire.Options{Inflight: 199 << 20})
 	good := dial(t, addr)
 	good.put(1, 4<<20)
 	ping := request(bson.D{{"ping", 1}, {"$db", "unit"}}, "")
@@ -176,14 +176,14 @@ func TestTrickle(t *testing.T) {
 
 // TestLeaseWaitsForASlowMessage has a client that takes longer than the lease for a message.
 func TestLeaseWaitsForASlowMessage(t *testing.T) {
-	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Lease: 50 * time.Millisecond})
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Lease: 250 * time.Millisecond})
 	c := dial(t, addr).with("slow")
 	id := c.draw()
 	b := request(append(bson.D{{"insert", "write.bin"}, {"$db", "unit"}}, bson.E{"lsid", c.session}), "documents", sample(t, id, 1, 4)...)
 	for i := 0; i < len(b); i += 200 {
 		_, err := c.Write(b[i:min(i+200, len(b))])
 		require.NoError(t, err)
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(30 * time.Millisecond)
 	}
 	reply, err := c.receive()
 	require.NoError(t, err)
