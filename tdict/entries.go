@@ -46,7 +46,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 //
 //	x, err := tdict.Get[*tensor.Tensor](td, "obs/pixels")
 //
-// It returns the errors of [TensorDict.Get], and [ErrKind] if the value is of another kind.
+// It returns the errors of [TensorDict.Get], and [ErrKind] if the value is not a V.
 func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	var none V
 	if td == nil {
@@ -160,7 +160,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 // Set returns
 //
 //   - nestedkey.ErrKey if key is invalid,
-//   - [ErrKind] if v is nil, zero or of another type,
+//   - [ErrKind] if v is nil, zero or not of a type that [Value] lists,
 //   - [ErrNotDict] if key leads through a leaf,
 //   - [ErrLocked] if the dictionary that would get the entry is locked,
 //   - shapeops.ErrShape if v does not begin with the batch shape,

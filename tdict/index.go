@@ -168,8 +168,8 @@ func (td *TensorDict) sameNames(other *TensorDict) error {
 	return td.sameNamesAs("in the destination", "in the destination only, not in the source", other)
 }
 
-// sameNamesAs is sameNames with other texts in errors: lacks if td lacks a name, extra if only td has
-// it.
+// sameNamesAs is sameNames with the given texts in errors: lacks if td lacks a name, extra if only
+// td has it.
 func (td *TensorDict) sameNamesAs(lacks, extra string, other *TensorDict) error {
 	if td.entries.namedAs(&other.entries) {
 		return nil

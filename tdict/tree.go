@@ -81,7 +81,7 @@ func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 	return t.build(leaves, t.skeleton.batch)
 }
 
-// BuildBatch is [Tree.Build] of a dictionary with another batch shape, so that the Tree of a
+// BuildBatch is [Tree.Build] of a dictionary with the given batch shape, so that the Tree of a
 // prototype makes batches of any size. Nested dictionaries keep the batch dims that they have after
 // the outermost batch shape. Dims keep their names if the new batch shape has as many dims.
 // Unbatched tensors, and [Data] with the same value for all rows, are repeated to the new batch
