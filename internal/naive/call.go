@@ -9,7 +9,7 @@ import (
 // A Call is an operation with arguments that are valid for a shape, and its result for an array of
 // that shape with elements numbered from 0; padding is [Gap].
 type Call struct {
-	Op  string
+	Op    string
 	N     []int // the numeric arguments, in order
 	Sizes []int // sizes of windows
 	Dims  []int // dims of windows
