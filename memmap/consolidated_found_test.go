@@ -18,8 +18,8 @@ import (
 	"github.com/go-tensordict/tensordict/wire"
 )
 
-// TestConsolidatedTwoSaves saves to one path from several goroutines, with readers beside them: each
-// opens a whole file.
+// TestConsolidatedTwoSaves saves to one path from several goroutines, with readers beside them:
+// each opens a whole file.
 func TestConsolidatedTwoSaves(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.tdc")
 	save := func(n int64) error {
