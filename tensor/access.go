@@ -16,8 +16,9 @@ import (
 //
 // The slice is a loan. If t lies in a mapped file, the slice is valid until the file is closed, and
 // it keeps the file mapped until then. Writing to the slice of a file that was opened for reading
-// is a fault that ends the program. [Read] and [Write] have no such rules. A tensor made from the
-// slice is not known to share memory with t.
+// is a fault that ends the program. [Tensor.SharesMemory] and the checks for overlap do not detect
+// that a tensor made from the slice shares lent memory with t. With [Read] and [Write], which
+// borrow the memory only for the call, a fault is an error.
 //
 // Of returns
 //

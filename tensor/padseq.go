@@ -124,7 +124,7 @@ func (v *ops) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 //
 // In row i the first lengths[i] positions of dim are true, or the last ones if left is true: then
 // the padding is on the left. It returns shapeops.ErrDim if shape has no such dim after its first,
-// and shapeops.ErrShape unless lengths has N elements from 0 to L.
+// and shapeops.ErrShape unless lengths has N elements, each from 0 to L.
 func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tensor, error) {
 	at, err := shape.Dim(dim)
 	if err == nil {
