@@ -13,8 +13,8 @@ import (
 //
 //	x [A N B], Dims(1): out[a n b] = x[a 0 b] + ... + x[a n b] -> [A N B]
 //
-// An element that does not count adds 0: its running sum equals the one before it. Data in a
-// dictionary, batch shapes and names of dims stay as they are. Keep has no effect.
+// An element that does not count adds 0: its running sum equals the one before it. Batch shapes,
+// names of dims and values that are not tensors stay as they are. Keep has no effect.
 //
 // The dtypes of the result are as for [Sum]. Floating-point and complex numbers are added one after
 // the other, from 0 on, float16 and bfloat16 in float32. Each result is rounded. The last running
@@ -29,7 +29,7 @@ func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 }
 
 // CumSumInto is [CumSum] into dst, which has the dtypes and shapes of the result. dst may be x if
-// the dtypes stay. It returns also the errors of tensor.Transfer; on an error nothing has changed.
+// the dtypes stay. It also returns the errors of tensor.Transfer; on an error nothing has changed.
 func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 	k, others, err := runningKernel(x, over)
 	return leafwiseInto("cum sum", k, err, dst, x, others...)

@@ -13,9 +13,9 @@ import (
 //
 //	x [F...], classes C -> [F... C], of the given dtype
 //
-// Data stays as it is. OneHot returns shapeops.ErrIndex if an element is not from 0 to classes-1,
-// shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does not hold integers or the
-// dtype is complex.
+// Values that are not tensors stay as they are. OneHot returns shapeops.ErrIndex if an element is
+// not from 0 to classes-1, shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does
+// not hold integers or the dtype is complex.
 func OneHot[T Elementwise[T]](x T, classes int, dtype tensor.DType) (T, error) {
 	k, err := oneHotKernel(x, classes, dtype)
 	return leafwise("one hot", k, err, x)

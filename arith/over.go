@@ -49,21 +49,23 @@ var (
 )
 
 // Dims returns an Over of the given dims of a tensor, or batch dims of a dictionary; negative dims
-// count from the end of its shape. In an inner dictionary with a longer batch shape they are the
-// same dims. An operation returns shapeops.ErrDim if a dim is out of range or named twice, and if
-// no dim is given.
+// count from the end of its shape. The dims of an inner dictionary are numbered as in the outermost
+// one, even if it has a longer batch shape. An operation returns shapeops.ErrDim if a dim is out of
+// range or named twice, and if no dim is given.
 func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dims)} }
 
-// BySplits returns an Over of groups of rows, which follow each other along dim 0:
+// BySplits returns an Over that reduces groups of consecutive rows along dim 0:
 //
 //	splits int64 [G+1], [N F...] -> [G F...]
 //
 // Group g has the rows splits[g] to splits[g+1]-1, as in [Groups]. An operation returns
 // shapeops.ErrDim for a value without dims, tensor.ErrDType unless splits is int64, and
-// shapeops.ErrShape unless it is a vector that ascends from 0 to N.
+// shapeops.ErrShape unless it is a vector that begins with 0, ends with N and never decreases. A
+// group is empty if its two splits are equal.
 func BySplits(splits *tensor.Tensor) Over { return Over{kind: overSplits, splits: splits} }
 
-// Keep returns o with reduced dims kept, with size 1. Dims of groups stay without it.
+// Keep returns o changed to keep reduced dims, with size 1. It has no effect on [BySplits], whose
+// dim 0 becomes the dim of groups.
 func (o Over) Keep() Over {
 	o.keep = true
 	return o

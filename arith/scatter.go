@@ -14,9 +14,9 @@ import (
 //	x [A N B F...], index [A' M B'], src [A' M B' F...]:
 //	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], summed over equal positions
 //
-// index has the dims of x, or the batch dims of a dictionary x. src has the type of x, and its
-// keys. Float16 and bfloat16 are added in float32. Data and unbatched tensors stay as they are. The
-// result is a copy.
+// index has as many dims as x, or as the batch shape of a dictionary x. src has the type of x; if
+// it is a dictionary, it has the same keys. Float16 and bfloat16 are added in float32. Unbatched
+// tensors and values that are not tensors stay as they are. The result is a copy.
 //
 // ScatterAdd returns
 //
@@ -35,7 +35,7 @@ func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, e
 }
 
 // ScatterAddInto is [ScatterAdd] into dst, which has the dtypes and shapes of x, and may be x. It
-// returns also the errors of tensor.Transfer; on an error nothing has changed.
+// also returns the errors of tensor.Transfer; on an error nothing has changed.
 func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
 	k, err := scatterKernel(x, dim, index, src)
 	return leafwiseInto("scatter add", k, err, dst, x, src)
