@@ -56,8 +56,9 @@
 //
 // # Dtypes
 //
-// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around: a
-// operation returns tensor.ErrDType, with the operands, if an integer dtype does not hold a result.
+// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around:
+// an operation returns tensor.ErrDType, with the operands, if an integer dtype does not hold a
+// result.
 //
 //	operation                   integers            floating-point          complex   bool
 //	Add Sub Mul Neg AddCMul     error if the result as IEEE 754 says        yes       no

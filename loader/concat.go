@@ -18,8 +18,9 @@ import (
 //	sources of N0, N1... rows -> N0 + N1 + ... rows
 //
 // The sources must have the same keys, kinds, dtypes and shapes. Concat returns [ErrSource] if
-// there are no sources, if one is nil, or if the schemas that they describe differ. Sources that
-// are not Describers are compared when a batch has rows of several.
+// there are no sources, if one is nil, or if the schemas that they describe differ. A source that
+// is not a [Describer] is compared only when a batch has rows of that source and of another one;
+// then Fetch returns the error.
 func Concat(sources ...Source) (Source, error) {
 	err := checkSources(sources)
 	if err == nil {

@@ -35,10 +35,13 @@ func (f function) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) 
 }
 
 // FromRows returns a source of n rows that fn makes one by one, for example by reading a file for
-// each. The dictionaries of a batch are stacked:
+// each. The dictionaries that fn returns for the rows of a batch are stacked. If they have batch
+// shape [], the batch has batch shape [N] for N rows. If they have a batch shape [L B...], in which
+// L may differ between rows, the batch has batch shape [N] and ragged leaves, as tdict.StackRagged
+// returns them, even if all L are equal:
 //
-//	row -> [], N rows -> [N]
-//	row -> [L B...] -> [N], leaves [N * B...], as with tdict.StackRagged, even if all L are equal
+//	[] for each of N rows -> [N]
+//	[L B...] for each of N rows -> [N], leaves [N * B... F...]
 //
 // fn must be safe for concurrent use. Its results are only read, so it may return the same
 // dictionary each time. FromRows returns [ErrSource] if n is negative or fn is nil.

@@ -17,10 +17,10 @@ import (
 //
 //	src [N F...], dst [M F...], value with one element, of any shape
 //
-// The result is that of [Transfer.Fill] followed by [Transfer.Runs]. If dst and each row of src are
-// contiguous, and neither src nor value shares dst's memory, it is computed in one pass over dst,
-// on several cores if dst is large. Then the whole of src counts as read when the Transfer looks
-// for overlaps. Otherwise FillRuns adds a Fill and Runs.
+// It has the same result as [Transfer.Fill] followed by [Transfer.Runs]. If dst and each row of src
+// are contiguous, and neither src nor value shares dst's memory, it is computed in one pass over
+// dst, on several cores if dst is large. Then the whole of src counts as read when the Transfer
+// looks for overlaps. Otherwise FillRuns adds a Fill and Runs.
 //
 // The runs must be sorted by To and must not overlap in dst. The Transfer keeps runs, which must
 // not change before Run. FillRuns returns shapeops.ErrIndex if a run is out of range of dst or src,
