@@ -49,7 +49,7 @@ type affine struct{ scale, shift float64 }
 func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	return &tensor.Kernel{
 		Op: "cast scale",

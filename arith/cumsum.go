@@ -38,7 +38,7 @@ func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 func runningKernel[T Reducible[T]](x T, over Over) (*tensor.Kernel, []any, error) {
 	s, others, err := scopeOf(x, over)
 	if err == nil && len(s.dims) != 1 {
-		err = fmt.Errorf("%w: got no dim or several, want exactly one, or groups of rows", shapeops.ErrDim)
+		err = fmt.Errorf("%w: got an Over of no dim or of several, want Dims of one dim, or BySplits", shapeops.ErrDim)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +162,7 @@ func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row f
 				w.unit(u/tiles, u%tiles*tile)
 			}
 			if w.wrapped {
-				return fmt.Errorf("%w: a sum is more than %v holds", tensor.ErrDType, t.DType())
+				return fmt.Errorf("%w: a sum overflows %v", tensor.ErrDType, t.DType())
 			}
 			return nil
 		})

@@ -30,7 +30,7 @@ func OneHotInto[T Elementwise[T]](dst, x T, classes int, dtype tensor.DType) err
 func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	if classes < 0 {
 		return nil, fmt.Errorf("%w: got %d classes, want 0 or more", shapeops.ErrShape, classes)

@@ -26,6 +26,9 @@ type Reducible[T any] interface {
 	Permute(dims ...int) (T, error)
 }
 
+// errNilX is the error of an operation whose first operand is nil.
+var errNilX = fmt.Errorf("x: %w: got nil", tensor.ErrKind)
+
 // leafwise applies a kernel to x and others. If err is not nil, it returns err with the name of the
 // operation.
 func leafwise[T Elementwise[T]](op string, k *tensor.Kernel, err error, x T, others ...any) (T, error) {

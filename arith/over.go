@@ -97,7 +97,7 @@ func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	var none T
 	s := &scope{Over: o}
 	if x == none {
-		return s, nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return s, nil, errNilX
 	}
 	var err error
 	switch o.kind {
@@ -132,14 +132,14 @@ func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
 // splitsOf returns a copy of the numbers of splits, checked against the rows of a shape.
 func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error) {
 	if len(shape) == 0 {
-		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shapeops.ErrDim)
+		return nil, fmt.Errorf("%w: got shape [], want at least one dim", shapeops.ErrDim)
 	}
 	err = tensor.Read(t, func(s []int64) { splits = slices.Clone(s) })
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("splits: %w", err)
 	case len(t.Shape()) != 1 || len(splits) == 0:
-		return nil, fmt.Errorf("splits: %w: got %v, want a vector of one number or more", shapeops.ErrShape, t.Shape())
+		return nil, fmt.Errorf("splits: %w: got shape %v, want one dim with at least one number", shapeops.ErrShape, t.Shape())
 	}
 	return splits, checkSplits(splits, shape[0])
 }
@@ -147,13 +147,13 @@ func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error
 // checkSplits checks that splits ascend from 0 to the number of rows.
 func checkSplits(splits []int64, rows int) error {
 	if splits[0] != 0 || splits[len(splits)-1] != int64(rows) {
-		return fmt.Errorf("splits: %w: got %d to %d, want 0 to %d, the number of rows",
+		return fmt.Errorf("splits: %w: got splits from %d to %d, want from 0 to %d, the number of rows",
 			shapeops.ErrShape, splits[0], splits[len(splits)-1], rows)
 	}
 	last := int64(0)
 	for i, at := range splits {
 		if at < last {
-			return fmt.Errorf("splits: %w: got %d after %d at position %d, want ascending numbers", shapeops.ErrShape, at, last, i)
+			return fmt.Errorf("splits: %w: got %d at position %d, want at least %d, the split before it", shapeops.ErrShape, at, i, last)
 		}
 		last = at
 	}
@@ -164,7 +164,7 @@ func checkSplits(splits []int64, rows int) error {
 func checkMask[T Elementwise[T]](x T, mask any) error {
 	var none T
 	if x == none {
-		return fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return errNilX
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
 		_, err := alignMask(t, x)

@@ -43,15 +43,18 @@ func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src
 
 func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*tensor.Kernel, error) {
 	var none T
-	if x == none || src == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	if x == none {
+		return nil, errNilX
+	}
+	if src == none {
+		return nil, fmt.Errorf("src: %w: got nil", tensor.ErrKind)
 	}
 	p, err := plan.GatherBy(x.Shape(), dim, index)
 	if err != nil {
 		return nil, err
 	}
 	return &tensor.Kernel{
-		Op: "scatter add", Others: addend, Free: true, Fails: always,
+		Op: "scatter add", Others: []string{"src"}, Free: true, Fails: always,
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return checkScatter(p, xs) },
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return scatterAdd(dst, xs[0], xs[1], p) },
 	}, nil
@@ -63,10 +66,10 @@ func checkScatter(p *plan.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Sha
 	case x.DType() == tensor.Bool:
 		return 0, nil, fmt.Errorf("%w: got bool, want numbers", tensor.ErrDType)
 	case src.DType() != x.DType():
-		return 0, nil, fmt.Errorf("addend: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
+		return 0, nil, fmt.Errorf("src: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
 	}
 	if err := src.Shape().CheckEqual(p.Extend(x.Shape())); err != nil {
-		return 0, nil, fmt.Errorf("addend: %w", err)
+		return 0, nil, fmt.Errorf("src: %w", err)
 	}
 	return x.DType(), x.Shape(), nil
 }
@@ -149,7 +152,7 @@ func addIntegers[T integers](sum, src *tensor.Tensor, rows []int, stride int) er
 		}
 	})
 	if err == nil && wrapped >= 0 {
-		err = fmt.Errorf("%w: a sum is more than %v holds, at element %d of the index", tensor.ErrDType, sum.DType(), wrapped)
+		err = fmt.Errorf("%w: a sum overflows %v at element %d of index", tensor.ErrDType, sum.DType(), wrapped)
 	}
 	return err
 }

@@ -1,8 +1,6 @@
 package arith
 
 import (
-	"fmt"
-
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -71,7 +69,7 @@ func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Te
 	run func(dst, x *tensor.Tensor, dim int) error) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	at, err := x.Shape().Dim(dim)
 	if err != nil {

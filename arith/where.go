@@ -85,7 +85,7 @@ func FillInPlace[T Elementwise[T]](x T, value any) error {
 func alignMask[T Elementwise[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	if err := tensor.Read(mask, func([]bool) {}); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
@@ -146,10 +146,10 @@ var fillKernel = &tensor.Kernel{
 func checkChoice(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 	x, mask, other := xs[0], xs[1], xs[2]
 	if mask.DType() != tensor.Bool {
-		return 0, nil, fmt.Errorf("mask: %w: got %v, want bool: a comparison makes one", tensor.ErrDType, mask.DType())
+		return 0, nil, fmt.Errorf("mask: %w: got %v, want bool, as comparisons return", tensor.ErrDType, mask.DType())
 	}
 	if other.DType() != x.DType() {
-		return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
+		return 0, nil, fmt.Errorf("other: %w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
 	}
 	return x.DType(), x.Shape(), nil
 }

@@ -51,7 +51,7 @@ func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ds, err = s.live.Acquire(); err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("live dataset: %w", err)
 	}
 	if ds != s.last {
 		s.last, s.changes = ds, s.changes+1
@@ -63,7 +63,7 @@ func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 	ds, err := s.live.Acquire()
 	if err != nil {
-		return err
+		return fmt.Errorf("live dataset: %w", err)
 	}
 	defer func() { err = cmp.Or(err, s.live.Release(ds)) }()
 	return fn(ds)

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -92,17 +93,24 @@ func (o *Options) check() error {
 		}
 	}
 	if o.RowsKey != "" && (o.RowsKey == o.SplitsKey || o.SplitsKey == "" && o.RowsKey == defaultSplits) {
-		return fmt.Errorf("%w: got %q as RowsKey and SplitsKey", ErrOptions, o.RowsKey)
+		return fmt.Errorf("%w: got %q as RowsKey and SplitsKey, want different keys", ErrOptions, o.RowsKey)
 	}
-	if o.Workers > maxAhead || o.Ahead > maxAhead {
-		return fmt.Errorf("%w: got Workers %d, Ahead %d, want at most %d", ErrOptions, o.Workers, o.Ahead, maxAhead)
-	}
-	if o.Workers < 0 || o.Ahead < 0 || o.AheadBytes < 0 || o.ReadAhead < 0 {
-		return fmt.Errorf("%w: got Workers %d, Ahead %d, AheadBytes %d, ReadAhead %d, want none negative",
-			ErrOptions, o.Workers, o.Ahead, o.AheadBytes, o.ReadAhead)
+	for _, field := range []struct {
+		name    string
+		n, most int
+	}{
+		{"Workers", o.Workers, maxAhead}, {"Ahead", o.Ahead, maxAhead},
+		{"AheadBytes", o.AheadBytes, math.MaxInt}, {"ReadAhead", o.ReadAhead, math.MaxInt},
+	} {
+		if field.n < 0 {
+			return fmt.Errorf("%w: got %s %d, want 0 or more", ErrOptions, field.name, field.n)
+		}
+		if field.n > field.most {
+			return fmt.Errorf("%w: got %s %d, want at most %d", ErrOptions, field.name, field.n, field.most)
+		}
 	}
 	if o.Batching != nil && (o.Batch != 0 || o.DropLast) {
-		return fmt.Errorf("%w: got Batch %d and DropLast %t with a Batching, which determines both", ErrOptions, o.Batch, o.DropLast)
+		return fmt.Errorf("%w: got Batch %d and DropLast %t, want both unset with a Batching", ErrOptions, o.Batch, o.DropLast)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (s State) check(other State) error {
 		{"batching", other.Batching, s.Batching},
 	} {
 		if field.got != field.want {
-			return fmt.Errorf("%w: got %s %#v, want %#v", ErrState, field.name, field.got, field.want)
+			return fmt.Errorf("%w: got a state with %s %#v, want %#v", ErrState, field.name, field.got, field.want)
 		}
 	}
 	return nil

@@ -285,7 +285,7 @@ func ExampleTensorDict_Reshape() {
 	// [2 3] int64 [2 3]
 	// [[0 1 2]
 	//  [3 4 5]]
-	// reshape: shape mismatch: got [5], want the 6 elements of [3 2]
+	// reshape: shape mismatch: got [5], want 6 elements as in [3 2]
 }
 
 func ExampleTensorDict_Flatten() {

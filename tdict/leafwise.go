@@ -234,7 +234,7 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		if d == nil {
 			continue
 		}
-		if err := d.sameNamesAs(w.kernel.Other(i), "first operand", td); err != nil {
+		if err := d.sameNamesAs(w.kernel.Other(i), "x", td); err != nil {
 			return err
 		}
 	}
@@ -309,7 +309,7 @@ func reduced(td, out *TensorDict, v Value) (Value, error) {
 	if made != nil || err != nil {
 		return made, err
 	}
-	return nil, fmt.Errorf("%w: got %s, whose rows are not reduced to one: Exclude it first", ErrKind, describe(v))
+	return nil, fmt.Errorf("%w: got %s that differs between the rows that are combined: Exclude it first", ErrKind, describe(v))
 }
 
 // selected adds to tr what makes the value that it returns: a copy of that of other, with the rows

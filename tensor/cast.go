@@ -30,8 +30,10 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	switch {
 	case dtype == t.dtype:
 		return t.Clone()
-	case !dtype.valid() || !t.dtype.valid():
-		return nil, errNoDType
+	case !dtype.valid():
+		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
+	case !t.dtype.valid():
+		return nil, errZero
 	}
 	b, ok := t.solid()
 	if !ok || !cast.Aligned(b, t.dtype.Size()) || t.Size() > parallelBytes/dtype.Size() {
@@ -79,8 +81,10 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 	switch {
 	case dst == nil:
 		return errNil
-	case !dst.dtype.valid() || !t.dtype.valid():
-		return errNoDType
+	case !dst.dtype.valid():
+		return fmt.Errorf("destination: %w", errZero)
+	case !t.dtype.valid():
+		return errZero
 	case dst.dtype != t.dtype:
 		return t.whichBool(t.Ops().LeafwiseInto(dst, castKernel(dst.dtype)))
 	}
@@ -90,7 +94,8 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 	return dst.CopyFrom(t)
 }
 
-var errNoDType = fmt.Errorf("%w: got %v", ErrDType, DType(0))
+// errZero is the error of an operation on the zero Tensor.
+var errZero = fmt.Errorf("%w: got the zero Tensor, which has no dtype", ErrDType)
 
 // castKernel returns the kernel that converts to a dtype. Its name appears in no error.
 func castKernel(to DType) *Kernel {

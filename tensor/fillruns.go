@@ -50,8 +50,8 @@ func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, er
 	for i, r := range runs {
 		if r.Len < 0 || r.To < end || r.To > to-r.Len || r.From < 0 || r.From > from-r.Len {
 			return 0, cmp.Or(plan.CheckRuns(runs[:i+1], to, from), fmt.Errorf(
-				"%w: run %d: got row %d of the destination, want %d or later, where the run before ends",
-				shapeops.ErrIndex, i, r.To, end))
+				"%w: run %d: got row %d of the destination, want row %d or later, where run %d ends",
+				shapeops.ErrIndex, i, r.To, end, i-1))
 		}
 		end = r.To + r.Len
 		copied += r.Len

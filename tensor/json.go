@@ -106,9 +106,9 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 	case node == nil || err != nil:
 		return err
 	case t == nil || t.dtype != 0:
-		return fmt.Errorf("%w: want a pointer to the zero Tensor", ErrKind)
+		return fmt.Errorf("%w: got a tensor with a dtype, or nil, want a pointer to the zero Tensor", ErrKind)
 	case node.Stars != "":
-		return fmt.Errorf("%w: got the ragged shape %.40s, want a list of sizes", ErrJSON, node.Stars)
+		return fmt.Errorf("%w: got the shape %.40s of a ragged tensor, want only sizes", ErrJSON, node.Stars)
 	}
 	return (*ops)(t).Read(lists)
 }

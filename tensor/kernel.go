@@ -92,7 +92,7 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 		return 0, nil, err
 	}
 	if !d.valid() {
-		return 0, nil, fmt.Errorf("%w: the kernel makes %v", ErrDType, d)
+		return 0, nil, fmt.Errorf("result of Check: %w: got %v", ErrDType, d)
 	}
 	if identical(shape, xs[0].view.Shape) {
 		return d, shape, nil
@@ -101,7 +101,7 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 		return d, shape, err
 	}
 	if err := shape.CheckEqual(xs[0].view.Shape); err != nil {
-		return 0, nil, fmt.Errorf("the kernel makes another shape of elements: %w", err)
+		return 0, nil, fmt.Errorf("result of Check: %w", err)
 	}
 	return d, shape, nil
 }

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -113,7 +114,7 @@ func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor,
 		return nil, errNil
 	}
 	if !t.dtype.valid() {
-		return nil, errNoDType
+		return nil, errZero
 	}
 	xs = append(xs, t)
 	for i, other := range others {
@@ -152,8 +153,11 @@ func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 		}
 	}
 	x, err := ScalarOf(d, v)
-	if err == nil {
+	switch {
+	case err == nil:
 		p.scalars = append(p.scalars, scalarAs{i, d, x})
+	case errors.Is(err, ErrKind):
+		err = fmt.Errorf("%w: got %T, want a tensor, a number or a bool", ErrKind, v)
 	}
 	return x, err
 }

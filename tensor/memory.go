@@ -147,9 +147,9 @@ func (m memory) checkWritable() error {
 		return nil
 	}
 	if name, ok := m.loan.lender.(fmt.Stringer); ok {
-		return fmt.Errorf("%w: %v: Clone it; of a memmap dataset, open with Writable", ErrReadOnly, name)
+		return fmt.Errorf("%w: %v: Clone the tensor, or open the dataset with Writable", ErrReadOnly, name)
 	}
-	return fmt.Errorf("%w: Clone it; of a memmap dataset, open with Writable", ErrReadOnly)
+	return fmt.Errorf("%w: Clone the tensor, or open the dataset with Writable", ErrReadOnly)
 }
 
 // use calls fn with the bytes of t's memory, to read them. A fault in lent memory is an error, as

@@ -131,13 +131,13 @@ func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tenso
 		err = shape.Check()
 	}
 	if err == nil && at == 0 {
-		err = fmt.Errorf("%w: got dim 0 of a mask %v, want one after it", shapeops.ErrDim, shape)
+		err = fmt.Errorf("%w: got dim 0 of mask shape %v, want a dim after dim 0", shapeops.ErrDim, shape)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(lengths) != shape[0] {
-		return nil, fmt.Errorf("%w: got %d lengths, want the %d of %v", shapeops.ErrShape, len(lengths), shape[0], shape)
+		return nil, fmt.Errorf("%w: got %d lengths, want %d for %v", shapeops.ErrShape, len(lengths), shape[0], shape)
 	}
 	out, err := New(Bool, shape...)
 	if err != nil {

@@ -32,14 +32,14 @@ func ScalarOf(dtype DType, v any) (*Tensor, error) {
 		return nil, err
 	}
 	if !dtype.takes(wide) {
-		return nil, fmt.Errorf("%w: got %v, which %v does not hold", ErrDType, v, dtype)
+		return nil, dtype.refuses(v, wide.dtype)
 	}
 	t, err := wide.Cast(dtype)
 	if err != nil {
 		return nil, err
 	}
 	if !held(t, wide) {
-		return nil, fmt.Errorf("%w: got %v, which %v does not hold", ErrDType, v, dtype)
+		return nil, dtype.refuses(v, wide.dtype)
 	}
 	return t, nil
 }
@@ -139,6 +139,21 @@ func (d DType) takes(wide *Tensor) bool {
 		}
 	}
 	return true
+}
+
+// refuses returns the error that d does not hold the value of v, a scalar of dtype wide.
+func (d DType) refuses(v any, wide DType) error {
+	switch {
+	case wide == Bool:
+		return fmt.Errorf("%w: got %v, want a number for %v", ErrDType, v, d)
+	case d == Bool:
+		return fmt.Errorf("%w: got %v, want a bool, 0 or 1", ErrDType, v)
+	case wide == Complex128 && !d.IsComplex():
+		return fmt.Errorf("%w: got %v, want a real number for %v", ErrDType, v, d)
+	case wide.IsInteger() == d.IsInteger():
+		return fmt.Errorf("%w: got %v, which is out of range for %v", ErrDType, v, d)
+	}
+	return fmt.Errorf("%w: got %v, which %v does not represent exactly", ErrDType, v, d)
 }
 
 // held reports whether t, which is wide cast to another dtype, kept the value, up to the precision

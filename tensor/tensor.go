@@ -112,12 +112,15 @@ type Real interface{ Number | F16 | BF16 }
 // shapeops.ErrShape if step is zero, if an argument is NaN, if start is infinite, or if there are
 // too many elements, as with an infinite stop.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
-	if step == 0 || step != step || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
-		return nil, fmt.Errorf("%w: got a range from %v to %v by %v", shapeops.ErrShape, start, stop, step)
+	if step == 0 {
+		return nil, fmt.Errorf("%w: got step 0, want another step", shapeops.ErrShape)
+	}
+	if step != step || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, want finite numbers", shapeops.ErrShape, start, stop, step)
 	}
 	n, ok := countSteps(start, stop, step)
 	if !ok {
-		return nil, fmt.Errorf("%w: got too many steps from %v to %v by %v", shapeops.ErrShape, start, stop, step)
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, which has too many elements", shapeops.ErrShape, start, stop, step)
 	}
 	t, err := blank(nil, DTypeOf[T](), shapeops.Shape{n}, nil)
 	if err != nil {
@@ -157,7 +160,7 @@ func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if n := v.Shape.Size(); n != len(data) {
-		return nil, fmt.Errorf("%w: got %d elements, want the %d of %v",
+		return nil, fmt.Errorf("%w: got %d elements, want %d for %v",
 			shapeops.ErrShape, len(data), n, v.Shape)
 	}
 	return &Tensor{DTypeOf[T](), v, memory{bytes: cast.Bytes(data)}}, nil
@@ -171,7 +174,7 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if len(data) != n {
-		return nil, fmt.Errorf("%w: got %d bytes, want the %d of %v %v",
+		return nil, fmt.Errorf("%w: got %d bytes, want %d for %v %v",
 			shapeops.ErrShape, len(data), n, dtype, v.Shape)
 	}
 	return &Tensor{dtype, v, memory{bytes: data}}, nil

@@ -288,7 +288,7 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 // it.
 func (v *ops) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
-	if err := checkWrite(dst, t); err != nil {
+	if err := checkInto(dst, t); err != nil {
 		return err
 	}
 	if err := p.CheckPlan(t.view.Shape); err != nil {
@@ -365,13 +365,28 @@ func checkWrite(dst, src *Tensor) error {
 	return dst.checkWritable()
 }
 
+// checkInto is checkWrite for a destination that the caller of an operation on src passed. It names
+// the destination in errors.
+func checkInto(dst, src *Tensor) error {
+	if dst == nil || src == nil {
+		return errNil
+	}
+	if dst.dtype != src.dtype {
+		return fmt.Errorf("destination: %w: got %v, want %v", ErrDType, dst.dtype, src.dtype)
+	}
+	if err := dst.checkWritable(); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return nil
+}
+
 // checkFill returns an error unless value has exactly one element, which can be stored in dst.
 func checkFill(dst, value *Tensor) error {
 	if err := checkWrite(dst, value); err != nil {
 		return err
 	}
 	if value.Size() != 1 {
-		return fmt.Errorf("%w: got %v to fill with, want one element", shapeops.ErrShape, value.view.Shape)
+		return fmt.Errorf("%w: got a fill value of shape %v, want one element", shapeops.ErrShape, value.view.Shape)
 	}
 	return nil
 }
