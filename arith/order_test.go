@@ -320,7 +320,7 @@ func TestSortRefuses(t *testing.T) {
 		is       error
 		text     string
 	}{
-		{"nil src", float(2), nil, 0, tensor.ErrKind, "sort: wrong kind of value: got nil"},
+		{"nil src", float(2), nil, 0, tensor.ErrKind, "sort: x: wrong kind of value: got nil"},
 		{"nil dst", nil, x, 0, tensor.ErrKind, "sort: wrong kind of value: got a nil tensor"},
 		{"a tensor of no dtype", float(2), new(tensor.Tensor), 0, shapeops.ErrDim, "sort: no such dim: got dim 0 of shape [], which has no dims"},
 		{"complex numbers", pair, pair, 0, tensor.ErrDType, "sort: dtype mismatch: got complex64, which has no order"},
