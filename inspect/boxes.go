@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// flattened returns tensors of one shape as vectors if all of them share memory that way, and
-// otherwise as they are.
+// flattened returns tensors of one shape as vectors that share their memory, if all are contiguous.
+// It returns them unchanged otherwise.
 func flattened(xs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	for _, x := range xs {
 		if !x.View().IsContiguous() {
@@ -24,8 +24,8 @@ func flattened(xs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	return flat, nil
 }
 
-// eachBox calls fn with views of tensors of one shape. The views are, one after the other, the
-// elements from and up to stop, in row-major order.
+// eachBox calls fn with views of tensors of one shape. The views cover, one after the other, the
+// elements from from up to stop in row-major order.
 func eachBox(xs []*tensor.Tensor, from, stop int, fn func(parts []*tensor.Tensor) error) error {
 	if from >= stop {
 		return nil
@@ -42,7 +42,7 @@ func eachBox(xs []*tensor.Tensor, from, stop int, fn func(parts []*tensor.Tensor
 		}
 		return eachBox(parts, lo, hi, fn)
 	}
-	first, last := from/inner, stop/inner // whole rows, after the beginning of a row
+	first, last := from/inner, stop/inner // the whole rows
 	if from%inner != 0 {
 		if err := row(first, from%inner, min(inner, stop-first*inner)); err != nil {
 			return err
@@ -76,7 +76,7 @@ func indexed(xs []*tensor.Tensor, at ...ix.Index) ([]*tensor.Tensor, error) {
 	return parts, nil
 }
 
-// expanded returns a mask over leading dims of a shape as a view of the whole shape.
+// expanded returns a mask over the leading dims of shape as a view of the whole shape.
 func expanded(mask *tensor.Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
 	padded := mask.Shape().Clone()
 	for len(padded) < len(shape) {

@@ -17,16 +17,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// compareBytes is about how many bytes of a leaf one goroutine compares at a time.
+// compareBytes is about the number of bytes of a block, which one goroutine compares at a time.
 const compareBytes = 1 << 20
 
 // A tallied has the elements of a block in which two leaves differ.
 type tallied struct {
-	first []int // their numbers, at most DifferencesOptions.Most
-	count int
+	first []int // indexes of the first ones, at most DifferencesOptions.Most
+	count int   // of all
 }
 
-// add notes an element that differs.
+// add adds the element with index at.
 func (t *tallied) add(opt *DifferencesOptions, at int) {
 	if t.count++; t.count <= opt.most() {
 		t.first = append(t.first, at)
@@ -53,7 +53,7 @@ func (c *comparison) leaf(p pair) (d tdict.Difference, differ bool, err error) {
 	return d, false, fmt.Errorf("%w: got %T", tdict.ErrKind, p.a)
 }
 
-// tensors compares two tensors. position returns that of an element by its number.
+// tensors compares two tensors. position returns the position of an element, given its index.
 func (c *comparison) tensors(p pair, a, b *tensor.Tensor, position func(i int) []int) (d tdict.Difference, differ bool, err error) {
 	exact := c.opt.NaNDiffers && (a.DType().IsFloat() || a.DType().IsComplex())
 	if c.opt.TrustSums && !exact && memmap.SameSums(a, b) {
@@ -77,7 +77,7 @@ func (c *comparison) tensors(p pair, a, b *tensor.Tensor, position func(i int) [
 	})
 }
 
-// elementOf returns the element with a number, in which a and b differ.
+// elementOf returns the elements of a and b with index i.
 func elementOf(a, b *tensor.Tensor, i int, position []int) (d tensor.ElementDiff, err error) {
 	for _, at := range a.Shape().Position(i) {
 		if a, err = a.Index(ix.At(at)); err == nil {
@@ -94,7 +94,8 @@ func elementOf(a, b *tensor.Tensor, i int, position []int) (d tensor.ElementDiff
 	return d, err
 }
 
-// blocks compares n blocks, and joins their differences. element returns the element with a number.
+// blocks compares n blocks by compare, and joins the differences. element returns the element with
+// an index.
 func (c *comparison) blocks(p pair, n int, element func(i int) (tensor.ElementDiff, error), compare func(block int) (tallied, error)) (tdict.Difference, bool, error) {
 	d := tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(p.a), B: described(p.b)}
 	all := make([]tallied, n)
@@ -119,7 +120,7 @@ func (c *comparison) blocks(p pair, n int, element func(i int) (tensor.ElementDi
 	return d, d.Count > 0, nil
 }
 
-// elementsText returns the text of a difference of elements, which lists d.Elements.
+// elementsText returns the text of a difference of elements.
 func elementsText(d tdict.Difference) string {
 	text := fmt.Sprintf("%q: %s %s", string(d.Key), grouped(d.Count), plural(d.Count, "element differs", "elements differ"))
 	if d.Kind == tdict.DiffShape {
@@ -133,7 +134,8 @@ func elementsText(d tdict.Difference) string {
 	return text
 }
 
-// A comparer adds to t the elements in which a and b differ, the first of which has the number at.
+// A comparer adds to t the elements in which a and b differ. The first element of both has the
+// index at.
 type comparer func(opt *DifferencesOptions, t *tallied, at int, a, b *tensor.Tensor) error
 
 // comparers has a comparer for each dtype.
@@ -155,11 +157,11 @@ var comparers = map[tensor.DType]comparer{
 	tensor.Complex128: comparing(nearComplex[complex128]),
 }
 
-// pieceElements is how many elements are compared as bytes before they are looked at.
+// pieceElements is the number of elements that are first compared as bytes.
 const pieceElements = 1024
 
-// comparing returns a comparer of elements that are T. Equal bytes need no closer look, unless NaN
-// differs from itself.
+// comparing returns a comparer of elements of type T. If bytes are equal, elements are not
+// compared, unless NaN differs from itself.
 func comparing[T tensor.Elem](near func(opt *DifferencesOptions, a, b T) bool) comparer {
 	dtype := tensor.DTypeOf[T]()
 	floats := dtype.IsFloat() || dtype.IsComplex()
@@ -182,7 +184,7 @@ func comparing[T tensor.Elem](near func(opt *DifferencesOptions, a, b T) bool) c
 	}
 }
 
-// readBoth is tensor.Read of two tensors.
+// readBoth calls fn with the elements of two tensors, as tensor.Read does.
 func readBoth[T tensor.Elem](a, b *tensor.Tensor, fn func(a, b []T)) error {
 	var inner error
 	err := tensor.Read(a, func(p []T) {
@@ -191,19 +193,19 @@ func readBoth[T tensor.Elem](a, b *tensor.Tensor, fn func(a, b []T)) error {
 	return cmp.Or(err, inner)
 }
 
-// nearInts compares integers as they are, which a float64 would round.
+// nearInts compares integers without a conversion to float64, which would round them.
 func nearInts[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64](opt *DifferencesOptions, a, b T) bool {
 	if a == b {
 		return true
 	}
-	apart := uint64(max(a, b)) - uint64(min(a, b)) // right for negative ones too
+	apart := uint64(max(a, b)) - uint64(min(a, b)) // correct for negative numbers, too
 	most := opt.within(math.Abs(float64(b)))
 	return most >= 1<<64 || apart <= uint64(most)
 }
 
-// within returns how far from a number of a size another may be.
+// within returns the largest allowed distance from a number with the absolute value size.
 func (opt *DifferencesOptions) within(size float64) float64 {
-	if opt.RTol == 0 || size == 0 { // times an infinity they are NaN
+	if opt.RTol == 0 || size == 0 { // 0 times an infinity would be NaN
 		return opt.ATol
 	}
 	return opt.ATol + opt.RTol*size
@@ -240,5 +242,5 @@ func nearComplex[T complex64 | complex128](opt *DifferencesOptions, a, b T) bool
 	return cmplx.Abs(x-y) <= opt.within(cmplx.Abs(y))
 }
 
-// isNaN reports whether a part of a complex number is NaN, whatever the other is.
+// isNaN reports whether either part of a complex number is NaN.
 func isNaN(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }

@@ -13,7 +13,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// values returns the values of all rows, [V F...], and the layout: t's own where they lie in order.
+// values returns the values of all rows, [V F...], and the layout. The values share t's memory if
+// they are in order.
 func values(t *ragged.Tensor) (*tensor.Tensor, *ragged.Layout, error) {
 	v, err := t.ValuesView()
 	if errors.Is(err, tensor.ErrLayout) {
@@ -76,16 +77,16 @@ func (c *comparison) lengths(p pair, a, b *ragged.Layout, level int) (d tdict.Di
 	return d, differ, err
 }
 
-// length returns the length of a row, by its number.
+// length returns the length of row i as text.
 func length(offsets []int64, i int) string { return strconv.FormatInt(offsets[i+1]-offsets[i], 10) }
 
-// rowPosition returns where the row of a level is, by its number: its position in the batch, and
-// that in the row of each level around it.
+// rowPosition returns the position of row i of a level: its position in the batch, then its
+// position in the row of each outer level.
 func rowPosition(l *ragged.Layout, level, i int) []int {
 	var inner []int
 	for ; level > 0; level-- {
 		offsets, err := l.Offsets(level)
-		if err != nil { // there is such a level
+		if err != nil { // impossible: the level exists
 			return nil
 		}
 		row := sort.Search(len(offsets), func(k int) bool { return offsets[k] > int64(i) }) - 1
@@ -96,10 +97,10 @@ func rowPosition(l *ragged.Layout, level, i int) []int {
 	return append(l.Shape().Position(i), inner...)
 }
 
-// textRows is how many texts one goroutine compares at a time.
+// textRows is the number of texts that one goroutine compares at a time.
 const textRows = 1 << 12
 
-// texts compares texts, which are the rows of the last level. The levels around it are equal.
+// texts compares texts, which are the rows of the last level. The outer levels are equal.
 func (c *comparison) texts(p pair, la, lb *ragged.Layout, a, b *tensor.Tensor) (d tdict.Difference, differ bool, err error) {
 	oa, err := la.Offsets(-1)
 	if err != nil {
@@ -130,7 +131,7 @@ func (c *comparison) texts(p pair, la, lb *ragged.Layout, a, b *tensor.Tensor) (
 	})
 }
 
-// readTexts calls fn with each two texts, by their offsets.
+// readTexts calls fn with each pair of texts between the offsets oa and ob.
 func readTexts(a, b *tensor.Tensor, oa, ob []int64, fn func(i int, x, y []byte)) error {
 	part := func(x *tensor.Tensor, o []int64) (*tensor.Tensor, error) {
 		return x.Index(ix.Range(int(o[0]), int(o[len(o)-1])))
@@ -150,7 +151,7 @@ func readTexts(a, b *tensor.Tensor, oa, ob []int64, fn func(i int, x, y []byte))
 	})
 }
 
-// textOf returns a text quoted, the beginning of a long one.
+// textOf returns a text quoted. Of a long text it returns the beginning.
 func textOf(b []byte) string {
 	const most = 60
 	if len(b) > most {

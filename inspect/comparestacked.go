@@ -6,12 +6,12 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// members compares stacked members, which agree in structure, one by one.
+// members compares stacked leaves of equal structure, member by member.
 func (c *comparison) members(p pair, a, b *tdict.Stacked) (d tdict.Difference, differ bool, err error) {
 	d = tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(a), B: described(b)}
 	for i := range a.Len() {
 		v, missing := a.Member(i)
-		if missing != nil { // in both
+		if missing != nil { // missing in both
 			continue
 		}
 		w, err := b.Member(i)
@@ -35,7 +35,7 @@ func (c *comparison) members(p pair, a, b *tdict.Stacked) (d tdict.Difference, d
 	return d, d.Count > 0, nil
 }
 
-// unlikeMembers returns in what stacked members differ besides their elements, or "".
+// unlikeMembers returns the first structural difference between stacked leaves, or "".
 func unlikeMembers(v, w *tdict.Stacked) tdict.DifferenceKind {
 	if v.Dim() != w.Dim() || v.Len() != w.Len() {
 		return tdict.DiffShape

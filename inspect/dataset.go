@@ -11,23 +11,23 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Report says what is known of a saved dataset without opening a leaf.
+// A Report describes a saved dataset, as far as that is known without opening a leaf.
 type Report struct {
 	*memmap.Listing          // Form, Growing, Batch, Names and Entries
-	Leaves          int      // entries that have elements in a file
-	Bytes           int64    // of their elements
-	Summed          int      // leaves that have checksums
-	Committed       int      // rows that a Writer has committed, if the dataset is Growing
-	Leftovers       []string // names of what killed saves have left beside it, in order
+	Leaves          int      // number of entries with elements in a file
+	Bytes           int64    // size of their elements
+	Summed          int      // number of leaves with checksums
+	Committed       int      // number of committed rows, if the dataset is Growing
+	Leftovers       []string // names of directories that killed saves have left beside it, sorted
 }
 
-// Dataset returns what is known of the dataset at path, a directory or an archive, whoever wrote
-// it, without opening a leaf: what memmap.Look returns, what that sums up to, and what saves that
-// were killed have left beside it.
+// Dataset describes the dataset at path, a directory or a file, written by this module or by
+// Python. It opens no leaf. The Report has the result of memmap.Look, its totals, and the names of
+// directories that killed saves have left beside the dataset.
 //
 // Leftovers are directories with the names that a save gives, ".saving-" or ".aside-" and letters.
-// They may be of other datasets in the same directory, and of a save that is under way. The next
-// save there removes those that nobody holds.
+// They may be of other datasets in the same directory, or of a save that is running. The next save
+// there removes all that no process has locked.
 //
 // Dataset returns the errors of memmap.Open. [Opened] is for a dataset that is open already.
 func Dataset(path string) (*Report, error) {
@@ -38,13 +38,13 @@ func Dataset(path string) (*Report, error) {
 	return report(path, l)
 }
 
-// Opened is [Dataset] of a dataset that was opened at path.
+// Opened returns the [Dataset] report of a dataset that was opened at path.
 func Opened(path string, ds *memmap.Dataset) (*Report, error) { return report(path, ds.Listing()) }
 
 func report(path string, l *memmap.Listing) (r *Report, err error) {
 	r = &Report{Listing: l}
 	for _, e := range l.Entries {
-		if e.File == "" && (e.Kind != tdict.KindStacked || e.Bytes == 0) { // members have files each
+		if e.File == "" && (e.Kind != tdict.KindStacked || e.Bytes == 0) { // each member has its own file
 			continue
 		}
 		r.Leaves++
@@ -60,7 +60,7 @@ func report(path string, l *memmap.Listing) (r *Report, err error) {
 	return r, err
 }
 
-// leftovers returns the names of what saves have left beside a path.
+// leftovers returns the names of the directories that saves have left beside a path.
 func leftovers(path string) (names []string, err error) {
 	at, err := vfs.Absolute(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func leftovers(path string) (names []string, err error) {
 	}
 	parent := filepath.Dir(at)
 	found, err := vfs.ReadDir(parent)
-	if errors.Is(err, fs.ErrPermission) { // what is beside it is not to be seen
+	if errors.Is(err, fs.ErrPermission) { // the directory around it cannot be read
 		return nil, nil
 	}
 	for _, d := range found {

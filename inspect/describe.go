@@ -13,20 +13,20 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// DescribeOptions say how [Describe] goes about it. The zero value describes every leaf as a whole,
+// DescribeOptions are the options of [Describe]. The zero value describes every leaf as a whole,
 // without quantiles.
 type DescribeOptions struct {
-	// Keys selects leaves; the key of a dictionary selects all in it. Empty means all.
+	// Keys selects leaves; the key of a dictionary selects all leaves in it. Empty means all.
 	Keys []nestedkey.Key
-	// Mask is the key of a bool leaf, false where a value of a selected leaf is missing. "" means
-	// that each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
+	// Mask is the key of a bool leaf that is false where a value of a selected leaf is missing. If
+	// it is "", each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
 	Mask nestedkey.Key
-	// ByColumn describes each feature of a tensor by itself.
+	// ByColumn describes each feature of a tensor separately.
 	ByColumn bool
 	// Quantiles to compute, each from 0 to 1.
 	Quantiles []float64
-	// Workers is how many blocks are read at a time; 0 means GOMAXPROCS. The result does not depend
-	// on it.
+	// Workers is how many blocks are read at a time; 0 means GOMAXPROCS. It does not change the
+	// result.
 	Workers int
 }
 
@@ -37,67 +37,72 @@ type Summary struct {
 	DType  tensor.DType // 0 for Data
 	Column []int        // the position among the features; nil for a whole leaf
 
-	Count   int // values that are there: numbers, rows of Data, texts
+	Count   int // values that are present: numbers, rows of Data, texts
 	Missing int // values that a mask hides, and rows of Data that are nil
 	NaN     int
 	Inf     int // infinities of either sign
 	Zeros   int
-	True    int // of a bool leaf
+	True    int // true elements of a bool leaf
 
 	Min, Max  any       // int64, uint64 or float64; nil if there is no number
 	Mean, Std float64   // NaN if there is no number
 	Quantiles []float64 // one for each of DescribeOptions.Quantiles; nil if there is no number
 
-	Rows     *Lengths // lengths of ragged rows, in bytes for text; nil for what is dense
-	Distinct int      // different texts; -1 if they are too many to count, or not text
+	Rows     *Lengths // lengths of ragged rows, in bytes for text; nil for other leaves
+	Distinct int      // number of different texts; -1 if there are too many to count, or no texts
 }
 
-// Lengths describe how long the rows of the last level of a ragged leaf are.
+// Lengths describe the lengths of the rows of the last level of a ragged leaf.
 type Lengths struct {
 	Count, Min, Max int
 	Mean            float64
 }
 
-// Describe returns a Summary of each selected leaf, or of each column, in the order of the keys.
+// Describe returns a Summary of each selected leaf, or of each column, in the order of the keys. It
+// must not run while td is changed.
 //
 // # What is counted
 //
-//   - Values that a mask hides count as Missing, and in nothing else. A mask has the leading dims
-//     of its leaf. That of a ragged leaf has its batch dims, or its lengths; a row that is hidden
-//     by a batch dim is one Missing. Unbatched tensors have no mask.
-//   - NaN counts in NaN, and in nothing else but Count. Infinities are numbers: with one, Std is
-//     NaN, and Mean is infinite, or NaN if there are both signs.
-//   - float16 and bfloat16 are converted to float64, exactly. Integers are too, with the nearest
-//     float64 beyond 2^53; Min and Max are exact. A true bool is 1. Of complex numbers the absolute
-//     values are described; one with a NaN in either part is NaN.
-//   - Ragged uint8 without features is taken for text. Count, Rows and Distinct describe its texts;
-//     Distinct stops at 1,024 texts or 64 KiB.
-//   - Count of Data is the rows that are not nil.
-//   - ByColumn describes each feature of a dense tensor by itself, and other leaves as a whole.
+//   - Values that a mask hides count as Missing, and in no other count. A mask has the leading
+//     dims of its leaf. The mask of a ragged leaf has its batch dims, or its lengths; a row that
+//     batch dims hide is one Missing. Unbatched tensors have no mask.
+//   - NaN counts in NaN and Count, and in no other count. Infinities are numbers: with one, Std
+//     is NaN, and Mean is infinite, or NaN if there are both signs.
+//   - float16 and bfloat16 are converted to float64, exactly. Integers are converted to the
+//     nearest float64, which is exact up to 2^53; Min and Max are exact. A true bool is 1.
+//     Complex numbers are described by their absolute values; if either part is NaN, the number
+//     is NaN.
+//   - Ragged uint8 without features is treated as text. Count, Rows and Distinct describe its
+//     texts; Distinct stops at 1,024 texts or 64 KiB.
+//   - Count of Data is the number of rows that are not nil.
+//   - ByColumn describes each feature of a dense tensor separately, and other leaves as a whole.
 //
 // # Sums
 //
-// Each leaf is read once, in parts of 131,072 positions, or 4,096 of each column. The numbers of a
-// part are added as float64 in the order that arith.Sum states, and then the sums of the parts. So
-// without masks and NaN, Mean equals arith.Mean of the values as float64. Std divides by the number
-// of values, as arith.VarOptions.Correction 0 does. It adds the squared distances from the mean of
-// each 1,024 numbers, and joins them in order as Chan, Golub and LeVeque do. Results do not depend
-// on opt.Workers.
+// Each leaf is read once, in parts of 131,072 positions, or 4,096 positions of each column. The
+// numbers of a part are added as float64 in the order that arith.Sum states, and then the sums of
+// the parts. So without masks and NaN, Mean equals arith.Mean of the values as float64. Std divides
+// by the number of values, like arith.VarOptions.Correction 0. It adds the squared distances from
+// the mean of each 1,024 numbers, and joins these in order, by the method of Chan, Golub and
+// LeVeque. Results do not depend on opt.Workers.
 //
 // # Quantiles
 //
-// Quantiles of up to 1,024 values, and at 0 and 1, equal those of arith.Quantile. Otherwise they
-// come from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven
-// orders, the rank of each is within 0.01*n of q*n. A leaf of more than 2^20 positions is sampled:
-// a hash picks one of each 2, 4, 8 ... numbers, but all of a part that has at most 1,024. If masks
-// and NaN hide more than nine tenths of such a leaf, the rank may be farther away. The same values
-// give the same quantiles.
+// Quantiles of up to 1,024 values, and at 0 and 1, equal the results of arith.Quantile. Others come
+// from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven orders, the
+// rank of each is within 0.01*n of q*n.
 //
-// Describe returns the cause of ctx, the error of a read, or one of these, with the key if it is
-// about one. It must not run while td is changed.
+// A leaf of more than 2^20 positions is sampled: a hash picks one of each 2, 4, 8 ... numbers, but
+// all numbers of a part that has at most 1,024. If masks and NaN hide more than nine tenths of such
+// a leaf, the rank may be farther away. The same values give the same quantiles.
 //
-//   - tdict.ErrKind: td is nil, a quantile is not from 0 to 1, or opt.Mask is of another kind than
-//     a mask of the leaf can be
+// # Errors
+//
+// Describe returns the cause of ctx, the error of a read, or one of these, with the key if the
+// error is about one:
+//
+//   - tdict.ErrKind: td is nil, a quantile is not from 0 to 1, or opt.Mask has a kind that cannot
+//     be a mask of the leaf
 //   - tdict.ErrMissing: td lacks a key or opt.Mask
 //   - tensor.ErrDType, shapeops.ErrShape: opt.Mask is not bool, or does not fit a leaf
 func Describe(ctx context.Context, td *tdict.TensorDict, opt DescribeOptions) ([]Summary, error) {
@@ -165,7 +170,7 @@ func (d *describer) leaf(key nestedkey.Key, v tdict.Leaf) error {
 	return fmt.Errorf("%w: got %s: Dense it first, or Exclude it", tdict.ErrKind, described(v))
 }
 
-// mask returns the mask of a leaf, nil if it has none: opt.Mask, or KEY_mask if that fits.
+// mask returns the mask of a leaf, nil if it has none: opt.Mask, or KEY_mask if it fits.
 func (d *describer) mask(key nestedkey.Key, v tdict.Value) (tdict.Value, error) {
 	at := d.opt.Mask
 	if at == "" {
@@ -184,7 +189,7 @@ func (d *describer) mask(key nestedkey.Key, v tdict.Value) (tdict.Value, error) 
 	return mask, err
 }
 
-// fits returns an error unless a mask can be that of a leaf.
+// fits returns an error unless mask can be the mask of v.
 func fits(mask, v tdict.Value) error {
 	if dtypeOf(mask) != tensor.Bool {
 		return fmt.Errorf("mask: %w: got %s, want bool", tensor.ErrDType, described(mask))

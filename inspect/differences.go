@@ -11,47 +11,49 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// DifferencesOptions say how [Differences] compares. The zero value compares everything exactly,
+// DifferencesOptions are the options of [Differences]. The zero value compares everything exactly,
 // with NaN equal to NaN.
 type DifferencesOptions struct {
-	// Keys selects what is compared; the key of a dictionary selects all in it. Empty means all.
+	// Keys selects the entries to compare; the key of a dictionary selects all entries in it. Empty
+	// means all.
 	Keys []nestedkey.Key
 	// RTol and ATol are tolerances: a and b count as equal if |a-b| <= ATol + RTol*|b|.
 	RTol, ATol float64
 	// NaNDiffers makes NaN differ from NaN.
 	NaNDiffers bool
-	// Most is how many elements a Difference lists, in Elements and Text; 0 means 3, and less than
-	// 0 none.
+	// Most bounds the elements that a Difference lists, in Elements and Text; 0 means 3, and a
+	// negative Most means none.
 	Most int
-	// TrustSums does not read leaves whose stored checksums prove them equal, as
-	// memmap.SameSums says. A checksum tells what was saved, not what lies there now. Without it
-	// everything is read.
+	// TrustSums skips leaves whose stored checksums prove them equal: see memmap.SameSums. A
+	// checksum is of the elements that were saved, and does not show later damage. Without
+	// TrustSums everything is read.
 	TrustSums bool
 	// Workers is how many blocks are compared at a time; 0 means GOMAXPROCS.
 	Workers int
 }
 
-// Differences returns an iterator over the differences between a and b. Those of structure come
-// first, in the order of a; no element is read for them. Those of elements follow, leaf by leaf.
+// Differences returns an iterator over the differences between a and b. Differences of structure
+// come first, in the order of a; it reads no element for them. Differences of elements follow, leaf
+// by leaf.
 //
-//   - Structure: batch shapes, the names of their dims, classes, keys that one of them lacks, kinds,
+//   - Structure: batch shapes, names of dims, classes, keys that one of them lacks, kinds,
 //     dtypes, shapes.
 //   - Lengths of ragged rows: a tdict.DiffShape whose Elements are the rows with their lengths.
-//     Values of such a leaf are not compared.
-//   - Elements: one Difference for each leaf, with the first elements that differ and the count of
-//     all. In text, which is ragged uint8 without features, each row is an element, and A and B are
-//     quoted.
+//     The values of such a leaf are not compared.
+//   - Elements: one Difference for each leaf, with the first elements that differ and the number
+//     of all. In text, which is ragged uint8 without features, each row is an element, and A and
+//     B are quoted.
 //
-// Numbers follow the rule of NumPy's allclose, which scales RTol by b: see [DifferencesOptions].
+// Numbers are compared like NumPy's allclose, which scales RTol by b: see [DifferencesOptions].
 // Infinities equal only themselves, and any RTol times 0 is 0. Integers are not rounded. Complex
-// numbers compare by their distance, Bools and Data exactly.
+// numbers are compared by their distance, bools and Data exactly.
 //
 // Leaves are read in blocks of 1 MiB, opt.Workers of them at a time. A block of a view with gaps is
 // copied. A ragged leaf that was permuted is copied as a whole.
 //
-// The iterator yields at most one error, with a zero Difference, and ends: tdict.ErrKind if a or b
-// is nil or an option is invalid, tdict.ErrMissing for a key that neither has, the cause of ctx, or
-// the error of a read, with the key. Ranging again begins again. It must not run while a or b is
+// If the iterator yields an error, with a zero Difference, it ends: tdict.ErrKind if a or b is nil
+// or an option is invalid, tdict.ErrMissing for a key that neither has, the cause of ctx, or the
+// error of a read, with the key. Each range over it compares again. It must not run while a or b is
 // changed.
 func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOptions) iter.Seq2[tdict.Difference, error] {
 	return func(yield func(tdict.Difference, error) bool) {
@@ -83,7 +85,7 @@ func (opt *DifferencesOptions) check(a, b *tdict.TensorDict) error {
 	return selection(opt.Keys).check("differences", a, b)
 }
 
-// most returns how many elements a Difference lists.
+// most returns the bound on the elements that a Difference lists.
 func (opt *DifferencesOptions) most() int {
 	if opt.Most == 0 {
 		return 3
@@ -96,17 +98,17 @@ type comparison struct {
 	ctx   context.Context
 	opt   DifferencesOptions
 	yield func(tdict.Difference, error) bool
-	pairs []pair // whose elements are to be compared
+	pairs []pair // leaves whose elements are to be compared
 }
 
-// A pair is the leaves under one key, which agree in structure.
+// A pair is two leaves under one key, with equal structure.
 type pair struct {
 	key  nestedkey.Key
 	a, b tdict.Value
 }
 
-// dicts compares the structure of two dictionaries, and lists the leaves that agree in it. It
-// returns false once the loop has ended.
+// dicts compares the structure of two dictionaries, and adds the leaves of equal structure to
+// pairs. It returns false if the loop has ended.
 func (c *comparison) dicts(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	keys := selection(c.opt.Keys)
 	if keys.has(key) && !c.batches(key, a, b) {
@@ -127,7 +129,7 @@ func (c *comparison) dicts(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	return true
 }
 
-// batches compares batch shapes, the names of their dims, and classes.
+// batches compares batch shapes, names of dims, and classes.
 func (c *comparison) batches(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	if !a.Shape().Equal(b.Shape()) {
 		return c.say(tdict.DiffShape, key, described(a), described(b))
@@ -138,7 +140,7 @@ func (c *comparison) batches(key nestedkey.Key, a, b *tdict.TensorDict) bool {
 	return a.Class() == b.Class() || c.say(tdict.DiffKind, key, fmt.Sprintf("class %q", a.Class()), fmt.Sprintf("class %q", b.Class()))
 }
 
-// entry compares the structure of a value with what b has under its name.
+// entry compares the structure of v with the entry name of b.
 func (c *comparison) entry(key nestedkey.Key, v tdict.Value, b *tdict.TensorDict, name nestedkey.Key) bool {
 	if !b.Has(name) {
 		return c.say(tdict.DiffMissing, key, described(v), "")
@@ -174,7 +176,7 @@ func (c *comparison) say(kind tdict.DifferenceKind, key nestedkey.Key, a, b stri
 	return c.yield(d, nil)
 }
 
-// unlike returns in what two values differ besides their elements, or "".
+// unlike returns the structural difference between two values, or "".
 func unlike(v, w tdict.Value) tdict.DifferenceKind {
 	if kindOf(v) != kindOf(w) {
 		return tdict.DiffKind

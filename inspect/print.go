@@ -16,22 +16,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// PrintOptions say what [Print] prints. The zero value is the default.
+// PrintOptions are the options of [Print]. The zero value is the default.
 type PrintOptions struct {
-	// Depth is how many levels of dictionaries are printed; 0 means all. The others are a line
-	// each.
+	// Depth is the number of levels of dictionaries that are printed; 0 means all. A dictionary at
+	// the last level is one line.
 	Depth int
 	// Sort prints the entries of each dictionary in the order of their keys.
 	Sort bool
-	// Rows bounds the lines after the first; 0 means 40, and less than 0 all.
+	// Rows bounds the lines after the first; 0 means 40, and a negative Rows means all.
 	Rows int
-	// Bytes prints sizes in bytes: 12345678, and not 12.3 MB.
+	// Bytes prints sizes in bytes: 12345678 B instead of 12.3 MB.
 	Bytes bool
 }
 
-// Print writes td as a tree of keys, a line for each: dtype and shape, with a star for sizes that
-// differ between rows, bytes of the elements, and where they are: mapped from a file, in memory, or
-// nowhere (tensor.Meta).
+// Print writes td as a tree of keys, with one line for each: dtype, shape with a star for sizes
+// that differ between rows, bytes of the elements, and where they are: mapped from a file, in
+// memory, or nowhere (tensor.Meta).
 //
 //	dictionary [1797], 3 leaves, 137 kB
 //	  image: uint8 [1797 8 8], 115 kB, mapped
@@ -39,9 +39,9 @@ type PrintOptions struct {
 //	    index: int32 [1797], 7.19 kB, mapped
 //	    label: int64 [1797], 14.4 kB, mapped
 //
-// If there are more lines than opt.Rows, each dictionary shows its first entries and then, in a
-// line, how many leaves it has besides. Keys that are not UTF-8, or have what does not print, are
-// quoted. Print writes no byte of an element, and reads none.
+// If there are more lines than opt.Rows, each dictionary shows its first entries and then, on one
+// line, the number of its other leaves. Keys that are not UTF-8, or would not print, are quoted.
+// Print reads no element.
 //
 // It returns tdict.ErrKind for a nil dictionary, and the errors of w.
 func Print(w io.Writer, td *tdict.TensorDict, opt PrintOptions) error {
@@ -57,7 +57,7 @@ func Print(w io.Writer, td *tdict.TensorDict, opt PrintOptions) error {
 	}
 	fmt.Fprintf(p.out, "%s\n", p.text(td))
 	p.dict(td, 1, rows)
-	return p.out.Flush() // which has the first error
+	return p.out.Flush() // returns the first error of all writes
 }
 
 // A printer prints one dictionary.
@@ -66,14 +66,14 @@ type printer struct {
 	opt PrintOptions
 }
 
-// An item is an entry to be printed, with the lines that it has below its own.
+// An item is an entry to be printed. rows is the number of lines below its own.
 type item struct {
 	name  nestedkey.Key
 	value tdict.Value
 	rows  int
 }
 
-// dict prints the entries of a dictionary at a depth, in at most the given number of lines.
+// dict prints the entries of td, which is at a depth, in at most rows lines.
 func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	items := p.items(td)
 	shown, more := len(items), 0
@@ -97,7 +97,7 @@ func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	}
 }
 
-// items returns the entries of a dictionary in the order in which they are printed.
+// items returns the entries of a dictionary in the order of printing.
 func (p *printer) items(td *tdict.TensorDict) []item {
 	items := make([]item, 0, td.NumEntries())
 	for name, v := range td.All() {
@@ -109,8 +109,8 @@ func (p *printer) items(td *tdict.TensorDict) []item {
 	return items
 }
 
-// share gives lines to the dictionaries among the items of a depth: each gets the same part of what
-// is left, and what it does not need goes to those after it.
+// share divides rows lines among the dictionaries in items: each gets an equal part of the
+// remaining lines, and leaves the lines that it does not need to the next ones.
 func (p *printer) share(items []item, depth, rows int) {
 	if p.opt.Depth > 0 && depth >= p.opt.Depth {
 		return
@@ -130,7 +130,7 @@ func (p *printer) share(items []item, depth, rows int) {
 	}
 }
 
-// lines returns how many lines the entries of a dictionary take, at most the given number.
+// lines returns the number of lines for the entries of td, at most most.
 func (p *printer) lines(td *tdict.TensorDict, depth, most int) int {
 	n := min(td.NumEntries(), most)
 	if p.opt.Depth > 0 && depth >= p.opt.Depth {
@@ -147,7 +147,7 @@ func (p *printer) lines(td *tdict.TensorDict, depth, most int) int {
 	return n
 }
 
-// text describes a value in a line.
+// text describes a value on one line.
 func (p *printer) text(v tdict.Value) string {
 	text := described(v)
 	switch v := v.(type) {
@@ -180,7 +180,7 @@ func (p *printer) elements(t *tensor.Tensor) string {
 	return p.size(t.ByteSize()) + ", " + storage(t)
 }
 
-// storage says where the elements of a tensor are.
+// storage returns where the elements of a tensor are.
 func storage(t *tensor.Tensor) string {
 	switch {
 	case t.Device() == tensor.Meta:
@@ -191,7 +191,7 @@ func storage(t *tensor.Tensor) string {
 	return "in memory"
 }
 
-// size returns a number of bytes, with three digits unless all are wanted.
+// size returns n bytes as text, with three digits unless opt.Bytes is set.
 func (p *printer) size(n int) string {
 	if p.opt.Bytes || n < 1000 {
 		return fmt.Sprintf("%d B", n)
@@ -209,7 +209,7 @@ func named(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name != "" })
 }
 
-// leavesOf returns how many leaves a value is or has.
+// leavesOf returns the number of leaves in a value; 1 for a leaf.
 func leavesOf(v tdict.Value) (n int) {
 	td, ok := v.(*tdict.TensorDict)
 	if !ok {
@@ -228,7 +228,7 @@ func plural(n int, one, more string) string {
 	return more
 }
 
-// grouped returns a number with a comma before each three digits: 9,960.
+// grouped returns a number with a comma before every three digits: 9,960.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0; at -= 3 {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A selection is the keys of what is looked at; empty means everything.
+// A selection is a list of selected keys; empty means all.
 type selection []nestedkey.Key
 
 // check returns tdict.ErrMissing for a key that none of the dictionaries has.
@@ -26,7 +26,7 @@ func (s selection) check(op string, tds ...*tdict.TensorDict) error {
 		if slices.ContainsFunc(tds, func(td *tdict.TensorDict) bool { return td.Has(key) }) {
 			continue
 		}
-		_, err := tds[0].Get(key) // which lists what there is
+		_, err := tds[0].Get(key) // the error lists the keys
 		if bad, ok := errors.AsType[*tdict.KeyError](err); ok && errors.Is(err, tdict.ErrMissing) {
 			return &tdict.KeyError{Op: op, Key: key, Err: bad.Err}
 		}
@@ -45,7 +45,7 @@ func (s selection) has(key nestedkey.Key) bool {
 	return len(s) == 0
 }
 
-// within reports whether something below a key is selected.
+// within reports whether key, or a key below it, is selected.
 func (s selection) within(key nestedkey.Key) bool {
 	for _, k := range s {
 		if k.HasPrefix(key) {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	partSize   = 1 << 17 // positions of a whole leaf in a part, which one goroutine takes in
-	columnPart = 1 << 12 // positions of each column
+	partSize   = 1 << 17 // positions of a leaf in a part, which one goroutine reads
+	columnPart = 1 << 12 // positions of each column in a part
 	columnTile = 64      // columns that are described at a time
 )
 
-// A series is the values that one Summary describes and, if there is one, their mask, of one shape.
+// A series is the values of one Summary and, if there is one, their mask, of one shape.
 type series []*tensor.Tensor
 
 func newSeries(x, mask *tensor.Tensor) (series, error) {
@@ -46,7 +46,7 @@ func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error)
 	return t.tally, err
 }
 
-// tallies returns the tally of each series, all of one shape, read in parts of a number of
+// tallies returns the tally of each series. All have one shape, and are read in parts of size
 // positions.
 func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
 	n := tile[0][0].Size()
@@ -63,7 +63,7 @@ func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
 		}
 	}
 	parts := (n + size - 1) / size
-	ahead := max(1, 4/len(tile)) * workers.Count(d.opt.Workers, parts) // a tally may have a sketch
+	ahead := max(1, 4/len(tile)) * workers.Count(d.opt.Workers, parts) // few, as each tally may have a sketch
 	made := workers.Stream(d.ctx, parts, d.opt.Workers, ahead, func(_ context.Context, part int) ([]*tally, error) {
 		each, t := make([]*tally, len(tile)), d.takers.Get().(*taker)
 		defer d.takers.Put(t)
@@ -90,8 +90,8 @@ func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
 	return all, nil
 }
 
-// takers has a function for each dtype. It takes in the elements of x. A mask that is not nil hides
-// those where it is false.
+// takers has a function for each dtype that adds the elements of x to a taker. A mask that is not
+// nil hides the elements where it is false.
 var takers = map[tensor.DType]func(t *taker, x *tensor.Tensor, mask []bool) error{
 	tensor.Bool:       taking(func(_ []uint8, x []bool) []uint8 { return cast.Bytes(x) }),
 	tensor.Uint8:      taking(numbers[uint8]),
@@ -110,8 +110,8 @@ var takers = map[tensor.DType]func(t *taker, x *tensor.Tensor, mask []bool) erro
 	tensor.Complex128: taking(absolute[complex128]),
 }
 
-// taking returns a function that takes in elements that are T. convert returns the numbers of x, in
-// dst or in place.
+// taking returns a function that adds elements of type T to a taker. convert returns the numbers of
+// x, either x itself or dst.
 func taking[T tensor.Elem, N vector.Real](convert func(dst []N, x []T) []N) func(t *taker, x *tensor.Tensor, mask []bool) error {
 	return func(t *taker, x *tensor.Tensor, mask []bool) error {
 		return tensor.Read(x, func(x []T) {
@@ -138,7 +138,7 @@ func taking[T tensor.Elem, N vector.Real](convert func(dst []N, x []T) []N) func
 	}
 }
 
-// keep appends the elements that a mask does not hide.
+// keep appends the elements of x that the mask does not hide.
 func keep[T any](to, x []T, mask []bool) []T {
 	for i, v := range x {
 		if mask[i] {

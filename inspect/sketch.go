@@ -12,19 +12,19 @@ import (
 
 const (
 	sketchSize = 1024    // numbers of the largest level of a sketch
-	mostPicked = 1 << 20 // numbers of a leaf that are put in a sketch
+	mostPicked = 1 << 20 // bound on the numbers of a leaf that are added to a sketch
 )
 
-// A sketch is the KLL sketch of Karnin, Lang and Liberty: a number in level i stands for 1<<i of
-// the numbers that were added. A level that is full is sorted, and every second number of it goes
-// to the next. The coins that say which of two are a hash, so that the same numbers give the same
-// sketch.
+// A sketch is the KLL sketch of Karnin, Lang and Liberty. A number in level i stands for 1<<i of
+// the numbers that were added. A full level is sorted, and every second number goes to the next
+// level. A coin decides whether these are the odd or the even ones. The coins are a hash, so that
+// the same numbers give the same sketch.
 type sketch struct {
 	levels [][]float64
 	size   int // numbers in all levels
-	most   int // that there may be
+	most   int // bound on size
 	seed   uint64
-	coins  uint64 // that were thrown
+	coins  uint64 // number of coins thrown
 }
 
 func newSketch(seed uint64) *sketch {
@@ -42,13 +42,14 @@ func (s *sketch) grow() {
 	}
 }
 
-// capacity returns how many numbers a level has before it is compacted: 2/3 of the level above it.
+// capacity returns the number of numbers at which a level is full: 2/3 of the capacity of the next
+// level.
 func (s *sketch) capacity(level int) int {
 	above := len(s.levels) - 1 - level
 	return max(8, int(math.Ceil(sketchSize*math.Pow(2./3, float64(above)))))
 }
 
-// add adds a number that stands for 1<<level.
+// add adds a number that stands for 1<<level numbers.
 func (s *sketch) add(v float64, level int) {
 	for len(s.levels) <= level {
 		s.grow()
@@ -66,7 +67,7 @@ func (s *sketch) all(x []float64) {
 	}
 }
 
-// join adds the numbers of a sketch of what follows.
+// join adds the numbers of next, a sketch of the following part.
 func (s *sketch) join(next *sketch) {
 	for len(s.levels) < len(next.levels) {
 		s.grow()
@@ -80,7 +81,7 @@ func (s *sketch) join(next *sketch) {
 	}
 }
 
-// compact compacts the lowest level that is full. There is one, as the sketch is.
+// compact compacts the lowest full level. There is one, since the sketch is full.
 func (s *sketch) compact() {
 	level := 0
 	for len(s.levels[level]) < s.capacity(level) {
@@ -101,22 +102,22 @@ func (s *sketch) compact() {
 	s.size -= (len(numbers) - odd) / 2
 }
 
-// coin returns 0 or 1. Every second one is the opposite of the one before, so that errors cancel.
+// coin returns 0 or 1. Every second coin is the opposite of the one before, so that errors cancel.
 func (s *sketch) coin() int {
 	at := s.coins
 	s.coins++
 	return int((splitmix.Mix(s.seed, at/2) ^ at) & 1)
 }
 
-// A weighted number stands for as many equal ones.
+// A weighted is a number that stands for weight equal ones.
 type weighted struct {
 	v      float64
 	weight int
 }
 
-// quantiles returns the quantiles qs of what was added, of which the least and the greatest are
-// given, as arith.Quantile does: at position q*(n-1) of the n numbers in order, linearly between
-// neighbours.
+// quantiles returns the quantiles qs of the n numbers that were added, as arith.Quantile does: at
+// position q*(n-1) in order, with linear interpolation. low and high are the least and the greatest
+// number.
 func (s *sketch) quantiles(qs []float64, low, high float64) ([]float64, error) {
 	all, n := s.sorted()
 	out := make([]float64, len(qs))
@@ -162,10 +163,10 @@ func ranked(all []weighted, at int) float64 {
 	return all[len(all)-1].v
 }
 
-// A sampler picks one of each 1<<shift numbers of a leaf, by a hash of where they are.
+// A sampler picks one of each 1<<shift numbers of a leaf, by a hash of their positions.
 type sampler struct{ shift int }
 
-// newSampler returns the sampler of a leaf of n positions, which picks no more than mostPicked.
+// newSampler returns a sampler for a leaf of n positions. It picks at most mostPicked numbers.
 func newSampler(n int) *sampler {
 	s := &sampler{}
 	for n>>s.shift > mostPicked {
@@ -174,7 +175,7 @@ func newSampler(n int) *sampler {
 	return s
 }
 
-// pick adds the numbers of x that are picked to a sketch. The first of x has the number at.
+// pick adds the picked numbers of x to a sketch. The first number of x has the position at.
 func (s *sampler) pick(to *sketch, at uint64, x []float64) {
 	if s.shift == 0 {
 		to.all(x)

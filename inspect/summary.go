@@ -44,7 +44,7 @@ func (d *describer) tally(x, mask *tensor.Tensor) (*tally, error) {
 	return made[0], nil
 }
 
-// columns describes each feature of a tensor, a tile of them at a time.
+// columns describes each feature of a tensor, columnTile of them at a time.
 func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 	batch, err := d.batchDims(s.Key)
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 	return nil
 }
 
-// batchDims returns how many batch dims the dictionary has in which a leaf is.
+// batchDims returns the number of batch dims of the dictionary that has the leaf key.
 func (d *describer) batchDims(key nestedkey.Key) (int, error) {
 	outer, nested := key.Parent()
 	if !nested {
@@ -93,7 +93,7 @@ func (d *describer) batchDims(key nestedkey.Key) (int, error) {
 	return len(td.Shape()), nil
 }
 
-// add adds the Summary of values with a tally to the result.
+// add adds s, completed from t, to the result.
 func (d *describer) add(s Summary, t *tally) error {
 	s.Count, s.Missing = t.count, t.missing
 	s.NaN, s.Inf, s.Zeros = t.nan, t.inf, t.zeros
@@ -127,15 +127,15 @@ func (t *tally) extremes(dtype tensor.DType) (low, high any) {
 	return t.min, t.max
 }
 
-// data counts rows of Data. A mask hides rows.
+// data counts the rows of Data that the mask does not hide.
 func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
-	there, err := rowMask(mask, v)
+	present, err := rowMask(mask, v)
 	if err != nil {
 		return err
 	}
 	row := 0
 	for value := range v.All() {
-		if value == nil || there != nil && !there[row] {
+		if value == nil || present != nil && !present[row] {
 			s.Missing++
 		} else {
 			s.Count++
@@ -146,9 +146,9 @@ func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
 	return nil
 }
 
-// rowMask returns which batch rows of a value a mask does not hide: nil if it is not a mask of
-// rows.
-func rowMask(mask, v tdict.Value) (there []bool, err error) {
+// rowMask returns, for each batch row of v, whether the mask shows it. It returns nil for a mask
+// that is not one of rows.
+func rowMask(mask, v tdict.Value) (present []bool, err error) {
 	m, ok := mask.(*tensor.Tensor)
 	if !ok {
 		return nil, nil
@@ -157,13 +157,13 @@ func rowMask(mask, v tdict.Value) (there []bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = tensor.Read(wide, func(bits []bool) { there = append([]bool{}, bits...) })
-	return there, err
+	err = tensor.Read(wide, func(bits []bool) { present = append([]bool{}, bits...) })
+	return present, err
 }
 
 // rows describes a ragged leaf: the lengths of its rows, and its values or texts.
 func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
-	there, err := rowMask(mask, v)
+	present, err := rowMask(mask, v)
 	if err != nil {
 		return err
 	}
@@ -171,22 +171,22 @@ func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
 	if err != nil {
 		return err
 	}
-	hidden := len(there) - len(keep(nil, there, there))
+	hidden := len(present) - len(keep(nil, present, present))
 	for level := range layout.Depth() {
 		lengths, err := layout.Lengths(level + 1)
 		if err != nil {
 			return err
 		}
 		if level+1 == layout.Depth() {
-			s.Rows = lengthsOf(shown(lengths, there))
+			s.Rows = lengthsOf(shown(lengths, present))
 			if s.Kind == tdict.KindText {
 				s.Missing = hidden
-				return d.texts(s, x, lengths, there)
+				return d.texts(s, x, lengths, present)
 			}
 		}
-		there = spread(there, lengths)
+		present = spread(present, lengths)
 	}
-	bits, err := valueMask(mask, there)
+	bits, err := valueMask(mask, present)
 	if err != nil {
 		return err
 	}
@@ -194,17 +194,17 @@ func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
 	if err != nil {
 		return err
 	}
-	if there != nil {
+	if present != nil {
 		t.missing = hidden
 	}
 	return d.add(s, t)
 }
 
-// valueMask returns the mask of the values of a ragged leaf: there, or the values of a ragged mask.
-// It is nil if there is none.
-func valueMask(mask tdict.Value, there []bool) (*tensor.Tensor, error) {
-	if there != nil {
-		return tensor.From(there, len(there))
+// valueMask returns the mask of the values of a ragged leaf: present, or the values of a ragged
+// mask, or nil if there is no mask.
+func valueMask(mask tdict.Value, present []bool) (*tensor.Tensor, error) {
+	if present != nil {
+		return tensor.From(present, len(present))
 	}
 	m, ok := mask.(*ragged.Tensor)
 	if !ok {
@@ -214,22 +214,23 @@ func valueMask(mask tdict.Value, there []bool) (*tensor.Tensor, error) {
 	return bits, err
 }
 
-// shown returns the elements that are there.
-func shown[T any](x []T, there []bool) []T {
-	if there == nil {
+// shown returns the elements of x that are present.
+func shown[T any](x []T, present []bool) []T {
+	if present == nil {
 		return x
 	}
-	return keep(nil, x, there)
+	return keep(nil, x, present)
 }
 
-// spread returns which rows of the next level are there, by the lengths of those of this one.
-func spread(there []bool, lengths []int64) []bool {
-	if there == nil {
+// spread returns which rows of the next level are present. lengths are the lengths of the rows of
+// this level.
+func spread(present []bool, lengths []int64) []bool {
+	if present == nil {
 		return nil
 	}
 	inner := []bool{}
 	for i, n := range lengths {
-		inner = append(inner, slices.Repeat(there[i:i+1], int(n))...)
+		inner = append(inner, slices.Repeat(present[i:i+1], int(n))...)
 	}
 	return inner
 }
@@ -250,12 +251,12 @@ func lengthsOf(lengths []int64) *Lengths {
 }
 
 const (
-	mostTexts     = 1024    // distinct texts that are counted
-	mostTextBytes = 1 << 16 // of them all together
+	mostTexts     = 1024    // bound on the distinct texts that are counted
+	mostTextBytes = 1 << 16 // bound on their bytes
 )
 
-// texts counts the texts that are there, and how many are distinct, as far as these are few.
-func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64, there []bool) error {
+// texts counts the texts that are present, and the distinct ones among them if these are few.
+func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64, present []bool) error {
 	known, size := map[string]bool{}, 0
 	few := func() bool { return len(known) <= mostTexts && size <= mostTextBytes }
 	err := tensor.Read(x, func(b []uint8) {
@@ -263,7 +264,7 @@ func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64, there []
 			if !few() || i%textRows == 0 && d.ctx.Err() != nil {
 				return
 			}
-			if text := b[:n]; (there == nil || there[i]) && !known[string(text)] {
+			if text := b[:n]; (present == nil || present[i]) && !known[string(text)] {
 				known[string(text)] = true
 				size += len(text)
 			}

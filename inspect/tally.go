@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	sumBlock  = 64      // elements of a block of a sum, as arith.Sum has it
-	pieceSize = 1 << 10 // numbers that are taken in at a time, while they are in the cache
+	sumBlock  = 64      // elements of a block of a sum, as in arith.Sum
+	pieceSize = 1 << 10 // numbers of a piece, which fits in the cache
 )
 
-// A tally describes some values. Tallies of parts are joined in the order of the parts.
+// A tally summarizes values. Tallies of parts are joined in the order of the parts.
 type tally struct {
 	count, missing, nan, inf, zeros int
 
-	numbers   int // values but NaN
+	numbers   int // values that are not NaN
 	min, max  float64
-	low, high int64 // min and max, exactly: of int64, and of uint64 as ordered maps them
+	low, high int64 // exact min and max: of int64, and of uint64 mapped by ordered
 	sum       float64
-	mean, m2  float64 // of the numbers; the sum of their squared distances from mean
+	mean, m2  float64 // mean of the numbers, and sum of their squared distances from it
 	sketch    *sketch // nil if no quantiles are wanted
 }
 
-// ordered maps uint64 to int64, and keeps their order.
+// ordered maps uint64 to int64 and preserves the order.
 func ordered(v uint64) int64 { return int64(v ^ 1<<63) }
 
 func newTally(sampler *sampler, seed int) *tally {
@@ -37,7 +37,7 @@ func newTally(sampler *sampler, seed int) *tally {
 	return t
 }
 
-// join adds the tally of the values that follow, except its sum.
+// join adds next, the tally of the following part, except its sum.
 func (t *tally) join(next *tally) {
 	t.count, t.missing, t.nan = t.count+next.count, t.missing+next.missing, t.nan+next.nan
 	t.inf, t.zeros = t.inf+next.inf, t.zeros+next.zeros
@@ -49,7 +49,8 @@ func (t *tally) join(next *tally) {
 	}
 }
 
-// moments adds n further numbers, by their mean and m2, as Chan, Golub and LeVeque do.
+// moments adds n further numbers, given their mean and m2, by the method of Chan, Golub and
+// LeVeque.
 func (t *tally) moments(n int, mean, m2 float64) {
 	if n == 0 {
 		return
@@ -65,8 +66,8 @@ func (t *tally) moments(n int, mean, m2 float64) {
 	t.numbers += n
 }
 
-// total adds up the sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on.
-// The last block may be shorter.
+// total adds the sums of blocks in the order of arith.Sum: neighbours, then pairs, and so on. The
+// last block may be shorter.
 func total(sums []float64) float64 {
 	switch len(sums) {
 	case 0:
@@ -78,18 +79,18 @@ func total(sums []float64) float64 {
 	return total(sums[:half]) + total(sums[half:])
 }
 
-// A taker takes in the values of one part of a leaf.
+// A taker tallies the values of one part of a leaf.
 type taker struct {
 	*tally
 	sampler *sampler
-	at      uint64    // first position of the part, plus the numbers that were added
-	piece   []float64 // numbers that wait until they are pieceSize
-	sums    []float64 // of the pieces
-	blocks  []float64 // room for the sums of the blocks of a piece
-	bits    []uint8   // room for a byte for each number of a piece
+	at      uint64    // first position of the part, plus the number of numbers added
+	piece   []float64 // numbers to be added when there are pieceSize
+	sums    []float64 // sums of pieces
+	blocks  []float64 // buffer for the sums of the blocks of a piece
+	bits    []uint8   // buffer with a byte for each number of a piece
 }
 
-// begin makes t ready for the part that begins at a position of a leaf.
+// begin resets t for the part that begins at the position at.
 func (t *taker) begin(sampler *sampler, at int) {
 	if t.piece == nil {
 		t.piece, t.blocks, t.bits = make([]float64, 0, pieceSize), make([]float64, pieceSize/sumBlock), make([]uint8, pieceSize)
@@ -98,7 +99,7 @@ func (t *taker) begin(sampler *sampler, at int) {
 	t.piece, t.sums = t.piece[:0], t.sums[:0]
 }
 
-// take takes in values, for which the piece must have room.
+// take adds values. The piece must have room for them.
 func take[N vector.Real](t *taker, x []N) {
 	t.count += len(x)
 	from := len(t.piece)
@@ -120,7 +121,8 @@ func take[N vector.Real](t *taker, x []N) {
 	}
 }
 
-// look notes extremes, zeros and infinities. If there is a NaN, it notes nothing and returns false.
+// look updates extremes, zeros and infinities. If there is a NaN, it changes nothing and returns
+// false.
 func look[N vector.Real](t *taker, x []N) bool {
 	if len(x) == 0 {
 		return true
@@ -149,7 +151,7 @@ func look[N vector.Real](t *taker, x []N) bool {
 	return true
 }
 
-// countZeros returns how many numbers are 0. It overwrites bits, which has the length of x.
+// countZeros returns the number of zeros in x. It overwrites bits, which has the length of x.
 func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 	switch x := any(x).(type) {
 	case []float32:
@@ -168,7 +170,7 @@ func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 }
 
 // flush adds the numbers of the piece, and empties it. If they are all numbers of the part, they
-// are not sampled, so that few numbers among many that are hidden or NaN all count.
+// are not sampled: then all few numbers among many hidden or NaN ones count.
 func (t *taker) flush(all bool) {
 	switch {
 	case t.sketch == nil:
@@ -193,8 +195,8 @@ func addUp[N vector.Real](t *taker, x []N) {
 	t.at += uint64(len(x))
 }
 
-// blockSums appends the sums of blocks of x, the last of which may be shorter. Numbers are added
-// one after the other, in four blocks at a time.
+// blockSums appends the sums of the blocks of x, the last of which may be shorter. In each block it
+// adds one number after the other; it adds four blocks at a time.
 func blockSums[N vector.Real](to []float64, x []N) []float64 {
 	for ; len(x) >= 4*sumBlock; x = x[4*sumBlock:] {
 		p, q, r, s := x[:sumBlock], x[sumBlock:][:sumBlock], x[2*sumBlock:][:sumBlock], x[3*sumBlock:][:sumBlock]
@@ -217,8 +219,7 @@ func blockSums[N vector.Real](to []float64, x []N) []float64 {
 	return to
 }
 
-// squares returns the sum of the squares of the distances from a mean, in four parts of x at a
-// time.
+// squares returns the sum of the squared distances from mean. It adds four parts of x at a time.
 func squares[N vector.Real](x []N, mean float64) (sum float64) {
 	n := len(x) / 4
 	p, q, r, s := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]

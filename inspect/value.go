@@ -8,8 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// kindOf returns the kind of a value. Nothing says that bytes are text: ragged uint8 without
-// features is taken for it.
+// kindOf returns the kind of a value. Ragged uint8 without features is treated as text.
 func kindOf(v tdict.Value) tdict.Kind {
 	switch v := v.(type) {
 	case *tdict.TensorDict:
@@ -29,7 +28,7 @@ func kindOf(v tdict.Value) tdict.Kind {
 	return tdict.KindTensor
 }
 
-// dtypeOf returns the dtype of a value, 0 for one that has none.
+// dtypeOf returns the dtype of a value, 0 if it has none.
 func dtypeOf(v tdict.Value) tensor.DType {
 	switch v := v.(type) {
 	case *tensor.Tensor:
@@ -44,7 +43,7 @@ func dtypeOf(v tdict.Value) tensor.DType {
 	return 0
 }
 
-// described returns kind, dtype and shape in a few words: "float32 [2 3]", "ragged uint8 [5 *]".
+// described returns the kind, dtype and shape of a value: "float32 [2 3]", "ragged uint8 [5 *]".
 func described(v tdict.Value) string {
 	switch v := v.(type) {
 	case *tensor.Tensor:

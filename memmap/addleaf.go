@@ -18,17 +18,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// AddLeaf saves v, of any kind but a dictionary, under a key that d, opened with Writable, does not
-// have, together with the dictionaries that the key needs, and shows it in d, mapped. Everything is
-// checked before anything is written, and others see the leaf whole or not at all; who has the
-// directory open sees it after a [Dataset.Refresh]. Ragged rows that have the layout of a leaf of d
-// beside them share its offsets on disk. (Python: make_memmap_from_tensor.)
+// AddLeaf saves v, any value but a dictionary, under a new key of d, and sets it in d, mapped. It
+// makes the dictionaries that the key needs. d must be opened with Writable. Everything is checked
+// before anything is written. Others see the whole leaf or nothing of it; another Dataset of the
+// directory shows it after [Dataset.Refresh]. A ragged tensor that shares a layout with a leaf of d
+// in the same dictionary shares its offsets on disk. (Python: make_memmap_from_tensor.)
 //
-// AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if v does not begin
-// with the batch shape, tdict.ErrSchema if v would break the schema that was saved with d or is
-// bound to it, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind, [ErrReplaced],
-// [ErrClosed], [ErrForeign] if a directory that meta.json does not name is where one for the entry
-// is to be, and the errors of [SaveWith].
+// AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if the shape of v
+// does not begin with the batch shape, tdict.ErrSchema if v would break the schema that was saved
+// with d or is bound to it, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
+// [ErrReplaced], [ErrClosed], [ErrForeign] if a directory that meta.json does not list is in the
+// place of the entry, and the errors of [SaveWith].
 func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed
@@ -44,14 +44,14 @@ func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
 type addition struct {
 	d    *Dataset
 	node *leafNode
-	name string            // of the entry
-	td   *tdict.TensorDict // with the entry alone
-	key  nestedkey.Key
+	name string            // of the new entry in node
+	td   *tdict.TensorDict // has the new entry only
+	key  nestedkey.Key     // of the leaf
 
-	entry nestedkey.Key // of the entry: that of a dictionary, if the leaf is to be in a new one
+	entry nestedkey.Key // of the new entry: the leaf, or a new dictionary around it
 }
 
-// planAdd checks all that can be checked without looking at the disk.
+// planAdd checks all that can be checked without the disk.
 func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
 	if d.set == nil {
 		return nil, toDirectory()
@@ -63,7 +63,7 @@ func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
 	case *tdict.TensorDict:
 		return nil, fmt.Errorf("%w: got a dictionary, want a leaf", tdict.ErrKind)
 	case *tdict.Stacked:
-		return nil, fmt.Errorf("%w: got stacked members, which are saved with their dictionary", tdict.ErrKind)
+		return nil, fmt.Errorf("%w: got a stacked leaf: its members are saved with their dictionaries", tdict.ErrKind)
 	}
 	if err := key.Check(); err != nil {
 		return nil, err
@@ -82,14 +82,14 @@ func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
 	return d.addTo(td, key, rest, v)
 }
 
-// addTo plans to add v, under rest, to a dictionary of d.
+// addTo plans to add v, under the key rest, to td, a dictionary of d.
 func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.Leaf) (*addition, error) {
 	i := slices.IndexFunc(d.nodes, func(n *leafNode) bool { return n.td == td })
 	if i < 0 {
 		return nil, fmt.Errorf("%w: the dictionary of %s was not opened from the directory", ErrUnsupported, quote(string(key)))
 	}
 	if d.nodes[i].lazy {
-		return nil, fmt.Errorf("%w: the dictionary of %s is a lazy stack: add to its members, or with AppendMember one to it", ErrUnsupported, quote(string(key)))
+		return nil, fmt.Errorf("%w: the dictionary of %s is a lazy stack: add the leaf to each member, or a member with AppendMember", ErrUnsupported, quote(string(key)))
 	}
 	alone := tdict.New(td.Shape()...)
 	if err := alone.Set(rest, v); err != nil {
@@ -113,7 +113,7 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	return &addition{d, d.nodes[i], first.Name(), alone, key, entry}, nil
 }
 
-// save writes the entry and shows it.
+// save writes the entry and sets it in the dictionary.
 func (a *addition) save() error {
 	if err := a.write(); err != nil {
 		return cmp.Or(a.d.set.InPlace(a.node.dir), err)
@@ -121,7 +121,7 @@ func (a *addition) save() error {
 	return nil
 }
 
-// write writes the entry beside the directory, moves it in, and names it in the meta.json.
+// write writes the entry beside the directory, moves it in, and lists it in the meta.json.
 func (a *addition) write() error {
 	d := a.d
 	at, err := filepath.EvalSymlinks(d.at)
@@ -144,14 +144,14 @@ func (a *addition) write() error {
 	d.mu.Lock() // Close may come at any time
 	defer d.mu.Unlock()
 	err = d.changeMeta(a.node, func(dir *vfs.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
-	failed := k.abort() // what stays is swept by the next save
+	failed := k.abort() // if it fails, the next save removes the rest
 	if err != nil {
 		return errors.Join(err, failed)
 	}
 	return a.show(e)
 }
 
-// modes returns the permissions of the directory that the entry goes to, and of some leaf.
+// modes returns the permissions of the directory that gets the entry, and of some leaf.
 func (a *addition) modes(at string) modes {
 	m := newModes()
 	note := func(path, as string) {
@@ -169,18 +169,18 @@ func (a *addition) modes(at string) modes {
 }
 
 // addingName is the name of a file in the directory of an entry that is being added. If meta.json
-// does not name the entry, and nobody has meta.json locked, the directory is a leftover of an
-// addition that was cut short.
+// does not list the entry, and nobody has meta.json locked, the directory is a leftover of an
+// addition that was interrupted.
 const addingName = ".adding"
 
-// isAdding reports whether the directory of an entry has that file.
+// isAdding reports whether the directory of an entry has a file addingName.
 func isAdding(dir *vfs.Root, file string) bool {
 	info, err := dir.Lstat(path.Join(file, addingName))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// moveIn moves the file or directory of the entry to its place in dir, and returns the meta.json
-// that names it.
+// moveIn moves the file or directory of the entry to its place in dir, and returns the text of a
+// meta.json that lists it.
 func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) ([]byte, error) {
 	m, err := decodeMeta(text, maxMeta)
 	if err != nil {
@@ -201,7 +201,7 @@ func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) 
 	if err == nil && info.IsDir() {
 		err = moveDir(e.file(), from, dir)
 	} else if err == nil {
-		err = vfs.Move(e.file(), from, dir) // a file there is of an addition that was cut short
+		err = vfs.Move(e.file(), from, dir) // a file there is of an interrupted addition
 	}
 	if err != nil {
 		return nil, err
@@ -209,8 +209,8 @@ func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) 
 	return addEntry(text, e), dir.SyncDir(".")
 }
 
-// moveDir is vfs.Move of a directory, which says that it is being added. It replaces what is left
-// of an addition that was cut short; any other directory may be somebody's dataset.
+// moveDir moves a directory as vfs.Move does, marked with a file addingName. It replaces the
+// leftover of an interrupted addition; any other directory may be somebody's dataset.
 func moveDir(file string, from, to *vfs.Root) error {
 	if isAdding(to, file) {
 		if err := to.RemoveAll(file); err != nil {
@@ -218,7 +218,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 		}
 	}
 	if info, err := to.Lstat(file); err == nil && info.IsDir() {
-		return fmt.Errorf("%w: %s is there, though not named, and would be lost; move it away", ErrForeign, file)
+		return fmt.Errorf("%w: %s is there, though meta.json does not list it, and would be lost: move it away", ErrForeign, file)
 	}
 	moved, err := from.OpenRoot(file)
 	if err != nil {
@@ -232,7 +232,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 	return vfs.Move(file, from, to)
 }
 
-// fits returns an error if the meta.json of the node, as it is now, leaves no room for the entry.
+// fits returns an error if the current meta.json of the node, m, has no room for the entry.
 func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 	for i := range m.entries {
 		x := &m.entries[i]
@@ -248,13 +248,13 @@ func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 	}
 	found, err := dir.ReadDir()
 	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() && !isAdding(dir, d.Name()) }) {
-		return unsupported("dictionaries in it may not be listed, as before v0.4, and would not be found any more: Save it first")
+		return unsupported("its meta.json may be of tensordict before v0.4, which lists no dictionaries, so those in it would be lost: Save it first")
 	}
 	return err
 }
 
-// exists returns tdict.ErrExists, which says what another has added: the leaf, or a dictionary on
-// the way to it.
+// exists returns tdict.ErrExists for an entry that another process has added: the leaf, or a
+// dictionary around it.
 func (a *addition) exists() error {
 	err := fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.entry)))
 	if a.entry != a.key {
@@ -263,7 +263,7 @@ func (a *addition) exists() error {
 	return err
 }
 
-// show sets the new entry in the dictionary that is open.
+// show sets the new entry in the open dictionary.
 func (a *addition) show(e *metaEntry) error {
 	d, td := a.d, a.node.td
 	if err := d.TensorDict.Unlock(); err != nil {
@@ -277,7 +277,7 @@ func (a *addition) show(e *metaEntry) error {
 		return err
 	}
 	defer root.Close()
-	_ = root.RemoveAll(path.Join(e.file(), addingName)) // one that stays is passed over
+	_ = root.RemoveAll(path.Join(e.file(), addingName)) // readers ignore it in a listed entry
 	n := &dirTree{r: r, set: d.set, root: root, at: a.node.dir, is: a.node}
 	if e.fact.rows != nil {
 		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: maps.Clone(a.node.owners)}

@@ -18,26 +18,26 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// AppendMember saves td as a further, last member of the lazy stack in the directory dir. It writes
-// the member beside the others and renames it to its number: a reader of dir, Python too, sees all
-// of it or nothing, and an open [Dataset] shows it after [Dataset.Refresh]. Several processes may
-// append at the same time.
+// AppendMember saves td as a new last member of the lazy stack in the directory dir. It writes the
+// member beside the others and renames it to its number. A reader of dir, Python too, sees all of
+// the member or nothing, and an open [Dataset] shows it after [Dataset.Refresh]. Several processes
+// may append at the same time.
 //
-// Then the meta.json says how many members there are at least, so that the loss of the last one is
-// [ErrCorrupt], and the kinds of values under all keys. AppendMember opens the members that Python
-// has added since, and member 0, but no others.
+// Then AppendMember writes to the meta.json how many members there are at least, so that Open
+// returns [ErrCorrupt] if the last one is lost, and the kinds of the values under all keys. It
+// opens member 0 and the members that Python has added since the last AppendMember, but no others.
 //
 // AppendMember returns, with nothing changed:
 //
 //   - the errors of [tdict.LazyStack] if td does not stack with the members
-//   - [ErrUnsupported] if dir is not a lazy stack, or the class of td is not that of member 0
+//   - [ErrUnsupported] if dir is not a lazy stack, or td and member 0 have different classes
 //   - [ErrCorrupt] if the last member is missing
 //   - [ErrBusy] if others change the meta.json for longer than 10 seconds
 //   - the errors of [SaveWith]
 //
-// Python opens a lazy stack only if all members have batch shapes of the same number of dims.
+// If it cannot write the meta.json, it returns that error, and the member is there.
 //
-// If it cannot write the meta.json it returns that error, and the member is there.
+// Python opens a lazy stack only if the batch shapes of all members have the same number of dims.
 func AppendMember(dir string, td *tdict.TensorDict) error {
 	s := &saver{op: "append member", dir: dir, ctx: context.Background(), may: replaceNothing}
 	if err := s.check(td); err != nil {
@@ -50,7 +50,7 @@ func AppendMember(dir string, td *tdict.TensorDict) error {
 	return s.fail("", err)
 }
 
-// appendTo appends a member to the lazy stack at a path that is free of links.
+// appendTo appends td to the lazy stack at a path without links.
 func (s *saver) appendTo(at string, td *tdict.TensorDict) error {
 	root, err := vfs.OpenRoot(at)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *saver) appendTo(at string, td *tdict.TensorDict) error {
 	return err
 }
 
-// stacksWith returns an error unless a dictionary stacks with the member in a directory.
+// stacksWith returns an error unless td stacks with the member in the directory first.
 func stacksWith(first string, td *tdict.TensorDict, dim int) error {
 	ds, err := Open(first)
 	if err != nil {
@@ -88,9 +88,9 @@ func stacksWith(first string, td *tdict.TensorDict, dim int) error {
 	return errors.Join(err, ds.Close())
 }
 
-// asMember renames the written directory to the first free number, and has the meta.json say so. It
-// holds the lock of the meta.json meanwhile, so that the kinds of values that it compares with are
-// those of all members. It reports whether the member is there now.
+// asMember renames the written directory to the first free number, and updates the meta.json. It
+// holds the lock of the meta.json meanwhile, so that it compares td with the kinds of all members.
+// appeared reports whether the member is there now.
 func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (appeared bool, err error) {
 	opt := OpenOptions{Wait: 10 * time.Second}
 	unlock, err := opt.lockMeta(root)
@@ -128,13 +128,13 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	return true, replaceMeta(root, text, true)
 }
 
-// kindsIn returns the kinds of the members of the lazy stack in a directory, and how many there
-// are. It opens only those that the meta.json does not count.
+// kindsIn returns the kinds and the number of the members of the lazy stack in the directory at. It
+// opens only members that the meta.json does not count.
 func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error) {
 	if kinds = maps.Clone(f.kinds); kinds == nil {
 		kinds = memberKinds{}
 	} else if number = f.members; number > 0 {
-		number-- // it must be there, but need not be read
+		number-- // the last member must exist, but need not be read
 	}
 	for ; ; number++ {
 		dir := filepath.Join(at, strconv.Itoa(number))
@@ -159,11 +159,11 @@ func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error)
 	}
 }
 
-// memberKinds are the kinds of the values under each key of the members of a lazy stack, those of
+// memberKinds are the kinds of the values under each key of the members of a lazy stack, keys of
 // nested dictionaries included.
 type memberKinds map[nestedkey.Key]string
 
-// kindsOf returns the kinds of the members of td, a stack.
+// kindsOf returns the kinds of the members of td, a lazy stack.
 func kindsOf(td *tdict.TensorDict) (memberKinds, error) {
 	kinds := memberKinds{}
 	for key := range td.NestedKeys() {
@@ -182,15 +182,15 @@ func kindsOf(td *tdict.TensorDict) (memberKinds, error) {
 // firstMember returns the first value of s.
 func firstMember(s *tdict.Stacked) tdict.Value {
 	for i := range s.Len() {
-		if v, err := s.Member(i); err == nil { // else there is none
+		if v, err := s.Member(i); err == nil { // not a stack without members
 			return v
 		}
 	}
 	return s
 }
 
-// add adds the kinds of a member. It returns tdict.ErrKind if another member has a value of another
-// kind under a key.
+// add adds the kinds of the member td. It returns tdict.ErrKind if another member has a value of
+// another kind under a key.
 func (kinds memberKinds) add(td *tdict.TensorDict) error {
 	for key := range td.NestedKeys() {
 		v, err := td.Get(key)
@@ -206,7 +206,7 @@ func (kinds memberKinds) add(td *tdict.TensorDict) error {
 	return nil
 }
 
-// withMembers returns the native facts about a lazy stack, nil for none, with the number of its
+// withMembers returns the field "_go" of a lazy stack, given the old one or nil, with the number of
 // members and their kinds.
 func withMembers(native []byte, members int, kinds memberKinds) ([]byte, error) {
 	out := []byte{'['}
@@ -214,7 +214,7 @@ func withMembers(native []byte, members int, kinds memberKinds) ([]byte, error) 
 		facts := [][2]string{{"members", strconv.Itoa(members)}, {"kinds", string(kinds.appendTo(nil))}}
 		for _, fact := range facts {
 			value := []byte(fact[1])
-			if i > 0 { // the first object has it
+			if i > 0 { // only the first object has the fact
 				value = nil
 			}
 			if object, err = editField(object, fact[0], func([]byte) ([]byte, error) { return value, nil }); err != nil {
@@ -250,7 +250,7 @@ func withMembers(native []byte, members int, kinds memberKinds) ([]byte, error) 
 	return append(out, ']'), nil
 }
 
-// appendTo appends an object with the kind under each key, sorted by key.
+// appendTo appends a JSON object with the kind under each key, sorted by key.
 func (kinds memberKinds) appendTo(b []byte) []byte {
 	b = append(b, '{')
 	for i, key := range slices.Sorted(maps.Keys(kinds)) {

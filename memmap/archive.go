@@ -19,7 +19,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-// archiveExt is how the name of a file ends that is an archive.
+// archiveExt is the extension of the name of an archive.
 const archiveExt = ".tdz"
 
 // An archive is a zip file whose entries are the files of a directory.
@@ -27,13 +27,13 @@ type archive struct {
 	*mapfile.Single
 	place *place
 	zip   *zipfile.Archive
-	nodes map[string][]string // as below returns them; nil before its first call
+	nodes map[string][]string // results of below; nil before its first call
 }
 
-// zipStart is how an archive that is not empty begins.
+// zipStart is the first bytes of a zip file that has entries.
 const zipStart = "PK\x03\x04"
 
-// archive returns the file at the path, which is an archive.
+// archive opens a file that is an archive.
 func (p *place) archive(file *mapfile.Single) (*archive, error) {
 	a := &archive{Single: file, place: p}
 	err := a.open(p.maxEntries())
@@ -53,7 +53,7 @@ func (a *archive) open(entries int) error {
 	if !bytes.HasPrefix(start, []byte(zipStart)) {
 		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive%s", ErrForeign, a.Size(), fileformat.Foreign(start[:n]))
 	}
-	const some = 1 << 20 // as by default
+	const some = 1 << 20 // the documented limit; MaxEntries can raise it
 	return a.View(func(b []byte) (err error) {
 		a.zip, err = zipfile.Open(bytes.NewReader(b), int64(len(b)), zipfile.Limits{Entries: max(entries, some)})
 		return err
@@ -62,7 +62,8 @@ func (a *archive) open(entries int) error {
 
 func (a *archive) MapAll() error { return a.Map() }
 
-// below returns the names of the nodes in a node, whatever meta.json says.
+// below returns the names of the directories in a directory that have a meta.json, whether or not
+// the meta.json of the directory lists them.
 func (a *archive) below(at string) []string {
 	if a.nodes == nil {
 		a.nodes = map[string][]string{}
@@ -79,7 +80,8 @@ func (a *archive) below(at string) []string {
 	return a.nodes[at]
 }
 
-// read calls fn with a reader of an entry, of which it reads the rest: so the CRC-32 is compared.
+// read calls fn with a reader of an entry. It reads the entry to its end, so that the CRC-32 is
+// compared.
 func (a *archive) read(e zipfile.Entry, fn func(io.Reader) error) error {
 	r := e.Reader(a.Single)
 	err := fn(r)
@@ -94,7 +96,7 @@ func (a *archive) readFull(e zipfile.Entry, b []byte) error {
 	return a.read(e, func(r io.Reader) error { _, err := io.ReadFull(r, b); return err })
 }
 
-// A zipTree is a directory in an archive as a tree.
+// A zipTree is a directory in an archive, as a tree.
 type zipTree struct {
 	r  *reader
 	a  *archive
@@ -148,7 +150,7 @@ func (t *zipTree) readMeta() ([]byte, error) {
 	return text, t.a.readFull(e, text)
 }
 
-// noDataset says that a zip file is no archive of a dictionary, and what is in it.
+// noDataset returns the error for a zip file without a meta.json, with a list of its entries.
 func (a *archive) noDataset() error {
 	names := make([]string, len(a.zip.Entries))
 	for i, e := range a.zip.Entries {
@@ -177,8 +179,8 @@ func (t *zipTree) leaf(name string, size int) (lender, int, error) {
 	return &zipLeaf{part, t.a, e}, part.Offset(), nil
 }
 
-// find returns the entry that is the file of an entry of the dictionary, which has so many bytes at
-// least. It looks for the names that find of a dirTree does.
+// find returns the entry of the zip file for the entry name of the dictionary, which must have at
+// least size bytes. It tries the same names as dirTree.find.
 func (t *zipTree) find(name, ext string, size int) (file string, e zipfile.Entry, err error) {
 	file = fileName(name) + ext
 	e, ok := t.a.zip.Find(join(t.at, file))
@@ -236,8 +238,8 @@ func (t *zipTree) member(number int) (tree, error) {
 	return newZipTree(t.r, t.a, join(t.at, file)), nil
 }
 
-// isArchive reports whether the file at a path is the archive of a dictionary: one that begins as
-// those of Python and of this module, even if it is damaged, or any zip file with a meta.json.
+// isArchive reports whether the file at a path is the archive of a dictionary: a zip file with a
+// meta.json, or a damaged file that begins like an archive of Python's or of this module.
 func isArchive(at string) (is bool, err error) {
 	err = withZip(at, func(f *os.File, zip *zipfile.Archive) error {
 		if zip != nil {
@@ -250,8 +252,8 @@ func isArchive(at string) (is bool, err error) {
 	return is, err
 }
 
-// withZip calls fn with the file at a path and the directory of the archive that it is: nil if it
-// is none that can be read.
+// withZip calls fn with the file at a path, and with its zip directory: nil if it is not a readable
+// zip file.
 func withZip(at string, fn func(f *os.File, zip *zipfile.Archive) error) error {
 	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -130,7 +130,7 @@ func TestArchiveKeepsEveryKind(t *testing.T) {
 
 // TestArchiveIsOnlyRead asks an archive for what only a directory can do.
 func TestArchiveIsOnlyRead(t *testing.T) {
-	const text = "unsupported: a single file is not changed in place: work in a directory; memmap.Copy converts both ways"
+	const text = "unsupported: a single file is not changed in place: memmap.Copy it to a directory first"
 	file := savedArchive(t, steps())
 	before := tensor.Must(os.ReadFile(file))
 	ds := open(t, file)
@@ -155,7 +155,7 @@ func TestArchiveIsOnlyRead(t *testing.T) {
 			require.EqualError(t, err, tt.text)
 		})
 	}
-	require.ErrorContains(t, ds.Delete("reward"), "do it in a Copy and Save that")
+	require.ErrorContains(t, ds.Delete("reward"), "change a Copy and Save it")
 	for _, v := range ds.Tensors() {
 		require.ErrorIs(t, v.SetIndex(tensor.Must(v.Clone())), tensor.ErrReadOnly)
 	}
@@ -193,7 +193,7 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	}
 	dir, at := saveAs(t, steps()), in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
-	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there holds no dictionary, and would be lost; save elsewhere")
+	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there would be lost; save elsewhere")
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)
@@ -272,9 +272,9 @@ func TestBrokenArchives(t *testing.T) {
 		{"an escape", packed(t, "meta.json", leafMeta, "../x.memmap", "12345678"), memmap.ErrCorrupt, ""},
 		{"a name twice", packed(t, "meta.json", leafMeta, "x.memmap", "12345678", "x.memmap", "12345678"), memmap.ErrCorrupt, `x.memmap: corrupt: duplicate name`},
 		{"a bomb", packed(t, "meta.json", strings.Replace(leafMeta, "8]", "1048576]", 1), "deflate:x.memmap", zeros), memmap.ErrUnsupported,
-			"x.memmap: unsupported: compressed entries of 1048576 bytes, want at most 1000000: raise MaxCopy"},
+			"x.memmap: unsupported: got 1048576 bytes of compressed entries, want at most 1000000: raise MaxCopy"},
 		{"a bomb of text", packed(t, "deflate:meta.json", strings.Repeat(" ", 1<<20)+leafMeta), memmap.ErrUnsupported,
-			"meta.json: unsupported: compressed entries of 1048649 bytes, want at most 1000000: raise MaxCopy"},
+			"meta.json: unsupported: got 1048649 bytes of compressed entries, want at most 1000000: raise MaxCopy"},
 		{"compressed", packed(t, "deflate:meta.json", leafMeta, "deflate:x.memmap", "12345678"), nil, ""},
 		{"changed", damaged, nil, ""},
 	}
@@ -404,7 +404,7 @@ func TestCopyListsWhatItCannotCopy(t *testing.T) {
 	write(t, dir, "x.memmap", "x")
 	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
-	const text = "unsupported: entry %q, a NonTensorData, is pickled, which is never executed: leave it out with SkipPickled"
+	const text = "unsupported: entry %q, a NonTensorData, is pickled, and pickles are never executed: leave it out with SkipPickled"
 	require.EqualError(t, err, "copy "+dir+": a/other.pickle: "+fmt.Sprintf(text, "a")+`; "b": b/other.pickle: `+fmt.Sprintf(text, "b"))
 	require.NoFileExists(t, to)
 
@@ -429,7 +429,7 @@ func TestCopyKnowsAllNativeFields(t *testing.T) {
 	dir, to := saveAs(t, kinds(t, 2)), filepath.Join(t.TempDir(), "a.tdz")
 	later(t, filepath.Join(dir, "obs"))
 	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
-	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: native fields of a later version, which a copy would not have")
+	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: native fields of a later version, which a copy would lose")
 	require.NoFileExists(t, to)
 
 	log := filepath.Join(t.TempDir(), "log")

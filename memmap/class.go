@@ -14,23 +14,23 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// An instance of a Python class, a tensorclass, is a node whose meta.json has the name of the class
-// and fields, and whose dictionary is a node in it.
+// An instance of a Python class, a tensorclass, is a directory whose meta.json has the name of the
+// class and its fields. Its dictionary is the directory classDir in it.
 const (
 	classDir    = "_tensordict"
 	classPickle = "other.pickle"
 )
 
-// ownClass reports whether a node of a class, given the last part of its name, has a meaning of its
-// own: it is not read as an instance.
+// ownClass reports whether the last part of the name of a class is one that the format defines, so
+// that a node of that class is not an instance.
 func ownClass(last string) bool {
 	return dictClasses[last] || slices.Contains([]string{lazyClass, viewClass, dataClass, metaDataClass, dataStackClass}, last)
 }
 
-// lastPart returns Frame of my.module.Frame.
+// lastPart returns Frame for my.module.Frame.
 func lastPart(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 
-// instance returns the dictionary of an instance, with its class, and the fields beside it as Data.
+// instance returns the dictionary of an instance, with its class. The fields beside it become Data.
 func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	v, err := r.inner(n, &metaEntry{name: classDir}, batch, depth)
 	if v == nil || err != nil {
@@ -41,16 +41,16 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 		return nil, r.fail(n, classDir, corrupt("want a dictionary"))
 	}
 	if n.has(classPickle) && !r.opt.SkipPickled {
-		return nil, r.fail(n, classPickle, unsupported("fields of a %s are pickled, which is never executed: leave them out with SkipPickled", quote(m.class)))
+		return nil, r.fail(n, classPickle, unsupported("fields of a %s are pickled, and pickles are never executed: leave them out with SkipPickled", quote(m.class)))
 	}
 	if err := r.fields(td, m.instance); err != nil {
-		return nil, r.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
 	return td, r.fail(n, metaName, asCorrupt(td.SetClass(m.fullClass)))
 }
 
-// fields sets the fields of a meta.json in td, as Data. As for Python, one that is null gives way
-// to an entry.
+// fields sets the fields of a meta.json in td, as Data. If td has an entry of the same name, a
+// field that is null is ignored, as in Python.
 func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 	scan, seen := datajson.New(text), map[string]bool{}
 	return scan.Object(func(name []byte) error {
@@ -83,8 +83,8 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 	})
 }
 
-// instance adds a dictionary that has a class, as the node n, to what is saved. Its Data of null
-// are fields beside the dictionary, as Python writes them.
+// instance plans to save td, which has a class, as the node n. Data of null become fields beside
+// the dictionary, as Python writes them.
 func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if ownClass(lastPart(td.Class())) {
 		return s.fail(n.at, fmt.Errorf("%w: a dictionary of class %s would be read as something else", ErrName, quote(td.Class())))
@@ -115,7 +115,7 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 	return err
 }
 
-// entryClass returns the class of the entry of a dictionary.
+// entryClass returns the class in the entry of a dictionary.
 func entryClass(td *tdict.TensorDict) string {
 	if td.Class() == "" && tdc.IsLazy(td) {
 		return lazyClass

@@ -9,10 +9,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Each kind of value has its form on disk, and there are no others: what a directory holds beyond
-// them is ErrUnsupported. The functions below are the three places that list the kinds.
+// Each kind of value has its form on disk. Any other node or entry is ErrUnsupported. The functions
+// value, entry and class are the only places that list the kinds.
 
-// value adds to s what writes v as the entry e of the node n, and completes e.
+// value plans to save v as the entry e of the node n, and completes e.
 func (s *saver) value(n *savedNode, e *metaEntry, v tdict.Value, depth int) error {
 	switch v := v.(type) {
 	case *tensor.Tensor:
@@ -29,14 +29,14 @@ func (s *saver) value(n *savedNode, e *metaEntry, v tdict.Value, depth int) erro
 	return s.fail(n.leaf(e.name), unsupported("a %T cannot be saved", v))
 }
 
-// entry returns the value of an entry of the node n, whose batch shape is batch.
+// entry returns the value of the entry e of the node n, whose batch shape is batch.
 func (r *reader) entry(n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	switch {
 	case e.isNode() && e.fact.rows != nil:
 		return valueOr(r.raggedRows(n, e))
 	case e.isNode():
 		return r.inner(n, e, batch, depth)
-	case e.fact.alike:
+	case e.fact.unbatched:
 		return valueOr(r.unbatched(n, e, batch))
 	case e.nested == isNested:
 		return valueOr(r.nestedRows(n, e, batch))
@@ -44,7 +44,8 @@ func (r *reader) entry(n tree, e *metaEntry, batch shapeops.Shape, depth int) (t
 	return valueOr(r.tensor(n, e))
 }
 
-// valueOr returns v, or a nil Value with an error: a nil pointer would be one that is not nil.
+// valueOr returns v, or a nil Value with an error. A nil *tensor.Tensor would be a Value that is
+// not nil.
 func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
@@ -62,11 +63,11 @@ const (
 	viewClass      = "_SubTensorDict"
 )
 
-// dictClasses are the classes whose directory is that of a TensorDict.
+// dictClasses are the classes that are read as a plain TensorDict.
 var dictClasses = map[string]bool{dictClass: true, "PersistentTensorDict": true, "TensorDictParams": true}
 
-// class returns the value of a node, given its meta.json, which says of what kind it is. e is the
-// entry that led there, or nil.
+// class returns the value of a node by the class in its meta.json. e is the entry of the node, or
+// nil.
 func (r *reader) class(n tree, m *meta, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	switch {
 	case dictClasses[m.class]:

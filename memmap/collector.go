@@ -6,13 +6,14 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A collector takes down what is wrong in a tree, for [Verify]. A nil one collects nothing.
+// A collector collects the faults in a tree for [Verify] and [Copy]. A nil collector collects
+// nothing.
 type collector struct {
-	parts  []string // of the key of what is being read
+	parts  []string // of the key that is being read
 	faults []Fault
 }
 
-// enter adds parts to the key of what is being read, until leave is called.
+// enter appends parts to the current key; leave removes them.
 func (c *collector) enter(parts ...string) (leave func()) {
 	if c == nil {
 		return func() {}
@@ -22,7 +23,7 @@ func (c *collector) enter(parts ...string) (leave func()) {
 	return func() { c.parts = c.parts[:n] }
 }
 
-// key returns the key of what is being read.
+// key returns the current key.
 func (c *collector) key() nestedkey.Key {
 	if c == nil {
 		return ""
@@ -30,7 +31,7 @@ func (c *collector) key() nestedkey.Key {
 	return keyOf(c.parts)
 }
 
-// number returns how many faults there are.
+// number returns the number of faults.
 func (c *collector) number() int {
 	if c == nil {
 		return 0
@@ -38,7 +39,7 @@ func (c *collector) number() int {
 	return len(c.faults)
 }
 
-// add takes down a fault.
+// add adds a fault at the current key.
 func (c *collector) add(err error) {
 	f := Fault{Key: c.key(), Block: -1, Err: err}
 	if e, ok := errors.AsType[*FileError](err); ok {

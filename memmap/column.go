@@ -12,20 +12,21 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A column is a file of a dataset that grows: the elements of a leaf, or offsets of ragged rows.
+// A column is a file of a dataset that grows: the elements of a leaf, or the offsets of a level of
+// a ragged leaf.
 type column struct {
 	key   nestedkey.Key
 	entry *metaEntry
 	level int   // of the offsets; 0 for elements
-	width int   // bytes of a row of a tensor, of a value of ragged rows, or of an offset
+	width int   // bytes of a row of a tensor, a value of a ragged tensor, or an offset
 	saved int64 // bytes that are committed
 	file  vfs.File
 	buf   *bufio.Writer
 	sum   summer
-	bytes []byte // of offsets, reused
+	bytes []byte // buffer for offsets
 }
 
-// columnsOf returns the files that grow, of a dictionary that lies flat.
+// columnsOf returns the columns of a dictionary that grows.
 func columnsOf(m *meta) (columns []*column) {
 	for i := range m.entries {
 		e := &m.entries[i]
@@ -40,8 +41,8 @@ func columnsOf(m *meta) (columns []*column) {
 					add(level, 8)
 				}
 			}
-		case !e.isNode() && !e.fact.alike:
-			dtype, _ := e.element() // it was checked
+		case !e.isNode() && !e.fact.unbatched:
+			dtype, _ := e.element() // was checked when it was planned
 			add(0, e.shape[1:].Size()*dtype.Size())
 		}
 	}
@@ -59,7 +60,7 @@ func (c *column) at() string {
 	return path.Join(fileName(c.entry.name), offsetsName(c.level)+leafExt)
 }
 
-// size returns the bytes of the rows that the entry counts.
+// size returns the size in bytes of the rows that the entry counts.
 func (c *column) size() int64 {
 	rows := 0
 	switch f := c.entry.fact.rows; {
@@ -73,7 +74,7 @@ func (c *column) size() int64 {
 	return int64(rows) * int64(c.width)
 }
 
-// sums returns the field of the entry with the sums of the file.
+// sums returns the field of the entry for the sums of the file.
 func (c *column) sums() *[]uint32 {
 	if c.level > 0 {
 		return &c.entry.fact.rows.levels[c.level-1].sums
@@ -107,7 +108,7 @@ func (c *column) append(td *tdict.TensorDict) error {
 	return err
 }
 
-// appendOffsets appends the ends of the rows of a layout, which follow the rows that are there.
+// appendOffsets appends the ends of the rows of l, shifted to follow the rows that are there.
 func (c *column) appendOffsets(l *ragged.Layout) error {
 	offsets, err := l.Offsets(c.level)
 	if err != nil {

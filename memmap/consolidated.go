@@ -18,14 +18,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// consolidatedExt is how the name of a file ends that is consolidated.
+// consolidatedExt is the extension of the name of a consolidated file.
 const consolidatedExt = ".tdc"
 
-// A consolidated is one file with the elements of all leaves, as Python's consolidate writes it.
+// A consolidated is an opened consolidated file.
 type consolidated struct {
 	*mapfile.Single
 	place *place
-	form  *tdc.Form // once it was read
+	form  *tdc.Form // nil before read
 }
 
 func (c *consolidated) MapAll() error { return c.Map() }
@@ -44,7 +44,7 @@ func isConsolidated(at string) (bool, error) {
 	return tdc.Ends(f, info.Size()), nil
 }
 
-// consolidated returns the file at the path, which is consolidated.
+// consolidated opens a file that is consolidated.
 func (p *place) consolidated(file *mapfile.Single) (*consolidated, error) {
 	if p.opt.Writable {
 		return nil, toDirectory()
@@ -76,19 +76,19 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 	return td, nil
 }
 
-// overwritten is up to how many bytes of data are searched for another trailer when a file is
-// opened.
+// overwritten bounds the bytes of data that are searched for another trailer when a file is opened.
 const overwritten = 1 << 20
 
-// checkWhole returns ErrCorrupt if the trailer of a shorter form lies within the data, as Python
-// leaves it when it overwrites a longer file: then the trailer at the end is an old one. Files with
-// checksums are not of Python's writing. Longer ones are searched by Verify only.
+// checkWhole returns ErrCorrupt if the trailer of a shorter form lies within the data. Python
+// leaves such a file when it overwrites a longer one; the trailer at the end is then the old one.
+// Files with checksums are not written by Python, and are not searched. Without all, longer files
+// are not searched either.
 func (c *consolidated) checkWhole(data []byte, all bool) error {
 	if c.form.Facts.Sums != nil || len(data) > overwritten && !all {
 		return nil
 	}
 	if at := tdc.FindTrailer(data); at >= 0 {
-		return corrupt("metadata of another form ends at byte %d, within the data: the file was overwritten by a shorter one, and the metadata at its end is old", at)
+		return corrupt("metadata of another form ends at byte %d, within the data: a shorter form has overwritten the file, and the metadata at its end is old", at)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ type filePart struct {
 	of *consolidated
 }
 
-// note has r know the leaves, and the schema.
+// note records the leaves and the schema in r.
 func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
 	top := &leafNode{td: td, schema: c.form.Facts.Schema}
 	r.nodes = []*leafNode{top}
@@ -116,19 +116,19 @@ func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
 		if l.Size == 0 || !l.Whole {
 			continue
 		}
-		part, _ := c.Lend(string(l.Key), l.Start, l.Size) // which was lent before
+		part, _ := c.Lend(string(l.Key), l.Start, l.Size) // tensor has lent it before
 		row := everyRow
 		if l.Lazy {
 			row = someRows
 		}
-		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, alike: l.Alike, rows: l.Rows, row: row})
+		r.files = append(r.files, &leafFile{file: part, node: top, key: l.Key, unbatched: l.Unbatched, rows: l.Rows, row: row})
 	}
 }
 
-// blocks returns the parts of the data that have sums of their own, or would have.
+// blocks returns the blocks of the data.
 func (c *consolidated) blocks() []block {
 	size := c.form.Size()
-	data, _ := c.Lend("", 0, size) // as the form says
+	data, _ := c.Lend("", 0, size) // the form was checked
 	all := &leafFile{file: &filePart{data, c}, sums: c.form.Facts.Sums}
 	var blocks []block
 	for n, at := 0, 0; at < size; n, at = n+1, at+tdc.BlockSize {
@@ -147,7 +147,7 @@ func (c *consolidated) sum(b block, buf []byte) (uint32, error) {
 	return s.sums()[0], nil
 }
 
-// verify compares the sums of all blocks, if there are some.
+// verify compares the sums of all blocks, if there are any.
 func (c *consolidated) verify(ctx context.Context) error {
 	if c.form.Facts.Sums == nil {
 		return nil
@@ -162,7 +162,7 @@ func (c *consolidated) verify(ctx context.Context) error {
 	})
 }
 
-// consolidated writes td to a consolidated file on any disk.
+// consolidated writes td to a consolidated file on a disk.
 func (s *saver) consolidated(disk vfs.FS, td *tdict.TensorDict) error {
 	at, err := s.fileAt()
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *saver) consolidated(disk vfs.FS, td *tdict.TensorDict) error {
 	return s.oneFile(disk, at, func(f vfs.File) error { return s.writeForm(f, &p, facts) })
 }
 
-// writeForm writes a form with its sums.
+// writeForm writes the form of p and its sums.
 func (s *saver) writeForm(f vfs.File, p *tdc.Plan, facts *tdc.Facts) error {
 	s.total = int64(p.Size())
 	all := &savedFile{bytes: s.total}
@@ -204,19 +204,19 @@ func (s *saver) writeForm(f vfs.File, p *tdc.Plan, facts *tdc.Facts) error {
 	return err
 }
 
-// fileAt returns the path of a file to be saved, which must not be in a saved dictionary.
+// fileAt returns the path of a file to save to. It must not be within a saved dictionary.
 func (s *saver) fileAt() (string, error) {
 	at, err := vfs.ResolveFile(s.dir)
 	if err != nil {
 		return "", s.fail("", err)
 	}
 	if _, err := readNode(filepath.Dir(at)); err == nil {
-		return "", s.fail("", fmt.Errorf("%w: it would be a file in the saved dictionary around it; save elsewhere", ErrForeign))
+		return "", s.fail("", fmt.Errorf("%w: it would be a file within a saved dictionary: save elsewhere", ErrForeign))
 	}
 	return at, nil
 }
 
-// oneFile makes or replaces a file with what write writes.
+// oneFile makes or replaces a file. write writes its content.
 func (s *saver) oneFile(disk vfs.FS, at string, write func(vfs.File) error) error {
 	err := makeParent(at)
 	if err == nil {

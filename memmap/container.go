@@ -13,31 +13,31 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A container is what a Dataset was opened from: a *mapfile.Set, which is a directory, an
-// *archive, or a *consolidated.
+// A container is the directory or file that a Dataset was opened from: a *mapfile.Set, an *archive
+// or a *consolidated.
 type container interface {
 	// Replaced reports whether opening the path again would open another container. It returns
-	// fs.ErrNotExist if there is none.
+	// fs.ErrNotExist if nothing is there.
 	Replaced() (bool, error)
-	// MapAll maps everything that is not mapped yet.
+	// MapAll maps all files that are not mapped yet.
 	MapAll() error
 	Closed() bool
 	Close() error
 	CloseWait(ctx context.Context) error
 }
 
-// A lender has the bytes of a leaf. Errors name its path.
+// A lender owns the bytes of a leaf. Its errors name the path of the leaf.
 type lender interface {
 	tensor.Lender
 	// Path returns the path below the top of the container, with slashes.
 	Path() string
-	// Size returns how many bytes the leaf has.
+	// Size returns the size of the leaf in bytes.
 	Size() int
 	// Advise tells the system how a part of the leaf will be read.
 	Advise(a mapping.Advice, offset, size int) error
 }
 
-// container opens what is at the path. touch is the Touch of mapfile.Options.
+// container opens the directory or file of p. touch is the Touch of mapfile.Options.
 func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 	info, err := os.Stat(p.at)
 	if err == nil && info.Mode().IsRegular() {
@@ -54,8 +54,8 @@ func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 	return set, nil
 }
 
-// file opens the file at the path: one whose end or name says that it is consolidated, and
-// otherwise an archive.
+// file opens the file of p: as a consolidated file if it ends like one or has the name of one, and
+// otherwise as an archive.
 func (p *place) file() (in container, err error) {
 	file, err := mapfile.OpenSingle(p.at, p.named)
 	if err != nil {
@@ -72,7 +72,8 @@ func (p *place) file() (in container, err error) {
 	return in, nil
 }
 
-// containerOr returns in, or nil with an error, rather than an interface of a nil pointer.
+// containerOr returns in, or a nil container with an error. A nil *archive would be a container
+// that is not nil.
 func containerOr[C container](in C, err error) (container, error) {
 	if err != nil {
 		return nil, err
@@ -80,13 +81,13 @@ func containerOr[C container](in C, err error) (container, error) {
 	return in, nil
 }
 
-// toDirectory returns ErrUnsupported for what only a directory can do.
+// toDirectory returns ErrUnsupported for an operation that only a directory has.
 func toDirectory() error {
-	return unsupported("a single file is not changed in place: work in a directory; memmap.Copy converts both ways")
+	return unsupported("a single file is not changed in place: memmap.Copy it to a directory first")
 }
 
-// checkDirectory returns ErrUnsupported if a single file of a dictionary is at a path, or nothing
-// is and its name is that of one.
+// checkDirectory returns ErrUnsupported if a single file of a dictionary is at a path, or if
+// nothing is there and a single file has such a name.
 func checkDirectory(at string) error {
 	is, err := formAt(at)
 	if _, missing := os.Stat(at); is > Directory || errors.Is(missing, fs.ErrNotExist) && namedForm(at) > Directory {

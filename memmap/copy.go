@@ -11,33 +11,33 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// CopyOptions say how [Copy] goes about it. The zero value is the default.
+// CopyOptions are the options of [Copy]. The zero value is the default.
 type CopyOptions struct {
-	Open OpenOptions // of what is copied; Writable is not looked at
-	Save SaveOptions // of the copy, with Progress; nested tensors of Python's stay such without being named
+	Open OpenOptions // of the source; Writable is ignored
+	Save SaveOptions // of the copy, with Progress; Python's nested tensors need not be in NestedTensors
 }
 
-// Copy saves the dictionary at from, a directory or a file, at to, in the form that opt.Save.Form
-// says: by default that of what is there, and where nothing is, an archive for a name that ends in
-// .tdz, a consolidated file for .tdc, else a directory. It keeps what [SaveWith] keeps: kinds of
-// value, names of dims and classes, offsets that are shared; and the schema, unless opt.Save has
-// another.
+// Copy saves the dictionary at from, a directory or a file, at to, in the form opt.Save.Form. By
+// default that is the form of the dictionary at to. If nothing is there, it is an archive for a
+// name that ends in .tdz, a consolidated file for .tdc, and otherwise a directory. Copy keeps what
+// [SaveWith] keeps: kinds of values, names of dims, classes, and shared offsets. It also keeps the
+// schema, unless opt.Save has another.
 //
-// While it copies, Copy compares the checksums that leaves of from have, so that damage does not
-// get new ones: a leaf whose sum is another is [ErrCorrupt], with its file in from. Leaves without
-// checksums, as Python writes them, are copied as they are.
+// Copy compares the checksums of the leaves of from while it copies, so that damaged elements do
+// not get new checksums. A leaf that differs from its checksums is [ErrCorrupt], with its file in
+// from. Leaves without checksums, as Python writes them, are copied as they are.
 //
-// It copies leaf by leaf from the mapped files. Held in memory are only views of Python's that pick
-// rows by a list, up to MaxCopy bytes in all, and compressed leaves while they are copied, up to
-// MaxCopy bytes each.
+// Copy copies leaf by leaf from the mapped files. It holds in memory only copies of Python's views
+// that pick rows by a list, up to MaxCopy bytes in all, and compressed leaves while it copies them,
+// up to MaxCopy bytes each.
 //
-// What a [Writer] has not finished is copied as if it were, with the rows that are committed. If
-// from is replaced meanwhile, Copy begins again, and so does Progress.
+// A dataset that a [Writer] has not finished is copied as a finished one, with the committed rows.
+// If from is replaced meanwhile, Copy begins again, and so does Progress.
 //
-// Entries that cannot be copied, such as pickled ones, or ones with native fields of a later
-// version of this module, are listed before anything is written: the error is a [FileError] about
-// the first, whose text says the keys of the first few. Else the errors are those of [OpenWith] and
-// SaveWith, and to holds what it held before.
+// Before it writes anything, Copy lists the entries that it cannot copy, such as pickled ones, or
+// ones with native fields of a later version of this module. The error is then a [FileError] about
+// the first of them, with the keys of the first few in its text. Otherwise Copy returns the errors
+// of [OpenWith] and SaveWith. On an error, to holds what it held before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)
@@ -58,7 +58,7 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 		replaced, _ := in.Replaced()
 		_ = in.Close() // it was only read
 		if _, ok := errors.AsType[*mismatch](err); ok && !differs {
-			differs = true // a writer may have made the sums void after they were read
+			differs = true // a writer may have voided the sums after they were read: try again
 			continue
 		}
 		if err == nil || !replaced || try == 10 {
@@ -67,11 +67,11 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	}
 }
 
-// copy saves what is in a container.
+// copy saves the dictionary in a container.
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
 	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
-	if c, ok := in.(*consolidated); ok && err == nil { // its sums are not of leaves
+	if c, ok := in.(*consolidated); ok && err == nil { // its sums are of blocks, not of leaves
 		err = p.failAt("", c.verify(ctx))
 	}
 	if err != nil {
@@ -86,11 +86,11 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 	return s.save(td)
 }
 
-// all reads the whole tree, and returns an error about all that is wrong in it.
+// all reads the whole tree. If it has faults, all returns one error about them.
 func (r *reader) all() (*tdict.TensorDict, error) {
 	td, err := r.top()
 	if err == nil && td == nil && r.faults.number() == 0 {
-		err = r.failAt("", unsupported("the whole of it is pickled"))
+		err = r.failAt("", unsupported("the whole dictionary is pickled"))
 	}
 	if err != nil {
 		r.faults.add(err)
@@ -110,7 +110,7 @@ func (r *reader) all() (*tdict.TensorDict, error) {
 	return nil, r.failAt(faults[0].File, err)
 }
 
-// nestedIn returns the keys of nested tensors of Python's that can be saved as such.
+// nestedIn returns the keys of Python's nested tensors in td that can be saved as nested tensors.
 func (r *reader) nestedIn(td *tdict.TensorDict) (keys []nestedkey.Key) {
 	for _, key := range r.nested {
 		if v, err := td.Get(key); err == nil && nestable(v) == nil {

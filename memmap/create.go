@@ -13,48 +13,49 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// CreateOptions say how [Create] goes about it. The zero value is the default.
+// CreateOptions are the options of [Create]. The zero value is the default.
 type CreateOptions struct {
-	// Hidden leaves what is at the directory as it is until [Dataset.Publish]. A dataset that is
-	// closed before, or whose process ends, is gone.
+	// Hidden leaves the directory as it is until [Dataset.Publish]. A dataset that is closed before
+	// Publish, or whose process ends, is removed.
 	Hidden bool
-	// Replace replaces the dataset that is at the directory, as [SaveWith] does. Without it Create,
-	// and Publish, return fs.ErrExist if there is one.
+	// Replace replaces the dataset at the directory, as [SaveWith] does. Without it, Create and
+	// Publish return fs.ErrExist if a dataset is there.
 	Replace bool
-	// Progress, if not nil, is called after each leaf with the bytes that have room, and of all
-	// leaves, by one goroutine at a time.
+	// Progress, if not nil, is called after each leaf with the bytes reserved so far and the total,
+	// by one goroutine at a time.
 	Progress func(done, total int64)
-	// NoSums leaves the leaves without checksums, for good: Flush and Close read none. It is for
-	// elements that are written again and again, or summed elsewhere.
+	// NoSums makes leaves that never have checksums, so Flush and Close read no leaf. It is for
+	// elements that are written again and again, or have checksums elsewhere.
 	NoSums bool
-	// Workers, NoSync and Schema are those of [SaveOptions].
+	// Workers, NoSync and Schema are as in [SaveOptions].
 	Workers int
 	NoSync  bool
 	Schema  tdict.Schema
 }
 
-// Create makes a dictionary like prototype in the directory dir, with zeros for elements, and
-// returns it open to be written: a dataset that need not fit into memory, nor be copied. The
-// prototype tells keys, shapes and dtypes, the values of Data and of unbatched tensors, and the
-// lengths of ragged rows; elements of its tensors are not looked at, so that expanded zeros, which
-// take no memory, will do:
+// Create makes a dictionary like prototype in the directory dir, with zero elements, and returns it
+// open with Writable. The dictionary may be larger than memory.
+//
+// The prototype gives keys, shapes and dtypes, the values of Data and of unbatched tensors, and the
+// lengths of ragged tensors. Create does not read the elements of its tensors, so expanded zeros,
+// which take no memory, will do:
 //
 //	zero := tensor.Must(tensor.New(tensor.Float32))
-//	frames := tensor.Must(zero.Expand(1_000_000, 3, 64, 64)) // 49 GB that are not there
+//	frames := tensor.Must(zero.Expand(1_000_000, 3, 64, 64)) // 49 GB that take no memory
 //
-// Room for all of it is set aside first, so a full disk is an error, and not a fault later. Several
-// goroutines may write to it at the same time, as by SetIndex, where their rows differ; Flush,
-// Close and Publish must come after.
+// Create reserves disk space for all leaves first, so that a full disk is an error of Create and
+// not a fault later. Several goroutines may write to different rows at the same time, as by
+// SetIndex; Flush, Close and Publish must come after that.
 //
-// Others see the dictionary, whole, once Create returns, and zeros where nothing was written yet;
-// after a crash nothing says how much was. With [CreateOptions.Hidden] they see it once
-// [Dataset.Publish] returns, and what was there before until then. The leaves have no checksums
-// before [Dataset.Flush], Publish or [Dataset.Close].
+// Others see the whole dictionary when Create returns, with zeros where nothing was written yet.
+// After a crash nothing records which elements were written. With [CreateOptions.Hidden], others
+// see it when [Dataset.Publish] returns, and see the old dataset until then. The leaves have no
+// checksums before [Dataset.Flush], Publish or [Dataset.Close].
 //
-// Create returns fs.ErrExist if there is a dataset at dir, finished or not, unless
-// [CreateOptions.Replace] is set, [ErrReplaced] if another replaces the new one at once, and the
-// errors of [SaveWith]. Of several that create there at the same time without Replace, one
-// succeeds. An empty directory is taken over.
+// Create returns fs.ErrExist if a dataset, finished or not, is at dir, unless
+// [CreateOptions.Replace] is set; an empty directory is replaced. If several Creates without
+// Replace run at the same time, one succeeds. Create returns [ErrReplaced] if another process
+// replaces the new dataset at once, and the errors of [SaveWith].
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
@@ -85,7 +86,7 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	return s.openNew(k, prototype.Shape(), how)
 }
 
-// openHidden opens what k made, which is not in its place yet.
+// openHidden opens the dataset that k wrote and has not published.
 func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
 	p := &place{op: "create", dir: dir, at: k.temp.New(), opt: how, hidden: k}
 	d, _, err := p.dataset()
@@ -95,9 +96,10 @@ func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
 	return d, nil
 }
 
-// openNew puts what k made in its place and opens it, unless another has replaced it by then.
+// openNew publishes the dataset that k wrote, and opens it. It returns ErrReplaced if another
+// process has replaced it by then.
 func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dataset, error) {
-	var made *os.File // as long as it is open, no other directory gets its number
+	var made *os.File // while it is open, no other directory gets its inode number
 	if !openBlocksRename {
 		var err error
 		if made, err = vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0); err != nil {
@@ -123,18 +125,19 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 	return d, nil
 }
 
-// Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably, after it
-// has done what [Dataset.Flush] does; d stays open. Publish is a write, like Set. It returns
-// fs.ErrExist if d is in its place, or if another dataset is and [CreateOptions.Replace] was not
-// set, [ErrForeign] or [ErrBusy] if what is there must not be replaced, and [ErrClosed]. After an
-// error d stays hidden, and Publish can be called again.
+// Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably. First it
+// does the work of [Dataset.Flush]. d stays open. Publish is a write, like Set.
+//
+// Publish returns fs.ErrExist if d was published before, or if a dataset is in its place and
+// [CreateOptions.Replace] was not set, [ErrForeign] or [ErrBusy] if the directory there must not be
+// replaced, and [ErrClosed]. After an error d stays hidden, and Publish can be called again.
 func (d *Dataset) Publish() error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed
 	}
 	k := d.hidden
 	if k == nil {
-		return d.fail("publish", "", fmt.Errorf("%w: it is in its place", fs.ErrExist))
+		return d.fail("publish", "", fmt.Errorf("%w: it is published already", fs.ErrExist))
 	}
 	if err := d.flush(); err != nil {
 		return err
@@ -151,7 +154,7 @@ func (d *Dataset) Publish() error {
 	return d.fail("publish", "", d.appear(k))
 }
 
-// appear moves a hidden dataset to its place. If it cannot, it stays hidden.
+// appear moves a hidden dataset to its place. After an error it may still be hidden.
 func (d *Dataset) appear(k *dirSink) error {
 	appeared, err := k.publish()
 	if !appeared {

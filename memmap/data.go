@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
@@ -9,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// data returns one value for all rows, which is Python's NonTensorData: a node with nothing but a
+// data returns one value for all rows: Python's NonTensorData, a directory with nothing but a
 // meta.json.
 func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdict.Value, error) {
 	if m.data == nil {
@@ -20,7 +19,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 	}
 	v, err := datajson.New(m.data).Value()
 	if err != nil {
-		return nil, r.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
 	d, err := tdict.NewData(v, batch...)
 	if err != nil {
@@ -29,7 +28,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 	return datajson.Fixed(d), nil
 }
 
-// pickled says that the data of an entry was pickled, or nothing if it is to be passed over.
+// pickled returns the error for an entry that Python has pickled, or nil if it is to be left out.
 func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 	if !n.has(file) {
 		return r.fail(n, metaName, corrupt("neither data nor %s", file))
@@ -41,10 +40,10 @@ func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 	if e != nil {
 		name, class = e.name, e.class
 	}
-	return r.fail(n, file, unsupported("entry %s, a %s, is pickled, which is never executed: leave it out with SkipPickled", quote(name), printable(class)))
+	return r.fail(n, file, unsupported("entry %s, a %s, is pickled, and pickles are never executed: leave it out with SkipPickled", quote(name), printable(class)))
 }
 
-// dataStack returns a value for each row, which is Python's NonTensorStack.
+// dataStack returns a value for each row: Python's NonTensorStack.
 func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdict.Value, error) {
 	if m.data == nil {
 		return nil, r.fail(n, metaName, unsupported("a NonTensorStack of directories"))
@@ -54,14 +53,14 @@ func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) 
 	}
 	d, err := stacked(m.data, e, batch)
 	if err != nil {
-		return nil, r.fail(n, metaName, dataError(err))
+		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
 	return datajson.Fixed(d), nil
 }
 
-// stacked returns the data whose rows are a list, nested as often as the batch shape has dims. That
-// shape is what the native field of e says, or, as for Python, as many dims as lists of equal
-// length are nested.
+// stacked returns the data of a list of rows, nested one level for each batch dim. The batch shape
+// is the one in the native field of e. Without that field, each level of lists with equal lengths
+// is a dim, as in Python.
 func stacked(text []byte, e *metaEntry, batch shapeops.Shape) (*tdict.Data, error) {
 	v, err := datajson.New(text).Value()
 	if err != nil {
@@ -94,7 +93,8 @@ func stacked(text []byte, e *metaEntry, batch shapeops.Shape) (*tdict.Data, erro
 	return tdict.DataFrom(rows, shape...)
 }
 
-// commonLength returns the length of all lists, or false if not all values are lists of one length.
+// commonLength returns the common length of all lists. It reports false if a value is not a list,
+// or the lengths differ.
 func commonLength(values []any) (int, bool) {
 	length := -1
 	for _, v := range values {
@@ -115,16 +115,7 @@ func lists(values []any) [][]any {
 	return out
 }
 
-// dataError returns an error of reading a value as one of ErrCorrupt, or of ErrUnsupported if it is
-// something that Python has and Data has not.
-func dataError(err error) error {
-	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
-		return err
-	}
-	return unsupported("data: %w", err)
-}
-
-// data adds values that are no tensors to what is saved.
+// data plans to save d as the entry e of n.
 func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	inner, err := s.claimNode(n, e.name)
 	if err == nil {
@@ -141,7 +132,7 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 		inner.text = dataText(one)
 	} else {
 		if mistaken(d) {
-			return s.fail(inner.at, unsupported("rows that are lists of one length, which Python would take for more rows"))
+			return s.fail(inner.at, unsupported("rows that are lists of one length, which Python would read as further rows"))
 		}
 		e.class = dataStackClass
 		inner.text = dataStackText(d)
@@ -153,8 +144,8 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	return nil
 }
 
-// mistaken reports whether Python would read rows of d as further dims: all in one innermost list
-// that are lists of one length.
+// mistaken reports whether Python would read rows of d as further dims: whether all rows of an
+// innermost list are lists of one length.
 func mistaken(d *tdict.Data) bool {
 	shape := d.Shape()
 	for rows := range slices.Chunk(slices.Collect(d.All()), shape[len(shape)-1]) {
@@ -178,7 +169,7 @@ func dataStackText(d *tdict.Data) []byte {
 	return append(appendRows(b, d.Shape(), &values), '}')
 }
 
-// appendRows appends the next values as lists nested as shape says.
+// appendRows appends the next values as nested lists of the given shape.
 func appendRows(b []byte, shape shapeops.Shape, values *[]any) []byte {
 	if len(shape) == 0 {
 		b = datajson.Append(b, (*values)[0])

@@ -14,47 +14,49 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of the TensorDict
-// in it. Where a *tdict.TensorDict is wanted, as by Save, shapeops.Stack or the functions of
-// package arith, pass d.TensorDict: arith.Add(d, 1) does not compile, arith.Add(d.TensorDict, 1)
-// does. That is locked; unlocked, it can be changed in memory, which does not reach the directory.
+// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of its TensorDict.
+//
+// Where a function takes a *tdict.TensorDict, as Save, shapeops.Stack and package arith do, pass
+// d.TensorDict: arith.Add(d, 1) does not compile, arith.Add(d.TensorDict, 1) does. The TensorDict
+// is locked. If it is unlocked, it can be changed in memory; the directory stays as it is.
+//
 // The methods of Dataset itself return [ErrClosed] for the zero Dataset, which holds no TensorDict.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map. Close, CloseWait and
 // Stale may be called at any time, and Flush while others read or write elements.
 type Dataset struct {
 	*tdict.TensorDict
-	dir  string // as it was given, for errors
+	dir  string // as the caller named it, for errors
 	at   string // absolute
 	opt  OpenOptions
 	in   container
-	set  *mapfile.Set // in, if that is a directory; else nil
-	lock *vfs.Lock    // shared with others who write the directory; nil if it cannot be locked
+	set  *mapfile.Set // in, if it is a directory; otherwise nil
+	lock *vfs.Lock    // shared with other writers of the directory; nil if it cannot be locked
 
-	hidden  *dirSink // until Publish, if it was made so; nobody else knows the directory
-	growing bool     // a Writer has not finished it
+	hidden  *dirSink // of CreateOptions.Hidden, until Publish; otherwise nil
+	growing bool     // the Writer has not called Finish
 	schema  tdict.Schema
-	token   string // marks what this Dataset has made void
-	state   any    // of LiveOptions.OnOpen
+	token   string // written to a meta.json when this Dataset makes its sums void
+	state   any    // result of LiveOptions.OnOpen
 
-	settling sync.Mutex // held while sums are set: one Flush at a time
-	mu       sync.Mutex // guards the sums of files, here and in each meta.json
+	flushing sync.Mutex // held while sums are set: one Flush at a time
+	mu       sync.Mutex // guards the sums of files, in memory and in each meta.json
 	files    []*leafFile
 	nodes    []*leafNode
 }
 
-// whyLocked is what an opened dictionary says to whoever changes its structure.
-const whyLocked = "its leaves are mapped files, so what is set or deleted here would not be saved: do it in a Copy and Save that; AddLeaf adds one"
+// whyLocked is the reason in the error for changes of the structure of an opened dictionary.
+const whyLocked = "its leaves are mapped files, so a changed entry would not be saved: change a Copy and Save it, or call AddLeaf"
 
-// open reports whether d was opened; whether it was closed, its files know.
+// open reports whether d was opened. It may be closed by now: d.in.Closed reports that.
 func (d *Dataset) open() bool { return d != nil && d.in != nil }
 
 func (d *Dataset) fail(op, path string, err error) error { return fileError(op, d.dir, path, err) }
 
-// Stale reports whether the directory or archive that was opened has been replaced since, as by
-// [Save], so that opening it again shows something newer. What was added to a directory, as by
-// [Writer.Commit], is not looked for: [Dataset.Refresh] does. It returns fs.ErrNotExist if there is
-// nothing any more, and [ErrClosed].
+// Stale reports whether the directory or file has been replaced since it was opened, as by [Save],
+// so that opening it again shows a newer version. Leaves and rows that were added to a directory,
+// as by [Writer.Commit], do not count: see [Dataset.Refresh]. Stale returns fs.ErrNotExist if
+// nothing is at the path any more, and [ErrClosed].
 func (d *Dataset) Stale() (bool, error) {
 	if !d.open() || d.in.Closed() {
 		return false, ErrClosed
@@ -63,15 +65,20 @@ func (d *Dataset) Stale() (bool, error) {
 	return yes, d.fail("read", "", err)
 }
 
-// Flush writes elements that were stored, in a dictionary opened with Writable, to the disk and
-// waits for it; without it the system does so in its own time. Then it sets the checksums of leaves
-// that had some before they were mapped, or were made by [Create], for which it reads all of them:
-// those that [Verify] compares. Stores do not wait meanwhile. It leaves them void while a leaf is
-// in use, or was written meanwhile, if tensor.Of has handed out its elements, and if somebody else
-// has the directory open with Writable when it begins to read or is done.
+// Flush writes changed elements of a dictionary that was opened with Writable to the disk, and
+// waits until they are durable. Without Flush the system writes them at a time of its choice.
 //
-// Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see what was
-// written, [ErrCorrupt] if the file of a leaf is gone, and [ErrClosed] once Close began.
+// Then Flush computes the checksums, which [Verify] compares, of the leaves that had checksums when
+// they were mapped, or were made by [Create]. For this it reads these leaves as a whole; stores do
+// not wait meanwhile. The checksums of a leaf stay void if
+//
+//   - the leaf is in use, or was written meanwhile
+//   - tensor.Of has handed out its elements
+//   - another process has the directory open with Writable when Flush begins to read, or when it
+//     ends
+//
+// Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see the changed
+// elements, [ErrCorrupt] if the file of a leaf is missing, and [ErrClosed] once Close has begun.
 func (d *Dataset) Flush() error {
 	if !d.open() {
 		return ErrClosed
@@ -80,7 +87,7 @@ func (d *Dataset) Flush() error {
 }
 
 func (d *Dataset) flush() error {
-	if d.set == nil { // which is not written
+	if d.set == nil { // a single file is never written in place
 		if d.in.Closed() {
 			return ErrClosed
 		}
@@ -91,14 +98,17 @@ func (d *Dataset) flush() error {
 	}
 	err := d.set.Flush()
 	if err == nil && d.set.InPlace(d.set.Top()) == nil {
-		err = d.settle()
+		err = d.setSums()
 	}
 	return cmp.Or(d.fail("flush", "", d.set.InPlace(d.set.Top())), err)
 }
 
-// FlushRows is [Dataset.Flush] of the rows from start to stop, which are counted along the first
-// batch dim, of each leaf that is mapped. It sets no sums. Its errors are also shapeops.ErrDim if
-// the batch shape has no dims, and shapeops.ErrIndex for rows that there are not.
+// FlushRows writes the changed elements of the rows from start up to stop of each mapped leaf to
+// the disk, as [Dataset.Flush] does. Rows count along the first batch dim. It computes no
+// checksums.
+//
+// It returns the errors of Flush, shapeops.ErrDim if the batch shape has no dims, and
+// shapeops.ErrIndex if the rows are out of range.
 func (d *Dataset) FlushRows(start, stop int) error {
 	return d.rows(start, stop, func(l *leafFile, offset, size int) error {
 		if d.set == nil {
@@ -119,8 +129,8 @@ const (
 	WillNeed   = mapping.WillNeed   // read all of it soon
 )
 
-// Advise tells the system how the elements of all leaves will be read, for which it maps them.
-// Where the system has no use for that, nothing happens.
+// Advise advises the system how the elements of all leaves will be read. It maps them for this. On
+// systems that take no such advice it has no effect.
 func (d *Dataset) Advise(a Advice) error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed
@@ -133,7 +143,7 @@ func (d *Dataset) Advise(a Advice) error {
 	return nil
 }
 
-// rows calls fn with the bytes that rows have in each leaf.
+// rows calls fn for each leaf with the offset and size in bytes of the rows from start to stop.
 func (d *Dataset) rows(start, stop int, fn func(l *leafFile, offset, size int) error) error {
 	n, err := d.numRows()
 	if err != nil {
@@ -157,7 +167,7 @@ func (d *Dataset) rows(start, stop int, fn func(l *leafFile, offset, size int) e
 	return nil
 }
 
-// numRows returns how many rows there are along the first batch dim.
+// numRows returns the size of the first batch dim.
 func (d *Dataset) numRows() (int, error) {
 	if !d.open() || d.in.Closed() {
 		return 0, ErrClosed
@@ -168,27 +178,27 @@ func (d *Dataset) numRows() (int, error) {
 	return d.Shape()[0], nil
 }
 
-// A fileRow says of which rows of the outermost dictionary a file has elements: of one, as that of
-// a member of a lazy stack, or of others.
+// A fileRow says which rows of the outermost dictionary have elements in a file. The file of a
+// member of a lazy stack has elements of one row; rowNumber makes its fileRow.
 type fileRow int
 
 const (
-	everyRow fileRow = 0  // each row has as many bytes, or as many as its lengths say
-	someRows fileRow = -1 // nobody knows which
+	everyRow fileRow = 0  // all rows, with equal sizes, or with the sizes that lengths say
+	someRows fileRow = -1 // an unknown set of rows
 )
 
-// rowNumber returns a fileRow of one row.
+// rowNumber returns the fileRow of row i.
 func rowNumber(i int) fileRow { return fileRow(i + 1) }
 
-// number returns which row it is.
+// number returns the row, given a fileRow of rowNumber.
 func (r fileRow) number() int { return int(r - 1) }
 
-// rowBytes returns which bytes of the file the rows from start to stop of n have.
+// rowBytes returns the bytes of the file that belong to the rows from start to stop of n rows.
 func (l *leafFile) rowBytes(start, stop, n int) (offset, size int, err error) {
 	switch {
 	case l.row > 0 && (l.row.number() < start || l.row.number() >= stop):
 		return 0, 0, nil
-	case l.alike || l.row != everyRow:
+	case l.unbatched || l.row != everyRow:
 		return 0, l.file.Size(), nil
 	case l.rows == nil:
 		width := l.file.Size() / n
@@ -211,10 +221,10 @@ func (l *leafFile) rowBytes(start, stop, n int) (offset, size int, err error) {
 	return start * width, (stop - start) * width, nil
 }
 
-// Refresh returns the dictionary as the directory holds it now: a new Dataset, opened with the same
-// options, if another process has added leaves or rows, set checksums, or replaced it, and d itself
-// if nothing has changed. It looks at each dictionary in it. d keeps what it showed and stays open.
-// The errors are those of [OpenWith], and [ErrClosed].
+// Refresh returns the dictionary as the directory holds it now. If another process has added leaves
+// or rows, set checksums, or replaced the directory, that is a new Dataset, opened with the same
+// options; otherwise it is d itself. Refresh looks at the meta.json of every dictionary in d. d
+// stays open and keeps its elements. Refresh returns the errors of [OpenWith], and [ErrClosed].
 func (d *Dataset) Refresh() (*Dataset, error) {
 	if !d.open() || d.in.Closed() {
 		return nil, ErrClosed
@@ -225,15 +235,15 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 	return openAt(d.dir, d.at, d.opt)
 }
 
-// Close refuses new operations on the elements, which return [ErrClosed] from now on, and unmaps
-// the files. It does not wait for operations under way, so a function that one of them calls may
-// call it. What an operation has begun to read it reads to the end, and each file is unmapped when
-// the last operation on it ends; an operation on several leaves may find ErrClosed at one that it
-// had yet to begin. Slices that tensor.Of handed out must not be used any more.
+// Close closes d: operations on elements that begin from now on return [ErrClosed]. An operation
+// that is reading a leaf reads it to the end, and each file is unmapped when the last operation on
+// it ends. An operation on several leaves may find ErrClosed at a leaf that it had not begun to
+// read. Slices that tensor.Of handed out must not be used any more.
 //
-// For a dictionary opened with Writable, Close first does what [Dataset.Flush] does, and returns
-// its error, but closes all the same; one that was made hidden and not published is removed. It
-// returns a [FileError] for a file that it could not unmap, and [ErrClosed] if it was called
+// If d was opened with Writable, Close first does the work of [Dataset.Flush]. If that fails, Close
+// returns its error, and closes d all the same. A hidden dataset that was not published is removed.
+//
+// Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
 func (d *Dataset) Close() error {
 	if !d.open() {
@@ -247,11 +257,11 @@ func (d *Dataset) Close() error {
 	if errors.Is(err, ErrClosed) {
 		return err
 	}
-	return errors.Join(failed, err, d.fail("close", "", d.letGo()))
+	return errors.Join(failed, err, d.fail("close", "", d.release()))
 }
 
-// letGo gives back the lock, and removes what is hidden.
-func (d *Dataset) letGo() error {
+// release releases the lock, and removes a dataset that is still hidden.
+func (d *Dataset) release() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.hidden != nil {
@@ -263,19 +273,22 @@ func (d *Dataset) letGo() error {
 	return nil
 }
 
-// isHidden reports whether d is not in its place yet.
+// isHidden reports whether d has not been published yet.
 func (d *Dataset) isHidden() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.hidden != nil
 }
 
-// CloseWait begins the close if it has not begun, as [Dataset.Close] does, and waits until all
-// files are unmapped. Some systems refuse to replace or remove a file until then. CloseWait returns
-// the error of ctx if that ends first, what Close returned if it began the close, and a [FileError]
-// for a file that could not be unmapped. It may be called any number of times, before and after
-// Close. In a function that an operation on the elements calls, it waits for that operation and so
-// until ctx ends.
+// CloseWait closes d as [Dataset.Close] does, unless d is closed already, and waits until all files
+// are unmapped. Some systems refuse to replace or remove a file until then. It may be called any
+// number of times, before and after Close.
+//
+// CloseWait returns the error of ctx if ctx ends first, the error of Close if it called Close, and
+// a [FileError] for a file that could not be unmapped.
+//
+// If a function that runs within an operation on the elements calls CloseWait, it waits for that
+// operation, and so until ctx ends.
 func (d *Dataset) CloseWait(ctx context.Context) error {
 	if !d.open() {
 		return ErrClosed

@@ -1,16 +1,13 @@
 package memmap
 
 import (
-	"fmt"
 	"io"
-	"math"
 
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// tensor returns the tensor of a leaf, whose file, which has the elements and nothing else, is
-// checked but not mapped.
+// tensor returns the tensor of the leaf e. It checks the file, which holds nothing but the
+// elements, and does not map it.
 func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 	dtype, err := e.element()
 	if err == nil && e.nested == isNested {
@@ -23,7 +20,7 @@ func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, r.failAt(n.leafPath(e.name), corrupt("%w", err))
 	}
-	if size == 0 { // it has no file
+	if size == 0 { // no elements, so no file
 		t, err := tensor.New(dtype, e.shape...)
 		return t, r.failAt(n.leafPath(e.name), err)
 	}
@@ -41,16 +38,7 @@ func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// byteSize returns how many bytes the elements of a tensor take.
-func byteSize(dtype tensor.DType, shape shapeops.Shape) (int, error) {
-	n := shape.Size()
-	if n > math.MaxInt/dtype.Size() {
-		return 0, fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, dtype, shape)
-	}
-	return n * dtype.Size(), nil
-}
-
-// tensor adds a leaf to what is saved.
+// tensor plans to save t as the entry e of n.
 func (s *saver) tensor(n *savedNode, e *metaEntry, t *tensor.Tensor) error {
 	at, err := n.claim(e.name, leafExt)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// inner returns the value of an entry that has a meta.json of its own.
+// inner returns the value of the directory of the entry e.
 func (r *reader) inner(n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	inner, err := n.node(e.name)
 	if err != nil {
@@ -21,7 +21,7 @@ func (r *reader) inner(n tree, e *metaEntry, batch shapeops.Shape, depth int) (t
 	return v, err
 }
 
-// dict returns a dictionary: a node of its own.
+// dict returns the dictionary of the node n.
 func (r *reader) dict(n tree, m *meta, depth int) (tdict.Value, error) {
 	if m.old() {
 		if err := r.addUnlisted(n, m); err != nil {
@@ -44,8 +44,8 @@ func (r *reader) dict(n tree, m *meta, depth int) (tdict.Value, error) {
 	return td, r.names(n, m, td)
 }
 
-// values reads all entries, ragged rows last: their offsets may be those of a leaf in a dictionary
-// among the others. A value that is passed over is nil.
+// values reads all entries, ragged ones last, because a leaf of an inner dictionary may have their
+// offsets. The value of an entry that is left out is nil.
 func (r *reader) values(n tree, m *meta, depth int) ([]tdict.Value, error) {
 	s := &siblings{r: r, n: n, entries: m.entries, values: make([]tdict.Value, len(m.entries))}
 	read := func(rows bool) (err error) {
@@ -69,7 +69,7 @@ func (r *reader) values(n tree, m *meta, depth int) ([]tdict.Value, error) {
 	return s.values, err
 }
 
-// names gives the dims of td, and of the dictionaries in it, the names that m has for them.
+// names sets the names that m has for the dims of td. Dictionaries in td take them over.
 func (r *reader) names(n tree, m *meta, td *tdict.TensorDict) error {
 	if m.native.names == nil {
 		return nil
@@ -77,7 +77,7 @@ func (r *reader) names(n tree, m *meta, td *tdict.TensorDict) error {
 	return r.fault(r.fail(n, metaName, asCorrupt(td.SetNames(m.native.names...))))
 }
 
-// value reads an entry whose key has these parts. It is nil if it is passed over.
+// value reads the entry e, whose key has the given parts. It returns nil if the entry is left out.
 func (r *reader) value(n tree, m *meta, e *metaEntry, depth int, parts ...string) (tdict.Value, error) {
 	defer r.faults.enter(parts...)()
 	v, err := r.entry(n, e, m.shape, depth)
@@ -87,7 +87,7 @@ func (r *reader) value(n tree, m *meta, e *metaEntry, depth int, parts ...string
 	return v, nil
 }
 
-// put sets a value in td under the key that has these parts, unless it was passed over.
+// put sets v in td under the key with the given parts, unless v is nil.
 func (r *reader) put(n tree, td *tdict.TensorDict, v tdict.Value, parts ...string) error {
 	if v == nil {
 		return nil
@@ -96,7 +96,7 @@ func (r *reader) put(n tree, td *tdict.TensorDict, v tdict.Value, parts ...strin
 	return r.fault(r.fail(n, metaName, asCorrupt(td.Set(keyOf(parts), v))))
 }
 
-// asCorrupt returns err, if there is one, as ErrCorrupt.
+// asCorrupt returns err as ErrCorrupt; nil stays nil.
 func asCorrupt(err error) error {
 	if err == nil {
 		return nil
@@ -104,8 +104,8 @@ func asCorrupt(err error) error {
 	return corrupt("%w", err)
 }
 
-// addUnlisted adds the nodes that lie there with a meta.json: before v0.4, meta.json did not list
-// them.
+// addUnlisted adds the directories with a meta.json to the entries of m. Before v0.4, meta.json did
+// not list them.
 func (r *reader) addUnlisted(n tree, m *meta) error {
 	names, err := n.unlisted()
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *reader) addUnlisted(n tree, m *meta) error {
 	return nil
 }
 
-// inner adds a dictionary that is an entry to what is saved.
+// inner plans to save td as the entry e of n.
 func (s *saver) inner(n *savedNode, e *metaEntry, td *tdict.TensorDict, depth int) error {
 	e.class = entryClass(td)
 	inner, err := s.claimNode(n, e.name)
@@ -144,7 +144,7 @@ func (s *saver) inner(n *savedNode, e *metaEntry, td *tdict.TensorDict, depth in
 	return nil
 }
 
-// dict adds a dictionary, as the node n, to what is saved.
+// dict plans to save td as the node n.
 func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if td.Class() != "" {
 		return s.instance(n, td, depth)
@@ -152,7 +152,7 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 	return s.classless(n, td, depth)
 }
 
-// classless is dict of a dictionary whose class is not looked at.
+// classless plans to save td as the node n, without its class.
 func (s *saver) classless(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if tdc.IsLazy(td) {
 		return s.lazy(n, td, depth)
@@ -160,7 +160,7 @@ func (s *saver) classless(n *savedNode, td *tdict.TensorDict, depth int) error {
 	return s.plain(n, td, depth)
 }
 
-// plain is classless of a dictionary that is no lazy stack.
+// plain plans to save td, which is not a lazy stack, as the node n.
 func (s *saver) plain(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if depth > tdict.MaxDepth {
 		return s.fail(n.at, fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth))
@@ -182,7 +182,7 @@ func (s *saver) plain(n *savedNode, td *tdict.TensorDict, depth int) error {
 	return s.share(n)
 }
 
-// dimNames returns the names of td's dims, or nil if none has one.
+// dimNames returns the names of td's dims, or nil if no dim has one.
 func dimNames(td *tdict.TensorDict) []string {
 	for _, name := range td.Names() {
 		if name != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// sameData returns tdict.ErrDiffers unless each value of got is saved as the one of want. NaN is
-// equal to itself.
+// sameData returns tdict.ErrDiffers unless each value of got is saved like the one value of want.
+// NaN equals itself.
 func sameData(got, want *tdict.Data) error {
 	shared, _ := want.Uniform()
 	text := datajson.Append(nil, shared)
@@ -30,7 +30,7 @@ func sameData(got, want *tdict.Data) error {
 	return nil
 }
 
-// sameBytes returns tdict.ErrDiffers unless two tensors are saved alike.
+// sameBytes returns tdict.ErrDiffers unless both tensors have the same bytes.
 func sameBytes(got, want *tensor.Tensor) error {
 	if got == want {
 		return nil
@@ -42,7 +42,7 @@ func sameBytes(got, want *tensor.Tensor) error {
 	return err
 }
 
-// commonLen returns how many bytes two texts have in common at their beginning.
+// commonLen returns the length of the longest common prefix of a and b.
 func commonLen(a, b []byte) int {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {
@@ -51,7 +51,7 @@ func commonLen(a, b []byte) int {
 	return at
 }
 
-// excerpt returns a text, or of a long one the part around a position.
+// excerpt returns text, or the part of a long text around the position at.
 func excerpt(text []byte, at int) string {
 	const before, most = 20, 60
 	start := max(at-before, 0)

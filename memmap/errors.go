@@ -14,51 +14,53 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// What can be wrong with a directory, a file or a key.
+// The errors of this package. All but ErrClosed and ErrLimit are about a directory, a file or a
+// key.
 var (
-	// ErrCorrupt says that a directory does not hold what its format demands.
+	// ErrCorrupt says that a directory or file breaks the rules of its format.
 	ErrCorrupt = fileformat.ErrCorrupt
-	// ErrUnsupported says that a directory, or a dictionary to be saved, holds something that this
-	// module does not read or write, or does not in the way that was asked for.
+	// ErrUnsupported says that a directory, or a dictionary to be saved, holds a value that this
+	// module does not read or write, or that an operation does not apply to this form.
 	ErrUnsupported = fileformat.ErrUnsupported
-	// ErrName says that a key has no name in the format.
+	// ErrName says that the format has no name for a key.
 	ErrName = fileformat.ErrName
-	// ErrForeign says that what is to be opened is not a saved dictionary, or that a directory to
-	// be replaced holds files that no dictionary wrote, or is part of a dictionary around it that
-	// it would not fit any more.
+	// ErrForeign says that a path to be opened is not a saved dictionary, or that a directory must
+	// not be replaced: it holds files that no writer of this format makes, or it is part of a
+	// dictionary around it, in which the new one would not fit.
 	ErrForeign = errors.New("not a saved dictionary")
-	// ErrReplaced says that a directory was replaced after it was opened, as by Save: a leaf was
-	// wanted for the first time, or what was written will be seen by nobody. What was mapped before
-	// stays; to read what is there now, open the directory again, or use [Live].
+	// ErrReplaced says that a directory was replaced after it was opened, as by Save, and that a
+	// leaf was first used after that, or written elements will be seen by nobody. Leaves that were
+	// mapped before stay readable. To read the new version, open the directory again, or use
+	// [Live].
 	ErrReplaced = mapfile.ErrReplaced
-	// ErrBusy says that another has a directory to itself: a [Writer] that has not finished, a
-	// process that sets checksums in it for longer than [OpenOptions].Wait, or one that replaces it
-	// for longer than ten seconds.
+	// ErrBusy says that a directory is in exclusive use: by a [Writer] that has not finished, by a
+	// process that sets checksums in it for longer than [OpenOptions].Wait, or by one that replaces
+	// it for longer than ten seconds.
 	ErrBusy = errors.New("in use by a writer")
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.
 	ErrClosed = mapping.ErrClosed
 	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count
-	// on Linux. Closing others, or raising that, makes room; see [OpenOptions].
+	// on Linux. To make room, close others or raise that setting; see [OpenOptions].
 	ErrLimit = mapping.ErrLimit
-	// ErrFault says that mapped memory could not be read, most likely since another process cut the
-	// file.
+	// ErrFault says that mapped memory could not be read, most likely because another process
+	// truncated the file.
 	ErrFault = mapping.ErrFault
 )
 
-// A FileError says which file of a saved dictionary is at fault.
+// A FileError is an error about one file of a saved dictionary.
 type FileError struct {
 	Op   string // "save", "open", "read", "copy", "flush", "close", "create", "add", "append", "verify" ...
-	Dir  string // the directory or archive, as it was given
+	Dir  string // the directory or file of the dictionary, as the caller named it
 	Path string // relative to Dir, with slashes; "" for the directory itself
 	Err  error
 }
 
-// maxText is how many bytes the text of an error has at most, but for a few.
+// maxText bounds the text of an error, in bytes; a few more may be added.
 const maxText = 900
 
-// Error returns the text: operation, directory, path, reason. One that is very long, as names in a
-// damaged file can make it, is cut in the middle.
+// Error returns the operation, the directory, the path and the reason. A very long text, which
+// names in a damaged file can cause, is cut in the middle.
 func (e *FileError) Error() string {
 	text := e.Op + " " + e.Dir + ": "
 	if e.Path != "" && e.Path != "." {
@@ -67,7 +69,7 @@ func (e *FileError) Error() string {
 	return errtext.Cut(text+fmt.Sprint(e.Err), maxText)
 }
 
-// printable returns a path in which what a terminal would obey, and not show, is escaped.
+// printable returns a path in which control characters are escaped, because terminals obey them.
 func printable(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strings.Trim(strconv.Quote(path), `"`)
@@ -78,7 +80,8 @@ func printable(path string) string {
 // Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// fileError returns err as a FileError, which it may be already, without naming a file twice.
+// fileError returns err as a FileError; nil stays nil, and an error that is a FileError stays as it
+// is, so that no file is named twice.
 func fileError(op, dir, path string, err error) error {
 	if err == nil {
 		return nil
@@ -92,7 +95,7 @@ func fileError(op, dir, path string, err error) error {
 	return &FileError{op, dir, path, bare(err)}
 }
 
-// bare returns the reason of an error of the system, whose paths the caller adds.
+// bare returns the reason of an error of the system without its paths, which the caller adds.
 func bare(err error) error {
 	if e, ok := err.(*vfs.PublishError); ok {
 		if e.Left != "" {
@@ -105,10 +108,10 @@ func bare(err error) error {
 
 var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
-// quote quotes a name that comes from a file.
+// quote quotes a name that was read from a file.
 func quote(name string) string { return errtext.Quote(name) }
 
-// unfinished returns ErrBusy for what only a Writer can go on with.
+// unfinished returns ErrBusy for an operation on a dataset that a Writer has not finished.
 func unfinished() error {
-	return fmt.Errorf("%w: a Writer has not finished it: go on with NewWriter, and Finish", ErrBusy)
+	return fmt.Errorf("%w: a Writer has not finished it: call NewWriter, then Finish", ErrBusy)
 }

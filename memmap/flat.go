@@ -9,14 +9,14 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// growing reads a dataset that a Writer has not finished: its leaves lie flat in one node, and
-// native fields say where each belongs.
+// growing reads a dataset that a Writer has not finished. All its leaves are entries of one node,
+// and native fields hold their keys.
 func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	if r.opt.Writable {
 		return nil, r.fail(n, metaName, unfinished())
 	}
 	if len(m.shape) == 0 {
-		return nil, r.fail(n, metaName, corrupt("a growing dictionary that is none"))
+		return nil, r.fail(n, metaName, corrupt("a growing dictionary without a dim of rows"))
 	}
 	r.grows = true
 	td := tdict.New(m.shape...)
@@ -30,7 +30,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 		if e.fact.rows != nil {
 			e.fact.rows.among = s
 		}
-		if !e.fact.has { // added by somebody who knows nothing of it
+		if !e.fact.has { // added by Python's make_memmap
 			e.fact.path = []string{e.name}
 		}
 		if err := freeIn(td, inner, e.fact.path, depth); err != nil {
@@ -40,7 +40,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			}
 			continue
 		}
-		if err := r.settle(n, td, inner, keyOf(e.fact.path[:len(e.fact.path)-1])); err != nil {
+		if err := r.attach(n, td, inner, keyOf(e.fact.path[:len(e.fact.path)-1])); err != nil {
 			return nil, err
 		}
 		v, err := r.value(n, m, e, depth, e.fact.path...)
@@ -51,8 +51,8 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			return nil, err
 		}
 	}
-	for _, node := range m.native.nodes { // those without a leaf
-		if err := r.settle(n, td, inner, keyOf(node.path)); err != nil {
+	for _, node := range m.native.nodes { // dictionaries without leaves
+		if err := r.attach(n, td, inner, keyOf(node.path)); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,8 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	return td, r.names(n, m, td)
 }
 
-// dictionaries returns the dictionaries within a growing one, by their keys. Each is settled before
-// its first leaf, so that entries have the order which they have once the dataset is finished.
+// dictionaries returns the dictionaries in a growing one, by their keys. Each is attached before
+// its first leaf, so that the entries have the same order as in the finished dataset.
 func (r *reader) dictionaries(n tree, m *meta, depth int) (map[nestedkey.Key]*tdict.TensorDict, error) {
 	td := tdict.New(m.shape...)
 	inner := map[nestedkey.Key]*tdict.TensorDict{}
@@ -80,8 +80,8 @@ func (r *reader) dictionaries(n tree, m *meta, depth int) (map[nestedkey.Key]*td
 	return inner, nil
 }
 
-// fitsAbove returns an error unless the shape of the inner dictionary at key begins with the shape
-// of the dictionary around it, which is td or in inner.
+// fitsAbove returns an error unless the shape of the dictionary inner[key] begins with the shape of
+// the dictionary around it, which is in inner, or td.
 func fitsAbove(td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, key nestedkey.Key) error {
 	around := td.Shape()
 	if above, ok := key.Parent(); ok {
@@ -94,7 +94,7 @@ func fitsAbove(td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, 
 	return fmt.Errorf("set %s: %w: got %v, want a shape that begins with %v", quote(string(key)), shapeops.ErrShape, shape, around)
 }
 
-// dictionary returns an empty one in a dictionary of a batch shape.
+// dictionary returns an empty dictionary of shape [N n.shape...], N being the first size of batch.
 func (n nodeShape) dictionary(batch shapeops.Shape) (*tdict.TensorDict, error) {
 	shape := append(batch[:1:1], n.shape...)
 	if err := shape.Check(); err != nil {
@@ -107,15 +107,15 @@ func (n nodeShape) dictionary(batch shapeops.Shape) (*tdict.TensorDict, error) {
 	return d, d.SetNames(n.names...)
 }
 
-// settle puts the inner dictionary at key, and those above it, into td if they are not there yet.
-func (r *reader) settle(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, key nestedkey.Key) error {
+// attach sets the dictionary inner[key], and those around it, in td, unless they are there already.
+func (r *reader) attach(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, key nestedkey.Key) error {
 	d := inner[key]
 	if d == nil {
 		return nil
 	}
 	delete(inner, key)
 	if above, ok := key.Parent(); ok {
-		if err := r.settle(n, td, inner, above); err != nil {
+		if err := r.attach(n, td, inner, above); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (r *reader) settle(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*t
 	return nil
 }
 
-// freeIn returns an error unless there can be an entry at path, in a dictionary of td or inner.
+// freeIn returns an error unless there can be an entry at path, in td or a dictionary of inner.
 func freeIn(td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, path []string, depth int) error {
 	if len(path) == 0 || len(path)+depth > tdict.MaxDepth {
 		return fmt.Errorf("got a path of %d names", len(path))

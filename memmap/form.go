@@ -10,21 +10,21 @@ import (
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-// A Form is how a dictionary lies on disk.
+// A Form is the form of a saved dictionary: directory, archive or consolidated file.
 type Form uint8
 
 // The forms.
 const (
-	// AsIs is the form of what is replaced; where nothing is, [Archive] for a name that ends in
-	// .tdz, [Consolidated] for one that ends in .tdc, and else [Directory].
+	// AsIs is the form of the dictionary that is replaced. If nothing is there, it is [Archive] for
+	// a name that ends in .tdz, [Consolidated] for .tdc, and otherwise [Directory].
 	AsIs Form = iota
 	// Directory is a directory with a file for each leaf. It can be opened Writable and added to.
 	Directory
 	// Archive is one zip file with the files of such a directory, as Python's tensordict writes it.
-	// It is mapped as a whole, and only read, or replaced as a whole.
+	// It is mapped as a whole, and is only read, or replaced as a whole.
 	Archive
-	// Consolidated is one file with the elements of all leaves and then JSON that describes them,
-	// as Python's consolidate writes it, and package wire sends it. It is mapped as a whole, and
+	// Consolidated is one file with the elements of all leaves, then JSON that describes them, as
+	// Python's consolidate writes it and package wire sends it. It is mapped as a whole, and is
 	// only read, or replaced as a whole.
 	Consolidated
 )
@@ -44,11 +44,11 @@ func (f Form) String() string {
 	return fmt.Sprintf("Form(%d)", uint8(f))
 }
 
-// formAt returns the form of what is at a path, AsIs if nothing is there or something else.
+// formAt returns the form of the dictionary at a path, AsIs if there is none.
 func formAt(at string) (Form, error) {
 	info, err := os.Stat(at)
 	switch {
-	case err != nil: // saving finds out why
+	case err != nil: // saving returns the reason
 		return AsIs, nil
 	case info.IsDir():
 		return Directory, nil
@@ -62,7 +62,7 @@ func formAt(at string) (Form, error) {
 	return AsIs, nil
 }
 
-// namedForm returns the form that a name says: Directory if it says no other.
+// namedForm returns the form for a name by its extension, Directory by default.
 func namedForm(at string) Form {
 	switch filepath.Ext(at) {
 	case archiveExt:
@@ -73,7 +73,7 @@ func namedForm(at string) Form {
 	return Directory
 }
 
-// form returns the form in which to save.
+// form returns the form to save.
 func (s *saver) form() (Form, error) {
 	want := s.opt.Form
 	if want > Consolidated {
@@ -98,7 +98,7 @@ func (s *saver) form() (Form, error) {
 	return want, s.checkFile()
 }
 
-// checkFile returns ErrForeign if a file would be lost that no dictionary wrote.
+// checkFile returns ErrForeign if saving would replace a file that no writer of these forms makes.
 func (s *saver) checkFile() error {
 	info, err := os.Stat(s.dir)
 	if err != nil || info.IsDir() || s.opt.NoReplace || info.Mode().IsRegular() && info.Size() == 0 {
@@ -108,14 +108,14 @@ func (s *saver) checkFile() error {
 	case err != nil || is == Consolidated:
 		return err
 	case is != Archive:
-		return fmt.Errorf("%w: the file there holds no dictionary, and would be lost; save elsewhere", ErrForeign)
+		return fmt.Errorf("%w: the file there would be lost; save elsewhere", ErrForeign)
 	}
 	return withZip(s.dir, checkEntries)
 }
 
-// checkEntries returns ErrForeign if an archive has entries that no dictionary wrote.
+// checkEntries returns ErrForeign if an archive has entries that no writer of this format makes.
 func checkEntries(_ *os.File, zip *zipfile.Archive) error {
-	if zip == nil { // it is damaged
+	if zip == nil { // a damaged archive
 		return nil
 	}
 	for _, e := range zip.Entries {

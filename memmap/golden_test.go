@@ -352,7 +352,7 @@ func TestGoldenPickled(t *testing.T) {
 	data := filepath.Join("..", "testdata", "golden", "td08_nontensor_pickle", "data")
 	_, err := memmap.Open(data)
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
-	require.EqualError(t, err, "open "+data+`: rng/other.pickle: unsupported: entry "rng", a NonTensorData, is pickled, which is never executed: leave it out with SkipPickled`)
+	require.EqualError(t, err, "open "+data+`: rng/other.pickle: unsupported: entry "rng", a NonTensorData, is pickled, and pickles are never executed: leave it out with SkipPickled`)
 
 	ds := openWith(t, data, memmap.OpenOptions{SkipPickled: true})
 	require.Equal(t, 1, ds.NumEntries())

@@ -29,7 +29,7 @@ func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32,
 	return numbers, sums, t.fail(file, errors.Join(err, f.Close()))
 }
 
-// mayRead returns an error unless there is a file of so many numbers of 64 bits, and they may be
+// mayRead returns an error unless info is a file of at least n int64, and the limit lets them be
 // read into memory.
 func (t *dirTree) mayRead(info fs.FileInfo, n int) error {
 	if info == nil || !info.Mode().IsRegular() {
@@ -41,7 +41,7 @@ func (t *dirTree) mayRead(info fs.FileInfo, n int) error {
 	return t.r.takes(8 * n)
 }
 
-// readInts reads so many numbers of 64 bits, and sums their bytes.
+// readInts reads n int64, and computes the sums of their bytes.
 func readInts(f io.Reader, n int) ([]int64, []uint32, error) {
 	numbers, buf := make([]int64, n), make([]byte, min(8*n, 1<<16))
 	var s summer
@@ -62,16 +62,16 @@ func readInts(f io.Reader, n int) ([]int64, []uint32, error) {
 	return numbers, s.sums(), nil
 }
 
-// takes counts bytes that are read into memory, and refuses more than the limit.
+// takes counts bytes of offsets that are read into memory, and returns an error beyond the limit.
 func (r *reader) takes(bytes int) error {
 	if r.taken += int64(bytes); r.taken > r.maxCopy() {
-		return unsupported("offsets of ragged rows of %d bytes, want at most %d: raise MaxCopy", r.taken, r.maxCopy())
+		return unsupported("got %d bytes of offsets of ragged tensors, want at most %d: raise MaxCopy", r.taken, r.maxCopy())
 	}
 	return nil
 }
 
-// inflates counts the bytes of an entry that is compressed, and refuses more than the limit: in
-// all, or where leaves are copied one by one, of each.
+// inflates counts the bytes of an entry that is compressed, and returns an error beyond the limit.
+// The limit applies to all entries together or, for Copy, to each one.
 func (r *reader) inflates(e zipfile.Entry) error {
 	if e.Method == zipfile.Stored {
 		return nil
@@ -80,12 +80,12 @@ func (r *reader) inflates(e zipfile.Entry) error {
 		r.unpacked = 0
 	}
 	if r.unpacked += e.Size; r.unpacked > r.maxCopy() || r.unpacked < 0 {
-		return unsupported("compressed entries of %d bytes, want at most %d: raise MaxCopy", r.unpacked, r.maxCopy())
+		return unsupported("got %d bytes of compressed entries, want at most %d: raise MaxCopy", r.unpacked, r.maxCopy())
 	}
 	return nil
 }
 
-// maxCopy returns how many bytes may be copied.
+// maxCopy returns OpenOptions.MaxCopy, or its default.
 func (r *reader) maxCopy() int64 {
 	if r.opt.MaxCopy > 0 {
 		return r.opt.MaxCopy

@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// lazy reads a stack that keeps its members: a dictionary of stacked leaves. It is nil if faults
-// were found in the members.
+// lazy reads a lazy stack as a dictionary of stacked leaves. It returns nil if the members have
+// faults.
 func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
 	found := r.faults.number()
 	members, err := r.members(n, m.dim, depth)
@@ -31,13 +31,13 @@ func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
 	if err != nil {
 		return nil, r.fail(n, metaName, err)
 	}
-	if dims := len(td.Shape()); len(m.native.names) > dims { // a later member has other sizes
+	if dims := len(td.Shape()); len(m.native.names) > dims { // a member added later has fewer common dims
 		m.native.names = m.native.names[:dims]
 	}
 	return td, r.names(n, m, td)
 }
 
-// lazyStack stacks members, of which there is at least one, as they can be saved.
+// lazyStack returns the lazy stack of members, at least one, or an error if it could not be saved.
 func lazyStack(dim int, members []*tdict.TensorDict) (*tdict.TensorDict, error) {
 	if dim < 0 || dim > len(members[0].Shape()) {
 		return nil, corrupt("want a stack_dim of 0 to %d", len(members[0].Shape()))
@@ -81,7 +81,7 @@ func (r *reader) members(n tree, dim, depth int) (members []*tdict.TensorDict, e
 		if err != nil {
 			return nil, err
 		}
-		if td != nil { // else a fault was found
+		if td != nil { // nil if it has faults
 			members = append(members, td)
 		} else {
 			members = append(members, tdict.New())
@@ -89,7 +89,7 @@ func (r *reader) members(n tree, dim, depth int) (members []*tdict.TensorDict, e
 	}
 }
 
-// member opens a member.
+// member opens the member in the node inner.
 func (r *reader) member(n, inner tree, depth int) (*tdict.TensorDict, error) {
 	v, err := r.node(inner, nil, nil, depth+1)
 	if failed := inner.close(); err == nil {
@@ -103,13 +103,13 @@ func (r *reader) member(n, inner tree, depth int) (*tdict.TensorDict, error) {
 	}
 	td, ok := v.(*tdict.TensorDict)
 	if v != nil && !ok {
-		return nil, r.fail(inner, metaName, unsupported("a lazy stack of what is no dictionary"))
+		return nil, r.fail(inner, metaName, unsupported("a lazy stack whose member is not a dictionary"))
 	}
 	return td, nil
 }
 
-// afterGap reports whether there is a member of a number by now, as another may have appended it.
-// It returns ErrCorrupt if there is not, but one of a higher number.
+// afterGap reports whether the member number exists by now, because another process has appended
+// it. It returns ErrCorrupt if it does not exist, and a member of a higher number does.
 func (r *reader) afterGap(n tree, number int) (more bool, err error) {
 	names, err := n.dirs()
 	if err != nil {
@@ -126,18 +126,18 @@ func (r *reader) afterGap(n tree, number int) (more bool, err error) {
 	}
 	inner, err := n.member(number)
 	if err != nil || inner == nil {
-		return false, cmp.Or(err, r.fail(n, strconv.Itoa(number), corrupt("missing: there is a member %d", last)))
+		return false, cmp.Or(err, r.fail(n, strconv.Itoa(number), corrupt("missing, though there is a member %d", last)))
 	}
 	return true, r.fail(inner, "", inner.close())
 }
 
-// memberNumber returns the number of a member whose directory has a name, or false if it is none.
+// memberNumber returns the number of the member in a directory, or false if name is not a number.
 func memberNumber(name string) (int, bool) {
 	i, err := strconv.Atoi(name)
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
 }
 
-// checkClasses returns an error if members are of several classes: the stack can have one.
+// checkClasses returns an error if the members have different classes, since a stack has one.
 func checkClasses(members []*tdict.TensorDict) error {
 	for i, td := range members {
 		if td.Class() != members[0].Class() {
@@ -147,7 +147,7 @@ func checkClasses(members []*tdict.TensorDict) error {
 	return nil
 }
 
-// checkShapes returns an error if td could not be saved, for the dims that it has.
+// checkShapes returns an error if a shape in td has more dims than can be saved.
 func checkShapes(td *tdict.TensorDict) error {
 	if err := checkShape(td.Shape()); err != nil {
 		return err
@@ -164,11 +164,11 @@ func checkShapes(td *tdict.TensorDict) error {
 	return nil
 }
 
-// lazy adds a dictionary, as the node n with a node for each member, to what is saved.
+// lazy plans to save td, a lazy stack, as the node n, with a node for each member.
 func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 	dim, members, err := tdict.Members(td)
 	if err != nil {
-		return s.fail(n.at, unsupported("a dictionary of stacked leaves: %w: Dense it first", err))
+		return s.fail(n.at, unsupported("a dictionary of stacked leaves: %w: call Dense first", err))
 	}
 	if err := checkShapes(td); err != nil {
 		return s.fail(n.at, err)
@@ -180,7 +180,7 @@ func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 		return s.fail(n.at, err)
 	}
 	for i, m := range members {
-		if err := m.SetClass(""); err != nil { // which the stack has
+		if err := m.SetClass(""); err != nil { // the stack has the class
 			return s.fail(n.at, err)
 		}
 		if err := unnamed(m, td); err != nil {
@@ -194,7 +194,7 @@ func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 	return nil
 }
 
-// unnamed takes the names of dims from a member of td, which has them.
+// unnamed removes the names of dims from a member of td, since td has them.
 func unnamed(m, td *tdict.TensorDict) error {
 	if dimNames(td) == nil {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// checkLike returns an error unless got has the keys of want and, under each of them, the same kind
-// of value, dtype and shape. The number of rows, the first batch dim, may differ. No element is
-// looked at.
+// checkLike returns an error unless got has the same keys as want and, under each key, the same
+// kind of value, dtype and shape. The number of rows, the first batch dim, may differ. It reads no
+// element.
 func checkLike(want, got *tdict.TensorDict) error {
 	rows := len(want.Shape()) > 0
 	if !rows && len(got.Shape()) == 1 {
-		return fmt.Errorf("%w: got rows, want none: Like is one row; Expand it to rows", shapeops.ErrShape)
+		return fmt.Errorf("%w: got rows, want none: Like is a single row: Unsqueeze it", shapeops.ErrShape)
 	}
 	if err := checkShapeLike(want.Shape(), got.Shape(), rows); err != nil {
 		return fmt.Errorf("batch: %w", err)
@@ -26,7 +26,7 @@ func checkLike(want, got *tdict.TensorDict) error {
 		if e, ok := errors.AsType[*tdict.KeyError](err); ok {
 			return &tdict.KeyError{Op: "like", Key: e.Key, Err: e.Err}
 		}
-		w, _ := want.Get(key) // the key is its own
+		w, _ := want.Get(key) // it has the key
 		if err := checkValueLike(w, g, rows); err != nil {
 			return &tdict.KeyError{Op: "like", Key: key, Err: err}
 		}
@@ -39,7 +39,7 @@ func checkLike(want, got *tdict.TensorDict) error {
 	return nil
 }
 
-// checkShapeLike compares two shapes, without their first dims if these are the number of rows.
+// checkShapeLike compares two shapes. If rows is set, their first dims may differ.
 func checkShapeLike(want, got shapeops.Shape, rows bool) error {
 	if rows && len(want) > 0 && len(want) == len(got) {
 		want = append(got[:1:1], want[1:]...)
@@ -47,7 +47,7 @@ func checkShapeLike(want, got shapeops.Shape, rows bool) error {
 	return got.CheckEqual(want)
 }
 
-// checkValueLike compares two values.
+// checkValueLike compares the kinds, dtypes and shapes of two values.
 func checkValueLike(want, got tdict.Value, rows bool) error {
 	w, g := typeOf(want), typeOf(got)
 	switch {
@@ -63,12 +63,12 @@ func checkValueLike(want, got tdict.Value, rows bool) error {
 	return checkShapeLike(want.Shape(), got.Shape(), rows)
 }
 
-// A valueType is what a value is, without its elements and its shape.
+// A valueType describes a value, all but its elements and its shape.
 type valueType struct {
 	kind     string
 	dtype    tensor.DType
 	levels   int
-	features shapeops.Shape // of ragged rows
+	features shapeops.Shape // of a ragged tensor
 }
 
 func typeOf(v tdict.Value) valueType {

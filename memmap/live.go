@@ -10,50 +10,51 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// LiveOptions say how [OpenLive] serves. The zero value is the default.
+// LiveOptions are the options of [OpenLive]. The zero value is the default.
 type LiveOptions struct {
-	// Interval bounds how long after a replacement Acquire may return the old dictionary, the time
-	// that it takes to open the new one, OnOpen included, left aside; 0 means 200 ms, and less than
-	// 2 ms that.
+	// Interval bounds the time after a replacement in which Acquire may still return the old
+	// dictionary, not counting the time to open the new one and to call OnOpen. 0 means 200 ms; the
+	// minimum is 2 ms.
 	Interval time.Duration
-	// Open says how each dictionary is opened; Writable is not served.
+	// Open has the options for opening each version. Writable must not be set.
 	Open OpenOptions
-	// Like, if not nil, is a prototype of what is served: it has the same keys and, under each of
-	// them, the same kind of value, dtype and shape, and any number of rows, which is the first
-	// batch dim. Elements, names of dims and the order of keys make no difference. What is not like
-	// it is refused: OpenLive returns the error; later OnError hears of it, and Acquire goes on
-	// returning the old dictionary. The error is tdict.ErrMissing for a key that one of them lacks,
-	// tdict.ErrKind, tensor.ErrDType, shapeops.ErrShape, or ragged.ErrLengths for another number of
-	// levels.
+	// Like, if not nil, is a prototype. A served dictionary must have the same keys and, under each
+	// key, the same kind of value, dtype and shape. The number of rows, the first batch dim, may
+	// differ. Elements, names of dims and the order of keys do not matter.
+	//
+	// If a dictionary differs, OpenLive returns the error. Later, OnError gets it, and Acquire
+	// keeps returning the old dictionary. The error is tdict.ErrMissing for a key that one of the
+	// two lacks, tdict.ErrKind, tensor.ErrDType, shapeops.ErrShape, or ragged.ErrLengths for
+	// another number of levels.
 	Like *tdict.TensorDict
 	// OnOpen, if not nil, is called with each dictionary before it is served: after a replacement,
-	// and also when leaves or rows were added, as by [Writer.Commit]. What it returns is the
-	// dictionary's [Dataset.State]: an index of ids, say. If it is an io.Closer, it is closed once,
-	// after the last Release of the dictionary and while its elements can still be read.
+	// and after leaves or rows were added, as by [Writer.Commit]. Its result is the dictionary's
+	// [Dataset.State], such as an index of ids. If the state is an io.Closer, it is closed once,
+	// after the last Release of the dictionary, while the elements can still be read.
 	//
-	// If OnOpen returns an error, or panics, the dictionary is closed, and never served: OpenLive
-	// returns the error; later OnError hears of it, and Acquire goes on returning the old
-	// dictionary. A state that comes with an error is not closed.
+	// If OnOpen returns an error or panics, the dictionary is closed, and never served: OpenLive
+	// returns the error. Later, OnError gets it, and Acquire keeps returning the old dictionary. A
+	// state that is returned with an error is not closed.
 	//
-	// OpenLive calls OnOpen before it returns. Later the goroutine of the watcher does, one
-	// dictionary at a time, and Acquire returns the old one meanwhile, without waiting. So a
-	// callback that takes long delays what is new, and Close waits for it. OnOpen, and Close of the
-	// state, must close neither the Live nor d. The state may use d until it is closed.
+	// OpenLive calls OnOpen before it returns. Later the watcher goroutine calls it, for one
+	// dictionary at a time. Meanwhile Acquire returns the old dictionary without waiting. A slow
+	// OnOpen therefore delays the new version, and Close waits for it. OnOpen and the Close of a
+	// state must not close the Live or d. A state may use d until it is closed.
 	OnOpen func(d *Dataset) (state any, err error)
-	// OnReplace, if not nil, is called by the goroutine of the watcher after a replacement, or when
-	// leaves or rows were added, as by [Writer.Commit], once Acquire returns the new dictionary,
-	// which is valid during the call. Replacements in short order may be one call. It must not call
-	// Close.
+	// OnReplace, if not nil, is called by the watcher goroutine after a replacement, and after
+	// leaves or rows were added, as by [Writer.Commit], once Acquire returns the new dictionary d,
+	// which is valid during the call. Several replacements in a short time may be one call.
+	// OnReplace must not call Close.
 	OnReplace func(d *Dataset)
-	// OnError, if not nil, is called by the goroutine of the watcher when the new dictionary cannot
-	// be opened, or is refused. Acquire goes on returning the old one, and it is tried again in
-	// each interval. It is also called when a dictionary that was replaced, or its state, could not
-	// be closed. It must not call Close.
+	// OnError, if not nil, is called by the watcher goroutine when the new dictionary cannot be
+	// opened, or is refused. Acquire keeps returning the old one, and the watcher tries again in
+	// each interval. OnError is also called when a replaced dictionary, or its state, could not be
+	// closed. It must not call Close.
 	OnError func(err error)
 }
 
-// A Live serves the dictionary that a directory holds at present to many goroutines, while another
-// process replaces it, or appends to it:
+// A Live serves the current version of a dictionary in a directory to many goroutines, while
+// another process replaces it or appends to it:
 //
 //	live, err := memmap.OpenLive("digits", memmap.LiveOptions{})
 //	...
@@ -61,38 +62,38 @@ type LiveOptions struct {
 //	batch, err := ds.Index(ix.Take(rows...))
 //	err = live.Release(ds)
 //
-// All leaves of a dictionary that it serves are mapped, so what was acquired can be read to the
-// end, whatever happens to the directory. It therefore takes one mapping a leaf for each dictionary
-// that is in use; [OpenOptions] says how many a process has.
+// All leaves of a served dictionary are mapped, so an acquired dictionary can be read until its
+// Release, whatever happens to the directory. Each dictionary in use therefore takes one mapping a
+// leaf; [OpenOptions] states how many a process has.
 //
 // Safe for concurrent use.
 type Live struct {
 	dir, at string
 	opt     LiveOptions
 	stop    chan struct{}
-	wake    chan struct{} // has room for one: there is something to tell
+	wake    chan struct{} // buffered: wakes the watcher to call back
 	watcher sync.WaitGroup
 
-	checking sync.Mutex // held while the directory is looked at
-	checked  time.Time  // when it last was begun, guarded by checking
+	checking sync.Mutex // held while the directory is checked
+	checked  time.Time  // when the last check began, guarded by checking
 
 	mu       sync.Mutex
-	fresh    time.Time // a copy of checked
-	current  *served   // nil once it is closed
-	failed   error     // of opening what is new, to be told
-	unclosed []error   // of closing what is old, to be told, or returned by Close
-	ended    bool      // Close has returned them
-	old      map[*Dataset]*served
+	fresh    time.Time            // a copy of checked
+	current  *served              // nil after Close
+	failed   error                // of opening the new version, for OnError
+	unclosed []error              // of closing old versions, for OnError or Close
+	ended    bool                 // Close has returned unclosed
+	old      map[*Dataset]*served // replaced, still in use
 }
 
-// A served is a dictionary with those who use it.
+// A served is a dictionary with the number of its users.
 type served struct {
 	ds    *Dataset
 	users int // guarded by Live.mu
 }
 
-// OpenLive opens the dictionary in the directory dir to be served, and starts a goroutine that
-// looks twice in each interval whether it was replaced. The errors are those of [OpenWith], of
+// OpenLive opens the dictionary at dir to be served, and starts a watcher goroutine, which checks
+// twice in each interval whether it was replaced. OpenLive returns the errors of [OpenWith], of
 // [LiveOptions.Like] and of [LiveOptions.OnOpen], and [ErrUnsupported] if opt.Open.Writable is set.
 func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	if opt.Open.Writable {
@@ -120,8 +121,8 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	return l, nil
 }
 
-// watch looks after the directory until Close. told is the dictionary that was opened first.
-func (l *Live) watch(told *Dataset) {
+// watch checks the directory until Close. last is the dictionary that was opened first.
+func (l *Live) watch(last *Dataset) {
 	ticks := time.NewTicker(l.opt.Interval / 2)
 	defer ticks.Stop()
 	for {
@@ -132,12 +133,13 @@ func (l *Live) watch(told *Dataset) {
 			l.check()
 		case <-l.wake:
 		}
-		told = l.tell(told)
+		last = l.notify(last)
 	}
 }
 
-// tell calls back about what has happened since the dictionary told of last.
-func (l *Live) tell(last *Dataset) *Dataset {
+// notify calls OnError for errors since the last call, and OnReplace if last is not current. It
+// returns the current dictionary.
+func (l *Live) notify(last *Dataset) *Dataset {
 	l.mu.Lock()
 	failed := append(l.unclosed, l.failed)
 	l.failed, l.unclosed = nil, nil
@@ -158,8 +160,8 @@ func (l *Live) tell(last *Dataset) *Dataset {
 	return ds
 }
 
-// check looks whether the directory was replaced, unless somebody else just did, and opens what is
-// there now.
+// check checks whether the directory was replaced, unless another goroutine just did, and opens the
+// new version.
 func (l *Live) check() {
 	l.checking.Lock()
 	defer l.checking.Unlock()
@@ -183,7 +185,7 @@ func (l *Live) check() {
 	}
 }
 
-// ring wakes the watcher: there is something to tell.
+// ring wakes the watcher to call notify.
 func (l *Live) ring() {
 	select {
 	case l.wake <- struct{}{}:
@@ -191,7 +193,7 @@ func (l *Live) ring() {
 	}
 }
 
-// newer returns what has taken the place of ds, opened, or nil if nothing has.
+// newer opens and returns the version that has replaced ds, or nil if there is none.
 func (l *Live) newer(ds *Dataset) (*Dataset, error) {
 	stale, err := ds.Stale()
 	if err != nil {
@@ -206,7 +208,8 @@ func (l *Live) newer(ds *Dataset) (*Dataset, error) {
 	return l.version() // it has grown
 }
 
-// install makes next, if there is one, the current dictionary. It returns one that nobody uses.
+// install makes next, if it is not nil, the current dictionary. unused is a dictionary to be
+// closed: the old one if nobody uses it, or next if l is closed.
 func (l *Live) install(next *Dataset, checked time.Time, failed error) (unused *Dataset) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,11 +229,12 @@ func (l *Live) install(next *Dataset, checked time.Time, failed error) (unused *
 	return nil
 }
 
-// Acquire returns the dictionary that the directory holds. It is valid until [Live.Release], which
-// must follow, and must not be closed. If the directory was replaced more than an interval ago, it
-// is the new one, for which Acquire may have to wait until it is open. With [LiveOptions.OnOpen] it
-// does not wait, but returns the old one until the watcher has opened the new. It returns
-// [ErrClosed].
+// Acquire returns the current dictionary of the directory. It is valid until [Live.Release], which
+// must follow, and must not be closed.
+//
+// If the directory was replaced more than an interval ago, Acquire returns the new dictionary, and
+// waits if it is not open yet. With [LiveOptions.OnOpen] it does not wait: it returns the old one
+// until the watcher has opened the new one. Acquire returns [ErrClosed] after Close.
 func (l *Live) Acquire() (*Dataset, error) {
 	ds, fresh := l.take()
 	if ds == nil {
@@ -247,8 +251,8 @@ func (l *Live) Acquire() (*Dataset, error) {
 	return ds, nil
 }
 
-// take counts one more user of the current dictionary, nil if l was closed, and reports whether the
-// directory was looked at within half an interval.
+// take adds a user to the current dictionary and returns it, nil after Close. fresh reports whether
+// the directory was checked within half an interval.
 func (l *Live) take() (ds *Dataset, fresh bool) {
 	now := time.Now()
 	l.mu.Lock()
@@ -260,10 +264,12 @@ func (l *Live) take() (ds *Dataset, fresh bool) {
 	return l.current.ds, now.Sub(l.fresh) < l.opt.Interval/2
 }
 
-// Release ends the use of what [Live.Acquire] returned. A dictionary that was replaced is closed,
-// and its [Dataset.State], when the last one has released it; views of its leaves are [ErrClosed]
-// then. Release returns [ErrClosed] if d is not held. If closing fails, there is nothing to do:
-// LiveOptions.OnError hears of it, and Release returns it only after [Live.Close].
+// Release ends a use of d, which [Live.Acquire] returned. When a dictionary that was replaced is
+// released for the last time, it is closed, with its [Dataset.State]; views of its leaves are
+// [ErrClosed] afterwards.
+//
+// Release returns [ErrClosed] if d is not in use. If closing d fails, OnError gets the error; only
+// after [Live.Close] Release returns it.
 func (l *Live) Release(d *Dataset) error {
 	l.mu.Lock()
 	s := l.old[d]
@@ -289,10 +295,10 @@ func (l *Live) Release(d *Dataset) error {
 	return nil
 }
 
-// Close ends the serving: Acquire returns [ErrClosed] from now on. What is held can be read until
-// it is released. Close waits for the watcher, and so for a callback under way. It returns what
-// failed in closing dictionaries, and OnError has not heard of, and ErrClosed if it was called
-// before.
+// Close ends the serving: from now on Acquire returns [ErrClosed]. Dictionaries in use can be read
+// until they are released. Close waits for the watcher, and so for a callback that is running. It
+// returns the errors of closing dictionaries that OnError has not got, and ErrClosed if it was
+// called before.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	was := l.current

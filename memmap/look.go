@@ -11,13 +11,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Listing is a saved dictionary as its meta.json files describe it.
+// A Listing describes a saved dictionary by its meta.json files.
 type Listing struct {
 	Form    Form           // Directory, Archive or Consolidated
-	Growing bool           // a Writer has not finished it
+	Growing bool           // the Writer has not called Finish
 	Batch   shapeops.Shape // of the whole dictionary
 	Names   []string       // of its batch dims, "" for none; nil if no dim has one
-	Entries []Entry        // at all levels, a dictionary before what is in it
+	Entries []Entry        // at all levels, a dictionary before its entries
 }
 
 // An Entry is one entry of a saved dictionary.
@@ -25,16 +25,15 @@ type Entry struct {
 	Key    nestedkey.Key
 	Kind   tdict.Kind
 	DType  tensor.DType   // 0 for a dictionary and Data
-	Shape  shapeops.Shape // of a dictionary its batch shape; tdict.Any for a size that differs between rows
+	Shape  shapeops.Shape // of a dictionary, its batch shape; tdict.Any for a size that differs between rows
 	Names  []string       // of the batch dims of a dictionary; nil if no dim has one
-	File   string         // of the elements, in the directory or archive, with slashes; "" if there is none, or one for each member
-	Bytes  int64          // of the elements
-	Summed bool           // there are checksums of the elements
+	File   string         // of the elements, below the directory or archive, with slashes; "" if no or several files have them
+	Bytes  int64          // size of the elements
+	Summed bool           // the elements have checksums
 }
 
-// Look returns the [Dataset.Listing] of the dictionary saved at dir, a directory or a file. It
-// opens and closes the dictionary, as opt says but for Writable, and returns the errors of
-// [OpenWith].
+// Look opens the dictionary saved at dir, a directory or a file, returns its [Dataset.Listing], and
+// closes it. opt.Writable is ignored. Look returns the errors of [OpenWith].
 func Look(dir string, opt OpenOptions) (*Listing, error) {
 	opt.Writable = false
 	d, err := OpenWith(dir, opt)
@@ -44,8 +43,8 @@ func Look(dir string, opt OpenOptions) (*Listing, error) {
 	return d.Listing(), d.Close()
 }
 
-// Listing lists the entries of d and where their elements lie. It maps and reads no leaf. Ragged
-// uint8 has the kind tdict.KindRagged, since the format does not say that it is text. d must be
+// Listing lists the entries of d and the files of their elements. It maps and reads no leaf. Ragged
+// uint8 has the kind tdict.KindRagged, since the format does not say whether it is text. d must be
 // open.
 func (d *Dataset) Listing() *Listing {
 	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
@@ -59,7 +58,7 @@ func (d *Dataset) Listing() *Listing {
 	return l
 }
 
-// dict lists the entries of a dictionary.
+// dict adds the entries of td, whose key is outer, to the listing.
 func (l *Listing) dict(outer nestedkey.Key, td *tdict.TensorDict) {
 	for name, v := range td.All() {
 		key := name
@@ -73,7 +72,7 @@ func (l *Listing) dict(outer nestedkey.Key, td *tdict.TensorDict) {
 	}
 }
 
-// entryOf returns the entry of a value.
+// entryOf returns the Entry of v.
 func entryOf(key nestedkey.Key, v tdict.Value) Entry {
 	e := Entry{Key: key, Kind: tdict.KindData, Shape: v.Shape().Clone()}
 	switch v := v.(type) {
@@ -97,14 +96,14 @@ func entryOf(key nestedkey.Key, v tdict.Value) Entry {
 	return e
 }
 
-// stacked notes what the members are: their dtype if it is one, Any for a size in which they
-// differ, the bytes of all.
+// stacked describes the members of s: their dtype if they all have one, Any for a size in which
+// they differ, and the bytes of all.
 func (e *Entry) stacked(s *tdict.Stacked) {
 	e.Kind, e.DType, e.Summed = tdict.KindStacked, s.DType(), true
 	first := true
 	for i := range s.Len() {
 		v, err := s.Member(i)
-		if err != nil { // there is none
+		if err != nil { // a stack without members
 			continue
 		}
 		m := entryOf(e.Key, v)
@@ -122,11 +121,11 @@ func (e *Entry) stacked(s *tdict.Stacked) {
 	}
 }
 
-// elements notes where the elements of a leaf are.
+// elements describes the elements of t: dtype, size, and the file that has them.
 func (e *Entry) elements(t *tensor.Tensor) {
 	e.DType, e.Bytes = t.DType(), int64(t.ByteSize())
 	file, ok := t.Lender().(lender)
-	if !ok { // it has no elements
+	if !ok { // no elements, so no file
 		return
 	}
 	e.File = file.Path()
@@ -135,7 +134,7 @@ func (e *Entry) elements(t *tensor.Tensor) {
 		e.Summed = len(f.Sums) > 0
 	case *filePart:
 		e.Summed = f.of.form.Facts.Sums != nil
-	default: // zip has a sum of every file
+	default: // zip has a CRC-32 of every file
 		e.Summed = true
 	}
 }

@@ -316,7 +316,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: want a list`},
 		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": unexpected JSON: byte 30: want a value`},
 		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `duplicate field "dtype"`},
-		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: an entry that is no dictionary: open the directory around it"},
+		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: an entry that is not a dictionary: open the directory around it"},
 		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: no field "_type"`},
 		{"another type", meta(`{"_type":"<class 'mine.Rows'>"}`), memmap.ErrUnsupported, `open DIR: meta.json: unsupported: a "Rows"`},
 		{"data without data", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: neither data nor other.pickle"},
@@ -639,7 +639,7 @@ func TestOpenedIsLockedAndSaysWhy(t *testing.T) {
 		t.Run(fmt.Sprintf("writable=%v", opt.Writable), func(t *testing.T) {
 			ds := openWith(t, saved(t), opt)
 			x := tensor.Must(tensor.Zeros[int8](4))
-			const why = "locked: its leaves are mapped files, so what is set or deleted here would not be saved: do it in a Copy and Save that; AddLeaf adds one"
+			const why = "locked: its leaves are mapped files, so a changed entry would not be saved: change a Copy and Save it, or call AddLeaf"
 			for op, err := range map[string]error{
 				`set "x": `: ds.Set("x", x), `set "obs/x": `: ds.Set("obs/x", x), `delete "reward": `: ds.Delete("reward"),
 				`rename "reward": `: ds.Rename("reward", "x"), `update "obs/pos": `: ds.Update(ds.TensorDict),

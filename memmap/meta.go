@@ -8,64 +8,71 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// The fields of meta.json that are no entries.
+// The fields of meta.json that are not entries.
 const (
 	fieldShape  = "shape"
 	fieldDevice = "device"
 	fieldType   = "_type"
-	fieldNative = "_go" // facts about the node, which Python's reader passes over
+	fieldNative = "_go" // native facts about the node; Python ignores them
 )
 
 const (
-	torch   = "torch." // before the name of a dtype
+	torch   = "torch." // prefix of the name of a dtype
 	maxMeta = 64 << 20 // bytes of meta.json
-	maxDims = 64
+	maxDims = tdc.MaxDims
 
-	// maxEntryName is the longest name of an entry, in bytes. What has a file has a shorter one.
+	// maxEntryName bounds the name of an entry, in bytes. File systems bound names of entries with
+	// files.
 	maxEntryName = 1 << 16
 )
+
+// What the consolidated form shares with meta.json.
+var checkShape, byteSize, tooMany = tdc.CheckShape, tdc.ByteSize, tdc.TooMany
 
 // A meta is the content of a meta.json file.
 type meta struct {
 	shape   shapeops.Shape
 	class   string // the last part of the name of the Python class
 	entries []metaEntry
-	dim     int      // of a lazy stack: the dim that its members lie along; -1 if it is not said
-	data    []byte   // of data: the JSON text of the value or values; nil if there is none
-	index   []byte   // of a view: the JSON text of the index; nil if there is none
-	native  nodeFact // what this module adds
+	dim     int      // of a lazy stack: the stack dim; -1 if it is missing
+	data    []byte   // of data: the JSON text of the value or values; nil if it is missing
+	index   []byte   // of a view: the JSON text of the index; nil if it is missing
+	native  nodeFact // native facts
 
 	fullClass string // the whole name of the Python class
-	instance  []byte // the whole text, if class is one that has no form of its own; else nil
+	instance  []byte // the whole text, unless ownClass(class); otherwise nil
 }
 
-// A metaEntry is a leaf, or a node with a meta.json of its own.
+// A metaEntry is an entry in a meta.json: a leaf, or a node, which has another meta.json.
 type metaEntry struct {
 	name   string
-	class  string // of a node: what the entry says of its class, which its own meta.json knows better
+	class  string // of a node: its class in the entry; the class in its own meta.json counts
 	dtype  string // of a leaf
 	shape  shapeops.Shape
 	nested nestedness // of a leaf
-	fact   fact       // what this module adds
+	fact   fact       // native facts
 }
 
-// A nestedness says whether a leaf is a nested tensor of Python's. Writers before v0.5 do not.
+// A nestedness says whether a leaf is a nested tensor of Python's. Writers before v0.5 leave it
+// out.
 type nestedness uint8
 
 const (
-	notSaid nestedness = iota
+	unknownNested nestedness = iota
 	isDense
 	isNested
 )
 
-// isNode reports whether the entry has a meta.json of its own.
+// isNode reports whether the entry is a node.
 func (e *metaEntry) isNode() bool { return e.dtype == "" }
 
-// hasSums reports whether a native field may have sums of elements: whether it is one of a leaf.
+// hasSums reports whether the native fact of the entry may have sums of elements: whether it is a
+// leaf.
 func (e *metaEntry) hasSums() bool { return e.fact.has && (!e.isNode() || e.fact.rows != nil) }
 
 // file returns the name of the entry's file or directory.
@@ -76,7 +83,7 @@ func (e *metaEntry) file() string {
 	return fileName(e.name) + leafExt
 }
 
-// rawFile returns the name that old writers gave it.
+// rawFile returns the name that writers gave the file before they escaped names.
 func (e *metaEntry) rawFile() string {
 	if e.isNode() {
 		return e.name
@@ -84,14 +91,13 @@ func (e *metaEntry) rawFile() string {
 	return e.name + leafExt
 }
 
-// decodeMeta reads a meta.json: a JSON object whose fields keep their order. Fields that are not
-// known are passed over, as Python does. An entry whose name comes twice is refused, as are more
-// than so many entries.
+// decodeMeta reads a meta.json with at most entries entries. It keeps their order. It ignores
+// unknown fields, as Python does, and returns ErrCorrupt for two entries of one name.
 func decodeMeta(text []byte, entries int) (*meta, error) {
 	return newMetaDecoder(text, entries).decode(text)
 }
 
-// newMetaDecoder returns a decoder of a meta.json of so many entries at most.
+// newMetaDecoder returns a decoder of a meta.json with at most entries entries.
 func newMetaDecoder(text []byte, entries int) *metaDecoder {
 	d := &metaDecoder{Scanner: jsonscan.New(text), most: entries, names: map[string]bool{}}
 	d.onEntryField, d.m.dim = d.entryField, -1
@@ -128,25 +134,26 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 // A metaDecoder reads one meta.json.
 type metaDecoder struct {
 	*jsonscan.Scanner
-	most  int  // entries
-	keep  bool // native fields that are not known are kept
+	most  int  // bound on the entries
+	keep  bool // unknown native fields are kept
 	names map[string]bool
 	m     meta
 	later []laterField
 
-	entry        metaEntry // that is being read
-	seen         uint8     // which of its fields were: a bit each
+	entry        metaEntry // the one being read
+	seen         uint8     // its fields so far, as bits
 	onEntryField func(field []byte) error
 }
 
-// A laterField is an entry of a dictionary, or not, as the type will tell.
+// A laterField is a field that is an entry in the meta.json of a dictionary, and has another
+// meaning in the meta.json of data, a lazy stack or a view. The class may come after the field.
 type laterField struct {
 	name string
-	at   int // its place among the entries
+	at   int // number of entries before it
 	text []byte
 }
 
-// field takes in one field.
+// field reads one field.
 func (d *metaDecoder) field(name []byte) (err error) {
 	if d.names[string(name)] {
 		return corrupt("duplicate field %s", quote(string(name)))
@@ -169,7 +176,7 @@ func (d *metaDecoder) field(name []byte) (err error) {
 	return inField(name, err)
 }
 
-// inField returns err, if there is one, as one about a field.
+// inField returns err as an error about a field; nil stays nil.
 func inField(name []byte, err error) error {
 	if err == nil || known(err) {
 		return err
@@ -177,11 +184,11 @@ func inField(name []byte, err error) error {
 	return corrupt("field %s: %w", quote(string(name)), err)
 }
 
-// known reports whether an error says already what it means for whoever opens the directory.
+// known reports whether err is ErrCorrupt or ErrUnsupported, and so needs no classification.
 func known(err error) bool { return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) }
 
-// postpone takes in a field that has a meaning of its own in the meta.json of data, of a lazy stack
-// or a view, and is an entry in that of a dictionary.
+// postpone reads a field that is an entry only in a dictionary. In data, a lazy stack or a view it
+// has a special meaning. The class may follow.
 func (d *metaDecoder) postpone(name []byte) error {
 	text, err := d.Raw()
 	if err != nil {
@@ -198,7 +205,7 @@ func (d *metaDecoder) postpone(name []byte) error {
 	return nil
 }
 
-// late makes entries of what turned out to be some.
+// late reads the postponed fields as entries, once the class is known to be a dictionary.
 func (d *metaDecoder) late() error {
 	for i := len(d.later) - 1; i >= 0; i-- {
 		f := d.later[i]
@@ -223,24 +230,12 @@ func (d *metaDecoder) class() error {
 	return err
 }
 
-// shape reads a list of sizes, of which it looks at no more than there can be dims.
+// shape reads a list of at most maxDims sizes.
 func (d *metaDecoder) shape() (shapeops.Shape, error) {
 	if d.Next() != '[' {
 		return nil, fmt.Errorf("%w: want a list", shapeops.ErrShape)
 	}
-	s := make(shapeops.Shape, 0, 4)
-	err := d.Array(func(i int) error {
-		if i == maxDims {
-			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, maxDims)
-		}
-		n, err := d.Int()
-		s = append(s, int(n))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Check()
+	return tdc.ReadShape(d.Scanner)
 }
 
 // The fields of an entry, as bits.
@@ -252,8 +247,8 @@ const (
 	seenFact
 )
 
-// readEntry takes in a field that may be an entry: an object with a type, or with a dtype and a
-// shape.
+// readEntry reads a field that is an entry if its value is an object with a type, or with a dtype
+// and a shape.
 func (d *metaDecoder) readEntry(name []byte) error {
 	if d.Next() != '{' {
 		return d.Skip()
@@ -276,17 +271,14 @@ func (d *metaDecoder) readEntry(name []byte) error {
 	}
 	d.entry.name = string(name)
 	d.names[d.entry.name] = true
-	if len(d.m.entries) == cap(d.m.entries) { // append alone copies a long list five times
+	if len(d.m.entries) == cap(d.m.entries) { // append alone would copy a long list five times
 		d.m.entries = slices.Grow(d.m.entries, len(d.m.entries)+1)
 	}
 	d.m.entries = append(d.m.entries, d.entry)
 	return nil
 }
 
-// tooMany says that there are more entries than may be read.
-func tooMany(most int) error { return unsupported("more than %d entries: raise MaxEntries", most) }
-
-// entryField takes in one field of an entry.
+// entryField reads one field of an entry.
 func (d *metaDecoder) entryField(field []byte) (err error) {
 	bit := uint8(0)
 	e := &d.entry
@@ -314,7 +306,8 @@ func (d *metaDecoder) entryField(field []byte) (err error) {
 	return err
 }
 
-// entryClass reads what an entry says of its class: only that it does matters.
+// entryClass reads the type of an entry. Its presence makes the entry a node; the value does not
+// matter.
 func (d *metaDecoder) entryClass(e *metaEntry) error {
 	if d.Next() != '"' {
 		return d.Skip()
@@ -326,7 +319,7 @@ func (d *metaDecoder) entryClass(e *metaEntry) error {
 
 func (d *metaDecoder) dtype() (string, error) {
 	text, err := d.Text()
-	if known, ok := dtypeNames[string(text)]; ok { // which needs no memory
+	if known, ok := dtypeNames[string(text)]; ok { // allocates nothing
 		return known, err
 	}
 	if len(text) == 0 && err == nil {
@@ -337,7 +330,7 @@ func (d *metaDecoder) dtype() (string, error) {
 
 func (d *metaDecoder) nested() (nestedness, error) {
 	if d.Next() == 'n' {
-		return notSaid, d.Null()
+		return unknownNested, d.Null()
 	}
 	yes, err := d.Bool()
 	if yes {
@@ -346,7 +339,7 @@ func (d *metaDecoder) nested() (nestedness, error) {
 	return isDense, err
 }
 
-// className returns text as a string, which most often is one of a few.
+// className returns text as a string, without allocation for the common classes.
 func className(text []byte) string {
 	for _, known := range []string{dictClass, dataClass, dataStackClass} {
 		if string(text) == known {
@@ -356,7 +349,7 @@ func className(text []byte) string {
 	return string(text)
 }
 
-// dtypeNames are the names that the format has for the dtypes of this module.
+// dtypeNames are the names of this module's dtypes in the format.
 var dtypeNames = func() map[string]string {
 	names := map[string]string{}
 	for _, d := range tensor.DTypes() {
@@ -365,32 +358,11 @@ var dtypeNames = func() map[string]string {
 	return names
 }()
 
-// checkShape returns an error if a shape is none, or has more dims than the format's readers take.
-func checkShape(s shapeops.Shape) error {
-	if len(s) > maxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
-	}
-	return s.Check()
-}
+// element returns the dtype of a leaf.
+func (e *metaEntry) element() (tensor.DType, error) { return tdc.ParseDType(e.dtype) }
 
-// element returns the dtype of a leaf. What torch has and this module has not is ErrUnsupported.
-func (e *metaEntry) element() (tensor.DType, error) {
-	name, ok := strings.CutPrefix(e.dtype, torch)
-	if ok {
-		if dtype, err := tensor.ParseDType(name); err == nil {
-			return dtype, nil
-		}
-	}
-	for _, known := range []string{"complex32", "float8", "qint", "quint"} {
-		if strings.HasPrefix(name, known) {
-			return 0, unsupported("dtype %s", quote(e.dtype))
-		}
-	}
-	return 0, corrupt("there is no dtype %s", quote(e.dtype))
-}
-
-// holds reports whether the directory of that name is one of m's entries, members, or m's
-// dictionary.
+// holds reports whether the directory dir belongs to the node: an entry, a member, or the
+// dictionary of an instance.
 func (m *meta) holds(dir string) bool {
 	if m.class == lazyClass {
 		_, ok := memberNumber(dir)
@@ -399,17 +371,18 @@ func (m *meta) holds(dir string) bool {
 	return m.instance != nil && dir == classDir || m.number(dir) >= 0
 }
 
-// number returns which of the entries has a directory of that name, or -1.
+// number returns the index of the entry whose directory is dir, or -1.
 func (m *meta) number(dir string) int {
 	return slices.IndexFunc(m.entries, func(e metaEntry) bool {
 		return e.isNode() && (fileName(e.name) == dir || e.name == dir)
 	})
 }
 
-// old reports whether m was written before nodes were listed: no entry has a field that came later.
+// old reports whether m may be of a writer before v0.4, which listed no nodes: no entry is a node,
+// or has a field that came later.
 func (m *meta) old() bool {
 	for i := range m.entries {
-		if e := &m.entries[i]; e.isNode() || e.nested != notSaid {
+		if e := &m.entries[i]; e.isNode() || e.nested != unknownNested {
 			return false
 		}
 	}

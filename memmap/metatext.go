@@ -8,14 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// What Save writes.
+// The field _type that Save writes.
 const (
 	typeName     = "<class 'tensordict._td.TensorDict'>"
 	lazyTypeName = "<class 'tensordict._lazy.LazyStackedTensorDict'>"
 )
 
-// appendTo appends the text of the meta.json of a dictionary or a lazy stack: the bytes that
-// Python's writer would write, but for native fields.
+// appendTo appends the text of the meta.json of a dictionary or a lazy stack: the same bytes as
+// Python's writer, apart from native fields.
 func (m *meta) appendTo(b []byte) []byte {
 	b = append(b, '{')
 	if m.class == lazyClass {
@@ -32,9 +32,9 @@ func (m *meta) appendTo(b []byte) []byte {
 	return m.appendNative(b)
 }
 
-// appendNative ends the text of a meta.json with the native fields about the node.
+// appendNative ends the text of a meta.json with its native facts.
 func (m *meta) appendNative(b []byte) []byte {
-	if m.native.says() {
+	if m.native.isSet() {
 		b = m.native.appendTo(append(b, `,"`+fieldNative+`":`...))
 	}
 	return append(b, '}')
@@ -53,10 +53,10 @@ func (e *metaEntry) appendTo(b []byte) []byte {
 	return withFact(b, &e.fact)
 }
 
-// withFact puts a native field at the end of the object at the end of b.
+// withFact appends the field "go" to the object that b ends with, unless f is empty.
 func withFact(b []byte, f *fact) []byte {
 	const name = `,"go":`
-	before := len(b) - 1 // without the brace
+	before := len(b) - 1 // before the closing brace
 	b = f.appendTo(append(b[:before], name...))
 	if len(b) == before+len(name) {
 		b = b[:before]
@@ -67,9 +67,9 @@ func withFact(b []byte, f *fact) []byte {
 // appendText appends a JSON string.
 func appendText(b []byte, text string) []byte { return jsonlists.AppendText(b, text) }
 
-// editMeta returns the text of a meta.json with the token by of whoever has made sums void, or
-// none, in which edit has changed the sums of leaves that have some; all else stays as it is, what
-// others and later versions added included.
+// editMeta returns the text of a meta.json with other sums and another token. edit returns the new
+// sums of each leaf that has sums. by is the token of the Dataset that has made sums void, or ""
+// for none. Everything else stays as it is, including fields of others and of later versions.
 func editMeta(text []byte, by string, edit func(name string, sums []uint32) []uint32) ([]byte, error) {
 	s := jsonscan.New(text)
 	out := append(make([]byte, 0, len(text)+len(text)/4), '{')
@@ -102,7 +102,7 @@ func editMeta(text []byte, by string, edit func(name string, sums []uint32) []ui
 	return append(out, '}'), nil
 }
 
-// appendField appends a field to the text of an object that is not closed yet.
+// appendField appends a field to the text of an object without its closing brace.
 func appendField(b []byte, name string, value []byte) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
@@ -110,7 +110,7 @@ func appendField(b []byte, name string, value []byte) []byte {
 	return append(append(appendText(b, name), ':'), value...)
 }
 
-// editEntry returns the value of a field with other sums, if it is a leaf that has some.
+// editEntry returns the value of a field, with new sums from edit if it is a leaf that has sums.
 func editEntry(key string, value []byte, edit func(string, []uint32) []uint32) ([]byte, error) {
 	if value[0] != '{' {
 		return value, nil
@@ -131,7 +131,8 @@ func editEntry(key string, value []byte, edit func(string, []uint32) []uint32) (
 	})
 }
 
-// editToken returns the native facts about a dictionary, nil for none, with the token by, or none.
+// editToken returns the field "_go", given the old one or nil, with the token by, or with no token
+// if by is "". It returns nil for no field.
 func editToken(native []byte, by string) ([]byte, error) {
 	if native == nil {
 		native = []byte(`[{"v":1}]`)
@@ -144,7 +145,7 @@ func editToken(native []byte, by string) ([]byte, error) {
 		if by != "" {
 			token = appendText(nil, by)
 		}
-		by = "" // once
+		by = "" // in the first object only
 		return token, nil
 	}
 	s := jsonscan.New(native)
@@ -153,7 +154,7 @@ func editToken(native []byte, by string) ([]byte, error) {
 		if err == nil {
 			object, err = editField(object, "by", put)
 		}
-		if string(object) == `{"v":1}` { // which says nothing
+		if string(object) == `{"v":1}` { // an object without a fact
 			return err
 		}
 		if len(out) > 1 {
@@ -168,8 +169,8 @@ func editToken(native []byte, by string) ([]byte, error) {
 	return append(out, ']'), err
 }
 
-// editField returns the text of an object in which the value of a field, nil if there is none, is
-// the one that change returns, nil for none. All else stays as it is.
+// editField returns the text of an object with a new value of the field name. change returns it,
+// given the old one. nil means no field, for both. Everything else stays as it is.
 func editField(object []byte, name string, change func(value []byte) ([]byte, error)) ([]byte, error) {
 	s := jsonscan.New(object)
 	out, found := []byte{'{'}, false
@@ -194,8 +195,8 @@ func editField(object []byte, name string, change func(value []byte) ([]byte, er
 	return append(out, '}'), err
 }
 
-// addEntry returns the text of a meta.json with a further field at its end, as Python's make_memmap
-// adds one.
+// addEntry returns the text of a meta.json with the entry e after its last field, where Python's
+// make_memmap adds one.
 func addEntry(text []byte, e *metaEntry) []byte {
 	end := len(text) - 1
 	for text[end] != '}' {

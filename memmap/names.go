@@ -7,11 +7,11 @@ const (
 	leafExt  = ".memmap"
 )
 
-// maxName is the longest file name that file systems take, in bytes.
+// maxName is the length of the longest file name that file systems take, in bytes.
 const maxName = 255
 
-// fileName returns the name under which an entry called text is saved, without extension. It never
-// has a separator and is never "." or "..".
+// fileName returns the file name, without extension, for the entry text. It has no separator, and
+// is never "." or "..".
 func fileName(text string) string {
 	switch text {
 	case "":
@@ -36,19 +36,19 @@ func fileName(text string) string {
 	return b.String()
 }
 
-// special reports whether a character is spelled in another way in the name of a file.
+// special reports whether fileName escapes a character.
 func special(c rune) bool {
 	return c < 0x20 || c == 0x7f || c < 0x80 && strings.IndexByte(`/<>:"|?*\ %`, byte(c)) >= 0
 }
 
-// rawName reports whether old writers, which did not encode names, may have saved the entry called
-// text under its own name, and that name is harmless.
+// rawName reports whether text is safe as a file name as it is, so that readers may look for it:
+// writers before v0.13 did not escape names.
 func rawName(text string) bool {
 	return text != "" && text != "." && text != ".." && !strings.ContainsAny(text, "/\\\x00") &&
 		(len(text) < 2 || text[1] != ':')
 }
 
-// reserved reports whether the format uses an entry's name for a field of its own.
+// reserved reports whether the format has a field of this name.
 func reserved(text string) bool {
 	return text == fieldShape || text == fieldDevice || text == fieldType || text == fieldNative
 }

@@ -13,60 +13,60 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// version is the highest version of native fields that is understood.
+// version is the highest supported version of native fields.
 const version = 1
 
-// A fact is what this module adds to an entry, as its field "go": Python's reader passes over it.
+// A fact is the field "go" of an entry, with native facts. Python's reader ignores it.
 type fact struct {
-	has   bool
-	sums  []uint32       // of a leaf: the CRC-32C of each block; empty if they are void, nil if it has none
-	batch shapeops.Shape // of data and unbatched tensors: their own batch shape; nil if not said
-	alike bool           // of a leaf: an unbatched tensor, of which batch is the batch shape
-	path  []string       // of an entry of a growing dataset: where it is to be
-	rows  *rowsFact      // of data: it is ragged rows
-	sizes []uint32       // of a nested tensor: the sums of its .shape.memmap; nil if it has none
-	more  []byte         // fields of a later version, each with a comma before it, if they are kept
+	has       bool
+	sums      []uint32       // of a leaf: the CRC-32C of each block; empty if they are void, nil if it has none
+	batch     shapeops.Shape // of data and unbatched tensors: the batch shape; nil if the dictionary has the same
+	unbatched bool           // of a leaf: it is an unbatched tensor, with batch shape batch
+	path      []string       // of an entry of a growing dataset: the parts of its key
+	rows      *rowsFact      // of data: it is a ragged tensor
+	sizes     []uint32       // of a nested tensor: the sums of its .shape.memmap; nil for none
+	more      []byte         // unknown fields, each with a comma before it, if they are kept
 }
 
-// A nodeFact is what this module adds to a node, as its field "_go".
+// A nodeFact is the field "_go" of a node, with native facts.
 type nodeFact struct {
-	growing bool // written by a Writer that has not finished
+	growing bool // a Writer has not called Finish
 	nodes   []nodeShape
-	by      string      // the token of the last who made sums void, if some are
+	by      string      // the token of the last Dataset that made sums void, if some are void
 	names   []string    // of the dims of the batch shape, "" for none; nil if no dim has one
 	schema  []byte      // the text of the schema of the outermost dictionary; nil for none
-	members int         // of a lazy stack: how many members there are at least
-	kinds   memberKinds // of these members; nil if not said
-	more    []byte      // as that of a fact
+	members int         // of a lazy stack: it has at least this many members
+	kinds   memberKinds // of these members; nil if unknown
+	more    []byte      // as in fact
 }
 
-// says reports whether there is anything to say.
-func (f *nodeFact) says() bool {
+// isSet reports whether f has any fact.
+func (f *nodeFact) isSet() bool {
 	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.members > 0 || f.more != nil
 }
 
-// later reports whether there are native fields of a later version, if these were kept.
+// later reports whether unknown native fields, of a later version, were kept.
 func (m *meta) later() bool {
 	return m.native.more != nil ||
 		slices.ContainsFunc(m.entries, func(e metaEntry) bool { return e.fact.more != nil || e.fact.rows.later() })
 }
 
-// A nodeShape is a dictionary of a growing dataset, whose files lie flat.
+// A nodeShape is a dictionary in a growing dataset, which has no directory yet.
 type nodeShape struct {
 	path  []string
 	shape shapeops.Shape // of a row
-	names []string       // of the dims of all rows; nil if no dim has one
-	more  []byte         // as that of a fact
+	names []string       // of the dims, including the dim of rows; nil if no dim has one
+	more  []byte         // as in fact
 }
 
-// A factReader reads native fields.
+// A factReader reads native facts.
 type factReader struct {
 	*jsonscan.Scanner
-	keep bool // what is not known
-	v    int64
+	keep bool  // unknown fields are kept
+	v    int64 // version
 }
 
-// unknown reads a field of a later version, and adds it to others if it is to be kept.
+// unknown reads a field of a later version, and appends it to more if it is to be kept.
 func (r *factReader) unknown(name string, more *[]byte) error {
 	value, err := r.Raw()
 	if r.keep && err == nil {
@@ -75,11 +75,12 @@ func (r *factReader) unknown(name string, more *[]byte) error {
 	return err
 }
 
-// object reads an object with a version. What a higher one means is not known.
+// object reads an object with a version. It returns ErrUnsupported for a later version, whatever
+// else the object holds.
 func (r *factReader) object(field func(name string) error) error {
 	start := *r.Scanner
 	err := r.fields(field)
-	if err != nil && r.v < 1 { // perhaps since the version is still to come
+	if err != nil && r.v < 1 { // a later version may follow, which explains the error
 		*r.Scanner = start
 		if r.fields(func(string) error { return r.Skip() }) != nil {
 			return err
@@ -91,14 +92,14 @@ func (r *factReader) object(field func(name string) error) error {
 	return err
 }
 
-// fields reads an object with a version.
+// fields reads an object with a version. It skips the fields after a later version.
 func (r *factReader) fields(field func(name string) error) error {
 	return r.Object(func(name []byte) (err error) {
 		if string(name) == "v" {
 			r.v, err = r.Int()
 			return err
 		}
-		if r.v > version { // whatever it contains
+		if r.v > version {
 			return r.Skip()
 		}
 		return field(string(name))
@@ -114,7 +115,7 @@ func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
 		case "sums":
 			f.sums, err = r.sums()
 		case "unbatched":
-			f.alike = true
+			f.unbatched = true
 			f.batch, err = r.shape()
 		case "shape":
 			f.batch, err = r.shape()
@@ -131,8 +132,8 @@ func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
 	})
 }
 
-// decode reads the field "_go" of a node: a list of objects, since Python would take an object for
-// an entry. It takes in so many nodes at most.
+// decode reads the field "_go" of a node, with at most most nodes. It is a list of objects, since
+// Python would take an object for an entry.
 func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 	return s.Array(func(int) error {
 		r := &factReader{Scanner: s, keep: keep}
@@ -152,7 +153,7 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 				f.kinds, err = r.kinds()
 			case "schema":
 				f.schema, err = r.Raw()
-				f.schema = slices.Clone(f.schema) // the rest of the text is not kept
+				f.schema = slices.Clone(f.schema) // so that the rest of the text can be freed
 			case "nodes":
 				err = r.Array(func(int) error { return f.node(r, most) })
 			default:
@@ -163,7 +164,7 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 	})
 }
 
-// count reads how many there are of something.
+// count reads a number of members.
 func (r *factReader) count() (int, error) {
 	n, err := r.Int()
 	if err == nil && (n < 0 || n > math.MaxInt32) {
@@ -225,7 +226,7 @@ func (r *factReader) texts() ([]string, error) {
 	return texts, err
 }
 
-// sums reads a list of numbers of 32 bits, each as eight hexadecimal digits.
+// sums reads a list of 32-bit numbers, each as eight hexadecimal digits.
 func (r *factReader) sums() ([]uint32, error) {
 	sums := []uint32{}
 	err := r.Array(func(int) error {
@@ -235,7 +236,7 @@ func (r *factReader) sums() ([]uint32, error) {
 		}
 		n, err := strconv.ParseUint(string(text), 16, 32)
 		if err != nil || len(text) != 8 {
-			return corrupt("got %s as a sum, want 8 hexadecimal digits", quote(string(text)))
+			return corrupt("got the sum %s, want 8 hexadecimal digits", quote(string(text)))
 		}
 		sums = append(sums, uint32(n))
 		return nil
@@ -243,16 +244,16 @@ func (r *factReader) sums() ([]uint32, error) {
 	return sums, err
 }
 
-// appendTo appends the field's value, or nothing if there is nothing to say.
+// appendTo appends the value of the field "go", or nothing if f is empty.
 func (f *fact) appendTo(b []byte) []byte {
-	if f.sums == nil && f.batch == nil && f.path == nil && !f.alike && f.rows == nil && f.sizes == nil && f.more == nil {
+	if f.sums == nil && f.batch == nil && f.path == nil && !f.unbatched && f.rows == nil && f.sizes == nil && f.more == nil {
 		return b
 	}
 	b = append(append(b, `{"v":1`...), f.more...)
 	if f.path != nil {
 		b = appendTexts(append(b, `,"path":`...), f.path)
 	}
-	if f.alike {
+	if f.unbatched {
 		b = appendShape(append(b, `,"unbatched":`...), f.batch)
 	} else if f.batch != nil {
 		b = appendShape(append(b, `,"shape":`...), f.batch)
@@ -283,7 +284,7 @@ func appendSums(b []byte, sums []uint32) []byte {
 	return append(b, ']')
 }
 
-// appendTo appends the field's value.
+// appendTo appends the value of the field "_go".
 func (f *nodeFact) appendTo(b []byte) []byte {
 	b = append(append(b, `[{"v":1`...), f.more...)
 	if f.names != nil {

@@ -13,16 +13,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// sizesExt is how the name of the file ends that has the shapes.
+// sizesExt is the extension of the file with the shapes of the components of a nested tensor.
 const sizesExt = ".shape" + leafExt
 
-// nestedRows returns a nested tensor of Python's, in the layout that it calls strided: the elements
-// of all components, one after the other, and a file with the shape of each component.
+// nestedRows reads a nested tensor of Python's as a ragged tensor. In the layout that Python calls
+// strided, one file has the elements of all components, one after the other, and another has the
+// shape of each component.
 func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
 	at := n.leafPath(e.name)
 	dtype, err := e.element()
 	if err == nil && (len(e.shape) != 2 || e.shape[1] < 1 || e.shape[1] > maxDims-1) {
-		err = corrupt("%w: got %v for the shapes of components, want [components dims]", shapeops.ErrShape, e.shape)
+		err = corrupt("%w: got the shape %v of the shapes of components, want [components dims]", shapeops.ErrShape, e.shape)
 	}
 	if err == nil && len(batch) > 1 {
 		err = unsupported("a nested tensor in a dictionary of batch shape %v", batch)
@@ -45,13 +46,13 @@ func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged
 
 // components are the shapes of the components of a nested tensor.
 type components struct {
-	at     string // the file
+	at     string // path of the file of shapes
 	number int
 	dims   int
-	sizes  []int64 // count * dims
+	sizes  []int64 // number * dims
 
-	levels int   // so many dims are levels
-	rows   []int // of each level, the components being level 0
+	levels int   // the first levels dims are levels
+	rows   []int // number of rows of each level; level 0 is the components
 }
 
 // components reads the shapes of the components of e.
@@ -61,7 +62,7 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 		return c, nil
 	}
 	if c.number > math.MaxInt/8/c.dims {
-		return nil, r.failAt(c.at, corrupt("got %v shapes, want some that can be counted", e.shape))
+		return nil, r.failAt(c.at, corrupt("got %v shapes, want a size in bytes that an int holds", e.shape))
 	}
 	var sums []uint32
 	var err error
@@ -72,14 +73,14 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	return c, err
 }
 
-// sizesPath returns the path of the file that has the shapes of a nested tensor.
+// sizesPath returns the path of the file of shapes of the entry name of n.
 func sizesPath(n tree, name string) string { return join(n.path(), fileName(name)+sizesExt) }
 
 // shape returns the shape of a component.
 func (c *components) shape(i int) []int64 { return c.sizes[i*c.dims : (i+1)*c.dims] }
 
-// count finds out how many levels there are, all dims but the last ones that are the same in all
-// components, and how many rows each has.
+// count computes the number of levels and of the rows of each level. The last dims that are the
+// same in all components are features; all dims before them, and in any case the first, are levels.
 func (c *components) count() error {
 	for i := range c.number {
 		if d := slices.IndexFunc(c.shape(i), func(n int64) bool { return n < 0 }); d >= 0 {
@@ -98,7 +99,7 @@ func (c *components) count() error {
 				n, ok = times(n, c.shape(i)[level-1])
 			}
 			if !ok || c.rows[level] > math.MaxInt-n {
-				return corrupt("%w: component %d: got %v, want elements that can be counted", shapeops.ErrShape, i, c.shape(i))
+				return corrupt("%w: component %d: got %v, want a number of elements that an int holds", shapeops.ErrShape, i, c.shape(i))
 			}
 			c.rows[level] += n
 		}
@@ -116,7 +117,7 @@ func (c *components) same(dim int) bool {
 	return true
 }
 
-// times multiplies what is not negative.
+// times returns a*b for numbers that are not negative, and reports whether it fits.
 func times(a int, b int64) (int, bool) {
 	if b > 0 && a > math.MaxInt/int(b) {
 		return 0, false
@@ -124,7 +125,7 @@ func times(a int, b int64) (int, bool) {
 	return a * int(b), true
 }
 
-// values returns the shape of the elements of all components, as values of rows.
+// values returns the shape of the values of the ragged tensor.
 func (c *components) values() shapeops.Shape {
 	shape := shapeops.Shape{c.rows[c.levels]}
 	if c.number > 0 {
@@ -147,7 +148,7 @@ func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (
 	}
 	var file lender
 	var offset int
-	if size > 0 { // there are as many rows as the file says, which is looked at first
+	if size > 0 { // check the file first: the number of rows comes from another file
 		if file, offset, err = n.leaf(e.name, size); err != nil {
 			return nil, err
 		}
@@ -160,11 +161,11 @@ func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (
 	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
 }
 
-// emptyRows is how many rows beyond those with elements a nested tensor may have, besides the
-// components themselves: no file is as large as they are many.
+// emptyRows bounds the rows of a nested tensor that have no elements, since no file size bounds
+// them.
 const emptyRows = 1 << 16
 
-// layout returns the layout of the components, whose elements have so many bytes.
+// layout returns the layout of the components, whose elements have size bytes.
 func (c *components) layout(r *reader, size int) (*ragged.Layout, error) {
 	l, err := ragged.NewLayout(shapeops.Shape{c.number})
 	for level := 1; level <= c.levels && err == nil; level++ {
@@ -194,8 +195,8 @@ func (c *components) offsets(level int) []int64 {
 	return offsets
 }
 
-// checkNested returns an error unless the keys in NestedTensors are of ragged rows that can be
-// saved so.
+// checkNested returns an error unless each key in NestedTensors has a ragged tensor that can be
+// saved as a nested tensor.
 func (s *saver) checkNested(td *tdict.TensorDict) error {
 	for _, key := range s.opt.NestedTensors {
 		v, err := td.Get(key)
@@ -213,7 +214,7 @@ func (s *saver) checkNested(td *tdict.TensorDict) error {
 	return nil
 }
 
-// reasonOf returns an error without the key that it is about.
+// reasonOf returns an error without its key.
 func reasonOf(err error) error {
 	if e, ok := err.(*tdict.KeyError); ok {
 		return e.Err
@@ -221,7 +222,7 @@ func reasonOf(err error) error {
 	return err
 }
 
-// nestable returns an error unless v, or each member of it, can be a nested tensor.
+// nestable returns an error unless v, or each member of it, can be saved as a nested tensor.
 func nestable(v tdict.Value) error {
 	if s, ok := v.(*tdict.Stacked); ok {
 		for i := range s.Len() {
@@ -235,7 +236,7 @@ func nestable(v tdict.Value) error {
 	}
 	t, ok := v.(*ragged.Tensor)
 	if !ok {
-		return fmt.Errorf("%w: got a %T, want ragged rows for a nested tensor", tdict.ErrKind, v)
+		return fmt.Errorf("%w: got a %T, want a ragged tensor to save as a nested tensor", tdict.ErrKind, v)
 	}
 	if t.Depth() != 1 || len(t.Shape()) != 1 || t.Shape()[0] == 0 {
 		return unsupported("a nested tensor of %v, want one level and a batch shape of one dim that is not 0", rowsFactOf(t).text(false))
@@ -248,7 +249,7 @@ func (s *saver) asNested(n *savedNode, name string) bool {
 	return len(s.nested) > 0 && s.nested[n.keyOf(name)]
 }
 
-// nestedTensor adds ragged rows in the form of a nested tensor to what is saved.
+// nestedTensor plans to save t, in the form of a nested tensor, as the entry e of n.
 func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 	at, err := n.claim(e.name, leafExt)
 	if err != nil {
@@ -269,13 +270,13 @@ func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor) error
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{t.Shape()[0], dims}, isNested
 	s.ints(sizesAt, sizes, &e.fact.sizes)
 	shape := append(shapeops.Shape{t.NumValues()}, t.Features()...)
-	if shape.Size() == 0 { // without a file Python does not see it
+	if shape.Size() == 0 { // Python ignores an entry without a file
 		s.add(&savedFile{at: at, sums: new([]uint32), write: func(io.Writer) error { return nil }})
 	}
 	return s.values(at, e, t, shape)
 }
 
-// sizesOf returns the shape of each row.
+// sizesOf returns the shape of each row of t, one after the other.
 func sizesOf(t *ragged.Tensor) ([]int64, error) {
 	lengths, err := t.Layout().Lengths(1)
 	if err != nil {

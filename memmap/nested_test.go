@@ -47,13 +47,13 @@ func TestNestedOpened(t *testing.T) {
 		{"elements that are missing", "[2,1]", []int64{1, 2}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: got 2 bytes, want 3"},
 		{"shapes that are missing", "[2,1]", []int64{1}, 2, "", nil, memmap.ErrCorrupt, "x.shape.memmap: corrupt: got 8 bytes, want 16"},
 		{"a negative size", "[2,2]", []int64{1, 2, 3, -1}, 9, "", nil, memmap.ErrCorrupt, "x.shape.memmap: corrupt: shape mismatch: component 1: got [3 -1], want no negative size"},
-		{"elements that cannot be counted", "[2,2]", []int64{1 << 40, 1 << 40, 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 0: got [1099511627776 1099511627776], want elements that can be counted"},
-		{"elements whose sum cannot be counted", "[2,1]", []int64{1<<63 - 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 1: got [1], want elements that can be counted"},
+		{"elements that cannot be counted", "[2,2]", []int64{1 << 40, 1 << 40, 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 0: got [1099511627776 1099511627776], want a number of elements that an int holds"},
+		{"elements whose sum cannot be counted", "[2,1]", []int64{1<<63 - 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 1: got [1], want a number of elements that an int holds"},
 		{"more elements than the file has", "[2,1]", []int64{1 << 50, 1}, 9, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: got 9 bytes"},
 		{"rows that no file has", "[2,2]", []int64{1 << 40, 0, 1, 1}, 1, "", nil, memmap.ErrUnsupported, "x.shape.memmap: unsupported: a nested tensor of 1099511627777 rows in 1 bytes"},
-		{"shapes that are no matrix", "[2]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: shape mismatch: got [2] for the shapes of components"},
-		{"components without dims", "[2,0]", nil, 2, "", nil, memmap.ErrCorrupt, "got [2 0] for the shapes of components"},
-		{"more components than the file has", "[4611686018427387904,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want some that can be counted"},
+		{"shapes that are no matrix", "[2]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: shape mismatch: got the shape [2] of the shapes of components"},
+		{"components without dims", "[2,0]", nil, 2, "", nil, memmap.ErrCorrupt, "got the shape [2 0] of the shapes of components"},
+		{"more components than the file has", "[4611686018427387904,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want a size in bytes that an int holds"},
 		{"another batch", "[1,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want a shape that begins with [2]"},
 	}
 	for _, tt := range tests {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// archive writes td to an archive on any disk.
+// archive writes td to an archive on a disk.
 func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
 	at, err := s.fileAt()
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *saver) archive(disk vfs.FS, td *tdict.TensorDict) error {
 	return s.oneFile(disk, at, s.pack)
 }
 
-// pack writes what was planned as an archive. A leaf has no sums but the CRC-32 of its entry.
+// pack writes the planned files as an archive. The CRC-32 of its entry is the only sum of a leaf.
 func (s *saver) pack(f vfs.File) error {
 	files, err := s.packed()
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *saver) pack(f vfs.File) error {
 	return w.Close()
 }
 
-// entry writes a file.
+// entry writes a file as an entry.
 func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 	leaf := strings.HasSuffix(f.at, leafExt)
 	h := zipfile.Header{Name: f.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
@@ -61,7 +61,7 @@ func (s *saver) clock() time.Time {
 	if s.time.IsZero() {
 		s.time = time.Now()
 	}
-	if s.time.Year() < 1980 { // which zip files cannot say
+	if s.time.Year() < 1980 { // zip has no earlier time
 		return time.Time{}
 	}
 	return s.time
@@ -87,8 +87,8 @@ func (s *saver) packed() ([]*savedFile, error) {
 	return files, nil
 }
 
-// comparePacked compares two paths by the place of their files in an archive: in each directory the
-// meta.json, the other files by their names, the directories by theirs.
+// comparePacked compares two paths by their order in an archive: in each directory first meta.json,
+// then the other files by name, then the directories by name.
 func comparePacked(a, b string) int {
 	for {
 		first, more, inA := strings.Cut(a, "/")

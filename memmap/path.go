@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// holdsWorkingDir reports whether the working directory is dir, or in it. One that was removed is
-// not.
+// holdsWorkingDir reports whether the working directory is dir or in it. It is false for a working
+// directory that was removed.
 func holdsWorkingDir(dir string) bool {
 	here, err := vfs.WorkingDir()
 	if err != nil {
@@ -18,7 +18,7 @@ func holdsWorkingDir(dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// keyOf returns the key of an entry, "" for no names.
+// keyOf returns the key with the given parts, "" for none.
 func keyOf(path []string) nestedkey.Key {
 	if len(path) == 0 {
 		return ""

@@ -8,18 +8,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// A place is a directory that is opened, and how. It never changes.
+// A place is a path to be opened, with options. It never changes.
 type place struct {
 	op, dir string // for errors
 	at      string // absolute
 	opt     OpenOptions
-	hidden  *dirSink // of Create: what is opened is not in its place yet
+	hidden  *dirSink // of Create, the sink of a dataset that is not published yet
 }
 
-// failAt returns err, if there is one, as one about the file at a path.
+// failAt returns err as a FileError about the file at a path; nil stays nil.
 func (p *place) failAt(at string, err error) error { return fileError(p.op, p.dir, at, err) }
 
-// named makes the errors of mapped files.
+// named returns an error of a mapped file as a FileError.
 func (p *place) named(op, at string, err error) error {
 	err = bare(err)
 	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) || errors.Is(err, mapfile.ErrGone) {
@@ -28,7 +28,8 @@ func (p *place) named(op, at string, err error) error {
 	return &FileError{op, p.dir, at, err}
 }
 
-// dataset opens the directory. It reports whether it failed since another has replaced it.
+// dataset opens the directory. replaced reports whether it failed because the directory was
+// replaced meanwhile.
 func (p *place) dataset() (d *Dataset, replaced bool, err error) {
 	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, hidden: p.hidden, token: rand.Text()[:8]}
 	if d.in, err = p.container(d.touch); err != nil {
@@ -48,7 +49,7 @@ func (p *place) dataset() (d *Dataset, replaced bool, err error) {
 	return nil, replaced, errors.Join(err, d.in.Close())
 }
 
-// lock has d take part in the writing of the directory, if it is to be written.
+// lock takes the shared lock of writers for d, if it is opened with Writable.
 func (p *place) lock(d *Dataset) (err error) {
 	if !p.opt.Writable || p.hidden != nil {
 		return nil
@@ -56,16 +57,16 @@ func (p *place) lock(d *Dataset) (err error) {
 	if d.lock, err = p.opt.lockWriters(p.at); err != nil || d.lock == nil {
 		return p.failAt("", err)
 	}
-	if replaced, err := d.set.Replaced(); replaced && err == nil { // and so what is locked may be another
+	if replaced, err := d.set.Replaced(); replaced && err == nil { // the lock may be of the new directory
 		return p.failAt("", ErrReplaced)
 	}
 	return nil
 }
 
-// whyLocked returns the reason that d gives to a caller who changes its structure.
+// whyLocked returns the reason in the error for changes of the structure of d.
 func (p *place) whyLocked(d *Dataset) string {
 	if d.set == nil {
-		return "its leaves lie in a mapped file: do it in a Copy and Save that"
+		return "its leaves lie in a mapped file: change a Copy and Save it"
 	}
 	return whyLocked
 }
@@ -78,7 +79,7 @@ func (p *place) read(d *Dataset) error {
 		return err
 	}
 	if td == nil {
-		return p.failAt("", unsupported("the whole of it is pickled"))
+		return p.failAt("", unsupported("the whole dictionary is pickled"))
 	}
 	td.Lock(p.whyLocked(d))
 	d.TensorDict, d.files, d.nodes, d.growing, d.schema = td, r.files, r.nodes, r.grows, r.schema

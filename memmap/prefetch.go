@@ -6,13 +6,13 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// prefetchGap is how many bytes between rows are read in with them: that takes less time than one
-// more request to the system.
+// prefetchGap is the largest gap between rows, in bytes, that is read with them, because that takes
+// less time than a further system call.
 const prefetchGap = 32 << 10
 
-// Prefetch asks the system to read rows, counted along the first batch dim, of all leaves, so that
-// they are there when they are wanted; it does not wait. Rows are best given in order: those that
-// lie together, or nearly so, are asked for together. Its errors are those of [Dataset.FlushRows].
+// Prefetch asks the system to read the given rows of all leaves ahead, and does not wait. Rows
+// count along the first batch dim. It is fastest for rows in order, because rows that are close to
+// each other become one request. It returns the errors of [Dataset.FlushRows].
 func (d *Dataset) Prefetch(rows ...int) error {
 	n, err := d.numRows()
 	if err != nil {
@@ -31,7 +31,7 @@ func (d *Dataset) Prefetch(rows ...int) error {
 	return nil
 }
 
-// prefetch asks for some of the n rows of a leaf.
+// prefetch asks for rows of a leaf that has n rows.
 func (d *Dataset) prefetch(l *leafFile, rows []int, n int) error {
 	var s stretch
 	for i := 0; i < len(rows); {
@@ -55,7 +55,7 @@ func (d *Dataset) prefetch(l *leafFile, rows []int, n int) error {
 	return l.want(s)
 }
 
-// want asks for a stretch of the file.
+// want asks for the bytes of s.
 func (l *leafFile) want(s stretch) error {
 	if s.from == s.to {
 		return nil
@@ -63,11 +63,11 @@ func (l *leafFile) want(s stretch) error {
 	return l.file.Advise(WillNeed, s.from, s.to-s.from)
 }
 
-// A stretch is the bytes of a file from one on, before another.
+// A stretch is the bytes of a file from from up to to.
 type stretch struct{ from, to int }
 
-// join makes s longer by the bytes from one on, before another, if they begin in s or not long
-// after it, and reports whether they do.
+// join extends s up to to, if from lies within s or at most prefetchGap after it, and reports
+// whether it did.
 func (s *stretch) join(from, to int) bool {
 	if s.from == s.to || from < s.from || from > s.to+prefetchGap {
 		return false

@@ -12,26 +12,26 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A reader reads one tree.
+// A reader reads the tree of one container.
 type reader struct {
 	*place
 	in     container
-	faults *collector // of Verify, which goes on after a fault; else nil
+	faults *collector // of Verify and Copy, which go on after a fault; otherwise nil
 
-	files    []*leafFile // of a directory, numbered as those of its set
+	files    []*leafFile // of a directory, with the numbers of its set
 	nodes    []*leafNode
 	entries  int
-	copied   float64         // bytes of views
-	row      fileRow         // which row of the outermost dictionary the files that are opened are
-	taken    int64           // bytes of offsets
-	unpacked int64           // bytes of compressed entries
+	copied   float64         // bytes of copied views
+	row      fileRow         // of the files that are being opened
+	taken    int64           // bytes of offsets read
+	unpacked int64           // bytes of compressed entries inflated
 	nested   []nestedkey.Key // of nested tensors of Python's, if faults are collected
-	copying  bool            // for Copy, which must know all native fields
-	grows    bool            // a Writer has not finished it
-	schema   tdict.Schema    // that was saved with it
+	copying  bool            // for Copy, which refuses unknown native fields
+	grows    bool            // a Writer has not called Finish
+	schema   tdict.Schema    // saved with the dictionary
 }
 
-// top reads the whole tree.
+// top reads the whole tree. It returns nil if the top is left out, or has faults.
 func (r *reader) top() (*tdict.TensorDict, error) {
 	if c, ok := r.in.(*consolidated); ok {
 		td, err := c.read(r)
@@ -47,7 +47,7 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 	}
 	td, ok := v.(*tdict.TensorDict)
 	if v != nil && !ok {
-		return nil, r.fail(n, metaName, unsupported("an entry that is no dictionary: open the directory around it"))
+		return nil, r.fail(n, metaName, unsupported("an entry that is not a dictionary: open the directory around it"))
 	}
 	if td == nil {
 		return nil, nil
@@ -55,7 +55,7 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 	return td, r.bind(td)
 }
 
-// tree returns the top of what was opened.
+// tree returns the top of the container.
 func (r *reader) tree() tree {
 	if a, ok := r.in.(*archive); ok {
 		return newZipTree(r, a, "")
@@ -64,7 +64,7 @@ func (r *reader) tree() tree {
 	return &dirTree{r: r, set: set, root: set.Root(), at: set.Top()}
 }
 
-// fail returns err, if there is one, as one about a file of the node n.
+// fail returns err as one about a file of the node n; nil stays nil.
 func (r *reader) fail(n tree, file string, err error) error {
 	if err == nil {
 		return nil
@@ -72,7 +72,7 @@ func (r *reader) fail(n tree, file string, err error) error {
 	return r.failAt(path.Join(n.path(), file), err)
 }
 
-// fault returns err, unless somebody collects them.
+// fault returns err, or adds it to the collector, if there is one, and returns nil.
 func (r *reader) fault(err error) error {
 	if err == nil || r.faults == nil {
 		return err
@@ -81,7 +81,7 @@ func (r *reader) fault(err error) error {
 	return nil
 }
 
-// node reads a node of any class. e is the entry that led there, or nil.
+// node reads a node of any class. e is its entry, or nil.
 func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	if depth > tdict.MaxDepth {
 		return nil, r.fail(n, "", corrupt("nested more than %d deep", tdict.MaxDepth))
@@ -91,7 +91,7 @@ func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 		return nil, err
 	}
 	v, err := r.class(n, m, e, batch, depth)
-	if dictClasses[m.class] || m.class == lazyClass { // another's is that of a node below it
+	if dictClasses[m.class] || m.class == lazyClass { // the dictionary of other classes is a node below
 		n.known().td, _ = v.(*tdict.TensorDict)
 		n.known().schema, n.known().lazy = m.native.schema, m.class == lazyClass
 	}
@@ -111,7 +111,7 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 		return nil, r.fail(n, metaName, err)
 	}
 	if r.copying && m.later() {
-		r.faults.add(r.fail(n, metaName, unsupported("native fields of a later version, which a copy would not have")))
+		r.faults.add(r.fail(n, metaName, unsupported("native fields of a later version, which a copy would lose")))
 	}
 	r.entries += len(m.entries)
 	r.nodes = append(r.nodes, n.known())
@@ -125,11 +125,11 @@ func (p *place) maxEntries() int {
 	return 200_000
 }
 
-// opened takes note of the file of a leaf of n, which has rows of its own if it is ragged, and
-// checks that it can be written if it should be.
+// opened records f as the file of the entry e of n, whose layout is rows if it is ragged. For
+// Writable it checks that the file can be written.
 func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) error {
 	l := &leafFile{
-		file: f, node: n.known(), name: e.name, key: r.faults.key(), alike: e.fact.alike, rows: rows, row: r.row,
+		file: f, node: n.known(), name: e.name, key: r.faults.key(), unbatched: e.fact.unbatched, rows: rows, row: r.row,
 		sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil,
 	}
 	if !l.marked {
@@ -146,7 +146,7 @@ func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) err
 		l.node.leaf = map[string]*leafFile{}
 	}
 	l.node.leaf[l.name] = l
-	if l.summed && len(l.node.leaf) == 1 { // its meta.json is to be replaced
+	if l.summed && len(l.node.leaf) == 1 { // the meta.json will be replaced
 		if err := vfs.CanWrite(filepath.Join(r.at, filepath.FromSlash(l.node.path))); err != nil {
 			return r.failAt(l.node.path, err)
 		}

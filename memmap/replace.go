@@ -15,32 +15,32 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// lockName is the file that a Writer holds locked while it is at work in a directory.
+// lockName is the name of the file that a Writer holds locked while it is at work in a directory.
 const lockName = ".lock"
 
-// An oldTree is what a save replaces.
+// An oldTree is the directory that a save replaces.
 type oldTree struct {
-	info  fs.FileInfo // of the directory; nil if nothing is there
-	dir   *os.File    // the directory, open: as long as it is, no other gets its number
+	info  fs.FileInfo // of the directory; nil if there is none
+	dir   *os.File    // open, so that no other directory gets its inode number
 	modes modes
-	lock  *vfs.Lock // keeps a Writer out; nil if none ever was there
+	lock  *vfs.Lock // keeps Writers out; nil if the directory has no lockName
 }
 
 func (o *oldTree) unlock() {
 	if o.lock != nil {
-		_ = o.lock.Unlock() // the file is gone, or was only locked
+		_ = o.lock.Unlock() // nothing was written
 	}
 	if o.dir != nil {
-		_ = o.dir.Close() // it was only open
+		_ = o.dir.Close() // nothing was written
 	}
 }
 
-// openBlocksRename says that a file that is open keeps it, and the directory that it is in, from
-// being renamed or replaced. Locks must be given back first then, though another may come between.
+// openBlocksRename reports that an open file, and the directory that it is in, cannot be renamed or
+// replaced. Locks must then be released before a rename, though another process may come between.
 const openBlocksRename = runtime.GOOS == "windows"
 
-// replaceable returns what a save of a dictionary of the given batch shape replaces at dir, which
-// is absolute and free of links, or says why it must not.
+// replaceable returns the tree at dir, an absolute path without links, if a dictionary of the given
+// batch shape may replace it, and otherwise an error.
 func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if holdsWorkingDir(dir) {
 		return nil, fmt.Errorf("%w: the working directory is in it", fs.ErrInvalid)
@@ -48,10 +48,10 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if err := checkAround(dir, batch); err != nil {
 		return nil, err
 	}
-	if err := checkLent(dir); err != nil {
+	if err := checkShared(dir); err != nil {
 		return nil, err
 	}
-	old, err := survey(dir)
+	old, err := scanOld(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +60,19 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
 		return old, nil
 	case errors.Is(err, vfs.ErrHeld):
-		err = fmt.Errorf("%w: it has not finished", ErrBusy)
+		err = fmt.Errorf("%w: a Writer has not finished there", ErrBusy)
 	}
 	old.unlock()
 	return nil, err
 }
 
-// survey notes all of the old tree. If another save replaces it meanwhile, and removes what was
-// being looked at, it looks again.
-func survey(dir string) (*oldTree, error) {
+// scanOld returns the old tree at dir. If another save replaces it meanwhile, scanOld starts again.
+func scanOld(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
 		before, _ := os.Lstat(dir)
 		old := &oldTree{info: before, modes: newModes()}
 		if before != nil && before.IsDir() {
-			old.dir, _ = vfs.OpenFile(dir, os.O_RDONLY, 0) // what cannot be opened, scan tells
+			old.dir, _ = vfs.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
 		}
 		err := old.scan(dir, "")
 		if err == nil {
@@ -90,8 +89,8 @@ func survey(dir string) (*oldTree, error) {
 	}
 }
 
-// scan notes all of a directory of the old tree, and returns ErrForeign if it holds a file that no
-// writer of this format makes, or files without the meta.json that comes with them.
+// scan records the permissions in a directory of the old tree. It returns ErrForeign for a file
+// that no writer of this format makes, and for files without a meta.json.
 func (o *oldTree) scan(dir, at string) error {
 	info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +107,7 @@ func (o *oldTree) scan(dir, at string) error {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}
 	o.modes.note(at, info)
-	if err := o.mayGo(dir, at, found); err != nil {
+	if err := o.checkRemovable(dir, at, found); err != nil {
 		return err
 	}
 	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
@@ -132,8 +131,8 @@ func (o *oldTree) scan(dir, at string) error {
 	return nil
 }
 
-// scanInner is scan of a directory in another, unless it is one of an addition to the dictionary
-// beside it: it may get its mark, or go, while it is looked at.
+// scanInner scans an inner directory, unless it belongs to an addition that is under way: such a
+// directory may get its mark, or go, during the scan.
 func (o *oldTree) scanInner(dir, at string) error {
 	path := filepath.Join(dir, filepath.FromSlash(at))
 	if vfs.Ours(path) {
@@ -149,9 +148,9 @@ func (o *oldTree) scanInner(dir, at string) error {
 	return err
 }
 
-// mayGo returns ErrForeign for a directory of directories that is no dictionary itself, which may
-// be anybody's datasets, and ErrBusy if a Writer is at work in one below the top.
-func (o *oldTree) mayGo(dir, at string, found []fs.DirEntry) error {
+// checkRemovable returns ErrForeign for a directory of directories without a meta.json, which may
+// be anybody's datasets, and ErrBusy if a Writer is at work in a directory below the top.
+func (o *oldTree) checkRemovable(dir, at string, found []fs.DirEntry) error {
 	saved := false
 	for _, d := range found {
 		saved = saved || d.Name() == metaName
@@ -160,10 +159,10 @@ func (o *oldTree) mayGo(dir, at string, found []fs.DirEntry) error {
 		}
 		l, err := vfs.TryLock(filepath.Join(dir, filepath.FromSlash(at), lockName), vfs.Exclusive)
 		if errors.Is(err, vfs.ErrHeld) {
-			return fmt.Errorf("%w: in %s", ErrBusy, at)
+			return fmt.Errorf("%w: a Writer has not finished in %s", ErrBusy, at)
 		}
 		if err == nil {
-			_ = l.Unlock() // it was only asked for
+			_ = l.Unlock() // nothing was written
 		}
 	}
 	for _, d := range found {
@@ -180,17 +179,17 @@ func ours(name string) bool {
 		name == tempMeta || name == addingName || strings.HasSuffix(name, leafExt)
 }
 
-// litter reports whether file managers leave files of that name everywhere.
+// litter reports whether file managers leave files of that name in directories.
 func litter(name string) bool {
 	return name == ".DS_Store" || name == "Thumbs.db" || name == "desktop.ini" || strings.HasPrefix(name, "._")
 }
 
-// checkAround returns ErrForeign if dir is an entry of a saved dictionary around it that a
+// checkAround returns ErrForeign if dir is an entry of a saved dictionary around it in which a
 // dictionary of the given batch shape would not fit.
 func checkAround(dir string, batch shapeops.Shape) error {
 	above := filepath.Dir(dir)
 	m, err := readNode(above)
-	if err != nil { // not there, or no dictionary
+	if err != nil { // no dictionary around it
 		return nil
 	}
 	name := filepath.Base(dir)
@@ -198,9 +197,9 @@ func checkAround(dir string, batch shapeops.Shape) error {
 		return fmt.Errorf("%w: it is a member of the lazy stack in %s", ErrForeign, above)
 	}
 	if m.instance != nil && name == classDir {
-		return fmt.Errorf("%w: it is the dictionary of %s, a %s: save that as a whole", ErrForeign, above, quote(m.class))
+		return fmt.Errorf("%w: it is the dictionary of %s, a %s: save the %[3]s as a whole", ErrForeign, above, quote(m.class))
 	}
-	if dictClasses[m.class] && m.old() { // which lists no dictionaries: every one in it is an entry
+	if dictClasses[m.class] && m.old() { // such a meta.json lists no dictionaries: all in it are entries
 		if err := batch.CheckPrefix(m.shape); err != nil {
 			return fmt.Errorf("%w: it would be an entry of %s: %w", ErrForeign, above, err)
 		}
@@ -220,8 +219,8 @@ func checkAround(dir string, batch shapeops.Shape) error {
 	return nil
 }
 
-// checkLent returns ErrForeign if ragged rows in a dictionary around dir have their offsets in it.
-func checkLent(dir string) error {
+// checkShared returns ErrForeign if dir holds offsets of ragged leaves of a dictionary around it.
+func checkShared(dir string) error {
 	var names []string // of the entries that lead to dir
 	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
 		m, err := readNode(above)
@@ -238,14 +237,14 @@ func checkLent(dir string) error {
 		names = append([]string{m.entries[i].name}, names...)
 		for i := range m.entries {
 			if e := &m.entries[i]; e.fact.rows != nil && e.fact.rows.refersTo(names) {
-				return fmt.Errorf("%w: offsets of %s in %s are in it: save that as a whole", ErrForeign, quote(e.name), above)
+				return fmt.Errorf("%w: it holds offsets of %s in %s: save %[3]s as a whole", ErrForeign, quote(e.name), above)
 			}
 		}
 	}
 	return nil
 }
 
-// makeParent makes the directory that dir is in, if need be with those around it, durably.
+// makeParent makes the directory that dir is in, and those around it, durably, if they are missing.
 func makeParent(dir string) error {
 	parent := filepath.Dir(dir)
 	if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {

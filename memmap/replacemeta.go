@@ -6,18 +6,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// tempMeta is the name of a file that is to become a meta.json. Who is to write it has locked that,
-// or is the only Writer.
+// tempMeta is the name of a file that is to become a meta.json. Whoever writes it has the meta.json
+// locked, or is the only Writer.
 const tempMeta = ".meta-next"
 
-// replaceMeta replaces the meta.json of a directory by one with the given text and the same
-// permissions: whole or not at all, and durably if sync is set.
+// replaceMeta replaces the meta.json of a directory atomically, and durably if sync is set. The new
+// one has the given text and the old permissions.
 func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
 	info, err := dir.Lstat(metaName)
 	if err != nil {
 		return err
 	}
-	if err := dir.RemoveAll(tempMeta); err != nil { // of a writer that is gone
+	if err := dir.RemoveAll(tempMeta); err != nil { // left by a process that was killed
 		return err
 	}
 	err = vfs.MakeFile(dir, tempMeta, info.Mode().Perm(), sync, func(f vfs.File) error {

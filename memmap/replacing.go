@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A replacing says what a saver may replace.
+// A replacing says which directories a saver may replace.
 type replacing uint8
 
 const (
@@ -20,16 +20,16 @@ const (
 	replaceNothing                  // nothing
 )
 
-// look is replaceable for a saver that may not replace all of that. What comes to dir later,
-// publishing refuses.
+// look returns the tree at dir if a saver may replace it, as replaceable does, and fs.ErrExist if r
+// forbids that. Publishing refuses directories that come later.
 func (r replacing) look(dir string, batch shapeops.Shape) (*oldTree, error) {
 	taken := r.taken(dir)
 	if taken != nil && r == replaceNothing {
 		return nil, taken
 	}
-	old, err := replaceable(dir, batch) // which may have a stronger reason
+	old, err := replaceable(dir, batch) // its error goes before taken
 	if err != nil && r == replaceNothing {
-		return nil, cmp.Or(r.taken(dir), err) // something came meanwhile
+		return nil, cmp.Or(r.taken(dir), err) // a directory came meanwhile
 	}
 	if err == nil && taken != nil {
 		old.unlock()
@@ -38,7 +38,7 @@ func (r replacing) look(dir string, batch shapeops.Shape) (*oldTree, error) {
 	return old, err
 }
 
-// taken returns fs.ErrExist if what is at dir must stay.
+// taken returns fs.ErrExist if r forbids to replace the directory at dir.
 func (r replacing) taken(dir string) error {
 	_, err := os.Lstat(dir)
 	switch {

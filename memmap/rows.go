@@ -13,11 +13,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// valuesName is the name, without extension, of the file with the values of ragged rows.
+// valuesName is the name, without extension, of the file with the values of a ragged tensor.
 const valuesName = "values"
 
-// raggedRows returns a ragged tensor: a node of data that says what it is, for Python, with the
-// values and the offsets beside its meta.json. A native field says of which sizes.
+// raggedRows returns the ragged tensor of the entry e. Its node is data for Python, whose text
+// describes the tensor; the files of values and offsets lie beside the meta.json. A native field
+// has their sizes.
 func (r *reader) raggedRows(n tree, e *metaEntry) (*ragged.Tensor, error) {
 	f := e.fact.rows
 	if err := f.check(); err != nil {
@@ -48,7 +49,7 @@ func (r *reader) rows(n, inner tree, e *metaEntry) (*ragged.Tensor, error) {
 	return r.overRows(n, e, layout, savedValues{inner.leafPath(valuesName), f.dtype, f.values(), find})
 }
 
-// checkText returns an error unless a node is the data that Python is to see.
+// checkText returns an error unless the data of a node is the text that f gives.
 func (r *reader) checkText(inner tree, f *rowsFact) error {
 	m, err := r.nodeMeta(inner)
 	if err != nil {
@@ -65,15 +66,16 @@ func (r *reader) checkText(inner tree, f *rowsFact) error {
 	return nil
 }
 
-// savedValues are the values of ragged rows on disk.
+// savedValues are the values of a ragged tensor on disk.
 type savedValues struct {
-	at    string // the file
+	at    string // path of the file
 	dtype tensor.DType
 	shape shapeops.Shape
-	find  func(size int) (file lender, offset int, err error) // who lends them
+	find  func(size int) (file lender, offset int, err error) // returns their lender
 }
 
-// overRows returns values, which are checked but not mapped, cut into rows, for the entry e of n.
+// overRows returns the ragged tensor with values v and the given layout, for the entry e of n. The
+// values are checked but not mapped.
 func (r *reader) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedValues) (*ragged.Tensor, error) {
 	values, file, err := r.lend(v)
 	if err != nil {
@@ -83,19 +85,19 @@ func (r *reader) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedVa
 	if err != nil {
 		return nil, r.failAt(v.at, asCorrupt(err))
 	}
-	if file == nil { // there are no values, but lengths in a file
+	if file == nil { // no values, but lengths in a file
 		return t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed(), nil
 	}
 	return t, r.opened(n, e, file, layout)
 }
 
-// lend returns values, and the file that lends them: none, if there are no elements.
+// lend returns the tensor of values, and the file that lends it: nil if there are no elements.
 func (r *reader) lend(v savedValues) (*tensor.Tensor, lender, error) {
 	size, err := byteSize(v.dtype, v.shape)
 	if err != nil {
 		return nil, nil, r.failAt(v.at, corrupt("%w", err))
 	}
-	if size == 0 { // it has no file
+	if size == 0 { // no elements, so no file
 		t, err := tensor.New(v.dtype, v.shape...)
 		return t, nil, r.failAt(v.at, asCorrupt(err))
 	}
@@ -107,7 +109,7 @@ func (r *reader) lend(v savedValues) (*tensor.Tensor, lender, error) {
 	return t, file, r.failAt(v.at, err)
 }
 
-// rows adds a ragged tensor to what is saved.
+// rows plans to save t as the entry e of n.
 func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 	if s.asNested(n, e.name) {
 		return s.nestedTensor(n, e, t)
@@ -133,7 +135,7 @@ func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 	return s.values(path.Join(inner.at, valuesName+leafExt), e, t, f.values())
 }
 
-// values adds the file with the values of ragged rows to what is saved.
+// values plans the file with the values of t.
 func (s *saver) values(at string, e *metaEntry, t *ragged.Tensor, shape shapeops.Shape) error {
 	size, err := byteSize(t.DType(), shape)
 	if err != nil || size == 0 {
@@ -149,14 +151,14 @@ func (s *saver) values(at string, e *metaEntry, t *ragged.Tensor, shape shapeops
 	return nil
 }
 
-// A savedRows is an entry of ragged rows whose offsets are still to be saved.
+// A savedRows is a ragged entry whose offsets are to be planned.
 type savedRows struct {
 	e      *metaEntry
 	inner  *savedNode
 	layout *ragged.Layout
 }
 
-// offsets returns the offsets of a level, which are worked out once for all that share it.
+// offsets returns the offsets of a level of l. It computes them once for all layouts that share it.
 func (s *saver) offsets(l *ragged.Layout, level int) ([]int64, error) {
 	l, err := l.At(level)
 	if err != nil {
@@ -176,8 +178,8 @@ func (s *saver) offsets(l *ragged.Layout, level int) ([]int64, error) {
 	return offsets, nil
 }
 
-// share adds the offsets of the entries of n to what is saved, but for those that a leaf in n or
-// below has already.
+// share plans the files of offsets of the ragged entries of n, unless a leaf in n or below has the
+// same layout.
 func (s *saver) share(n *savedNode) error {
 	for _, r := range n.rows {
 		paths := n.owners.of(r.layout)
@@ -186,7 +188,7 @@ func (s *saver) share(n *savedNode) error {
 				return err
 			}
 			paths = append(slices.Clip(paths), []string{r.e.name})
-			l, _ := r.layout.At(level) // which it has
+			l, _ := r.layout.At(level) // the level exists
 			if n.owners == nil {
 				n.owners = owners{}
 			}
@@ -201,7 +203,7 @@ func (s *saver) share(n *savedNode) error {
 	return nil
 }
 
-// of returns where the offsets are of so many levels of l as are known.
+// of returns the paths for the first levels of l whose offsets have an owner.
 func (w owners) of(l *ragged.Layout) [][]string {
 	for ; l != nil; l = l.Outer() {
 		if paths, ok := w[l]; ok {
@@ -211,7 +213,7 @@ func (w owners) of(l *ragged.Layout) [][]string {
 	return nil
 }
 
-// adopt takes over what is known of the dictionary inner, an entry of n.
+// adopt adds the owners of inner, the node of the entry name, to the owners of n.
 func (n *savedNode) adopt(name string, inner *savedNode) {
 	for l, paths := range inner.owners {
 		if _, ok := n.owners[l]; ok {
@@ -228,7 +230,7 @@ func (n *savedNode) adopt(name string, inner *savedNode) {
 	}
 }
 
-// saveOffsets adds the file with the offsets of a level to what is saved.
+// saveOffsets plans the file with the offsets of a level.
 func (s *saver) saveOffsets(r savedRows, level int) error {
 	offsets, err := s.offsets(r.layout, level)
 	if err != nil {
@@ -239,8 +241,7 @@ func (s *saver) saveOffsets(r savedRows, level int) error {
 	return nil
 }
 
-// ints adds a file of numbers, which is written even where others are made of zeros, to what is
-// saved.
+// ints plans a file of int64. It is written even if saver.reserve is set.
 func (s *saver) ints(at string, numbers []int64, sums *[]uint32) {
 	write := func(w io.Writer) error { _, err := tensor.Vector(numbers...).WriteTo(w); return err }
 	s.add(&savedFile{at: at, bytes: int64(8 * len(numbers)), sums: sums, keep: true, write: write})

@@ -74,20 +74,20 @@ func TestRowsBroken(t *testing.T) {
 		{"other data", file("b/meta.json", dataHead+`"ragged int8 [3 * *]"`+dataTail), memmap.ErrCorrupt, `b/meta.json: corrupt: got the data `},
 		{"data that is pickled", file("b/meta.json", `{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrCorrupt, `b/meta.json: corrupt: got a "NonTensorData"`},
 
-		{"offsets of itself", meta(b1, `"offsets":["b"]`), memmap.ErrCorrupt, `meta.json: corrupt: the offsets of level 1 are to be those of "b", which has none itself (entry "b")`},
-		{"offsets in a circle", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"levels":[{"rows":3,"offsets":["b"]}]`), memmap.ErrCorrupt, `meta.json: corrupt: the offsets of level 1 are to be those of "a", which has none itself`},
-		{"offsets of nobody", meta(b1, `"offsets":["x"]`), memmap.ErrCorrupt, `the offsets of level 1 are to be those of "x", which is not there (entry "b")`},
-		{"offsets of nobody below", meta(b1, `"offsets":["n","x"]`), memmap.ErrCorrupt, `meta.json: corrupt: the offsets of level 1 are to be those of "n/x": `},
-		{"offsets of a dictionary", meta(b1, `"offsets":["n"]`), memmap.ErrCorrupt, `meta.json: corrupt: the offsets of level 1 are to be those of "n", which has none`},
-		{"offsets below a leaf", meta(b1, `"offsets":["a","x"]`), memmap.ErrCorrupt, `those of "a/x", where there is no dictionary`},
-		{"offsets outside", meta(b1, `"offsets":["..","a"]`), memmap.ErrCorrupt, `those of "../a", which is not there`},
-		{"offsets at a path", meta(b1, `"offsets":["../a"]`), memmap.ErrCorrupt, `which is not there`},
-		{"offsets of a level that is not there", meta(`{"rows":4}`, `{"rows":4,"offsets":["a"]}`), memmap.ErrCorrupt, `the offsets of level 2 are to be those of "a", which has none`},
+		{"offsets of itself", meta(b1, `"offsets":["b"]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "b", which has none itself (entry "b")`},
+		{"offsets in a circle", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"levels":[{"rows":3,"offsets":["b"]}]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "a", which has none itself`},
+		{"offsets of nobody", meta(b1, `"offsets":["x"]`), memmap.ErrCorrupt, `level 1 refers to the offsets of "x", which is missing (entry "b")`},
+		{"offsets of nobody below", meta(b1, `"offsets":["n","x"]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "n/x": `},
+		{"offsets of a dictionary", meta(b1, `"offsets":["n"]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "n", which has none`},
+		{"offsets below a leaf", meta(b1, `"offsets":["a","x"]`), memmap.ErrCorrupt, `level 1 refers to the offsets of "a/x", which is not in a dictionary`},
+		{"offsets outside", meta(b1, `"offsets":["..","a"]`), memmap.ErrCorrupt, `level 1 refers to the offsets of "../a", which is missing`},
+		{"offsets at a path", meta(b1, `"offsets":["../a"]`), memmap.ErrCorrupt, `which is missing`},
+		{"offsets of a level that is not there", meta(`{"rows":4}`, `{"rows":4,"offsets":["a"]}`), memmap.ErrCorrupt, `level 2 refers to the offsets of "a", which has none`},
 		{"offsets of another batch", func(t *testing.T, dir string) {
 			meta(`"batch":[2],"levels":[{"rows":3,`, `"batch":[2,1],"levels":[{"rows":3,`)(t, dir)
 			write(t, dir, "b/meta.json", dataHead+`"ragged int8 [2 1 * *]"`+dataTail)
-		}, memmap.ErrCorrupt, `level 1 is that of "a", and what is around it is not`},
-		{"offsets of other rows", meta(`[{"rows":3,`, `[{"rows":2,`), memmap.ErrCorrupt, `level 1 is that of "a": got 3 rows, want 2`},
+		}, memmap.ErrCorrupt, `level 1 has the offsets of "a", but the levels around it differ`},
+		{"offsets of other rows", meta(`[{"rows":3,`, `[{"rows":2,`), memmap.ErrCorrupt, `level 1 has the offsets of "a": got 3 rows, want 2`},
 		{"a wrong sum", meta(`[{"rows":3}]`, `[{"rows":3,"sums":["00000000"]}]`), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: changed or damaged: got CRC-32C "},
 		{"too many sums", meta(`[{"rows":3}]`, `[{"rows":3,"sums":["00000000","00000000"]}]`), memmap.ErrCorrupt, "a/offsets.1.memmap: corrupt: got 2 sums, want 1"},
 
@@ -97,9 +97,9 @@ func TestRowsBroken(t *testing.T) {
 		{"more values than a file has", meta(`{"rows":4}`, `{"rows":1099511627776}`), memmap.ErrCorrupt, "b/offsets.2.memmap: corrupt: level 2, row 2: got the end 4, want 1099511627776"},
 		{"features that cannot be counted", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"features":[4611686018427387904],"levels":[{"rows":3}]`), memmap.ErrCorrupt, `(entry "a")`},
 		{"too many dims", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"features":[1`+strings.Repeat(",1", 62)+`],"levels":[{"rows":3}]`), memmap.ErrCorrupt, `(entry "a")`},
-		{"too many levels", meta(`{"rows":4}`, `{"rows":4}`+strings.Repeat(`,{"rows":4}`, 70)), memmap.ErrCorrupt, "meta.json: corrupt: ragged rows of more than 64 levels"},
+		{"too many levels", meta(`{"rows":4}`, `{"rows":4}`+strings.Repeat(`,{"rows":4}`, 70)), memmap.ErrCorrupt, "meta.json: corrupt: a ragged tensor of more than 64 levels"},
 		{"negative rows", meta(`{"rows":4}`, `{"rows":-1}`), memmap.ErrCorrupt, "meta.json: corrupt: got -1 rows"},
-		{"no dtype", meta(`"dtype":"int8",`, ``), memmap.ErrCorrupt, "meta.json: corrupt: ragged rows without a dtype"},
+		{"no dtype", meta(`"dtype":"int8",`, ``), memmap.ErrCorrupt, "meta.json: corrupt: a ragged tensor without a dtype"},
 		{"a dtype that is none", meta(`"dtype":"int8"`, `"dtype":"int9"`), memmap.ErrCorrupt, `meta.json: corrupt: there is no dtype "int9"`},
 		{"no levels", meta(`"levels":[{"rows":3}]`, `"levels":[]`), memmap.ErrCorrupt, ""},
 		{"facts that are no object", meta(`"ragged":{"dtype":"int8","batch":[2],"levels":[{"rows":3}]}`, `"ragged":[]`), memmap.ErrCorrupt, "meta.json: corrupt: "},
@@ -151,6 +151,6 @@ func TestRowsOffsetsAreBounded(t *testing.T) {
 	testkit.MaxBytes(t, 1<<20, func() {
 		_, err := memmap.Open(dir)
 		require.ErrorIs(t, err, memmap.ErrUnsupported)
-		require.ErrorContains(t, err, "a/offsets.1.memmap: unsupported: offsets of ragged rows of 34359738376 bytes, want at most 1073741824: raise MaxCopy")
+		require.ErrorContains(t, err, "a/offsets.1.memmap: unsupported: got 34359738376 bytes of offsets of ragged tensors, want at most 1073741824: raise MaxCopy")
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A rowsFact is what the parent's meta.json says of ragged rows: all that tells how large each of
-// their files is.
+// A rowsFact describes a ragged tensor in the parent's meta.json: all that determines the sizes of
+// its files.
 type rowsFact struct {
 	dtype    tensor.DType
 	batch    shapeops.Shape
@@ -18,26 +18,26 @@ type rowsFact struct {
 	levels   []levelFact
 	more     []byte // fields of a later version
 
-	among *siblings // the entries that it stands among, once these are read
+	among *siblings // the entries of its dictionary, set while they are read
 }
 
-// A levelFact is what it says of one level.
+// A levelFact describes one level of a ragged tensor.
 type levelFact struct {
-	rows int      // how many there are, all together
-	of   []string // the path, below the dictionary, of the leaf whose offsets they are; or empty
-	sums []uint32 // of its own offsets; nil if it has none
+	rows int      // number of all rows
+	of   []string // path, below the dictionary, of the leaf that has the offsets; nil for the tensor itself
+	sums []uint32 // of the offsets of the tensor itself; nil for none
 	more []byte   // fields of a later version
 }
 
-// later reports whether there are fields of a later version, if these were kept.
+// later reports whether unknown fields, of a later version, were kept.
 func (f *rowsFact) later() bool {
 	return f != nil && (f.more != nil || slices.ContainsFunc(f.levels, func(l levelFact) bool { return l.more != nil }))
 }
 
-// own reports whether the leaf itself has the offsets of a level, from 1.
+// own reports whether the tensor itself has the offsets of a level, from 1.
 func (f *rowsFact) own(level int) bool { return len(f.levels[level-1].of) == 0 }
 
-// shared returns the number of levels, the first ones, whose offsets another leaf has.
+// shared returns the number of levels, from the first, whose offsets another leaf has.
 func (f *rowsFact) shared() int {
 	n := 0
 	for n < len(f.levels) && !f.own(n+1) {
@@ -46,14 +46,14 @@ func (f *rowsFact) shared() int {
 	return n
 }
 
-// refersTo reports whether offsets are those of a leaf in the dictionary at a path.
+// refersTo reports whether a leaf of the dictionary at path has offsets of the tensor.
 func (f *rowsFact) refersTo(path []string) bool {
 	return slices.ContainsFunc(f.levels, func(l levelFact) bool {
 		return len(l.of) > len(path) && slices.Equal(l.of[:len(path)], path)
 	})
 }
 
-// rowsAt returns how many rows a level has, 0 being the batch.
+// rowsAt returns the number of rows of a level; level 0 is the batch.
 func (f *rowsFact) rowsAt(level int) int {
 	if level == 0 {
 		return f.batch.Size()
@@ -66,7 +66,7 @@ func (f *rowsFact) values() shapeops.Shape {
 	return append(shapeops.Shape{f.rowsAt(len(f.levels))}, f.features...)
 }
 
-// check returns an error unless there can be such rows.
+// check returns an error if the shape of the tensor is invalid.
 func (f *rowsFact) check() error {
 	if err := checkRank(f.batch, len(f.levels), f.features); err != nil {
 		return err
@@ -74,13 +74,13 @@ func (f *rowsFact) check() error {
 	return f.values().Check()
 }
 
-// checkRank returns an error if ragged rows have more dims than the format's readers take.
+// checkRank returns an error if a ragged tensor has more dims than the format's readers take.
 func checkRank(batch shapeops.Shape, depth int, features shapeops.Shape) error {
 	return checkShape(slices.Concat(batch, slices.Repeat(shapeops.Shape{1}, depth), features))
 }
 
-// text returns what Python shows of the leaf: "ragged int64 [3 * * 2]". While the leaf grows, the
-// batch has stars too, so that the text does not change.
+// text returns the data that Python sees, "ragged int64 [3 * * 2]". For a tensor that grows, the
+// batch dims are stars too, so that the text does not change.
 func (f *rowsFact) text(grows bool) string {
 	b := append([]byte("ragged "+f.dtype.String()), " ["...)
 	add := func(text string) {
@@ -105,7 +105,7 @@ func (f *rowsFact) text(grows bool) string {
 	return string(append(b, ']'))
 }
 
-// rows reads what is said of ragged rows.
+// rows reads the description of a ragged tensor.
 func (r *factReader) rows() (*rowsFact, error) {
 	f := &rowsFact{}
 	err := r.Object(func(name []byte) (err error) {
@@ -124,7 +124,7 @@ func (r *factReader) rows() (*rowsFact, error) {
 		return err
 	})
 	if err == nil && f.dtype == 0 {
-		err = corrupt("ragged rows without a dtype")
+		err = corrupt("a ragged tensor without a dtype")
 	}
 	return f, err
 }
@@ -145,7 +145,7 @@ func (r *factReader) levels() ([]levelFact, error) {
 	var levels []levelFact
 	err := r.Array(func(i int) error {
 		if i == maxDims {
-			return corrupt("ragged rows of more than %d levels", maxDims)
+			return corrupt("a ragged tensor of more than %d levels", maxDims)
 		}
 		l, err := r.level()
 		levels = append(levels, l)
@@ -160,7 +160,7 @@ func (r *factReader) level() (l levelFact, err error) {
 		case "rows":
 			var n int64
 			if n, err = r.Int(); err == nil && n < 0 {
-				err = corrupt("got %d rows, want none negative", n)
+				err = corrupt("got %d rows, want at least 0", n)
 			}
 			l.rows = int(n)
 		case "offsets":
@@ -175,7 +175,7 @@ func (r *factReader) level() (l levelFact, err error) {
 	return l, err
 }
 
-// sizes reads what is said of a nested tensor.
+// sizes reads the description of a nested tensor.
 func (r *factReader) sizes() (sums []uint32, err error) {
 	err = r.Object(func(name []byte) (err error) {
 		if string(name) != "sums" {
@@ -187,7 +187,7 @@ func (r *factReader) sizes() (sums []uint32, err error) {
 	return sums, err
 }
 
-// appendTo appends the field's value.
+// appendTo appends the value of the field.
 func (f *rowsFact) appendTo(b []byte) []byte {
 	b = append(append(append(b, `{"dtype":"`...), f.dtype.String()...), '"')
 	b = appendShape(append(b, `,"batch":`...), f.batch)
@@ -213,7 +213,7 @@ func (l *levelFact) appendTo(b []byte) []byte {
 	return append(append(b, l.more...), '}')
 }
 
-// rowsFactOf returns what is to be said of t, all but rows and offsets of its levels.
+// rowsFactOf describes t, without the rows and offsets of its levels.
 func rowsFactOf(t *ragged.Tensor) *rowsFact {
 	return &rowsFact{
 		dtype: t.DType(), batch: t.Shape().Clone(), features: t.Features().Clone(),

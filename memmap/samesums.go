@@ -9,12 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SameSums reports whether stored checksums say that two tensors have the same bytes, without
-// reading these: if both have one dtype and shape, each is the whole of a leaf of a [Dataset] that
-// was opened for reading, both in directories or both in archives, and their checksums are equal. Of
-// other tensors it says false, which says nothing about them.
+// SameSums reports whether stored checksums show that two tensors have the same bytes. It reads no
+// elements. It is true if
 //
-// Checksums say what was saved, not what lies there now: [Verify] finds damage. Two leaves that
+//   - both tensors have the same dtype and shape
+//   - each is the whole of a leaf of a [Dataset] that was opened for reading
+//   - both leaves are in directories, or both in archives
+//   - their checksums are equal
+//
+// false says nothing about the tensors.
+//
+// Checksums are of the elements that were saved: [Verify] finds later damage. Two leaves that
 // differ have the same CRC-32 in one of 2^32 cases.
 func SameSums(a, b *tensor.Tensor) bool {
 	if a == nil || b == nil || a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
@@ -25,8 +30,8 @@ func SameSums(a, b *tensor.Tensor) bool {
 	return x != nil && zipped == alsoZipped && slices.Equal(x, y)
 }
 
-// sumsOf returns the stored sums of a tensor that is the whole of a file, or nil: those of blocks,
-// or the one of a file in an archive.
+// sumsOf returns the stored sums of a tensor that is the whole of a file, or nil. They are the sums
+// of its blocks or, if zipped, the one of its file in an archive.
 func sumsOf(t *tensor.Tensor) (sums []uint32, zipped bool) {
 	file, ok := t.Lender().(lender)
 	if !ok || file.Size() != t.ByteSize() || !t.View().IsContiguous() {
@@ -45,8 +50,8 @@ func sumsOf(t *tensor.Tensor) (sums []uint32, zipped bool) {
 	return nil, false
 }
 
-// elements writes the elements of a tensor. If they are copied from the whole of a file that has
-// sums, it returns ErrCorrupt, with that file, after the first block whose sum is another.
+// elements writes the elements of t. For Copy, if t is the whole of a file that has sums, it
+// returns ErrCorrupt, with that file, after the first block that differs from its sum.
 func (s *saver) elements(w io.Writer, t *tensor.Tensor) error {
 	c := &checker{w: w, block: blockBytes, table: castagnoli}
 	if s.checks != nil {
@@ -72,15 +77,15 @@ func (s *saver) elements(w io.Writer, t *tensor.Tensor) error {
 // A checker writes to w, and compares the sum of each block.
 type checker struct {
 	w     io.Writer
-	want  []uint32 // of the blocks that are left; the last one may be shorter
+	want  []uint32 // of the remaining blocks; the last block may be shorter
 	block int      // bytes of a block
 	table *crc32.Table
 	sum   uint32
-	n     int // bytes of the block that were written
+	n     int // bytes of the block written so far
 }
 
-// Write implements io.Writer. It sums few bytes at a time, so that they are in the cache when they
-// are written.
+// Write implements io.Writer. It sums small pieces, so that they are still in the cache when it
+// writes them.
 func (c *checker) Write(b []byte) (n int, err error) {
 	const piece = 256 << 10
 	for n < len(b) && err == nil {
@@ -97,7 +102,7 @@ func (c *checker) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// check compares the sum of a block that ends.
+// check compares the sum of the block that has ended.
 func (c *checker) check() error {
 	got, want := c.sum, c.want[0]
 	c.want, c.sum, c.n = c.want[1:], 0, 0

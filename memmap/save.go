@@ -26,72 +26,84 @@ func Save(dir string, td *tdict.TensorDict) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
 }
 
-// SaveOptions say how [SaveWith] goes about it. The zero value is the default.
+// SaveOptions are the options of [SaveWith]. The zero value is the default.
 type SaveOptions struct {
-	// Form says what to save: by default the form of what is replaced, and where nothing is, an
-	// archive for a name that ends in .tdz, a consolidated file for .tdc, else a directory. Another
-	// form than that of what is there is fs.ErrExist.
+	// Form is the form to save. By default it is the form of the dictionary that is replaced. If
+	// nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
+	// .tdc, and otherwise a directory. SaveWith returns fs.ErrExist if a dictionary of another form
+	// is there.
 	Form Form
-	// Compress compresses the leaves of an archive, which then cannot be mapped: they are read into
-	// memory when they are first wanted. For a directory it is [ErrUnsupported].
+	// Compress compresses the leaves of an archive. They cannot be mapped then, and are read into
+	// memory when they are first used. Only an archive has it: otherwise it is [ErrUnsupported].
 	Compress bool
-	// Progress, if not nil, is called after each leaf, and each [BlockSize] bytes of a longer one,
-	// with the bytes of leaves written, and of all leaves, by one goroutine at a time.
+	// Progress, if not nil, is called after each leaf, and after each [BlockSize] bytes of a longer
+	// leaf, with the bytes of leaves written so far and the total, by one goroutine at a time.
 	Progress func(done, total int64)
-	// Workers is how many leaves are written at a time; 0 means GOMAXPROCS. What waits for the disk
-	// does so up to 16 files at a time, whatever Workers is.
+	// Workers is how many leaves are written at a time; 0 means GOMAXPROCS. Up to 16 files are
+	// synced to the disk at a time, whatever Workers is.
 	Workers int
-	// NoSync does not wait for the disk. Whatever happens to the process, the directory holds all
-	// of the old or all of the new; if the machine stops within the next half minute or so, it may
-	// hold neither.
+	// NoSync does not wait for the disk. If the process ends at any time, the directory holds all
+	// of the old dictionary or all of the new one. If the machine stops within about half a minute,
+	// the directory may hold neither.
 	NoSync bool
-	// NoReplace replaces nothing: SaveWith returns fs.ErrExist if anything is at dir, even an empty
-	// directory, when it begins or when it is done. Of several that save there at the same time one
-	// succeeds. Systems other than Linux, and some network file systems, may replace an empty
-	// directory that is made in the moment in which the new one gets its name.
+	// NoReplace replaces nothing. SaveWith returns fs.ErrExist if anything is at dir, even an empty
+	// directory, when it begins or when it is done. If several processes save there at the same
+	// time, one succeeds. Systems other than Linux, and some network file systems, may replace an
+	// empty directory that is made while the new one is renamed.
 	NoReplace bool
 	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
-	// which Python opens as such; other ragged leaves it sees as data that says what they are. They
-	// must have one level and a batch shape of one dim. Layouts are not shared with them.
+	// which Python opens as such. It opens other ragged leaves as data with a text that describes
+	// them. The leaves must have one level and a batch shape of one dim. They share no layout with
+	// other leaves.
 	NestedTensors []nestedkey.Key
-	// Schema, if not nil, is saved too: [Dataset.Schema] returns it, and a dataset that breaks it
-	// is ErrCorrupt. SaveWith returns tdict.ErrSchema if the dictionary does. Python passes it
-	// over.
+	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. SaveWith returns
+	// tdict.ErrSchema if the dictionary breaks it, and Open returns ErrCorrupt if the saved one
+	// does. Python ignores it.
 	Schema tdict.Schema
 }
 
-// SaveWith writes td to dir, in the form that [SaveOptions.Form] says. If it returns nil, dir holds
-// td, durably; on an error, and after a crash at any moment, dir holds all of what it held before,
-// or all of td. td can be one that was opened from dir. Beside each leaf's shape stand checksums of
-// its bytes, which [Verify] compares.
+// SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
+// durably. On an error, and after a crash at any time, dir holds all of the old dictionary or all
+// of td. td may have been opened from dir. Beside the shape of each leaf, SaveWith stores checksums
+// of its bytes, which [Verify] compares.
 //
-// dir may hold a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is set, or
-// nothing. If it holds files of another kind, or directories without being a dictionary, the error
-// is [ErrForeign]; no other process may put files there meanwhile. So it is if dir is an entry of a
-// saved dictionary around it, and td has not a batch shape that fits there. Permissions stay what
-// they were: of dir, of directories in it, and of leaves. On systems that cannot exchange two
-// directories, which are all but Linux, a crash in one short moment leaves the old one beside dir;
-// FORMAT.md says where. What saves that were killed left beside dir, the first save of a process
-// there removes.
+// dir may hold nothing, or a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is
+// set. SaveWith returns [ErrForeign] if dir holds files of another kind, or directories without
+// being a dictionary, or if dir is an entry of a saved dictionary around it in which the batch
+// shape of td does not fit. No other process may put files into dir meanwhile.
 //
-// Directories around dir that are not there are made. Of its name only .tdz and .tdc matter:
-// "a.npz" becomes a directory.
+// Permissions stay the same: of dir, of directories in it, and of leaves. SaveWith makes the
+// directories around dir that are missing. The name of dir matters only if it ends in .tdz or .tdc:
+// "a.npz" becomes a directory. The first save of a process in a parent directory removes the
+// remains of saves that were killed there. On systems that cannot exchange two directories, which
+// are all but Linux, a crash at one short step leaves the old directory beside dir; FORMAT.md says
+// where.
 //
-// For an archive the same holds of the one file. Its leaves are written one after the other, with
-// no checksums but those of zip. Any other file at dir is ErrForeign, and so is an archive within a
-// saved dictionary; what has another form is fs.ErrExist. So it is for a consolidated file, whose
-// sums are of its blocks. Its ErrName is for other keys, which FORMAT.md lists, and
-// NestedTensors are checked but make no difference.
+// An archive and a consolidated file are replaced in the same way, as one file. Their differences:
 //
-// The error is [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go"
-// at any level, one too long for a file name, two that need the same file, or dictionaries more
-// than 256 deep, or a class that would be read as something else. It is tdict.ErrSchema if td
-// breaks opt.Schema, shapeops.ErrShape if a shape has more than 64 dims, [ErrUnsupported] for data
-// that Python would misread and for ragged rows that cannot be a nested tensor, [ErrBusy] if a
-// [Writer] is at work in dir, or another has been replacing it for ten seconds, fs.ErrInvalid if
-// dir is empty or holds the working directory, [ErrFault] if a mapped leaf was cut, tdict.ErrKind
-// if td is nil or NestedTensors names what is not ragged, tdict.ErrMissing if it names what is not
-// there, and ctx's error if that ends first.
+//   - SaveWith returns ErrForeign if another kind of file is at dir, or if dir is within a saved
+//     dictionary, and fs.ErrExist if a dictionary of another form is at dir.
+//   - The leaves of an archive are written one after the other. It has no
+//     checksums but the CRC-32 of zip.
+//   - The checksums of a consolidated file are of its blocks. Other keys are ErrName, as
+//     FORMAT.md lists, and NestedTensors are checked but have no effect.
+//
+// SaveWith returns
+//
+//   - [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go" at any
+//     level, a name that is too long for a file name, two names that need the same file,
+//     dictionaries nested more than 256 deep, or a class that would be read as something else
+//   - [ErrUnsupported] for data that Python would misread, and for a ragged leaf that cannot be a
+//     nested tensor
+//   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
+//     seconds
+//   - [ErrFault] if the file of a mapped leaf was truncated
+//   - tdict.ErrSchema if td breaks opt.Schema
+//   - tdict.ErrKind if td is nil, or NestedTensors names a leaf that is not ragged
+//   - tdict.ErrMissing if NestedTensors names a key that td does not have
+//   - shapeops.ErrShape if a shape has more than 64 dims
+//   - fs.ErrInvalid if dir is empty, or the working directory is dir or in it
+//   - the error of ctx if ctx ends first
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	return newSaver(ctx, dir, opt).save(td)
 }
@@ -105,7 +117,7 @@ func newSaver(ctx context.Context, dir string, opt SaveOptions) *saver {
 	return s
 }
 
-// save saves td, in the form that is wanted.
+// save saves td in the form of the options.
 func (s *saver) save(td *tdict.TensorDict) error {
 	if err := s.check(td); err != nil {
 		return err
@@ -135,7 +147,7 @@ func (s *saver) save(td *tdict.TensorDict) error {
 	return s.fail("", k.commit(td.Shape()))
 }
 
-// check returns an error if td cannot be saved at all.
+// check returns an error if no td, or not this td, can be saved.
 func (s *saver) check(td *tdict.TensorDict) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("%s: %w on a big-endian machine", s.op, errors.ErrUnsupported)
@@ -146,7 +158,7 @@ func (s *saver) check(td *tdict.TensorDict) error {
 	return nil
 }
 
-// lookAt finds out where td is to go, and what it replaces, which the caller unlocks.
+// lookAt returns the path to save td to, and the tree that is there, which the caller unlocks.
 func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error) {
 	if err = s.check(td); err != nil {
 		return nil, "", err
@@ -164,7 +176,7 @@ func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error
 	return old, at, nil
 }
 
-// beside writes td beside a directory of any disk, and returns what puts it there.
+// beside writes td to a directory beside dir on a disk. The returned sink can commit it.
 func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDict) (*dirSink, error) {
 	if err := s.plan(td); err != nil {
 		return nil, err
@@ -185,7 +197,7 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 	return k, nil
 }
 
-// plan plans all of td.
+// plan plans the nodes and files of td.
 func (s *saver) plan(td *tdict.TensorDict) error {
 	if err := td.Ops().(namesChecker).CheckNames(); err != nil {
 		return err
@@ -199,50 +211,50 @@ func (s *saver) plan(td *tdict.TensorDict) error {
 	return s.keepSchema(td)
 }
 
-// A namesChecker returns an error if dictionaries in one could not have the names of dims around
-// them.
+// A namesChecker returns an error if inner dictionaries could not take the dim names of the outer
+// ones.
 type namesChecker interface{ CheckNames() error }
 
-// A saver writes one dictionary: first it plans all nodes and files, and so checks every name and
-// shape, and then it writes them.
+// A saver writes one dictionary. First it plans all nodes and files, which checks every name and
+// shape. Then it writes them.
 type saver struct {
 	op, dir string // for errors
 	ctx     context.Context
 	opt     SaveOptions
 	may     replacing
-	reserve bool    // leaves are not written, but made of zeros, if they have rows
-	noSums  bool    // these have no sums, rather than void ones
-	grow    bool    // a Writer appends to it
-	from    *Writer // has the files of leaves, unless it is nil
-	checks  *place  // what is copied: leaves that have sums must agree with these; nil if it is not
+	reserve bool    // leaves with rows are not written, but reserved, as zeros
+	noSums  bool    // reserved leaves have no sums, rather than void ones
+	grow    bool    // a Writer will append to it
+	from    *Writer // if not nil, it has the files of the leaves
+	checks  *place  // of Copy, the source, whose sums are compared; otherwise nil
 
 	nodes []*savedNode
 	files []*savedFile
-	total int64     // bytes of leaves
-	time  time.Time // of the entries of an archive; the zero time stands for now
+	total int64     // bytes of all leaves
+	time  time.Time // of the entries of an archive; the zero time means now
 
 	nested map[nestedkey.Key]bool     // to be saved as nested tensors
-	known  map[*ragged.Layout][]int64 // offsets that were worked out
+	known  map[*ragged.Layout][]int64 // offsets computed so far
 
 	mu   sync.Mutex
-	done int64 // guarded by mu
+	done int64 // bytes reported to Progress, guarded by mu
 }
 
-// A savedNode is a node to be made, after the one around it.
+// A savedNode is a directory to be made, after the one around it.
 type savedNode struct {
-	at    string            // below the top, with slashes
+	at    string            // path below the top, with slashes
 	meta  *meta             // of a dictionary; its entries are complete once all files are written
-	text  []byte            // of anything else: meta.json
-	taken map[string]string // the names of entries by those of files
+	text  []byte            // of other nodes: the meta.json
+	taken map[string]string // names of entries by their file names
 
-	names  []string    // of the entries that lead there
-	rows   []savedRows // entries of ragged rows whose offsets are to be saved
-	owners owners      // where the offsets are that are saved in it and below
+	names  []string    // of the entries on the way to it
+	rows   []savedRows // ragged entries whose offsets are to be saved
+	owners owners      // of the offsets that are saved in it and below
 }
 
 func (n *savedNode) leaf(name string) string { return path.Join(n.at, fileName(name)+leafExt) }
 
-// claim takes the file name that an entry needs. It returns the path.
+// claim takes the file name of an entry, and returns the path of the file.
 func (n *savedNode) claim(name, ext string) (at string, err error) {
 	file := fileName(name) + ext
 	if n.taken == nil {
@@ -255,14 +267,13 @@ func (n *savedNode) claim(name, ext string) (at string, err error) {
 	return path.Join(n.at, file), err
 }
 
-// claimNode returns the node of an entry of n.
+// claimNode claims the directory of an entry of n, and returns its node.
 func (s *saver) claimNode(n *savedNode, name string) (*savedNode, error) {
 	at, err := n.claim(name, "")
 	return &savedNode{at: at, names: append(slices.Clip(n.names), name)}, s.fail(at, err)
 }
 
-// nameClash says why an entry cannot be saved in a file, beside those that are taken, or is
-// empty.
+// nameClash returns why an entry cannot be saved in a file, beside the taken names; "" if it can.
 func nameClash(name, file string, taken map[string]string) string {
 	other, clash := taken[file]
 	switch {
@@ -280,18 +291,18 @@ func nameClash(name, file string, taken map[string]string) string {
 
 // A savedFile is the file of a leaf.
 type savedFile struct {
-	at     string
-	bytes  int64
-	sums   *[]uint32 // where its sums go
-	write  func(io.Writer) error
-	keep   bool        // it is written where others are made of zeros
-	from   string      // if not "", a file that has the content, and becomes this one too
-	of     fs.FileInfo // of that file
-	copied bool        // it does not become this one too, but is copied
-	told   int64       // bytes of which Progress knows
+	at       string
+	bytes    int64
+	sums     *[]uint32 // set when it is written
+	write    func(io.Writer) error
+	keep     bool        // it is written even if saver.reserve is set
+	from     string      // if not "", an existing file with the content, to be linked
+	of       fs.FileInfo // of the file from
+	copied   bool        // from is copied, not linked
+	reported int64       // bytes reported to Progress
 }
 
-// add adds a file to what is saved.
+// add adds a file to the plan.
 func (s *saver) add(f *savedFile) {
 	s.files = append(s.files, f)
 	s.total += f.bytes
@@ -299,10 +310,10 @@ func (s *saver) add(f *savedFile) {
 
 func (s *saver) fail(at string, err error) error { return fileError(s.op, s.dir, at, err) }
 
-// syncsAtOnce is how many files wait for the disk at a time.
+// syncsAtOnce is how many files are synced to the disk at a time.
 const syncsAtOnce = 16
 
-// write writes what was planned.
+// write writes the planned nodes and files.
 func (s *saver) write(k sink) error {
 	for _, n := range s.nodes {
 		if err := k.node(n.at); err != nil {
@@ -324,8 +335,8 @@ func (s *saver) write(k sink) error {
 	})
 }
 
-// file writes the file of a leaf, together with no more others than gate lets in, and waits for the
-// disk together with more of them.
+// file writes the file of a leaf, and syncs it. gate bounds how many goroutines write at a time;
+// more may wait for the disk.
 func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 	if f.copied {
 		return s.fail(f.at, k.copy(f.from, f.of, f.at))
@@ -337,9 +348,9 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 		}
 		return s.fail(f.at, err)
 	}
-	settle, err := s.fill(k, f, gate)
+	syncClose, err := s.fill(k, f, gate)
 	if err == nil {
-		err = settle()
+		err = syncClose()
 	}
 	if err != nil {
 		return s.fail(f.at, err)
@@ -348,8 +359,8 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 	return nil
 }
 
-// fill makes and writes the file of a leaf.
-func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() error, err error) {
+// fill creates and writes the file of a leaf.
+func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (syncClose func() error, err error) {
 	gate <- struct{}{}
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
@@ -366,8 +377,8 @@ func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (settle func() er
 	})
 }
 
-// A leafWriter writes the file of a leaf, and tells how far it is. It writes so few bytes at a time
-// that they are still in the cache after they were summed.
+// A leafWriter writes the file of a leaf, and reports progress. It writes in small pieces, so that
+// the bytes are still in the cache after they were summed.
 type leafWriter struct {
 	w io.Writer
 	s *saver
@@ -382,21 +393,21 @@ func (l *leafWriter) Write(b []byte) (n int, err error) {
 		var m int
 		m, err = l.w.Write(b[n:min(len(b), n+piece)])
 		n, l.n = n+m, l.n+int64(m)
-		if l.n-l.f.told >= blockBytes && l.n < l.f.bytes {
+		if l.n-l.f.reported >= blockBytes && l.n < l.f.bytes {
 			l.s.progress(l.f, l.n)
 		}
 	}
 	return n, err
 }
 
-// progress tells that the first n bytes of a file are written.
+// progress reports that the first n bytes of f are written.
 func (s *saver) progress(f *savedFile, n int64) {
 	if s.opt.Progress == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done, f.told = s.done+n-f.told, n
+	s.done, f.reported = s.done+n-f.reported, n
 	s.opt.Progress(s.done, s.total)
 }
 
@@ -422,21 +433,21 @@ func (n *savedNode) metaText() ([]byte, error) {
 	return text, nil
 }
 
-// blockBytes is how many bytes of a leaf have a sum of their own.
+// blockBytes is the size of a block: the bytes of a leaf that have one sum.
 const blockBytes = 64 << 20
 
 // castagnoli is the table of CRC-32C, for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A summer sums what is written to w, block by block.
+// A summer computes the sum of each block of the bytes that it writes to w.
 type summer struct {
 	w    io.Writer // or nil
-	full []uint32  // of full blocks
-	part uint32    // of the bytes after them
-	n    int       // how many these are
+	full []uint32  // sums of full blocks
+	part uint32    // sum of the bytes after them
+	n    int       // number of these bytes
 }
 
-// Write sums p and writes it.
+// Write sums p and writes it to w.
 func (s *summer) Write(p []byte) (int, error) {
 	s.add(p)
 	if s.w == nil {
@@ -455,7 +466,7 @@ func (s *summer) add(p []byte) {
 	}
 }
 
-// sums returns the sums of all blocks so far.
+// sums returns the sums of all blocks so far, with the last, shorter one.
 func (s *summer) sums() []uint32 {
 	sums := append([]uint32{}, s.full...)
 	if s.n > 0 {

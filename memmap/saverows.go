@@ -12,27 +12,29 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// SaveRows saves the rows of all chunks, one after the other, as one dictionary. It makes a dataset
-// that need not fit into memory from loader.Batches, tdict.MapIter, a reader of tables, or whatever
-// else yields chunks.
+// SaveRows saves the rows of all chunks, one after the other, as one dictionary. The dictionary may
+// be larger than memory. The chunks can come from loader.Batches, tdict.MapIter, a reader of
+// tables, or any other iterator.
 //
 //	chunk [n R...], leaf [n R... F...], ragged [n R... * F...] -> dictionary [N R...], N = sum(n)
 //
-// It has one chunk in memory at a time and, when all are written, the offsets of all ragged rows. A
-// chunk is not kept, so its memory can be used again for the next. All chunks, those without rows
-// too, must be like the first one that has rows, as [Writer.Append] demands: Data are the same in
-// all rows, and ragged leaves that share a Layout in that one have equal lengths in all. If no
-// chunk has rows, the dictionary has none either.
+// SaveRows has one chunk in memory at a time and, when all are written, the offsets of all ragged
+// leaves. It does not keep a chunk, so the memory can be used for the next one.
 //
-// The rows are written beside dir, and appear there together. Options, errors and promises are
-// those of [SaveWith], but Progress is first called when all rows are written. An archive is made
-// from the files beside dir, so the rows are on the disk twice meanwhile. On an error, such as one
-// that chunks yields, dir holds what it held before. Further errors are those of [NewWriter] and
-// Append, shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no
-// chunk.
+// All chunks, including empty ones, must be like the first chunk that has rows, as [Writer.Append]
+// demands: Data are the same in all rows, and ragged leaves that share a Layout in that chunk have
+// equal lengths in all chunks. If no chunk has rows, the dictionary has none either.
+//
+// The rows are written beside dir, and appear there together. Options and guarantees are as in
+// [SaveWith], but Progress is first called when all rows are written. An archive is made from files
+// beside dir, so the rows are on the disk twice meanwhile.
+//
+// On an error, such as one that chunks yields, dir holds what it held before. SaveRows returns the
+// errors of SaveWith, [NewWriter] and Append, shapeops.ErrDim for a chunk without a batch dim, and
+// tdict.ErrMissing if there is no chunk.
 func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) (err error) {
 	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}
-	defer func() { err = s.fail("", errors.Join(err, s.remove())) }() // after a panic of chunks, too
+	defer func() { err = s.fail("", errors.Join(err, s.remove())) }() // also if chunks panics
 	for chunk, err := range chunks {
 		if err == nil {
 			err = s.ctx.Err()
@@ -47,12 +49,12 @@ func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDic
 	return s.finish()
 }
 
-// A rowsSaver appends chunks beside the place where they are to be saved.
+// A rowsSaver appends chunks to files beside the directory that is to be saved.
 type rowsSaver struct {
 	*saver
 	temp  *vfs.Temp
-	w     *Writer           // nil as long as no chunk had rows
-	empty *tdict.TensorDict // a copy of the first chunk, if that has no rows
+	w     *Writer           // nil until a chunk has rows
+	empty *tdict.TensorDict // a copy of the first chunk, if it has no rows
 }
 
 // add appends a chunk.
@@ -75,7 +77,7 @@ func (s *rowsSaver) add(chunk *tdict.TensorDict) (err error) {
 	return s.w.Append(chunk)
 }
 
-// begin makes a Writer of rows like the first row of a chunk.
+// begin starts a Writer for rows like the first row of chunk.
 func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	first, err := chunk.Index(ix.At(0))
 	if err != nil {
@@ -97,10 +99,10 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	if err := s.w.start(); err != nil || s.empty == nil {
 		return err
 	}
-	return s.w.Append(s.empty) // which has to be like the others
+	return s.w.Append(s.empty) // checks that it is like the others
 }
 
-// mayReplace returns the path of the place, or an error if it must not be replaced.
+// mayReplace returns the path to save to, or an error if what is there must not be replaced.
 func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
 	form, err := s.form()
 	if err != nil {
@@ -123,10 +125,10 @@ func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
 	return at, err
 }
 
-// finish saves the rows that were appended.
+// finish saves the appended rows.
 func (s *rowsSaver) finish() error {
 	if s.w == nil && s.empty == nil {
-		return fmt.Errorf("%w: got no chunk, want one at least, which tells what rows are like", tdict.ErrMissing)
+		return fmt.Errorf("%w: got no chunk, want at least one", tdict.ErrMissing)
 	}
 	if s.w == nil {
 		return s.save(s.empty)
@@ -148,11 +150,11 @@ func (s *rowsSaver) finish() error {
 	return s.save(td)
 }
 
-// remove removes the files beside the place.
+// remove removes the files beside the directory.
 func (s *rowsSaver) remove() error {
 	var failed []error
 	if s.w != nil {
-		failed = append(failed, s.w.giveUp())
+		failed = append(failed, s.w.release())
 	}
 	if s.temp != nil {
 		failed = append(failed, s.temp.Remove())

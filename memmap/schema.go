@@ -13,16 +13,16 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Schema returns the schema that was saved with d, or nil. It is bound to d: what would break it,
-// in memory or by AddLeaf, is tdict.ErrSchema. The caller must not change it.
+// Schema returns the schema that was saved with d, or nil. It is bound to d: changes in memory and
+// AddLeaf return tdict.ErrSchema if they would break it. The caller must not change it.
 func (d *Dataset) Schema() tdict.Schema { return d.schema }
 
-// partsPerEntry bounds the keys of a schema: the parts of all of them, for each entry that a
-// dictionary may have.
+// partsPerEntry bounds the keys of a schema: all keys together have at most this many parts for
+// each entry that the dictionary may have.
 const partsPerEntry = 4
 
-// readSchema reads the text of a schema of so many entries at most. Sizes and keys are counted
-// before memory is taken for them.
+// readSchema reads the text of a schema with at most most entries. It counts sizes and keys before
+// it allocates memory for them.
 func readSchema(text []byte, most int) (s tdict.Schema, err error) {
 	scan, parts := jsonscan.New(text), 0
 	sizes := func(i int) error {
@@ -59,7 +59,8 @@ func readSchema(text []byte, most int) (s tdict.Schema, err error) {
 	return s, s.UnmarshalJSON(text)
 }
 
-// bind makes the schema that was saved with td hold, which is ErrCorrupt if td breaks it.
+// bind binds the schema that was saved with td to it. It returns ErrCorrupt if td breaks the
+// schema.
 func (r *reader) bind(td *tdict.TensorDict) error {
 	i := slices.IndexFunc(r.nodes, func(n *leafNode) bool { return n.td == td })
 	if i < 0 || r.nodes[i].schema == nil || r.faults.number() > 0 {
@@ -80,7 +81,7 @@ func (r *reader) bind(td *tdict.TensorDict) error {
 	return r.failAt(at, err)
 }
 
-// keepSchema has the outermost dictionary that is saved keep the schema of the options.
+// keepSchema plans to save the schema of the options with the outermost dictionary.
 func (s *saver) keepSchema(td *tdict.TensorDict) error {
 	if s.opt.Schema == nil {
 		return nil
@@ -94,7 +95,8 @@ func (s *saver) keepSchema(td *tdict.TensorDict) error {
 	return nil
 }
 
-// schemaText returns the text of a schema, or an error if it cannot be read again, or td breaks it.
+// schemaText returns the text of s. It returns an error if the text could not be read again, or td
+// breaks s.
 func schemaText(s tdict.Schema, td *tdict.TensorDict) ([]byte, error) {
 	text, err := s.MarshalJSON()
 	if err == nil {
@@ -106,8 +108,8 @@ func schemaText(s tdict.Schema, td *tdict.TensorDict) ([]byte, error) {
 	return text, err
 }
 
-// keepSchema has the rows keep the schema of the options, which must be the one there if there is
-// one, or else the one there, of which it is given the text.
+// keepSchema sets the schema of the dataset: the one of the options, or the one in the text there.
+// If both exist they must be equal.
 func (w *Writer) keepSchema(there []byte) (err error) {
 	s := w.opt.Schema
 	if there != nil {
@@ -126,8 +128,8 @@ func (w *Writer) keepSchema(there []byte) (err error) {
 	return err
 }
 
-// checkSaved returns ErrSchema if v under a key that d does not have breaks the schema that was
-// saved with d. The one that is bound to d can be another by now.
+// checkSaved returns ErrSchema if a new entry would break the schema that was saved with d. The
+// schema that is bound to d may be another by now.
 func (d *Dataset) checkSaved(key nestedkey.Key, v tdict.Leaf) error {
 	if d.schema == nil {
 		return nil
@@ -139,7 +141,7 @@ func (d *Dataset) checkSaved(key nestedkey.Key, v tdict.Leaf) error {
 	return d.schema.Check(td)
 }
 
-// A setChecker returns the error that Set would return for a schema.
+// A setChecker returns the error for which Set would refuse a value because of a schema.
 type setChecker interface {
 	CheckSet(key nestedkey.Key, v tdict.Value) error
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// offsetsName is the name, without extension, of the file that has the offsets of a level.
+// offsetsName is the name, without extension, of the file with the offsets of a level.
 func offsetsName(level int) string { return "offsets." + strconv.Itoa(level) }
 
-// owners says where the offsets of layouts are: for each level, from the first on, the path to the
-// leaf that has them, below a dictionary.
+// owners records which leaves have the offsets of layouts. The value has, for each level from the
+// first, the path of the leaf below a dictionary.
 type owners map[*ragged.Layout][][]string
 
-// siblings are the entries of one dictionary that is read, of which some may have offsets that
-// others refer to. What refers to one file has one layout.
+// siblings are the entries of one dictionary that is being read. Ragged entries may refer to each
+// other's offsets. Entries that refer to one file get one layout.
 type siblings struct {
 	r       *reader
 	n       tree
 	entries []metaEntry
-	grow    bool          // a Writer has not finished them
-	values  []tdict.Value // of the entries that are read
+	grow    bool          // a Writer has not called Finish
+	values  []tdict.Value // of the entries read so far
 	numbers map[string]int
 	layouts map[levelOf]readLevel
-	owners  owners // of layouts whose offsets were read here, and before
+	owners  owners // of layouts whose offsets were read, here or before
 }
 
 // A levelOf is a level of an entry; level 0 is the batch.
@@ -37,14 +37,14 @@ type levelOf struct {
 	level int
 }
 
-// A readLevel is what became of reading it.
+// A readLevel is the result of reading a level.
 type readLevel struct {
 	layout *ragged.Layout
 	err    error
 }
 
-// layout returns the layout of an entry's first levels. It never goes round in a circle: an entry
-// that refers to another refers to one that has the offsets of that level itself.
+// layout returns the layout of the first levels of e, up to level. The recursion ends: an entry
+// refers only to entries that have the offsets of that level themselves.
 func (s *siblings) layout(e *metaEntry, level int) (*ragged.Layout, error) {
 	at := levelOf{e, level}
 	if known, ok := s.layouts[at]; ok {
@@ -69,7 +69,7 @@ func (s *siblings) makeLayout(e *metaEntry, level int) (*ragged.Layout, error) {
 		return nil, err
 	}
 	if !f.own(level) {
-		return s.lent(e, level, outer)
+		return s.sharedLayout(e, level, outer)
 	}
 	l, err := s.readOffsets(e, level, outer)
 	if err == nil {
@@ -78,7 +78,7 @@ func (s *siblings) makeLayout(e *metaEntry, level int) (*ragged.Layout, error) {
 	return l, err
 }
 
-// fail returns err, if there is one, as one about the entry.
+// fail returns err as one about the entry e; nil stays nil.
 func (s *siblings) fail(e *metaEntry, err error) error {
 	if err == nil {
 		return nil
@@ -89,10 +89,10 @@ func (s *siblings) fail(e *metaEntry, err error) error {
 	return s.r.fail(s.n, metaName, inEntry(e, err))
 }
 
-// inEntry says of which entry an error of meta.json is.
+// inEntry adds the name of the entry to an error about a meta.json.
 func inEntry(e *metaEntry, err error) error { return fmt.Errorf("%w (entry %s)", err, quote(e.name)) }
 
-// note takes down that the offsets of l are those of an entry.
+// note records that e has the offsets of level of l.
 func (s *siblings) note(l *ragged.Layout, e *metaEntry, level int) {
 	paths := make([][]string, level)
 	for i := range paths {
@@ -106,7 +106,7 @@ func (s *siblings) note(l *ragged.Layout, e *metaEntry, level int) {
 	s.owners[l] = paths
 }
 
-// readOffsets reads the offsets that an entry itself has of a level.
+// readOffsets reads the offsets of a level from the file of e.
 func (s *siblings) readOffsets(e *metaEntry, level int, outer *ragged.Layout) (*ragged.Layout, error) {
 	inner, err := s.n.node(e.name)
 	if err != nil {
@@ -124,11 +124,11 @@ func (s *siblings) readOffsets(e *metaEntry, level int, outer *ragged.Layout) (*
 	return l, err
 }
 
-// readLevel reads and checks offsets.
+// readLevel reads and checks the offsets of a level.
 func (s *siblings) readLevel(inner tree, f *rowsFact, level int, outer *ragged.Layout) (*ragged.Layout, error) {
 	rows := f.rowsAt(level - 1)
 	if rows >= math.MaxInt/8 {
-		return nil, corrupt("got %d rows, want offsets that can be counted", rows)
+		return nil, corrupt("got %d rows, want a size of the offsets in bytes that an int holds", rows)
 	}
 	offsets, sums, err := inner.ints(offsetsName(level), leafExt, rows+1)
 	if err != nil {
@@ -144,13 +144,13 @@ func (s *siblings) readLevel(inner tree, f *rowsFact, level int, outer *ragged.L
 	return l, sameSums(sums, f.levels[level-1].sums)
 }
 
-// sameSums returns ErrCorrupt unless sums of what was read are those that are known, if any are.
+// sameSums returns ErrCorrupt unless got equals want, or want is nil.
 func sameSums(got, want []uint32) error {
 	if want == nil {
 		return nil
 	}
 	if len(got) != len(want) {
-		return corrupt("got %d sums, want %d", len(want), len(got))
+		return corrupt("got %d sums, want %d", len(want), len(got)) // want was read from the file
 	}
 	for i := range got {
 		if got[i] != want[i] {
@@ -160,28 +160,28 @@ func sameSums(got, want []uint32) error {
 	return nil
 }
 
-// lent returns the layout of a level whose offsets another leaf has: that leaf's, to which the
-// levels around it must be equal.
-func (s *siblings) lent(e *metaEntry, level int, outer *ragged.Layout) (*ragged.Layout, error) {
+// sharedLayout returns the layout of a level whose offsets another leaf has. The outer levels of
+// both leaves must be equal.
+func (s *siblings) sharedLayout(e *metaEntry, level int, outer *ragged.Layout) (*ragged.Layout, error) {
 	path := e.fact.rows.levels[level-1].of
 	l, err := s.find(path, level)
 	if err != nil {
 		return nil, s.fail(e, err)
 	}
 	if level > 1 && l.Outer() != outer || level == 1 && !l.Shape().Equal(outer.Shape()) {
-		return nil, s.fail(e, corrupt("level %d is that of %s, and what is around it is not", level, quotePath(path)))
+		return nil, s.fail(e, corrupt("level %d has the offsets of %s, but the levels around it differ", level, quotePath(path)))
 	}
 	rows, err := l.NumRows(level)
 	if want := e.fact.rows.rowsAt(level); err == nil && rows != want {
-		err = corrupt("level %d is that of %s: got %d rows, want %d", level, quotePath(path), rows, want)
+		err = corrupt("level %d has the offsets of %s: got %d rows, want %d", level, quotePath(path), rows, want)
 	}
 	return l, s.fail(e, err)
 }
 
-// quotePath quotes a path from a file.
+// quotePath quotes a path that was read from a file.
 func quotePath(path []string) string { return quote(string(keyOf(path))) }
 
-// find returns the layout of the first levels of the leaf at a path.
+// find returns the layout of the first levels of the leaf at path, up to level.
 func (s *siblings) find(path []string, level int) (*ragged.Layout, error) {
 	i, ok := s.number(path[0])
 	if !ok {
@@ -192,12 +192,12 @@ func (s *siblings) find(path []string, level int) (*ragged.Layout, error) {
 	}
 	e := &s.entries[i]
 	if e.fact.rows == nil || !e.isNode() || level > len(e.fact.rows.levels) || !e.fact.rows.own(level) {
-		return nil, corrupt("the offsets of level %d are to be those of %s, which has none itself", level, quotePath(path))
+		return nil, corrupt("level %d refers to the offsets of %s, which has none itself", level, quotePath(path))
 	}
 	return s.layout(e, level)
 }
 
-// number returns which of the entries has a name.
+// number returns the index of the entry with a name.
 func (s *siblings) number(name string) (int, bool) {
 	if s.numbers == nil {
 		s.numbers = make(map[string]int, len(s.entries))
@@ -209,25 +209,25 @@ func (s *siblings) number(name string) (int, bool) {
 	return i, ok
 }
 
-// below is find in a dictionary among the entries.
+// below returns the layout of a leaf in entry i, a dictionary, as find does.
 func (s *siblings) below(i int, path []string, level int) (*ragged.Layout, error) {
 	td, ok := s.values[i].(*tdict.TensorDict)
 	if !ok {
-		return nil, corrupt("the offsets of level %d are to be those of %s, where there is no dictionary", level, quotePath(path))
+		return nil, corrupt("level %d refers to the offsets of %s, which is not in a dictionary", level, quotePath(path))
 	}
 	t, err := tdict.Get[*ragged.Tensor](td, nestedkey.Of(path[1], path[2:]...))
 	if err != nil {
-		return nil, corrupt("the offsets of level %d are to be those of %s: %w", level, quotePath(path), err)
+		return nil, corrupt("level %d refers to the offsets of %s: %w", level, quotePath(path), err)
 	}
 	return t.Layout().At(level)
 }
 
-// findKnown is find among what was read before.
+// findKnown returns the layout of a leaf that was read before, as find does.
 func (s *siblings) findKnown(path []string, level int) (*ragged.Layout, error) {
 	for l, paths := range s.owners {
 		if level <= len(paths) && slices.Equal(paths[level-1], path) {
 			return l.At(level)
 		}
 	}
-	return nil, corrupt("the offsets of level %d are to be those of %s, which is not there", level, quotePath(path))
+	return nil, corrupt("level %d refers to the offsets of %s, which is missing", level, quotePath(path))
 }

@@ -14,41 +14,41 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A sink is a container that is written. Nothing of it is seen before commit. Its methods, but for
-// commit and abort, are safe for concurrent use.
+// A sink is a container that is being written. Nobody sees it before commit. All methods but commit
+// and abort are safe for concurrent use.
 type sink interface {
-	// node makes a node, after the one around it.
+	// node makes a directory, after the one around it.
 	node(at string) error
-	// file makes a file in a node and has fill write it. It returns a function, which must be
-	// called, that makes what was written durable: that takes long, and many can be under way.
-	file(at string, fill func(vfs.File) error) (settle func() error, err error)
-	// link gives an existing file, which is on the same disk, a second name; of is its Lstat. It
-	// returns ErrReplaced if another file has the first name by now.
+	// file makes a file and calls fill to write it. The caller must call syncClose, which makes the
+	// file durable and closes it. That takes long, so the caller runs many at a time.
+	file(at string, fill func(vfs.File) error) (syncClose func() error, err error)
+	// link gives a second name to an existing file on the same disk, whose Lstat is of. It returns
+	// ErrReplaced if another file has the name from by now.
 	link(from string, of fs.FileInfo, at string) error
-	// copy is link, but makes a file of its own.
+	// copy copies an existing file, as link links one.
 	copy(from string, of fs.FileInfo, at string) error
-	// seal makes a node durable, after all that is in it.
+	// seal makes a directory durable, after everything in it.
 	seal(at string) error
-	// commit makes it all appear, a dictionary of that batch shape. After an error there is nothing
-	// to abort.
+	// commit publishes the whole, a dictionary of batch shape batch. After an error there is
+	// nothing to abort.
 	commit(batch shapeops.Shape) error
 	// abort removes what was written.
 	abort() error
 }
 
-// A dirSink is a directory beside the one that it replaces, as a sink.
+// A dirSink is a sink that is a directory beside the one that it replaces.
 type dirSink struct {
 	disk   vfs.FS
 	dir    string // clean and free of links
 	temp   *vfs.Temp
 	modes  modes
 	noSync bool
-	old    fs.FileInfo // of what it replaces; nil for nothing
-	firm   bool        // whatever else is there by then is not replaced
+	old    fs.FileInfo // of the directory to replace; nil if nothing is there
+	firm   bool        // only old may be replaced, not a directory that came later
 	may    replacing
 }
 
-// newDirSink makes the directory that is to become dir, in place of old.
+// newDirSink makes a directory that is to replace old at dir.
 func newDirSink(disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
 	temp, err := vfs.MakeTemp(disk, dir, 0o777)
 	if err != nil {
@@ -70,7 +70,7 @@ func (k *dirSink) node(at string) error {
 	return k.makeNode(at)
 }
 
-// makeNode makes a directory, with the permissions of the one that it replaces.
+// makeNode makes a directory with the permissions of the old one at the same path.
 func (k *dirSink) makeNode(at string) error {
 	err := k.disk.Mkdir(k.os(at), 0o777)
 	if mode, ok := k.modes.dir(at); ok && err == nil {
@@ -79,7 +79,7 @@ func (k *dirSink) makeNode(at string) error {
 	return err
 }
 
-func (k *dirSink) file(at string, fill func(vfs.File) error) (settle func() error, err error) {
+func (k *dirSink) file(at string, fill func(vfs.File) error) (syncClose func() error, err error) {
 	f, err := k.disk.Create(k.os(at))
 	if err != nil {
 		return nil, err
@@ -87,11 +87,11 @@ func (k *dirSink) file(at string, fill func(vfs.File) error) (settle func() erro
 	if err := fill(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() error { return k.settle(at, f) }, nil
+	return func() error { return k.syncClose(at, f) }, nil
 }
 
-// settle makes a file durable and closes it.
-func (k *dirSink) settle(at string, f vfs.File) error {
+// syncClose makes a file durable and closes it.
+func (k *dirSink) syncClose(at string, f vfs.File) error {
 	var err error
 	if !k.noSync {
 		err = f.Sync()
@@ -105,13 +105,13 @@ func (k *dirSink) settle(at string, f vfs.File) error {
 	return nil
 }
 
-// wholeFile is file of a sink, and settle at once.
+// wholeFile makes a file, as sink.file does, and makes it durable.
 func wholeFile(k sink, at string, fill func(vfs.File) error) error {
-	settle, err := k.file(at, fill)
+	syncClose, err := k.file(at, fill)
 	if err != nil {
 		return err
 	}
-	return settle()
+	return syncClose()
 }
 
 func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
@@ -126,13 +126,13 @@ func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
 	if err == nil {
 		err = checkSame(is, of, from)
 	}
-	if mode, ok := k.modes.file(at); ok && err == nil && !k.firm { // a Writer's files keep theirs
+	if mode, ok := k.modes.file(at); ok && err == nil && !k.firm { // files of a Writer keep their permissions
 		err = k.disk.Chmod(k.os(at), mode)
 	}
 	return err
 }
 
-// checkSame returns ErrReplaced unless two infos of the file at a path are of one file.
+// checkSame returns ErrReplaced unless both infos are of the same file at the path at.
 func checkSame(is, of fs.FileInfo, at string) error {
 	if vfs.FileID(is, at) != vfs.FileID(of, at) {
 		return ErrReplaced
@@ -163,8 +163,8 @@ func (k *dirSink) seal(at string) error {
 	return k.disk.SyncDir(k.os(at))
 }
 
-// publish puts the directory in its place, and reports whether it is there now: then there is
-// nothing to abort. If it is not, nothing has changed, and it can be tried again.
+// publish puts the directory in its place. appeared reports whether it is there now, so that there
+// is nothing to abort. If it is not, nothing has changed, and publish can be called again.
 func (k *dirSink) publish() (appeared bool, err error) {
 	lock, err := k.lockOld()
 	if err != nil {
@@ -188,15 +188,15 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	case ok && e.State == vfs.Leftover:
 		err = k.removeOld(e.Left)
 	}
-	if err != nil { // what is left may be needed
+	if err != nil { // the rest of the old tree may be needed
 		return true, errors.Join(err, k.temp.Release())
 	}
 	return true, k.temp.Remove()
 }
 
-// lockOld locks the meta.json of the directory to be replaced, while publish looks whether that
+// lockOld locks the meta.json of the directory to be replaced, while publish checks that the
 // directory is still there and replaces it: of two processes that saw the same directory only one
-// replaces it. The lock is nil if the file is gone, may not be opened, or cannot be locked.
+// replaces it. The lock is nil if the file is missing, may not be opened, or cannot be locked.
 func (k *dirSink) lockOld() (*vfs.Lock, error) {
 	if k.old == nil || openBlocksRename {
 		return nil, nil
@@ -213,7 +213,8 @@ func (k *dirSink) lockOld() (*vfs.Lock, error) {
 	return l, err
 }
 
-// removeOld removes the old tree, in which others may still make files: they have it open.
+// removeOld removes the old tree. Processes that have it open may still make files in it, so it
+// tries again.
 func (k *dirSink) removeOld(at string) error {
 	for try := 0; ; try++ {
 		err := k.disk.RemoveAll(at)
@@ -224,8 +225,8 @@ func (k *dirSink) removeOld(at string) error {
 	}
 }
 
-// What another has put there since it was looked at is looked at too, and replaced only if it may
-// be.
+// commit implements sink. If another process has put a directory in the place meanwhile, commit
+// checks that one too, and replaces it only if that is allowed.
 func (k *dirSink) commit(batch shapeops.Shape) error {
 	for try := 0; ; try++ {
 		appeared, err := k.publish()
@@ -250,8 +251,9 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 
 func (k *dirSink) abort() error { return k.temp.Remove() }
 
-// modes are the permissions in a directory that is replaced. New files and directories get those of
-// the old ones at the same path, or else of some old leaf, and of the old directory itself.
+// modes are the permissions in a directory that is replaced. New files and directories get the
+// permissions of the old ones at the same path. Otherwise a directory gets the permissions of the
+// top, and a leaf the permissions of some old leaf.
 type modes struct {
 	dirs, files map[string]fs.FileMode // by path
 	leaf        fs.FileMode            // of some leaf; 0 if there is none
@@ -278,7 +280,7 @@ func (m modes) file(at string) (fs.FileMode, bool) {
 	return m.leaf, m.leaf != 0
 }
 
-// note takes down the permissions of a file or directory of the old tree.
+// note records the permissions of a file or directory of the old tree.
 func (m *modes) note(at string, info fs.FileInfo) {
 	mode := info.Mode() & (fs.ModePerm | fs.ModeSetgid)
 	if info.IsDir() {

@@ -25,19 +25,19 @@ import (
 
 // A leafFile is the file of a leaf of a [Dataset].
 type leafFile struct {
-	file   lender
-	node   *leafNode
-	name   string         // of its entry
-	key    nestedkey.Key  // for Verify
-	alike  bool           // an unbatched tensor
-	rows   *ragged.Layout // of ragged rows; else nil
-	row    fileRow        // of the outermost dictionary, if the file is one
-	sums   []uint32       // of what the file holds, as far as it is known; else nil
-	marked bool           // the meta.json has sums for it
-	summed bool           // the meta.json has sums for it, or had, and says that they are void
-	fresh  bool           // sums were computed since its node's token was looked at
+	file      lender
+	node      *leafNode
+	name      string         // of the entry
+	key       nestedkey.Key  // for Verify
+	unbatched bool           // an unbatched tensor
+	rows      *ragged.Layout // of a ragged tensor; otherwise nil
+	row       fileRow        // the rows of the outermost dictionary in the file
+	sums      []uint32       // of the elements in the file; nil if unknown
+	marked    bool           // the meta.json has sums for it
+	summed    bool           // the meta.json has sums for it, which may be void
+	fresh     bool           // sums were computed since unsummed read the node's token
 
-	touched int // how often it was
+	touched int // number of calls of touch
 }
 
 // A leafNode is a node of a [Dataset].
@@ -46,22 +46,22 @@ type leafNode struct {
 	dir  *mapfile.Dir
 	td   *tdict.TensorDict // if it is a dictionary
 	lazy bool              // it is a lazy stack
-	info fs.FileInfo       // of its meta.json, when it was last read or written
-	sum  uint32            // of its text then
+	info fs.FileInfo       // of its meta.json, when last read or written
+	sum  uint32            // of the text of that meta.json
 	leaf map[string]*leafFile
 
-	schema []byte // its text, if the dictionary has one
-	owners owners // where the offsets are of layouts that leaves in it have
+	schema []byte // text of the saved schema; nil for none
+	owners owners // of the layouts of leaves in it
 
-	voided bool   // this Dataset has made sums in it void, and not set all of them again
-	by     string // the token there, when Flush began to compute sums
+	voided bool   // this Dataset has made sums in it void, and some still are
+	by     string // the token in its meta.json when Flush began to compute sums
 }
 
-// disk returns the file, which is in a directory.
+// disk returns the file of a leaf in a directory.
 func (l *leafFile) disk() *mapfile.File { return l.file.(*mapfile.File) }
 
-// touch is called before memory of a file is written: it makes the sums void, and durably so, since
-// a crash may leave any part of what is about to be written.
+// touch is called before memory of a file is written. It makes the sums void, durably, because a
+// crash may leave any part of the new elements in the file.
 func (d *Dataset) touch(f *mapfile.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,11 +77,11 @@ func (d *Dataset) touch(f *mapfile.File) error {
 	return nil
 }
 
-// void makes the sums of all leaves of a node void in its meta.json: one change for a node, not one
-// for a leaf. Those of leaves that nobody writes get them back in mark, for which d must be the
-// last to have made them void, as the token says, and must have found them there.
+// void makes the sums of all leaves of a node void in its meta.json, with one change. writeSums can
+// restore the sums of leaves that nobody has written since: the token shows whether d was the last
+// to make sums void.
 func (d *Dataset) void(n *leafNode) error {
-	before := map[string]bool{} // which were void
+	before := map[string]bool{} // leaves whose sums were void
 	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
 		return editMeta(text, d.token, func(name string, sums []uint32) []uint32 {
 			before[name] = len(sums) == 0
@@ -101,18 +101,18 @@ func (d *Dataset) void(n *leafNode) error {
 	return nil
 }
 
-// A summing is the sums of a leaf that are being computed, while it may be written.
+// A summing computes the sums of a leaf, which may be written meanwhile.
 type summing struct {
 	leaf    *leafFile
-	touched int // how often it was when they were begun: they count only if it still is
+	touched int // leaf.touched at the beginning; if it has changed, sums do not count
 	sums    []uint32
 }
 
-// settle sets the sums of all leaves that nobody is using. The files have been flushed. Nobody
-// waits while they are read.
-func (d *Dataset) settle() error {
-	d.settling.Lock()
-	defer d.settling.Unlock()
+// setSums sets the sums of all leaves that nobody is using, after their files were flushed. Stores
+// do not wait while it reads the files.
+func (d *Dataset) setSums() error {
+	d.flushing.Lock()
+	defer d.flushing.Unlock()
 	todo, err := d.unsummed()
 	if todo == nil || err != nil {
 		return err
@@ -121,42 +121,42 @@ func (d *Dataset) settle() error {
 	if err != nil {
 		return err
 	}
-	return d.keep(todo)
+	return d.storeSums(todo)
 }
 
-// keep puts sums that were computed into each meta.json, but for those of leaves that were written
-// since they were begun.
-func (d *Dataset) keep(todo []*summing) error {
+// storeSums puts computed sums into each meta.json, except for leaves that were written since their
+// computation began.
+func (d *Dataset) storeSums(todo []*summing) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range todo {
 		if s.sums != nil && s.leaf.touched == s.touched {
 			s.leaf.sums, s.leaf.fresh = s.sums, true
-			defer func() { s.leaf.fresh = false }() // another may write it from then on
+			defer func() { s.leaf.fresh = false }() // another process may write it afterwards
 		}
 	}
-	if !d.alone() {
+	if !d.lockAlone() {
 		return nil
 	}
-	defer d.shareAgain()
+	defer d.lockShared()
 	for _, n := range d.nodes {
-		if err := d.mark(n); err != nil {
+		if err := d.writeSums(n); err != nil {
 			return d.fail("flush", path.Join(n.path, metaName), err)
 		}
 	}
 	return nil
 }
 
-// unsummed returns the leaves whose sums are to be computed, of nodes in which sums are void: nil
-// if there are no such nodes, or somebody else has the directory open to write it. It notes who has
-// made them void, so that it can be told if others do meanwhile.
+// unsummed returns the leaves whose sums are to be computed. It returns nil if no node has void
+// sums of d, or another process has the directory open to write it. It records the token in each
+// meta.json, so that writeSums notices if another process makes sums void meanwhile.
 func (d *Dataset) unsummed() ([]*summing, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !slices.ContainsFunc(d.nodes, func(n *leafNode) bool { return n.voided }) || !d.alone() {
+	if !slices.ContainsFunc(d.nodes, func(n *leafNode) bool { return n.voided }) || !d.lockAlone() {
 		return nil, nil
 	}
-	defer d.shareAgain()
+	defer d.lockShared()
 	for _, n := range d.nodes {
 		if !n.voided {
 			continue
@@ -176,10 +176,10 @@ func (d *Dataset) unsummed() ([]*summing, error) {
 	return todo, nil
 }
 
-// alone reports whether nobody else has the directory open to write it, and keeps it so until
-// shareAgain. Who asks for the lock alone loses the shared one for a moment, so only one does at a
-// time: else each of two could find the other gone.
-func (d *Dataset) alone() bool {
+// lockAlone reports whether nobody else has the directory open to write it, and keeps others out
+// until lockShared. To ask for the exclusive lock, a process briefly gives up the shared one. Only
+// one process may ask at a time, so that two do not take each other's absence for permission.
+func (d *Dataset) lockAlone() bool {
 	if d.hidden != nil {
 		return true
 	}
@@ -197,14 +197,15 @@ func (d *Dataset) alone() bool {
 	}
 	defer unlock()
 	if err := d.lock.Become(vfs.Exclusive); err != nil {
-		d.shareAgain()
+		d.lockShared()
 		return false
 	}
 	return true
 }
 
-// shareAgain lets others write the directory. Nobody else can have it alone.
-func (d *Dataset) shareAgain() {
+// lockShared turns the exclusive lock into a shared one, so that others can write the directory. It
+// waits only for processes that try the exclusive lock for a moment.
+func (d *Dataset) lockShared() {
 	if d.hidden != nil {
 		return
 	}
@@ -216,7 +217,7 @@ func (d *Dataset) shareAgain() {
 	}
 }
 
-// sum computes the sums of a leaf, if its file was mapped and nobody uses it.
+// sum computes the sums of a leaf, if its file was mapped and nobody is using it.
 func (s *summing) sum() error {
 	sum := summer{}
 	var failed error
@@ -226,11 +227,11 @@ func (s *summing) sum() error {
 		return err
 	}
 	s.sums = sum.sums()
-	return file.FlushRange(0, file.Size()) // what was stored since the flush
+	return file.FlushRange(0, file.Size()) // elements stored since the flush
 }
 
-// read sums the file by reading it: through the mapping, all of it would count as memory of the
-// process.
+// read sums the file. It reads the file instead of the mapping, whose pages would count as memory
+// of the process.
 func (l *leafFile) read(s *summer) error {
 	f, err := l.disk().Open()
 	if err != nil {
@@ -240,8 +241,8 @@ func (l *leafFile) read(s *summer) error {
 	return errors.Join(err, f.Close())
 }
 
-// mark puts the sums that are known to be right into the meta.json of a node.
-func (d *Dataset) mark(n *leafNode) error {
+// writeSums puts the sums that are known to be right into the meta.json of a node.
+func (d *Dataset) writeSums(n *leafNode) error {
 	if !n.voided {
 		return nil
 	}
@@ -284,18 +285,18 @@ func (d *Dataset) mark(n *leafNode) error {
 	return nil
 }
 
-// changeMeta replaces the meta.json of a node by what change makes of it, unless that is the same.
-// It changes the directory that was opened and no other; if another has its place by then, so that
-// nobody will see the change, the error is ErrReplaced.
+// changeMeta replaces the text of the meta.json of a node by the result of change, unless they are
+// equal. It changes the directory that was opened, and no other. If another directory is in its
+// place by then, so that nobody will see the change, it returns ErrReplaced.
 func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, text []byte) ([]byte, error)) error {
 	err := d.changeOpen(n, change)
-	if errors.Is(err, fs.ErrClosed) { // by Close, just now
+	if errors.Is(err, fs.ErrClosed) { // d.Close was called meanwhile
 		return ErrClosed
 	}
 	return cmp.Or(d.set.InPlace(n.dir), err)
 }
 
-// changeOpen is changeMeta of a directory that nobody replaces.
+// changeOpen is changeMeta for a directory that nobody replaces meanwhile.
 func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte) ([]byte, error)) error {
 	dir, err := d.set.OpenDir(n.dir)
 	if err != nil {
@@ -326,7 +327,8 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 	return err
 }
 
-// lockMeta keeps other writers of this module from changing the meta.json of a directory meanwhile.
+// lockMeta locks the meta.json of a directory against changes by other processes that use this
+// module.
 func (opt *OpenOptions) lockMeta(dir *vfs.Root) (unlock func(), err error) {
 	if openBlocksRename {
 		return func() {}, nil
@@ -338,9 +340,10 @@ func (opt *OpenOptions) lockMeta(dir *vfs.Root) (unlock func(), err error) {
 	return func() { _ = l.Unlock() }, err
 }
 
-// tryMeta locks the meta.json of a directory, if nobody else has, nor has replaced it meanwhile.
+// tryMeta locks the meta.json of a directory. It returns vfs.ErrHeld if another process has locked
+// it, or has replaced it meanwhile.
 func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
-	f, err := dir.OpenFile(metaName, os.O_RDWR|syscall.O_NONBLOCK, 0) // network file systems want that
+	f, err := dir.OpenFile(metaName, os.O_RDWR|syscall.O_NONBLOCK, 0) // to lock, network file systems need O_RDWR
 	if errors.Is(err, fs.ErrPermission) {
 		f, err = dir.OpenFile(metaName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	}
@@ -366,7 +369,7 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	return nil, errors.Join(err, l.Unlock())
 }
 
-// metaNow returns what the meta.json of a node says now.
+// metaNow reads the current meta.json of a node.
 func metaNow(set *mapfile.Set, n *leafNode) (*meta, error) {
 	dir, err := set.OpenDir(n.dir)
 	if err != nil {
@@ -380,10 +383,10 @@ func metaNow(set *mapfile.Set, n *leafNode) (*meta, error) {
 	return decodeMeta(text, maxMeta)
 }
 
-// sameMeta reports whether every meta.json is as it was when it was last read or written, as far as
-// the system tells without reading them.
+// sameMeta reports whether every meta.json is the one that was last read or written, by the inode
+// number, size and time of the file.
 func (d *Dataset) sameMeta() bool {
-	if d.set == nil { // whose meta.json files change with it
+	if d.set == nil { // a single file is only replaced as a whole
 		return true
 	}
 	d.mu.Lock()
@@ -397,8 +400,8 @@ func (d *Dataset) sameMeta() bool {
 	return true
 }
 
-// sameText is sameMeta by reading them: a file that takes the place of another within a tick of the
-// clock may get its number, and have its size.
+// sameText is sameMeta by the text of the files. A file that replaces another within a tick of the
+// clock may get the same inode number, and have the same size.
 func (d *Dataset) sameText() bool {
 	if d.set == nil {
 		return true

@@ -66,7 +66,7 @@ func TestSumsOfWhatIsWrittenMeanwhile(t *testing.T) {
 				if late {
 					tt.do(t, d, dir)
 				}
-				require.NoError(t, d.keep(todo))
+				require.NoError(t, d.storeSums(todo))
 				report, err := Verify(context.Background(), dir, VerifyOptions{})
 				require.NoError(t, err)
 				want := tt.void

@@ -16,33 +16,33 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// A tree is a node of a container that is read: what holds one meta.json, leaves, and further
-// nodes. Paths are below the top of the container, with slashes. Errors are FileErrors.
+// A tree is a node of a container that is being read: one meta.json, leaves, and further nodes.
+// Paths are below the top of the container, with slashes. Errors are FileErrors.
 type tree interface {
 	// path returns the path of the node, "" for the top.
 	path() string
 	// meta returns the text of meta.json.
 	meta() ([]byte, error)
-	// leafPath returns the path under which a leaf is to be found.
+	// leafPath returns the path of the file of a leaf.
 	leafPath(name string) string
-	// known returns what is kept of the node in a Dataset, once its meta.json was read.
+	// known returns the leafNode that a Dataset keeps of the node. It is valid once meta was
+	// called.
 	known() *leafNode
-	// leaf returns the file that lends the size bytes of a leaf, and where they begin in it.
+	// leaf returns the lender of a leaf of size bytes, and the offset of the leaf in it.
 	leaf(name string, size int) (file lender, offset int, err error)
-	// ints returns the first n numbers of 64 bits in a file of an entry, and the sums of their
-	// bytes.
+	// ints returns the first n int64 in a file of an entry, and the sums of their bytes.
 	ints(name, ext string, n int) (numbers []int64, sums []uint32, err error)
-	// node returns the node of an entry, which the caller closes.
+	// node returns the node of an entry. The caller closes it.
 	node(name string) (tree, error)
-	// member returns a node by its number, which the caller closes, or nil if there is none.
+	// member returns the member of a lazy stack, or nil if there is none. The caller closes it.
 	member(number int) (tree, error)
-	// unlisted returns the names of the nodes that are there, whatever meta.json says.
+	// unlisted returns the names of all directories in the node that have a meta.json.
 	unlisted() ([]string, error)
-	// dirs returns the names of what may be nodes, without a look at them.
+	// dirs returns the names of all directories in the node.
 	dirs() ([]string, error)
 	// has reports whether there is a file of that name.
 	has(file string) bool
-	// close ends the reading of the node; lenders stay.
+	// close ends the reading of the node; lenders stay valid.
 	close() error
 }
 
@@ -59,7 +59,7 @@ func (t *dirTree) path() string { return t.at.Path() }
 
 func (t *dirTree) known() *leafNode { return t.is }
 
-// fail returns err as one about the file name in the directory.
+// fail returns err as one about the file name in the directory; nil stays nil.
 func (t *dirTree) fail(name string, err error) error {
 	return t.r.fail(t, name, err)
 }
@@ -80,7 +80,7 @@ func (t *dirTree) meta() ([]byte, error) {
 	return text, t.fail(metaName, err)
 }
 
-// noDataset says that a directory without a meta.json is not a dataset, and what is in it.
+// noDataset returns the error for a directory without a meta.json, with a list of its content.
 func noDataset(root *vfs.Root) error {
 	found, err := root.ReadDir()
 	if err != nil {
@@ -96,7 +96,7 @@ func noDataset(root *vfs.Root) error {
 	return foreign("directory", names)
 }
 
-// foreign says that a container without a meta.json is not a dataset, and what is in it.
+// foreign returns the error for a container without a meta.json. names are its content.
 func foreign(form string, names []string) error {
 	const most = 5
 	holds := "is empty"
@@ -109,8 +109,8 @@ func foreign(form string, names []string) error {
 	return &absent{fmt.Errorf("missing: %w: the %s %s", ErrForeign, form, holds), errors.Join(ErrCorrupt, fs.ErrNotExist)}
 }
 
-// readMeta returns the bytes of the meta.json in a directory, and what the file was before they
-// were read.
+// readMeta returns the text of the meta.json in a directory, and the Lstat of the file before it
+// was read.
 func readMeta(root *vfs.Root) ([]byte, fs.FileInfo, error) {
 	info, err := root.Lstat(metaName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +127,7 @@ func readMeta(root *vfs.Root) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if is, failed := f.Stat(); failed == nil && !is.Mode().IsRegular() {
-		_ = f.Close() // it was not even read
+		_ = f.Close() // nothing was written
 		return nil, nil, unlike(is, "a file")
 	}
 	text := make([]byte, 0, info.Size()+512)
@@ -135,7 +135,7 @@ func readMeta(root *vfs.Root) ([]byte, fs.FileInfo, error) {
 	return text, info, errors.Join(err, f.Close())
 }
 
-// openIn opens a file for reading. A pipe there does not make it wait.
+// openIn opens a file for reading. It does not wait for the other end of a pipe.
 func openIn(root *vfs.Root, file string) (*os.File, error) {
 	return root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
@@ -150,7 +150,7 @@ func readNode(at string) (*meta, error) {
 	return nodeIn(root)
 }
 
-// nodeIn is readNode of an open directory.
+// nodeIn reads the meta.json in an open directory.
 func nodeIn(root *vfs.Root) (*meta, error) {
 	text, _, err := readMeta(root)
 	if err != nil {
@@ -161,7 +161,7 @@ func nodeIn(root *vfs.Root) (*meta, error) {
 	return d.decode(text)
 }
 
-// appendAll is io.ReadAll into a buffer.
+// appendAll reads r to its end, and appends the bytes to b.
 func appendAll(b []byte, r io.Reader) ([]byte, error) {
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
@@ -228,7 +228,7 @@ func (t *dirTree) member(number int) (tree, error) {
 	return t.below(file, info)
 }
 
-// below returns the node in a directory of t.
+// below returns the node in the directory file of t.
 func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
 	root, err := t.root.OpenRoot(file)
 	if err != nil {
@@ -237,8 +237,8 @@ func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
 	return &dirTree{r: t.r, set: t.set, root: root, at: t.set.Dir(t.at, path.Join(t.path(), file), info)}, nil
 }
 
-// find returns the name of an entry's file: the one that the format gives it, or the entry's own if
-// only that exists. info is nil if neither does.
+// find returns the name of the file of an entry: the escaped name or, if only that exists, the
+// entry's own name. info is nil if neither exists.
 func (t *dirTree) find(name, ext string) (file string, info fs.FileInfo, err error) {
 	file = fileName(name) + ext
 	if len(file) > maxName {
@@ -256,7 +256,7 @@ func (t *dirTree) find(name, ext string) (file string, info fs.FileInfo, err err
 	return file, info, err
 }
 
-// kind says what info describes.
+// kind returns the kind of file that info describes.
 func kind(info fs.FileInfo) string {
 	switch {
 	case info == nil:
@@ -271,7 +271,8 @@ func kind(info fs.FileInfo) string {
 	return "a file"
 }
 
-// unlike returns ErrCorrupt, which is fs.ErrNotExist too if there is nothing.
+// unlike returns ErrCorrupt for a file of another kind than want. If there is none, it is
+// fs.ErrNotExist too.
 func unlike(info fs.FileInfo, want string) error {
 	err := corrupt("got %s, want %s", kind(info), want)
 	if info == nil {
@@ -280,13 +281,13 @@ func unlike(info fs.FileInfo, want string) error {
 	return err
 }
 
-// An absent error says that there is nothing, or another thing, where something should be.
+// An absent error is an error that matches further ones.
 type absent struct {
 	error
-	also error // such as fs.ErrNotExist, which the text need not say
+	also error // such as fs.ErrNotExist; not in the text
 }
 
-// Unwrap returns the reason, and the other.
+// Unwrap returns both errors.
 func (e *absent) Unwrap() []error { return []error{e.error, e.also} }
 
 func (t *dirTree) unlisted() ([]string, error) {

@@ -7,15 +7,15 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// unbatched returns an unbatched tensor: a leaf like any other, for Python too, whose native field
-// says that it is one, and of which batch shape.
+// unbatched returns an unbatched tensor. On disk it is a leaf like any other, for Python too, with
+// a native field that holds its batch shape.
 func (r *reader) unbatched(n tree, e *metaEntry, batch shapeops.Shape) (*tdict.Unbatched, error) {
 	t, err := r.tensor(n, e)
 	if err != nil {
 		return nil, err
 	}
 	u, err := tdict.NewUnbatched(t)
-	if err == nil && len(e.fact.batch) <= len(batch) && !e.fact.batch.Equal(batch) { // a longer one, Set checks
+	if err == nil && len(e.fact.batch) <= len(batch) && !e.fact.batch.Equal(batch) { // Set checks a longer one
 		err = fmt.Errorf("%w: got the batch shape %v, want one that begins with %v", shapeops.ErrShape, e.fact.batch, batch)
 	}
 	if err == nil {
@@ -30,7 +30,7 @@ func (r *reader) unbatched(n tree, e *metaEntry, batch shapeops.Shape) (*tdict.U
 	return u, nil
 }
 
-// batched returns u with a batch shape of its own.
+// batched returns u with the given batch shape.
 func batched(u *tdict.Unbatched, batch shapeops.Shape) (*tdict.Unbatched, error) {
 	around := tdict.New(batch...)
 	if err := around.Set("u", u); err != nil {
@@ -39,10 +39,10 @@ func batched(u *tdict.Unbatched, batch shapeops.Shape) (*tdict.Unbatched, error)
 	return tdict.Get[*tdict.Unbatched](around, "u")
 }
 
-// unbatched adds an unbatched tensor to what is saved.
+// unbatched plans to save u as the entry e of n.
 func (s *saver) unbatched(n *savedNode, e *metaEntry, u *tdict.Unbatched) error {
 	t := u.Tensor()
-	e.fact.alike = true
+	e.fact.unbatched = true
 	e.fact.batch = u.Shape()[:len(u.Shape())-len(t.Shape())].Clone()
 	if err := checkShape(u.Shape()); err != nil {
 		return s.fail(n.leaf(e.name), err)

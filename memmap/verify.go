@@ -16,35 +16,35 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// VerifyOptions say how [Verify] goes about it. The zero value is the default.
+// VerifyOptions are the options of [Verify]. The zero value is the default.
 type VerifyOptions struct {
 	// Workers is how many blocks are read at a time; 0 means GOMAXPROCS.
 	Workers int
-	// Progress, if not nil, is called after each block with the bytes read, and of all leaves, by
+	// Progress, if not nil, is called after each block with the bytes read so far and the total, by
 	// one goroutine at a time.
 	Progress func(done, total int64)
-	// MaxEntries and MaxCopy are those of [OpenOptions].
+	// MaxEntries and MaxCopy are as in [OpenOptions].
 	MaxEntries int
 	MaxCopy    int64
 }
 
-// A Report is what [Verify] found.
+// A Report is the result of [Verify].
 type Report struct {
-	Leaves   int             // leaves that have elements
-	Bytes    int64           // of their elements
-	Unsummed []nestedkey.Key // leaves that were read, but have no checksums to compare
-	Faults   []Fault         // all that is wrong, in the order of the entries
+	Leaves   int             // number of leaves that have elements
+	Bytes    int64           // size of their elements
+	Unsummed []nestedkey.Key // leaves without checksums, which were read but not compared
+	Faults   []Fault         // in the order of the entries
 }
 
 // A Fault is one thing that is wrong with a saved dictionary.
 type Fault struct {
 	Key   nestedkey.Key // of the leaf or dictionary; "" for the whole
-	File  string        // relative to the directory, or in the archive, with slashes
-	Block int           // which block of [BlockSize] bytes of a leaf, from 0; -1 if it is not about one
-	Err   error         // what is wrong: mostly ErrCorrupt
+	File  string        // path below the directory or archive, with slashes
+	Block int           // number of the block of [BlockSize] bytes of the leaf, from 0; -1 for other faults
+	Err   error         // mostly ErrCorrupt
 }
 
-// String returns a line that says it all.
+// String returns the key, file, block and error on one line.
 func (f Fault) String() string {
 	text := quote(string(f.Key)) + ": " + printable(f.File)
 	if f.Block >= 0 {
@@ -53,23 +53,29 @@ func (f Fault) String() string {
 	return errtext.Cut(fmt.Sprintf("%s: %v", text, f.Err), maxText)
 }
 
-// BlockSize is how many bytes of a leaf have a checksum of their own; the last block may be
-// shorter.
+// BlockSize is the size of a block: the bytes of a leaf that have one checksum. The last block of a
+// leaf may be shorter.
 const BlockSize = blockBytes
 
 // Verify reads all of the dictionary at dir, a directory or a file, compares each block of each
-// leaf with its checksum, and reports every fault: blocks that were changed or damaged, files that
-// are missing or too short, what is wrong in a meta.json. It does not stop at the first. Checksums
-// are those of Save, [Writer] and [Dataset.Flush]; leaves that Python has saved have none, nor have
-// those of a dictionary that is open to be written, and those that Python has written to through
-// its own mapping do not agree with theirs any more. Offsets of ragged rows are read and compared
-// on the way to the leaves, as Open does. Data and meta.json have none: of them only what cannot be
-// read is found. In an archive each file is compared with the CRC-32 of its entry: the whole file
-// is one block, and its faults have the Block -1. In a consolidated file blocks are of all its
-// data, whatever leaves they have, and their faults have no key.
+// leaf with its checksum, and reports every fault: changed or damaged blocks, files that are
+// missing or too short, errors in a meta.json. It does not stop at the first.
 //
-// If there is a fault, the error is a [FileError] about the first. Else it is nil, or that of ctx,
-// or what kept Verify from looking at all: then there is no report.
+// [Save], [Writer] and [Dataset.Flush] compute the checksums:
+//
+//   - Leaves that Python has saved have none. The checksums of leaves that are being written are
+//     void until the next Flush.
+//   - Leaves that Python has written through its own mapping differ from their checksums.
+//   - Offsets of ragged tensors are read and compared before the leaves, as Open does.
+//   - Data and meta.json have no checksums: Verify finds only errors that keep it from reading
+//     them.
+//   - In an archive, each file is compared with the CRC-32 of its entry. The whole file is one
+//     block, and its faults have the Block -1.
+//   - In a consolidated file, blocks are of all data, not of one leaf, and their faults have no
+//     key.
+//
+// If there is a fault, Verify returns the report, and a [FileError] about the first fault. Without
+// a report it returns the error of ctx, or the error that kept it from reading dir.
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("verify: %w on a big-endian machine", errors.ErrUnsupported)
@@ -87,14 +93,14 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		v := &verifier{reader: reader{place: p, in: in, faults: &collector{}}, ctx: ctx, opt: opt}
 		report, err := v.run()
 		replaced, _ := in.Replaced()
-		_ = in.Close() // it was only read
+		_ = in.Close() // nothing was written
 		if !replaced || report == nil || len(report.Faults) == 0 && err == nil || try == 10 {
 			return report, err
 		}
 	}
 }
 
-// A verifier reads one dictionary.
+// A verifier verifies one dictionary.
 type verifier struct {
 	reader
 	ctx    context.Context
@@ -103,11 +109,11 @@ type verifier struct {
 
 	mu      sync.Mutex
 	report  Report
-	damaged []error // by block; nil for most
+	damaged []error // for each block; nil for a sound one
 	done    int64
 }
 
-// A block is a part of a leaf that has a sum of its own.
+// A block is a part of a leaf that has one sum.
 type block struct {
 	leaf   *leafFile
 	number int
@@ -119,15 +125,15 @@ func (v *verifier) run() (*Report, error) {
 	if _, err := v.top(); err != nil {
 		v.faults.add(err)
 	}
-	v.cut()
+	v.listBlocks()
 	if err := v.read(); err != nil {
 		return nil, v.failAt("", err)
 	}
-	v.report.Faults = append(v.faults.faults, v.settled()...)
+	v.report.Faults = append(v.faults.faults, v.confirmed()...)
 	return &v.report, v.verdict()
 }
 
-// verdict returns the first fault as an error.
+// verdict returns an error about the first fault.
 func (v *verifier) verdict() error {
 	if len(v.report.Faults) == 0 {
 		return nil
@@ -140,16 +146,16 @@ func (v *verifier) verdict() error {
 	return fileError("verify", v.dir, first.File, err)
 }
 
-// cut lists the blocks of all leaves.
-func (v *verifier) cut() {
+// listBlocks lists the blocks of all leaves.
+func (v *verifier) listBlocks() {
 	if c, ok := v.in.(*consolidated); ok {
-		v.cutFile(c)
+		v.listFileBlocks(c)
 		return
 	}
 	for _, l := range v.reader.files {
 		size := int64(l.file.Size())
 		v.report.Leaves, v.report.Bytes = v.report.Leaves+1, v.report.Bytes+size
-		if _, ok := l.file.(zipped); ok { // which has one sum for all of it
+		if _, ok := l.file.(zipped); ok { // a leaf in an archive has one sum
 			v.blocks = append(v.blocks, block{l, -1, 0, size})
 			continue
 		}
@@ -168,8 +174,8 @@ func (v *verifier) cut() {
 	v.damaged = make([]error, len(v.blocks))
 }
 
-// cutFile lists the blocks of a consolidated file, unless it cannot be read.
-func (v *verifier) cutFile(c *consolidated) {
+// listFileBlocks lists the blocks of a consolidated file, unless reading it has found a fault.
+func (v *verifier) listFileBlocks(c *consolidated) {
 	if v.faults.number() > 0 {
 		return
 	}
@@ -183,7 +189,7 @@ func (v *verifier) cutFile(c *consolidated) {
 	v.damaged = make([]error, len(v.blocks))
 }
 
-// read reads all blocks.
+// read reads and checks all blocks.
 func (v *verifier) read() error {
 	buffers := sync.Pool{New: func() any { b := make([]byte, 1<<18); return &b }}
 	return workers.Do(v.ctx, len(v.blocks), v.opt.Workers, func(i int) error {
@@ -217,7 +223,7 @@ func (v *verifier) check(b block, buf []byte) error {
 // A zipped is a leaf in an archive.
 type zipped interface{ verify(buf []byte) error }
 
-// A mismatch is a block whose sum is not the one in meta.json.
+// A mismatch is the error for a block that differs from its sum.
 type mismatch struct{ got, want uint32 }
 
 // Error returns the text, with both sums.
@@ -228,9 +234,10 @@ func (m *mismatch) Error() string {
 // Unwrap returns [ErrCorrupt].
 func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
-// settled returns the faults of blocks, but for those whose sums were changed while they were read:
-// a writer came between meta.json and the leaf. Each meta.json is read once more at most.
-func (v *verifier) settled() []Fault {
+// confirmed returns the faults of blocks, except blocks whose sums were changed meanwhile: a writer
+// came after the meta.json was read and before the leaf was. It reads each meta.json at most once
+// more.
+func (v *verifier) confirmed() []Fault {
 	var faults []Fault
 	now := map[*leafNode]map[string][]uint32{}
 	for i, err := range v.damaged {
@@ -276,8 +283,8 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 	return s.sums()[0], nil
 }
 
-// sumsNow returns the sums that the meta.json of a node has for its leaves now, or nil if it cannot
-// be read.
+// sumsNow returns the current sums of the leaves in the meta.json of a node, or nil if it cannot be
+// read.
 func (v *verifier) sumsNow(n *leafNode) map[string][]uint32 {
 	m, err := metaNow(v.in.(*mapfile.Set), n)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// version opens what the directory holds, and has OnOpen make its state.
+// version opens the version in the directory, and calls OnOpen.
 func (l *Live) version() (*Dataset, error) {
 	ds, err := l.open()
 	if err != nil || l.opt.OnOpen == nil {
@@ -23,8 +23,8 @@ func (l *Live) version() (*Dataset, error) {
 	return ds, nil
 }
 
-// open opens the directory, if it holds what is wanted, and maps all leaves. One that is replaced
-// meanwhile is opened again.
+// open opens the directory, checks Like, and maps all leaves. If the directory is replaced
+// meanwhile, open tries again.
 func (l *Live) open() (*Dataset, error) {
 	for try := 0; ; try++ {
 		ds, err := openAt(l.dir, l.at, l.opt.Open)
@@ -46,11 +46,11 @@ func (l *Live) open() (*Dataset, error) {
 	}
 }
 
-// State returns what [LiveOptions.OnOpen] returned for d: nil for a Dataset that no [Live] serves.
-// It must not be used after [Live.Release] of d.
+// State returns the result of [LiveOptions.OnOpen] for d, or nil if no [Live] serves d. It must not
+// be used after [Live.Release] of d.
 func (d *Dataset) State() any { return d.state }
 
-// retire closes a dictionary that nobody uses any more, its state first.
+// retire closes a dictionary that nobody uses any more, after its state.
 func retire(ds *Dataset) error {
 	var failed error
 	if c, ok := ds.state.(io.Closer); ok {
@@ -61,8 +61,8 @@ func retire(ds *Dataset) error {
 	return errors.Join(failed, ds.Close())
 }
 
-// note keeps an error of closing, if it is one, for OnError or Close. It reports whether it did:
-// after Close nobody would ask for it.
+// note keeps an error of closing for OnError or Close. It reports whether it did: a nil error, or
+// one after Close, is not kept.
 func (l *Live) note(err error) bool {
 	if err == nil {
 		return false

@@ -11,14 +11,14 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// sourceDir is the dictionary that a view is of.
+// sourceDir is the directory of the dictionary that a view is of.
 const sourceDir = "_source"
 
-// view reads a view of Python's: what its index selects of the dictionary in it. The leaves are the
-// mapped files, but for an index with a list, which copies.
+// view reads a view of Python's: the rows that its index selects from the dictionary in it. Its
+// leaves lie in the mapped files, but a list or a mask in the index copies them.
 func (r *reader) view(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	was := r.row
-	r.row = someRows // of the view
+	r.row = someRows // the index is not known yet
 	v, err := r.inner(n, &metaEntry{name: sourceDir}, batch, depth)
 	r.row = was
 	if v == nil || err != nil {
@@ -42,8 +42,8 @@ func (r *reader) view(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.V
 	return td, nil
 }
 
-// picks counts the bytes that an index with a list copies, and refuses more than the limit, and to
-// write them.
+// picks counts the bytes that a list or a mask in an index copies. It returns an error beyond the
+// limit, and for Writable.
 func (r *reader) picks(source *tdict.TensorDict, expr []ix.Index) error {
 	rows, picks := 1, false
 	for _, x := range expr {
@@ -64,16 +64,16 @@ func (r *reader) picks(source *tdict.TensorDict, expr []ix.Index) error {
 		r.copied += float64(bytesOf(v)) * float64(rows)
 	}
 	if limit := r.maxCopy(); r.copied > float64(limit) {
-		return unsupported("views of up to %.0f bytes would be copied, want at most %d: raise MaxCopy", r.copied, limit)
+		return unsupported("got up to %.0f bytes of views to copy, want at most %d: raise MaxCopy", r.copied, limit)
 	}
 	return nil
 }
 
-// bytesOf returns how many bytes of elements a leaf has.
+// bytesOf returns the size of the elements of a leaf in bytes.
 func bytesOf(v tdict.Leaf) int64 { return entryOf("", v).Bytes }
 
-// readIndex reads an index of a view: a tuple, of which each part is a number, a bool, null, or a
-// list of a tag and what it is about. Before v0.14 the tuple has no tag, nor have lists in it.
+// readIndex reads the index of a view: a tuple of numbers, bools, nulls, and lists that begin with
+// a tag. Before v0.14 the tuple and the lists in it have no tag.
 func (r *reader) readIndex(text []byte) ([]ix.Index, error) {
 	if text == nil {
 		return nil, corrupt("no field %q", "index")
@@ -105,20 +105,21 @@ func (r *reader) readIndex(text []byte) ([]ix.Index, error) {
 	return expr, nil
 }
 
-// tagged is a list, or what a tag says of one.
+// A tagged is a list, with its tag.
 type tagged struct {
-	tag    string
+	tag    string         // "" for a list without a tag
 	parts  []any          // int64, bool, nil or tagged
 	bounds map[string]any // of a slice or range: int64 or nil
 }
 
-// An indexReader reads the values in an index: so many at most, those of ranges included.
+// An indexReader reads the values of an index, at most left of them. A range counts with all its
+// values.
 type indexReader struct{ left int64 }
 
-// value reads a value that is nested so deep.
+// value reads a value within depth lists.
 func (d *indexReader) value(s *jsonscan.Scanner, depth int) (any, error) {
 	if d.left--; d.left < 0 || depth > maxDims {
-		return nil, unsupported("an index of that many numbers: raise MaxCopy")
+		return nil, unsupported("an index of too many numbers: raise MaxCopy")
 	}
 	switch c := s.Next(); {
 	case c == 'n':
@@ -131,7 +132,7 @@ func (d *indexReader) value(s *jsonscan.Scanner, depth int) (any, error) {
 	return s.Int()
 }
 
-// list reads a list, with a tag or without.
+// list reads a list, with or without a tag.
 func (d *indexReader) list(s *jsonscan.Scanner, depth int) (t tagged, err error) {
 	err = s.Array(func(i int) error {
 		switch {
@@ -160,7 +161,7 @@ func (d *indexReader) list(s *jsonscan.Scanner, depth int) (t tagged, err error)
 	return t, err
 }
 
-// oneList returns the parts of the one list that a tag is about.
+// oneList returns the parts of the list in a tagged list or tuple.
 func oneList(t tagged) ([]any, bool) {
 	if t.tag != "tuple" && t.tag != "list" || len(t.parts) != 1 {
 		return nil, false
@@ -169,12 +170,12 @@ func oneList(t tagged) ([]any, bool) {
 	return inner.parts, ok && inner.tag == ""
 }
 
-// part returns a part of an index expression.
+// part returns a part of the index as an ix.Index.
 func (d *indexReader) part(v any) (ix.Index, error) {
 	switch v := v.(type) {
 	case nil:
 		return ix.New, nil
-	case bool: // a mask over no dim
+	case bool: // a mask over no dims
 		if !v {
 			return ix.Index{}, unsupported("got false")
 		}
@@ -187,7 +188,7 @@ func (d *indexReader) part(v any) (ix.Index, error) {
 	return ix.Index{}, corrupt("got a %T", v)
 }
 
-// position returns a position as an index.
+// position returns a number as an ix.Index.
 func position(n int64) (ix.Index, error) {
 	if n < math.MinInt32 || n > math.MaxInt && math.MaxInt < math.MaxInt64 {
 		return ix.Index{}, corrupt("got position %d", n)
@@ -195,7 +196,7 @@ func position(n int64) (ix.Index, error) {
 	return ix.At(int(n)), nil
 }
 
-// index returns what a list, or what has a tag, selects.
+// index returns a tagged list as an ix.Index.
 func (d *indexReader) index(t tagged) (ix.Index, error) {
 	switch t.tag {
 	case "slice":
@@ -218,7 +219,7 @@ func (d *indexReader) index(t tagged) (ix.Index, error) {
 	return ix.Index{}, unsupported("an index of kind %s", quote(t.tag))
 }
 
-// bound returns a bound of a slice or range, or what stands for none.
+// bound returns a bound of a slice or range, or none if it is missing.
 func (t tagged) bound(name string, none int) (int, error) {
 	switch v := t.bounds[name].(type) {
 	case nil:
@@ -229,7 +230,7 @@ func (t tagged) bound(name string, none int) (int, error) {
 	return 0, corrupt("got %v as %s", t.bounds[name], name)
 }
 
-// slice returns a slice of Python's.
+// slice returns a slice of Python's as an ix.Index.
 func (t tagged) slice() (ix.Index, error) {
 	start, err := t.bound("start", 0)
 	if err != nil {
@@ -246,7 +247,7 @@ func (t tagged) slice() (ix.Index, error) {
 	return ix.Range(start, stop).Step(step), err
 }
 
-// span returns a range of Python's: a list of positions.
+// span returns a range of Python's as a list of positions.
 func (d *indexReader) span(t tagged) (ix.Index, error) {
 	var bounds [3]int
 	for i, name := range []string{"start", "stop", "step"} {
@@ -262,7 +263,7 @@ func (d *indexReader) span(t tagged) (ix.Index, error) {
 	var rows []int
 	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
 		if d.left--; d.left < 0 {
-			return ix.Index{}, unsupported("an index of that many numbers: raise MaxCopy")
+			return ix.Index{}, unsupported("an index of too many numbers: raise MaxCopy")
 		}
 		rows = append(rows, i)
 	}
@@ -285,7 +286,7 @@ func (t tagged) list() (ix.Index, error) {
 	return ix.TakeND(rows, shape...), nil
 }
 
-// flatten appends the numbers and bools of nested lists, and returns their shape.
+// flatten appends the numbers and bools of nested lists to rows and bits, and returns their shape.
 func (t tagged) flatten(rows *[]int, bits *[]bool) (shape shapeops.Shape, err error) {
 	if t.tag != "" && t.tag != "list" {
 		return nil, corrupt("got %s in a list", quote(t.tag))

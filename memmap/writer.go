@@ -13,89 +13,101 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// WriterOptions say how a [Writer] writes. The zero value is the default.
+// WriterOptions are the options of a [Writer]. The zero value is the default.
 type WriterOptions struct {
-	// Dim is the name of the dim that rows are appended along; "" for none. The names of the others
-	// are those of the row.
+	// Dim is the name of the dim of rows; "" for none. The other dims have the names of the dims of
+	// row.
 	Dim string
-	// NoSync lets Commit not wait for the disk: what was committed survives the end of the process,
-	// however it comes, but not that of the machine within the next half minute or so.
+	// NoSync makes Commit not wait for the disk. Committed rows survive any end of the process, but
+	// may be lost if the machine stops within about half a minute.
 	NoSync bool
-	// Resume goes on with a dataset that is finished, too. The rows there must be like row, in any
-	// order of keys, and their dims named alike; else the errors are those for rows that are not
-	// like row. A dataset that no Writer could have written, such as one with Data with a
-	// value for each row, a class, or a nested tensor of Python's, is [ErrForeign], and one that is open
-	// Writable is [ErrBusy]. The leaves are not copied, unless a file has several names. Who has
-	// the dataset open keeps the rows that it shows; leaves that were not read yet are
-	// [ErrReplaced] there, as after a Save. From then on it is unfinished, until Finish, or a Close
-	// before the first Commit.
+	// Resume makes NewWriter append to a finished dataset, too. The dataset is unfinished then,
+	// until Finish, or a Close before the first Commit.
+	//
+	// The rows there must be like row, in any order of keys, with the same names of dims; otherwise
+	// NewWriter returns the errors for rows that are not like row. It returns [ErrForeign] for a
+	// dataset that no Writer could have written, such as one that has Data with a value for each
+	// row, a class, or a nested tensor of Python's, and [ErrBusy] for one that is open Writable.
+	//
+	// The files of leaves are not copied, unless a file has several names. A Dataset that is open
+	// keeps its rows; there, leaves that were not read yet are [ErrReplaced], as after a Save.
 	Resume bool
-	// Schema, if not nil, is that of the dataset: see [SaveOptions]. A row that breaks it is
-	// tdict.ErrSchema, and so is another schema than that of rows that are there already. If it is
-	// nil, a Writer that goes on keeps the one there.
+	// Schema, if not nil, is the schema of the dataset: see [SaveOptions]. NewWriter returns
+	// tdict.ErrSchema if row breaks it, or the rows there have another schema. If it is nil, a
+	// Writer keeps the schema there.
 	Schema tdict.Schema
 }
 
 // A Writer appends rows to a dictionary in a directory, without knowing how many there will be:
 //
-//	w, err := memmap.NewWriter("log", row, memmap.WriterOptions{}) // row: what one is like
+//	w, err := memmap.NewWriter("log", row, memmap.WriterOptions{}) // row: an example
 //	for ... {
 //		err = w.Append(batch)
 //	}
 //	err = w.Commit() // now and then: readers see the rows so far
 //	err = w.Finish()
 //
-// After each Commit the directory holds a dictionary of all rows committed so far, which [Open] and
-// Python's load_memmap can read meanwhile; until Finish, Python sees the leaves side by side, "n/y"
-// as "n.y" (unflatten_keys makes them nested), and Open sees them as they will be. Whenever the
-// process ends, the rows committed last are there, whole, and [NewWriter] with the same row goes on
-// after them.
+// After each Commit the directory holds a dictionary of all committed rows, which [Open] and
+// Python's load_memmap can read meanwhile. Open sees the final keys. Until Finish, Python sees the
+// leaf "n/y" as "n.y"; unflatten_keys makes the leaves nested.
 //
-// One Writer at a time can be at work in a directory, and nobody else writes there meanwhile: see
-// [ErrBusy]. If the directory is replaced all the same, as by other tools, Commit and Finish return
+// Whenever the process ends, the rows of the last Commit are there, and [NewWriter] with the same
+// row continues after them.
+//
+// Only one Writer at a time can be at work in a directory, and nobody else writes there meanwhile:
+// see [ErrBusy]. If another tool replaces the directory all the same, Commit and Finish return
 // [ErrReplaced]. Not safe for concurrent use.
 type Writer struct {
-	dir    string // as it was given
-	at     string // free of links
+	dir    string // as the caller named it, for errors
+	at     string // absolute, without links
 	disk   vfs.FS
 	opt    WriterOptions
-	in     vfs.Dir // the directory, open: rows are written there, whatever is at the path by now
+	in     vfs.Dir // the open directory, even if another one is at the path by now
 	lock   *vfs.Lock
 	row    *tdict.TensorDict
-	none   *tdict.TensorDict // like row, for no rows
+	none   *tdict.TensorDict // zero rows like row
 	meta   *meta
-	named  namedEntries // of meta
+	named  namedEntries // entries of meta
 	leaves []*column
-	rows   int // appended
-	saved  int // committed
-	broken error
+	rows   int   // appended rows
+	saved  int   // committed rows
+	broken error // of a write that failed; w can only be closed
 
-	private bool // nobody else reads it while it grows
+	private bool // for SaveRows: nobody else reads the directory
 
-	unsynced bool // what is committed may not be on the disk: another Writer did it, perhaps with NoSync
+	unsynced bool // another Writer committed rows, perhaps with NoSync
 	closed   bool
-	reopened bool // it was finished, and nothing was committed since
+	reopened bool // the dataset was finished, and nothing was committed since
 }
 
-// NewWriter makes a dictionary without rows in the directory dir, to which rows like row can be
-// appended, or goes on with the one that a Writer has left there unfinished. The batch shape of row
-// is that of one row, [] for most; the dictionary has it behind the number of rows:
+// NewWriter makes a dictionary without rows in the directory dir, or continues with the one that a
+// Writer has left there unfinished. Rows like row can be appended to it. The batch shape of row is
+// the shape of one row, mostly []. The dictionary has the dim of rows before it:
 //
 //	row [R...], leaf [R... F...] -> dictionary [N R...], leaf [N R... F...]
 //
-// So row must be one row: given a batch, each Append of such a batch is one row. Elements of row
-// are not looked at, but for the values of Data, which all rows share: Data with a value for each
-// row is [ErrUnsupported], and texts that differ can be ragged rows of uint8. Unbatched tensors are
-// shared by all rows, too, and saved at once. Ragged leaves of row may have any lengths. Those that
-// share a Layout in row share offsets on disk, and must have equal lengths in each Append. A Writer
-// that goes on keeps the sharing of the unfinished dataset. It reads all offsets into memory, as
-// Finish does. A Writer keeps no class of row: that dictionaries have one is lost.
+// So row must be one row, not a batch: given a batch, each Append of such a batch is one row.
 //
-// NewWriter returns [ErrBusy] if another Writer is at work there, fs.ErrExist if dir holds a
-// dictionary that is finished and [WriterOptions.Resume] is not set, shapeops.ErrShape,
-// tensor.ErrDType, tdict.ErrMissing or tdict.ErrName if the rows there are not like row, [ErrName]
-// if two leaves would be one file while it grows, as "a/b" and "a.b", or one that Python could not
-// nest beside another, as "a" and "a.b", and the errors of [SaveWith].
+// NewWriter does not read the elements of row, except for values that all rows share:
+//
+//   - The value of Data. Data with a value for each row is [ErrUnsupported]; texts that differ
+//     can be ragged rows of uint8.
+//   - Unbatched tensors, which are saved at once.
+//
+// Ragged leaves of row may have any lengths. Leaves that share a Layout in row share offsets on
+// disk, and must have equal lengths in each Append. A Writer that continues keeps the sharing of
+// the unfinished dataset. It reads all offsets into memory, and so does Finish. A Writer does not
+// keep the classes of dictionaries in row.
+//
+// NewWriter returns
+//
+//   - [ErrBusy] if another Writer is at work in dir
+//   - fs.ErrExist if dir holds a finished dictionary and [WriterOptions.Resume] is not set
+//   - shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or tdict.ErrName if the rows there are
+//     not like row
+//   - [ErrName] if two leaves need one file while the dataset grows, as "a/b" and "a.b" do, or
+//     Python could not nest them, as "a" and "a.b"
+//   - the errors of [SaveWith]
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("append: %w on a big-endian machine", errors.ErrUnsupported)
@@ -112,9 +124,9 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 		if w.reopened {
 			err = errors.Join(err, w.putBack())
 		}
-		err = errors.Join(err, w.giveUp())
+		err = errors.Join(err, w.release())
 		raced := errors.Is(err, ErrReplaced) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
-		if !raced || !opt.Resume || try == 10 { // what another has put there is looked at again
+		if !raced || !opt.Resume || try == 10 { // otherwise start again with the directory that is there now
 			return nil, w.fail("", err)
 		}
 	}
@@ -122,10 +134,10 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 
 func (w *Writer) fail(at string, err error) error { return fileError("append", w.dir, at, err) }
 
-// Len returns how many rows there are, those not yet committed included.
+// Len returns the number of rows, including rows that are not committed.
 func (w *Writer) Len() int { return w.rows }
 
-// Committed returns how many rows readers see, and what is left if the process ends now.
+// Committed returns the number of rows that readers see, and that survive the end of the process.
 func (w *Writer) Committed() int { return w.saved }
 
 // check returns an error unless w can be written to.
@@ -136,15 +148,14 @@ func (w *Writer) check() error {
 	case w.closed:
 		return w.fail("", ErrClosed)
 	case w.broken != nil:
-		return w.fail("", fmt.Errorf("an earlier write failed, so start again from the last commit: %w", w.broken))
+		return w.fail("", fmt.Errorf("an earlier write failed: Close, and make a new Writer, which continues after the last commit: %w", w.broken))
 	}
 	return nil
 }
 
-// Commit makes all rows that were appended part of the dictionary: readers that open it, or
-// Refresh, see them, all leaves alike, and they are there whenever the process ends, and durably,
-// unless [WriterOptions.NoSync] is set, also when the machine does. It replaces one file,
-// meta.json.
+// Commit makes all appended rows part of the dictionary. Readers see them when they open it, or
+// Refresh, with the same number of rows in each leaf. Committed rows survive any end of the process
+// and, unless [WriterOptions.NoSync] is set, of the machine. Commit replaces one file, meta.json.
 func (w *Writer) Commit() error {
 	if err := w.check(); err != nil {
 		return err
@@ -167,7 +178,7 @@ func (w *Writer) Commit() error {
 	return nil
 }
 
-// flush writes what is left of the rows of a leaf, durably.
+// flush writes the buffered rows of a column to its file, durably.
 func (w *Writer) flush(c *column) error {
 	if c.file == nil {
 		return nil
@@ -179,16 +190,16 @@ func (w *Writer) flush(c *column) error {
 	return w.fail(c.at(), err)
 }
 
-// inPlace returns ErrReplaced unless the directory is still the one that is locked.
+// inPlace returns ErrReplaced unless the directory at the path is still the one that w has locked.
 func (w *Writer) inPlace() error {
-	if w.lock == nil || w.lock.At(filepath.Join(w.at, lockName)) { // nil on a disk of a test
+	if w.lock == nil || w.lock.At(filepath.Join(w.at, lockName)) { // nil on the in-memory disk of a test
 		return nil
 	}
 	return ErrReplaced
 }
 
-// publish replaces meta.json by one that has all rows. It returns ErrReplaced if the directory is
-// not in its place then, so that readers do not find them.
+// publish replaces meta.json by one that counts all rows. It returns ErrReplaced if the directory
+// is not in its place before or after that, so that readers do not find the rows.
 func (w *Writer) publish() error {
 	if err := w.inPlace(); err != nil {
 		return err
@@ -201,7 +212,7 @@ func (w *Writer) publish() error {
 
 func (w *Writer) writeMeta() error {
 	w.setRows()
-	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // the names of new files come before what tells of them
+	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // new files must be durable before meta.json counts their rows
 		if err := w.syncNames(); err != nil {
 			return err
 		}
@@ -219,7 +230,7 @@ func (w *Writer) syncNames() error {
 	return w.in.SyncDir(".")
 }
 
-// setRows puts the number of rows, and the sums, into the entries.
+// setRows sets the number of rows, and the sums, in the entries.
 func (w *Writer) setRows() {
 	w.meta.shape[0] = w.rows
 	for i := range w.meta.entries {
@@ -237,9 +248,9 @@ func (w *Writer) setRows() {
 	}
 }
 
-// Close ends the writing without a commit: rows that were appended since the last are not kept, and
-// another Writer can go on. A dataset that was finished, and to which nothing was committed since,
-// is put back in its final form. Close returns [ErrClosed] if w was closed or finished.
+// Close ends the writing without a commit: rows appended since the last Commit are lost, and
+// another Writer can continue. A dataset that was finished, and to which nothing was committed
+// since, is put back into its final form. Close returns [ErrClosed] if w was closed or finished.
 func (w *Writer) Close() error {
 	if w == nil || w.row == nil {
 		return ErrClosed
@@ -251,11 +262,11 @@ func (w *Writer) Close() error {
 	if w.reopened {
 		failed = w.putBack()
 	}
-	return w.fail("", errors.Join(failed, w.giveUp()))
+	return w.fail("", errors.Join(failed, w.release()))
 }
 
-// putBack puts the directory in its final form again, without the rows that were not committed. If
-// it has that form, or another Writer has it by now, there is nothing to do.
+// putBack puts the dataset back into its final form, without rows that were not committed. If it
+// has that form already, or another Writer has locked it by now, putBack does nothing.
 func (w *Writer) putBack() (err error) {
 	if w.lock == nil {
 		if w.lock, err = vfs.TryLock(filepath.Join(w.at, lockName), vfs.Exclusive); err != nil {
@@ -273,7 +284,7 @@ func (w *Writer) putBack() (err error) {
 		}
 		err = c.file.Close()
 		c.file = nil
-		f, failed := w.in.Resume(c.at(), c.saved) // which cuts it
+		f, failed := w.in.Resume(c.at(), c.saved) // truncates it
 		if failed == nil {
 			failed = f.Close()
 		}
@@ -285,8 +296,8 @@ func (w *Writer) putBack() (err error) {
 	return w.finish()
 }
 
-// giveUp closes all that is open.
-func (w *Writer) giveUp() error {
+// release closes all files, and releases the lock.
+func (w *Writer) release() error {
 	w.closed = true
 	var failed []error
 	for _, c := range w.leaves {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// keyError says which key an error is about.
+// keyError returns err as an error about a key.
 func (w *Writer) keyError(key nestedkey.Key, err error) error {
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
 		if e.Op == "append" {
@@ -22,15 +22,21 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 	return &tdict.KeyError{Op: "append", Key: key, Err: err}
 }
 
-// Append appends td: one row, if its batch shape is that of a row, or several, if it has one more
-// dim before that. It must have the keys of a row, and for each leaf its dtype and shape. td is not
-// kept. What is appended reaches readers, and survives the process, with [Writer.Commit].
+// Append appends td. td is one row if it has the batch shape of a row, or several rows if it has
+// one more dim at the front. It must have the keys of a row and, for each leaf, the same dtype and
+// shape. td is not kept. Readers see the rows after [Writer.Commit], and only then they survive the
+// end of the process.
 //
-// Append returns tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType, tdict.ErrKind,
-// tdict.ErrDiffers, with both values, for data or an unbatched tensor that is not that of the row,
-// or ragged.ErrLengths, with both keys, for leaves that share offsets and differ in lengths; then
-// nothing was appended. If the disk fails, as when it is full, or mapped memory of td, w can only
-// be closed: the rows committed last stay.
+// Append returns, with nothing appended,
+//
+//   - tdict.ErrMissing, shapeops.ErrShape, tensor.ErrDType or tdict.ErrKind if td is not like the
+//     row
+//   - tdict.ErrDiffers, with both values, if data or an unbatched tensor differs from the one
+//     in the row
+//   - ragged.ErrLengths, with both keys, if leaves that share offsets differ in lengths
+//
+// If the disk fails, as when it is full, or mapped memory of td does, w can only be closed: the
+// committed rows stay.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
 		return err
@@ -52,22 +58,22 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 	return w.fail("", w.broken)
 }
 
-// like returns how many rows td has, or an error unless they are like row.
+// like returns the number of rows of td, or an error if they are not like row.
 func (w *Writer) like(td *tdict.TensorDict) (n int, err error) {
 	n, err = w.count(td)
 	if err == nil {
 		err = w.fits(w.row, td, n, "")
 	}
 	if err == nil {
-		err = w.cutAlike(td)
+		err = w.checkSharedLengths(td)
 	}
 	return n, err
 }
 
-// single is what count returns for one row without a dim for it.
+// single is the count of a dictionary that is one row, without a dim of rows.
 const single = -1
 
-// count returns how many rows td has.
+// count returns the number of rows of td, or single.
 func (w *Writer) count(td *tdict.TensorDict) (int, error) {
 	if td == nil {
 		return 0, fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
@@ -79,10 +85,10 @@ func (w *Writer) count(td *tdict.TensorDict) (int, error) {
 	if len(got) == len(want)+1 && got[1:].Equal(want) {
 		return got[0], nil
 	}
-	return 0, fmt.Errorf("%w: got batch shape %v, want that of a row, %v, or of several, with one more dim before it", shapeops.ErrShape, got, want)
+	return 0, fmt.Errorf("%w: got batch shape %v, want %v for one row, or one more dim before it for several", shapeops.ErrShape, got, want)
 }
 
-// fits returns an error unless td, which lies under a key, is n rows like row.
+// fits returns an error unless td, whose key is under, is n rows like row.
 func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) error {
 	for key := range td.Keys() {
 		if !row.Has(key) {
@@ -102,7 +108,8 @@ func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) err
 	return nil
 }
 
-// prefixed returns a key as seen from the outermost dictionary.
+// prefixed returns the key of an entry of the dictionary under, as seen from the outermost
+// dictionary.
 func prefixed(under, key nestedkey.Key) nestedkey.Key {
 	if under == "" {
 		return key
@@ -110,7 +117,7 @@ func prefixed(under, key nestedkey.Key) nestedkey.Key {
 	return nestedkey.Join(under, key)
 }
 
-// fitsValue is fits of an entry.
+// fitsValue returns an error unless got, under key, is n rows like want.
 func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) error {
 	shape := want.Shape()
 	if n != single {
@@ -141,10 +148,11 @@ func (w *Writer) fitsValue(want, got tdict.Value, n int, key nestedkey.Key) erro
 	return sameForAll(want, got, shape)
 }
 
-// useText says what to append instead of data with a value for each row.
+// useText is the advice in the error for data with a value for each row.
 const useText = "data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"
 
-// sameForAll returns an error unless data or an unbatched tensor is the one that all rows share.
+// sameForAll returns an error unless got, data or an unbatched tensor of the given shape, equals
+// want, which all rows share.
 func sameForAll(want, got tdict.Value, shape shapeops.Shape) error {
 	if err := got.Shape().CheckEqual(shape); err != nil {
 		return err

@@ -12,14 +12,14 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Finish commits, and puts the dictionary in its final form: nested as its keys are, with files of
-// exactly the size of their leaves, as if it had been saved. It closes w, unless it cannot commit.
+// Finish commits, and puts the dictionary in its final form, as if it had been saved: nested as its
+// keys are, with files of exactly the size of their leaves. It closes w, unless the commit fails.
 func (w *Writer) Finish() error {
 	if err := w.Commit(); err != nil {
 		return err
 	}
 	err := w.finish()
-	return w.fail("", errors.Join(err, w.giveUp()))
+	return w.fail("", errors.Join(err, w.release()))
 }
 
 // finish publishes the nested tree.
@@ -29,15 +29,14 @@ func (w *Writer) finish() error {
 		return cmp.Or(w.inPlace(), err)
 	}
 	if openBlocksRename {
-		if err := w.giveUp(); err != nil {
+		if err := w.release(); err != nil {
 			return errors.Join(err, k.abort())
 		}
 	}
 	return k.commit(append(shapeops.Shape{w.rows}, w.row.Shape()...))
 }
 
-// nested writes the nested tree beside the directory. In it the files of the leaves have a second
-// name.
+// nested writes the nested tree beside the directory. It has hard links to the files of the leaves.
 func (w *Writer) nested() (*dirSink, error) {
 	there, err := w.in.Lstat(".")
 	if err != nil {
@@ -68,7 +67,7 @@ func (w *Writer) nested() (*dirSink, error) {
 	return w.beside(old, s.write)
 }
 
-// beside writes a directory beside the old one, which alone it may replace.
+// beside makes a directory beside the old one, which write fills. It may replace old, and no other.
 func (w *Writer) beside(old *oldTree, write func(sink) error) (*dirSink, error) {
 	k, err := newDirSink(w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
@@ -81,8 +80,8 @@ func (w *Writer) beside(old *oldTree, write func(sink) error) (*dirSink, error) 
 	return k, nil
 }
 
-// inOrderOf returns td with its entries in the order of row: while it grows, a dictionary without
-// leaves comes after all others.
+// inOrderOf returns td with its entries in the order of row. In a growing dataset, dictionaries
+// without leaves come last.
 func inOrderOf(row, td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	out := tdict.New(td.Shape()...)
 	for key, like := range row.All() {
@@ -108,7 +107,7 @@ func (w *Writer) dataset() (*Dataset, error) {
 	return ds, err
 }
 
-// linkFiles has s take the files of leaves that are there instead of writing them.
+// linkFiles makes s link the files of the leaves instead of writing them.
 func (w *Writer) linkFiles(s *saver) error {
 	m, err := readNode(w.at)
 	if err != nil {
@@ -128,8 +127,8 @@ func (w *Writer) linkFiles(s *saver) error {
 	return nil
 }
 
-// finalFiles returns the files of a dictionary that grows, by the paths that they, or equal ones,
-// have once it is finished.
+// finalFiles returns the columns of a growing dictionary by the paths of their files in the
+// finished one. Several paths may have one column, as leaves share offsets.
 func finalFiles(m *meta) map[string]*column {
 	files, named := map[string]*column{}, m.named()
 	for i := range m.entries {

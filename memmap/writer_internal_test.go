@@ -168,7 +168,7 @@ func TestResumeSurvivesFaults(t *testing.T) {
 		disk.left.Store(n)
 		w := &Writer{dir: dir, disk: disk, opt: WriterOptions{Resume: true}, row: row}
 		err := w.start()
-		require.NoError(t, w.giveUp())
+		require.NoError(t, w.release())
 		ds := tensor.Must(Open(dir))
 		require.True(t, numbered(0, 7).Equal(ds.TensorDict), "operation %d", n)
 		require.NoError(t, ds.Close())

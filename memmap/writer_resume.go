@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// reopen puts a dataset that is finished in the flat form in which it grows, as s plans it: Finish
-// the other way round. If a Writer has not finished it, there is nothing to do.
+// reopen puts a finished dataset into the flat form of s, in which it can grow. It does nothing for
+// a dataset that a Writer has not finished.
 func (w *Writer) reopen(s *saver) error {
 	if m, err := readNode(w.at); err != nil || m.native.growing {
 		return err
@@ -37,7 +37,7 @@ func (w *Writer) reopen(s *saver) error {
 	}
 	if lock != nil && !lock.At(top) {
 		err = ErrReplaced
-	} else if !ds.growing { // by another, who was faster: its lock will tell
+	} else if !ds.growing { // otherwise another Writer was faster, and start finds its lock
 		err = w.flat(s, ds)
 	}
 	if failed := ds.Close(); !errors.Is(failed, ErrClosed) {
@@ -46,7 +46,7 @@ func (w *Writer) reopen(s *saver) error {
 	return err
 }
 
-// flat puts ds in its flat form, in which the files of the leaves have a second name.
+// flat puts ds into its flat form, with hard links to the files of the leaves.
 func (w *Writer) flat(s *saver, ds *Dataset) error {
 	if err := w.couldWrite(ds.TensorDict); err != nil {
 		return err
@@ -64,12 +64,12 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 		}
 	}
 	n := ds.Shape()[0]
-	old, err := replaceable(w.at, append(shapeops.Shape{n + 1}, w.row.Shape()...)) // which it grows to
+	old, err := replaceable(w.at, append(shapeops.Shape{n + 1}, w.row.Shape()...)) // with a row more
 	if err != nil {
 		return err
 	}
 	defer old.unlock()
-	for _, node := range ds.nodes { // whose files are to be removed
+	for _, node := range ds.nodes { // their files will be removed
 		if err := vfs.CanWrite(filepath.Join(w.at, filepath.FromSlash(node.path))); err != nil {
 			return w.fail(node.path, err)
 		}
@@ -101,11 +101,10 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 	return k.commit(w.meta.shape)
 }
 
-// couldWrite returns ErrForeign if td, which was opened, has a value that no Writer could have
-// written.
+// couldWrite returns ErrForeign if td has a value that a Writer cannot write.
 func (w *Writer) couldWrite(td *tdict.TensorDict) error {
 	if td.Class() != "" {
-		return fmt.Errorf("%w that a Writer could have written: it has the class %s", ErrForeign, quote(td.Class()))
+		return fmt.Errorf("%w that a Writer can append to: it has the class %s", ErrForeign, quote(td.Class()))
 	}
 	for key, v := range td.All() {
 		if d, ok := v.(*tdict.TensorDict); ok {
@@ -120,20 +119,20 @@ func (w *Writer) couldWrite(td *tdict.TensorDict) error {
 			continue
 		}
 		if _, same := d.Uniform(); !same && d.Shape().Size() > 0 {
-			return fmt.Errorf("%w that a Writer could have written: %s has a value for each row", ErrForeign, quote(string(key)))
+			return fmt.Errorf("%w that a Writer can append to: %s has a value for each row", ErrForeign, quote(string(key)))
 		}
 	}
 	return nil
 }
 
-// isLike returns an error unless td is rows like row, whose dims are named alike.
+// isLike returns an error unless td is rows like row, with the same names of dims.
 func (w *Writer) isLike(td *tdict.TensorDict) error {
 	n, err := w.like(td)
 	if err == nil && n == single {
-		err = fmt.Errorf("%w: got batch shape %v, want that of several rows", shapeops.ErrShape, td.Shape())
+		err = fmt.Errorf("%w: got batch shape %v, want one more dim, of rows, at the front", shapeops.ErrShape, td.Shape())
 	}
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
-		return fmt.Errorf("%s there is not as in row: %w", quote(string(e.Key)), e.Err)
+		return fmt.Errorf("the rows there are not like row: %s: %w", quote(string(e.Key)), e.Err)
 	}
 	if err != nil {
 		return fmt.Errorf("the rows there are not like row: %w", err)
@@ -141,7 +140,7 @@ func (w *Writer) isLike(td *tdict.TensorDict) error {
 	return w.namedAlike(w.row, td)
 }
 
-// namedAlike returns an error unless the dims of td are named as those of rows like row.
+// namedAlike returns an error unless the dims of td have the names of rows like row.
 func (w *Writer) namedAlike(row, td *tdict.TensorDict) error {
 	want := append([]string{w.opt.Dim}, row.Names()...)
 	if got := td.Names(); !slices.Equal(got, want) {
@@ -161,7 +160,7 @@ func (w *Writer) namedAlike(row, td *tdict.TensorDict) error {
 	return nil
 }
 
-// takeFiles has s take the files of the leaves of ds, and their sums.
+// takeFiles makes s link the files of the leaves of ds, and takes over their sums.
 func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 	type entry struct {
 		td   *tdict.TensorDict
@@ -184,11 +183,11 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 		}
 		td := ds.TensorDict
 		if above, nested := c.key.Parent(); nested {
-			td, _ = td.Dict(above) // it has the leaf
+			td, _ = td.Dict(above) // it exists, since it has the leaf
 		}
 		l := files[entry{td, c.entry.fact.path[len(c.entry.fact.path)-1]}]
 		if l == nil {
-			return fmt.Errorf("%w that a Writer could have written: %s was read as a copy", ErrForeign, quote(string(c.key)))
+			return fmt.Errorf("%w that a Writer can append to: %s was read as a copy", ErrForeign, quote(string(c.key)))
 		}
 		if err := w.take(s, c, l); err != nil {
 			return w.fail(l.file.Path(), err)
@@ -197,14 +196,14 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 	return nil
 }
 
-// take has s take the file of a leaf, which is going to grow: by a second name, unless it has one
-// already, which may be that of another leaf.
+// take makes s link the file of a leaf, which is going to grow. It copies a file that has several
+// links already, because another may be of another leaf.
 func (w *Writer) take(s *saver, c *column, l *leafFile) error {
 	if c.entry.fact.rows != nil && l.file.Path() != path.Join(l.node.path, fileName(l.name), valuesName+leafExt) {
-		return fmt.Errorf("%w that a Writer could have written: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
+		return fmt.Errorf("%w that a Writer can append to: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
 	}
 	c.entry.fact.sums = l.sums
-	if len(l.sums) != (l.file.Size()+blockBytes-1)/blockBytes { // void, or of another writer
+	if len(l.sums) != (l.file.Size()+blockBytes-1)/blockBytes { // void, or missing
 		sum := summer{}
 		if err := l.read(&sum); err != nil {
 			return err

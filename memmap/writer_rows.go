@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// fitsRows returns an error unless got is ragged rows like want, of a batch shape.
+// fitsRows returns an error unless got is a ragged tensor like want, with the given batch shape.
 func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error {
 	t, ok := got.(*ragged.Tensor)
 	if !ok {
@@ -21,7 +21,7 @@ func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error 
 	return rowsFactOf(t).checkLike(f)
 }
 
-// agree returns an error unless rows like those of f can be appended to the n that there describes.
+// agree returns an error unless rows like f can be appended to the n rows that there describes.
 func (f *rowsFact) agree(there *rowsFact, n int) error {
 	if err := checkCount(there.batch, n); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (f *rowsFact) checkLike(want *rowsFact) error {
 	return nil
 }
 
-// raggedEntries returns the entries of ragged rows.
+// raggedEntries returns the entries of ragged leaves.
 func (w *Writer) raggedEntries() (entries []*metaEntry) {
 	for i := range w.meta.entries {
 		if e := &w.meta.entries[i]; e.fact.rows != nil {
@@ -52,7 +52,7 @@ func (w *Writer) raggedEntries() (entries []*metaEntry) {
 	return entries
 }
 
-// layoutIn returns the layout of the first depth levels of an entry in td.
+// layoutIn returns the layout of the first depth levels of the leaf of e in td.
 func (e *metaEntry) layoutIn(td *tdict.TensorDict, depth int) (*ragged.Layout, error) {
 	t, err := tdict.Get[*ragged.Tensor](td, keyOf(e.fact.path))
 	if err != nil {
@@ -61,22 +61,22 @@ func (e *metaEntry) layoutIn(td *tdict.TensorDict, depth int) (*ragged.Layout, e
 	return t.Layout().At(depth)
 }
 
-// cutAlike returns an error unless the rows of td are cut alike in leaves that share offsets.
-func (w *Writer) cutAlike(td *tdict.TensorDict) error {
+// checkSharedLengths returns an error unless leaves of td that share offsets have equal lengths.
+func (w *Writer) checkSharedLengths(td *tdict.TensorDict) error {
 	for _, e := range w.raggedEntries() {
 		shared := e.fact.rows.shared()
 		if shared == 0 {
 			continue
 		}
-		if err := e.cutAs(w.named.owner(e, shared), shared, td); err != nil {
+		if err := e.checkLengthsOf(w.named.owner(e, shared), shared, td); err != nil {
 			return w.keyError(keyOf(e.fact.path), err)
 		}
 	}
 	return nil
 }
 
-// cutAs returns an error unless the first depth levels of e and of owner are equal in td.
-func (e *metaEntry) cutAs(owner *metaEntry, depth int, td *tdict.TensorDict) error {
+// checkLengthsOf returns an error unless the first depth levels of e and owner are equal in td.
+func (e *metaEntry) checkLengthsOf(owner *metaEntry, depth int, td *tdict.TensorDict) error {
 	l, err := e.layoutIn(td, depth)
 	if err != nil {
 		return err
@@ -91,10 +91,10 @@ func (e *metaEntry) cutAs(owner *metaEntry, depth int, td *tdict.TensorDict) err
 	return nil
 }
 
-// namedEntries are the entries of a dictionary by their names.
+// namedEntries are the entries of a dictionary by name.
 type namedEntries map[string]*metaEntry
 
-// named returns the entries by their names. They must stay where they are.
+// named returns the entries by name. Pointers into m.entries must stay valid.
 func (m *meta) named() namedEntries {
 	named := make(namedEntries, len(m.entries))
 	for i := range m.entries {
@@ -111,7 +111,7 @@ func (named namedEntries) owner(e *metaEntry, level int) *metaEntry {
 	return e
 }
 
-// countRows counts n rows of td at all levels of all leaves.
+// countRows adds n rows of td to the counts of all levels of all ragged leaves.
 func (w *Writer) countRows(td *tdict.TensorDict, n int) error {
 	for _, e := range w.raggedEntries() {
 		f := e.fact.rows
@@ -131,7 +131,7 @@ func (w *Writer) countRows(td *tdict.TensorDict, n int) error {
 	return nil
 }
 
-// dropOffsets removes the files of offsets from s, which has them for no rows.
+// dropOffsets removes the files of offsets from the plan s, which has them without rows.
 func (w *Writer) dropOffsets(s *saver) {
 	offsets := map[string]bool{}
 	for _, c := range w.leaves {
@@ -140,7 +140,7 @@ func (w *Writer) dropOffsets(s *saver) {
 	s.files = slices.DeleteFunc(s.files, func(f *savedFile) bool { return offsets[f.at] })
 }
 
-// takeOffsets adds the offsets of ds, as the file of c, to s.
+// takeOffsets plans the file of c with the offsets of ds.
 func (w *Writer) takeOffsets(s *saver, c *column, ds *Dataset) error {
 	l, err := c.entry.layoutIn(ds.TensorDict, c.level)
 	if err != nil {

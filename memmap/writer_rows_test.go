@@ -127,7 +127,7 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [5], want 4"},
 		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [], want 4"},
 		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got rows [5], want 4"},
-		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: want an entry like the one there"},
+		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: got an entry that the dataset has not, want the same entries in the same order"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

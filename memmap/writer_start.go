@@ -19,7 +19,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// start finds out what there is, and makes or opens it.
+// start makes the dataset, or opens the one that is there.
 func (w *Writer) start() error {
 	if w.at == "" {
 		at, err := vfs.Resolve(w.dir)
@@ -46,7 +46,7 @@ func (w *Writer) start() error {
 	if w.in, err = w.disk.OpenDir(w.at); err != nil {
 		return err
 	}
-	if err := w.haveLock(); err != nil {
+	if err := w.ensureLock(); err != nil {
 		return err
 	}
 	if w.lock, err = vfs.TryLock(filepath.Join(w.at, lockName), vfs.Exclusive); err != nil {
@@ -55,8 +55,8 @@ func (w *Writer) start() error {
 	return w.resume()
 }
 
-// isNew reports whether there is no dictionary yet, or one that a Writer has left without rows,
-// which is made anew.
+// isNew reports whether a new dataset is to be made: there is none, or one that a Writer has left
+// without rows.
 func (w *Writer) isNew() bool {
 	m, err := readNode(w.at)
 	if err != nil {
@@ -65,11 +65,11 @@ func (w *Writer) isNew() bool {
 	return m.native.growing && len(m.shape) > 0 && m.shape[0] == 0
 }
 
-// haveLock makes the file to be locked, if it is missing from a dictionary that grows, as from a
-// copy without dot files.
-func (w *Writer) haveLock() error {
+// ensureLock makes the lock file if it is missing from a growing dataset, as in a copy without dot
+// files.
+func (w *Writer) ensureLock() error {
 	if m, err := readNode(w.at); err != nil || !m.native.growing {
-		return nil // what is wrong, taking the lock will tell
+		return nil // taking the lock returns the error
 	}
 	f, err := w.in.Create(lockName)
 	if errors.Is(err, fs.ErrExist) {
@@ -81,18 +81,18 @@ func (w *Writer) haveLock() error {
 	return f.Close()
 }
 
-// busy says why the lock is not to be had.
+// busy returns the error for a lock that w could not take.
 func (w *Writer) busy(err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrHeld):
-		return fmt.Errorf("%w: another Writer has it", ErrBusy)
+		return fmt.Errorf("%w: another Writer is at work there", ErrBusy)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: it holds a dataset that is finished: set Resume to append to it", fs.ErrExist)
+		return fmt.Errorf("%w: it holds a finished dataset: set Resume to append to it", fs.ErrExist)
 	}
 	return err
 }
 
-// plan works out the flat layout: every leaf an entry of one node.
+// plan plans the flat form: every leaf is an entry of one node.
 func (w *Writer) plan() (*saver, error) {
 	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), grow: true}
 	shape := append(shapeops.Shape{0}, w.row.Shape()...)
@@ -103,7 +103,7 @@ func (w *Writer) plan() (*saver, error) {
 	for range w.row.Leaves() {
 		leaves++
 	}
-	entries := make([]metaEntry, 0, leaves) // which stay where they are
+	entries := make([]metaEntry, 0, leaves) // never reallocated: there are pointers into it
 	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
 	w.meta.native.names = w.names(w.row)
 	n := &savedNode{meta: w.meta}
@@ -122,10 +122,10 @@ func (w *Writer) plan() (*saver, error) {
 		return nil, err
 	}
 	w.leaves, w.named = columnsOf(w.meta), w.meta.named()
-	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // names have other rules where they are nested
+	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // checks the names in the final form
 }
 
-// noRows returns a dictionary like row, for no rows.
+// noRows returns zero rows like row.
 func noRows(row *tdict.TensorDict) (*tdict.TensorDict, error) {
 	td, err := row.Unsqueeze(0)
 	if err != nil {
@@ -134,7 +134,7 @@ func noRows(row *tdict.TensorDict) (*tdict.TensorDict, error) {
 	return td.Index(ix.Range(0, 0))
 }
 
-// names returns the names of the dims of all rows, given one or a dictionary in it, or nil.
+// names returns the names of the dims of rows like row, or nil if no dim has one.
 func (w *Writer) names(row *tdict.TensorDict) []string {
 	if w.opt.Dim == "" && dimNames(row) == nil {
 		return nil
@@ -142,8 +142,8 @@ func (w *Writer) names(row *tdict.TensorDict) []string {
 	return append([]string{w.opt.Dim}, row.Names()...)
 }
 
-// planDict works out the layout of a dictionary of the row, which has the key prefix, beside
-// entries that have names.
+// planDict plans the leaves of td, a dictionary of the row with key prefix, as entries of n. names
+// has the names of the entries so far.
 func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix []string, names flatNames) error {
 	if len(prefix) > tdict.MaxDepth {
 		return fmt.Errorf("%w: dictionaries nested more than %d deep", ErrName, tdict.MaxDepth)
@@ -169,20 +169,20 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 	return nil
 }
 
-// flatNames are the names of entries while a dictionary grows, and each beginning of one before a
-// dot, which Python's unflatten_keys makes a dictionary of: true for the name of an entry.
+// flatNames has the names of entries of the flat form (true), and each prefix of one before a dot
+// (false), which Python's unflatten_keys makes a dictionary.
 type flatNames map[string]bool
 
-// add returns ErrName if a name is that of another entry, or, unless nobody else reads the
-// dictionary while it grows, one of them is the beginning of the other.
+// add returns ErrName if name is taken or, unless the dataset is private, if a name and a dot are
+// the beginning of another name.
 func (names flatNames) add(name string, private bool) error {
 	if entry, taken := names[name]; entry {
-		return fmt.Errorf("%w: two leaves have this name while it grows", ErrName)
+		return fmt.Errorf("%w: two leaves would have this name while the dataset grows", ErrName)
 	} else if private {
 		names[name] = true
 		return nil
 	} else if taken {
-		return fmt.Errorf("%w: while it grows, another leaf's name begins with %s, and Python could not nest them", ErrName, quote(name+"."))
+		return fmt.Errorf("%w: while the dataset grows, the name of another leaf begins with %s, and Python could not nest them", ErrName, quote(name+"."))
 	}
 	names[name] = true
 	for i, c := range name {
@@ -190,14 +190,14 @@ func (names flatNames) add(name string, private bool) error {
 			continue
 		}
 		if names[name[:i]] {
-			return fmt.Errorf("%w: another leaf is called %s while it grows, and Python could not nest them", ErrName, quote(name[:i]))
+			return fmt.Errorf("%w: another leaf has the name %s while the dataset grows, and Python could not nest them", ErrName, quote(name[:i]))
 		}
 		names[name[:i]] = false
 	}
 	return nil
 }
 
-// planLeaf works out the layout of a leaf.
+// planLeaf plans a leaf as the entry e of n.
 func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) error {
 	if t, ok := v.(*tensor.Tensor); ok {
 		at, err := n.claim(e.name, leafExt)
@@ -226,25 +226,25 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 	if err := s.value(n, e, v, 0); err != nil {
 		return err
 	}
-	if e.fact.batch != nil { // of a row
+	if e.fact.batch != nil { // the batch shape of one row
 		e.fact.batch = append(shapeops.Shape{0}, e.fact.batch...)
 	}
 	return nil
 }
 
-// create publishes the dictionary without rows.
+// create publishes a dataset without rows.
 func (w *Writer) create(s *saver) error {
 	old, err := replaceable(w.at, w.meta.shape)
 	if err != nil {
 		return err
 	}
 	defer old.unlock()
-	if m, err := readNode(w.at); err == nil { // without rows
+	if m, err := readNode(w.at); err == nil { // an unfinished dataset without rows
 		if err := w.keepSchema(m.native.schema); err != nil {
 			return err
 		}
 	}
-	if !w.isNew() { // another was faster: its lock will tell
+	if !w.isNew() { // another Writer was faster: start finds its lock
 		return nil
 	}
 	if err := makeParent(w.at); err != nil {
@@ -262,13 +262,13 @@ func (w *Writer) create(s *saver) error {
 		return err
 	}
 	if _, failed := w.disk.Lstat(w.at); failed == nil && errors.Is(err, fs.ErrExist) {
-		err = nil // another was faster: its lock will tell
+		err = nil // another Writer was faster: start finds its lock
 	}
 	return errors.Join(err, k.abort())
 }
 
-// fill writes what the directory of a growing dictionary holds. The files of leaves come with their
-// first rows: a leaf without elements has none.
+// fill writes the directory of a growing dataset. The files of leaves are made with their first
+// rows: a leaf without elements has no file.
 func (w *Writer) fill(s *saver, k sink) error {
 	if err := wholeFile(k, lockName, func(vfs.File) error { return nil }); err != nil {
 		return err
@@ -276,7 +276,7 @@ func (w *Writer) fill(s *saver, k sink) error {
 	return s.write(k)
 }
 
-// resume goes on with the dataset whose lock w has.
+// resume opens the dataset, whose lock w has taken.
 func (w *Writer) resume() error {
 	root, err := vfs.OpenRoot(w.at)
 	if err != nil {
@@ -290,16 +290,16 @@ func (w *Writer) resume() error {
 	if !m.native.growing || len(m.shape) == 0 {
 		return w.busy(fs.ErrNotExist)
 	}
-	if !w.locked(root) || !w.locked(w.in) || w.inPlace() != nil { // another was there for a moment
+	if !w.locked(root) || !w.locked(w.in) || w.inPlace() != nil { // the directory was exchanged meanwhile
 		return w.busy(vfs.ErrHeld)
 	}
-	if err := w.goOn(m); err != nil {
+	if err := w.continueFrom(m); err != nil {
 		return cmp.Or(w.inPlace(), err)
 	}
 	return nil
 }
 
-// locked reports whether dir is the directory of which w has the lock.
+// locked reports whether w has the lock of the directory dir.
 func (w *Writer) locked(dir interface {
 	Lstat(name string) (fs.FileInfo, error)
 }) bool {
@@ -307,8 +307,8 @@ func (w *Writer) locked(dir interface {
 	return err == nil && w.lock.Of(info)
 }
 
-// goOn opens the files of what m describes, behind the rows that are committed.
-func (w *Writer) goOn(m *meta) error {
+// continueFrom opens the files of the dataset that m describes, after the committed rows.
+func (w *Writer) continueFrom(m *meta) error {
 	if err := w.agree(m); err != nil {
 		return err
 	}
@@ -326,19 +326,20 @@ func (w *Writer) goOn(m *meta) error {
 	return nil
 }
 
-// agree takes over what m says of the rows so far, if they are like those to be appended.
+// agree takes over the facts of m about the rows so far. It returns an error unless these are like
+// row.
 func (w *Writer) agree(m *meta) error {
 	if err := w.keepSchema(m.native.schema); err != nil {
 		return err
 	}
 	if len(m.entries) != len(w.meta.entries) {
-		return fmt.Errorf("%w: got a row of %d leaves, want the %d there", tdict.ErrMissing, len(w.meta.entries), len(m.entries))
+		return fmt.Errorf("%w: got a row of %d leaves, want %d as in the dataset", tdict.ErrMissing, len(w.meta.entries), len(m.entries))
 	}
 	if !slices.Equal(m.native.names, w.meta.native.names) {
 		return fmt.Errorf("%w: got rows whose dims are named %q, want %q", tdict.ErrName, w.meta.native.names, m.native.names)
 	}
 	if !m.shape[1:].Equal(w.meta.shape[1:]) || !slices.EqualFunc(m.native.nodes, w.meta.native.nodes, sameNode) {
-		return fmt.Errorf("%w: got rows of other batch shapes, or names of their dims, than those there", shapeops.ErrShape)
+		return fmt.Errorf("%w: got a row with other batch shapes or names of dims than the dataset", shapeops.ErrShape)
 	}
 	for i := range m.entries {
 		is, e := &m.entries[i], &w.meta.entries[i]
@@ -351,17 +352,17 @@ func (w *Writer) agree(m *meta) error {
 	return nil
 }
 
-// agree returns an error unless rows like those of e can be appended to the n that there describes.
+// agree returns an error unless rows like e can be appended to the n rows that there describes.
 func (e *metaEntry) agree(there *metaEntry, n int) error {
 	switch {
 	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
-		there.fact.alike != e.fact.alike, (there.fact.rows == nil) != (e.fact.rows == nil):
-		return fmt.Errorf("%w: want an entry like the one there", tdict.ErrMissing)
+		there.fact.unbatched != e.fact.unbatched, (there.fact.rows == nil) != (e.fact.rows == nil):
+		return fmt.Errorf("%w: got an entry that the dataset has not, want the same entries in the same order", tdict.ErrMissing)
 	case there.dtype != e.dtype:
 		return fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, there.dtype)
 	case e.fact.rows != nil:
 		return e.fact.rows.agree(there.fact.rows, n)
-	case e.isNode() || e.fact.alike:
+	case e.isNode() || e.fact.unbatched:
 		return nil
 	}
 	if err := checkCount(there.shape, n); err != nil {
@@ -373,7 +374,7 @@ func (e *metaEntry) agree(there *metaEntry, n int) error {
 	return nil
 }
 
-// checkCount returns an error unless a leaf that is there has n rows.
+// checkCount returns an error unless the shape of a leaf in the dataset has n rows.
 func checkCount(shape shapeops.Shape, n int) error {
 	if len(shape) == 0 || shape[0] != n {
 		return corrupt("got rows %v, want %d", shape, n)
@@ -381,10 +382,10 @@ func checkCount(shape shapeops.Shape, n int) error {
 	return nil
 }
 
-// agreeValues returns an error unless the data and the unbatched tensors there are those of the
-// row, and the offsets of ragged rows are sound.
+// agreeValues returns an error unless data and unbatched tensors in the dataset equal the values of
+// the row, and its offsets are sound.
 func (w *Writer) agreeValues() error {
-	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.alike }) {
+	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.unbatched }) {
 		return nil
 	}
 	ds, err := w.dataset()
@@ -412,7 +413,7 @@ func sameNode(a, b nodeShape) bool {
 	return slices.Equal(a.path, b.path) && a.shape.Equal(b.shape) && slices.Equal(a.names, b.names)
 }
 
-// open opens the file of a leaf, cut to the rows that are committed.
+// open opens the file of a column, truncated to the committed rows.
 func (w *Writer) open(c *column, buffer int) error {
 	if c.width == 0 {
 		return nil
@@ -422,8 +423,8 @@ func (w *Writer) open(c *column, buffer int) error {
 	if errors.Is(err, fs.ErrNotExist) && size == 0 {
 		f, err = w.in.Create(at)
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // gone, or shorter
-		return corrupt("%w; Verify tells what else is", bare(err))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // missing, or too short
+		return corrupt("%w: Verify finds all damage", bare(err))
 	}
 	if err != nil {
 		return err

@@ -259,7 +259,7 @@ func TestAppendRefuses(t *testing.T) {
 		text string
 	}{
 		{"nil", nil, tdict.ErrKind, "got a nil dictionary"},
-		{"a batch shape of too many dims", rows(t, 0, 2, 2), shapeops.ErrShape, "got batch shape [2 2], want that of a row"},
+		{"a batch shape of too many dims", rows(t, 0, 2, 2), shapeops.ErrShape, "got batch shape [2 2], want [] for one row"},
 		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, `append "more": missing key: a row has no such key`},
 		{"a key too few", tensor.Must(rows(t, 0, 2).Select("reward", "obs", "words", "kind", "codes", "empty")), tdict.ErrMissing, `append "agents": `},
 		{"another dtype", changed("obs/pos", tensor.Must(tensor.New(tensor.Int32, 2, 3))), tensor.ErrDType, `append "obs/pos": dtype mismatch: got int32, want int16`},

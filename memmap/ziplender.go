@@ -8,41 +8,40 @@ import (
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-// A zipLeaf is the file of a leaf in an archive, stored as it is.
+// A zipLeaf is the file of a leaf in an archive, stored without compression.
 type zipLeaf struct {
 	*mapfile.Part
 	a     *archive
 	entry zipfile.Entry
 }
 
-// verify reads the whole file, and compares its CRC-32.
+// verify reads the whole file and compares its CRC-32.
 func (l *zipLeaf) verify(buf []byte) error {
 	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, l.entry.Reader(l.a.Single), buf)
 	return err
 }
 
-// sum returns the CRC-32 of the file, and how many bytes it has.
+// sum returns the CRC-32 and the size of the file.
 func (l *zipLeaf) sum() (uint32, int64) { return l.entry.CRC, l.entry.Size }
 
-// An inflated is the file of a leaf in an archive, compressed: it is inflated into memory when it
-// is first wanted.
+// An inflated is a compressed leaf in an archive. It is inflated into memory when it is first used.
 type inflated struct {
 	zipLeaf
 	size int
-	once bool // the content is wanted once, and not kept
+	once bool // the content is dropped after its use
 
 	mu      sync.Mutex
-	content []byte // guarded by mu; nil until it is wanted
+	content []byte // guarded by mu; nil until first used
 	users   int    // guarded by mu
 }
 
-// Size returns how many bytes the leaf has.
+// Size returns the size of the leaf in bytes.
 func (l *inflated) Size() int { return l.size }
 
-// Identity returns a comparable value: no other lender has this memory.
+// Identity returns a comparable value that no other lender returns.
 func (l *inflated) Identity() any { return l }
 
-// Intact returns nil: what was inflated stays.
+// Intact returns nil: the content is in memory.
 func (l *inflated) Intact() error { return nil }
 
 // Advise does nothing: the leaf is read as a whole.
@@ -83,7 +82,7 @@ func (l *inflated) Pin() ([]byte, error) {
 	return b, nil
 }
 
-// inflate returns the content to one more user.
+// inflate adds a user and returns the content.
 func (l *inflated) inflate() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,33 +13,34 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An applier holds one call of fn for each tensor.
+// An applier is one call of Apply: a task for each entry of the result.
 type applier struct {
 	opt    ApplyOptions
 	others []*TensorDict
-	tasks  []applyTask // an entry of the result each
-	calls  []int       // the tasks whose result fn makes
+	tasks  []applyTask // one for each entry of the result
+	calls  []int       // the indexes of the tasks that call fn
 	probe  tensor.Transfer
-	shared plan.Pass // of what leaves share
+	shared plan.Pass // for layouts that ragged leaves share
 }
 
-// An applyTask is an entry of the result: what fn returns for xs, or a value that is known.
+// An applyTask is an entry of the result: either fn(key, xs), or a value that is known already.
 type applyTask struct {
-	out    *TensorDict // where the result goes
+	out    *TensorDict // receives the result
 	name   nestedkey.Key
-	key    nestedkey.Key  // in full
-	leaf   Value          // of the first dictionary, if fn is called
-	first  *tensor.Tensor // of its elements
+	key    nestedkey.Key  // the full key
+	leaf   Value          // the leaf of the first dictionary; nil if fn is not called
+	first  *tensor.Tensor // the elements of leaf
 	xs     []*tensor.Tensor
 	result Value
 
-	stack  *Stacked // that the result is a member of, or nil
+	stack  *Stacked // the result is its member number member; or nil
 	member int
-	whole  bool // the result is a Stacked whose members have tasks before this one
+	whole  bool // the result is a Stacked; earlier tasks make its members
 }
 
-// plan adds a task for each entry of td, in order. path is the key of td, with a slash after it
-// unless it is empty; fn is called for all tensors, or for those under keys.
+// plan adds a task for each entry of td, in order. path is the key of td, followed by a slash
+// unless it is empty. fn is called for all tensors if all is true, otherwise for the tensors under
+// keys.
 func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nestedkey.Key) error {
 	chosen := choose(keys)
 	for name, v := range td.entries.all() {
@@ -58,7 +59,7 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 	return nil
 }
 
-// dict adds a task for a nested dictionary and for each entry of it.
+// dict adds a task for the dictionary d and a task for each of its entries.
 func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey.Key) error {
 	out := a.empty(d)
 	task.result = out
@@ -68,10 +69,10 @@ func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
-	if s, ok := asStacked(task.result); ok && chosen && opsOf(s).elementwise(s) != nil {
+	if s, ok := asStacked(task.result); ok && chosen && elements(s) != nil {
 		return a.members(task, s)
 	}
-	if e := opsOf(task.result).elementwise(task.result); e != nil && chosen {
+	if e := elements(task.result); e != nil && chosen {
 		t, err := e.tensor(&a.shared)
 		if err != nil {
 			return err
@@ -83,7 +84,7 @@ func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error 
 	return task.checkBatch(batch)
 }
 
-// members adds a task for each member of a leaf, and one for the leaf that they become.
+// members adds a task for each member of s, and a task for the Stacked of the results.
 func (a *applier) members(task applyTask, s *Stacked) error {
 	made := &Stacked{s.dim, slices.Clone(s.members), s.shape}
 	for i, m := range s.members {
@@ -101,7 +102,7 @@ func (a *applier) members(task applyTask, s *Stacked) error {
 	return nil
 }
 
-// empty returns an empty dictionary in the place of td, or td if that stays.
+// empty returns an empty dictionary for the results of td's entries. In place, it returns td.
 func (a *applier) empty(td *TensorDict) *TensorDict {
 	switch {
 	case a.opt.InPlace:
@@ -112,16 +113,17 @@ func (a *applier) empty(td *TensorDict) *TensorDict {
 	return td.emptied()
 }
 
-// keep adds a task whose result is known, unless that stays where it is.
+// keep adds a task whose result is known. In place there is nothing to do.
 func (a *applier) keep(task applyTask) {
 	if !a.opt.InPlace {
 		a.tasks = append(a.tasks, task)
 	}
 }
 
-// checkBatch returns an error unless a leaf of a dictionary with the given batch shape can stay.
+// checkBatch returns an error unless the result, a leaf of a dictionary with the given batch shape,
+// can be an entry of t.out without a call of fn.
 func (t *applyTask) checkBatch(batch shapeops.Shape) error {
-	if opsOf(t.result).elementwise(t.result) != nil {
+	if elements(t.result) != nil {
 		return t.result.Shape().CheckPrefix(t.out.batch)
 	}
 	if t.out.batch.Equal(batch) {
@@ -130,7 +132,7 @@ func (t *applyTask) checkBatch(batch shapeops.Shape) error {
 	return fmt.Errorf("%w: got %s, which cannot change its batch shape", ErrKind, describe(t.result))
 }
 
-// call adds a task that calls fn, with the tensors that the dictionaries have under its key.
+// call adds a task that calls fn with the tensors that the dictionaries have under task.key.
 func (a *applier) call(task applyTask) error {
 	task.xs = make([]*tensor.Tensor, 1, 1+len(a.others))
 	task.xs[0] = task.first
@@ -147,13 +149,13 @@ func (a *applier) call(task applyTask) error {
 		return nil
 	}
 	defer a.probe.Reset()
-	return a.probe.Copy(task.first, task.first) // can it be written?
+	return a.probe.Copy(task.first, task.first) // an error if it cannot be written
 }
 
-// run calls fn for each task that it is to make, until one fails or ctx ends.
+// run calls fn for each task in a.calls, until a call fails or ctx ends.
 func (a *applier) run(ctx context.Context, fn LeafFunc) error {
 	var done int
-	var mu sync.Mutex // guards done, orders Progress
+	var mu sync.Mutex // guards done; one call of Progress at a time
 	return workers.Do(ctx, len(a.calls), a.opt.Workers, func(i int) error {
 		task := &a.tasks[a.calls[i]]
 		err := workers.Call(func() error {
@@ -176,7 +178,7 @@ func (a *applier) run(ctx context.Context, fn LeafFunc) error {
 	})
 }
 
-// finish puts all results where they go, and returns the dictionary of them.
+// finish stores all results, and returns the dictionary that holds them.
 func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 	var tr tensor.Transfer
 	tr.Workers = a.opt.Workers
@@ -194,7 +196,7 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// finish puts the result where it goes, if it fits; in place, it adds that to tr.
+// finish checks the result and stores it in t.out. In place, it adds the copy to tr instead.
 func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) error {
 	if t.result == nil && t.stack != nil && !inPlace {
 		t.stack.members[t.member].value = nil
@@ -210,9 +212,9 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 	case inPlace && (t.leaf == nil || made == t.first):
 		return nil
 	case inPlace:
-		return opsOf(t.leaf).elementwise(t.leaf).set(tr, p, t.first, made)
+		return elements(t.leaf).set(tr, p, t.first, made)
 	case t.leaf != nil:
-		v, err := opsOf(t.leaf).elementwise(t.leaf).with(p, made)
+		v, err := elements(t.leaf).with(p, made)
 		if err != nil {
 			return err
 		}
@@ -235,14 +237,15 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 	return nil
 }
 
-// restack makes a Stacked whose members have changed anew, or nil if it has none any more.
+// restack replaces a Stacked whose members have changed by a new one, or by nil if no member is
+// left.
 func (t *applyTask) restack() (err error) {
 	if !t.whole {
 		return nil
 	}
 	s, _ := asStacked(t.result)
 	if t.result = nil; s.missing() < len(s.members) {
-		t.result, err = stackedValue(newStacked(s.dim, s.members))
+		t.result, err = asValue(newStacked(s.dim, s.members))
 	}
 	return err
 }

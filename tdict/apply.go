@@ -10,12 +10,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Apply returns the dictionary of what fn makes of each tensor among the leaves, under the same
-// keys, one after the other. A tensor for which fn returns nil is left out; the dictionary around
-// it stays. Of a ragged tensor fn is given the values of all rows, [V F...], and returns as many,
-// which become those of the rows. Leaves of other kinds pass through. The result is not locked, and
-// shares memory with td only where fn does. Apply returns fn's first error, with the key, and
-// shapeops.ErrShape if a result does not begin with the batch shape.
+// Apply calls fn with each tensor among the leaves, one after the other, and returns a dictionary
+// of the results under the same keys.
+//
+//   - If fn returns nil, the key is left out. The dictionary around it stays.
+//   - For a ragged tensor, fn gets the values of all rows, [V F...], and returns a tensor with V
+//     rows, which become the values of the rows.
+//   - Leaves of other kinds are shared.
+//
+// The result is not locked. A tensor in it shares memory with td only if fn returns such a tensor.
+// Apply returns fn's first error, with the key, and shapeops.ErrShape if a result does not begin
+// with the batch shape.
 func (td *TensorDict) Apply(fn func(key nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error)) (*TensorDict, error) {
 	if fn == nil {
 		return nil, failed("apply", errNoFunc)
@@ -24,11 +29,13 @@ func (td *TensorDict) Apply(fn func(key nestedkey.Key, x *tensor.Tensor) (*tenso
 	return Apply(context.Background(), []*TensorDict{td}, each, ApplyOptions{Workers: 1})
 }
 
-// ApplyEntries returns the dictionary of what fn makes of each entry of td itself, in order:
-// leaves of every kind and nested dictionaries, which are not entered. An entry for which fn
-// returns nil is left out. Leaves that fn returns are shared, dictionaries copied; the result is
-// not locked. ApplyEntries returns fn's first error, or its panic, with the key, and the errors of
-// [TensorDict.Set] for what it returns. (Python: apply with call_on_nested.)
+// ApplyEntries calls fn with each entry of td itself, in order, and returns a dictionary of the
+// results under the same names. Entries are leaves of every kind and nested dictionaries; the
+// entries of nested dictionaries are not visited. If fn returns nil, the entry is left out. Leaves
+// that fn returns are shared, dictionaries are copied. The result is not locked.
+//
+// ApplyEntries returns fn's first error, or its panic, with the key, and the errors of
+// [TensorDict.Set] for the values that fn returns. (Python: apply with call_on_nested.)
 func ApplyEntries(td *TensorDict, fn func(name nestedkey.Key, v Value) (Value, error)) (*TensorDict, error) {
 	if fn == nil {
 		return nil, failed("apply entries", errNoFunc)
@@ -52,11 +59,11 @@ func ApplyEntries(td *TensorDict, fn func(name nestedkey.Key, v Value) (Value, e
 	return out, nil
 }
 
-// adopt sets a value of any kind, with a structure of its own, under a name of one part.
+// adopt sets a value of any kind under a name of one part. Dictionaries are copied, leaves shared.
 func (td *TensorDict) adopt(name nestedkey.Key, v Value) error {
 	v, err := fitAt(0, v, td.batch)
 	if err == nil {
-		v, err = td.under(v)
+		v, err = td.inheritNames(v)
 	}
 	if err == nil {
 		td.entries.put(name, v)
@@ -64,30 +71,31 @@ func (td *TensorDict) adopt(name nestedkey.Key, v Value) error {
 	return err
 }
 
-// A LeafFunc makes a tensor of those that several dictionaries have under a key, or nil, which
-// leaves the key out. It must not keep xs.
+// A LeafFunc returns a tensor for a key, given the tensors that several dictionaries have under it.
+// If it returns nil, the key is left out. It must not keep xs.
 type LeafFunc func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error)
 
-// Apply returns the dictionary of what fn makes of the tensors that several dictionaries have under
-// each key of the first; of ragged tensors, of the values, whose rows must be as long in all of
-// them (ragged.ErrLengths). Keys that only the others have are ignored. Leaves of the first of
-// other kinds pass through, and are shared. fn must be safe for concurrent use unless opt.Workers
-// is 1.
+// Apply calls fn for each tensor of the first dictionary, with the tensors that all dictionaries
+// have under its key, and returns a dictionary of the results. For ragged tensors, fn gets the
+// values; their rows must have the same lengths in all dictionaries (ragged.ErrLengths). Keys that
+// the first dictionary lacks are ignored. Leaves of other kinds in the first dictionary are shared
+// with the result. fn must be safe for concurrent use unless opt.Workers is 1.
 //
-// Apply stops at the first error: that of ctx, or one with its key. Before fn is called for the
-// first time, that is
+// Apply stops at the first error: the cause of ctx, or an error with a key. Before the first call
+// of fn, it returns
 //
-//   - [ErrMissing] if a dictionary lacks a key, unless opt says what stands for it, or if the first
-//     lacks one of opt.Keys,
-//   - [ErrKind] if a dictionary is nil or has no tensor there, if one of opt.Keys names a leaf that
-//     is no tensor, or if opt.Batch differs from the batch shape of such a leaf,
-//   - [ErrNotDict] if a dictionary has a leaf on the way,
+//   - [ErrMissing] if a dictionary lacks a key and opt has neither Default nor AllowMissing, or
+//     if the first dictionary lacks one of opt.Keys,
+//   - [ErrKind] if a dictionary is nil or has another kind of value under a key, if one of
+//     opt.Keys is the key of a leaf without elements, or if opt.Batch differs from the batch
+//     shape of such a leaf,
+//   - [ErrNotDict] if a key leads through a leaf of a dictionary,
 //   - tensor.ErrDType if a leaf's dtype does not hold opt.Default,
-//   - in place, tensor.ErrReadOnly, or tensor.ErrLayout for a leaf that has elements which are one
-//     in memory.
+//   - in place, tensor.ErrReadOnly, or tensor.ErrLayout for a leaf in which two elements share
+//     memory.
 //
-// Later it is fn's error, its panic as a [PanicError], shapeops.ErrShape if a result does not begin
-// with the batch shape, and, in place, the errors of tensor.Transfer.
+// Afterwards it returns fn's error, its panic as a [PanicError], shapeops.ErrShape if a result does
+// not begin with the batch shape, and, in place, the errors of tensor.Transfer.
 func Apply(ctx context.Context, tds []*TensorDict, fn LeafFunc, opt ApplyOptions) (*TensorDict, error) {
 	if len(tds) == 0 || slices.Contains(tds, nil) {
 		return nil, failed("apply", fmt.Errorf("%w: got no dictionary", ErrKind))

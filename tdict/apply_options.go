@@ -10,41 +10,41 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ApplyOptions say how [Apply] runs, and what becomes of what fn returns. The zero value is the
-// default.
+// ApplyOptions are the options of [Apply]. The zero value is the default.
 type ApplyOptions struct {
-	// Keys, if not nil, are those of the leaves that fn is called for, where a key of a dictionary
-	// stands for all tensors in it. Other leaves are kept as they are.
+	// Keys, if not nil, are the keys of the leaves that fn is called for. The key of a dictionary
+	// means all tensors in it. Other leaves stay as they are.
 	Keys []nestedkey.Key
-	// InPlace writes what fn returns to the leaves of the first dictionary, which is the result,
-	// after the last call: to all of them or none. Each must have its leaf's shape and dtype. Where
-	// fn returns nil, or the leaf, the leaf stays as it is. Structure stays too, so the dictionary
-	// may be locked. Batch must be nil.
+	// InPlace writes the results of fn to the leaves of the first dictionary, which Apply returns.
+	// It writes after the last call, to all leaves or, on an error, to none. A result must have the
+	// shape and dtype of its leaf. If fn returns nil, or the leaf itself, the leaf stays as it is.
+	// The dictionary may be locked, since its structure stays the same. Batch must be nil.
 	InPlace bool
 
-	// Default, if not nil, stands for a tensor that a dictionary other than the first lacks: a
-	// *tensor.Tensor as it is, or a number or bool, which tensor.ScalarOf makes the elements of a
-	// tensor like the first dictionary's. By default what is missing is an error.
+	// Default, if not nil, replaces a tensor that a dictionary other than the first lacks. It is a
+	// *tensor.Tensor, which fn gets as it is, or a number or bool: then fn gets a tensor like the
+	// first dictionary's in which each element is tensor.ScalarOf of it. By default a missing
+	// tensor is an error.
 	Default any
-	// AllowMissing hands fn nil in the place of such a tensor, unless there is a Default.
+	// AllowMissing passes nil to fn for a tensor that is missing, unless there is a Default.
 	AllowMissing bool
 
-	// Batch is the batch shape of the result, at every level; nil means that of the first
-	// dictionary.
+	// Batch is the batch shape of the result, at every level. Nil means the batch shape of the
+	// first dictionary.
 	Batch shapeops.Shape
-	// FilterEmpty leaves dictionaries without a leaf, at any depth, out of the result: those that
-	// fn left none in, and those that had none before. In place all stay.
+	// FilterEmpty leaves out of the result all dictionaries that have no leaf at any depth, whether
+	// or not they had one before. In place, all dictionaries stay.
 	FilterEmpty bool
 
-	// Workers is how many tensors are worked on at the same time; 0 means GOMAXPROCS. With 1, they
-	// are worked on in the order of the keys.
+	// Workers is the number of tensors that are worked on at the same time; 0 means GOMAXPROCS.
+	// With 1, they are worked on in the order of the keys.
 	Workers int
-	// Progress, if not nil, is called after each tensor with the tensors done and their number, by
-	// one goroutine at a time.
+	// Progress, if not nil, is called after each tensor with the number of tensors done and the
+	// number of all. Calls do not overlap.
 	Progress func(done, total int)
 }
 
-// check returns an error unless the options go together and td has the keys.
+// check returns an error if two options exclude each other, or if td lacks one of opt.Keys.
 func (opt *ApplyOptions) check(td *TensorDict) error {
 	if err := opt.Batch.Check(); err != nil {
 		return err
@@ -60,20 +60,20 @@ func (opt *ApplyOptions) check(td *TensorDict) error {
 	return nil
 }
 
-// checkTensors returns ErrKind unless there is a tensor or a dictionary under a key.
+// checkTensors returns ErrKind unless there is a value with elements, or a dictionary, under key.
 func (td *TensorDict) checkTensors(key nestedkey.Key) error {
 	_, _, v, err := td.find(key)
 	if err != nil {
 		return err
 	}
 	_, isDict := asDict(v)
-	if isDict || opsOf(v).elementwise(v) != nil {
+	if isDict || elements(v) != nil {
 		return nil
 	}
 	return fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))
 }
 
-// of returns what fn is given of another dictionary beside the first one's leaf.
+// of returns the tensor of another dictionary that fn gets with the task's leaf.
 func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*tensor.Tensor, error) {
 	_, _, v, err := other.find(task.key)
 	if errors.Is(err, ErrMissing) && (opt.Default != nil || opt.AllowMissing) {
@@ -89,13 +89,14 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 	if k != opsOf(task.leaf) {
 		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
 	}
-	if err := k.elementwise(task.leaf).beside(v); err != nil {
+	if err := k.elementwise(task.leaf).checkOperand(v); err != nil {
 		return nil, err
 	}
 	return k.elementwise(v).tensor(p)
 }
 
-// memberOf returns what of v stands beside the task's leaf: the row beside a member.
+// memberOf returns the part of v that belongs to the task's leaf: a member or a row if the leaf is
+// a member of a Stacked, otherwise all of v.
 func (t *applyTask) memberOf(v Value) (Value, error) {
 	s, ok := asStacked(v)
 	switch {
@@ -116,7 +117,7 @@ func (t *applyTask) memberOf(v Value) (Value, error) {
 	return s.Member(t.member)
 }
 
-// standIn returns what stands for a tensor that is missing beside the first one.
+// standIn returns the replacement of a missing tensor, given the first dictionary's tensor.
 func (opt *ApplyOptions) standIn(first *tensor.Tensor) (*tensor.Tensor, error) {
 	if t, ok := asTensor(opt.Default); ok {
 		return t, checkValue(t)

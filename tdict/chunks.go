@@ -9,18 +9,18 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// A RowsError says which rows of which operation failed.
+// A RowsError is an error of an operation, with the rows that it is about.
 type RowsError struct {
 	Op       string // the function, in lower case: "map", "map iter", "vmap"
-	From, To int    // the first row, and the one after the last
-	Rows     []int  // which they are, if rows were shuffled: then From and To count in their new order
-	Err      error  // why
+	From, To int    // the rows are From to To-1
+	Rows     []int  // if rows are shuffled, their numbers; From and To are positions in the order
+	Err      error  // the reason
 }
 
 // Error returns the text: operation, rows, reason.
 func (e *RowsError) Error() string { return fmt.Sprintf("%s: %s: %v", e.Op, e.rows(), e.Err) }
 
-// rows names the rows.
+// rows lists the rows for Error.
 func (e *RowsError) rows() string {
 	const most = 8
 	switch n := len(e.Rows); {
@@ -42,7 +42,7 @@ func spaced(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]
 // Unwrap returns the reason.
 func (e *RowsError) Unwrap() error { return e.Err }
 
-// failedRows names the operation of an error, unless it says which rows.
+// failedRows adds the name of the operation to an error, unless it is a RowsError.
 func failedRows(op string, err error) error {
 	if _, ok := err.(*RowsError); ok {
 		return err
@@ -52,24 +52,25 @@ func failedRows(op string, err error) error {
 
 const (
 	defaultChunks = 64
-	chunkBytes    = 64 << 20 // the most that a chunk holds, if nobody says how large it is
-	maxChunks     = 1 << 24  // more than anybody wants: without elements there may be any number
-	maxShuffled   = 1 << 32  // rows: their order takes 32 GiB
+	chunkBytes    = 64 << 20 // the most bytes in a chunk of the default size
+	maxChunks     = 1 << 24  // a dictionary without elements can have any number of rows
+	maxShuffled   = 1 << 32  // rows; their order takes 32 GiB
 )
 
-// chunks are the pieces of a dictionary along a dim that a function is called with.
+// chunks are the pieces of a dictionary along a dim, and the function that is called with each.
 type chunks struct {
 	op    string
 	td    *TensorDict
 	fn    ChunkFunc
 	dim   int
-	rows  int   // the size of dim
-	size  int   // rows of a chunk; the last may have fewer
-	count int   // of chunks; a dim of size 0 is one
-	order []int // of the rows, if they are shuffled
+	rows  int   // the size of dim dim
+	size  int   // the rows of a chunk; the last may have fewer
+	count int   // the number of chunks; 1 if there are no rows
+	order []int // the order of the rows, or nil if they are not shuffled
 }
 
-// newChunks returns td as chunks of a size, or as so many, of which at most one is said.
+// newChunks cuts td along a dim, into chunks of the given size or into count chunks. At most one of
+// size and count is not 0.
 func newChunks(op string, td *TensorDict, fn ChunkFunc, dim, size, count int) (*chunks, error) {
 	switch {
 	case td == nil:
@@ -77,7 +78,7 @@ func newChunks(op string, td *TensorDict, fn ChunkFunc, dim, size, count int) (*
 	case fn == nil:
 		return nil, errNoFunc
 	case size < 0 || count < 0 || size > 0 && count > 0:
-		return nil, fmt.Errorf("%w: got chunks of size %d and %d chunks, want one of the two that is positive, or neither",
+		return nil, fmt.Errorf("%w: got ChunkSize %d and Chunks %d, want one of them positive and the other 0, or both 0",
 			shapeops.ErrShape, size, count)
 	}
 	if err := td.batch.Check(); err != nil {
@@ -91,7 +92,7 @@ func newChunks(op string, td *TensorDict, fn ChunkFunc, dim, size, count int) (*
 	return c, c.divide(size, count)
 }
 
-// divide settles the size and the number of chunks.
+// divide sets the size and the number of chunks.
 func (c *chunks) divide(size, count int) error {
 	switch {
 	case count > 0:
@@ -107,13 +108,13 @@ func (c *chunks) divide(size, count int) error {
 	return nil
 }
 
-// usual returns the size of chunks if nobody says it. It must not depend on the machine, for what
-// the function returns may depend on it.
+// usual returns the default size of chunks. It does not depend on the machine, since the results of
+// the function may depend on it.
 func (c *chunks) usual() int {
 	if c.rows == 0 {
 		return 1
 	}
-	bytes := float64(c.td.ByteSize()) / float64(c.rows) // of a row
+	bytes := float64(c.td.ByteSize()) / float64(c.rows) // per row
 	even := (c.rows-1)/defaultChunks + 1
 	if bytes*float64(even) <= chunkBytes {
 		return even
@@ -121,7 +122,7 @@ func (c *chunks) usual() int {
 	return int(chunkBytes / bytes)
 }
 
-// checkShuffle returns an error if there are too many rows to put in an order.
+// checkShuffle returns an error if there are too many rows to shuffle.
 func (c *chunks) checkShuffle() error {
 	if uint64(c.rows) > maxShuffled {
 		return fmt.Errorf("%w: got %d rows to shuffle, want at most %d", shapeops.ErrShape, c.rows, uint64(maxShuffled))
@@ -153,7 +154,7 @@ func (c *chunks) index(i int) []ix.Index {
 // chunk returns chunk i: a view, or a copy if rows are shuffled.
 func (c *chunks) chunk(i int) (*TensorDict, error) { return c.td.Index(c.index(i)...) }
 
-// failed makes a RowsError of an error about chunk i.
+// failed returns a RowsError for an error about chunk i, or nil for nil.
 func (c *chunks) failed(i int, err error) error {
 	if err == nil {
 		return nil

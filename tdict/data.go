@@ -12,33 +12,38 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Data holds values that are no tensors, one for each row of a batch: names, labels, settings. A
-// value is nil, bool, int64, float64, string, []any of such values, or *[Object]. As long as all
-// rows agree, one is kept for all (Python: NonTensorData), and one per row once they differ
-// (NonTensorStack).
+// Data holds values that are not tensors, one for each row of a batch: names, labels, settings. A
+// value is nil, bool, int64, float64, string, []any of such values, or *[Object]. While all rows
+// have the same value, Data keeps it once (Python: NonTensorData); once they differ, it keeps one
+// for each row (NonTensorStack).
 //
-// Operations on shape return Data of its own: unlike with a tensor, what is written to a part that
-// Index returned does not change the whole, nor the other way round. [TensorDict.SetIndex] changes
-// Data in place, but Data that lies beside mapped files, which keeps its values.
+// Operations on shape return new Data. Unlike with a tensor, writing to Data does not change a part
+// that Index returned, and writing to the part does not change the whole. [TensorDict.SetIndex]
+// changes Data in place, except for Data of a dataset in mapped files, which cannot be changed.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {
 	rows   *plan.Rows
-	values []any // of each row that rows counts; none is ever changed
-	fixed  bool  // the rows keep their values
+	values []any // the values, by the numbers in rows; a value is never changed
+	fixed  bool  // the values cannot be changed
 }
 
-// NewData returns Data with one value for every row of a batch; [DataFrom] takes one for each.
-// Without a batch shape it has one row, and [TensorDict.Set] repeats it to the batch shape of the
-// dictionary. Integers of other types become int64, and a float32 becomes float64.
+// NewData returns Data with one value for every row of a batch. Without a batch shape it has one
+// row, and [TensorDict.Set] repeats it to the batch shape of the dictionary. [DataFrom] takes one
+// value for each row.
 //
-// A slice of one of these types, or of any, becomes a []any, and a map from string to one an
-// [Object] with its names in order. The type can have two levels, as map[string][]float64 has;
-// deeper values are []any and map[string]any. All are copied.
+// NewData copies value, and converts it:
 //
-// NewData returns [ErrKind] for a value of another type, such as []byte, or beyond an int64; inside
-// a slice or map the error says where: value["a"][2]. It returns [ErrDepth] if the value is nested
-// more than 256 deep, and shapeops.ErrShape.
+//   - An integer of another type becomes int64, a float32 becomes float64.
+//   - A slice of any, or of one of the types above, becomes a []any.
+//   - A map from string to any, or to one of the types above, becomes an [Object] with its names
+//     in order.
+//   - The type can have two levels, as map[string][]float64 has. Deeper values are []any and
+//     map[string]any.
+//
+// NewData returns [ErrKind] for a value of another type, such as []byte, or beyond an int64. For a
+// value inside a slice or map, the error says where: value["a"][2]. It returns [ErrDepth] if the
+// value is nested more than 256 deep, and shapeops.ErrShape if batch is invalid.
 func NewData(value any, batch ...int) (*Data, error) {
 	v, err := plain(value, 0)
 	if err != nil {
@@ -51,8 +56,9 @@ func NewData(value any, batch ...int) (*Data, error) {
 	return &Data{rows: rows, values: []any{v}}, nil
 }
 
-// DataFrom returns Data with a value for each row of a batch, row-major; it copies values. Its
-// errors are those of [NewData], and shapeops.ErrShape if shape does not hold len(values) rows.
+// DataFrom returns Data with a value for each row of a batch, row-major. It copies values. It
+// returns the errors of [NewData], and shapeops.ErrShape if a batch of shape sizes does not have
+// len(values) rows.
 func DataFrom[T any](values []T, sizes ...int) (*Data, error) {
 	rows, err := plan.NewRows(sizes...)
 	if err != nil {
@@ -71,17 +77,17 @@ func DataFrom[T any](values []T, sizes ...int) (*Data, error) {
 	return &Data{rows: rows, values: all}, nil
 }
 
-// Shape returns the batch shape. The caller must not change it. The zero Data has none.
+// Shape returns the batch shape, or nil for the zero Data. The caller must not change it.
 func (d *Data) Shape() shapeops.Shape {
-	if !d.made() {
+	if !d.valid() {
 		return nil
 	}
 	return d.rows.Shape()
 }
 
-// Uniform returns the value of all rows, or false if they differ or there is no row.
+// Uniform returns the value that all rows have, or false if the values differ or there is no row.
 func (d *Data) Uniform() (any, bool) {
-	if !d.made() {
+	if !d.valid() {
 		return nil, false
 	}
 	if row, ok := d.rows.One(); ok {
@@ -101,11 +107,11 @@ func (d *Data) Uniform() (any, bool) {
 	return first, !none
 }
 
-// At returns the value at a position, one number for each dim, negative ones from the end. It
-// returns shapeops.ErrIndex if there is no such row, and [ErrKind] if d is nil or zero. The caller
-// must not change what it returns.
+// At returns the value at a position: one number for each dim, negative from the end. The caller
+// must not change it. At returns shapeops.ErrIndex if the position is out of range, and [ErrKind]
+// if d is nil or zero.
 func (d *Data) At(position ...int) (any, error) {
-	if !d.made() {
+	if !d.valid() {
 		return nil, errNoData
 	}
 	row, err := d.rows.At(position...)
@@ -118,7 +124,7 @@ func (d *Data) At(position ...int) (any, error) {
 // All returns an iterator over the values of the rows, row-major. The caller must not change them.
 func (d *Data) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		if !d.made() {
+		if !d.valid() {
 			return
 		}
 		for row := range d.rows.All() {
@@ -129,11 +135,10 @@ func (d *Data) All() iter.Seq[any] {
 	}
 }
 
-// Execute returns what p.Plan makes of d, with every value where its row goes, and nil where the
-// plan pads, whatever p.Fill is.
+// Execute applies p.Plan to the rows of d. Rows that the plan pads get nil, whatever p.Fill is.
 func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
 	d := (*Data)(v)
-	if !d.made() {
+	if !d.valid() {
 		return nil, errNoData
 	}
 	rows, err := d.rows.Execute(p)
@@ -150,14 +155,14 @@ func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
 	return out, nil
 }
 
-// Fixed returns Data with the rows of v, which keep their values: what would change one is
-// tensor.ErrReadOnly, also in a part of it where a tensor would be a view, as Index with At and
-// Range returns. It is for Data that is saved as a whole, as beside mapped files. A copy, as Clone,
-// Take or Pad returns, can be changed.
+// Fixed returns Data with the rows of v, whose values cannot be changed: writing another value to a
+// row returns tensor.ErrReadOnly. The same holds for parts of it for which a tensor would return a
+// view, such as Index with At and Range. It is for Data that is saved as a whole, as in the
+// directory of a dataset. Copies, as Clone, Take or Pad return, can be changed.
 func (v *dataOps) Fixed() *Data { return &Data{v.rows, v.values, true} }
 
-// Shared returns the value of all rows as [Data.Uniform] does, and without rows the value that
-// they would have, if v keeps it.
+// Shared returns the value of all rows, as [Data.Uniform] does. If v has no rows but keeps a value,
+// it returns that value.
 func (v *dataOps) Shared() (any, bool) {
 	if len(v.values) == 1 && v.rows.Shape().Size() == 0 {
 		return v.values[0], true
@@ -165,7 +170,7 @@ func (v *dataOps) Shared() (any, bool) {
 	return (*Data)(v).Uniform()
 }
 
-// isView reports whether the plan of a tensor that lies in order is a view of it.
+// isView reports whether a plan applied to a contiguous tensor returns a view.
 func isView(p *plan.Plan, s shapeops.Shape) bool {
 	v, err := shape.Contiguous(s)
 	if err != nil {
@@ -175,7 +180,7 @@ func isView(p *plan.Plan, s shapeops.Shape) bool {
 	return yes && err == nil
 }
 
-// identical reports whether two values are saved alike: NaN is NaN, and 0 is not -0.
+// identical reports whether two values have the same JSON: NaN equals NaN, and 0 differs from -0.
 func identical(a, b any) bool {
 	if text, ok := a.(string); ok {
 		return b == any(text)
@@ -183,36 +188,36 @@ func identical(a, b any) bool {
 	return jsonText(a) == jsonText(b)
 }
 
-// checkFixed returns tensor.ErrReadOnly if d keeps its values, and rows of it are to become those
-// of other, which has as many.
+// checkFixed returns tensor.ErrReadOnly if d is fixed and writing the values of other to rows, a
+// part of d, would change one. other has as many rows as rows.
 func (d *Data) checkFixed(rows, other *Data) error {
 	if !d.fixed || rows.Shape().Size() == 0 {
 		return nil
 	}
-	numbers, others := rows.numbers(), other.numbers() // one stands for all
+	numbers, others := rows.numbers(), other.numbers() // a single number means all rows
 	for i := range max(len(numbers), len(others)) {
 		want := rows.values[numbers[min(i, len(numbers)-1)]]
 		got := other.values[others[min(i, len(others)-1)]]
 		if !identical(got, want) {
-			return fmt.Errorf("%w: got %s, want %s as it is: data beside mapped files is saved as a whole; use a tensor for what changes, or Save a Clone",
+			return fmt.Errorf("%w: got %s, want %s: data of a dataset cannot be changed; use a tensor for values that change, or Save a Clone",
 				tensor.ErrReadOnly, shortened(jsonText(got)), shortened(jsonText(want)))
 		}
 	}
 	return nil
 }
 
-// made reports whether d is neither nil nor a zero value.
-func (d *Data) made() bool { return d != nil && d.rows != nil }
+// valid reports whether d is neither nil nor a zero value.
+func (d *Data) valid() bool { return d != nil && d.rows != nil }
 
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
-// Join lays the rows of xs side by side as p.Join says, with nil where it pads.
+// Join joins the rows of xs as p.Join says. Rows that it pads get nil.
 func (v *dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
 	d := (*Data)(v)
 	rows := make([]*plan.Rows, len(xs))
 	var values []any
 	for i, x := range xs {
-		if !x.made() {
+		if !x.valid() {
 			return nil, fmt.Errorf("value %d: %w", i, errNoData)
 		}
 		rows[i] = x.rows
@@ -233,7 +238,8 @@ func (v *dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
 	return out, nil
 }
 
-// uniform returns the value of all rows of all of xs, if that is known without looking at each row.
+// uniform returns the value that all rows of all xs have. It returns false if the values differ, or
+// if finding out would take looking at each row.
 func uniform(xs []*Data) (any, bool) {
 	var first any
 	for i, x := range xs {
@@ -246,7 +252,7 @@ func uniform(xs []*Data) (any, bool) {
 	return first, len(xs) > 0
 }
 
-// padded reports whether xs joined as p.Join says are padded.
+// padded reports whether joining xs as p.Join says adds padding.
 func padded(p *plan.Pass, xs []*plan.Rows) bool {
 	if p.CheckJoin(len(xs)) != nil || !p.Join.Padded() {
 		return false
@@ -255,7 +261,7 @@ func padded(p *plan.Pass, xs []*plan.Rows) bool {
 	return err == nil && slices.ContainsFunc(xs, func(x *plan.Rows) bool { return !x.Shape().Equal(sizes[1:]) })
 }
 
-// joinUniform is Join of rows that all have one value, without padding.
+// joinUniform is Join without padding, for rows that all have the same value.
 func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
@@ -271,7 +277,7 @@ func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
 // AddJoin adds to tr: dst = xs joined as p.Join says.
 func (v *dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
 	d := (*Data)(v)
-	if !dst.made() {
+	if !dst.valid() {
 		return errNoData
 	}
 	out, err := (*dataOps)(d).Join(p, xs)
@@ -283,15 +289,15 @@ func (v *dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Da
 
 // Clone returns a copy of d. It returns [ErrKind] if d is nil or zero.
 func (d *Data) Clone() (*Data, error) {
-	if !d.made() {
+	if !d.valid() {
 		return nil, errNoData
 	}
 	rows, err := d.rows.Clone()
 	return &Data{rows: rows, values: slices.Clip(d.values)}, err
 }
 
-// Equal reports whether d and x have the same shape and equal values: NaN differs from itself, an
-// int64 from a float64, and the order of an Object's fields counts.
+// Equal reports whether d and x have the same shape and equal values. NaN differs from itself, and
+// an int64 from a float64. The order of an Object's fields matters.
 func (d *Data) Equal(x *Data) bool {
 	text, err := d.Diff(x)
 	return text == "" && err == nil
@@ -300,7 +306,7 @@ func (d *Data) Equal(x *Data) bool {
 // Diff describes the first difference between d and x, or returns "" if they are equal. It returns
 // [ErrKind] if x is nil.
 func (d *Data) Diff(x *Data) (string, error) {
-	if !x.made() {
+	if !x.valid() {
 		return "", errNoData
 	}
 	if !d.Shape().Equal(x.Shape()) {
@@ -327,7 +333,8 @@ func (d *Data) Diff(x *Data) (string, error) {
 	return "", nil
 }
 
-// numbers returns the rows of d, or a single one that stands for all.
+// numbers returns the number of each row in d.values, or a single number if all rows have the same
+// one.
 func (d *Data) numbers() []int {
 	if row, ok := d.rows.One(); ok {
 		return []int{row}
@@ -335,13 +342,13 @@ func (d *Data) numbers() []int {
 	return slices.Collect(d.rows.All())
 }
 
-// mostValues is how many values String shows.
+// mostValues is the number of values that String shows.
 const mostValues = 8
 
-// String returns the shape and the values as JSON, long ones cut: one, if all rows agree, or the
-// first ones.
+// String returns the shape and the values as JSON: one value if all rows have the same, otherwise
+// the first ones. Long values are cut.
 func (d *Data) String() string {
-	if !d.made() {
+	if !d.valid() {
 		return "data <nil>"
 	}
 	if v, ok := d.Uniform(); ok {
@@ -350,7 +357,7 @@ func (d *Data) String() string {
 	return fmt.Sprintf("data %v %s", d.Shape(), d.firstTexts(mostValues))
 }
 
-// firstTexts returns the first values as JSON, long ones cut, in brackets.
+// firstTexts returns the first most values as JSON, in brackets. Long values are cut.
 func (d *Data) firstTexts(most int) string {
 	var texts []string
 	for v := range d.All() {
@@ -363,13 +370,13 @@ func (d *Data) firstTexts(most int) string {
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
-// uniformData returns d with another shape if all rows have one value, or nil.
+// uniformData returns Data of another shape with d's value, or nil if the rows of d differ.
 func uniformData(d *Data, sizes shapeops.Shape) (Value, error) {
 	v, one := d.Uniform()
 	if !one {
 		return nil, nil
 	}
-	return some(NewData(v, sizes...))
+	return asValue(NewData(v, sizes...))
 }
 
 // Texts returns the value of each row as JSON.
@@ -382,15 +389,14 @@ func (v *dataOps) Texts() (texts []string, err error) {
 
 func describeData(d *Data) string { return fmt.Sprintf("data %v", d.Shape()) }
 
-// fitData returns d repeated over further dims if its shape is shorter than the batch shape.
+// fitData returns d, repeated over further dims if its shape is shorter than the batch shape.
 func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
+	return fitted(d, d.Shape(), batch, func() (*Data, error) { return d.repeated(batch) })
+}
+
+// repeated returns d with a batch shape that begins with d's.
+func (d *Data) repeated(batch shapeops.Shape) (*Data, error) {
 	s := d.Shape()
-	if err := batch.Check(); err != nil {
-		return nil, err
-	}
-	if s.HasPrefix(batch) || !batch.HasPrefix(s) {
-		return d, s.CheckPrefix(batch)
-	}
 	sizes := append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)
 	p, err := plan.Reshape(s, sizes...)
 	if err != nil {

@@ -19,10 +19,10 @@ func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
 	return nil
 }
 
-// AddExecute adds to tr: dst = what p.Plan makes of d.
+// AddExecute adds to tr: dst = d with p.Plan applied.
 func (v *dataOps) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
 	d := (*Data)(v)
-	if !dst.made() {
+	if !dst.valid() {
 		return errNoData
 	}
 	out, err := (*dataOps)(d).Execute(p)
@@ -32,11 +32,11 @@ func (v *dataOps) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error
 	return dst.commit(tr, out)
 }
 
-// AddWrite adds to tr: the rows of d that p.Plan selects = those of src, broadcast. Where a list
+// AddWrite adds to tr: the rows of d that p.Plan selects = the rows of src, broadcast. If a list
 // names a row twice, the last value stays.
 func (v *dataOps) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
 	d := (*Data)(v)
-	if !src.made() {
+	if !src.valid() {
 		return errNoData
 	}
 	if err := d.rows.CheckWrite(p, src.rows); err != nil {
@@ -61,7 +61,7 @@ func (v *dataOps) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
 	return nil
 }
 
-// write is Write of what is known to fit.
+// write is AddWrite at once, of rows that were checked.
 func (d *Data) write(src *Data, p *plan.Pass) {
 	d.values = append(d.values, src.values...)
 	if err := d.rows.Write(p, src.rows); err != nil {
@@ -75,8 +75,8 @@ func (d *Data) write(src *Data, p *plan.Pass) {
 // crowded reports whether d has many more values than rows.
 func (d *Data) crowded() bool { return len(d.values)/2-8 > d.Shape().Size() }
 
-// trim drops values that no row has, so that a few rows of many keep, and cost, little. It looks at
-// the rows only.
+// trim drops values that no row has, so that a few rows of many do not keep all values. It does not
+// compare values.
 func (d *Data) trim() {
 	number := map[int]int{}
 	var kept []any
@@ -89,21 +89,21 @@ func (d *Data) trim() {
 	d.keep(kept, func(row int) int { return number[row] })
 }
 
-// keep makes kept the values of d, and numbers its rows by them.
+// keep replaces the values of d by kept, and numbers its rows by number.
 func (d *Data) keep(kept []any, number func(row int) int) {
 	d.values = kept
 	if len(kept) == 1 {
-		d.rows, _ = plan.OneRow(d.Shape()...) // of a shape that is one already
+		d.rows, _ = plan.OneRow(d.Shape()...) // the shape is valid already
 		return
 	}
 	if err := d.rows.Renumber(len(kept), number); err != nil {
-		panic("tdict: impossible: " + err.Error()) // a caller has listed the rows, or knows them to be few
+		panic("tdict: impossible: " + err.Error()) // callers have listed the rows, or have few
 	}
 }
 
-// compact drops values that no row has any more, and keeps one of equal neighbours.
+// compact drops values that no row has, and merges equal neighbours.
 func (d *Data) compact() {
-	number := make([]int, len(d.values)) // new, plus one
+	number := make([]int, len(d.values)) // the new number plus one, or 0
 	var kept []any
 	for row := range d.rows.Distinct() {
 		if number[row] > 0 {

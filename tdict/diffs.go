@@ -11,36 +11,36 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A DifferenceKind says in what two dictionaries differ.
+// A DifferenceKind is the kind of a [Difference].
 type DifferenceKind string
 
 // The kinds of differences.
 const (
 	DiffMissing  DifferenceKind = "missing"  // the other dictionary lacks the key
 	DiffExtra    DifferenceKind = "extra"    // only the other dictionary has the key
-	DiffKind     DifferenceKind = "kind"     // one value is a tensor, say, and one a dictionary
-	DiffDType    DifferenceKind = "dtype"    // of tensors
-	DiffShape    DifferenceKind = "shape"    // of values, lengths of ragged rows included, or of batches
-	DiffElements DifferenceKind = "elements" // or values of Data
+	DiffKind     DifferenceKind = "kind"     // the kinds of value differ
+	DiffDType    DifferenceKind = "dtype"    // the tensors differ in dtype
+	DiffShape    DifferenceKind = "shape"    // shapes, ragged lengths or batch shapes differ
+	DiffElements DifferenceKind = "elements" // elements differ, or values of Data
 	DiffError    DifferenceKind = "error"    // a leaf cannot be read, or a dictionary is nil
 )
 
-// shownElements is the most elements that a Difference has.
+// shownElements is the largest number of elements in a Difference.
 const shownElements = 8
 
-// A Difference is one thing in which two dictionaries differ.
+// A Difference is one difference between two dictionaries.
 type Difference struct {
 	Kind DifferenceKind
-	Key  nestedkey.Key // of the value, or of the dictionary whose batch shape it is; "" for the outermost
-	A, B string        // what the values are: "float32 [2 3]"; "" for none
-	Text string        // what [TensorDict.Diff] says, with the key; of DiffError, the text of Err
+	Key  nestedkey.Key // the key of the value, or of the dictionary whose batch shapes differ
+	A, B string        // the values described, such as "float32 [2 3]"; "" for none
+	Text string        // the text that [TensorDict.Diff] returns; for DiffError, the text of Err
 
-	Elements []tensor.ElementDiff // the first 8 that differ
-	Count    int                  // how many differ
-	Err      error                // of DiffError
+	Elements []tensor.ElementDiff // the first 8 elements that differ
+	Count    int                  // the number of elements that differ
+	Err      error                // the error, for DiffError
 }
 
-// String returns the text, or that of the error.
+// String returns d.Text, or the text of d.Err.
 func (d Difference) String() string {
 	if d.Err != nil {
 		return d.Err.Error()
@@ -48,16 +48,16 @@ func (d Difference) String() string {
 	return d.Text
 }
 
-// Diffs returns an iterator over all differences between td and other, one for each value, in td's
-// order; then come the keys that only other has. Dictionaries that are [TensorDict.Equal] have
-// none. If td or other is nil there is one, of kind [DiffError] with [ErrKind]. Neither dictionary
-// must be changed meanwhile.
+// Diffs returns an iterator over all differences between td and other, at most one for each value.
+// They come in td's order, followed by the keys that only other has. There are none if the
+// dictionaries are [TensorDict.Equal]. If td or other is nil there is one, of kind [DiffError] with
+// [ErrKind]. Neither dictionary must be changed during the iteration.
 func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 	return td.DiffsWithin(other, tensor.Tolerance{})
 }
 
-// DiffsWithin is [TensorDict.Diffs] that passes over elements of tensors that differ no more than a
-// tolerance allows. Values of [Data] compare exactly.
+// DiffsWithin is [TensorDict.Diffs] without elements of tensors that differ no more than tol
+// allows. Values of [Data] compare exactly.
 func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.Seq[Difference] {
 	return func(yield func(Difference) bool) {
 		if td == nil || other == nil {
@@ -68,9 +68,9 @@ func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.
 	}
 }
 
-// Diff describes the first difference between td and other, with its key, or returns "" if they are
-// [TensorDict.Equal]. An error means that a leaf cannot be read, or that td or other is nil
-// ([ErrKind]).
+// Diff describes the first difference between td and other, with its key. It returns "" if they are
+// [TensorDict.Equal]. It returns an error if a leaf cannot be read, and [ErrKind] if td or other is
+// nil.
 func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 	if td == nil || other == nil {
 		return "", failed("diff", errNil)
@@ -84,8 +84,9 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 	return text, err
 }
 
-// eachDiff calls yield with each difference between dictionaries under a key, with a slash if it is
-// not empty, until yield returns false. leaves compares two values that are not both dictionaries.
+// eachDiff calls yield with each difference between two dictionaries, until yield returns false. at
+// is their key, followed by a slash unless it is empty. leaves compares two values that are not
+// both dictionaries.
 func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, yield func(Difference) bool) bool {
 	if !td.batch.Equal(other.batch) && !yield(td.batchDiff(other, at)) {
 		return false
@@ -117,10 +118,11 @@ func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, 
 	return true
 }
 
-// diffLeaves returns how two values under a key differ, or false if they do not.
+// diffLeaves returns the difference between two values under the key at, or false if they are
+// equal.
 type diffLeaves func(at string, v, w Value) (Difference, bool)
 
-// batchDiff is the difference between batch shapes.
+// batchDiff returns the difference between the batch shapes.
 func (td *TensorDict) batchDiff(other *TensorDict, at string) Difference {
 	d := Difference{Kind: DiffShape, A: describe(td), B: describe(other)}
 	if at != "" {
@@ -131,7 +133,7 @@ func (td *TensorDict) batchDiff(other *TensorDict, at string) Difference {
 	return d
 }
 
-// oneSided is the difference of a value that one of two dictionaries has.
+// oneSided returns the difference for a value that only one of two dictionaries has.
 func oneSided(kind DifferenceKind, at string, v Value) Difference {
 	d := Difference{Kind: kind, Key: nestedkey.Key(at)}
 	if kind == DiffMissing {
@@ -142,7 +144,8 @@ func oneSided(kind DifferenceKind, at string, v Value) Difference {
 	return d
 }
 
-// firstOfLeaves is diffLeaves with nothing but the text, which has the first element.
+// firstOfLeaves is a diffLeaves that sets only Text, which describes the first element that
+// differs.
 func firstOfLeaves(at string, v, w Value) (Difference, bool) {
 	text, err := opsOf(v).diff(v, w)
 	if err != nil {
@@ -151,13 +154,13 @@ func firstOfLeaves(at string, v, w Value) (Difference, bool) {
 	return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, text != ""
 }
 
-// failedDiff is the difference of values that cannot be read.
+// failedDiff returns the difference for values that cannot be read.
 func failedDiff(at string, v, w Value, err error) Difference {
 	err = &KeyError{"diff", nestedkey.Key(at), err}
 	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Text: err.Error(), Err: err}
 }
 
-// leafDiff is diffLeaves with a tolerance.
+// leafDiff is a diffLeaves with a tolerance.
 func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 	text, err := opsOf(a).diff(a, b)
 	if text == "" && err == nil {
@@ -178,11 +181,11 @@ func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 	return d, d.Kind != DiffElements || d.Count > 0
 }
 
-// differsIn says in what two leaves of one kind differ, by the error of a comparison of elements.
-// It returns the error if that is another.
+// differsIn returns the kind of the difference between two leaves of one kind, given the error of
+// comparing their elements. It returns err if that is about neither dtype nor shape.
 func differsIn(d Difference, err error) (DifferenceKind, error) {
 	switch {
-	case errors.Is(err, tensor.ErrDType) && d.A != d.B: // else an element is none of its dtype
+	case errors.Is(err, tensor.ErrDType) && d.A != d.B: // not an element that is invalid
 		return DiffDType, nil
 	case errors.Is(err, shapeops.ErrShape), errors.Is(err, ragged.ErrLengths):
 		return DiffShape, nil
@@ -190,12 +193,12 @@ func differsIn(d Difference, err error) (DifferenceKind, error) {
 	return DiffElements, err
 }
 
-// Differing returns the first n rows in which d and x differ, with their values as JSON, long ones
-// cut, and how many there are in all; values compare exactly. It returns shapeops.ErrShape if the
-// shapes differ, and [ErrKind] if x is nil.
+// Differing returns the first n rows in which d and x differ, with their values as JSON, and the
+// number of all rows that differ. Long values are cut. Values compare exactly. Differing returns
+// shapeops.ErrShape if the shapes differ, and [ErrKind] if x is nil.
 func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
 	d := (*Data)(v)
-	if !x.made() {
+	if !x.valid() {
 		return nil, 0, errNoData
 	}
 	if err := x.Shape().CheckEqual(d.Shape()); err != nil {
@@ -206,7 +209,7 @@ func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.
 	i := 0
 	for row := range d.rows.All() {
 		if one && len(others) == 1 && i > 0 && (count == 0 || count >= n) {
-			return first, min(count, 1) * d.Shape().Size(), nil // all rows are alike
+			return first, min(count, 1) * d.Shape().Size(), nil // all rows have the same two values
 		}
 		a, b := d.values[row], x.values[others[min(i, len(others)-1)]]
 		if !same(a, b) {
@@ -219,10 +222,10 @@ func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.
 	return first, count, nil
 }
 
-// Differing is that of the tensors. It also returns shapeops.ErrShape if the batch shapes differ.
+// Differing compares the tensors. It also returns shapeops.ErrShape if the batch shapes differ.
 func (v *unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
 	u := (*Unbatched)(v)
-	if !x.made() {
+	if !x.valid() {
 		return nil, 0, errNoUnbatched
 	}
 	if err := x.batch.CheckEqual(u.batch); err != nil {
@@ -231,7 +234,7 @@ func (v *unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]t
 	return u.tensor.Ops().Differing(x.tensor, tol, n)
 }
 
-// describeAny is describe of a dictionary that may be nil.
+// describeAny is describe for a dictionary that may be nil.
 func describeAny(td *TensorDict) string {
 	if td == nil {
 		return "no value"

@@ -8,88 +8,94 @@
 //	reward, err := tdict.Slice[float32](batch, "reward")
 //
 // A [TensorDict] maps nested keys to values: tensors, further dictionaries, and values that are not
-// dense tensors (ragged.Tensor, [Data], [Unbatched]). Every value's shape begins with the
-// dictionary's batch shape.
+// dense tensors (ragged.Tensor, [Data], [Unbatched], [Stacked]). The shape of every value begins
+// with the batch shape of the dictionary.
 //
 //	step, err := tdict.FromValues(nil, tdict.Values{"reward": 0.5, "done": true}) // one sample
 //	both, err := shapeops.Stack([]*tdict.TensorDict{a, b}, 0)
 //	last, err := tdict.Item[float32](batch, "reward", -1)
 //
-// Operations on shape see the batch shape only; the dims after it, the features, are never touched.
-// Several dictionaries are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
-// SplitBy, SplitAt, TensorSplit, Chunk and Unbind; package arith has the operations that look at
-// elements, such as Where and MaskedFill. Batch dims can have names ([TensorDict.SetNames]), which
-// operations carry.
+// Operations on shape see the batch shape only. The dims after it, the features, stay as they are.
+// shapeops.Stack, Cat and PadSequence join several dictionaries; Split, SplitBy, SplitAt,
+// TensorSplit, Chunk and Unbind cut one into parts. Package arith has the operations on elements,
+// such as Where and MaskedFill. Batch dims can have names ([TensorDict.SetNames]), which operations
+// carry to their results.
 //
 // # Keys
 //
-// Keys are spelled as package nestedkey says: "obs/pixels" is pixels within obs. Entries have an
-// order: that in which they were set. Set nests dictionaries at most 256 deep below the one that it
-// is called on. What was made deeper by way of inner dictionaries can be walked, but Index, Stack
-// and Save return an error.
+// Package nestedkey defines the spelling of keys: "obs/pixels" is the entry pixels of the
+// dictionary obs. Entries are in the order in which they were set. Set nests dictionaries at most
+// 256 deep below the dictionary that it is called on. Calls on inner dictionaries can nest them
+// deeper: iterators still visit all entries, but Index, Stack and Save return [ErrDepth].
 //
 // # Kinds of value
 //
-//   - A *ragged.Tensor has rows that differ in length. What is done to the batch moves its rows
-//     whole; leaves that share a layout, or have one within that of another, still do in the
-//     result, as far as the operands did. What looks at elements, [TensorDict.Apply] and package
-//     arith, looks at the values. [StackRagged] makes them of dictionaries of unequal lengths.
-//   - A *tensor.Tensor is shared by Set; operations return views of it or copies, as package tensor
-//     says.
-//   - A *TensorDict is shared by Set too, and goes through each operation as the outer one does.
-//   - [Data] holds strings, numbers, lists and objects, one for all rows or one for each.
-//   - An [Unbatched] tensor belongs to all rows alike; operations pass it through.
+//   - A *tensor.Tensor is shared by Set. Operations return views of it or copies, as package
+//     tensor says.
+//   - A *TensorDict is shared by Set too. Each operation applies to it as to the outer
+//     dictionary.
+//   - A *ragged.Tensor has rows that differ in length. Operations on the batch move whole rows.
+//     Leaves that share a layout, or levels of one, also share it in the result, if the operands
+//     shared it. [TensorDict.Apply] and package arith work on the values of all rows.
+//     [StackRagged] makes ragged tensors from dictionaries of different lengths.
+//   - [Data] holds strings, numbers, lists and objects: one value for all rows, or one for each.
+//   - An [Unbatched] tensor belongs to all rows alike. Operations return it unchanged.
+//   - A [Stacked] value keeps one leaf for each position of a dim, and these leaves may differ in
+//     dtype and shape. [LazyStack] makes it.
 //
-// A [Schema] says which entries a dictionary has, and which ragged leaves are text.
-// [TensorDict.Enforce] makes it hold: what would break it is refused. A dictionary can have the name
-// of a Python class ([TensorDict.SetClass]), which operations carry.
+// A [Schema] lists the entries that a dictionary has, and says which ragged leaves are text. After
+// [TensorDict.Enforce], a change that would break the schema is an error. A dictionary can have the
+// name of a Python class ([TensorDict.SetClass]), which operations carry to their results.
 //
 // # Functions over leaves and rows
 //
-//   - [Apply] and [TensorDict.Apply] make a dictionary of what a function makes of each tensor, or
-//     write that in place, and [MapElems] of each element; [ApplyEntries] of each entry,
-//     and [Fold] makes one value of all.
-//   - [Map], [MapIter] and [Vmap] call a function with chunks of rows, or with each row, on several
-//     goroutines; results come in order.
-//   - [TensorDict.Tree] hands out the tensors as a list, and takes back others.
+//   - [Apply] and [TensorDict.Apply] call a function with each tensor, and return a dictionary of
+//     the results or write them in place. [MapElems] calls a function with each element,
+//     [ApplyEntries] with each entry. [Fold] combines all tensors into one value.
+//   - [Map], [MapIter] and [Vmap] call a function with chunks of rows, or with each row, on
+//     several goroutines. The results are in order.
+//   - [TensorDict.Tree] returns the tensors as a list, and [Tree.Build] makes the dictionary with
+//     other tensors.
 //
-// A function's panic is an error, a [PanicError].
+// If a function panics, the operation returns a [PanicError].
 //
 // # Memory
 //
-// Index without lists and masks, Permute, Expand and the like return dictionaries whose tensors are
-// views: writing through one writes the other. Index with lists or masks, Take, Gather, Window,
-// Flip, Roll, Repeat, Pad, Clone, Stack and Cat copy; methods and functions called Into copy to a
-// dictionary that the caller owns, which [TensorDict.NewZeros] makes, whatever kinds of value it
-// holds. The dictionaries themselves are new: setting or deleting an entry of a result, at any
-// depth, never changes what it was made from.
+// Index without lists and masks, Permute, Expand and other operations on shape return dictionaries
+// whose tensors are views: writing to a view writes to the original. Index with lists or masks,
+// Take, Gather, Window, Flip, Roll, Repeat, Pad, Clone, Stack and Cat copy. Methods and functions
+// whose name ends in Into copy to a dictionary that the caller owns; [TensorDict.NewZeros] makes
+// one, for all kinds of value. The dictionaries of a result are new at every depth: setting or
+// deleting an entry of the result never changes an operand.
 //
-// The tensors of one result lie side by side: their headers in one block, and the elements of
-// copies up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these
-// blocks, and what the others are views of; a Clone of the tensor keeps nothing else.
+// The tensors of one result are allocated together: their headers in one block, and the elements of
+// copies of up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these
+// blocks, and the memory that the other tensors are views of. To keep a single tensor only, Clone
+// it.
 //
 // # Text
 //
 // json.Marshal writes a dictionary with every element, and json.Unmarshal reads it into the zero
-// TensorDict ([TensorDict.MarshalJSON], [TensorDict.UnmarshalJSON]); [TensorDict.Preview] is a
-// bounded form. Printing shows keys, shapes and dtypes on one screen, %+v all of them, and
-// [TensorDict.Head] the first rows. [TensorDict.Diffs] lists how two dictionaries differ, and
-// package tdictcmp has options for cmp.Diff.
+// TensorDict ([TensorDict.MarshalJSON], [TensorDict.UnmarshalJSON]). [TensorDict.Preview] is JSON
+// of bounded size. Printing with %v shows keys, shapes and dtypes on one screen, %+v shows all of
+// them, and [TensorDict.Head] the first rows. [TensorDict.Diffs] lists the differences between two
+// dictionaries, and package tdictcmp has options for cmp.Diff.
 //
 // # Errors
 //
-// An operation that returns an error has changed nothing; the exceptions are [Map] with an Into,
-// and memory that turns out to be unreadable in the middle of a copy, see tensor.Transfer. An error
-// about an entry is a [KeyError] that says which key, one about rows that a function was called
-// with a [RowsError] that says which rows. errors.Is finds the reason: [ErrMissing], [ErrExists],
-// [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind],
-// [ErrSchema], or what packages nestedkey, shapeops and tensor return. A nil dictionary, tensor, value or function as an
-// argument is ErrKind.
+// An operation that returns an error has changed nothing, with two exceptions: [Map] with
+// MapOptions.Into, and memory that cannot be read in the middle of a copy (see tensor.Transfer).
+//
+// An error about an entry is a [KeyError] with the key. An error about rows that a function was
+// called with is a [RowsError] with the rows. errors.Is finds the reason: [ErrMissing],
+// [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName],
+// [ErrKind], [ErrSchema], or an error of packages nestedkey, shapeops, tensor and ragged. A nil
+// dictionary, tensor, value or function as an argument is ErrKind.
 //
 // # Concurrency
 //
-// As with a map: any number of readers, or one writer. A dictionary that is locked with
-// [TensorDict.Lock] keeps its structure, so that readers need not fear writers of keys.
+// A dictionary is safe for concurrent readers; a writer needs exclusive access, as with a map. No
+// entry of a dictionary that is locked with [TensorDict.Lock] can be set, deleted or renamed.
 //
-// Files are the business of package memmap; this package opens none.
+// This package opens no files: package memmap saves and opens dictionaries.
 package tdict

@@ -6,30 +6,37 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// elementwise is a value that has elements, with how functions of elements work on it. Other values
-// given to its methods are of its kind.
+// elementwise is a value with elements, for functions of elements. The values passed to its methods
+// are of the same kind.
 type elementwise interface {
 	DType() tensor.DType
 	ByteSize() int
-	// tensor returns a tensor of all elements, in which they can be written if they lie in order.
-	// What values share is made once in a pass.
+	// tensor returns a tensor of all elements. It shares their memory, unless the rows of a ragged
+	// tensor are not compact or the value is a Stacked. Parts that several values share are made
+	// once in p.
 	tensor(p *plan.Pass) (*tensor.Tensor, error)
-	// with returns the value with what was made of that tensor in its place.
+	// with returns the value with made in the place of that tensor.
 	with(p *plan.Pass, made *tensor.Tensor) (Value, error)
-	// set adds to tr: the elements of the value = those of what was made of first, its tensor.
+	// set adds to tr: the elements of the value = the elements of made. first is the result of
+	// tensor.
 	set(tr *tensor.Transfer, p *plan.Pass, first, made *tensor.Tensor) error
-	// beside returns an error unless the tensor of x can go with that of the value.
-	beside(x Value) error
-	// byRows says that rows are more than their elements: they are chosen as a whole.
-	byRows() bool
+	// checkOperand returns an error unless the tensors of x and of the value have corresponding
+	// elements.
+	checkOperand(x Value) error
+	// wholeRows reports whether a kernel that selects rows selects whole rows of the value, not
+	// elements.
+	wholeRows() bool
 
-	// make returns what a kernel makes of the value, in a dictionary with lead batch dims.
+	// make returns the result of the kernel for a value in a dictionary with lead batch dims.
 	make(w *leafwise, lead int, others []any) (Value, error)
-	// to adds to tr: dst = what a kernel makes of the value.
+	// to adds to tr: dst = the result of the kernel.
 	to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error
 }
 
-// elementsOfTensor is a tensor as elementwise.
+// elements returns v as elementwise, or nil if v has no elements.
+func elements(v Value) elementwise { return opsOf(v).elementwise(v) }
+
+// elementsOfTensor implements elementwise for a tensor.
 type elementsOfTensor struct{ *tensor.Tensor }
 
 func (e elementsOfTensor) tensor(*plan.Pass) (*tensor.Tensor, error) { return e.Tensor, nil }
@@ -43,12 +50,12 @@ func (elementsOfTensor) set(tr *tensor.Transfer, _ *plan.Pass, first, made *tens
 	return tr.Copy(first, made)
 }
 
-func (elementsOfTensor) beside(Value) error { return nil }
+func (elementsOfTensor) checkOperand(Value) error { return nil }
 
-func (elementsOfTensor) byRows() bool { return false }
+func (elementsOfTensor) wholeRows() bool { return false }
 
 func (e elementsOfTensor) make(w *leafwise, lead int, others []any) (Value, error) {
-	return some(w.pass.Make(e.Tensor, lead, others))
+	return asValue(w.pass.Make(e.Tensor, lead, others))
 }
 
 func (e elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
@@ -56,7 +63,7 @@ func (e elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst Value, lead i
 	return w.pass.To(tr, t, e.Tensor, lead, others)
 }
 
-// elementsOfRagged is a ragged tensor as elementwise.
+// elementsOfRagged implements elementwise for a ragged tensor.
 type elementsOfRagged struct{ *ragged.Tensor }
 
 func (e elementsOfRagged) tensor(p *plan.Pass) (*tensor.Tensor, error) {
@@ -68,7 +75,7 @@ func (e elementsOfRagged) tensor(p *plan.Pass) (*tensor.Tensor, error) {
 }
 
 func (e elementsOfRagged) with(p *plan.Pass, made *tensor.Tensor) (Value, error) {
-	return some(ragged.New(made, nested(e.Tensor).LayoutIn(p)))
+	return asValue(ragged.New(made, nested(e.Tensor).LayoutIn(p)))
 }
 
 func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor.Tensor) error {
@@ -80,18 +87,18 @@ func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor
 	if err != nil {
 		return err
 	}
-	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // in place, for lengths stay
+	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // in place: the lengths are equal
 }
 
-func (e elementsOfRagged) beside(x Value) error {
+func (e elementsOfRagged) checkOperand(x Value) error {
 	t, _ := asRagged(x)
 	return e.Layout().CheckEqual(t.Layout())
 }
 
-func (elementsOfRagged) byRows() bool { return true }
+func (elementsOfRagged) wholeRows() bool { return true }
 
 func (e elementsOfRagged) make(w *leafwise, _ int, others []any) (Value, error) {
-	return some(w.raggedPass().Make(e.Tensor, others))
+	return asValue(w.raggedPass().Make(e.Tensor, others))
 }
 
 func (e elementsOfRagged) to(w *leafwise, tr *tensor.Transfer, dst Value, _ int, others []any) error {

@@ -7,17 +7,17 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A bond ties a dictionary to a schema that holds.
-type bond struct {
+// A binding is the schema that a dictionary must fit, see Enforce.
+type binding struct {
 	root   *TensorDict // the dictionary that Enforce was called on
 	schema Schema
-	index  schemaIndex // of schema
+	index  schemaIndex // the index of schema
 	specs  specsByDict
-	prefix nestedkey.Key           // "", or the key of the dictionary in root and a slash
-	own    map[nestedkey.Key]*Spec // specs of the dictionary's own entries
+	prefix nestedkey.Key           // the key of the dictionary in root and a slash; "" for root
+	own    map[nestedkey.Key]*Spec // the specs of the dictionary's own entries
 }
 
-// specsByDict has the specs of a schema by the prefix of a dictionary and the name of an entry.
+// specsByDict has the specs of a schema, by the prefix of a dictionary and the name of an entry.
 type specsByDict map[nestedkey.Key]map[nestedkey.Key]*Spec
 
 func (s Schema) byDict() specsByDict {
@@ -33,27 +33,27 @@ func (s Schema) byDict() specsByDict {
 	return all
 }
 
-// outer returns the key of the dictionary in root, or false if it is root.
-func (b *bond) outer() (nestedkey.Key, bool) {
+// outer returns the key of the dictionary in root, or false if it is root itself.
+func (b *binding) outer() (nestedkey.Key, bool) {
 	return nestedkey.Key(strings.TrimSuffix(string(b.prefix), "/")), b.prefix != ""
 }
 
-// Enforce makes s hold for td: it checks td, and from then on every change of td, or of a
-// dictionary in it, that would break s returns [ErrSchema], with the key, what was got and wanted,
-// and changes nothing. Enforce(nil) ends that. Elements can be written as before.
+// Enforce checks that td fits s, and binds td to s. Afterwards a change of td or of a dictionary in
+// it that would break s returns [ErrSchema] and changes nothing. The error has the key, what was
+// got and what was wanted. Enforce(nil) ends this. Elements can be written as before.
 //
-// As with Lock, results of operations are not bound: a Copy can be changed freely. What is bound
-// stays bound through td only: a dictionary that is set in td is set as a copy of its structure,
-// and one that is taken out of td is free. Entries that must come together, as those of an optional
-// dictionary, are set in one Set of a dictionary that has them all, or in one Update.
+// Results of operations are not bound: a Copy can be changed freely. Setting a dictionary in td
+// sets a Copy of it, so that it can be changed through td only. A dictionary that is taken out of
+// td is not bound any more. Entries that the schema requires together, such as the entries of an
+// optional dictionary, are set in one call: Set of a dictionary with all of them, or Update.
 //
-// Enforce returns what [Schema.Check] returns, and ErrSchema if td is itself in a dictionary that is
-// bound, or holds a dictionary twice, or one that is bound by itself. On an error td stays as it
-// was. Enforce is a write, like Set, which a locked dictionary allows.
+// Enforce returns the errors of [Schema.Check], and ErrSchema if td is in a dictionary that is
+// bound, holds a dictionary twice, or holds one that has another schema. On an error td is
+// unchanged. Enforce is a write, like Set, but a locked dictionary allows it.
 func (td *TensorDict) Enforce(s Schema) error {
-	if td.bond != nil {
-		if key, inner := td.bond.outer(); inner {
-			return failed("enforce", fmt.Errorf("%w: %q is in a dictionary that has a schema: call Enforce of that one", ErrSchema, string(key)))
+	if td.binding != nil {
+		if key, inner := td.binding.outer(); inner {
+			return failed("enforce", fmt.Errorf("%w: %q is in a dictionary that has a schema: call Enforce on the outer one", ErrSchema, string(key)))
 		}
 	}
 	if s == nil {
@@ -72,11 +72,11 @@ func (td *TensorDict) Enforce(s Schema) error {
 		return err
 	}
 	specs := s.byDict()
-	td.bind(&bond{root: td, schema: s, index: index, specs: specs, own: specs[""]})
+	td.bind(&binding{root: td, schema: s, index: index, specs: specs, own: specs[""]})
 	return nil
 }
 
-// checkOwn returns ErrSchema if a dictionary in td was seen, or is bound to another one than root.
+// checkOwn returns ErrSchema if a dictionary in td is in seen, or is bound by another root.
 func (td *TensorDict) checkOwn(root *TensorDict, seen map[*TensorDict]bool) error {
 	for name, v := range td.entries.all() {
 		d, ok := asDict(v)
@@ -85,10 +85,10 @@ func (td *TensorDict) checkOwn(root *TensorDict, seen map[*TensorDict]bool) erro
 		}
 		var err error
 		switch {
-		case d.bond != nil && d.bond.root != root:
-			err = fmt.Errorf("%w: got a dictionary that has a schema of its own: Set a Copy", ErrSchema)
+		case d.binding != nil && d.binding.root != root:
+			err = fmt.Errorf("%w: got a dictionary that has another schema: Set a Copy", ErrSchema)
 		case seen[d]:
-			err = fmt.Errorf("%w: got a dictionary that is in it twice: Set a Copy", ErrSchema)
+			err = fmt.Errorf("%w: got a dictionary that is in there twice: Set a Copy", ErrSchema)
 		default:
 			seen[d] = true
 			err = d.checkOwn(root, seen)
@@ -100,9 +100,9 @@ func (td *TensorDict) checkOwn(root *TensorDict, seen map[*TensorDict]bool) erro
 	return nil
 }
 
-// bind ties td and all dictionaries in it to a schema, or frees them for nil.
-func (td *TensorDict) bind(b *bond) {
-	td.bond = b
+// bind binds td and all dictionaries in it, or unbinds them if b is nil.
+func (td *TensorDict) bind(b *binding) {
+	td.binding = b
 	for name, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
 			d.bind(b.below(name))
@@ -110,15 +110,16 @@ func (td *TensorDict) bind(b *bond) {
 	}
 }
 
-// unbind frees td and all dictionaries in it, if td is bound.
+// unbind unbinds td and all dictionaries in it, if td is bound.
 func (td *TensorDict) unbind() {
-	if td.bond != nil {
+	if td.binding != nil {
 		td.bind(nil)
 	}
 }
 
-// below returns the bond of a dictionary under a name of one part, in one that has the bond b.
-func (b *bond) below(name nestedkey.Key) *bond {
+// below returns the binding of the dictionary under name, which has one part. It returns nil if b
+// is nil.
+func (b *binding) below(name nestedkey.Key) *binding {
 	if b == nil {
 		return nil
 	}
@@ -128,67 +129,67 @@ func (b *bond) below(name nestedkey.Key) *bond {
 	return &c
 }
 
-// checkPut returns ErrSchema if v must not be set under key, whose first part is missing if it has
-// more. was is the value there, if it is known, which v replaces.
+// checkPut returns ErrSchema if v must not be set under key. If key has several parts, td lacks the
+// first one. was is the value that v replaces, or nil if it is unknown.
 func (td *TensorDict) checkPut(key nestedkey.Key, v, was Value) error {
-	if td.bond == nil {
+	if td.binding == nil {
 		return nil
 	}
 	first, rest, nested := key.Cut()
 	if nested {
-		made := td.made()
+		made := td.newInner()
 		placement{made, rest, v}.set()
-		return td.bond.check(first, key, made)
+		return td.binding.check(first, key, made)
 	}
 	if sameType(was, v) {
 		return nil
 	}
-	if spec := td.bond.own[key]; spec != nil && spec.Kind != KindDict {
-		return spec.checkValue(v, td.bond.root.batch)
+	if spec := td.binding.own[key]; spec != nil && spec.Kind != KindDict {
+		return spec.checkValue(v, td.binding.root.batch)
 	}
-	return td.bond.check(key, key, v)
+	return td.binding.check(key, key, v)
 }
 
-// sameType reports whether v fits wherever was does: both are tensors of one dtype and shape.
+// sameType reports whether both values are tensors of the same dtype and shape.
 func sameType(was, v Value) bool {
 	a, ok := asTensor(was)
 	b, both := asTensor(v)
 	return ok && both && a.DType() == b.DType() && a.Shape().Equal(b.Shape())
 }
 
-// mayDrop returns an error if the entry under a name of one part must not be removed.
-func (td *TensorDict) mayDrop(name nestedkey.Key) error {
+// checkRemovable returns an error if the entry under name, of one part, must not be removed.
+func (td *TensorDict) checkRemovable(name nestedkey.Key) error {
 	if td.Locked() {
 		return td.errLocked()
 	}
 	return td.checkDrop(name)
 }
 
-// checkDrop returns ErrSchema if the entry under a name of one part must not be removed.
+// checkDrop returns ErrSchema if the entry under name, of one part, must not be removed.
 func (td *TensorDict) checkDrop(name nestedkey.Key) error {
-	if td.bond == nil {
+	if td.binding == nil {
 		return nil
 	}
-	return td.bond.check(name, name, nil)
+	return td.binding.check(name, name, nil)
 }
 
-// checkContent returns ErrSchema if td must not become a dictionary like d.
+// checkContent returns ErrSchema if the entries of td must not be replaced by the entries of d.
 func (td *TensorDict) checkContent(d *TensorDict) error {
-	if td.bond == nil {
+	if td.binding == nil {
 		return nil
 	}
-	key, inner := td.bond.outer()
+	key, inner := td.binding.outer()
 	if !inner {
-		return td.bond.schema.Check(d)
+		return td.binding.schema.Check(d)
 	}
-	root := *td.bond
+	root := *td.binding
 	root.prefix = ""
 	return root.check(key, key, d)
 }
 
-// check returns ErrSchema if the entry under a key of the dictionary must not become v, or nothing
-// for nil. The error names keys of root, but for the one that was asked about.
-func (b *bond) check(key, asked nestedkey.Key, v Value) (err error) {
+// check returns ErrSchema if the entry under key must not become v, or must not be removed if v is
+// nil. The error starts with the key in root, unless that is asked.
+func (b *binding) check(key, asked nestedkey.Key, v Value) (err error) {
 	key, asked = b.prefix+key, b.prefix+asked
 	refuse := func(at nestedkey.Key, refused error) {
 		if err == nil && at != asked {
@@ -212,7 +213,8 @@ func (b *bond) check(key, asked nestedkey.Key, v Value) (err error) {
 	return err
 }
 
-// with returns a dictionary like td of v alone, under a key, or of what is around it for nil.
+// with returns a dictionary with td's batch shape that has only v, under key. If v is nil, it has
+// only the dictionaries around key.
 func (td *TensorDict) with(key nestedkey.Key, v Value) *TensorDict {
 	tree := New(td.batch...)
 	if v == nil {
@@ -226,35 +228,35 @@ func (td *TensorDict) with(key nestedkey.Key, v Value) *TensorDict {
 	return tree
 }
 
-// put sets the value under a name of one part.
+// put sets the value under name, which has one part.
 func (td *TensorDict) put(name nestedkey.Key, v Value) {
 	was := td.entries.put(name, v)
-	if td.bond != nil {
-		td.tie(name, was, v)
+	if td.binding != nil {
+		td.rebind(name, was, v)
 	}
 }
 
-// drop removes the entry under a name of one part, which must be there.
+// drop removes the entry under name, which has one part and exists.
 func (td *TensorDict) drop(name nestedkey.Key) {
 	was := td.entries.drop(name)
-	if td.bond != nil {
-		td.tie(name, was, nil)
+	if td.binding != nil {
+		td.rebind(name, was, nil)
 	}
 }
 
-// tie frees a value that was under a name of one part of td, which is bound, and binds v.
-func (td *TensorDict) tie(name nestedkey.Key, was, v Value) {
+// rebind unbinds was and binds v, which replaces it under name in td. td is bound.
+func (td *TensorDict) rebind(name nestedkey.Key, was, v Value) {
 	if d, ok := asDict(was); ok {
 		d.bind(nil)
 	}
 	if d, ok := asDict(v); ok {
-		d.bind(td.bond.below(name))
+		d.bind(td.binding.below(name))
 	}
 }
 
-// replaceAll replaces the entries.
+// replaceAll replaces the entries of td.
 func (td *TensorDict) replaceAll(entries store) {
-	b := td.bond
+	b := td.binding
 	td.unbind()
 	td.entries = entries
 	if b != nil {
@@ -262,8 +264,7 @@ func (td *TensorDict) replaceAll(entries store) {
 	}
 }
 
-// CheckSet returns the error that Set would return for the schema of v's dictionary, which may be
-// locked.
+// CheckSet returns the schema error that Set would return. The dictionary may be locked.
 func (v *dictOps) CheckSet(key nestedkey.Key, value Value) error {
 	td := (*TensorDict)(v)
 	return failedKey("set", key, td.checkPut(key, value, nil))

@@ -209,7 +209,7 @@ func TestEnforceErrors(t *testing.T) {
 		{"a dictionary on the way", td.Set("wide/in/q", zerosOf(tensor.Int8, 2, 4)), `set "wide/in/q": "wide": schema mismatch: got dictionary [2], want dictionary [2 4]`},
 		{"a leaf for a dictionary", td.Set("in", zerosOf(tensor.Int8, 2)), `set "in": schema mismatch: got int8 [2], want a dictionary`},
 		{"clear", in.Clear(), `clear "y": schema mismatch: got none, want tensor int64 [2]`},
-		{"a child by itself", in.Enforce(tdict.SchemaOf(in)), `enforce: schema mismatch: "in" is in a dictionary that has a schema: call Enforce of that one`},
+		{"a child by itself", in.Enforce(tdict.SchemaOf(in)), `enforce: schema mismatch: "in" is in a dictionary that has a schema: call Enforce on the outer one`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Get returns the value under key. It returns [ErrMissing], with the keys that there are instead
-// and one that is spelled alike, if there is none, and [ErrNotDict] if key leads through a leaf.
+// Get returns the value under key. It returns [ErrMissing] if td has no such key, with the keys
+// that it has and the one with the most similar spelling, and [ErrNotDict] if key leads through a
+// leaf.
 func (td *TensorDict) Get(key nestedkey.Key) (Value, error) {
 	_, _, v, err := td.find(key)
 	if err != nil {
@@ -20,7 +21,7 @@ func (td *TensorDict) Get(key nestedkey.Key) (Value, error) {
 	return v, nil
 }
 
-// find returns the value under key, and the dictionary that holds it, with its name there.
+// find returns the value under key, the dictionary that holds it, and its name in that dictionary.
 func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key, v Value, err error) {
 	d = td
 	whole := key
@@ -45,7 +46,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 //
 //	x, err := tdict.Get[*tensor.Tensor](td, "obs/pixels")
 //
-// Its errors are those of [TensorDict.Get], and [ErrKind] if the value is of another kind.
+// It returns the errors of [TensorDict.Get], and [ErrKind] if the value is of another kind.
 func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	var none V
 	if td == nil {
@@ -64,10 +65,10 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	return typed, nil
 }
 
-// Slice returns the elements of the tensor under key, row-major, for reading. They are the tensor's
-// own if those lie so in Go memory, and a copy if they do not, or are mapped from a file; to change
-// elements, use tensor.Write. Its errors are those of [Get], and tensor.ErrDType if the tensor does
-// not hold T.
+// Slice returns the elements of the tensor under key, row-major, for reading. The slice aliases the
+// tensor if that is contiguous, aligned and in Go memory; otherwise it is a copy. To change
+// elements, use tensor.Write. Slice returns the errors of [Get], and tensor.ErrDType if the tensor
+// does not hold T.
 func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 	t, err := Get[*tensor.Tensor](td, key)
 	if err != nil {
@@ -87,15 +88,15 @@ func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 	return s, failedKey("slice", key, err)
 }
 
-// Item returns one element of the tensor under key: that at a position, one number for each batch
-// dim and each dim after it, negative ones from the end; without a position, the only one. A value
-// of [Data] is that of [Get] and [Data.At].
+// Item returns one element of the tensor under key. The position has one number for each batch dim
+// and each dim after it, negative from the end. Without a position, Item returns the only element.
+// For values of [Data] use [Get] and [Data.At].
 //
 //	reward, err := tdict.Item[float32](td, "next/reward", -1)
 //
-// Its errors are those of [Get], tensor.ErrDType if the tensor does not hold T, shapeops.ErrIndex
-// if there is no such position, and shapeops.ErrShape if there is no position and the tensor has
-// more elements than one or none.
+// Item returns the errors of [Get], tensor.ErrDType if the tensor does not hold T,
+// shapeops.ErrIndex if the position is out of range, and shapeops.ErrShape if no position is given
+// and the tensor does not have exactly one element.
 func Item[T tensor.Elem](td *TensorDict, key nestedkey.Key, pos ...int) (T, error) {
 	var none T
 	t, err := Get[*tensor.Tensor](td, key)
@@ -106,13 +107,13 @@ func Item[T tensor.Elem](td *TensorDict, key nestedkey.Key, pos ...int) (T, erro
 	return v, failedKey("item", key, err)
 }
 
-// Tensor returns the tensor under key: it is [Get] of one.
+// Tensor returns the tensor under key: it is [Get] of a *tensor.Tensor.
 func (td *TensorDict) Tensor(key nestedkey.Key) (*tensor.Tensor, error) {
 	return Get[*tensor.Tensor](td, key)
 }
 
-// Dict returns the dictionary under key itself: what is set in it is set in td. Its errors are
-// those of [TensorDict.Get], and [ErrNotDict] if the value is a leaf.
+// Dict returns the dictionary under key itself, not a copy: setting an entry in it changes td. It
+// returns the errors of [TensorDict.Get], and [ErrNotDict] if the value is a leaf.
 func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	v, err := td.Get(key)
 	if err != nil {
@@ -141,19 +142,32 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 	}
 }
 
-// Set puts v under key, in the place of what is there. Dictionaries that key needs and that are
-// missing are created, with the batch shape of the one around them. A leaf is shared, not copied.
-// So is a dictionary, unless its batch shape is shorter than the one it must begin with, or the one
-// around it has names of dims that it lacks: then a copy with that batch shape, those names and the
-// same leaves is set. Data and unbatched tensors are repeated in the same way.
+// Set puts v under key and replaces any value there. It creates the dictionaries on the way that
+// are missing, with the batch shape of the dictionary around them.
+//
+// A leaf is shared, not copied. A dictionary is shared too, unless
+//
+//   - its batch shape is shorter than the batch shape of the dictionary around it: Set sets a
+//     copy with the longer batch shape,
+//   - the dictionary around it has names of dims that it lacks: Set sets a copy with these names.
+//
+// The copy has the same leaves. Data and unbatched tensors with a shorter batch shape are repeated
+// to the longer one.
 //
 // A "/" in key separates its parts: Set("km/h", v) sets h in a dictionary km. For a name that has a
 // "/" itself, the key is nestedkey.Of("km/h").
 //
-// Set returns nestedkey.ErrKey, [ErrKind], [ErrNotDict] if key leads through a leaf, [ErrLocked],
-// shapeops.ErrShape if v does not begin with the batch shape, [ErrCycle] if v holds the dictionary
-// that it would become an entry of, and [ErrDepth] if dictionaries would be nested more than 256
-// deep below td.
+// Set returns
+//
+//   - nestedkey.ErrKey if key is invalid,
+//   - [ErrKind] if v is nil, zero or of another type,
+//   - [ErrNotDict] if key leads through a leaf,
+//   - [ErrLocked] if the dictionary that would get the entry is locked,
+//   - shapeops.ErrShape if v does not begin with the batch shape,
+//   - [ErrName] if a copy would have two dims of one name,
+//   - [ErrSchema] if a schema of td forbids it, see [TensorDict.Enforce],
+//   - [ErrCycle] if v contains the dictionary that would get the entry,
+//   - [ErrDepth] if dictionaries would be nested more than 256 deep below td.
 func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
 	p, err := td.place(key, v)
 	if err != nil {
@@ -163,7 +177,7 @@ func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
 	return nil
 }
 
-// place works out where v goes, and checks that it may.
+// place finds the dictionary that would get v, and checks that it can.
 func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	if err := key.Check(); err != nil {
 		return placement{}, err
@@ -191,19 +205,20 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	}
 }
 
-// placeHere is place in td, which has no entry under the first part of key, or was under all of it.
+// placeHere is place for an entry of td: was is the value under the whole key, or nil if td has no
+// entry under the first part of key.
 func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, error) {
 	if td.Locked() {
 		return placement{}, td.errLocked()
 	}
 	if d, ok := asDict(v); ok && d.reaches(td) {
 		return placement{}, ErrCycle
-	} else if ok && td.bond != nil {
+	} else if ok && td.binding != nil {
 		v = d.Copy()
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
 	if err == nil {
-		v, err = td.under(v)
+		v, err = td.inheritNames(v)
 	}
 	if err == nil {
 		err = td.checkPut(key, v, was)
@@ -214,8 +229,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, err
 	return placement{td, key, v}, err
 }
 
-// checkDepth returns ErrDepth if a value that has so many dictionaries above it would be nested too
-// deep.
+// checkDepth returns ErrDepth if v would be nested too deep with above dictionaries around it.
 func checkDepth(above int, v Value) error {
 	d, ok := asDict(v)
 	if !ok {
@@ -230,8 +244,8 @@ func checkDepth(above int, v Value) error {
 	return d.checkDepth(above+1, map[*TensorDict]int{})
 }
 
-// checkDepth looks below td, which is at the given depth. A dictionary that was seen as deep is not
-// entered again.
+// checkDepth looks below td, which is at the given depth. seen holds the depth plus one at which a
+// dictionary was seen; it is not entered again at the same or a smaller depth.
 func (td *TensorDict) checkDepth(depth int, seen map[*TensorDict]int) error {
 	if depth > MaxDepth {
 		return errDepth
@@ -249,7 +263,7 @@ func (td *TensorDict) checkDepth(depth int, seen map[*TensorDict]int) error {
 	return nil
 }
 
-// reaches reports whether td is other or has it below it.
+// reaches reports whether td is other, or contains it at any depth.
 func (td *TensorDict) reaches(other *TensorDict) bool {
 	return td == other || td.holdsDict(other, map[*TensorDict]bool{})
 }
@@ -269,20 +283,19 @@ func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bo
 }
 
 // Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns
-// [ErrMissing], [ErrNotDict] or [ErrLocked].
+// [ErrMissing], [ErrNotDict], [ErrLocked], and [ErrSchema] if a schema of td requires the entry.
 func (td *TensorDict) Delete(key nestedkey.Key) error {
 	_, err := td.remove("delete", key)
 	return err
 }
 
-// Pop removes the entry under key and returns its value. It returns [ErrMissing], [ErrNotDict] or
-// [ErrLocked].
+// Pop removes the entry under key and returns its value. It returns the errors of Delete.
 func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("pop", key) }
 
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	d, name, v, err := td.find(key)
 	if err == nil {
-		err = d.mayDrop(name)
+		err = d.checkRemovable(name)
 	}
 	if err != nil {
 		return nil, &KeyError{op, key, err}
@@ -291,22 +304,22 @@ func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	return v, nil
 }
 
-// Rename moves the value under one key to another, which must not exist, and creates the
-// dictionaries that it needs. It returns [ErrExists], [ErrMissing], [ErrCycle] if to lies below
-// from, and the errors of [TensorDict.Set]. Within one dictionary the entry keeps its place in the
-// order.
+// Rename moves the value under from to the key to, and creates the dictionaries on the way that are
+// missing. An entry that stays in its dictionary keeps its place in the order. Rename returns
+// [ErrMissing], [ErrExists] if td has the key to, [ErrCycle] if to lies below from, and the errors
+// of [TensorDict.Set].
 func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	d, name, v, err := td.find(from)
 	if err != nil || from == to {
 		return failedKey("rename", from, err)
 	}
 	p, err := td.place(to, v)
-	mayDrop := d.mayDrop(name)
+	checkRemovable := d.checkRemovable(name)
 	switch {
 	case to.HasPrefix(from):
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
-	case mayDrop != nil:
-		err = mayDrop
+	case checkRemovable != nil:
+		err = checkRemovable
 	case td.Has(to):
 		err = fmt.Errorf("%w: %q: Delete it first", ErrExists, string(to))
 	case err != nil:
@@ -317,8 +330,8 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
-		if d.bond != nil {
-			d.tie(p.key, nil, v)
+		if d.binding != nil {
+			d.rebind(p.key, nil, v)
 		}
 		return nil
 	}
@@ -327,7 +340,7 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	return nil
 }
 
-// failedKey makes a KeyError of an error, unless it is nil.
+// failedKey returns a KeyError of err, or nil for nil.
 func failedKey(op string, key nestedkey.Key, err error) error {
 	if err == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// What can be wrong with an entry, besides its shape and dtype.
+// The reasons why an operation on an entry fails, apart from its shape and dtype.
 var (
 	ErrMissing = errors.New("missing key")
 	ErrExists  = errors.New("key exists")
@@ -22,7 +22,7 @@ var (
 	ErrKind    = shapeops.ErrKind
 )
 
-// MaxDepth is how deep dictionaries, and the lists and objects of [Data], may be nested.
+// MaxDepth is the deepest nesting of dictionaries, and of the lists and objects in [Data].
 const MaxDepth = 256
 
 var (
@@ -30,11 +30,11 @@ var (
 	errNil   = fmt.Errorf("%w: got a nil dictionary", ErrKind)
 )
 
-// A KeyError says which key of which operation failed.
+// A KeyError is an error of an operation, with the key of the entry that it is about.
 type KeyError struct {
 	Op  string        // the method, in lower case: "set", "index"
-	Key nestedkey.Key // as seen from the dictionary that the method was called on
-	Err error         // why
+	Key nestedkey.Key // the key in the dictionary that the method was called on
+	Err error         // the reason
 }
 
 // Error returns the text: operation, key, reason.
@@ -43,8 +43,8 @@ func (e *KeyError) Error() string { return fmt.Sprintf("%s %q: %v", e.Op, string
 // Unwrap returns the reason.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// within puts the key of an outer dictionary's entry before that of the error, or makes a KeyError
-// of it.
+// within prepends the name of an outer dictionary's entry to the key of a KeyError. Of another
+// error it makes a KeyError with that name.
 func within(op string, name nestedkey.Key, err error) error {
 	if inner, ok := err.(*KeyError); ok {
 		return &KeyError{op, nestedkey.Join(name, inner.Key), inner.Err}
@@ -52,7 +52,7 @@ func within(op string, name nestedkey.Key, err error) error {
 	return &KeyError{op, name, err}
 }
 
-// failed names the operation of an error that concerns no key of its own.
+// failed adds the name of the operation to an error. It returns nil for nil.
 func failed(op string, err error) error {
 	if err == nil {
 		return nil

@@ -23,7 +23,7 @@ func add(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) {
 	return tensor.From(sum, xs[0].Shape()...)
 }
 
-// Gradients are added to weights where they are; a layer without gradients stays as it is.
+// This example adds gradients to weights in place. A layer without gradients stays as it is.
 func ExampleApplyOptions() {
 	weights, grads := tdict.New(), tdict.New()
 	err := errors.Join(
@@ -73,7 +73,7 @@ func ExampleMapElems() {
 	halved, err := tdict.MapElems(steps(), func(v int64) float32 { return float32(v) / 2 })
 	show(halved, err)
 	pos := tensor.Must(halved.Tensor("obs/pos"))
-	fmt.Println(pos.DType(), pos.Shape()) // as it was: it holds no int64
+	fmt.Println(pos.DType(), pos.Shape()) // unchanged: it has no int64
 	// Output:
 	// [3 2] float32 [3 2]
 	// [[  0 0.5]
@@ -105,7 +105,7 @@ func ExamplePanicError() {
 	// not now true
 }
 
-// An optimizer knows lists of tensors.
+// This example passes the tensors of a dictionary to an optimizer that takes a list.
 func ExampleTensorDict_Tree() {
 	params := tdict.New()
 	err := errors.Join(
@@ -133,7 +133,7 @@ func ExampleTensorDict_Tree() {
 	//     batch=[])
 }
 
-// Messages of any number of rows have the structure of one prototype.
+// This example makes batches of any number of rows from the structure of one prototype.
 func ExampleTree_BuildBatch() {
 	_, tree := steps().Tree()
 	for key := range tree.Keys() {

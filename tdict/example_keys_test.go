@@ -24,7 +24,7 @@ func samples() *tdict.TensorDict {
 // leafKeys prints the keys of the leaves.
 func leafKeys(td *tdict.TensorDict) { fmt.Println(testkit.Keys(td.Leaves())) }
 
-// What a model gets, what it is judged by, and the rest.
+// This example splits inputs and labels from the rest.
 func ExampleSplitKeys() {
 	parts, err := tdict.SplitKeys(samples(), []nestedkey.Key{"obs/pos"}, []nestedkey.Key{"label", "weight"})
 	for _, part := range parts {
@@ -38,7 +38,7 @@ func ExampleSplitKeys() {
 	// [label weight]
 	// [obs/time]
 	// <nil>
-	// split keys "obs/time": key exists: "obs" is chosen already
+	// split keys "obs/time": key exists: the keys overlap with "obs", given before
 }
 
 func ExampleTensorDict_Separate() {
@@ -53,7 +53,7 @@ func ExampleTensorDict_Separate() {
 	// <nil>
 }
 
-// Dictionaries are merged; where several have a leaf, the first stays unless Choose says otherwise.
+// If several dictionaries have a leaf, the first stays unless Choose returns another.
 func ExampleMerge() {
 	corrected := tdict.New(3)
 	_ = corrected.Set("obs/size", tensor.Vector[float32](1, 2, 1))
@@ -98,7 +98,7 @@ func ExampleTensorDict_IsEmpty() {
 	// Output: true 1
 }
 
-// The elements change in the memory that is there, and so for all who share it.
+// Tensors that share memory with the dictionary change too.
 func ExampleTensorDict_UpdateInPlace() {
 	td := samples()
 	first := tensor.Must(td.Index(ix.At(0)))

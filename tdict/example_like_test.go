@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Room for batches, made once.
+// This example makes a destination for batches once.
 func ExampleTensorDict_NewZeros() {
 	td := steps()
 	batch := tensor.Must(td.NewZeros(2))
@@ -26,7 +26,7 @@ func ExampleTensorDict_NewZeros() {
 	// [4 5]
 }
 
-// The structure of a batch, without its elements.
+// This example plans with the structure of a batch, without its elements.
 func ExampleTensorDict_ToMeta() {
 	plan := tensor.Must(steps().ToMeta())
 	long, err := plan.Expand(1_000_000, 3, 2)
@@ -45,7 +45,7 @@ func ExampleTensorDict_ToMeta() {
 	//  [0 0]]
 }
 
-// A kernel of one's own, for each leaf: bytes upside down.
+// This example applies its own kernel to each leaf: it inverts bytes.
 func ExampleTensorDict_Ops() {
 	invert := &tensor.Kernel{
 		Op: "invert",
@@ -83,7 +83,7 @@ func ExampleTensorDict_RefineNames() {
 	// Output:
 	// <nil> ["" "time"]
 	// <nil> ["batch" "time"]
-	// refine names: bad name: got "rows" for dim 0, want "batch", which it has
+	// refine names: bad name: got "rows" for dim 0, want its name "batch"
 	// 1 <nil>
 	// <nil> ["" ""]
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ten returns a dictionary of ten rows with a number each.
+// ten returns a dictionary of ten rows, each with a number.
 func ten() *tdict.TensorDict {
 	td := tdict.New(10)
 	if err := td.Set("n", tensor.Vector[int64](0, 1, 2, 3, 4, 5, 6, 7, 8, 9)); err != nil {
@@ -20,7 +20,7 @@ func ten() *tdict.TensorDict {
 	return td
 }
 
-// odd returns the rows of a chunk whose number is odd, or nil if there are none.
+// odd returns the rows of a chunk with odd numbers, or nil if there are none.
 func odd(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, error) {
 	n, err := tdict.Slice[int64](chunk, "n")
 	if err != nil {
@@ -47,8 +47,8 @@ func ExampleMap() {
 	// Output: [5] [1 3 5 7 9] <nil>
 }
 
-// Results are written where they belong as they come; the destination may be a memory-mapped
-// dataset that is larger than memory.
+// Map writes results to Into when they are ready. Into may be a memory-mapped dataset that is
+// larger than memory.
 func ExampleMap_into() {
 	out := tdict.New(10)
 	err := out.Set("n", tensor.Must(tensor.Zeros[float64](10)))
@@ -79,7 +79,7 @@ func ExampleMapIter() {
 	// [0 25]
 }
 
-// The distance of each point to one other.
+// This example computes the distance of each point from one other point.
 func ExampleVmap() {
 	points, origin := tdict.New(3), tdict.New()
 	err := errors.Join(

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A batch of a fixed size: labels of what is padded are -1.
+// This example pads a batch to a fixed size. Labels are padded with -1.
 func ExampleTensorDict_Pad() {
 	td := tdict.New(2)
 	_ = td.Set("x", tensor.Vector[float32](0.5, 1.5))
@@ -50,7 +50,7 @@ func ExampleTensorDict_Take() {
 	// 1
 }
 
-// Dims go by name once they have one.
+// This example refers to dims by name.
 func ExampleTensorDict_SetNames() {
 	td := tdict.New(8, 16)
 	_ = td.Set("reward", tensor.Must(tensor.Zeros[float32](8, 16)))

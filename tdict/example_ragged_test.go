@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Episodes of unequal lengths become one dictionary, without padding.
+// This example stacks episodes of different lengths without padding.
 func ExampleStackRagged() {
 	short, long := tdict.New(2), tdict.New(3)
 	_ = short.Set("reward", tensor.Vector[int64](1, 0))

@@ -15,7 +15,7 @@ import (
 )
 
 // A replay buffer keeps the last steps of a game in files, which may be larger than memory, and
-// returns random ones. In memory, rows.NewZeros(room) would make one.
+// returns random ones. rows.NewZeros(room) would make one in memory.
 func Example_replayBuffer() {
 	step := func(i int) *tdict.TensorDict {
 		return tensor.Must(tdict.FromValues(nil, tdict.Values{
@@ -25,7 +25,7 @@ func Example_replayBuffer() {
 	const room, batch = 8, 3
 	dir := tensor.Must(os.MkdirTemp("", "replay"))
 	defer os.RemoveAll(dir)
-	rows := tensor.Must(step(0).Expand(room)) // takes the memory of one
+	rows := tensor.Must(step(0).Expand(room)) // takes the memory of one row
 	ring := tensor.Must(memmap.Create(filepath.Join(dir, "ring"), rows, memmap.CreateOptions{NoSums: true}))
 	defer ring.Close()
 
@@ -54,11 +54,11 @@ func Example_replayBuffer() {
 	// [8 9 10 3 4 5 6 7] <nil>
 }
 
-// The return of a step is its reward and, discounted, those of the next n-1, up to the end of the
-// game.
+// The return of a step is its reward plus the discounted rewards of the next n-1 steps, up to the
+// end of the game.
 func Example_nStepReturn() {
 	const n, gamma = 3, 0.5
-	games := tensor.Must(tdict.FromValues(shapeops.Shape{2, 5}, tdict.Values{ // [B T]: two games, the second of which ends twice
+	games := tensor.Must(tdict.FromValues(shapeops.Shape{2, 5}, tdict.Values{ // [B T]
 		"reward": tensor.Must(tensor.From([]float32{1, 2, 4, 8, 16, 1, 2, 4, 8, 16}, 2, 5)),
 		"done":   tensor.Must(tensor.From([]bool{4: true, 6: true, 9: true}, 2, 5)),
 	}))
@@ -67,7 +67,7 @@ func Example_nStepReturn() {
 
 	returns := reward
 	for range n - 1 {
-		later := tensor.Must(returns.Index(ix.All, ix.Range(1, ix.End))) // of the step after, a view
+		later := tensor.Must(returns.Index(ix.All, ix.Range(1, ix.End))) // of the next step; a view
 		later = tensor.Must(later.Pad(nil, 0, 0, 0, 1))
 		returns = tensor.Must(arith.AddCMul(reward, discount, later)) // reward + discount*later
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// people is what the examples of a schema are about.
+// people is the schema of the examples.
 var people = tdict.Schema{
 	{Key: "name", Kind: tdict.KindText, Doc: "as they write it"},
 	{Key: "body/height", DType: tensor.Float32, Doc: "in metres"},
@@ -29,7 +29,7 @@ func ExampleSchema() {
 	// photo        tensor  uint8    [? ? 3]  optional
 }
 
-// One error says all that does not fit.
+// The error lists every entry that does not fit.
 func ExampleSchema_Check() {
 	td := tdict.New(2)
 	err := errors.Join(
@@ -114,7 +114,7 @@ func ExampleSchema_MarshalJSON() {
 	// true <nil>
 }
 
-// Once td is bound, a change that breaks the schema is refused, through an inner dictionary too.
+// After Enforce, changes that break the schema are errors, also changes of a nested dictionary.
 func ExampleTensorDict_Enforce() {
 	schema := tdict.Schema{
 		{Key: "name", Kind: tdict.KindText},
@@ -134,7 +134,7 @@ func ExampleTensorDict_Enforce() {
 	// <nil>
 }
 
-// A dictionary can be an instance of a Python class, which is a name.
+// A dictionary can have the name of a Python class.
 func ExampleTensorDict_SetClass() {
 	td := tdict.New(4)
 	if err := td.SetClass("my.module.Frame"); err != nil {

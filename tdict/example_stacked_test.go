@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Episodes of unequal length keep their memory: what is written to the stack is in them.
+// Stacked episodes keep their memory: writing to the stack writes to them.
 func ExampleLazyStack() {
 	short, long := tdict.New(2), tdict.New(3)
 	_ = short.Set("reward", tensor.Vector[float32](1, 2))

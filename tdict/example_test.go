@@ -14,10 +14,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Four frames of a game, with what they earned: built, indexed and stacked as one value.
+// This example builds, indexes and stacks four frames of a game with their rewards.
 func Example() {
 	pixels := tensor.Must(tensor.Zeros[uint8](4, 8, 8))
-	frames := tdict.New(4) // the batch shape, with which every value begins
+	frames := tdict.New(4) // the batch shape; the shape of every value begins with it
 	if err := errors.Join(
 		frames.Set("obs/pixels", pixels),
 		frames.Set("reward", tensor.Vector[float32](0, 1, 0, 2)),
@@ -90,7 +90,7 @@ func ExampleFromMap() {
 	// <nil>
 }
 
-// One sample, of Go values.
+// This example makes one sample from Go values.
 func ExampleFromValues() {
 	sample, err := tdict.FromValues(nil, tdict.Values{
 		"obs/pos": []float32{0.5, -1}, "action": int64(2), "done": false, "task": "reach",
@@ -155,7 +155,7 @@ func ExampleTensorDict_Rename() {
 	fmt.Println(td.Rename("act", "action"))
 	fmt.Println(td.Rename("obs/pos", "action"))
 	pos, err := td.Pop("obs/pos")
-	fmt.Println(err, td.Set("action", pos)) // over what is there
+	fmt.Println(err, td.Set("action", pos)) // replaces the value
 	for key, leaf := range td.Tensors() {
 		fmt.Println(key, leaf.DType())
 	}
@@ -169,7 +169,7 @@ func ExampleTensorDict_Rename() {
 func ExampleTensorDict_Update() {
 	td, news := steps(), tdict.New(3, 2)
 	_ = news.Set("obs/vel", tensor.Must(tensor.Zeros[float32](3, 2, 4)))
-	fmt.Println(td.Update(news)) // joins "obs", where td keeps "pos"
+	fmt.Println(td.Update(news)) // merges "obs", in which td keeps "pos"
 	for key := range td.Leaves() {
 		fmt.Println(key)
 	}
@@ -180,7 +180,7 @@ func ExampleTensorDict_Update() {
 	// obs/vel
 }
 
-// All lists the entries, Leaves the tensors at any depth.
+// All lists the entries, Leaves the leaves at any depth.
 func ExampleTensorDict_All() {
 	for key, value := range steps().All() {
 		_, nested := value.(*tdict.TensorDict)
@@ -213,7 +213,7 @@ func ExampleTensorDict_Index() {
 	show(td.Index(ix.At(-1)))
 	show(td.Index(ix.All, ix.At(0)))
 	show(td.Index(ix.Mask([]bool{true, false, true})))
-	show(td.Index(ix.At(0), ix.At(0), ix.At(0))) // features are out of reach
+	show(td.Index(ix.At(0), ix.At(0), ix.At(0))) // an index cannot select features
 	// Output:
 	// [2] int64 [2]
 	// [4 5]
@@ -225,7 +225,7 @@ func ExampleTensorDict_Index() {
 	// index: bad index: got an expression over 3 dims, want at most the 2 of [3 2]
 }
 
-// A loop that draws batches fills the same memory each time.
+// This example draws batches into the same memory.
 func ExampleTensorDict_IndexInto() {
 	data := steps()
 	batch := tensor.Must(tensor.Must(data.Index(ix.Range(0, 2))).Clone())
@@ -266,7 +266,7 @@ func ExampleTensorDict_SetIndex() {
 	// [false false  true]
 }
 
-// One plan, made on a batch shape, fits every value that begins with it.
+// A plan for a batch shape fits every value whose shape begins with it.
 func ExampleTensorDict_Plan() {
 	p, err := plan.Index(shapeops.Shape{3}, ix.Take(2, 0))
 	fmt.Println(p, err)
@@ -329,7 +329,7 @@ func ExampleTensorDict_Expand() {
 	// set index "act": unsuitable layout: expanded dim 0 repeats its elements: call Clone first
 }
 
-// shapeops.Stack adds a batch dim, shapeops.Cat lengthens one.
+// shapeops.Stack adds a batch dim, shapeops.Cat joins along one.
 func Example_join() {
 	td := tensor.Must(steps().Index(ix.At(0)))
 	show(shapeops.Stack([]*tdict.TensorDict{td, td, td}, 1))
@@ -471,12 +471,12 @@ func ExampleTensorDict_Format() {
 	//     locked=true)
 }
 
-// Data keeps what is no tensor, and follows the batch.
+// Data holds values that are not tensors. Index and Stack apply to it too.
 func ExampleData() {
 	td := tdict.New(3)
 	names, _ := tdict.DataFrom([]any{"left", "right", "jump"}, 3)
 	source, _ := tdict.NewData(map[string]any{"game": "pong", "seed": 7})
-	_ = errors.Join(td.Set("action", names), td.Set("source", source)) // source is repeated to the batch shape
+	_ = errors.Join(td.Set("action", names), td.Set("source", source)) // repeats source
 
 	tail, _ := td.Index(ix.Range(1, 3))
 	for key, leaf := range tail.Leaves() {
@@ -490,7 +490,7 @@ func ExampleData() {
 	// jump
 }
 
-// What belongs to all rows alike passes through operations on the batch.
+// Operations on the batch return unbatched tensors unchanged.
 func ExampleUnbatched() {
 	codes, _ := tdict.NewUnbatched(tensor.Vector[float32](0.5, 2))
 	td := tdict.New(4)
@@ -508,7 +508,7 @@ func ExampleUnbatched() {
 	// true
 }
 
-// Get is for any kind of value, Slice for the elements of a tensor.
+// Get returns any kind of value, Slice the elements of a tensor.
 func ExampleGet() {
 	td := tdict.New(2)
 	task, _ := tdict.NewData("reach", 2)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Copy has the same leaves and a structure of its own; WithBatch gives it another batch shape.
+// A Copy shares leaves but not dictionaries. WithBatch also changes the batch shape.
 func ExampleTensorDict_Copy() {
 	td := tdict.New(2)
 	_ = td.Set("x", tensor.Must(tensor.Zeros[float32](2, 3)))
@@ -35,7 +35,7 @@ func ExampleTensorDict_Diff() {
 	// Output: "obs/x": element [1] is 2, other 3 <nil>
 }
 
-// The text has every element, and is all that UnmarshalJSON needs.
+// The text has every element. UnmarshalJSON reads it.
 func ExampleTensorDict_MarshalJSON() {
 	td := tdict.New(2)
 	_ = td.Set("reward", tensor.Vector[float32](0, 0.5))
@@ -67,7 +67,7 @@ func ExampleTensorDict_Preview() {
 	// Output: {"preview":3,"batch":[2],"entries":{"pixels":{"preview":3,"dtype":"uint8","shape":[2,84,84],"first":[0,0,0]}}} <nil>
 }
 
-// Dictionaries and tensors can be logged; large ones only by their structure.
+// Logs show the elements of small tensors, and the structure of large ones.
 func ExampleTensorDict_LogValue() {
 	td := tdict.New(2)
 	_ = td.Set("reward", tensor.Vector[float32](0, 0.5))
@@ -82,7 +82,7 @@ func ExampleTensorDict_LogValue() {
 	// Output: level=INFO msg=batch td.batch=[2] td.reward="float32 [2] [0,0.5]" td.pixels="uint8 [2 84 84]"
 }
 
-// Diff says the first difference, Diffs all, with the first elements of each.
+// Diff describes the first difference. Diffs lists all, with the first elements of each.
 func ExampleTensorDict_Diffs() {
 	a, b := tdict.New(2), tdict.New(2)
 	_ = a.Set("obs/x", tensor.Vector(1.0, 2))

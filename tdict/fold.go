@@ -6,15 +6,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Fold returns what fn makes of start and the first tensor among the leaves, then of that and the
-// second, and so on, in the order of [TensorDict.Tensors]: start, if there is none.
+// Fold calls fn with start and the first tensor among the leaves, then with the result and the
+// second tensor, and so on, in the order of [TensorDict.Tensors]. It returns the last result, or
+// start if there is no tensor.
 //
 //	elements, err := tdict.Fold(td, 0, func(n int, _ nestedkey.Key, x *tensor.Tensor) (int, error) {
 //		return n + x.Size(), nil
 //	})
 //
-// It returns fn's first error, or its panic, with the key, and [ErrKind] if td or fn is nil. td
-// must not be changed meanwhile.
+// Fold returns fn's first error, or its panic, with the key, and [ErrKind] if td or fn is nil. td
+// must not be changed during the call.
 func Fold[A any](td *TensorDict, start A, fn func(acc A, key nestedkey.Key, x *tensor.Tensor) (A, error)) (A, error) {
 	var none A
 	switch {

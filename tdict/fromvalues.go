@@ -10,25 +10,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Values are what [FromValues] makes a dictionary of.
+// Values are the Go values of a dictionary, by key, for [FromValues].
 type Values = map[nestedkey.Key]any
 
 // FromValues is [FromMap] of Go values:
 //
-//   - a bool or a number (a tensor.Elem, so not an int) becomes a tensor of shape [],
-//   - a slice of them a tensor of shape [len], which shares its memory as that of tensor.From does,
-//   - a string becomes [Data], the same for all rows,
-//   - a []string Data of shape [len],
-//   - a [Value] stays as it is, but that a dictionary is copied, with the same leaves.
+//   - A bool or a number (a tensor.Elem, so not an int) becomes a tensor of shape [].
+//   - A slice of bools or numbers becomes a tensor of shape [len], which shares the memory of the
+//     slice.
+//   - A string becomes [Data] with the same value for all rows.
+//   - A []string becomes Data of shape [len].
+//   - A [Value] stays as it is, except that a dictionary is copied, with the same leaves.
 //
-// Every shape must begin with the batch shape; that is [] for one sample:
+// Every shape must begin with the batch shape, which is [] for one sample:
 //
 //	sample, err := tdict.FromValues(nil, tdict.Values{
 //		"obs/pos": []float32{0.5, -1}, "reward": float32(1), "done": false, "task": "reach",
 //	})
 //
-// The order of the entries is that of their keys. Its errors are those of FromMap, and [ErrKind]
-// with the key for a value of another type.
+// The entries are in the order of their keys. FromValues returns the errors of FromMap, and
+// [ErrKind] with the key for a value of another type.
 func FromValues(batch shapeops.Shape, values Values) (*TensorDict, error) {
 	entries := make(Entries, len(values))
 	for _, key := range slices.SortedFunc(maps.Keys(values), nestedkey.Compare) {
@@ -41,15 +42,15 @@ func FromValues(batch shapeops.Shape, values Values) (*TensorDict, error) {
 	return FromMap(batch, entries)
 }
 
-// valueOf returns a Go value as a Value.
+// valueOf converts a Go value to a Value.
 func valueOf(v any) (Value, error) {
 	switch v := v.(type) {
 	case Value:
 		return v, nil
 	case string:
-		return some(NewData(v))
+		return asValue(NewData(v))
 	case []string:
-		return some(DataFrom(v, len(v)))
+		return asValue(DataFrom(v, len(v)))
 	case int, []int, uint, []uint:
 		return nil, fmt.Errorf("%w: got %T, whose size differs between machines: use int64 or int32", ErrKind, v)
 	}
@@ -70,7 +71,7 @@ var tensorsOf = []func(any) *tensor.Tensor{
 	tensorOf[tensor.F16], tensorOf[tensor.BF16], tensorOf[complex64], tensorOf[complex128],
 }
 
-// tensorOf returns a T or a slice of T as a tensor, and nil for others.
+// tensorOf returns a T or a slice of T as a tensor. It returns nil for another type.
 func tensorOf[T tensor.Elem](v any) *tensor.Tensor {
 	switch v := v.(type) {
 	case T:

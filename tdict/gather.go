@@ -5,30 +5,30 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Gather returns, at each position of an integer tensor, the row of td that index names along a
-// batch dim; features follow:
+// Gather picks, for each position of an integer tensor, the row of td that index names along a
+// batch dim. Features stay together:
 //
 //	td [A N B], index [A' M B'] -> [A' M B'], out[a m b] = td[a index[a m b] b]
 //
-// index has td's batch dims, of which those other than dim may be smaller; negative positions count
-// from the end. The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape,
-// shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
+// index has as many dims as td's batch shape. Dims other than dim may be smaller than td's.
+// Negative positions count from the end. The result is a copy. Gather returns shapeops.ErrDim,
+// shapeops.ErrShape, shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
 func (td *TensorDict) Gather(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.executed("gather", p, err)
 }
 
-// GatherInto is [TensorDict.Gather] into a dictionary that the caller owns, as
-// [TensorDict.IndexInto] is; on an error nothing has changed.
+// GatherInto is [TensorDict.Gather] into a dictionary that the caller owns, with the rules of
+// [TensorDict.IndexInto]. On an error nothing has changed.
 func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
 	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.executedInto("gather", dst, p, err)
 }
 
-// Scatter undoes [TensorDict.Gather]: it writes the leaves of src, whose batch shape is that of
-// index or its last dims, to the rows of td's that Gather would take. Where index names one twice,
-// the last stays. Leaves that src lacks keep their values. Its errors are also those of
-// [TensorDict.SetIndex]; on an error nothing has changed.
+// Scatter is the reverse of [TensorDict.Gather]: it writes the leaves of src to the rows of td that
+// Gather would pick. The batch shape of src is the shape of index, or its last dims. If index names
+// a row twice, the last value stays. Leaves that src lacks keep their values. Scatter returns the
+// errors of Gather and of [TensorDict.SetIndex]; on an error nothing has changed.
 func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) error {
 	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.written("scatter", src, p, err)
@@ -46,19 +46,20 @@ func (td *TensorDict) written(op string, src *TensorDict, p *plan.Plan, err erro
 	return failed(op, tr.Run())
 }
 
-// Take returns the positions of a batch dim that an integer tensor lists, in its arrangement:
+// Take returns the positions of a batch dim that an integer tensor lists, in the shape of that
+// tensor:
 //
 //	td [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. It returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
+// The result is a copy. Take returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
 // errors of tensor.Tensor.Ints.
 func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := plan.TakeBy(td.batch, dim, index)
 	return td.executed("take", p, err)
 }
 
-// TakeInto is [TensorDict.Take] into a dictionary that the caller owns, as [TensorDict.IndexInto]
-// is; on an error nothing has changed.
+// TakeInto is [TensorDict.Take] into a dictionary that the caller owns, with the rules of
+// [TensorDict.IndexInto]. On an error nothing has changed.
 func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) error {
 	p, err := plan.TakeBy(td.batch, dim, index)
 	return td.executedInto("take", dst, p, err)
@@ -66,10 +67,10 @@ func (td *TensorDict) TakeInto(dst *TensorDict, dim int, index *tensor.Tensor) e
 
 // MaskedSelect returns the rows of td where a bool tensor over its leading batch dims is true:
 //
-//	td [M... B...], mask [M...] -> [n B...], n being how often mask is true
+//	td [M... B...], mask [M...] -> [n B...], where n is the number of true elements of mask
 //
-// The result is a copy. It returns tensor.ErrDType if mask is not bool, and shapeops.ErrIndex if
-// the batch shape does not begin with that of mask.
+// The result is a copy. MaskedSelect returns tensor.ErrDType if mask is not bool, and
+// shapeops.ErrIndex if the batch shape does not begin with the shape of mask.
 func (td *TensorDict) MaskedSelect(mask *tensor.Tensor) (*TensorDict, error) {
 	x, err := mask.AsMask()
 	if err != nil {

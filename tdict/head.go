@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	headLeaves   = 8  // the most columns of Head
+	headLeaves   = 8  // the largest number of columns
 	cellWidth    = 24 // runes
-	cellElements = 3  // the most elements in a cell
+	cellElements = 3  // the largest number of elements in a cell
 )
 
 // Head returns the first n rows of the first batch dim as a table for people: a line of keys, then
-// a line for each row; of the batch shape [], the one row that there is. A cell has the first
-// elements of a tensor, row-major, or the values of [Data] as JSON, and is cut to 24 characters. A
-// leaf that cannot be read has the error in its cells.
+// a line for each row. A dictionary with batch shape [] has one row. A cell has the first elements
+// of a tensor, row-major, or the values of [Data] as JSON. It is cut to 24 characters. A leaf that
+// cannot be read has the error in its cells.
 //
-// The last lines count what is left out: rows, and leaves, which are those after the first eight
-// and the unbatched ones. If n is not positive, Head returns only the keys.
+// The last lines have the number of rows that are left out, and of leaves. Leaves after the first
+// eight are left out, and unbatched tensors. If n is not positive, Head returns only the keys.
 //
 // Head reads no more of a leaf than it shows.
 func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
 
-// Head is [TensorDict.Head] of td, but shows leaves of KindText as text, quoted as Go does:
+// Head is [TensorDict.Head] of td with text for leaves of KindText, quoted as in Go:
 //
 //	name      age
 //	"Ada"     36
 //	"Émilie"  42
 //
-// It does not check td. A ragged leaf that cannot be text, and is of KindText in s, has the error
-// in its cells.
+// It does not check td. If s says KindText for a ragged leaf that cannot be text, its cells have
+// the error.
 func (s Schema) Head(td *TensorDict, n int) string {
 	keys, leaves := td.headColumns(s.byKey())
 	left := td.countLeaves() - len(leaves)
@@ -69,7 +69,7 @@ type headColumn struct {
 	texts func(part Value) ([]string, error)
 }
 
-// headColumns returns the leaves that Head shows, with the texts of their keys.
+// headColumns returns the leaves that Head shows, and their keys as texts.
 func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string, leaves []headColumn) {
 	for key, v := range td.Leaves() {
 		if opsOf(v).passes(v) {
@@ -100,8 +100,8 @@ func (td *TensorDict) headRow(leaves []headColumn, row int) []string {
 	return cells
 }
 
-// quotedTexts returns the texts of a ragged tensor, quoted, or the beginnings of those that are
-// longer than a cell.
+// quotedTexts returns the texts of a ragged tensor, quoted. A text that is longer than a cell is
+// cut before it is read.
 func quotedTexts(v Value) ([]string, error) {
 	r, _ := asRagged(v)
 	if r.Depth() == 1 {
@@ -117,7 +117,7 @@ func quotedTexts(v Value) ([]string, error) {
 	return texts, err
 }
 
-// cell returns the text of the elements that an index expression, which drops dims, selects.
+// cell returns the text of the elements that expr selects. expr drops dims.
 func (c headColumn) cell(expr []ix.Index) string {
 	shape := c.leaf.Shape()[len(expr):]
 	var texts []string
@@ -126,7 +126,7 @@ func (c headColumn) cell(expr []ix.Index) string {
 	case err != nil:
 	case part == nil:
 		return "-"
-	case opsOf(part) != opsOf(c.leaf): // a member
+	case opsOf(part) != opsOf(c.leaf): // a member of a Stacked
 		return headColumn{part, opsOf(part).texts}.cell(nil)
 	default:
 		texts, err = c.texts(part)
@@ -140,11 +140,11 @@ func (c headColumn) cell(expr []ix.Index) string {
 	return listText(texts[:min(len(texts), cellElements)], shape.Size())
 }
 
-// firstFew returns an index expression for a part of a shape that has its first elements, and only
-// a few: as many as a cell, if there are, and less than twice as many.
+// firstFew returns an index expression for a part of a shape with its first elements: at least
+// cellElements of them, if there are, and less than twice as many.
 func firstFew(shape shapeops.Shape) []ix.Index {
 	expr := make([]ix.Index, len(shape))
-	after := 1 // the elements of a position
+	after := 1 // the number of elements of a position
 	for i, size := range slices.Backward(shape) {
 		expr[i] = ix.Range(0, (cellElements+after-1)/after)
 		after = min(after*max(1, min(size, cellElements)), cellElements)
@@ -152,7 +152,7 @@ func firstFew(shape shapeops.Shape) []ix.Index {
 	return expr
 }
 
-// partOf returns what an index expression selects of a leaf.
+// partOf returns the part of a leaf that an index expression selects.
 func partOf(v Leaf, expr []ix.Index) (Leaf, error) {
 	p, err := plan.Index(v.Shape(), expr...)
 	if err != nil {
@@ -161,7 +161,7 @@ func partOf(v Leaf, expr []ix.Index) (Leaf, error) {
 	return opsOf(v).execute(v, plan.NewPass(p))
 }
 
-// listText returns the first texts of so many in brackets: as many as fit a cell.
+// listText returns the beginning of a list of size texts in brackets, as far as it fits a cell.
 func listText(texts []string, size int) string {
 	for n := len(texts); ; n-- {
 		shown := slices.Clone(texts[:n])
@@ -175,7 +175,7 @@ func listText(texts []string, size int) string {
 	}
 }
 
-// oneLine returns a text with a blank for each rune that does not print.
+// oneLine replaces runes that are not printable by spaces.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strconv.IsPrint(r) {
@@ -185,7 +185,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// cut returns a text, or the beginning of one that is too long for a cell.
+// cut shortens a text to the width of a cell.
 func cut(s string) string {
 	const dots = "..."
 	if utf8.RuneCountInString(s) <= cellWidth {
@@ -194,7 +194,7 @@ func cut(s string) string {
 	return string([]rune(s)[:cellWidth-len(dots)]) + dots
 }
 
-// aligned returns lines of cells as a table, without blanks at the end of a line.
+// aligned returns lines of cells as a table. No line ends in spaces.
 func aligned(lines [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -205,7 +205,8 @@ func aligned(lines [][]string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// leftOut returns the lines, each after a newline, that count rows and leaves that are not shown.
+// leftOut returns lines with the numbers of rows and leaves that are not shown, each after a
+// newline.
 func leftOut(rows, leaves int) (text string) {
 	if rows > 0 {
 		text = fmt.Sprintf("\n%d %s more", rows, plural(rows, "row", "rows"))

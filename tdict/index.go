@@ -9,10 +9,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Execute returns what p.Plan makes of td: of its batch shape, and of each leaf alike. The leaves
-// share td's memory, unless the plan picks by lists or masks, lays pieces together, or reshapes
-// what strides cannot express. The result is not locked. Execute returns shapeops.ErrShape if the
-// batch shape does not begin with that of the plan.
+// Execute applies p.Plan to the batch shape of td and to each leaf. The leaves share td's memory,
+// unless the plan picks by lists or masks, lays pieces together, or reshapes beyond what strides
+// express. The result is not locked. Execute returns shapeops.ErrShape if the batch shape does not
+// begin with the plan's shape.
 func (v *dictOps) Execute(p *plan.Pass) (*TensorDict, error) {
 	td := (*TensorDict)(v)
 	if err := p.CheckPlan(td.batch); err != nil {
@@ -35,8 +35,8 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 	return td.planned(p, entries), nil
 }
 
-// executeIn is Execute of a dictionary in another. It is nil if none of the members that are taken
-// has one of its leaves.
+// executeIn is Execute for a dictionary in another. It returns nil if td has leaves and the result
+// has none: the members that the plan selects lack them.
 func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
 	out, err := td.Ops().Execute(p)
 	if err != nil || out.entries.len() == 0 && td.entries.len() > 0 {
@@ -45,7 +45,7 @@ func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
 	return out, nil
 }
 
-// planned returns a dictionary of entries with what p.Plan makes of td's batch shape.
+// planned returns a dictionary with the given entries and td's batch shape after p.Plan.
 func (td *TensorDict) planned(p *plan.Pass, entries store) *TensorDict {
 	return &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
 }
@@ -56,11 +56,11 @@ func (td *TensorDict) useArena(p *plan.Pass) error {
 		return nil
 	}
 	tensor.UseArena(p)
-	return td.expect(p, 0)
+	return td.reserve(p, 0)
 }
 
-// expect reserves room in the arena of p for the results of td, which is at the given depth.
-func (td *TensorDict) expect(p *plan.Pass, depth int) error {
+// reserve makes room in the arena of p for the results of td, which is at the given depth.
+func (td *TensorDict) reserve(p *plan.Pass, depth int) error {
 	if depth > MaxDepth {
 		return errDepth
 	}
@@ -68,7 +68,7 @@ func (td *TensorDict) expect(p *plan.Pass, depth int) error {
 		if t, ok := asTensor(v); ok {
 			tensor.Reserve(p, t)
 		} else if d, ok := asDict(v); ok {
-			if err := d.expect(p, depth+1); err != nil {
+			if err := d.reserve(p, depth+1); err != nil {
 				return err
 			}
 		}
@@ -76,7 +76,7 @@ func (td *TensorDict) expect(p *plan.Pass, depth int) error {
 	return nil
 }
 
-// executed is Execute after the planning of the operation op.
+// executed is Execute with a plan that was just made for the operation op, unless err is not nil.
 func (td *TensorDict) executed(op string, p *plan.Plan, err error) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed(op, err)
@@ -84,10 +84,9 @@ func (td *TensorDict) executed(op string, p *plan.Plan, err error) (*TensorDict,
 	return td.passed(op, tensor.NewPass(p))
 }
 
-// passed is Execute of the operation op, with a pass whose arena has nothing reserved
-// yet.
+// passed is Execute for the operation op, with a pass in whose arena nothing is reserved yet.
 func (td *TensorDict) passed(op string, p *plan.Pass) (*TensorDict, error) {
-	if err := td.expect(p, 0); err != nil {
+	if err := td.reserve(p, 0); err != nil {
 		return nil, failed(op, err)
 	}
 	out, err := td.execute(p)
@@ -98,24 +97,23 @@ func (td *TensorDict) passed(op string, p *plan.Pass) (*TensorDict, error) {
 }
 
 // Index returns the part of td that an index expression over the batch shape selects. The leaves
-// share td's memory if the expression has neither a list nor a mask, and are copies if it has. The
-// result is not locked. The errors are shapeops.ErrIndex.
+// are copies if the expression has a list or a mask; otherwise they share td's memory. The result
+// is not locked. Index returns shapeops.ErrIndex.
 func (td *TensorDict) Index(expr ...ix.Index) (*TensorDict, error) {
 	p, err := plan.Index(td.batch, expr...)
 	return td.executed("index", p, err)
 }
 
-// IndexInto is [TensorDict.Index] into a dictionary that the caller owns, which must have td's
-// keys, and for each leaf the kind, dtype and shape of the result. In a loop that reuses dst only
-// headers are allocated, and the numbers of rows that are listed. Its errors are also [ErrMissing]
-// if the keys differ, [ErrKind] if kinds do, and those of tensor.Transfer; on an error nothing has
-// changed.
+// IndexInto is [TensorDict.Index] into a dictionary that the caller owns. dst must have td's keys,
+// and under each the kind, dtype and shape of the result. In a loop that reuses dst, only headers
+// and the lists of rows are allocated. IndexInto also returns [ErrMissing] if the keys differ,
+// [ErrKind] if the kinds do, and the errors of tensor.Transfer. On an error nothing has changed.
 func (td *TensorDict) IndexInto(dst *TensorDict, expr ...ix.Index) error {
 	p, err := plan.Index(td.batch, expr...)
 	return td.executedInto("index", dst, p, err)
 }
 
-// executedInto is executed into a dictionary that the caller owns.
+// executedInto is executed with a destination.
 func (td *TensorDict) executedInto(op string, dst *TensorDict, p *plan.Plan, err error) error {
 	if err != nil {
 		return failed(op, err)
@@ -135,7 +133,7 @@ func (td *TensorDict) passedInto(op string, dst *TensorDict, p *plan.Pass) error
 	return failed(op, tr.Run())
 }
 
-// AddExecute adds to tr what sets dst to what p.Plan makes of td, as [TensorDict.IndexInto] does.
+// AddExecute adds to tr: dst = td with p.Plan applied, with the rules of [TensorDict.IndexInto].
 func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
 	td := (*TensorDict)(o)
 	if dst == nil {
@@ -164,12 +162,12 @@ func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass)
 	return nil
 }
 
-// sameNames returns ErrMissing unless td, which errors call what, has the names of other.
+// sameNames returns ErrMissing unless td has the names of other. what is the word for td in errors.
 func (td *TensorDict) sameNames(what string, other *TensorDict) error {
 	return td.sameNamesAs(what, "source", other)
 }
 
-// sameNamesAs is sameNames with what errors call other.
+// sameNamesAs is sameNames with the word for other in errors.
 func (td *TensorDict) sameNamesAs(what, whatOther string, other *TensorDict) error {
 	if td.entries.namedAs(&other.entries) {
 		return nil

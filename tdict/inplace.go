@@ -7,7 +7,7 @@ import (
 
 var _ plan.DenseOps[*TensorDict] = (*dictOps)(nil)
 
-// ExecuteInPlace implements plan.DenseOps, by way of a copy.
+// ExecuteInPlace implements plan.DenseOps. It copies td first.
 func (v *dictOps) ExecuteInPlace(p *plan.Pass) error {
 	td := (*TensorDict)(v)
 	if err := p.CheckPlan(td.batch); err != nil {
@@ -24,7 +24,7 @@ func (v *dictOps) ExecuteInPlace(p *plan.Pass) error {
 }
 
 // checkApart returns ErrOverlap if two tensors among the leaves and the members of leaves share
-// memory; one may be there twice.
+// memory. The same tensor may be there twice.
 func (td *TensorDict) checkApart() error {
 	seen := map[*tensor.Tensor]bool{}
 	var all []*tensor.Tensor
@@ -40,11 +40,11 @@ func (td *TensorDict) checkApart() error {
 	return tensor.CheckApart(all, nil)
 }
 
-// cloned is Clone that shares values which operations pass through as they are.
+// cloned is Clone, except that it shares values which operations return unchanged.
 func (td *TensorDict) cloned(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.cloned(p))
+			return asValue(d.cloned(p))
 		}
 		if k := opsOf(v); !k.passes(v) {
 			return k.clone(v, p)

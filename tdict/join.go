@@ -9,10 +9,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Join lays xs side by side as p.Join says, leaf by leaf, in a new dictionary. It is what
-// shapeops.Stack, Cat and PadSequence call; td is xs[0]. The keys come in td's order. It returns
-// [ErrMissing] if the keys differ, [ErrKind] if values under one key are of several kinds, and the
-// errors of their Join.
+// Join joins xs as p.Join says, leaf by leaf, in a new dictionary. shapeops.Stack, Cat and
+// PadSequence call it; td is xs[0]. The keys are in td's order. Join returns [ErrMissing] if the
+// keys differ, [ErrKind] if the values under a key are of different kinds, and the errors of
+// joining them.
 func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	td := (*TensorDict)(o)
 	batch, err := checkJoin(p, xs)
@@ -34,10 +34,10 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// JoinInto lays xs side by side as p.Join says, leaf by leaf, in dst. It is what
-// shapeops.StackInto, CatInto and PadSequenceInto call; td is xs[0]. Its errors are those of
-// [TensorDict.Join], [ErrMissing] if dst has other keys, those of tensor.Transfer, and [ErrDiffers]
-// unless the unbatched tensors of xs are equal to those of dst; on an error nothing has changed.
+// JoinInto joins xs as p.Join says, leaf by leaf, into dst. shapeops.StackInto, CatInto and
+// PadSequenceInto call it; td is xs[0]. It returns the errors of Join, [ErrMissing] if dst has
+// other keys, the errors of tensor.Transfer, and [ErrDiffers] unless dst has the same unbatched
+// tensors as xs. On an error nothing has changed.
 func (v *dictOps) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
 	td := (*TensorDict)(v)
 	tr := tensor.Transfer{}
@@ -50,7 +50,7 @@ func (v *dictOps) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) erro
 	return tr.Run()
 }
 
-// AddJoin adds to tr: dst = xs laid side by side as p.Join says, as shapeops.StackInto does.
+// AddJoin adds to tr: dst = xs joined as p.Join says.
 func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
 	td := (*TensorDict)(o)
 	batch, err := checkJoin(p, xs)
@@ -60,7 +60,7 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 	case dst == nil:
 		return errNil
 	}
-	if err := td.useArena(p); err != nil { // not too deep
+	if err := td.useArena(p); err != nil { // which also checks the depth
 		return err
 	}
 	if err := dst.batch.CheckEqual(batch); err != nil {
@@ -83,8 +83,8 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 	return nil
 }
 
-// checkJoin returns the batch shape of xs joined, or an error unless xs, at any depth, have batch
-// shapes that can be joined and the same number of entries.
+// checkJoin returns the batch shape of the joined xs. It returns an error if a dictionary is nil or
+// has more entries than the first, or if the batch shapes cannot be joined.
 func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 		}
 	}
 	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
-	if err == nil && p.Join.Padded() && !tensor.HasArena(p) { // the outermost
+	if err == nil && p.Join.Padded() && !tensor.HasArena(p) { // the outermost dictionary
 		p.Join = p.Join.Within(batch)
 		err = xs[0].checkFills(p.Fills)
 	}
 	return batch, err
 }
 
-// moreKeys says which key of x other lacks.
+// moreKeys returns the error that names a key of x which other lacks.
 func moreKeys(x, other *TensorDict) error {
 	for name := range x.entries.all() {
 		if !other.entries.has(name) {
@@ -115,9 +115,9 @@ func moreKeys(x, other *TensorDict) error {
 	return ErrMissing
 }
 
-// JoinMasks returns where xs, joined as p.Join says, are not padded: a bool tensor under the key of
-// each tensor. It is what shapeops.PadSequenceMasked calls, which says what shapes they have; td is
-// xs[0]. Its errors are those of [TensorDict.Join].
+// JoinMasks returns masks of the joined xs: under the key of each tensor a bool tensor that is true
+// where the result of Join is not padding. shapeops.PadSequenceMasked calls it and says which
+// shapes the masks have; td is xs[0]. It returns the errors of Join.
 func (v *dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	td := (*TensorDict)(v)
 	batch, err := checkJoin(p, xs)
@@ -140,12 +140,12 @@ func (v *dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error)
 // A masker makes the masks of a padded join.
 type masker struct {
 	p     *plan.Pass
-	batch shapeops.Shape // of the result
+	batch shapeops.Shape // the batch shape of the result
 	names []string
 	all   *tensor.Tensor // the mask of all leaves, or nil if each has its own
 }
 
-// dict returns the masks of dictionaries, of which td is the first.
+// dict returns the masks of the joined dictionaries xs, of which td is the first.
 func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
 	out := &TensorDict{batch: m.batch, header: header{names: m.names}}
 	for c, v := range td.entries.columns() {
@@ -160,27 +160,28 @@ func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// entry returns the mask of a column, of which v is the first, or nil if that is no tensor.
+// entry returns the mask of a column whose first value is v: a tensor, a dictionary of masks, or
+// nil if v has no elements.
 func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err error) {
 	if d, ok := asDict(v); ok {
 		err = withColumn(m.p, xs, c, func(inner []*TensorDict) (err error) {
-			mask, err = some(m.dict(d, inner))
+			mask, err = asValue(m.dict(d, inner))
 			return err
 		})
 	}
-	if opsOf(v).elementwise(v) != nil {
-		return some(m.leaf(v, xs, c))
+	if elements(v) != nil {
+		return asValue(m.leaf(v, xs, c))
 	}
 	return mask, err
 }
 
-// leaf returns the mask of a column of tensors, of which v is the first, joined.
+// leaf returns the mask of a column of leaves whose first value is v.
 func (m *masker) leaf(v Value, xs []*TensorDict, c column) (*tensor.Tensor, error) {
 	shapes := make([]shapeops.Shape, len(xs))
 	for i, x := range xs {
 		w, err := c.of(x)
 		if err == nil {
-			w, err = beside(w, v)
+			w, err = asKindOf(w, v)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)

@@ -9,16 +9,21 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ToJoint returns the leaves of a dictionary [N] as a collection of N rows: ragged tensors as they
-// are, dense ones [N F...] as fields of depth 0, unbatched ones as scalars. It shares their memory.
-// trees says which leaves are of a tree of their own, by their names; it may be nil. Others must
-// have the lengths of one tree.
+// ToJoint returns the leaves of a dictionary with batch shape [N] as a collection of N rows. Ragged
+// tensors become fields as they are, dense tensors [N F...] fields of depth 0, unbatched tensors
+// scalars. All share their memory.
 //
-// ToJoint returns shapeops.ErrDim if the batch has not exactly one dim; [ErrKind] for [Data] and
-// for nested dictionaries, which [TensorDict.Exclude] and [TensorDict.FlattenKeys] take away;
-// ragged.ErrLengths, with names, level and row, if leaves of one tree differ in lengths;
-// [ErrMissing] for a name in trees that td has not; and ragged.ErrName for a name with "/",
-// "bounds" and "mask".
+// trees has, by name of the leaf, the name of the tree that the leaf belongs to. The other leaves,
+// or all if trees is nil, belong to one tree. Leaves of one tree must have the same lengths.
+//
+// ToJoint returns
+//
+//   - shapeops.ErrDim unless the batch shape has exactly one dim,
+//   - [ErrKind] for [Data] and for nested dictionaries; [TensorDict.Exclude] and
+//     [TensorDict.FlattenKeys] remove them,
+//   - ragged.ErrLengths, with names, level and row, if leaves of one tree differ in lengths,
+//   - [ErrMissing] for a name in trees that td lacks,
+//   - ragged.ErrName for a name with "/", and for "bounds" and "mask".
 func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 	if td == nil {
 		return nil, failed("to joint", errNil)
@@ -48,19 +53,19 @@ func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 	return j, failed("to joint", err)
 }
 
-// absent returns the error of a name that td has not.
+// absent returns the error for a name that td lacks.
 func (td *TensorDict) absent(name string) error {
 	return &KeyError{"to joint", nestedkey.Of(name), td.missing(nestedkey.Of(name))}
 }
 
-// A fieldMaker makes fields of a collection with these rows of values of a dictionary.
+// A fieldMaker converts values of a dictionary to fields of a collection with its rows.
 type fieldMaker struct{ rows *ragged.Layout }
 
 func (f *fieldMaker) tensor(t *tensor.Tensor) (*ragged.Tensor, error) { return ragged.New(t, f.rows) }
 
 func (*fieldMaker) ragged(t *ragged.Tensor) (*ragged.Tensor, error) { return t, nil }
 
-// unbatched returns a scalar.
+// unbatched returns the tensor as a scalar of the collection.
 func (*fieldMaker) unbatched(u *Unbatched) (*ragged.Tensor, error) {
 	one, err := u.tensor.Unsqueeze(0)
 	if err != nil {
@@ -73,10 +78,11 @@ func (*fieldMaker) unbatched(u *Unbatched) (*ragged.Tensor, error) {
 	return ragged.New(one, scalar)
 }
 
-// FromJoint returns a collection of N rows as a dictionary [N]: fields of depth 0 as dense tensors,
-// scalars as unbatched ones, others as ragged leaves. One without rows becomes a dictionary [] of
-// dense scalars. It shares their memory. Names of trees are lost, but not which leaves share a
-// layout. It returns shapeops.ErrDim for a row of several trees.
+// FromJoint returns a collection of N rows as a dictionary with batch shape [N]: fields of depth 0
+// become dense tensors, scalars unbatched tensors, other fields ragged tensors. A collection
+// without rows becomes a dictionary with batch shape [] of dense scalars. All share their memory.
+// Leaves that share a layout still do, but the names of trees are lost. FromJoint returns
+// shapeops.ErrDim for a row of several trees.
 func FromJoint(j *ragged.Joint) (*TensorDict, error) {
 	if j == nil {
 		return nil, failed("from joint", fmt.Errorf("%w: got a nil collection", ErrKind))
@@ -98,7 +104,8 @@ func FromJoint(j *ragged.Joint) (*TensorDict, error) {
 	return out, nil
 }
 
-// fieldValue returns a field as an entry of a dictionary, with rows or without.
+// fieldValue returns a field as an entry of a dictionary. rows reports whether the collection has
+// rows.
 func fieldValue(t *ragged.Tensor, rows bool) (Value, error) {
 	if !rows && (t.Depth() > 0 || len(t.Shape()) > 0) {
 		return nil, fmt.Errorf("%w: got a row of several trees: Select fields of one", shapeops.ErrDim)
@@ -108,11 +115,11 @@ func fieldValue(t *ragged.Tensor, rows bool) (Value, error) {
 	}
 	values, err := t.Values()
 	if err != nil || len(t.Shape()) == 1 {
-		return some(values, err)
+		return asValue(values, err)
 	}
 	one, err := values.Reshape(t.Features()...)
 	if err != nil || !rows {
-		return some(one, err)
+		return asValue(one, err)
 	}
-	return some(NewUnbatched(one))
+	return asValue(NewUnbatched(one))
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// MarshalJSON returns the batch shape, the names of dims if there are any, and the entries, in
-// order, with every element. [TensorDict.UnmarshalJSON] reads it.
+// MarshalJSON returns the batch shape, the names of dims if there are any, and the entries in
+// order, with every element. [TensorDict.UnmarshalJSON] reads the text.
 //
 //	{"batch":[2],"names":["time"],"entries":{"x":{"dtype":"int8","shape":[2],"values":[0,1]}}}
 //
-// Names of entries are texts as they are, without the escapes of keys. A tensor and a ragged tensor
-// read back as the same bits, but for the payload of NaN; their NaN and infinities are the strings
-// "NaN", "+Inf" and "-Inf". [Data] keeps an int64 apart from a float64, which has a point or an
-// exponent; its NaN and infinities become the strings "NaN", "Infinity" and "-Infinity", and stay
-// strings. Locks, and which leaves share memory or a ragged layout, are not in the text.
+// Names of entries have no escapes of keys. Tensors and ragged tensors read back with the same
+// bits, except for the payload of NaN; their NaN and infinities are written as the strings "NaN",
+// "+Inf" and "-Inf". In [Data], a float64 has a point or an exponent and an int64 has none. NaN and
+// infinities in Data are written as the strings "NaN", "Infinity" and "-Infinity", and read back as
+// strings. The text does not say which dictionaries are locked, or which leaves share memory or a
+// ragged layout.
 //
-// MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements:
-// [TensorDict.Preview] is for that. It returns [ErrDepth] for dictionaries that are nested more
-// than 256 deep, and an error if a leaf cannot be read.
+// MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements: use
+// [TensorDict.Preview]. It returns [ErrDepth] for dictionaries that are nested more than 256 deep,
+// and an error if a leaf cannot be read.
 func (td *TensorDict) MarshalJSON() ([]byte, error) { return td.Ops().AppendJSON(nil) }
 
 // AppendJSON implements tensor.Ops.
@@ -38,8 +39,8 @@ func (v *dictOps) AppendJSON(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// appendJSON appends the object of td, which begins with a text and is nested so deep, with its
-// leaves as leaf appends them.
+// appendJSON appends the object of td, which is nested depth deep. The object begins with open;
+// leaf appends each leaf.
 func (td *TensorDict) appendJSON(b []byte, open string, depth int, leaf appendLeaf) (_ []byte, err error) {
 	if depth > MaxDepth {
 		return nil, errDepth
@@ -73,10 +74,10 @@ func checkDims(s shapeops.Shape) error {
 	return nil
 }
 
-// appendLeaf appends the object of a leaf, of which the first argument are the ops.
+// appendLeaf appends the object of the leaf v. k is opsOf(v).
 type appendLeaf func(k ops, v Value, b []byte) ([]byte, error)
 
-// appendNames appends the names of dims, null for none, if there are any.
+// appendNames appends the names of dims if there are any, null for a dim without one.
 func (td *TensorDict) appendNames(b []byte) []byte {
 	if td.names == nil {
 		return b
@@ -93,14 +94,14 @@ func (td *TensorDict) appendNames(b []byte) []byte {
 	return append(b, ']')
 }
 
-// Preview returns a bounded form of td to marshal, for people and their tools: it has no more than
-// the first n elements of each leaf, which are under "first" instead of "values" if there are more,
-// and texts of [Data] are cut after 200 bytes. Its size is bounded by the names of the entries and
+// Preview returns JSON of bounded size for people and their tools. It has at most the first n
+// elements of each leaf; if there are more, they are under "first" instead of "values". Texts of
+// [Data] are cut after 200 bytes. Apart from the names of the entries, the size is proportional to
 // the number of leaves times n.
 //
 //	{"preview":2,"batch":[9],"entries":{"x":{"preview":2,"dtype":"int8","shape":[9],"first":[0,1]}}}
 //
-// UnmarshalJSON refuses it.
+// UnmarshalJSON does not accept it.
 func (td *TensorDict) Preview(n int) json.Marshaler {
 	return jsonlists.Marshaler(func() ([]byte, error) { return td.preview(jsonlists.PreviewSize(n)) })
 }
@@ -116,17 +117,17 @@ func (td *TensorDict) preview(n int) ([]byte, error) {
 	return text, failed("marshal", err)
 }
 
-// previewOpen begins the object of a preview.
+// previewOpen returns the beginning of the object of a preview.
 func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
 
-// MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. Its errors
-// are those of [tensor.Tensor.MarshalJSON].
+// MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. It returns
+// the errors of [tensor.Tensor.MarshalJSON].
 func (u *Unbatched) MarshalJSON() ([]byte, error) { return (*unbatchedOps)(u).AppendJSON(nil) }
 
-// AppendJSON implements mover.
+// AppendJSON implements typedOps.
 func (v *unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
 	u := (*Unbatched)(v)
-	if !u.made() {
+	if !u.valid() {
 		return append(b, "null"...), nil
 	}
 	if err := checkDims(u.shape); err != nil {
@@ -139,31 +140,31 @@ func (v *unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// appendHead appends a text and what precedes the tensor.
+// appendHead appends open and the fields before the tensor.
 func (u *Unbatched) appendHead(b []byte, open string) []byte {
 	b = jsonlists.AppendInts(append(append(b, open...), `"batch":`...), u.batch)
 	return append(b, `,"unbatched":`...)
 }
 
-// Preview returns a bounded form of u to marshal, with the first n elements at most. UnmarshalJSON
-// refuses it.
+// Preview returns JSON of bounded size, with at most the first n elements. UnmarshalJSON does not
+// accept it.
 func (u *Unbatched) Preview(n int) json.Marshaler {
 	return jsonlists.Marshaler(func() ([]byte, error) { return u.preview(jsonlists.PreviewSize(n)) })
 }
 
 func (u *Unbatched) preview(n int) ([]byte, error) {
-	if !u.made() {
+	if !u.valid() {
 		return []byte("null"), nil
 	}
 	part, err := u.tensor.Preview(n).MarshalJSON()
 	return append(append(u.appendHead(nil, previewOpen(n)), part...), '}'), err
 }
 
-// logLeaves is the most leaves that LogValue shows.
+// logLeaves is the largest number of leaves that LogValue shows.
 const logLeaves = 64
 
-// LogValue implements slog.LogValuer: a group with the batch shape and a line for each of the first
-// 64 leaves, which has the elements of a small tensor.
+// LogValue implements slog.LogValuer: a group with the batch shape and one attribute for each of
+// the first 64 leaves. The attribute of a small tensor has its elements.
 func (td *TensorDict) LogValue() slog.Value {
 	if td == nil {
 		return slog.StringValue("<nil>")

@@ -13,22 +13,21 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// MarshalJSON returns the batch shape and the value of all rows, or, if they differ, the values
+// MarshalJSON returns the batch shape and the value of all rows or, if the rows differ, the values
 // row-major:
 //
 //	{"shape":[2],"value":"left"}
 //	{"shape":[2],"values":["left",1.0]}
 //
-// A float64 has a point or an exponent, which an int64 has not. NaN and the infinities become the
-// strings "NaN", "Infinity" and "-Infinity". MarshalJSON returns shapeops.ErrShape if there are
-// more than 1<<24 values, those in lists and objects included: [Data.Preview] is for that. The
-// zero Data is null.
+// A float64 has a point or an exponent, an int64 has none. NaN and infinities become the strings
+// "NaN", "Infinity" and "-Infinity". The zero Data is null. MarshalJSON returns shapeops.ErrShape
+// if there are more than 1<<24 values, including those in lists and objects: use [Data.Preview].
 func (d *Data) MarshalJSON() ([]byte, error) { return (*dataOps)(d).AppendJSON(nil) }
 
-// AppendJSON implements mover.
+// AppendJSON implements typedOps.
 func (v *dataOps) AppendJSON(b []byte) ([]byte, error) {
 	d := (*Data)(v)
-	if !d.made() {
+	if !d.valid() {
 		return append(b, "null"...), nil
 	}
 	if err := checkDims(d.Shape()); err != nil {
@@ -42,11 +41,11 @@ func (v *dataOps) AppendJSON(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// appendText appends a string as JSON.
+// An appendText appends a string as JSON.
 type appendText func(b []byte, s string) []byte
 
-// appendRows appends the object of d, which begins with a text, or returns false if there are more
-// values than most.
+// appendRows appends the object of d, which begins with open. It returns false if there are more
+// than most values.
 func (d *Data) appendRows(b []byte, open string, most int, text appendText) (_ []byte, ok bool) {
 	if _, one := d.rows.One(); !one && d.Shape().Size() > most {
 		return nil, false
@@ -60,8 +59,8 @@ func (d *Data) appendRows(b []byte, open string, most int, text appendText) (_ [
 	return append(b, '}'), n == d.Shape().Size()
 }
 
-// appendFirst appends a list of the first rows that have no more values than most, and returns how
-// many these are.
+// appendFirst appends a list of the first rows, as many as have at most most values together, and
+// returns the number of these rows.
 func (d *Data) appendFirst(b []byte, most int, text appendText) (_ []byte, rows int) {
 	b = append(b, '[')
 	for v := range d.All() {
@@ -77,7 +76,7 @@ func (d *Data) appendFirst(b []byte, most int, text appendText) (_ []byte, rows 
 	return append(b, ']'), rows
 }
 
-// countValues subtracts from left how many values v is, with those in it. It stops below 0.
+// countValues subtracts from left the number of values in v, v included. It stops below 0.
 func countValues(v any, left int) int {
 	left--
 	switch v := v.(type) {
@@ -93,19 +92,19 @@ func countValues(v any, left int) int {
 	return left
 }
 
-// Preview returns a bounded form of d to marshal, for people and their tools: if there are more
-// than n values, those in lists and objects included, it has only the first rows. Texts of more
-// than 200 bytes, names in objects included, are cut and end with "...".
+// Preview returns JSON of bounded size for people and their tools. If there are more than n values,
+// including those in lists and objects, it has only the first rows. Texts of more than 200 bytes,
+// including names in objects, are cut and end with "...".
 //
 //	{"preview":2,"shape":[9],"first":["left",1.0]}
 //
-// UnmarshalJSON refuses it.
+// UnmarshalJSON does not accept it.
 func (d *Data) Preview(n int) json.Marshaler {
 	return jsonlists.Marshaler(func() ([]byte, error) { return d.preview(jsonlists.PreviewSize(n)) })
 }
 
 func (d *Data) preview(n int) ([]byte, error) {
-	if !d.made() {
+	if !d.valid() {
 		return []byte("null"), nil
 	}
 	if whole, ok := d.appendRows(nil, previewOpen(n), n, appendShort); ok {
@@ -116,10 +115,10 @@ func (d *Data) preview(n int) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// previewText is the most bytes of a text that a preview has.
+// previewText is the largest number of bytes of a text in a preview.
 const previewText = 200
 
-// appendShort appends a text, or the beginning of a long one.
+// appendShort appends a text, which it cuts if it is long.
 func appendShort(b []byte, s string) []byte {
 	if len(s) > previewText {
 		s = strings.ToValidUTF8(s[:previewText], "") + "..."
@@ -127,7 +126,7 @@ func appendShort(b []byte, s string) []byte {
 	return jsonlists.AppendText(b, s)
 }
 
-// MarshalJSON returns o as a JSON object with its fields in order, and values as those of [Data].
+// MarshalJSON returns o as a JSON object with its fields in order. Values are written as in [Data].
 func (o *Object) MarshalJSON() ([]byte, error) { return appendValue(nil, o, jsonlists.AppendText), nil }
 
 // jsonText returns v as JSON.
@@ -138,7 +137,7 @@ func appendValue(b []byte, v any, text appendText) []byte {
 	return jsonlists.Values{Text: text}.Append(b, v)
 }
 
-// readValue reads a value of Data that is nested so deep.
+// readValue reads a value of Data that is nested depth deep.
 func readValue(s *jsonscan.Scanner, depth int) (any, error) {
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("%w: lists and objects are nested more than %d deep", ErrDepth, MaxDepth)
@@ -184,7 +183,7 @@ func readObject(s *jsonscan.Scanner, depth int) (any, error) {
 	return o, err
 }
 
-// readNumber reads an int64, or a float64 if there is a point or an exponent.
+// readNumber reads a float64 if the number has a point or an exponent, otherwise an int64.
 func readNumber(s *jsonscan.Scanner) (v any, err error) {
 	text, err := jsonlists.Number(s)
 	if err != nil {

@@ -12,18 +12,25 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// UnmarshalJSON replaces batch shape, names of dims and entries of td by those of a text of
-// [TensorDict.MarshalJSON]. Fields can come in any order, and infinities of tensors also as
-// "Infinity" and "-Infinity". null leaves td as it is.
+// UnmarshalJSON replaces the batch shape, the names of dims and the entries of td by those in a
+// text of [TensorDict.MarshalJSON]. Fields can be in any order, and infinities of tensors can also
+// be "Infinity" and "-Infinity". null leaves td as it is.
 //
-// The batch shape of the text must begin with that of td, which a dictionary around td relies on;
-// names that td has for its dims stay. The zero TensorDict and New() take any text.
+// The batch shape in the text must begin with td's batch shape, and names that td has for its dims
+// stay: td may be an entry of a dictionary that relies on them. The zero TensorDict and New()
+// accept any batch shape. UnmarshalJSON allocates no memory for elements that the text does not
+// have.
 //
-// UnmarshalJSON returns tensor.ErrJSON, with the byte, the element or the key, if the text is not
-// that of a dictionary, has other fields, a field or key twice, or is a preview; shapeops.ErrShape
-// if a value does not begin with the batch shape; [ErrLocked], [ErrName], [ErrDepth], and [ErrKind]
-// if td is nil. On an error nothing has changed. No memory is taken for elements that the text does
-// not have.
+// UnmarshalJSON returns
+//
+//   - tensor.ErrJSON, with the byte, the element or the key, if the text is not a dictionary, has
+//     an unknown field, has a field or key twice, or is a preview,
+//   - shapeops.ErrShape if a value does not begin with the batch shape, or the batch shape not
+//     with td's,
+//   - [ErrLocked], [ErrName], [ErrSchema] and [ErrDepth],
+//   - [ErrKind] if td is nil.
+//
+// On an error nothing has changed.
 func (td *TensorDict) UnmarshalJSON(text []byte) error {
 	return failed("unmarshal", td.unmarshal(jsonscan.New(text)))
 }
@@ -49,7 +56,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if err := read.batch.CheckPrefix(td.batch); err != nil {
 		return fmt.Errorf("batch: %w: the destination has batch shape %v: use a zero TensorDict for any shape", err, td.batch)
 	}
-	if v, err = td.under(read); err != nil {
+	if v, err = td.inheritNames(read); err != nil {
 		return err
 	}
 	read, _ = asDict(v)
@@ -61,7 +68,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	return nil
 }
 
-// orEnd returns err, or if it is nil an error unless the text has ended.
+// orEnd returns err. If err is nil, it returns an error unless the text has ended.
 func orEnd(s *jsonscan.Scanner, err error) error {
 	if err != nil {
 		return err
@@ -69,39 +76,40 @@ func orEnd(s *jsonscan.Scanner, err error) error {
 	return s.End()
 }
 
-// UnmarshalJSON makes d, which must be the zero Data, what a text of MarshalJSON says. Fields can
-// come in any order. null leaves d as it is. It returns tensor.ErrJSON, with the byte, if the text
-// is not that of Data, has other fields, or is a preview; [ErrKind] if d is not the zero Data;
+// UnmarshalJSON sets d, which must be the zero Data, to the Data in a text of MarshalJSON. Fields
+// can be in any order. null leaves d as it is. It returns tensor.ErrJSON, with the byte, if the
+// text is not Data, has an unknown field, or is a preview; [ErrKind] if d is not the zero Data;
 // [ErrDepth]; and shapeops.ErrShape. On an error nothing has changed.
 func (d *Data) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Data](text, "data")
 	if err != nil || read == nil {
 		return err
 	}
-	if d == nil || d.made() {
+	if d == nil || d.valid() {
 		return fmt.Errorf("%w: want a pointer to the zero Data", ErrKind)
 	}
 	*d = *read
 	return nil
 }
 
-// UnmarshalJSON makes u, which must be the zero Unbatched, what a text of MarshalJSON says. Fields
-// can come in any order. null leaves u as it is. It returns tensor.ErrJSON, with the byte or the
-// element, if the text is not that of an unbatched tensor, has other fields, or is a preview;
-// [ErrKind] if u is not the zero Unbatched; and shapeops.ErrShape. On an error nothing has changed.
+// UnmarshalJSON sets u, which must be the zero Unbatched, to the unbatched tensor in a text of
+// MarshalJSON. Fields can be in any order. null leaves u as it is. It returns tensor.ErrJSON, with
+// the byte or the element, if the text is not an unbatched tensor, has an unknown field, or is a
+// preview; [ErrKind] if u is not the zero Unbatched; and shapeops.ErrShape. On an error nothing has
+// changed.
 func (u *Unbatched) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Unbatched](text, "an unbatched tensor")
 	if err != nil || read == nil {
 		return err
 	}
-	if u == nil || u.made() {
+	if u == nil || u.valid() {
 		return fmt.Errorf("%w: want a pointer to the zero Unbatched", ErrKind)
 	}
 	*u = *read
 	return nil
 }
 
-// readLeaf reads a text of a value of one kind, or returns nil for null.
+// readLeaf reads the text of a T, or returns nil for null. want is the word for a T in errors.
 func readLeaf[T Value](text []byte, want string) (leaf T, err error) {
 	s := jsonscan.New(text)
 	if s.Next() == 'n' {
@@ -118,7 +126,8 @@ func readLeaf[T Value](text []byte, want string) (leaf T, err error) {
 	return leaf, nil
 }
 
-// A jsonNode is the object of a value that is being read. Its fields say which kind it is.
+// A jsonNode is the object of a value that is being read. Its fields determine the kind of the
+// value.
 type jsonNode struct {
 	jsonlists.Node // dtype, shape and values
 	depth          int
@@ -126,13 +135,13 @@ type jsonNode struct {
 	dims           []string
 	names          []nestedkey.Key
 	entries        []Value
-	tensor         *tensor.Tensor // of an Unbatched
-	value          any            // of Data
-	dim            int            // of a Stacked
-	members        []Value        // of a Stacked; nil for none
+	tensor         *tensor.Tensor // for an Unbatched
+	value          any            // for Data
+	dim            int            // for a Stacked
+	members        []Value        // for a Stacked; nil where there is none
 }
 
-// readValueNode reads a value of which dictionaries are nested so deep.
+// readValueNode reads a value with depth dictionaries around it.
 func readValueNode(s *jsonscan.Scanner, depth int) (Value, error) {
 	n := jsonNode{depth: depth}
 	err := s.Object(func(text []byte) error {
@@ -145,7 +154,7 @@ func readValueNode(s *jsonscan.Scanner, depth int) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.made()
+	return n.build()
 }
 
 // field reads the value of a field.
@@ -173,7 +182,7 @@ func (n *jsonNode) field(s *jsonscan.Scanner, name string) (err error) {
 	return err
 }
 
-// readDims reads the names of dims, null for none.
+// readDims reads the names of dims, null for a dim without one.
 func (n *jsonNode) readDims(s *jsonscan.Scanner) error {
 	return s.Array(func(int) error {
 		if s.Next() == 'n' {
@@ -201,7 +210,7 @@ func (n *jsonNode) readEntries(s *jsonscan.Scanner) error {
 	})
 }
 
-// readUnbatched reads the tensor of an Unbatched. It returns nil for null.
+// readUnbatched reads the tensor of an Unbatched, or returns nil for null.
 func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
 	node, err := jsonlists.ReadNode(s)
 	if err != nil {
@@ -221,10 +230,10 @@ func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// made returns the value, once all fields were read.
-func (n *jsonNode) made() (Value, error) {
+// build returns the value, after all fields were read.
+func (n *jsonNode) build() (Value, error) {
 	kinds := []struct {
-		fields []string // that make it this kind, the first, and those that it has too
+		fields []string // the first determines the kind, the others are allowed too
 		make   func() (Value, error)
 	}{
 		{[]string{"entries", "batch", "names"}, n.dict},
@@ -245,7 +254,7 @@ func (n *jsonNode) made() (Value, error) {
 	return nil, fmt.Errorf("%w: got an object without entries, unbatched, stacked, dtype, value or values", tensor.ErrJSON)
 }
 
-// dict returns the dictionary.
+// dict returns n as a dictionary.
 func (n *jsonNode) dict() (Value, error) {
 	if err := n.Want("batch"); err != nil {
 		return nil, err
@@ -271,8 +280,8 @@ func (n *jsonNode) dict() (Value, error) {
 	return &TensorDict{batch: n.batch, entries: entries, header: header{names: tidy(n.dims)}}, nil
 }
 
-// checkFit returns shapeops.ErrShape unless a value begins with the batch shape. Unlike Set, it
-// repeats nothing: a short text could claim more rows than can be walked.
+// checkFit returns shapeops.ErrShape unless v begins with the batch shape. Unlike Set it repeats no
+// Data: a short text could have a batch shape with more rows than can be iterated over.
 func (n *jsonNode) checkFit(v Value) error {
 	if u, ok := asUnbatched(v); ok {
 		return u.batch.CheckPrefix(n.batch)
@@ -291,7 +300,7 @@ func (n *jsonNode) unbatched() (Value, error) {
 	return u, u.shape.Check()
 }
 
-// leaf returns the tensor or ragged tensor.
+// leaf returns n as a tensor or a ragged tensor.
 func (n *jsonNode) leaf() (Value, error) {
 	l, err := n.Lists()
 	if err != nil {
@@ -299,13 +308,13 @@ func (n *jsonNode) leaf() (Value, error) {
 	}
 	if n.Stars == "" {
 		t := new(tensor.Tensor)
-		return some(t, t.Ops().(jsonlists.Reader).Read(l))
+		return asValue(t, t.Ops().(jsonlists.Reader).Read(l))
 	}
 	t := new(ragged.Tensor)
-	return some(t, t.Ops().(jsonlists.Reader).Read(l))
+	return asValue(t, t.Ops().(jsonlists.Reader).Read(l))
 }
 
-// data returns the Data.
+// data returns n as Data.
 func (n *jsonNode) data() (Value, error) {
 	if err := n.Want("shape"); err != nil {
 		return nil, err

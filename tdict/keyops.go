@@ -7,7 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// Clear removes all entries. Dictionaries among them keep theirs. It returns [ErrLocked].
+// Clear removes all entries. Nested dictionaries keep their own entries. Clear returns [ErrLocked],
+// and [ErrSchema] if a schema of td forbids it.
 func (td *TensorDict) Clear() error {
 	if td.Locked() {
 		return failed("clear", td.errLocked())
@@ -24,7 +25,7 @@ func (td *TensorDict) Clear() error {
 // IsEmpty reports whether td has no leaf, at any depth.
 func (td *TensorDict) IsEmpty() bool { return td.isEmpty(map[*TensorDict]bool{}) }
 
-// isEmpty is IsEmpty that passes over the dictionaries in seen.
+// isEmpty is IsEmpty that skips the dictionaries in seen.
 func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 	for _, v := range td.entries.all() {
 		d, ok := asDict(v)
@@ -42,8 +43,8 @@ func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 	return true
 }
 
-// FilterEmpty returns a dictionary without the dictionaries that have no leaf, at any depth. Leaves
-// are shared.
+// FilterEmpty returns a dictionary without the nested dictionaries that have no leaf at any depth.
+// Leaves are shared.
 func (td *TensorDict) FilterEmpty() *TensorDict {
 	out := td.emptied()
 	for name, v := range td.entries.all() {
@@ -59,8 +60,8 @@ func (td *TensorDict) FilterEmpty() *TensorDict {
 	return out
 }
 
-// SortKeys returns a dictionary with the entries of td, at every depth, in the order of
-// nestedkey.Compare. Leaves are shared.
+// SortKeys returns a dictionary with the entries of td in the order of nestedkey.Compare, at every
+// depth. Leaves are shared.
 func (td *TensorDict) SortKeys() *TensorDict {
 	out := td.emptied()
 	names := slices.SortedFunc(td.Keys(), nestedkey.Compare)
@@ -76,19 +77,21 @@ func (td *TensorDict) SortKeys() *TensorDict {
 	return out
 }
 
-// SplitKeys returns a dictionary for each set of keys, with what td has under them, and one more
-// with the rest, all in td's order; td stays as it is. A key of a dictionary stands for all of it.
-// Dictionaries around the keys are in each that needs them: a dictionary all of whose entries are
-// in the sets is not in the rest, but one that has no entries in td is. Leaves are shared, the
-// structure is new and not locked.
+// SplitKeys returns one dictionary for each set of keys, with the entries of td under these keys,
+// and a last one with the remaining entries. All are in td's order. td stays as it is. The key of a
+// dictionary means all of it.
+//
+// Each result has the dictionaries around its entries. The last result has no dictionary whose
+// entries are all in the sets, but it has the dictionaries that are empty in td. Leaves are shared,
+// dictionaries are new and not locked.
 //
 // SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a
-// key is given twice, or one below another.
+// key is given twice or lies below another one.
 func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("split keys", errNil)
 	}
-	tree, err := td.pick("split keys", sets...)
+	tree, err := td.treeOf("split keys", sets...)
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +99,13 @@ func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	for i := range out {
 		out[i] = td.emptied()
 	}
-	td.deal(tree, len(sets), func(set int) *TensorDict { return out[set] })
+	td.distribute(tree, len(sets), func(set int) *TensorDict { return out[set] })
 	return out, nil
 }
 
-// deal puts each entry of td where to says: by the set that the keys in tree have it in, or else by
-// the number rest.
-func (td *TensorDict) deal(tree *pickTree, rest int, to func(set int) *TensorDict) {
+// distribute puts each entry of td into to(set), where set is the number of its key's set in tree,
+// or rest if tree has no such key.
+func (td *TensorDict) distribute(tree *keyTree, rest int, to func(set int) *TensorDict) {
 	for name, v := range td.entries.all() {
 		picked := tree.below[name]
 		switch {
@@ -111,15 +114,15 @@ func (td *TensorDict) deal(tree *pickTree, rest int, to func(set int) *TensorDic
 		case picked.ends:
 			to(picked.set).entries.put(name, shallow(v))
 		default:
-			d, _ := asDict(v) // or a key would lead through a leaf
-			d.deal(picked, rest, func(set int) *TensorDict { return to(set).innerLike(name, d) })
+			d, _ := asDict(v) // a dictionary, since the keys were found
+			d.distribute(picked, rest, func(set int) *TensorDict { return to(set).innerDictLike(name, d) })
 		}
 	}
 }
 
-// innerLike returns the dictionary under a name of one part, after setting it to one without
-// entries in the place of d if there is none.
-func (td *TensorDict) innerLike(name nestedkey.Key, d *TensorDict) *TensorDict {
+// innerDictLike returns the dictionary under name, of one part. If there is none, it sets an empty
+// one like d.
+func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDict {
 	inner := td.innerDict(name)
 	if inner == nil {
 		inner = d.emptied()
@@ -128,37 +131,38 @@ func (td *TensorDict) innerLike(name nestedkey.Key, d *TensorDict) *TensorDict {
 	return inner
 }
 
-// Separate takes the entries under the given keys out of td, and returns them in a new dictionary
-// under the same keys, in td's order. Dictionaries around them are created there, and stay in td
-// even if they become empty. Leaves are those of td; dictionaries that are taken out are copied,
-// and not locked.
+// Separate moves the entries under the given keys from td to a new dictionary, which it returns,
+// with the same keys in td's order. The dictionaries around them are created in the result, and
+// stay in td even if they become empty. Leaves are shared; nested dictionaries are copied and not
+// locked.
 //
-// Separate returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, [ErrLocked], and
-// [ErrExists] if a key is given twice, or one below another.
+// Separate returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, [ErrLocked],
+// [ErrSchema], and [ErrExists] if a key is given twice or lies below another one. On an error
+// nothing has changed.
 func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
-	if _, err := td.pick("separate", keys); err != nil {
+	if _, err := td.treeOf("separate", keys); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
 		d, name, _, _ := td.find(key)
-		if err := d.mayDrop(name); err != nil {
+		if err := d.checkRemovable(name); err != nil {
 			return nil, &KeyError{"separate", key, err}
 		}
 	}
 	out := td.part(keys).Copy()
 	for _, key := range keys {
 		d, name, _, err := td.find(key)
-		if err == nil { // else d is in td twice, and this was its other key
+		if err == nil { // an error if d is in td twice, under another of the keys
 			d.drop(name)
 		}
 	}
 	return out, nil
 }
 
-// pick returns the tree of keys in several sets. It returns a KeyError if td lacks one, and
-// ErrExists if a key is given twice, or one below another.
-func (td *TensorDict) pick(op string, sets ...[]nestedkey.Key) (*pickTree, error) {
-	tree := &pickTree{}
+// treeOf returns the tree of the keys of several sets. It returns a KeyError if td lacks a key, and
+// ErrExists if a key is given twice or lies below another one.
+func (td *TensorDict) treeOf(op string, sets ...[]nestedkey.Key) (*keyTree, error) {
+	tree := &keyTree{}
 	for set, keys := range sets {
 		for _, key := range keys {
 			_, _, _, err := td.find(key)
@@ -173,17 +177,17 @@ func (td *TensorDict) pick(op string, sets ...[]nestedkey.Key) (*pickTree, error
 	return tree, nil
 }
 
-// A pickTree holds keys of numbered sets by their parts, none of them below another.
-type pickTree struct {
-	key   nestedkey.Key // the first in full that led here
-	set   int           // that of key
+// A keyTree holds the keys of numbered sets by their parts. No key lies below another one.
+type keyTree struct {
+	key   nestedkey.Key // the first key that was added here or below
+	set   int           // the set of key
 	ends  bool          // key ends here
-	below map[nestedkey.Key]*pickTree
+	below map[nestedkey.Key]*keyTree
 }
 
-// add adds a key of a set. It returns ErrExists, with the other key, if it is there, or one above
-// or below it.
-func (t *pickTree) add(key nestedkey.Key, set int) error {
+// add adds a key of a set. It returns ErrExists, with the other key, if the tree has key, or a key
+// above or below it.
+func (t *keyTree) add(key nestedkey.Key, set int) error {
 	rest, nested := key, true
 	for nested {
 		var first nestedkey.Key
@@ -191,19 +195,19 @@ func (t *pickTree) add(key nestedkey.Key, set int) error {
 		next := t.below[first]
 		switch {
 		case next == nil:
-			next = t.grow(first, &pickTree{key: key, set: set, ends: !nested})
+			next = t.addChild(first, &keyTree{key: key, set: set, ends: !nested})
 		case next.ends || !nested:
-			return fmt.Errorf("%w: %q is chosen already", ErrExists, string(next.key))
+			return fmt.Errorf("%w: the keys overlap with %q, given before", ErrExists, string(next.key))
 		}
 		t = next
 	}
 	return nil
 }
 
-// grow puts a tree below t, and returns it.
-func (t *pickTree) grow(name nestedkey.Key, next *pickTree) *pickTree {
+// addChild puts next below t, and returns it.
+func (t *keyTree) addChild(name nestedkey.Key, next *keyTree) *keyTree {
 	if t.below == nil {
-		t.below = map[nestedkey.Key]*pickTree{}
+		t.below = map[nestedkey.Key]*keyTree{}
 	}
 	t.below[name] = next
 	return next

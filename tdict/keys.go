@@ -7,10 +7,10 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// Select returns a dictionary with only the entries under the given keys, in td's order, and the
-// dictionaries around them. A key of a dictionary selects all of it, unless a longer key says which
-// part. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a key leads through a
-// leaf.
+// Select returns a dictionary with the entries under the given keys, in td's order, and the
+// dictionaries around them. The key of a dictionary selects all of it, unless a longer key selects
+// a part of it. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a key leads
+// through a leaf.
 func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
 		if _, _, _, err := td.find(key); err != nil {
@@ -20,7 +20,7 @@ func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	return td.selected(keys), nil
 }
 
-// SelectPresent is [TensorDict.Select] that passes over keys that are missing.
+// SelectPresent is [TensorDict.Select] that ignores keys which td lacks.
 func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict { return td.selected(keys) }
 
 func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
@@ -38,8 +38,8 @@ func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
 	return out
 }
 
-// A choice is keys by their first part: nil where a key ends with it, and what is left of those
-// that go on.
+// A choice groups keys by their first part. whole means that a key ends with that part; inner has
+// the remaining parts of the longer keys.
 type choice map[nestedkey.Key]*struct {
 	whole bool
 	inner []nestedkey.Key
@@ -64,8 +64,8 @@ func choose(keys []nestedkey.Key) choice {
 	return c
 }
 
-// of reports whether name, of one part, is among the keys, and returns what is left of those that
-// go on below it.
+// of reports whether name, which has one part, is one of the keys, and returns the remaining parts
+// of the keys that continue below name.
 func (c choice) of(name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
 	if found := c[name]; found != nil {
 		return found.whole, found.inner
@@ -73,8 +73,8 @@ func (c choice) of(name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
 	return false, nil
 }
 
-// Exclude returns a dictionary without the entries under the given keys; keys that are missing are
-// passed over. A dictionary that becomes empty stays. Leaves are shared.
+// Exclude returns a dictionary without the entries under the given keys. Keys that td lacks are
+// ignored. A dictionary that becomes empty stays. Leaves are shared.
 func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {
@@ -91,9 +91,9 @@ func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 	return out
 }
 
-// FlattenKeys returns a dictionary with every leaf of td under a key of one part: the parts of its
-// key with sep between them. Empty dictionaries vanish. Leaves are shared. FlattenKeys returns
-// [ErrExists] if two keys become one, and nestedkey.ErrKey if sep is not UTF-8.
+// FlattenKeys returns a dictionary with every leaf of td under a key of one part, which joins the
+// parts of its key with sep. Empty dictionaries are left out. Leaves are shared. FlattenKeys
+// returns [ErrExists] if two leaves get the same key, and nestedkey.ErrKey if sep is not UTF-8.
 func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 	if err := nestedkey.Of(sep).Check(); err != nil {
 		return nil, failed("flatten keys", fmt.Errorf("separator: %w", err))
@@ -108,7 +108,7 @@ func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
 }
 
-// collision is the error of two leaves, counted in order, that FlattenKeys gives one key.
+// collision returns the error that leaves number first and second, in order, get the same flat key.
 func (td *TensorDict) collision(first, second int) error {
 	var keys []nestedkey.Key
 	for key := range td.Leaves() {
@@ -118,13 +118,13 @@ func (td *TensorDict) collision(first, second int) error {
 	return &KeyError{"flatten keys", keys[second], err}
 }
 
-// A flattened dictionary is leaves with their flat names, new or not.
+// flattened lists leaves with their flat names, which need not be distinct.
 type flattened struct {
 	names  []nestedkey.Key
 	values []Value
 }
 
-// add appends the leaves of td, whose name begins with prefix.
+// add appends the leaves of td. Their names begin with prefix.
 func (f *flattened) add(td *TensorDict, prefix, sep string) {
 	for name, v := range td.entries.all() {
 		text := prefix + name.Name()
@@ -136,12 +136,14 @@ func (f *flattened) add(td *TensorDict, prefix, sep string) {
 	}
 }
 
-// UnflattenKeys undoes [TensorDict.FlattenKeys], but for empty dictionaries and batch shapes longer
-// than td's: the key of each entry of td, but not of those in nested dictionaries, is cut at every
-// sep, and the pieces are the parts of its new key. What lands in an existing dictionary joins it.
-// Leaves are shared. UnflattenKeys returns [ErrExists] if two entries land under one key,
-// [ErrNotDict] if one lands below a leaf, shapeops.ErrShape if it does not fit the dictionary it
-// lands in, and nestedkey.ErrKey if sep is empty.
+// UnflattenKeys is the reverse of [TensorDict.FlattenKeys], except that empty dictionaries and
+// batch shapes longer than td's are lost. It cuts the key of each entry of td at every sep, and the
+// pieces become the parts of a new key. Entries of nested dictionaries keep their keys. If a
+// dictionary gets the key of another one, their entries are merged. Leaves are shared.
+//
+// UnflattenKeys returns [ErrExists] if two entries get the same key, [ErrNotDict] if a key leads
+// through a leaf, shapeops.ErrShape if a value does not begin with the batch shape of its new
+// dictionary, and nestedkey.ErrKey if sep is empty.
 func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 	if sep == "" {
 		return nil, failed("unflatten keys", fmt.Errorf("%w: got no separator", nestedkey.ErrKey))
@@ -157,8 +159,8 @@ func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 	return out, nil
 }
 
-// unflatten sets v under key, where nothing may be but a dictionary that v, a dictionary too, is to
-// join.
+// unflatten sets v under key. If there is a dictionary under key and v is one too, it merges them.
+// Any other value under key is an error.
 func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
 	d, isDict := asDict(v)
 	if !td.Has(key) {

@@ -11,28 +11,29 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Leafwise returns what a kernel makes of each tensor among the leaves and of others, each of which
-// is one of these:
+// Leafwise applies a kernel to each tensor among the leaves and to operands from others. Package
+// arith uses it for its operations on dictionaries. Each of others is
 //
-//   - a dictionary with td's batch shape, or one that expands to it, as [1] or [] does, whose leaf
-//     under the same key is the operand; its features expand likewise,
-//   - a tensor, which broadcasts to the batch shape; features follow,
-//   - a number or bool, which tensor.ScalarOf makes an element of the leaf's dtype.
+//   - a dictionary whose batch shape expands to td's, as [1] and [] do: the operand is its leaf
+//     under the same key, whose features expand likewise,
+//   - a tensor that broadcasts to the batch shape and applies to all features,
+//   - a number or bool, which tensor.ScalarOf converts to the leaf's dtype.
 //
-// It is how the operations of package arith work on dictionaries. On the values of ragged tensors they
-// work as ragged.Tensor.Leafwise says, a tensor being repeated for all that a row has; a kernel
-// that selects rows selects those of two ragged tensors whole, whatever their lengths. Leaves that
-// have no elements stay as they are, unless the kernel says what to select of them. Leafwise
-// returns [ErrMissing] if the keys differ, unless the kernel says what stands for what is missing,
-// [ErrKind] if an operand is none of these or values under one key are of several kinds, and the
-// errors of tensor.Tensor.Leafwise.
+// On ragged tensors the kernel works as ragged.Tensor.Leafwise says: an element of a tensor operand
+// applies to all values of its row. A kernel that selects rows selects whole rows of two ragged
+// tensors, of whatever lengths. Leaves without elements stay as they are, unless the kernel selects
+// rows of them.
+//
+// Leafwise returns [ErrMissing] if the keys differ and k.Missing is nil, [ErrKind] if an operand is
+// of another type or the values under a key are of different kinds, and the errors of
+// tensor.Tensor.Leafwise.
 func (v *dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	td := (*TensorDict)(v)
 	w, err := td.leafwise(k, others)
 	if err != nil {
 		return nil, failed(opOf(k), err)
 	}
-	w.expect(td)
+	w.reserve(td)
 	out, err := w.dict(td, w.dicts)
 	if err != nil {
 		return nil, failed(opOf(k), err)
@@ -40,8 +41,8 @@ func (v *dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error)
 	return out, nil
 }
 
-// LeafwiseInto is Leafwise into a dictionary that the caller owns, as
-// [TensorDict.IndexInto] is. It may be td or one of the others. On an error nothing has changed.
+// LeafwiseInto is Leafwise into a dictionary that the caller owns, with the rules of
+// [TensorDict.IndexInto]. dst may be td or one of the others. On an error nothing has changed.
 func (v *dictOps) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
 	td := (*TensorDict)(v)
 	w, err := td.leafwise(k, others)
@@ -67,24 +68,24 @@ func opOf(k *tensor.Kernel) string {
 	return k.Op
 }
 
-// A leafwise applies a kernel to dictionaries.
+// A leafwise is a kernel that is applied to dictionaries.
 type leafwise struct {
 	kernel *tensor.Kernel
 	pass   *tensor.KernelPass
-	others []any              // with nil in the place of each dictionary
-	dicts  []*TensorDict      // of the others, and nil in the place of each that is none
-	batch  int                // dims of the outermost dictionary
-	done   map[Value]bool     // of those that change in place, under whatever keys
-	at     nestedkey.Key      // of the entry that is dealt with, into memory that is there
-	chosen *plan.Pass         // of the rows that the kernel selects, once it is planned
-	ragged *ragged.KernelPass // or nil
-	shared *plan.Pass         // of what stands for what is missing
+	others []any              // the operands; nil where an operand is a dictionary
+	dicts  []*TensorDict      // the operands; nil where an operand is not a dictionary
+	batch  int                // the number of batch dims of the outermost dictionary
+	done   map[Value]bool     // values that change in place and have been treated
+	at     nestedkey.Key      // with a destination: the key of the current entry
+	chosen *plan.Pass         // selects the rows that the kernel selects; nil before the first use
+	ragged *ragged.KernelPass // nil before the first use
+	shared *plan.Pass         // for replacements of missing values; nil before the first use
 	to     shapeops.Shape     // the batch shape of a destination
-	whole  *plan.Pass         // of all of it, once it is planned
-	room   []any              // for the operands of a leaf
+	whole  *plan.Pass         // selects all rows of a destination; nil before the first use
+	buffer []any              // for the operands of a leaf
 }
 
-// leafwise checks the operands of a kernel.
+// leafwise checks the operands of a kernel and returns its application to td.
 func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 	return w, nil
 }
 
-// dict returns what the kernel makes of td and of dictionaries with its keys.
+// dict returns the result of the kernel for td and the dictionary operands dicts.
 func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
 	if err := w.sameKeys(td, dicts); err != nil {
 		return nil, err
@@ -140,21 +141,21 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 		return nil, within(w.kernel.Op, name, err)
 	}
 	out.entries = entries
-	return out, w.lacking(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
+	return out, w.addMissing(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
 }
 
-// expect says which tensors the kernel is going to be applied to.
-func (w *leafwise) expect(td *TensorDict) {
+// reserve makes room in the pass for the result of each leaf of td.
+func (w *leafwise) reserve(td *TensorDict) {
 	for _, v := range td.entries.all() {
-		if e := opsOf(v).elementwise(v); e != nil {
+		if e := elements(v); e != nil {
 			w.pass.Reserve(e.ByteSize())
 		} else if d, ok := asDict(v); ok {
-			w.expect(d)
+			w.reserve(d)
 		}
 	}
 }
 
-// head returns what the kernel makes of td, but for its entries.
+// head returns the result of the kernel for td without its entries.
 func (w *leafwise) head(td *TensorDict) (*TensorDict, error) {
 	if w.kernel.Batch == nil {
 		return td.emptied(), nil
@@ -166,8 +167,9 @@ func (w *leafwise) head(td *TensorDict) (*TensorDict, error) {
 	return &TensorDict{batch: r.Shape().Clone(), header: td.named(td.reducedNames(r))}, nil
 }
 
-// lacking puts in td, for each entry that only others have, what fn makes of what stands for it.
-func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column, zero Value) (Value, error)) error {
+// addMissing puts into td, for each entry that only dicts have, the result of fn for the
+// replacement of the missing value.
+func (w *leafwise) addMissing(td *TensorDict, dicts []*TensorDict, fn func(c column, zero Value) (Value, error)) error {
 	if w.kernel.Missing == nil {
 		return nil
 	}
@@ -187,7 +189,7 @@ func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column
 				err = made.Shape().CheckPrefix(td.batch)
 			}
 			if err == nil {
-				made, err = td.under(made)
+				made, err = td.inheritNames(made)
 			}
 			if err != nil {
 				return within(w.kernel.Op, c.name, err)
@@ -198,7 +200,7 @@ func (w *leafwise) lacking(td *TensorDict, dicts []*TensorDict, fn func(c column
 	return nil
 }
 
-// standIn returns what stands for a value that a dictionary lacks.
+// standIn returns the replacement of a missing value: a value like v filled with kernel.Missing.
 func (w *leafwise) standIn(v Value) (Value, error) {
 	if d, isDict := asDict(v); isDict {
 		return d.emptied(), nil
@@ -206,7 +208,7 @@ func (w *leafwise) standIn(v Value) (Value, error) {
 	if w.shared == nil {
 		w.shared = new(plan.Pass)
 	}
-	e := opsOf(v).elementwise(v)
+	e := elements(v)
 	if e == nil {
 		return opsOf(v).zerosLike(v, w.shared, v.Shape())
 	}
@@ -224,8 +226,8 @@ func (w *leafwise) standIn(v Value) (Value, error) {
 	return e.with(w.shared, t)
 }
 
-// sameKeys returns ErrMissing unless dictionaries have the keys of td, or something stands for what
-// is missing.
+// sameKeys returns ErrMissing unless dicts have the keys of td, or the kernel replaces missing
+// values.
 func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 	if w.kernel.Missing != nil {
 		return nil
@@ -241,17 +243,17 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 	return nil
 }
 
-// entry returns what the kernel makes of an entry of td and of those that dictionaries have in its
-// column, for out.
+// entry returns the result of the kernel for v, an entry of td, and the values of dicts in the same
+// column. It becomes an entry of out.
 func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
 	if d, ok := asDict(v); ok {
 		inner, err := w.inner(d, dicts, c)
 		if err != nil {
 			return nil, err
 		}
-		return some(w.dict(d, inner))
+		return asValue(w.dict(d, inner))
 	}
-	e := opsOf(v).elementwise(v)
+	e := elements(v)
 	if e == nil || w.choosesRows(e, dicts) {
 		made, err := w.other(td, out, v, dicts, c)
 		if err != nil || made != v {
@@ -266,14 +268,13 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return e.make(w, len(td.batch), operands)
 }
 
-// choosesRows reports whether the kernel chooses rows of a value, and of the last operand, as a
-// whole, where it could look at their elements.
+// choosesRows reports whether the kernel selects whole rows, of the value and of the last operand.
 func (w *leafwise) choosesRows(e elementwise, dicts []*TensorDict) bool {
 	last := len(dicts) - 1
-	return e.byRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
+	return e.wholeRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
 }
 
-// raggedPass returns the pass that carries the kernel over ragged tensors.
+// raggedPass returns the pass that applies the kernel to ragged tensors.
 func (w *leafwise) raggedPass() *ragged.KernelPass {
 	if w.ragged == nil {
 		w.ragged = ragged.NewKernelPass(w.kernel, w.pass)
@@ -281,8 +282,8 @@ func (w *leafwise) raggedPass() *ragged.KernelPass {
 	return w.ragged
 }
 
-// other returns what the kernel makes of a value of td whose elements it does not look at, for out:
-// rows of it and of the last operand, if the kernel says which.
+// other returns the entry of out for v, an entry of td to whose elements the kernel is not applied.
+// If the kernel selects rows, they are rows of v and of the last operand.
 func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
 	if w.kernel.Batch != nil {
 		return reduced(td, out, v)
@@ -299,8 +300,8 @@ func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return made, tr.Run()
 }
 
-// reduced returns a value of td that is not a tensor for out, whose batch shape may be another: it
-// must be unbatched, or data that is the same for all rows.
+// reduced returns v, an entry of td without elements, as an entry of out. If the batch shapes
+// differ, it returns an error unless v is unbatched, or data that is the same for all rows.
 func reduced(td, out *TensorDict, v Value) (Value, error) {
 	if out.batch.Equal(td.batch) {
 		return v, nil
@@ -312,7 +313,7 @@ func reduced(td, out *TensorDict, v Value) (Value, error) {
 	return nil, fmt.Errorf("%w: got %s that differs between the rows that are combined: Exclude it first", ErrKind, describe(v))
 }
 
-// selected adds to tr what makes the value that it returns: a copy of that of other, with the rows
+// selected returns a copy of the value of other in column c, and adds to tr the copy of those rows
 // of v that the kernel selects.
 func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c column) (Value, error) {
 	from, err := w.of(v, other, c)
@@ -337,7 +338,7 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	return out, opsOf(v).write(tr, out, rows, p)
 }
 
-// selection returns a pass of the rows that the kernel selects, which is planned once.
+// selection returns a pass that selects the rows which the kernel selects. It is planned once.
 func (w *leafwise) selection() (*plan.Pass, error) {
 	if w.chosen == nil {
 		p, err := w.kernel.Select()

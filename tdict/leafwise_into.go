@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// into adds to tr what sets dst to what the kernel makes of td and of dictionaries with its keys.
+// into adds to tr: dst = the result of the kernel for td and the dictionary operands dicts.
 func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*TensorDict) error {
 	head, err := w.head(td)
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	return nil
 }
 
-// enter notes that an entry is dealt with, and returns the key of the dictionary around it.
+// enter appends name to w.at, the current key, and returns the key as it was, to restore it.
 func (w *leafwise) enter(name nestedkey.Key) (was nestedkey.Key) {
 	was, w.at = w.at, name
 	if was != "" {
@@ -48,8 +48,8 @@ func (w *leafwise) enter(name nestedkey.Key) (was nestedkey.Key) {
 	return was
 }
 
-// complete returns td, or a dictionary that also has what stands for entries which only others
-// have.
+// complete returns td with replacements for entries that only dicts have, if the kernel has one.
+// Otherwise it returns td, and an error unless the keys are the same.
 func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
 	if w.kernel.Missing == nil {
 		return td, w.sameKeys(td, dicts)
@@ -58,7 +58,7 @@ func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, e
 	for name, v := range td.entries.all() {
 		out.entries.put(name, v)
 	}
-	return out, w.lacking(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
+	return out, w.addMissing(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
 }
 
 func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
@@ -73,11 +73,11 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		e, _ := asDict(to)
 		return w.into(tr, e, d, inner)
 	}
-	e := opsOf(v).elementwise(v)
+	e := elements(v)
 	if e == nil || w.choosesRows(e, dicts) {
 		return w.otherInto(tr, td, dst, to, v, dicts, c)
 	}
-	if to == v && w.again(v, dicts) {
+	if to == v && w.doneBefore(v, dicts) {
 		return nil
 	}
 	operands, err := w.operands(td, v, dicts, c)
@@ -89,9 +89,9 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	return e.to(w, tr, to, len(td.batch), operands)
 }
 
-// again reports whether a value that changes in place has been dealt with under another key, with
-// the same operands.
-func (w *leafwise) again(v Value, dicts []*TensorDict) bool {
+// doneBefore reports whether v, which changes in place, has been treated under another key with the
+// same operands.
+func (w *leafwise) doneBefore(v Value, dicts []*TensorDict) bool {
 	if slices.ContainsFunc(dicts, func(d *TensorDict) bool { return d != nil }) {
 		return false
 	}
@@ -103,7 +103,7 @@ func (w *leafwise) again(v Value, dicts []*TensorDict) bool {
 	return was
 }
 
-// otherInto is [leafwise.other] into a value of a dictionary that the caller owns.
+// otherInto is [leafwise.other] with a destination.
 func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
 	made, err := w.other(td, dst, v, dicts, c)
 	if err != nil || made == to || opsOf(to).passes(to) && opsOf(to).equal(to, made) {

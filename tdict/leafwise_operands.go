@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// inner returns the dictionaries in a column.
+// inner returns the dictionaries that dicts have in column c; d is the first operand's.
 func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*TensorDict, error) {
 	inner := make([]*TensorDict, len(dicts))
 	for i, other := range dicts {
@@ -33,8 +33,8 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 	return inner, nil
 }
 
-// fits returns an error unless the batch shape of an operand expands to that of td; if rows of
-// other values are selected too, it must be the same.
+// fits returns an error unless the batch shape of other expands to td's. If the kernel selects
+// rows, the shapes must be equal.
 func (w *leafwise) fits(other, td *TensorDict) error {
 	if w.kernel.Select != nil || other.batch.Equal(td.batch) {
 		return other.batch.CheckEqual(td.batch)
@@ -43,8 +43,8 @@ func (w *leafwise) fits(other, td *TensorDict) error {
 	return err
 }
 
-// fitsInner is fits of a dictionary in the i-th operand, and one in the first: the batch dims of
-// the outermost ones, and those that each has besides, are for one another.
+// fitsInner is fits for a nested dictionary of operand i. Both dictionaries must have the same
+// number of batch dims after the outermost batch shape.
 func (w *leafwise) fitsInner(i int, other, td *TensorDict) error {
 	own, want := len(other.batch)-len(w.dicts[i].batch), len(td.batch)-w.batch
 	if own != want {
@@ -54,7 +54,7 @@ func (w *leafwise) fitsInner(i int, other, td *TensorDict) error {
 	return w.fits(other, td)
 }
 
-// of returns the value that a dictionary has in the column of v, or what stands for it.
+// of returns the value of other in the column of v, or its replacement if it is missing.
 func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
 	x, err := c.of(other)
 	if errors.Is(err, ErrMissing) && w.kernel.Missing != nil {
@@ -63,9 +63,9 @@ func (w *leafwise) of(v Value, other *TensorDict, c column) (Value, error) {
 	return x, err
 }
 
-// operands returns the operands besides a leaf of td, until the next call.
+// operands returns the operands for the leaf t of td. They are valid until the next call.
 func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c column) ([]any, error) {
-	out := w.room[:0]
+	out := w.buffer[:0]
 	for i, other := range dicts {
 		if other == nil {
 			x, err := w.wide(w.others[i], t)
@@ -79,7 +79,7 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 		if err != nil {
 			return nil, err
 		}
-		if x, err = beside(x, t); err != nil {
+		if x, err = asKindOf(x, t); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		if err := w.fitsLeaf(td, other, t, x); err != nil {
@@ -87,17 +87,17 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 		}
 		out = append(out, x)
 	}
-	w.room = out
+	w.buffer = out
 	return out, nil
 }
 
-// beside returns x as an operand beside t, which is of its kind, or of that of the members of a
-// stack.
-func beside(x, t Value) (Value, error) {
+// asKindOf returns x as a value of the kind of t: x itself, or its Dense value if x is a Stacked of
+// that kind. If t is a Stacked, x may also be of the kind of its members.
+func asKindOf(x, t Value) (Value, error) {
 	if opsOf(x) == opsOf(t) {
 		return x, nil
 	}
-	if !stackedBeside(x, t) {
+	if !sameStackedKind(x, t) {
 		return nil, mismatch(x, t)
 	}
 	if s, ok := asStacked(x); ok {
@@ -106,8 +106,8 @@ func beside(x, t Value) (Value, error) {
 	return x, nil
 }
 
-// fitsLeaf returns an error unless x, a leaf of other, can be an operand of t, one of td: batch
-// dims expand to batch dims, and features, as many, to features.
+// fitsLeaf returns an error unless x, a leaf of other, can be an operand for t, a leaf of td: both
+// have the same number of features, which the kernel broadcasts, or their shapes are equal.
 func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x Value) error {
 	features, own := len(t.Shape())-len(td.batch), len(x.Shape())-len(other.batch)
 	if w.kernel.Free || w.kernel.Select == nil && features == own {
@@ -116,8 +116,8 @@ func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x Value) error {
 	return x.Shape().CheckEqual(t.Shape())
 }
 
-// wide returns an operand for a leaf: a tensor over the batch shape with dims of size 1 for the
-// features, a scalar as it is.
+// wide returns an operand for the leaf t. A tensor over the batch shape gets a dim of size 1 for
+// each feature of t; a scalar stays as it is.
 func (w *leafwise) wide(other any, t Value) (any, error) {
 	x, ok := asTensor(other)
 	if !ok || len(t.Shape()) == w.batch || w.kernel.Free {
@@ -130,18 +130,18 @@ func (w *leafwise) wide(other any, t Value) (any, error) {
 	return x.Index(expr...)
 }
 
-// hasElements reports whether there is a leaf with elements in td.
+// hasElements reports whether a leaf of td has elements.
 func (td *TensorDict) hasElements() bool {
 	for _, v := range td.Leaves() {
-		if opsOf(v).elementwise(v) != nil {
+		if elements(v) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// checkNumber returns ErrKind unless v is a number or a bool, for an operand that no leaf will
-// meet.
+// checkNumber returns ErrKind unless v is a number or a bool. It checks an operand that no leaf
+// uses.
 func checkNumber(v any) error {
 	if _, err := tensor.ScalarOf(tensor.Complex128, v); errors.Is(err, ErrKind) {
 		return err

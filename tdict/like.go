@@ -7,13 +7,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// NewZeros returns a dictionary with td's keys, and the kind, dtype and features of each of its
-// values, but a batch shape of its own and nothing in it yet: tensors of zeros, ragged ones with
-// rows that are empty, [Data] of nil. What belongs to all rows alike stays: Data that is the same
-// for all rows, see [Data.Uniform], and unbatched tensors, which are copied. Nested dictionaries
-// keep the dims of their batch shapes after td's. Dims keep their names if there are as many. It is
-// how a destination is made, as for [TensorDict.IndexInto]. It returns shapeops.ErrShape if a size
-// is negative or elements cannot be counted. (Python: new_zeros.)
+// NewZeros returns a dictionary like td with another batch shape: the same keys, and for each value
+// the same kind, dtype and features. Tensors are zero, ragged tensors have empty rows, [Data] is
+// nil. It makes destinations, for instance for [TensorDict.IndexInto]. (Python: new_zeros.)
+//
+//   - Data with the same value for all rows, see [Data.Uniform], keeps that value.
+//   - Unbatched tensors are copied with their elements.
+//   - Nested dictionaries keep the batch dims that they have after td's.
+//   - Dims keep their names if the new batch shape has as many dims as td's.
+//
+// NewZeros returns shapeops.ErrShape if a size is negative or the number of elements overflows.
 func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 	out, err := td.zerosLike(new(plan.Pass), batch, len(td.batch))
 	if err != nil {
@@ -22,8 +25,8 @@ func (td *TensorDict) NewZeros(batch ...int) (*TensorDict, error) {
 	return out, nil
 }
 
-// zerosLike is NewZeros of a dictionary within one whose batch shape has so many dims, with td's
-// names.
+// zerosLike is NewZeros of td, or of a dictionary in it, with td's names. dims is the number of
+// batch dims of the outermost dictionary.
 func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*TensorDict, error) {
 	to := append(batch.Clone(), td.batch[dims:]...)
 	if err := to.Check(); err != nil {
@@ -31,7 +34,7 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 	}
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.zerosLike(p, batch, dims))
+			return asValue(d.zerosLike(p, batch, dims))
 		}
 		return zeroLike(v, p, append(batch.Clone(), v.Shape()[dims:]...))
 	})
@@ -45,34 +48,33 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 	return out, nil
 }
 
-// ToMeta returns a dictionary like td whose tensors are on device tensor.Meta: keys, dtypes and
-// shapes without elements, to plan with; of ragged tensors, lengths stay. Leaves of other kinds are
-// shared.
+// ToMeta returns a dictionary like td whose tensors are on device tensor.Meta: they have dtypes and
+// shapes but no elements. Ragged tensors keep their lengths. Leaves of other kinds are shared.
 func (td *TensorDict) ToMeta() (*TensorDict, error) {
 	return td.each("to meta", (*tensor.Tensor).ToMeta)
 }
 
-// Materialize returns td with zeros in the place of each tensor on device tensor.Meta. Other leaves
+// Materialize returns td with a tensor of zeros for each tensor on device tensor.Meta. Other leaves
 // are shared.
 func (td *TensorDict) Materialize() (*TensorDict, error) {
 	return td.each("materialize", (*tensor.Tensor).Materialize)
 }
 
-// Reinterpret returns td with the bytes of each tensor as elements of another dtype; if its width
-// differs, the last dim grows or shrinks, which the batch shape does not. Leaves share td's memory,
-// and are shared if they are no tensors. Its errors are those of tensor.Tensor.Reinterpret, and
-// shapeops.ErrShape if a leaf does not begin with the batch shape any more. (Python: view(dtype).)
+// Reinterpret returns td with the bytes of each tensor as elements of another dtype. If the width
+// of elements differs, the last dim of the tensor grows or shrinks; it must not be a batch dim.
+// Leaves share td's memory. Reinterpret returns the errors of tensor.Tensor.Reinterpret, and
+// shapeops.ErrShape if a leaf no longer begins with the batch shape. (Python: view(dtype).)
 func (td *TensorDict) Reinterpret(dtype tensor.DType) (*TensorDict, error) {
 	return td.each("reinterpret", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reinterpret(dtype) })
 }
 
-// Cast returns td with each tensor cast to a dtype, as tensor.Tensor.Cast does; leaves of other
+// Cast returns td with each tensor cast to a dtype, as tensor.Tensor.Cast does. Leaves of other
 // kinds are shared. (Python: td.float(), td.to(dtype).)
 func (td *TensorDict) Cast(dtype tensor.DType) (*TensorDict, error) {
 	return td.each("cast", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Cast(dtype) })
 }
 
-// each returns td with what fn makes of each tensor, for an operation.
+// each returns td with fn applied to each tensor, for the operation op.
 func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, error)) (*TensorDict, error) {
 	out, err := td.Apply(func(_ nestedkey.Key, t *tensor.Tensor) (*tensor.Tensor, error) { return fn(t) })
 	if err != nil {
@@ -81,7 +83,8 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 	return out, nil
 }
 
-// zeroLike returns a value like v that shares nothing with it. Data keeps a value of all rows.
+// zeroLike returns a value like v, of another shape, that shares nothing with v. Data whose rows
+// agree keeps its value, and so do unbatched tensors.
 func zeroLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
 	k := opsOf(v)
 	same, err := k.alike(v, shape)

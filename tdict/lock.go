@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// Lock freezes the structure of td and of every dictionary below it: entries cannot be set, deleted
-// or renamed, which then returns [ErrLocked]. The elements of leaves can still be written. (Python:
-// lock_. It is not a mutex.) A dictionary below stays locked until td is unlocked, also if td is
-// forgotten. Lock is a write, like Set.
+// Lock freezes the structure of td and of every dictionary below it: setting, deleting or renaming
+// an entry returns [ErrLocked]. The elements of leaves can still be written. A dictionary below td
+// stays locked until td is unlocked, even if nothing else refers to td. Lock is a write, like Set.
+// (Python: lock_. It is not a mutex.)
 //
-// why, if it is given, is a reason, and what to do instead, that errors give to a caller who
-// changes the structure of td or of a dictionary below it.
+// why is optional: the reason, and what to do instead. It becomes part of the ErrLocked that td and
+// the dictionaries below it return.
 func (td *TensorDict) Lock(why ...string) {
 	held := td.Locked()
 	td.locked, td.why = true, cmp.Or(strings.Join(why, ", "), td.why)
 	if held {
-		td.explain()
+		td.passReason()
 	} else {
-		td.hold()
+		td.lockChildren()
 	}
 }
 
-// explain gives td's reason to the dictionaries below it that have none.
-func (td *TensorDict) explain() {
+// passReason copies td's reason to the dictionaries below it that have none.
+func (td *TensorDict) passReason() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok && d.why == "" && td.why != "" {
 			d.why = td.why
-			d.explain()
+			d.passReason()
 		}
 	}
 }
 
-// errLocked says why td cannot be changed.
+// errLocked returns ErrLocked with td's reason, or with advice if there is none.
 func (td *TensorDict) errLocked() error {
 	if td.why == "" {
 		return fmt.Errorf("%w: Unlock it, or change a Copy", ErrLocked)
@@ -41,47 +41,47 @@ func (td *TensorDict) errLocked() error {
 	return fmt.Errorf("%w: %s", ErrLocked, td.why)
 }
 
-// Unlock undoes Lock, for td and everything below it but what another locked dictionary also holds.
-// It returns [ErrLocked] if td itself is an entry of a locked dictionary, and does nothing if td is
-// not locked. Unlock is a write, like Set.
+// Unlock is the reverse of Lock, for td and every dictionary below it except those below another
+// locked dictionary. It does nothing if td is not locked, and returns [ErrLocked] if td is itself
+// an entry of a locked dictionary. Unlock is a write, like Set.
 func (td *TensorDict) Unlock() error {
-	if td.holds > 0 {
+	if td.lockedParents > 0 {
 		return fmt.Errorf("unlock: %w: an entry of a locked dictionary; unlock that one", ErrLocked)
 	}
 	if td.locked {
 		td.locked, td.why = false, ""
-		td.release()
+		td.unlockChildren()
 	}
 	return nil
 }
 
 // Locked reports whether the structure of td is frozen, by Lock of td itself or of a dictionary
 // above it.
-func (td *TensorDict) Locked() bool { return td.locked || td.holds > 0 }
+func (td *TensorDict) Locked() bool { return td.locked || td.lockedParents > 0 }
 
-// hold counts td, which has become locked, in each dictionary that it holds.
-func (td *TensorDict) hold() {
+// lockChildren counts td, which has become locked, as a locked parent of its dictionaries.
+func (td *TensorDict) lockChildren() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
 			held := d.Locked()
-			d.holds++
+			d.lockedParents++
 			d.why = cmp.Or(d.why, td.why)
 			if !held {
-				d.hold()
+				d.lockChildren()
 			}
 		}
 	}
 }
 
-// release undoes hold for td, which is not locked any more.
-func (td *TensorDict) release() {
+// unlockChildren is the reverse of lockChildren, for td, which is no longer locked.
+func (td *TensorDict) unlockChildren() {
 	for _, v := range td.entries.all() {
 		if d, ok := asDict(v); ok {
-			d.holds--
+			d.lockedParents--
 			d.locked = false
 			if !d.Locked() {
 				d.why = ""
-				d.release()
+				d.unlockChildren()
 			}
 		}
 	}

@@ -8,19 +8,20 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// MapElems returns td with the elements that fn makes of those of each leaf of T's dtype, one after
-// the other: tensor.Map of it. Other leaves are kept, and shared with td; the result is not locked.
-// MapElems returns tensor.ErrDType if td has tensors, but none of T's dtype, the errors of
-// tensor.Map with the key, fn's panic with the position of the element too, as a [PanicError], and
-// [ErrKind] if td or fn is nil.
+// MapElems returns td with fn applied to the elements of each leaf of T's dtype, leaf after leaf,
+// as tensor.Map does. Other leaves are shared. The result is not locked.
+//
+// MapElems returns tensor.ErrDType if td has tensors but none of T's dtype, the errors of
+// tensor.Map with the key, fn's panic as a [PanicError] with the key and the position of the
+// element, and [ErrKind] if td or fn is nil.
 func MapElems[T, U tensor.Elem](td *TensorDict, fn func(T) U) (*TensorDict, error) {
 	return mapElems("map elems", td, fn, ApplyOptions{})
 }
 
-// MapElemsInPlace is [MapElems] that writes to the leaves of td, which may be locked: to all of
-// them, or, after an error, to none. So it takes as much memory as they do; [Map] with an Into that
-// is td takes that of a few chunks, and may stop between them. Its errors are also those of
-// tensor.Transfer.
+// MapElemsInPlace is [MapElems] that writes the results to the leaves of td, which may be locked.
+// On an error no leaf has changed; for this it takes as much memory as the leaves. [Map] with td as
+// MapOptions.Into takes only the memory of a few chunks, but on an error some chunks may have been
+// written. MapElemsInPlace also returns the errors of tensor.Transfer.
 func MapElemsInPlace[T tensor.Elem](td *TensorDict, fn func(T) T) error {
 	_, err := mapElems("map elems in place", td, fn, ApplyOptions{InPlace: true})
 	return err
@@ -46,11 +47,12 @@ func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt App
 	return td, nil
 }
 
-// keysOf returns the keys of the tensors of a dtype. There must be one, if there is any tensor.
+// keysOf returns the keys of the tensors of dtype d. It returns ErrDType if there are none but
+// tensors of other dtypes.
 func (td *TensorDict) keysOf(d tensor.DType) ([]nestedkey.Key, error) {
 	keys, others := []nestedkey.Key{}, false
 	for key, v := range td.Leaves() {
-		switch e := opsOf(v).elementwise(v); {
+		switch e := elements(v); {
 		case e == nil:
 		case e.DType() == d:
 			keys = append(keys, key)

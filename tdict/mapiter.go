@@ -7,36 +7,35 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// MapIterOptions say how [MapIter] cuts, and in which order. The zero value is the default.
+// MapIterOptions are the options of [MapIter]. The zero value is the default.
 type MapIterOptions struct {
-	// Dim, ChunkSize and Chunks are those of [MapOptions].
+	// Dim, ChunkSize and Chunks are as in [MapOptions].
 	Dim, ChunkSize, Chunks int
 
-	// Shuffle gives each chunk rows from anywhere, in a random order; each row is in one chunk. It
-	// takes 8 bytes a row, of which there may be at most 1<<32.
+	// Shuffle puts the rows in a random order before they are cut into chunks. It takes 8 bytes for
+	// each row. There may be at most 1<<32 rows.
 	Shuffle bool
-	// Seed is what the order of shuffled rows is drawn from: the same seed gives the same order,
-	// everywhere.
+	// Seed determines the order of shuffled rows. It is the same on every machine.
 	Seed uint64
 
-	// Workers is how many chunks are worked on at the same time; 0 means GOMAXPROCS. With 1, they
-	// are worked on in order. It also is how many results there may be besides the one that the
-	// loop has.
+	// Workers is the number of chunks that are worked on at the same time; 0 means GOMAXPROCS. With
+	// 1, they are worked on in order. It is also the largest number of results in memory besides
+	// the one that the loop has.
 	Workers int
 }
 
-// MapIter returns an iterator over what fn makes of chunks of td, as [Map] does, without laying
-// them side by side: in the order of the chunks, with those that are nil passed over. While the
-// loop deals with one result, the next opt.Workers are made. If td has no rows, there are no
-// chunks.
+// MapIter returns an iterator over the results of fn for chunks of td, in the order of the chunks.
+// Unlike [Map] it does not join them. Nil results are skipped. While the body of the loop runs, the
+// next opt.Workers results are made. If td has no rows, there are no chunks.
 //
-// Chunks are views, or, with opt.Shuffle, copies. After an error MapIter yields (nil, err) and
-// stops: the cause of ctx, a [RowsError], one that [Map] returns before it calls fn, or, with
-// opt.Shuffle, shapeops.ErrShape for more than 1<<32 rows. When the loop ends early, the context
-// that fn was given ends, and MapIter waits for fn to return: no goroutine outlives the loop.
-// Ranging again begins again, in the same order. td must not be changed meanwhile.
+// Chunks are views, or copies with opt.Shuffle. After an error MapIter yields (nil, err) and stops.
+// The error is the cause of ctx, a [RowsError], an error that [Map] returns before it calls fn, or,
+// with opt.Shuffle, shapeops.ErrShape for more than 1<<32 rows. When the loop ends early, the
+// context of fn ends, and MapIter waits for fn to return: no goroutine outlives the loop. A second
+// loop begins again, in the same order. td must not be changed during the iteration.
 //
-// fn must be safe for concurrent use unless opt.Workers is 1, and with the body of the loop.
+// fn must be safe for concurrent use unless opt.Workers is 1, and safe to run at the same time as
+// the body of the loop.
 func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptions) iter.Seq2[*TensorDict, error] {
 	return func(yield func(*TensorDict, error) bool) {
 		c, err := newChunks("map iter", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)

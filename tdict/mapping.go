@@ -16,50 +16,50 @@ type mapping struct {
 	*chunks
 	opt     MapOptions
 	workers int
-	alone   sync.Locker // held while rows of values that are not memory are read or written
+	rowLock sync.Locker // held while rows are read or written, if any are more than memory
 
-	mu      sync.Mutex // guards the fields below, orders Progress
-	done    int        // rows
+	mu      sync.Mutex // guards the fields below; one call of Progress at a time
+	done    int        // the number of rows done
 	results []result
-	checked int         // the results before it are there, and go together
-	first   *TensorDict // of these, without elements
+	checked int         // results before this one are present and can be joined
+	first   *TensorDict // the first result, without elements
 }
 
-// A result is what the function made of a chunk.
+// A result is the result of the function for a chunk.
 type result struct {
-	td    *TensorDict // or nil
-	there bool
+	td      *TensorDict // may be nil
+	present bool
 }
 
 func newMapping(c *chunks, opt MapOptions) *mapping {
-	m := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), alone: nobody{}}
+	m := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), rowLock: noLock{}}
 	if opt.Into == nil {
 		m.results = make([]result, c.count)
 	} else if opt.Into.hasData() {
-		m.alone = new(sync.Mutex)
+		m.rowLock = new(sync.Mutex)
 	}
 	return m
 }
 
-// nobody is a lock for what nobody shares.
-type nobody struct{}
+// noLock is a lock that does nothing.
+type noLock struct{}
 
-func (nobody) Lock()   {}
-func (nobody) Unlock() {}
+func (noLock) Lock()   {}
+func (noLock) Unlock() {}
 
-// hasData reports whether td has a leaf whose rows are more than memory, so that several goroutines
-// must not write them.
+// hasData reports whether td has a leaf whose rows are more than memory, so that only one goroutine
+// at a time may write them.
 func (td *TensorDict) hasData() bool {
 	for _, leaf := range td.Leaves() {
 		k := opsOf(leaf)
-		if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.byRows()) {
+		if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.wholeRows()) {
 			return true
 		}
 	}
 	return false
 }
 
-// do deals with chunk i.
+// do processes chunk i.
 func (m *mapping) do(ctx context.Context, i int) error {
 	about := i
 	err := workers.Call(func() error {
@@ -72,14 +72,14 @@ func (m *mapping) do(ctx context.Context, i int) error {
 			about, err = m.keep(i, out)
 		}
 		if err == nil {
-			m.tell(i)
+			m.reportProgress(i)
 		}
 		return err
 	})
 	return m.failed(about, err)
 }
 
-// call returns what the function makes of chunk i.
+// call returns the result of the function for chunk i.
 func (m *mapping) call(ctx context.Context, i int) (*TensorDict, error) {
 	chunk, err := m.read(i)
 	if err != nil {
@@ -88,10 +88,10 @@ func (m *mapping) call(ctx context.Context, i int) (*TensorDict, error) {
 	return m.fn(ctx, chunk)
 }
 
-// read returns chunk i, which nobody writes meanwhile.
+// read returns chunk i. No other goroutine writes rows at the same time, if that matters.
 func (m *mapping) read(i int) (*TensorDict, error) {
-	m.alone.Lock()
-	defer m.alone.Unlock()
+	m.rowLock.Lock()
+	defer m.rowLock.Unlock()
 	return m.chunk(i)
 }
 
@@ -107,8 +107,8 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	if err != nil {
 		return err
 	}
-	m.alone.Lock()
-	defer m.alone.Unlock()
+	m.rowLock.Lock()
+	defer m.rowLock.Unlock()
 	var tr tensor.Transfer
 	if m.workers > 1 {
 		tr.Workers = 1
@@ -119,22 +119,22 @@ func (m *mapping) write(i int, out *TensorDict) error {
 	return tr.Run()
 }
 
-// keep keeps the result of chunk i, and checks those of which all before are there. If one does not
-// go with the first, it returns the number of its chunk.
+// keep stores the result of chunk i, and checks the results that have no gap before them. If one
+// cannot be joined to the first, it returns the number of its chunk with the error.
 func (m *mapping) keep(i int, out *TensorDict) (about int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.results[i] = result{out, true}
-	for ; m.checked < len(m.results) && m.results[m.checked].there; m.checked++ {
-		if err := m.goesWithFirst(m.results[m.checked].td); err != nil {
+	for ; m.checked < len(m.results) && m.results[m.checked].present; m.checked++ {
+		if err := m.checkJoinsFirst(m.results[m.checked].td); err != nil {
 			return m.checked, err
 		}
 	}
 	return i, nil
 }
 
-// goesWithFirst returns an error unless a result can be joined to the first one.
-func (m *mapping) goesWithFirst(out *TensorDict) error {
+// checkJoinsFirst returns an error unless a result can be joined to the first one.
+func (m *mapping) checkJoinsFirst(out *TensorDict) error {
 	if out == nil {
 		return nil
 	}
@@ -153,8 +153,8 @@ func (m *mapping) goesWithFirst(out *TensorDict) error {
 	return nil
 }
 
-// tell reports that chunk i is done.
-func (m *mapping) tell(i int) {
+// reportProgress calls Progress after chunk i.
+func (m *mapping) reportProgress(i int) {
 	if m.opt.Progress == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func (m *mapping) tell(i int) {
 	m.opt.Progress(m.done, m.rows)
 }
 
-// result returns the dictionary of all results.
+// result returns the joined results, or opt.Into.
 func (m *mapping) result() (*TensorDict, error) {
 	if m.opt.Into != nil {
 		return m.opt.Into, nil

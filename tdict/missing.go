@@ -9,29 +9,28 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A missingError is the ErrMissing of a dictionary that lacks a key. Its text is made when it is
-// asked for, of the names that the dictionary had: callers that try key after key do not pay for
-// it.
+// A missingError is the ErrMissing of a dictionary that lacks a key. Its text is made when Error is
+// called, from the names that the dictionary had, so that lookups of missing keys stay cheap.
 type missingError struct {
-	outer nestedkey.Key   // of the dictionary, within the one that was asked, if it is not the same
-	key   nestedkey.Key   // what it lacks
-	other nestedkey.Key   // what it has instead, spelled alike, if that is known already
-	names []nestedkey.Key // what it has, with gaps
+	outer nestedkey.Key   // the key of the dictionary in the one searched; may be ""
+	key   nestedkey.Key   // the key that it lacks
+	other nestedkey.Key   // a key of similar spelling that it has, if one was found already
+	names []nestedkey.Key // the names that it has, with gaps
 }
 
 // missing returns the ErrMissing of a key that td lacks.
 func (td *TensorDict) missing(key nestedkey.Key) error {
-	return &missingError{key: key, other: td.respelled(key), names: td.entries.table.quote()}
+	return &missingError{key: key, other: td.respelled(key), names: td.entries.table.snapshot()}
 }
 
-// missingIn is the error of what is left of a whole key, which td lacks.
+// missingIn returns the ErrMissing of whole, of which td, a nested dictionary, lacks the rest.
 func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
 	outer := strings.TrimSuffix(string(whole), string(rest))
-	return &missingError{nestedkey.Key(strings.TrimSuffix(outer, "/")), rest, td.respelled(rest), td.entries.table.quote()}
+	return &missingError{nestedkey.Key(strings.TrimSuffix(outer, "/")), rest, td.respelled(rest), td.entries.table.snapshot()}
 }
 
-// respelled returns a key that td has, of more parts than key, if a "." or an escaped "/" of key
-// separates them.
+// respelled returns a key of td that is key with "/" in the place of "." or of an escaped "/", or
+// "".
 func (td *TensorDict) respelled(key nestedkey.Key) nestedkey.Key {
 	for _, old := range []string{".", "~1"} {
 		if strings.Contains(string(key), old) {
@@ -46,7 +45,7 @@ func (td *TensorDict) respelled(key nestedkey.Key) nestedkey.Key {
 // Unwrap returns ErrMissing.
 func (e *missingError) Unwrap() error { return ErrMissing }
 
-// Error returns the names that there are, and one that is spelled alike.
+// Error returns the names that the dictionary has, and the one of most similar spelling.
 func (e *missingError) Error() string {
 	text := ErrMissing.Error() + ": " + e.have()
 	if e.outer != "" {
@@ -58,7 +57,7 @@ func (e *missingError) Error() string {
 	return text
 }
 
-// whole returns a key of the dictionary as one of the dictionary that was asked.
+// whole returns a key of the dictionary as a key of the one that was searched.
 func (e *missingError) whole(key nestedkey.Key) nestedkey.Key {
 	if e.outer == "" {
 		return key
@@ -89,12 +88,13 @@ func (e *missingError) have() string {
 	return "have " + strings.Join(texts, ", ")
 }
 
-// joined returns a name that has the parts of the key, with a "." or a "/" between them.
+// joined returns a name of the dictionary that joins the parts of the key with "." or "/", or "".
 func (e *missingError) joined() nestedkey.Key {
 	return joinedName(e.key, func(name nestedkey.Key) bool { return slices.Contains(e.names, name) })
 }
 
-// joinedName returns a name that there is, of the parts of a key with a "." or a "/" between them.
+// joinedName returns a name that joins the parts of key with "." or "/" and that has accepts, or
+// "".
 func joinedName(key nestedkey.Key, has func(name nestedkey.Key) bool) nestedkey.Key {
 	for _, sep := range []string{".", "~1"} {
 		name := nestedkey.Key(strings.ReplaceAll(string(key), "/", sep))
@@ -105,8 +105,7 @@ func joinedName(key nestedkey.Key, has func(name nestedkey.Key) bool) nestedkey.
 	return ""
 }
 
-// throughLeaf adds to the error of what is left of a whole key, which leads through a leaf of td,
-// the name of td that may have been meant.
+// throughLeaf adds a suggestion to err, the error of a key whose rest leads through a leaf of td.
 func (td *TensorDict) throughLeaf(whole, rest nestedkey.Key, err error) error {
 	name := joinedName(rest, td.entries.has)
 	if name == "" {
@@ -116,8 +115,8 @@ func (td *TensorDict) throughLeaf(whole, rest nestedkey.Key, err error) error {
 	return fmt.Errorf("%w; did you mean %s?", err, suggested(nestedkey.Key(outer)+name))
 }
 
-// nearest returns the name that the fewest changes make of the first part of the key, if they are
-// few beside its length.
+// nearest returns the name with the smallest distance from the first part of the key, if that is
+// small compared to its length.
 func (e *missingError) nearest() (best nestedkey.Key) {
 	const most = 10_000 // names that are looked at
 	key, _, _ := e.key.Cut()
@@ -134,11 +133,11 @@ func (e *missingError) nearest() (best nestedkey.Key) {
 	return best
 }
 
-// mostChanged is the length from which distance finds texts too different.
+// mostChanged is the length from which on distance does not compare texts.
 const mostChanged = 32
 
-// distance returns how many bytes must be inserted, deleted, replaced or swapped with the next one
-// to make b of a, or limit if they are not less.
+// distance returns the number of bytes to insert, delete, replace, or swap with their neighbor to
+// turn a into b, but at most limit.
 func distance(a, b string, limit int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -149,7 +148,7 @@ func distance(a, b string, limit int) int {
 	if max(len(a), len(b)) >= mostChanged || max(len(a)-len(b), len(b)-len(a)) >= limit {
 		return limit
 	}
-	var rows [mostChanged][mostChanged]int // of the first i bytes of a and the first j of b
+	var rows [mostChanged][mostChanged]int // [i][j]: the distance of a[:i] from b[:j]
 	for i := range len(a) + 1 {
 		for j := range len(b) + 1 {
 			rows[i][j] = changes(&rows, a, b, i, j)
@@ -158,7 +157,7 @@ func distance(a, b string, limit int) int {
 	return min(limit, rows[len(a)][len(b)])
 }
 
-// changes returns the distance of the first i bytes of a and the first j of b, from shorter ones.
+// changes returns the distance of a[:i] from b[:j], given the distances of shorter texts.
 func changes(rows *[mostChanged][mostChanged]int, a, b string, i, j int) int {
 	if i == 0 || j == 0 {
 		return i + j
@@ -173,7 +172,8 @@ func changes(rows *[mostChanged][mostChanged]int, a, b string, i, j int) int {
 	return min(n, rows[i-1][j]+1, rows[i][j-1]+1)
 }
 
-// suggested returns a key as Go spells it: quoted, or by nestedkey.Of if it has an escape.
+// suggested returns a key as a Go expression: quoted, or a call of nestedkey.Of if it has an
+// escape.
 func suggested(key nestedkey.Key) string {
 	if !strings.Contains(string(key), "~") {
 		return fmt.Sprintf("%q", string(key))
@@ -185,7 +185,8 @@ func suggested(key nestedkey.Key) string {
 	return "nestedkey.Of(" + strings.Join(texts, ", ") + ")"
 }
 
-// spelled returns, as Go spells it, the key that has what is left of a whole key as its last part.
+// spelled returns, as a Go expression, the key whole with all parts of rest, its end, as a single
+// name.
 func spelled(whole, rest nestedkey.Key) string {
 	var last []string
 	for part := range rest.Parts() {

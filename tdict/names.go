@@ -10,22 +10,23 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Names returns the names of the batch dims, "" for one without. Operations carry names: a dim that
-// is moved, cut, picked from or repeated keeps its own; one that is new, or was several, has none.
-// Stack, Cat and PadSequence go by the first dictionary, and a destination that the caller owns
-// keeps its own. (Python: names, None for no name.)
+// Names returns the names of the batch dims, "" for a dim without one. Operations carry names to
+// their results. A dim that is moved, cut, picked from or repeated keeps its name. A dim that is
+// new, or made of several, has none. Stack, Cat and PadSequence take the names of the first
+// dictionary. A destination that the caller owns keeps its names. (Python: names, None for no
+// name.)
 //
-// A dictionary in a named one has its names for the dims that both have: one that lacks them is set
-// as a copy that has them, and those that are there get them when the outer one is named. Names are
-// structure: a locked dictionary keeps them. [TensorDict.Equal] does not look at them.
+// A dictionary in td has td's names for the batch dims of td: [TensorDict.Set] sets a copy with
+// these names if they differ, and SetNames also names the dims of the dictionaries in td. A locked
+// dictionary keeps its names. [TensorDict.Equal] ignores them.
 func (td *TensorDict) Names() []string {
 	out := make([]string, len(td.batch))
 	copy(out, td.names)
 	return out
 }
 
-// DimOf returns the batch dim with the given name. It returns [ErrName], with the names that there
-// are, if none has it.
+// DimOf returns the batch dim with the given name. It returns [ErrName], with the names that td
+// has, if no dim has it.
 func (td *TensorDict) DimOf(name string) (int, error) {
 	i, err := td.dimOf(name)
 	return i, failed("dim of", err)
@@ -41,8 +42,8 @@ func (td *TensorDict) dimOf(name string) (int, error) {
 	return 0, fmt.Errorf("%w: got %q, want one of %q", ErrName, name, td.names)
 }
 
-// SetNames names the batch dims of td, and those that dictionaries in it share with td; "" takes a
-// name away. It returns [ErrName] unless there is a name for each dim, all different and UTF-8,
+// SetNames names the batch dims of td, and the same dims of the dictionaries in td; "" removes a
+// name. It returns [ErrName] unless there is a name for each dim and all are distinct and UTF-8,
 // and [ErrLocked]. On an error nothing has changed.
 func (td *TensorDict) SetNames(names ...string) error {
 	if len(names) != len(td.batch) {
@@ -51,14 +52,15 @@ func (td *TensorDict) SetNames(names ...string) error {
 	return td.putAllNames("set names", names)
 }
 
-// RefineNames names batch dims that have no name yet: names has "" for a dim that is left as it is.
-// It returns [ErrName] if a dim has another name, and the errors of [TensorDict.SetNames].
+// RefineNames names batch dims that have no name yet. If a name is "", the dim stays as it is.
+// RefineNames returns [ErrName] if a dim has another name already, and the errors of
+// [TensorDict.SetNames].
 func (td *TensorDict) RefineNames(names ...string) error {
 	refined := td.Names()
 	for i, name := range names {
 		if i < len(refined) && name != "" {
 			if refined[i] != "" && refined[i] != name {
-				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, want %q, which it has", ErrName, name, i, refined[i]))
+				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, want its name %q", ErrName, name, i, refined[i]))
 			}
 			refined[i] = name
 		}
@@ -69,9 +71,9 @@ func (td *TensorDict) RefineNames(names ...string) error {
 	return td.putAllNames("refine names", refined)
 }
 
-// RenameDims gives batch dims other names: names[old] is the new one, "" for none. All change at
-// once, so that two may be swapped. It returns [ErrName] if no dim has an old name or two would
-// have one, and [ErrLocked].
+// RenameDims renames batch dims: names[old] is the new name, "" for none. All change at once, so
+// names can be swapped. RenameDims returns [ErrName] if no dim has an old name or two dims would
+// have the same name, and [ErrLocked].
 func (td *TensorDict) RenameDims(names map[string]string) error {
 	renamed := td.Names()
 	for _, old := range slices.Sorted(maps.Keys(names)) {
@@ -84,7 +86,7 @@ func (td *TensorDict) RenameDims(names map[string]string) error {
 	return td.putAllNames("rename dims", renamed)
 }
 
-// putAllNames names the dims of td and, as far as they share them, of the dictionaries below it.
+// putAllNames names the dims of td and the same dims of the dictionaries below it.
 func (td *TensorDict) putAllNames(op string, names []string) error {
 	if td.Locked() {
 		return failed(op, td.errLocked())
@@ -96,8 +98,8 @@ func (td *TensorDict) putAllNames(op string, names []string) error {
 	return nil
 }
 
-// checkRenamed returns ErrName if td, or a dictionary below it, would have two dims of one name if
-// its first dims had these. A dictionary that was seen is not entered again.
+// checkRenamed returns ErrName if td, or a dictionary below it, would have two dims of one name
+// after its first dims get these names. Dictionaries in seen are skipped.
 func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) error {
 	if err := checkDistinct(td.withNames(names)); err != nil {
 		return err
@@ -129,20 +131,20 @@ func (td *TensorDict) putNames(names []string, seen map[*TensorDict]bool) {
 	}
 }
 
-// withNames returns the names of td's dims, of which the first have the given ones.
+// withNames returns td's names with names in the place of the first.
 func (td *TensorDict) withNames(names []string) []string {
 	return append(slices.Clone(names), td.Names()[len(names):]...)
 }
 
-// CheckNames returns ErrName, with the key, if a dictionary in td could not have the names of its
-// outer dictionaries, as one that was named by itself later. [TensorDict.Set] sees to that; what is
-// written to be read again must be so.
+// CheckNames returns ErrName, with the key, if a dictionary in td cannot take td's names for its
+// first dims, because two of its dims would have the same name. [TensorDict.Set] prevents this, but
+// naming the inner dictionary later can cause it. Readers of saved dictionaries do not accept it.
 func (v *dictOps) CheckNames() error {
 	td := (*TensorDict)(v)
 	return td.checkNested(td.Names())
 }
 
-// checkNested is CheckNames of a dictionary whose dims have these names in the end.
+// checkNested is CheckNames for a dictionary whose dims get these names.
 func (td *TensorDict) checkNested(names []string) error {
 	if err := checkDistinct(names); err != nil {
 		return err
@@ -163,7 +165,7 @@ func (td *TensorDict) checkNested(names []string) error {
 	return nil
 }
 
-// tidy returns names, or nil if none is set.
+// tidy returns names, or nil if all are "".
 func tidy(names []string) []string {
 	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
 		return nil
@@ -171,7 +173,7 @@ func tidy(names []string) []string {
 	return names
 }
 
-// checkDistinct returns ErrName if two dims have one name, or one that is not UTF-8.
+// checkDistinct returns ErrName if two dims have the same name or a name is not UTF-8.
 func checkDistinct(names []string) error {
 	for i, name := range names {
 		if !utf8.ValidString(name) {
@@ -184,9 +186,9 @@ func checkDistinct(names []string) error {
 	return nil
 }
 
-// under returns v as an entry of td, which it fits: a dictionary with other names than td for the
-// dims that both have as a copy that has td's.
-func (td *TensorDict) under(v Value) (Value, error) {
+// inheritNames returns v as an entry of td: a copy with td's names if v is a dictionary with other
+// names for td's batch dims, otherwise v itself.
+func (td *TensorDict) inheritNames(v Value) (Value, error) {
 	d, ok := asDict(v)
 	if !ok || td.names == nil || slices.Equal(d.Names()[:len(td.batch)], td.Names()) {
 		return v, nil
@@ -199,17 +201,18 @@ func (td *TensorDict) under(v Value) (Value, error) {
 	return d, nil
 }
 
-// plannedNames returns the names of what a plan makes of td's batch dims.
+// plannedNames returns the names of td's batch dims after a plan is applied.
 func (td *TensorDict) plannedNames(p *plan.Plan) []string {
 	return td.tracedNames(p, len(p.From()), len(p.Shape()))
 }
 
-// reducedNames returns the names of what a reduction makes of td's batch dims.
+// reducedNames returns the names of td's batch dims after a reduction.
 func (td *TensorDict) reducedNames(r *plan.Reduction) []string {
 	return td.tracedNames(r, r.Rank(), len(r.Shape()))
 }
 
-// tracedNames returns the names of batch dims of which the first are made of td's first.
+// tracedNames returns names for a result whose first to dims come from td's first from dims, as
+// p.Origin says. The remaining dims keep their names.
 func (td *TensorDict) tracedNames(p interface{ Origin(dim int) int }, from, to int) []string {
 	if td.names == nil {
 		return nil
@@ -223,7 +226,7 @@ func (td *TensorDict) tracedNames(p interface{ Origin(dim int) int }, from, to i
 	return tidy(append(out, td.names[from:]...))
 }
 
-// joinedNames returns the names of the batch dims of dictionaries joined, of which td is the first.
+// joinedNames returns the names of the batch dims of joined dictionaries, of which td is the first.
 func (td *TensorDict) joinedNames(j *plan.Join) []string {
 	if td.names == nil || !j.New() {
 		return td.names
@@ -231,7 +234,8 @@ func (td *TensorDict) joinedNames(j *plan.Join) []string {
 	return slices.Insert(slices.Clone(td.names), j.Dim(), "")
 }
 
-// prefixNames returns the names of td's dims as far as a batch shape has them, and none for others.
+// prefixNames returns td's names for the dims of another batch shape. Dims that td does not have
+// get no name.
 func (td *TensorDict) prefixNames(batch shapeops.Shape) []string {
 	if td.names == nil {
 		return nil

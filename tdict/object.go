@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// An Object is a map from names to values that keeps their order: what JSON calls an object, in
-// [Data]. It does not change. The zero Object is empty. Safe for concurrent use.
+// An Object is a value of [Data] that maps names to values, in order, as an object in JSON does. It
+// never changes. The zero Object is empty. Safe for concurrent use.
 type Object struct {
 	fields []Field
-	at     map[string]int // the number of each field
+	at     map[string]int // the index of each field
 }
 
-// A Field is one name of an [Object] with its value.
+// A Field is a name and a value of an [Object].
 type Field struct {
 	Name  string
 	Value any
 }
 
-// NewObject returns an object with the given fields, in that order. Values are those of [NewData].
-// It returns [ErrKind] for a value or a name that Data does not hold, [ErrExists] for a
+// NewObject returns an object with the given fields, in that order. It converts values as [NewData]
+// does. It returns [ErrKind] for a value or a name that Data does not hold, [ErrExists] for a
 // duplicate name, and [ErrDepth].
 func NewObject(fields ...Field) (*Object, error) {
 	v, err := plain(&Object{fields: fields}, 0)
@@ -35,7 +35,7 @@ func NewObject(fields ...Field) (*Object, error) {
 // Len returns the number of fields.
 func (o *Object) Len() int { return len(o.fields) }
 
-// Get returns the value under a name.
+// Get returns the value under name, and whether there is one.
 func (o *Object) Get(name string) (any, bool) {
 	if i, ok := o.at[name]; ok {
 		return o.fields[i].Value, true
@@ -57,7 +57,7 @@ func (o *Object) All() iter.Seq2[string, any] {
 // String returns o as JSON.
 func (o *Object) String() string { return jsonText(o) }
 
-// plain returns v as one of the types that Data holds, with lists and objects copied.
+// plain converts v to one of the types that Data holds. It copies lists and objects.
 func plain(v any, depth int) (any, error) {
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("%w: lists and objects are nested more than %d deep", ErrDepth, MaxDepth)
@@ -147,8 +147,8 @@ func plainObject(fields []Field, depth int) (any, error) {
 	return out, nil
 }
 
-// same reports whether two values that plain returned are equal: NaN differs from itself, an int64
-// from a float64, and the order of fields counts.
+// same reports whether two values of Data are equal: NaN differs from itself, an int64 from a
+// float64, and the order of fields matters.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case []any:

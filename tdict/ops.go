@@ -7,13 +7,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// dictOps is a TensorDict with its operations.
+// dictOps has the operations of a TensorDict.
 type dictOps TensorDict
 
-// Plan returns what package shapeops calls.
+// Plan returns the operations that package shapeops calls.
 func (td *TensorDict) Plan() plan.Ops[*TensorDict] { return (*dictOps)(td) }
 
-// Ops returns what packages arith and tdict call.
+// Ops returns the operations that packages arith and tdict call.
 func (td *TensorDict) Ops() tensor.Ops[*TensorDict] { return (*dictOps)(td) }
 
 // ExecuteInto implements plan.Ops.
@@ -29,15 +29,15 @@ func (v *dictOps) Write(p *plan.Pass, src *TensorDict) error {
 // Texts implements tensor.Ops.
 func (v *dictOps) Texts() ([]string, error) { return []string{describeDict((*TensorDict)(v))}, nil }
 
-// Differing implements tensor.Ops: a dictionary has no elements, but leaves.
+// Differing implements tensor.Ops. A dictionary has leaves, not elements, so it returns ErrKind.
 func (v *dictOps) Differing(*TensorDict, tensor.Tolerance, int) ([]tensor.ElementDiff, int, error) {
 	return nil, 0, fmt.Errorf("%w: got %s, want a leaf", ErrKind, describeDict((*TensorDict)(v)))
 }
 
-// dataOps is Data with its operations.
+// dataOps has the operations of Data.
 type dataOps Data
 
-// Plan returns what package shapeops calls.
+// Plan returns the operations that package shapeops calls.
 func (d *Data) Plan() plan.Ops[*Data] { return (*dataOps)(d) }
 
 // ExecuteInto implements plan.Ops.
@@ -55,10 +55,10 @@ func (v *dataOps) JoinInto(p *plan.Pass, dst *Data, xs []*Data) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
 }
 
-// unbatchedOps is an Unbatched with its operations.
+// unbatchedOps has the operations of an Unbatched.
 type unbatchedOps Unbatched
 
-// Plan returns what package shapeops calls.
+// Plan returns the operations that package shapeops calls.
 func (u *Unbatched) Plan() plan.Ops[*Unbatched] { return (*unbatchedOps)(u) }
 
 // ExecuteInto implements plan.Ops.
@@ -76,7 +76,7 @@ func (v *unbatchedOps) JoinInto(p *plan.Pass, dst *Unbatched, xs []*Unbatched) e
 	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
 }
 
-// run runs a transfer of what add adds.
+// run runs a transfer of the copies that add adds.
 func run(add func(tr *tensor.Transfer) error) error {
 	var tr tensor.Transfer
 	if err := add(&tr); err != nil {

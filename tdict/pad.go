@@ -9,23 +9,24 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// PadOptions say how [TensorDict.Pad] pads. The zero value is the default.
+// PadOptions are the options of [TensorDict.Pad]. The zero value is the default.
 type PadOptions struct {
-	// Value is what tensors are padded with: a number or a bool, as tensor.ScalarOf takes it. Nil
-	// is zero.
+	// Value is the padding of tensors: a number or a bool, as tensor.ScalarOf takes it. Nil is
+	// zero.
 	Value any
-	// Values are what some leaves are padded with instead, by key.
+	// Values has, by key, other paddings for some leaves.
 	Values map[nestedkey.Key]any
 }
 
-// Pad returns a copy of td with positions added before and after each batch dim, the first dim
-// first: two sizes for each, or none for dims at the end. A negative size takes positions away.
+// Pad returns a copy of td with positions added before and after each batch dim. sizes has two
+// numbers for each dim, the first dim first; dims at the end may be left out. A negative size
+// removes positions.
 //
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
-// Tensors are padded as opt says, ragged tensors with empty rows, [Data] with nil. Pad returns
-// shapeops.ErrShape, tensor.ErrDType if a leaf does not hold its value, [ErrMissing] for a key of
-// opt.Values that td lacks, and [ErrKind] if that is no tensor.
+// The padding of tensors is set by opt. Ragged tensors get empty rows, [Data] gets nil. Pad returns
+// shapeops.ErrShape, tensor.ErrDType if a leaf does not hold its padding, [ErrMissing] for a key of
+// opt.Values that td lacks, and [ErrKind] if the value under such a key is not a tensor.
 func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 	planned, err := td.planPad(opt, sizes)
 	if err != nil {
@@ -36,8 +37,8 @@ func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 	return td.passed("pad", p)
 }
 
-// PadInto is [TensorDict.Pad] into a dictionary that the caller owns, as [TensorDict.IndexInto] is;
-// on an error nothing has changed.
+// PadInto is [TensorDict.Pad] into a dictionary that the caller owns, with the rules of
+// [TensorDict.IndexInto]. On an error nothing has changed.
 func (td *TensorDict) PadInto(dst *TensorDict, opt PadOptions, sizes ...int) error {
 	p, err := td.planPad(opt, sizes)
 	if err != nil {
@@ -53,8 +54,7 @@ func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Plan, error) {
 	return plan.Pad(td.batch, sizes...)
 }
 
-// checkFills returns an error unless td has a tensor under each key of what some leaves are filled
-// with.
+// checkFills returns an error unless td has a tensor under each key of values.
 func (td *TensorDict) checkFills(values map[nestedkey.Key]any) error {
 	for _, key := range slices.SortedFunc(maps.Keys(values), nestedkey.Compare) {
 		if _, err := td.Tensor(key); err != nil {

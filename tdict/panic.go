@@ -6,10 +6,10 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// A PanicError is the panic of a function that an operation was given, such as [Apply] or [Map]. It
-// has the Value that was given to panic, which it wraps if that is an error, and the Stack of the
-// goroutine, as debug.Stack formats it. It is within the error that says where: a [KeyError] or a
-// [RowsError].
+// A PanicError is the panic of a function that the caller passed to an operation, such as [Apply]
+// or [Map]. Value is the argument of panic; the PanicError wraps it if it is an error. Stack is the
+// stack of the goroutine, as debug.Stack formats it. The operation returns the PanicError inside a
+// [KeyError] or a [RowsError], which says where the function panicked.
 //
 //	if p, ok := errors.AsType[*tdict.PanicError](err); ok {
 //		log.Printf("%v\n%s", err, p.Stack)

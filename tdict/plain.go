@@ -7,30 +7,31 @@ import (
 	"strings"
 )
 
-// plainTyped is plain of a slice or a map whose type says what it holds.
+// plainTyped is plain for slices and maps with a type for their values.
 func plainTyped(v any, depth int) (any, error) {
-	for _, open := range openers {
-		switch opened := open(v).(type) {
+	for _, unpack := range unpackers {
+		switch unpacked := unpack(v).(type) {
 		case []any:
-			return plainList(opened, depth)
+			return plainList(unpacked, depth)
 		case []Field:
-			return plainObject(opened, depth)
+			return plainObject(unpacked, depth)
 		}
 	}
 	return nil, fmt.Errorf("%w: got %T, want nil, bool, a number, string, a slice (not []byte) or map[string] of "+
 		"one such type, []any, map[string]any, or a *tdict.Object that is not nil", ErrKind, v)
 }
 
-// openers open the slices and maps that Data takes. []byte is none of them: it may be text.
-var openers = []func(any) any{
-	opened[any], opened[string], opened[bool],
-	opened[int], opened[int8], opened[int16], opened[int32], opened[int64],
-	opened[uint], opened[uint16], opened[uint32], opened[uint64], opened[float32], opened[float64],
+// unpackers convert the slices and maps that Data takes. []byte is not among them, since it may be
+// text or numbers.
+var unpackers = []func(any) any{
+	unpacked[any], unpacked[string], unpacked[bool],
+	unpacked[int], unpacked[int8], unpacked[int16], unpacked[int32], unpacked[int64],
+	unpacked[uint], unpacked[uint16], unpacked[uint32], unpacked[uint64], unpacked[float32], unpacked[float64],
 }
 
-// opened returns a slice as a []any and a map as a []Field, if they hold T, or slices or maps of
-// T, and nil for others.
-func opened[T any](v any) any {
+// unpacked returns a slice as a []any and a map as a []Field, if they hold T, or slices or maps of
+// T. It returns nil for other types.
+func unpacked[T any](v any) any {
 	switch v := v.(type) {
 	case []T:
 		return listOf(v)
@@ -56,7 +57,7 @@ func listOf[T any](values []T) []any {
 	return list
 }
 
-// fieldsOf returns the entries of a map, in the order of their names.
+// fieldsOf returns the entries of a map, sorted by name.
 func fieldsOf[T any](m map[string]T) []Field {
 	fields := make([]Field, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -65,13 +66,13 @@ func fieldsOf[T any](m map[string]T) []Field {
 	return fields
 }
 
-// An insideError says where inside a value of Data an error is.
+// An insideError is an error with its place inside a value of Data.
 type insideError struct {
 	steps []string // such as ["a"] and [2], the innermost first
 	err   error
 }
 
-// inside adds the step around the place of an error.
+// inside adds an outer step to the place of an error.
 func inside(step string, err error) error {
 	e, ok := err.(*insideError)
 	if !ok {

@@ -12,14 +12,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// String returns td as a tree of keys with shapes and dtypes: all of it if that takes about 40
-// lines. Else each of td's own entries takes one line, as far as there are lines, and what is left
-// goes to the entries of dictionaries in it, small ones first; a dictionary without lines for them
-// is one line with the number of its leaves. Where leaves are left out it says how many.
+// String returns td as a tree of keys with shapes and dtypes. If that takes more than about 40
+// lines, some entries are left out, and String says how many leaves that are. Each entry of td gets
+// one line, as far as there are lines. The lines that remain go to the entries of nested
+// dictionaries, small dictionaries first. A dictionary whose entries get no lines is one line with
+// its number of leaves.
 func (td *TensorDict) String() string { return showDict(td, false) }
 
-// Format implements fmt.Formatter: %v and %s print [TensorDict.String], %+v every entry, and also
-// how leaves lie in memory, how many bytes they take, and which dictionaries are locked.
+// Format implements fmt.Formatter: %v and %s print [TensorDict.String]. %+v prints every entry,
+// with the memory and the number of bytes of each leaf, and which dictionaries are locked.
 func (td *TensorDict) Format(f fmt.State, verb rune) {
 	if verb != 'v' && verb != 's' {
 		fmt.Fprintf(f, "%%!%c(*tdict.TensorDict)", verb)
@@ -28,7 +29,7 @@ func (td *TensorDict) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, showDict(td, f.Flag('+')))
 }
 
-// showDict prints td on its own.
+// showDict prints td, which is not an entry of a printed dictionary.
 func showDict(td *TensorDict, more bool) string {
 	if td == nil {
 		return "<nil>"
@@ -43,17 +44,17 @@ func showDict(td *TensorDict, more bool) string {
 
 const (
 	screen    = 40 // lines of entries that String prints
-	dictLines = 3  // that a dictionary takes besides its entries
+	dictLines = 3  // lines of a dictionary besides its entries
 )
 
-// A treePrinter prints a dictionary and those in it.
+// A treePrinter prints a dictionary and the dictionaries in it.
 type treePrinter struct {
 	out   strings.Builder
-	more  bool // print all
+	more  bool // print all entries and details
 	short bool // something was left out
 }
 
-// print prints a dictionary with so many lines for its entries.
+// print prints td with room lines for its entries.
 func (p *treePrinter) print(td *TensorDict, indent string, room int) {
 	const step = "    "
 	b := &p.out
@@ -72,7 +73,8 @@ func (p *treePrinter) print(td *TensorDict, indent string, room int) {
 	b.WriteString(")")
 }
 
-// entries prints the first entries, each in so many lines, and how many leaves the others have.
+// entries prints the first entries, entry i in rooms[i] lines, and the number of leaves of the
+// others.
 func (p *treePrinter) entries(td *TensorDict, indent string, rooms []int) {
 	comma, i, left := "", 0, 0
 	for name, v := range td.entries.all() {
@@ -91,7 +93,7 @@ func (p *treePrinter) entries(td *TensorDict, indent string, rooms []int) {
 	}
 }
 
-// value prints an entry in so many lines.
+// value prints an entry in room lines.
 func (p *treePrinter) value(v Value, indent string, room int) {
 	d, ok := asDict(v)
 	switch {
@@ -105,8 +107,8 @@ func (p *treePrinter) value(v Value, indent string, room int) {
 	}
 }
 
-// share returns how many lines each of the first entries of td gets: one, and dictionaries what is
-// left, the smallest first.
+// share returns the number of lines of each of the first entries of td. Each gets one line. The
+// remaining lines go to dictionaries, the smallest first.
 func (p *treePrinter) share(td *TensorDict, room int) []int {
 	if p.more {
 		return slices.Repeat([]int{math.MaxInt}, td.entries.len())
@@ -134,7 +136,8 @@ func (p *treePrinter) share(td *TensorDict, room int) []int {
 	return rooms
 }
 
-// lines returns how many lines all of d takes, or limit+1 if they are more than limit.
+// lines returns the number of lines that d takes with all entries, or limit+1 if that is more than
+// limit.
 func lines(d *TensorDict, limit int) int {
 	n := dictLines
 	for _, v := range d.entries.all() {
@@ -150,7 +153,7 @@ func lines(d *TensorDict, limit int) int {
 	return min(n, limit+1)
 }
 
-// leavesOf returns how many leaves v is or has.
+// leavesOf returns the number of leaves in v, which is 1 if v is a leaf.
 func leavesOf(v Value) int {
 	if d, ok := asDict(v); ok {
 		return d.countLeaves()
@@ -185,7 +188,7 @@ func showUnbatched(u *Unbatched, more bool) string {
 	return "Unbatched(" + showTensor(u.tensor, more) + ")"
 }
 
-// shownValues is how many values of Data an entry shows.
+// shownValues is the number of values that an entry of Data shows.
 const shownValues = 3
 
 func showData(d *Data, _ bool) string {
@@ -195,7 +198,7 @@ func showData(d *Data, _ bool) string {
 	return fmt.Sprintf("Data(shape=%v, values=%s)", d.Shape(), d.firstTexts(shownValues))
 }
 
-// shortened returns the beginning of a long text.
+// shortened returns s, cut if it is long.
 func shortened(s string) string {
 	const most = 40
 	if r := []rune(s); len(r) > most {

@@ -13,26 +13,26 @@ func fitRagged(t *ragged.Tensor, batch shapeops.Shape) (*ragged.Tensor, error) {
 	return t, t.Shape().CheckPrefix(batch)
 }
 
-// zeroRagged returns a ragged tensor like t with rows that are empty.
+// zeroRagged returns a ragged tensor like t with empty rows.
 func zeroRagged(t *ragged.Tensor, p *plan.Pass, shape shapeops.Shape) (*ragged.Tensor, error) {
 	return nested(t).EmptyIn(p, shape...)
 }
 
-func madeRagged(t *ragged.Tensor) bool { return t.DType() != 0 }
+func validRagged(t *ragged.Tensor) bool { return t.DType() != 0 }
 
 func cloneRagged(t *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) { return nested(t).CloneIn(p) }
 
-// nested returns what only this package asks of ragged tensors.
+// nested returns the operations of a ragged tensor that only this package uses.
 func nested(t *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {
 	return t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout])
 }
 
-// checkRaggedPad returns ErrDim if a pass pads along a dim after those of t's batch shape.
+// checkRaggedPad returns ErrDim if p pads along a dim after t's batch shape.
 func checkRaggedPad(t *ragged.Tensor, p *plan.Pass) error {
 	if _, ok := p.Join.PadDim(t.Shape(), false); ok {
 		return nil
 	}
-	return fmt.Errorf("%w: got %s to pad along a dim that is not one of its batch shape: Densify it first",
+	return fmt.Errorf("%w: got %s to pad along a dim after its batch shape: Densify it first",
 		shapeops.ErrDim, t.Text())
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Schema lists the entries that a dictionary has, in order, whatever its batch shape is. It has
-// a nested dictionary by listing the entries in it:
+// A Schema lists the entries that a dictionary has, in order, for any batch shape. The entries of
+// nested dictionaries are listed with their full keys:
 //
 //	schema := tdict.Schema{
 //		{Key: "obs/pos", DType: tensor.Float32, Shape: shapeops.Shape{3}},
@@ -20,38 +20,40 @@ import (
 //		{Key: "name", Kind: tdict.KindText, Optional: true},
 //	}
 //
-// [Schema.Check] compares a dictionary with a schema when it is called, and [TensorDict.Enforce]
-// makes a schema hold from then on. [Schema.MarshalJSON] writes a schema for programs in any
+// [Schema.Check] compares a dictionary with a schema once. After [TensorDict.Enforce], changes that
+// would break the schema are errors. [Schema.MarshalJSON] writes a schema for programs in any
 // language.
 //
-// A Schema is a slice and can be changed like one. Only UnmarshalJSON changes it. Methods that
-// return an error return [ErrSchema], with the key, if [Schema.Validate] does.
+// A Schema is a slice and can be changed like one. Of its methods only UnmarshalJSON changes it.
+// Methods that return an error return [ErrSchema], with the key, if [Schema.Validate] does.
 type Schema []Spec
 
-// A Spec says what an entry is. Fields that its kind does not have are zero.
+// A Spec describes an entry. Fields that do not apply to its kind are zero.
 type Spec struct {
 	Key  nestedkey.Key
 	Kind Kind
-	// DType is the dtype of a tensor, a ragged or an unbatched one, or of all members of a stack;
-	// 0, which is no dtype, is any.
+	// DType is the dtype of a tensor, a ragged or an unbatched one, or of all members of a stack.
+	// The zero DType means any dtype.
 	DType tensor.DType
-	// Shape has the dims after the batch shape of the dictionary; of a ragged tensor the dims after
-	// the levels, of text the dims before the level, of an unbatched tensor its own shape. A size
-	// can be [Any]. Of stacked members it has the dims on which they agree.
+	// Shape has the dims after the batch shape of the dictionary. For a ragged tensor it has the
+	// dims after the levels, for text the dims before the level, for an unbatched tensor the shape
+	// of the tensor, for stacked members the dims on which they agree. A size can be [Any].
 	Shape shapeops.Shape
 	// Batch has the further batch dims of a ragged tensor, between the batch shape of the
-	// dictionary and the levels, and of an unbatched one. Other kinds have all dims in Shape.
+	// dictionary and the levels, or the batch dims of an unbatched tensor. Other kinds have all
+	// dims in Shape.
 	Batch shapeops.Shape
 	// Depth is the number of levels of a ragged tensor.
 	Depth int
 	// Optional says that a dictionary may lack the entry. In a table, which packages csv and jsonl
-	// read, it says that a row may lack the value: the entry then has a mask beside it.
+	// read, it says that a row may lack the value; then the dictionary also has a mask for the
+	// entry.
 	Optional bool
-	// Doc says for people what the entry means.
+	// Doc is a description for people.
 	Doc string
 }
 
-// Any is the size, in a [Spec], of a dim that may have any size.
+// Any as a size in a [Spec] means any size.
 const Any = -1
 
 // A Kind is a kind of entry in a [Schema]. The zero Kind is KindTensor.
@@ -62,10 +64,10 @@ const (
 	KindTensor    Kind = iota
 	KindRagged         // a ragged tensor
 	KindText           // a ragged tensor that holds texts: see ragged.FromStrings
-	KindDict           // a dictionary, for one that is empty, optional, documented, or has dims of its own
-	KindData           // see Data
-	KindUnbatched      // see Unbatched
-	KindStacked        // see Stacked
+	KindDict           // a dictionary that is empty, optional, documented, or has more dims
+	KindData           // a Data
+	KindUnbatched      // an Unbatched
+	KindStacked        // a Stacked
 )
 
 var kindNames = [...]string{"tensor", "ragged", "text", "dictionary", "data", "unbatched", "stacked"}
@@ -79,14 +81,14 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// typed reports whether entries have a dtype.
+// typed reports whether entries of the kind have a dtype.
 func (k Kind) typed() bool {
 	return k == KindTensor || k == KindRagged || k == KindUnbatched || k == KindStacked
 }
 
-// SchemaOf returns the schema of td, or nil if td is nil. Text is KindRagged of uint8 in it:
-// nothing in a dictionary says that bytes are text. Dictionaries in td are listed, as KindDict, if
-// they are empty or have more batch dims than td.
+// SchemaOf returns the schema of td, or nil if td is nil. Text is listed as KindRagged of uint8,
+// since a dictionary does not say which bytes are text. Dictionaries in td are listed as KindDict
+// only if they are empty or have more batch dims than td.
 func SchemaOf(td *TensorDict) Schema {
 	if td == nil {
 		return nil
@@ -117,8 +119,8 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// specOf returns the spec of v, without a key, in a dictionary with dims batch dims. Its shapes are
-// those of v.
+// specOf returns the spec of v, without a key, in a dictionary with dims batch dims. Its shapes
+// share memory with v.
 func specOf(v Value, dims int) Spec {
 	s := opsOf(v).spec(v)
 	all := v.Shape()[dims:]
@@ -135,21 +137,21 @@ func specOf(v Value, dims int) Spec {
 
 // Validate returns [ErrSchema] in a [*KeyError] unless s can be the schema of a dictionary:
 //
-//   - keys are valid, at most 257 parts long, and distinct;
-//   - an entry that others are in is a dictionary, and comes before them;
-//   - a Spec has only the fields of its kind, and no negative size but [Any].
+//   - Keys are valid, have at most 257 parts, and are distinct.
+//   - An entry that has entries below it is a dictionary, and comes before them.
+//   - A Spec has only fields that apply to its kind, and no negative size except [Any].
 func (s Schema) Validate() error {
 	_, err := s.index()
 	return err
 }
 
-// A schemaIndex finds the specs of a schema.
+// A schemaIndex finds the specs of a schema by key.
 type schemaIndex struct {
 	specs map[nestedkey.Key]*Spec
-	outer map[nestedkey.Key]bool // keys that entries are in
+	outer map[nestedkey.Key]bool // the keys of dictionaries that have entries
 }
 
-// index returns the index of s, or the error of Validate.
+// index returns the index of s. It returns the error of Validate.
 func (s Schema) index() (schemaIndex, error) {
 	x := schemaIndex{make(map[nestedkey.Key]*Spec, len(s)), map[nestedkey.Key]bool{}}
 	for i := range s {
@@ -160,20 +162,20 @@ func (s Schema) index() (schemaIndex, error) {
 	return x, nil
 }
 
-// add adds a spec, or returns an error if it is invalid or does not go with those before.
+// add adds a spec. It returns an error if the spec is invalid or conflicts with those before it.
 func (x schemaIndex) add(s *Spec) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	if x.specs[s.Key] != nil {
-		return fmt.Errorf("%w: got the key twice", ErrSchema)
+		return fmt.Errorf("%w: duplicate key", ErrSchema)
 	}
 	if x.outer[s.Key] {
-		return fmt.Errorf("%w: got it after an entry in it, want a dictionary that comes before", ErrSchema)
+		return fmt.Errorf("%w: got the dictionary after one of its entries, want it before them", ErrSchema)
 	}
 	for key, ok := s.Key.Parent(); ok; key, ok = key.Parent() {
 		if in := x.specs[key]; in != nil && in.Kind != KindDict {
-			return fmt.Errorf("%w: got an entry in %q, a %v", ErrSchema, key, in.Kind)
+			return fmt.Errorf("%w: got an entry of %q, which has kind %v", ErrSchema, key, in.Kind)
 		}
 		x.outer[key] = true
 	}
@@ -181,7 +183,7 @@ func (x schemaIndex) add(s *Spec) error {
 	return nil
 }
 
-// check returns an error unless s is a Spec that an entry can have.
+// check returns an error unless s is valid by itself.
 func (s *Spec) check() error {
 	if err := s.Key.Check(); err != nil {
 		return err
@@ -204,20 +206,20 @@ func (s *Spec) check() error {
 	return s.checkFields()
 }
 
-// sizes returns the sizes of Batch and of Shape.
+// sizes returns the sizes of Batch and Shape.
 func (s *Spec) sizes() shapeops.Shape { return slices.Concat(s.Batch, s.Shape) }
 
-// checkFields returns an error if s has a field that its kind does not have.
+// checkFields returns an error if a field does not apply to the kind of s.
 func (s *Spec) checkFields() error {
 	switch {
 	case s.DType != 0 && !s.Kind.typed():
-		return fmt.Errorf("%w: got %v of a %v, want none", tensor.ErrDType, s.DType, s.Kind)
+		return fmt.Errorf("%w: got dtype %v for kind %v, want none", tensor.ErrDType, s.DType, s.Kind)
 	case s.Depth != 0 && s.Kind != KindRagged:
-		return fmt.Errorf("%w: got depth %d of a %v, want none", shapeops.ErrDim, s.Depth, s.Kind)
+		return fmt.Errorf("%w: got depth %d for kind %v, want none", shapeops.ErrDim, s.Depth, s.Kind)
 	case s.Depth < 0 || s.Depth > MaxDepth:
 		return fmt.Errorf("%w: got depth %d, want 0 to %d", shapeops.ErrDim, s.Depth, MaxDepth)
 	case len(s.Batch) > 0 && s.Kind != KindRagged && s.Kind != KindUnbatched:
-		return fmt.Errorf("%w: got Batch %v of a %v, want its dims in Shape", shapeops.ErrShape, s.Batch, s.Kind)
+		return fmt.Errorf("%w: got Batch %v for kind %v, want its dims in Shape", shapeops.ErrShape, s.Batch, s.Kind)
 	}
 	return nil
 }

@@ -9,13 +9,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Check returns nil if td has the entries of s, in any order, and no others. Else it returns an
-// error that unwraps, by Unwrap() []error, to a [*KeyError] with [ErrSchema] for each entry that is
-// missing, that s does not list, or that is of another kind, dtype, shape or depth; it says what
-// was got and wanted. Missing entries come in the order of s, others after them in that of td.
+// Check returns nil if td has the entries of s, in any order, and no others. Otherwise it returns
+// an error that unwraps, by Unwrap() []error, to a [*KeyError] with [ErrSchema] for each entry that
+// is missing, that s does not list, or that has another kind, dtype, shape or depth. Each says what
+// was got and wanted. Errors about entries of s come first, in the order of s; then those about
+// other entries, in the order of td.
 //
-// A ragged uint8 leaf of one level and without features is text if s says so. Check looks at no
-// element: bytes of a text need not be UTF-8. It returns [ErrKind] if td is nil.
+// If s says KindText, the entry must be a ragged uint8 leaf with one level and without features.
+// Check reads no elements: the bytes of a text need not be UTF-8. Check returns [ErrKind] if td is
+// nil.
 func (s Schema) Check(td *TensorDict) error {
 	x, err := s.index()
 	if err != nil {
@@ -39,32 +41,33 @@ func (s Schema) Check(td *TensorDict) error {
 func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	v, err := td.Get(want.Key)
 	switch {
-	case errors.Is(err, ErrNotDict): // which checkOthers reports
+	case errors.Is(err, ErrNotDict): // checkOthers reports it
 		return nil
 	case errors.Is(err, ErrMissing) && x.optional(td, want):
 		return nil
 	case errors.Is(err, ErrMissing):
-		return fmt.Errorf("%w: got none, want %s", ErrSchema, want.what(td.batch))
+		return fmt.Errorf("%w: got none, want %s", ErrSchema, want.describe(td.batch))
 	case err != nil:
 		return err
 	}
 	return want.checkValue(v, td.batch)
 }
 
-// checkValue returns ErrSchema unless a value in a dictionary with a batch shape fits s.
+// checkValue returns ErrSchema unless v fits s. v is an entry of a dictionary with the given batch
+// shape.
 func (s *Spec) checkValue(v Value, batch shapeops.Shape) error {
 	if t, ok := asTensor(v); ok && s.Kind == KindTensor && (s.DType == 0 || s.DType == t.DType()) &&
-		sizesFit(s.Shape, t.Shape()[len(batch):]) { // found faster than by its spec
+		sizesFit(s.Shape, t.Shape()[len(batch):]) { // faster than specOf
 		return nil
 	}
 	if got := specOf(v, len(batch)); !s.fits(&got) {
-		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.what(batch), s.what(batch))
+		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.describe(batch), s.describe(batch))
 	}
 	return nil
 }
 
-// optional reports whether td may lack an entry: it is optional, or in an optional dictionary that
-// td lacks.
+// optional reports whether td may lack the entry: it is optional, or below an optional dictionary
+// that td lacks.
 func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 	if s.Optional {
 		return true
@@ -77,8 +80,8 @@ func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 	return false
 }
 
-// checkOthers calls refuse for each entry of d, a dictionary under the key outer unless that is
-// nil, that no spec is about.
+// checkOthers calls refuse for each entry of d, at any depth, that has no spec. outer is the key of
+// d, or nil for the outermost dictionary.
 func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse func(nestedkey.Key, error)) {
 	for name, v := range d.All() {
 		key := name
@@ -89,7 +92,7 @@ func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse fun
 	}
 }
 
-// checkOther is checkOthers of one entry and those in it.
+// checkOther is checkOthers for one entry and the entries below it.
 func (x schemaIndex) checkOther(key nestedkey.Key, v Value, refuse func(nestedkey.Key, error)) {
 	inner, isDict := asDict(v)
 	switch spec := x.specs[key]; {
@@ -114,7 +117,7 @@ func (s *Spec) fits(got *Spec) bool {
 		sizesFit(s.Batch, got.Batch) && sizesFit(s.Shape, got.Shape)
 }
 
-// sizesFit reports whether a shape has sizes that want allows.
+// sizesFit reports whether got has the sizes of want, in which Any matches any size.
 func sizesFit(want, got shapeops.Shape) bool {
 	if len(want) != len(got) {
 		return false

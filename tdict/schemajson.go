@@ -35,7 +35,7 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 	return append(b, "]}"...), nil
 }
 
-// appendJSON appends the object of s, without fields that are zero.
+// appendJSON appends the object of s. Fields that are zero are left out.
 func (s *Spec) appendJSON(b []byte) []byte {
 	b = jsonlists.AppendText(append(b, `{"key":`...), string(s.Key))
 	b = jsonlists.AppendText(append(b, `,"kind":`...), s.Kind.String())
@@ -56,7 +56,7 @@ func (s *Spec) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendSizes appends a list after a text that opens it, unless it is empty.
+// appendSizes appends a list of sizes that begins with open. It appends nothing for no sizes.
 func appendSizes(b []byte, open string, sizes shapeops.Shape) []byte {
 	if len(sizes) == 0 {
 		return b
@@ -75,11 +75,11 @@ func appendSizes(b []byte, open string, sizes shapeops.Shape) []byte {
 	return append(b, ']')
 }
 
-// UnmarshalJSON replaces s by the schema of a text of [Schema.MarshalJSON]. Fields can come in any
+// UnmarshalJSON replaces s by the schema in a text of [Schema.MarshalJSON]. Fields can be in any
 // order. null leaves s as it is. It returns tensor.ErrJSON, with the byte or the entry, if the text
-// is not that of a schema of version 1, or has an unknown field or a field twice, and [ErrSchema]
-// if the schema is invalid. On an error s has not changed. It takes memory in proportion to the
-// text, whatever numbers the text has.
+// is not a schema of version 1, has an unknown field, or has a field twice, and [ErrSchema] if the
+// schema is invalid. On an error s has not changed. The memory that it takes is proportional to the
+// length of the text.
 func (s *Schema) UnmarshalJSON(text []byte) error {
 	scan := jsonscan.New(text)
 	if scan.Next() == 'n' {
@@ -119,7 +119,7 @@ func readSchema(scan *jsonscan.Scanner) (Schema, error) {
 	return s, err
 }
 
-// readFields reads an object. The first two of the names that its fields may have must be there.
+// readFields reads an object whose fields are among names. The first two of names are required.
 func readFields(scan *jsonscan.Scanner, names []string, read func(field string) error) error {
 	var seen jsonlists.Node
 	err := scan.Object(func(name []byte) error {
@@ -166,7 +166,7 @@ func (s *Spec) readField(scan *jsonscan.Scanner, field string) (err error) {
 	return err
 }
 
-// setText sets a field that is a text in JSON.
+// setText sets a field whose value is a text in JSON.
 func (s *Spec) setText(field, text string) (err error) {
 	switch field {
 	case "key":
@@ -174,12 +174,12 @@ func (s *Spec) setText(field, text string) (err error) {
 	case "kind":
 		i := slices.Index(kindNames[:], text)
 		if i < 0 {
-			return fmt.Errorf("%w: there is no kind %.40q", tensor.ErrJSON, text)
+			return fmt.Errorf("%w: got the unknown kind %.40q", tensor.ErrJSON, text)
 		}
 		s.Kind = Kind(i)
 	case "dtype":
 		if s.DType, err = tensor.ParseDType(text); err != nil {
-			return fmt.Errorf("%w: there is no dtype %.40q", tensor.ErrJSON, text)
+			return fmt.Errorf("%w: got the unknown dtype %.40q", tensor.ErrJSON, text)
 		}
 	case "doc":
 		s.Doc = text
@@ -187,7 +187,7 @@ func (s *Spec) setText(field, text string) (err error) {
 	return nil
 }
 
-// readSizes reads a list of sizes, in which null is any size.
+// readSizes reads a list of sizes, in which null means any size.
 func readSizes(scan *jsonscan.Scanner) (sizes shapeops.Shape, err error) {
 	err = scan.Array(func(int) error {
 		if scan.Next() == 'n' {
@@ -201,7 +201,7 @@ func readSizes(scan *jsonscan.Scanner) (sizes shapeops.Shape, err error) {
 	return sizes, err
 }
 
-// readSize reads a number that an int holds and that is not negative.
+// readSize reads a number that is not negative and fits an int.
 func readSize(scan *jsonscan.Scanner) (int, error) {
 	n, err := scan.Int()
 	if err == nil && (n < 0 || int64(int(n)) != n) {

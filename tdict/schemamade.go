@@ -9,18 +9,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Zeros returns a dictionary with a batch shape and the entries of s, optional ones too: tensors of
-// zeros, ragged tensors and texts whose rows are empty, [Data] of nil. No two ragged tensors share
-// a layout. It returns shapeops.ErrShape for a batch shape that fails its Check, and [ErrSchema],
-// with the key, for a dtype or a size that is [Any].
+// Zeros returns a dictionary with a batch shape and the entries of s, optional ones too. Tensors
+// are zero, ragged tensors and texts have empty rows, [Data] is nil. No two ragged tensors share a
+// layout. Zeros returns shapeops.ErrShape if the batch shape is invalid, and [ErrSchema], with the
+// key, for a dtype or a size that is [Any], and for stacked entries.
 func (s Schema) Zeros(batch ...int) (*TensorDict, error) { return s.build(false, batch) }
 
-// Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory: the prototype
-// that memmap.Create takes, with the batch shape of the dataset, and memmap.NewWriter, with that of
-// one row. Only the offsets of ragged tensors take memory; unbatched tensors are a zero, expanded.
+// Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory. The result is a
+// prototype for memmap.Create, which takes the batch shape of the dataset, and for
+// memmap.NewWriter, which takes the batch shape of one row. Offsets of ragged tensors take memory.
+// An unbatched tensor is a single zero, expanded.
 func (s Schema) Meta(batch ...int) (*TensorDict, error) { return s.build(true, batch) }
 
-// build returns a dictionary of zeros, or of tensors without elements.
+// build returns a dictionary of zeros, or of tensors without elements if meta is true.
 func (s Schema) build(meta bool, batch shapeops.Shape) (*TensorDict, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (s Schema) build(meta bool, batch shapeops.Shape) (*TensorDict, error) {
 	return td, nil
 }
 
-// build returns an entry for a dictionary with a batch shape.
+// build returns an entry for a dictionary with the given batch shape.
 func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 	if err := s.checkExact(); err != nil {
 		return nil, err
@@ -56,28 +57,28 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 	case KindDict:
 		return New(all...), all.Check()
 	case KindData:
-		return some(NewData(nil, all...))
+		return asValue(NewData(nil, all...))
 	case KindUnbatched:
 		return s.unbatched(meta, outer)
 	}
 	return zeroed(meta, s.DType, all)
 }
 
-// checkExact returns ErrSchema if s leaves a dtype or a size open.
+// checkExact returns ErrSchema if s does not determine dtype and sizes.
 func (s *Spec) checkExact() error {
 	if s.Kind == KindStacked {
-		return fmt.Errorf("%w: got a %v entry, which is made of members: see LazyStack", ErrSchema, s.Kind)
+		return fmt.Errorf("%w: got a %v entry, which has no zeros: stack dictionaries with LazyStack", ErrSchema, s.Kind)
 	}
 	if s.Kind.typed() && s.DType == 0 {
 		return fmt.Errorf("%w: got any dtype, want a fixed dtype", ErrSchema)
 	}
 	if slices.Contains(s.sizes(), Any) {
-		return fmt.Errorf("%w: got %s, want fixed sizes", ErrSchema, s.what(nil))
+		return fmt.Errorf("%w: got %s, want fixed sizes", ErrSchema, s.describe(nil))
 	}
 	return nil
 }
 
-// unbatched returns an unbatched tensor of zeros: of one, expanded, if it is for a prototype.
+// unbatched returns an unbatched tensor of zeros. For a prototype it is a single zero, expanded.
 func (s *Spec) unbatched(meta bool, outer shapeops.Shape) (Value, error) {
 	t, err := tensor.New(s.DType)
 	if err == nil {
@@ -93,18 +94,18 @@ func (s *Spec) unbatched(meta bool, outer shapeops.Shape) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return some(fitUnbatched(u, outer))
+	return asValue(fitUnbatched(u, outer))
 }
 
-// zeroed returns a tensor of zeros, or one without elements.
+// zeroed returns a tensor of zeros, or one without elements if meta is true.
 func zeroed(meta bool, d tensor.DType, shape shapeops.Shape) (Value, error) {
 	if meta {
-		return some(tensor.NewMeta(d, shape...))
+		return asValue(tensor.NewMeta(d, shape...))
 	}
-	return some(tensor.New(d, shape...))
+	return asValue(tensor.New(d, shape...))
 }
 
-// emptyRows returns a ragged tensor whose rows are empty.
+// emptyRows returns a ragged tensor with empty rows.
 func emptyRows(meta bool, d tensor.DType, batch shapeops.Shape, depth int, features shapeops.Shape) (Value, error) {
 	l, err := ragged.NewLayout(batch)
 	if err != nil {
@@ -122,5 +123,5 @@ func emptyRows(meta bool, d tensor.DType, batch shapeops.Shape, depth int, featu
 		return nil, err
 	}
 	t, _ := asTensor(values)
-	return some(ragged.New(t, l))
+	return asValue(ragged.New(t, l))
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // String returns s as a table for people: a line for each entry with its key, kind, dtype, shape
-// after the batch shape, and Doc. A star is a level, a question mark any size or dtype, and
-// "optional" stands before the Doc.
+// after the batch shape, and Doc. A star is a level, a question mark means any size or dtype, and
+// "optional" comes before the Doc.
 func (s Schema) String() string {
 	lines := [][]string{{"key", "kind", "dtype", "shape", "doc"}}
 	for i := range s {
@@ -26,7 +26,7 @@ func (s Schema) String() string {
 	return strings.Join(out, "\n")
 }
 
-// cells returns the line of s in a table.
+// cells returns the cells of s in a table.
 func (s *Spec) cells() []string {
 	doc := oneLine(s.Doc)
 	if s.Optional {
@@ -35,13 +35,14 @@ func (s *Spec) cells() []string {
 	return []string{errtext.Line(string(s.Key)), s.Kind.String(), s.dtypeText(), s.shapeText(nil), doc}
 }
 
-// what describes s in a dictionary with a batch shape: "ragged int64 [3 * *]".
-func (s *Spec) what(batch shapeops.Shape) string {
+// describe returns a description of an entry with spec s in a dictionary with the given batch
+// shape, such as "ragged int64 [3 * *]".
+func (s *Spec) describe(batch shapeops.Shape) string {
 	parts := []string{s.Kind.String(), s.dtypeText(), s.shapeText(batch)}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-// dtypeText returns the name of the dtype, if the kind has one.
+// dtypeText returns the name of the dtype, "?" for any, or "" if the kind has none.
 func (s *Spec) dtypeText() string {
 	switch {
 	case s.DType != 0:
@@ -52,8 +53,8 @@ func (s *Spec) dtypeText() string {
 	return ""
 }
 
-// shapeText returns the dims of s in a dictionary with a batch shape; of an unbatched tensor, its
-// own. Where the dims do not show which are of Batch, it appends Batch.
+// shapeText returns the dims of an entry with spec s in a dictionary with the given batch shape;
+// for an unbatched tensor, only its own. It appends Batch unless levels separate it from Shape.
 func (s *Spec) shapeText(batch shapeops.Shape) string {
 	parts, more := sizeTexts(s.Shape), ""
 	if s.Kind != KindUnbatched {
@@ -78,19 +79,19 @@ func sizeTexts(sizes shapeops.Shape) []string {
 }
 
 // Diff returns a line for each entry in which s and other differ, in the order of s, then a line
-// for each that only other has; "" if there are none. The order of entries and their Docs do not
-// count.
+// for each entry that only other has. It returns "" if there are no differences. The order of
+// entries and their Docs are ignored.
 func (s Schema) Diff(other Schema) string {
 	var lines []string
 	mine, others := s.byKey(), other.byKey()
 	for i := range s {
-		if a, b := s[i].whole(), others[s[i].Key].whole(); a != b {
+		if a, b := s[i].diffText(), others[s[i].Key].diffText(); a != b {
 			lines = append(lines, fmt.Sprintf("%q: %s, other %s", s[i].Key, a, b))
 		}
 	}
 	for i := range other {
 		if mine[other[i].Key] == nil {
-			lines = append(lines, fmt.Sprintf("%q: none, other %s", other[i].Key, other[i].whole()))
+			lines = append(lines, fmt.Sprintf("%q: none, other %s", other[i].Key, other[i].diffText()))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -105,13 +106,14 @@ func (s Schema) byKey() map[nestedkey.Key]*Spec {
 	return specs
 }
 
-// whole returns a text of s, without Key and Doc, that differs for specs that do; "none" for nil.
-func (s *Spec) whole() string {
+// diffText returns a text of s without Key and Doc, which differs for specs that differ. It returns
+// "none" for nil.
+func (s *Spec) diffText() string {
 	if s == nil {
 		return "none"
 	}
 	if s.Optional {
-		return s.what(nil) + ", optional"
+		return s.describe(nil) + ", optional"
 	}
-	return s.what(nil)
+	return s.describe(nil)
 }

@@ -11,37 +11,35 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SetIndexOptions say how [TensorDict.SetIndexWith] writes. The zero value is the default.
+// SetIndexOptions are the options of [TensorDict.SetIndexWith]. The zero value is the default.
 type SetIndexOptions struct {
-	// Create makes an entry for each key that only the value has, with zeros elsewhere, which a
-	// locked dictionary refuses. By default that is ErrMissing.
+	// Create makes an entry for each key that only the value has. Its other rows are zero. A locked
+	// dictionary returns ErrLocked. By default such a key is ErrMissing.
 	Create bool
-	// Workers is how many cores a large copy may use; 0 means GOMAXPROCS.
+	// Workers is the number of cores that a large copy may use; 0 means GOMAXPROCS.
 	Workers int
 }
 
 // SetIndex writes value to the part of td that an index expression over the batch shape selects.
 //
-// If value is a leaf, it is written, broadcast, to that part of every leaf, but for unbatched
-// tensors. If it is a dictionary, its leaves are written to those of td under the same keys; other
-// leaves of td keep their values. Its batch shape must be that of the part, or the last dims of it
-// (none of them, too), over which it is then repeated.
-//
-// Rows of ragged tensors are written whole, and take their lengths along.
-//
-// What is written to [Stacked] members goes to each that the expression selects. A value that is no
-// Stacked, as those of another dictionary, is cut along the stack dim; where a Stacked one lacks a
-// member, the one written to stays.
+//   - A leaf is broadcast and written to that part of every leaf, except unbatched tensors.
+//   - The leaves of a dictionary are written to the leaves of td under the same keys. Other
+//     leaves of td keep their values. The batch shape of value must be the batch shape of the
+//     part, its last dims, or []; value is then repeated.
+//   - Rows of ragged tensors are written whole, with their lengths.
+//   - [Stacked] members are written one by one, for each position of the stack dim that the
+//     expression selects. A value of another kind is cut along the stack dim. If the value is a
+//     Stacked that lacks a member, the member of td stays as it is.
 //
 // SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex, the
 // errors of tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if a value is of
-// another kind than the one that it is written to; on an error nothing has changed.
+// another kind than the value that it is written to. On an error nothing has changed.
 func (td *TensorDict) SetIndex(value Value, expr ...ix.Index) error {
 	return td.SetIndexWith(value, SetIndexOptions{}, expr...)
 }
 
-// SetIndexWith is [TensorDict.SetIndex] with options. Its errors are also those of
-// [TensorDict.Set], for what it creates.
+// SetIndexWith is [TensorDict.SetIndex] with options. With opt.Create it also returns the errors of
+// [TensorDict.Set].
 func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.Index) error {
 	if err := checkValue(value); err != nil {
 		return failed("set index", err)
@@ -54,7 +52,7 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 	tr := tensor.Transfer{Workers: opt.Workers}
 	w.tr = &tr
 	if d, ok := asDict(value); ok {
-		if opt.Create { // keys are as deep in td as in value
+		if opt.Create { // keys are nested as deep in td as in value
 			err = d.checkDepth(0, map[*TensorDict]int{})
 		}
 		if err == nil {
@@ -75,8 +73,8 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 	return nil
 }
 
-// AddWrite adds to tr what sets the part of td that p.Plan selects to src, as [TensorDict.SetIndex]
-// does.
+// AddWrite adds to tr: the part of td that p.Plan selects = src, with the rules of
+// [TensorDict.SetIndex].
 func (v *dictOps) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
 	td := (*TensorDict)(v)
 	if src == nil {
@@ -89,18 +87,18 @@ func (v *dictOps) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) e
 	return w.write(td, src)
 }
 
-// A setter gathers what SetIndex is to do.
+// A setter collects the copies and the new entries of a SetIndex.
 type setter struct {
 	tr      *tensor.Transfer
 	pass    *plan.Pass
-	batch   shapeops.Shape // of the dictionary that SetIndex was called on
+	batch   shapeops.Shape // the batch shape of the dictionary that SetIndex was called on
 	value   shapeops.Shape // the batch shape of the value
 	create  bool
 	created []placement
-	zeroed  *plan.Pass // of what is created, or nil
+	zeroed  *plan.Pass // makes the new entries; nil before the first
 }
 
-// fill writes a leaf to every leaf.
+// fill writes a leaf to every leaf of td.
 func (w *setter) fill(td *TensorDict, value Value) error {
 	for name, v := range td.entries.all() {
 		var err error
@@ -118,7 +116,7 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 	return nil
 }
 
-// write writes the leaves of value to those of td.
+// write writes the leaves of value to the leaves of td.
 func (w *setter) write(td, value *TensorDict) error {
 	w.value = value.batch
 	part := w.pass.Plan.Extend(td.batch)
@@ -164,7 +162,7 @@ func (w *setter) writeValue(to, v Value) error {
 	if isDict && alsoDict {
 		return w.writeDict(d, e)
 	}
-	if opsOf(to) != opsOf(v) && !stackedBeside(to, v) {
+	if opsOf(to) != opsOf(v) && !sameStackedKind(to, v) {
 		return mismatch(v, to)
 	}
 	if got, want := trailing(v, len(w.value)), trailing(to, len(w.batch)); !got.Equal(want) && !differs(to) && !differs(v) {
@@ -173,22 +171,22 @@ func (w *setter) writeValue(to, v Value) error {
 	return opsOf(to).write(w.tr, to, v, w.pass)
 }
 
-// trailing returns the dims of a value after those of a batch shape.
+// trailing returns the dims of v after the first batch dims.
 func trailing(v Value, batch int) shapeops.Shape { return v.Shape()[batch:] }
 
-// zeros returns a value like v, for all of the batch shape, that holds nothing yet.
+// zeros returns a value of zeros like v, with the batch shape of the whole dictionary.
 func (w *setter) zeros(v Value) (Value, error) {
 	shape := append(w.batch.Clone(), trailing(v, len(w.value))...)
 	if w.zeroed == nil {
 		w.zeroed = new(plan.Pass)
 	}
-	if d, ok := asDict(v); ok { // with all its entries, which a schema may want
+	if d, ok := asDict(v); ok { // with all its entries, which a schema may require
 		return w.zeroDict(d, shape)
 	}
 	return opsOf(v).zerosLike(v, w.zeroed, shape)
 }
 
-// zeroDict is zeros of a dictionary.
+// zeroDict is zeros for a dictionary.
 func (w *setter) zeroDict(d *TensorDict, shape shapeops.Shape) (Value, error) {
 	out, err := zeroDict(d, nil, shape)
 	if err != nil {
@@ -202,17 +200,17 @@ func (w *setter) zeroDict(d *TensorDict, shape shapeops.Shape) (Value, error) {
 	return out, nil
 }
 
-// A placement is an entry that is known to fit and waits to be set.
+// A placement is an entry that was checked and can be set.
 type placement struct {
 	in    *TensorDict
-	key   nestedkey.Key // within in; its first part is missing if it has more
+	key   nestedkey.Key // the key in in; if it has several parts, in lacks the first
 	value Value
 }
 
 func (p placement) set() {
 	first, rest, nested := p.key.Cut()
 	if nested {
-		inner := p.in.made()
+		inner := p.in.newInner()
 		placement{inner, rest, p.value}.set()
 		p.value = inner
 	}

@@ -2,12 +2,12 @@ package tdict
 
 import "math"
 
-// ByteSize returns how many bytes the elements of all tensors and ragged tensors take, as their
-// ByteSize says, or math.MaxInt if that is more than an int holds. A value under several keys
-// counts for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
+// ByteSize returns the number of bytes of the elements of all tensors and ragged tensors, as their
+// ByteSize methods count them, or math.MaxInt if that overflows. A value under several keys counts
+// for each. Offsets, unbatched tensors and data do not count. (Python: bytes.)
 func (td *TensorDict) ByteSize() int {
 	return td.sum(map[*TensorDict]int{}, func(leaf Value) int {
-		if e := opsOf(leaf).elementwise(leaf); e != nil {
+		if e := elements(leaf); e != nil {
 			return e.ByteSize()
 		}
 		return 0
@@ -18,8 +18,8 @@ func (td *TensorDict) countLeaves() int {
 	return td.sum(map[*TensorDict]int{}, func(Value) int { return 1 })
 }
 
-// sum returns the sum of what size returns for each leaf, or math.MaxInt; known holds the sums of
-// dictionaries seen before.
+// sum returns the sum of size(leaf) over all leaves, or math.MaxInt if that overflows. known has
+// the sums of dictionaries that were seen before.
 func (td *TensorDict) sum(known map[*TensorDict]int, size func(leaf Value) int) int {
 	total, ok := known[td]
 	if ok {

@@ -9,34 +9,37 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Stacked is a leaf that keeps its members: one value for each position of a dim, the stack dim,
-// each with memory, dtype and features of its own. All are leaves of one kind; where the dictionary
-// that a member came from lacks the key, there is none. [LazyStack] makes Stacked leaves.
+// A Stacked is a leaf that keeps one value, a member, for each position of a dim, the stack dim.
+// Each member has its own memory, dtype and features. All members are leaves of one kind. A
+// position has no member if the dictionary that was stacked there lacks the key. [LazyStack] makes
+// Stacked leaves.
 //
 //	members [B... Fi...] -> [B0... N B1... ], as far as their shapes agree
 //
-// Operations that take positions of the stack dim share members: Index along it by a position
-// gives the member itself, and a range, a list or a mask a Stacked of some. What they do to other
-// dims they do to each member. What takes both together, as a mask over several dims, and what
-// reshapes across the stack dim or pads, works on what Dense returns: it is a copy, and
-// shapeops.ErrShape where members differ. What is written reaches the members.
+// Operations on positions of the stack dim share members: Index at one position of it returns the
+// member itself, Index with a range, a list or a mask returns a Stacked of some members. Operations
+// on other dims apply to each member. Writing to a Stacked writes to its members.
+//
+// An operation on the stack dim together with other dims, such as Index with a mask over several
+// dims, a Reshape across the stack dim, or padding, works on the result of Dense. It returns a
+// copy, or shapeops.ErrShape if members differ.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Stacked struct {
 	dim     int
-	members []stackMember // never changed
+	members []stackMember // the list never changes
 	shape   shapeops.Shape
 }
 
-// A stackMember is a value of a Stacked, or none.
+// A stackMember is a member of a Stacked, or the lack of one.
 type stackMember struct {
-	value Value // without the stack dim, or nil
-	batch int   // how many dims the batch shape of its dictionary had
+	value Value // without the stack dim; nil if there is no member
+	batch int   // the number of batch dims of the dictionary that was stacked
 }
 
 // newStacked returns a Stacked of members, of which at least one has a value. It returns
 // shapeops.ErrShape if the shapes differ in a dim before the stack dim, and ErrKind if the values
-// are of several kinds.
+// are of different kinds.
 func newStacked(dim int, members []stackMember) (*Stacked, error) {
 	var first Value
 	var same shapeops.Shape
@@ -59,7 +62,7 @@ func newStacked(dim int, members []stackMember) (*Stacked, error) {
 	return &Stacked{dim, members, shape}, shape.Check()
 }
 
-// agreeing returns how many leading dims of two shapes are equal.
+// agreeing returns the number of leading dims in which two shapes agree.
 func agreeing(a, b shapeops.Shape) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -68,21 +71,21 @@ func agreeing(a, b shapeops.Shape) int {
 	return n
 }
 
-// Shape returns the longest shape with which all members begin, with the stack dim. The caller must
-// not change it.
+// Shape returns the stack dim and the leading dims on which all members agree. The caller must not
+// change it.
 func (s *Stacked) Shape() shapeops.Shape { return s.shape }
 
 // Dim returns the stack dim.
 func (s *Stacked) Dim() int { return s.dim }
 
-// Len returns the number of members, which is the size of the stack dim.
+// Len returns the size of the stack dim.
 func (s *Stacked) Len() int { return len(s.members) }
 
-// Member returns the value at a position of the stack dim, negative ones from the end. It returns
-// shapeops.ErrIndex if there is no such position, [ErrMissing] if there is no value at it, and
+// Member returns the member at a position of the stack dim, negative from the end. It returns
+// shapeops.ErrIndex if the position is out of range, [ErrMissing] if there is no member at it, and
 // [ErrKind] if s is nil or zero.
 func (s *Stacked) Member(i int) (Leaf, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	at, err := s.shape.At(s.dim, i)
@@ -97,12 +100,12 @@ func (s *Stacked) Member(i int) (Leaf, error) {
 
 func (s *Stacked) lacks(i int) error { return fmt.Errorf("member %d: %w", i, ErrMissing) }
 
-// made reports whether s is neither nil nor a zero value.
-func (s *Stacked) made() bool { return s != nil && s.members != nil }
+// valid reports whether s is neither nil nor a zero value.
+func (s *Stacked) valid() bool { return s != nil && s.members != nil }
 
 var errNoStacked = fmt.Errorf("%w: got no stacked value", ErrKind)
 
-// first returns the first value.
+// first returns the first member that is there.
 func (s *Stacked) first() Value {
 	for _, m := range s.members {
 		if m.value != nil {
@@ -112,7 +115,7 @@ func (s *Stacked) first() Value {
 	panic("tdict: impossible: a Stacked without a value")
 }
 
-// eachMember calls fn with v, or with each of its members, of whatever depth.
+// eachMember calls fn with v or, if v is a Stacked, with each of its members, at any depth.
 func eachMember(v Value, fn func(v Value)) {
 	s, ok := asStacked(v)
 	if !ok {
@@ -126,11 +129,12 @@ func eachMember(v Value, fn func(v Value)) {
 	}
 }
 
-// Uniform reports whether all members are there and have one dtype and shape, so that Dense makes
-// one value of them.
-func (s *Stacked) Uniform() bool { return s.made() && s.checkUniform() == nil }
+// Uniform reports whether all members are there and have the same dtype and shape, so that Dense
+// can stack them.
+func (s *Stacked) Uniform() bool { return s.valid() && s.checkUniform() == nil }
 
-// checkUniform returns ErrMissing or shapeops.ErrShape, with the member, unless s is uniform.
+// checkUniform returns ErrMissing or shapeops.ErrShape, with the number of the member, unless s is
+// uniform.
 func (s *Stacked) checkUniform() error {
 	first := s.first()
 	for i, m := range s.members {
@@ -149,12 +153,12 @@ func (s *Stacked) checkUniform() error {
 	return nil
 }
 
-// alike reports whether two values of one kind have one dtype and shape.
+// alike reports whether two values of one kind have the same dtype and shape.
 func alike(a, b Value) bool {
 	if !a.Shape().Equal(b.Shape()) {
 		return false
 	}
-	if t, ok := asTensor(a); ok { // most are
+	if t, ok := asTensor(a); ok { // the usual kind
 		u, _ := asTensor(b)
 		return t.DType() == u.DType()
 	}
@@ -162,11 +166,12 @@ func alike(a, b Value) bool {
 	return got.DType == want.DType && got.Depth == want.Depth && got.Shape.Equal(want.Shape)
 }
 
-// Dense returns the members stacked: a value of their kind, with memory of its own. It returns
-// shapeops.ErrShape, with the member, if one is missing or they differ in dtype or shape,
-// [ErrDiffers] for unbatched tensors that differ, and [ErrKind] if s is nil or zero.
+// Dense returns a copy of the members in one value of their kind, stacked along the stack dim. It
+// returns shapeops.ErrShape, with the number of the member, if a member is missing or members
+// differ in dtype or shape, [ErrDiffers] for unbatched tensors that differ, and [ErrKind] if s is
+// nil or zero.
 func (s *Stacked) Dense() (Value, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	if err := s.checkUniform(); err != nil {
@@ -187,7 +192,7 @@ func (s *Stacked) Dense() (Value, error) {
 	return opsOf(values[0]).joined(&plan.Pass{Join: j}, values)
 }
 
-// denseOf returns v, or what Dense makes of it.
+// denseOf returns v, or v.Dense() if v is a Stacked.
 func denseOf(v Value) (Value, error) {
 	if s, ok := asStacked(v); ok {
 		return s.Dense()
@@ -195,18 +200,19 @@ func denseOf(v Value) (Value, error) {
 	return v, nil
 }
 
-// Dense returns td with what [Stacked.Dense] makes of each [Stacked] leaf; others are shared. It
-// returns shapeops.ErrShape, with the key and the member, where members differ or lack the key.
+// Dense returns td with [Stacked.Dense] in the place of each [Stacked] leaf. Other leaves are
+// shared. It returns shapeops.ErrShape, with the key and the number of the member, if members
+// differ or are missing.
 func (td *TensorDict) Dense() (*TensorDict, error) {
 	out, err := td.dense(func(*Stacked) bool { return true })
 	return out, failed("dense", err)
 }
 
-// dense returns td with the Stacked leaves that are chosen made dense.
+// dense is Dense of the Stacked leaves for which chosen returns true.
 func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(d.dense(chosen))
+			return asValue(d.dense(chosen))
 		}
 		if s, ok := asStacked(v); ok && chosen(s) {
 			return s.Dense()
@@ -219,22 +225,24 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
 }
 
-// LazyStack stacks dictionaries along a new dim without copying them: each leaf becomes a [Stacked]
-// of theirs. Keys may differ, and dtypes and shapes under one key; dictionaries under one key are
-// stacked in turn.
+// LazyStack stacks dictionaries along a new dim without copying: each leaf of the result is a
+// [Stacked] of the leaves under its key. The dictionaries may have different keys, and different
+// dtypes and shapes under one key. Dictionaries under one key are stacked in the same way.
 //
 //	dictionaries [B... Ti...] -> [B0... N B1...], as far as their batch shapes agree
 //
-// The batch shape of the result is the longest on which all agree, with the stack dim in it:
-// episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. dim counts from the end of
-// that if it is negative. Keys come in the order of their first appearance; names of dims are those
-// of the first. Indexed at a position of the stack dim, the result has the leaves of that
-// dictionary, and a dictionary in it is left out where it has no leaf. [Members] undoes it.
-// (Python: lazy_stack.)
+// The batch shape of the result has the stack dim and the leading dims on which all batch shapes
+// agree: episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. A negative dim counts
+// from the end of the result's batch shape. Keys are in the order of their first appearance. Dims
+// have the names that the first dictionary has.
 //
-// LazyStack returns shapeops.ErrShape if there is no dictionary or the stack dim is not within what
-// they agree on, [ErrKind] if one is nil, and, with the key and the number of the dictionary, if
-// values under one key are of several kinds.
+// Index of the result at a position of the stack dim returns the leaves of the dictionary that was
+// stacked there. A nested dictionary is left out if it has no leaf there. [Members] is the reverse
+// of LazyStack. (Python: lazy_stack.)
+//
+// LazyStack returns shapeops.ErrShape if there is no dictionary or dim is out of range, and
+// [ErrKind] if a dictionary is nil or, with the key and the number of the dictionary, if the values
+// under a key are of different kinds.
 func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	if len(tds) == 0 {
 		return nil, failed("lazy stack", fmt.Errorf("%w: got nothing to stack, want at least one dictionary", shapeops.ErrShape))
@@ -249,7 +257,8 @@ func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	return out, failed("lazy stack", err)
 }
 
-// MaybeDense is [LazyStack] that stacks leaves densely, into memory of their own, where all agree.
+// MaybeDense is [LazyStack], except that leaves that are [Stacked.Uniform] are stacked densely, in
+// new memory.
 func MaybeDense(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	out, err := LazyStack(dim, tds...)
 	if err != nil {
@@ -259,8 +268,8 @@ func MaybeDense(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	return out, failed("maybe dense", err)
 }
 
-// agreedBatch returns the longest shape with which the batch shapes of dictionaries begin; nil ones
-// are passed over.
+// agreedBatch returns the leading dims on which the batch shapes of all dictionaries agree. It
+// skips nil dictionaries.
 func agreedBatch(tds []*TensorDict) (same shapeops.Shape) {
 	first := true
 	for _, td := range tds {
@@ -279,14 +288,12 @@ func agreedBatch(tds []*TensorDict) (same shapeops.Shape) {
 func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	same := agreedBatch(tds)
 	if dim < 0 || dim > len(same) {
-		return nil, fmt.Errorf("%w: got stack dim %d of dictionaries that agree on %v", shapeops.ErrShape, dim, same)
+		return nil, fmt.Errorf("%w: got stack dim %d, want 0 to %d: the batch shapes agree on %v", shapeops.ErrShape, dim, len(same), same)
 	}
 	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
-	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.header}
+	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.named(nil)}
 	if names := head.prefixNames(same); names != nil {
 		out.names = slices.Insert(names, dim, "")
-	} else {
-		out.names = nil
 	}
 	names, columns := columnsOf(tds)
 	values := make([]Value, len(names))
@@ -301,8 +308,8 @@ func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	return out, out.batch.Check()
 }
 
-// columnsOf returns the names that dictionaries have, by their first appearance, and the value that
-// each dictionary has under each, or nil.
+// columnsOf returns the names of the entries of dictionaries, in the order of their first
+// appearance, and for each name the value that each dictionary has under it, or nil.
 func columnsOf(tds []*TensorDict) (names []nestedkey.Key, columns [][]Value) {
 	at := map[nestedkey.Key]int{}
 	for i, td := range tds {
@@ -321,7 +328,7 @@ func columnsOf(tds []*TensorDict) (names []nestedkey.Key, columns [][]Value) {
 	return names, columns
 }
 
-// stackColumn stacks the values that dictionaries have under a name, of which some are nil.
+// stackColumn stacks the values of dictionaries under one name, of which some are nil.
 func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 	dicts, members := make([]*TensorDict, len(tds)), make([]stackMember, len(tds))
 	var first Value
@@ -341,18 +348,18 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 		members[i] = stackMember{v, len(tds[i].batch)}
 	}
 	if isDict {
-		return some(lazyStack(dim, dicts))
+		return asValue(lazyStack(dim, dicts))
 	}
-	return some(newStacked(dim, members))
+	return asValue(newStacked(dim, members))
 }
 
-// Members undoes [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for each
-// position of it, a dictionary with the values there, without keys that it lacks. Other leaves are
-// cut into rows. Values are shared as by Index. A dictionary has the batch shape of the one that
-// was stacked, as far as its Stacked leaves tell.
+// Members is the reverse of [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for
+// each position of it, a dictionary with the values there. A dictionary lacks the keys that have no
+// member there. Other leaves are cut into rows. Values are shared, as by Index. A dictionary has
+// the batch shape of the one that was stacked, as far as its Stacked leaves determine it.
 //
 // Members returns [ErrKind] if td is nil or has no Stacked leaf, and shapeops.ErrShape, with the
-// key, if two leaves are stacked along different dims, or one along a dim after the batch shape.
+// key, if two leaves are stacked along different dims, or a leaf along a dim after the batch shape.
 func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
 	if td == nil {
 		return 0, nil, failed("members", errNil)
@@ -397,9 +404,9 @@ func (td *TensorDict) stackDim() (dim int, err error) {
 	return dim, nil
 }
 
-// asMember returns td, the row at a position of the stack dim of a dictionary, with the batch
-// shapes of the one that was stacked: that which a leaf remembers, or on which the dictionaries in
-// it agree if it has no leaf, as far as all values begin with it.
+// asMember returns td, position at of the stack dim of from, with the batch shapes that were
+// stacked. A Stacked leaf remembers the batch shape; without one, it is the shape on which the
+// nested dictionaries agree. It is cut where a value does not begin with it.
 func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
 	batch, known := td.batch, false
 	var inner []*TensorDict
@@ -426,7 +433,7 @@ func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
 	if len(inner) == td.entries.len() && len(inner) > 0 {
 		batch = agreedBatch(inner)
 	}
-	for _, v := range entries.all() { // a row of a leaf that is not stacked may have fewer dims
+	for _, v := range entries.all() { // a row of another leaf may have fewer dims
 		batch = batch[:agreeing(batch, v.Shape())]
 	}
 	return &TensorDict{batch: batch, entries: entries, header: td.named(td.prefixNames(batch))}, nil

@@ -9,20 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// elementsOfStacked is a Stacked as elementwise: kernels go member by member, and by Dense where
-// the operands do not allow that.
+// elementsOfStacked implements elementwise for a Stacked. A kernel is applied to each member if the
+// operands allow it, otherwise to the result of Dense.
 type elementsOfStacked struct{ *Stacked }
 
-// stackedElements returns s as elementwise, or nil if its members have no elements.
+// stackedElements returns the elementwise of s, or nil if its members have no elements.
 func stackedElements(s *Stacked) elementwise {
-	if opsOf(s.first()).elementwise(s.first()) == nil {
+	if elements(s.first()) == nil {
 		return nil
 	}
 	return elementsOfStacked{s}
 }
-
-// elements returns a member as elementwise.
-func elements(v Value) elementwise { return opsOf(v).elementwise(v) }
 
 // DType returns the dtype of the first member.
 func (e elementsOfStacked) DType() tensor.DType { return elements(e.first()).DType() }
@@ -60,11 +57,11 @@ func (e elementsOfStacked) set(tr *tensor.Transfer, p *plan.Pass, _, made *tenso
 	return assign(tr, e.Stacked, v)
 }
 
-func (elementsOfStacked) beside(Value) error { return nil }
+func (elementsOfStacked) checkOperand(Value) error { return nil }
 
-func (e elementsOfStacked) byRows() bool { return elements(e.first()).byRows() }
+func (e elementsOfStacked) wholeRows() bool { return elements(e.first()).wholeRows() }
 
-// make returns what a kernel makes of each member, or of all together.
+// make applies a kernel to each member, or to the result of Dense.
 func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, error) {
 	if !e.divides(w, others) {
 		return e.makeDense(w, lead, others)
@@ -82,10 +79,10 @@ func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, err
 			return nil, fmt.Errorf("member %d: %w", i, err)
 		}
 	}
-	return stackedValue(newStacked(e.dim, out))
+	return asValue(newStacked(e.dim, out))
 }
 
-// to adds to tr: dst = what make returns.
+// to adds to tr: dst = the result of make.
 func (e elementsOfStacked) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
 	d, _ := asStacked(dst)
 	if !e.divides(w, others) || d.dim != e.dim || len(d.members) != len(e.members) {
@@ -120,7 +117,7 @@ func (e elementsOfStacked) to(w *leafwise, tr *tensor.Transfer, dst Value, lead 
 	return nil
 }
 
-// leadOf returns how many batch dims members have of which the dictionary has lead.
+// leadOf returns the number of batch dims of members in a dictionary with lead batch dims.
 func (e elementsOfStacked) leadOf(lead int) int {
 	if e.dim < lead {
 		return lead - 1
@@ -128,8 +125,8 @@ func (e elementsOfStacked) leadOf(lead int) int {
 	return lead
 }
 
-// divides reports whether the kernel can be run on each member, with a part of each operand for it:
-// not if it works along dims, which members number otherwise.
+// divides reports whether the kernel can be applied to each member, with a part of each operand. It
+// cannot if it works along dims, since members number them differently.
 func (e elementsOfStacked) divides(w *leafwise, others []any) bool {
 	if w.kernel.Batch != nil || w.kernel.Whole != nil && !w.kernel.Rowwise {
 		return false
@@ -146,7 +143,7 @@ func (e elementsOfStacked) divides(w *leafwise, others []any) bool {
 	return true
 }
 
-// operands returns the parts of operands for v, the member at a position.
+// operands returns the parts of the operands for v, member i.
 func (e elementsOfStacked) operands(i int, v Value, others []any) ([]any, error) {
 	parts := slices.Clone(others)
 	for n, other := range others {
@@ -176,20 +173,16 @@ func (e elementsOfStacked) operands(i int, v Value, others []any) ([]any, error)
 	return parts, nil
 }
 
-// widened returns a tensor with dims of size 1 after its own until it has so many.
+// widened returns a tensor with dims of size 1 appended until it has dims dims.
 func widened(v Value, dims int) (Value, error) {
 	expr := make([]ix.Index, len(v.Shape()), max(dims, len(v.Shape())))
 	for len(expr) < dims {
 		expr = append(expr, ix.New)
 	}
-	p, err := plan.Index(v.Shape(), expr...)
-	if err != nil {
-		return nil, err
-	}
-	return opsOf(v).execute(v, plan.NewPass(p))
+	return partOf(v, expr)
 }
 
-// makeDense is make of what Dense makes of the value and of operands.
+// makeDense is make with Dense of the value and of the operands.
 func (e elementsOfStacked) makeDense(w *leafwise, lead int, others []any) (Value, error) {
 	d, err := e.Dense()
 	if err != nil {

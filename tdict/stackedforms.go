@@ -11,25 +11,25 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// PaddedOptions say how [Stacked.Padded] pads. The zero value is the default.
+// PaddedOptions are the options of [Stacked.Padded]. The zero value is the default.
 type PaddedOptions struct {
-	// Value is what is padded with: a number or a bool, which the dtype must hold. Nil is zero.
+	// Value is the padding: a number or a bool, which the dtype must hold. Nil is zero.
 	Value any
 	// Left puts the padding before the elements of a member. By default it comes after them.
 	Left bool
-	// Mask asks for a bool tensor that says which elements are those of members.
+	// Mask makes Padded also return a bool tensor that is true for elements of members.
 	Mask bool
 }
 
-// Padded returns the members, which must be tensors of one dtype and as many dims, stacked, each
-// padded along every dim to the largest; where there is none, all is padding. The mask has the
-// shape of the result, and is nil unless opt asks for it. Both have memory of their own.
+// Padded returns the members stacked, each padded along every dim to the size of the largest. A
+// position without a member is all padding. The members must be tensors of the same dtype and rank.
+// The mask has the shape of the result; it is nil unless opt.Mask is set. Both are new tensors.
 //
 //	members [B... Ti Fi...] -> [B... N max(Ti) max(Fi)...]
 //
-// Padded returns [ErrKind] if the members are no tensors, or if s is nil or zero,
-// shapeops.ErrShape, with the member, if they differ in rank, and tensor.ErrDType if they differ in
-// dtype or it does not hold the value.
+// Padded returns [ErrKind] if the members are not tensors or s is nil or zero, shapeops.ErrShape,
+// with the number of the member, if they differ in rank, and tensor.ErrDType if they differ in
+// dtype or the dtype does not hold opt.Value.
 func (s *Stacked) Padded(opt PaddedOptions) (padded, mask *tensor.Tensor, err error) {
 	sizes, d, err := s.largest()
 	if err != nil {
@@ -61,9 +61,9 @@ func (s *Stacked) Padded(opt PaddedOptions) (padded, mask *tensor.Tensor, err er
 	return padded, mask, tr.Run()
 }
 
-// largest returns the shape of the padded members, and their dtype.
+// largest returns the shape of the padded result, and its dtype.
 func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, 0, errNoStacked
 	}
 	for i, m := range s.members {
@@ -87,8 +87,8 @@ func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
 	return slices.Insert(sizes, s.dim, len(s.members)), d, nil
 }
 
-// place adds to tr what puts member i, unless it is nil, in its place in the padded members, and
-// true there in the mask, if there is one.
+// place adds to tr the copy of member i to its place in padded, and true to the same place in mask
+// unless mask is nil. There is nothing to do if v is nil.
 func (s *Stacked) place(tr *tensor.Transfer, padded, mask *tensor.Tensor, i int, v Value, left bool) error {
 	t, ok := asTensor(v)
 	if !ok {
@@ -120,21 +120,21 @@ func (s *Stacked) place(tr *tensor.Transfer, padded, mask *tensor.Tensor, i int,
 
 var trueElement = tensor.Must(tensor.From([]bool{true}))
 
-// Ragged returns the members, which must be tensors of one dtype, as the rows of a ragged tensor,
-// whose level is the dim that comes after the stack dim. A position without a member has no row in
-// it. The result is a copy.
+// Ragged returns the members as the rows of a ragged tensor. Its level is the dim after the stack
+// dim. The members must be tensors of the same dtype. A position without a member has an empty row.
+// The result is a copy.
 //
 //	members [B... Ti F...] -> [B... N * F...]
 //
-// Ragged returns [ErrKind] if the members are no tensors, or if s is nil or zero,
-// shapeops.ErrShape, with the member, if one has no such dim or they differ in those after it, and
-// tensor.ErrDType if they differ in dtype.
+// Ragged returns [ErrKind] if the members are not tensors or s is nil or zero, shapeops.ErrShape,
+// with the number of the member, if a member has no such dim or members differ in the dims after
+// it, and tensor.ErrDType if they differ in dtype.
 func (s *Stacked) Ragged() (*ragged.Tensor, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
 	var values []*tensor.Tensor
-	rows := s.shape[:s.dim].Size() // of a member
+	rows := s.shape[:s.dim].Size() // rows of a member
 	lengths := make([]int64, 0, rows*len(s.members))
 	for i, m := range s.members {
 		t, ok := asTensor(m.value)

@@ -11,21 +11,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A stackedKind is the kind of a Stacked. What is done to one is done to its members, so that what
-// an operation makes of it may be of another kind: a member, or none.
+// stackedKind is the kind of a Stacked. Operations apply to its members, so the result of Execute
+// may be of another kind, a member, or nil.
 type stackedKind struct{ kind[*Stacked] }
 
-// A stackedCut is a plan cut at a stack dim, once for all leaves of a pass.
+// A stackedCut is a plan divided into positions of the stack dim and a rest for each member. It is
+// made once for all leaves of a pass.
 type stackedCut struct {
 	plan.Cut
-	pass  plan.Pass // of Rest
+	pass  plan.Pass // applies Rest
 	whole bool      // Rest leaves members as they are
-	ok    bool      // the plan can be cut there
+	ok    bool      // the plan can be divided
 }
 
 type cutKey struct{ dim int }
 
-// cutAt returns the plan of a pass cut at a stack dim.
+// cutAt returns the plan of p divided at a stack dim.
 func cutAt(p *plan.Pass, dim int) *stackedCut {
 	c, _ := plan.Once(p, cutKey{dim}, func() (*stackedCut, error) {
 		cut, ok := p.Plan.Along(dim)
@@ -34,7 +35,7 @@ func cutAt(p *plan.Pass, dim int) *stackedCut {
 	return c
 }
 
-// positions returns the positions that c takes of n.
+// positions returns the positions that c selects of a stack dim of size n.
 func (c *stackedCut) positions(n int) []int {
 	if c.Rows != nil {
 		return c.Rows
@@ -51,7 +52,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// of returns what c makes of a member.
+// of applies the rest of the plan to a member.
 func (c *stackedCut) of(m stackMember) (stackMember, error) {
 	if m.value == nil || c.whole {
 		return m, nil
@@ -61,8 +62,9 @@ func (c *stackedCut) of(m stackMember) (stackMember, error) {
 	return stackMember{v, max(m.batch, from) - from + to}, err
 }
 
-// execute returns what p.Plan makes of v: a Stacked, the member at a position, or nil where there
-// is none; a copy where the plan takes several dims together.
+// execute applies p.Plan to v. It returns a Stacked, the member if the plan selects one position,
+// nil if there are no members at the selected positions, or a dense copy if the plan cannot be
+// divided.
 func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 	s, _ := asStacked(v)
 	if err := p.CheckPlan(s.shape); err != nil {
@@ -93,34 +95,31 @@ func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 	case c.Dim < 0:
 		return members[0].value, nil
 	}
-	return stackedValue(newStacked(c.Dim, members))
+	return asValue(newStacked(c.Dim, members))
 }
 
-// stackedValue returns s as a Value, which is nil with an error.
-func stackedValue(s *Stacked, err error) (Value, error) { return some(s, err) }
-
-// denseFor is Dense for a plan that takes the stack dim together with others.
+// denseFor is Dense for a plan that cannot be divided.
 func (s *Stacked) denseFor(p *plan.Plan) (Value, error) {
 	d, err := s.Dense()
 	if err != nil {
-		return nil, fmt.Errorf("%v takes stack dim %d together with others, which goes by Dense: %w", p, s.dim, err)
+		return nil, fmt.Errorf("%v combines stack dim %d with other dims, which needs a Dense value: %w", p, s.dim, err)
 	}
 	return d, nil
 }
 
-// into adds to tr: dst = what p.Plan makes of v.
+// into adds to tr: dst = v with p.Plan applied.
 func (k *stackedKind) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 	made, err := k.execute(v, p)
 	if err != nil {
 		return err
 	}
 	if made == nil {
-		return fmt.Errorf("%w: no member that is taken has it", ErrMissing)
+		return fmt.Errorf("%w: none of the selected members has it", ErrMissing)
 	}
 	return assign(tr, dst, made)
 }
 
-// assign adds to tr: dst = v, which has its shape.
+// assign adds to tr: dst = v, a value of the same shape.
 func assign(tr *tensor.Transfer, dst, v Value) error {
 	if err := dst.Shape().CheckEqual(v.Shape()); err != nil {
 		return fmt.Errorf("destination: %w", err)
@@ -133,7 +132,7 @@ func assign(tr *tensor.Transfer, dst, v Value) error {
 	if _, both := asStacked(dst); both || !isStacked {
 		return opsOf(dst).write(tr, dst, v, plan.NewPass(whole))
 	}
-	for i, m := range s.members { // row by row, so that members need not be copied twice
+	for i, m := range s.members { // member by member, without a dense copy
 		if m.value == nil {
 			return s.lacks(i)
 		}
@@ -148,7 +147,7 @@ func assign(tr *tensor.Transfer, dst, v Value) error {
 	return nil
 }
 
-// rowPlan plans to take a position of a dim.
+// rowPlan returns the plan that selects position i of a dim.
 func rowPlan(s shapeops.Shape, dim, i int) (*plan.Plan, error) {
 	if dim >= len(s) {
 		return nil, fmt.Errorf("%w: got %v, want a dim %d", shapeops.ErrShape, s, dim)
@@ -157,7 +156,8 @@ func rowPlan(s shapeops.Shape, dim, i int) (*plan.Plan, error) {
 	return plan.Index(s[:dim+1], append(expr, ix.At(i))...)
 }
 
-// rowOf returns a position of a dim of v, or nil if v is stacked along it and lacks that member.
+// rowOf returns position i of a dim of v, or nil if v is a Stacked along that dim without that
+// member.
 func rowOf(v Value, dim, i int) (Value, error) {
 	p, err := rowPlan(v.Shape(), dim, i)
 	if err != nil {
@@ -166,21 +166,21 @@ func rowOf(v Value, dim, i int) (Value, error) {
 	return opsOf(v).execute(v, plan.NewPass(p))
 }
 
-// write adds to tr: the part of dst that p.Plan selects = src, broadcast. Where src is stacked
-// along the stack dim and lacks a member, that of dst stays.
+// write adds to tr: the part of dst that p.Plan selects = src, broadcast. If src is a Stacked along
+// the same dim that lacks a member, the member of dst stays as it is.
 func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, _ := asStacked(dst)
 	return k.put(tr, s, src, p, func(row int) error { return s.lacks(row) })
 }
 
-// put is write that does at positions of s without a value as without says.
+// put is write that calls without for a position at which s has no member.
 func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass, without func(row int) error) error {
 	if err := p.CheckPlan(s.shape); err != nil {
 		return err
 	}
 	c := cutAt(p, s.dim)
 	if !c.ok {
-		return k.writeAcross(tr, s, src, p)
+		return writeAcross(tr, s, src, p)
 	}
 	rows := c.positions(len(s.members))
 	if err := s.checkApart(rows); err != nil {
@@ -208,21 +208,23 @@ func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pa
 	return nil
 }
 
-// stackedBeside reports whether one of two values is stacked of the kind of the other.
-func stackedBeside(a, b Value) bool {
+// sameStackedKind reports whether one of two values is a Stacked and the other of the kind of its
+// members.
+func sameStackedKind(a, b Value) bool {
 	s, ok := asStacked(a)
 	x, also := asStacked(b)
 	return ok && opsOf(s.first()) == opsOf(b) || also && opsOf(x.first()) == opsOf(a)
 }
 
-// differs reports whether v has members whose shapes say more than its own.
+// differs reports whether v is a Stacked that is not uniform. Its members can then have dims that
+// its shape lacks.
 func differs(v Value) bool {
 	s, ok := asStacked(v)
 	return ok && !s.Uniform()
 }
 
-// partOfSource returns what of src, broadcast, goes to position i of n of a dim, where a member
-// with so many dims is; nil if src is stacked along that dim and lacks a member there.
+// partOfSource returns the part of src, broadcast, for position i of n of a dim. The member there
+// has dims dims. It returns nil if src is a Stacked along that dim without that member.
 func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	own := len(src.Shape())
 	if s, ok := asStacked(src); ok {
@@ -240,9 +242,9 @@ func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	return rowOf(src, at, i)
 }
 
-// writeAcross is write of a plan that takes the stack dim together with others: it changes a dense
-// copy, which is then written to the members.
-func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
+// writeAcross is write for a plan that cannot be divided: it writes to a dense copy, and the copy
+// to the members.
+func writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
 	d, err := s.denseFor(p.Plan)
 	if err != nil {
 		return err
@@ -250,14 +252,10 @@ func (k *stackedKind) writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p 
 	if err := run(func(tr *tensor.Transfer) error { return opsOf(d).write(tr, d, src, p) }); err != nil {
 		return err
 	}
-	whole, err := plan.Index(nil)
-	if err != nil {
-		return err
-	}
-	return k.write(tr, s, d, plan.NewPass(whole))
+	return assign(tr, s, d)
 }
 
-// checkApart returns tensor.ErrOverlap if members at several positions share memory.
+// checkApart returns tensor.ErrOverlap if members at different positions share memory.
 func (s *Stacked) checkApart(rows []int) error {
 	if len(rows) < 2 {
 		return nil
@@ -271,40 +269,23 @@ func (s *Stacked) checkApart(rows []int) error {
 	return tensor.CheckApart(all, nil)
 }
 
-// join joins the values of a column, of which the first is a Stacked: by Dense, if others are not.
+// join joins the values of a column whose first value is a Stacked.
 func (k *stackedKind) join(p *plan.Pass, xs []*TensorDict, c column) (Value, error) {
 	values := make([]Value, len(xs))
-	stacked := make([]*Stacked, len(xs))
-	all := true
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err == nil {
-			v, err = beside(v, cmp.Or(values[0], v))
+			v, err = asKindOf(v, cmp.Or(values[0], v))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 		values[i] = v
-		var ok bool
-		stacked[i], ok = asStacked(v)
-		all = all && ok
 	}
-	if !all {
-		return k.joinDense(p, values)
-	}
-	return k.stack(p, stacked)
+	return k.joined(p, values)
 }
 
-// joined joins values, all of which are Stacked.
-func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
-	xs := make([]*Stacked, len(values))
-	for i, v := range values {
-		xs[i], _ = asStacked(v)
-	}
-	return k.stack(p, xs)
-}
-
-// joinTo adds to tr: dst = the values of a column joined.
+// joinTo adds to tr: dst = the joined values of a column.
 func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*TensorDict, c column) error {
 	v, err := k.join(p, xs, c)
 	if err != nil {
@@ -313,15 +294,18 @@ func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []
 	return assign(tr, dst, v)
 }
 
-// stack joins xs as p.Join says: the lists of members if it is along the stack dim, else the
-// members at each position.
-func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
-	first, j := xs[0], p.Join
-	for _, x := range xs {
-		if j.Padded() || x.dim != first.dim {
-			return k.joinDense(p, valuesOf(xs))
+// joined joins values as p.Join says. Along the stack dim it concatenates the lists of members;
+// along other dims it joins the members at each position. If a value is not stacked, or along
+// another dim, or if the join pads, it joins Dense values.
+func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
+	xs := make([]*Stacked, len(values))
+	for i, v := range values {
+		s, ok := asStacked(v)
+		if xs[i] = s; !ok || s.dim != xs[0].dim || p.Join.Padded() {
+			return joinDense(p, values)
 		}
 	}
+	first, j := xs[0], p.Join
 	rank := max(j.Rank(), first.dim+1)
 	if err := j.Check(len(xs), func(i int) shapeops.Shape { return xs[i].shape[:min(rank, len(xs[i].shape))] }); err != nil {
 		return nil, err
@@ -331,7 +315,7 @@ func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 		for _, x := range xs {
 			members = append(members, x.members...)
 		}
-		return stackedValue(newStacked(first.dim, members))
+		return asValue(newStacked(first.dim, members))
 	}
 	dim := first.dim
 	if j.New() && dim >= j.Dim() {
@@ -345,10 +329,11 @@ func (k *stackedKind) stack(p *plan.Pass, xs []*Stacked) (Value, error) {
 		}
 		members = append(members, m)
 	}
-	return stackedValue(newStacked(dim, members))
+	return asValue(newStacked(dim, members))
 }
 
-// joinMembers joins the members of xs at a position. It returns none if none has one.
+// joinMembers joins the members of xs at a position. It returns a stackMember without a value if no
+// x has one there.
 func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 	values := make([]Value, len(xs))
 	first := xs[0].members[at]
@@ -371,8 +356,8 @@ func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 	return stackMember{v, first.batch}, err
 }
 
-// joinDense joins values with what Dense makes of those that are Stacked.
-func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
+// joinDense joins values after replacing each Stacked by its Dense value.
+func joinDense(p *plan.Pass, values []Value) (Value, error) {
 	dense := make([]Value, len(values))
 	for i, v := range values {
 		d, err := denseOf(v)
@@ -387,16 +372,7 @@ func (k *stackedKind) joinDense(p *plan.Pass, values []Value) (Value, error) {
 	return opsOf(dense[0]).joined(p, dense)
 }
 
-// valuesOf returns xs as values.
-func valuesOf(xs []*Stacked) []Value {
-	values := make([]Value, len(xs))
-	for i, x := range xs {
-		values[i] = x
-	}
-	return values
-}
-
-// each returns s with what fn makes of each value.
+// each returns s with fn applied to each member.
 func (s *Stacked) each(fn func(v Value) (Value, error)) (*Stacked, error) {
 	members := slices.Clone(s.members)
 	for i, m := range members {
@@ -414,29 +390,30 @@ func (s *Stacked) each(fn func(v Value) (Value, error)) (*Stacked, error) {
 
 func (k *stackedKind) clone(v Value, p *plan.Pass) (Value, error) {
 	s, _ := asStacked(v)
-	return stackedValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
+	return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
 }
 
-// passes reports whether v is of unbatched tensors, which operations on a part leave as they are.
+// passes reports whether the members are unbatched tensors, which operations on a part of the rows
+// return unchanged.
 func (k *stackedKind) passes(v Value) bool {
 	s, _ := asStacked(v)
 	return opsOf(s.first()).passes(s.first())
 }
 
-// zerosLike returns members like those of v if they are as many and the shape is theirs, and a
-// dense value if all agree.
+// zerosLike returns zeros for each member if shape is the shape of v. For another shape it returns
+// a dense value, if the members are uniform.
 func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
 	s, _ := asStacked(v)
 	switch {
 	case shape.Equal(s.shape):
-		return stackedValue(s.each(func(v Value) (Value, error) { return opsOf(v).zerosLike(v, p, v.Shape()) }))
+		return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).zerosLike(v, p, v.Shape()) }))
 	case s.Uniform():
 		return opsOf(s.first()).zerosLike(s.first(), p, shape)
 	}
-	return nil, fmt.Errorf("%w: got %s, which has no members for %v: Dense it first", shapeops.ErrShape, s.Text(), shape)
+	return nil, fmt.Errorf("%w: got %s, want members of one dtype and shape for zeros of the new shape %v", shapeops.ErrShape, s.Text(), shape)
 }
 
-// alike returns the value that all members are, with a shape, or nil if they differ.
+// alike returns the value that all members share with another shape, or nil if they differ.
 func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
 	s, _ := asStacked(v)
 	if !s.Uniform() {
@@ -449,14 +426,10 @@ func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
 	return opsOf(d).alike(d, shape)
 }
 
-// fitStacked returns s as an entry of a dictionary with a batch shape.
+// fitStacked returns s as an entry of a dictionary with the given batch shape.
 func fitStacked(s *Stacked, batch shapeops.Shape) (*Stacked, error) {
-	if err := batch.Check(); err != nil {
-		return nil, err
-	}
-	if s.shape.HasPrefix(batch) || !batch.HasPrefix(s.shape) {
-		return s, s.shape.CheckPrefix(batch)
-	}
-	inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
-	return s.each(func(v Value) (Value, error) { return opsOf(v).fitTo(v, inner) })
+	return fitted(s, s.shape, batch, func() (*Stacked, error) {
+		inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
+		return s.each(func(v Value) (Value, error) { return opsOf(v).fitTo(v, inner) })
+	})
 }

@@ -15,25 +15,23 @@ import (
 
 // Clone returns s with copies of its members.
 func (s *Stacked) Clone() (*Stacked, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoStacked
 	}
-	v, err := stackeds.clone(s, nil)
-	out, _ := asStacked(v)
-	return out, err
+	return s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, nil) })
 }
 
-// Equal reports whether s and x have the same stack dim and equal members, none where the other has
-// none.
+// Equal reports whether s and x have the same stack dim, members at the same positions, and equal
+// members.
 func (s *Stacked) Equal(x *Stacked) bool {
 	text, err := s.Diff(x)
 	return text == "" && err == nil
 }
 
-// Diff describes the first difference between s and x, with the member, or returns "" if they are
-// equal. It returns [ErrKind] if x is nil.
+// Diff describes the first difference between s and x, with the number of the member, or returns ""
+// if they are equal. It returns [ErrKind] if s or x is nil or zero.
 func (s *Stacked) Diff(x *Stacked) (string, error) {
-	if !s.made() || !x.made() {
+	if !s.valid() || !x.valid() {
 		return "", errNoStacked
 	}
 	if s.dim != x.dim || len(s.members) != len(x.members) {
@@ -58,7 +56,7 @@ func (s *Stacked) Diff(x *Stacked) (string, error) {
 	return "", nil
 }
 
-// describeMember is describe of a value, or of none.
+// describeMember is describe for a member that may be missing.
 func describeMember(v Value) string {
 	if v == nil {
 		return "none"
@@ -66,7 +64,8 @@ func describeMember(v Value) string {
 	return describe(v)
 }
 
-// differing returns the first elements in which members differ, and how many do.
+// differing returns the first elements in which members differ, and the number of all elements that
+// differ.
 func (k *stackedKind) differing(a, b Value, tol tensor.Tolerance) (all []tensor.ElementDiff, count int, err error) {
 	s, _ := asStacked(a)
 	x, ok := asStacked(b)
@@ -100,8 +99,8 @@ func (k *stackedKind) differing(a, b Value, tol tensor.Tolerance) (all []tensor.
 	return all[:min(len(all), shownElements)], count, nil
 }
 
-// sizes returns the dims of the members, with the stack dim, as texts: "*" where members differ. It
-// has the dims that all have.
+// sizes returns the sizes of the dims that all members have, with the stack dim, as text. A size is
+// "*" if members differ in it.
 func (s *Stacked) sizes() string {
 	rank := len(s.first().Shape())
 	for _, m := range s.members {
@@ -120,7 +119,7 @@ func (s *Stacked) sizes() string {
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
-// size returns the size of a dim other than the stack dim, or "*".
+// size returns the size of a dim other than the stack dim as text, or "*" if members differ.
 func (s *Stacked) size(dim int) string {
 	if dim > s.dim {
 		dim--
@@ -136,7 +135,7 @@ func (s *Stacked) size(dim int) string {
 
 // DType returns the dtype of all members, or 0 if they differ or have none.
 func (s *Stacked) DType() tensor.DType {
-	if !s.made() {
+	if !s.valid() {
 		return 0
 	}
 	d := opsOf(s.first()).spec(s.first()).DType
@@ -148,9 +147,10 @@ func (s *Stacked) DType() tensor.DType {
 	return d
 }
 
-// Text describes s in a few words, with "*" where members differ: "stacked float32 [2 * 3]".
+// Text returns a short description of s, with "*" for dims in which members differ: "stacked
+// float32 [2 * 3]".
 func (s *Stacked) Text() string {
-	if !s.made() {
+	if !s.valid() {
 		return "stacked <nil>"
 	}
 	text := "stacked "
@@ -160,7 +160,7 @@ func (s *Stacked) Text() string {
 	return text + s.sizes()
 }
 
-// missing returns how many positions have no value.
+// missing returns the number of positions without a member.
 func (s *Stacked) missing() (n int) {
 	for _, m := range s.members {
 		if m.value == nil {
@@ -170,10 +170,10 @@ func (s *Stacked) missing() (n int) {
 	return n
 }
 
-// String returns the shape, with "*" where members differ, the dtype, the stack dim, and how many
-// positions have no value.
+// String returns the shape, with "*" for dims in which members differ, the dtype, the stack dim,
+// and the number of positions without a member.
 func (s *Stacked) String() string {
-	if !s.made() {
+	if !s.valid() {
 		return s.Text()
 	}
 	text := fmt.Sprintf("%s along dim %d", s.Text(), s.dim)
@@ -188,7 +188,7 @@ func showStacked(s *Stacked, _ bool) string {
 	text := fmt.Sprintf("Stacked(shape=%s, dim=%d", s.sizes(), s.dim)
 	if d := s.DType(); d != 0 {
 		text += fmt.Sprintf(", dtype=%v", d)
-	} else if opsOf(s.first()).elementwise(s.first()) != nil {
+	} else if elements(s.first()) != nil {
 		text += ", dtype=*"
 	}
 	if n := s.missing(); n > 0 {
@@ -199,7 +199,8 @@ func showStacked(s *Stacked, _ bool) string {
 
 func specStacked(s *Stacked) Spec { return Spec{Kind: KindStacked, DType: s.DType()} }
 
-// texts returns the texts of the elements of members that agree, and what the others are.
+// texts returns the texts of all elements if the members are uniform, otherwise a description of
+// each member.
 func (k *stackedKind) texts(v Value) (texts []string, err error) {
 	s, _ := asStacked(v)
 	if s.Uniform() {
@@ -218,14 +219,14 @@ func (k *stackedKind) texts(v Value) (texts []string, err error) {
 // LogValue implements slog.LogValuer: a line with the shape and the dtype.
 func (s *Stacked) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalJSON returns the stack dim and the members, null where there is none, or null for the zero
-// Stacked. Its errors are those of the members.
+// MarshalJSON returns the stack dim and the members, null for a position without one. For the zero
+// Stacked it returns null. It returns the errors of the members' MarshalJSON.
 //
 //	{"stacked":0,"members":[{"dtype":"int8","shape":[2],"values":[0,1]}]}
 //
-// The batch shapes that [Members] returns are not in the text.
+// The text does not have the batch shapes that [Members] returns.
 func (s *Stacked) MarshalJSON() ([]byte, error) {
-	if !s.made() {
+	if !s.valid() {
 		return []byte("null"), nil
 	}
 	return stackeds.json(s, nil)
@@ -237,7 +238,7 @@ func (k *stackedKind) json(v Value, b []byte) ([]byte, error) {
 	return s.appendJSON(b, "{", len(s.members), func(b []byte, v Value) ([]byte, error) { return opsOf(v).json(v, b) })
 }
 
-// appendJSON appends an object that begins with a text and has the first n members.
+// appendJSON appends an object that begins with open and has the first n members.
 func (s *Stacked) appendJSON(b []byte, open string, n int, value func(b []byte, v Value) ([]byte, error)) (_ []byte, err error) {
 	if err := checkDims(s.shape); err != nil {
 		return nil, err
@@ -256,11 +257,11 @@ func (s *Stacked) appendJSON(b []byte, open string, n int, value func(b []byte, 
 	return append(b, "]}"...), nil
 }
 
-// Preview returns a bounded form of s to marshal: no more than the first n members, each with its
-// first n elements at most, under "count" how many members there are. UnmarshalJSON refuses it.
+// Preview returns JSON of bounded size: at most the first n members, each with at most its first n
+// elements, and the number of members under "count". UnmarshalJSON does not accept it.
 func (s *Stacked) Preview(n int) json.Marshaler {
 	return jsonlists.Marshaler(func() ([]byte, error) {
-		if !s.made() {
+		if !s.valid() {
 			return []byte("null"), nil
 		}
 		n := jsonlists.PreviewSize(n)
@@ -272,23 +273,24 @@ func (s *Stacked) Preview(n int) json.Marshaler {
 	})
 }
 
-// UnmarshalJSON makes s, which must be the zero Stacked, what a text of MarshalJSON says. null
-// leaves s as it is. It returns tensor.ErrJSON, with the byte or the member, if the text is not
-// that of a Stacked, has other fields, or is a preview; [ErrKind] if s is not the zero Stacked; and
-// shapeops.ErrShape. On an error nothing has changed.
+// UnmarshalJSON sets s, which must be the zero Stacked, to the members in a text of MarshalJSON.
+// null leaves s as it is. It returns tensor.ErrJSON, with the byte or the number of the member, if
+// the text is not a Stacked, has an unknown field, or is a preview; [ErrKind] if s is not the zero
+// Stacked; and shapeops.ErrShape. On an error nothing has changed.
 func (s *Stacked) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Stacked](text, "stacked members")
 	if err != nil || read == nil {
 		return err
 	}
-	if s == nil || s.made() {
+	if s == nil || s.valid() {
 		return fmt.Errorf("%w: want a pointer to the zero Stacked", ErrKind)
 	}
 	*s = *read
 	return nil
 }
 
-// readMembers reads members, null for none, of a value that is nested so deep.
+// readMembers reads the members of a value that is nested depth deep, null for a position without
+// one.
 func readMembers(s *jsonscan.Scanner, depth int) ([]Value, error) {
 	if depth > MaxDepth {
 		return nil, errDepth
@@ -312,7 +314,7 @@ func readMembers(s *jsonscan.Scanner, depth int) ([]Value, error) {
 	return members, err
 }
 
-// stacked returns the Stacked.
+// stacked returns n as a Stacked.
 func (n *jsonNode) stacked() (Value, error) {
 	if err := n.Want("members"); err != nil {
 		return nil, err
@@ -322,7 +324,7 @@ func (n *jsonNode) stacked() (Value, error) {
 		members[i], some = stackMember{v, n.dim}, some || v != nil
 	}
 	if !some || n.dim < 0 {
-		return nil, fmt.Errorf("%w: got stack dim %d of %d members, want one with a value", tensor.ErrJSON, n.dim, len(members))
+		return nil, fmt.Errorf("%w: got stack dim %d and %d members, want a dim of 0 or more and a member that is not null", tensor.ErrJSON, n.dim, len(members))
 	}
 	s, err := newStacked(n.dim, members)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// StackRagged stacks dictionaries that differ in length along their first batch dim: their leaves
-// become ragged tensors, of one layout, and nothing is padded.
+// StackRagged stacks dictionaries that differ in the length of their first batch dim. Their tensors
+// become ragged tensors that share one layout, without padding.
 //
 //	N dictionaries [Li B...], a tensor [Li B... F...] -> a dictionary [N], [N * B... F...]
 //	a ragged tensor [Li * F...] -> [N * * F...]
 //
-// Further batch dims, which must be equal, become features. [Data] of batch shape [Li] becomes Data
-// with a list of Li values for each dictionary. The result is a copy; dims have no names.
-// [UnstackRagged] undoes it. (Python: nested tensors of torch.stack.)
+// The other batch dims must be equal and become features. [Data] of batch shape [Li] becomes Data
+// with a list of Li values for each dictionary. The result is a copy, and its dims have no names.
+// [UnstackRagged] is the reverse. (Python: nested tensors of torch.stack.)
 //
 // StackRagged returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrDim for a
-// batch shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with further batch
-// dims, and the errors of shapeops.Cat: [ErrMissing] if the keys differ.
+// batch shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with more than one
+// batch dim, and the errors of shapeops.Cat, such as [ErrMissing] if the keys differ.
 func StackRagged(tds []*TensorDict) (*TensorDict, error) {
 	if len(tds) == 0 || slices.Contains(tds, nil) {
 		return nil, failed("stack ragged", fmt.Errorf("%w: got no dictionary", ErrKind))
@@ -39,12 +39,12 @@ func StackRagged(tds []*TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed("stack ragged", err)
 	}
-	return all.inRows("stack ragged", lengths)
+	return all.groupRows("stack ragged", lengths)
 }
 
-// inRows returns the rows of td, as many as the lengths add up to, as rows of rows, for an
-// operation.
-func (td *TensorDict) inRows(op string, lengths []int64) (*TensorDict, error) {
+// groupRows groups the rows of td into rows of the given lengths, whose sum is the number of rows
+// of td, for the operation op.
+func (td *TensorDict) groupRows(op string, lengths []int64) (*TensorDict, error) {
 	l, err := ragged.LayoutOf(shapeops.Shape{len(lengths)}, lengths)
 	if err != nil {
 		return nil, failed(op, err)
@@ -54,11 +54,11 @@ func (td *TensorDict) inRows(op string, lengths []int64) (*TensorDict, error) {
 	return out, failed(op, err)
 }
 
-// A raggedStack makes rows of a layout of the rows of a dictionary.
+// A raggedStack groups the rows of a dictionary into the rows of a layout.
 type raggedStack struct {
 	op      string
 	layout  *ragged.Layout
-	lengths []int64 // of its rows
+	lengths []int64 // the lengths of the rows of layout
 	pass    plan.Pass
 }
 
@@ -70,25 +70,27 @@ func (s *raggedStack) dict(td *TensorDict) (*TensorDict, error) {
 	return &TensorDict{batch: s.layout.Shape().Clone(), entries: entries, header: td.named(nil)}, nil
 }
 
-// The methods that follow return a value whose first dim is that of all rows with rows of the
+// The following methods group the rows of a value, which are its first dim, into the rows of the
 // layout.
 
-func (s *raggedStack) nested(td *TensorDict) (Value, error) { return some(s.dict(td)) }
+func (s *raggedStack) nested(td *TensorDict) (Value, error) { return asValue(s.dict(td)) }
 
-func (s *raggedStack) tensor(t *tensor.Tensor) (Value, error) { return some(ragged.New(t, s.layout)) }
+func (s *raggedStack) tensor(t *tensor.Tensor) (Value, error) {
+	return asValue(ragged.New(t, s.layout))
+}
 
 func (s *raggedStack) ragged(t *ragged.Tensor) (Value, error) {
 	if err := s.checkOneDim(t); err != nil {
 		return nil, err
 	}
-	return some(nested(t).NestIn(&s.pass, s.layout))
+	return asValue(nested(t).NestIn(&s.pass, s.layout))
 }
 
 func (s *raggedStack) data(d *Data) (Value, error) {
 	if err := s.checkOneDim(d); err != nil {
 		return nil, err
 	}
-	return some(s.lists(d))
+	return asValue(s.lists(d))
 }
 
 func (s *raggedStack) unbatched(u *Unbatched) (Value, error) {
@@ -103,7 +105,7 @@ func (s *raggedStack) stacked(x *Stacked) (Value, error) {
 	return opsOf(d).stacked(d, s)
 }
 
-// checkOneDim returns shapeops.ErrShape for a value with batch dims after the first.
+// checkOneDim returns shapeops.ErrShape if v has more than one batch dim.
 func (s *raggedStack) checkOneDim(v Value) error {
 	if n := len(v.Shape()); n != 1 {
 		return fmt.Errorf("%w: got %s, want one batch dim: Exclude it first, or Flatten", shapeops.ErrShape, describe(v))
@@ -122,17 +124,18 @@ func (s *raggedStack) lists(d *Data) (*Data, error) {
 	return DataFrom(lists, len(lists))
 }
 
-// UnstackRagged undoes [StackRagged]: it returns a dictionary for each row of td, whose leaves are
-// ragged tensors with the same lengths at their first level:
+// UnstackRagged is the reverse of [StackRagged]: it returns a dictionary for each row of td. The
+// leaves of td are ragged tensors with the same lengths at their first level:
 //
 //	td [N], [N * F...] -> N dictionaries [Li], [Li F...]
 //	[N * * F...] -> ragged tensors [Li * F...]
 //
-// [Data] must have a list of Li values for each row. Leaves share td's memory, unless td was
-// permuted or repeats rows; then they share that of a copy. UnstackRagged returns [ErrKind] if td
-// is nil, shapeops.ErrDim unless the batch shape is [N], and, with the key, [ErrKind] for a leaf
-// that is neither, and if there is no ragged one, and ragged.ErrLengths, with the row, if lengths
-// differ.
+// [Data] must have a list of Li values for each row. The leaves of the results share td's memory,
+// unless td was permuted or repeats rows; then they share the memory of a copy.
+//
+// UnstackRagged returns [ErrKind] if td is nil or has no ragged leaf or, with the key, if a leaf is
+// neither ragged, nor unbatched, nor Data of lists; shapeops.ErrDim unless the batch shape is [N];
+// and ragged.ErrLengths, with the row, if lengths differ.
 func UnstackRagged(td *TensorDict) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("unstack ragged", errNil)
@@ -164,20 +167,20 @@ func UnstackRagged(td *TensorDict) ([]*TensorDict, error) {
 	return out, nil
 }
 
-// A raggedUnstack makes dictionaries of the rows of one.
+// A raggedUnstack makes a dictionary of each row of a dictionary.
 type raggedUnstack struct {
 	shared  plan.Pass
-	first   *ragged.Tensor // of the leaves
-	lengths []int64        // of its rows
-	row     int            // which is dealt with
-	pass    *plan.Pass     // for it
+	first   *ragged.Tensor // the first ragged leaf
+	lengths []int64        // the lengths of its rows
+	row     int            // the current row
+	pass    *plan.Pass     // for the current row
 }
 
-// compact returns td with ragged leaves whose rows lie in their order.
+// compact returns td with compact ragged leaves.
 func (u *raggedUnstack) compact(td *TensorDict) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return some(u.compact(d))
+			return asValue(u.compact(d))
 		}
 		t, ok := asRagged(v)
 		if !ok {
@@ -187,7 +190,7 @@ func (u *raggedUnstack) compact(td *TensorDict) (*TensorDict, error) {
 		if u.first == nil && err == nil && s.Depth() > 0 {
 			u.first = s
 		}
-		return some(s, err)
+		return asValue(s, err)
 	})
 	if err != nil {
 		return nil, within("unstack ragged", name, err)
@@ -195,7 +198,8 @@ func (u *raggedUnstack) compact(td *TensorDict) (*TensorDict, error) {
 	return &TensorDict{batch: td.batch, entries: entries, header: td.named(nil)}, nil
 }
 
-// checkLengths returns an error unless all leaves have the lengths of the first at level 1.
+// checkLengths returns an error unless all leaves have the lengths of the first ragged leaf at
+// level 1.
 func (u *raggedUnstack) checkLengths(td *TensorDict) error {
 	for name, v := range td.entries.all() {
 		if err := opsOf(v).unstackable(v, u); err != nil {
@@ -228,7 +232,7 @@ func (u *raggedUnstack) checkLayout(t *ragged.Tensor) error {
 	return want.CheckEqual(own)
 }
 
-// checkLists returns an error unless each row of data is a list of as many values as the row has.
+// checkLists returns an error unless each row of d is a list with the length of the row.
 func (u *raggedUnstack) checkLists(d *Data) error {
 	i := 0
 	for v := range d.All() {
@@ -244,7 +248,7 @@ func (u *raggedUnstack) checkLists(d *Data) error {
 	return nil
 }
 
-// dict returns a row of a dictionary that has been checked.
+// dict returns the current row of a dictionary that was checked.
 func (u *raggedUnstack) dict(td *TensorDict) (*TensorDict, error) {
 	out := &TensorDict{batch: shapeops.Shape{u.rows()}, header: td.named(nil)}
 	var name nestedkey.Key
@@ -256,19 +260,19 @@ func (u *raggedUnstack) dict(td *TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// rows returns how many rows the row has that is dealt with.
+// rows returns the length of the current row.
 func (u *raggedUnstack) rows() int { return int(u.lengths[u.row]) }
 
-// The methods that follow return a row of a value that has been checked.
+// The following methods return the current row of a value that was checked.
 
-func (u *raggedUnstack) nested(td *TensorDict) (Value, error) { return some(u.dict(td)) }
+func (u *raggedUnstack) nested(td *TensorDict) (Value, error) { return asValue(u.dict(td)) }
 
 func (u *raggedUnstack) ragged(t *ragged.Tensor) (Value, error) {
 	row, err := nested(t).RowIn(u.pass, u.row)
 	if err != nil || row.Depth() > 0 {
-		return some(row, err)
+		return asValue(row, err)
 	}
-	return some(row.Values())
+	return asValue(row.Values())
 }
 
 func (u *raggedUnstack) data(d *Data) (Value, error) {
@@ -276,7 +280,7 @@ func (u *raggedUnstack) data(d *Data) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return some(DataFrom(list.([]any), u.rows()))
+	return asValue(DataFrom(list.([]any), u.rows()))
 }
 
 func (u *raggedUnstack) unbatched(x *Unbatched) (Value, error) {

@@ -7,15 +7,15 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A store holds the entries of a dictionary, in order, under names that are keys of one part. Its
-// methods are all that the rest of the package knows of how entries are kept.
+// A store holds the entries of a dictionary in order, under names that are keys of one part. The
+// rest of the package accesses entries only by its methods.
 type store struct {
 	table  *table
-	values []Value // by position in the table; nil at its gaps
+	values []Value // by position in table; nil at gaps
 }
 
 // storeOf returns a store of values under names. If two names are equal, it returns their positions
-// instead.
+// instead, which differ.
 func storeOf(names []nestedkey.Key, values []Value) (s store, first, second int) {
 	s = store{&table{names: names}, values}
 	s.table.index()
@@ -41,7 +41,8 @@ func (s *store) all() iter.Seq2[nestedkey.Key, Value] {
 	}
 }
 
-// columns yields the entries in order, each with what finds its like in other dictionaries.
+// columns yields the entries in order, each with its column, which finds the entries of the same
+// name in other dictionaries.
 func (s *store) columns() iter.Seq2[column, Value] {
 	return func(yield func(column, Value) bool) {
 		for i, name := range s.table.all() {
@@ -63,10 +64,10 @@ func (s *store) get(name nestedkey.Key) (Value, bool) {
 // has reports whether there is a value under a name.
 func (s *store) has(name nestedkey.Key) bool { return s.table.find(name) >= 0 }
 
-// namedAs reports whether s is known to have the names of other.
+// namedAs reports whether s and other share their table of names.
 func (s *store) namedAs(other *store) bool { return s.table == other.table }
 
-// put sets the value under a name. It returns the value that was there, or nil.
+// put sets the value under name, and returns the value that it replaces, or nil.
 func (s *store) put(name nestedkey.Key, v Value) (was Value) {
 	if i := s.table.find(name); i >= 0 {
 		was, s.values[i] = s.values[i], v
@@ -78,7 +79,7 @@ func (s *store) put(name nestedkey.Key, v Value) (was Value) {
 	return nil
 }
 
-// drop removes the entry under a name, which must be there. It returns the value.
+// drop removes the entry under name, which must exist, and returns its value.
 func (s *store) drop(name nestedkey.Key) (was Value) {
 	s.table = s.table.own()
 	i := s.table.find(name)
@@ -90,14 +91,14 @@ func (s *store) drop(name nestedkey.Key) (was Value) {
 	return was
 }
 
-// rename gives the entry under a name another one, which must be new, in its place.
+// rename changes the name of an entry to a new one. The entry keeps its position.
 func (s *store) rename(from, to nestedkey.Key) {
 	s.table = s.table.own()
 	s.table.rename(s.table.find(from), to)
 }
 
-// mapped returns a store with the same names and what fn makes of each value; a name is left out
-// where that is nil. If fn fails, it returns the error as it is, with the name.
+// mapped returns a store with the same names and fn applied to each value. Names for which fn
+// returns nil are left out. If fn fails, mapped returns its error unchanged, with the name.
 func (s *store) mapped(fn func(c column, v Value) (Value, error)) (store, nestedkey.Key, error) {
 	out := store{s.table.share(), make([]Value, len(s.values))}
 	for c, v := range s.columns() {
@@ -123,7 +124,7 @@ func present(values []Value) (n int) {
 	return n
 }
 
-// without returns s without the names of values that are nil.
+// without returns s without the entries whose values are nil.
 func (s store) without() (out store) {
 	for name, v := range s.all() {
 		if v != nil {
@@ -133,14 +134,14 @@ func (s store) without() (out store) {
 	return out
 }
 
-// A column is the values that several dictionaries have under one name, at the same position of
-// most.
+// A column is a name and its position in one dictionary. Other dictionaries usually have the name
+// at the same position.
 type column struct {
 	name nestedkey.Key
 	at   int
 }
 
-// of returns the value of one of the dictionaries.
+// of returns the value that td has under the name.
 func (c column) of(td *TensorDict) (Value, error) {
 	s := &td.entries
 	if s.table.has(c.at, c.name) {

@@ -8,23 +8,23 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A table lists the names of a dictionary's entries, each a key of one part. Dictionaries made from
-// one another have the same names and share one table; a shared table is copied before it is
-// changed. A name that is removed leaves a gap, and gaps are closed when they are half of a table.
-// The nil table is empty.
+// A table lists the names of a dictionary's entries, each a key of one part. Dictionaries that are
+// made from one another share one table while they have the same names; a shared table is copied
+// before it is changed. Removing a name leaves a gap. Gaps are removed at once if the table
+// is small, otherwise when they are more than half of it. The nil table is empty.
 type table struct {
-	names  []nestedkey.Key
-	at     map[nestedkey.Key]int // the position of each name, once there are many
-	gaps   int
-	skip   []int       // at the first gap of a run, where it ends, and at the last, where it began
-	shared atomic.Bool // set by readers, hence atomic; never unset
-	quoted atomic.Bool // an error has names as they are now; set by readers too
+	names      []nestedkey.Key
+	at         map[nestedkey.Key]int // the position of each name; nil for few names
+	gaps       int
+	skip       []int       // at the first gap of a run its end, at the last its start
+	shared     atomic.Bool // readers set it, hence atomic; never unset
+	inSnapshot atomic.Bool // an error has a snapshot of names; readers set it too
 }
 
 const (
-	// scanUpTo is how many names are found faster by looking at each.
+	// scanUpTo is the largest number of names that a linear search finds faster than a map.
 	scanUpTo = 8
-	// gap is in the place of a name that was removed. It is not a key, since it is not UTF-8.
+	// gap replaces a name that was removed. It is not a key, since it is not UTF-8.
 	gap nestedkey.Key = "\xff"
 )
 
@@ -71,7 +71,7 @@ func (t *table) has(i int, name nestedkey.Key) bool {
 	return t != nil && i < len(t.names) && t.names[i] == name
 }
 
-// share returns t for another dictionary.
+// share marks t as shared, and returns it for another dictionary.
 func (t *table) share() *table {
 	if t != nil && !t.shared.Load() {
 		t.shared.Store(true)
@@ -79,26 +79,26 @@ func (t *table) share() *table {
 	return t
 }
 
-// quote returns the names, gaps included, for an error, for which they do not change.
-func (t *table) quote() []nestedkey.Key {
+// snapshot returns the names, including gaps, for an error. Later changes of t do not change them.
+func (t *table) snapshot() []nestedkey.Key {
 	if t == nil {
 		return nil
 	}
-	if !t.quoted.Load() {
-		t.quoted.Store(true)
+	if !t.inSnapshot.Load() {
+		t.inSnapshot.Store(true)
 	}
 	return slices.Clip(t.names)
 }
 
-// unquote makes names t's own, so that one can be changed in its place.
-func (t *table) unquote() {
-	if t.quoted.Load() {
+// detach copies names if a snapshot has them, so that a name can be changed in place.
+func (t *table) detach() {
+	if t.inSnapshot.Load() {
 		t.names = slices.Clone(t.names)
-		t.quoted.Store(false)
+		t.inSnapshot.Store(false)
 	}
 }
 
-// own returns t, or a copy if it is shared, to be changed.
+// own returns a table that can be changed: t, or a copy if t is shared.
 func (t *table) own() *table {
 	switch {
 	case t == nil:
@@ -111,7 +111,7 @@ func (t *table) own() *table {
 	return c
 }
 
-// index builds at, if there are names enough.
+// index builds at, if there are many names.
 func (t *table) index() {
 	t.at = nil
 	if len(t.names) <= scanUpTo {
@@ -136,9 +136,9 @@ func (t *table) add(name nestedkey.Key) {
 	}
 }
 
-// rename puts another name, which must be new, at a position.
+// rename replaces the name at position i by a new one.
 func (t *table) rename(i int, name nestedkey.Key) {
-	t.unquote()
+	t.detach()
 	if t.at != nil {
 		delete(t.at, t.names[i])
 		t.at[name] = i
@@ -146,10 +146,9 @@ func (t *table) rename(i int, name nestedkey.Key) {
 	t.names[i] = name
 }
 
-// remove leaves a gap at a position. It reports whether there are now so many that compact should
-// be called.
+// remove leaves a gap at position i. It reports whether the caller should call compact.
 func (t *table) remove(i int) (compact bool) {
-	t.unquote()
+	t.detach()
 	if t.at != nil {
 		delete(t.at, t.names[i])
 	}
@@ -169,7 +168,7 @@ func (t *table) remove(i int) (compact bool) {
 	return len(t.names) <= scanUpTo || 2*t.gaps > len(t.names)
 }
 
-// compact closes the gaps.
+// compact removes the gaps.
 func (t *table) compact() {
 	t.names = slices.DeleteFunc(t.names, func(name nestedkey.Key) bool { return name == gap })
 	t.gaps, t.skip = 0, nil

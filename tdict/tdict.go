@@ -19,25 +19,25 @@ type TensorDict struct {
 	entries store
 	header
 
-	bond *bond // to a schema, by Enforce; nil for none
+	binding *binding // the schema set by Enforce; nil for none
 
-	locked bool   // by Lock
-	why    string // why it is locked, for errors
-	holds  int    // how many locked dictionaries have this one as an entry
+	locked        bool   // by Lock
+	why           string // the reason for the lock, for errors
+	lockedParents int    // number of locked dictionaries that have this one as an entry
 }
 
-// New returns an empty dictionary with the given batch shape. Sizes from outside should pass
-// Shape.Check first: a dictionary with a negative one has no values that fit.
+// New returns an empty dictionary with the given batch shape. Check sizes from outside with
+// Shape.Check first: no value fits a dictionary with a negative size.
 func New(batch ...int) *TensorDict {
 	return &TensorDict{batch: slices.Clone(batch)}
 }
 
-// Entries are what [FromMap] makes a dictionary of.
+// Entries are the values of a dictionary, by key, for [FromMap].
 type Entries = map[nestedkey.Key]Value
 
 // FromMap returns a dictionary with the given batch shape and entries, in the order of their keys.
-// Leaves are shared, dictionaries among the entries are copied. Its errors are those of
-// [TensorDict.Set], and shapeops.ErrShape for a batch shape that fails its Check.
+// Leaves are shared; nested dictionaries are copied. It returns the errors of [TensorDict.Set], and
+// shapeops.ErrShape if the batch shape is invalid.
 func FromMap(batch shapeops.Shape, entries Entries) (*TensorDict, error) {
 	if err := batch.Check(); err != nil {
 		return nil, err
@@ -60,32 +60,32 @@ func FromMap(batch shapeops.Shape, entries Entries) (*TensorDict, error) {
 	return td, nil
 }
 
-// emptied returns a dictionary without entries in the place of td.
+// emptied returns a dictionary like td without entries.
 func (td *TensorDict) emptied() *TensorDict {
 	return &TensorDict{batch: td.batch.Clone(), header: td.header}
 }
 
-// made returns a dictionary without entries, as Set makes them in td.
-func (td *TensorDict) made() *TensorDict {
+// newInner returns a dictionary without entries, as Set creates it in td.
+func (td *TensorDict) newInner() *TensorDict {
 	return &TensorDict{batch: td.batch.Clone(), header: header{names: td.names}}
 }
 
 // Shape returns the batch shape. The caller must not change it.
 func (td *TensorDict) Shape() shapeops.Shape { return td.batch }
 
-// NumEntries returns the number of entries, not counting those of nested dictionaries. (Python's
-// len is the first batch size.)
+// NumEntries returns the number of entries, not counting the entries of nested dictionaries.
+// (Python's len is the first size of the batch shape.)
 func (td *TensorDict) NumEntries() int { return td.entries.len() }
 
-// Copy returns a dictionary with the same leaves and a structure of its own, at every depth, that
-// is not locked.
+// Copy returns a copy of td that shares the leaves. Dictionaries are copied at every depth, and are
+// not locked.
 func (td *TensorDict) Copy() *TensorDict {
 	out := &TensorDict{batch: td.batch, header: td.header}
 	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) { return shallow(v), nil })
 	return out
 }
 
-// shallow returns v with dictionaries of its own and the same leaves.
+// shallow returns a Copy of v if it is a dictionary, otherwise v.
 func shallow(v Value) Value {
 	if d, ok := asDict(v); ok {
 		return d.Copy()
@@ -93,9 +93,9 @@ func shallow(v Value) Value {
 	return v
 }
 
-// WithBatch returns a dictionary with the same leaves and another batch shape, with which all of
-// them must begin. Nested dictionaries get a structure of their own, and that batch shape too if
-// theirs is shorter. It returns shapeops.ErrShape, with the key, if a value does not fit.
+// WithBatch returns a dictionary with the same leaves and another batch shape, with which every
+// value must begin. Nested dictionaries are copied; if their batch shape is shorter, they get the
+// new one too. WithBatch returns shapeops.ErrShape, with the key, if a value does not fit.
 func (td *TensorDict) WithBatch(shape ...int) (*TensorDict, error) {
 	batch := shapeops.Shape(shape).Clone()
 	if err := batch.Check(); err != nil {
@@ -115,13 +115,12 @@ func (td *TensorDict) withBatch(batch shapeops.Shape) (*TensorDict, error) {
 	return &TensorDict{batch: batch, entries: entries, header: td.named(td.prefixNames(batch))}, nil
 }
 
-// Clone returns a copy of td with leaves in memory of their own and dictionaries that are not
-// locked. An error means that memory of a leaf was lent and is gone.
-//
-// Ragged tensors that share a layout share one in the copy.
+// Clone returns a copy of td and of its leaves, not locked. Ragged tensors that share a layout
+// share one in the copy. Clone returns an error if the memory of a leaf cannot be read, as after
+// Close of a dataset.
 func (td *TensorDict) Clone() (*TensorDict, error) { return td.cloneIn(new(plan.Pass)) }
 
-// cloneIn is Clone in a pass, in which what leaves share is made once.
+// cloneIn is Clone in a pass, which makes layouts that leaves share once.
 func (td *TensorDict) cloneIn(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).clone(v, p) })
 	if err != nil {
@@ -131,7 +130,7 @@ func (td *TensorDict) cloneIn(p *plan.Pass) (*TensorDict, error) {
 }
 
 // Equal reports whether td and other have the same batch shape and equal values under the same
-// keys, in any order. Tensors compare as tensor.Tensor.Equal does.
+// keys, in any order. Tensors compare as in tensor.Tensor.Equal.
 func (td *TensorDict) Equal(other *TensorDict) bool {
 	if other == nil || !td.batch.Equal(other.batch) || td.entries.len() != other.entries.len() {
 		return false

@@ -9,43 +9,43 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Tree is a dictionary without its tensors: the keys and their order, nested dictionaries, empty
-// ones too, batch shapes and names, and the leaves of other kinds. [TensorDict.Tree] makes one, for
-// code that works on a list of tensors, and [Tree.Build] puts others in their places. The zero Tree
-// is that of the zero TensorDict.
+// A Tree is a dictionary without its tensors: the keys and their order, nested dictionaries,
+// including empty ones, batch shapes and names, and the leaves of other kinds. [TensorDict.Tree]
+// makes a Tree, for code that works on a list of tensors, and [Tree.Build] makes a dictionary with
+// other tensors. The zero Tree is the Tree of the zero TensorDict.
 //
-// A Tree keeps none of the tensors, and is never changed. Safe for concurrent use.
+// A Tree never changes, and does not keep the tensors in memory. Safe for concurrent use.
 type Tree struct {
-	skeleton *TensorDict // with a slot in the place of each tensor; nil in the zero Tree
+	skeleton *TensorDict // the dictionary with a slot for each tensor; nil in the zero Tree
 	slots    int
 }
 
-// A slot is in the place of a tensor in the skeleton of a Tree. It is not a value of a dictionary.
+// A slot replaces a tensor in the skeleton of a Tree. It is not a value of a dictionary.
 type slot struct{}
 
 // Shape implements Value.
 func (slot) Shape() shapeops.Shape { return nil }
 
-// Tree returns the tensors among the leaves, in the order of [TensorDict.Tensors], and what is left
-// of td without them:
+// Tree returns the tensors among the leaves, in the order of [TensorDict.Tensors], and td without
+// them:
 //
 //	params, tree := td.Tree()
 //	params, err := step(params) // as many tensors as it was given
 //	td, err = tree.Build(params)
 //
-// Leaves of other kinds are shared with the Tree. (Python: tree_flatten of torch.utils._pytree.)
+// The Tree shares leaves of other kinds with td. (Python: tree_flatten of torch.utils._pytree.)
 func (td *TensorDict) Tree() ([]*tensor.Tensor, *Tree) {
 	leaves := []*tensor.Tensor{}
-	skeleton := td.felled(&leaves)
+	skeleton := td.withoutTensors(&leaves)
 	return leaves, &Tree{skeleton, len(leaves)}
 }
 
-// felled returns td with slots for its tensors, which it appends to leaves.
-func (td *TensorDict) felled(leaves *[]*tensor.Tensor) *TensorDict {
+// withoutTensors returns td with slots for its tensors, which it appends to leaves.
+func (td *TensorDict) withoutTensors(leaves *[]*tensor.Tensor) *TensorDict {
 	out := td.emptied()
 	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return d.felled(leaves), nil
+			return d.withoutTensors(leaves), nil
 		}
 		if x, ok := asTensor(v); ok {
 			*leaves = append(*leaves, x)
@@ -56,7 +56,7 @@ func (td *TensorDict) felled(leaves *[]*tensor.Tensor) *TensorDict {
 	return out
 }
 
-// Keys returns an iterator over the keys of the tensors that Build wants, in their order.
+// Keys returns an iterator over the keys of the tensors, in the order in which Build takes them.
 func (t *Tree) Keys() iter.Seq[nestedkey.Key] {
 	return func(yield func(nestedkey.Key) bool) {
 		if t == nil || t.skeleton == nil {
@@ -69,24 +69,26 @@ func (t *Tree) Keys() iter.Seq[nestedkey.Key] {
 	}
 }
 
-// Build returns the dictionary that the Tree was made of, with other tensors, of whatever dtypes
-// and features, in the order of [Tree.Keys]. They are shared, as are leaves of other kinds; the
-// dictionaries are new and not locked. With the tensors that [TensorDict.Tree] returned, it is a
-// [TensorDict.Copy].
+// Build returns the dictionary that the Tree was made of, with other tensors, in the order of
+// [Tree.Keys]. They may have any dtypes and features. Leaves are shared; dictionaries are new and
+// not locked. With the tensors that [TensorDict.Tree] returned, the result is a [TensorDict.Copy].
 //
-// Build returns shapeops.ErrShape if there are more or fewer tensors than keys, or if one does not
-// begin with the batch shape of the dictionary around it, and [ErrKind] if one is nil; it says
-// which key.
+// Build returns shapeops.ErrShape if there are more or fewer tensors than keys or, with the key, if
+// a tensor does not begin with the batch shape of the dictionary around it, and [ErrKind], with the
+// key, if a tensor is nil.
 func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 	t = t.whole()
 	return t.build(leaves, t.skeleton.batch)
 }
 
-// BuildBatch is [Tree.Build] of a dictionary with another batch shape: a Tree of a prototype serves
-// batches of any size. Nested dictionaries keep the dims of their batch shapes after the outermost
-// one's, and dims keep their names if there are as many. [Data] is repeated if its rows agree. It
-// also returns [ErrKind], with the key, for Data whose rows differ, unless the batch shape is that
-// of the Tree, and shapeops.ErrShape for a batch shape that fails its Check.
+// BuildBatch is [Tree.Build] of a dictionary with another batch shape, so that the Tree of a
+// prototype makes batches of any size. Nested dictionaries keep the batch dims that they have after
+// the outermost batch shape. Dims keep their names if the new batch shape has as many dims.
+// Unbatched tensors, and [Data] with the same value for all rows, are repeated to the new batch
+// shape.
+//
+// BuildBatch returns the errors of Build, shapeops.ErrShape if the batch shape is invalid, and, if
+// it differs from the Tree's, [ErrKind], with the key, for other leaves that are not tensors.
 func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, error) {
 	if err := shapeops.Shape(batch).Check(); err != nil {
 		return nil, failed("build", err)
@@ -94,7 +96,7 @@ func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, e
 	return t.whole().build(leaves, batch)
 }
 
-// whole returns t, with a skeleton.
+// whole returns t, or an empty Tree with a skeleton if t is nil or zero.
 func (t *Tree) whole() *Tree {
 	if t == nil || t.skeleton == nil {
 		return &Tree{skeleton: New()}
@@ -117,9 +119,9 @@ func (t *Tree) build(leaves []*tensor.Tensor, batch shapeops.Shape) (*TensorDict
 // A builder puts tensors into the slots of a skeleton, in order.
 type builder struct {
 	leaves     []*tensor.Tensor
-	next       int            // the one to be placed
-	slots      int            // in which they have to be placed
-	was, batch shapeops.Shape // of the skeleton, and of the dictionary that is built
+	next       int            // the index of the next leaf
+	slots      int            // the number of slots
+	was, batch shapeops.Shape // the batch shapes of the skeleton and of the result
 }
 
 func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
@@ -136,19 +138,19 @@ func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// fit returns a shape in the skeleton, which begins with its batch shape, with the one of what is
-// built.
+// fit replaces the batch shape of the skeleton, with which s begins, by the batch shape of the
+// result.
 func (b *builder) fit(s shapeops.Shape) shapeops.Shape {
 	return append(b.batch.Clone(), s[len(b.was):]...)
 }
 
-// value returns what is in the place of v, in a dictionary with the given batch shape.
+// value returns the replacement of v, in a dictionary with the given batch shape.
 func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 	if _, ok := v.(slot); ok {
 		return b.leaf(batch)
 	}
 	if d, ok := asDict(v); ok {
-		return some(b.dict(d))
+		return asValue(b.dict(d))
 	}
 	if b.batch.Equal(b.was) {
 		return v, nil
@@ -157,10 +159,10 @@ func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 	if made != nil || err != nil {
 		return made, err
 	}
-	return nil, fmt.Errorf("%w: got %s, whose rows differ", ErrKind, describe(v))
+	return nil, fmt.Errorf("%w: got %s, which has no rows for another batch shape", ErrKind, describe(v))
 }
 
-// leaf returns the next leaf, if it fits the batch shape.
+// leaf returns the next leaf. It returns an error if the leaf does not begin with the batch shape.
 func (b *builder) leaf(batch shapeops.Shape) (Value, error) {
 	if b.next == len(b.leaves) {
 		return nil, wrongCount(b.next, b.slots)

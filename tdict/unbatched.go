@@ -8,15 +8,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An Unbatched holds a tensor that operations on the batch pass through as it is, such as weights
-// or a table of codes that belong to all rows alike: Python's UnbatchedTensor. Its shape is a batch
-// shape, to which [TensorDict.Set] fits it, followed by that of the tensor:
+// An Unbatched is a tensor that belongs to all rows of a batch alike, such as weights or a table of
+// codes. Operations on the batch return it unchanged. (Python: UnbatchedTensor.) Its shape is a
+// batch shape, which [TensorDict.Set] sets, followed by the shape of the tensor:
 //
 //	batch [B...], tensor [F...]: shape [B... F...]
 //
-// Operations change the batch part only; their results share the tensor. Stack and Cat want tensors
-// that are equal bit for bit, NaN included ([ErrDiffers]), as does writing one unbatched tensor to
-// a part of another.
+// Operations change only the batch part, and their results share the tensor. Stack and Cat, and
+// writing one unbatched tensor to a part of another, require tensors that are equal bit for bit,
+// including NaN; otherwise they return [ErrDiffers].
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Unbatched struct {
@@ -24,7 +24,8 @@ type Unbatched struct {
 	tensor       *tensor.Tensor
 }
 
-// NewUnbatched returns t with batch shape []. It shares t. It returns [ErrKind] if t is nil.
+// NewUnbatched returns an Unbatched of t with batch shape []. It shares t. It returns [ErrKind] if
+// t is nil or zero.
 func NewUnbatched(t *tensor.Tensor) (*Unbatched, error) {
 	if t == nil || t.DType() == 0 {
 		return nil, fmt.Errorf("%w: got no tensor", ErrKind)
@@ -39,13 +40,13 @@ func unbatched(t *tensor.Tensor, batch shapeops.Shape) *Unbatched {
 // Shape returns the batch shape followed by the shape of the tensor. The caller must not change it.
 func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
 
-// Tensor returns the tensor itself.
+// Tensor returns the tensor, not a copy.
 func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 
-// Execute returns u with the batch shape that p.Plan makes of its own.
+// Execute applies p.Plan to the batch shape of u.
 func (v *unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
 	u := (*Unbatched)(v)
-	if !u.made() {
+	if !u.valid() {
 		return nil, errNoUnbatched
 	}
 	if err := p.CheckPlan(u.batch); err != nil {
@@ -54,8 +55,8 @@ func (v *unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
 	return unbatched(u.tensor, p.Extend(u.batch)), nil
 }
 
-// Join returns the tensor of xs, which must be equal, with the batch shape of xs joined. It returns
-// [ErrDiffers] if they are not.
+// Join returns the tensor of xs with their joined batch shape. It returns [ErrDiffers] if the
+// tensors are not equal.
 func (v *unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 	u := (*Unbatched)(v)
 	if err := p.CheckJoin(len(xs)); err != nil {
@@ -73,7 +74,7 @@ func (v *unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 	return unbatched(u.tensor, shape), nil
 }
 
-// AddJoin adds nothing to tr: dst must hold what Join would return.
+// AddJoin adds nothing to tr. It returns an error unless dst equals the result of Join.
 func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
 	u := (*Unbatched)(v)
 	out, err := (*unbatchedOps)(u).Join(p, xs)
@@ -89,15 +90,15 @@ func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass,
 	return nil
 }
 
-// made reports whether u is neither nil nor a zero value.
-func (u *Unbatched) made() bool { return u != nil && u.tensor != nil }
+// valid reports whether u is neither nil nor a zero value.
+func (u *Unbatched) valid() bool { return u != nil && u.tensor != nil }
 
 var errNoUnbatched = fmt.Errorf("%w: got no unbatched tensor", ErrKind)
 
-// checkSame returns ErrKind if x is nil, and ErrDiffers unless the tensors of u and x are equal bit
-// for bit.
+// checkSame returns ErrKind if x is nil or zero, and ErrDiffers unless the tensors of u and x are
+// equal bit for bit.
 func (u *Unbatched) checkSame(x *Unbatched) error {
-	if !x.made() {
+	if !x.valid() {
 		return errNoUnbatched
 	}
 	if u.tensor == x.tensor {
@@ -110,10 +111,10 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 	return err
 }
 
-// AddExecute adds to tr: the elements of dst's tensor = those of u's.
+// AddExecute adds to tr: the elements of dst's tensor = the elements of u's tensor.
 func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
 	u := (*Unbatched)(v)
-	if !u.made() || !dst.made() {
+	if !u.valid() || !dst.valid() {
 		return errNoUnbatched
 	}
 	if err := p.CheckPlan(u.batch); err != nil {
@@ -131,7 +132,7 @@ func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.P
 	return tr.Copy(dst.tensor, u.tensor)
 }
 
-// AddWrite adds nothing to tr: what belongs to all rows cannot be written to some. It returns
+// AddWrite adds nothing to tr, since a part of the rows cannot have another tensor. It returns
 // [ErrDiffers] unless the tensors are equal.
 func (v *unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
 	u := (*Unbatched)(v)
@@ -140,7 +141,7 @@ func (v *unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass
 
 // Clone returns u with a copy of the tensor.
 func (u *Unbatched) Clone() (*Unbatched, error) {
-	if !u.made() {
+	if !u.valid() {
 		return nil, errNoUnbatched
 	}
 	t, err := u.tensor.Clone()
@@ -152,12 +153,12 @@ func (u *Unbatched) Clone() (*Unbatched, error) {
 
 // Equal reports whether u and x have the same batch shape and equal tensors.
 func (u *Unbatched) Equal(x *Unbatched) bool {
-	return x.made() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
+	return x.valid() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
 }
 
 // Diff describes the first difference between u and x, or returns "" if they are equal.
 func (u *Unbatched) Diff(x *Unbatched) (string, error) {
-	if !x.made() {
+	if !x.valid() {
 		return "", errNoUnbatched
 	}
 	if !u.batch.Equal(x.batch) {
@@ -173,25 +174,19 @@ func describeUnbatched(u *Unbatched) string {
 	return fmt.Sprintf("unbatched %v %v", u.tensor.DType(), u.tensor.Shape())
 }
 
-// fitUnbatched returns u with a batch shape that begins with batch: its own, if it does, or batch,
-// if that begins with its own.
+// fitUnbatched returns u with a batch shape that begins with batch: u itself, or one with batch
+// shape batch if that begins with u's.
 func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
-	if err := batch.Check(); err != nil {
-		return nil, err
-	}
-	if u.batch.HasPrefix(batch) || !batch.HasPrefix(u.batch) {
-		return u, u.batch.CheckPrefix(batch)
-	}
-	return unbatched(u.tensor, batch), nil
+	return fitted(u, u.batch, batch, func() (*Unbatched, error) { return unbatched(u.tensor, batch), nil })
 }
 
-// Texts returns what describes the tensor.
+// Texts returns a description of the tensor.
 func (v *unbatchedOps) Texts() ([]string, error) {
 	return []string{describeUnbatched((*Unbatched)(v))}, nil
 }
 
 func uniformUnbatched(u *Unbatched, shape shapeops.Shape) (Value, error) {
-	return some(zeroUnbatched(u, nil, shape))
+	return asValue(zeroUnbatched(u, nil, shape))
 }
 
 func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched, error) {

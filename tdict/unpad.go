@@ -8,18 +8,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Unpad undoes padding along the second batch dim: it returns the rows of which a mask says that
-// they are not padding, as rows of a ragged dictionary of one dim less.
+// Unpad removes padding along the second batch dim. It returns a dictionary of ragged tensors with
+// the rows for which mask is true.
 //
 //	td [N L B...], mask bool [N L] -> [N], a tensor [N L B... F...] -> [N * B... F...]
 //
-// It is what undoes shapeops.PadSequenceMasked, whose masks of leaves are all one if the dim that
-// it padded is the first batch dim: [UnstackRagged] then has the dictionaries that were
-// padded. Further batch dims become features; [Data] of batch shape [N L] becomes Data with a list
-// of values for each row. The result is a copy, whose leaves share one layout.
+// It is the reverse of shapeops.PadSequenceMasked along the first batch dim, which returns the same
+// mask for all leaves. [UnstackRagged] of the result returns the dictionaries that were padded.
 //
-// Unpad returns shapeops.ErrDim if td has fewer than two batch dims, shapeops.ErrShape if the mask
-// has another shape, or, with the key, for Data and ragged tensors with further batch dims, and the
+// Further batch dims become features. [Data] of batch shape [N L] becomes Data with a list of
+// values for each row. The result is a copy, and its leaves share one layout.
+//
+// Unpad returns shapeops.ErrDim if td has fewer than two batch dims; shapeops.ErrShape if the mask
+// has another shape or, with the key, for Data and ragged tensors with further batch dims; and the
 // errors of [TensorDict.MaskedSelect].
 func Unpad(td *TensorDict, mask *tensor.Tensor) (*TensorDict, error) {
 	if td == nil {
@@ -37,10 +38,10 @@ func Unpad(td *TensorDict, mask *tensor.Tensor) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed("unpad", err)
 	}
-	return all.inRows("unpad", lengths)
+	return all.groupRows("unpad", lengths)
 }
 
-// present returns how many rows of each row of td a mask says are there.
+// present returns, for each row of the first batch dim, the number of true elements of mask.
 func (td *TensorDict) present(mask *tensor.Tensor) ([]int64, error) {
 	if len(td.batch) < 2 {
 		return nil, fmt.Errorf("%w: got batch shape %v, want two dims or more", shapeops.ErrDim, td.batch)

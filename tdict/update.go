@@ -9,9 +9,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Update sets every entry of other in td. Where both have a dictionary under a key, that of td is
-// updated in turn; leaves are shared, not copied, and dictionaries that td lacks are new. It
-// returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set].
+// Update sets every entry of other in td. If both have a dictionary under a key, the dictionary in
+// td is updated in the same way. Leaves are shared, and dictionaries that td lacks are copied.
+// Update returns shapeops.ErrShape if the batch shapes differ, and the errors of [TensorDict.Set].
+// On an error nothing has changed.
 func (td *TensorDict) Update(other *TensorDict) error { return failed("update", td.update(other)) }
 
 func (td *TensorDict) update(other *TensorDict) error {
@@ -36,7 +37,8 @@ func (td *TensorDict) checkLike(other *TensorDict) error {
 	return other.batch.CheckEqual(td.batch)
 }
 
-// merge appends what it takes to set the entries of other in td, which is nested so deep.
+// merge appends to out the placements that set the entries of other in td, which is nested depth
+// deep.
 func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []placement, err error) {
 	for name, v := range other.entries.all() {
 		mine := td.innerDict(name)
@@ -62,8 +64,8 @@ func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
 	return d
 }
 
-// chosen returns what td has under the given keys, for reading: dictionaries that are chosen whole
-// are td's own.
+// chosen returns the entries of td under the given keys. Dictionaries that are chosen as a whole
+// are shared: the caller must not change them.
 func (td *TensorDict) chosen(keys []nestedkey.Key) (*TensorDict, error) {
 	if td == nil {
 		return nil, errNil
@@ -76,7 +78,7 @@ func (td *TensorDict) chosen(keys []nestedkey.Key) (*TensorDict, error) {
 	return td.part(keys), nil
 }
 
-// part is chosen for keys that td has.
+// part is chosen for keys that td is known to have.
 func (td *TensorDict) part(keys []nestedkey.Key) *TensorDict {
 	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {
@@ -93,13 +95,13 @@ func (td *TensorDict) part(keys []nestedkey.Key) *TensorDict {
 }
 
 // UpdateInPlace writes the elements of other's leaves to the leaves that td has under the same
-// keys: of all leaves, or of those under the given keys, where a key of a dictionary chooses all of
-// it. What shares td's memory sees them, and the structure of td, which may be locked, stays as it
-// is. Leaves that are no tensors are written as [TensorDict.SetIndex] does.
+// keys: of all leaves or, if keys are given, of the leaves under these. The key of a dictionary
+// means all of it. Tensors that share memory with td change too. The entries of td stay the same,
+// so it may be locked. Leaves that are not tensors are written as by [TensorDict.SetIndex].
 //
-// UpdateInPlace returns shapeops.ErrShape if the batch shapes or those of two leaves differ,
-// [ErrMissing] if td lacks a key that other has, or other one that is given, [ErrKind] if a value
-// is of another kind than the one that it is written to, and the errors of tensor.Transfer; on an
+// UpdateInPlace returns shapeops.ErrShape if the batch shapes or the shapes of two leaves differ,
+// [ErrMissing] if td lacks a key that other has or other lacks one of keys, [ErrKind] if a value is
+// of another kind than the value that it is written to, and the errors of tensor.Transfer. On an
 // error nothing has changed.
 func (td *TensorDict) UpdateInPlace(other *TensorDict, keys ...nestedkey.Key) error {
 	return failed("update in place", td.updateInPlace(other, keys))
@@ -125,22 +127,23 @@ func (td *TensorDict) updateInPlace(other *TensorDict, keys []nestedkey.Key) (er
 	return tr.Run()
 }
 
-// MergeOptions say how [Merge] settles which value a key gets. The zero value is the default.
+// MergeOptions are the options of [Merge]. The zero value is the default.
 type MergeOptions struct {
-	// Choose, if not nil, returns the value for a key, in full, that several dictionaries have,
-	// unless all of them have a dictionary there. vs are their values, in order, which it must not
-	// change. A dictionary that it returns is copied, leaves are shared. By default the value is
-	// the first.
+	// Choose, if not nil, returns the value for a key that several dictionaries have, given the
+	// full key and their values in order. It must not change vs. It is not called if all values are
+	// dictionaries, which are merged. A dictionary that it returns is copied, a leaf is shared. By
+	// default the first value is chosen.
 	Choose func(key nestedkey.Key, vs []Value) (Value, error)
 }
 
-// Merge returns a dictionary with all entries of several, in the order of their first appearance.
-// Dictionaries under one key are merged in turn; of other values under one key the first stays,
-// unless opt.Choose says otherwise. Leaves are shared; the structure is new and not locked.
+// Merge returns a dictionary with all entries of several dictionaries, in the order of their first
+// appearance. Dictionaries under one key are merged in the same way. Of other values under one key,
+// opt.Choose chooses one, by default the first. Leaves are shared; dictionaries are new and not
+// locked.
 //
 // Merge returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrShape if the batch
-// shapes differ, here or of dictionaries under one key, the errors of opt.Choose, and those of
-// [TensorDict.Set] for what it returns.
+// shapes of the dictionaries, or of dictionaries under one key, differ, the errors of opt.Choose,
+// and the errors of [TensorDict.Set] for the value that it returns.
 func Merge(tds []*TensorDict, opt MergeOptions) (*TensorDict, error) {
 	if len(tds) == 0 {
 		return nil, failed("merge", fmt.Errorf("%w: got no dictionary", ErrKind))
@@ -153,22 +156,22 @@ func Merge(tds []*TensorDict, opt MergeOptions) (*TensorDict, error) {
 	return opt.merge(tds, "", 0)
 }
 
-// merge is Merge of dictionaries with one batch shape, which are nested so deep. path is their key,
-// with a slash after it unless it is empty.
+// merge is Merge of dictionaries with one batch shape, nested depth deep. path is their key,
+// followed by a slash unless it is empty.
 func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) (*TensorDict, error) {
 	out := tds[0].emptied()
 	names, all := byName(tds)
 	merged := make([]Value, len(all))
 	for i, vs := range all {
 		if len(vs) == 1 {
-			v, err := out.under(shallow(vs[0]))
+			v, err := out.inheritNames(shallow(vs[0]))
 			if err != nil {
 				return nil, &KeyError{"merge", path + names[i], err}
 			}
 			merged[i] = v
 			continue
 		}
-		v, err := opt.settle(path+names[i], vs, out.batch, depth)
+		v, err := opt.mergeValues(path+names[i], vs, out.batch, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -178,8 +181,9 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 	return out, nil
 }
 
-// byName returns the names that dictionaries have, by their first appearance, and the values that
-// they have under each.
+// byName returns the names of the entries of dictionaries, in the order of their first appearance,
+// and the values under each name. Unlike columnsOf, it takes no memory for names that a dictionary
+// lacks.
 func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
 	at := map[nestedkey.Key]int{}
 	for _, td := range tds {
@@ -196,16 +200,16 @@ func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
 	return names, values
 }
 
-// settle returns the value for a key, in full, under which dictionaries with the given batch shape,
-// which are nested so deep, have several.
-func (opt MergeOptions) settle(key nestedkey.Key, vs []Value, batch shapeops.Shape, depth int) (Value, error) {
+// mergeValues returns the value for a key, in full, that several dictionaries have. batch is their
+// batch shape and depth their nesting.
+func (opt MergeOptions) mergeValues(key nestedkey.Key, vs []Value, batch shapeops.Shape, depth int) (Value, error) {
 	if ds, ok := asDicts(vs); ok {
 		for _, d := range ds {
 			if err := ds[0].checkLike(d); err != nil {
 				return nil, &KeyError{"merge", key, err}
 			}
 		}
-		return some(opt.merge(ds, key+"/", depth+1))
+		return asValue(opt.merge(ds, key+"/", depth+1))
 	}
 	if opt.Choose == nil {
 		return shallow(vs[0]), nil
@@ -220,7 +224,7 @@ func (opt MergeOptions) settle(key nestedkey.Key, vs []Value, batch shapeops.Sha
 	return v, nil
 }
 
-// asDicts returns values as dictionaries, or false if one is a leaf.
+// asDicts returns vs as dictionaries, or false if one is a leaf.
 func asDicts(vs []Value) ([]*TensorDict, bool) {
 	ds := make([]*TensorDict, len(vs))
 	for i, v := range vs {
@@ -232,8 +236,8 @@ func asDicts(vs []Value) ([]*TensorDict, bool) {
 	return ds, true
 }
 
-// fitAt returns any value, with a structure of its own, as an entry of a dictionary with the given
-// batch shape, which is nested so deep.
+// fitAt returns v as an entry of a dictionary with the given batch shape, nested depth deep.
+// Dictionaries are copied.
 func fitAt(depth int, v Value, batch shapeops.Shape) (Value, error) {
 	if err := checkValue(v); err != nil {
 		return nil, err

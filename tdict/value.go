@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -11,18 +12,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Value is what an entry holds: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data],
-// *[Unbatched] or *[Stacked], and nothing else.
+// A Value is the value of an entry: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data],
+// *[Unbatched] or *[Stacked]. Other types are [ErrKind].
 type Value interface {
-	// Shape returns the shape; of a dictionary and a ragged tensor, the batch shape; of stacked
-	// members, that on which they agree.
+	// Shape returns the shape. For a dictionary and a ragged tensor it is the batch shape, for a
+	// Stacked the shape on which its members agree.
 	Shape() shapeops.Shape
 }
 
 // A Leaf is a Value that is not a dictionary.
 type Leaf interface{ Value }
 
-// opsOf returns what can be done with a value, or nil if it is none. Nothing else lists the kinds.
+// opsOf returns the operations on v, or nil if v is of no kind. No other function lists the kinds.
 func opsOf(v Value) ops {
 	switch v.(type) {
 	case *tensor.Tensor:
@@ -50,56 +51,56 @@ var (
 	stackeds   *stackedKind
 )
 
-// What is said of a kind leads back to opsOf, which in initializers would be a cycle.
+// The kinds are set in init because their functions call opsOf: initializers would be a cycle.
 func init() {
 	tensors = &kind[*tensor.Tensor]{
-		ops: func(t *tensor.Tensor) mover[*tensor.Tensor] { return t.Ops() },
-		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, made: madeTensor,
-		specs:    func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
-		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
-		inRows:   (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
+		ops: func(t *tensor.Tensor) typedOps[*tensor.Tensor] { return t.Ops() },
+		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, valid: validTensor,
+		specs:     func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
+		elements:  func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
+		groupRows: (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
 	}
 	dicts = &kind[*TensorDict]{
-		ops: func(td *TensorDict) mover[*TensorDict] { return (*dictOps)(td) },
-		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, made: madeDict,
+		ops: func(td *TensorDict) typedOps[*TensorDict] { return (*dictOps)(td) },
+		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, valid: validDict,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
-		inRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
+		groupRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
-		ops: func(t *ragged.Tensor) mover[*ragged.Tensor] { return t.Ops() },
+		ops: func(t *ragged.Tensor) typedOps[*ragged.Tensor] { return t.Ops() },
 		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
 		specs: specRagged,
-		made:  madeRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
-		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
-		inRows:   (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
+		valid: validRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
+		elements:  func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
+		groupRows: (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
 		field: (*fieldMaker).ragged,
 	}
 	datas = &kind[*Data]{
-		ops: func(d *Data) mover[*Data] { return (*dataOps)(d) },
-		fit: fitData, zeros: zeroData, describe: describeData, show: showData, made: (*Data).made,
+		ops: func(d *Data) typedOps[*Data] { return (*dataOps)(d) },
+		fit: fitData, zeros: zeroData, describe: describeData, show: showData, valid: (*Data).valid,
 		specs:   func(*Data) Spec { return Spec{Kind: KindData} },
-		uniform: uniformData, inRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
+		uniform: uniformData, groupRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
 	}
 	unbatcheds = &kind[*Unbatched]{
-		ops: func(u *Unbatched) mover[*Unbatched] { return (*unbatchedOps)(u) },
+		ops: func(u *Unbatched) typedOps[*Unbatched] { return (*unbatchedOps)(u) },
 		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
 		specs: specUnbatched,
-		made:  (*Unbatched).made, through: true, uniform: uniformUnbatched,
-		inRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
+		valid: (*Unbatched).valid, through: true, uniform: uniformUnbatched,
+		groupRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
 	stackeds = &stackedKind{kind[*Stacked]{
-		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, made: (*Stacked).made,
-		specs:    specStacked,
-		elements: stackedElements,
-		inRows:   (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
+		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, valid: (*Stacked).valid,
+		specs:     specStacked,
+		elements:  stackedElements,
+		groupRows: (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
 	}}
 }
 
-// ops is what tdict does with a value of any kind. Values that are combined must be of one kind;
-// else the error is ErrKind.
+// ops are the operations on a value of any kind. Values that are combined must be of one kind;
+// otherwise the error is ErrKind.
 type ops interface {
-	valid(v Value) bool
+	isValid(v Value) bool
 	execute(v Value, p *plan.Pass) (Value, error)
 	into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error
 	write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
@@ -128,8 +129,8 @@ type ops interface {
 	asField(v Value, f *fieldMaker) (*ragged.Tensor, error)
 }
 
-// member is what a kind of value implements on its own type.
-type member[T any] interface {
+// typedValue has the methods that each kind of value has on its own type.
+type typedValue[T any] interface {
 	Value
 	Clone() (T, error)
 	Equal(x T) bool
@@ -138,8 +139,8 @@ type member[T any] interface {
 	Diff(x T) (string, error)
 }
 
-// mover is what tdict asks of the operations of a kind of value.
-type mover[T any] interface {
+// typedOps are the operations of a kind of value that take and return its own type.
+type typedOps[T any] interface {
 	Execute(p *plan.Pass) (T, error)
 	Join(p *plan.Pass, xs []T) (T, error)
 	AddExecute(tr *tensor.Transfer, dst T, p *plan.Pass) error
@@ -150,68 +151,68 @@ type mover[T any] interface {
 	Differing(x T, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error)
 }
 
-// A kind erases the type of one kind of value. Its functions are what the type itself cannot know.
-type kind[T member[T]] struct {
+// A kind implements ops for one kind of value. Its fields are the functions that are not methods of
+// T.
+type kind[T typedValue[T]] struct {
 	// ops returns the operations of v.
-	ops func(v T) mover[T]
+	ops func(v T) typedOps[T]
 	// fit returns v as an entry of a dictionary with the given batch shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
-	// zeros returns a value like v, of another shape, that holds nothing yet. What values share is
-	// made once in a pass.
+	// zeros returns a value of zeros like v, with another shape. Layouts that values share are made
+	// once in p.
 	zeros func(v T, p *plan.Pass, shape shapeops.Shape) (T, error)
-	// describe says in an error what v is.
+	// describe returns a description of v for errors.
 	describe func(v T) string
-	// show prints v as an entry, with more about memory and locks on request.
+	// show prints v as an entry. more adds details about memory and locks.
 	show func(v T, more bool) string
-	// specs returns v's spec in a schema, without the dims that v's Shape has.
+	// specs returns the spec of v in a schema, without the dims that are in v.Shape.
 	specs func(v T) Spec
-	// made reports whether v is neither nil nor a zero value that holds nothing.
-	made func(v T) bool
-	// cloneIn is the method Clone in a pass, in which what values share is made once. It may be
-	// nil.
+	// valid reports whether v is neither nil nor zero.
+	valid func(v T) bool
+	// cloneIn is Clone in a pass, which makes layouts that values share once. It may be nil.
 	cloneIn func(v T, p *plan.Pass) (T, error)
-	// executeIn is the operation Execute where it may leave nothing. It may be nil.
+	// executeIn is Execute that may return nil. It may itself be nil.
 	executeIn func(v T, p *plan.Pass) (Value, error)
-	// pads returns an error if v cannot be joined as a pass says, which pads. It may be nil.
+	// pads returns an error if v cannot be joined with the padding of p. It may be nil.
 	pads func(v T, p *plan.Pass) error
-	// elements returns how functions of elements work on v. It is nil if it has none.
+	// elements returns the elementwise of v. It is nil if the kind has no elements.
 	elements func(v T) elementwise
-	// through says that operations on a part of the rows leave a value as it is.
+	// through means that operations on a part of the rows return a value unchanged.
 	through bool
-	// uniform returns v with another shape if all rows hold the same, or nil. It may be nil.
+	// uniform returns v with another shape if all rows are the same, otherwise nil. It may be nil.
 	uniform func(v T, shape shapeops.Shape) (Value, error)
-	// inRows returns v with rows of rows.
-	inRows func(s *raggedStack, v T) (Value, error)
-	// checkRows returns an error unless the rows of v can become values. It may be nil.
+	// groupRows groups the rows of v into rows of rows.
+	groupRows func(s *raggedStack, v T) (Value, error)
+	// checkRows returns an error unless each row of v can become a value. It may be nil.
 	checkRows func(u *raggedUnstack, v T) error
-	// row returns a row of v. It may be nil if checkRows lets none pass.
+	// row returns a row of v. It may be nil if checkRows always returns an error.
 	row func(u *raggedUnstack, v T) (Value, error)
-	// field returns v as a field of a collection. It may be nil.
+	// field converts v to a field of a collection. It may be nil.
 	field func(f *fieldMaker, v T) (*ragged.Tensor, error)
 }
 
-func (k *kind[T]) valid(v Value) bool { return k.made(v.(T)) }
+func (k *kind[T]) isValid(v Value) bool { return k.valid(v.(T)) }
 
 func (k *kind[T]) execute(v Value, p *plan.Pass) (Value, error) {
 	if k.executeIn != nil {
 		return k.executeIn(v.(T), p)
 	}
-	return some(k.ops(v.(T)).Execute(p))
+	return asValue(k.ops(v.(T)).Execute(p))
 }
 
 func (k *kind[T]) clone(v Value, p *plan.Pass) (Value, error) {
 	if k.cloneIn == nil {
-		return some(v.(T).Clone())
+		return asValue(v.(T).Clone())
 	}
-	return some(k.cloneIn(v.(T), p))
+	return asValue(k.cloneIn(v.(T), p))
 }
 
 func (k *kind[T]) fitTo(v Value, batch shapeops.Shape) (Value, error) {
-	return some(k.fit(v.(T), batch))
+	return asValue(k.fit(v.(T), batch))
 }
 
 func (k *kind[T]) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
-	return some(k.zeros(v.(T), p, shape))
+	return asValue(k.zeros(v.(T), p, shape))
 }
 
 func (k *kind[T]) text(v Value) string { return k.describe(v.(T)) }
@@ -237,7 +238,7 @@ func (k *kind[T]) elementwise(v Value) elementwise {
 	return k.elements(v.(T))
 }
 
-// alike returns v with another shape if all rows hold the same, or nil.
+// alike returns v with another shape if all rows are the same, otherwise nil.
 func (k *kind[T]) alike(v Value, shape shapeops.Shape) (Value, error) {
 	if k.uniform == nil {
 		return nil, nil
@@ -245,7 +246,7 @@ func (k *kind[T]) alike(v Value, shape shapeops.Shape) (Value, error) {
 	return k.uniform(v.(T), shape)
 }
 
-func (k *kind[T]) stacked(v Value, s *raggedStack) (Value, error) { return k.inRows(s, v.(T)) }
+func (k *kind[T]) stacked(v Value, s *raggedStack) (Value, error) { return k.groupRows(s, v.(T)) }
 
 func (k *kind[T]) unstackable(v Value, u *raggedUnstack) error {
 	if k.checkRows == nil {
@@ -263,8 +264,8 @@ func (k *kind[T]) asField(v Value, f *fieldMaker) (*ragged.Tensor, error) {
 	return k.field(f, v.(T))
 }
 
-// some returns v as a Value, which is nil with an error.
-func some[T Value](v T, err error) (Value, error) {
+// asValue returns v as a Value, or nil with an error.
+func asValue[T Value](v T, err error) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +288,8 @@ func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
 	return k.ops(dst.(T)).AddWrite(tr, s, p)
 }
 
-// writeDense is write of stacked members, or of a value of another kind, which is an error.
+// writeDense is write of the Dense value of src. It returns an error unless src is a Stacked of
+// dst's kind.
 func (k *kind[T]) writeDense(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, ok := asStacked(src)
 	if !ok || opsOf(s.first()) != opsOf(dst) {
@@ -313,7 +315,7 @@ func (*kind[T]) diff(a, b Value) (string, error) {
 	return a.(T).Diff(other)
 }
 
-// differing returns the first elements in which leaves differ, and how many do.
+// differing returns the first elements in which two leaves differ, and the number of all that do.
 func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementDiff, int, error) {
 	other, ok := b.(T)
 	if !ok {
@@ -325,28 +327,29 @@ func (k *kind[T]) differing(a, b Value, tol tensor.Tolerance) ([]tensor.ElementD
 // join joins the values of a column.
 func (k *kind[T]) join(p *plan.Pass, xs []*TensorDict, c column) (v Value, err error) {
 	err = withColumn(p, xs, c, func(values []T) error {
-		if err := k.checkPad(p, values[0]); err != nil {
-			return err
-		}
-		v, err = some(k.ops(values[0]).Join(p, values))
+		v, err = k.joinTyped(p, values)
 		return err
 	})
 	return v, err
 }
 
-// joined joins values, which are of its kind.
+// joined joins values of kind k.
 func (k *kind[T]) joined(p *plan.Pass, values []Value) (Value, error) {
 	xs := make([]T, len(values))
 	for i, v := range values {
 		xs[i] = v.(T)
 	}
+	return k.joinTyped(p, xs)
+}
+
+func (k *kind[T]) joinTyped(p *plan.Pass, xs []T) (Value, error) {
 	if err := k.checkPad(p, xs[0]); err != nil {
 		return nil, err
 	}
-	return some(k.ops(xs[0]).Join(p, xs))
+	return asValue(k.ops(xs[0]).Join(p, xs))
 }
 
-// checkPad returns an error if v cannot be padded as a pass says.
+// checkPad returns an error if v cannot be joined with the padding of p.
 func (k *kind[T]) checkPad(p *plan.Pass, v T) error {
 	if k.pads == nil || !p.Join.Padded() {
 		return nil
@@ -367,12 +370,11 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 	})
 }
 
-// withColumn calls fn with the values of a column, gathered in a slice that the pass keeps for the
-// next.
-func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
+// withColumn calls fn with the values of a column, in a slice that p keeps for the next column.
+func withColumn[T typedValue[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
 	kept, _ := plan.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
 	values := (*kept)[:0]
-	*kept = nil // a dictionary in the column takes another
+	*kept = nil // fn may call withColumn for nested dictionaries
 	for i, x := range xs {
 		v, err := c.of(x)
 		if err != nil {
@@ -381,7 +383,7 @@ func withColumn[T member[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(v
 		t, ok := v.(T)
 		if !ok {
 			first, _ := c.of(xs[0])
-			if v, err = beside(v, first); err == nil {
+			if v, err = asKindOf(v, first); err == nil {
 				t, ok = v.(T)
 			}
 		}
@@ -404,7 +406,7 @@ func checkValue(v Value) error {
 		if t.DType() != 0 {
 			return nil
 		}
-	} else if k := opsOf(v); k != nil && k.valid(v) {
+	} else if k := opsOf(v); k != nil && k.isValid(v) {
 		return nil
 	}
 	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data, *tdict.Unbatched or *tdict.Stacked that is not nil"
@@ -417,7 +419,7 @@ func asDict(v Value) (*TensorDict, bool) {
 	return d, ok
 }
 
-// asTensor returns v, which may be no Value, as a tensor, or nil and false.
+// asTensor returns v as a tensor, or nil and false. v need not be a Value.
 func asTensor(v any) (*tensor.Tensor, bool) {
 	t, ok := v.(*tensor.Tensor)
 	return t, ok
@@ -435,21 +437,21 @@ func asUnbatched(v Value) (*Unbatched, bool) {
 	return u, ok
 }
 
-// asStacked returns v, which may be no Value, as stacked members, or nil and false.
+// asStacked returns v as a Stacked, or nil and false. v need not be a Value.
 func asStacked(v any) (*Stacked, bool) {
 	s, ok := v.(*Stacked)
 	return s, ok
 }
 
-// describe says in an error what v is.
+// describe returns a description of v for errors.
 func describe(v Value) string { return opsOf(v).text(v) }
 
-// mismatch is the error of a value of one kind where another is wanted.
+// mismatch returns the error that got is of another kind than want.
 func mismatch(got, want Value) error {
 	return fmt.Errorf("%w: got %s, want %s", ErrKind, describe(got), describe(want))
 }
 
-// notDict returns the error of a key that leads through the leaf v, called name.
+// notDict returns the error of a key that leads through the leaf v, whose name is name.
 func notDict(name string, v Value) error {
 	return fmt.Errorf("%w: %q is %s", ErrNotDict, name, describe(v))
 }
@@ -458,7 +460,7 @@ func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
 	return t, t.Shape().CheckPrefix(batch)
 }
 
-func madeTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
+func validTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
 
 func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
 	if t.Device() == tensor.Meta {
@@ -469,7 +471,7 @@ func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.T
 
 func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DType(), t.Shape()) }
 
-func madeDict(td *TensorDict) bool { return td != nil }
+func validDict(td *TensorDict) bool { return td != nil }
 
 func zeroDict(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
 	return &TensorDict{batch: shape.Clone(), header: td.named(nil)}, nil
@@ -477,14 +479,17 @@ func zeroDict(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, 
 
 func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", td.Shape()) }
 
-// fitDict returns td, or, if its batch shape is shorter than the one it must begin with, a copy of
-// td with that batch shape and the same leaves.
+// fitDict returns td, or a copy of td with batch shape batch and the same leaves if td's batch
+// shape is shorter.
 func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
-	if err := batch.Check(); err != nil {
-		return nil, err
+	return fitted(td, td.batch, batch, func() (*TensorDict, error) { return td.withBatch(batch) })
+}
+
+// fitted returns v if own, its batch shape, begins with batch, and extend() if batch begins with
+// own.
+func fitted[T Value](v T, own, batch shapeops.Shape, extend func() (T, error)) (T, error) {
+	if err := batch.Check(); err != nil || own.HasPrefix(batch) || !batch.HasPrefix(own) {
+		return v, cmp.Or(err, own.CheckPrefix(batch))
 	}
-	if td.batch.HasPrefix(batch) || !batch.HasPrefix(td.batch) {
-		return td, td.batch.CheckPrefix(batch)
-	}
-	return td.withBatch(batch)
+	return extend()
 }

@@ -11,40 +11,43 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// NotMapped in [VmapOptions] stands for no dim: each call gets the whole argument.
+// NotMapped in [VmapOptions] passes the whole argument to each call.
 const NotMapped = math.MinInt
 
-// VmapOptions say along which dims [Vmap] works. The zero value is the default.
+// VmapOptions are the options of [Vmap]. The zero value is the default.
 type VmapOptions struct {
-	// In is the batch dim of each argument that rows are taken from, or [NotMapped]; a negative one
-	// counts from the end. Nil means dim 0 of each.
+	// In has, for each argument, the batch dim whose rows are passed, negative from the end, or
+	// [NotMapped]. Nil means dim 0 of each.
 	In []int
-	// Out is the dim of the result along which rows are stacked; a negative one counts from the
-	// end.
+	// Out is the dim of the result along which rows are stacked, negative from the end.
 	Out int
-	// Workers is how many rows are worked on at the same time; 0 means GOMAXPROCS. With 1, they are
-	// worked on in order, by the calling goroutine.
+	// Workers is the number of rows that are worked on at the same time; 0 means GOMAXPROCS. With
+	// 1, they are worked on in order, by the calling goroutine.
 	Workers int
 }
 
-// Vmap calls fn with row i of each argument, for each i, and returns the results stacked, as
-// shapeops.Stack does:
+// Vmap calls fn for each i with row i of each argument, and stacks the results as shapeops.Stack
+// does:
 //
 //	fn of [A B], [C] -> [D];  Vmap of [A N B], [N C] along dims 1 and 0 -> [N D]
 //
-// Rows are views, whose structure is their own; an argument that is not mapped is handed over
-// itself, and must not be changed. The result is a copy that is not locked.
+// Rows are views whose entries fn may change. An argument that is not mapped is passed itself: fn
+// must not change it. The result is a copy and not locked.
 //
-// Vmap stops at the first error, of the rows in order, and finishes those that it has begun. It
-// returns the cause of ctx, or a [RowsError] of one row: fn's error, its panic as a [PanicError],
-// [ErrKind] for a result that is nil, or, of row 0, shapeops.ErrDim if results have no place for
-// opt.Out; and the errors of shapeops.Stack if results differ. Before fn is called, it returns
-// [ErrKind] if fn or an argument is nil, shapeops.ErrDim if there is not one of opt.In for each
-// argument, or an argument has no such dim, and shapeops.ErrShape if sizes differ along these dims,
-// no argument is mapped, or there are no rows, from which no result could be known, or more than
-// 1<<24.
-//
+// Vmap stops at the first error, in the order of the rows, and finishes the rows that it has begun.
 // fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives Vmap.
+//
+// Before the first call of fn, Vmap returns
+//
+//   - [ErrKind] if fn or an argument is nil,
+//   - shapeops.ErrDim if opt.In does not have one dim for each argument, or an argument has no
+//     such dim,
+//   - shapeops.ErrShape if the sizes of these dims differ, if no argument is mapped, or if there
+//     are no rows or more than 1<<24. Without rows, the result could not be known.
+//
+// Afterwards it returns the cause of ctx, or a [RowsError] of one row that wraps fn's error, its
+// panic as a [PanicError], [ErrKind] for a nil result, or, for row 0, shapeops.ErrDim if the result
+// cannot have the dim opt.Out. It returns the errors of shapeops.Stack if results differ.
 func Vmap(ctx context.Context, args []*TensorDict, fn func(ctx context.Context, rows []*TensorDict) (*TensorDict, error), opt VmapOptions) (*TensorDict, error) {
 	v := vmapping{args: args, dims: make([]int, len(args)), rows: -1, fn: fn, out: opt.Out}
 	if err := v.plan(opt.In); err != nil {
@@ -64,16 +67,16 @@ func Vmap(ctx context.Context, args []*TensorDict, fn func(ctx context.Context, 
 	return out, nil
 }
 
-// A vmapping says which rows of several dictionaries belong together.
+// A vmapping is one call of Vmap.
 type vmapping struct {
 	args []*TensorDict
-	dims []int // of the rows of each, or NotMapped
+	dims []int // for each argument the dim of its rows, or NotMapped
 	rows int   // -1 until an argument is mapped
 	fn   func(ctx context.Context, rows []*TensorDict) (*TensorDict, error)
-	out  int // the dim of the result
+	out  int // opt.Out
 }
 
-// plan settles the dims, and checks that sizes agree.
+// plan sets the dims, and checks that sizes agree.
 func (v *vmapping) plan(in []int) error {
 	if v.fn == nil {
 		return errNoFunc
@@ -117,7 +120,7 @@ func (v *vmapping) planArg(i int, arg *TensorDict) error {
 	return nil
 }
 
-// result returns what the function makes of row i.
+// result returns the result of fn for row i.
 func (v *vmapping) result(ctx context.Context, i int) (out *TensorDict, err error) {
 	err = workers.Call(func() error {
 		rows, err := v.row(i)
@@ -135,8 +138,8 @@ func (v *vmapping) result(ctx context.Context, i int) (out *TensorDict, err erro
 	return out, nil
 }
 
-// check returns an error if a result cannot be stacked. Only row 0 is looked at for its dims: the
-// others are to be like it.
+// check returns an error if a result cannot be stacked. It checks dims of row 0 only; Stack
+// compares the others with row 0.
 func (v *vmapping) check(i int, out *TensorDict) error {
 	if out == nil {
 		return errNil
@@ -148,7 +151,7 @@ func (v *vmapping) check(i int, out *TensorDict) error {
 	return err
 }
 
-// row returns row i of each argument that is mapped, and the others.
+// row returns the arguments of fn for row i.
 func (v *vmapping) row(i int) ([]*TensorDict, error) {
 	rows := make([]*TensorDict, len(v.args))
 	for j, arg := range v.args {

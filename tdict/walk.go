@@ -9,12 +9,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// All returns an iterator over the entries, in order; nested dictionaries are values, and not
-// entered. The dictionary must not be changed meanwhile.
+// All returns an iterator over the entries, in order. A nested dictionary is one value; its entries
+// are not visited. The dictionary must not be changed during the iteration.
 func (td *TensorDict) All() iter.Seq2[nestedkey.Key, Value] { return td.entries.all() }
 
-// Leaves returns an iterator over the leaves of td and of the dictionaries in it, of every kind,
-// depth first, in order, each with its full key. The dictionary must not be changed meanwhile.
+// Leaves returns an iterator over the leaves of every kind in td and the dictionaries below it,
+// depth first, in order, each with its full key. The dictionary must not be changed during the
+// iteration.
 func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
 	return func(yield func(nestedkey.Key, Leaf) bool) {
 		td.walk(nil, func(key nestedkey.Key, v Value) bool {
@@ -24,8 +25,9 @@ func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
 	}
 }
 
-// Tensors returns an iterator over the tensors among the leaves, as [TensorDict.Leaves] does;
-// ragged and unbatched ones are not among them. The dictionary must not be changed meanwhile.
+// Tensors returns an iterator over the leaves that are dense tensors, in the order of
+// [TensorDict.Leaves]. It skips ragged and unbatched tensors. The dictionary must not be changed
+// during the iteration.
 func (td *TensorDict) Tensors() iter.Seq2[nestedkey.Key, *tensor.Tensor] {
 	return func(yield func(nestedkey.Key, *tensor.Tensor) bool) {
 		td.walk(nil, func(key nestedkey.Key, v Value) bool {
@@ -35,8 +37,8 @@ func (td *TensorDict) Tensors() iter.Seq2[nestedkey.Key, *tensor.Tensor] {
 	}
 }
 
-// Keys returns an iterator over the keys of the entries, in order, not entering nested
-// dictionaries. The dictionary must not be changed meanwhile.
+// Keys returns an iterator over the keys of the entries, in order. It does not visit the entries of
+// nested dictionaries. The dictionary must not be changed during the iteration.
 func (td *TensorDict) Keys() iter.Seq[nestedkey.Key] {
 	return func(yield func(nestedkey.Key) bool) {
 		for name := range td.entries.all() {
@@ -47,8 +49,9 @@ func (td *TensorDict) Keys() iter.Seq[nestedkey.Key] {
 	}
 }
 
-// NestedKeys returns an iterator over the keys of all entries, in order; that of a nested
-// dictionary comes before those in it. The dictionary must not be changed meanwhile.
+// NestedKeys returns an iterator over the keys of all entries at every depth, in order. The key of
+// a nested dictionary comes before the keys of its entries. The dictionary must not be changed
+// during the iteration.
 func (td *TensorDict) NestedKeys() iter.Seq[nestedkey.Key] {
 	return func(yield func(nestedkey.Key) bool) {
 		td.walk(nil, func(key nestedkey.Key, _ Value) bool { return yield(key) })
@@ -59,10 +62,10 @@ func (td *TensorDict) NestedKeys() iter.Seq[nestedkey.Key] {
 //
 //	[N B...] -> N times [B...]
 //
-// Each is what [TensorDict.Index] returns for its position: a dictionary of its own whose tensors
-// are views of td's. Rows yields (nil, shapeops.ErrDim) if the batch shape is [], and stops after
-// an error. Ranging again begins with the first row again; the dictionary must not be changed
-// meanwhile.
+// Each row is the result of [TensorDict.Index] at its position: a new dictionary whose tensors are
+// views of td's. Rows yields (nil, shapeops.ErrDim) if the batch shape is [], and stops after an
+// error. A second loop begins again with the first row. The dictionary must not be changed during
+// the iteration.
 func (td *TensorDict) Rows() iter.Seq2[*TensorDict, error] {
 	return func(yield func(*TensorDict, error) bool) {
 		if _, err := td.batch.Dim(0); err != nil {
@@ -80,7 +83,7 @@ func (td *TensorDict) Rows() iter.Seq2[*TensorDict, error] {
 }
 
 // walk calls fn with each entry of td and of the dictionaries below it, in order, until fn returns
-// false. path is the key of td, with a slash after it unless it is empty.
+// false. path is the key of td, followed by a slash unless it is empty.
 func (td *TensorDict) walk(path []byte, fn func(nestedkey.Key, Value) bool) bool {
 	for name, v := range td.entries.all() {
 		key := name

@@ -12,14 +12,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Bind returns the filter of c for td and for dictionaries with the same leaves, such as chunks of
-// its rows. It looks at shapes and dtypes, and reads no element.
+// Bind returns a filter of c for td, and for dictionaries with the same leaves, such as chunks of
+// its rows. It checks shapes and dtypes, and reads no element.
 //
 // It returns a [*tdict.KeyError] with the key:
 //
-//   - tdict.ErrMissing for a key that td lacks,
-//   - shapeops.ErrShape for a leaf with more than one column,
-//   - tensor.ErrDType, with dtype and literal, for a leaf that is not compared with the literal.
+//   - tdict.ErrMissing for a key that td lacks
+//   - shapeops.ErrShape for a leaf with more than one column
+//   - tensor.ErrDType, with dtype and literal, for a leaf that cannot be compared with the
+//     literal
 //
 // It returns shapeops.ErrShape if td has no batch dim, and tdict.ErrKind if td is nil.
 func (c *Condition) Bind(td *tdict.TensorDict) (*Filter, error) {
@@ -48,11 +49,11 @@ func checkRows(td *tdict.TensorDict) error {
 	return nil
 }
 
-// A bound is a test of a leaf of known dtype: it compares with an element of that dtype, or with a
-// text. Its op is a comparison, "nan", "never" or "always".
+// A bound is a test of a leaf of known dtype. It compares the leaf with an element of that dtype,
+// or with a text. Its op is a comparison, "nan", "never" or "always".
 type bound struct {
 	key     nestedkey.Key
-	masked  bool // values may be missing
+	masked  bool // the leaf has a mask
 	op      string
 	element *tensor.Tensor
 	text    []byte
@@ -81,7 +82,7 @@ func (n *node) bind(td *tdict.TensorDict) (bound, error) {
 	return b, b.compare(n.literal, leaf)
 }
 
-// column returns the leaf under a key, which must have one column.
+// column returns the leaf under a key. It must have one column.
 func column(td *tdict.TensorDict, key nestedkey.Key) (tdict.Value, error) {
 	v, err := td.Get(key)
 	if err == nil && slices.ContainsFunc(v.Shape()[1:], func(n int) bool { return n != 1 }) {
@@ -90,7 +91,7 @@ func column(td *tdict.TensorDict, key nestedkey.Key) (tdict.Value, error) {
 	return v, err
 }
 
-// wrong returns an error with the key that it has, or else the given one.
+// wrong returns err with the key that it has, or with the given key.
 func wrong(key nestedkey.Key, err error) error {
 	var inner *tdict.KeyError
 	if errors.As(err, &inner) {
@@ -99,7 +100,7 @@ func wrong(key nestedkey.Key, err error) error {
 	return &tdict.KeyError{Op: "where", Key: key, Err: err}
 }
 
-// kindOf returns the kind of the literals that a leaf is compared with, and describes the leaf.
+// kindOf returns the kind of literal that a leaf is compared with, and a description of the leaf.
 func kindOf(leaf tdict.Value) (kind, text string) {
 	switch x := leaf.(type) {
 	case *tensor.Tensor:

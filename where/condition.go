@@ -9,11 +9,12 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A Condition is what [Parse] reads. It never changes. Safe for concurrent use.
+// A Condition is a parsed condition: see [Parse]. It never changes. Safe for concurrent use.
 type Condition struct{ root *node }
 
-// A node is a part of a condition: "and", "or", "not" of args, or a test of a key: "missing", "nan"
-// or a comparison. A bare key is one with true, and "in" becomes several.
+// A node is a part of a condition: "and", "or" or "not" of args, or a test of a key: "missing",
+// "nan" or a comparison. A key alone is a comparison with true, and "in" becomes several
+// comparisons.
 type node struct {
 	op      string
 	args    []*node
@@ -21,18 +22,18 @@ type node struct {
 	literal literal
 }
 
-// A literal is a number as it was written, a text without quotes, or "true" or "false".
+// A literal is the text of a number, a text without quotes, or "true" or "false".
 type literal struct{ kind, text string }
 
-// The kinds of literals, as errors call them.
+// The kinds of literals, as errors name them.
 const (
 	aNumber = "a number"
 	aText   = "a text"
 	aBool   = "true or false"
 )
 
-// Keys returns the leaves that c may read, each once, in the order in which c names them. After
-// each key comes that of its mask, which a dictionary may lack: pass Keys to SelectPresent.
+// Keys returns the leaves that c may read, each once, in the order of c. After each key comes the
+// key of its mask. Since a dictionary may lack masks, pass Keys to SelectPresent.
 func (c *Condition) Keys() (keys []nestedkey.Key) {
 	for _, n := range c.root.tests(nil) {
 		for _, key := range []nestedkey.Key{n.key, maskOf(n.key)} {
@@ -46,7 +47,7 @@ func (c *Condition) Keys() (keys []nestedkey.Key) {
 
 func maskOf(key nestedkey.Key) nestedkey.Key { return key + "_mask" }
 
-// tests appends the tests in n.
+// tests appends the tests in n to all.
 func (n *node) tests(all []*node) []*node {
 	if n.args == nil {
 		return append(all, n)
@@ -91,7 +92,7 @@ func (l literal) String() string {
 	return l.text
 }
 
-// plain matches the keys that need no quotes, and reserved are the words that do.
+// plain matches the keys that need no backquotes, except the words in reserved, which do.
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z0-9_/.]+$`)
 	reserved = []string{"and", "or", "not", "in", "true", "false", "missing", "nan"}

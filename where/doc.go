@@ -1,13 +1,13 @@
 // Package where reads conditions on the rows of a dictionary, such as a user types them, and makes
-// masks of them.
+// masks.
 //
 //	cond, err := where.Parse("label == 3 and age > 40")
 //	filter, err := cond.Bind(td)          // checks keys and dtypes, and reads no element
 //	mask, err := filter.Mask(td)          // bool [N]
 //	rows, err := td.MaskedSelect(mask)
 //
-// A [Condition] belongs to no dictionary. [Condition.Bind] makes a [Filter] of it, which takes a
-// dictionary whole or in chunks of rows.
+// A [Condition] belongs to no dictionary. [Condition.Bind] returns a [Filter] for a dictionary,
+// which can be whole or in chunks of rows.
 //
 // # Grammar
 //
@@ -18,21 +18,23 @@
 //	nan(score)                   is NaN, which no integer is; the leaf holds numbers
 //	not a and b or (c and d)     not binds more tightly than and, and more tightly than or
 //
-// A literal is a decimal number, true, false or a text. A number (40, -3.5, 1e-3) has an exponent
-// from -999 to 999, and float64 holds it. A text is between double quotes, with the escapes of Go,
-// or between single quotes without escapes, where a single quote in it is written twice. The key is
-// on the left.
+// The key is on the left. A literal is a decimal number, true, false or a text:
 //
-// A key stands as it is if it consists of the characters A-Z, a-z, 0-9, "_", "/" and ".", and is
-// none of the words and, or, not, in, true, false, missing and nan. Any other key stands between
-// backquotes, and a backquote in it is written twice: `km~1h`.
+//   - A number (40, -3.5, 1e-3) has an exponent from -999 to 999, and must be in the range of
+//     float64.
+//   - A text has double quotes, with the escapes of Go, or single quotes without escapes, with two
+//     single quotes for each single quote in it.
+//
+// A key of the characters A-Z, a-z, 0-9, "_", "/" and "." is written as it is, unless it is one of
+// the words and, or, not, in, true, false, missing and nan. Any other key is written between
+// backquotes, with two backquotes for each backquote in it: `km~1h`.
 //
 // A condition is at most 65,536 bytes of UTF-8. Parentheses and not are nested at most 100 deep.
 //
 // # Leaves
 //
-// In a dictionary with the batch shape [N ...] a leaf has the shape [N], or [N 1], [N 1 1] and so
-// on: one value for each row. The dtype says which literals it is compared with:
+// In a dictionary with batch shape [N ...] a leaf has the shape [N], or [N 1], [N 1 1] and so on:
+// one value for each row. Its dtype determines the literals that it is compared with:
 //
 //	integers                        numbers, exactly
 //	floating-point numbers          numbers, see below
@@ -49,13 +51,15 @@
 //
 // # Missing values
 //
-// The mask of a key is the bool leaf beside it whose key ends in "_mask": age_mask for age, as
-// packages csv and jsonl make it. Where it is false, the value is missing. A comparison with a
-// missing value is unknown, as in SQL: neither it nor its negation selects the row. So age != 40
-// and not age == 40 both select the rows that have another age, and missing(age) those that have
-// none. Without a mask no value is missing. A leaf of another dtype under that key is no mask.
+// The mask of a key is the bool leaf with "_mask" after the key: age_mask for age, as packages csv
+// and jsonl make it. Where the mask is false, the value is missing. A leaf of another dtype under
+// that key is not a mask. Without a mask no value is missing.
 //
-// A dictionary can have a mask too, as a pointer to a struct does in package tensorclass:
-// missing(p) asks for it. Its entries have no masks of their own: p/a of a row where p is missing
-// is zero, so write "not missing(p) and p/a < 3".
+// A comparison with a missing value is unknown, as in SQL: neither the comparison nor its negation
+// selects the row. So age != 40 and not age == 40 both select the rows with another age, and
+// missing(age) selects the rows without an age.
+//
+// A dictionary can have a mask too, as a pointer to a struct does in package tensorclass.
+// missing(p) asks for it. The entries of the dictionary have no separate masks: where p is
+// missing, p/a is zero, so write "not missing(p) and p/a < 3".
 package where

@@ -12,25 +12,25 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Filter makes masks of the rows of dictionaries: see [Condition.Bind]. It keeps memory for masks
-// and uses it again. Not safe for concurrent use; a Condition can be bound any number of times.
+// A Filter makes masks of the rows of dictionaries: see [Condition.Bind]. It reuses the memory of
+// masks. Not safe for concurrent use; a Condition can be bound any number of times.
 type Filter struct {
 	root  *node
 	bound map[*node]bound
-	rooms []*tensor.Tensor
-	td    *tdict.TensorDict // while Mask runs
+	masks []*tensor.Tensor  // memory for the masks of nested conditions
+	td    *tdict.TensorDict // argument of Mask, while it runs
 }
 
-// Mask returns where the rows of td satisfy the condition:
+// Mask returns which rows of td satisfy the condition:
 //
 //	td [N ...] -> bool [N]
 //
 // td has the leaves of the dictionary that f was bound to, with any number of rows. The mask is
-// valid until the next call. Its memory is new only if td has more rows than any before; besides,
-// Mask copies the offsets of text if td is a part of another dictionary.
+// valid until the next call. Mask allocates its memory only if td has more rows than before. If td
+// is a part of another dictionary, Mask also copies the offsets of text.
 //
 // Mask returns a [*tdict.KeyError] if td lacks a leaf, if a leaf has another dtype or shape, and if
-// memory of it was lent and is gone. Its other errors are those of Bind.
+// its lender has closed the memory. It also returns the errors of Bind.
 func (f *Filter) Mask(td *tdict.TensorDict) (*tensor.Tensor, error) {
 	if err := checkRows(td); err != nil {
 		return nil, err
@@ -40,17 +40,17 @@ func (f *Filter) Mask(td *tdict.TensorDict) (*tensor.Tensor, error) {
 	return f.eval(f.root, false, 0)
 }
 
-// eval returns the mask of n, or of its negation, in a room. It may use the rooms that follow.
-// Negations become those of tests, so that they leave out missing values.
-func (f *Filter) eval(n *node, negated bool, room int) (*tensor.Tensor, error) {
+// eval returns the mask of n, or of its negation, in f.masks[at]. It may use the masks after that
+// one. It negates the tests in n instead of the result, so that missing values stay out.
+func (f *Filter) eval(n *node, negated bool, at int) (*tensor.Tensor, error) {
 	switch n.op {
 	case "not":
-		return f.eval(n.args[0], !negated, room)
+		return f.eval(n.args[0], !negated, at)
 	case "and", "or":
-		return f.join(n.args, (n.op == "and") != negated, negated, room)
+		return f.join(n.args, (n.op == "and") != negated, negated, at)
 	}
 	b := f.bound[n]
-	mask, err := f.compare(b, room)
+	mask, err := f.compare(b, at)
 	if err == nil && negated {
 		err = arith.NotInto(mask, mask)
 	}
@@ -66,25 +66,25 @@ func (f *Filter) eval(n *node, negated bool, room int) (*tensor.Tensor, error) {
 	return mask, nil
 }
 
-// join returns where all args hold, or any of them.
-func (f *Filter) join(args []*node, all, negated bool, room int) (*tensor.Tensor, error) {
+// join returns the rows for which all args hold or, if all is false, any of them.
+func (f *Filter) join(args []*node, all, negated bool, at int) (*tensor.Tensor, error) {
 	into := arith.OrInto[*tensor.Tensor]
 	if all {
 		into = arith.AndInto
 	}
-	mask, err := f.eval(args[0], negated, room)
+	mask, err := f.eval(args[0], negated, at)
 	for i := 1; i < len(args) && err == nil; i++ {
 		var next *tensor.Tensor
-		if next, err = f.eval(args[i], negated, room+1); err == nil {
+		if next, err = f.eval(args[i], negated, at+1); err == nil {
 			err = into(mask, mask, next)
 		}
 	}
 	return mask, err
 }
 
-// compare returns the mask of a test, missing values included.
-func (f *Filter) compare(b bound, room int) (*tensor.Tensor, error) {
-	mask, err := f.room(room)
+// compare returns the mask of a test, which does not exclude missing values.
+func (f *Filter) compare(b bound, at int) (*tensor.Tensor, error) {
+	mask, err := f.memory(at)
 	switch {
 	case err != nil:
 		return nil, err
@@ -107,18 +107,18 @@ var verbs = map[string]func(dst, x *tensor.Tensor, y any) error{
 	"nan": func(dst, x *tensor.Tensor, _ any) error { return arith.IsNaNInto(dst, x) },
 }
 
-// room returns memory for a mask.
-func (f *Filter) room(number int) (_ *tensor.Tensor, err error) {
+// memory returns f.masks[at], with one element for each row.
+func (f *Filter) memory(at int) (_ *tensor.Tensor, err error) {
 	n := f.td.Shape()[0]
-	if number == len(f.rooms) {
-		f.rooms = append(f.rooms, tensor.Vector[bool]())
+	if at == len(f.masks) {
+		f.masks = append(f.masks, tensor.Vector[bool]())
 	}
-	if f.rooms[number].Size() < n {
-		if f.rooms[number], err = tensor.New(tensor.Bool, n); err != nil {
+	if f.masks[at].Size() < n {
+		if f.masks[at], err = tensor.New(tensor.Bool, n); err != nil {
 			return nil, err
 		}
 	}
-	return f.rooms[number].Narrow(0, 0, n)
+	return f.masks[at].Narrow(0, 0, n)
 }
 
 // column returns a leaf as [N].
@@ -130,7 +130,7 @@ func (f *Filter) column(key nestedkey.Key) (*tensor.Tensor, error) {
 	return x.Reshape(f.td.Shape()[0])
 }
 
-// compareText sets mask to that of a test of text.
+// compareText sets mask to the result of a test of text.
 func (f *Filter) compareText(b bound, mask *tensor.Tensor) error {
 	x, err := tdict.Get[*ragged.Tensor](f.td, b.key)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// compare makes b the comparison of a leaf with l.
+// compare sets the comparison of leaf with l in b.
 func (b *bound) compare(l literal, leaf tdict.Value) (err error) {
 	want, text := kindOf(leaf)
 	switch {
@@ -30,9 +30,9 @@ func (b *bound) compare(l literal, leaf tdict.Value) (err error) {
 	return err
 }
 
-// nearest returns an element of a dtype next to a number, and the order of the two: -1, 0 or 1 if
-// the element is less than the number, equals it, or is greater. Integers may have no such element:
-// then it is nil, and the order is that of all elements.
+// nearest returns an element of a dtype next to the number l, and the order of the two: -1, 0 or 1
+// if the element is less than the number, equal, or greater. An integer dtype may have no such
+// element: then element is nil, and order is the order of all elements.
 func (l literal) nearest(dtype tensor.DType) (element *tensor.Tensor, order int, err error) {
 	if dtype.IsInteger() {
 		element, order = l.floor(dtype)
@@ -50,7 +50,7 @@ func (l literal) nearest(dtype tensor.DType) (element *tensor.Tensor, order int,
 	return element, cmp.Compare(got, want), err
 }
 
-// floor is nearest of integers.
+// floor is nearest for integers: the greatest element that is at most l.
 func (l literal) floor(dtype tensor.DType) (element *tensor.Tensor, order int) {
 	exact, _ := new(big.Rat).SetString(l.text)
 	down := new(big.Int).Div(exact.Num(), exact.Denom())
@@ -65,14 +65,14 @@ func (l literal) floor(dtype tensor.DType) (element *tensor.Tensor, order int) {
 	return element, new(big.Rat).SetInt(down).Cmp(exact)
 }
 
-// holds says of a comparison whether it holds for less, equal and greater.
+// holds has, for each comparison, whether it holds for less, equal and greater.
 var holds = map[string][3]bool{
 	"==": {false, true, false}, "<": {true, false, false}, ">": {false, false, true},
 	"!=": {true, false, true}, "<=": {true, true, false}, ">=": {false, true, true},
 }
 
-// against returns the comparison with what nearest returns that means the comparison op with the
-// number.
+// against returns the comparison with element, a result of nearest, that is equivalent to the
+// comparison op with the number.
 func against(op string, element *tensor.Tensor, order int) string {
 	h := holds[op]
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// ErrSyntax says that a text is no condition.
+// ErrSyntax says that a text is not a condition.
 var ErrSyntax = errors.New("where syntax")
 
 const (
@@ -32,8 +32,8 @@ var (
 	number     = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?`)
 )
 
-// Parse reads a condition. It returns [ErrSyntax], with the offset in bytes and the text there, if
-// the text is none.
+// Parse reads a condition. If text is not one, it returns [ErrSyntax] with the offset in bytes and
+// the text there.
 func Parse(text string) (*Condition, error) {
 	if len(text) > maxBytes || !utf8.ValidString(text) {
 		return nil, fmt.Errorf(`%w: got %d bytes, want at most %d of UTF-8: write other bytes as "\xff"`,
@@ -50,7 +50,7 @@ func Parse(text string) (*Condition, error) {
 	return &Condition{root}, nil
 }
 
-// A parser is at an offset of a text: at its end after the first error, which it keeps.
+// A parser has an offset in a text. After the first error, which it keeps, the offset is the end.
 type parser struct {
 	text  string
 	at    int
@@ -69,9 +69,9 @@ func (p *parser) fail(want string) {
 	p.at = len(p.text)
 }
 
-// advices says what to write instead of what other languages have.
+// advices have the operators of other languages, and what to write instead.
 var advices = []struct {
-	before, at *regexp.Regexp // the text before the offset ends so, or the text there begins so
+	before, at *regexp.Regexp // matches the text before the offset, or from it on
 	write      string
 }{
 	{regexp.MustCompile(`\b(AND|And)\s*$`), regexp.MustCompile(`^(&|(AND|And)\b)`), "and"},
@@ -82,7 +82,7 @@ var advices = []struct {
 	{nil, regexp.MustCompile(`^(?i)nan\b`), "nan(KEY)"},
 }
 
-// advice returns the advice about what is at the offset, or "".
+// advice returns the advice for the text at the offset, or "".
 func (p *parser) advice() string {
 	for _, a := range advices {
 		if a.at.MatchString(p.text[p.at:]) || a.before != nil && a.before.MatchString(p.text[:p.at]) {
@@ -92,21 +92,21 @@ func (p *parser) advice() string {
 	return ""
 }
 
-// rest skips spaces, and returns the text after them.
+// rest skips spaces, and returns the rest of the text.
 func (p *parser) rest() string {
 	rest := strings.TrimLeft(p.text[p.at:], " \t\r\n")
 	p.at = len(p.text) - len(rest)
 	return rest
 }
 
-// take returns the token that comes next, or "" if there is another.
+// take returns the next token if it matches, and otherwise "".
 func (p *parser) take(token *regexp.Regexp) string {
 	got := token.FindString(p.rest())
 	p.at += len(got)
 	return got
 }
 
-// accept skips a word or sign if it comes next.
+// accept skips a word or sign, and reports whether it came next.
 func (p *parser) accept(want string) bool {
 	got := p.take(token)
 	if got != want {
@@ -124,7 +124,7 @@ func (p *parser) expect(want string) {
 func (p *parser) or() *node  { return p.list("or", "or", p.and) }
 func (p *parser) and() *node { return p.list("and", "and", p.unary) }
 
-// list reads arguments of an operation with a word or sign between them.
+// list reads the arguments of an operation, separated by a word or sign.
 func (p *parser) list(between, op string, arg func() *node) *node {
 	args := []*node{arg()}
 	for p.accept(between) {
@@ -136,7 +136,7 @@ func (p *parser) list(between, op string, arg func() *node) *node {
 	return &node{op: op, args: args}
 }
 
-// unary reads a negation, a condition in parentheses or a test.
+// unary reads a negation, a condition in parentheses, or a test.
 func (p *parser) unary() *node {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(fmt.Sprintf("nested more than %d deep", maxDepth))
@@ -163,7 +163,7 @@ func (p *parser) call(n *node) *node {
 	return n
 }
 
-// test reads a comparison of a key, or a bare one.
+// test reads a comparison of a key, or a key alone.
 func (p *parser) test() *node {
 	n := &node{key: p.key(), op: p.take(comparison)}
 	switch n.op {
@@ -185,7 +185,7 @@ func (p *parser) key() nestedkey.Key {
 	text := quoted
 	if text == "" || slices.Contains(reserved, text) {
 		p.at -= len(text)
-		p.fail("want a key; other characters and the words of the grammar stand between backquotes")
+		p.fail("want a key, between backquotes if it has other characters or is a word of the grammar")
 	}
 	if strings.HasPrefix(text, "`") {
 		text = strings.ReplaceAll(text[1:len(text)-1], "``", "`")
@@ -217,7 +217,7 @@ func (p *parser) literal() literal {
 	return literal{aNumber, text}
 }
 
-// unquoted returns what stands between the quotes of the text just taken.
+// unquoted returns the content of a quoted text that was just taken.
 func (p *parser) unquoted(quoted string) string {
 	if quoted[0] == '\'' {
 		return strings.ReplaceAll(quoted[1:len(quoted)-1], "''", "'")
@@ -225,7 +225,7 @@ func (p *parser) unquoted(quoted string) string {
 	text, err := strconv.Unquote(quoted)
 	if err != nil {
 		p.at -= len(quoted)
-		p.fail("the text has an escape that Go does not have, or the end of a line")
+		p.fail("want a text on one line, with escapes as in Go")
 	}
 	return text
 }

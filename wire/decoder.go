@@ -14,38 +14,39 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// DecoderOptions say how a [Decoder] receives. The zero value is the default.
+// DecoderOptions are the options of a [Decoder]. The zero value is the default.
 type DecoderOptions struct {
-	// MaxFrame is how many bytes a frame may have; 0 means 1 GiB.
+	// MaxFrame bounds the bytes of a frame; 0 means 1 GiB.
 	MaxFrame int64
-	// MaxEntries is how many entries a dictionary may have, at all levels together; 0 means
-	// 200,000. It bounds what a hostile frame can make Decode do.
+	// MaxEntries bounds the entries of a dictionary, at all levels together; 0 means 200,000. It
+	// bounds the work that a hostile frame can cause.
 	MaxEntries int
-	// Own has each dictionary own its memory. By default it lies in that of the Decoder, and is
-	// [ErrClosed] after the next Decode.
+	// Own gives each dictionary its own memory. By default a dictionary lies in memory of the
+	// Decoder, and is [ErrClosed] after the next Decode.
 	Own bool
 }
 
 func (o DecoderOptions) maxFrame() int64 { return cmp.Or(o.MaxFrame, 1<<30) }
 
-// A Decoder receives the dictionaries that an [Encoder] sends. Not safe for concurrent use; nor may
-// a dictionary that lies in its memory be used during the next Decode.
+// A Decoder receives the dictionaries that an [Encoder] sends. Not safe for concurrent use. Without
+// [DecoderOptions].Own, a received dictionary must not be in use during the next Decode either.
 type Decoder struct {
 	opt DecoderOptions
 	r   *bufio.Reader
-	err error // of a frame that did not arrive
+	err error // of a frame that did not arrive whole
 
-	mem   []byte // has the last frame
-	loan  *loan  // of mem, if a dictionary lies in it
-	large int    // the length of the longest frame that arrived
+	mem   []byte // the last frame
+	loan  *loan  // of mem, if a dictionary lies in it; otherwise nil
+	large int    // length of the longest frame so far
 
 	form *tdc.Form // of the last frame
-	text []byte    // its JSON, and the length of that
+	text []byte    // its trailer
 	plan tdc.Plan  // of a destination
-	fits []byte    // the trailer of the destination that the last frame fitted; nil for none
+	fits []byte    // trailer of the destination, if the last frame fits it; otherwise nil
 }
 
-// readAhead is how many bytes a Decoder reads ahead. More is read to where it belongs.
+// readAhead is the size of the read buffer, in bytes. Longer reads go straight to their
+// destination.
 const readAhead = 64 << 10
 
 // NewDecoder returns a Decoder that reads from r. It reads ahead, so nobody else may read from r.
@@ -53,12 +54,13 @@ func NewDecoder(r io.Reader, opt DecoderOptions) *Decoder {
 	return &Decoder{opt: opt, r: bufio.NewReaderSize(r, readAhead)}
 }
 
-// Decode receives the next dictionary. Its tensors lie in the memory of the Decoder, which the next
-// Decode uses again: Clone what is to stay, or set [DecoderOptions].Own.
+// Decode receives the next dictionary. Its tensors lie in memory of the Decoder, which the next
+// Decode reuses. To keep a dictionary, Clone it, or set [DecoderOptions].Own.
 //
-// Decode returns io.EOF if r ends before a frame. Else it returns an [Error]: io.ErrUnexpectedEOF
-// if r ends within it, [ErrFrame], [ErrCorrupt], [ErrUnsupported], and the errors of r. After an
-// error within a frame the Decoder is of no more use, and Decode returns the same error again.
+// Decode returns io.EOF if r ends before a frame. Otherwise its errors are an [Error]:
+// io.ErrUnexpectedEOF if r ends within a frame, [ErrFrame], [ErrCorrupt], [ErrUnsupported], and the
+// errors of r. After an error within a frame the Decoder cannot be used any more: Decode returns
+// the same error again.
 func (d *Decoder) Decode() (*tdict.TensorDict, error) {
 	n, err := d.begin()
 	if err != nil {
@@ -93,7 +95,7 @@ func (d *Decoder) begin() (n int, err error) {
 	return int(length), nil
 }
 
-// broken returns err, if there is one, which ends the use of d.
+// broken returns err. If it is not nil, d cannot be used any more.
 func (d *Decoder) broken(err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -104,13 +106,13 @@ func (d *Decoder) broken(err error) error {
 	return err
 }
 
-// full fills b.
+// full reads len(b) bytes to b.
 func (d *Decoder) full(b []byte) error {
 	_, err := io.ReadFull(d.r, b)
 	return d.broken(err)
 }
 
-// end ends the use of the memory of the last dictionary.
+// end invalidates the last dictionary, if it lies in memory of d.
 func (d *Decoder) end() {
 	if d.loan != nil {
 		d.loan.over.Store(true)
@@ -118,7 +120,7 @@ func (d *Decoder) end() {
 	}
 }
 
-// whole receives a frame of n bytes in memory of d.
+// whole receives a frame of n bytes and returns its dictionary.
 func (d *Decoder) whole(n int) (*tdict.TensorDict, error) {
 	mem, err := d.fill(n)
 	if err != nil {
@@ -135,7 +137,8 @@ func (d *Decoder) whole(n int) (*tdict.TensorDict, error) {
 	return f.Dict(lentBy(d.loan))
 }
 
-// fill reads n bytes. Its memory is at most twice what has arrived, or as long as a frame that did.
+// fill reads n bytes. It allocates at most twice the bytes that have arrived, or the length of an
+// earlier frame.
 func (d *Decoder) fill(n int) ([]byte, error) {
 	mem := d.mem[:0]
 	if d.opt.Own {
@@ -159,7 +162,7 @@ func (d *Decoder) fill(n int) ([]byte, error) {
 	return mem, nil
 }
 
-// parse returns the form that a frame has: the last one again if the trailers are equal.
+// parse returns the form of a frame. If the trailer equals the last trailer, it is the last form.
 func (d *Decoder) parse(mem []byte) (*tdc.Form, error) {
 	text, size, _, err := tdc.Cut(mem, int64(len(mem)))
 	if err != nil {
@@ -168,7 +171,7 @@ func (d *Decoder) parse(mem []byte) (*tdc.Form, error) {
 	return d.parsed(mem[size:], text, size)
 }
 
-// parsed returns the form of a trailer, whose JSON is text, after size bytes of data.
+// parsed returns the form of a trailer with the JSON text, after size bytes of data.
 func (d *Decoder) parsed(trailer, text []byte, size int) (*tdc.Form, error) {
 	if d.form != nil && d.form.Size() == size && bytes.Equal(trailer, d.text) {
 		return d.form, nil
@@ -183,14 +186,14 @@ func (d *Decoder) parsed(trailer, text []byte, size int) (*tdc.Form, error) {
 	return f, nil
 }
 
-// A loan is memory of a Decoder that a dictionary lies in, until the next frame.
+// A loan is the memory of a Decoder in which a dictionary lies, until the next frame.
 type loan struct {
 	mem  []byte
 	over atomic.Bool
 }
 
-// errOver says that the memory has another frame by now.
-var errOver = fmt.Errorf("%w: the Decoder has gone on to another frame: Clone before, or set Own", ErrClosed)
+// errOver is the error for a dictionary whose memory holds another frame by now.
+var errOver = fmt.Errorf("%w: the Decoder has read another frame: Clone the dictionary before, or set Own", ErrClosed)
 
 // Borrow implements tensor.Lender.
 func (l *loan) Borrow() ([]byte, error) {
@@ -209,7 +212,7 @@ func (l *loan) Pin() ([]byte, error) { return l.Borrow() }
 // ReadOnly implements tensor.Lender.
 func (l *loan) ReadOnly() bool { return false }
 
-// lentBy makes tensors of what l lends.
+// lentBy returns a Maker of tensors in the memory of l.
 func lentBy(l *loan) tdc.Maker {
 	return tdc.Maker{Tensor: func(leaf *tdc.Leaf) (*tensor.Tensor, error) {
 		return tensor.FromLender(leaf.DType, l, leaf.Start, leaf.Shape...)

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// frameHeader is how many bytes say how long a frame is.
+// frameHeader is the size of the length of a frame, in bytes.
 const frameHeader = 8
 
 // An Encoder sends dictionaries, one frame each. Not safe for concurrent use.
@@ -16,20 +16,20 @@ type Encoder struct {
 	plan   tdc.Plan
 	out    gather
 	header [frameHeader]byte
-	err    error // of a frame that was sent in part
+	err    error // of a frame that was sent partly
 }
 
-// NewEncoder returns an Encoder that writes to w. It writes no more than Encode needs, and keeps
-// nothing back.
+// NewEncoder returns an Encoder that writes to w. Encode writes whole frames, and buffers nothing
+// when it returns.
 func NewEncoder(w io.Writer) *Encoder { return &Encoder{out: gather{w: w}} }
 
-// Encode sends td as a frame, which has left when it returns. Elements are read from where they
-// lie, so nobody may write to td meanwhile. Over a TCP or a Unix connection, many leaves are one
-// call of the system.
+// Encode sends td as a frame, which is written when Encode returns. It reads elements from their
+// own memory, so nobody may write to td meanwhile. Over a TCP or Unix connection one system call
+// writes many leaves.
 //
-// Encode returns an [Error]: those of [Append] about td, before anything is written, and those of
-// w. After part of a frame was written the Encoder is of no more use, and Encode returns the same
-// error again.
+// Encode returns an [Error]: the errors of [Append] about td, before anything is written, and the
+// errors of w. If part of a frame was written, the Encoder cannot be used any more: Encode returns
+// the same error again.
 func (e *Encoder) Encode(td *tdict.TensorDict) error {
 	if e.err != nil {
 		return e.err
@@ -45,7 +45,7 @@ func (e *Encoder) Encode(td *tdict.TensorDict) error {
 	return e.err
 }
 
-// send writes what was planned.
+// send writes the planned frame.
 func (e *Encoder) send() error {
 	trailer := e.plan.Trailer(nil)
 	binary.LittleEndian.PutUint64(e.header[:], uint64(e.plan.Size()+len(trailer)))

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// apart is from how many bytes on a slice is sent from where it lies.
+	// apart is the least size in bytes of a slice that is sent without a copy.
 	apart = 64 << 10
-	// most is how many slices the system takes in one call.
+	// most bounds the slices in one system call.
 	most = 1024
 )
 
-// A gather writes slices to w, many in one call where w can: it copies small ones, and keeps large
-// ones as they are until flush. What is given to Write must not change until then.
+// A gather writes slices to w, many in one call where w can do so. It copies small slices, and
+// keeps large ones as they are until flush; these must not change until then.
 type gather struct {
 	w     io.Writer
-	small []byte      // copies; its memory never moves
-	from  int         // bytes of small that are in parts already
-	parts net.Buffers // to be written, before small[from:]
-	out   net.Buffers // what is left of parts during a call
-	sent  int64       // bytes that w took
-	now   bool        // large slices are written before Write returns
+	small []byte      // copies; never reallocated
+	from  int         // small[:from] is in parts
+	parts net.Buffers // to be written before small[from:]
+	out   net.Buffers // rest of parts during a call
+	sent  int64       // bytes written to w
+	now   bool        // Write writes large slices before it returns
 }
 
-// Leaf is told of a tensor before its elements are written: those of lent memory, and copies of
-// those that are not contiguous, are valid during Write only.
+// Leaf prepares g for the elements of t. Slices of lent memory, and of copies of tensors that are
+// not contiguous, are valid only until Write returns.
 func (g *gather) Leaf(t *tensor.Tensor) { g.now = t.Lender() != nil || !t.View().IsContiguous() }
 
 // Write implements io.Writer.
@@ -45,7 +45,7 @@ func (g *gather) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// copy adds a copy of b.
+// copy adds a copy of b to small.
 func (g *gather) copy(b []byte) error {
 	if g.small == nil {
 		g.small = make([]byte, 0, 2*apart)
@@ -59,7 +59,7 @@ func (g *gather) copy(b []byte) error {
 	return nil
 }
 
-// end adds the copies that came last to parts.
+// end adds small[from:] to parts.
 func (g *gather) end() {
 	if g.from < len(g.small) {
 		g.parts = append(g.parts, g.small[g.from:])
@@ -67,7 +67,7 @@ func (g *gather) end() {
 	}
 }
 
-// flush writes all that was given.
+// flush writes all slices.
 func (g *gather) flush() error {
 	g.end()
 	g.out = g.parts
@@ -77,7 +77,7 @@ func (g *gather) flush() error {
 	return err
 }
 
-// drop forgets what was not written.
+// drop drops the slices that were not written.
 func (g *gather) drop() {
 	clear(g.parts)
 	g.parts, g.out, g.small, g.from = nil, nil, nil, 0

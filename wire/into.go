@@ -10,19 +10,23 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// DecodeInto receives the next dictionary into dst, whose structure stays as it is and may be
-// locked: the leaves must have the same keys, kinds, dtypes and shapes. Data is set too. Names of
-// dims, classes and locks of what is received are not looked at.
+// DecodeInto receives the next dictionary into dst. The leaves of both must have the same keys,
+// kinds, dtypes and shapes. Elements and data of dst are set; its structure stays, so dst may be
+// locked. Names of dims, classes and locks of the received dictionary are ignored.
 //
-// The first frame lies in the memory of the Decoder before it is copied to dst. A frame after one
-// that fitted dst, of the same length, is read straight to where the elements belong, if all leaves
-// of dst are dense, contiguous and writable, and its entries come in the order of the frame. Then
-// nothing is allocated for a leaf.
+// The first frame is read into memory of the Decoder, and copied to dst. A later frame of the same
+// length is read straight to the elements of dst, without an allocation for a leaf, if the frame
+// before fitted dst, all leaves of dst are dense, contiguous and writable, and its entries have the
+// order of the frame.
 //
-// The errors are those of [Decoder.Decode]; tdict.ErrMissing and the other errors of
-// TensorDict.UpdateInPlace if the frame does not fit dst, which leave dst as it was and the Decoder
-// at the next frame; and tdict.ErrDiffers if a frame that was read straight turns out not to fit.
-// After that, and after an error within such a frame, elements of dst are any.
+// DecodeInto returns the errors of [Decoder.Decode] and
+//
+//   - tdict.ErrMissing and the other errors of TensorDict.UpdateInPlace, if the frame does not
+//     fit dst; then dst is unchanged, and the Decoder is at the next frame
+//   - tdict.ErrDiffers, if a frame that was read straight to dst turns out not to fit
+//
+// After ErrDiffers, and after an error within a frame that was read straight to dst, the elements
+// of dst are undefined.
 func (d *Decoder) DecodeInto(dst *tdict.TensorDict) error {
 	if d.err != nil {
 		return d.err
@@ -59,18 +63,18 @@ func (d *Decoder) copied(dst *tdict.TensorDict, n int) error {
 	return d.remember(dst)
 }
 
-// remember notes whether the next frame can be read straight to dst.
+// remember records in d.fits whether the next frame can be read straight to dst.
 func (d *Decoder) remember(dst *tdict.TensorDict) error {
 	if d.fits = d.fits[:0]; !d.plan.Dense() || !d.form.Fits(&d.plan) {
 		d.fits = nil
 		return nil
 	}
-	err := d.plan.Make(dst) // again, since its data may be other now
+	err := d.plan.Make(dst) // again, since its data may have changed
 	d.fits = append(d.fits, d.plan.Trailer(nil)...)
 	return err
 }
 
-// straight receives a frame of n bytes to where the elements of dst are, which d.plan says.
+// straight receives a frame of n bytes to the elements of dst, as d.plan has planned it.
 func (d *Decoder) straight(dst *tdict.TensorDict, n int) error {
 	at := 0
 	for start, t := range d.plan.Tensors {
@@ -88,7 +92,7 @@ func (d *Decoder) straight(dst *tdict.TensorDict, n int) error {
 	return d.trailer(dst, n)
 }
 
-// skip passes over n bytes.
+// skip discards n bytes.
 func (d *Decoder) skip(n int) error {
 	if n == 0 {
 		return nil
@@ -97,8 +101,7 @@ func (d *Decoder) skip(n int) error {
 	return d.broken(err)
 }
 
-// trailer receives the trailer of a frame of n bytes, and checks that the data before it was that
-// of dst.
+// trailer receives the trailer of a frame of n bytes, and checks that the data before it fits dst.
 func (d *Decoder) trailer(dst *tdict.TensorDict, n int) error {
 	size := n - d.plan.Size()
 	if cap(d.mem) < size {
@@ -125,10 +128,10 @@ func (d *Decoder) trailer(dst *tdict.TensorDict, n int) error {
 		}
 	}
 	d.fits = nil
-	return fmt.Errorf("%w: the frame has other leaves than the one before it, and was read to elements of the destination", tdict.ErrDiffers)
+	return fmt.Errorf("%w: the frame was read to the destination, but has other leaves than the frame before it", tdict.ErrDiffers)
 }
 
-// setData sets the data of dst to that of a form that fits it.
+// setData sets the data of dst to the data of f, which fits dst.
 func (d *Decoder) setData(dst *tdict.TensorDict, f *tdc.Form) error {
 	keys := f.DataKeys()
 	if len(keys) == 0 {

@@ -12,13 +12,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Append appends td in the consolidated form to b. Leaves lie aligned in the result if the form
-// begins at a multiple of 16 bytes in memory, as it does if b is empty and has the room that [Size]
-// says.
+// Append appends td in the consolidated form to b. Leaves are aligned if the form begins at a
+// multiple of 16 bytes in memory. It does so if b is empty and has the capacity that [Size]
+// returns.
 //
 // Append returns an [Error]: [ErrName], [ErrUnsupported], shapeops.ErrShape for more than 64 dims,
-// tensor.ErrMeta, tdict.ErrKind if td is nil, and errors of memory that was lent and is gone. Then
-// b is as it was.
+// tensor.ErrMeta, tdict.ErrKind if td is nil, and the errors of lent memory. On an error it returns
+// b unchanged.
 func Append(b []byte, td *tdict.TensorDict) ([]byte, error) {
 	var p tdc.Plan
 	if err := p.Make(td); err != nil {
@@ -32,7 +32,7 @@ func Append(b []byte, td *tdict.TensorDict) ([]byte, error) {
 	return append(w.b, trailer...), nil
 }
 
-// An appender appends what is written.
+// An appender is an io.Writer that appends to b.
 type appender struct{ b []byte }
 
 // Write implements io.Writer.
@@ -41,7 +41,7 @@ func (w *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size returns how many bytes [Append] appends for td. Its errors are those of Append.
+// Size returns the number of bytes that [Append] appends for td. It returns the errors of Append.
 func Size(td *tdict.TensorDict) (int, error) {
 	var p tdc.Plan
 	if err := p.Make(td); err != nil {
@@ -50,9 +50,8 @@ func Size(td *tdict.TensorDict) (int, error) {
 	return p.Size() + len(p.Trailer(nil)), nil
 }
 
-// WriteTo writes td in the consolidated form to w: what [Append] appends. Leaves are not copied,
-// but for those that are not contiguous. It returns how many bytes were written, and the errors of
-// Append and of w.
+// WriteTo writes the bytes that [Append] appends for td to w. It copies only leaves that are not
+// contiguous. It returns the number of bytes written, and the errors of Append and of w.
 func WriteTo(w io.Writer, td *tdict.TensorDict) (int64, error) {
 	var p tdc.Plan
 	if err := p.Make(td); err != nil {
@@ -70,11 +69,11 @@ func WriteTo(w io.Writer, td *tdict.TensorDict) (int64, error) {
 	return g.sent, failed("write", err)
 }
 
-// Parse returns the dictionary whose form is all that lender lends. Its tensors are views of that
-// memory, read-only if lender is; only offsets of ragged rows are copied. The whole form is checked
-// before a tensor is made. It is locked if it says so.
+// Parse returns the dictionary whose form is the whole memory of lender. Its tensors are views of
+// that memory, read-only if lender is; only the offsets of ragged tensors are copied. Parse checks
+// the whole form before it makes a tensor. The dictionary is locked if the form says so.
 //
-// Parse returns an [Error]: [ErrCorrupt], [ErrUnsupported], and those of lender.
+// Parse returns an [Error]: [ErrCorrupt], [ErrUnsupported], and the errors of lender.
 func Parse(lender tensor.Lender) (*tdict.TensorDict, error) {
 	td, err := parse(lender)
 	return td, failed("read", err)
@@ -114,7 +113,7 @@ func parseBytes(b []byte) (*tdc.Form, error) {
 }
 
 // A Message is a dictionary that encodes itself in the consolidated form, for packages such as
-// encoding/gob and for whoever wants bytes.
+// encoding/gob.
 type Message struct{ Dict *tdict.TensorDict }
 
 var (
@@ -123,15 +122,14 @@ var (
 	_ encoding.BinaryUnmarshaler = (*Message)(nil)
 )
 
-// AppendBinary is [Append].
+// AppendBinary appends m.Dict to b, as [Append] does.
 func (m Message) AppendBinary(b []byte) ([]byte, error) { return Append(b, m.Dict) }
 
-// MarshalBinary is [Append] to nothing.
+// MarshalBinary returns m.Dict in the consolidated form.
 func (m Message) MarshalBinary() ([]byte, error) { return Append(nil, m.Dict) }
 
-// UnmarshalBinary sets m.Dict to the dictionary whose form data is. Its tensors share memory that
-// is a copy of data. It returns an [Error]: [ErrCorrupt] or [ErrUnsupported]; then m has not
-// changed.
+// UnmarshalBinary sets m.Dict to the dictionary of the form data. Its tensors lie in a copy of
+// data. It returns an [Error], [ErrCorrupt] or [ErrUnsupported]; then m is unchanged.
 func (m *Message) UnmarshalBinary(data []byte) error {
 	mem := append(room(len(data)), data...)
 	f, err := parseBytes(mem)
@@ -146,10 +144,11 @@ func (m *Message) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// room returns memory for n bytes that begins at a multiple of 16 bytes: smaller pieces may not.
+// room returns an empty slice with capacity for n bytes, which begins at a multiple of 16 bytes.
+// Smaller allocations might not.
 func room(n int) []byte { return make([]byte, 0, max(n, 32)) }
 
-// owned makes tensors of Go memory that has a form.
+// owned returns a Maker of tensors in mem, which is a form in Go memory.
 func owned(mem []byte) tdc.Maker {
 	return tdc.Maker{Tensor: func(l *tdc.Leaf) (*tensor.Tensor, error) {
 		end := l.Start + l.Size

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Within calls fn, which uses conn by an [Encoder] or a [Decoder], and ends it when ctx does, by a
-// deadline that is over: fn then finds os.ErrDeadlineExceeded, and Within returns the cause of ctx.
-// A connection that was interrupted within a frame is of no more use. conn is a net.Conn, or
-// anything else that has deadlines. If ctx ends just as fn succeeds, Within returns nil and conn
-// has no deadline.
+// Within calls fn, which uses conn by an [Encoder] or a [Decoder]. If ctx ends first, Within sets a
+// deadline of conn that has passed, so that fn fails with os.ErrDeadlineExceeded, and returns the
+// cause of ctx. A connection that was interrupted within a frame cannot be used any more. conn is a
+// net.Conn, or another connection with deadlines. If ctx ends just as fn succeeds, Within returns
+// nil, and conn has no deadline.
 //
 //	err := wire.Within(ctx, conn, func() error { return enc.Encode(td) })
 func Within(ctx context.Context, conn interface{ SetDeadline(t time.Time) error }, fn func() error) error {

@@ -125,7 +125,7 @@ func TestExitCodes(t *testing.T) {
 		{"a broken schema", "show visits.csv --schema broken.json", 3, "broken.json: line 2, column 3: invalid character"},
 		{"a header with another delimiter", "show scores.csv --schema scores.json", 3, "give --comma"},
 		{"records with another delimiter", "show commas.csv", 3, "give --comma"},
-		{"a schema of an impossible dtype", "show visits.csv --schema texts.json", 3, `schema "a": schema mismatch: got int64 of a text, want none`},
+		{"a schema of an impossible dtype", "show visits.csv --schema texts.json", 3, `schema "a": schema mismatch: got dtype int64 for kind text, want none`},
 		{"the empty field is missing by a flag", "slice visits.csv out --na= --where nokey>1", 3, "nokey"},
 		{"a field that the schema lacks", "show visits.csv --schema other.json", 3, "give a --schema with it"},
 		{"a table of another suffix", "show note.tsv", 3, "give --from csv"},

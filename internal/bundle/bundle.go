@@ -1,10 +1,10 @@
-// Package bundle makes dictionaries of named values, as one file holds them.
+// Package bundle makes dictionaries of the named values in a file.
 //
 //	key, err := bundle.Key("obs.pos", ".") // "obs/pos"
 //	td, err := bundle.Dict([]bundle.Entry{{key, pos}}, nil, 0)
 //
-// The packages that open such files have the same Options: Keys are for [Select], Separator is for
-// [Key], Batch and BatchDims are for [Dict].
+// The packages that open such files have the same Options: Keys for [Select], Separator for [Key],
+// Batch and BatchDims for [Dict].
 package bundle
 
 import (
@@ -24,9 +24,9 @@ type Entry struct {
 	Value tdict.Value
 }
 
-// Key returns the key of a name in a file, whose parts have separator between them; without a
-// separator it is one part. It returns nestedkey.ErrKey if the name is not UTF-8, and
-// tdict.ErrDepth for more parts than dictionaries can have.
+// Key returns the key for a name in a file. separator separates the parts of the name; without one
+// the key has one part. Key returns nestedkey.ErrKey if the name is not UTF-8, and tdict.ErrDepth
+// for more parts than dictionaries can have.
 func Key(name, separator string) (nestedkey.Key, error) {
 	if separator == "" {
 		key := nestedkey.Of(name)
@@ -36,17 +36,17 @@ func Key(name, separator string) (nestedkey.Key, error) {
 		return "", fmt.Errorf("%w: got a name of %d parts", tdict.ErrDepth, n+1)
 	}
 	key := nestedkey.Key(name)
-	if separator != "/" || strings.Contains(name, "~") { // otherwise a name is the key's own text
+	if separator != "/" || strings.Contains(name, "~") { // otherwise name is the text of the key
 		parts := strings.Split(name, separator)
 		key = nestedkey.Of(parts[0], parts[1:]...)
 	}
 	return key, key.Check()
 }
 
-// Select returns the positions in keys of those that are wanted, in the order of wanted; nil wants
-// all. A wanted key stands for those below it too. Select returns a tdict.KeyError with
+// Select returns the indexes of the wanted keys in keys, in the order of wanted; all of them if
+// wanted is nil. A wanted key selects the keys below it too. Select returns a tdict.KeyError with
 // tdict.ErrMissing for a wanted key that keys lack, and tdict.ErrExists for one that is wanted
-// twice, or below another.
+// twice, or that is below another.
 func Select(keys, wanted []nestedkey.Key) ([]int, error) {
 	picked := make([]int, 0, len(keys))
 	if wanted == nil {
@@ -76,11 +76,12 @@ func Select(keys, wanted []nestedkey.Key) ([]int, error) {
 	return picked, nil
 }
 
-// missing returns the tdict.ErrMissing of a dictionary of keys, which says what it has instead.
+// missing returns the tdict.ErrMissing that a dictionary with the given keys returns, which lists
+// some of them.
 func missing(keys []nestedkey.Key, key nestedkey.Key) error {
 	td, leaf := tdict.New(), tensor.Vector[bool]()
 	for _, k := range keys {
-		_ = td.Set(k, leaf) // what is wrong with keys is an error later
+		_ = td.Set(k, leaf) // Dict returns the error for a bad key
 	}
 	_, err := td.Get(key)
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok && errors.Is(err, tdict.ErrMissing) {
@@ -89,7 +90,7 @@ func missing(keys []nestedkey.Key, key nestedkey.Key) error {
 	return fmt.Errorf("%w: a tensor is above it", tdict.ErrMissing)
 }
 
-// find appends i to the positions found for key or for one above it.
+// find appends i to the indexes found for key, or for a wanted key above it.
 func find(found map[nestedkey.Key][]int, i int, key nestedkey.Key) error {
 	var under *nestedkey.Key
 	for k, ok := key, true; ok; k, ok = k.Parent() {
@@ -105,16 +106,18 @@ func find(found map[nestedkey.Key][]int, i int, key nestedkey.Key) error {
 	return nil
 }
 
-// WhyLocked is the reason that errors give to a caller who changes the structure of a dictionary.
+// WhyLocked is the reason in the error for changes of the structure of an opened dictionary.
 const WhyLocked = "its values lie in a mapped file; change a Copy"
 
-// Dict returns a locked dictionary of entries, in their order. Its batch shape is batch, or if that
-// is nil the longest shape with which the shapes of all tensors begin: of at most dims dims, unless
-// dims is 0, and without dims if there are no tensors or dims is negative. Values are shared.
+// Dict returns a locked dictionary with the given entries, in their order. Its batch shape is
+// batch. If batch is nil, it is the longest shape with which the shapes of all tensors begin, with
+// at most dims dims unless dims is 0. It has no dims if there are no tensors or dims is negative.
+// Values are shared.
 //
-// Dict returns a tdict.KeyError: tdict.ErrExists if two entries have one key, or one has a key
-// below that of another, shapeops.ErrShape for a value that does not begin with batch, and
-// otherwise what tdict's Set returns. A batch shape that is none is shapeops.ErrShape.
+// Dict returns shapeops.ErrShape for an invalid batch shape, and otherwise a tdict.KeyError:
+// tdict.ErrExists if two entries have one key, or the key of one is below the key of another,
+// shapeops.ErrShape for a value whose shape does not begin with batch, and the errors of tdict's
+// Set.
 func Dict(entries []Entry, batch shapeops.Shape, dims int) (*tdict.TensorDict, error) {
 	if batch == nil {
 		batch = Common(entries, dims)
@@ -132,7 +135,7 @@ func Dict(entries []Entry, batch shapeops.Shape, dims int) (*tdict.TensorDict, e
 	return td, nil
 }
 
-// set adds an entry, which replaces nothing.
+// set adds an entry. It replaces none.
 func set(td *tdict.TensorDict, e Entry) error {
 	if td.Has(e.Key) {
 		return failed("set", e.Key, "%w: want one entry of that key, and none below it", tdict.ErrExists)
@@ -148,8 +151,8 @@ func failed(op string, key nestedkey.Key, format string, args ...any) error {
 	return &tdict.KeyError{Op: op, Key: key, Err: fmt.Errorf(format, args...)}
 }
 
-// Common returns the longest shape with which the shapes of all tensors begin, of at most dims dims
-// unless dims is 0; nil if there are no tensors.
+// Common returns the longest shape with which the shapes of all tensors begin, with at most dims
+// dims unless dims is 0; nil if there are no tensors.
 func Common(entries []Entry, dims int) shapeops.Shape {
 	var batch shapeops.Shape
 	for _, e := range entries {
@@ -159,7 +162,7 @@ func Common(entries []Entry, dims int) shapeops.Shape {
 		case batch == nil:
 			batch = t.Shape().Clone() // not nil
 		default:
-			batch = batch[:alike(batch, t.Shape())]
+			batch = batch[:commonDims(batch, t.Shape())]
 		}
 	}
 	if dims != 0 {
@@ -168,8 +171,8 @@ func Common(entries []Entry, dims int) shapeops.Shape {
 	return batch
 }
 
-// alike returns how many dims a and b have in common before the first that differs.
-func alike(a, b shapeops.Shape) int {
+// commonDims returns the number of leading dims that a and b have in common.
+func commonDims(a, b shapeops.Shape) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++

@@ -1,6 +1,7 @@
 package datajson
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
@@ -8,22 +9,23 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// maxValues is how many values a Reader reads, those in lists and objects counted. Each
-// takes memory many times its text; an object and its fields take as much as so many values.
+// maxValues bounds the values that a Reader reads, including those in lists and objects, because
+// each takes many times the memory of its text. An object counts as objectCosts more values, and
+// each of its fields as fieldCosts.
 const (
 	maxValues   = 3 << 20
 	objectCosts = 4
 	fieldCosts  = 2
 )
 
-// A Reader reads values one after another, and counts them all.
+// A Reader reads values one after another, and bounds the memory of them all.
 type Reader struct {
 	*jsonscan.Scanner
-	count   int // of values, and of what takes as much memory
-	objects int // around what is read
+	count   int // values so far; objects count more
+	objects int // objects around the current value
 }
 
-// add counts more values.
+// add counts n more values.
 func (r *Reader) add(n int) error {
 	if r.count += n; r.count > maxValues {
 		return fileformat.Unsupported("data that takes the memory of more than %d values", maxValues)
@@ -31,17 +33,26 @@ func (r *Reader) add(n int) error {
 	return nil
 }
 
-// New returns a Reader of a text, which must not change while it is used.
+// New returns a Reader of text, which must not change while it is used.
 func New(text []byte) *Reader { return On(jsonscan.New(text)) }
 
-// On returns a Reader that reads on where s is, and moves it.
+// On returns a Reader that begins at the position of s, and moves it.
 func On(s *jsonscan.Scanner) *Reader { return &Reader{Scanner: s} }
 
 // Value reads a value. It returns fileformat.ErrUnsupported for values that take too much memory or
-// are nested too deep, jsonscan.ErrSyntax, and what tdict.NewObject returns.
+// are nested too deep, jsonscan.ErrSyntax, and the errors of tdict.NewObject.
 func (r *Reader) Value() (any, error) { return r.value(0) }
 
-// value reads a value that has depth values around it.
+// Failed returns an error about data as fileformat.ErrUnsupported, unless it is that already, or
+// fileformat.ErrCorrupt: the value is one that Python has and tdict.Data cannot hold.
+func Failed(err error) error {
+	if errors.Is(err, fileformat.ErrCorrupt) || errors.Is(err, fileformat.ErrUnsupported) {
+		return err
+	}
+	return fileformat.Unsupported("data: %w", err)
+}
+
+// value reads a value within depth other values.
 func (r *Reader) value(depth int) (any, error) {
 	if err := r.add(1); err != nil {
 		return nil, err
@@ -78,7 +89,7 @@ func (r *Reader) list(depth int) (any, error) {
 func (r *Reader) object(depth int) (any, error) {
 	before := r.count
 	fields, err := r.fields(depth)
-	if err == nil && r.objects > 0 { // those around it copy it
+	if err == nil && r.objects > 0 { // an object around it copies it
 		err = r.add(r.count - before)
 	}
 	if err != nil {
@@ -87,7 +98,8 @@ func (r *Reader) object(depth int) (any, error) {
 	return tdict.NewObject(fields...)
 }
 
-// fields reads the fields of an object. Of those of one name the last counts, as for Python.
+// fields reads the fields of an object. If a name comes several times, the last value counts, as in
+// Python.
 func (r *Reader) fields(depth int) ([]tdict.Field, error) {
 	r.objects++
 	defer func() { r.objects-- }()
@@ -107,10 +119,10 @@ func (r *Reader) fields(depth int) ([]tdict.Field, error) {
 	return at.fields, err
 }
 
-// A fieldIndex is fields that are found by their names.
+// A fieldIndex is a list of fields with an index by name.
 type fieldIndex struct {
 	fields []tdict.Field
-	at     map[string]int // once there are many
+	at     map[string]int // nil for few fields
 }
 
 func (x *fieldIndex) set(name string, v any) {
@@ -131,7 +143,7 @@ func (x *fieldIndex) set(name string, v any) {
 	}
 }
 
-// find returns the number of a field, or -1 if there is none of that name.
+// find returns the index of the field with a name, or -1.
 func (x *fieldIndex) find(name string) int {
 	if x.at == nil {
 		return slices.IndexFunc(x.fields, func(f tdict.Field) bool { return f.Name == name })

@@ -5,18 +5,18 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Append appends a value of tdict.Data as JSON. NaN and the infinities are spelled as Python does.
+// Append appends a value of tdict.Data as JSON. NaN and infinities have Python's spelling.
 func Append(b []byte, v any) []byte {
 	return jsonlists.Values{Text: jsonlists.AppendText[string], Python: true}.Append(b, v)
 }
 
-// Fixed returns d as data that keeps its values, as befits data beside a mapped file.
+// Fixed returns d as data whose values cannot be changed, like data beside a mapped file.
 func Fixed(d *tdict.Data) *tdict.Data {
 	return d.Plan().(interface{ Fixed() *tdict.Data }).Fixed()
 }
 
-// Shared returns the value of all rows of d, or of those that d would have if it had some. It
-// returns false if rows differ, or if there is neither a row nor a value.
+// Shared returns the value of all rows of d or, if d has no rows, the value that it was made with.
+// It returns false if rows differ, or if there is neither a row nor a value.
 func Shared(d *tdict.Data) (any, bool) {
 	return d.Plan().(interface{ Shared() (any, bool) }).Shared()
 }

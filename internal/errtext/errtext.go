@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Quote quotes a name that comes from a file. Of a name of more than 100 bytes it quotes the
+// Quote quotes a name that was read from a file. If it has more than 100 bytes, Quote quotes the
 // beginning.
 func Quote(name string) string {
 	const most = 100
@@ -22,7 +22,7 @@ func Quote(name string) string {
 	return strconv.Quote(name)
 }
 
-// Line returns a name as it is, or quoted if it is not UTF-8 or would not print on one line.
+// Line returns name, quoted if it is not UTF-8 or would not print on one line.
 func Line(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(name)
@@ -50,8 +50,8 @@ func Bare(err error) error {
 	return err
 }
 
-// With returns err followed by ": " and a text, as of [fmt.Errorf]. It wraps err and what the
-// format wraps.
+// With returns an error with the text of err, ": ", and the formatted text, as [fmt.Errorf] does.
+// It wraps err and the errors that the format wraps.
 func With(err error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{err}, args...)...)
 }

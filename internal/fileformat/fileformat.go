@@ -1,5 +1,5 @@
-// Package fileformat has what packages that read and write files of one format share: their errors,
-// and the reading of headers.
+// Package fileformat has the errors, and the reading of headers, that the packages of file formats
+// share.
 //
 // Its functions are safe for concurrent use.
 package fileformat
@@ -16,12 +16,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// What can be wrong with a file. Each package says more about its own.
+// The errors that packages of file formats share.
 var (
-	// ErrCorrupt says that a file does not hold what its format demands.
+	// ErrCorrupt says that a file breaks the rules of its format.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrUnsupported says that a file holds something that a package does not read, or is to hold
-	// something that the format has no place for.
+	// ErrUnsupported says that a file has something that a package does not read, or that a value
+	// cannot be written in the format.
 	ErrUnsupported = errors.New("unsupported")
 	// ErrName says that a key has no name in a format.
 	ErrName = errors.New("key cannot be saved")
@@ -35,7 +35,7 @@ func Unsupported(format string, args ...any) error {
 	return errtext.With(ErrUnsupported, format, args...)
 }
 
-// ReadAt fills b with the bytes of r from byte at on. If r ends before, it returns [ErrCorrupt].
+// ReadAt fills b with the bytes of r at offset at. If r ends before, it returns [ErrCorrupt].
 func ReadAt(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
 	if n == len(b) {
@@ -47,8 +47,8 @@ func ReadAt(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// Foreign says what a file that begins with b looks like, and which package opens such files, to
-// follow the text of an error of another; "" if it is none that this module opens.
+// Foreign describes a file of another format that begins with b, and names the package that opens
+// it, as the end of the text of an error; "" if this module knows no such format.
 func Foreign(b []byte) string {
 	kind := ""
 	switch {
@@ -66,19 +66,19 @@ func Foreign(b []byte) string {
 	return "; it begins as " + kind
 }
 
-// An Error says which file is at fault, and where in it.
+// An Error is an error about a file or a part of it.
 type Error struct {
 	Op   string // "open", "read", "save", "write" or "close"; "" until Failed adds it
-	Path string // as it was given; "" for a reader or a writer
-	Name string // of a part of the file; "" for the whole
+	Path string // as the caller named it; "" for a reader or a writer
+	Name string // name of a part of the file; "" for the whole
 	Err  error
 }
 
-// maxText is the maximum length of a reason, in bytes, approximately.
+// maxText bounds the text of a reason, in bytes, approximately.
 const maxText = 700
 
-// Error returns the text: operation, path, name, reason. A very long reason, as names in a damaged
-// file can make it, is cut in the middle.
+// Error returns the operation, the path, the name and the reason. A very long reason, which names
+// in a damaged file can cause, is cut in the middle.
 func (e *Error) Error() string {
 	text := e.Op
 	if e.Path != "" {
@@ -93,8 +93,8 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// In returns err, if there is one, as an [Error] about a part of a file, unless it is one already.
-// [Failed] adds operation and path.
+// In returns err as an [Error] about a part of a file; nil and an Error stay as they are. [Failed]
+// adds operation and path.
 func In(name string, err error) error {
 	if _, ok := errors.AsType[*Error](err); ok || err == nil {
 		return err
@@ -102,8 +102,8 @@ func In(name string, err error) error {
 	return &Error{Name: name, Err: err}
 }
 
-// Failed returns err, if there is one, as an [Error], which it may be already. Of one that [In]
-// made it keeps the name.
+// Failed returns err as an [Error]; nil stays nil. It adds operation and path to an Error of [In],
+// and returns another Error as it is.
 func Failed(op, path, name string, err error) error {
 	if err == nil {
 		return nil
@@ -118,8 +118,8 @@ func Failed(op, path, name string, err error) error {
 	return err
 }
 
-// SaveFailed returns err, if there is one, as an [Error] about saving the file at path. It keeps
-// the name of an Error about writing a part.
+// SaveFailed returns err as an [Error] about saving the file at path; nil stays nil. It keeps the
+// name in an Error about a part.
 func SaveFailed(path string, err error) error {
 	if err == nil {
 		return nil
@@ -130,8 +130,8 @@ func SaveFailed(path string, err error) error {
 	return &Error{Op: "save", Path: path, Err: errtext.Bare(err)}
 }
 
-// Mapped returns a function that makes an [Error] of an error of the mapped file at path. What is
-// not a regular file, or too short, is [ErrCorrupt].
+// Mapped returns a function that makes an [Error] of an error of the mapped file at path. A file
+// that is not regular, or too short, is [ErrCorrupt].
 func Mapped(path string) func(op, name string, err error) error {
 	return func(op, name string, err error) error {
 		err = errtext.Bare(err)

@@ -1,4 +1,5 @@
-// Package fnv has the hash and the order that the original shuffles groups by, to repeat old runs.
+// Package fnv has the hash by which the original shuffles groups, and the order that follows, to
+// repeat old runs.
 package fnv
 
 import (
@@ -6,15 +7,14 @@ import (
 	"slices"
 )
 
-// The constants of FNV for 32 bits, which the original uses in arithmetic of 64 bits.
+// The 32-bit constants of FNV, which the original uses in 64-bit arithmetic.
 const (
 	offset = 2166136261
 	prime  = 16777619
 )
 
-// Hash returns the hash of an id that the original orders groups by. It is FNV-1, with the
-// constants for 32 bits, in arithmetic of 64 bits, over the 8 bytes of the id, the lowest first;
-// hash/fnv has no such hash.
+// Hash returns the hash by which the original orders groups: FNV-1 over the 8 bytes of id, the
+// lowest first, with the 32-bit constants in 64-bit arithmetic. Package hash/fnv has no such hash.
 func Hash(id int64) int64 {
 	h, x := uint64(offset), uint64(id)
 	for range 8 {
@@ -24,13 +24,13 @@ func Hash(id int64) int64 {
 	return int64(h)
 }
 
-// Order returns the numbers of rows in the order that the original shuffles them to: by the signed
-// [Hash] of id + seed, which wraps around, then by id; rows with equal ids keep their order.
+// Order returns the rows in the order in which the original shuffles them: by the signed [Hash] of
+// id + seed, which wraps around, then by id. Rows with equal ids keep their order.
 //
 //	ids [8 1 8 7 1], seed 2 -> [1 4 0 2 3]
 //
-// It is a weak order: ids that follow each other come at few distances from each other, and the
-// next seed has nearly the same neighbors. The result shares no memory with ids.
+// The order is not very random: consecutive ids keep nearly constant distances, and neighbors under
+// one seed are mostly neighbors under the next. The result shares no memory with ids.
 func Order(ids []int64, seed int64) []int {
 	type key struct {
 		hash, id int64

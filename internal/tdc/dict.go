@@ -1,10 +1,12 @@
 package tdc
 
 import (
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -18,12 +20,12 @@ import (
 
 // A Maker makes the tensors of a form.
 type Maker struct {
-	Tensor func(l *Leaf) (*tensor.Tensor, error) // of a leaf that has bytes
-	Fixed  bool                                  // data and layouts are not to change, as befits a file
+	Tensor func(l *Leaf) (*tensor.Tensor, error) // of a leaf that has elements
+	Fixed  bool                                  // data and layouts cannot be changed, as in a file
 }
 
-// Dict returns the dictionary of the form, locked if that says so. Its errors are those of
-// m.Tensor, and a fileformat.Error that says the key: fileformat.ErrCorrupt, or
+// Dict returns the dictionary of the form, locked if the form says so. It returns the errors of
+// m.Tensor, and a fileformat.Error with the key: fileformat.ErrCorrupt or
 // fileformat.ErrUnsupported.
 func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
 	f.layouts = nil
@@ -40,8 +42,8 @@ type builder struct {
 	form *Form
 }
 
-// value returns the value of a node that is an entry. It is the one place that lists the kinds of
-// nodes that are read.
+// value returns the value of a node. It is the one place that lists the kinds of nodes that are
+// read.
 func (b *builder) value(d *dict) (tdict.Value, error) {
 	switch {
 	case d.class == stackClass:
@@ -54,7 +56,8 @@ func (b *builder) value(d *dict) (tdict.Value, error) {
 	return valueOr(b.dict(d))
 }
 
-// valueOr returns v, or a nil Value with an error: a nil pointer would be one that is not nil.
+// valueOr returns v, or a nil Value with an error. A nil *tdict.Data would be a Value that is not
+// nil.
 func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func valueOr[V tdict.Value](v V, err error) (tdict.Value, error) {
 	return v, nil
 }
 
-// dict returns a dictionary.
+// dict returns the dictionary of a node.
 func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 	td := tdict.New(d.batch...)
 	if err := d.label(td); err != nil {
@@ -74,7 +77,7 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 			return nil, err
 		}
 	}
-	var parts []*Leaf // of a jagged tensor
+	var parts []*Leaf // of the current jagged tensor
 	for e := range d.inOrder {
 		var v tdict.Value
 		var name string
@@ -101,7 +104,7 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 	return b.locked(td, d), nil
 }
 
-// set sets an entry of td, unless making it failed.
+// set sets an entry of td, unless err is an error of making v.
 func (b *builder) set(td *tdict.TensorDict, d *dict, name string, v tdict.Value, err error) error {
 	if err == nil {
 		err = asCorrupt(td.Set(nestedkey.Of(name), v))
@@ -109,7 +112,8 @@ func (b *builder) set(td *tdict.TensorDict, d *dict, name string, v tdict.Value,
 	return fileformat.In(string(keyIn(d, name)), err)
 }
 
-// label gives td the names of its dims and its class. Dictionaries that are locked are set later.
+// label sets the class of td and the names of its dims. It does so before entries are set, as inner
+// dictionaries may be locked.
 func (d *dict) label(td *tdict.TensorDict) error {
 	if slices.ContainsFunc(d.names, func(name string) bool { return name != "" }) {
 		if err := td.SetNames(d.names...); err != nil {
@@ -119,7 +123,7 @@ func (d *dict) label(td *tdict.TensorDict) error {
 	return td.SetClass(d.goClass)
 }
 
-// sound returns v, or the error of making it from what a form says as fileformat.ErrCorrupt.
+// sound returns v, and err as fileformat.ErrCorrupt.
 func sound[V any](v V, err error) (V, error) { return v, asCorrupt(err) }
 
 // tensor returns the tensor of a leaf.
@@ -130,29 +134,29 @@ func (b *builder) tensor(l *Leaf) (*tensor.Tensor, error) {
 	return b.Tensor(l)
 }
 
-// leaf returns a tensor, or an unbatched tensor.
+// leaf returns the tensor or unbatched tensor of a leaf.
 func (b *builder) leaf(d *dict, l *Leaf) (tdict.Value, error) {
 	t, err := b.tensor(l)
 	if err != nil {
 		return nil, err
 	}
-	batch, ok := d.alike[l.name]
+	batch, ok := d.unbatched[l.name]
 	if !ok {
 		return t, nil
 	}
-	l.Alike = true
+	l.Unbatched = true
 	u, err := tdict.NewUnbatched(t)
 	if err != nil {
 		return nil, err
 	}
-	around := tdict.New(batch...) // gives it its batch shape
+	around := tdict.New(batch...) // sets the batch shape of u
 	if err := around.Set("u", u); err != nil {
 		return nil, asCorrupt(err)
 	}
 	return around.Get("u")
 }
 
-// data returns a value for all rows of its batch shape.
+// data returns data with one value for all rows.
 func (b *builder) data(x datum) (*tdict.Data, error) {
 	v, err := sound(tdict.NewData(x.value, x.batch...))
 	if err != nil || !b.Fixed {
@@ -166,7 +170,7 @@ func (b *builder) stack(d *dict) (*tdict.Data, error) {
 	members := make([]*tdict.Data, len(d.data)+len(d.dicts))
 	var err error
 	for _, x := range d.data {
-		i, _ := strconv.Atoi(x.name) // as was checked
+		i, _ := strconv.Atoi(x.name) // checkMembers has checked it
 		if members[i], err = sound(tdict.NewData(x.value, x.batch...)); err != nil {
 			return nil, err
 		}
@@ -190,7 +194,8 @@ func (b *builder) stack(d *dict) (*tdict.Data, error) {
 	return v, nil
 }
 
-// jagged returns the ragged rows of a jagged tensor: values, lengths or none, offsets.
+// jagged returns the ragged tensor of the parts of a jagged tensor: values, lengths if there are
+// any, and offsets.
 func (b *builder) jagged(parts []*Leaf) (*ragged.Tensor, error) {
 	values, err := b.tensor(parts[0])
 	if err != nil {
@@ -220,8 +225,8 @@ func dim0(t *tensor.Tensor) int {
 	return t.Shape()[0]
 }
 
-// withGaps returns the rows of values that begin at offsets and have lengths of their own: every
-// second one of the rows that they and the gaps between them are.
+// withGaps returns the rows of values that begin at offsets and have the given lengths. The rows
+// and the gaps after them are the rows of another layout; every second one of these is a row.
 func withGaps(values *tensor.Tensor, offsets, lengths []int64) (*ragged.Tensor, error) {
 	if len(offsets) != len(lengths)+1 {
 		return nil, fileformat.Corrupt("got %d lengths, want one less than the %d offsets", len(lengths), len(offsets))
@@ -237,7 +242,7 @@ func withGaps(values *tensor.Tensor, offsets, lengths []int64) (*ragged.Tensor, 
 	return both.Index(ix.Range(0, ix.End).Step(2))
 }
 
-// levels returns ragged rows that are not jagged, whose parts were checked.
+// levels returns the ragged tensor of a node.
 func (b *builder) levels(d *dict) (*ragged.Tensor, error) {
 	l := d.find(valuesName)
 	all := make([][]int64, d.rowsDepth)
@@ -254,7 +259,7 @@ func (b *builder) levels(d *dict) (*ragged.Tensor, error) {
 	return b.rows(l, values, d.rowsBatch, all...)
 }
 
-// rows returns values, those of l, cut into rows.
+// rows returns values, the tensor of l, divided into rows.
 func (b *builder) rows(l *Leaf, values *tensor.Tensor, batch shapeops.Shape, offsets ...[]int64) (*ragged.Tensor, error) {
 	layout, err := b.form.layout(batch, offsets)
 	if err != nil {
@@ -270,17 +275,18 @@ func (b *builder) rows(l *Leaf, values *tensor.Tensor, batch shapeops.Shape, off
 	return t, nil
 }
 
-// layout returns the layout of some offsets: one for all leaves that have the same.
+// castagnoli is the table of CRC-32C, for which processors have an instruction.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// layout returns the layout of the given offsets. Leaves with equal offsets share one.
 func (f *Form) layout(batch shapeops.Shape, offsets [][]int64) (*ragged.Layout, error) {
 	l, err := sound(ragged.NewLayout(batch, offsets...))
 	if err != nil {
 		return nil, err
 	}
-	sum := uint64(14695981039346656037)
+	sum := uint32(0)
 	for _, o := range offsets {
-		for _, n := range o {
-			sum = (sum ^ uint64(n)) * 1099511628211
-		}
+		sum = crc32.Update(sum, castagnoli, cast.Bytes(o))
 	}
 	for _, known := range f.layouts[sum] {
 		if known.Equal(l) {
@@ -288,13 +294,13 @@ func (f *Form) layout(batch shapeops.Shape, offsets [][]int64) (*ragged.Layout, 
 		}
 	}
 	if f.layouts == nil {
-		f.layouts = map[uint64][]*ragged.Layout{}
+		f.layouts = map[uint32][]*ragged.Layout{}
 	}
 	f.layouts[sum] = append(f.layouts[sum], l)
 	return l, nil
 }
 
-// offsets returns the numbers of a leaf.
+// offsets returns the numbers of a leaf of offsets or lengths.
 func (b *builder) offsets(l *Leaf) ([]int64, error) {
 	l.Whole = false
 	if len(l.Shape) != 1 || l.DType != tensor.Int64 && l.DType != tensor.Int32 {

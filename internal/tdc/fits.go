@@ -2,8 +2,8 @@ package tdc
 
 import "github.com/go-tensordict/tensordict/nestedkey"
 
-// Dense reports whether all leaves are tensors or unbatched tensors, whose elements can be read to
-// where they belong, and all data is one value for all rows.
+// Dense reports whether all leaves are tensors or unbatched tensors, so that elements can be read
+// straight to them, and all data is one value for all rows.
 func (p *Plan) Dense() bool {
 	for i := range p.nodes {
 		if n := &p.nodes[i]; n.stack || n.lazy || n.rows != nil {
@@ -18,7 +18,7 @@ func (p *Plan) Dense() bool {
 	return true
 }
 
-// Writable reports whether the elements of all leaves can be read to where they lie.
+// Writable reports whether the elements of all leaves are contiguous and may be written.
 func (p *Plan) Writable() bool {
 	for i := range p.leaves {
 		t := p.leaves[i].t
@@ -29,8 +29,8 @@ func (p *Plan) Writable() bool {
 	return true
 }
 
-// Fits reports whether f has the keys, in their order, dtypes, shapes and places of p, which is
-// [Plan.Dense].
+// Fits reports whether f has the keys of p in the same order, and the same dtypes, shapes and
+// places. p must be [Plan.Dense].
 func (f *Form) Fits(p *Plan) bool { return f.size == p.size && p.fits(&p.nodes[0], f.root) }
 
 func (p *Plan) fits(n *node, d *dict) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// IsLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf of its own,
-// or all leaves in it are stacked along one dim.
+// IsLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf as a direct
+// entry, or all leaves in it are stacked along one dim.
 func IsLazy(td *tdict.TensorDict) bool {
 	for _, v := range td.All() {
 		if _, ok := v.(*tdict.Stacked); ok {
@@ -27,19 +27,19 @@ func IsLazy(td *tdict.TensorDict) bool {
 	return dim >= 0
 }
 
-// lazy plans a dictionary of stacked leaves: the node n with one for each member, locked as the
-// whole is.
+// lazy plans td, a dictionary of stacked leaves, as the node n, with a node for each member. If td
+// is locked, so are the members.
 func (p *Plan) lazy(n int, td *tdict.TensorDict, depth int) error {
 	dim, members, err := tdict.Members(td)
 	if err != nil {
-		return fileformat.Unsupported("a dictionary of stacked leaves: %w: Dense it first", err)
+		return fileformat.Unsupported("a dictionary of stacked leaves: %w: call Dense first", err)
 	}
 	p.nodes[n].lazy, p.nodes[n].along = true, dim
 	if names := td.Names(); dim < len(names) {
 		p.nodes[n].dim = names[dim]
 	}
 	for i, m := range members {
-		if err := m.SetClass(""); err != nil { // which the stack has
+		if err := m.SetClass(""); err != nil { // the stack has the class
 			return err
 		}
 		if td.Locked() {
@@ -54,18 +54,18 @@ func (p *Plan) lazy(n int, td *tdict.TensorDict, depth int) error {
 	return nil
 }
 
-// lazy returns a dictionary of stacked leaves.
+// lazy returns the dictionary of stacked leaves of a node.
 func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 	members := make([]*tdict.TensorDict, len(d.dicts))
 	for _, inner := range d.dicts {
-		i, _ := strconv.Atoi(inner.name) // as was checked
+		i, _ := strconv.Atoi(inner.name) // checkMembers has checked it
 		v, err := b.value(inner)
 		if err != nil {
 			return nil, fileformat.In(string(inner.key), err)
 		}
 		td, ok := v.(*tdict.TensorDict)
 		if !ok {
-			return nil, fileformat.In(string(inner.key), fileformat.Unsupported("a lazy stack of other values than dictionaries"))
+			return nil, fileformat.In(string(inner.key), fileformat.Unsupported("a lazy stack whose member is not a dictionary"))
 		}
 		members[i] = td
 	}
@@ -76,7 +76,7 @@ func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, fileformat.Unsupported("a lazy stack: %w", err)
 	}
-	if err := checkShape(td.Shape()); err != nil {
+	if err := CheckShape(td.Shape()); err != nil {
 		return nil, asCorrupt(err)
 	}
 	if len(d.names) > 0 && d.names[0] != "" {
@@ -95,7 +95,7 @@ func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 // locked locks td if its node says so.
 func (b *builder) locked(td *tdict.TensorDict, d *dict) *tdict.TensorDict {
 	if d.locked {
-		td.Lock("the form in which it came says that it is locked")
+		td.Lock("it was locked when it was written")
 	}
 	return td
 }

@@ -1,13 +1,10 @@
 package tdc
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
@@ -46,11 +43,12 @@ func (p *parser) dict(key nestedkey.Key, name string, depth int) (*dict, error) 
 	if err != nil {
 		return nil, fileformat.In(string(key), asCorrupt(err))
 	}
-	d.settle()
+	d.setPlaces()
 	return d, nil
 }
 
-// once reads an object and calls fn with the name of each field, which must be there once.
+// once reads an object and calls fn with the name of each field. It returns ErrCorrupt if a field
+// comes twice.
 func (p *parser) once(fn func(name string) error) error {
 	seen := map[string]bool{}
 	return p.Object(func(b []byte) error {
@@ -97,15 +95,15 @@ func keyIn(d *dict, name string) nestedkey.Key {
 	return nestedkey.Join(d.key, nestedkey.Of(name))
 }
 
-// count counts one more entry.
+// count counts one more entry, and returns an error beyond the limit.
 func (p *parser) count() error {
 	if p.entries++; p.entries > p.form.limits.Entries {
-		return tooMany(p.form.limits.Entries)
+		return TooMany(p.form.limits.Entries)
 	}
 	return nil
 }
 
-// datum reads a value: itself, its batch shape, and since 0.7 its device.
+// datum reads data: value, batch shape and, since 0.7, device.
 func (p *parser) datum(d *dict, name string) error {
 	x := datum{name: name}
 	n := 0
@@ -121,42 +119,36 @@ func (p *parser) datum(d *dict, name string) error {
 		return err
 	})
 	if err == nil && (n < 2 || n > 3) {
-		err = fileformat.Corrupt("got %d facts of data, want 3", n)
+		err = fileformat.Corrupt("got a list of %d items for data, want 3", n)
 	}
 	if err != nil {
-		return fileformat.In(string(keyIn(d, name)), dataError(err))
+		return fileformat.In(string(keyIn(d, name)), datajson.Failed(err))
 	}
 	d.data = append(d.data, x)
 	return p.count()
 }
 
-// dataError returns an error of reading a value as one of ErrCorrupt, or of ErrUnsupported if it is
-// something that Python has and Data has not.
-func dataError(err error) error {
-	if e := asCorrupt(err); e == err {
-		return err
-	}
-	return fileformat.Unsupported("data: %w", err)
-}
+// shape reads a shape.
+func (p *parser) shape() (shapeops.Shape, error) { return ReadShape(p.Scanner) }
 
-// shape reads a shape, of which it looks at no more than there can be dims.
-func (p *parser) shape() (shapeops.Shape, error) {
-	s := make(shapeops.Shape, 0, 4)
-	err := p.Array(func(i int) error {
-		if i == maxDims {
-			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, maxDims)
+// ReadShape reads a list of at most MaxDims sizes.
+func ReadShape(s *jsonscan.Scanner) (shapeops.Shape, error) {
+	shape := make(shapeops.Shape, 0, 4)
+	err := s.Array(func(i int) error {
+		if i == MaxDims {
+			return fmt.Errorf("%w: more than %d dims", shapeops.ErrShape, MaxDims)
 		}
-		n, err := p.Int()
-		s = append(s, int(n))
+		n, err := s.Int()
+		shape = append(shape, int(n))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Check()
+	return shape, shape.Check()
 }
 
-// leaf reads a leaf: dtype, shape, start, stop, padding, and of some the ragged dim.
+// leaf reads a leaf: dtype, shape, start, stop, padding and, for some, the ragged dim.
 func (p *parser) leaf(d *dict, name string) error {
 	l := &Leaf{name: name, Key: keyIn(d, bareName(name)), Whole: true}
 	pad, n := 0, 0
@@ -185,7 +177,7 @@ func (p *parser) leaf(d *dict, name string) error {
 		return err
 	})
 	if err == nil && (n < 5 || n > 6) {
-		err = fileformat.Corrupt("got %d facts of a leaf, want 5 or 6", n)
+		err = fileformat.Corrupt("got a list of %d items for a leaf, want 5 or 6", n)
 	}
 	if err == nil {
 		err = l.check(pad, p.form.size)
@@ -197,8 +189,7 @@ func (p *parser) leaf(d *dict, name string) error {
 	return p.count()
 }
 
-// bareName returns the name of a leaf without the beginning that says which part of a jagged tensor
-// it is.
+// bareName returns the name of a leaf without the prefix of a part of a jagged tensor.
 func bareName(name string) string {
 	for _, prefix := range jaggedParts {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
@@ -208,26 +199,10 @@ func bareName(name string) string {
 	return name
 }
 
-// isPart reports whether the name of a leaf is that of a part of a jagged tensor.
+// isPart reports whether a leaf of that name is a part of a jagged tensor.
 func isPart(name string) bool { return bareName(name) != name }
 
-// check checks the place of a leaf in size bytes of data.
-func (l *Leaf) check(pad, size int) (err error) {
-	if l.Size, err = byteSize(l.DType, l.Shape); err != nil {
-		return err
-	}
-	switch {
-	case l.Start < 0 || l.stop < l.Start || l.stop > size:
-		return fileformat.Corrupt("got bytes %d to %d, want some of the %d bytes of data", l.Start, l.stop, size)
-	case pad < 0 || pad >= align || l.stop-l.Start-pad != l.Size:
-		return fileformat.Corrupt("got bytes %d to %d, %d of them padding, want %d bytes for %v %v", l.Start, l.stop, pad, l.Size, l.DType, l.Shape)
-	case l.Start%l.DType.Size() != 0:
-		return fileformat.Corrupt("it begins at byte %d, want a multiple of %d for %v", l.Start, l.DType.Size(), l.DType)
-	}
-	return nil
-}
-
-// meta reads a field of what a node says of its value.
+// meta reads a field of cls_metadata.
 func (p *parser) meta(d *dict, name string) (err error) {
 	switch name {
 	case "batch_size":
@@ -239,8 +214,8 @@ func (p *parser) meta(d *dict, name string) (err error) {
 	case "stack_dim":
 		var n int64
 		n, err = p.Int()
-		if d.stackDim = int(n); err == nil && (n < 0 || n > maxDims) {
-			err = fileformat.Corrupt("got the stack_dim %d, want 0 to %d", n, maxDims)
+		if d.stackDim = int(n); err == nil && (n < 0 || n > MaxDims) {
+			err = fileformat.Corrupt("got the stack_dim %d, want 0 to %d", n, MaxDims)
 		}
 	case "stack_dim_name":
 		d.names, err = p.dimName(nil)
@@ -250,14 +225,14 @@ func (p *parser) meta(d *dict, name string) (err error) {
 	return err
 }
 
-// names reads names of dims.
+// names reads the names of dims.
 func (p *parser) names() (names []string, err error) {
 	if p.Next() == 'n' {
 		return nil, p.Null()
 	}
 	err = p.Array(func(i int) (err error) {
-		if i == maxDims {
-			return fmt.Errorf("%w: more than %d names of dims", shapeops.ErrShape, maxDims)
+		if i == MaxDims {
+			return fmt.Errorf("%w: more than %d names of dims", shapeops.ErrShape, MaxDims)
 		}
 		names, err = p.dimName(names)
 		return err
@@ -265,7 +240,7 @@ func (p *parser) names() (names []string, err error) {
 	return names, err
 }
 
-// dimName reads the name of a dim: a text, or null for none.
+// dimName reads the name of a dim, null for none, and appends it to names.
 func (p *parser) dimName(names []string) ([]string, error) {
 	if p.Next() == 'n' {
 		return append(names, ""), p.Null()
@@ -274,7 +249,7 @@ func (p *parser) dimName(names []string) ([]string, error) {
 	return append(names, string(text)), err
 }
 
-// size reads the field that Python passes over: {"go": facts}, or anything of another writer.
+// size reads the field "size", which Python ignores: {"go": facts}, or any value of another writer.
 func (p *parser) size(d *dict) error {
 	if p.Next() != '{' {
 		return p.Skip()
@@ -287,7 +262,7 @@ func (p *parser) size(d *dict) error {
 	})
 }
 
-// fact reads a native fact. One of a later version is passed over.
+// fact reads a native fact. It skips facts of a later version.
 func (p *parser) fact(d *dict, name string) (err error) {
 	switch name {
 	case "class":
@@ -295,9 +270,9 @@ func (p *parser) fact(d *dict, name string) (err error) {
 		text, err = p.Text()
 		d.goClass = string(text)
 	case "unbatched":
-		d.alike = map[string]shapeops.Shape{}
+		d.unbatched = map[string]shapeops.Shape{}
 		err = p.once(func(name string) (err error) {
-			d.alike[name], err = p.shape()
+			d.unbatched[name], err = p.shape()
 			return err
 		})
 	case "ragged":
@@ -312,7 +287,7 @@ func (p *parser) fact(d *dict, name string) (err error) {
 	return err
 }
 
-// ragged reads the batch shape and the depth of ragged rows.
+// ragged reads the batch shape and the number of levels of a ragged tensor.
 func (p *parser) ragged(d *dict) error {
 	return p.Array(func(i int) (err error) {
 		switch i {
@@ -321,8 +296,8 @@ func (p *parser) ragged(d *dict) error {
 		case 1:
 			var n int64
 			n, err = p.Int()
-			if d.rowsDepth = int(n); err == nil && (n < 1 || n > maxDims) {
-				err = fileformat.Corrupt("got ragged rows of %d levels, want 1 to %d", n, maxDims)
+			if d.rowsDepth = int(n); err == nil && (n < 1 || n > MaxDims) {
+				err = fileformat.Corrupt("got a ragged tensor of %d levels, want 1 to %d", n, MaxDims)
 			}
 		default:
 			err = p.Skip()
@@ -331,7 +306,7 @@ func (p *parser) ragged(d *dict) error {
 	})
 }
 
-// sums reads checksums, of which there must be one for each block.
+// sums reads the checksums, one for each block.
 func (p *parser) sums() ([]uint32, error) {
 	text, err := p.Text()
 	if err != nil {
@@ -349,155 +324,6 @@ func (p *parser) sums() ([]uint32, error) {
 		sums[i] = binary.BigEndian.Uint32(b[4*i:])
 	}
 	return sums, nil
-}
-
-// check checks a node whose fields were all read.
-func (p *parser) check(d *dict) error {
-	if err := d.checkNames(); err != nil {
-		return err
-	}
-	if !slices.IsSortedFunc(d.leaves, func(a, b *Leaf) int { return a.Start - b.Start }) {
-		return fileformat.Corrupt("the places of its leaves go backwards")
-	}
-	switch d.class {
-	case dictClass:
-		return cmp.Or(d.checkAlike(), d.checkRows(), d.checkJagged())
-	case stackClass, lazyClass:
-		return d.checkMembers()
-	}
-	return fileformat.Unsupported("a %s, want a dictionary or data", quote(d.class))
-}
-
-// checkAlike checks that each unbatched tensor is a leaf.
-func (d *dict) checkAlike() error {
-	if len(d.alike) == 0 {
-		return nil
-	}
-	left := maps.Clone(d.alike)
-	for _, l := range d.leaves {
-		delete(left, l.name)
-	}
-	for name := range left {
-		return fileformat.Corrupt("unbatched: there is no leaf %s", quote(name))
-	}
-	return nil
-}
-
-// checkRows checks that ragged rows have their parts and nothing else.
-func (d *dict) checkRows() error {
-	if d.rowsDepth == 0 {
-		return nil
-	}
-	for level := 0; level <= d.rowsDepth; level++ {
-		name := offsetsName(level)
-		if level == 0 {
-			name = valuesName
-		}
-		if d.find(name) == nil {
-			return fileformat.Corrupt("ragged rows without a leaf %q", name)
-		}
-	}
-	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
-		return fileformat.Corrupt("ragged rows of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
-	}
-	return nil
-}
-
-// checkNames checks that each name stands for one value.
-func (d *dict) checkNames() error {
-	seen := make(map[string]bool, len(d.leaves)+len(d.data)+len(d.dicts))
-	twice := func(name string) error {
-		if seen[name] {
-			return fileformat.Corrupt("duplicate key %s", quote(name))
-		}
-		seen[name] = true
-		return nil
-	}
-	for _, l := range d.leaves {
-		if err := twice(l.name); err != nil {
-			return err
-		}
-		if name, ok := strings.CutPrefix(l.name, jaggedOffsets); ok {
-			if err := twice(name); err != nil {
-				return err
-			}
-		}
-	}
-	for _, x := range d.data {
-		if err := twice(x.name); err != nil {
-			return err
-		}
-	}
-	for _, inner := range d.dicts {
-		if err := twice(inner.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkJagged checks that leaves that make jagged tensors stand together: values, lengths or none,
-// offsets.
-func (d *dict) checkJagged() error {
-	for i := 0; i < len(d.leaves); i++ {
-		l := d.leaves[i]
-		name, isValues := l.values()
-		if !isPart(l.name) {
-			continue
-		}
-		if i+1 < len(d.leaves) && d.leaves[i+1].name == jaggedLengths+name {
-			i++
-		}
-		if i++; !isValues || i >= len(d.leaves) || d.leaves[i].name != jaggedOffsets+name {
-			return fileformat.In(string(l.Key), fileformat.Corrupt("got the leaf %s, want values and offsets of a jagged tensor, one after the other", quote(l.name)))
-		}
-		if dim := d.leaves[i].dim; dim > jaggedDim {
-			return fileformat.In(string(l.Key), fileformat.Unsupported("a jagged tensor whose dim %d is ragged, want dim %d", dim, jaggedDim))
-		}
-	}
-	return nil
-}
-
-// values returns the name of the jagged tensor whose values l has.
-func (l *Leaf) values() (string, bool) {
-	for _, prefix := range []string{jaggedOld, jaggedValues} {
-		if name, ok := strings.CutPrefix(l.name, prefix); ok {
-			return name, true
-		}
-	}
-	return "", false
-}
-
-// checkMembers checks that the entries of a stack are numbered from 0.
-func (d *dict) checkMembers() error {
-	n := len(d.data) + len(d.dicts)
-	switch {
-	case d.stackDim < 0:
-		return fileformat.Corrupt("no stack_dim")
-	case len(d.leaves) > 0:
-		return fileformat.Corrupt("a stack has the leaf %s, want members only", quote(d.leaves[0].name))
-	case n == 0:
-		return fileformat.Corrupt("a stack without members")
-	case d.class == lazyClass && len(d.data) > 0:
-		return fileformat.Corrupt("a lazy stack has the data %s, want dictionaries", quote(d.data[0].name))
-	}
-	for _, name := range d.members() {
-		if i, err := strconv.Atoi(name); err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
-			return fileformat.Corrupt("got the member %s of %d, want numbers from 0", quote(name), n)
-		}
-	}
-	return nil
-}
-
-// members returns the names of the members of a stack.
-func (d *dict) members() (names []string) {
-	for _, x := range d.data {
-		names = append(names, x.name)
-	}
-	for _, inner := range d.dicts {
-		names = append(names, inner.name)
-	}
-	return names
 }
 
 // dtype reads the name of a dtype.

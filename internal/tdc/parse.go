@@ -16,14 +16,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// BlockSize is how many bytes of the data have a checksum of their own; the last block may be
-// shorter.
+// BlockSize is the size of a block: the bytes of the data that have one checksum. The last block
+// may be shorter.
 const BlockSize = 64 << 20
 
-// Limits bound what reading a form takes. The zero Limits bound it by the bytes of the form.
+// Limits bound the work of reading a form. With the zero Limits only the size of the form bounds
+// it.
 type Limits struct {
-	Entries int                 // at all levels together; 0 is no limit
-	Take    func(n int64) error // if not nil, is asked before bytes of offsets are copied
+	Entries int                 // at all levels together; 0 means no limit
+	Take    func(n int64) error // if not nil, called before n bytes of offsets are copied
 }
 
 // A Form is a form whose JSON was read and checked.
@@ -34,30 +35,30 @@ type Form struct {
 	limits Limits
 	size   int // bytes of data
 
-	layouts map[uint64][]*ragged.Layout // by the hash of their offsets
+	layouts map[uint32][]*ragged.Layout // by the CRC-32C of their offsets
 }
 
-// A Leaf is a tensor of a form.
+// A Leaf is a tensor in a form.
 type Leaf struct {
-	Key   nestedkey.Key // of the value that it is a part of
+	Key   nestedkey.Key // of its value, which may have several leaves
 	DType tensor.DType
 	Shape shapeops.Shape
 	Start int // bytes of data before it
-	Size  int // bytes of its elements
+	Size  int // bytes of its elements, without padding
 
-	// What Form.Dict finds out.
-	Alike bool           // an unbatched tensor
-	Rows  *ragged.Layout // of values of ragged rows; else nil
-	Whole bool           // it is a value, or values of ragged rows, and not offsets
-	Lazy  bool           // it is in a member of a lazy stack
+	// Set by Form.Dict.
+	Unbatched bool           // it is an unbatched tensor
+	Rows      *ragged.Layout // of the values of a ragged tensor; otherwise nil
+	Whole     bool           // it is a tensor or the values of a ragged tensor, not offsets
+	Lazy      bool           // it is in a member of a lazy stack
 
 	name string
 	stop int
-	dim  int // the ragged dim; 0 if it is not said
+	dim  int // the ragged dim; 0 if it is missing
 }
 
-// Parse reads the JSON of a form with size bytes of data, and checks it. It keeps text, which must
-// not change. It returns a fileformat.Error that says the key: fileformat.ErrCorrupt or
+// Parse reads and checks the JSON of a form with size bytes of data. It keeps text, which must not
+// change. It returns a fileformat.Error with the key: fileformat.ErrCorrupt or
 // fileformat.ErrUnsupported.
 func Parse(text []byte, size int, limits Limits) (*Form, error) {
 	if !utf8.Valid(text) {
@@ -73,7 +74,7 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 		err = p.End()
 	}
 	if err == nil && root.class != dictClass && root.class != lazyClass {
-		err = fileformat.Unsupported("the whole is a %s, want a dictionary", quote(root.class))
+		err = fileformat.Unsupported("the form is a %s, want a dictionary", quote(root.class))
 	}
 	if err != nil {
 		return nil, asCorrupt(err)
@@ -82,7 +83,8 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 	return f, f.order()
 }
 
-// asCorrupt returns err as fileformat.ErrCorrupt, unless it says already what it means.
+// asCorrupt returns err as fileformat.ErrCorrupt, unless it is that or ErrUnsupported already; nil
+// stays nil.
 func asCorrupt(err error) error {
 	if err == nil || errors.Is(err, fileformat.ErrCorrupt) || errors.Is(err, fileformat.ErrUnsupported) {
 		return err
@@ -90,7 +92,7 @@ func asCorrupt(err error) error {
 	return fileformat.Corrupt("metadata: %w", err)
 }
 
-// order puts the leaves in the order of the data, and checks that they lie one after another, up to
+// order sets f.Leaves in the order of the data, and checks that they lie one after another, up to
 // the end.
 func (f *Form) order() error {
 	f.Leaves = f.root.collect(f.Leaves)
@@ -98,7 +100,7 @@ func (f *Form) order() error {
 	var last *Leaf
 	for _, l := range f.Leaves {
 		if l.Start < end {
-			return fileformat.In(string(l.Key), fileformat.Corrupt("it begins at byte %d, want byte %d, where %s ends, or later", l.Start, end, quote(string(last.Key))))
+			return fileformat.In(string(l.Key), fileformat.Corrupt("it begins at byte %d, want byte %d or later, where %s ends", l.Start, end, quote(string(last.Key))))
 		}
 		end, last = l.stop, l
 	}
@@ -108,8 +110,7 @@ func (f *Form) order() error {
 	return nil
 }
 
-// collect appends the leaves in d: those of a dictionary in it between its own, as their places
-// say.
+// collect appends the leaves in d, in the order of the data.
 func (d *dict) collect(all []*Leaf) []*Leaf {
 	for e := range d.inOrder {
 		if e.leaf != nil {
@@ -123,15 +124,15 @@ func (d *dict) collect(all []*Leaf) []*Leaf {
 	return all
 }
 
-// An element is a leaf or a dictionary.
+// An element is a leaf or an inner node; the other is nil.
 type element struct {
 	leaf *Leaf
 	dict *dict
 }
 
-// inOrder yields the leaves of d and the dictionaries in it, in the order of their places in the
-// data, which is that in which they were written. A dictionary without leaves comes as late as it
-// can, which keeps the order of dictionaries.
+// inOrder yields the leaves of d and its inner nodes in the order of the data, which is the order
+// of the entries that were written. An inner node without leaves comes as late as it can, which
+// keeps the order of the nodes.
 func (d *dict) inOrder(yield func(element) bool) {
 	leaves := d.leaves
 	for _, inner := range d.dicts {
@@ -152,7 +153,7 @@ func (d *dict) inOrder(yield func(element) bool) {
 	}
 }
 
-// before reports whether l comes before a dictionary whose first leaf starts at a place: one
+// before reports whether l comes before an inner node whose first leaf starts at place. A leaf
 // without bytes does if it starts there too.
 func (l *Leaf) before(place int) bool { return l.Start < place || l.Start == place && l.Size == 0 }
 
@@ -165,21 +166,21 @@ type dict struct {
 	leaves []*Leaf
 	dicts  []*dict
 	data   []datum
-	start  int // where its first leaf lies; math.MaxInt if it has none
-	place  int // before which leaves around it it comes: its start, or that of the next one that has leaves
+	start  int // of its first leaf; math.MaxInt without leaves
+	place  int // its start; without leaves, the start of the next node that has some
 
 	names     []string // of dims; nil for none
 	batch     shapeops.Shape
 	locked    bool
 	stackDim  int
 	goClass   string
-	alike     map[string]shapeops.Shape // batch shapes of unbatched tensors
+	unbatched map[string]shapeops.Shape // batch shapes of unbatched tensors
 	rowsBatch shapeops.Shape
-	rowsDepth int // 0 if the node is not ragged rows
+	rowsDepth int // number of levels; 0 if the node is not a ragged tensor
 }
 
-// settle notes where the first leaf in d lies, and where the dictionaries in it come.
-func (d *dict) settle() {
+// setPlaces sets the start of d, and the places of its inner nodes.
+func (d *dict) setPlaces() {
 	d.start = math.MaxInt
 	for _, inner := range slices.Backward(d.dicts) {
 		d.start = min(d.start, inner.start)
@@ -190,7 +191,7 @@ func (d *dict) settle() {
 	}
 }
 
-// find returns the leaf of a name, or nil.
+// find returns the leaf with a name, or nil.
 func (d *dict) find(name string) *Leaf {
 	i := slices.IndexFunc(d.leaves, func(l *Leaf) bool { return l.name == name })
 	if i < 0 {
@@ -199,13 +200,13 @@ func (d *dict) find(name string) *Leaf {
 	return d.leaves[i]
 }
 
-// tooMany says that there are more entries than may be read.
-func tooMany(most int) error {
+// TooMany returns the error for more entries than may be read.
+func TooMany(most int) error {
 	return fileformat.Unsupported("more than %d entries: raise MaxEntries", most)
 }
 
-// ParseDType returns the dtype of a name such as "torch.uint8". What torch has and this module has
-// not is fileformat.ErrUnsupported, any other name fileformat.ErrCorrupt.
+// ParseDType returns the dtype with a name such as "torch.uint8". A dtype that torch has and this
+// module does not is fileformat.ErrUnsupported. Any other name is fileformat.ErrCorrupt.
 func ParseDType(name string) (tensor.DType, error) {
 	if len(name) > len(torch) && name[:len(torch)] == torch {
 		if d, err := tensor.ParseDType(name[len(torch):]); err == nil {
@@ -220,16 +221,16 @@ func ParseDType(name string) (tensor.DType, error) {
 	return 0, fileformat.Corrupt("there is no dtype %s", quote(name))
 }
 
-// errDepth says that dictionaries are nested too deep.
+// errDepth is the error for dictionaries nested too deep.
 var errDepth = fileformat.Corrupt("nested more than %d deep", tdict.MaxDepth)
 
-// byteSize returns how many bytes the elements of a tensor take.
-func byteSize(d tensor.DType, s shapeops.Shape) (int, error) {
+// ByteSize returns the size of the elements of a tensor in bytes.
+func ByteSize(d tensor.DType, s shapeops.Shape) (int, error) {
 	if n := s.Size(); n <= math.MaxInt/d.Size() {
 		return n * d.Size(), nil
 	}
-	return 0, fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, d, s)
+	return 0, fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, d, s)
 }
 
-// Size returns the bytes of the data.
+// Size returns the size of the data in bytes.
 func (f *Form) Size() int { return f.size }

@@ -18,26 +18,28 @@ import (
 )
 
 const (
-	align   = 8  // bytes: leaves are padded to a multiple
-	maxDims = 64 // of a shape
+	align   = 8  // bytes; leaves are padded to a multiple
+	MaxDims = 64 // of a shape
 )
 
-// A Plan says where each leaf of a dictionary goes. The zero Plan is ready for [Plan.Make], which
-// can be called again: it uses the memory of the last time.
+// A Plan determines the place of each leaf of a dictionary in a form. The zero Plan is ready for
+// [Plan.Make], which can be called again and reuses the memory.
 type Plan struct {
 	leaves []leaf // in the order of the data
-	nodes  []node // a node before the nodes in it; the first is the whole
+	nodes  []node // each before its inner nodes; the first is the outermost
 	size   int    // bytes of data
-	text   []byte // the JSON, once Text was called
+	text   []byte // the result of Trailer
 }
 
 // A leaf is a tensor and its place in the data.
 type leaf struct {
-	prefix string // "", or one of a jagged tensor
+	prefix string // of a part of a jagged tensor, or ""
 	name   string
 	t      *tensor.Tensor
 	start  int
 	size   int // bytes of elements; padding follows
+
+	unbatched *tdict.Unbatched // that t is of; nil for none
 }
 
 func (l *leaf) end() int { return padded(l.start + l.size) }
@@ -45,32 +47,31 @@ func (l *leaf) end() int { return padded(l.start + l.size) }
 // A node is a dictionary, or a stack of data.
 type node struct {
 	name   string
-	td     *tdict.TensorDict // nil for rows of data, and for ragged rows that are not jagged
+	td     *tdict.TensorDict // nil for data and ragged tensors
 	locked bool
-	stack  bool           // of data, along its first dim
-	lazy   bool           // of dictionaries
-	along  int            // the dim of a lazy stack
-	dim    string         // the name of the dim of a stack
-	rows   *ragged.Tensor // that the node holds
-	leaves []int          // numbers of leaves
-	nodes  []int          // numbers of nodes
+	stack  bool           // it is a stack of data, along its first dim
+	lazy   bool           // it is a lazy stack
+	along  int            // dim of a lazy stack
+	dim    string         // name of the dim of a stack
+	rows   *ragged.Tensor // of the node of a ragged tensor
+	leaves []int          // indexes into Plan.leaves
+	nodes  []int          // indexes into Plan.nodes
 	data   []datum
-	alike  []*tdict.Unbatched // nil for other leaves; as long as leaves, or nil if there are none
 }
 
-// A datum is a value without a tensor.
+// A datum is a value of tdict.Data.
 type datum struct {
 	name  string
 	value any
 	batch shapeops.Shape
 }
 
-// Size returns the bytes of the data, without the trailer.
+// Size returns the size of the data in bytes, without the trailer.
 func (p *Plan) Size() int { return p.size }
 
-// Make plans td, and checks everything but elements. It returns a fileformat.Error that says the
-// key: fileformat.ErrName, fileformat.ErrUnsupported, shapeops.ErrShape, tensor.ErrMeta; and
-// tdict.ErrKind if td is nil.
+// Make plans td, and checks everything but elements. It returns a fileformat.Error with the key:
+// fileformat.ErrName, fileformat.ErrUnsupported, shapeops.ErrShape or tensor.ErrMeta. If td is nil
+// it returns tdict.ErrKind.
 func (p *Plan) Make(td *tdict.TensorDict) error {
 	p.Forget()
 	if !cast.LittleEndian() {
@@ -86,26 +87,25 @@ func (p *Plan) Make(td *tdict.TensorDict) error {
 	return err
 }
 
-// A namesChecker returns an error if dictionaries in one could not have the names of dims around
-// them.
+// A namesChecker returns an error if inner dictionaries could not take the dim names of the outer
+// ones.
 type namesChecker interface{ CheckNames() error }
 
-// Forget drops what was planned, and keeps the memory.
+// Forget drops the plan, and keeps the memory.
 func (p *Plan) Forget() {
 	clear(p.leaves)
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		clear(n.data)
-		clear(n.alike)
-		*n = node{leaves: n.leaves[:0], nodes: n.nodes[:0], data: n.data[:0], alike: n.alike[:0]}
+		*n = node{leaves: n.leaves[:0], nodes: n.nodes[:0], data: n.data[:0]}
 	}
 	p.leaves, p.nodes, p.text, p.size = p.leaves[:0], p.nodes[:0], p.text[:0], 0
 }
 
-// add adds a node and returns its number.
+// add adds a node and returns its index.
 func (p *Plan) add(name string) int {
 	if len(p.nodes) < cap(p.nodes) {
-		p.nodes = p.nodes[:len(p.nodes)+1] // with the memory of its lists
+		p.nodes = p.nodes[:len(p.nodes)+1] // reuses the memory of its lists
 	} else {
 		p.nodes = append(p.nodes, node{})
 	}
@@ -113,14 +113,14 @@ func (p *Plan) add(name string) int {
 	return len(p.nodes) - 1
 }
 
-// dict plans a dictionary and returns the number of its node.
+// dict plans a dictionary and returns the index of its node.
 func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
 	n := p.add(name)
 	p.nodes[n].td, p.nodes[n].locked = td, td.Locked()
 	if depth > tdict.MaxDepth {
 		return n, fmt.Errorf("%w: dictionaries nested more than %d deep", fileformat.ErrName, tdict.MaxDepth)
 	}
-	if err := checkShape(td.Shape()); err != nil {
+	if err := CheckShape(td.Shape()); err != nil {
 		return n, err
 	}
 	if IsLazy(td) {
@@ -134,7 +134,7 @@ func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
 	return n, nil
 }
 
-// inEntry returns err as one about an entry, or about what is in it.
+// inEntry returns err as an error about the entry key, or about the entry in it that err names.
 func inEntry(key nestedkey.Key, err error) error {
 	if e, ok := err.(*fileformat.Error); ok {
 		return &fileformat.Error{Name: string(nestedkey.Join(key, nestedkey.Key(e.Name))), Err: e.Err}
@@ -142,7 +142,7 @@ func inEntry(key nestedkey.Key, err error) error {
 	return &fileformat.Error{Name: string(key), Err: err}
 }
 
-// value plans an entry of the node n. It is the one place that lists the kinds of value that are
+// value plans an entry of the node n. It is the one place that lists the kinds of values that are
 // written.
 func (p *Plan) value(n int, name string, v tdict.Value, depth int) error {
 	switch v := v.(type) {
@@ -160,10 +160,10 @@ func (p *Plan) value(n int, name string, v tdict.Value, depth int) error {
 	return fileformat.Unsupported("a %T cannot be saved", v)
 }
 
-// inner plans an entry that is a node of its own.
+// inner plans an entry that is a node.
 func (p *Plan) inner(n int, name string, plan func() (int, error)) error {
 	if field(name).reserved() {
-		return fmt.Errorf("%w: the form has a field of that name", fileformat.ErrName)
+		return fmt.Errorf("%w: a node has a field of that name", fileformat.ErrName)
 	}
 	inner, err := plan()
 	p.nodes[n].nodes = append(p.nodes[n].nodes, inner)
@@ -173,29 +173,29 @@ func (p *Plan) inner(n int, name string, plan func() (int, error)) error {
 // leaf plans a tensor.
 func (p *Plan) leaf(n int, prefix, name string, t *tensor.Tensor) error {
 	if isPart(name) {
-		return fmt.Errorf("%w: a leaf whose name begins so is part of a jagged tensor", fileformat.ErrName)
+		return fmt.Errorf("%w: a leaf whose name begins like this is part of a jagged tensor", fileformat.ErrName)
 	}
 	if t.Device() == tensor.Meta {
 		return tensor.ErrMeta
 	}
-	if err := checkShape(t.Shape()); err != nil {
+	if err := CheckShape(t.Shape()); err != nil {
 		return err
 	}
 	start, size := aligned(p.size, t.DType()), t.ByteSize()
 	if size > math.MaxInt-start-align {
-		return fmt.Errorf("%w: got %v %v, want bytes that can be counted", shapeops.ErrShape, t.DType(), t.Shape())
+		return fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, t.DType(), t.Shape())
 	}
-	l := leaf{prefix, name, t, start, size}
+	l := leaf{prefix: prefix, name: name, t: t, start: start, size: size}
 	p.nodes[n].leaves = append(p.nodes[n].leaves, len(p.leaves))
 	p.leaves, p.size = append(p.leaves, l), l.end()
 	return nil
 }
 
-// padded returns a size with its padding.
+// padded returns size, rounded up to a multiple of align.
 func padded(size int) int { return (size + align - 1) &^ (align - 1) }
 
-// aligned returns where a leaf starts whose predecessor ends at a place: for items of 16 bytes, a
-// multiple of 16, without which Python cannot read them.
+// aligned returns the start of a leaf after one that ends at end. Python cannot read elements of 16
+// bytes unless they start at a multiple of 16.
 func aligned(end int, d tensor.DType) int {
 	if d.Size() <= align {
 		return end
@@ -203,25 +203,21 @@ func aligned(end int, d tensor.DType) int {
 	return (end + d.Size() - 1) &^ (d.Size() - 1)
 }
 
-// unbatched plans an unbatched tensor: a leaf, of which a native field says what it is.
+// unbatched plans an unbatched tensor: a leaf that a native fact marks.
 func (p *Plan) unbatched(n int, name string, u *tdict.Unbatched) error {
-	if err := checkShape(u.Shape()); err != nil {
+	if err := CheckShape(u.Shape()); err != nil {
 		return err
 	}
 	if err := p.leaf(n, "", name, u.Tensor()); err != nil {
 		return err
 	}
-	at := &p.nodes[n]
-	for len(at.alike) < len(at.leaves) {
-		at.alike = append(at.alike, nil)
-	}
-	at.alike[len(at.leaves)-1] = u
+	p.leaves[len(p.leaves)-1].unbatched = u
 	return nil
 }
 
-// data plans values without a tensor: one for all rows, or a stack.
+// data plans data: one value for all rows, or a stack.
 func (p *Plan) data(n int, name string, d *tdict.Data) error {
-	if err := checkShape(d.Shape()); err != nil {
+	if err := CheckShape(d.Shape()); err != nil {
 		return err
 	}
 	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
@@ -237,8 +233,8 @@ func (p *Plan) data(n int, name string, d *tdict.Data) error {
 	})
 }
 
-// stack plans the next values as a stack along the first dim of a shape, of stacks if that has
-// more. names are those of the dims, as far as they have some.
+// stack plans the next values as a stack along the first dim of shape; for more dims it is a stack
+// of stacks. names are the names of the dims, which may be fewer.
 func (p *Plan) stack(name string, shape shapeops.Shape, values *[]any, names []string, locked bool) int {
 	n := p.add(name)
 	p.nodes[n].stack, p.nodes[n].locked = true, locked
@@ -258,10 +254,10 @@ func (p *Plan) stack(name string, shape shapeops.Shape, values *[]any, names []s
 	return n
 }
 
-// checkShape returns an error if a shape has more dims than the form's readers take.
-func checkShape(s shapeops.Shape) error {
-	if len(s) > maxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), maxDims)
+// CheckShape returns an error if s is invalid, or has more dims than Python's readers take.
+func CheckShape(s shapeops.Shape) error {
+	if len(s) > MaxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, len(s), MaxDims)
 	}
 	return s.Check()
 }
@@ -275,10 +271,10 @@ const (
 	fieldData   field = "non_tensors"
 	fieldLeaves field = "leaves"
 	fieldMeta   field = "cls_metadata"
-	fieldSize   field = "size" // Python passes it over: native facts
+	fieldSize   field = "size" // native facts; Python ignores it
 )
 
-// reserved reports whether no node can have the name.
+// reserved reports whether a node cannot have this name.
 func (f field) reserved() bool {
 	switch f {
 	case fieldClass, fieldData, fieldLeaves, fieldMeta, fieldSize:
@@ -287,5 +283,5 @@ func (f field) reserved() bool {
 	return false
 }
 
-// quote quotes a name that comes from a form.
+// quote quotes a name that was read from a form.
 func quote(name string) string { return errtext.Quote(name) }

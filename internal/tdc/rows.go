@@ -10,9 +10,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// The beginnings of names of leaves that make a jagged tensor, in this order; lengths are optional.
+// The prefixes of the leaves of a jagged tensor, in this order; lengths are optional.
 const (
-	jaggedOld     = "<NJT>" // values, as 0.5 wrote them
+	jaggedOld     = "<NJT>" // values, in 0.5
 	jaggedValues  = "<NJT_VALUES>"
 	jaggedLengths = "<NJT_LENGTHS>"
 	jaggedOffsets = "<NJT_OFFSETS>"
@@ -20,20 +20,20 @@ const (
 
 var jaggedParts = [...]string{jaggedOld, jaggedValues, jaggedLengths, jaggedOffsets}
 
-// jaggedDim is the dim of a jagged tensor that is ragged.
+// jaggedDim is the ragged dim of a jagged tensor.
 const jaggedDim = 1
 
-const valuesName = "values" // of a leaf of ragged rows that are not jagged
+const valuesName = "values" // of the leaf in the node of a ragged tensor
 
-// offsetsName is the name of the leaf that has the offsets of a level.
+// offsetsName returns the name of the leaf with the offsets of a level.
 func offsetsName(level int) string { return fmt.Sprint("offsets", level) }
 
-// ragged plans ragged rows: a jagged tensor, or, for what that cannot say, a node with the values
-// and the offsets of each level, of which a native field says what it is.
+// ragged plans a ragged tensor as a jagged tensor, or otherwise as a node with the values and the
+// offsets of each level, which a native fact marks.
 func (p *Plan) ragged(n int, name string, t *ragged.Tensor) error {
 	rank := len(t.Shape()) + t.Depth() + len(t.Features())
-	if rank > maxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, rank, maxDims)
+	if rank > MaxDims {
+		return fmt.Errorf("%w: got %d dims, want at most %d", shapeops.ErrShape, rank, MaxDims)
 	}
 	values, err := t.Values()
 	if err != nil {
@@ -45,13 +45,13 @@ func (p *Plan) ragged(n int, name string, t *ragged.Tensor) error {
 	return p.inner(n, name, func() (int, error) { return p.levels(name, values, t, p.nodes[n].locked) })
 }
 
-// isJagged reports whether t is what Python's jagged layout can say.
+// isJagged reports whether Python's jagged layout can hold t.
 func isJagged(t *ragged.Tensor) bool { return t.Depth() == 1 && len(t.Shape()) == 1 }
 
 // jagged plans a jagged tensor.
 func (p *Plan) jagged(n int, name string, values *tensor.Tensor, l *ragged.Layout) error {
-	if strings.Contains(name, jaggedOffsets) { // which Python takes out, wherever it is
-		return fmt.Errorf("%w: the form has leaves whose names contain %q", fileformat.ErrName, jaggedOffsets)
+	if strings.Contains(name, jaggedOffsets) { // Python removes it anywhere in a name
+		return fmt.Errorf("%w: a leaf whose name contains %q is part of a jagged tensor", fileformat.ErrName, jaggedOffsets)
 	}
 	offsets, err := l.Offsets(1)
 	if err == nil {
@@ -63,7 +63,7 @@ func (p *Plan) jagged(n int, name string, values *tensor.Tensor, l *ragged.Layou
 	return p.leaf(n, jaggedOffsets, name, tensor.Vector(offsets...))
 }
 
-// levels plans the node of other ragged rows.
+// levels plans the node of a ragged tensor.
 func (p *Plan) levels(name string, values *tensor.Tensor, t *ragged.Tensor, locked bool) (int, error) {
 	n := p.add(name)
 	p.nodes[n].rows, p.nodes[n].locked = t, locked

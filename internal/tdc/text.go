@@ -11,22 +11,20 @@ import (
 )
 
 const (
-	torch      = "torch." // before the name of a dtype
+	torch      = "torch." // prefix of the name of a dtype
 	dictClass  = "TensorDict"
 	dataClass  = "NonTensorData"
 	stackClass = "NonTensorStack"
 	lazyClass  = "LazyStackedTensorDict"
 )
 
-// Facts are what a native field says of the whole form.
+// Facts are the native facts about a whole form.
 type Facts struct {
-	Sums   []uint32 // the CRC-32C of each block of [BlockSize] bytes of the data; nil if there are none
+	Sums   []uint32 // the CRC-32C of each block of [BlockSize] bytes of the data; nil for none
 	Schema []byte   // JSON; nil for none
 }
 
-func (f *Facts) says() bool { return f != nil && (f.Sums != nil || f.Schema != nil) }
-
-// Trailer returns what follows the data: the JSON and its length. It is valid until p is used
+// Trailer returns the bytes after the data: the JSON and its length. They are valid until p is used
 // again.
 func (p *Plan) Trailer(f *Facts) []byte {
 	p.text = p.appendNode(p.text[:0], 0, f)
@@ -34,7 +32,7 @@ func (p *Plan) Trailer(f *Facts) []byte {
 	return p.text
 }
 
-// appendNode appends a node. f is nil for one within another.
+// appendNode appends a node. f is nil for an inner node.
 func (p *Plan) appendNode(b []byte, i int, f *Facts) []byte {
 	n := &p.nodes[i]
 	b = append(append(b, `{"cls":"`...), n.class()...)
@@ -43,7 +41,7 @@ func (p *Plan) appendNode(b []byte, i int, f *Facts) []byte {
 	b = n.appendMeta(append(b, `},"cls_metadata":{`...))
 	b = p.appendFacts(append(b, '}'), n, f)
 	for _, inner := range n.nodes {
-		b = appendName(append(b, ','), "", p.nodes[inner].name)
+		b = appendName(append(b, ','), p.nodes[inner].name)
 		b = p.appendNode(b, inner, nil)
 	}
 	return append(b, '}')
@@ -60,19 +58,11 @@ func (n *node) class() string {
 }
 
 // appendName appends the name of a field and a colon.
-func appendName(b []byte, prefix, name string) []byte {
-	at := len(b)
-	b = jsonlists.AppendText(append(b, prefix...), name)
-	if prefix != "" { // the quote comes before it
-		copy(b[at+1:], prefix)
-		b[at] = '"'
-	}
-	return append(b, ':')
-}
+func appendName(b []byte, name string) []byte { return append(jsonlists.AppendText(b, name), ':') }
 
 func (n *node) appendData(b []byte) []byte {
 	for i, d := range n.data {
-		b = appendName(comma(b, i), "", d.name)
+		b = appendName(comma(b, i), d.name)
 		b = datajson.Append(append(b, '['), d.value)
 		b = appendShape(append(b, ','), d.batch)
 		b = append(b, ",null]"...)
@@ -80,12 +70,12 @@ func (n *node) appendData(b []byte) []byte {
 	return b
 }
 
-// appendLeaves appends the leaves of a node: dtype, shape, start, stop and padding, and for the
-// offsets of a jagged tensor its ragged dim.
+// appendLeaves appends the leaves of a node: dtype, shape, start, stop, padding and, for the
+// offsets of a jagged tensor, the ragged dim.
 func (p *Plan) appendLeaves(b []byte, n *node) []byte {
 	for i, number := range n.leaves {
 		l := &p.leaves[number]
-		b = appendName(comma(b, i), l.prefix, l.name)
+		b = appendName(comma(b, i), l.prefix+l.name)
 		b = append(append(append(b, `["`+torch...), l.t.DType().String()...), `",`...)
 		b = appendShape(b, l.t.Shape())
 		b = strconv.AppendInt(append(b, ','), int64(l.start), 10)
@@ -106,15 +96,9 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-func appendShape(b []byte, s shapeops.Shape) []byte {
-	b = append(b, '[')
-	for i, n := range s {
-		b = strconv.AppendInt(comma(b, i), int64(n), 10)
-	}
-	return append(b, ']')
-}
+func appendShape(b []byte, s shapeops.Shape) []byte { return jsonlists.AppendInts(b, s) }
 
-// appendMeta appends what a node says of the value that it is.
+// appendMeta appends the fields of cls_metadata.
 func (n *node) appendMeta(b []byte) []byte {
 	if n.stack || n.lazy {
 		b = strconv.AppendInt(append(b, `"stack_dim":`...), int64(n.along), 10)
@@ -131,7 +115,7 @@ func (n *node) appendMeta(b []byte) []byte {
 	return strconv.AppendBool(append(b, `,"is_locked":`...), n.locked)
 }
 
-// appendDims appends names of dims, null for a dim without one.
+// appendDims appends the names of dims, null for a dim without one.
 func appendDims(b []byte, names []string) []byte {
 	for i, name := range names {
 		b = appendDim(comma(b, i), name)
@@ -146,23 +130,15 @@ func appendDim(b []byte, name string) []byte {
 	return jsonlists.AppendText(b, name)
 }
 
-// appendFacts appends the native field of a node, if there is anything to say.
+// appendFacts appends the native facts of a node, if it has any.
 func (p *Plan) appendFacts(b []byte, n *node, f *Facts) []byte {
-	class := ""
-	if n.td != nil {
-		class = n.td.Class()
-	}
-	if class == "" && len(n.alike) == 0 && n.rows == nil && !f.says() {
-		return b
-	}
+	before := len(b)
 	b = append(b, `,"size":{"go":{`...)
 	from := len(b)
-	if class != "" {
-		b = jsonlists.AppendText(append(sep(b, from), `"class":`...), class)
+	if n.td != nil && n.td.Class() != "" {
+		b = jsonlists.AppendText(append(sep(b, from), `"class":`...), n.td.Class())
 	}
-	if len(n.alike) > 0 {
-		b = p.appendAlike(append(sep(b, from), `"unbatched":{`...), n)
-	}
+	b = p.appendUnbatched(b, n, from)
 	if n.rows != nil {
 		b = appendShape(append(sep(b, from), `"ragged":[`...), n.rows.Shape())
 		b = strconv.AppendInt(append(b, ','), int64(n.rows.Depth()), 10)
@@ -174,26 +150,36 @@ func (p *Plan) appendFacts(b []byte, n *node, f *Facts) []byte {
 	if f != nil && f.Sums != nil {
 		b = appendSums(append(sep(b, from), `"crc32c":"`...), f.Sums)
 	}
+	if len(b) == from {
+		return b[:before]
+	}
 	return append(b, "}}"...)
 }
 
-// sep appends a comma, unless b ends where the fields begin.
+// sep appends a comma, unless b ends at from, where the fields begin.
 func sep(b []byte, from int) []byte { return comma(b, len(b)-from) }
 
-// appendAlike appends the batch shapes of unbatched tensors by their names.
-func (p *Plan) appendAlike(b []byte, n *node) []byte {
-	from := len(b)
-	for i, u := range n.alike {
-		if u == nil {
+// appendUnbatched appends the batch shapes of unbatched tensors by name, as a field of the facts
+// that begin at from, if there are any.
+func (p *Plan) appendUnbatched(b []byte, n *node, from int) []byte {
+	open := `"unbatched":{`
+	for _, number := range n.leaves {
+		l := &p.leaves[number]
+		if l.unbatched == nil {
 			continue
 		}
-		b = appendName(sep(b, from), "", p.leaves[n.leaves[i]].name)
-		b = appendShape(b, u.Shape()[:len(u.Shape())-len(u.Tensor().Shape())])
+		b = appendName(append(sep(b, from), open...), l.name)
+		shape := l.unbatched.Shape()
+		b = appendShape(b, shape[:len(shape)-len(l.t.Shape())])
+		open = ""
 	}
-	return append(b, '}')
+	if open == "" {
+		b = append(b, '}')
+	}
+	return b
 }
 
-// appendSums appends sums as hexadecimal digits, eight a sum.
+// appendSums appends sums as hexadecimal digits, eight each.
 func appendSums(b []byte, sums []uint32) []byte {
 	for _, s := range sums {
 		var four [4]byte

@@ -9,12 +9,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// tail is how many bytes follow the JSON: its length.
+// tail is the size of the length of the JSON, which follows it.
 const tail = 8
 
-// Cut returns the JSON and the size of the data of a form of size bytes, given its last bytes,
-// which may be all of it. It returns fileformat.ErrCorrupt, and asks for more bytes by short: how
-// many the trailer has.
+// Cut returns the JSON, and the size of the data, of a form of size bytes. end is the last bytes of
+// the form, or all of it. If end is shorter than the trailer, Cut returns the size of the trailer
+// as short, and no text. It returns fileformat.ErrCorrupt.
 func Cut(end []byte, size int64) (text []byte, data int, short int64, err error) {
 	if len(end) < tail {
 		return nil, 0, 0, fileformat.Corrupt("got %d bytes, want the length of the metadata in the last %d", size, tail)
@@ -33,7 +33,7 @@ func Cut(end []byte, size int64) (text []byte, data int, short int64, err error)
 	return text, int(size - tail - n), 0, nil
 }
 
-// Ends reports whether a file of size bytes ends as a form does: with JSON, and the length of that.
+// Ends reports whether a file of size bytes ends like a form: with JSON and its length.
 func Ends(r io.ReaderAt, size int64) bool {
 	var end [tail]byte
 	if size < tail || fileformat.ReadAt(r, end[:], size-tail) != nil {
@@ -51,8 +51,8 @@ func Ends(r io.ReaderAt, size int64) bool {
 	return len(next) > 0 && (next[0] == '"' || next[0] == '}')
 }
 
-// FindTrailer returns where a trailer ends that lies within data and describes all bytes before it,
-// or -1 if none does. It reads each byte twice at most, whatever data holds.
+// FindTrailer returns the end of a trailer that lies within data and describes all bytes before it,
+// or -1 if there is none. It reads each byte at most twice, whatever data holds.
 func FindTrailer(data []byte) int {
 	begin := []byte(`{"cls":`)
 	for from := 0; ; {

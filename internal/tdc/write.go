@@ -8,16 +8,16 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// WriteData writes the data to w, leaf by leaf: each in as few calls as its layout allows. It
-// returns a fileformat.Error that says the name of the leaf. If w has a method Leaf(t
-// *tensor.Tensor), that is told of each tensor before its elements are written.
+// WriteData writes the data to w, leaf by leaf, each in as few calls as its layout allows. If w has
+// a method Leaf(t *tensor.Tensor), WriteData calls it with each tensor before it writes the
+// elements. It returns a fileformat.Error with the name of the leaf.
 func (p *Plan) WriteData(w io.Writer) error {
-	told, _ := w.(interface{ Leaf(t *tensor.Tensor) })
+	observer, _ := w.(interface{ Leaf(t *tensor.Tensor) })
 	at := 0
 	for i := range p.leaves {
 		l := &p.leaves[i]
-		if told != nil {
-			told.Leaf(l.t)
+		if observer != nil {
+			observer.Leaf(l.t)
 		}
 		if err := writeZeros(w, l.start-at); err != nil {
 			return err
@@ -44,7 +44,7 @@ func writeZeros(w io.Writer, n int) error {
 	return err
 }
 
-// Tensors yields the tensors with the places where their elements begin.
+// Tensors yields each tensor with the start of its elements in the data.
 func (p *Plan) Tensors(yield func(start int, t *tensor.Tensor) bool) {
 	for i := range p.leaves {
 		if !yield(p.leaves[i].start, p.leaves[i].t) {

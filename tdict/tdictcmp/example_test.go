@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Tests compare dictionaries by cmp.Diff, whose text is for people: it is not stable.
+// Tests can compare dictionaries with cmp.Diff. Its text is for people and not stable.
 func ExampleWithin() {
 	a, b := tdict.New(2), tdict.New(2)
 	_ = a.Set("obs/x", tensor.Vector(1.0, 2))

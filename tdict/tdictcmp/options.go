@@ -16,12 +16,12 @@ import (
 )
 
 // Options compare *tdict.TensorDict, *tensor.Tensor, *ragged.Tensor, *tdict.Data, *tdict.Unbatched
-// and *tdict.Stacked, as their Equal methods do: neither the order of keys, nor names of dims, nor
-// locks count, and NaN differs from itself. A leaf that cannot be read differs. Safe for concurrent
+// and *tdict.Stacked as their Equal methods do: the order of keys, names of dims and locks are
+// ignored, and NaN differs from itself. A leaf that cannot be read differs. Safe for concurrent
 // use.
 var Options = Within(tensor.Tolerance{})
 
-// Within returns Options that take elements of tensors as equal which differ no more than a
+// Within returns Options that treat elements of tensors as equal if they differ no more than a
 // tolerance allows.
 func Within(tol tensor.Tolerance) cmp.Options {
 	return cmp.Options{
@@ -35,10 +35,10 @@ func Within(tol tensor.Tolerance) cmp.Options {
 	}
 }
 
-// entries are what a dictionary holds, at every depth.
+// entries are the batch shape, dictionaries and leaves of a dictionary, at every depth.
 type entries struct {
 	Batch  string
-	Dicts  map[nestedkey.Key]string // the batch shapes of dictionaries in it
+	Dicts  map[nestedkey.Key]string // the batch shapes of nested dictionaries
 	Leaves map[nestedkey.Key]*leaf
 }
 
@@ -58,20 +58,20 @@ func entriesOf(td *tdict.TensorDict, tol tensor.Tolerance) *entries {
 	return e
 }
 
-// A leaf is one of the two leaves that are compared. It is new for each comparison, and prints what
-// differs from the one that it was compared with last.
+// A leaf is one of two leaves that are compared. Each comparison makes new ones. A leaf prints its
+// differences from the leaf that it was last compared with.
 type leaf struct {
 	isData bool
 	alone  *tdict.TensorDict // the leaf under the key ""; without entries if it is not a value
-	text   string            // what it is: "float32 [2 3]"
+	text   string            // a description, such as "float32 [2 3]"
 	tol    tensor.Tolerance
-	number uint64               // of leaves, in the order in which they were made
+	number uint64               // a serial number
 	other  atomic.Pointer[leaf] // cmp compares on several goroutines
 }
 
 var leaves atomic.Uint64
 
-// leafOf returns a leaf, or nil for none.
+// leafOf returns a leaf of v, or nil if none is true.
 func leafOf(v tdict.Leaf, tol tensor.Tolerance, none bool) *leaf {
 	if none {
 		return nil
@@ -85,7 +85,7 @@ func leafOf(v tdict.Leaf, tol tensor.Tolerance, none bool) *leaf {
 	return l
 }
 
-// first returns the first of differences, or false if there is none.
+// first returns the first difference, or false if there is none.
 func first(all iter.Seq[tdict.Difference]) (tdict.Difference, bool) {
 	for d := range all {
 		return d, true
@@ -93,12 +93,13 @@ func first(all iter.Seq[tdict.Difference]) (tdict.Difference, bool) {
 	return tdict.Difference{}, false
 }
 
-// diff returns how the leaf differs from another, or false if it does not.
+// diff returns the difference between two leaves, or false if they are equal.
 func (l *leaf) diff(other *leaf) (tdict.Difference, bool) {
 	return first(l.alone.DiffsWithin(other.alone, l.tol))
 }
 
-// equal reports whether two leaves are equal, and makes each print what differs from the other.
+// equal reports whether two leaves are equal. Afterwards each prints its differences from the
+// other.
 func (l *leaf) equal(other *leaf) bool {
 	if l == nil || other == nil {
 		return l == other
@@ -109,8 +110,9 @@ func (l *leaf) equal(other *leaf) bool {
 	return !differ
 }
 
-// String returns what the leaf is, and the first of its elements that differ. Of two leaves that
-// differ and have the same text, the second one's ends with why: cmp would print their fields.
+// String returns a description of the leaf and its first elements that differ. If two leaves differ
+// and have the same text, the second text ends with the reason; otherwise cmp would print their
+// fields.
 func (l *leaf) String() string {
 	other := l.other.Load()
 	if other == nil {
@@ -127,13 +129,13 @@ func (l *leaf) String() string {
 	return text
 }
 
-// about returns what the leaf is, and the first of its elements that differ.
+// about returns a description of the leaf and its first elements that differ.
 func (l *leaf) about(d tdict.Difference) string {
 	text := l.text
 	switch {
 	case d.Err != nil:
 		return cut(fmt.Sprintf("%s: %v", text, d.Err))
-	case d.Count == 0 && d.A == d.B: // as lengths of rows, which the shape does not show
+	case d.Count == 0 && d.A == d.B: // such as lengths of rows, which the shape does not show
 		return cut(text + strings.TrimPrefix(d.Text, `""`))
 	case d.Count == 0:
 		return cut(text)
@@ -149,7 +151,7 @@ func (l *leaf) about(d tdict.Difference) string {
 	return cut(b.String())
 }
 
-// hint says why two leaves differ whose texts are the same.
+// hint returns the reason why two leaves with the same text differ.
 func (l *leaf) hint(d tdict.Difference) string {
 	nan := func(e tensor.ElementDiff) bool { return e.A == e.B && strings.Contains(e.A, "NaN") }
 	switch {
@@ -165,10 +167,10 @@ func (l *leaf) hint(d tdict.Difference) string {
 
 const (
 	shown    = 4   // elements that a text shows
-	maxBytes = 180 // of a text without a hint: cmp cuts texts of 256 bytes before it compares them
+	maxBytes = 180 // of a text without hint: cmp compares the first 256 bytes
 )
 
-// cut returns a text, or the beginning of a long one.
+// cut returns text, shortened if it is long.
 func cut(text string) string {
 	if len(text) <= maxBytes {
 		return text

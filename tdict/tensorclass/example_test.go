@@ -112,7 +112,7 @@ func ExampleSetRow() {
 	// Output: {cleo [0 0] [] <nil>}
 }
 
-// rowsOf collects what it is given; a memmap.Writer appends it to files.
+// rowsOf collects dictionaries, as a memmap.Writer appends them to files.
 type rowsOf struct{ all []*tdict.TensorDict }
 
 func (r *rowsOf) Append(td *tdict.TensorDict) error {
@@ -190,7 +190,7 @@ func ExampleLeaf() {
 	// Output: [1 2 3] 3 [3]
 }
 
-// A table is read in chunks, and each chunk as structs.
+// This example reads a table in chunks, and each chunk as structs.
 func ExampleRows_csv() {
 	type person struct {
 		Name string

@@ -13,10 +13,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FromRows returns a dictionary with batch shape [len(rows)] of which each row is an element of
-// rows, copied. Keys have the order of the fields. It returns [ErrType] if T does not map to rows,
-// and, in a *tdict.KeyError with the field and the row, tdict.ErrKind for a value that JSON, or
-// tdict.Data, does not take.
+// FromRows returns a dictionary with batch shape [len(rows)] whose rows are copies of the elements
+// of rows. Keys are in the order of the fields. FromRows returns [ErrType] if T does not map to
+// rows, and, in a *tdict.KeyError with the field and the row, tdict.ErrKind for a value that JSON
+// or tdict.Data does not hold.
 func FromRows[T any](rows []T) (*tdict.TensorDict, error) {
 	p, err := planFor(reflect.TypeFor[T](), true)
 	if err != nil {
@@ -29,8 +29,8 @@ func FromRows[T any](rows []T) (*tdict.TensorDict, error) {
 	return td, td.SetClass(p.class)
 }
 
-// AppendRows appends rows to w, such as a *memmap.Writer whose prototype [SchemaFor] of T makes.
-// Its errors are those of [FromRows] and of w.
+// AppendRows appends rows to w, such as a *memmap.Writer with a prototype of schema [SchemaFor] of
+// T. It returns the errors of [FromRows] and of w.Append.
 func AppendRows[T any](w interface{ Append(*tdict.TensorDict) error }, rows []T) error {
 	td, err := FromRows(rows)
 	if err != nil {
@@ -39,9 +39,10 @@ func AppendRows[T any](w interface{ Append(*tdict.TensorDict) error }, rows []T)
 	return w.Append(td)
 }
 
-// SetRow writes *t to row i of td, whose batch shape is [N]; a negative i counts from the end. It
-// writes elements, which views of td share, and td must have optional entries too. Its errors are
-// those of [Row], [FromRows] and tdict.TensorDict.SetIndex; on an error td is as it was.
+// SetRow writes *t to row i of td, whose batch shape is [N]. A negative i counts from the end. It
+// writes elements, which views of td share. td must have all entries of T, optional ones too.
+// SetRow returns the errors of [Row], [FromRows] and tdict.TensorDict.SetIndex; on an error td has
+// not changed.
 func SetRow[T any](td *tdict.TensorDict, i int, t *T) error {
 	_, i, err := openRow("set row", td, i, t)
 	if err != nil {
@@ -82,7 +83,7 @@ func (p *plan) columns(td *tdict.TensorDict, rows reflect.Value) error {
 	return nil
 }
 
-// denseColumns returns the bytes of the columns of dense fields, by the number of the field.
+// denseColumns returns the bytes of the columns of dense fields, by the index of the field.
 func (p *plan) denseColumns(rows reflect.Value) [][]byte {
 	n, size, block, all := rows.Len(), int(p.typ.Size()), p.blockRows(), memory(rows)
 	cols := make([][]byte, len(p.fields))
@@ -101,7 +102,7 @@ func (p *plan) denseColumns(rows reflect.Value) [][]byte {
 	return cols
 }
 
-// raggedColumn returns the column of texts or of slices.
+// raggedColumn returns the column of a string or slice field.
 func (f *field) raggedColumn(rows reflect.Value) (tdict.Value, error) {
 	offsets := make([]int64, rows.Len()+1)
 	var b []byte
@@ -122,7 +123,7 @@ func (f *field) raggedColumn(rows reflect.Value) (tdict.Value, error) {
 	return ragged.New(values, l)
 }
 
-// dataColumn returns the column of values that become JSON.
+// dataColumn returns the column of a field that becomes Data.
 func (f *field) dataColumn(rows reflect.Value) (tdict.Value, error) {
 	values := make([]any, rows.Len())
 	for i := range values {
@@ -134,8 +135,8 @@ func (f *field) dataColumn(rows reflect.Value) (tdict.Value, error) {
 	return tdict.DataFrom(values, len(values))
 }
 
-// maskedColumns sets the columns of what pointers lead to in td, zeros for nil, and returns their
-// mask.
+// maskedColumns sets the columns of the values that pointers point to in td, zero for nil, and
+// returns their mask.
 func (f *field) maskedColumns(td *tdict.TensorDict, rows reflect.Value) (tdict.Value, error) {
 	present := make([]bool, rows.Len())
 	values := reflect.MakeSlice(reflect.SliceOf(f.sub.typ), len(present), len(present))

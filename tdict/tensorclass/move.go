@@ -7,11 +7,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Rows are moved in blocks of so many bytes, field after field, so that a block stays in the cache
-// nearest to the core until its last field is done.
+// blockBytes is the size of the blocks in which rows are copied, field after field. A block stays
+// in the first-level cache until its last field is done.
 const blockBytes = 4 << 10
 
-// blockRows returns the rows of a block: at least one, and fewer than fit if they are tiny.
+// blockRows returns the number of rows in a block: at least one, and at most blockBytes/8.
 func (p *plan) blockRows() int { return max(blockBytes/max(int(p.typ.Size()), 8), 1) }
 
 // memory returns the bytes of the elements of a slice.
@@ -19,10 +19,11 @@ func memory(s reflect.Value) []byte {
 	return cast.Memory(s.UnsafePointer(), s.Len()*int(s.Type().Elem().Size()))
 }
 
-// width returns the bytes of a row of a dense field, or of a value of a list.
+// width returns the number of bytes of a row of a dense field, or of a value of a list.
 func (f *field) width() int { return f.unit * f.units }
 
-// move moves the field of n rows that lie so many bytes apart. All are multiples of a unit.
+// move copies the field of n rows, which are dstSize bytes apart in dst and srcSize bytes in src.
+// Both sizes are multiples of the field's unit.
 func (f *field) move(dst, src []byte, dstSize, srcSize, n int) {
 	switch f.unit {
 	case 1:
@@ -36,7 +37,7 @@ func (f *field) move(dst, src []byte, dstSize, srcSize, n int) {
 	}
 }
 
-// moveUnits is move by units of type U. Up to three need no call of copy.
+// moveUnits is move for units of type U. One to three units are assigned, more are copied by copy.
 func moveUnits[U cast.Fixed](to, from []byte, units, dstSize, srcSize, n int) {
 	size := cast.Size[U]()
 	dst, _ := cast.Slice[U](to[:len(to)/size*size])
@@ -68,20 +69,20 @@ func moveUnits[U cast.Fixed](to, from []byte, units, dstSize, srcSize, n int) {
 	}
 }
 
-// windowBytes is how much of a column that does not lie in order in Go memory is copied at a time,
-// at most, unless a block is more.
+// windowBytes is the largest part, unless a block is larger, of a column that is copied at a time.
+// Only columns that are mapped, strided or not aligned are copied.
 const windowBytes = 128 << 10
 
-// A source lends the rows of a column.
+// A source returns the bytes of rows of a column.
 type source struct {
 	col   *tensor.Tensor // [N F...]
 	size  int            // bytes of a row
-	bytes []byte         // of the rows from start to end: of all of them, or a copy of some
+	bytes []byte         // rows start to end-1: of the column itself, or a copy
 	start int
 	end   int
 }
 
-// newSource returns the source of a column whose rows have so many bytes, made of units.
+// newSource returns the source of a column whose rows have size bytes, a multiple of unit.
 func newSource(col *tensor.Tensor, size, unit int) (s source, err error) {
 	s = source{col: col, size: size}
 	if col.Lender() == nil && col.View().IsContiguous() {
@@ -93,7 +94,7 @@ func newSource(col *tensor.Tensor, size, unit int) (s source, err error) {
 	return s, err
 }
 
-// bytesOf returns the bytes of a tensor in Go memory that lies in order.
+// bytesOf returns the bytes of a contiguous tensor in Go memory.
 func bytesOf(t *tensor.Tensor) ([]byte, error) {
 	b, err := t.Reinterpret(tensor.Uint8)
 	if err != nil {
@@ -102,7 +103,8 @@ func bytesOf(t *tensor.Tensor) ([]byte, error) {
 	return tensor.Of[uint8](b)
 }
 
-// rows returns the bytes of n rows from lo on, until the next call. A bool in them is 0 or 1.
+// rows returns the bytes of n rows, beginning at row lo. They are valid until the next call. It
+// returns an error for a bool that is neither 0 nor 1.
 func (s *source) rows(lo, n int) (b []byte, err error) {
 	if lo < s.start || lo+n > s.end {
 		if err := s.slide(lo, n); err != nil {
@@ -116,8 +118,8 @@ func (s *source) rows(lo, n int) (b []byte, err error) {
 	return b, err
 }
 
-// slide copies rows from lo on, at least n, which are there: twice as many each time, so that who
-// wants one row pays for one.
+// slide copies at least n rows, beginning at row lo, which exist. It copies twice as many rows each
+// time, so that reading a single row stays cheap.
 func (s *source) slide(lo, n int) error {
 	more := min(2*(s.end-s.start), windowBytes/max(s.size, 1))
 	rows := min(max(more, n), s.col.Shape()[0]-lo)

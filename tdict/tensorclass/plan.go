@@ -12,46 +12,46 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// ErrType says that a struct does not map to a dictionary. The error names the type and the field.
+// ErrType means that a struct does not map to a dictionary. The error names the type and the field.
 var ErrType = errors.New("type does not map to a dictionary")
 
-// A role says how a field holds what an entry holds.
+// A role is the way in which a field holds an entry.
 type role uint8
 
 const (
 	column role = iota // the entry itself: a Leaf, a *tensor.Tensor and the like
-	inner              // a pointer to the struct of an inner dictionary
-	data               // what JSON takes: the value of Data
+	inner              // a pointer to the struct of a nested dictionary
+	data               // a value of Data, converted by JSON
 	dense              // a number, a bool, or an array of them
 	text               // a string
-	list               // a slice of what dense is
+	list               // a slice of dense values
 	masked             // a pointer to an element, nil where a mask is false
 	nested             // a struct whose fields are entries; no field of a plan has this role
 )
 
-// A plan is how the fields of a type map to entries: one for columns and for rows. It never
-// changes once it is made.
+// A plan maps the fields of a type to entries, for columns and for rows. It never changes after it
+// is made.
 type plan struct {
 	typ    reflect.Type
 	class  string
 	fields []field
-	mixed  bool  // a part of a row is not dense
-	noView error // why View does not take it, or nil
-	noRows error // why FromRows does not take it, or nil
+	mixed  bool  // not all of a row is dense
+	noView error // the error of View for the type, or nil
+	noRows error // the error of FromRows for the type, or nil
 }
 
-// A field is a field of a struct that maps to an entry, at any depth of structs.
+// A field is a field of a struct, or of a struct in it, that maps to an entry.
 type field struct {
 	spec   tdict.Spec
 	role   role
-	name   string        // with those of the structs around it, for errors
-	path   []int         // of positions in these structs; none for what is no struct
-	offset int           // in a row
-	typ    reflect.Type  // of the field
-	unit   int           // bytes of what dense and list are moved by
-	units  int           // of one row, or of one value of a list
-	sub    *plan         // of what inner and masked point to
-	mask   nestedkey.Key // of masked
+	name   string        // with the names of the structs around it, for errors
+	path   []int         // indexes in these structs; empty if the row is not a struct
+	offset int           // the offset in a row, in bytes
+	typ    reflect.Type  // the type of the field
+	unit   int           // for dense and list: copied in units of this many bytes
+	units  int           // units in one row, or in one value of a list
+	sub    *plan         // for inner and masked: the plan of the type pointed to
+	mask   nestedkey.Key // for masked: the key of the mask
 }
 
 // in returns the field of a row.
@@ -65,8 +65,8 @@ func (f *field) in(row reflect.Value) reflect.Value {
 // plans holds, for each type, the function that returns its plan.
 var plans sync.Map
 
-// planFor returns the plan of a struct of rows, or of columns. It is made, or found impossible,
-// once.
+// planFor returns the plan of a struct for rows or for columns, or the error that it does not map.
+// Both are computed once for each type.
 func planFor(t reflect.Type, rows bool) (*plan, error) {
 	once, ok := plans.Load(t)
 	if !ok {
@@ -84,14 +84,14 @@ func planFor(t reflect.Type, rows bool) (*plan, error) {
 // A planner makes a plan.
 type planner struct {
 	*plan
-	known map[reflect.Type]*plan   // of dictionaries that this one may be in
-	keys  map[nestedkey.Key]string // the field of each key
-	rows  []reflect.Type           // which pointers of rows have led to
+	known map[reflect.Type]*plan   // the plans of this type and of those around it
+	keys  map[nestedkey.Key]string // the name of the field of each key
+	rows  []reflect.Type           // the types on the path of pointers in a row
 }
 
-// A place is where in a row, and in a dictionary, the fields of a struct lie.
+// A place is the position of a struct in a row and in a dictionary.
 type place struct {
-	key    nestedkey.Key // "" is the outermost dictionary
+	key    nestedkey.Key // "" for the outermost dictionary
 	name   string
 	path   []int
 	offset int
@@ -111,7 +111,7 @@ func (at place) join(key nestedkey.Key) nestedkey.Key {
 	return nestedkey.Join(at.key, key)
 }
 
-// newPlan makes the plan of a struct, given those that are being made.
+// newPlan makes the plan of a struct. known has the plans that are being made.
 func newPlan(t reflect.Type, known map[reflect.Type]*plan) (*plan, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: got %v, want a struct", ErrType, t)
@@ -128,7 +128,7 @@ func newPlan(t reflect.Type, known map[reflect.Type]*plan) (*plan, error) {
 	return p.plan, err
 }
 
-// refuse returns the error of a field.
+// refuse returns an ErrType about a field.
 func (p *planner) refuse(name string, err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrType, strings.TrimSuffix(p.typ.String()+"."+name, "."), err)
 }
@@ -145,7 +145,7 @@ func (p *planner) structure(outer place, t reflect.Type) error {
 		}
 	}
 	if len(p.keys) == before {
-		return p.refuse(outer.name, errors.New("got no field that is an entry, want one"))
+		return p.refuse(outer.name, errors.New("got no field that maps to an entry, want at least one"))
 	}
 	return nil
 }
@@ -172,20 +172,20 @@ func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 	return p.field(at, f.Type, tag)
 }
 
-// addClass adds the name of the class.
+// addClass sets the class to the name in the tag.
 func (p *planner) addClass(f reflect.StructField, outer place) error {
 	class, _, err := lookup(f, "td")
 	switch {
 	case err != nil:
 		return err
 	case class == "" || p.class != "" || outer.name != "":
-		return errors.New(`got a Class without a tag td that names it, a second one, or one within a struct that is no dictionary of its own`)
+		return errors.New(`got a Class without a name, twice, or in a nested struct, want one Class with a tag td in the struct of a dictionary`)
 	}
 	p.class = class
-	return tdict.New().SetClass(class) // which must be a name
+	return tdict.New().SetClass(class) // checks the name
 }
 
-// field adds a field of a type, which is an entry, or a struct of entries.
+// field adds a field of type t, which is an entry or a struct of entries.
 func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	f := field{name: at.name, path: at.path, offset: at.offset, typ: t, mask: tag.mask}
 	err := f.classify(tag)
@@ -219,20 +219,21 @@ func (p *planner) field(at place, t reflect.Type, tag tag) error {
 	}
 	p.keys[key], p.mixed = f.name, p.mixed || f.role != dense
 	if f.role >= dense && p.noView == nil {
-		p.noView = p.refuse(f.name, fmt.Errorf("got %v in a struct of columns, want a Leaf, or FromRows and ToRows for rows", t))
+		p.noView = p.refuse(f.name, fmt.Errorf("got %v in a struct of columns, want a Leaf; use FromRows and ToRows for rows", t))
 	}
 	if f.role <= inner && p.noRows == nil {
-		p.noRows = p.refuse(f.name, fmt.Errorf("got %v in a struct of a row, want an element, or View for columns", t))
+		p.noRows = p.refuse(f.name, fmt.Errorf("got %v in a struct of a row, want an element; use View for columns", t))
 	}
 	p.fields = append(p.fields, f)
 	return nil
 }
 
-// addMasked plans what a pointer in a row leads to: entries of this dictionary.
+// addMasked plans the type that a pointer in a row points to. Its entries are in the same
+// dictionary.
 func (p *planner) addMasked(f *field) error {
 	t := f.typ.Elem()
 	if slices.Contains(p.rows, t) {
-		return fmt.Errorf("got %v, which holds itself, want rows of one depth", t)
+		return fmt.Errorf("got %v, which contains itself, want a type that does not", t)
 	}
 	sub := planner{&plan{typ: p.typ}, p.known, p.keys, append(slices.Clip(p.rows), t)}
 	if err := sub.field(place{key: f.spec.Key, name: f.name}, t, tag{}); err != nil {

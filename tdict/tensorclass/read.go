@@ -17,13 +17,13 @@ type reader struct {
 	columns []reading
 }
 
-// A reading is the column of a field, or nothing, if td lacks it.
+// A reading is a field and its column. The column is empty if td lacks the entry.
 type reading struct {
 	*field
-	source          // of a dense field, of a mask, or of the values of a ragged column
-	offsets []int64 // of a ragged column
+	source          // for a dense field, a mask, or the values of a ragged column
+	offsets []int64 // for a ragged column
 	data    *tdict.Data
-	sub     *reader // of what pointers lead to
+	sub     *reader // for masked: reads the values that pointers point to
 }
 
 // open returns a reader of td.
@@ -48,7 +48,7 @@ func (p *plan) open(op string, td *tdict.TensorDict) (*reader, error) {
 	return r, nil
 }
 
-// open begins to read an entry of td.
+// open prepares reading the entry v of td.
 func (c *reading) open(op string, td *tdict.TensorDict, v tdict.Value) (err error) {
 	col, _ := v.(*tensor.Tensor)
 	c.data, _ = v.(*tdict.Data)
@@ -66,7 +66,7 @@ func (c *reading) open(op string, td *tdict.TensorDict, v tdict.Value) (err erro
 	return err
 }
 
-// read fills a slice with the rows from lo on.
+// read fills the slice rows with rows of td, beginning at row lo.
 func (r *reader) read(lo int, rows reflect.Value) error {
 	size, all := int(r.typ.Size()), memory(rows)
 	for at := 0; at < rows.Len(); at += r.blockRows() {
@@ -90,7 +90,8 @@ func (r *reader) read(lo int, rows reflect.Value) error {
 	return nil
 }
 
-// read fills the field of rows, which is not dense or has no column, with those from lo on.
+// read fills the field of rows, beginning at row lo of the column. The field is not dense, or has
+// no column.
 func (c *reading) read(lo int, rows reflect.Value) error {
 	for i := range rows.Len() {
 		c.in(rows.Index(i)).SetZero()
@@ -114,7 +115,7 @@ func (c *reading) read(lo int, rows reflect.Value) error {
 	return nil
 }
 
-// readRagged fills the field with parts of one text, or of one slice.
+// readRagged fills the field with parts of one string or one slice.
 func (c *reading) readRagged(lo int, rows reflect.Value) error {
 	offsets := c.offsets[lo : lo+rows.Len()+1]
 	first, n := int(offsets[0]), int(offsets[rows.Len()]-offsets[0])
@@ -142,7 +143,7 @@ func (c *reading) readRagged(lo int, rows reflect.Value) error {
 	return nil
 }
 
-// readMasked points the field to values of their own where the mask is true.
+// readMasked sets the field to pointers to new values where the mask is true.
 func (c *reading) readMasked(lo int, rows reflect.Value) error {
 	n := rows.Len()
 	values := reflect.MakeSlice(reflect.SliceOf(c.sub.typ), n, n)

@@ -12,10 +12,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SchemaFor returns the schema of dictionaries that T views, or that rows of T make. An inner
-// dictionary that a pointer leads to is optional if the pointer is, and comes after the others.
-// SchemaFor returns [ErrType] if T does not map, or holds itself, so that there is no end to its
-// entries.
+// SchemaFor returns the schema of the dictionaries that View takes as a T, or that rows of type T
+// make. The entries of nested dictionaries come last. A nested dictionary is optional if its
+// pointer is. SchemaFor returns [ErrType] if T does not map, or if T contains itself, so that its
+// schema would be infinite.
 func SchemaFor[T any]() (tdict.Schema, error) {
 	p, err := planFor(reflect.TypeFor[T](), true)
 	if err != nil {
@@ -27,10 +27,10 @@ func SchemaFor[T any]() (tdict.Schema, error) {
 	return p.schema()
 }
 
-// schema returns the specs of all entries of a dictionary that lies in those of outer.
+// schema returns the specs of all entries. outer has the plans of the dictionaries around this one.
 func (p *plan) schema(outer ...*plan) (tdict.Schema, error) {
 	if slices.Contains(outer, p) {
-		return nil, fmt.Errorf("%w: got %v, which holds itself: a schema of it has no end", ErrType, p.typ)
+		return nil, fmt.Errorf("%w: got %v, which contains itself, so its schema would be infinite", ErrType, p.typ)
 	}
 	s := p.specs()
 	for i := range p.fields {
@@ -50,7 +50,7 @@ func (p *plan) schema(outer ...*plan) (tdict.Schema, error) {
 	return s, nil
 }
 
-// specs returns the specs of the entries, without those of inner dictionaries.
+// specs returns the specs of the entries, without the entries of nested dictionaries.
 func (p *plan) specs() (s tdict.Schema) {
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -66,15 +66,15 @@ func (p *plan) specs() (s tdict.Schema) {
 // maskSpec returns the spec of the mask of a pointer.
 func (f *field) maskSpec() tdict.Spec { return tdict.Spec{Key: f.mask, DType: tensor.Bool} }
 
-// find returns the entry of td for a spec of a field, or nil if it is missing and optional. A
-// tensor that fits is found fast; of others [tdict.Schema.Check] says whether they do.
+// find returns the entry of td for a field with spec s, or nil if it is optional and missing. For a
+// value that is not a tensor that fits, [tdict.Schema.Check] returns the error.
 func (p *plan) find(op string, td *tdict.TensorDict, f *field, s *tdict.Spec) (tdict.Value, error) {
 	v, err := td.Get(s.Key)
 	missing := errors.Is(err, tdict.ErrMissing)
 	if missing && s.Optional || err == nil && fits(s, v, td.Shape()) {
 		return v, nil
 	}
-	var lacks error // which lists what there is
+	var lacks error // lists the keys of td
 	if bad, ok := errors.AsType[*tdict.KeyError](err); ok && missing {
 		lacks = bad.Err
 	}
@@ -94,7 +94,7 @@ func (p *plan) find(op string, td *tdict.TensorDict, f *field, s *tdict.Spec) (t
 	return v, nil
 }
 
-// fail returns the error of a field, or of one that it leads to.
+// fail returns the error of a field, or of a field of a nested dictionary.
 func (p *plan) fail(op string, f *field, err error) error {
 	key := f.spec.Key
 	if bad, ok := errors.AsType[*tdict.KeyError](err); ok {
@@ -108,14 +108,14 @@ func (p *plan) fail(op string, f *field, err error) error {
 	return &tdict.KeyError{Op: op, Key: key, Err: fmt.Errorf("field %v.%s: %w", p.typ, f.name, err)}
 }
 
-// fits reports whether an entry is a tensor that is seen to fit a spec.
+// fits reports whether v is a tensor that fits s. It is faster than a Check.
 func fits(s *tdict.Spec, v tdict.Value, batch shapeops.Shape) bool {
 	t, ok := v.(*tensor.Tensor)
 	return ok && s.Kind == tdict.KindTensor && (s.DType == 0 || s.DType == t.DType()) &&
 		t.Shape().HasPrefix(batch) && slices.EqualFunc(s.Shape, t.Shape()[len(batch):], sizeFits)
 }
 
-// sizeFits reports whether a spec that wants one size takes another.
+// sizeFits reports whether a size fits the size in a spec.
 func sizeFits(want, got int) bool {
 	return want == tdict.Any || want == got
 }

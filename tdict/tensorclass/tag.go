@@ -13,20 +13,19 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A tag is what the tags of a field say.
+// A tag is the parsed tags of a field.
 type tag struct {
 	key      nestedkey.Key
 	given    bool // there is a tag td
-	out      bool // the field is no entry
+	out      bool // the field is not an entry
 	optional bool
 	data     bool
 	mask     nestedkey.Key // "" for none
-	depth    int           // how many levels the tag shape has
+	depth    int           // the number of levels in the tag shape
 	shape    shapeops.Shape
 }
 
-// tagOf returns the tags of a field. Its key is the name of the field in lower case, unless they
-// say otherwise.
+// tagOf parses the tags of a field. The default key is the name of the field in lower case.
 func tagOf(f reflect.StructField) (t tag, err error) {
 	text, given, err := lookup(f, "td")
 	if err != nil {
@@ -65,8 +64,8 @@ func tagOf(f reflect.StructField) (t tag, err error) {
 
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
-// lookup returns a tag, and whether there is one. One that is there twice, or not spelled as
-// reflect wants it, would be overlooked, and is an error.
+// lookup returns a tag of a field, and whether there is one. It returns an error for a tag that is
+// given twice or malformed, which reflect would ignore.
 func lookup(f reflect.StructField, name string) (string, bool, error) {
 	text, ok := f.Tag.Lookup(name)
 	times := 0
@@ -83,7 +82,7 @@ func lookup(f reflect.StructField, name string) (string, bool, error) {
 
 func isBetweenTags(r rune) bool { return r <= ' ' || r == ':' || r == '=' }
 
-// addShape adds the tag shape, such as "*,3,?".
+// addShape parses the tag shape, such as "*,3,?".
 func (t *tag) addShape(f reflect.StructField) error {
 	text, given, err := lookup(f, "shape")
 	for size := range strings.SplitSeq(text, ",") {
@@ -104,7 +103,7 @@ func (t *tag) addShape(f reflect.StructField) error {
 	return nil
 }
 
-// fits returns an error if a field has options that are of no use to it.
+// fits returns an error if an option does not apply to the field.
 func (t *tag) fits(f *field) error {
 	switch {
 	case t.mask != "" && f.role != masked:
@@ -116,7 +115,7 @@ func (t *tag) fits(f *field) error {
 	case t.optional && f.role == nested:
 		return fmt.Errorf("got optional for the struct %v, want a pointer to it", f.typ)
 	case t.depth+len(t.shape) > 0 && f.role != column:
-		return fmt.Errorf("got a tag shape for %v, whose type says it, want none", f.typ)
+		return fmt.Errorf("got a tag shape for %v, whose type determines the shape, want none", f.typ)
 	case t.depth > 0 && f.spec.Kind != tdict.KindRagged:
 		return fmt.Errorf("got a * in the tag shape of %v, want it for a *ragged.Tensor", f.typ)
 	}

@@ -11,23 +11,28 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// ToRows returns the rows of td, whose batch shape is [N], copied: N of them. Entries that T does
-// not name are no matter, and fields for optional entries that td lacks are zero. Strings and
-// slices of neighbouring rows share memory, in which each has its own part; an empty slice is nil.
+// ToRows returns copies of the rows of td, whose batch shape is [N]. Entries without a field in T
+// are ignored, and fields of optional entries that td lacks are zero. Strings and slices of
+// neighbouring rows are separate parts of shared memory. An empty slice is nil.
 //
-// It returns [ErrType] if T does not map to rows; tdict.ErrSchema in a *tdict.KeyError, with the
-// field, what was got and wanted, for an entry that is missing, or of another kind, dtype or shape;
-// shapeops.ErrDim for another batch shape; shapeops.ErrShape for more rows than any memory holds,
-// as a broadcast column can have; tensor.ErrDType for a bool that is neither 0 nor 1; tdict.ErrKind
-// if td is nil; the errors of encoding/json for a value of Data that the field does not take; and
-// an error if lent memory is gone, as after Close of a dataset.
+// ToRows returns
+//
+//   - [ErrType] if T does not map to rows,
+//   - tdict.ErrSchema in a *tdict.KeyError, with the field, what was got and what was wanted, for
+//     an entry that is missing or has another kind, dtype or shape,
+//   - shapeops.ErrDim for another batch shape,
+//   - shapeops.ErrShape for more rows than any memory holds, as a broadcast column can have,
+//   - tensor.ErrDType for a bool that is neither 0 nor 1,
+//   - tdict.ErrKind if td is nil,
+//   - the errors of encoding/json for Data that does not fit the field,
+//   - an error if memory cannot be read, as after Close of a dataset.
 func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 	r, err := open[T]("to rows", td)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := tensor.NewMeta(tensor.Uint8, r.n, int(r.typ.Size())); err != nil {
-		return nil, fmt.Errorf("to rows: %w", err) // more than any memory
+		return nil, fmt.Errorf("to rows: %w", err) // more than any memory holds
 	}
 	var rows []T
 	if r.mixed {
@@ -41,13 +46,13 @@ func ToRows[T any](td *tdict.TensorDict) ([]T, error) {
 	return rows, nil
 }
 
-// Rows returns an iterator over the rows of td, as [ToRows] has them. A row is valid until the next
-// one, whose memory may be the same; a copy of it can be kept. Writing to it leaves td as it is.
-// Rows are read in blocks of 4 KiB, in each of which strings, slices and pointers are allocated,
-// and numbers are not.
+// Rows returns an iterator over the rows of td, with the rules of [ToRows]. A row is valid until
+// the next one, which may reuse its memory; a copy of it can be kept. Writing to a row does not
+// change td. Rows are read in blocks of 4 KiB. Each block allocates strings, slices and pointers,
+// but not numbers.
 //
-// The error is not nil at most once, at the end, with a nil row: at once for what ToRows refuses,
-// or in the middle, as when a mapped file cannot be read any more.
+// An error comes last, with a nil row: either an error of ToRows instead of any row, or an error in
+// the middle, as when a mapped file can no longer be read.
 func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		r, err := open[T]("rows", td)
@@ -74,9 +79,9 @@ func Rows[T any](td *tdict.TensorDict) iter.Seq2[*T, error] {
 	}
 }
 
-// Row sets *t to row i of td, whose batch shape is [N]; a negative i counts from the end. Its
-// errors are those of [ToRows], and shapeops.ErrIndex if there is no such row; on an error *t is as
-// it was. Of many rows, [Rows] is faster.
+// Row sets *t to row i of td, whose batch shape is [N]. A negative i counts from the end. To read
+// many rows, [Rows] is faster. Row returns the errors of [ToRows], and shapeops.ErrIndex if i is
+// out of range; on an error *t has not changed.
 func Row[T any](td *tdict.TensorDict, i int, t *T) error {
 	r, i, err := openRow("row", td, i, t)
 	if err != nil {
@@ -105,7 +110,7 @@ func open[T any](op string, td *tdict.TensorDict) (*reader, error) {
 	return p.open(op, td)
 }
 
-// openRow is open of one row, which it numbers from the start.
+// openRow is open for row i. It returns i counted from the start.
 func openRow[T any](op string, td *tdict.TensorDict, i int, t *T) (*reader, int, error) {
 	r, err := open[T](op, td)
 	if err == nil && t == nil {

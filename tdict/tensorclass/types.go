@@ -28,7 +28,7 @@ var (
 	}
 )
 
-// classify finds the role of a field, and its spec but for the key.
+// classify sets the role of a field, and its spec except for the key.
 func (f *field) classify(tag tag) error {
 	t, kind := f.typ, f.typ.Kind()
 	switch {
@@ -44,13 +44,13 @@ func (f *field) classify(tag tag) error {
 		f.role, f.spec.Kind, f.unit, f.units = text, tdict.KindText, 1, 1
 		return nil
 	case kind == reflect.Pointer && f.mask != "":
-		f.role, f.unit, f.units = masked, 1, 1 // of the mask
+		f.role, f.unit, f.units = masked, 1, 1 // for the mask
 		return nil
 	case kind == reflect.Pointer && hasEntries(t.Elem()):
 		f.role, f.spec.Kind = inner, tdict.KindDict
 		return nil
 	case kind == reflect.Pointer:
-		return fmt.Errorf("got %v without data, or mask=KEY, the bool entry that says where it is not nil", t)
+		return fmt.Errorf("got the pointer %v, want the option data, or mask=KEY for a bool entry that is true where it is not nil", t)
 	case hasEntries(t):
 		f.role = nested
 		return nil
@@ -59,7 +59,7 @@ func (f *field) classify(tag tag) error {
 	return checkJSON(t, map[reflect.Type]bool{})
 }
 
-// isColumn reports whether the field holds a value of a dictionary.
+// isColumn reports whether the field holds a value of a dictionary. If so, it sets the spec.
 func (f *field) isColumn(tag tag) (ok bool) {
 	if isLeaf(f.typ) {
 		f.spec.DType = reflect.Zero(f.typ).Interface().(interface{ dtype() tensor.DType }).dtype()
@@ -73,11 +73,12 @@ func (f *field) isColumn(tag tag) (ok bool) {
 	return true
 }
 
-// isLeaf reports whether t is a [Leaf], which a struct that embeds one is not.
+// isLeaf reports whether t is a [Leaf]. A struct that embeds one is not.
 func isLeaf(t reflect.Type) bool { return t.PkgPath() == classType.PkgPath() && t.Implements(leafType) }
 
-// isElements reports whether t is a number, a bool, or an array of them. A complex number is moved
-// as two, since the struct around it may be no multiple of it. Kinds have the names of dtypes.
+// isElements reports whether t is a number, a bool, or an array of them. If so, it sets role, spec
+// and units. A complex number is copied as two units, since the size of the struct around it need
+// not be a multiple of its size. Kinds have the names of dtypes.
 func (f *field) isElements(t reflect.Type) bool {
 	n := 1
 	for f.spec.Shape = nil; t.Kind() == reflect.Array; t = t.Elem() {
@@ -95,14 +96,14 @@ func (f *field) isElements(t reflect.Type) bool {
 	return d != 0
 }
 
-// hasEntries reports whether t is a struct whose fields are entries: not one that says itself how
-// it becomes JSON and shows no field, such as time.Time.
+// hasEntries reports whether t is a struct whose fields are entries. A struct that has its own JSON
+// and no exported fields, such as time.Time, is not.
 func hasEntries(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && (!marshals(t) || slices.ContainsFunc(reflect.VisibleFields(t), reflect.StructField.IsExported))
 }
 
-// sizeless reports whether t is an integer without a size, or holds such in arrays and slices. A
-// slice can hold itself.
+// sizeless reports whether t is an int, uint or uintptr, or arrays and slices of them. A slice type
+// can contain itself.
 func sizeless(t reflect.Type) bool {
 	for seen := map[reflect.Type]bool{}; t.Kind() == reflect.Array || t.Kind() == reflect.Slice; t = t.Elem() {
 		if seen[t] {
@@ -113,13 +114,13 @@ func sizeless(t reflect.Type) bool {
 	return t.Kind() == reflect.Int || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr
 }
 
-// marshals reports whether a type says itself how it becomes JSON.
+// marshals reports whether t has its own JSON.
 func marshals(t reflect.Type) bool {
-	t = reflect.PointerTo(t) // which has the methods of t too
+	t = reflect.PointerTo(t) // has the methods of t too
 	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// checkJSON returns an error unless values of t become JSON.
+// checkJSON returns an error unless encoding/json can marshal values of type t.
 func checkJSON(t reflect.Type, seen map[reflect.Type]bool) error {
 	if seen[t] || marshals(t) {
 		return nil
@@ -127,7 +128,7 @@ func checkJSON(t reflect.Type, seen map[reflect.Type]bool) error {
 	seen[t] = true
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-		return fmt.Errorf("got %v, which JSON does not take", t)
+		return fmt.Errorf("got %v, which JSON does not support", t)
 	case reflect.Map, reflect.Pointer, reflect.Slice, reflect.Array:
 		if t.Kind() == reflect.Map && t.Key().Kind() != reflect.String {
 			return fmt.Errorf("got %v, want string as the type of keys", t)
@@ -146,9 +147,9 @@ func checkJSON(t reflect.Type, seen map[reflect.Type]bool) error {
 	return nil
 }
 
-// toData returns a value, which has an address, as Data holds it: what its JSON says.
+// toData converts a value, which is addressable, to a value of Data by its JSON.
 func toData(v reflect.Value) (any, error) {
-	text, err := json.Marshal(v.Addr().Interface()) // its pointer may have the methods of JSON
+	text, err := json.Marshal(v.Addr().Interface()) // the pointer may have the JSON methods
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", tdict.ErrKind, err)
 	}
@@ -159,7 +160,7 @@ func toData(v reflect.Value) (any, error) {
 	return d.At()
 }
 
-// fromData sets a value to one that Data holds.
+// fromData sets to to a value of Data, by its JSON.
 func fromData(v any, to reflect.Value) error {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Class as a blank field of a struct names the Python class that its dictionaries are of, see
+// A Class as a blank field of a struct names the Python class of its dictionaries, see
 // tdict.TensorDict.SetClass:
 //
 //	type Frame struct {
@@ -17,38 +17,42 @@ import (
 //		...
 //	}
 //
-// [Dict] and [FromRows] set the name. [View] and [ToRows] take dictionaries of any class.
+// [Dict] and [FromRows] set the name. [View] and [ToRows] accept dictionaries of any class.
 type Class struct{}
 
 // A Leaf is a tensor whose dtype the compiler knows: a field of a struct that [View] fills. The
-// zero Leaf holds no tensor, as that of an optional entry that a dictionary lacks. Its methods then
-// return tensor.ErrKind, or panic if they are those of the Tensor. Safe for concurrent use as its
-// Tensor is.
+// zero Leaf has no tensor; it stands for an optional entry that a dictionary lacks. Its methods
+// then return tensor.ErrKind, but methods of the embedded Tensor panic. Safe for concurrent use as
+// its Tensor is.
 type Leaf[T tensor.Elem] struct{ *tensor.Tensor }
 
-// dtype returns the dtype that the Tensor must have.
+// dtype returns the dtype of the Tensor.
 func (l Leaf[T]) dtype() tensor.DType { return tensor.DTypeOf[T]() }
 
-// Slice returns the elements as tensor.Of does: in l's own memory, on loan.
+// Slice returns the elements in l's own memory, with the rules of tensor.Of.
 func (l Leaf[T]) Slice() ([]T, error) { return tensor.Of[T](l.Tensor) }
 
 // Read calls fn with the elements, row-major, as tensor.Read does.
 func (l Leaf[T]) Read(fn func(s []T)) error { return tensor.Read(l.Tensor, fn) }
 
-// Write calls fn with the elements, row-major, for it to change, as tensor.Write does.
+// Write calls fn with the elements, row-major, which fn may change, as tensor.Write does.
 func (l Leaf[T]) Write(fn func(s []T)) error { return tensor.Write(l.Tensor, fn) }
 
-// At returns one element, as tensor.Item does: a position has one number for each dim.
+// At returns one element, as tensor.Item does. pos has one number for each dim.
 func (l Leaf[T]) At(pos ...int) (T, error) { return tensor.Item[T](l.Tensor, pos...) }
 
-// View returns a T whose fields are the entries of td. They share td's memory: what is written to
-// a tensor of one is in the other. Entries that T does not name are ignored. A nil *struct, a
-// zero Leaf or a nil pointer stands for an optional entry that td lacks.
+// View returns a T whose fields are the entries of td. They share memory: writing to a tensor of
+// one writes to the other. Entries without a field in T are ignored. A field of an optional entry
+// that td lacks is nil, or a zero Leaf.
 //
-// View returns [ErrType] if T does not map to columns; tdict.ErrSchema in a *tdict.KeyError, with
-// the field, what was got and wanted, for an entry that is missing, or of another kind, dtype or
-// shape; tdict.ErrNotDict; tdict.ErrKind if td is nil; and the errors of encoding/json for a value
-// of Data that the field does not take.
+// View returns
+//
+//   - [ErrType] if T does not map to columns,
+//   - tdict.ErrSchema in a *tdict.KeyError, with the field, what was got and what was wanted, for
+//     an entry that is missing or has another kind, dtype or shape,
+//   - tdict.ErrNotDict if a key leads through a leaf,
+//   - tdict.ErrKind if td is nil,
+//   - the errors of encoding/json for Data that does not fit the field.
 func View[T any](td *tdict.TensorDict) (t T, err error) {
 	p, err := planFor(reflect.TypeFor[T](), false)
 	if err == nil {
@@ -116,21 +120,21 @@ func (p *plan) viewInner(td *tdict.TensorDict, f *field, to reflect.Value) error
 	return nil
 }
 
-// Dict returns the dictionary with a batch shape whose entries are the fields of *t. It shares the
-// memory of tensors. A nil field, or a zero one of Data, is left out if it is optional. Keys have
-// the order of the fields.
+// Dict returns a dictionary with the given batch shape whose entries are the fields of *t, in their
+// order. It shares the memory of tensors. An optional field that is nil, or zero if it has the
+// option data, is left out.
 //
 // Dict returns [ErrType] as [View] does; tdict.ErrSchema in a *tdict.KeyError, with the field, what
-// was got and wanted, for a field that is nil, or of another dtype or shape than its tags say;
-// the errors of tdict.TensorDict.Set, with tdict.ErrDepth for a pointer that leads back to *t; and
-// tdict.ErrKind if t is nil or the value of a Data field is none.
+// was got and what was wanted, for a field that is nil or has another dtype or shape than its tags
+// say; the errors of tdict.TensorDict.Set, such as tdict.ErrDepth for a pointer that leads back to
+// *t; and tdict.ErrKind if t is nil or a value is invalid as Data.
 func Dict[T any](batch shapeops.Shape, t *T) (*tdict.TensorDict, error) {
 	return collect("dict", batch, t)
 }
 
-// Update sets the fields of *t in td, which shares the memory of their tensors. A nil field that is
-// optional leaves what td has. All fields are checked before one is set: on an error td is as it
-// was. Its errors are those of [Dict] and of tdict.TensorDict.Update.
+// Update sets the fields of *t in td, which then shares the memory of their tensors. An optional
+// field that is nil does not change td. Update returns the errors of [Dict] and of
+// tdict.TensorDict.Update. On an error td has not changed.
 func Update[T any](td *tdict.TensorDict, t *T) error {
 	if td == nil {
 		return errNil
@@ -142,7 +146,7 @@ func Update[T any](td *tdict.TensorDict, t *T) error {
 	return td.Update(fields)
 }
 
-// collect returns a dictionary of the fields of *t.
+// collect returns a dictionary of the fields of *t, for the operation op.
 func collect[T any](op string, batch shapeops.Shape, t *T) (*tdict.TensorDict, error) {
 	p, err := planFor(reflect.TypeFor[T](), false)
 	if err == nil && t == nil {
@@ -157,7 +161,7 @@ func collect[T any](op string, batch shapeops.Shape, t *T) (*tdict.TensorDict, e
 	return p.collect(op, batch, reflect.ValueOf(t).Elem(), 0)
 }
 
-// collect returns a dictionary, which lies so deep, of the fields of a struct.
+// collect returns a dictionary of the fields of a struct, nested depth deep.
 func (p *plan) collect(op string, batch shapeops.Shape, from reflect.Value, depth int) (*tdict.TensorDict, error) {
 	if depth > tdict.MaxDepth {
 		return nil, tdict.ErrDepth
@@ -179,7 +183,7 @@ func (p *plan) collect(op string, batch shapeops.Shape, from reflect.Value, dept
 	return td, td.SetClass(p.class)
 }
 
-// value returns what a field holds, or nil.
+// value returns the entry for a field with the value from, or nil.
 func (f *field) value(op string, batch shapeops.Shape, from reflect.Value, depth int) (tdict.Value, error) {
 	switch {
 	case f.spec.Optional && from.IsZero(), f.role != data && from.IsNil():
