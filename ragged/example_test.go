@@ -114,7 +114,7 @@ func ExampleTensor_Path() {
 	fmt.Println(err)
 	// Output:
 	// [2] [9 4]
-	// bad index: level 1: got row 0 of a source with 0 rows
+	// bad index: level 1: got row 0 of 0
 }
 
 func ExampleTensor_Index() {
