@@ -24,24 +24,26 @@ func Div[T Elementwise[T]](x T, y any) (T, error) { return apply(opDiv, x, y) }
 // DivInto is [Div] into dst.
 func DivInto[T Elementwise[T]](dst, x T, y any) error { return applyInto(opDiv, dst, x, y) }
 
-// FloorDiv returns the floor of x / y: x equals y * FloorDiv(x, y) + Mod(x, y). An integer zero in
-// y is [ErrDivide]. (Python: x // y.)
+// FloorDiv returns the floor of x / y: x equals y * FloorDiv(x, y) + Mod(x, y). It returns
+// [ErrDivide] if x and y are integers and y has a zero. (Python: x // y.)
 func FloorDiv[T Elementwise[T]](x T, y any) (T, error) { return apply(opFloorDiv, x, y) }
 
 // FloorDivInto is [FloorDiv] into dst.
 func FloorDivInto[T Elementwise[T]](dst, x T, y any) error { return applyInto(opFloorDiv, dst, x, y) }
 
-// Mod returns the remainder of [FloorDiv], which has the sign of y: Mod(-7, 3) is 2. An integer
-// zero in y is [ErrDivide]; a floating-point zero gives NaN. (Python: x % y, torch.remainder.)
+// Mod returns the remainder of [FloorDiv], which has the sign of y: Mod(-7, 3) is 2. It returns
+// [ErrDivide] if x and y are integers and y has a zero. For a floating-point zero the result is
+// NaN. (Python: x % y, torch.remainder.)
 func Mod[T Elementwise[T]](x T, y any) (T, error) { return apply(opMod, x, y) }
 
 // ModInto is [Mod] into dst.
 func ModInto[T Elementwise[T]](dst, x T, y any) error { return applyInto(opMod, dst, x, y) }
 
-// Pow returns x to the power of y. A negative exponent of an integer is tensor.ErrDType. Powers of
-// float64 are computed by math.Pow, which squares repeatedly: its last digits are wrong for
-// exponents in the thousands and beyond. 1.0001 to the power of 1e6 is wrong by about 1e5 units in
-// the last place. Powers of float32 and 16-bit floats are computed in float64 and rounded.
+// Pow returns x to the power of y. For integers it returns tensor.ErrDType if an exponent is
+// negative or the dtype does not hold a result. Powers of float64 are computed by math.Pow, which
+// squares repeatedly: its last digits are wrong for exponents in the thousands and beyond. 1.0001
+// to the power of 1e6 is wrong by about 1e5 units in the last place. Powers of float32 and 16-bit
+// floats are computed in float64 and rounded.
 func Pow[T Elementwise[T]](x T, y any) (T, error) { return apply(opPow, x, y) }
 
 // PowInto is [Pow] into dst.

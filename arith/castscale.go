@@ -15,9 +15,10 @@ import (
 //
 //	x [F...] -> [F...]
 //
-// It computes in float32 if dtype is no wider and float32 holds all values of x's dtype, otherwise
-// in float64. It rounds the product before it adds shift. Data stays as it is. CastScale returns
-// tensor.ErrDType if dtype is not a floating-point dtype, or if x holds bools or complex numbers.
+// It computes in float32 if dtype is float32, float16 or bfloat16, and if float32 exactly
+// represents all values of x's dtype; otherwise in float64. It rounds the product before it adds
+// shift. Values that are not tensors stay as they are. CastScale returns tensor.ErrDType if dtype
+// is not a floating-point dtype, or if x holds bools or complex numbers.
 func CastScale[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (T, error) {
 	k, err := scaleKernel(x, dtype, scale, shift)
 	return leafwise("cast scale", k, err, x)
@@ -48,7 +49,7 @@ type affine struct{ scale, shift float64 }
 func scaleKernel[T Elementwise[T]](x T, dtype tensor.DType, scale, shift float64) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	return &tensor.Kernel{
 		Op: "cast scale",

@@ -6,8 +6,8 @@ import (
 )
 
 // Count returns the number of elements, or of elements that the mask of over counts, as int64. It
-// takes any dtype; shapes are as for [Sum]. It does not read the elements: the number of true
-// elements of a mask is its [Sum]. (Python's count_nonzero is Sum of NotEqual(x, 0).)
+// takes any dtype; shapes are as for [Sum]. It does not read the elements of x. To count the true
+// elements of a mask, call [Sum]. (Python's count_nonzero is Sum of NotEqual(x, 0).)
 func Count[T Reducible[T]](x T, over Over) (T, error) { return reduce(countOf, x, over) }
 
 // CountInto is [Count] into dst, by the rules of [SumInto].

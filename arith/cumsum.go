@@ -13,8 +13,8 @@ import (
 //
 //	x [A N B], Dims(1): out[a n b] = x[a 0 b] + ... + x[a n b] -> [A N B]
 //
-// An element that does not count adds 0: its running sum equals the one before it. Data in a
-// dictionary, batch shapes and names of dims stay as they are. Keep has no effect.
+// An element that does not count adds 0: its running sum equals the one before it. Batch shapes,
+// names of dims and values that are not tensors stay as they are. Keep has no effect.
 //
 // The dtypes of the result are as for [Sum]. Floating-point and complex numbers are added one after
 // the other, from 0 on, float16 and bfloat16 in float32. Each result is rounded. The last running
@@ -29,7 +29,7 @@ func CumSum[T Reducible[T]](x T, over Over) (T, error) {
 }
 
 // CumSumInto is [CumSum] into dst, which has the dtypes and shapes of the result. dst may be x if
-// the dtypes stay. It returns also the errors of tensor.Transfer; on an error nothing has changed.
+// the dtypes stay. It also returns the errors of tensor.Transfer; on an error nothing has changed.
 func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 	k, others, err := runningKernel(x, over)
 	return leafwiseInto("cum sum", k, err, dst, x, others...)
@@ -38,7 +38,7 @@ func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 func runningKernel[T Reducible[T]](x T, over Over) (*tensor.Kernel, []any, error) {
 	s, others, err := scopeOf(x, over)
 	if err == nil && len(s.dims) != 1 {
-		err = fmt.Errorf("%w: got no dim or several, want exactly one, or groups of rows", shapeops.ErrDim)
+		err = fmt.Errorf("%w: got an Over of no dim or of several, want Dims of one dim, or BySplits", shapeops.ErrDim)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +162,7 @@ func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row f
 				w.unit(u/tiles, u%tiles*tile)
 			}
 			if w.wrapped {
-				return fmt.Errorf("%w: a sum is more than %v holds", tensor.ErrDType, t.DType())
+				return fmt.Errorf("%w: a sum overflows %v", tensor.ErrDType, t.DType())
 			}
 			return nil
 		})

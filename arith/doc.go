@@ -30,16 +30,18 @@
 //
 // An operand after the first is one of these:
 //
-//   - A value of the type of the first. A tensor must broadcast to the shape of the first. A
-//     dictionary must have the same keys; its batch dims broadcast to batch dims, and its features
-//     to the same number of features, as in the result of Mean with Keep.
-//   - If the first is a dictionary, a tensor that broadcasts to the batch shape. Each of its
-//     elements applies to all features of its row: [N] on leaves [N F...].
-//   - A number or bool, which the dtype of each leaf must hold: see tensor.ScalarOf.
+//   - It may have the type of the first. A tensor must broadcast to the shape of the first. A
+//     dictionary must have the same keys, and its batch shape must broadcast to the first's. Each
+//     of its leaves must have as many dims after the batch dims as the first's, to which they
+//     broadcast. The result of Mean with Keep, for example, fits the operand of Mean.
+//   - If the first is a dictionary, it may be a tensor that broadcasts to the batch shape. Each of
+//     its elements applies to all features of its row: [N] on leaves [N F...].
+//   - It may be a number or bool, which the dtype of each leaf must hold: see tensor.ScalarOf.
 //
-// An operation applies to all leaves of a dictionary. If it does not take the dtype of some leaves,
-// Select the others first. The selection shares leaves with the dictionary, so an operation in
-// place on the selection changes the dictionary too.
+// An operation applies to all leaves of a dictionary that are tensors; unbatched tensors and values
+// that are not tensors (Data, see package tdict) stay as they are. If the operation does not take
+// the dtype of some leaves, Select the others first. The selection shares leaves with the
+// dictionary, so an operation in place on the selection changes the dictionary too.
 //
 // A *memmap.Dataset has the methods of a dictionary but is not an [Elementwise]: Add(ds, 1) does
 // not compile. Pass its field TensorDict:
@@ -48,25 +50,27 @@
 //	td := ds.TensorDict
 //	err = arith.AddInto(td, td, 1)                      // in the files, if ds is writable
 //
-// Data and unbatched tensors in a dictionary stay as they are. An operation returns tensor.ErrDType
-// for a dtype that it does not take, or if operands differ in dtype; shapeops.ErrShape if an
-// operand does not broadcast; tdict.ErrMissing if dictionaries differ in keys; tensor.ErrKind for
-// nil, or an operand of another type.
+// An operation returns tensor.ErrDType for a dtype that it does not take, or if operands differ in
+// dtype; shapeops.ErrShape if an operand does not broadcast; tdict.ErrMissing if dictionaries
+// differ in keys; tensor.ErrKind for nil, or an operand of another type.
 //
 // # Dtypes
 //
-// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around: a
-// result that an integer dtype does not hold is tensor.ErrDType, which names the operands.
+// Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around:
+// an operation returns tensor.ErrDType, with the operands, if an integer dtype does not hold a
+// result.
 //
 //	operation                   integers            floating-point          complex   bool
-//	Add Sub Mul Neg AddCMul     error if it is      as IEEE 754 says        yes       no
-//	                            beyond the dtype
+//	Add Sub Mul Neg AddCMul     error if the result as IEEE 754 says        yes       no
+//	                            is out of range
 //	Div                         no                  x/0 is infinite or NaN  yes       no
-//	FloorDiv Mod                by 0: ErrDivide     by 0: infinite, NaN     no        no
-//	Pow                         error beyond the    math.Pow                no        no
-//	                            dtype, or below 0
+//	FloorDiv                    x/0: ErrDivide      x/0 is infinite or NaN  no        no
+//	Mod                         x mod 0: ErrDivide  x mod 0 is NaN          no        no
+//	Pow                         error if the result math.Pow                no        no
+//	                            is out of range, or
+//	                            an exponent below 0
 //	Abs                         as Neg              yes                     no        no
-//	Minimum Maximum Clamp Relu  yes                 NaN wins                no        no
+//	Minimum Maximum Clamp Relu  yes                 NaN if an operand is    no        no
 //	Sign Floor Ceil Round Trunc yes                 yes                     no        no
 //	Sqrt Exp Log Tanh Sigmoid   no                  in float64, rounded     no        no
 //	                                                once (1)
@@ -78,18 +82,18 @@
 //	IsNaN IsFinite              -> bool             -> bool                 -> bool   -> bool
 //	And Or Xor Not              their bits          no                      no        yes
 //	Sort ArgSort                yes                 NaN last                no        yes
-//	ScatterAdd                  error beyond the    in order                yes       no
-//	                            dtype
+//	ScatterAdd                  error if a sum is   added in the order of   yes       no
+//	                            out of range        index
 //
 // (1) Results of float32 are the same on every machine. Results of float64 are from package math,
 // which differs between machines.
 //
-// Float16 and bfloat16 are computed in float32, and the result is rounded. A product of real
-// numbers is rounded before it is added to another number, so every machine has the same result,
-// except for the functions of (1). Complex numbers are multiplied and divided as Go does it on the
-// machine. Package math on amd64 has a Log and a Pow that are wrong for subnormal numbers, and an
-// Exp that is wrong above 709.43; Log, Pow, Exp and Sigmoid of float64 are right there. The bits of
-// a NaN are unspecified.
+// Float16 and bfloat16 are computed in float32, and the result is rounded. Real numbers are
+// computed without fused multiply-add: a product is rounded before it is added to another number.
+// So every machine has the same result, except for the functions of (1). Complex numbers are
+// multiplied and divided as Go does it on the machine. On amd64, Log and Pow of package math are
+// wrong for subnormal numbers, and Exp of package math is wrong above 709.43. Log, Pow, Exp and
+// Sigmoid of this package are right for these numbers. The bits of a NaN are unspecified.
 //
 // On amd64 with AVX2, floating-point operations work on eight float32 at a time. Elsewhere, and
 // with the build tag noasm, they have the same results.
@@ -99,7 +103,9 @@
 // An [Over] selects the elements that a reduction combines: Dims, Features, Whole or BySplits. Its
 // method Keep keeps reduced dims with size 1, and Where adds a mask of the elements that count.
 // [Sum] states the order in which floating-point numbers are added, which is the same for any
-// layout and any number of cores. The last column is the result for no elements.
+// layout and any number of cores. In the table, the columns are the dtypes of the operand and the
+// entries are the dtypes of the result, "same" being the dtype of the operand. The last column is
+// the result for no elements.
 //
 //	              bool      integers            floats        complex   no element
 //	Sum           int64     int64 (1)           same          same      0
@@ -114,12 +120,12 @@
 //	All Any       bool      no                  no            no        true, false
 //	CumSum        int64     int64 (1)           same          same
 //
-// (1) The result for uint64 is uint64. A result that does not fit is tensor.ErrDType; partial sums
-// may exceed the dtype.
+// (1) The result for uint64 is uint64. The operation returns tensor.ErrDType if this dtype does not
+// hold a result; partial sums may exceed the dtype.
 //
 // Float16 and bfloat16 are added in float32 and rounded once; Var, Std, Norm and Quantile are
-// computed in float64. If batch dims are reduced, data must be the same for all rows: Exclude other
-// data first.
+// computed in float64. If batch dims are reduced, each value that is not a tensor must be the same
+// for all rows: Exclude other such values first.
 //
 // # In place
 //
@@ -142,6 +148,7 @@
 //
 // # Errors and concurrency
 //
-// An operation that returns an error has changed nothing. Functions read their operands, and write
-// destinations, as tensors allow: any number of readers, or one writer.
+// An operation that returns an error has changed nothing. Operations on the same operands may run
+// concurrently. An operation that writes to a destination needs exclusive access to it, as for any
+// tensor.
 package arith

@@ -40,7 +40,7 @@ func ExampleAddInto_itself() {
 	// Output:
 	// <nil> uint8 [2]
 	// [  6 255]
-	// add: dtype mismatch: the result of [255 5] is beyond uint8: Cast to a wider dtype first
+	// add: dtype mismatch: the result for [255 5] overflows uint8: Cast to a wider signed dtype first
 	// uint8 [2]
 	// [  6 255]
 }

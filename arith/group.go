@@ -8,8 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Lexsort returns the row numbers sorted by the first column, rows that are equal there by the
-// second, and so on:
+// Lexsort returns the row numbers in sorted order. Rows are ordered by the first column; rows that
+// are equal in the first column are ordered by the second, and so on. (The first column counts
+// most; for numpy.lexsort it is the last.)
 //
 //	columns [N] or [N F...] -> int64 [N]
 //
@@ -21,7 +22,8 @@ import (
 // of a column has no order, shapeops.ErrDim if a column is a scalar, and shapeops.ErrShape if
 // columns differ in N.
 //
-// The result shares no memory with the columns. Safe for concurrent use, as readers are.
+// The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes to
+// a column.
 func Lexsort(columns ...*tensor.Tensor) (*tensor.Tensor, error) {
 	s, err := sortRows(columns)
 	if err != nil {
@@ -30,9 +32,9 @@ func Lexsort(columns ...*tensor.Tensor) (*tensor.Tensor, error) {
 	return tensor.Vector(s.rows...), nil
 }
 
-// Groups are the groups of equal rows, in ascending order of their keys. [GroupBy] returns Groups.
-// The zero Groups has no group, and nil tensors. Do not change the tensors: they may share memory
-// with the methods.
+// Groups are the groups of equal rows, in ascending order of their keys. The key of a group is what
+// its rows have in the columns. [GroupBy] returns Groups. The zero Groups has no group, and nil
+// tensors. Do not change the tensors, because the methods may use their memory.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Groups struct {
@@ -51,7 +53,8 @@ type Groups struct {
 // last. Without rows there is no group; rows without elements, [N 0], are one group. GroupBy
 // returns the errors of Lexsort.
 //
-// The result shares no memory with the columns. Safe for concurrent use, as readers are.
+// The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes to
+// a column.
 func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
 	s, err := sortRows(columns)
 	if err != nil {
@@ -84,13 +87,13 @@ func (g *Groups) Sizes() []int {
 	return sizes
 }
 
-// Firsts returns the first row of each group: int64 [G]. Index of a column with AsIndex of the
-// result selects the keys. Each call returns a new tensor.
+// Firsts returns the first row number of each group: int64 [G]. To select the key of each group,
+// call Index of a column with AsIndex of the result. Each call returns a new tensor.
 func (g *Groups) Firsts() *tensor.Tensor {
 	return tensor.Vector(append(make([]int64, 0, g.Len()), g.firsts...)...)
 }
 
-// Lasts returns the last row of each group: int64 [G]. Each call returns a new tensor.
+// Lasts returns the last row number of each group: int64 [G]. Each call returns a new tensor.
 func (g *Groups) Lasts() *tensor.Tensor {
 	last := make([]int64, g.Len())
 	for i := range last {

@@ -169,7 +169,7 @@ func TestGroupsRefuse(t *testing.T) {
 		{"a scalar", []*tensor.Tensor{x, tensor.Scalar(1.0)}, shapeops.ErrDim, "column 1: no such dim: got a scalar, want rows"},
 		{"a scalar first", []*tensor.Tensor{tensor.Scalar(1.0), x}, shapeops.ErrDim, "column 0: no such dim: got a scalar, want rows"},
 		{"other rows", []*tensor.Tensor{x, tensor.Must(tensor.Zeros[int8](3, 2))}, shapeops.ErrShape, "column 1: shape mismatch: got [3 2], want 2 rows"},
-		{"a bool that is neither 0 nor 1", []*tensor.Tensor{x, tensor.Must(tensor.FromBytes(tensor.Bool, []byte{0, 2}, 2))}, tensor.ErrDType, "column 1: dtype mismatch: got byte 2 as element 1 of bool, want 0 or 1"},
+		{"a bool that is neither 0 nor 1", []*tensor.Tensor{x, tensor.Must(tensor.FromBytes(tensor.Bool, []byte{0, 2}, 2))}, tensor.ErrDType, "column 1: dtype mismatch: got byte 2 for bool element 1, want 0 or 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

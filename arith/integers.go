@@ -117,8 +117,12 @@ func highest[T integers](v T) bool { return v < 0 || v > ^T(0)>>1 && !signed[T](
 
 // beyond returns the error of operands whose result T does not hold.
 func beyond[T integers](operands ...T) error {
-	return fmt.Errorf("%w: the result of %v is beyond %v: Cast to a wider dtype first",
-		tensor.ErrDType, operands, tensor.DTypeOf[T]())
+	wider := "wider signed"
+	if tensor.DTypeOf[T]().Size() == 8 {
+		wider = "floating-point"
+	}
+	return fmt.Errorf("%w: the result for %v overflows %v: Cast to a %s dtype first",
+		tensor.ErrDType, operands, tensor.DTypeOf[T](), wider)
 }
 
 // add returns a+b, and 1 if the sum wraps around.
@@ -195,7 +199,7 @@ func divideIntegers[T integers](o op, dst, a, b []T) error {
 func floorDivInteger[T integers](a, b T) (T, error) {
 	switch {
 	case b == 0:
-		return 0, fmt.Errorf("%w: of %v by 0", ErrDivide, a)
+		return 0, fmt.Errorf("%w: got %v // 0", ErrDivide, a)
 	case b+1 == 0 && b < 0:
 		v, wrapped := sub(0, a)
 		if wrapped != 0 {
@@ -212,7 +216,7 @@ func floorDivInteger[T integers](a, b T) (T, error) {
 
 func modInteger[T integers](a, b T) (T, error) {
 	if b == 0 {
-		return 0, fmt.Errorf("%w: of %v by 0", ErrDivide, a)
+		return 0, fmt.Errorf("%w: got %v mod 0", ErrDivide, a)
 	}
 	r := a % b
 	if r != 0 && (r < 0) != (b < 0) {

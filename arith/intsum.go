@@ -149,7 +149,7 @@ func (s *intSum[T, D]) end(dst []D) error {
 	for i, t := range s.totals[:len(dst)] {
 		dst[i] = D(t.lo)
 		if sign := uint64(int64(t.lo) >> 63); t.hi != sign && D(0)-1 < 0 || t.hi != 0 && D(0)-1 > 0 {
-			return fmt.Errorf("%w: a sum is more than %v holds", tensor.ErrDType, tensor.DTypeOf[D]())
+			return fmt.Errorf("%w: a sum overflows %v", tensor.ErrDType, tensor.DTypeOf[D]())
 		}
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 //
 //	x [F...], classes C -> [F... C], of the given dtype
 //
-// Data stays as it is. OneHot returns shapeops.ErrIndex if an element is not from 0 to classes-1,
-// shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does not hold integers or the
-// dtype is complex.
+// Values that are not tensors stay as they are. OneHot returns shapeops.ErrIndex if an element is
+// not from 0 to classes-1, shapeops.ErrShape if classes is negative, and tensor.ErrDType if x does
+// not hold integers or the dtype is complex.
 func OneHot[T Elementwise[T]](x T, classes int, dtype tensor.DType) (T, error) {
 	k, err := oneHotKernel(x, classes, dtype)
 	return leafwise("one hot", k, err, x)
@@ -30,7 +30,7 @@ func OneHotInto[T Elementwise[T]](dst, x T, classes int, dtype tensor.DType) err
 func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	if classes < 0 {
 		return nil, fmt.Errorf("%w: got %d classes, want 0 or more", shapeops.ErrShape, classes)

@@ -64,15 +64,15 @@ var ops = [...]struct {
 	makes   tensor.DType // dtype of the result; 0 means the dtype of the operands
 	instead string       // advice in the error for integers and bools
 }{
-	opAdd:      {"add", addend, numbers, 0, ""},
-	opSub:      {"sub", []string{"subtrahend"}, numbers, 0, ""},
-	opMul:      {"mul", []string{"factor"}, numbers, 0, ""},
-	opDiv:      {"div", divisor, fractions | complexes, 0, ": Cast first, or call FloorDiv"},
-	opFloorDiv: {"floor div", divisor, reals, 0, ""},
-	opMod:      {"mod", divisor, reals, 0, ""},
-	opPow:      {"pow", []string{"exponent"}, reals, 0, ""},
-	opMinimum:  {"minimum", bound, reals, 0, ""},
-	opMaximum:  {"maximum", bound, reals, 0, ""},
+	opAdd:      {"add", y, numbers, 0, ""},
+	opSub:      {"sub", y, numbers, 0, ""},
+	opMul:      {"mul", y, numbers, 0, ""},
+	opDiv:      {"div", y, fractions | complexes, 0, ": Cast first, or call FloorDiv"},
+	opFloorDiv: {"floor div", y, reals, 0, ""},
+	opMod:      {"mod", y, reals, 0, ""},
+	opPow:      {"pow", y, reals, 0, ""},
+	opMinimum:  {"minimum", y, reals, 0, ""},
+	opMaximum:  {"maximum", y, reals, 0, ""},
 
 	opNeg:   {"neg", nil, numbers, 0, ""},
 	opAbs:   {"abs", nil, reals, 0, ""},
@@ -91,29 +91,27 @@ var ops = [...]struct {
 
 	opClamp:   {"clamp", []string{"low", "high"}, reals, 0, ""},
 	opLerp:    {"lerp", []string{"end", "weight"}, fractions, 0, castFirst},
-	opAddCMul: {"add c mul", []string{"factor", "other factor"}, numbers, 0, ""},
+	opAddCMul: {"add c mul", []string{"a", "b"}, numbers, 0, ""},
 
-	opEqual:        {"equal", other, numbers | bools, tensor.Bool, ""},
-	opNotEqual:     {"not equal", other, numbers | bools, tensor.Bool, ""},
-	opLess:         {"less", other, reals, tensor.Bool, ""},
-	opLessEqual:    {"less equal", other, reals, tensor.Bool, ""},
-	opGreater:      {"greater", other, reals, tensor.Bool, ""},
-	opGreaterEqual: {"greater equal", other, reals, tensor.Bool, ""},
+	opEqual:        {"equal", y, numbers | bools, tensor.Bool, ""},
+	opNotEqual:     {"not equal", y, numbers | bools, tensor.Bool, ""},
+	opLess:         {"less", y, reals, tensor.Bool, ""},
+	opLessEqual:    {"less equal", y, reals, tensor.Bool, ""},
+	opGreater:      {"greater", y, reals, tensor.Bool, ""},
+	opGreaterEqual: {"greater equal", y, reals, tensor.Bool, ""},
 	opIsNaN:        {"is nan", nil, numbers | bools, tensor.Bool, ""},
 	opIsFinite:     {"is finite", nil, numbers | bools, tensor.Bool, ""},
 
-	opAnd: {"and", other, bools | wholes, 0, ""},
-	opOr:  {"or", other, bools | wholes, 0, ""},
-	opXor: {"xor", other, bools | wholes, 0, ""},
+	opAnd: {"and", y, bools | wholes, 0, ""},
+	opOr:  {"or", y, bools | wholes, 0, ""},
+	opXor: {"xor", y, bools | wholes, 0, ""},
 	opNot: {"not", nil, bools | wholes, 0, ""},
 }
 
 const castFirst = ": Cast first"
 
-var (
-	addend, divisor = []string{"addend"}, []string{"divisor"}
-	bound, other    = []string{"bound"}, []string{"other"}
-)
+// y names the second operand.
+var y = []string{"y"}
 
 // kinds is a set of kinds of dtype.
 type kinds uint8
@@ -227,7 +225,7 @@ func (o op) fails(d tensor.DType) bool {
 func apply[T Elementwise[T]](o op, x T, others ...any) (T, error) {
 	var none T
 	if x == none {
-		return none, fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
+		return none, fmt.Errorf("%s: %w", ops[o].name, errNilX)
 	}
 	return x.Ops().Leafwise(kernels[o], others...)
 }
@@ -235,8 +233,11 @@ func apply[T Elementwise[T]](o op, x T, others ...any) (T, error) {
 // applyInto sets dst to the result of an op on x and others.
 func applyInto[T Elementwise[T]](o op, dst, x T, others ...any) error {
 	var none T
-	if x == none || dst == none {
-		return fmt.Errorf("%s: %w: got nil", ops[o].name, tensor.ErrKind)
+	if x == none {
+		return fmt.Errorf("%s: %w", ops[o].name, errNilX)
+	}
+	if dst == none {
+		return fmt.Errorf("%s: destination: %w: got nil", ops[o].name, tensor.ErrKind)
 	}
 	return x.Ops().LeafwiseInto(dst, kernels[o], others...)
 }

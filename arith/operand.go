@@ -17,14 +17,17 @@ type Elementwise[T any] interface {
 	Ops() tensor.Ops[T]
 }
 
-// Reducible is the constraint of operations along dims: an [Elementwise] whose dims have one size
-// each. *tensor.Tensor and *tdict.TensorDict satisfy it. A *ragged.Tensor does not: Sum(r, over)
-// and Sort(r, 0, opt) do not compile. Call its methods Reduce, CumSum, Sort and ArgSort instead,
-// and MapValues for an operation on features.
+// Reducible is the constraint of operations along dims: an [Elementwise] that is not ragged.
+// *tensor.Tensor and *tdict.TensorDict satisfy it. A *ragged.Tensor does not: Sum(r, over) and
+// Sort(r, 0, opt) do not compile. Call its methods Reduce, CumSum, Sort and ArgSort instead, and
+// MapValues for an operation on features.
 type Reducible[T any] interface {
 	Elementwise[T]
 	Permute(dims ...int) (T, error)
 }
+
+// errNilX is the error of an operation whose first operand is nil.
+var errNilX = fmt.Errorf("x: %w: got nil", tensor.ErrKind)
 
 // leafwise applies a kernel to x and others. If err is not nil, it returns err with the name of the
 // operation.

@@ -49,21 +49,23 @@ var (
 )
 
 // Dims returns an Over of the given dims of a tensor, or batch dims of a dictionary; negative dims
-// count from the end of its shape. In an inner dictionary with a longer batch shape they are the
-// same dims. An operation returns shapeops.ErrDim if a dim is out of range or named twice, and if
-// no dim is given.
+// count from the end of its shape. The dims of an inner dictionary are numbered as in the outermost
+// one, even if it has a longer batch shape. An operation returns shapeops.ErrDim if a dim is out of
+// range or named twice, and if no dim is given.
 func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dims)} }
 
-// BySplits returns an Over of groups of rows, which follow each other along dim 0:
+// BySplits returns an Over that reduces groups of consecutive rows along dim 0:
 //
 //	splits int64 [G+1], [N F...] -> [G F...]
 //
 // Group g has the rows splits[g] to splits[g+1]-1, as in [Groups]. An operation returns
 // shapeops.ErrDim for a value without dims, tensor.ErrDType unless splits is int64, and
-// shapeops.ErrShape unless it is a vector that ascends from 0 to N.
+// shapeops.ErrShape unless it is a vector that begins with 0, ends with N and never decreases. A
+// group is empty if its two splits are equal.
 func BySplits(splits *tensor.Tensor) Over { return Over{kind: overSplits, splits: splits} }
 
-// Keep returns o with reduced dims kept, with size 1. Dims of groups stay without it.
+// Keep returns o changed to keep reduced dims, with size 1. It has no effect on [BySplits], whose
+// dim 0 becomes the dim of groups.
 func (o Over) Keep() Over {
 	o.keep = true
 	return o
@@ -95,7 +97,7 @@ func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	var none T
 	s := &scope{Over: o}
 	if x == none {
-		return s, nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return s, nil, errNilX
 	}
 	var err error
 	switch o.kind {
@@ -130,14 +132,14 @@ func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
 // splitsOf returns a copy of the numbers of splits, checked against the rows of a shape.
 func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error) {
 	if len(shape) == 0 {
-		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shapeops.ErrDim)
+		return nil, fmt.Errorf("%w: got shape [], want at least one dim", shapeops.ErrDim)
 	}
 	err = tensor.Read(t, func(s []int64) { splits = slices.Clone(s) })
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("splits: %w", err)
 	case len(t.Shape()) != 1 || len(splits) == 0:
-		return nil, fmt.Errorf("splits: %w: got %v, want a vector of one number or more", shapeops.ErrShape, t.Shape())
+		return nil, fmt.Errorf("splits: %w: got shape %v, want one dim with at least one number", shapeops.ErrShape, t.Shape())
 	}
 	return splits, checkSplits(splits, shape[0])
 }
@@ -145,13 +147,13 @@ func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error
 // checkSplits checks that splits ascend from 0 to the number of rows.
 func checkSplits(splits []int64, rows int) error {
 	if splits[0] != 0 || splits[len(splits)-1] != int64(rows) {
-		return fmt.Errorf("splits: %w: got %d to %d, want 0 to %d, the number of rows",
+		return fmt.Errorf("splits: %w: got splits from %d to %d, want from 0 to %d, the number of rows",
 			shapeops.ErrShape, splits[0], splits[len(splits)-1], rows)
 	}
 	last := int64(0)
 	for i, at := range splits {
 		if at < last {
-			return fmt.Errorf("splits: %w: got %d after %d at position %d, want ascending numbers", shapeops.ErrShape, at, last, i)
+			return fmt.Errorf("splits: %w: got %d at position %d, want at least %d, the split before it", shapeops.ErrShape, at, i, last)
 		}
 		last = at
 	}
@@ -162,7 +164,7 @@ func checkSplits(splits []int64, rows int) error {
 func checkMask[T Elementwise[T]](x T, mask any) error {
 	var none T
 	if x == none {
-		return fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return errNilX
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
 		_, err := alignMask(t, x)

@@ -95,7 +95,7 @@ func (p *intProduct[T, D]) end(dst []D) error {
 			limit++
 		}
 		if f.over || f.size > limit {
-			return fmt.Errorf("%w: a product is more than %v holds", tensor.ErrDType, tensor.DTypeOf[D]())
+			return fmt.Errorf("%w: a product overflows %v", tensor.ErrDType, tensor.DTypeOf[D]())
 		}
 		if dst[i] = D(f.size); f.minus {
 			dst[i] = -dst[i]

@@ -7,14 +7,14 @@ import (
 )
 
 // All reports, as bools, whether all elements that count are true; shapes are as for [Sum]. For no
-// elements it is true. Dtypes other than bool are tensor.ErrDType. (Python: all.)
+// elements it is true. All returns tensor.ErrDType for dtypes other than bool. (Python: all.)
 func All[T Reducible[T]](x T, over Over) (T, error) { return reduce(allOf, x, over) }
 
 // AllInto is [All] into dst, by the rules of [SumInto].
 func AllInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(allOf, dst, x, over) }
 
 // Any reports, as bools, whether any element that counts is true; shapes are as for [Sum]. For no
-// elements it is false. Dtypes other than bool are tensor.ErrDType. (Python: any.)
+// elements it is false. Any returns tensor.ErrDType for dtypes other than bool. (Python: any.)
 func Any[T Reducible[T]](x T, over Over) (T, error) { return reduce(anyOf, x, over) }
 
 // AnyInto is [Any] into dst, by the rules of [SumInto].

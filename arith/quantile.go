@@ -15,11 +15,12 @@ import (
 //
 // The result is NaN for no elements, if any element is NaN, and between two opposite infinities. If
 // one of the two neighbours is infinite, so is the result. Elements are converted to float64, and
-// the result is rounded once. The result for integers is float64; other dtypes stay. The call
-// copies the lines that it works on to memory, as float64.
+// the result is rounded once. The result for integers is float64; other dtypes stay. Quantile
+// computes some of the results at a time; it copies the elements that these combine to memory, as
+// float64.
 //
-// Complex numbers and bool are tensor.ErrDType, and another q is tensor.ErrKind. (Python: quantile,
-// median for an odd number of elements.)
+// Quantile returns tensor.ErrDType for complex numbers and bool, and tensor.ErrKind if q is not
+// from 0 to 1. (Python: quantile, median for an odd number of elements.)
 func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	r, err := quantileOf(q)
 	if err != nil {

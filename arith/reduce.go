@@ -83,7 +83,7 @@ func checkLeafMask(xs []*tensor.Tensor) error {
 	}
 	x, mask := xs[0], xs[1]
 	if mask.DType() != tensor.Bool {
-		return fmt.Errorf("mask: %w: got %v, want bool: a comparison makes one", tensor.ErrDType, mask.DType())
+		return fmt.Errorf("mask: %w: got %v, want bool, as comparisons return", tensor.ErrDType, mask.DType())
 	}
 	if !x.Shape().HasPrefix(mask.Shape()) {
 		return fmt.Errorf("mask: %w: got %v, want the leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())

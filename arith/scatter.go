@@ -14,9 +14,9 @@ import (
 //	x [A N B F...], index [A' M B'], src [A' M B' F...]:
 //	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], summed over equal positions
 //
-// index has the dims of x, or the batch dims of a dictionary x. src has the type of x, and its
-// keys. Float16 and bfloat16 are added in float32. Data and unbatched tensors stay as they are. The
-// result is a copy.
+// index has as many dims as x, or as the batch shape of a dictionary x. src has the type of x; if
+// it is a dictionary, it has the same keys. Float16 and bfloat16 are added in float32. Unbatched
+// tensors and values that are not tensors stay as they are. The result is a copy.
 //
 // ScatterAdd returns
 //
@@ -35,7 +35,7 @@ func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, e
 }
 
 // ScatterAddInto is [ScatterAdd] into dst, which has the dtypes and shapes of x, and may be x. It
-// returns also the errors of tensor.Transfer; on an error nothing has changed.
+// also returns the errors of tensor.Transfer; on an error nothing has changed.
 func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src T) error {
 	k, err := scatterKernel(x, dim, index, src)
 	return leafwiseInto("scatter add", k, err, dst, x, src)
@@ -43,15 +43,18 @@ func ScatterAddInto[T Reducible[T]](dst, x T, dim int, index *tensor.Tensor, src
 
 func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*tensor.Kernel, error) {
 	var none T
-	if x == none || src == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+	if x == none {
+		return nil, errNilX
+	}
+	if src == none {
+		return nil, fmt.Errorf("src: %w: got nil", tensor.ErrKind)
 	}
 	p, err := plan.GatherBy(x.Shape(), dim, index)
 	if err != nil {
 		return nil, err
 	}
 	return &tensor.Kernel{
-		Op: "scatter add", Others: addend, Free: true, Fails: always,
+		Op: "scatter add", Others: []string{"src"}, Free: true, Fails: always,
 		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return checkScatter(p, xs) },
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return scatterAdd(dst, xs[0], xs[1], p) },
 	}, nil
@@ -63,10 +66,10 @@ func checkScatter(p *plan.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Sha
 	case x.DType() == tensor.Bool:
 		return 0, nil, fmt.Errorf("%w: got bool, want numbers", tensor.ErrDType)
 	case src.DType() != x.DType():
-		return 0, nil, fmt.Errorf("addend: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
+		return 0, nil, fmt.Errorf("src: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
 	}
 	if err := src.Shape().CheckEqual(p.Extend(x.Shape())); err != nil {
-		return 0, nil, fmt.Errorf("addend: %w", err)
+		return 0, nil, fmt.Errorf("src: %w", err)
 	}
 	return x.DType(), x.Shape(), nil
 }
@@ -149,7 +152,7 @@ func addIntegers[T integers](sum, src *tensor.Tensor, rows []int, stride int) er
 		}
 	})
 	if err == nil && wrapped >= 0 {
-		err = fmt.Errorf("%w: a sum is more than %v holds, at element %d of the index", tensor.ErrDType, sum.DType(), wrapped)
+		err = fmt.Errorf("%w: a sum overflows %v at element %d of index", tensor.ErrDType, sum.DType(), wrapped)
 	}
 	return err
 }

@@ -1,8 +1,6 @@
 package arith
 
 import (
-	"fmt"
-
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -13,11 +11,16 @@ type SortOptions struct {
 	Descending bool
 }
 
-// Sort returns x with the elements of each line along a dim sorted: [... N ...] -> [... N ...]. The
-// sort is stable. The result is a copy.
+// Sort returns x with its elements sorted along a dim. It sorts each line separately, a line being
+// the elements that differ only in their position along dim:
+//
+//	[... N ...] -> [... N ...]
+//
+// The sort is stable. The result is a copy.
 //
 // The dim of a dictionary is a batch dim. Each feature of each leaf is sorted separately, so rows
-// do not stay together: to sort whole rows, see [Lexsort]. Data stays as it is.
+// do not stay together: to sort whole rows, see [Lexsort]. Values that are not tensors stay as they
+// are.
 //
 // Sort returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if the dtype of a leaf has no
 // order, and tensor.ErrKind if x is nil.
@@ -26,21 +29,21 @@ func Sort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	return leafwise("sort", k, err, x)
 }
 
-// SortInto is [Sort] into dst, which has the dtypes and shapes of x, and may be x. It returns also
+// SortInto is [Sort] into dst, which has the dtypes and shapes of x, and may be x. It also returns
 // the errors of tensor.Transfer; on an error nothing has changed.
 func SortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := sortKernel(x, dim, opt)
 	return leafwiseInto("sort", k, err, dst, x)
 }
 
-// ArgSort returns the positions along a dim that sort the elements of each line: int64 [... N ...].
-// Gather at these positions returns what [Sort] returns. ArgSort returns the errors of Sort.
+// ArgSort returns the positions along a dim that sort each line of [Sort]: int64 [... N ...].
+// Gather at these positions returns what Sort returns. ArgSort returns the errors of Sort.
 func ArgSort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	k, err := argSortKernel(x, dim, opt)
 	return leafwise("arg sort", k, err, x)
 }
 
-// ArgSortInto is [ArgSort] into dst, which has dtype int64 and the shapes of x. It returns also the
+// ArgSortInto is [ArgSort] into dst, which has dtype int64 and the shapes of x. It also returns the
 // errors of tensor.Transfer; on an error nothing has changed.
 func ArgSortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
 	k, err := argSortKernel(x, dim, opt)
@@ -66,7 +69,7 @@ func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Te
 	run func(dst, x *tensor.Tensor, dim int) error) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	at, err := x.Shape().Dim(dim)
 	if err != nil {

@@ -8,11 +8,12 @@ import "github.com/go-tensordict/tensordict/tensor"
 //	x [N F...], BySplits(splits) -> [G F...]
 //
 // Each leaf of a dictionary is reduced by itself; batch shapes and names of dims change
-// accordingly. Data stays if it is the same for all rows, or if batch shapes stay. The sum of no
-// elements is 0.
+// accordingly. If batch dims are reduced, a value that is not a tensor is kept if it is the same
+// for all rows that are combined; otherwise Sum returns tensor.ErrKind. The sum of no elements is
+// 0.
 //
-// Sums of integers and bool are int64, sums of uint64 are uint64, and they are exact. Other dtypes
-// stay: float16 and bfloat16 are added in float32, and rounded once.
+// Sums of integers and bool are int64, except that sums of uint64 are uint64. They are exact. Other
+// dtypes stay: float16 and bfloat16 are added in float32, and the sum is rounded once.
 //
 // # The order of sums
 //
@@ -22,18 +23,20 @@ import "github.com/go-tensordict/tensordict/tensor"
 //   - The elements that count, in row-major order of the reduced dims, are divided into blocks of
 //     64; the last may be shorter.
 //   - In a block they are added one after the other, starting from 0.
-//   - The sums of blocks are added pairwise, neighbours first, then the sums of pairs, and so on,
-//     as long as there are two sums of equally many blocks.
-//   - The sums that are left are added from the one of fewest blocks on.
+//   - The sums of full blocks are added in pairs of neighbours, from the first block on; the sums
+//     of pairs are again added in pairs, and so on. A sum without a neighbour of equally many
+//     blocks remains.
+//   - Last, the remaining sums are added up. They are of decreasing numbers of blocks; the sum of a
+//     shorter last block comes after them. Adding begins with the last and ends with the first.
 //
-// So a sum with a mask equals, bit for bit, the sum of only the elements that count.
+// So a sum with a mask has exactly the bits of the sum of only the elements that count.
 //
 // Sum returns the errors of the Over, tensor.ErrDType if the dtype does not hold a sum of integers,
 // and tensor.ErrKind if x is nil. On an error there is no result. The result shares no memory with
 // x. (Python: sum.)
 func Sum[T Reducible[T]](x T, over Over) (T, error) { return reduce(sumOf, x, over) }
 
-// SumInto is [Sum] into dst, which has the dtypes and shapes of the result. It returns also the
+// SumInto is [Sum] into dst, which has the dtypes and shapes of the result. It also returns the
 // errors of tensor.Transfer; on an error nothing has changed.
 func SumInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(sumOf, dst, x, over) }
 
@@ -60,12 +63,13 @@ type VarOptions struct {
 	Correction int
 }
 
-// Var returns the variances of x: the sum, in the order of [Sum], of the squared deviations from
-// the [Mean], divided by the number of elements that count minus opt.Correction. Shapes are as for
-// Sum. The result is NaN unless more elements count than Correction.
+// Var returns the variances of x. The squared deviations from the [Mean] are added in the order of
+// [Sum]; their sum is divided by the number of elements that count minus opt.Correction. Shapes are
+// as for Sum. The result is NaN unless the number of elements that count is above opt.Correction.
 //
-// Means, squares and sums are float64, and rounded once. The result for integers is float64; other
-// dtypes stay. Complex numbers and bool are tensor.ErrDType. (Python: var.)
+// Means, squares and sums are computed in float64, and only the result is rounded to its dtype. The
+// result for integers is float64; other dtypes stay. Var returns tensor.ErrDType for complex
+// numbers and bool. (Python: var.)
 func Var[T Reducible[T]](x T, over Over, opt VarOptions) (T, error) {
 	return reduce(spreadOf("var", opt, false), x, over)
 }
@@ -86,12 +90,12 @@ func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 	return reduceInto(spreadOf("std", opt, true), dst, x, over)
 }
 
-// Norm returns the Euclidean norms of x: the square root of the sum, in the order of [Sum], of the
-// squares. Shapes are as for Sum. The norm of no elements is 0.
+// Norm returns the Euclidean norms of x: the square root of the sum of the squares. The squares are
+// added in the order of [Sum]. Shapes are as for Sum. The norm of no elements is 0.
 //
-// Squares and sums are float64, and the root is rounded once. The result for integers is float64;
-// other dtypes stay. Complex numbers and bool are tensor.ErrDType. (Python: norm,
-// torch.linalg.vector_norm.)
+// Squares, sums and roots are computed in float64, and only the result is rounded to its dtype. The
+// result for integers is float64; other dtypes stay. Norm returns tensor.ErrDType for complex
+// numbers and bool. (Python: norm, torch.linalg.vector_norm.)
 func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }
 
 // NormInto is [Norm] into dst, by the rules of [SumInto].

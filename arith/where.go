@@ -20,11 +20,11 @@ type WhereOptions struct {
 //
 //	mask [M...], x [M... F...] -> [M... F...]
 //
-// mask is a bool tensor. If x is a dictionary, mask may also be a dictionary with the same keys
-// that has, for each leaf, a mask with the leaf's dims, such as [Greater] returns; then Data stays
-// as it is. other has the type of x, or is a tensor that broadcasts to x's shape, or a number or
-// bool. If x and other are dictionaries and mask is a tensor, Data is chosen by rows; otherwise it
-// stays as it is. The result is a copy with x's dtypes.
+// mask is a bool tensor. If x is a dictionary, mask may also be a dictionary with the same keys,
+// such as [Greater] returns, in which each leaf is a mask with as many dims as the leaf of x. other
+// has the type of x, or is a tensor that broadcasts to x's shape, or a number or bool. The result
+// is a copy with x's dtypes. Values of x that are not tensors are chosen by rows if other is a
+// dictionary and mask is a tensor; otherwise they stay as they are.
 //
 // Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if x's
 // shape does not begin with mask's shape or other does not fit, and tensor.ErrKind for a nil
@@ -46,7 +46,8 @@ func WhereInto[T Elementwise[T]](dst T, mask any, x T, other any) error {
 	return WhereIntoWith(dst, mask, x, other, WhereOptions{})
 }
 
-// WhereIntoWith is [WhereInto] with options. dst has the keys of both dictionaries.
+// WhereIntoWith is [WhereInto] with options. With opt.Missing, dst must have each key that x or
+// other has.
 func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereOptions) error {
 	k, wide, err := whereKernel(mask, x, opt)
 	return leafwiseInto("where", k, err, dst, x, wide, other)
@@ -56,9 +57,9 @@ func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereO
 //
 //	x [M... F...], mask [M...] -> [M... F...]
 //
-// mask is a tensor, or for a dictionary x also a dictionary of masks, as for [Where]. value is a
-// number or bool, or a tensor that broadcasts to x's shape. Data in a dictionary stays as it is.
-// The result is a copy. MaskedFill returns the errors of [Where].
+// mask is a bool tensor; if x is a dictionary, it may also be a dictionary of masks, as for
+// [Where]. value is a number or bool, or a tensor that broadcasts to x's shape. Values that are not
+// tensors stay as they are. The result is a copy. MaskedFill returns the errors of [Where].
 func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
 	k, wide, err := maskedKernel(fillKernel, mask, x)
 	return leafwise("masked fill", k, err, x, wide, value)
@@ -73,8 +74,8 @@ func MaskedFillInto[T Elementwise[T]](dst, x T, mask, value any) error {
 }
 
 // FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to
-// x's shape. Data stays as it is. It returns the errors of [MaskedFillInto]. (Python: fill_,
-// zero_.)
+// x's shape. Values that are not tensors stay as they are. It returns the errors of
+// [MaskedFillInto]. (Python: fill_, zero_.)
 func FillInPlace[T Elementwise[T]](x T, value any) error {
 	return MaskedFillInto(x, x, tensor.Scalar(true), value)
 }
@@ -84,7 +85,7 @@ func FillInPlace[T Elementwise[T]](x T, value any) error {
 func alignMask[T Elementwise[T]](mask *tensor.Tensor, x T) (*tensor.Tensor, error) {
 	var none T
 	if x == none {
-		return nil, fmt.Errorf("%w: got nil", tensor.ErrKind)
+		return nil, errNilX
 	}
 	if err := tensor.Read(mask, func([]bool) {}); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
@@ -145,10 +146,10 @@ var fillKernel = &tensor.Kernel{
 func checkChoice(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
 	x, mask, other := xs[0], xs[1], xs[2]
 	if mask.DType() != tensor.Bool {
-		return 0, nil, fmt.Errorf("mask: %w: got %v, want bool: a comparison makes one", tensor.ErrDType, mask.DType())
+		return 0, nil, fmt.Errorf("mask: %w: got %v, want bool, as comparisons return", tensor.ErrDType, mask.DType())
 	}
 	if other.DType() != x.DType() {
-		return 0, nil, fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
+		return 0, nil, fmt.Errorf("other: %w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
 	}
 	return x.DType(), x.Shape(), nil
 }

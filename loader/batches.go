@@ -15,24 +15,24 @@ import (
 // with the next batch.
 //
 // A batch is valid until the loop asks for the next one or ends; then its memory is reused, unless
-// Options.Own is set. The loop may change the entries of a batch. It must not write to the elements
-// of a batch that is a view of the source: batches of sampler.Sequential are, unless Collate or
-// Transform copies.
+// Options.Own is set. The loop may change the entries of a batch. If a batch is a view of the
+// source, the loop must not write to its elements. With sampler.Sequential and a source that is a
+// Slicer, batches are views, unless Options.Own is set or Collate or Transform copies.
 //
 // On an error Batches yields (nil, err) and stops; the loader's position is before the batch that
 // failed. err is
 //
 //   - a [BatchError] with the error of the source, of Collate or of Transform; with a
-//     tdict.PanicError if one of them panicked; or with [ErrSource] if the source returned other
-//     than the requested rows
-//   - the cause of ctx
+//     tdict.PanicError if one of them panicked; or with [ErrSource] if the source returned rows
+//     that were not requested
+//   - context.Cause(ctx), if ctx has ended
 //   - [ErrBusy] within another loop
 //   - before the first batch, an error as from [New], an error of the source's Snapshot, or
-//     [ErrReplaced] if the epoch began with another version
+//     [ErrReplaced] if the epoch began with another version of the source
 //
-// With Workers, batches are made while the loop uses the current one. When the loop ends, early or
-// not, Batches waits for the workers: no goroutine outlives the loop. The batches are the same for
-// any number of workers.
+// With Workers, the next batches are made while the loop uses the current one. When the loop ends,
+// early or not, Batches waits for the workers: no goroutine outlives the loop. The batches are the
+// same for any number of workers.
 func (l *Loader) Batches(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	if ctx == nil {
 		ctx = context.Background()

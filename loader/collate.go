@@ -30,8 +30,8 @@ func (m *Memory) keep(xs ...*tensor.Tensor) {
 	}
 }
 
-// Buffer returns the buffer for the tensors of a key. It is nil, which means new memory, if
-// Options.Own is set.
+// Buffer returns the buffer for the tensors of a key. If Options.Own is set it returns nil, with
+// which methods of ragged tensors allocate new memory.
 func (m *Memory) Buffer(key nestedkey.Key) *ragged.Buffer {
 	if m == nil || m.own {
 		return nil

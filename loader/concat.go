@@ -18,8 +18,9 @@ import (
 //	sources of N0, N1... rows -> N0 + N1 + ... rows
 //
 // The sources must have the same keys, kinds, dtypes and shapes. Concat returns [ErrSource] if
-// there are no sources, if one is nil, or if the schemas that they describe differ. Sources that
-// are not Describers are compared when a batch has rows of several.
+// there are no sources, if one is nil, or if the schemas that they describe differ. A source that
+// is not a [Describer] is compared only when a batch has rows of that source and of another one;
+// then Fetch returns the error.
 func Concat(sources ...Source) (Source, error) {
 	err := checkSources(sources)
 	if err == nil {
@@ -43,20 +44,28 @@ func checkSchemas(sources []Source) error {
 		case known < 0:
 			first, known = about.Schema, i
 		case about.Schema != first:
-			return fmt.Errorf("%w: source %d has %s, but source %d has %s",
-				ErrSource, i, onlyIn(about.Schema, first), known, onlyIn(first, about.Schema))
+			return fmt.Errorf("%w: source %d %s", ErrSource, i, unlike(about.Schema, first, known))
 		}
 	}
 	return nil
+}
+
+// unlike returns how a schema differs from the schema of source i.
+func unlike(schema, other string, i int) string {
+	more, missing := onlyIn(schema, other), onlyIn(other, schema)
+	switch {
+	case more == "":
+		return fmt.Sprintf("lacks %s, which source %d has", missing, i)
+	case missing == "":
+		return fmt.Sprintf("has %s, which source %d lacks", more, i)
+	}
+	return fmt.Sprintf("has %s, but source %d has %s", more, i, missing)
 }
 
 // onlyIn returns the lines of a schema that other does not have.
 func onlyIn(schema, other string) string {
 	all := strings.Split(other, "\n")
 	more := slices.DeleteFunc(strings.Split(schema, "\n"), func(line string) bool { return slices.Contains(all, line) })
-	if len(more) == 0 {
-		return "nothing else"
-	}
 	return strings.Join(more, ", ")
 }
 

@@ -7,17 +7,17 @@
 //		...
 //	}
 //
-// One loop over Batches is an epoch. [Loader.Epoch] counts completed epochs, also after a resume,
-// and [Loader.Stats] has the rows and bytes per second:
+// One loop over all batches is an epoch. [Loader.Epoch] counts completed epochs, also after a
+// resume, and [Loader.Stats] has the rows and bytes per second:
 //
 //	for l.Epoch() < 10 {
 //		for batch, err := range l.Batches(ctx) { ... }
 //		fmt.Println(l.Stats())
 //	}
 //
-// Options.Transform is a pipeline of package transform. With Options.Batching, batches end at the
-// ends of groups or by the length of rows. With Options.Workers, batches are made ahead of the
-// loop.
+// Options.Transform is a pipeline of package transform. With Options.Batching, batches consist of
+// whole groups, or of rows of about the same length. With Options.Workers, workers prefetch
+// batches.
 //
 // # Sources
 //
@@ -29,12 +29,14 @@
 //
 // # Order
 //
-// Package sampler determines which rows come, in which order, and where batches end: at random, in
-// blocks, by weight, by class, whole groups, rows of about the same length. The batches of an epoch
-// depend only on the data, the sampler, the batching, the seed and the number of the epoch. They
-// are the same on every platform and for any number of workers.
+// Package sampler determines which rows an epoch has, in which order, and where batches end. It has
+// samplers for random order, for blocks, for weighted and for stratified sampling, and batches of
+// whole groups or of rows of about the same length. The batches of an epoch depend only on the
+// data, the sampler, the batching, the seed and the number of the epoch. They are the same on every
+// platform and for any number of workers.
 //
-// With Options.Share, batches are divided among the ranks of a world; all ranks get equally many.
+// With Options.Share, batches are divided among the ranks of a world; all ranks get the same number
+// of batches.
 //
 // # Resuming
 //
@@ -46,14 +48,16 @@
 //
 // A batch is valid until the loop asks for the next one or ends. Its memory is then reused, so that
 // a loop in steady state allocates only headers. With Options.Own each batch owns its memory; Clone
-// keeps a single batch. In tests, Options.Poison reveals the use of an old batch. With a sequential
-// sampler, batches are read-only views of the source if it is a Slicer.
+// keeps a single batch. In tests, Options.Poison reveals the use of an old batch. If the sampler is
+// sequential and the source is a Slicer, batches are views of the source, which must not be
+// written.
 //
 // # Workers
 //
 // Without workers the loop makes each batch when it needs it, which is fastest for rows that only
-// need to be copied. With Options.Workers, batches are made ahead, in order; their number and bytes
-// are bounded. [Stats] show whether the loop waited for them.
+// need to be copied. With Options.Workers, workers prefetch batches, which come in order; the
+// number and the bytes of the batches that wait are bounded. [Stats] show whether the loop waited
+// for them.
 //
 // # Errors
 //
@@ -65,10 +69,11 @@
 //
 //  1. A sampler.Sampler returns the Order of an epoch: the row, or group, at any position. A
 //     sampler.Batching cuts the order into a Plan: the rows of any batch. Neither has state, so the
-//     position of a run is a few numbers, the cursor of a [Loader].
-//  2. A run is one loop over an epoch. It takes slots, in order, from a maker. The maker runs on
-//     the goroutine of the loop, or on workers by workers.Stream, which keeps the order and ends
-//     with the loop. A budget bounds the bytes of the batches that wait.
+//     position of a [Loader] is a few numbers, its cursor.
+//  2. A run is one loop over the batches of an epoch, or over the rest of them. A slot holds a
+//     batch and its memory. The run takes slots, in order, from a maker. The maker runs on the
+//     goroutine of the loop, or on workers by workers.Stream, which keeps the order and ends with
+//     the loop. A budget bounds the bytes of the batches that wait.
 //  3. The maker fetches the rows into the memory of the slot, then labels, collates and transforms
 //     them. A slot returns to the pool when the loop asks for the next batch.
 //

@@ -10,7 +10,7 @@ import (
 var (
 	// ErrLen says that sources to be combined have different numbers of rows.
 	ErrLen = errors.New("sources of unequal length")
-	// ErrSource says that a source is nil, or returned other than the requested rows.
+	// ErrSource says that a source is nil, or returned rows that were not requested.
 	ErrSource = errors.New("unusable source")
 	// ErrOptions says that options contradict each other, or are missing.
 	ErrOptions = errors.New("unusable options")

@@ -82,7 +82,7 @@ func together(xs []*tensor.Tensor) (*tdict.TensorDict, error) {
 		case x == nil:
 			return nil, fmt.Errorf("%w: tensor %d is nil", ErrSource, i)
 		case len(x.Shape()) == 0:
-			return nil, fmt.Errorf("%w: tensor %d is a scalar, want rows", shapeops.ErrDim, i)
+			return nil, fmt.Errorf("%w: tensor %d is a scalar, want at least one dim", shapeops.ErrDim, i)
 		case x.Shape()[0] != xs[0].Shape()[0]:
 			return nil, fmt.Errorf("%w: tensor %d has %d rows, want %d as in tensor 0", ErrLen, i, x.Shape()[0], xs[0].Shape()[0])
 		}
@@ -107,7 +107,7 @@ func newDict(td *tdict.TensorDict) (dict, error) {
 		return dict{}, errNilDict
 	}
 	if len(td.Shape()) == 0 {
-		return dict{}, fmt.Errorf("%w: got batch shape [], want rows", shapeops.ErrDim)
+		return dict{}, fmt.Errorf("%w: got batch shape [], want at least one dim", shapeops.ErrDim)
 	}
 	d := dict{td: td, n: td.Shape()[0]}
 	for key, leaf := range td.Leaves() {
@@ -184,7 +184,7 @@ func checkFetch(ctx context.Context, rows []int, n int) error {
 func checkExist(rows []int, n int) error {
 	for _, row := range rows {
 		if uint(row) >= uint(n) {
-			return fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, n)
+			return fmt.Errorf("%w: got row %d of a source with %d rows", shapeops.ErrIndex, row, n)
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func checkExist(rows []int, n int) error {
 // Slice implements [Slicer].
 func (d dict) Slice(start, stop int) (*tdict.TensorDict, error) {
 	if start < 0 || stop < start || stop > d.n {
-		return nil, fmt.Errorf("%w: got rows %d to %d of %d", shapeops.ErrIndex, start, stop, d.n)
+		return nil, fmt.Errorf("%w: got rows %d:%d of a source with %d rows", shapeops.ErrIndex, start, stop, d.n)
 	}
 	return d.td.Index(ix.Range(start, stop))
 }
@@ -257,12 +257,17 @@ type mapped struct {
 }
 
 // Prefetch implements [Prefetcher].
-func (m mapped) Prefetch(rows ...int) error { return m.ds.Prefetch(rows...) }
+func (m mapped) Prefetch(rows ...int) error {
+	if err := m.ds.Prefetch(rows...); err != nil {
+		return fmt.Errorf("dataset: %w", err)
+	}
+	return nil
+}
 
 // Slice implements [Slicer]. It returns an error if the dataset is closed, since its views could
 // not be read.
 func (m mapped) Slice(start, stop int) (*tdict.TensorDict, error) {
-	if err := m.ds.Prefetch(); err != nil {
+	if err := m.Prefetch(); err != nil {
 		return nil, err
 	}
 	return m.dict.Slice(start, stop)

@@ -11,10 +11,21 @@ import (
 // FromFunc returns a source of n rows whose Fetch is fn, which must follow the rules of
 // [Source].Fetch. FromFunc returns [ErrSource] if n is negative or fn is nil.
 func FromFunc(n int, fn func(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error)) (Source, error) {
-	if n < 0 || fn == nil {
-		return nil, fmt.Errorf("from func: %w: got %d rows, function nil: %t", ErrSource, n, fn == nil)
+	if err := checkFunc(n, fn == nil); err != nil {
+		return nil, fmt.Errorf("from func: %w", err)
 	}
 	return function{n, fn}, nil
+}
+
+// checkFunc returns an error if the number of rows or the function of a source is invalid.
+func checkFunc(n int, isNil bool) error {
+	switch {
+	case n < 0:
+		return fmt.Errorf("%w: got %d rows, want 0 or more", ErrSource, n)
+	case isNil:
+		return fmt.Errorf("%w: got a nil fn", ErrSource)
+	}
+	return nil
 }
 
 // A function is a source whose Fetch is a function.
@@ -35,16 +46,19 @@ func (f function) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) 
 }
 
 // FromRows returns a source of n rows that fn makes one by one, for example by reading a file for
-// each. The dictionaries of a batch are stacked:
+// each. The dictionaries that fn returns for the rows of a batch are stacked. If they have batch
+// shape [], the batch has batch shape [N] for N rows. If they have a batch shape [L B...], in which
+// L may differ between rows, the batch has batch shape [N] and ragged leaves, as tdict.StackRagged
+// returns them, even if all L are equal:
 //
-//	row -> [], N rows -> [N]
-//	row -> [L B...] -> [N], leaves [N * B...], as with tdict.StackRagged, even if all L are equal
+//	[] for each of N rows -> [N]
+//	[L B...] for each of N rows -> [N], leaves [N * B... F...]
 //
 // fn must be safe for concurrent use. Its results are only read, so it may return the same
 // dictionary each time. FromRows returns [ErrSource] if n is negative or fn is nil.
 func FromRows(n int, fn func(ctx context.Context, row int) (*tdict.TensorDict, error)) (Source, error) {
-	if n < 0 || fn == nil {
-		return nil, fmt.Errorf("from rows: %w: got %d rows, function nil: %t", ErrSource, n, fn == nil)
+	if err := checkFunc(n, fn == nil); err != nil {
+		return nil, fmt.Errorf("from rows: %w", err)
 	}
 	return function{n, oneByOne(fn).fetch}, nil
 }

@@ -14,13 +14,15 @@ import (
 // LiveOptions say what happens when the dataset of a [FromLive] is replaced. With the zero value
 // the epoch ends with an error.
 type LiveOptions struct {
-	// Finish makes an epoch use the dataset with which it began until its end. That dataset stays
-	// mapped and on disk until then; its views are valid until then too.
+	// With Finish, a loop uses the dataset with which it began until it ends, even if the dataset
+	// is replaced meanwhile. That dataset stays mapped and on disk until then, and its views stay
+	// valid until then.
 	//
 	// By default an epoch ends with [ErrReplaced] when its dataset is replaced or gets more rows or
-	// leaves, for example by memmap.Writer.Commit. With Finish too, if the loop ends before the
-	// epoch and the dataset has been replaced, the next loop returns ErrReplaced. After
-	// ErrReplaced, l.Seek(l.Epoch()+1, 0) continues with the next epoch, of the new dataset.
+	// leaves, for example by memmap.Writer.Commit. With Finish there is one case of ErrReplaced: a
+	// loop ends before its epoch does, the dataset is replaced, and another loop continues the
+	// epoch. After ErrReplaced, l.Seek(l.Epoch()+1, 0) continues with the next epoch, of the new
+	// dataset.
 	Finish bool
 }
 
@@ -49,7 +51,7 @@ func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ds, err = s.live.Acquire(); err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("live dataset: %w", err)
 	}
 	if ds != s.last {
 		s.last, s.changes = ds, s.changes+1
@@ -61,7 +63,7 @@ func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 	ds, err := s.live.Acquire()
 	if err != nil {
-		return err
+		return fmt.Errorf("live dataset: %w", err)
 	}
 	defer func() { err = cmp.Or(err, s.live.Release(ds)) }()
 	return fn(ds)

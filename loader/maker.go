@@ -121,8 +121,8 @@ func (m *maker) checkSplits(s *slot) error {
 		return nil // they fit, or are not ours
 	}
 	return &tdict.KeyError{Op: "batch", Key: m.opt.SplitsKey, Err: fmt.Errorf(
-		"%w: splits end at %d, Collate or Transform returned batch shape %v: change or delete them there",
-		shapeops.ErrShape, splits[len(splits)-1], batch)}
+		"%w: got batch shape %v from Collate or Transform, want %d rows, where the splits end: "+
+			"let it change or delete the splits too", shapeops.ErrShape, batch, splits[len(splits)-1])}
 }
 
 // fetch returns the rows of a slot, as a view of the source or in memory that the slot keeps. The
@@ -203,7 +203,7 @@ func (m *maker) label(s *slot) error {
 			err = add(s.batch, m.opt.RowsKey, numbers)
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("RowsKey: %w", err)
 		}
 	}
 	if s.rows.Splits == nil {
@@ -213,7 +213,10 @@ func (m *maker) label(s *slot) error {
 	if err != nil {
 		return err
 	}
-	return add(s.batch, m.opt.SplitsKey, splits)
+	if err := add(s.batch, m.opt.SplitsKey, splits); err != nil {
+		return fmt.Errorf("SplitsKey: %w", err)
+	}
+	return nil
 }
 
 // numbers returns the row numbers of a batch, int64 [N B...], expanded over B.

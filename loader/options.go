@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -15,8 +16,8 @@ type Options struct {
 	Batch int
 	// DropLast leaves out the last batch if it has fewer than Batch rows.
 	DropLast bool
-	// Batching determines where batches end, instead of Batch and DropLast: at the ends of groups,
-	// or by the lengths of rows.
+	// Batching determines where batches end, instead of Batch and DropLast. It can make batches of
+	// whole groups, or of rows of about the same length.
 	Batching sampler.Batching
 
 	// Sampler determines the rows of an epoch and their order; nil means sampler.Sequential().
@@ -24,9 +25,9 @@ type Options struct {
 	// Seed determines the order of rows and the random numbers of transforms.
 	Seed uint64
 	// Share divides the batches among the ranks of a world: rank r gets batches r, r+World and so
-	// on, and all ranks get equally many. At the end of an epoch, ranks without a batch get the
-	// first batches again; with Share.Drop the last batches, fewer than World, are left out. The
-	// zero Share gets all batches.
+	// on, and all ranks get the same number of batches. If the number of batches in an epoch is not
+	// divisible by World, the first batches are repeated at the end of the epoch; with Share.Drop
+	// the remaining batches are left out instead. The zero Share gets all batches.
 	Share sampler.Share
 
 	// Collate turns the rows from the source into a batch, before Transform. Nil keeps the rows as
@@ -42,28 +43,30 @@ type Options struct {
 	// g has the rows from splits[g] up to, not including, splits[g+1]. "" means "splits".
 	SplitsKey nestedkey.Key
 
-	// Workers is the number of goroutines that make batches ahead of the loop. 0 means none: the
-	// loop makes each batch when it needs it. For rows in memory that is the fastest way unless
-	// transforms take long.
+	// Workers is the number of goroutines that prefetch batches: they make batches before the loop
+	// needs them. 0 means none: the loop makes each batch when it needs it. For rows in memory that
+	// is the fastest way unless transforms take long.
 	Workers int
 	// Ahead is the largest number of batches, besides the loop's current one, that workers have
 	// made or are making, up to 65,536; 0 means two for each worker.
 	Ahead int
 	// AheadBytes is the largest number of bytes of these batches; 0 means no limit. The batch that
-	// the loop needs next is made in any case. A batch that is being made counts as the largest so
-	// far; so the first one is made alone.
+	// the loop needs next is made in any case. A batch that is not finished is assumed to have as
+	// many bytes as the largest batch so far; other batches are begun only after the first is
+	// finished.
 	AheadBytes int
 	// ReadAhead is the number of bytes of rows that a [Prefetcher] is asked to read before they are
 	// needed; 0 means none. For files larger than memory, use about 64 MiB.
 	ReadAhead int
 
-	// Own gives each batch its own memory, which the loop may keep and change, including what would
-	// otherwise be views or shared unbatched tensors.
+	// Own gives each batch its own memory, which the loop may keep and change. Leaves that would
+	// otherwise be views of the source, or unbatched tensors shared with it, are copied.
 	Own bool
 	// Poison overwrites the elements of a batch when it is no longer valid, so that tests notice
-	// the use of an old batch: floats become NaN, integers the least or the largest value, bools
-	// true. It does not detect writes to views of the source. It does not overwrite data, nor
-	// results of a Collate other than [Pad].
+	// the use of an old batch: floating-point and complex numbers become NaN, signed integers the
+	// minimum, unsigned integers the maximum, bools true. It does not detect writes to views of the
+	// source. It does not overwrite values that are not tensors, nor results of a Collate other
+	// than [Pad].
 	Poison bool
 
 	// Dataset names the data and their version. A state fits only loaders with an equal Dataset.
@@ -90,17 +93,24 @@ func (o *Options) check() error {
 		}
 	}
 	if o.RowsKey != "" && (o.RowsKey == o.SplitsKey || o.SplitsKey == "" && o.RowsKey == defaultSplits) {
-		return fmt.Errorf("%w: got %q as RowsKey and SplitsKey", ErrOptions, o.RowsKey)
+		return fmt.Errorf("%w: got %q as RowsKey and SplitsKey, want different keys", ErrOptions, o.RowsKey)
 	}
-	if o.Workers > maxAhead || o.Ahead > maxAhead {
-		return fmt.Errorf("%w: got Workers %d, Ahead %d, want at most %d", ErrOptions, o.Workers, o.Ahead, maxAhead)
-	}
-	if o.Workers < 0 || o.Ahead < 0 || o.AheadBytes < 0 || o.ReadAhead < 0 {
-		return fmt.Errorf("%w: got Workers %d, Ahead %d, AheadBytes %d, ReadAhead %d, want none negative",
-			ErrOptions, o.Workers, o.Ahead, o.AheadBytes, o.ReadAhead)
+	for _, field := range []struct {
+		name    string
+		n, most int
+	}{
+		{"Workers", o.Workers, maxAhead}, {"Ahead", o.Ahead, maxAhead},
+		{"AheadBytes", o.AheadBytes, math.MaxInt}, {"ReadAhead", o.ReadAhead, math.MaxInt},
+	} {
+		if field.n < 0 {
+			return fmt.Errorf("%w: got %s %d, want 0 or more", ErrOptions, field.name, field.n)
+		}
+		if field.n > field.most {
+			return fmt.Errorf("%w: got %s %d, want at most %d", ErrOptions, field.name, field.n, field.most)
+		}
 	}
 	if o.Batching != nil && (o.Batch != 0 || o.DropLast) {
-		return fmt.Errorf("%w: got Batch %d and DropLast %t with a Batching, which determines both", ErrOptions, o.Batch, o.DropLast)
+		return fmt.Errorf("%w: got Batch %d and DropLast %t, want both unset with a Batching", ErrOptions, o.Batch, o.DropLast)
 	}
 	return nil
 }

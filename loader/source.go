@@ -65,9 +65,9 @@ type Description struct {
 	// Schema describes the entries of a row, for example "image uint8 [8 8]\nlabel int64 []"; ""
 	// means unknown. A state fits only sources with an equal Schema.
 	Schema string
-	// Version identifies the rows of a source that is one of several over time, such as a
-	// generation of a samplecache; "" for other sources. A state fits only sources with an equal
-	// Version.
+	// Version identifies the current rows of a source whose rows are replaced over time, such as
+	// the generation of a samplecache. It is "" for other sources. A state fits only sources with
+	// an equal Version.
 	Version string
 }
 
@@ -91,8 +91,9 @@ type Snapshot struct {
 	// Source does not change until Release is called. Alternatively, its Fetch returns an error
 	// once the original source has changed.
 	Source Source
-	// Version differs between snapshots if the source has changed. An epoch that is loaded in
-	// several loops must have one version.
+	// Version differs between two snapshots if the source has changed between them. If an epoch is
+	// loaded in several loops, its snapshots must all have the same Version; otherwise the loop
+	// returns [ErrReplaced].
 	Version string
 	// Release ends the use of Source; nil means that there is nothing to do.
 	Release func() error

@@ -9,8 +9,8 @@ import (
 // stateVersion changes when the meaning of a state or the order of a sampler changes.
 const stateVersion = 1
 
-// A State is the position of a run, in a form to store as JSON. A loader of the same data, with the
-// same sampler and batching, that is restored from it returns the remaining batches.
+// A State is the position of a [Loader], in a form to store as JSON. A loader of the same data,
+// with the same sampler and batching, that is restored from it returns the remaining batches.
 type State struct {
 	Version  int    `json:"version"`             // of this format and of the orders of samplers
 	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
@@ -26,8 +26,8 @@ type State struct {
 }
 
 // State returns the position of l: within a loop, after the loop's current batch. It is the same on
-// all ranks that have had equally many batches. It does not contain options that do not affect
-// which rows come, such as Workers, Ahead, Collate and Transform.
+// all ranks that have had the same number of batches. It does not contain options that do not
+// affect which rows come, such as Workers, Ahead, Collate and Transform.
 func (l *Loader) State() State {
 	at, p, err := l.here()
 	if err != nil {
@@ -38,8 +38,8 @@ func (l *Loader) State() State {
 	return s
 }
 
-// lastPlans returns the plans of the current epoch, or else the latest plans. They describe a
-// source that fails or was replaced.
+// lastPlans returns the plans of the current epoch; if there are none, it returns the latest plans.
+// They describe a source that fails or was replaced.
 func (l *Loader) lastPlans() *plans {
 	l.mu.Lock()
 	p := l.within
@@ -90,7 +90,7 @@ func (l *Loader) Restore(s State) error {
 	return nil
 }
 
-// check returns an error unless other is a state of the same run as s.
+// check returns an error unless other differs from s only in its position.
 func (s State) check(other State) error {
 	for _, field := range []struct {
 		name      string
@@ -106,7 +106,7 @@ func (s State) check(other State) error {
 		{"batching", other.Batching, s.Batching},
 	} {
 		if field.got != field.want {
-			return fmt.Errorf("%w: got %s %#v, want %#v", ErrState, field.name, field.got, field.want)
+			return fmt.Errorf("%w: got a state with %s %#v, want %#v", ErrState, field.name, field.got, field.want)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // Subset returns a source of some rows of src, in the given order, repetitions included: its row i
-// is row rows[i] of src. It copies rows. It returns [ErrSource] if src is nil, and
-// shapeops.ErrIndex if a row does not exist.
+// is row rows[i] of src. Subset keeps a copy of the slice rows. It returns [ErrSource] if src is
+// nil, and shapeops.ErrIndex if a row does not exist.
 func Subset(src Source, rows []int) (Source, error) {
 	if src == nil {
 		return nil, fmt.Errorf("subset: %w: got a nil source", ErrSource)

@@ -12,12 +12,14 @@ import (
 )
 
 // Zip returns a source that combines the rows of several sources, which must have different keys.
-// Each row has the entries of that row in all sources:
+// Row i has all entries that row i has in any of the sources:
 //
-//	sources of N rows, [N B...] and [N B... C...] -> N rows, [N B...]
+//	batch shapes [N B...] and [N B... C...] -> batch shape [N B...]
 //
-// It returns [ErrLen] if they differ in N, and [ErrSource] if there are no sources or one is nil.
-// Fetch returns tdict.ErrExists if two sources have the same key.
+// The batch shape of the rows is the batch shape of the first source, with which the batch shapes
+// of the other sources must begin. Zip returns [ErrLen] if the sources differ in N, and [ErrSource]
+// if there are no sources or one is nil. Fetch returns tdict.ErrExists if two sources have the same
+// key.
 func Zip(sources ...Source) (Source, error) {
 	if err := checkSources(sources); err != nil {
 		return nil, fmt.Errorf("zip: %w", err)

@@ -44,7 +44,7 @@ func (p *Plan) Forward(xs ...*tensor.Tensor) (*tensor.Tensor, error) {
 //
 //	xs[n] [B P_n C_n], out [B A sum(C_n)]
 //
-// It returns also tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly if out
+// It also returns tensor.ErrOverlap if out shares elements with an input, tensor.ErrReadOnly if out
 // is read-only, tensor.ErrLayout if elements of out share memory, and shapeops.ErrShape,
 // shapeops.ErrDim and tensor.ErrDType if out has the wrong shape or dtype. On these errors nothing
 // has changed. After a fault in mapped memory, or if a mapped file is closed meanwhile, a part of

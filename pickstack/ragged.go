@@ -200,13 +200,13 @@ func (p *RaggedPlan) Gradient(g *ragged.Tensor, xs ...*ragged.Tensor) ([]*ragged
 	return dxs, nil
 }
 
-// GradientInto is [Plan.GradientInto] for all problems. It returns also the errors of
+// GradientInto is [Plan.GradientInto] for all problems. It also returns the errors of
 // [RaggedPlan.ForwardInto], for dxs.
 func (p *RaggedPlan) GradientInto(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).GradientInto)
 }
 
-// AddGradient is [Plan.AddGradient] for all problems. It returns also the errors of
+// AddGradient is [Plan.AddGradient] for all problems. It also returns the errors of
 // [RaggedPlan.ForwardInto], for dxs.
 func (p *RaggedPlan) AddGradient(dxs []*ragged.Tensor, g *ragged.Tensor, xs ...*ragged.Tensor) error {
 	return p.gradientOnto(dxs, g, xs, (*Plan).AddGradient)

@@ -97,7 +97,7 @@ func (opt *DensifyOptions) check(levels int) error {
 	}
 	for level, n := range opt.Widths {
 		if n < 0 {
-			return fmt.Errorf("%w: level %d: got width %d", shapeops.ErrShape, level+1, n)
+			return fmt.Errorf("%w: level %d: got width %d, want 0 or more", shapeops.ErrShape, level+1, n)
 		}
 	}
 	return nil

@@ -107,17 +107,17 @@ func bytesOf(x *tensor.Tensor) ([]byte, error) {
 // UnmarshalJSON sets t, which must be the zero Tensor, from the text of MarshalJSON. Fields may
 // come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t unchanged.
 //
-// It returns tensor.ErrJSON, with the byte or the element, if the text is not a ragged tensor, has
-// unknown fields or is a preview; shapeops.ErrKind if t is not the zero Tensor; and
-// shapeops.ErrShape. On an error nothing has changed. It allocates memory only for elements that
-// the text contains.
+// It returns tensor.ErrJSON, with the byte offset or the number of the element, if the text is not
+// a ragged tensor, has unknown fields or is a preview; shapeops.ErrKind if t is not the zero
+// Tensor; and shapeops.ErrShape. On an error nothing has changed. It allocates memory only for
+// elements that the text contains.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	node, lists, err := jsonlists.Parse(text)
 	switch {
 	case node == nil || err != nil:
 		return err
 	case t == nil || t.made():
-		return fmt.Errorf("%w: want a pointer to the zero Tensor", shapeops.ErrKind)
+		return fmt.Errorf("%w: got a tensor with a dtype, or nil, want a pointer to the zero Tensor", shapeops.ErrKind)
 	case node.Stars == "":
 		return fmt.Errorf(`%w: got the shape %v, want the shape of a ragged tensor, such as "[3 *]"`, tensor.ErrJSON, node.Shape)
 	}

@@ -99,7 +99,7 @@ func offsetsOf(lengths []int64) ([]int64, error) {
 	offsets := make([]int64, len(lengths)+1)
 	for i, n := range lengths {
 		if n < 0 {
-			return nil, fmt.Errorf("row %d: %w: got %d, want none negative", i, ErrLengths, n)
+			return nil, fmt.Errorf("row %d: %w: got %d, want 0 or more", i, ErrLengths, n)
 		}
 		if offsets[i] > math.MaxInt64-n {
 			return nil, fmt.Errorf("row %d: %w: got %d after %d rows, want a sum of 63 bits", i, ErrLengths, n, offsets[i])

@@ -107,7 +107,7 @@ func TestLeafwiseRefuses(t *testing.T) {
 		want error
 		text string
 	}{
-		{"other lengths", func() error { return fails(arith.Add(days(), other)) }, ragged.ErrLengths, "add: addend: lengths differ: level 1, row 1 has length 1, other 2"},
+		{"other lengths", func() error { return fails(arith.Add(days(), other)) }, ragged.ErrLengths, "add: y: lengths differ: level 1, row 1 has length 1, other 2"},
 		{"more levels", func() error { return fails(arith.Add(days(), deep())) }, ragged.ErrLengths, "2 levels, want at most 1"},
 		{"another batch", func() error { return fails(arith.Add(days(), tensor.Vector[int64](1, 2))) }, shapeops.ErrShape, ""},
 		{"another dtype", func() error { return fails(arith.Add(days(), 0.5)) }, tensor.ErrDType, ""},

@@ -241,7 +241,7 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
 
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects.
-// Where a list names a row twice, the last value stays.
+// If a list names a row twice, the last value written wins.
 //
 // If the rows keep their lengths, they are written in place, in memory that other tensors may
 // share. Otherwise all rows of t move to new memory, and earlier views of t keep the old rows. If t

@@ -28,7 +28,7 @@ func ExampleShape_Dim() {
 	fmt.Println(err, errors.Is(err, shape.ErrDim))
 	// Output:
 	// 1 <nil>
-	// no such dim: got dim 2 of a shape [4 3], want one of 2 dims true
+	// no such dim: got dim 2 of shape [4 3], want -2 to 1 true
 }
 
 func ExampleShape_Position() {

@@ -84,8 +84,11 @@ func (s Shape) CheckEqual(want Shape) error {
 // Dim resolves a dim; a negative dim counts from the last, -1. It returns [ErrDim] if s has no such
 // dim.
 func (s Shape) Dim(dim int) (int, error) {
+	if len(s) == 0 {
+		return 0, fmt.Errorf("%w: got dim %d of shape [], which has no dims", ErrDim, dim)
+	}
 	if dim < -len(s) || dim >= len(s) {
-		return 0, fmt.Errorf("%w: got dim %d of a shape %v, want one of %d dims", ErrDim, dim, s, len(s))
+		return 0, fmt.Errorf("%w: got dim %d of shape %v, want %d to %d", ErrDim, dim, s, -len(s), len(s)-1)
 	}
 	if dim < 0 {
 		dim += len(s)

@@ -199,7 +199,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		}
 		inner, ok := asDict(there)
 		if !ok {
-			return placement{}, fmt.Errorf(`%w; a name with a "/" is %s`, notDict(string(first), there), spelled(whole, key))
+			return placement{}, fmt.Errorf(`%w: for a name that contains "/", use %s`, notDict(string(first), there), spelled(whole, key))
 		}
 		d, key = inner, rest
 	}

@@ -120,7 +120,7 @@ func ExampleTensorDict_Set() {
 	// Output:
 	// <nil>
 	// true true false
-	// set "next/done/why": not a dictionary: "done" is bool [2]; a name with a "/" is nestedkey.Of("next", "done/why")
+	// set "next/done/why": not a dictionary: "done" is bool [2]: for a name that contains "/", use nestedkey.Of("next", "done/why")
 }
 
 func ExampleTensorDict_Get() {
@@ -222,7 +222,7 @@ func ExampleTensorDict_Index() {
 	// [2 2] int64 [2 2]
 	// [[0 1]
 	//  [4 5]]
-	// index: bad index: got an expression over 3 dims, want at most the 2 of [3 2]
+	// index: bad index: got an index expression over 3 dims, want at most the 2 dims of [3 2]
 }
 
 // This example draws batches into the same memory.
@@ -285,7 +285,7 @@ func ExampleTensorDict_Reshape() {
 	// [2 3] int64 [2 3]
 	// [[0 1 2]
 	//  [3 4 5]]
-	// reshape: shape mismatch: got [5], want the 6 elements of [3 2]
+	// reshape: shape mismatch: got [5], want 6 elements as in [3 2]
 }
 
 func ExampleTensorDict_Flatten() {
@@ -442,7 +442,7 @@ func ExampleKeyError() {
 	// Output:
 	// true
 	// get obs/vel | in "obs": missing key: have "pos"
-	// true set "act/x": not a dictionary: "act" is int64 [3 2]; a name with a "/" is nestedkey.Of("act/x")
+	// true set "act/x": not a dictionary: "act" is int64 [3 2]: for a name that contains "/", use nestedkey.Of("act/x")
 }
 
 func ExampleTensorDict_Format() {

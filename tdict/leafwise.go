@@ -236,7 +236,8 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		if d == nil {
 			continue
 		}
-		if err := d.sameNamesAs(w.kernel.Other(i), "in a later operand only, not in the first", td); err != nil {
+		other := w.kernel.Other(i)
+		if err := d.sameNamesAs("in "+other, "in "+other+" only, not in x", td); err != nil {
 			return err
 		}
 	}
@@ -310,7 +311,7 @@ func reduced(td, out *TensorDict, v Value) (Value, error) {
 	if made != nil || err != nil {
 		return made, err
 	}
-	return nil, fmt.Errorf("%w: got %s, whose rows cannot be reduced to one: Exclude it first", ErrKind, describe(v))
+	return nil, fmt.Errorf("%w: got %s that differs between the rows that are combined: Exclude it first", ErrKind, describe(v))
 }
 
 // selected returns a copy of the value of other in column c, and adds to tr the copy of those rows

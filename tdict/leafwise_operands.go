@@ -48,8 +48,8 @@ func (w *leafwise) fits(other, td *TensorDict) error {
 func (w *leafwise) fitsInner(i int, other, td *TensorDict) error {
 	own, want := len(other.batch)-len(w.dicts[i].batch), len(td.batch)-w.batch
 	if own != want {
-		return fmt.Errorf("%w: got batch shape %v, with %d dims after the outermost batch shape, want %d as in %v",
-			shapeops.ErrShape, other.batch, own, want, td.batch)
+		return fmt.Errorf("%w: got a batch shape %v of %d dims, want %d dims to match %v",
+			shapeops.ErrShape, other.batch, len(other.batch), len(w.dicts[i].batch)+want, td.batch)
 	}
 	return w.fits(other, td)
 }

@@ -57,7 +57,7 @@ func TestMissingKeySuggests(t *testing.T) {
 func TestSetThroughALeafNamesOf(t *testing.T) {
 	td := dict(nil, entry{"km", count()}, entry{"in/km", count()})
 	testkit.Fails(t, tdict.ErrNotDict, td.Set("in/km/h", count()))
-	require.ErrorContains(t, td.Set("km/h", count()), `a name with a "/" is nestedkey.Of("km/h")`)
+	require.ErrorContains(t, td.Set("km/h", count()), `for a name that contains "/", use nestedkey.Of("km/h")`)
 	require.NoError(t, td.Set(nestedkey.Of("in", "km/h"), count()))
 }
 

@@ -31,8 +31,8 @@ func StackRagged(tds []*TensorDict) (*TensorDict, error) {
 	}
 	lengths := make([]int64, len(tds))
 	for i, td := range tds {
-		if _, err := td.batch.Dim(0); err != nil {
-			return nil, failed("stack ragged", fmt.Errorf("value %d: %w", i, err))
+		if len(td.batch) == 0 {
+			return nil, failed("stack ragged", fmt.Errorf("value %d: %w: got batch shape [], want at least one dim", i, shapeops.ErrDim))
 		}
 		lengths[i] = int64(td.batch[0])
 	}

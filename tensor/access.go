@@ -16,8 +16,9 @@ import (
 //
 // The slice is a loan. If t lies in a mapped file, the slice is valid until the file is closed, and
 // it keeps the file mapped until then. Writing to the slice of a file that was opened for reading
-// is a fault that ends the program. [Read] and [Write] have no such rules. A tensor made from the
-// slice is not known to share memory with t.
+// is a fault that ends the program. [Tensor.SharesMemory] and the checks for overlap do not detect
+// that a tensor made from the slice shares lent memory with t. With [Read] and [Write], which
+// borrow the memory only for the call, a fault is an error.
 //
 // Of returns
 //
@@ -54,7 +55,7 @@ func typed[T Elem](t *Tensor, b []byte) ([]T, error) { return typedBytes[T](t.dt
 func typedBytes[T Elem](d DType, b []byte) ([]T, error) {
 	if d == Bool { // a file may hold any byte, a Go bool must not
 		if i := notBool(b); i >= 0 {
-			return nil, fmt.Errorf("%w: got byte %d as element %d of bool, want 0 or 1", ErrDType, b[i], i)
+			return nil, fmt.Errorf("%w: got byte %d for bool element %d, want 0 or 1", ErrDType, b[i], i)
 		}
 	}
 	s, ok := cast.Slice[T](b)
@@ -209,7 +210,7 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 // bools, since a file may hold any byte.
 func CheckBools(b []byte) error {
 	if i := notBool(b); i >= 0 {
-		return fmt.Errorf("%w: got byte %d as an element of bool, want 0 or 1", ErrDType, b[i])
+		return fmt.Errorf("%w: got byte %d for a bool element, want 0 or 1", ErrDType, b[i])
 	}
 	return nil
 }

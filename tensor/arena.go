@@ -21,11 +21,12 @@ func NewPass(p *plan.Plan) *plan.Pass {
 	return &f.pass
 }
 
-// UseArena gives p an arena, unless it has one: memory in which the results for all tensors of a
-// collection are allocated. Call [Reserve] for each tensor before p executes its plan.
+// UseArena gives p an arena, unless it has one. An arena is memory in which the results for all
+// tensors of a collection are allocated together. Call [Reserve] for each tensor before p executes
+// its plan.
 //
-// Headers share one allocation, and copies of up to 64 KiB share blocks of at most 1 MiB. So one
-// result that is kept keeps the memory of the others from being freed.
+// Headers share one allocation, and copies of up to 64 KiB share blocks of at most 1 MiB. As long
+// as one result is in use, the memory of the others that share its blocks is not freed.
 func UseArena(p *plan.Pass) {
 	if !HasArena(p) {
 		new(arena).attach(p)
@@ -40,7 +41,8 @@ func (r *arena) attach(p *plan.Pass) {
 	_, _ = plan.Once(p, arenaKey{}, func() (*arena, error) { return r, nil })
 }
 
-// Reserve makes room in the arena of p for the result of its plan on t. Call [UseArena] first.
+// Reserve makes room in the arena of p for the result of applying p.Plan or p.Join to t. Call
+// [UseArena] first.
 func Reserve(p *plan.Pass, t *Tensor) {
 	p.Reserve(1)
 	rows, rank := 0, 0 // stay 0 for most views

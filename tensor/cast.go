@@ -12,22 +12,28 @@ import (
 // Cast returns a copy of t with another dtype; if t has that dtype, it is a [Tensor.Clone]. Values
 // that do not fit follow these rules:
 //
-//   - an integer becomes the nearest that the dtype holds (saturates)
-//   - a floating-point number is truncated towards zero to become an integer, and saturates; NaN
-//     becomes 0
-//   - a number becomes the nearest floating-point number, ties to even, and infinite if it is too
-//     large
-//   - a number becomes true unless it is zero; true becomes 1
-//   - a real number becomes complex with imaginary part 0; a complex one loses its imaginary part
+//   - integer to integer: a value out of range becomes the dtype's minimum or maximum
+//   - floating-point to integer: truncated towards zero; a value out of range becomes the dtype's
+//     minimum or maximum, and NaN becomes 0
+//   - real number to floating-point: rounded to the nearest, ties to even; a value that is too
+//     large becomes infinite
+//   - any number to bool: zero becomes false, any other number true
+//   - bool to number: false becomes 0 and true becomes 1
+//   - real number to complex: the imaginary part is 0
+//   - complex to real number: the imaginary part is dropped, and the real part is converted by
+//     the rules above
 //
-// float16 and bfloat16 are converted by way of float64, which matters only for integers beyond
-// 2^53. Cast returns [ErrDType] if dtype is invalid, or if t holds a bool that is neither 0 nor 1.
+// Float16 and bfloat16 are converted through float64. The extra rounding can matter only for
+// integers beyond 2^53. Cast returns [ErrDType] if dtype is invalid, or if t holds a bool that is
+// neither 0 nor 1.
 func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	switch {
 	case dtype == t.dtype:
 		return t.Clone()
-	case !dtype.valid() || !t.dtype.valid():
-		return nil, errNoDType
+	case !dtype.valid():
+		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
+	case !t.dtype.valid():
+		return nil, errZero
 	}
 	b, ok := t.solid()
 	if !ok || !cast.Aligned(b, t.dtype.Size()) || t.Size() > parallelBytes/dtype.Size() {
@@ -61,11 +67,11 @@ func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
 //
 //	t [F...], dst [F...]
 //
-// dst may share t's memory; then t is copied first, unless each element replaces its own source.
-// CastInto returns
+// dst may share t's memory. Then t is first copied to new memory, unless each element of dst
+// occupies the same bytes as the element of t it is computed from. CastInto returns
 //
-//   - [ErrOverlap] if elements are equally wide and more than 64 MiB would have to be copied
-//     first
+//   - [ErrOverlap] if t has more than 64 MiB and would have to be copied first, and both dtypes
+//     have the same element size; for dtypes of different sizes there is no limit
 //   - shapeops.ErrShape if the shapes differ
 //   - [ErrDType] if t holds a bool that is neither 0 nor 1
 //   - the errors of [Transfer]
@@ -75,8 +81,10 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 	switch {
 	case dst == nil:
 		return errNil
-	case !dst.dtype.valid() || !t.dtype.valid():
-		return errNoDType
+	case !dst.dtype.valid():
+		return fmt.Errorf("destination: %w", errZero)
+	case !t.dtype.valid():
+		return errZero
 	case dst.dtype != t.dtype:
 		return t.whichBool(t.Ops().LeafwiseInto(dst, castKernel(dst.dtype)))
 	}
@@ -86,7 +94,8 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 	return dst.CopyFrom(t)
 }
 
-var errNoDType = fmt.Errorf("%w: got %v", ErrDType, DType(0))
+// errZero is the error of an operation on the zero Tensor.
+var errZero = fmt.Errorf("%w: got the zero Tensor, which has no dtype", ErrDType)
 
 // castKernel returns the kernel that converts to a dtype. Its name appears in no error.
 func castKernel(to DType) *Kernel {

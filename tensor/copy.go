@@ -86,11 +86,12 @@ func writeAll(w io.Writer, b []byte) (int64, error) {
 	return int64(n), err
 }
 
-// ReadFull sets the elements to what r yields: as many bytes as [Tensor.WriteTo] writes, row-major
-// and in the machine's byte order, straight to where they belong. Elements that are not contiguous
-// are read into a copy first. An error of r leaves elements before it changed: it is
-// io.ErrUnexpectedEOF if r ends too early. ReadFull returns [ErrReadOnly], and [ErrLayout] if two
-// elements are one in memory, before it reads anything.
+// ReadFull reads all elements of t from r, in the form in which [Tensor.WriteTo] writes them:
+// row-major and in the machine's byte order. If t is contiguous, it reads straight into t's memory;
+// otherwise it reads into new memory, which it copies to t. If r returns an error, ReadFull returns
+// that error, or io.ErrUnexpectedEOF if r ends too early; the elements of a contiguous t that were
+// read before the error keep their new values. ReadFull returns [ErrReadOnly], or [ErrLayout] if
+// two elements share memory, before it reads anything.
 func (t *Tensor) ReadFull(r io.Reader) error {
 	if err := t.checkWritable(); err != nil {
 		return err

@@ -214,8 +214,8 @@ func (a atlas) find(m memory) (n, low, high int) {
 }
 
 // CheckApart returns [ErrOverlap] unless arithmetic on strides proves that writing a tensor of dst
-// changes no other tensor of dst and none of src. It reads no element. It allocates nothing for up
-// to about 4,000 pairs of tensors that share no memory.
+// changes no other tensor of dst and none of src. It reads no element. It allocates nothing if
+// len(dst) * (len(dst)+len(src)) is at most 4096 and no two tensors share memory.
 func CheckApart(dst, src []*Tensor) error {
 	const few = 1 << 12 // pairs
 	if n := len(dst); n == 0 || n+len(src) <= few/n {

@@ -7,31 +7,37 @@
 //	all, err := tensor.Of[float32](rows)        // a []float32
 //	half, err := x.Cast(tensor.Float16)
 //
-// A [Tensor] is dtype-erased: a [DType], a shape with strides, and memory. Typed access is at the
-// edge: [From], [Vector] and [Full] make tensors from Go values, [Read], [Write], [Of], [Item],
-// [Elements] and [Map] give access to them, each checked against the closed list of types [Elem];
-// [ReadStrided] and [WriteStrided] give memory as it lies, to code that works row by row.
+// The Go type of a [Tensor] does not depend on its dtype: a Tensor has a [DType], a shape with
+// strides, and memory. [From], [Vector] and [Full] make tensors from Go values. [Read], [Write],
+// [Of], [Item], [Elements] and [Map] give access to elements as Go values. All of these are generic
+// over the types of [Elem]; access returns [ErrDType] if the type does not match the dtype.
+// [ReadStrided] and [WriteStrided] give access to the memory and its strides, for code that works
+// row by row.
 //
-// Several tensors are put together and cut apart by shapeops.Stack, Cat, PadSequence, Split,
-// SplitBy, SplitAt, TensorSplit, Chunk and Unbind. What looks at elements is a [Kernel], which
-// [Ops] apply; package arith has the operations.
+// Package shapeops joins tensors (Stack, Cat, PadSequence) and splits them (Split, SplitBy,
+// SplitAt, TensorSplit, Chunk, Unbind). Operations that compute with elements are in package arith.
+// Each is a [Kernel], which methods of [Ops] apply to a tensor.
 //
 // # Memory
 //
 // Index without lists and masks, Reshape where strides allow, Permute, Movedim, Squeeze, Expand,
-// Narrow, Unfold and Reinterpret return views: writing through one writes the other. Index with
-// lists or masks, Take, Gather, Window, Flip, Roll, Repeat, Pad, Clone, Cast, Map, Stack and Cat
-// copy; the methods called Into copy to a tensor that the caller owns. Copying looks at the width
-// of an element, never at its value, and moves whole rows; what is large is spread over the cores
-// that GOMAXPROCS allows, unless it writes to listed positions.
+// Narrow, Unfold and Reinterpret return views: writing to a view changes the original, and vice
+// versa. Index with lists or masks, Take, Gather, Window, Flip, Roll, Repeat, Pad, Clone, Cast,
+// Map, Stack and Cat return copies. Methods whose names end in Into copy to a tensor that the
+// caller passes. A copy depends on the size of an element, never on its value, and moves whole
+// rows. Large copies use several cores, at most GOMAXPROCS, unless they write to listed positions.
 //
-// A copy reads what was there before it, also where source and destination overlap: what may be
-// overwritten too early is copied first. Whether it may is worked out from bounds, strides and
-// lists of rows, never by looking at bytes. At most 64 MiB are copied first; more is [ErrOverlap].
-// Only shifts, with equal strides on both sides, need no such copy.
+// Source and destination may overlap. If an element may be overwritten before it is read, the
+// source is first copied to new memory. Whether that is possible is computed from bounds, strides
+// and lists of rows, never from the bytes. A copy returns [ErrOverlap] if more than 64 MiB would
+// have to be copied first. No new memory is needed if both sides have equal strides and no list of
+// rows, unless they are two mappings of one file: their elements are copied in an order that reads
+// each before it is overwritten. Operations that compute, such as [Tensor.CastInto] and [MapInto],
+// state their own rules.
 //
-// Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. It is borrowed for
-// the time of each operation; only [Of] hands out a slice of it, and says until when.
+// Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. Each operation
+// borrows it and returns it at its end. Only [Of] returns a slice of it that outlives the call; its
+// documentation says how long the slice is valid.
 //
 // A tensor on device [Meta] has a dtype and a shape and no memory: operations on shape, casts and
 // kernels can be planned with it.

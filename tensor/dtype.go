@@ -13,7 +13,7 @@ var (
 	ErrLayout   = errors.New("unsuitable layout")
 	ErrOverlap  = errors.New("source and destination overlap")
 	ErrReadOnly = errors.New("read-only memory")
-	ErrKind     = shapeops.ErrKind // of a nil argument
+	ErrKind     = shapeops.ErrKind // an argument is nil or of the wrong type
 )
 
 // A DType is the type of a tensor's elements. The zero DType is invalid; only the zero Tensor has
@@ -40,8 +40,8 @@ const (
 )
 
 // Elem is the closed set of Go types that a tensor holds. It has no ~: the exact type picks the
-// dtype, so that [F16] and uint16 never meet. It has no int, whose size differs between machines,
-// and no string, which holds a pointer.
+// dtype, so that an [F16] is never taken for a uint16. It has no int, whose size differs between
+// machines, and no string, which holds a pointer.
 type Elem interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 |
 		F16 | BF16 | float32 | float64 | complex64 | complex128

@@ -68,7 +68,7 @@ func ExampleFrom() {
 	// uint8 [2 2]
 	// [[9 2]
 	//  [3 4]] <nil>
-	// shape mismatch: got 4 elements, want the 3 of [3] true
+	// shape mismatch: got 4 elements, want 3 for [3] true
 }
 
 func ExampleFromBytes() {
@@ -95,7 +95,7 @@ func ExampleFromLender() {
 	// Output:
 	// uint8 [3]
 	// [1 2 3] <nil>
-	// read-only memory: Clone it; of a memmap dataset, open with Writable
+	// read-only memory: Clone the tensor, or open the dataset with Writable
 }
 
 func ExampleOf() {
@@ -359,7 +359,7 @@ func ExampleTransfer() {
 	fmt.Println(err)
 	fmt.Println(obs) // not written either
 	// Output:
-	// shape mismatch: [2] does not expand to [4]
+	// shape mismatch: [2] does not broadcast to [4]
 	// float32 [4]
 	// [0 0 0 0]
 }

@@ -17,13 +17,15 @@ import (
 //
 //	src [N F...], dst [M F...], value with one element, of any shape
 //
-// It is [Transfer.Fill] followed by [Transfer.Runs], done in one pass over dst, on several cores if
-// that pays. That needs a contiguous dst, contiguous rows of src, and neither src nor value in
-// dst's memory; otherwise it does the two. All of src then counts as read.
+// It has the same result as [Transfer.Fill] followed by [Transfer.Runs]. If dst and each row of src
+// are contiguous, and neither src nor value shares dst's memory, it is computed in one pass over
+// dst, on several cores if dst is large. Then the whole of src counts as read when the Transfer
+// looks for overlaps. Otherwise FillRuns adds a Fill and Runs.
 //
-// The runs are sorted by To and do not overlap there. The Transfer keeps them, so they must not
-// change before Run. FillRuns returns shapeops.ErrIndex if a run leaves dst or src, or begins
-// before the end of the one before it, and shapeops.ErrShape unless value has exactly one element.
+// The runs must be sorted by To and must not overlap in dst. The Transfer keeps runs, which must
+// not change before Run. FillRuns returns shapeops.ErrIndex if a run is out of range of dst or src,
+// or begins in dst before the end of the run before it. It returns shapeops.ErrShape unless value
+// has exactly one element.
 func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
 	copied, err := checkFillRuns(dst, src, value, runs)
 	if err != nil || dst.Size() == 0 {
@@ -48,8 +50,8 @@ func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, er
 	for i, r := range runs {
 		if r.Len < 0 || r.To < end || r.To > to-r.Len || r.From < 0 || r.From > from-r.Len {
 			return 0, cmp.Or(plan.CheckRuns(runs[:i+1], to, from), fmt.Errorf(
-				"%w: run %d: got row %d of the destination, want %d or later, where the run before ends",
-				shapeops.ErrIndex, i, r.To, end))
+				"%w: run %d: got row %d of the destination, want row %d or later, where run %d ends",
+				shapeops.ErrIndex, i, r.To, end, i-1))
 		}
 		end = r.To + r.Len
 		copied += r.Len

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Gather returns, at each position of an integer tensor, the element of t that index names along a
-// dim:
+// Gather returns a tensor with the shape of index. Each element is an element of t: index gives its
+// position along dim, and its other positions are the same as in index:
 //
 //	t [A N B], index [A' M B'] -> [A' M B'], out[a m b] = t[a index[a m b] b]
 //
@@ -28,8 +28,8 @@ func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
 }
 
 // Scatter reverses [Tensor.Gather]: it writes src, broadcast to the shape of index, to the elements
-// of t that Gather would take. Where index names an element twice, the last value stays. It also
-// returns the errors of [Transfer]; on an error nothing has changed.
+// of t that Gather would take. If index names an element twice, the last value written wins.
+// Scatter returns the errors of Gather and of [Transfer]; on an error nothing has changed.
 func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	p, err := plan.GatherBy(t.view.Shape, dim, index)
 	if err != nil {
@@ -42,7 +42,8 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	return tr.Run()
 }
 
-// Take returns the positions of a dim that an integer tensor lists, in the shape of that tensor:
+// Take returns the elements of t at the positions along dim that index lists. The shape of index
+// replaces that dim:
 //
 //	t [A N B], index [I...] -> [A I... B]
 //

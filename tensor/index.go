@@ -79,7 +79,8 @@ func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
 }
 
 // Index returns the part of t that an index expression selects. The result is a copy if the
-// expression has a list or a mask; otherwise it shares t's memory. It returns shapeops.ErrIndex.
+// expression has a list or a mask; otherwise it shares t's memory. It returns shapeops.ErrIndex if
+// the expression does not fit t's shape, for example if a position is out of range.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	return t.executed(plan.Index(t.view.Shape, expr...))
 }
@@ -108,9 +109,9 @@ func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	return t.executedInto(dst, p, err)
 }
 
-// SetIndex writes value, broadcast, to the part of t that an index expression selects. Where a list
-// names a position twice, the last value stays. It returns shapeops.ErrIndex and the errors of
-// [Transfer]; on an error nothing has changed.
+// SetIndex writes value, broadcast, to the part of t that an index expression selects. If a list
+// names a position twice, the last value written wins. SetIndex returns shapeops.ErrIndex as
+// [Tensor.Index] does, and the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	p, err := plan.Index(t.view.Shape, expr...)
 	if err != nil {
@@ -123,10 +124,10 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	return tr.Run()
 }
 
-// AsIndex returns t as a part of an index expression. A bool tensor is a mask over as many dims as
-// it has, an integer tensor a list of positions, whose shape the result takes. It returns
-// [ErrDType] for other dtypes and for a bool that is neither 0 nor 1, and [ErrKind] if t is nil. It
-// copies t, which may change afterwards.
+// AsIndex returns t as a part of an index expression. A bool tensor is a mask; it selects from as
+// many dims as it has. An integer tensor is a list of positions of one dim; in the result its shape
+// replaces that dim. AsIndex returns [ErrDType] for other dtypes and for a bool that is neither 0
+// nor 1, and [ErrKind] if t is nil. It copies t, which may change afterwards.
 func (t *Tensor) AsIndex() (ix.Index, error) {
 	switch {
 	case t == nil:

@@ -80,7 +80,7 @@ func (tr *Transfer) join(dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	if err := checkJoin(p, xs); err != nil {
 		return err
 	}
-	if err := checkWrite(dst, xs[0]); err != nil {
+	if err := checkInto(dst, xs[0]); err != nil {
 		return err
 	}
 	shape, err := joinedShape(p.Join, xs)

@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ErrJSON says that UnmarshalJSON, of a tensor or of a value that holds tensors, got text that it
-// does not read.
+// ErrJSON says that UnmarshalJSON of a tensor, or of a value that holds tensors, cannot read its
+// text.
 var ErrJSON = jsonscan.ErrSyntax
 
 const logElements = 16 // LogValue shows at most these
@@ -93,22 +93,22 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalJSON sets t, which must be the zero Tensor, from the text of MarshalJSON. Fields may
-// come in any order, and infinities also as "Infinity" and "-Infinity". null leaves t unchanged.
+// UnmarshalJSON sets t, which must be the zero Tensor, from the text of MarshalJSON. Fields may be
+// in any order. Infinities may also be spelled "Infinity" and "-Infinity". null leaves t unchanged.
 //
-// It returns [ErrJSON], with the byte or the element, if the text is not a tensor, has unknown
-// fields or is a preview; [ErrKind] if t is not the zero Tensor, since a header never changes; and
-// shapeops.ErrShape. On an error nothing has changed. It allocates memory only for elements that
-// the text contains.
+// It returns [ErrJSON], with the byte offset or the number of the element, if the text is not a
+// tensor, has unknown fields or is a preview; [ErrKind] if t is not the zero Tensor, since a header
+// never changes; and shapeops.ErrShape. On an error nothing has changed. It allocates memory only
+// for elements that the text contains.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	node, lists, err := jsonlists.Parse(text)
 	switch {
 	case node == nil || err != nil:
 		return err
 	case t == nil || t.dtype != 0:
-		return fmt.Errorf("%w: want a pointer to the zero Tensor", ErrKind)
+		return fmt.Errorf("%w: got a tensor with a dtype, or nil, want a pointer to the zero Tensor", ErrKind)
 	case node.Stars != "":
-		return fmt.Errorf("%w: got the ragged shape %.40s, want a list of sizes", ErrJSON, node.Stars)
+		return fmt.Errorf("%w: got the shape %.40s of a ragged tensor, want only sizes", ErrJSON, node.Stars)
 	}
 	return (*ops)(t).Read(lists)
 }

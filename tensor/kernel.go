@@ -8,9 +8,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A Kernel is an operation that computes with elements, or with a mask of them: the checks of its
-// operands, and the function that runs. Leafwise of [Ops] applies it to a tensor, or to each leaf
-// of a dictionary. Package arith consists of Kernels.
+// A Kernel is an operation that computes with elements: a function that checks the operands and a
+// function that computes the result. Leafwise of [Ops] applies it to a tensor, or to each leaf of a
+// dictionary. Package arith consists of Kernels.
 //
 // Safe for concurrent use if its functions are.
 type Kernel struct {
@@ -21,47 +21,51 @@ type Kernel struct {
 
 	// Check returns the dtype and the shape of the result for operands xs, or why there is none.
 	// xs[0] is the value that Leafwise was called on. Its first lead dims are the batch dims of the
-	// dictionary that holds it; lead is 0 for a tensor by itself. The other operands have the shape
-	// of xs[0], or of a scalar, unless they are Free. With Elements, the result has the shape of
-	// xs[0].
+	// dictionary that holds it; lead is 0 for a tensor by itself. Unless Free is set, each other
+	// operand has the shape of xs[0] or is a scalar. If Elements is set, the result must have the
+	// shape of xs[0].
 	Check func(xs []*Tensor, lead int) (DType, shapeops.Shape, error)
 
-	// Elements computes a block of the result from the operands at the same positions, where each
-	// element depends on no others. Several goroutines call it at a time.
+	// Elements computes a block of the result. Each element of the result may depend only on the
+	// elements of the operands at its position. Several goroutines may call Elements at once.
 	Elements func(b *Block) error
 
 	// Weight is the cost of Elements relative to a copy. The higher it is, the smaller are the
 	// results for which a second core is used. 0 means 1.
 	Weight int
 
-	// Free leaves the other operands unbroadcast, and allows dictionaries of any shape: Check says
-	// what their shapes must be. By default they broadcast to the first.
+	// By default the other operands are broadcast to the shape of xs[0]. If Free is set, they keep
+	// their shapes, dictionaries among them too, and Check must check the shapes.
 	Free bool
 
 	// Whole sets dst, which has the dtype and shape that Check returned. It runs if there is no
-	// Elements. dst may be xs[0], unless the kernel may fail. With a destination and several
-	// leaves, Whole sets new memory, which is copied once no leaf has failed.
+	// Elements. dst may be xs[0] if the kernel cannot fail. If the kernel may fail, or writes
+	// several leaves to a destination, dst is temporary memory, which is copied to the destination
+	// after Whole has succeeded for every leaf.
 	Whole func(dst *Tensor, xs []*Tensor, lead int) error
 
-	// Rowwise says of Whole that row i of the result depends on row i of xs alone, where rows are
-	// numbered along the lead dims. Then it can run on the values of a ragged tensor.
+	// Rowwise declares that row i of the result of Whole depends only on row i of each operand, the
+	// rows being the positions of the lead dims. Then Whole can run on the values of a ragged
+	// tensor.
 	Rowwise bool
 
 	// Fails reports whether Elements or Whole may return an error for operands of the dtypes of xs.
-	// Such a kernel is tried before it overwrites memory. Nil means never.
+	// If so, the kernel first runs without writing to the destination. A nil Fails means that the
+	// kernel never fails.
 	Fails func(xs []*Tensor) bool
 
-	// Batch returns what happens to the batch shape of a dictionary and of each inner one. Nil
-	// means that the batch shape stays, and so do values that are not tensors.
+	// Batch returns the reduction to apply to a batch shape. It is called for a dictionary and for
+	// each inner dictionary. If Batch is nil, batch shapes and values that are not tensors stay as
+	// they are.
 	Batch func(batch shapeops.Shape) (*plan.Reduction, error)
 
-	// Missing is the number or bool that replaces a leaf which one of several dictionaries lacks.
-	// Without it a missing leaf is an error.
+	// Missing is the number or bool used in place of a leaf that one of several dictionaries lacks.
+	// If Missing is nil, such a leaf is an error.
 	Missing any
 
 	// Select plans which rows of a value that is not a tensor come from the first operand; the
-	// other rows come from the last operand, if that is a dictionary. Without it, such values stay
-	// as they are.
+	// other rows come from the last operand, if that is a dictionary. If Select is nil, such values
+	// stay as they are.
 	Select func() (*plan.Plan, error)
 }
 
@@ -88,7 +92,7 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 		return 0, nil, err
 	}
 	if !d.valid() {
-		return 0, nil, fmt.Errorf("%w: the kernel makes %v", ErrDType, d)
+		return 0, nil, fmt.Errorf("result of Check: %w: got %v", ErrDType, d)
 	}
 	if identical(shape, xs[0].view.Shape) {
 		return d, shape, nil
@@ -97,7 +101,7 @@ func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) 
 		return d, shape, err
 	}
 	if err := shape.CheckEqual(xs[0].view.Shape); err != nil {
-		return 0, nil, fmt.Errorf("the kernel makes another shape of elements: %w", err)
+		return 0, nil, fmt.Errorf("result of Check: %w", err)
 	}
 	return d, shape, nil
 }

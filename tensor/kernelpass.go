@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -8,9 +9,9 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A KernelPass applies a kernel to several tensors, the leaves of a dictionary. It converts a
-// number among the operands once for each dtype, and allocates results in blocks, as [UseArena]
-// does for copies. It serves one operation. Not safe for concurrent use.
+// A KernelPass applies a kernel to several tensors, the leaves of a dictionary. If an operand is a
+// number, it is converted once to each dtype among the tensors. The pass allocates results in
+// blocks, as [UseArena] does for copies. It serves one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel  *Kernel
 	pass    *plan.Pass // or nil, for one tensor
@@ -26,14 +27,14 @@ type scalarAs struct {
 	element *Tensor
 }
 
-// NewKernelPass returns a pass of k, for which Kernel.Valid returns nil.
+// NewKernelPass returns a pass of k. k.Valid() must return nil.
 func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: NewPass(nil)} }
 
-// Reserve announces one call of [KernelPass.Make] with a tensor of bytes bytes. The pass must come
-// from [NewKernelPass].
-func (p *KernelPass) Reserve(bytes int) {
+// Reserve announces one call of [KernelPass.Make] with a tensor whose size in bytes is size. The
+// pass must come from [NewKernelPass].
+func (p *KernelPass) Reserve(size int) {
 	p.pass.Reserve(1)
-	arenaOf(p.pass).expect(bytes)
+	arenaOf(p.pass).expect(size)
 }
 
 // Make is Leafwise on t, a leaf of a dictionary with lead batch dims.
@@ -113,7 +114,7 @@ func (p *KernelPass) operands(xs []*Tensor, t *Tensor, others []any) ([]*Tensor,
 		return nil, errNil
 	}
 	if !t.dtype.valid() {
-		return nil, errNoDType
+		return nil, errZero
 	}
 	xs = append(xs, t)
 	for i, other := range others {
@@ -152,8 +153,11 @@ func (p *KernelPass) scalar(i int, d DType, v any) (*Tensor, error) {
 		}
 	}
 	x, err := ScalarOf(d, v)
-	if err == nil {
+	switch {
+	case err == nil:
 		p.scalars = append(p.scalars, scalarAs{i, d, x})
+	case errors.Is(err, ErrKind):
+		err = fmt.Errorf("%w: got %T, want a tensor, a number or a bool", ErrKind, v)
 	}
 	return x, err
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // A Lender owns memory that Go does not manage, such as a mapped file, and lends it to tensors. Its
-// methods must be safe for concurrent use, and its type must be comparable, usually a pointer.
-// Errors name a Lender that is a fmt.Stringer.
+// methods must be safe for concurrent use, and its type must be comparable, usually a pointer. If a
+// Lender implements fmt.Stringer, error messages include its String.
 //
 // A Lender returns the same bytes each time. Loans nest: an operation may borrow memory that it has
 // borrowed already. Elements that are not aligned for their type can be copied, and read through
@@ -27,13 +27,13 @@ import (
 //   - Touch() error: for a Lender that keeps facts about its memory, such as checksums. An
 //     operation calls it after Borrow and before it writes; after an error it writes nothing.
 type Lender interface {
-	// Borrow returns the memory, valid until the matching Return. An error says that there is no
-	// memory yet, or no more; no Return follows it.
+	// Borrow returns the memory, valid until the matching Return. It returns an error if the memory
+	// is not available yet or no longer; Return is not called after an error.
 	Borrow() ([]byte, error)
 	// Return ends a Borrow.
 	Return()
-	// Pin returns the memory for a slice that escapes to the user, valid until the owner ends it.
-	// No Return follows.
+	// Pin returns the memory for a slice that is given to the user. The memory stays valid until
+	// its owner releases it, for example by Close. Return is not called for it.
 	Pin() ([]byte, error)
 	// ReadOnly reports whether the memory must not be written.
 	ReadOnly() bool
@@ -147,9 +147,9 @@ func (m memory) checkWritable() error {
 		return nil
 	}
 	if name, ok := m.loan.lender.(fmt.Stringer); ok {
-		return fmt.Errorf("%w: %v: Clone it; of a memmap dataset, open with Writable", ErrReadOnly, name)
+		return fmt.Errorf("%w: %v: Clone the tensor, or open the dataset with Writable", ErrReadOnly, name)
 	}
-	return fmt.Errorf("%w: Clone it; of a memmap dataset, open with Writable", ErrReadOnly)
+	return fmt.Errorf("%w: Clone the tensor, or open the dataset with Writable", ErrReadOnly)
 }
 
 // use calls fn with the bytes of t's memory, to read them. A fault in lent memory is an error, as

@@ -4,15 +4,15 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// Ops are the operations of a kind of value T within a [Transfer] or by a [Kernel]. Each kind has
-// a method Ops that returns them. They are for packages that implement kinds of values, or
-// operations on elements.
+// Ops are operations on values of type T that are part of a [Transfer] or apply a [Kernel]. Each
+// type of value has a method Ops that returns them. They are for packages that implement types of
+// values, or operations on elements.
 type Ops[T any] interface {
 	plan.Ops[T]
 
 	// AddExecute adds dst = p.Plan applied to the value.
 	AddExecute(tr *Transfer, dst T, p *plan.Pass) error
-	// AddJoin adds dst = xs joined as p.Join says; the value is xs[0].
+	// AddJoin adds dst = xs joined by p.Join. xs[0] is the value itself.
 	AddJoin(tr *Transfer, dst T, p *plan.Pass, xs []T) error
 	// AddWrite adds value[p.Plan] = src, broadcast.
 	AddWrite(tr *Transfer, src T, p *plan.Pass) error

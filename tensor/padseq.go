@@ -124,20 +124,20 @@ func (v *ops) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 //
 // In row i the first lengths[i] positions of dim are true, or the last ones if left is true: then
 // the padding is on the left. It returns shapeops.ErrDim if shape has no such dim after its first,
-// and shapeops.ErrShape unless lengths has N elements from 0 to L.
+// and shapeops.ErrShape unless lengths has N elements, each from 0 to L.
 func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tensor, error) {
 	at, err := shape.Dim(dim)
 	if err == nil {
 		err = shape.Check()
 	}
 	if err == nil && at == 0 {
-		err = fmt.Errorf("%w: got dim 0 of a mask %v, want one after it", shapeops.ErrDim, shape)
+		err = fmt.Errorf("%w: got dim 0 of mask shape %v, want a dim after dim 0", shapeops.ErrDim, shape)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(lengths) != shape[0] {
-		return nil, fmt.Errorf("%w: got %d lengths, want the %d of %v", shapeops.ErrShape, len(lengths), shape[0], shape)
+		return nil, fmt.Errorf("%w: got %d lengths, want %d for %v", shapeops.ErrShape, len(lengths), shape[0], shape)
 	}
 	out, err := New(Bool, shape...)
 	if err != nil {

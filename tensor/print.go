@@ -13,8 +13,8 @@ const (
 )
 
 // String returns dtype, shape and elements, in NumPy's manner. For a tensor of more than 1000
-// elements it shows the first and last three along each dim, and no elements if that would still be
-// thousands.
+// elements it shows the first and last three positions of each dim longer than six. If these still
+// have more than 5000 elements, it shows no elements.
 func (t *Tensor) String() string {
 	p := printer{excerpt: t.Size() > excerptOver}
 	switch n := p.count(t.view.Shape); {

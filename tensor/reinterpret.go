@@ -31,7 +31,7 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 		return nil, fmt.Errorf("%w: got a scalar of %v, want a dim to reinterpret as %v", shapeops.ErrShape, t.dtype, dtype)
 	}
 	if t.view.Shape[last] > 1 && t.view.Strides[last] != 1 && t.Size() > 0 {
-		return nil, fmt.Errorf("%w: elements of the last dim are %d apart: call Clone first", ErrLayout, t.view.Strides[last])
+		return nil, fmt.Errorf("%w: got stride %d in the last dim, want 1: call Clone first", ErrLayout, t.view.Strides[last])
 	}
 	v := shapeops.View{Shape: t.view.Shape.Clone(), Strides: slices.Clone(t.view.Strides)}
 	v.Strides[last] = 1
@@ -51,7 +51,7 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 func asNarrower(v *shapeops.View, offset, times int) error {
 	last := len(v.Shape) - 1
 	if v.Shape[last] > math.MaxInt/times {
-		return fmt.Errorf("%w: the last dim cannot be counted", shapeops.ErrShape)
+		return fmt.Errorf("%w: the size of the last dim overflows", shapeops.ErrShape)
 	}
 	for dim := range last {
 		v.Strides[dim] *= times
@@ -73,7 +73,7 @@ func asWider(v *shapeops.View, offset, times int) error {
 		v.Strides[dim] /= times
 	}
 	if !even && v.Shape.Size() > 0 {
-		return fmt.Errorf("%w: rows do not begin at whole elements: call Clone first", ErrLayout)
+		return fmt.Errorf("%w: a row begins within an element of the wider dtype: call Clone first", ErrLayout)
 	}
 	v.Shape[last] /= times
 	v.Offset = offset / times

@@ -8,17 +8,18 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// ScalarOf returns a tensor of shape [] that holds v: a bool, a number of any Go type, [F16],
-// [BF16], or a *Tensor with one element. It never changes a value silently:
+// ScalarOf returns a tensor of shape [] that holds v: a bool, a number of a predeclared Go type,
+// [F16], [BF16], or a *Tensor with one element. It returns [ErrDType] rather than change a value,
+// except that floating-point and complex numbers are rounded to the precision of the dtype:
 //
-//   - dtype must hold an integer exactly
-//   - a floating-point number is rounded to the precision of a floating-point dtype, and must
-//     stay finite if it was; an integer dtype takes it only if it is whole
-//   - a complex number needs a complex dtype
-//   - a bool needs the dtype bool, which also takes the numbers 0 and 1
+//   - an integer must be exactly representable in dtype
+//   - a floating-point number needs a floating-point or complex dtype, in which a finite number
+//     must stay finite, or an integer dtype or bool that holds its value exactly
+//   - a complex number needs a complex dtype, in which a finite number must stay finite
+//   - a bool needs dtype bool, which also takes the numbers 0 and 1
 //
-// Otherwise it returns [ErrDType]. It returns shapeops.ErrShape for a tensor that does not have
-// exactly one element, and [ErrKind] for a value of another type.
+// ScalarOf returns shapeops.ErrShape for a tensor that does not have exactly one element, and
+// [ErrKind] for a value of another type.
 func ScalarOf(dtype DType, v any) (*Tensor, error) {
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
@@ -31,14 +32,14 @@ func ScalarOf(dtype DType, v any) (*Tensor, error) {
 		return nil, err
 	}
 	if !dtype.takes(wide) {
-		return nil, fmt.Errorf("%w: got %v, which %v does not hold", ErrDType, v, dtype)
+		return nil, dtype.refuses(v, wide.dtype)
 	}
 	t, err := wide.Cast(dtype)
 	if err != nil {
 		return nil, err
 	}
 	if !held(t, wide) {
-		return nil, fmt.Errorf("%w: got %v, which %v does not hold", ErrDType, v, dtype)
+		return nil, dtype.refuses(v, wide.dtype)
 	}
 	return t, nil
 }
@@ -138,6 +139,21 @@ func (d DType) takes(wide *Tensor) bool {
 		}
 	}
 	return true
+}
+
+// refuses returns the error that d does not hold the value of v, a scalar of dtype wide.
+func (d DType) refuses(v any, wide DType) error {
+	switch {
+	case wide == Bool:
+		return fmt.Errorf("%w: got %v, want a number for %v", ErrDType, v, d)
+	case d == Bool:
+		return fmt.Errorf("%w: got %v, want a bool, 0 or 1", ErrDType, v)
+	case wide == Complex128 && !d.IsComplex():
+		return fmt.Errorf("%w: got %v, want a real number for %v", ErrDType, v, d)
+	case wide.IsInteger() == d.IsInteger():
+		return fmt.Errorf("%w: got %v, which is out of range for %v", ErrDType, v, d)
+	}
+	return fmt.Errorf("%w: got %v, which %v does not represent exactly", ErrDType, v, d)
 }
 
 // held reports whether t, which is wide cast to another dtype, kept the value, up to the precision

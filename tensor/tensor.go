@@ -108,15 +108,19 @@ type Number interface {
 type Real interface{ Number | F16 | BF16 }
 
 // Arange returns start, start+step, ... up to but not including stop, as a tensor with one dim. It
-// has no elements if stop is on the wrong side of start. It returns shapeops.ErrShape if step is
-// zero, if an argument is not finite, or if there are too many elements.
+// has no elements if start is already at or past stop in the direction of step. Arange returns
+// shapeops.ErrShape if step is zero, if an argument is NaN, if start is infinite, or if there are
+// too many elements, as with an infinite stop.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
-	if step == 0 || step != step || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
-		return nil, fmt.Errorf("%w: got a range from %v to %v by %v", shapeops.ErrShape, start, stop, step)
+	if step == 0 {
+		return nil, fmt.Errorf("%w: got step 0, want another step", shapeops.ErrShape)
+	}
+	if step != step || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, want finite numbers", shapeops.ErrShape, start, stop, step)
 	}
 	n, ok := countSteps(start, stop, step)
 	if !ok {
-		return nil, fmt.Errorf("%w: got too many steps from %v to %v by %v", shapeops.ErrShape, start, stop, step)
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, which has too many elements", shapeops.ErrShape, start, stop, step)
 	}
 	t, err := blank(nil, DTypeOf[T](), shapeops.Shape{n}, nil)
 	if err != nil {
@@ -156,7 +160,7 @@ func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if n := v.Shape.Size(); n != len(data) {
-		return nil, fmt.Errorf("%w: got %d elements, want the %d of %v",
+		return nil, fmt.Errorf("%w: got %d elements, want %d for %v",
 			shapeops.ErrShape, len(data), n, v.Shape)
 	}
 	return &Tensor{DTypeOf[T](), v, memory{bytes: cast.Bytes(data)}}, nil
@@ -170,18 +174,19 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if len(data) != n {
-		return nil, fmt.Errorf("%w: got %d bytes, want the %d of %v %v",
+		return nil, fmt.Errorf("%w: got %d bytes, want %d for %v %v",
 			shapeops.ErrShape, len(data), n, dtype, v.Shape)
 	}
 	return &Tensor{dtype, v, memory{bytes: data}}, nil
 }
 
-// FromLender returns a tensor in memory of lender, whose elements are row-major from byte offset
-// on. Nothing is borrowed before an element is needed. If the memory turns out to be too short
-// then, that operation returns [ErrLayout].
+// FromLender returns a tensor in memory of lender. Its elements are row-major and begin at byte
+// offset. Memory is borrowed only when an operation needs elements; if it is then too short for the
+// tensor, that operation returns [ErrLayout].
 //
-// FromLender returns [ErrDType] or shapeops.ErrShape, as [New] does, [ErrLayout] if offset is
-// negative or too large, and [ErrKind] if lender is nil or not comparable.
+// FromLender returns [ErrDType] and shapeops.ErrShape as [New] does, [ErrLayout] if offset is
+// negative or if int does not hold the end of the elements, offset plus their size in bytes, and
+// [ErrKind] if lender is nil or not comparable.
 func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, error) {
 	v, n, err := layOut(nil, dtype, shape, nil)
 	switch {

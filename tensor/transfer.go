@@ -9,9 +9,9 @@ import (
 )
 
 // A Transfer is a list of copies and kernels that are done together or not at all. Each is checked
-// in full when it is added; [Transfer.Run] does them in order. Operations on dictionaries are
-// atomic over their leaves by a Transfer. The zero Transfer is ready for use. Not safe for
-// concurrent use.
+// in full when it is added; [Transfer.Run] does them in order. An operation on a dictionary adds
+// all leaves to one Transfer, so that it changes all of them or none. The zero Transfer is ready
+// for use. Not safe for concurrent use.
 //
 // The methods that add a copy, here and of Tensor, add nothing and return
 //
@@ -19,7 +19,8 @@ import (
 //   - shapeops.ErrShape or [ErrDType] if source and destination do not fit
 //   - [ErrReadOnly] if the destination is read-only
 //   - [ErrLayout] if two elements of the destination share memory, as in an expanded tensor
-//   - [ErrOverlap] if source and destination overlap by more than Run copies first
+//   - [ErrOverlap] if source and destination overlap and more than 64 MiB would have to be copied
+//     first
 type Transfer struct {
 	// Workers is the number of cores for a large copy or a kernel with Elements; 0 means
 	// GOMAXPROCS. A kernel with Whole decides for itself.
@@ -35,16 +36,20 @@ type Transfer struct {
 // Run does the copies and kernels in the order in which they were added, and then calls the
 // functions given to [Transfer.Commit].
 //
-// Copies read the state before Run: if one may overwrite what it or a later one reads, the source
-// is copied to new memory first, unless copying in a suitable order is enough. Run returns
-// [ErrOverlap], and has done nothing, if that would take more than 64 MiB, or if a kernel reads
-// what an earlier entry writes. It returns an error, and has done nothing, if lent memory cannot be
-// borrowed, for example after Close of a mapped file.
+// Each copy reads the values that its source had before Run. If that copy or an earlier one may
+// overwrite the source too early, the source is first copied to new memory, unless copying the
+// elements in a suitable order is enough. Run returns [ErrOverlap], and has changed nothing, if
+// these sources have more than 64 MiB together, or if a kernel reads memory that an earlier entry
+// writes. It returns an error, and has changed nothing, if lent memory cannot be borrowed, for
+// example after Close of a mapped file.
 //
-// Two errors come too late for that. If memory becomes unreadable during a copy, as when another
-// process truncates a mapped file, that copy is done in part, and earlier ones are done. If a
-// [Lender] reports afterwards that its memory was not intact, all copies are done. Functions given
-// to Commit are not called in either case.
+// Two kinds of error are detected only after Run has begun to write:
+//
+//   - Memory becomes unreadable during a copy, as when another process truncates a mapped file.
+//     Earlier copies are done, and this copy is done in part.
+//   - After the copies, a [Lender] reports that its memory was not intact. All copies are done.
+//
+// Functions given to Commit are not called in either case.
 //
 // Run keeps the list: a second Run repeats it, and [Transfer.Reset] empties it.
 func (tr *Transfer) Run() error {
@@ -156,8 +161,8 @@ func (t *taskAt) named(err error) error {
 // task adds a task whose sides were added before.
 func (tr *Transfer) task(t task) { tr.tasks = append(tr.tasks, taskAt{t, len(tr.moves), tr.about}) }
 
-// About sets the function that adds context, such as the key of a leaf, to errors that
-// [Transfer.Run] meets in kernels added from now on. Nil ends that.
+// About sets the function that adds context, such as the key of a leaf, to errors that that
+// [Transfer.Run] returns for kernels added after this call. With a nil fn, no context is added.
 func (tr *Transfer) About(fn func(error) error) { tr.about = fn }
 
 // whole calls fn, which adds copies. If fn fails, it removes them.
@@ -187,7 +192,8 @@ func (tr *Transfer) release() {
 	}
 }
 
-// Reset empties tr for reuse, keeping the memory of its list and Workers.
+// Reset removes all copies, kernels and functions from tr for reuse. It keeps Workers, and the
+// memory of its lists.
 func (tr *Transfer) Reset() {
 	clear(tr.moves)
 	clear(tr.tasks)
@@ -196,8 +202,9 @@ func (tr *Transfer) Reset() {
 	tr.about = nil
 }
 
-// Commit adds a function that [Transfer.Run] calls after all copies have succeeded, to change what
-// has no bytes to copy. fn must not fail.
+// Commit adds a function that [Transfer.Run] calls after all copies have succeeded. It is for
+// changes that are not copies of elements, such as replacing a value that is not a tensor. fn must
+// not fail.
 func (tr *Transfer) Commit(fn func()) {
 	if fn != nil {
 		tr.commits = append(tr.commits, fn)
@@ -263,8 +270,8 @@ func (tr *Transfer) Fill(dst, value *Tensor) error {
 //
 //	src [N F...], dst [M F...]
 //
-// Where two runs write a row, the last stays. The Transfer keeps runs, which must not change before
-// Run. Runs returns shapeops.ErrIndex if a run leaves dst or src.
+// If several runs write a row, the last one wins. The Transfer keeps runs, which must not change
+// before Run. Runs returns shapeops.ErrIndex if a run is out of range of dst or src.
 func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 	if err := checkRows(dst, src); err != nil {
 		return err
@@ -281,7 +288,7 @@ func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
 // it.
 func (v *ops) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
-	if err := checkWrite(dst, t); err != nil {
+	if err := checkInto(dst, t); err != nil {
 		return err
 	}
 	if err := p.CheckPlan(t.view.Shape); err != nil {
@@ -315,7 +322,7 @@ func (v *ops) AddExecute(tr *Transfer, dst *Tensor, p *plan.Pass) error {
 }
 
 // AddWrite adds t[p.Plan] = src. src broadcasts to the shape of that part of t. If the plan picks a
-// position twice, the last value stays. SetIndex of a tensor and of a dictionary call it.
+// position twice, the last value written wins. SetIndex of a tensor and of a dictionary call it.
 func (v *ops) AddWrite(tr *Transfer, src *Tensor, p *plan.Pass) error {
 	t := (*Tensor)(v)
 	if err := checkWrite(t, src); err != nil {
@@ -358,13 +365,28 @@ func checkWrite(dst, src *Tensor) error {
 	return dst.checkWritable()
 }
 
+// checkInto is checkWrite for a destination that the caller of an operation on src passed. It names
+// the destination in errors.
+func checkInto(dst, src *Tensor) error {
+	if dst == nil || src == nil {
+		return errNil
+	}
+	if dst.dtype != src.dtype {
+		return fmt.Errorf("destination: %w: got %v, want %v", ErrDType, dst.dtype, src.dtype)
+	}
+	if err := dst.checkWritable(); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	return nil
+}
+
 // checkFill returns an error unless value has exactly one element, which can be stored in dst.
 func checkFill(dst, value *Tensor) error {
 	if err := checkWrite(dst, value); err != nil {
 		return err
 	}
 	if value.Size() != 1 {
-		return fmt.Errorf("%w: got %v to fill with, want one element", shapeops.ErrShape, value.view.Shape)
+		return fmt.Errorf("%w: got a fill value of shape %v, want one element", shapeops.ErrShape, value.view.Shape)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (d Draw) count(td *tdict.TensorDict) (int, error) {
 	case td == nil:
 		return 0, fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
 	case len(td.Shape()) == 0:
-		return 0, fmt.Errorf("%w: got batch shape [], want rows", shapeops.ErrDim)
+		return 0, fmt.Errorf("%w: got batch shape [], want at least one dim", shapeops.ErrDim)
 	case d.Rows != nil && len(d.Rows) != td.Shape()[0]:
 		return 0, fmt.Errorf("%w: got %d row numbers, want one for each of %d rows",
 			shapeops.ErrShape, len(d.Rows), td.Shape()[0])

@@ -87,7 +87,7 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 	case td == nil:
 		return nil, fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind)
 	case len(td.Shape()) == 0:
-		return nil, fmt.Errorf("%w: got batch shape [], want rows", shapeops.ErrDim)
+		return nil, fmt.Errorf("%w: got batch shape [], want at least one dim", shapeops.ErrDim)
 	}
 	if err := checkPresent(present); err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func levelsOf(o *tdict.Object) (int, error) {
 	}
 	n, err := fieldOf[int64](o, "levels")
 	if err == nil && n < 0 {
-		err = fmt.Errorf("levels: %w: got %d, want none negative", shapeops.ErrShape, n)
+		err = fmt.Errorf("levels: %w: got %d, want 0 or more", shapeops.ErrShape, n)
 	}
 	return int(n), err
 }

@@ -58,7 +58,7 @@ func ExampleReshape() {
 	show(plan.Unflatten(shape.Shape{6, 4}, 0, 2, shape.Infer))
 	// Output:
 	// [4 3] -> [2 6]
-	// shape mismatch: got [5], want the 12 elements of [4 3]
+	// shape mismatch: got [5], want 12 elements as in [4 3]
 	// [2 3 4] -> [6 4]
 	// [6 4] -> [2 3 4]
 }
@@ -140,5 +140,5 @@ func ExampleReduce() {
 	// Output:
 	// [3] the last dim was dim 1
 	// [1 3] the last dim was dim 1
-	// no such dim: got dims [0 -2] of a shape [4 3], want each at most once
+	// no such dim: got dim 0 twice in [0 -2], want each dim of shape [4 3] at most once
 }

@@ -20,7 +20,7 @@ func Gather(s shape.Shape, dim int, index []int, of shape.Shape) (*Plan, error) 
 		return nil, err
 	}
 	if n := of.Size(); n != len(index) {
-		return nil, fmt.Errorf("%w: got an index of %d elements, want the %d of %v", shape.ErrShape, len(index), n, of)
+		return nil, fmt.Errorf("%w: got an index of %d elements, want %d for shape %v", shape.ErrShape, len(index), n, of)
 	}
 	at, _ := s.Dim(dim) // has been checked
 	rows, err := gatherRows(s, at, index, of)
@@ -47,11 +47,11 @@ func CheckGather(s shape.Shape, dim int, of shape.Shape) error {
 		return err
 	}
 	if len(of) != len(s) {
-		return fmt.Errorf("%w: got an index %v, want one with the %d dims of %v", shape.ErrShape, of, len(s), s)
+		return fmt.Errorf("%w: got an index of shape %v, want as many dims as in %v", shape.ErrShape, of, s)
 	}
 	for d, n := range of {
 		if d != at && n > s[d] {
-			return fmt.Errorf("%w: got an index %v, want at most %v but for dim %d", shape.ErrShape, of, s, dim)
+			return fmt.Errorf("%w: got an index of shape %v, want at most %v in all dims but dim %d", shape.ErrShape, of, s, dim)
 		}
 	}
 	return of.Check()
@@ -105,7 +105,7 @@ func Take(s shape.Shape, dim int, list []int, of shape.Shape) (*Plan, error) {
 		return nil, err
 	}
 	if of.Check() != nil || of.Size() != len(list) {
-		return nil, fmt.Errorf("%w: got %d positions, want as many as the shape %v has", shape.ErrShape, len(list), of)
+		return nil, fmt.Errorf("%w: got %d positions, want one for each element of shape %v", shape.ErrShape, len(list), of)
 	}
 	rows, err := positions(s, at, list)
 	if err != nil {

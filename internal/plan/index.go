@@ -61,7 +61,7 @@ func count(s shape.Shape, expr []ix.Index) (used int, err error) {
 		return 0, fmt.Errorf("%w: got %d times \"...\", want at most one", shape.ErrIndex, rests)
 	}
 	if used > len(s) {
-		return 0, fmt.Errorf("%w: got an expression over %d dims, want at most the %d of %v", shape.ErrIndex, used, len(s), s)
+		return 0, fmt.Errorf("%w: got an index expression over %d dims, want at most the %d dims of %v", shape.ErrIndex, used, len(s), s)
 	}
 	return used, nil
 }

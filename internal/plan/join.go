@@ -68,7 +68,7 @@ func (j *Join) Part(start int, s shape.Shape) (*Plan, error) {
 		return nil, err
 	}
 	if n := j.Positions(s); start < 0 || start > j.shape[j.dim]-n {
-		return nil, fmt.Errorf("%w: got %d positions from %d of dim %d, want some of its %d",
+		return nil, fmt.Errorf("%w: got %d positions from %d of dim %d, want positions within its size %d",
 			shape.ErrIndex, n, start, j.dim, j.shape[j.dim])
 	}
 	var few [4]ix.Index
@@ -101,7 +101,7 @@ func (j *Join) Check(n int, shapeOf func(i int) shape.Shape) error {
 			return fmt.Errorf("value %d: %w", i, err)
 		}
 		if !s[j.Rank():].Equal(first[j.Rank():]) {
-			return fmt.Errorf("value %d: %w: got %v, want %v after the dims joined",
+			return fmt.Errorf("value %d: %w: got trailing dims %v, want %v",
 				i, shape.ErrShape, s[j.Rank():], first[j.Rank():])
 		}
 		if !j.beside(s) {
@@ -110,7 +110,7 @@ func (j *Join) Check(n int, shapeOf func(i int) shape.Shape) error {
 		filled += j.Positions(s)
 	}
 	if filled != j.shape[j.dim] {
-		return fmt.Errorf("%w: got %d positions to join, want the %d of %v", shape.ErrShape, filled, j.shape[j.dim], j.shape)
+		return fmt.Errorf("%w: got %d positions to join, want %d for %v", shape.ErrShape, filled, j.shape[j.dim], j.shape)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func Cat(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 	for i := 1; i < n; i++ {
 		s := shapeOf(i)
 		if len(s) != len(to) || !s[:at].Equal(to[:at]) || !s[at+1:].Equal(to[at+1:]) {
-			return nil, fmt.Errorf("value %d: %w: got %v, want %v but for dim %d", i, shape.ErrShape, s, first, at)
+			return nil, fmt.Errorf("value %d: %w: got %v, want the sizes of %v in all dims but dim %d", i, shape.ErrShape, s, first, at)
 		}
 		if to[at] += s[at]; to[at] < 0 {
 			return nil, fmt.Errorf("value %d: %w: dim %d overflows", i, shape.ErrShape, at)

@@ -20,7 +20,7 @@ func Padded(n int, shapeOf func(i int) shape.Shape, pad Padding) (*Join, error) 
 	case n == 0:
 		return nil, fmt.Errorf("%w: got nothing to pad, want at least one value", shape.ErrShape)
 	case pad.Length < 0:
-		return nil, fmt.Errorf("%w: got length %d, want none negative", shape.ErrShape, pad.Length)
+		return nil, fmt.Errorf("%w: got length %d, want 0 or more", shape.ErrShape, pad.Length)
 	}
 	j := &Join{stack: true, pad: &pad}
 	if pad.Dim < 0 { // counted in each leaf, whose shape is not known here
@@ -104,7 +104,7 @@ func (j *Join) longest(n, at int, has bool, shapeOf func(i int) shape.Shape) (in
 			continue
 		}
 		if len(s) != len(first) || !s[:at].Equal(first[:at]) || !s[at+1:].Equal(first[at+1:]) {
-			return 0, fmt.Errorf("value %d: %w: got %v, want %v but for dim %d", i, shape.ErrShape, s, first, at)
+			return 0, fmt.Errorf("value %d: %w: got %v, want the sizes of %v in all dims but dim %d", i, shape.ErrShape, s, first, at)
 		}
 		if j.pad.Length > 0 && s[at] > j.pad.Length {
 			return 0, fmt.Errorf("value %d: %w: got length %d, want at most %d", i, shape.ErrShape, s[at], j.pad.Length)

@@ -135,7 +135,7 @@ func (p *Pass) laid() (pieces, gaps int) {
 // such piece.
 func (p *Pass) Piece(i int, to, from shape.View) (piece Piece, err error) {
 	if pieces, _ := p.laid(); i < 0 || i >= pieces {
-		return piece, fmt.Errorf("%w: got piece %d, want one of %d", shape.ErrIndex, i, pieces)
+		return piece, fmt.Errorf("%w: got piece %d, want 0 to %d", shape.ErrIndex, i, pieces-1)
 	}
 	if err := to.Shape.CheckPrefix(p.Plan.to); err != nil {
 		return piece, err
@@ -155,7 +155,7 @@ func (p *Pass) Piece(i int, to, from shape.View) (piece Piece, err error) {
 // the result, and [shape.ErrIndex] if there is no such gap.
 func (p *Pass) Gap(i int, to shape.View) (shape.View, error) {
 	if _, gaps := p.laid(); i < 0 || i >= gaps {
-		return shape.View{}, fmt.Errorf("%w: got gap %d, want one of %d", shape.ErrIndex, i, gaps)
+		return shape.View{}, fmt.Errorf("%w: got gap %d, want 0 to %d", shape.ErrIndex, i, gaps-1)
 	}
 	if err := to.Shape.CheckPrefix(p.Plan.to); err != nil {
 		return shape.View{}, err

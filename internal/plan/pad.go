@@ -18,7 +18,7 @@ func Pad(s shape.Shape, sizes ...int) (*Plan, error) {
 		return nil, err
 	}
 	if len(sizes)%2 != 0 || len(sizes) > 2*len(s) {
-		return nil, fmt.Errorf("%w: got sizes %v to pad %v, want two for each dim or fewer", shape.ErrShape, sizes, s)
+		return nil, fmt.Errorf("%w: got sizes %v to pad %v, want an even number of sizes, at most %d", shape.ErrShape, sizes, s, 2*len(s))
 	}
 	b := newPadder(len(s))
 	for dim, size := range s {
@@ -65,8 +65,8 @@ func (b *padder) dim(dim, size, before, after int) error {
 	}
 	n := kept + max(before, 0)
 	if n += max(after, 0); kept < 0 || n < kept {
-		return fmt.Errorf("%w: got %d positions before and %d after the %d of dim %d, want none or more left of them",
-			shape.ErrShape, before, after, size, dim)
+		return fmt.Errorf("%w: got sizes %d and %d to pad dim %d of size %d, want 0 or more positions left",
+			shape.ErrShape, before, after, dim, size)
 	}
 	b.to, b.kept = append(b.to, n), append(b.kept, kept)
 	b.start, b.landed = append(b.start, max(-before, 0)), append(b.landed, max(before, 0))

@@ -252,8 +252,8 @@ func (b *indexer) mask(x *ix.Index) error {
 	of := shape.Shape(x.Shape())
 	over := b.plan.from[b.dim : b.dim+len(of)]
 	if !of.Equal(over) {
-		return fmt.Errorf("%w: got a mask of shape %v, want %v as the dims from %d",
-			shape.ErrIndex, of, over, b.dim)
+		return fmt.Errorf("%w: got a mask of shape %v at dim %d of %v, want shape %v",
+			shape.ErrIndex, of, b.dim, b.plan.from, over)
 	}
 	p := pick{dim: len(b.plan.mid), over: over, mask: *x}
 	if len(of) == 0 { // a mask over no dim picks from a new one

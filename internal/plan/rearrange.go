@@ -46,7 +46,7 @@ func infer(n int, sizes shape.Shape, what string) (shape.Shape, error) {
 		return to, nil
 	}
 	if missing >= 0 || to.Size() != n {
-		return nil, fmt.Errorf("%w: got %v, want the %d elements of %s", shape.ErrShape, sizes, n, what)
+		return nil, fmt.Errorf("%w: got %v, want %d elements as in %s", shape.ErrShape, sizes, n, what)
 	}
 	return to, nil
 }
@@ -66,7 +66,7 @@ func Flatten(s shape.Shape, first, last int) (*Plan, error) {
 		return nil, err
 	}
 	if j < i {
-		return nil, fmt.Errorf("%w: got dims %d to %d of a shape %v, want the first before the last", shape.ErrDim, first, last, s)
+		return nil, fmt.Errorf("%w: got dims %d to %d of shape %v, want the first before the last", shape.ErrDim, first, last, s)
 	}
 	p, err := Reshape(s, slices.Concat(s[:i], shape.Shape{s[i : j+1].Size()}, s[j+1:])...)
 	return p.placed(i, 1), err
@@ -111,7 +111,7 @@ func (p *Plan) placed(at, n int) *Plan {
 // dims is not a permutation of the dims of s.
 func Permute(s shape.Shape, dims ...int) (*Plan, error) {
 	if len(dims) != len(s) {
-		return nil, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", shape.ErrDim, dims, s)
+		return nil, fmt.Errorf("%w: got dims %v of shape %v, want each of its dims once", shape.ErrDim, dims, s)
 	}
 	p := newPlan(s)
 	seen := make([]bool, len(s))
@@ -121,7 +121,7 @@ func Permute(s shape.Shape, dims ...int) (*Plan, error) {
 			return nil, err
 		}
 		if seen[i] {
-			return nil, fmt.Errorf("%w: got a permutation %v of a shape %v, want each of its dims once", shape.ErrDim, dims, s)
+			return nil, fmt.Errorf("%w: got dims %v of shape %v, want each of its dims once", shape.ErrDim, dims, s)
 		}
 		seen[i] = true
 		p.keep(i)
@@ -196,7 +196,7 @@ func Unsqueeze(s shape.Shape, dim int) (*Plan, error) {
 func Expand(s shape.Shape, sizes ...int) (*Plan, error) {
 	extra := len(sizes) - len(s)
 	if extra < 0 {
-		return nil, fmt.Errorf("%w: got %v, want at least the dims of %v", shape.ErrShape, shape.Shape(sizes), s)
+		return nil, fmt.Errorf("%w: %v does not broadcast to %v: it has more dims", shape.ErrShape, s, shape.Shape(sizes))
 	}
 	p := newPlan(s)
 	for i, size := range sizes {
@@ -208,7 +208,7 @@ func Expand(s shape.Shape, sizes ...int) (*Plan, error) {
 		case s[i-extra] == 1:
 			p.step(i-extra, size, 0)
 		default:
-			return nil, fmt.Errorf("%w: %v does not expand to %v", shape.ErrShape, s, shape.Shape(sizes))
+			return nil, fmt.Errorf("%w: %v does not broadcast to %v", shape.ErrShape, s, shape.Shape(sizes))
 		}
 	}
 	if err := p.mid.Check(); err != nil {
@@ -268,7 +268,7 @@ func Narrow(s shape.Shape, dim, start, n int) (*Plan, error) {
 		from += s[at]
 	}
 	if n < 0 || from < 0 || from > s[at] || n > s[at]-from {
-		return nil, fmt.Errorf("%w: got %d positions from %d of dim %d, want some of its %d", shape.ErrIndex, n, start, dim, s[at])
+		return nil, fmt.Errorf("%w: got %d positions from %d of dim %d, want positions within its size %d", shape.ErrIndex, n, start, dim, s[at])
 	}
 	kept := part(s, at, from, n)
 	return box(s, kept.starts, kept.sizes), nil
@@ -289,7 +289,7 @@ func Unfold(s shape.Shape, dim, size, step int) (*Plan, error) {
 	case size <= 0 || step <= 0:
 		return nil, fmt.Errorf("%w: got windows of size %d and step %d, want both positive", shape.ErrShape, size, step)
 	case size > s[at]:
-		return nil, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its %d", shape.ErrIndex, size, dim, s[at])
+		return nil, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its size %d", shape.ErrIndex, size, dim, s[at])
 	}
 	p := newPlan(s)
 	for d := range s {
@@ -318,7 +318,7 @@ func (p *Plan) windows(dim, size, step int) {
 // place resolves a dim of a shape that has one dim more than s.
 func place(s shape.Shape, dim int) (int, error) {
 	if dim < -len(s)-1 || dim > len(s) {
-		return 0, fmt.Errorf("%w: got dim %d for a new dim of a shape %v, want %d to %d", shape.ErrDim, dim, s, -len(s)-1, len(s))
+		return 0, fmt.Errorf("%w: got dim %d for a new dim of shape %v, want %d to %d", shape.ErrDim, dim, s, -len(s)-1, len(s))
 	}
 	if dim < 0 {
 		dim += len(s) + 1

@@ -43,10 +43,10 @@ func Reduce(s shape.Shape, keep bool, dims ...int) (*Reduction, error) {
 // It returns [shape.ErrDim] if s has no dim, and [shape.ErrShape] if groups is negative.
 func Regroup(s shape.Shape, groups int) (*Reduction, error) {
 	if len(s) == 0 {
-		return nil, fmt.Errorf("%w: got the shape [], want a dim of rows to group", shape.ErrDim)
+		return nil, fmt.Errorf("%w: got shape [], want at least one dim", shape.ErrDim)
 	}
 	if groups < 0 {
-		return nil, fmt.Errorf("%w: got %d groups", shape.ErrShape, groups)
+		return nil, fmt.Errorf("%w: got %d groups, want 0 or more", shape.ErrShape, groups)
 	}
 	r := &Reduction{rank: len(s), to: s.Clone()}
 	r.to[0] = groups

@@ -56,7 +56,7 @@ func chosen(s shape.Shape, dims []int) ([]bool, error) {
 			return nil, err
 		}
 		if out[i] {
-			return nil, fmt.Errorf("%w: got dims %v of a shape %v, want each at most once", shape.ErrDim, dims, s)
+			return nil, fmt.Errorf("%w: got dim %d twice in %v, want each dim of shape %v at most once", shape.ErrDim, i, dims, s)
 		}
 		out[i] = true
 	}

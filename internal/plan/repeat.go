@@ -41,7 +41,7 @@ func RepeatInterleave(s shape.Shape, dim, count int) (*Plan, error) {
 		return nil, err
 	}
 	if count < 0 {
-		return nil, fmt.Errorf("%w: got count %d, want one that is not negative", shape.ErrShape, count)
+		return nil, fmt.Errorf("%w: got count %d, want 0 or more", shape.ErrShape, count)
 	}
 	counts := slices.Repeat([]int{1}, len(s))
 	counts[at] = count
@@ -134,7 +134,7 @@ func RepeatEach(s shape.Shape, dim int, counts []int) (*Plan, error) {
 		return nil, err
 	}
 	if len(counts) != s[at] {
-		return nil, fmt.Errorf("%w: got %d counts, want the %d of dim %d", shape.ErrShape, len(counts), s[at], dim)
+		return nil, fmt.Errorf("%w: got %d counts, want %d, one for each position of dim %d", shape.ErrShape, len(counts), s[at], dim)
 	}
 	total, err := sum(counts)
 	if err != nil {
@@ -160,7 +160,7 @@ func sum(counts []int) (int, error) {
 	total := 0
 	for i, count := range counts {
 		if count < 0 {
-			return 0, fmt.Errorf("%w: got count %d at position %d, want none negative", shape.ErrShape, count, i)
+			return 0, fmt.Errorf("%w: got count %d at position %d, want 0 or more", shape.ErrShape, count, i)
 		}
 		if count > mostListed || total+count > mostListed {
 			return 0, fmt.Errorf("%w: got counts that add up to more than %d", shape.ErrShape, mostListed)

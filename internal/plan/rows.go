@@ -269,7 +269,7 @@ func RowsFrom(first, count int, sizes ...int) (*Rows, error) {
 		return nil, err
 	}
 	if first < 0 || first > count-r.count {
-		return nil, fmt.Errorf("%w: got %d rows from %d on, want some of %d", shape.ErrIndex, r.count, first, count)
+		return nil, fmt.Errorf("%w: got %d rows from row %d on, want rows within %d", shape.ErrIndex, r.count, first, count)
 	}
 	r.view.Offset, r.count = first, count
 	return r, nil

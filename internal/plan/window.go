@@ -55,8 +55,8 @@ func windowDims(s shape.Shape, rank int, dims, sizes []int) ([]int, error) {
 		return nil, err
 	}
 	if rank <= 0 || rank > len(s) {
-		return nil, fmt.Errorf("%w: got starts for the first %d dims of %v, want at least one and at most all",
-			shape.ErrDim, rank, s)
+		return nil, fmt.Errorf("%w: got starts for the first %d dims of %v, want starts for 1 to %d dims",
+			shape.ErrDim, rank, s, len(s))
 	}
 	if len(sizes) != len(dims) {
 		return nil, fmt.Errorf("%w: got sizes %v, want one for each of the dims %v", shape.ErrShape, sizes, dims)
@@ -80,15 +80,15 @@ func windowDims(s shape.Shape, rank int, dims, sizes []int) ([]int, error) {
 // i.
 func shiftAlong(s shape.Shape, dim, size int, starts []int, from, step, n int) (shift, error) {
 	if size < 0 || size > s[dim] {
-		return shift{}, fmt.Errorf("%w: got windows of size %d of dim %d, want at most its %d",
+		return shift{}, fmt.Errorf("%w: got windows of size %d of dim %d, want 0 to %d",
 			shape.ErrIndex, size, dim, s[dim])
 	}
 	out := make([]int, n)
 	for i := range out {
 		start := starts[from+i*step]
 		if start < 0 || start > s[dim]-size {
-			return shift{}, fmt.Errorf("%w: row %d: got start %d of a window of size %d of dim %d, want 0 to %d",
-				shape.ErrIndex, i, start, size, dim, s[dim]-size)
+			return shift{}, fmt.Errorf("%w: row %d: got start %d for a window of size %d in dim %d of size %d, want 0 to %d",
+				shape.ErrIndex, i, start, size, dim, s[dim], s[dim]-size)
 		}
 		out[i] = start
 	}

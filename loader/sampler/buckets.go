@@ -53,7 +53,7 @@ func Buckets(lengths []int64, opt BucketOptions) (Batching, error) {
 // check returns ErrSize if options are invalid.
 func (opt BucketOptions) check() error {
 	if opt.Tokens < 0 || opt.Rows < 0 || opt.Tokens == 0 && opt.Rows == 0 {
-		return fmt.Errorf("%w: got batches of %d tokens and %d rows at most, want at least 1 of either and none negative",
+		return fmt.Errorf("%w: got batches of %d tokens and %d rows at most, want neither negative and one of them at least 1",
 			ErrSize, opt.Tokens, opt.Rows)
 	}
 	for i, bound := range opt.Bounds {

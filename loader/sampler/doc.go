@@ -19,8 +19,8 @@
 //	half, err := sampler.Shard(sampler.Random(), sampler.Share{Rank: 0, World: 2})
 //	train, err := sampler.Among(rows, sampler.Random())
 //
-// An [Order] computes the unit at any position. So a run is resumed at position 10,000,000 as fast
-// as at 10, and an order of many rows needs no memory.
+// An [Order] computes the unit at any position. So an epoch is resumed at position 10,000,000 as
+// fast as at 10, and an order of many rows needs no memory.
 //
 // # Batchings
 //

@@ -30,7 +30,7 @@ type GroupBatchOptions struct {
 // source with another number of rows.
 func (g *Groups) Batches(opt GroupBatchOptions) (Batching, error) {
 	if opt.Groups < 0 || opt.MaxRows < 0 || opt.Groups == 0 && opt.MaxRows == 0 {
-		return nil, fmt.Errorf("%w: got batches of %d groups and %d rows at most, want at least 1 of either and none negative",
+		return nil, fmt.Errorf("%w: got batches of %d groups and %d rows at most, want neither negative and one of them at least 1",
 			ErrSize, opt.Groups, opt.MaxRows)
 	}
 	for group := range g.Len() {
