@@ -95,9 +95,9 @@
 // Values can be written in place, lengths cannot: to change lengths, save the dictionary again. A
 // [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks.
 //
-// Python loads a ragged tensor as NonTensorData whose value is a string such as "ragged int64 [3 *
-// *]". Python's operations keep this string as it is, and do not read the elements. With
-// [SaveOptions.NestedTensors], Python loads a nested tensor instead.
+// Python loads a ragged tensor as NonTensorData whose value is a string, such as
+// "ragged int64 [3 * *]". Python's operations keep this string as it is, and do not read the
+// elements. With [SaveOptions.NestedTensors], Python loads a nested tensor instead.
 //
 // # Memory
 //
@@ -120,8 +120,8 @@
 //
 // Save and [Writer] store a CRC-32C of each 64 MiB of a leaf, which [Verify] compares:
 //
-//   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write to,
-//     the checksums of all leaves in the same directory are made void, and this change is synced.
+//   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write
+//     to, the checksums of all leaves in the same directory are made void, and this is synced.
 //   - [Dataset.Flush] (but not FlushRows) and Close compute them again. They read the whole leaf.
 //   - Flush, Close and Save compute checksums of the bytes that are there. Earlier damage is not
 //     found any more after that, so call Verify first. [Copy] compares checksums while it copies.

@@ -92,9 +92,9 @@ func (s *saver) form() (Form, error) {
 	}
 	switch {
 	case is != AsIs && is != want:
-		return 0, fmt.Errorf("%w: it has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
+		return 0, fmt.Errorf("%w: the dictionary there has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
 	case want != Archive && s.opt.Compress:
-		return 0, unsupported("Compress is for archives")
+		return 0, unsupported("only an archive can be compressed: set Form to Archive")
 	}
 	return want, s.checkFile()
 }
@@ -109,7 +109,7 @@ func (s *saver) checkFile() error {
 	case err != nil || is == Consolidated:
 		return err
 	case is != Archive:
-		return fmt.Errorf("%w: the file there would be lost; save elsewhere", ErrForeign)
+		return fmt.Errorf("%w: saving would replace a file of another kind: save elsewhere", ErrForeign)
 	}
 	return withZip(s.dir, checkEntries)
 }

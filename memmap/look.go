@@ -16,7 +16,7 @@ type Listing struct {
 	Form    Form           // Directory, Archive or Consolidated
 	Growing bool           // the Writer has not called Finish
 	Batch   shapeops.Shape // batch shape of the whole dictionary
-	Names   []string       // names of its batch dims, "" for a dim without a name; nil if no dim has one
+	Names   []string       // of its batch dims, "" for a dim without a name; nil if no dim has a name
 	Entries []Entry        // entries of all levels, each dictionary before its entries
 }
 
@@ -25,9 +25,9 @@ type Entry struct {
 	Key    nestedkey.Key
 	Kind   tdict.Kind
 	DType  tensor.DType   // 0 for a dictionary and Data
-	Shape  shapeops.Shape // batch shape of a dictionary; tdict.Any for a size that differs between rows
-	Names  []string       // names of the batch dims of a dictionary; nil if no dim has one
-	File   string         // slash-separated path of the file with the elements, as in [Fault]; "" for no file or several
+	Shape  shapeops.Shape // batch shape of a dictionary; tdict.Any for a size that differs by row
+	Names  []string       // of the batch dims of a dictionary; nil if no dim has a name
+	File   string         // slash-separated path as in [Fault]; "" if no file, or several, have the elements
 	Bytes  int64          // size of the elements
 	Summed bool           // the elements have checksums
 }

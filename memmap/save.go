@@ -294,7 +294,7 @@ func nameClash(name, file string, taken map[string]string) string {
 	case file == metaName || file == lockName || file == tempMeta || file == addingName || vfs.Reserved(file):
 		return "the format has a file of that name"
 	case clash:
-		return quote(other) + " needs the same file"
+		return "the entry " + quote(other) + " has the same file name"
 	case len(file) > maxName:
 		return fmt.Sprintf("got a file name of %d bytes, want at most %d", len(file), maxName)
 	}

@@ -41,7 +41,7 @@ type Fault struct {
 	Key   nestedkey.Key // the damaged leaf or dictionary; "" for the whole saved dictionary
 	File  string        // slash-separated path, relative to the directory or archive
 	Block int           // number, from 0, of the block of [BlockSize] bytes; -1 for other faults
-	Err   error         // mostly ErrCorrupt
+	Err   error         // usually an ErrCorrupt
 }
 
 // String returns the key, file, block and error on one line.
@@ -164,7 +164,7 @@ func (v *verifier) listBlocks() {
 			v.report.Unsummed = append(v.report.Unsummed, l.key)
 		} else if want := int((size + blockBytes - 1) / blockBytes); len(l.sums) != want {
 			v.faults.faults = append(v.faults.faults, Fault{l.key, path.Join(l.node.path, metaName), -1,
-				corrupt("got %d sums for %s, want %d", len(l.sums), quote(l.name), want)})
+				corrupt("got %d checksums for %s, want %d", len(l.sums), quote(l.name), want)})
 			l.sums = nil
 		}
 		for n, start := 0, int64(0); start < size; n, start = n+1, start+blockBytes {

@@ -92,7 +92,7 @@ func (w *Writer) count(td *tdict.TensorDict) (int, error) {
 func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) error {
 	for key := range td.Keys() {
 		if !row.Has(key) {
-			return w.keyError(prefixed(under, key), fmt.Errorf("%w: a row has no such key", tdict.ErrMissing))
+			return w.keyError(prefixed(under, key), fmt.Errorf("%w: the row of NewWriter has no such key", tdict.ErrMissing))
 		}
 	}
 	for key, want := range row.All() {
