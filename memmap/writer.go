@@ -93,8 +93,8 @@ type Writer struct {
 // So pass a single row. If row has batch shape [32], each Append of a dictionary of batch shape
 // [32] adds one row of shape [32], not 32 rows.
 //
-// NewWriter uses only the keys, dtypes and shapes of row, except for two kinds of values that all
-// rows share:
+// NewWriter uses only the keys, dtypes, shapes and names of dims of row, except for two kinds of
+// values that all rows share:
 //
 //   - Data, whose value is saved once for all rows. If row has Data with a value for each row,
 //     NewWriter returns [ErrUnsupported]; texts that differ can be ragged rows of uint8.
