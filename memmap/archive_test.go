@@ -186,7 +186,7 @@ func TestSaveKeepsTheForm(t *testing.T) {
 			requireSame(t, steps(), open(t, at).TensorDict)
 			err := save(at, memmap.SaveOptions{Form: 3 - form})
 			require.ErrorIs(t, err, fs.ErrExist)
-			require.EqualError(t, err, "save "+at+": file already exists: it has the form "+form.String()+", want "+(3-form).String()+": save elsewhere")
+			require.EqualError(t, err, "save "+at+": file already exists: the dictionary there has the form "+form.String()+", want "+(3-form).String()+": save elsewhere")
 			require.ErrorIs(t, save(at, memmap.SaveOptions{NoReplace: true}), fs.ErrExist)
 			require.Equal(t, []string{name}, names(t, filepath.Dir(at)), "nothing is left beside it")
 		}

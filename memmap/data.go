@@ -132,7 +132,7 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 		inner.text = dataText(one)
 	} else {
 		if mistaken(d) {
-			return s.fail(inner.at, unsupported("the values of all rows are lists of the same length, which Python would read as a further dim of rows"))
+			return s.fail(inner.at, unsupported("the values of all rows of an innermost list are lists of the same length, which Python would read as a further dim of rows"))
 		}
 		e.class = dataStackClass
 		inner.text = dataStackText(d)

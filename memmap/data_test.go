@@ -169,7 +169,7 @@ func TestSaveRefusesMistakenRows(t *testing.T) {
 			td := holding(t, tt.shape, tensor.Must(tdict.DataFrom(tt.rows, tt.shape...)))
 			err := memmap.Save(dir, td)
 			require.ErrorIs(t, err, memmap.ErrUnsupported)
-			require.ErrorContains(t, err, "save "+dir+": d: unsupported: rows that are lists of one length")
+			require.ErrorContains(t, err, "save "+dir+": d: unsupported: the values of all rows of an innermost list are lists of the same length")
 			require.True(t, steps().Equal(open(t, dir).TensorDict), "what was saved before stays")
 		})
 	}

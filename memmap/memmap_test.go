@@ -316,7 +316,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: want a list`},
 		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": unexpected JSON: byte 30: want a value`},
 		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `duplicate field "dtype"`},
-		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: it holds an entry of another kind than a dictionary: open the directory around it"},
+		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: it holds an entry of another kind than a dictionary: open the directory that contains it"},
 		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: no field "_type"`},
 		{"another type", meta(`{"_type":"<class 'mine.Rows'>"}`), memmap.ErrUnsupported, `open DIR: meta.json: unsupported: a "Rows"`},
 		{"data without data", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: got neither a field \"data\" nor a file other.pickle"},

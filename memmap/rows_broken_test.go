@@ -78,11 +78,11 @@ func TestRowsBroken(t *testing.T) {
 		{"offsets in a circle", meta(`"batch":[2],"levels":[{"rows":3}]`, `"batch":[2],"levels":[{"rows":3,"offsets":["b"]}]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "a", which does not store them`},
 		{"offsets of nobody", meta(b1, `"offsets":["x"]`), memmap.ErrCorrupt, `level 1 refers to the offsets of "x", which is missing (entry "b")`},
 		{"offsets of nobody below", meta(b1, `"offsets":["n","x"]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "n/x": `},
-		{"offsets of a dictionary", meta(b1, `"offsets":["n"]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "n", which has none`},
+		{"offsets of a dictionary", meta(b1, `"offsets":["n"]`), memmap.ErrCorrupt, `meta.json: corrupt: level 1 refers to the offsets of "n", which does not store them`},
 		{"offsets below a leaf", meta(b1, `"offsets":["a","x"]`), memmap.ErrCorrupt, `level 1 refers to the offsets of "a/x", which is not in a dictionary`},
 		{"offsets outside", meta(b1, `"offsets":["..","a"]`), memmap.ErrCorrupt, `level 1 refers to the offsets of "../a", which is missing`},
 		{"offsets at a path", meta(b1, `"offsets":["../a"]`), memmap.ErrCorrupt, `which is missing`},
-		{"offsets of a level that is not there", meta(`{"rows":4}`, `{"rows":4,"offsets":["a"]}`), memmap.ErrCorrupt, `level 2 refers to the offsets of "a", which has none`},
+		{"offsets of a level that is not there", meta(`{"rows":4}`, `{"rows":4,"offsets":["a"]}`), memmap.ErrCorrupt, `level 2 refers to the offsets of "a", which does not store them`},
 		{"offsets of another batch", func(t *testing.T, dir string) {
 			meta(`"batch":[2],"levels":[{"rows":3,`, `"batch":[2,1],"levels":[{"rows":3,`)(t, dir)
 			write(t, dir, "b/meta.json", dataHead+`"ragged int8 [2 1 * *]"`+dataTail)

@@ -124,9 +124,9 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		text           string
 	}{
 		{"another depth", "", "", deeper, shapeops.ErrShape, ": words: shape mismatch: got ragged uint8 [4 * *], want ragged uint8 [4 *]"},
-		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [5], want 4"},
-		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [], want 4"},
-		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got rows [5], want 4"},
+		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got shape [5], want 4 rows"},
+		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got shape [], want 4 rows"},
+		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got shape [5], want 4 rows"},
 		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: got an entry that the dataset does not have, want the same entries in the same order"},
 	}
 	for _, tt := range tests {

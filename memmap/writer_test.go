@@ -236,7 +236,12 @@ func TestAppendShowsBothValues(t *testing.T) {
 			}
 			require.ErrorIs(t, err, tdict.ErrDiffers)
 			_, text, _ := strings.Cut(err.Error(), ": append ")
-			want := `"d/v": values differ: ` + tt.text + ", the value of all rows"
+			want := `"d/v": values differ: ` + tt.text
+			if _, ok := tt.got.(*tdict.Unbatched); ok {
+				want += ": an unbatched tensor must be the same in all rows"
+			} else {
+				want += ", the value of all rows"
+			}
 			if d, ok := tt.got.(*tdict.Data); ok && len(d.Shape()) > 0 {
 				want += ": data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"
 			}
