@@ -183,10 +183,8 @@ func ExampleVerify() {
 		fmt.Println(fault)
 	}
 	// Output:
-	// 2 64 <nil>
-	// true
-	// "obs/pos": obs/pos.memmap: corrupt: got 10 bytes, want 32
-	// "reward": reward.memmap: block 0: corrupt: changed or damaged: got CRC-32C 8a9136aa, want 89422309
+	// 2 64 <nil> true "obs/pos": obs/pos.memmap: corrupt: got 10 bytes, want 32 "reward":
+	// reward.memmap: block 0: corrupt: changed or damaged: got CRC-32C 8a9136aa, want 89422309
 }
 
 func ExampleDataset_AddLeaf() {

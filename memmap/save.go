@@ -75,8 +75,9 @@ type SaveOptions struct {
 //   - dir holds directories, but is not a saved dictionary
 //   - dir is an entry of a saved dictionary, and the batch shape of td does not begin with the
 //     batch shape of that dictionary
-//   - dir is a member of a lazy stack, or part of the form on disk of a value other than a
-//     dictionary, or holds offsets that a ragged leaf outside of dir shares
+//   - dir is a member of a lazy stack, or an entry within a member
+//   - dir is part of the form on disk of a value other than a dictionary
+//   - dir holds offsets that a ragged leaf outside of dir shares
 //
 // SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files. It
 // makes missing parent directories of dir. Only the suffixes .tdz and .tdc select a form; with any

@@ -11,7 +11,7 @@ import (
 // errClosed is the error of a cache that is closed.
 var errClosed = fmt.Errorf("cache: %w", ErrClosed)
 
-// call calls the engine, unless the cache is closed.
+// call calls fn, which calls the engine, unless the cache is closed.
 func (c *Cache) call(fn func() error) error {
 	if c == nil || !c.lent.isOpen() {
 		return errClosed
@@ -19,8 +19,8 @@ func (c *Cache) call(fn func() error) error {
 	return fn()
 }
 
-// await calls try until it does not return [ErrBlocked], or ctx or the cache ends. try calls the
-// engine. Errors begin with op.
+// await calls try, which calls the engine, until try does not return [ErrBlocked], or ctx or the
+// cache ends. Errors begin with op.
 func (c *Cache) await(ctx context.Context, op string, try func() error) (err error) {
 	defer func() {
 		if err != nil {
@@ -47,7 +47,7 @@ func (c *Cache) await(ctx context.Context, op string, try func() error) (err err
 	return err
 }
 
-// explained returns an [ErrBlocked] with its reason as of now.
+// explained replaces a BlockedError by [ErrBlocked] with the present reason.
 func explained(err error) error {
 	if blocked, ok := errors.AsType[*engine.BlockedError](err); ok {
 		return fmt.Errorf("%w: %s", ErrBlocked, blocked.Why())
@@ -55,7 +55,7 @@ func explained(err error) error {
 	return err
 }
 
-// until waits until done can be received from, or ctx or the cache ends.
+// until receives from done. It returns an error if ctx or the cache ends first.
 func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
 	if c == nil || !c.lent.isOpen() {
 		return errClosed
@@ -70,7 +70,7 @@ func (c *Cache) until(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// orBackground returns ctx, or one that never ends.
+// orBackground returns ctx, or the background context if ctx is nil.
 func orBackground(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()

@@ -14,9 +14,11 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Cache is a process's part in a circular cache of samples: it puts samples through Producers and
-// reads generations. Methods that wait do so until their context ends, without polling; the error
-// is then that of the context, and says what was waited for. A nil context never ends.
+// A Cache is the membership of one process in a circular cache of samples: it puts samples through
+// Producers and reads generations.
+//
+// Methods that wait do so until their context ends, without polling. The error then wraps the cause
+// of the context and says what the method waited for. A nil context never ends.
 //
 // Safe for concurrent use.
 type Cache struct {
@@ -27,19 +29,19 @@ type Cache struct {
 
 	lent  gate          // entered while memory of the engine is used; shut by Close
 	life  chan struct{} // closed by Close
-	moved signal        // raised when a number or rows were given back, for calls that are blocked
+	moved signal        // raised when a number or rows are given back: blocked calls try again
 
 	mu       sync.Mutex
 	groups   map[groupKey]*Group
 	held     map[uint64]*held
-	verified map[uint64][]atomic.Uint64 // rows of generations whose sums were compared, a bit each
+	verified map[uint64][]atomic.Uint64 // a bit for each row whose checksums were compared
 	newest   uint64                     // the latest generation that was ever open
 }
 
-// Open joins the cache that an engine keeps, until [Cache.Close] or the end of the process. If a
-// process was killed in the middle of an operation, Open, or another process, completes it.
+// Open joins the cache of an engine, until [Cache.Close] or the end of the process. If a process
+// was killed in the middle of an operation, this or another Open completes the operation.
 //
-// Open returns [ErrEngine] for a nil engine, [ErrConfig] for wrong options, and the errors of the
+// Open returns [ErrEngine] for a nil engine, [ErrConfig] for invalid options, and the errors of the
 // engine: see dircache.Engine.
 func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	if isNil(e) {
@@ -63,7 +65,7 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	return c, nil
 }
 
-// isNil reports whether there is no engine, not even behind a pointer.
+// isNil reports whether e is nil or a nil pointer.
 func isNil(e Engine) bool { return e == nil || fmt.Sprintf("%p", e) == "0x0" }
 
 // Config returns the config of the cache, with the defaults filled in.
@@ -78,13 +80,16 @@ func (c *Cache) Schema() *tdict.TensorDict {
 	return c.about.Schema.Copy()
 }
 
-// patience is how long methods without a context wait for other members or servers.
+// patience is how long methods without a context wait for other members or for servers.
 const patience = 10 * time.Second
 
-// Close leaves the cache. It gives back the slots that are not committed, and lets go of
-// generations and names; whatever c gave out returns [ErrClosed] from now on. Close does not wait
-// for operations that read or write lent memory: if there are any, the process leaves when the last
-// of them ends. Other processes go on. Close returns ErrClosed if it was called before.
+// Close leaves the cache. It frees the slots that are not committed, and releases generations and
+// names. Everything that c gave out returns [ErrClosed] afterwards. Other processes are not
+// affected.
+//
+// Close does not wait for operations that read or write the engine's memory: if there are any, the
+// process leaves the cache when the last of them ends. Close returns ErrClosed if it was called
+// before.
 func (c *Cache) Close() error {
 	if !c.lent.shut() {
 		return errClosed
@@ -95,27 +100,27 @@ func (c *Cache) Close() error {
 	}
 	go func() {
 		<-c.lent.empty
-		_ = c.session.Close() // nobody waits for it
+		_ = c.session.Close() // Close has returned
 	}()
 	return nil
 }
 
-// Latest returns the generation published last, which is held until its Close, [ErrEmpty] if there
-// is none yet: see [Cache.Wait].
+// Latest returns the generation published last, and holds it until its Close. It returns [ErrEmpty]
+// if no generation was published yet: see [Cache.Wait].
 func (c *Cache) Latest(ctx context.Context) (*Generation, error) {
 	return c.open(ctx, "latest", 0, func(uint64) error { return ErrEmpty })
 }
 
-// Wait returns the generation published last, once its number is more than after; 0 waits for the
-// first. It is held until its Close.
+// Wait returns the generation published last, and holds it until its Close. It waits until the
+// number of that generation is greater than after; 0 waits for the first generation.
 func (c *Cache) Wait(ctx context.Context, after uint64) (*Generation, error) {
 	return c.open(ctx, "wait", after, func(latest uint64) error {
 		return &engine.BlockedError{Why: func() string { return c.whyNot(latest) }}
 	})
 }
 
-// open returns the generation published last, if its number is more than after. Otherwise it
-// returns the error of otherwise.
+// open returns the generation published last, if its number is greater than after. If not, it
+// returns otherwise(latest).
 func (c *Cache) open(ctx context.Context, op string, after uint64, otherwise func(latest uint64) error) (g *Generation, err error) {
 	ctx = orBackground(ctx)
 	err = c.await(ctx, op, func() error {
@@ -134,14 +139,14 @@ func (c *Cache) open(ctx context.Context, op string, after uint64, otherwise fun
 			if !errors.Is(err, ErrGenerationGone) || id == before {
 				return fmt.Errorf("generation %d: %w", id, err)
 			}
-			before = id // others were published meanwhile
+			before = id // it was replaced meanwhile
 		}
 	})
 	return g, err
 }
 
-// At returns a generation by its number, held until its Close. It returns [ErrGenerationGone] if it
-// is not kept any more, or was not published yet.
+// At returns the generation with number id, and holds it until its Close. It returns
+// [ErrGenerationGone] if the generation is not kept any more, or was not published yet.
 func (c *Cache) At(ctx context.Context, id uint64) (g *Generation, err error) {
 	ctx = orBackground(ctx)
 	err = c.await(ctx, fmt.Sprintf("generation %d", id), func() (err error) {
@@ -151,7 +156,7 @@ func (c *Cache) At(ctx context.Context, id uint64) (g *Generation, err error) {
 	return g, err
 }
 
-// whyNot says why no generation after one has been published.
+// whyNot says why no generation after id has been published.
 func (c *Cache) whyNot(id uint64) string {
 	s, err := c.stats(whyPatience)
 	if err != nil {
@@ -164,11 +169,13 @@ func (c *Cache) whyNot(id uint64) string {
 	return text
 }
 
-// whyPatience is how long a method whose context has ended asks for the reason.
+// whyPatience is how long a method whose context has ended looks for the reason that it was
+// blocked.
 const whyPatience = 20 * time.Millisecond
 
-// Forget lets go of a producer's name and its numbers, so that the name can begin anew. It returns
-// [ErrProducerBusy] if somebody puts samples under it, and [ErrProducer] if nobody ever has.
+// Forget removes a producer's name and its numbers, so that the name can start again at 0. It
+// returns [ErrProducerBusy] if the name is in use, and [ErrProducer] if no sample was ever put
+// under it.
 func (c *Cache) Forget(ctx context.Context, name string) error {
 	ctx = orBackground(ctx)
 	op := fmt.Sprintf("forget %q", name)
@@ -191,10 +198,10 @@ func (c *Cache) stats(patience time.Duration) (s Stats, err error) {
 	return s, err
 }
 
-// maxName is how many bytes a name may have.
+// maxName is the maximum length of a name, in bytes.
 const maxName = 64
 
-// checkName returns an error that wraps is for a name that is not 1 to 64 bytes of UTF-8.
+// checkName returns an error that wraps is unless name is 1 to 64 bytes of UTF-8.
 func checkName(is error, name string) error {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: got a name of %d bytes, want 1 to %d of UTF-8", is, len(name), maxName)
@@ -202,13 +209,14 @@ func checkName(is error, name string) error {
 	return nil
 }
 
-// Keep makes a dataset of a generation at path, which must not exist, or it is fs.ErrExist.
-// memmap.Open and Python read it. Others who read the generation go on.
+// Keep makes a dataset of generation id at path, which memmap.Open and Python read. It returns
+// fs.ErrExist if path exists. Readers of the generation are not affected.
 //
-// An engine that keeps generations in files, as dircache does, copies nothing on the same file
-// system: the files have two names until the generation retires, and are the dataset's alone from
-// then on, since the cache makes new ones. Until then do not write to the dataset. It has no
-// checksums; a copy that memmap.Save makes of it has. Of other engines the samples are copied.
+// An engine that keeps generations in files, such as dircache, copies nothing if path is on the
+// same file system: the dataset shares the files. Do not write to the dataset before the generation
+// retires; after that the files are the dataset's alone, since the cache makes new ones. The
+// dataset has no checksums; a copy made by memmap.Save has them. The samples of other engines are
+// copied.
 func (c *Cache) Keep(ctx context.Context, id uint64, path string) error {
 	ctx = orBackground(ctx)
 	if k, ok := c.session.(engine.Keeper); ok {

@@ -6,7 +6,7 @@ import (
 )
 
 // A gate counts the operations inside it, and can be shut. An operation inside a gate is inside its
-// parent too, and none can enter a gate whose parent is shut. The zero gate is shut. Safe for
+// parent too; no operation can enter a gate whose parent is shut. The zero gate is shut. Safe for
 // concurrent use.
 type gate struct {
 	parent *gate // or nil
@@ -14,10 +14,10 @@ type gate struct {
 
 	mu     sync.Mutex
 	inside int
-	empty  chan struct{} // closed once the gate is shut and nobody is inside
+	empty  chan struct{} // closed once the gate is shut and no operation is inside
 }
 
-// start opens a gate with a parent, which may be nil.
+// start opens the gate. parent may be nil.
 func (g *gate) start(parent *gate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -28,7 +28,7 @@ func (g *gate) start(parent *gate) {
 // isOpen reports whether g and its parents are open.
 func (g *gate) isOpen() bool { return g.open.Load() && (g.parent == nil || g.parent.isOpen()) }
 
-// enter reports whether the gate was open; then leave must follow.
+// enter reports whether the gate was open. If so, the caller is inside and must call leave.
 func (g *gate) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -53,7 +53,7 @@ func (g *gate) leave() {
 	}
 }
 
-// shut shuts the gate. It reports whether the gate was open.
+// shut shuts the gate, and reports whether it was open.
 func (g *gate) shut() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,7 +64,7 @@ func (g *gate) shut() bool {
 	return was
 }
 
-// A turn is a lock that can be waited for with a context: receiving from it locks.
+// A turn is a lock that a goroutine can wait for with a context: receiving from it locks.
 type turn chan struct{}
 
 func newTurn() turn {
@@ -80,7 +80,7 @@ func (t turn) done() { t <- struct{}{} }
 // concurrent use.
 type signal struct {
 	mu     sync.Mutex
-	raised chan struct{} // nil if nobody waits
+	raised chan struct{} // nil if no goroutine waits
 }
 
 // next returns a channel that the next raise closes.

@@ -12,26 +12,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Generation is a published set of samples, held until Close: its rows do not change, nor do they
-// go away, however many generations are published meanwhile. Only a generation that is kept for
-// nobody else is given up [Config.MaxHold] after it was retired; then reads are
-// [ErrGenerationGone].
+// A Generation is a published set of samples, held until Close: its rows do not change and stay
+// readable, however many generations are published meanwhile. There is one exception: with
+// [Config.MaxHold], a generation can be read only for that long after it was retired. Then reads
+// return [ErrGenerationGone].
 //
 // It is a loader.Source, Slicer and Describer: loader.New(g, opt) makes mini-batches of it, with
-// every option of orders, ranks and workers.
+// all options for orders, ranks and workers.
 //
 // Safe for concurrent use.
 type Generation struct {
 	id       uint64
 	cache    *Cache
 	rows     *held
-	gate     gate            // entered by reads; shut by Close, or when the generation has lapsed
-	closed   atomic.Bool     // by Close
-	right    []atomic.Uint64 // a bit for each row whose sums were compared; others share it
-	src      loader.Source   // of all rows
-	inMemory bool            // otherwise src has no elements, and the engine copies them
-	pass     engine.Pass     // of a group, or nil
-	credit   atomic.Int64    // rows that limits have allowed and that were not handed out yet
+	gate     gate            // entered by reads; shut by Close, and when the generation lapses
+	closed   atomic.Bool     // Close was called
+	verified []atomic.Uint64 // a bit for each row whose checksums were compared; shared
+	src      loader.Source   // all rows
+	inMemory bool            // if false, src has no elements and the engine copies them
+	pass     engine.Pass     // nil if it was opened without a group
+	credit   atomic.Int64    // rows that limits have allowed and that were not returned yet
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 	_ loader.Describer = (*Generation)(nil)
 )
 
-// A held is a generation that the engine holds, once for all Generations of its number.
+// A held is a generation that the engine holds. All Generations with the same number share it.
 type held struct {
 	engine.Rows
 	id    uint64
@@ -48,7 +48,8 @@ type held struct {
 	users int // guarded by cache.mu
 }
 
-// hold returns a held with one more user. It opens one that has lapsed again, if the engine can.
+// hold returns the held of generation id, with one more user. If it has lapsed, the engine may be
+// able to open it again.
 func (c *Cache) hold(ctx context.Context, id uint64) (*held, error) {
 	c.mu.Lock()
 	h := c.held[id]
@@ -69,7 +70,7 @@ func (c *Cache) hold(ctx context.Context, id uint64) (*held, error) {
 	return h, nil
 }
 
-// Close takes a user off, and lets go with the last.
+// Close removes a user, and closes the generation at the engine after the last one.
 func (h *held) Close() error {
 	c := h.cache
 	c.mu.Lock()
@@ -91,7 +92,7 @@ func (c *Cache) tryOpen(ctx context.Context, id uint64) (*Generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Generation{id: id, cache: c, rows: rows, right: c.verifiedRows(id), inMemory: true}
+	g := &Generation{id: id, cache: c, rows: rows, verified: c.verifiedRows(id), inMemory: true}
 	td, err := c.lend(g, shapeops.Shape{g.Len()}, rows.Place)
 	if err == nil {
 		td.Lock("it is a published generation: change a Copy of it")
@@ -110,18 +111,17 @@ func (c *Cache) tryOpen(ctx context.Context, id uint64) (*Generation, error) {
 	return g, nil
 }
 
-// watch lets go of a generation that was held for too long.
+// watch ends a generation that was held for too long.
 func (g *Generation) watch(over <-chan struct{}) {
 	select {
 	case <-over:
-		_ = g.end() // nobody waits for it
+		_ = g.end() // no caller to return it to
 	case <-g.gate.empty:
 	case <-g.cache.life:
 	}
 }
 
-// end lets go of the generation at the engine, once nobody reads it. It does nothing if called
-// again.
+// end closes the generation at the engine, once no read uses it. It is idempotent.
 func (g *Generation) end() error {
 	if !g.gate.shut() {
 		return nil
@@ -131,12 +131,12 @@ func (g *Generation) end() error {
 	}
 	go func() {
 		<-g.gate.empty
-		_ = g.cache.call(g.rows.Close) // it was only read
+		_ = g.cache.call(g.rows.Close) // nothing was written that could be lost
 	}()
 	return nil
 }
 
-// ID returns the number of the generation, from 1 on.
+// ID returns the number of the generation. The first is 1.
 func (g *Generation) ID() uint64 { return g.id }
 
 // Len returns the number of samples.
@@ -147,7 +147,7 @@ func (g *Generation) Len() int {
 	return g.cache.about.Config.Samples
 }
 
-// enter lets an operation in; leave must follow.
+// enter begins an operation on the engine's memory; leave must follow.
 func (g *Generation) enter() error {
 	if g.cache != nil && !ready(g.rows.Lapsed()) && g.gate.enter() {
 		return nil
@@ -163,8 +163,8 @@ func (g *Generation) leave() { g.gate.leave() }
 
 func (g *Generation) name() string { return fmt.Sprintf("generation %d", g.id) }
 
-// Describe implements loader.Describer. The state of a loader says by its Version which generation
-// it was reading: see [Cache.Resume].
+// Describe implements loader.Describer. Its Version identifies the generation, so that the state of
+// a loader says which generation it was reading: see [Cache.Resume].
 func (g *Generation) Describe() (loader.Description, error) {
 	if g.cache == nil {
 		return loader.Description{}, errClosed
@@ -174,10 +174,12 @@ func (g *Generation) Describe() (loader.Description, error) {
 	return about, err
 }
 
-// Close lets go of the generation. Views of it are [ErrClosed] from now on; an operation that has
-// begun reads to the end. Slices that tensor.Of or tdict.Slice handed out of views must not be used
-// any more, nor once reads are [ErrGenerationGone]: use tensor.Read, or rows of Fetch, for what may
-// outlast it. Close returns ErrClosed if it was called before.
+// Close releases the generation. Views of it return [ErrClosed] afterwards; operations that have
+// begun complete. Close returns ErrClosed if it was called before.
+//
+// After Close, or after a read has returned [ErrGenerationGone], do not use slices that tensor.Of
+// or tdict.Slice returned for views of the generation. For data that may be used longer, call
+// tensor.Read, or Fetch, which copies.
 func (g *Generation) Close() error {
 	if g.cache == nil || g.closed.Swap(true) || !g.cache.lent.isOpen() {
 		return fmt.Errorf("%s: %w", g.name(), ErrClosed)

@@ -11,9 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A Group is a membership of a group of ranks that read the same generations, epoch by epoch, such
-// as the processes of one training job. A cache may have several groups, each with epochs of its
-// own; limits count for each of them.
+// A Group is a membership in a group of ranks that read the same generations, epoch by epoch, such
+// as the processes of a training job. A cache may have several groups. Each has its own epochs, and
+// limits apply to each of them.
 //
 // Safe for concurrent use.
 type Group struct {
@@ -21,21 +21,22 @@ type Group struct {
 	name  string
 	world int
 
-	turn turn        // held to enter or leave
+	turn turn        // held while seat or over change
 	seat engine.Seat // nil before the first epoch
-	over bool
+	over bool        // Close was called
 }
 
-// A groupKey tells memberships apart.
+// A groupKey identifies a membership.
 type groupKey struct {
 	name  string
 	world int
 }
 
-// Group returns the membership of a group of world ranks. All members give the same number. The
-// first [Group.Epoch] enters the group, and returns an error if name or world is invalid;
-// [Group.Close] or [Cache.Close] leaves it. Called again with the same name and number of ranks,
-// Group returns the same membership.
+// Group returns the membership in a group of world ranks. All members must give the same world.
+// Calls with the same name and world return the same membership.
+//
+// The first [Group.Epoch] enters the group, and returns an error if name or world is invalid.
+// [Group.Close] or [Cache.Close] leaves it.
 func (c *Cache) Group(name string, world int) *Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,22 +50,27 @@ func (c *Cache) Group(name string, world int) *Group {
 	return g
 }
 
-// Epoch returns the generation of an epoch of the group. The first rank that asks for an epoch
-// fixes it: it is the one published last then. The other ranks get the same. It is kept until all
-// ranks have closed it, or their processes have ended. Epoch waits for the first generation, and,
-// if [Limits.MaxPasses] says so, for the next.
+// Epoch returns the generation of an epoch of the group. When the first rank asks for an epoch, the
+// epoch gets the generation published last. The other ranks get the same generation, which is kept
+// until all ranks have closed it, or their processes have ended. Epoch waits for the first
+// generation, and for the next one where [Limits.MaxPasses] demands it.
 //
 // Each Close counts for one rank. If a rank asks for an epoch again after it has closed it, and
 // closes it again, it counts as two ranks, and another rank may find the generation gone; Epoch
-// does not detect that. Epochs of the last eight that were begun can be asked for; of an older one,
-// and of one whose generation is not kept any more, the error is [ErrGenerationGone]. Epoch returns
-// [ErrGroup] if the group has another number of ranks or cannot be named so, or if there are too
-// many groups, and [ErrClosed].
+// does not detect that.
+//
+// Epoch returns
+//
+//   - [ErrGenerationGone] if the epoch is older than the last eight epochs begun, or if its
+//     generation is not kept any more,
+//   - [ErrGroup] if the name is invalid, the group has another number of ranks, or there are too
+//     many groups,
+//   - [ErrClosed] if g or the cache is closed.
 func (g *Group) Epoch(ctx context.Context, epoch uint64) (*Generation, error) {
 	return g.begin(ctx, epoch, engine.Want{})
 }
 
-// begin waits for an epoch.
+// begin waits until a pass of the epoch can begin, and opens its generation.
 func (g *Group) begin(ctx context.Context, epoch uint64, want engine.Want) (*Generation, error) {
 	ctx = orBackground(ctx)
 	op := fmt.Sprintf("epoch %d of group %q", epoch, g.name)
@@ -82,18 +88,19 @@ func (g *Group) begin(ctx context.Context, epoch uint64, want engine.Want) (*Gen
 	if err != nil {
 		return nil, err
 	}
-	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // or the epoch would be used up
+	// If ctx ended this, the epoch would be used up.
+	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	gen, err := g.cache.At(opening, pass.ID())
 	if err != nil {
-		_ = g.cache.call(pass.Close) // err says what is wrong
+		_ = g.cache.call(pass.Close) // err is returned instead
 		return nil, err
 	}
 	gen.pass = pass
 	return gen, nil
 }
 
-// enter becomes a member, if g is not one.
+// enter returns the seat of g. It enters the group on first use.
 func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
 	if err := g.cache.until(ctx, g.turn); err != nil {
 		return nil, err
@@ -119,8 +126,8 @@ func (g *Group) enter(ctx context.Context) (engine.Seat, error) {
 	return seat, err
 }
 
-// Close leaves the group: its generations stay open, but limits do not wait for g any more. It
-// returns [ErrClosed] if it was called before.
+// Close leaves the group. The group's generations stay open, but limits do not wait for g any more.
+// Close returns [ErrClosed] if it was called before.
 func (g *Group) Close() error {
 	c := g.cache
 	if err := c.until(context.Background(), g.turn); err != nil {
@@ -142,23 +149,24 @@ func (g *Group) Close() error {
 	return c.call(g.seat.Close)
 }
 
-// ResumeOptions say what happens if the generation of a state is gone. The zero value is the
+// ResumeOptions say what Resume does if the generation of a state is gone. The zero value is the
 // default.
 type ResumeOptions struct {
-	// OrLatest goes on with the generation published last, at the same place of its own order. By
-	// default it is [ErrGenerationGone].
+	// OrLatest continues with the generation published last, at the same position of its order.
+	// By default Resume returns [ErrGenerationGone].
 	OrLatest bool
 }
 
-// Resume returns the generation that a run was reading, as the state of its loader says, and the
-// state to restore a loader of that generation from: the same, unless opt has it go on with
-// another.
+// Resume returns the generation that the state of a loader names, and the state from which a loader
+// of that generation is restored. The returned state differs from the argument only if opt.OrLatest
+// replaced the generation.
 //
 //	g, state, err := c.Resume(ctx, state, samplecache.ResumeOptions{})
 //	l, err := loader.New(g, opt)
 //	err = l.Restore(state)
 //
-// It returns [ErrGenerationGone] if the generation is not kept any more, or is of another cache.
+// Resume returns [ErrGenerationGone] if the generation is not kept any more, or belongs to another
+// cache.
 func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
 	return c.resume(state, opt, func(id uint64) (*Generation, error) {
 		if id == 0 {
@@ -172,18 +180,20 @@ func (c *Cache) Resume(ctx context.Context, state loader.State, opt ResumeOption
 	})
 }
 
-// Resume is [Group.Epoch] for an epoch that was interrupted: if the epoch has no generation yet, it
-// gets the one that the state of a loader names. So all ranks agree, also if opt has them go on
-// with another one. While the group has no members, the generation is kept only as long as
-// [Config.Retain] says. Callers keep the number of the epoch, beside the state.
+// Resume is [Group.Epoch] for an epoch that was interrupted. If the epoch has no generation yet, it
+// gets the generation that state names, or, with opt.OrLatest, the latest if that one is gone. So
+// all ranks get the same generation.
+//
+// While the group has no members, the generation is kept only as long as [Config.Retain] says. The
+// caller stores the number of the epoch with the state.
 func (g *Group) Resume(ctx context.Context, epoch uint64, state loader.State, opt ResumeOptions) (*Generation, loader.State, error) {
 	return g.cache.resume(state, opt, func(id uint64) (*Generation, error) {
 		return g.begin(ctx, epoch, engine.Want{Generation: id, OrLatest: opt.OrLatest})
 	})
 }
 
-// resume opens the generation that a state names, or the latest if it names none and opt allows
-// that.
+// resume opens the generation that state names. If state names no generation of this cache and opt
+// allows the latest, it calls open(0).
 func (c *Cache) resume(state loader.State, opt ResumeOptions, open func(id uint64) (*Generation, error)) (*Generation, loader.State, error) {
 	if c == nil {
 		return nil, state, errClosed
@@ -203,7 +213,7 @@ func (c *Cache) resume(state loader.State, opt ResumeOptions, open func(id uint6
 	return g, state, err
 }
 
-// version returns how the state of a loader names a generation.
+// version returns the name of generation id in the state of a loader.
 func (c *Cache) version(id uint64) string {
 	return c.about.ID + "/" + strconv.FormatUint(id, 10)
 }

@@ -1,12 +1,12 @@
 package samplecache
 
-// Options say how a process takes part in a cache. The zero value is the default.
+// Options say how a process uses a cache. The zero value is the default.
 type Options struct {
-	// Verify says when the checksums of samples are compared as they are read.
+	// Verify says when the checksums of samples are compared.
 	Verify Verify
-	// OnError, if not nil, is called with errors for which no call waits, as when a full generation
-	// cannot be published for want of disk space; the engine tries again. Calls come from one
-	// goroutine at a time, and must not close the cache.
+	// OnError, if not nil, is called with errors that no call returns, for instance if a full
+	// generation cannot be published because the disk is full; the engine tries again. Calls come
+	// from one goroutine at a time, and must not close the cache.
 	OnError func(err error)
 }
 
@@ -18,6 +18,6 @@ const (
 	First Verify = iota
 	// Always compares them each time a row is read.
 	Always
-	// Never compares none.
+	// Never does not compare them.
 	Never
 )

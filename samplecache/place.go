@@ -13,15 +13,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An owner is a Slot or a Generation, which says how long its memory is lent.
+// An owner is a Slot or a Generation. Its memory is lent until the owner ends.
 type owner interface {
 	enter() error // then leave must follow
 	leave()
 	name() string
 }
 
-// A place lends the memory of a leaf that an engine lends, until its owner ends. It implements
-// tensor.Lender.
+// A place lends the memory of a leaf until its owner ends. The memory is the engine's. It
+// implements tensor.Lender.
 type place struct {
 	owner
 	lender tensor.Lender
@@ -68,13 +68,13 @@ func (p *place) Identity() any {
 	return p.lender
 }
 
-// Intact says whether the memory was all there; see tensor.Lender.
+// Intact reports an error if the memory was not all there; see tensor.Lender.
 func (p *place) Intact() error { return intact(p.lender) }
 
 // String names the place in errors.
 func (p *place) String() string { return p.name() }
 
-// intact returns the error of a lender whose memory was not all there.
+// intact calls lender.Intact if there is one.
 func intact(lender tensor.Lender) error {
 	if asks, ok := lender.(interface{ Intact() error }); ok {
 		return asks.Intact()
@@ -90,8 +90,8 @@ type leaf struct {
 	bytes int            // of one sample
 }
 
-// lend returns a dictionary of the leaves of one sample, or of rows if there is a batch shape, in
-// memory that an engine lends.
+// lend returns a dictionary of shape batch, [] or [N], whose leaves use memory that the engine
+// lends. lent returns the memory of a leaf.
 func (c *Cache) lend(of owner, batch shapeops.Shape, lent func(leaf int) (tensor.Lender, int)) (*tdict.TensorDict, error) {
 	td := tdict.New(batch...)
 	for i, l := range c.leaves {
@@ -109,8 +109,8 @@ func (c *Cache) lend(of owner, batch shapeops.Shape, lent func(leaf int) (tensor
 	return td, nil
 }
 
-// lend returns the tensor of a leaf, whose index is i. One without bytes needs no memory, and one
-// whose memory the engine does not lend has no elements.
+// lend returns the tensor of leaf i of the schema. A tensor without bytes needs no memory. If the
+// engine does not lend the memory, the tensor has no elements.
 func (l leaf) lend(of owner, i int, lent func(leaf int) (tensor.Lender, int)) (*tensor.Tensor, error) {
 	if l.bytes == 0 {
 		return tensor.New(l.dtype, l.shape...)
@@ -122,8 +122,8 @@ func (l leaf) lend(of owner, i int, lent func(leaf int) (tensor.Lender, int)) (*
 	return tensor.FromLender(l.dtype, &place{of, lender}, offset, l.shape...)
 }
 
-// check returns [ErrSchema] unless td is a sample of the cache, or samples if there is a batch
-// shape.
+// check returns [ErrSchema] unless td has the keys, dtypes and shapes of the schema, after the
+// batch shape.
 func (c *Cache) check(td *tdict.TensorDict, batch ...int) error {
 	switch {
 	case c == nil:
@@ -135,7 +135,7 @@ func (c *Cache) check(td *tdict.TensorDict, batch ...int) error {
 	}
 	for key := range td.NestedKeys() {
 		if !c.about.Schema.Has(key) {
-			return fmt.Errorf("%w: got a key %q that it does not have", ErrSchema, key)
+			return fmt.Errorf("%w: unexpected key %q", ErrSchema, key)
 		}
 	}
 	for _, want := range c.leaves {
@@ -165,29 +165,30 @@ func (c *Cache) fits(dst *tdict.TensorDict, n int) bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// nearBytes is a piece that stays in the processor's nearest cache.
+// nearBytes is the size of a piece that fits in the L1 cache.
 const nearBytes = 4 << 10
 
-var nears = sync.Pool{New: func() any { return new([nearBytes]byte) }}
+var buffers = sync.Pool{New: func() any { return new([nearBytes]byte) }}
 
-// checksum returns the CRC-32C of bytes. It copies them piece by piece to the nearest cache first:
-// Go's CRC-32C reads from three places at a time, which is slow in memory. That takes half the
+// checksum returns the CRC-32C of b. It first copies b to a small buffer, piece by piece: Go's
+// CRC-32C reads from three places at a time, which is slow outside the L1 cache. This halves the
 // time.
 func checksum(b []byte) (sum uint32) {
 	if len(b) <= nearBytes {
 		return crc32.Checksum(b, castagnoli)
 	}
-	near := nears.Get().(*[nearBytes]byte)
-	defer nears.Put(near)
+	buf := buffers.Get().(*[nearBytes]byte)
+	defer buffers.Put(buf)
 	for len(b) > 0 {
-		n := copy(near[:], b)
-		sum = crc32.Update(sum, castagnoli, near[:n])
+		n := copy(buf[:], b)
+		sum = crc32.Update(sum, castagnoli, buf[:n])
 		b = b[n:]
 	}
 	return sum
 }
 
-// sumOf returns the sum of a part of what a lender lends, or [ErrCorrupt] if it lends less.
+// sumOf returns the checksum of size bytes, beginning at from, of the memory of a lender. It
+// returns [ErrCorrupt] if the lender has fewer bytes.
 func sumOf(lender tensor.Lender, from, size int) (sum uint32, err error) {
 	if lender == nil {
 		return 0, fmt.Errorf("%w: the engine lends no memory, want %d bytes", ErrCorrupt, size)

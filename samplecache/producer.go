@@ -10,9 +10,10 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Producer puts samples. Those of one with a name are numbered from 0, and each number is stored
-// once: its numbers are remembered for as long as the cache, so that a generator that was killed
-// goes on where it was, with [Producer.Next]. One without a name has no memory.
+// A Producer puts samples. The samples of a producer with a name are numbered from 0, and each
+// number is stored once. The cache remembers the numbers for as long as it exists, so a generator
+// that was killed continues at [Producer.Next]. A producer without a name has no memory of its
+// numbers.
 //
 // Safe for concurrent use.
 type Producer struct {
@@ -21,16 +22,17 @@ type Producer struct {
 	claim engine.Claim
 
 	mu       sync.Mutex
-	window   Window          // committed numbers; without a name, only Floor counts
+	window   Window          // committed numbers; without a name, only Floor is used
 	reserved map[uint64]bool // numbers of slots that are neither committed nor aborted
 	closed   bool
 }
 
-// Producer returns a producer. A name, of at most 64 bytes, has one producer at a time among all
-// processes, until its Close or the end of its process: Producer returns [ErrProducerBusy], with
-// the pid, if it has one already. Any number of producers may be without a name, which is "".
-// Producer returns [ErrProducer] for an invalid name, and if there are 4,096 names: see
-// [Cache.Forget].
+// Producer returns a producer. name has at most 64 bytes. Among all processes one producer at a
+// time has a name, until its Close or the end of its process; any number of producers may have the
+// empty name.
+//
+// Producer returns [ErrProducerBusy], with the pid, if the name is in use, and [ErrProducer] if the
+// name is invalid or there are 4,096 names: see [Cache.Forget].
 func (c *Cache) Producer(name string) (*Producer, error) {
 	op := fmt.Sprintf("producer %q", name)
 	if err := checkName(ErrProducer, name); err != nil && name != "" {
@@ -55,51 +57,53 @@ func (c *Cache) Producer(name string) (*Producer, error) {
 // Name returns the name.
 func (p *Producer) Name() string { return p.name }
 
-// Next returns the first number that is not committed: where a generator that is started again goes
-// on. Some numbers after it may be committed: see [Producer.Window].
+// Next returns the first number that is not committed. A generator that is started again continues
+// there. Some later numbers may be committed: see [Producer.Window].
 func (p *Producer) Next() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.window.Floor
 }
 
-// Window returns which numbers are committed.
+// Window returns the committed numbers.
 func (p *Producer) Window() Window {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.window
 }
 
-// Reserve waits for room for a sample and returns a slot for it, before any work is done. Its
-// number is the first that is neither committed nor reserved; where that is [WindowSize] or more
-// after the first that is not committed, Reserve waits for that to be.
+// Reserve waits for room for a sample and returns a slot for it, before any work is done. The
+// sample gets the first number that is neither committed nor reserved. If that number is
+// [WindowSize] or more above the first number that is not committed, Reserve waits until the latter
+// is committed.
 //
-// Room is there when a slot of the generation that is being filled is free and limits allow one
-// more sample. If ctx ends, the error names the processes that hold the slots, and since when. If
-// the disk is full or broken, Reserve returns an error at once.
+// There is room if the generation that is being filled has a free slot and limits allow one more
+// sample. If ctx ends, the error names the processes that hold the slots, and since when. If the
+// disk is full or broken, Reserve returns an error at once.
 func (p *Producer) Reserve(ctx context.Context) (*Slot, error) {
 	return p.reserve(ctx, p.first)
 }
 
-// ReserveAt is Reserve for a number, for a sample that may have been committed before: then it is
-// [ErrCommitted], and there is nothing to do. It returns [ErrReserved] if another slot has the
-// number, and [ErrProducer] if p has no name. A number that is [WindowSize] or more after the first
-// that is not committed waits for that to be, without end if nobody commits it.
+// ReserveAt is Reserve for a given number. It returns [ErrCommitted] if the number was committed
+// before, [ErrReserved] if another slot has the number, and [ErrProducer] if p has no name.
+//
+// If number is [WindowSize] or more above the first number that is not committed, ReserveAt waits
+// until the latter is committed.
 func (p *Producer) ReserveAt(ctx context.Context, number uint64) (*Slot, error) {
 	if p.name == "" {
-		return nil, fmt.Errorf("reserve: %w: one without a name has no numbers to choose from", ErrProducer)
+		return nil, fmt.Errorf("reserve: %w: a producer without a name has no numbers to choose from", ErrProducer)
 	}
 	return p.reserve(ctx, func() uint64 { return number })
 }
 
-// Put copies a sample into the cache: Reserve, copy, Commit. td has the keys, dtypes and shapes of
-// the schema, or it is [ErrSchema] at once.
+// Put copies a sample into the cache: Reserve, copy, Commit. It returns [ErrSchema] at once unless
+// td has the keys, dtypes and shapes of the schema.
 func (p *Producer) Put(ctx context.Context, td *tdict.TensorDict) error {
 	return p.put(ctx, td, p.Reserve)
 }
 
-// PutAt is Put of a number. If that is committed, by whichever process, PutAt is a success and
-// stores nothing.
+// PutAt is Put for a given number. If the number was committed before, by any process, PutAt
+// returns nil and stores nothing.
 func (p *Producer) PutAt(ctx context.Context, number uint64, td *tdict.TensorDict) error {
 	err := p.put(ctx, td, func(ctx context.Context) (*Slot, error) { return p.ReserveAt(ctx, number) })
 	if errors.Is(err, ErrCommitted) {
@@ -120,13 +124,12 @@ func (p *Producer) put(ctx context.Context, td *tdict.TensorDict, reserve func(c
 		err = s.Commit(ctx)
 	}
 	if err != nil && errors.Is(s.Abort(), ErrCommitted) {
-		return nil // a reply to Commit was lost
+		return nil // Commit had succeeded, and its reply was lost
 	}
 	return err
 }
 
-// Close lets go of the name, once all slots are committed or aborted: it is [ErrReserved] until
-// then.
+// Close releases the name. It returns [ErrReserved] if a slot is neither committed nor aborted.
 func (p *Producer) Close() error {
 	p.mu.Lock()
 	n, over := len(p.reserved), p.closed
@@ -136,7 +139,7 @@ func (p *Producer) Close() error {
 	case over:
 		return fmt.Errorf("producer %q: %w", p.name, ErrClosed)
 	case n > 0:
-		return fmt.Errorf("close producer %q: %w: %d slots are neither committed nor aborted", p.name, ErrReserved, n)
+		return fmt.Errorf("close producer %q: %w: got %d slots neither committed nor aborted, want none: Commit or Abort them first", p.name, ErrReserved, n)
 	}
 	return p.cache.call(func() error { return p.claim.Close() })
 }
@@ -149,17 +152,17 @@ func (p *Producer) reserve(ctx context.Context, choose func() uint64) (*Slot, er
 	if err == nil {
 		s.gate.start(&p.cache.lent)
 		if s.sample, err = p.cache.lend(s, nil, s.row.Place); err == nil {
-			s.sample.Lock("its leaves are places in the cache: write their elements, as by CopyFrom")
+			s.sample.Lock("its leaves are memory of the cache: write their elements, as by CopyFrom")
 			return s, nil
 		}
-		_ = s.Abort() // err says what is wrong
+		_ = s.Abort() // err is returned instead
 	} else if s.numbered {
 		p.giveBack(s.number, false)
 	}
 	return nil, err
 }
 
-// reserve reserves a number, unless s has one, and a place.
+// reserve reserves a number, unless s has one, and then a row.
 func (s *Slot) reserve(ctx context.Context, choose func() uint64) (err error) {
 	p := s.producer
 	if !s.numbered {
@@ -172,12 +175,12 @@ func (s *Slot) reserve(ctx context.Context, choose func() uint64) (err error) {
 	if !errors.Is(err, ErrCommitted) {
 		return err
 	}
-	s.numbered = false // as after a Commit whose outcome was open
+	s.numbered = false // an earlier Commit of unknown outcome had succeeded
 	p.giveBack(s.number, true)
 	return s.reserve(ctx, choose)
 }
 
-// number reserves the number that choose chooses.
+// number reserves the number that choose returns.
 func (p *Producer) number(choose func() uint64) (n uint64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,7 +193,7 @@ func (p *Producer) number(choose func() uint64) (n uint64, err error) {
 	case p.reserved[n]:
 		return n, fmt.Errorf("%w: number %d of producer %q", ErrReserved, n, p.name)
 	case p.name != "" && !p.window.Reaches(n):
-		return n, fmt.Errorf("%w: number %d is not committed, and %d after it are the most that may be reserved before it is", ErrBlocked, p.window.Floor, WindowSize-1)
+		return n, fmt.Errorf("%w: number %d is not committed yet, and until then at most the %d numbers after it may be reserved", ErrBlocked, p.window.Floor, WindowSize-1)
 	}
 	p.reserved[n] = true
 	return n, nil
@@ -205,7 +208,7 @@ func (p *Producer) first() uint64 {
 	return n
 }
 
-// giveBack ends the reservation of a number.
+// giveBack ends the reservation of number n, and records n if it was committed.
 func (p *Producer) giveBack(n uint64, committed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 //
 //	rows [N] -> batch shape [N]
 //
-// The checksums of rows that the process has not read before are compared first: a row that is not
-// what was committed is a [RowError] that wraps [ErrChecksum]; see [Options.Verify]. In an epoch of
-// a group, Fetch waits until limits allow the rows.
+// It compares the checksums of rows that the process reads for the first time; see
+// [Options.Verify]. If a checksum differs, Fetch returns a [RowError] that wraps [ErrChecksum]. In
+// an epoch of a group, Fetch waits until limits allow the rows.
 func (g *Generation) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (*tdict.TensorDict, error) {
 	ctx = orBackground(ctx)
 	for _, row := range rows {
@@ -56,9 +56,10 @@ func (g *Generation) check(row int) error {
 	return nil
 }
 
-// Slice returns the rows from start on, before stop, as views of the engine's memory, which are
-// [ErrClosed] after g.Close. Sums are compared as by Fetch. If limits do not allow the rows yet, or
-// the engine does not have them in memory, it is errors.ErrUnsupported: call Fetch.
+// Slice returns rows start to stop (exclusive) as views of the engine's memory. After g.Close the
+// views return [ErrClosed]. Slice compares checksums as Fetch does. It returns
+// errors.ErrUnsupported if limits do not allow the rows yet, or if the engine does not have them in
+// memory: call Fetch.
 func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
 	if start < 0 || stop < start || stop > g.Len() {
 		return nil, fmt.Errorf("%w: got rows %d to %d of %d", shapeops.ErrIndex, start, stop, g.Len())
@@ -85,7 +86,7 @@ func (g *Generation) Slice(start, stop int) (*tdict.TensorDict, error) {
 	return g.src.(loader.Slicer).Slice(start, stop)
 }
 
-// Info returns where a row comes from.
+// Info returns where the sample of a row comes from.
 func (g *Generation) Info(row int) (Info, error) {
 	if err := g.check(row); err != nil {
 		return Info{}, err
@@ -105,12 +106,13 @@ func (g *Generation) take(ctx context.Context, n int) error {
 	return g.cache.await(ctx, fmt.Sprintf("rows of generation %d", g.id), func() error { return g.tryTake(ctx, int64(n)) })
 }
 
-// limited reports whether rows are counted.
+// limited reports whether limits count the rows of g.
 func (g *Generation) limited() bool {
 	return g.pass != nil && g.cache.about.Config.Limits != Limits{}
 }
 
-// tryTake uses n of the rows that limits allow. If there are fewer, it leaves them to other calls.
+// tryTake takes n of the rows that limits allow. If limits allow fewer, it stores them in g.credit
+// and returns [ErrBlocked].
 func (g *Generation) tryTake(ctx context.Context, n int64) error {
 	for g.limited() {
 		left := g.credit.Load()
@@ -130,8 +132,8 @@ func (g *Generation) tryTake(ctx context.Context, n int64) error {
 	return nil
 }
 
-// verifiedRows returns the bits of the rows of a generation whose sums the process has compared.
-// Those of generations that are not retained any more are forgotten.
+// verifiedRows returns the bits of the rows of generation id whose checksums the process has
+// compared. It forgets the bits of generations that are not retained any more.
 func (c *Cache) verifiedRows(id uint64) []atomic.Uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +147,7 @@ func (c *Cache) verifiedRows(id uint64) []atomic.Uint64 {
 	return c.verified[id]
 }
 
-// verify compares the sums of a row with those that were committed, as the options say.
+// verify compares the checksums of a row with the committed ones, as the options say.
 func (g *Generation) verify(row int) error {
 	return g.compare(row, func(leaf int) (uint32, error) {
 		lender, offset := g.rows.Place(leaf)
@@ -154,13 +156,13 @@ func (g *Generation) verify(row int) error {
 	})
 }
 
-// compare is verify of a row whose sums are sum(leaf).
+// compare is verify for a row whose checksums are sum(leaf).
 func (g *Generation) compare(row int, sum func(leaf int) (uint32, error)) error {
 	bit := uint64(1) << (row % 64)
 	switch {
 	case g.cache.verify == Never:
 		return nil
-	case g.cache.verify == First && g.right[row/64].Load()&bit != 0:
+	case g.cache.verify == First && g.verified[row/64].Load()&bit != 0:
 		return nil
 	}
 	info, err := g.info(row)
@@ -179,11 +181,11 @@ func (g *Generation) compare(row int, sum func(leaf int) (uint32, error)) error 
 			return &RowError{Generation: g.id, Row: row, Key: string(l.key), Err: err}
 		}
 	}
-	g.right[row/64].Or(bit)
+	g.verified[row/64].Or(bit)
 	return nil
 }
 
-// info describes a row.
+// info describes the sample of a row.
 func (g *Generation) info(row int) (Info, error) {
 	info, err := g.rows.Info(row)
 	if got, want := len(info.Sums), len(g.cache.leaves); err == nil && got != want {
@@ -195,8 +197,8 @@ func (g *Generation) info(row int) (Info, error) {
 	return info, err
 }
 
-// copyRows has the engine copy rows to dst, or to another dictionary if they do not fit there, and
-// compares their sums.
+// copyRows makes the engine copy rows to dst, or to a new dictionary if they do not fit there, and
+// compares their checksums.
 func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.TensorDict) (_ *tdict.TensorDict, err error) {
 	if !g.cache.fits(dst, len(rows)) {
 		if dst, err = g.cache.about.Schema.NewZeros(len(rows)); err == nil {
@@ -221,7 +223,7 @@ func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.Tensor
 	return dst, nil
 }
 
-// copyLeaf has the engine copy rows of a leaf, and computes their sums.
+// copyLeaf makes the engine copy rows of leaf i to dst, and stores their checksums in sums.
 func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict.TensorDict, sums []uint32) error {
 	l := g.cache.leaves[i]
 	if l.bytes == 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Slot is a place for one sample in the generation that is being filled. It must be committed or
-// aborted; the end of its process frees it, but a process that lives and is stuck keeps it, and the
-// generation waits.
+// A Slot is the place of one sample in the generation that is being filled. The caller must commit
+// or abort it; the generation is not published before. A slot becomes free when its process ends,
+// but a process that lives and is stuck keeps it.
 //
 // Safe for concurrent use.
 type Slot struct {
@@ -24,19 +24,20 @@ type Slot struct {
 	gate     gate // entered while the sample is written
 
 	turn turn     // held by Commit and Abort
-	sums []uint32 // nil until nobody can write the sample any more
+	sums []uint32 // nil while the sample can be written
 	end  error    // ErrCommitted, ErrClosed after Abort, or nil
 }
 
-// Number returns the number that the sample will have.
+// Number returns the number of the sample.
 func (s *Slot) Number() uint64 { return s.number }
 
-// Sample returns the place as a dictionary of batch shape [], whose leaves are writable views of
-// the engine's memory. Their elements are not zero but those of some earlier sample: write all of
-// them, by tensor.Write, CopyFrom or the forms of operations called Into. tdict.Slice is for reading:
-// values written to the slice that it returns are lost. The dictionary is locked. After
-// [Slot.Commit], [Slot.Abort] or [Cache.Close] its leaves are [ErrClosed]; slices that tensor.Of
-// handed out must not be used any more then, as they would change a sample that others read.
+// Sample returns the sample as a locked dictionary of batch shape [], whose leaves are writable
+// views of the engine's memory. The elements are left from an earlier sample, not zero: write all
+// of them, by tensor.Write, CopyFrom or operations with Into in their names. Do not write through
+// tdict.Slice: values written to the slice that it returns are lost.
+//
+// After [Slot.Commit], [Slot.Abort] or [Cache.Close] the leaves return [ErrClosed]. Do not use
+// slices that tensor.Of returned before: writing to one would change a sample that others read.
 func (s *Slot) Sample() *tdict.TensorDict {
 	if s.sample == nil {
 		return tdict.New()
@@ -46,13 +47,13 @@ func (s *Slot) Sample() *tdict.TensorDict {
 
 // Commit makes the sample part of the generation, with checksums. If it returns nil, the sample
 // will be in exactly one generation, whichever processes are killed; with [Config.Durable] also
-// after a loss of power. Called again then, it is a success and stores nothing. The Commit that
-// completes a generation publishes it, unless limits want that to wait.
+// after a loss of power. The Commit that completes a generation publishes it, unless limits defer
+// that.
 //
 // Commit waits until operations that write the sample are done. If ctx ends before, Commit returns
-// the error of ctx and s is unchanged. After other errors the sample cannot be written any more,
-// and it may be committed or not: call Commit again to find out, or Abort. Commit returns
-// [ErrClosed] after [Slot.Abort].
+// the error of ctx and s is unchanged. After any other error the sample cannot be written any more,
+// and it may be committed or not: call Commit again to find out, or Abort. After a Commit that
+// returned nil, Commit returns nil and stores nothing; after [Slot.Abort] it returns [ErrClosed].
 func (s *Slot) Commit(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if err := s.cache.until(ctx, s.turn); err != nil {
@@ -76,7 +77,8 @@ func (s *Slot) Commit(ctx context.Context) error {
 	return err
 }
 
-// seal waits until nobody writes the sample, and computes its sums. Nobody can write it then.
+// seal waits until no operation writes the sample, and computes its checksums. Afterwards the
+// sample cannot be written.
 func (s *Slot) seal(ctx context.Context) error {
 	if s.sums != nil {
 		return nil
@@ -95,7 +97,7 @@ func (s *Slot) seal(ctx context.Context) error {
 	return err
 }
 
-// sum computes the sums of the leaves.
+// sum computes the checksums of the leaves.
 func (s *Slot) sum() (err error) {
 	if !s.cache.lent.enter() {
 		return errClosed
@@ -115,11 +117,11 @@ func (s *Slot) sum() (err error) {
 	return nil
 }
 
-// Abort gives slot and number back, once operations that write the sample are done; it does not
+// Abort frees the slot and its number, once operations that write the sample are done; it does not
 // wait for them. It returns [ErrClosed] if s was committed or aborted before, and [ErrCommitted] if
-// a Commit that returned an error has succeeded.
+// a Commit that returned an error had succeeded.
 func (s *Slot) Abort() error {
-	if !ready(s.turn) { // or it is the zero Slot
+	if !ready(s.turn) { // a Commit is running, or s is the zero Slot
 		return fmt.Errorf("abort: %w: the slot is being committed", ErrClosed)
 	}
 	defer s.turn.done()
@@ -135,14 +137,14 @@ func (s *Slot) Abort() error {
 		}
 		return err
 	}
-	go func() { // the caller may be the one that writes the sample
+	go func() { // not waited for: the caller itself may be writing the sample
 		<-s.gate.empty
-		_ = s.free() // Close frees it, too
+		_ = s.free() // on an error, Cache.Close frees the slot
 	}()
 	return nil
 }
 
-// free gives the place back.
+// free gives the row back to the engine, and the number to the producer.
 func (s *Slot) free() error {
 	err := s.cache.call(s.row.Abort)
 	s.producer.giveBack(s.number, errors.Is(err, ErrCommitted))

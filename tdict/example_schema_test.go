@@ -110,8 +110,10 @@ func ExampleSchema_MarshalJSON() {
 	err = json.Unmarshal(text, &again)
 	fmt.Println(again.Diff(people[2:]) == "", err)
 	// Output:
-	// {"version":1,"entries":[{"key":"visits","kind":"ragged","dtype":"int64","depth":1,"doc":"day of each visit"},{"key":"photo","kind":"tensor","dtype":"uint8","shape":[null,null,3],"optional":true}]} <nil>
-	// true <nil>
+	// {"version":1,"entries":[{"key":"visits","kind":"ragged","dtype":"int64","depth":1,"doc":"day
+	// of each
+	// visit"},{"key":"photo","kind":"tensor","dtype":"uint8","shape":[null,null,3],"optional":true}]}
+	// <nil> true <nil>
 }
 
 // After Enforce, changes that break the schema are errors, also changes of a nested dictionary.

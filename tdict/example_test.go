@@ -109,7 +109,8 @@ func ExampleFromValues() {
 	//             batch=[]),
 	//         task: Data(shape=[], value="reach")},
 	//     batch=[]) <nil>
-	// set "action": wrong kind of value: got int, whose size differs between machines: use int64 or int32
+	// set "action": wrong kind of value: got int, whose size differs between machines: use int64 or
+	// int32
 }
 
 func ExampleTensorDict_Set() {
@@ -118,9 +119,8 @@ func ExampleTensorDict_Set() {
 	fmt.Println(td.Has("next"), td.Has("next/done"), td.Has("done"))
 	fmt.Println(td.Set("next/done/why", tensor.Vector(false, true)))
 	// Output:
-	// <nil>
-	// true true false
-	// set "next/done/why": not a dictionary: "done" is bool [2]; a name with a "/" is nestedkey.Of("next", "done/why")
+	// <nil> true true false set "next/done/why": not a dictionary: "done" is bool [2]; a name with
+	// a "/" is nestedkey.Of("next", "done/why")
 }
 
 func ExampleTensorDict_Get() {
@@ -440,9 +440,8 @@ func ExampleKeyError() {
 	var ke *tdict.KeyError
 	fmt.Println(errors.As(td.Set("act/x", tdict.New(3, 2)), &ke), ke)
 	// Output:
-	// true
-	// get obs/vel | in "obs": missing key: have "pos"
-	// true set "act/x": not a dictionary: "act" is int64 [3 2]; a name with a "/" is nestedkey.Of("act/x")
+	// true get obs/vel | in "obs": missing key: have "pos" true set "act/x": not a dictionary:
+	// "act" is int64 [3 2]; a name with a "/" is nestedkey.Of("act/x")
 }
 
 func ExampleTensorDict_Format() {

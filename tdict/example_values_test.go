@@ -47,8 +47,8 @@ func ExampleTensorDict_MarshalJSON() {
 	err = json.Unmarshal(text, &back)
 	fmt.Println(td.Equal(&back), err)
 	// Output:
-	// {"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,0.5]},"obs":{"batch":[2],"entries":{"name":{"shape":[2],"value":"left"}}}}} <nil>
-	// true <nil>
+	// {"batch":[2],"entries":{"reward":{"dtype":"float32","shape":[2],"values":[0,0.5]},"obs":{"batch":[2],"entries":{"name":{"shape":[2],"value":"left"}}}}}
+	// <nil> true <nil>
 }
 
 func ExampleTensorDict_UnmarshalJSON() {

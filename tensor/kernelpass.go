@@ -9,8 +9,8 @@ import (
 )
 
 // A KernelPass applies a kernel to several tensors, the leaves of a dictionary. It converts a
-// number among the operands once for each dtype, and allocates results in blocks, as [UseArena] does
-// for copies. It serves one operation. Not safe for concurrent use.
+// number among the operands once for each dtype, and allocates results in blocks, as [UseArena]
+// does for copies. It serves one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel  *Kernel
 	pass    *plan.Pass // or nil, for one tensor

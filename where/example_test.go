@@ -24,8 +24,7 @@ func Example() {
 	_, err = tensor.Must(where.Parse("label == '3'")).Bind(td)
 	fmt.Println(err)
 	// Output:
-	// [label label_mask age age_mask] bool [4]
-	// [false  true false false]
-	// where syntax: byte 6, at "= 3": want one of == != < <= > >= in after a key, and, or, or the end: write ==
-	// where "label": dtype mismatch: got the literal "3" for int64, want a number
+	// [label label_mask age age_mask] bool [4] [false  true false false] where syntax: byte 6, at
+	// "= 3": want one of == != < <= > >= in after a key, and, or, or the end: write == where
+	// "label": dtype mismatch: got the literal "3" for int64, want a number
 }

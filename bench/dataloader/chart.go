@@ -10,13 +10,13 @@ import (
 
 const (
 	width    = 800
-	barStart = 250 // the names are left of it
-	barRoom  = 290 // of the fastest; the figures are right of it
+	barStart = 250 // x of the bars; the names are left of it
+	barRoom  = 290 // length of the longest bar; the figures are right of it
 	rowRoom  = 30
 	head     = 72
 )
 
-// chart returns a bar chart of rows a second as SVG, on a background of its own.
+// chart returns a bar chart of rows per second as SVG, with a background.
 func chart(c config, all []result) string {
 	fastest := c.perSecond(slices.MinFunc(all, func(a, b result) int { return cmp.Compare(a.seconds, b.seconds) }))
 	var s strings.Builder
@@ -42,7 +42,7 @@ func chart(c config, all []result) string {
 	return s.String()
 }
 
-// rounded returns a number with a prefix of SI, as "1.53 M".
+// rounded returns a number with an SI prefix, such as "1.53 M".
 func rounded(x float64) string {
 	if x >= 999_500 {
 		return fmt.Sprintf("%.2f M", x/1e6)

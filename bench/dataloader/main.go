@@ -1,11 +1,11 @@
-// Dataloader times shuffled epochs of one directory of mapped files: with package loader, and with
+// Dataloader times shuffled epochs of one directory of mapped files, with package loader and with
 // torch's DataLoader.
 //
 //	go run -C bench ./dataloader -python PYTHON [-rows N] [-features N] [-batch N]
 //		[-rounds N] [-dir DIR] [-svg FILE]
 //
-// PYTHON is a command that has torch and tensordict. In each round every contender runs an epoch,
-// in turn; some of torch's run two, of which the faster counts. A result is the least of all
+// PYTHON is a command with torch and tensordict. In each round every contender runs an epoch, in
+// turn; some of torch's run two, of which the faster one counts. A result is the least time of all
 // rounds. The files are in the page cache.
 package main
 
@@ -28,20 +28,20 @@ type config struct {
 func main() {
 	log.SetFlags(0)
 	var c config
-	flag.StringVar(&c.python, "python", "", "a Python with torch and tensordict; \"\": none, only package loader is measured")
-	flag.StringVar(&c.dir, "dir", "", "where the files are made, in a new directory that is removed in the end; \"\": where temporary files are")
+	flag.StringVar(&c.python, "python", "", "a Python with torch and tensordict; \"\": measure only package loader")
+	flag.StringVar(&c.dir, "dir", "", "where to make a directory for the files, which is removed at the end; \"\": the directory for temporary files")
 	flag.StringVar(&c.svg, "svg", "", "a file to draw a bar chart into; \"\": none")
 	flag.IntVar(&c.rows, "rows", 200_000, "rows")
 	flag.IntVar(&c.features, "features", 1000, "float32 values of a row")
 	flag.IntVar(&c.batch, "batch", 64, "rows of a batch")
-	flag.IntVar(&c.rounds, "rounds", 5, "epochs that times are the least of")
+	flag.IntVar(&c.rounds, "rounds", 5, "number of epochs; times are their minimum")
 	flag.Parse()
 	if err := run(context.Background(), c); err != nil {
 		log.Fatal("dataloader: ", err)
 	}
 }
 
-// run measures all, prints a table and draws a chart.
+// run measures everything, prints a table and draws a chart.
 func run(ctx context.Context, c config) (err error) {
 	if min(c.rows, c.features, c.batch, c.rounds) < 1 {
 		return fmt.Errorf("got %+v, want numbers of at least 1", c)
@@ -68,5 +68,5 @@ func run(ctx context.Context, c config) (err error) {
 	return os.WriteFile(c.svg, []byte(chart(c, all)), 0o644)
 }
 
-// perSecond returns how many rows a second a contender has read.
+// perSecond returns how many rows per second a contender read.
 func (c config) perSecond(r result) float64 { return float64(c.rows) / r.seconds }

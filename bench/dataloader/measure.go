@@ -24,12 +24,12 @@ import (
 type result struct {
 	name    string
 	ours    bool
-	key     string // in what epochs.py prints
-	workers int    // of package loader
+	key     string // key in the output of epochs.py
+	workers int    // workers of package loader
 	seconds float64
 }
 
-// contenders returns all that are measured.
+// contenders returns all contenders.
 func contenders(c config) []result {
 	all := []result{
 		{name: "loader, no workers", ours: true},
@@ -87,7 +87,7 @@ func measure(ctx context.Context, c config, dir string) (all []result, err error
 					return nil, err
 				}
 			}
-			if round == 1 || seconds < r.seconds { // round 0 touches every page once
+			if round == 1 || seconds < r.seconds { // round 0 only warms up: it touches every page
 				r.seconds = seconds
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	thickness = 6  // of a bar
+	thickness = 6  // thickness of a bar
 	margin    = 12 // around the chart
 )
 
@@ -34,7 +34,7 @@ func drawSVG(path string, results []result) error {
 	return errors.Join(err, f.Close())
 }
 
-// chart returns a chart of bytes in a second, the first result at the top.
+// chart returns a chart of bytes per second, with the first result at the top.
 func chart(results []result) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "Epochs: bytes of rows in a second"
@@ -56,7 +56,7 @@ func chart(results []result) (*plot.Plot, error) {
 		addBars(p, "bare loop; cold: plain reads", peers, -thickness/2., color.RGBA{R: 0xc7, G: 0xc7, B: 0xc7, A: 0xff}))
 }
 
-// addBars adds a bar for each value, so far above the place of its name.
+// addBars adds a bar for each value. offset is its distance above the position of the name.
 func addBars(p *plot.Plot, name string, values plotter.Values, above vg.Length, c color.Color) error {
 	bars, err := plotter.NewBarChart(values, thickness)
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// errRows says that an epoch does not have every row once, with the values that it should have.
+// errRows says that an epoch does not have every row once, with the right values.
 var errRows = errors.New("wrong rows")
 
-// rowKey is where batches that are checked have the numbers of their rows.
+// rowKey is the key of the row numbers in checked batches.
 const rowKey = "row"
 
-// A checker looks at batches of an epoch, and notes which rows they have.
+// A checker checks the batches of an epoch, and records their rows.
 type checker struct {
 	seen    []bool
-	sum     int // of the numbers of rows
+	sum     int // sum of the row numbers
 	batches [][]int
 }
 
-// checked makes the next epoch of a loader, which says the numbers of rows, and returns the rows of
-// its batches.
+// checked makes the next epoch of a loader that returns row numbers, and returns the rows of its
+// batches.
 func checked(ctx context.Context, l *loader.Loader, rows int) ([][]int, error) {
 	c := checker{seen: make([]bool, rows)}
 	for batch, err := range l.Batches(ctx) {
@@ -38,7 +38,7 @@ func checked(ctx context.Context, l *loader.Loader, rows int) ([][]int, error) {
 	return c.batches, c.end()
 }
 
-// add looks at a batch.
+// add checks a batch.
 func (c *checker) add(td *tdict.TensorDict) error {
 	rows, err := numbers(td)
 	if err != nil {
@@ -62,7 +62,7 @@ func numbers(td *tdict.TensorDict) (rows []int, err error) {
 	return rows, err
 }
 
-// note notes rows that have come.
+// note records rows.
 func (c *checker) note(rows []int) error {
 	for _, row := range rows {
 		if uint(row) >= uint(len(c.seen)) || c.seen[row] {
@@ -92,11 +92,11 @@ func compare(td *tdict.TensorDict, rows []int) error {
 	return errors.Join(err, wrong)
 }
 
-// end returns an error unless all rows have come.
+// end returns an error unless all rows were seen.
 func (c *checker) end() error {
 	n := len(c.seen)
 	if want := n * (n - 1) / 2; c.sum != want {
-		return fmt.Errorf("%w: got rows with the sum %d, want %d of all %d", errRows, c.sum, want, n)
+		return fmt.Errorf("%w: got row numbers with the sum %d, want %d for all %d rows", errRows, c.sum, want, n)
 	}
 	return nil
 }

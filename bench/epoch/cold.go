@@ -25,7 +25,7 @@ func measureCold(ctx context.Context, c config, f files) ([]result, error) {
 	return results, nil
 }
 
-// coldContenders returns contenders whose tables are closed: a mapped file cannot be evicted.
+// coldContenders returns contenders with closed tables, since a mapped file cannot be evicted.
 func coldContenders(c config, f files) ([]contender, error) {
 	both, err := f.open()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/go-tensordict/tensordict/loader/sampler"
 )
 
-// A contender is a way through the rows of a table.
+// A contender is a way to iterate over the rows of a table.
 type contender struct {
 	where, name string
 	table       *table
@@ -13,7 +13,7 @@ type contender struct {
 	views       bool // batches are views, which the loop copies
 }
 
-// contenders returns those for two tables of equally many rows.
+// contenders returns the contenders for two tables with the same number of rows.
 func contenders(where string, dense, ragged *table, c config) ([]contender, error) {
 	groups, err := sampler.NewGroups(ids(dense.rows()), sampler.GroupOptions{})
 	if err != nil {
@@ -41,11 +41,11 @@ func contenders(where string, dense, ragged *table, c config) ([]contender, erro
 // blocks are the defaults, written out: see foot.
 var blocks = sampler.BlockOptions{BlockBytes: 1 << 20, WindowBytes: 64 << 20}
 
-// ahead is how many bytes are read ahead of the loop, where files are cold.
+// ahead is how many bytes are read ahead of the loop if files are not in memory.
 const ahead = 64 << 20
 
-// fromDisk returns a contender for files whose pages are not in memory: what knows where it reads
-// next says so.
+// fromDisk returns a contender for files whose pages are not in memory. If it knows what it reads
+// next, it tells the system.
 func (c contender) fromDisk() contender {
 	if c.name == "block-shuffled" {
 		c.opt.ReadAhead = ahead

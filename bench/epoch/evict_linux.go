@@ -9,15 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// evicts reports whether pages of files in a directory can be evicted: there is nowhere else that
-// those of a tmpfs could be.
+// evicts reports whether pages of files in a directory can be evicted. On a tmpfs they cannot.
 func evicts(dir string) bool {
 	var s unix.Statfs_t
 	return unix.Statfs(dir, &s) == nil && s.Type != unix.TMPFS_MAGIC
 }
 
-// evict has the system forget what it has read of the files of a directory. They must be on the
-// disk, and nobody may have them mapped.
+// evict makes the system drop the pages of the files in a directory. The files must be on the disk,
+// and no process may have them mapped.
 func evict(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// files are the directories that tables are saved in.
+// files are the directories of saved tables.
 type files struct{ dense, ragged string }
 
 // of returns the directory of a table.
@@ -33,7 +33,7 @@ func save(dir string, c config) (f files, err error) {
 	return f, errors.Join(err, saveTable(f.ragged, c, raggedTable))
 }
 
-// saveTable saves a table, and forgets it.
+// saveTable saves a table, and drops it from memory.
 func saveTable(dir string, c config, made func(rows, features int) (*table, error)) error {
 	t, err := made(c.mappedRows(), c.features)
 	if err != nil {
@@ -48,7 +48,7 @@ type mappedTable struct {
 	ds *memmap.Dataset
 }
 
-// open opens a table. Its values it leaves to view, so that nothing is mapped before it is wanted.
+// open opens a table. It maps no values; see view.
 func open(dir string) (*mappedTable, error) {
 	ds, err := memmap.Open(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func open(dir string) (*mappedTable, error) {
 	return t, nil
 }
 
-// mappedTables are a table of each kind.
+// mappedTables has one table of each kind.
 type mappedTables struct{ dense, ragged *mappedTable }
 
 // open opens both tables.
@@ -81,7 +81,7 @@ func (f files) open() (both mappedTables, err error) {
 // close closes both.
 func (t mappedTables) close() error { return errors.Join(t.dense.ds.Close(), t.ragged.ds.Close()) }
 
-// measured notes where rows are.
+// measured sets offsets and dense.
 func (t *mappedTable) measured() (err error) {
 	if x, err := tdict.Get[*ragged.Tensor](t.td, leaf); err == nil {
 		t.offsets, err = x.Layout().Offsets(1)
@@ -99,7 +99,7 @@ func (t *mappedTable) measured() (err error) {
 	return nil
 }
 
-// view has values be those in the mapped file, which stays mapped until it is closed.
+// view sets values to the values in the mapped file, which stays mapped until it is closed.
 func (t *mappedTable) view() error {
 	x, err := t.flat()
 	if err == nil {

@@ -143,7 +143,7 @@ func TestWrongRowsAreFound(t *testing.T) {
 		{"each once", []int{2, 0, 1}, ""},
 		{"a row twice", []int{2, 0, 2}, "got row 2 of 3, want each once"},
 		{"a row that is not there", []int{0, 1, 3}, "got row 3 of 3"},
-		{"a row is missing", []int{0, 1}, "got rows with the sum 1, want 3 of all 3"},
+		{"a row is missing", []int{0, 1}, "got row numbers with the sum 1, want 3 for all 3 rows"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -13,19 +13,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Where rows are.
+// The places of rows.
 const (
 	inMemory = "memory"
 	warm     = "mapped"
 	cold     = "cold"
 )
 
-// A result is what was measured of a contender.
+// A result has the measurements of a contender.
 type result struct {
 	where, name string
-	rows, bytes int           // of an epoch; padding does not count
+	rows, bytes int           // of an epoch, without padding
 	epoch, peer time.Duration // medians
-	waited      float64       // the median of the shares of time
+	waited      float64       // median share of the time that the loop waited
 }
 
 // measureMemory measures tables in memory.
@@ -91,7 +91,7 @@ func (c contender) measure(ctx context.Context, reps int) (result, error) {
 	return s.result(c), nil
 }
 
-// loaders returns a loader, and one of the same batches, which say the numbers of their rows.
+// loaders returns a loader, and a loader of the same batches with the numbers of their rows.
 func (c contender) loaders() (l, check *loader.Loader, err error) {
 	if l, err = loader.New(c.table.source, c.opt); err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (c contender) loaders() (l, check *loader.Loader, err error) {
 	return l, check, err
 }
 
-// A sample is what was measured, epoch by epoch.
+// A sample has the measurements of each epoch.
 type sample struct {
 	epochs, peers []time.Duration
 	waited        []float64
@@ -110,13 +110,13 @@ type sample struct {
 
 // addCopies measures the bare loop of copies.
 func (s *sample) addCopies(t *table, batches [][]int) {
-	runtime.GC() // of what the check has left
+	runtime.GC() // frees the garbage of the check
 	start := time.Now()
 	t.copyAll(batches)
 	s.peers = append(s.peers, time.Since(start))
 }
 
-// add measures the next epoch of a loader of a contender.
+// add measures the next epoch of a contender's loader.
 func (s *sample) add(ctx context.Context, l *loader.Loader, c contender) error {
 	start := time.Now()
 	if err := c.epoch(ctx, l); err != nil {
@@ -130,7 +130,8 @@ func (s *sample) add(ctx context.Context, l *loader.Loader, c contender) error {
 	return nil
 }
 
-// epoch runs the loop over an epoch. Batches that are views it copies, which else were not read.
+// epoch runs the loop over an epoch. It copies batches that are views, which would not be read
+// otherwise.
 func (c contender) epoch(ctx context.Context, l *loader.Loader) error {
 	var buffer []float32
 	for batch, err := range l.Batches(ctx) {
@@ -144,7 +145,7 @@ func (c contender) epoch(ctx context.Context, l *loader.Loader) error {
 	return nil
 }
 
-// copyOf copies the values of a batch into a buffer, or into a larger one.
+// copyOf copies the values of a batch into a buffer, which it enlarges if necessary.
 func copyOf(batch *tdict.TensorDict, buffer []float32) ([]float32, error) {
 	x, err := tdict.Get[*tensor.Tensor](batch, leaf)
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *sample) result(c contender) result {
 	}
 }
 
-// median returns the median of some numbers, at least one.
+// median returns the median of at least one number.
 func median[T time.Duration | float64](list []T) T {
 	sorted := slices.Sorted(slices.Values(list))
 	n := len(sorted)

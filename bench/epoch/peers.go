@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// copyAll copies the rows of batches into one buffer, a batch after the other: what loading an
-// epoch takes at least. Rows of different lengths are padded with zeros.
+// copyAll copies the rows of all batches into one buffer, which is the least work to load an epoch.
+// It pads rows of different lengths with zeros.
 func (t *table) copyAll(batches [][]int) {
 	var buffer []float32
 	for _, rows := range batches {
@@ -30,7 +30,7 @@ func (t *table) copyRows(to []float32, rows []int, width int) {
 	}
 }
 
-// width returns the length of the longest of some rows.
+// width returns the length of the longest row.
 func (t *table) width(rows []int) int {
 	if t.dense {
 		return int(t.offsets[1])
@@ -42,14 +42,14 @@ func (t *table) width(rows []int) int {
 	return int(longest)
 }
 
-// copyDense copies rows that are equally long.
+// copyDense copies rows that have the same length.
 func (t *table) copyDense(to []float32, rows []int, width int) {
 	for i, row := range rows {
 		copy(to[i*width:(i+1)*width], t.values[row*width:(row+1)*width])
 	}
 }
 
-// copyPadded copies rows, with zeros behind each.
+// copyPadded copies rows, each followed by zeros.
 func (t *table) copyPadded(to []float32, rows []int, width int) {
 	for i, row := range rows {
 		line := to[i*width : (i+1)*width]

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// head prints what is measured, and on what.
+// head prints the configuration and the machine.
 func head(w io.Writer, c config) {
 	rowBytes := valueBytes * c.features
 	fmt.Fprintf(w, "%s %s/%s, GOMAXPROCS %d, %d workers\n",
@@ -19,7 +19,7 @@ func head(w io.Writer, c config) {
 		c.batch, max(1, c.batch/groupRows), groupRows, c.reps)
 }
 
-// report prints a table. Bytes are those of rows, without padding.
+// report prints a table. Its bytes are the bytes of rows, without padding.
 func report(w io.Writer, results []result) {
 	fmt.Fprintf(w, "\n%-7s %-15s %10s %11s %11s %11s %7s\n",
 		"", "", "epoch", "rows", "bytes", "vs bare", "waited")
@@ -30,16 +30,16 @@ func report(w io.Writer, results []result) {
 	}
 }
 
-// ratio returns the speed of an epoch, where that of its peer is 1.
+// ratio returns the speed of an epoch relative to its peer.
 func (r result) ratio() float64 { return float64(r.peer) / float64(max(1, r.epoch)) }
 
-// perSecond returns how many of n there are in a second.
+// perSecond returns n per second.
 func perSecond(n int, took time.Duration) float64 { return float64(n) / max(1, took).Seconds() }
 
-// foot prints what the columns mean, and how close to uniform blocks are shuffled.
+// foot explains the columns, and says how close to uniform the shuffling of blocks is.
 func foot(w io.Writer, c config, dir string) error {
 	fmt.Fprint(w, `
-vs bare: speed, 1 being that of a bare loop of copies of the same rows in the same order into one
+vs bare: speed; 1 is the speed of a bare loop that copies the same rows in the same order into one
 buffer. sequential: batches are views, which the loop copies. padded: bytes without padding.
 `)
 	if evicts(dir) {
@@ -55,10 +55,10 @@ buffer. sequential: batches are views, which the loop copies. padded: bytes with
 	return err
 }
 
-// milliseconds is a text like "12.3 ms".
+// milliseconds returns a text like "12.3 ms".
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%.1f ms", 1000*d.Seconds()) }
 
-// scaled returns a number with a prefix of SI, as "1.53 M".
+// scaled returns a number with an SI prefix, such as "1.53 M".
 func scaled(x float64) string {
 	prefixes := []string{"", "k", "M", "G", "T"}
 	for len(prefixes) > 1 && x >= 999.5 {

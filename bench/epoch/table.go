@@ -9,14 +9,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// valueBytes is how large a float32 is.
+// valueBytes is the size of a float32.
 const valueBytes = 4
 
 // leaf is the key of the values. The first value of a row is its number: see numberOf.
 const leaf = "x"
 
-// numberOf returns the first value of a row. Of those that float32 does not tell apart it returns
-// the same.
+// numberOf returns the first value of a row. It is the same for rows whose numbers float32 cannot
+// distinguish.
 func numberOf(row int) float32 { return float32(row % (1 << 24)) }
 
 // A table is rows of values, in memory or in mapped files.
@@ -24,17 +24,17 @@ type table struct {
 	td      *tdict.TensorDict
 	source  loader.Source
 	offsets []int64 // row r has the values from offsets[r] to offsets[r+1]
-	dense   bool    // all rows are equally long
+	dense   bool    // all rows have the same length
 	values  []float32
 }
 
 // rows returns the number of rows.
 func (t *table) rows() int { return len(t.offsets) - 1 }
 
-// bytes returns how many bytes the values have.
+// bytes returns the size of the values in bytes.
 func (t *table) bytes() int { return valueBytes * int(t.offsets[t.rows()]) }
 
-// denseTable returns a table in memory, of rows of so many values.
+// denseTable returns a table in memory whose rows have the same number of values.
 func denseTable(rows, features int) (*table, error) {
 	t := &table{offsets: make([]int64, rows+1), dense: true}
 	for row := range rows {
@@ -48,8 +48,8 @@ func denseTable(rows, features int) (*table, error) {
 	return t.of(x)
 }
 
-// raggedTable returns a table in memory, of rows of so many values on average: from 1 to almost
-// twice as many.
+// raggedTable returns a table in memory whose rows have a random number of values: from 1 to almost
+// twice the average.
 func raggedTable(rows, features int) (*table, error) {
 	g := rand.New(rand.NewPCG(1, 0))
 	t := &table{offsets: make([]int64, rows+1)}
@@ -89,10 +89,10 @@ func (t *table) of(x tdict.Value) (_ *table, err error) {
 	return t, err
 }
 
-// groupRows is how many rows a group has on average.
+// groupRows is the average number of rows in a group.
 const groupRows = 8
 
-// ids returns numbers of groups for rows, from 1 to almost 2*groupRows neighbours in each.
+// ids returns group ids for rows. A group is 1 to almost 2*groupRows neighbours.
 func ids(rows int) *tensor.Tensor {
 	g := rand.New(rand.NewPCG(2, 0))
 	all := make([]int64, rows)

@@ -7,18 +7,18 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A contender is a way to keep the data. Items of it are windows of a patient.
+// A contender is a way to store the data. An item is a window of a patient.
 type contender[Item any] interface {
 	// item returns the window of a patient.
 	item(patient int) (Item, error)
-	// collate makes one batch of items, padded. It lasts until the next.
+	// collate makes a padded batch of items. The batch is valid until the next call.
 	collate(items []Item) (batch, error)
 }
 
-// A batch has the bytes of what was made for one, by name.
+// A batch has the sizes of the parts of a batch, in bytes, by name.
 type batch map[string]int
 
-// A raggedSet keeps the data in a collection, be it in memory or mapped.
+// A raggedSet keeps the data in a collection, in memory or mapped.
 type raggedSet struct {
 	joint   *ragged.Joint
 	windows []window
@@ -52,12 +52,12 @@ func (s *raggedSet) collate(items []*ragged.Joint) (batch, error) {
 // masks are the names of the masks of events and codes.
 var masks = []string{"mask of events", "mask of codes"}
 
-// A denseSet keeps the data padded to the longest of all: [N L] and [N L M]. It has no masks.
+// A denseSet keeps the data padded to the longest row: [N L] and [N L M]. It has no masks.
 type denseSet struct {
 	fields  []*tensor.Tensor
-	batches []*tensor.Tensor // in which batches are made
+	batches []*tensor.Tensor // memory of batches
 	windows []window
-	longest int // window
+	longest int // longest window
 }
 
 // newDenseSet pads the data.

@@ -8,31 +8,31 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// names are those of the fields: dim_1 has a value for each event, the others for each code.
+// names are the fields: dim_1 has a value for each event, the others have one for each code.
 var names = []string{"dim_1", "dim_2_1", "dim_2_2"}
 
 // A dataset is the data of one seed.
 type dataset struct {
 	joint   *ragged.Joint
-	windows []window // of each patient
+	windows []window // the window of each patient
 	extent  extent
 }
 
-// A window says which events of a patient are taken.
+// A window is the events of a patient that are taken.
 type window struct{ start, end int }
 
-// An extent is how much data there are.
+// An extent is the size of the data.
 type extent struct{ patients, events, codes, mostEvents, mostCodes int64 }
 
-// dense returns the bytes of the data padded: int64 for each event and twice for each code.
+// dense returns the bytes of the padded data: an int64 for each event and two for each code.
 func (e extent) dense() int64 {
 	return 8 * e.patients * e.mostEvents * (1 + 2*e.mostCodes)
 }
 
-// lengths returns the bytes of the lengths that the original's file had beside the bounds.
+// lengths returns the bytes of the lengths that the original's file had besides the bounds.
 func (e extent) lengths() int64 { return 8 * (e.patients + e.events) }
 
-// generate makes the data of a seed, in the original's order of draws.
+// generate makes the data of a seed, drawing in the original's order.
 func generate(s spec, seed uint32, patients, most int) (*dataset, error) {
 	g := newGenerator(seed)
 	events := s.events.draw(g, patients)
@@ -74,7 +74,7 @@ func hundreds(g *generator, l *ragged.Layout) (*ragged.Tensor, error) {
 	return ragged.New(x, l)
 }
 
-// windows draws a window of at most so many events for each patient.
+// windows draws a window for each patient. most is the maximum number of events.
 func windows(g *generator, events []int64, most int) []window {
 	out := make([]window, len(events))
 	for i, n := range events {

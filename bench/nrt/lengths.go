@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A table says how often lengths occur.
+// A table has a distribution of lengths.
 type table struct {
 	lengths []int64
-	sums    []float64 // of the shares of the lengths up to each; the last is 1
+	sums    []float64 // cumulative shares; the last is 1
 }
 
-// newTable returns the table of lengths and weights, one each.
+// newTable returns the table of lengths with weights.
 func newTable(lengths []int64, weights []float64) (table, error) {
 	total := 0.0
 	for _, w := range weights {
@@ -36,7 +36,7 @@ func newTable(lengths []int64, weights []float64) (table, error) {
 	return table{lengths, sums}, nil
 }
 
-// draw draws n lengths, as Generator.choice with weights does.
+// draw draws n lengths, as NumPy's Generator.choice with weights does.
 func (t table) draw(g *generator, n int) []int64 {
 	out := make([]int64, n)
 	for i := range out {
@@ -46,14 +46,14 @@ func (t table) draw(g *generator, n int) []int64 {
 	return out
 }
 
-// A spec says how the data of the benchmark are made: how many events patients have, and events
-// codes.
+// A spec says how the data of the benchmark are made: the numbers of events of patients, and of
+// codes of events.
 type spec struct {
 	events, codes table
 	origin        string
 }
 
-// specOf returns the spec of a name, or, if there is a path, that of a file.
+// specOf returns the spec with a name or, if path is not empty, the spec of a file.
 func specOf(name, path string) (s spec, err error) {
 	switch {
 	case path != "":
@@ -71,7 +71,7 @@ func specOf(name, path string) (s spec, err error) {
 	return s, fmt.Errorf("got spec %q, want mimic or sample", name)
 }
 
-// mimic returns what the original's tables come to, by their quantiles.
+// mimic returns a spec that approximates the original's tables by their quantiles.
 func mimic() (s spec, err error) {
 	s.origin = "lengths drawn by quantiles of the original's: sizes differ somewhat"
 	s.events, err = between(
@@ -86,8 +86,8 @@ func mimic() (s spec, err error) {
 	return s, err
 }
 
-// between returns the table of all lengths after the first quantile. Between two quantiles a length
-// is the rarer the greater it is, with its square.
+// between returns the table of all lengths after the first quantile. Between two quantiles the
+// weight of a length is inversely proportional to its square.
 func between(quantiles []int64, shares []float64) (table, error) {
 	var lengths []int64
 	var weights []float64
@@ -105,8 +105,8 @@ func between(quantiles []int64, shares []float64) (table, error) {
 	return newTable(lengths, weights)
 }
 
-// readSpec returns the spec of a YAML file of the original, of which it knows the form only: names
-// of tables, each with a list X of lengths and a list freq of weights.
+// readSpec returns the spec of a YAML file of the original: names of tables, each with a list X of
+// lengths and a list freq of weights.
 func readSpec(path string) (s spec, err error) {
 	lists, err := readLists(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func readLists(path string) (map[string][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it is only read
+	defer f.Close() // nothing was written
 	lists := map[string][]float64{}
 	section, list := "", ""
 	for lines := bufio.NewScanner(f); ; {

@@ -1,13 +1,13 @@
-// Nrt repeats the benchmark of the Python package nested_ragged_tensors: patients with events
-// with codes, as many as in the MIMIC data, of which windows are collated to padded batches, for an
-// epoch. It compares padded tensors with ragged ones in memory and mapped from a .nrt file, and
-// shows the original's published figures beside.
+// Nrt repeats the benchmark of the Python package nested_ragged_tensors. Patients have events, and
+// events have codes, with the numbers of the MIMIC data. The benchmark collates windows of patients
+// to padded batches, for an epoch. It compares padded tensors with ragged tensors in memory and
+// mapped from a .nrt file, and prints the published figures of the original next to them.
 //
 //	go run -C bench ./nrt [-spec mimic|sample] [-lengths FILE] [-seeds N]
 //		[-patients N] [-batch N] [-max-events N]
 //
-// With a file of the original's tables, dataset_spec/mimic.yaml there, it draws what the original
-// drew with NumPy, so that sizes are the published ones.
+// With a file of the original's tables, dataset_spec/mimic.yaml of its repository, it draws the
+// same numbers as the original with NumPy, so that sizes are the published ones.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"os"
 )
 
-// A config is what the flags say.
+// A config has the values of the flags.
 type config struct {
 	spec, lengths                      string
 	patients, batch, seeds, mostEvents int
@@ -27,19 +27,19 @@ type config struct {
 func main() {
 	log.SetFlags(0)
 	var c config
-	flag.StringVar(&c.spec, "spec", "mimic", "how many events and codes there are: mimic or sample")
+	flag.StringVar(&c.spec, "spec", "mimic", "numbers of events and codes: mimic or sample")
 	flag.StringVar(&c.lengths, "lengths", "", "a YAML file with tables of lengths, instead of the spec's")
 	flag.IntVar(&c.patients, "patients", 1250, "number of patients")
 	flag.IntVar(&c.batch, "batch", 64, "patients in a batch")
-	flag.IntVar(&c.seeds, "seeds", 1, "number of seeds, 0 being the first")
-	flag.IntVar(&c.mostEvents, "max-events", 256, "events in a window at most")
+	flag.IntVar(&c.seeds, "seeds", 1, "number of seeds; the first is 0")
+	flag.IntVar(&c.mostEvents, "max-events", 256, "maximum number of events in a window")
 	flag.Parse()
 	if err := run(os.Stdout, c); err != nil {
 		log.Fatal("nrt: ", err)
 	}
 }
 
-// compares reports whether the original's figures are of the same data, but for seeds.
+// compares reports whether the original's figures are for the same data, except for seeds.
 func (c config) compares() bool {
 	return c.spec == "mimic" && c.patients == 1250 && c.batch == 64 && c.mostEvents == 256
 }
@@ -65,18 +65,18 @@ func run(w io.Writer, c config) error {
 	return nil
 }
 
-// results are those of all contenders.
+// results are the results of all contenders.
 type results struct {
 	extents               []extent
 	dense, memory, mapped result
-	saved                 []float64 // bytes of files
-	skipped               bool      // whether padded data were too large once
+	saved                 []float64 // sizes of files, in bytes
+	skipped               bool      // padded data were too large for a seed
 }
 
-// densest is how many bytes of padded data are made at most.
+// densest is the maximum size of padded data, in bytes.
 const densest = 1 << 30
 
-// add adds what is measured with a seed.
+// add adds the results of a seed.
 func (r *results) add(s spec, seed uint32, c config) error {
 	d, err := generate(s, seed, c.patients, c.mostEvents)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/nrt"
 )
 
-// addMapped saves the data in a temporary file, maps it and measures that.
+// addMapped saves the data in a temporary file, maps the file and measures it.
 func (r *results) addMapped(d *dataset, seed uint32, c config) (err error) {
 	dir, err := os.MkdirTemp("", "nrt-")
 	if err != nil {

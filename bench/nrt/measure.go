@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// A result is what was measured of a contender, over all seeds.
+// A result has the measurements of a contender, over all seeds.
 type result struct {
 	batches  []batch
-	getitems []time.Duration // the mean of many, for each seed
-	collates []time.Duration // of each batch
-	epochs   []time.Duration // of each seed
-	firsts   []time.Duration // epochs, in which memory for batches was still to be made
+	getitems []time.Duration // for each seed, the mean over many items
+	collates []time.Duration // for each batch
+	epochs   []time.Duration // for each seed
+	firsts   []time.Duration // first epochs, which allocate the memory for batches
 }
 
-// measure adds what is measured of c with a seed to r: two epochs of the same batches, and many
-// items.
+// measure adds measurements of c for a seed to r: two epochs of the same batches, and many items.
 func measure[Item any](r *result, c contender[Item], seed uint32, patients, size int) error {
 	order := rand.New(rand.NewPCG(uint64(seed), 0)).Perm(patients)
 	var first result
@@ -31,7 +30,7 @@ func measure[Item any](r *result, c contender[Item], seed uint32, patients, size
 	return err
 }
 
-// epoch makes batches of all patients, in an order.
+// epoch makes batches of all patients in the given order.
 func epoch[Item any](r *result, c contender[Item], order []int, size int) (err error) {
 	start := time.Now()
 	items := make([]Item, size)
@@ -52,7 +51,7 @@ func epoch[Item any](r *result, c contender[Item], order []int, size int) (err e
 	return nil
 }
 
-// getitem returns the mean time for an item, of at least ten thousand in an order.
+// getitem returns the mean time for an item, over at least ten thousand items.
 func getitem[Item any](c contender[Item], order []int) (time.Duration, error) {
 	rounds := 1 + 10_000/len(order)
 	start := time.Now()

@@ -2,15 +2,15 @@ package main
 
 import "math/bits"
 
-// A generator draws what numpy.random.default_rng(seed) does: PCG64 (XSL RR 128/64), seeded by a
-// SeedSequence. Not safe for concurrent use.
+// A generator draws the same numbers as numpy.random.default_rng(seed): PCG64 (XSL RR 128/64),
+// seeded by a SeedSequence. Not safe for concurrent use.
 type generator struct {
 	state, step wide
-	half        uint32 // the upper half of a number whose lower one was drawn
+	half        uint32 // the upper half of a number whose lower half was drawn
 	halved      bool
 }
 
-// A wide is an integer of 128 bits.
+// A wide is a 128-bit integer.
 type wide struct{ high, low uint64 }
 
 func (a wide) add(b wide) wide {
@@ -42,7 +42,7 @@ func (g *generator) uint64() uint64 {
 	return bits.RotateLeft64(g.state.high^g.state.low, -int(g.state.high>>58))
 }
 
-// uint32 draws 32 bits, of each 64 the lower ones first.
+// uint32 draws 32 bits: first the lower half of 64 bits, then the upper half.
 func (g *generator) uint32() uint32 {
 	if g.halved {
 		g.halved = false
@@ -56,8 +56,8 @@ func (g *generator) uint32() uint32 {
 // float64 draws from [0, 1).
 func (g *generator) float64() float64 { return float64(g.uint64()>>11) / (1 << 53) }
 
-// below draws an integer from [0, n) by Lemire's method, as Generator.choice(n) does. n is at least
-// one.
+// below draws an integer from [0, n) by Lemire's method, as Generator.choice(n) does. n must be at
+// least 1.
 func (g *generator) below(n uint32) int64 {
 	if n == 1 {
 		return 0
@@ -71,7 +71,7 @@ func (g *generator) below(n uint32) int64 {
 	return int64(m >> 32)
 }
 
-// A hash is that of a SeedSequence, whose constant changes with each use.
+// A hash is the hash of a SeedSequence, whose constant changes with each use.
 type hash struct{ constant, factor uint32 }
 
 func (h *hash) of(v uint32) uint32 {
@@ -81,7 +81,7 @@ func (h *hash) of(v uint32) uint32 {
 	return v ^ v>>16
 }
 
-// sequence returns what SeedSequence(seed).generate_state(4, uint64) does.
+// sequence returns SeedSequence(seed).generate_state(4, uint64).
 func sequence(seed uint32) (out [4]uint64) {
 	in := hash{0x43b0d7e5, 0x931e8875}
 	pool := [4]uint32{in.of(seed), in.of(0), in.of(0), in.of(0)}

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// A row is a line of a section: values, or else a text.
+// A row is a line of a section: either values or a text.
 type row struct {
 	name   string
 	values []float64
 	text   string
 }
 
-// print prints a section for each measure, with the original's figures if they compare.
+// print prints a section for each measure, with the original's figures if they are for the same
+// data.
 func (r *results) print(w io.Writer, compare bool) {
 	old := published{}
 	if compare {
@@ -33,8 +34,8 @@ func (r *results) print(w io.Writer, compare bool) {
 	section(w, "time of the second, which has it", duration, r.rows(func(m *result) []time.Duration { return m.epochs }))
 }
 
-// published are figures of the original. Those of 0.3.0 were measured again later, with seed 0, on
-// two cores of 2.5 GHz.
+// published are figures of the original. The figures of version 0.3.0 were measured again later,
+// with seed 0, on two cores of 2.5 GHz.
 type published struct{ file, getitem, collate, epoch []row }
 
 var originals = published{
@@ -56,8 +57,8 @@ var originals = published{
 	},
 }
 
-// files returns the rows of sizes of files. The original's had, when it was published, the lengths
-// of rows beside their bounds.
+// files returns the rows for sizes of files. The original's published file also had the lengths of
+// rows, besides their bounds.
 func (r *results) files() []row {
 	var dense, old []float64
 	for i, e := range r.extents {
@@ -69,7 +70,7 @@ func (r *results) files() []row {
 	}
 }
 
-// batchRows returns the rows of sizes of what is in a batch.
+// batchRows returns the rows for the sizes of the parts of a batch.
 func batchRows(m *result, names []string) (rows []row) {
 	for _, name := range names {
 		var values []float64
@@ -112,8 +113,8 @@ func section(w io.Writer, title string, unit func(v float64) string, rows ...[]r
 	}
 }
 
-// summary returns the mean and, of several values, the standard deviation and the range from 5 % to
-// 95 % of them.
+// summary returns the mean. For several values it adds the standard deviation, and the range from
+// the 5 % to the 95 % quantile.
 func summary(values []float64, unit func(v float64) string) string {
 	mean, squares := 0.0, 0.0
 	for _, v := range values {
@@ -136,14 +137,14 @@ func quantile(sorted []float64, share float64) float64 {
 	return sorted[i] + part*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
 }
 
-// size is a text like "173.0 MB".
+// size returns a text like "173.0 MB".
 func size(bytes float64) string { return scaled(bytes, "B", "kB", "MB", "GB", "TB") }
 
-// duration is a text like "115.1 µs".
+// duration returns a text like "115.1 µs".
 func duration(nanoseconds float64) string { return scaled(nanoseconds, "ns", "µs", "ms", "s") }
 
-// scaled returns v in the largest of units of which there is one. Each is a thousand of the one
-// before.
+// scaled returns v in the largest unit in which it is at least 1. Each unit is a thousand times the
+// one before.
 func scaled(v float64, units ...string) string {
 	for len(units) > 1 && v >= 999.95 {
 		v, units = v/1000, units[1:]

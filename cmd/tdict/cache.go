@@ -26,7 +26,7 @@ func (cacheCmd) Help() string {
 	return `
 Cache serve takes the place of the MongoDB that wirehead uses: its generators, datasets and loggers connect to it unchanged. Samples are in DIR, which programs of this machine open with package dircache. If DIR does not exist, the first sample makes it.
 
-A line of JSON every few seconds says how far it is, with the names of wirehead's logger. After SIGTERM no tickets are given out, and those who have one may put their sample, for 10 seconds.
+It writes a line of JSON every few seconds, with the names of wirehead's logger. After SIGTERM no tickets are given out, and clients that have one may put their sample, for 10 seconds.
 
 	tdict cache serve /dev/shm/brains --config config.yaml
 	tdict cache serve /dev/shm/brains --config config.yaml --listen 0.0.0.0:27017 --password-file password`
@@ -43,7 +43,7 @@ type serveCmd struct {
 	Every        time.Duration `default:"5s" help:"Time between two lines of output."`
 }
 
-// drain is how long those who have a ticket have time to put their sample.
+// drain is how long clients with a ticket may still put their sample after SIGTERM.
 const drain = 10 * time.Second
 
 func (c *serveCmd) Run(s *session) (err error) {
@@ -52,7 +52,8 @@ func (c *serveCmd) Run(s *session) (err error) {
 		return err
 	}
 	opt := config.options()
-	opt.Inflight, opt.AllowDrop, opt.OnError = c.Inflight<<20, c.AllowDrop, oneByOne(s.print)
+	report := oneByOne(s.print)
+	opt.Inflight, opt.AllowDrop, opt.OnError = c.Inflight<<20, c.AllowDrop, report
 	if opt.User, opt.Password, err = c.password(); err != nil {
 		return err
 	}
@@ -60,8 +61,11 @@ func (c *serveCmd) Run(s *session) (err error) {
 	if err != nil {
 		return err
 	}
-	opt.Create = c.create(opt.Samples)
-	cache, err := c.open(s)
+	if c.Every <= 0 {
+		return s.usage("--every %v: want more than 0", c.Every)
+	}
+	opt.Create = c.create(opt.Samples, report)
+	cache, err := c.open(s.ctx, report)
 	if err != nil {
 		return err
 	}
@@ -131,22 +135,22 @@ func oneByOne(fn func(error)) func(error) {
 }
 
 // open opens the cache, if there is one.
-func (c *serveCmd) open(s *session) (*samplecache.Cache, error) {
+func (c *serveCmd) open(ctx context.Context, report func(error)) (*samplecache.Cache, error) {
 	if _, err := os.Lstat(c.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return samplecache.Open(s.ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: s.print})
+	return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: report})
 }
 
 // create returns the function that makes the cache, unless a program of this machine has made it
 // meanwhile.
-func (c *serveCmd) create(samples int) func(context.Context, *tdict.TensorDict) (*samplecache.Cache, error) {
+func (c *serveCmd) create(samples int, report func(error)) func(context.Context, *tdict.TensorDict) (*samplecache.Cache, error) {
 	return func(ctx context.Context, schema *tdict.TensorDict) (*samplecache.Cache, error) {
 		err := dircache.Create(c.Dir, schema, samplecache.Config{Samples: samples})
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{})
+		return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: report})
 	}
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -56,6 +57,24 @@ func TestCacheServe(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(dir, "brains"), "no sample came")
 }
 
+// laughs returns a config of a few lines whose aliases are 10^9 strings.
+func laughs() string {
+	text := brainsConfig + "a0: &a0 lol\n"
+	for i := range 9 {
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
+	}
+	return text + "PORT: *a9\n"
+}
+
+// TestConfigAnchors reads a config with an anchor.
+func TestConfigAnchors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("x: &name unit\nDBNAME: *name\nSWAP_CAP: 3\n"), 0o644))
+	c, err := readConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, "unit", c.Database)
+}
+
 // TestCacheServeRefuses has configs, flags and directories that are wrong.
 func TestCacheServeRefuses(t *testing.T) {
 	dir := testkit.TempDir(t)
@@ -63,6 +82,8 @@ func TestCacheServeRefuses(t *testing.T) {
 		"config.yaml": brainsConfig, "list.yaml": "- 1\n", "torn.yaml": "DBNAME: [", "empty.yaml": "", "nocap.yaml": "DBNAME: unit\n",
 		"text.yaml": "DBNAME: unit\nSWAP_CAP: many\n", "large.yaml": brainsConfig + "CHUNKSIZE: 16\n", "port.yaml": brainsConfig + "PORT: 70000\n",
 		"admin.yaml": "DBNAME: admin\nSWAP_CAP: 3\n", "password": "lab\n", "other/file": "x",
+		"twice.yaml": brainsConfig + "SWAP_CAP: 4\n", "endless.yaml": brainsConfig + "SAMPLE: &a [*a]\n", "huge.yaml": brainsConfig + strings.Repeat("#", 1<<20),
+		"laughs.yaml": laughs(),
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
@@ -80,6 +101,12 @@ func TestCacheServeRefuses(t *testing.T) {
 		{"serve brains --config nocap.yaml", 3, "SWAP_CAP 0"},
 		{"serve brains --config text.yaml", 3, "text.yaml: "},
 		{"serve brains --config large.yaml", 3, "CHUNKSIZE 16"},
+		{"serve brains --config twice.yaml", 3, `twice.yaml: yaml: unmarshal errors:;   line 4: mapping key "SWAP_CAP" already defined at line 2`},
+		{"serve brains --config endless.yaml", 3, "endless.yaml: "},
+		{"serve brains --config huge.yaml", 3, "huge.yaml: got more than 1048576 bytes"},
+		{"serve brains --config laughs.yaml", 3, "laughs.yaml: "},
+		{"serve brains --config config.yaml --every 0", 2, "--every 0s: want more than 0"},
+		{"serve brains --config config.yaml --every -5s", 2, "--every -5s: want more than 0"},
 		{"serve brains --config port.yaml", 3, "PORT 70000"},
 		{"serve brains --config admin.yaml", 3, "admin"},
 		{"serve brains --config config.yaml --listen 0.0.0.0:0", 2, "lets other machines in"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"go.yaml.in/yaml/v3"
@@ -27,16 +28,17 @@ const maxConfig = 1 << 20
 
 // readConfig reads a config.yaml.
 func readConfig(path string) (*wireheadConfig, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxConfig {
-		return nil, fmt.Errorf("%s: got %d bytes, want at most %d", path, info.Size(), maxConfig)
-	}
-	text, err := os.ReadFile(path)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > maxConfig {
+		return nil, fmt.Errorf("%s: got more than %d bytes", path, maxConfig)
 	}
 	var c wireheadConfig
 	if err := yaml.Unmarshal(text, &c); err != nil {

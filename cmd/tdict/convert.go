@@ -17,7 +17,7 @@ type convertCmd struct {
 
 func (convertCmd) Help() string {
 	return `
-The suffix of the output says its form: .tdz, .tdc, .npy, .npz, .safetensors, .nrt, .csv or .jsonl; a name without a suffix is a directory. Rows of several inputs are laid one after another. The output appears as a whole when it is done.
+The suffix of the output says its form: .tdz, .tdc, .npy, .npz, .safetensors, .nrt, .csv or .jsonl; a name without a suffix is a directory. The rows of several inputs are written one input after the other. The output appears only when it is complete.
 
 Examples:
 
@@ -41,13 +41,13 @@ func (c *convertCmd) Run(s *session) error {
 	})
 }
 
-// formFlags say in which form a dataset is written, and how.
+// formFlags say the form of the output, and how to write it.
 type formFlags struct {
 	To forms.Form `help:"The form of the output: directory, tdz, tdc, npy, npz, safetensors, nrt, csv or jsonl." placeholder:"FORM"`
 	writeFlags
 }
 
-// form returns the form of an output.
+// form returns the form of the output.
 func (f *formFlags) form(s *session, to string) (forms.Form, error) {
 	if f.To != 0 {
 		return f.To, nil
@@ -59,14 +59,15 @@ func (f *formFlags) form(s *session, to string) (forms.Form, error) {
 	return form, err
 }
 
-// writeFlags say how a dataset is written.
+// writeFlags say how to write an output.
 type writeFlags struct {
-	Force bool `help:"Replace the output if it is there."`
-	Lossy bool `help:"Leave out what the form cannot hold, and list it on standard error."`
+	Force bool `help:"Replace the output if it exists."`
+	Lossy bool `help:"Leave out everything that the form cannot hold, and list it on standard error."`
 	tableFlags
 }
 
-// write calls fn, which writes to a path, with the options that the flags say.
+// write calls fn, which writes the output, with the options of the flags. from are the inputs, as
+// are the forms of the outputs.
 func (f *writeFlags) write(s *session, from []string, to string, as []forms.Form, fn func(opt forms.Options) error) error {
 	open, err := f.options(s)
 	if err == nil {
@@ -78,7 +79,7 @@ func (f *writeFlags) write(s *session, from []string, to string, as []forms.Form
 	opt := forms.Options{Open: open, Form: as[0], Force: f.Force, Progress: s.progress}
 	err = fn(opt)
 	if _, missing := os.Lstat(to); missing == nil && errors.Is(err, fs.ErrExist) && !f.Force {
-		return fmt.Errorf("%s is there already; --force replaces it", to)
+		return fmt.Errorf("%s exists; --force replaces it", to)
 	}
 	lost, ok := errors.AsType[*forms.LossError](err)
 	if !ok {

@@ -18,7 +18,7 @@ type sliceCmd struct {
 	In    string          `arg:"" help:"A dataset or a file."`
 	Out   string          `arg:"" help:"The output; its suffix says its form."`
 	Index string          `xor:"rows" help:"Keep these rows: an index expression over the batch shape, such as '100:' or '[0, 7]'." placeholder:"EXPR"`
-	Where string          `xor:"rows" help:"Keep the rows for which this holds." placeholder:"CONDITION"`
+	Where string          `xor:"rows" help:"Keep the rows for which this condition is true." placeholder:"CONDITION"`
 	Keys  []nestedkey.Key `help:"Keep these entries only, and their masks." placeholder:"KEY"`
 	Drop  []nestedkey.Key `help:"Leave out these entries, and their masks." placeholder:"KEY"`
 	formFlags
@@ -26,7 +26,7 @@ type sliceCmd struct {
 
 func (sliceCmd) Help() string {
 	return `
-A condition compares leaves of one column with numbers or text by ==, !=, <, <=, > and >=, and joins comparisons by and, or, not and parentheses. missing(KEY) holds where a value is missing; a comparison of a missing value does not.
+A condition compares leaves with one column to numbers or text, by ==, !=, <, <=, > and >=. It combines comparisons by and, or, not and parentheses. missing(KEY) is true where a value is missing; a comparison with a missing value is false.
 
 Examples:
 
@@ -68,17 +68,17 @@ func (c *sliceCmd) Run(s *session) (err error) {
 type splitCmd struct {
 	In    string        `arg:"" help:"A dataset or a file."`
 	Out   string        `arg:"" help:"The directory of the parts."`
-	Sizes []float64     `required:"" xor:"sizes" help:"The parts' shares of the rows, which add up to 1." placeholder:"SHARE"`
-	Count []int         `required:"" xor:"sizes" help:"The parts' numbers of rows, or of groups with --by, which add up to all." placeholder:"N"`
-	Names []string      `help:"The names of the parts; their suffixes say their forms. Without it 0, 1 and so on." placeholder:"NAME"`
-	By    nestedkey.Key `help:"Keep rows with equal values of KEY, integers, bools or text, together in one part." placeholder:"KEY"`
-	Seed  uint64        `placeholder:"N" help:"Another number gives another order of the rows."`
+	Sizes []float64     `required:"" xor:"sizes" help:"The share of the rows of each part; shares add up to 1." placeholder:"SHARE"`
+	Count []int         `required:"" xor:"sizes" help:"The number of rows, or of groups with --by, of each part; numbers add up to all." placeholder:"N"`
+	Names []string      `help:"The names of the parts; their suffixes say their forms. By default 0, 1 and so on." placeholder:"NAME"`
+	By    nestedkey.Key `help:"Keep rows with equal values of KEY (integers, bools or text) in one part." placeholder:"KEY"`
+	Seed  uint64        `placeholder:"N" help:"Seed of the random order of the rows."`
 	writeFlags
 }
 
 func (splitCmd) Help() string {
 	return `
-The same seed divides the same rows in the same way, on any machine. With --by sizes and counts are of groups, not of rows: if there are few groups, a part may be empty.
+The same seed divides the same rows in the same way, on any machine. With --by, sizes and counts are numbers of groups, not of rows: if there are few groups, a part may be empty.
 
 Examples:
 
@@ -97,13 +97,12 @@ func (c *splitCmd) Run(s *session) error {
 		})
 	})
 	if errors.Is(err, fs.ErrInvalid) {
-		return s.usage("%w", err) // of the names
+		return s.usage("%w", err) // about the names
 	}
 	return err
 }
 
-// parts returns the forms of the parts, or a usageError for sizes, counts and names that no dataset
-// takes.
+// parts returns the forms of the parts, or a usageError for invalid sizes, counts or names.
 func (c *splitCmd) parts(s *session) (as []forms.Form, err error) {
 	for _, size := range c.Sizes {
 		if !(size >= 0 && size <= 1) {

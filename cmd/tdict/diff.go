@@ -10,18 +10,18 @@ import (
 
 type diffCmd struct {
 	A         string          `arg:"" help:"A dataset or a file."`
-	B         string          `arg:"" help:"Another one."`
+	B         string          `arg:"" help:"A dataset or a file."`
 	Keys      []nestedkey.Key `help:"Compare these entries only." placeholder:"KEY"`
-	RTol      float64         `name:"rtol" help:"Numbers are equal within ATOL + RTOL times the one in B."`
-	ATol      float64         `name:"atol" help:"Numbers are equal within ATOL + RTOL times the one in B."`
+	RTol      float64         `name:"rtol" help:"Numbers are equal if they differ by at most ATOL + RTOL times the number in B."`
+	ATol      float64         `name:"atol" help:"Numbers are equal if they differ by at most ATOL + RTOL times the number in B."`
 	Max       int             `default:"3" help:"List the first MAX elements of each entry that differ; 0 lists none."`
-	TrustSums bool            `help:"Do not read leaves whose stored checksums agree."`
+	TrustSums bool            `help:"Do not read leaves whose stored checksums are equal."`
 	tableFlags
 }
 
 func (diffCmd) Help() string {
 	return `
-Diff reads both sides. The exit code is 1 if they differ. NaN equals NaN. Flags of tables hold for both sides.
+Diff reads both datasets. The exit code is 1 if they differ. NaN equals NaN. The flags for tables apply to both.
 
 Examples:
 
@@ -59,7 +59,7 @@ func (c *diffCmd) Run(s *session) error {
 		}
 		answer = errNo
 		if _, err := fmt.Fprintln(s.out, d); err != nil {
-			break // a closed pipe; the answer stands
+			break // the pipe is closed: report the answer
 		}
 	}
 	return answer

@@ -17,24 +17,24 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// rowsFlags say what to print of a dataset.
+// rowsFlags say what to print.
 type rowsFlags struct {
 	Path string        `arg:"" help:"A dataset or a file."`
 	Key  nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
 	As   string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
 	tableFlags
-	noHeader bool // it is printed already
+	noHeader bool // the header was printed before
 }
 
 type headCmd struct {
-	N int `short:"n" default:"10" help:"How many rows; -2 is all but the last two."`
+	N int `short:"n" default:"10" help:"Number of rows; -2 means all but the last two."`
 	rowsFlags
 	Index string `help:"Print these rows instead: an index expression, such as '5:9' or '[0, 7]'." placeholder:"EXPR"`
 }
 
 func (headCmd) Help() string {
 	return `
-The index of one tensor may go on with the dims after the batch shape, as in '5:9, :, 3'. npy needs the key of a tensor. The table shows the first eight leaves: --as jsonl prints all, and a KEY any one.
+The index of one tensor may have the dims after the batch shape, too, as in '5:9, :, 3'. npy needs the key of a tensor. The table shows the first eight leaves: --as jsonl prints all leaves, and KEY a certain one.
 
 Examples:
 
@@ -61,14 +61,14 @@ func (c *headCmd) Run(s *session) error {
 }
 
 type tailCmd struct {
-	N int `short:"n" default:"10" help:"How many rows."`
+	N int `short:"n" default:"10" help:"Number of rows."`
 	rowsFlags
-	Follow bool `short:"f" help:"Go on with the rows that a Writer commits, until interrupted."`
+	Follow bool `short:"f" help:"Continue with the rows that a Writer commits, until interrupted."`
 }
 
 func (tailCmd) Help() string {
 	return `
-With -f it goes on with a dataset that a Writer has finished, since another may append to it. It ends with an error if the dataset is replaced.
+With -f, tail also continues when a Writer has finished the dataset, since another Writer may append to it. It ends with an error if the dataset is replaced.
 
 Examples:
 
@@ -97,7 +97,7 @@ func (c *tailCmd) Run(s *session) error {
 	}
 }
 
-// follow prints the rows that are appended to a directory, from a row on.
+// follow prints the rows of a directory from row on, and then each row that is appended.
 func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 	f := &followed{path: c.Path, grows: true}
 	defer f.close()
@@ -126,7 +126,7 @@ func (c *tailCmd) follow(s *session, row int, schema tdict.Schema) error {
 	}
 }
 
-// A followed is a dataset that is appended to.
+// A followed is a dataset that may grow.
 type followed struct {
 	path  string
 	ds    *memmap.Dataset // nil before the first refresh
@@ -136,13 +136,13 @@ type followed struct {
 // close unmaps the files.
 func (f *followed) close() {
 	if f.ds != nil {
-		_ = f.ds.Close() // it was only read
+		_ = f.ds.Close() // nothing was written
 	}
 }
 
-// refresh opens the dataset anew if it has changed, and reports whether it has. It returns an
-// error if another dataset has its place. A Writer replaces the directory when it
-// finishes a dataset, and when it goes on with one; the rows then stay.
+// refresh opens the dataset again if it has changed, and reports whether it has. It returns an
+// error if another dataset has replaced it. A Writer replaces the directory when it finishes a
+// dataset and when it resumes one; then the rows stay the same.
 func (f *followed) refresh() (changed bool, err error) {
 	next, replaced := (*memmap.Dataset)(nil), false
 	if f.ds == nil {
@@ -158,7 +158,7 @@ func (f *followed) refresh() (changed bool, err error) {
 		err = errors.New("another dataset has replaced it")
 	}
 	if err != nil {
-		_ = next.Close() // it was only read
+		_ = next.Close() // nothing was written
 		return false, err
 	}
 	f.close()
@@ -166,7 +166,7 @@ func (f *followed) refresh() (changed bool, err error) {
 	return true, nil
 }
 
-// print prints a part of a dictionary.
+// print prints the rows part of a dictionary.
 func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema, part ...ix.Index) (err error) {
 	if c.Key != "" {
 		v, err := td.Get(c.Key)
@@ -190,7 +190,7 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 	return c.table(s, td, schema)
 }
 
-// tensor prints a part of a tensor.
+// tensor prints the elements part of a tensor.
 func (c *rowsFlags) tensor(s *session, t *tensor.Tensor, part []ix.Index) (err error) {
 	if len(t.Shape()) > 0 {
 		if t, err = t.Index(part...); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// Exit codes; doc.go says what they mean.
+// Exit codes; see doc.go.
 const (
 	exitNo          = 1
 	exitUsage       = 2
@@ -32,28 +32,29 @@ type commands struct {
 
 	Show    showCmd    `cmd:"" help:"Print the keys, dtypes and shapes of a dataset."`
 	Head    headCmd    `cmd:"" help:"Print the first rows."`
-	Tail    tailCmd    `cmd:"" help:"Print the last rows, and with -f those that are appended."`
+	Tail    tailCmd    `cmd:"" help:"Print the last rows, and with -f each row that is appended."`
 	Stats   statsCmd   `cmd:"" help:"Print count, range, mean and quantiles of each leaf."`
-	Verify  verifyCmd  `cmd:"" help:"Read all of a dataset, and report what is damaged."`
-	Diff    diffCmd    `cmd:"" help:"List how two datasets differ."`
-	Convert convertCmd `cmd:"" help:"Write a dataset in another form, or several as one."`
+	Verify  verifyCmd  `cmd:"" help:"Read a whole dataset, and report all damage."`
+	Diff    diffCmd    `cmd:"" help:"List the differences between two datasets."`
+	Convert convertCmd `cmd:"" help:"Write a dataset in another form, or join several."`
 	Slice   sliceCmd   `cmd:"" help:"Write some rows and entries of a dataset."`
 	Split   splitCmd   `cmd:"" help:"Divide the rows of a dataset at random."`
-	Schema  schemaCmd  `cmd:"" help:"Print, propose or check a schema."`
+	Schema  schemaCmd  `cmd:"" help:"Print, infer or check a schema."`
 	Cache   cacheCmd   `cmd:"" help:"Serve a circular cache of samples."`
 }
 
 func main() {
-	signal.Ignore(syscall.SIGPIPE) // a write to a closed pipe is an error, which quiet ends
+	signal.Ignore(syscall.SIGPIPE) // a write to a closed pipe returns EPIPE, which report ignores
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// exited is what kong panics with where it would end the process, after --help and --version.
+// exited is the value with which kong panics instead of ending the process, after --help and
+// --version.
 type exited int
 
-// run does what the arguments say, and returns the exit code.
+// run runs the command of the arguments, and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	s := newSession(ctx, stdout, stderr)
 	defer func() {
@@ -85,7 +86,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	}
 	parser, err := kong.New(&commands{},
 		kong.Name("tdict"),
-		kong.Description("Look at datasets, check, cut and convert them. Keys are spelled obs/pixels."),
+		kong.Description("Show, check, slice and convert datasets. A nested key is written obs/pixels."),
 		kong.Vars{"version": version()},
 		kong.WithHyphenPrefixedParameters(true), // --index -2:
 		kong.Writers(stdout, stderr),
@@ -109,8 +110,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	return command, err
 }
 
-// checkValues refuses values that no flag or argument takes: an empty one, but of --na, and "-"
-// where a file is wanted.
+// checkValues refuses an empty value, except for --na, and "-" for a file.
 func checkValues(command *kong.Context) error {
 	for _, path := range command.Path {
 		given, name, isFile := path.Positional, "", true
@@ -133,7 +133,8 @@ func checkValues(command *kong.Context) error {
 	return nil
 }
 
-// texts returns the texts, or keys, of a value. One that is empty stands for an empty list.
+// texts returns the texts or keys in the value of a flag or argument. For an empty list it returns
+// one empty text.
 func texts(value any) (texts []string, keys []nestedkey.Key) {
 	empty := true
 	switch v := value.(type) {
@@ -158,7 +159,7 @@ func texts(value any) (texts []string, keys []nestedkey.Key) {
 	return texts, keys
 }
 
-// nameOf returns the name of the command that arguments got to, such as "schema check".
+// nameOf returns the name of the selected command, such as "schema check".
 func nameOf(c *kong.Context) string {
 	if c.Selected() == nil {
 		return ""
@@ -168,6 +169,6 @@ func nameOf(c *kong.Context) string {
 
 // version returns the version of the module, or the commit that it was built from.
 func version() string {
-	info, _ := debug.ReadBuildInfo() // there is one in a program that go build makes
+	info, _ := debug.ReadBuildInfo() // go build always adds it
 	return fmt.Sprintf("tdict %s %s %s/%s", info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

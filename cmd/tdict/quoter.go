@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// A quoter passes text on, and quotes control characters, other characters that do not print, and
-// bytes that are not UTF-8, as Go does. Lines and tabs stay.
+// A quoter writes text. It quotes control characters, other characters that are not printable, and
+// bytes that are not UTF-8, as Go does. Newlines and tabs stay.
 type quoter struct {
 	to   io.Writer
-	rest []byte // the beginning of a character
+	rest []byte // an incomplete character
 }
 
 func (q *quoter) Write(text []byte) (int, error) {
@@ -25,7 +25,8 @@ func (q *quoter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// quoted appends text to clean, and returns the bytes of text that begin a character.
+// quoted appends text to clean. It returns the incomplete character at the end of text, if any, as
+// rest.
 func quoted(clean, text []byte) (_, rest []byte) {
 	for len(text) > 0 && utf8.FullRune(text) {
 		r, size := utf8.DecodeRune(text)

@@ -13,13 +13,13 @@ import (
 )
 
 type schemaCmd struct {
-	Of    schemaOf    `cmd:"" name:"print" default:"withargs" help:"Print the schema of a dataset as JSON; propose one for a csv or jsonl file."`
+	Of    schemaOf    `cmd:"" name:"print" default:"withargs" help:"Print the schema of a dataset as JSON; infer one for a csv or jsonl file."`
 	Check schemaCheck `cmd:"" help:"Check that a dataset has the entries of a schema."`
 }
 
 func (schemaCmd) Help() string {
 	return `
-A schema of a csv or jsonl file is a proposal: int64, float64, bool or text, the first of these that all values fit. Correct it, and hand it to convert. docs/schema.md describes the JSON. 'tdict schema print --help' lists the flags of tables.
+The schema of a csv or jsonl file is inferred: each column is int64, float64, bool or text, the first of these that fits all values. Correct it, and pass it to convert by --schema. docs/schema.md describes the JSON. 'tdict schema print --help' lists the flags for tables.
 
 Examples:
 
@@ -30,7 +30,7 @@ Examples:
 
 type schemaOf struct {
 	Path  string `arg:"" help:"A dataset or a file."`
-	Table bool   `help:"Print a table for people."`
+	Table bool   `help:"Print a table instead of JSON."`
 	tableFlags
 }
 
@@ -55,13 +55,14 @@ func (c *schemaOf) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s\n", bytes.ReplaceAll(text, []byte(`{"key":`), []byte("\n  {\"key\":"))) // in texts quotes are escaped
+	// The pattern cannot occur in a text, in which quotes are escaped.
+	_, err = fmt.Fprintf(s.out, "%s\n", bytes.ReplaceAll(text, []byte(`{"key":`), []byte("\n  {\"key\":")))
 	return err
 }
 
 type schemaCheck struct {
 	Path string `arg:"" help:"A dataset or a file."`
-	File string `arg:"" name:"schema" help:"A file that 'tdict schema' has printed."`
+	File string `arg:"" name:"schema" help:"A schema, as 'tdict schema' prints it."`
 	tableFlags
 }
 
@@ -75,7 +76,7 @@ func (c *schemaCheck) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	var masks []nestedkey.Key // which a schema of a table does not list
+	var masks []nestedkey.Key // the schema of a table does not list them
 	for _, spec := range want {
 		if spec.Optional {
 			masks = append(masks, spec.Key+"_mask")
@@ -89,7 +90,7 @@ func (c *schemaCheck) Run(s *session) error {
 	return errNo
 }
 
-// readSchema reads a file that schema printed.
+// readSchema reads a schema from a file.
 func readSchema(path string) (schema tdict.Schema, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 // A session is one run of the command.
 type session struct {
 	ctx      context.Context
-	name     string        // of the command
-	stdout   io.Writer     // for bytes
+	name     string        // name of the command
+	stdout   io.Writer     // for binary data
 	data     io.Writer     // for text that programs read: out on a terminal, otherwise stdout
-	out      *bufio.Writer // stdout, for text: control characters are quoted
+	out      *bufio.Writer // stdout for text, with control characters quoted
 	stderr   io.Writer
-	errs     io.Writer // stderr, for text
+	errs     io.Writer // stderr for text, with control characters quoted
 	tty      bool      // stdout is a terminal
-	wantBars bool      // standard error is a terminal
+	wantBars bool      // stderr is a terminal
 	start    time.Time
 	bar      *progressbar.ProgressBar
 }
@@ -50,10 +50,10 @@ func isTerminal(w io.Writer) bool {
 // errReported is the error of a command that has printed its errors.
 var errReported = errors.New("reported")
 
-// errNo is the error of a command whose answer is no, which it has printed.
+// errNo is the error of a command that has printed a negative answer.
 var errNo = errors.New("no")
 
-// A usageError is a command line that is wrong.
+// A usageError is an error in the command line.
 type usageError struct {
 	command string
 	error
@@ -63,7 +63,7 @@ func (e usageError) Error() string {
 	return fmt.Sprintf("%v; see %s --help", e.error, strings.TrimSpace("tdict "+e.command))
 }
 
-// usage returns a usageError of the command that runs.
+// usage returns a usageError of the running command.
 func (s *session) usage(format string, args ...any) error {
 	return usageError{s.name, fmt.Errorf(format, args...)}
 }
@@ -90,7 +90,7 @@ func (s *session) report(err error) int {
 	return exitFailure
 }
 
-// asFlags replaces the options of Go in errors by flags and words.
+// asFlags replaces names of Go options in errors by flags.
 var asFlags = strings.NewReplacer(
 	"set SkipUnknown to skip others", "give a --schema with it", "set SkipUnknown", `give a --schema that has it`,
 	"make the entry Optional, or give it a Fill", `write "optional":true in the schema`,
@@ -112,8 +112,8 @@ func (s *session) print(err error) {
 	fmt.Fprintln(s.errs, "tdict: "+text)
 }
 
-// progress shows how far the command is, on a terminal and after its first second. The library
-// calls it by one goroutine at a time; there is no bar for a total of 0.
+// progress shows a progress bar if stderr is a terminal and the command has run for a second. The
+// library calls it from one goroutine at a time. If total is 0, no bar is shown.
 func (s *session) progress(done, total int64) {
 	if !s.wantBars || total == 0 || time.Since(s.start) < time.Second {
 		return
@@ -128,7 +128,7 @@ func (s *session) progress(done, total int64) {
 	_ = s.bar.Set64(done) // a bar that cannot be drawn does not stop the command
 }
 
-// columns returns the width of the terminal, 80 if it is not known.
+// columns returns the width of the terminal, or 80 if it is not known.
 func (s *session) columns() int {
 	if f, ok := s.stderr.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {

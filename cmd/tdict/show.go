@@ -16,10 +16,10 @@ import (
 type showCmd struct {
 	Path  string        `arg:"" help:"A dataset or a file."`
 	Key   nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
-	Depth int           `help:"Print N levels of dictionaries; 0 prints all." placeholder:"N"`
-	Sort  bool          `help:"Print the entries of a dictionary in the order of their names."`
-	All   bool          `help:"Print all entries; without it at most 40 lines."`
-	JSON  bool          `name:"json" help:"Print JSON, which docs/cli.md describes."`
+	Depth int           `help:"Print N levels of dictionaries; 0 means all." placeholder:"N"`
+	Sort  bool          `help:"Sort the entries of each dictionary by name."`
+	All   bool          `help:"Print all entries, not only 40 lines."`
+	JSON  bool          `name:"json" help:"Print JSON; docs/cli.md describes it."`
 	tableFlags
 }
 
@@ -64,13 +64,13 @@ func (c *showCmd) Run(s *session) error {
 	return inspect.Print(s.out, td, opt)
 }
 
-// facts are what show prints of a dataset besides its entries, and with --json also these.
+// facts are what show prints about a whole dataset.
 type facts struct {
 	Path      string       `json:"path"`
 	Form      string       `json:"form"`
 	Batch     []int        `json:"batch"`
-	Names     []string     `json:"names"` // of the batch dims
-	Bytes     int          `json:"bytes"` // of elements
+	Names     []string     `json:"names"` // names of the batch dims
+	Bytes     int          `json:"bytes"` // bytes of elements
 	Summed    int          `json:"summed"`
 	Growing   bool         `json:"growing"`
 	Saved     bool         `json:"saved_schema"`
@@ -79,17 +79,17 @@ type facts struct {
 	Schema    tdict.Schema `json:"schema"`
 }
 
-// String returns a line for people.
+// String returns one line of text.
 func (f facts) String() string {
 	text := f.Path + ": " + f.Form
 	if f.Summed > 0 {
 		text += fmt.Sprint(", leaves with checksums: ", f.Summed)
 	}
 	if f.Saved {
-		text += ", a schema is saved with it"
+		text += ", with a saved schema"
 	}
 	if f.Growing {
-		text += ", a Writer has not finished it"
+		text += ", not finished by a Writer"
 	}
 	if n := len(f.Leftovers); n > 0 {
 		text += fmt.Sprint(", leftovers of killed saves beside it: ", n)
@@ -100,10 +100,10 @@ func (f facts) String() string {
 	return text
 }
 
-// metadata are strings of a safetensors file.
+// metadata is the metadata of a safetensors file.
 type metadata map[string]string
 
-// String returns the first eight of them, cut if they are long.
+// String returns the first eight strings, truncated if they are long.
 func (m metadata) String() string {
 	const most = 8
 	var list []string

@@ -13,13 +13,13 @@ import (
 
 // tableFlags say how csv and jsonl files are read and written.
 type tableFlags struct {
-	From   forms.Form `help:"The form of the inputs, if neither bytes nor suffix tell it: csv for a .tsv or .txt." placeholder:"FORM"`
-	Schema string     `help:"Read csv and jsonl by the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
+	From   forms.Form `help:"The form of the inputs, if neither their bytes nor their suffix says it: csv for a .tsv or .txt." placeholder:"FORM"`
+	Schema string     `help:"Read csv and jsonl with the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
 	Comma  string     `help:"The character between fields of csv; '\\t' is a tab." placeholder:"CHAR"`
-	NA     []string   `name:"na" sep:"none" help:"A spelling of missing values in csv; NA and the empty field without it. Repeat it for more." placeholder:"TEXT"`
+	NA     []string   `name:"na" sep:"none" help:"A spelling of missing values in csv; by default NA and the empty field. May be repeated." placeholder:"TEXT"`
 }
 
-// options returns what the flags say.
+// options returns the options of the flags.
 func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
 	opt.Form, opt.CSV = f.From, csv.Format{NA: f.NA}
 	switch {
@@ -36,7 +36,8 @@ func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
 	return opt, err
 }
 
-// check returns an error if a flag of tables is given, and neither an input nor an output is one.
+// check returns an error if a flag for tables is given, but neither an input nor an output is a
+// table of that kind.
 func (f *tableFlags) check(inputs []string, outputs ...forms.Form) error {
 	if f.Schema == "" && f.Comma == "" && f.NA == nil {
 		return nil
@@ -67,7 +68,7 @@ func (f *tableFlags) check(inputs []string, outputs ...forms.Form) error {
 // A source is an opened dataset. Dict is never nil.
 type source struct {
 	*forms.Input
-	made string // a temporary directory that Close removes
+	temp string // a temporary directory that Close removes, or ""
 }
 
 // open opens a dataset for reading.
@@ -91,23 +92,23 @@ func (s *session) openWith(path string, opt forms.OpenOptions) (*source, error) 
 	if err := in.Close(); err != nil {
 		return nil, err
 	}
-	made, err := os.MkdirTemp("", "tdict-")
+	temp, err := os.MkdirTemp("", "tdict-")
 	if err != nil {
 		return nil, err
 	}
-	table, rows := *in, filepath.Join(made, "rows")
+	table, rows := *in, filepath.Join(temp, "rows")
 	err = forms.Convert(s.ctx, rows, []string{path}, forms.Options{Open: opt, Progress: s.progress, NoSync: true})
 	if err == nil {
 		in, err = forms.Open(rows, forms.OpenOptions{})
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(made))
+		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	in.Path, in.Form = table.Path, table.Form
-	return &source{in, made}, nil
+	return &source{in, temp}, nil
 }
 
 // Close unmaps the files.
 func (in *source) Close() error {
-	return errors.Join(in.Input.Close(), os.RemoveAll(in.made)) // which does nothing for ""
+	return errors.Join(in.Input.Close(), os.RemoveAll(in.temp)) // RemoveAll("") does nothing
 }

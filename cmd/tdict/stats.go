@@ -17,15 +17,15 @@ import (
 type statsCmd struct {
 	Path     string          `arg:"" help:"A dataset or a file."`
 	Keys     []nestedkey.Key `arg:"" optional:"" name:"key" help:"Describe these entries only."`
-	Mask     nestedkey.Key   `help:"Leave out the values where this bool leaf is false; without it KEY_mask beside KEY." placeholder:"KEY"`
-	ByColumn bool            `help:"Describe each feature of a tensor by itself."`
-	JSON     bool            `name:"json" help:"Print JSON, which docs/cli.md describes."`
+	Mask     nestedkey.Key   `help:"Leave out values where this bool leaf is false; by default KEY_mask beside KEY." placeholder:"KEY"`
+	ByColumn bool            `help:"Describe each feature of a tensor separately."`
+	JSON     bool            `name:"json" help:"Print JSON; docs/cli.md describes it."`
 	tableFlags
 }
 
 func (statsCmd) Help() string {
 	return `
-Missing values are left out and counted. Min to max are of numbers other than NaN; docs/cli.md says how exact quantiles are.
+Missing values and NaN are counted, and otherwise left out. docs/cli.md says how exact quantiles are.
 
 Examples:
 
@@ -71,7 +71,7 @@ func (c *statsCmd) Run(s *session) error {
 	return w.Flush()
 }
 
-// short returns a number in six digits, an integer whole.
+// short returns a number with six digits, or a whole integer.
 func short(x any) string {
 	if f, ok := x.(float64); ok {
 		return fmt.Sprintf("%.6g", f)
@@ -79,7 +79,7 @@ func short(x any) string {
 	return fmt.Sprint(x)
 }
 
-// kindText returns the dtype of a leaf, or its kind if that says more.
+// kindText returns the dtype of a leaf, or its kind if there is no dtype or the leaf is text.
 func kindText(x inspect.Summary) string {
 	if x.Kind == tdict.KindText || x.DType == 0 {
 		return x.Kind.String()
@@ -87,8 +87,8 @@ func kindText(x inspect.Summary) string {
 	return x.DType.String()
 }
 
-// writeStats writes a line of JSON for each summary. A number is null if there is none, or if it is
-// not finite.
+// writeStats writes a line of JSON for each summary. A number that is missing or not finite is
+// null.
 func writeStats(w io.Writer, all []inspect.Summary) error {
 	for _, x := range all {
 		line := map[string]any{
@@ -112,7 +112,7 @@ func writeStats(w io.Writer, all []inspect.Summary) error {
 	return nil
 }
 
-// finite returns nil for a number that JSON lacks.
+// finite returns nil for a number that JSON cannot represent.
 func finite(x any) any {
 	if f, ok := x.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
 		return nil

@@ -10,12 +10,12 @@ import (
 )
 
 type verifyCmd struct {
-	Paths []string `arg:"" name:"path" help:"Directories, archives and consolidated files."`
+	Paths []string `arg:"" name:"path" help:"Directories and archives."`
 }
 
 func (verifyCmd) Help() string {
 	return `
-Verify compares each block of 64 MiB of each leaf with its checksum, and each meta.json with what it may say. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read, or is in a form that has no checksums.
+Verify compares each block of 64 MiB of each leaf with its checksum, and checks each meta.json. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read or its form has no checksums.
 
 Examples:
 

@@ -1,7 +1,8 @@
 // Asnet runs an action layer and a proposition layer of an action schema network (Toyer and others,
-// 2018) forward and backward. Plans of package pickstack say which vectors are read: actions pick
-// those of propositions, propositions pool those of actions. Descent teaches the layers to pass on
-// what they read, and the weights serve any number of blocks. Any error ends it: see Must.
+// 2018), forward and backward. Plans of package pickstack say which vectors are read: actions pick
+// the vectors of propositions, and propositions pool the vectors of actions. Gradient descent
+// teaches the layers to copy their inputs. The same weights work for any number of blocks. Any
+// error ends it: see Must.
 //
 //	go run ./examples/asnet
 package main
@@ -31,7 +32,7 @@ func main() {
 	n.show(td)
 }
 
-// show prints what each module has read and made.
+// show prints the inputs and outputs of each module.
 func (n *network) show(td *tdict.TensorDict) {
 	for _, m := range n.modules {
 		fmt.Printf("  %-11v  %-10v  reads %-10v  %v\n", m.out, at(td, m.out).Shape(), at(td, m.in).Shape(), m.from)

@@ -13,17 +13,17 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-const channels = 3 // of each vector
+const channels = 3 // channels of each vector
 
-// pooling is that of the proposition layer: ELU makes nothing less than -1.
+// pooling has the options of the proposition layer: ELU makes nothing less than -1.
 var pooling = pickstack.PoolOptions{MinValue: new(-1.0)}
 
 // A module says which vectors the actions of a schema, or the propositions of a predicate, read.
 type module struct {
-	in, out nestedkey.Key   // what is read, side by side, and what is made of it
-	from    []nestedkey.Key // where it is read
+	in, out nestedkey.Key   // the input, its vectors joined, and the output
+	from    []nestedkey.Key // the keys that are read
 	plan    *pickstack.Plan
-	inputs  int // channels of what is read
+	inputs  int // channels of the input
 }
 
 // newModules returns an action layer and a proposition layer for n blocks. An action stack(x,y) is
@@ -47,8 +47,8 @@ func newModules(n int, opt pickstack.PoolOptions) []module {
 	}
 }
 
-// pool returns a module in which each of n propositions reads its own vector, a skip connection,
-// and pools those of the actions that are about it.
+// pool returns a module in which each of n propositions reads its own vector, by a skip connection,
+// and pools the vectors of the actions about it.
 func pool(predicate string, n int, about []int64, opt pickstack.PoolOptions) module {
 	pools := make([][]int64, n)
 	for action, proposition := range about {
@@ -60,7 +60,7 @@ func pool(predicate string, n int, about []int64, opt pickstack.PoolOptions) mod
 		[]nestedkey.Key{nestedkey.Of("prop", predicate), "act/stack"}, plan, 2 * channels}
 }
 
-// A network has a tensor of weights [I O] for each module, under the key of what the module makes.
+// A network has a tensor of weights [I O] for each module, under the key of its output.
 type network struct {
 	modules []module
 	weights *tdict.TensorDict
@@ -84,7 +84,7 @@ func states(b, n int, rng *rand.Rand) *tdict.TensorDict {
 	return td
 }
 
-// random returns normal numbers with a deviation.
+// random returns random numbers with a normal distribution and a deviation.
 func random(rng *rand.Rand, deviation float64, shape ...int) *tensor.Tensor {
 	t := must(tensor.New(tensor.Float64, shape...))
 	for i := range values(t) {
@@ -93,7 +93,7 @@ func random(rng *rand.Rand, deviation float64, shape ...int) *tensor.Tensor {
 	return t
 }
 
-// forward sets what each module reads, and the ELU of that times the weights:
+// forward sets the input of each module, and as output the ELU of input times weights:
 //
 //	x [B N I], w [I O] -> [B N O]
 func (n *network) forward(td *tdict.TensorDict) {
@@ -105,7 +105,7 @@ func (n *network) forward(td *tdict.TensorDict) {
 	}
 }
 
-// wide repeats each number for every channel that is made of it: [B N I] -> [B N I O], a view.
+// wide repeats each number for every output channel: [B N I] -> [B N I O], a view.
 func wide(x *tensor.Tensor) *tensor.Tensor {
 	return must(must(x.Unsqueeze(3)).Expand(-1, -1, -1, channels))
 }
@@ -113,7 +113,7 @@ func wide(x *tensor.Tensor) *tensor.Tensor {
 // gradient runs the network and returns the gradients of the weights.
 func (n *network) gradient(td *tdict.TensorDict) *tdict.TensorDict {
 	n.forward(td)
-	slope := func(v float64) float64 { return 1 + min(v, 0) } // of ELU, where it is v
+	slope := func(v float64) float64 { return 1 + min(v, 0) } // slope of ELU where its value is v
 	grads, weights := tdict.New(td.Shape()...), tdict.New()
 	check(grads.Set("out", difference(td)))
 	for _, m := range slices.Backward(n.modules) {
@@ -139,7 +139,7 @@ func (n *network) loss(td *tdict.TensorDict) (loss float64) {
 	return loss
 }
 
-// difference returns how far propositions are from the vectors that they began with.
+// difference returns the difference between propositions and the vectors that they began with.
 func difference(td *tdict.TensorDict) *tdict.TensorDict {
 	out := tensor.Must(tdict.Get[*tdict.TensorDict](td, "out"))
 	return tensor.Must(arith.Sub(out, tensor.Must(tdict.Get[*tdict.TensorDict](td, "prop"))))
@@ -148,7 +148,7 @@ func difference(td *tdict.TensorDict) *tdict.TensorDict {
 // at returns the tensor under a key.
 func at(td *tdict.TensorDict, key nestedkey.Key) *tensor.Tensor { return must(td.Tensor(key)) }
 
-// values returns the elements of a tensor, which may be written.
+// values returns the elements of a tensor. They may be written.
 func values(t *tensor.Tensor) []float64 { return tensor.Must(tensor.Of[float64](t)) }
 
 var must = tensor.Must[*tensor.Tensor]

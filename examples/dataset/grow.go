@@ -10,11 +10,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// grow appends one visit after the other to a dataset, commits every hundred, and finishes it.
+// grow appends one visit after another to a dataset, commits every hundred, and finishes it.
 // Meanwhile a reader sees it grow.
 func grow(dir string) {
 	visits := tensor.Must(data.LabVisits())
-	first := tensor.Must(visits.Index(ix.At(0))) // what a row is like
+	first := tensor.Must(visits.Index(ix.At(0))) // a prototype of a row
 	w := tensor.Must(memmap.NewWriter(dir, first, memmap.WriterOptions{}))
 	live := tensor.Must(memmap.OpenLive(dir, memmap.LiveOptions{Interval: 10 * time.Millisecond}))
 	for i := range visits.Shape()[0] {
@@ -30,7 +30,7 @@ func grow(dir string) {
 	check(live.Close())
 }
 
-// look waits until a reader sees the rows that are committed.
+// look waits until a reader sees the committed rows.
 func look(live *memmap.Live, committed int) {
 	for seen := 0; seen < committed; time.Sleep(time.Millisecond) {
 		ds := tensor.Must(live.Acquire())

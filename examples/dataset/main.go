@@ -1,6 +1,6 @@
-// Dataset shows the life of datasets on disk with real ones: the visits of 312 patients are
-// appended as they come, while a reader sees what is committed; a table of patients is made on disk
-// and filled by four goroutines; it is read while it is replaced; and both are verified, before and
+// Dataset shows the life of datasets on disk, with real data. The visits of 312 patients are
+// appended one by one, while a reader sees the committed ones. A dataset of patients is created on
+// disk and filled by four goroutines, and read while it is replaced. Both are verified, before and
 // after a byte was changed. Any error ends it: see Must.
 //
 //	go run ./examples/dataset [-dir DIR]
@@ -40,7 +40,7 @@ func run(dir string) {
 	verify(visits)
 }
 
-// verify reads all of a dataset and compares it with its checksums.
+// verify reads a whole dataset and compares it with its checksums.
 func verify(dir string) {
 	report, err := memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
 	if !errors.Is(err, memmap.ErrCorrupt) {

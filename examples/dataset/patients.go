@@ -16,7 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// fill makes a dataset of one row a patient on disk, and has four goroutines fill it.
+// fill creates a dataset with one row for each patient, and four goroutines fill it.
 func fill(dir, visits string) {
 	in := tensor.Must(memmap.Open(visits))
 	fmt.Println("the visits:", in)
@@ -46,8 +46,8 @@ func prototype(n int) *tdict.TensorDict {
 	}))
 }
 
-// summary returns the row of a patient: the means of the labs that were measured, and the days from
-// the first visit to the last.
+// summary returns the row of a patient: the means of the measured labs, and the days from the first
+// visit to the last.
 func summary(visits *tdict.TensorDict) *tdict.TensorDict {
 	labs := tensor.Must(visits.Tensor("labs"))
 	measured := tensor.Must(arith.Not(tensor.Must(arith.IsNaN(labs))))
@@ -58,7 +58,7 @@ func summary(visits *tdict.TensorDict) *tdict.TensorDict {
 	}))
 }
 
-// serve has four goroutines read rows while the dataset is replaced ten times.
+// serve reads rows in four goroutines while the dataset is replaced ten times.
 func serve(dir string) {
 	live := tensor.Must(memmap.OpenLive(dir, memmap.LiveOptions{Interval: 10 * time.Millisecond}))
 	var wg sync.WaitGroup
@@ -66,7 +66,7 @@ func serve(dir string) {
 	for range 4 {
 		wg.Go(func() {
 			for !done.Load() {
-				ds := tensor.Must(live.Acquire()) // the one that is there now
+				ds := tensor.Must(live.Acquire()) // the current version
 				tensor.Must(ds.Index(ix.Take(3, 1, 4, 1, 5)))
 				check(live.Release(ds))
 			}
@@ -81,7 +81,7 @@ func serve(dir string) {
 	fmt.Println("replaced 10 times while it was read")
 }
 
-// double replaces a dataset by one with all values doubled.
+// double replaces a dataset by a dataset with all values doubled.
 func double(dir string) {
 	ds := tensor.Must(memmap.Open(dir))
 	check(memmap.Save(dir, tensor.Must(arith.Mul(ds.TensorDict, 2))))

@@ -1,6 +1,6 @@
-// Episodes keeps episodes of a walk, none as long as another: it appends them to a directory, in
-// which Python finds a LazyStackedTensorDict, draws some, pads them with masks, and makes one
-// dataset of ragged rows of them all. Any error ends it: see Must.
+// Episodes keeps episodes of a random walk, which differ in length. It appends them to a directory,
+// which Python opens as a LazyStackedTensorDict. Then it draws some episodes, pads them with masks,
+// and saves all of them as one dataset of ragged rows. Any error ends it: see Must.
 //
 //	go run ./examples/episodes
 package main
@@ -22,10 +22,10 @@ func main() {
 	defer os.RemoveAll(dir)
 	path, rng := filepath.Join(dir, "walks"), rand.New(rand.NewPCG(1, 2))
 
-	first := tensor.Must(tdict.LazyStack(0, walk(rng))) // a stack of one
+	first := tensor.Must(tdict.LazyStack(0, walk(rng))) // a stack of one episode
 	check(memmap.Save(path, first))
 	for range 5 {
-		check(memmap.AppendMember(path, walk(rng))) // whole, or not at all
+		check(memmap.AppendMember(path, walk(rng))) // atomic
 	}
 	ds := tensor.Must(memmap.Open(path)) // mapped: no element is read yet
 	defer ds.Close()
@@ -36,8 +36,8 @@ func main() {
 	check(asRows(filepath.Join(dir, "rows"), ds.TensorDict))
 }
 
-// walk returns an episode of a random length: positions [T 2] and rewards [T]. Only one that gets
-// far enough has a goal.
+// walk returns an episode of a random length: positions [T 2] and rewards [T]. Only an episode that
+// goes far enough has a goal.
 func walk(rng *rand.Rand) *tdict.TensorDict {
 	var positions, rewards []float32
 	x, y := float32(0), float32(0)
@@ -54,7 +54,7 @@ func walk(rng *rand.Rand) *tdict.TensorDict {
 	return td
 }
 
-// pad prints the rewards of some episodes, padded to the longest, and where they are.
+// pad prints the rewards of some episodes, padded to the longest, and the mask.
 func pad(batch *tdict.TensorDict) {
 	rewards := tensor.Must(tdict.Get[*tdict.Stacked](batch, "reward"))
 	padded, mask, err := rewards.Padded(tdict.PaddedOptions{Value: -1, Mask: true})
@@ -62,14 +62,15 @@ func pad(batch *tdict.TensorDict) {
 	fmt.Printf("\n%v, padded: %v\nmask: %v\n", rewards, padded, mask)
 }
 
-// asRows saves all episodes as rows of ragged leaves: one file a leaf, however many there are.
+// asRows saves all episodes as rows of ragged leaves: one file for each leaf, whatever the number
+// of episodes.
 func asRows(path string, td *tdict.TensorDict) error {
 	_, episodes, err := tdict.Members(td)
 	if err != nil {
 		return err
 	}
 	for i, episode := range episodes {
-		episodes[i] = episode.Exclude("goal") // which some have not
+		episodes[i] = episode.Exclude("goal") // some episodes have none
 	}
 	rows, err := tdict.StackRagged(episodes)
 	if err != nil {

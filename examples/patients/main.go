@@ -1,7 +1,7 @@
-// Patients keeps real patients as they come: some with more visits than others, and of each visit
-// the labs that were measured, with nothing where one was not. It saves them in a .nrt file, maps
-// that, collates the last visits of some patients to a padded batch, and sums up their labs by
-// visit and by patient. Any error ends it: see Must.
+// Patients keeps ragged data of real patients: each has a different number of visits, and each
+// visit has only the labs that were measured. The program saves the data in a .nrt file and maps
+// it. Then it collates the last visits of some patients to a padded batch, and summarizes their
+// labs by visit and by patient. Any error ends it: see Must.
 //
 //	go run ./examples/patients
 package main

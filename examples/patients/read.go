@@ -9,22 +9,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// columns are the values of all patients, of all visits and of all labs that were measured, and how
-// many visits and labs there are.
+// columns are the values of all patients, of all visits and of all measured labs, and the numbers
+// of visits and labs.
 type columns struct {
 	id           []int32
 	age          []float32
 	female       []bool
 	treated      []bool
-	visits       []int64 // of each patient
+	visits       []int64 // number of visits of each patient
 	day          []int32
-	measurements []int64 // of each visit
+	measurements []int64 // number of labs of each visit
 	lab          []uint8 // positions in data.Labs
 	value        []float32
 }
 
-// readPatients returns the patients: id, age, female and treated [N], day of each visit [N *], lab
-// and value of each measurement [N * *].
+// readPatients returns the patients: id, age, female and treated [N], the day of each visit [N *],
+// and the lab and value of each measurement [N * *].
 func readPatients() *ragged.Joint {
 	c := readColumns()
 	layout := tensor.Must(ragged.LayoutOf(shapeops.Shape{len(c.id)}, c.visits, c.measurements))
@@ -51,7 +51,7 @@ func readColumns() *columns {
 	return c
 }
 
-// addPatients adds the patients, and how many visits each has.
+// addPatients adds the patients and their numbers of visits.
 func (c *columns) addPatients(table *tdict.TensorDict) {
 	id, age, treated := of[int32](table, "id"), of[float32](table, "age"), of[int8](table, "trt")
 	sex := tensor.Must(ragged.Strings(tensor.Must(tdict.Get[*ragged.Tensor](table, "sex"))))
@@ -65,7 +65,7 @@ func (c *columns) addPatients(table *tdict.TensorDict) {
 	}
 }
 
-// addLabs adds the labs that were measured, and how many of each visit.
+// addLabs adds the measured labs and their number in each visit.
 func (c *columns) addLabs(table *tdict.TensorDict) {
 	labs := make([][]float32, len(data.Labs))
 	for code, lab := range data.Labs {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// collate pads the last eight visits of some patients, on the left, straight from where they lie,
-// and prints what that makes.
+// collate pads the last eight visits of some patients on the left, straight from the mapped file,
+// and prints the batch.
 func collate(all *ragged.Joint, some []int) {
 	var items []*ragged.Joint
 	for _, patient := range some {
@@ -27,7 +27,7 @@ func collate(all *ragged.Joint, some []int) {
 	fmt.Printf("\nday: %v\nmask: %v\n", batch.Tensor("day"), batch.Masks("day")[0])
 }
 
-// values returns those of one lab: [N * *], of each visit one or none.
+// values returns the values of one lab: [N * *]. Each visit has at most one.
 func values(j *ragged.Joint, lab string) *ragged.Tensor {
 	is := tensor.Must(arith.Equal(tensor.Must(j.Tensor("lab")), slices.Index(data.Labs, lab)))
 	return tensor.Must(tensor.Must(j.Tensor("value")).MaskedSelect(is))

@@ -26,9 +26,9 @@ import (
 
 var (
 	dir    = flag.String("dir", "", "where to save the dictionary; by default a temporary directory")
-	epochs = flag.Int("epochs", 40, "how often to see each row")
+	epochs = flag.Int("epochs", 40, "number of epochs")
 	batch  = flag.Int("batch", 64, "rows in a mini-batch")
-	seed   = flag.Uint64("seed", 1, "of the shuffles")
+	seed   = flag.Uint64("seed", 1, "seed of the shuffles")
 )
 
 func main() {
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// run saves the digits in dir, or in a temporary directory if that is empty, opens them and trains
+// run saves the digits in dir, or in a temporary directory if dir is empty, opens them and trains
 // on them. It returns the accuracy on the rows held out.
 func run(dir string, seed uint64) (accuracy float64, err error) {
 	if dir == "" {
@@ -118,7 +118,7 @@ func trainEpoch(model *softmax.Model, l *loader.Loader) (loss float64, err error
 	return loss / float64(l.Stats().Rows), err
 }
 
-// evaluate returns the share of rows whose label the model finds.
+// evaluate returns the share of rows whose label the model predicts.
 func evaluate(model *softmax.Model, l *loader.Loader) (accuracy float64, err error) {
 	batches := float64(l.Len())
 	err = each(l, func(images []float32, labels []int64) { accuracy += model.Accuracy(images, labels) / batches })

@@ -1,6 +1,6 @@
-// Ranking trains on batches of whole groups of rows: a model tells later visits of a patient from
-// earlier ones by what was measured, with a loss over the list of a patient's visits (ListNet: Cao
-// and others, 2007). Any error ends it: see Must.
+// Ranking trains on batches of whole groups of rows. From the labs of a patient's visits, a model
+// learns the order of the visits, with a loss over the list of all visits of a patient (ListNet:
+// Cao and others, 2007). Any error ends it: see Must.
 //
 //	go run ./examples/ranking
 package main
@@ -69,7 +69,7 @@ func eachPatient(l *loader.Loader, fn func(day []int32, labs []float32)) {
 	}
 }
 
-// scores returns what the model makes of each visit.
+// scores returns the score of each visit.
 func scores(weights []float64, labs []float32) []float64 {
 	s := make([]float64, len(labs)/len(weights))
 	for i, v := range labs {
@@ -78,8 +78,8 @@ func scores(weights []float64, labs []float32) []float64 {
 	return s
 }
 
-// learn takes a step: the scores of a patient's visits, as probabilities, are to be more like those
-// of their places in time.
+// learn takes a step: the scores of a patient's visits, as probabilities, move towards the
+// probabilities of their positions in time.
 func learn(weights []float64, labs []float32) {
 	got := scores(weights, labs)
 	want := make([]float64, len(got))
@@ -106,8 +106,8 @@ func probabilities(scores []float64) []float64 {
 	return p
 }
 
-// concordant returns how many pairs of visits have scores in the right order, and how many there
-// are.
+// concordant returns how many pairs of visits have scores in the right order, and the number of
+// pairs.
 func concordant(scores []float64, day []int32) (right, pairs int) {
 	for i := range scores {
 		for j := range i {

@@ -1,5 +1,5 @@
-// Send sends batches over TCP and receives them in place: the trainer owns one batch, and each that
-// comes is read to where its elements belong.
+// Send sends batches over TCP and receives them in place: the trainer owns the memory of one batch,
+// and the elements of each batch are read straight into it.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run starts a producer and trains on what it sends.
+// run starts a producer and trains on the batches that it sends.
 func run(ctx context.Context, w io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +65,7 @@ func produce(ctx context.Context, to string, batches int) error {
 	return nil
 }
 
-// batchOf returns a batch of which every element is v.
+// batchOf returns a batch whose elements all are v.
 func batchOf(v float32) (*tdict.TensorDict, error) {
 	image, err := tensor.Full(v, rows, 28, 28)
 	if err != nil {
@@ -78,7 +78,8 @@ func batchOf(v float32) (*tdict.TensorDict, error) {
 	return tdict.FromMap([]int{rows}, tdict.Entries{"image": image, "label": label})
 }
 
-// train receives batches until the producer is done: the first makes the memory for the others.
+// train receives batches until the producer is done. The first batch allocates the memory for the
+// others.
 func train(ctx context.Context, w io.Writer, conn net.Conn) error {
 	dec := wire.NewDecoder(conn, wire.DecoderOptions{MaxFrame: 64 << 20})
 	first, err := dec.Decode()

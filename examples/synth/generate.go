@@ -14,14 +14,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// schema returns what a sample is like.
+// schema describes a sample.
 func schema() *tdict.TensorDict {
 	image := tensor.Must(tensor.NewMeta(tensor.Uint8, 128, 128))
 	return tensor.Must(tdict.FromMap(nil, tdict.Entries{"image": image}))
 }
 
-// draw writes a sample. It depends only on who draws it and on its number, so that a generator that
-// was killed draws the same again.
+// draw writes a sample. It depends only on the generator and the number, so that a generator that
+// was killed draws the same sample again.
 func draw(sample *tdict.TensorDict, by int, number uint64) {
 	rng := rand.New(rand.NewPCG(uint64(by), number))
 	check(tensor.Write(tensor.Must(sample.Tensor("image")), func(pixels []uint8) {
@@ -31,7 +31,7 @@ func draw(sample *tdict.TensorDict, by int, number uint64) {
 	}))
 }
 
-// generate is a generator: it tells the number of its next image, and draws images into the cache
+// generate is a generator: it prints the number of its next image, and draws images into the cache
 // until its input ends.
 func generate(dir string, by int) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func generate(dir string, by int) {
 	c := tensor.Must(samplecache.Open(ctx, dircache.Engine{Dir: dir}, samplecache.Options{}))
 	defer c.Close()
 	p := tensor.Must(c.Producer(fmt.Sprintf("gen-%d", by)))
-	fmt.Println(p.Next()) // 0, or where the one that was killed left off
+	fmt.Println(p.Next()) // 0, or the next number after a kill
 	for {
 		slot, err := p.Reserve(ctx) // waits for room
 		if err == nil {
@@ -50,20 +50,20 @@ func generate(dir string, by int) {
 			err = slot.Commit(ctx)
 		}
 		if ctx.Err() != nil {
-			return // err says so
+			return // the input has ended
 		}
 		check(err)
 	}
 }
 
-// A process is a generator in a process of its own.
+// A process is a generator that runs in another process.
 type process struct {
 	*exec.Cmd
 	in   io.Closer // ends the process
-	from uint64    // the number it began with
+	from uint64    // the number of its first image
 }
 
-// start starts this program anew, as a generator. It ends when this process does, at the latest.
+// start starts this program again, as a generator. It ends when this process does, at the latest.
 func start(dir string, by int) *process {
 	p := &process{Cmd: exec.Command(tensor.Must(os.Executable()), "-generator", fmt.Sprint(by), "-dir", dir)}
 	p.Stderr = os.Stderr

@@ -1,7 +1,7 @@
-// Synth trains on images that are drawn as it goes. Processes draw them into a cache; the trainer
-// reads each generation of the cache again and again until the next one is full. One process is
-// killed on the way and started again: no image is lost, and none comes twice. Any error ends it:
-// see Must.
+// Synth trains on images that are drawn during the training. Processes draw them into a cache. The
+// trainer reads each generation of the cache again and again until the next one is full. One
+// process is killed on the way and started again: no image is lost, and none comes twice. Any error
+// ends it: see Must.
 //
 //	go run ./examples/synth [-procs N] [-dir DIR]
 package main
@@ -23,8 +23,8 @@ import (
 
 var (
 	procs     = flag.Int("procs", 3, "processes that draw, at least 1")
-	dir       = flag.String("dir", "", "where to make the cache; by default where temporary files are")
-	generator = flag.Int("generator", -1, "be the generator of this number, of the cache at -dir; the program starts such itself")
+	dir       = flag.String("dir", "", "where to make the cache; by default in the directory for temporary files")
+	generator = flag.Int("generator", -1, "run as generator N of the cache at -dir; the program starts these processes itself")
 )
 
 func main() {
@@ -52,7 +52,7 @@ func run() ledger {
 	}
 	got := train(c, func() {
 		check(all[0].Process.Kill())
-		_ = all[0].Wait() // it says that the process was killed
+		_ = all[0].Wait() // its error says that the process was killed
 		all[0] = start(at, 0)
 		fmt.Printf("gen-0 was killed and goes on with its image %d\n", all[0].from)
 	})
@@ -64,8 +64,8 @@ func run() ledger {
 	return got
 }
 
-// train reads eight generations, epoch after epoch, each a pass over the one that was published
-// last. It calls midway when it has the third.
+// train reads eight generations. Each epoch is a pass over the generation published last. It calls
+// midway when it has the third.
 func train(c *samplecache.Cache, midway func()) ledger {
 	got, generations, last, read := ledger{}, 0, uint64(0), 0
 	group := c.Group("train", 1)
@@ -83,7 +83,7 @@ func train(c *samplecache.Cache, midway func()) ledger {
 		l := tensor.Must(loader.New(g, loader.Options{Batch: 8, Sampler: sampler.Random(), Seed: epoch}))
 		for batch, err := range l.Batches(context.Background()) {
 			check(err)
-			read += batch.Shape()[0] // a training would take a step
+			read += batch.Shape()[0] // a real training takes a step here
 		}
 		check(g.Close())
 	}
@@ -91,10 +91,10 @@ func train(c *samplecache.Cache, midway func()) ledger {
 	return got
 }
 
-// A ledger has the numbers of the images of each generator that the trainer has got.
+// A ledger has the numbers of the images that the trainer got from each generator.
 type ledger map[string][]uint64
 
-// enter enters the images of a generation.
+// enter records the images of a generation.
 func (l ledger) enter(g *samplecache.Generation) {
 	for row := range g.Len() {
 		info := tensor.Must(g.Info(row))
@@ -102,7 +102,7 @@ func (l ledger) enter(g *samplecache.Generation) {
 	}
 }
 
-// count returns the number of images. It returns an error if one is missing, or is there twice.
+// count returns the number of images. It returns an error if one is missing or came twice.
 func (l ledger) count() (images int, err error) {
 	for name, numbers := range l {
 		slices.Sort(numbers)

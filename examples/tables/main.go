@@ -1,5 +1,5 @@
-// Tables takes a CSV file to a dataset, reads and appends rows as structs, groups rows, and takes
-// these to JSON lines and back.
+// Tables converts a CSV file to a dataset, reads and appends rows as structs, groups rows, and
+// writes them to JSON lines and reads them back.
 //
 //	go run ./examples/tables
 package main
@@ -39,7 +39,8 @@ func main() {
 	fmt.Println("\nread back equal:", read(lines, schemaOf(patients)).Equal(patients))
 }
 
-// infer looks at the first 100 visits. Each has a line, in which NA is a missing measurement.
+// infer infers a schema from the first 100 visits. Each visit is a line; NA is a missing
+// measurement.
 func infer() tdict.Schema {
 	file := tensor.Must(data.VisitsCSV())
 	schema := tensor.Must(csv.Infer(file, 100, csv.Format{}))
@@ -47,8 +48,8 @@ func infer() tdict.Schema {
 	return schema
 }
 
-// correct keeps some columns, in dtypes of fewer bits. Cholesterol is a measurement, though all
-// of it is whole.
+// correct keeps some columns, with smaller dtypes. Cholesterol becomes a float, although all its
+// values are whole.
 func correct(inferred tdict.Schema) tdict.Schema {
 	dtypes := map[nestedkey.Key]tensor.DType{
 		"id": tensor.Int32, "day": tensor.Int32, "stage": tensor.Int8,
@@ -68,8 +69,8 @@ func correct(inferred tdict.Schema) tdict.Schema {
 	return schema
 }
 
-// save makes a dataset of all visits, chunk by chunk: the file may be larger than memory. It
-// returns the texts that the codes of sex are the numbers of.
+// save makes a dataset of all visits, chunk by chunk, since the file may be larger than memory. It
+// returns the texts that belong to the codes of sex.
 func save(dir string, schema tdict.Schema) []string {
 	sex := &ragged.TextCodes{}
 	chunks := csv.Read(ctx, tensor.Must(data.VisitsCSV()), schema, csv.ReadOptions{
@@ -84,14 +85,14 @@ func save(dir string, schema tdict.Schema) []string {
 	return sex.Texts()
 }
 
-// A visit is a row of the dataset. It names the columns that are needed.
+// A visit is a row of the dataset. Its fields are the columns that are needed.
 type visit struct {
 	ID, Day int32
 	Bili    float32
 	Chol    *float32 `td:"chol,mask=chol_mask"` // nil if it was not measured
 }
 
-// high appends the visits with much bilirubin to a dataset of their own.
+// high appends the visits with high bilirubin to another dataset.
 func high(dir, to string) {
 	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
@@ -113,7 +114,7 @@ func high(dir, to string) {
 	fmt.Printf("\nvisits with much bilirubin:\n%v\n", found.Head(3))
 }
 
-// group makes a row of each patient, with the visits as ragged rows.
+// group makes a row for each patient, with the visits as ragged rows.
 func group(dir string, sex []string) *tdict.TensorDict {
 	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
@@ -157,7 +158,7 @@ func read(path string, schema tdict.Schema) *tdict.TensorDict {
 	var chunks []*tdict.TensorDict
 	for chunk, err := range jsonl.Read(ctx, file, schema, jsonl.ReadOptions{Rows: 100}) {
 		check(err)
-		chunks = append(chunks, tensor.Must(chunk.Clone())) // its memory is used again
+		chunks = append(chunks, tensor.Must(chunk.Clone())) // the next chunk reuses its memory
 	}
 	return tensor.Must(shapeops.Cat(chunks, 0))
 }

@@ -3,26 +3,24 @@ package main
 func Example() {
 	main()
 	// Output:
-	// key       kind    dtype    shape  doc
-	// id        tensor  int64    []     100 of 100 fields: integers from 1 to 15
-	// futime    tensor  int64    []     100 of 100 fields: integers from 51 to 5169
-	// status    tensor  int64    []     100 of 100 fields: integers from 0 to 2
-	// trt       tensor  int64    []     100 of 100 fields: integers from 0 to 1
-	// age       tensor  float64  []     100 of 100 fields: numbers from 38.1054072553046 to 70.5598904859685
-	// sex       text             []     100 of 100 fields: texts of 1 to 1 bytes, 2 distinct
-	// day       tensor  int64    []     100 of 100 fields: integers from 0 to 4243
-	// ascites   tensor  int64    []     optional, 98 of 100 fields: integers from 0 to 1
-	// hepato    tensor  int64    []     optional, 98 of 100 fields: integers from 0 to 1
-	// spiders   tensor  int64    []     optional, 98 of 100 fields: integers from 0 to 1
-	// edema     tensor  float64  []     100 of 100 fields: numbers from 0 to 1
-	// bili      tensor  float64  []     100 of 100 fields: numbers from 0.3 to 21.3
-	// chol      tensor  int64    []     optional, 51 of 100 fields: integers from 91 to 1315
-	// albumin   tensor  float64  []     100 of 100 fields: numbers from 1.83 to 4.26
-	// alk.phos  tensor  int64    []     optional, 98 of 100 fields: integers from 218 to 9010
-	// ast       tensor  float64  []     100 of 100 fields: numbers from 6.2 to 331.7
-	// platelet  tensor  int64    []     optional, 97 of 100 fields: integers from 71 to 388
-	// protime   tensor  float64  []     100 of 100 fields: numbers from 9.1 to 19
-	// stage     tensor  int64    []     100 of 100 fields: integers from 2 to 4
+	// key       kind    dtype    shape  doc id        tensor  int64    []     100 of 100 fields:
+	// integers from 1 to 15 futime    tensor  int64    []     100 of 100 fields: integers from 51
+	// to 5169 status    tensor  int64    []     100 of 100 fields: integers from 0 to 2 trt
+	// tensor  int64    []     100 of 100 fields: integers from 0 to 1 age       tensor  float64  []
+	// 100 of 100 fields: numbers from 38.1054072553046 to 70.5598904859685 sex       text
+	// []     100 of 100 fields: texts of 1 to 1 bytes, 2 distinct day       tensor  int64    []
+	// 100 of 100 fields: integers from 0 to 4243 ascites   tensor  int64    []     optional, 98 of
+	// 100 fields: integers from 0 to 1 hepato    tensor  int64    []     optional, 98 of 100
+	// fields: integers from 0 to 1 spiders   tensor  int64    []     optional, 98 of 100 fields:
+	// integers from 0 to 1 edema     tensor  float64  []     100 of 100 fields: numbers from 0 to 1
+	// bili      tensor  float64  []     100 of 100 fields: numbers from 0.3 to 21.3 chol
+	// tensor  int64    []     optional, 51 of 100 fields: integers from 91 to 1315 albumin   tensor
+	// float64  []     100 of 100 fields: numbers from 1.83 to 4.26 alk.phos  tensor  int64    []
+	// optional, 98 of 100 fields: integers from 218 to 9010 ast       tensor  float64  []     100
+	// of 100 fields: numbers from 6.2 to 331.7 platelet  tensor  int64    []     optional, 97 of
+	// 100 fields: integers from 71 to 388 protime   tensor  float64  []     100 of 100 fields:
+	// numbers from 9.1 to 19 stage     tensor  int64    []     100 of 100 fields: integers from 2
+	// to 4
 	//
 	// corrected:
 	// key    kind    dtype    shape  doc

@@ -1,5 +1,5 @@
-// Train stops a training in the middle of an epoch and resumes it: a classifier of digits that are
-// shifted at random becomes the same model, bit for bit, as one that was never stopped. Any error
+// Train stops a training run in the middle of an epoch and resumes it. A classifier of digits that
+// are shifted at random becomes the same model, bit for bit, as in a run without a stop. Any error
 // ends it: see Must.
 //
 //	go run ./examples/train
@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	trained = 1500 // digits, the others are held out
+	trained = 1500 // digits to train on; the others are held out
 	epochs  = 20
-	side    = 7 // of the part that is cut out of a digit
+	side    = 7 // size of the part that is cut out of a digit
 )
 
 func main() {
@@ -36,7 +36,7 @@ func main() {
 	fmt.Printf("held-out accuracy %.1f %%\n", 100*heldOut(digits, whole))
 }
 
-// shifted returns a loader of digits of which a part is cut out at random.
+// shifted returns a loader of digits, which are cropped at random.
 func shifted(digits *tdict.TensorDict, workers int) *loader.Loader {
 	rows := tensor.Must(digits.Index(ix.Range(0, trained)))
 	return tensor.Must(loader.New(tensor.Must(loader.From(rows)), loader.Options{
@@ -48,7 +48,7 @@ func shifted(digits *tdict.TensorDict, workers int) *loader.Loader {
 	}))
 }
 
-// train takes up to so many steps.
+// train takes a number of steps, or all that are left if steps is negative.
 func train(model *softmax.Model, l *loader.Loader, steps int) {
 	for l.Epoch() < epochs {
 		for batch, err := range l.Batches(context.Background()) {
@@ -66,8 +66,8 @@ func inputs(batch *tdict.TensorDict) (images []float32, labels []int64) {
 	return tensor.Must(tdict.Slice[float32](batch, "image")), tensor.Must(tdict.Slice[int64](batch, "meta/label"))
 }
 
-// inTwoParts trains for some steps, keeps the state as a checkpoint would, and goes on with another
-// loader, that has workers.
+// inTwoParts trains for some steps, stores the state like a checkpoint, and continues with another
+// loader, which has workers.
 func inTwoParts(digits *tdict.TensorDict, steps int) *softmax.Model {
 	model := softmax.New(10, side*side)
 	first := shifted(digits, 0)
@@ -84,7 +84,8 @@ func inTwoParts(digits *tdict.TensorDict, steps int) *softmax.Model {
 	return model
 }
 
-// heldOut returns the share of the other digits that a model knows by their upper left part.
+// heldOut returns the share of the held-out digits that a model classifies correctly, from their
+// upper left part.
 func heldOut(digits *tdict.TensorDict, model *softmax.Model) float64 {
 	rest := tensor.Must(digits.Index(ix.Range(trained, ix.End)))
 	scale := transform.OnKeys(transform.CastScale(tensor.Float32, 1./16, 0), "image")

@@ -12,8 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/transform"
 )
 
-// digits crops and flips digits and the masks of their ink, first all at once, then in batches of
-// shuffled rows, and compares.
+// digits crops and flips digits and the masks of their ink: first all at once, then in shuffled
+// batches. It compares the results.
 func digits() {
 	td := tensor.Must(data.Digits())
 	check(td.Set("mask", tensor.Must(arith.GreaterEqual(tensor.Must(td.Tensor("image")), 8))))

@@ -1,6 +1,7 @@
-// Transforms prepares real data for training: visits of patients, with values that were not
-// measured, become a padded batch of normalised columns, saved with its statistics; and digits are
-// cropped and flipped together with their masks, alike in any batch. Any error ends it: see Must.
+// Transforms prepares real data for training. Visits of patients with missing values become a
+// padded batch of normalised columns, saved with the statistics. Digits are cropped and flipped
+// together with their masks, in the same way whatever batch they are in. Any error ends it: see
+// Must.
 //
 //	go run ./examples/transforms
 package main

@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/transform"
 )
 
-// visits saves a row for each patient in dir, and the statistics that it was normalised by.
+// visits saves a row for each patient in dir, with the statistics that normalise it.
 func visits(dir string) {
 	td := tensor.Must(data.LabVisits())
 	missing := tensor.Must(arith.IsNaN(tensor.Must(td.Tensor("labs"))))

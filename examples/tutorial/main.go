@@ -15,7 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// steps are the steps of the tutorial, in order. Each is given the directory of the dataset.
+// steps are the steps of the tutorial, in order. Each takes the directory of the dataset.
 var steps = []struct {
 	name string
 	run  func(dir string)

@@ -15,7 +15,7 @@ import (
 // ErrSyntax says that bytes are not a document.
 var ErrSyntax = errors.New("invalid BSON")
 
-// MaxDepth is how deep documents may be nested.
+// MaxDepth is the maximum depth of nested documents.
 const MaxDepth = 100
 
 // The kinds of value, as the format numbers them.
@@ -35,18 +35,18 @@ const (
 
 var le = binary.LittleEndian
 
-// A Doc is the bytes of a document that was checked. An array is one with the names "0", "1" and so
-// on, which nobody looks at. The zero Doc has no fields.
+// A Doc is the bytes of a document that was checked. An array is a document with the names "0", "1"
+// and so on, which are ignored. The zero Doc has no fields.
 type Doc []byte
 
-// A Value is a value of a document. The zero Value is that of a field that is missing.
+// A Value is a value of a document. The zero Value is the value of a missing field.
 type Value struct {
 	Kind byte
 	data []byte
 }
 
-// Parse returns the document that b is. It returns [ErrSyntax] if b is shorter, longer or other
-// than a document, if it is nested more than [MaxDepth] deep, and for text that is not UTF-8.
+// Parse returns b as a document. It returns [ErrSyntax] if b is not exactly one document, if
+// documents are nested more than [MaxDepth] deep, and for text that is not UTF-8.
 func Parse(b []byte) (Doc, error) {
 	doc, rest, err := Cut(b)
 	if err == nil && len(rest) > 0 {
@@ -55,7 +55,8 @@ func Parse(b []byte) (Doc, error) {
 	return doc, err
 }
 
-// Cut returns the document with which b begins, and what follows it. Errors are those of [Parse].
+// Cut returns the document at the beginning of b, and the bytes after it. It returns the errors of
+// [Parse].
 func Cut(b []byte) (doc Doc, rest []byte, err error) {
 	doc, rest, ok := cut(b, MaxDepth)
 	if !ok {
@@ -79,8 +80,7 @@ func cut(b []byte, depth int) (doc Doc, rest []byte, ok bool) {
 	return doc, b[n:], true
 }
 
-// length returns the length of a value that begins with it, with so many bytes more; -1 if it does
-// not fit into b.
+// length returns the length that b begins with, plus more; -1 if that is longer than b.
 func length(b []byte, more int) int {
 	if len(b) < 4 || le.Uint32(b) > math.MaxInt32 || int(le.Uint32(b)) > len(b)-more {
 		return -1
@@ -88,10 +88,10 @@ func length(b []byte, more int) int {
 	return int(le.Uint32(b)) + more
 }
 
-// sizes has the bytes of values whose length their kind says; -1 for a length of their own.
+// sizes has the number of bytes of values of the kinds with a fixed length.
 var sizes = map[byte]int{Double: 8, OID: 12, Bool: 1, Time: 8, Null: 0, Int32: 4, Int64: 8, 0x11: 8, 0x13: 16, 0x06: 0, 0xff: 0, 0x7f: 0}
 
-// field returns the field with which b begins.
+// field returns the field at the beginning of b, and the bytes after it.
 func field(b []byte) (name []byte, v Value, rest []byte, ok bool) {
 	end := bytes.IndexByte(b[1:], 0)
 	if end < 0 || !utf8.Valid(b[1:1+end]) {
@@ -181,7 +181,7 @@ func (d Doc) First() (string, Value) {
 	return "", Value{}
 }
 
-// Int returns a number that is whole and fits.
+// Int returns an integer, or a double that is an integer below 1<<53.
 func (v Value) Int() (int64, bool) {
 	switch v.Kind {
 	case Int32:
@@ -201,7 +201,7 @@ func (v Value) True() bool {
 	return v.Kind == Bool && v.data[0] == 1 || ok && n != 0 || v.Kind == Double && !ok
 }
 
-// Text returns a string; "" if v is none.
+// Text returns a string; "" if v is not one.
 func (v Value) Text() (string, bool) {
 	if v.Kind != String {
 		return "", false
@@ -209,7 +209,7 @@ func (v Value) Text() (string, bool) {
 	return string(v.data[4 : len(v.data)-1]), true
 }
 
-// Doc returns a document or an array, without fields if v is none.
+// Doc returns a document or an array; an empty document if v is neither.
 func (v Value) Doc() (Doc, bool) {
 	if v.Kind != Object && v.Kind != Array {
 		return nil, false
@@ -217,7 +217,7 @@ func (v Value) Doc() (Doc, bool) {
 	return v.data, true
 }
 
-// Bytes returns binary data of whatever subtype, or an ObjectId.
+// Bytes returns binary data of any subtype, or an ObjectId.
 func (v Value) Bytes() ([]byte, bool) {
 	switch v.Kind {
 	case Binary:
@@ -228,8 +228,8 @@ func (v Value) Bytes() ([]byte, bool) {
 	return nil, false
 }
 
-// Compare compares two values: numbers by value, others by bytes. Values of different kinds are not
-// ok, since MongoDB finds none of them either.
+// Compare compares two values: numbers by value, others by bytes. It is not ok for values of
+// different kinds, which match no query in MongoDB either.
 func (v Value) Compare(u Value) (int, bool) {
 	a, isInt := v.Int()
 	b, too := u.Int()

@@ -1,4 +1,4 @@
-// Package conformance holds no code but a test that runs operations on cases made by the systems
-// that this module replaces: testdata/conformance at the top of the module, and the directory that
-// CONFORMANCE_DIR names.
+// Package conformance has only tests, which run operations on cases made by the systems that this
+// module replaces: the cases in testdata/conformance at the top of the module, and in the directory
+// of the environment variable CONFORMANCE_DIR.
 package conformance

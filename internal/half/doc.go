@@ -10,13 +10,13 @@
 //	binary16      1         5        10    65504            2^-14     2^-24
 //	bfloat16      1         8         7  3.39e38           2^-126    2^-133
 //
-// Widening is exact. A NaN keeps its sign and its payload, at the upper end of the wider fraction;
-// one of binary16 becomes quiet.
+// Widening is exact. A NaN keeps its sign and its payload, in the upper bits of the wider fraction;
+// a NaN of binary16 becomes quiet.
 //
-// Narrowing rounds once, to the nearest number, ties to even, whatever it begins with. What rounds
-// beyond the largest number becomes infinite, what is smaller than the smallest normal number is
-// rounded to a subnormal one or to zero, and zero keeps its sign. A NaN keeps its sign and nothing
-// else: it becomes [F16NaN] or [BF16NaN].
+// Narrowing rounds once, to the nearest number, ties to even, from any type. A number that rounds
+// beyond the largest number becomes infinite. A number below the smallest normal number is rounded
+// to a subnormal number or to zero. Zero keeps its sign. A NaN keeps only its sign: it becomes
+// [F16NaN] or [BF16NaN].
 //
 // The functions of one number are small enough to be inlined.
 //

@@ -2,7 +2,7 @@ package half
 
 import "math"
 
-// The positive infinities, and what a NaN is narrowed to.
+// The positive infinities, and the NaN that narrowing returns for every NaN.
 const (
 	F16Inf  = 0x7c00
 	F16NaN  = 0x7e00
@@ -10,8 +10,8 @@ const (
 	BF16NaN = 0x7fc0
 )
 
-// The bits of a float64 at which numbers of a 16-bit format begin to be infinite, or normal, and
-// after which there is none.
+// Bits of a float64: the least numbers that round to infinity in a 16-bit format, its least normal
+// numbers, and the infinity after which there are only NaN.
 const (
 	f16Over    = (1023+15)<<52 | (1<<11-1)<<41 // 65520, the middle between 65504 and 65536
 	f16Normal  = (1023 - 14) << 52             // 2^-14
@@ -20,14 +20,14 @@ const (
 	infinite   = 0x7ff << 52
 )
 
-// What is subtracted from the bits of a float64 to correct the exponent, less what is added to
-// round the fraction: all but one half of what is shifted out.
+// Subtracted from the bits of a float64: the correction of the exponent, minus the addition that
+// rounds the fraction, which is one less than half a unit of the last place that is kept.
 const (
 	f16Rebias  = (1023-15)<<52 - (1<<41 - 1)
 	bf16Rebias = (1023-127)<<52 - (1<<44 - 1)
 )
 
-// F16To32 returns the number that the bits h hold.
+// F16To32 returns the number with the bits h.
 func F16To32(h uint16) float32 {
 	m := uint32(h & 0x7fff)
 	b := m<<13 + (127-15)<<23
@@ -59,7 +59,7 @@ func F16From(x float64) uint16 {
 	return uint16(sign>>48)&0x8000 | h
 }
 
-// BF16To32 returns the number that the bits h hold.
+// BF16To32 returns the number with the bits h.
 func BF16To32(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
 // BF16From rounds x to the nearest number of bfloat16.

@@ -2,12 +2,12 @@ package half
 
 import "math"
 
-// Real is the set of types of numbers that are narrowed, by way of float64.
+// Real is the set of types that are narrowed, by way of float64.
 type Real interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
-// WidenF16 sets dst to the numbers of src, which has at least as many.
+// WidenF16 sets dst to the numbers of src. len(src) must be at least len(dst).
 func WidenF16(dst []float32, src []uint16) {
 	src = src[:len(dst)]
 	for i, h := range src {
@@ -15,7 +15,7 @@ func WidenF16(dst []float32, src []uint16) {
 	}
 }
 
-// WidenBF16 sets dst to the numbers of src, which has at least as many.
+// WidenBF16 sets dst to the numbers of src. len(src) must be at least len(dst).
 func WidenBF16(dst []float32, src []uint16) {
 	src = src[:len(dst)]
 	for i, h := range src {
@@ -23,7 +23,8 @@ func WidenBF16(dst []float32, src []uint16) {
 	}
 }
 
-// NarrowF16 sets dst to the numbers of src, which has at least as many, rounded as by [F16From].
+// NarrowF16 sets dst to the numbers of src, rounded as by [F16From]. len(src) must be at least
+// len(dst).
 func NarrowF16[T Real](dst []uint16, src []T) {
 	src = src[:len(dst)]
 	for i, v := range src {
@@ -31,7 +32,8 @@ func NarrowF16[T Real](dst []uint16, src []T) {
 	}
 }
 
-// NarrowBF16 sets dst to the numbers of src, which has at least as many, rounded as by [BF16From].
+// NarrowBF16 sets dst to the numbers of src, rounded as by [BF16From]. len(src) must be at least
+// len(dst).
 func NarrowBF16[T Real](dst []uint16, src []T) {
 	src = src[:len(dst)]
 	if s, ok := any(src).([]float32); ok {

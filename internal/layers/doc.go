@@ -1,3 +1,3 @@
-// Package layers holds no code but a test that keeps the packages of this module in order: who may
-// import whom, and who may import what of the standard library that is kept on a leash.
+// Package layers has only tests of the order of the packages: which package may import which, and
+// which may import restricted packages of the standard library, such as unsafe and reflect.
 package layers

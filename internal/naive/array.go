@@ -2,25 +2,25 @@ package naive
 
 import "slices"
 
-// An Array is a shape and, row-major, the number of each element.
+// An Array is a shape and a number for each element, row-major.
 type Array struct {
 	Shape []int
 	At    []int
 }
 
-// New returns the array of a shape whose elements are numbered 0, 1, 2, ...
+// New returns the array of a shape with the elements 0, 1, 2, ...
 func New(shape ...int) Array {
 	return Build(shape, func(pos []int) int { return Flat(shape, pos) })
 }
 
-// Build returns the array whose element at each position is what fn says.
+// Build returns the array of a shape whose elements are fn(pos).
 func Build(shape []int, fn func(pos []int) int) Array {
 	a := Array{append([]int{}, shape...), []int{}}
 	Each(shape, func(pos []int) { a.At = append(a.At, fn(pos)) })
 	return a
 }
 
-// Each calls fn with every position of a shape, row-major. fn must not keep it.
+// Each calls fn with every position of a shape, row-major. fn must not keep pos.
 func Each(shape []int, fn func(pos []int)) {
 	if slices.Contains(shape, 0) {
 		return
@@ -59,12 +59,13 @@ func Size(shape []int) int {
 // Get returns the element at a position.
 func (a Array) Get(pos []int) int { return a.At[Flat(a.Shape, pos)] }
 
-// Plus returns a with n added to each element: the numbers of memory that begins n elements later.
+// Plus returns a with n added to each element: the positions in memory that begins n elements
+// later.
 func (a Array) Plus(n int) Array {
 	return Build(a.Shape, func(pos []int) int { return a.Get(pos) + n })
 }
 
-// Reshape returns the elements of a, in their order, in another shape of as many.
+// Reshape returns the elements of a, in order, in another shape of the same size.
 func (a Array) Reshape(shape ...int) Array {
 	return Array{append([]int{}, shape...), slices.Clone(a.At)}
 }
@@ -95,7 +96,7 @@ func (a Array) Expand(shape ...int) Array {
 	})
 }
 
-// Keep returns a with only the listed positions of a dim, in the order of the list.
+// Keep returns the listed positions of a dim, in the order of the list.
 func (a Array) Keep(dim int, positions []int) Array {
 	shape := slices.Clone(a.Shape)
 	shape[dim] = len(positions)

@@ -1,14 +1,14 @@
-// Package naive does with nested loops what the other packages do with strides and plans. It is
-// what their tests compare with: slow, obvious, and sharing no code with them but the spelling of
-// an index expression.
+// Package naive does the work of other packages with nested loops instead of strides and plans.
+// Tests compare with it. It is slow and obvious, and shares no code with the packages under test
+// except the syntax of index expressions.
 //
-// An [Array] is a shape and, row-major, a number for each element. A test mostly lets the numbers
-// say where in some memory an element lies:
+// An [Array] is a shape and a number for each element, row-major. In most tests the numbers are the
+// positions of elements in some memory:
 //
-//	want, ok := naive.New(4, 3).Index(expr...) // want.At: which elements, want.Shape: arranged how
+//	want, ok := naive.New(4, 3).Index(expr...) // want.At: which elements; want.Shape: their shape
 //
-// Numbers of a batch shape serve for whole rows as well: if an operation on the batch shape moves
-// element 7 to position 2, it moves row 7 of everything that has the batch shape to row 2.
+// With a batch shape, the numbers can stand for whole rows: if an operation on the batch shape
+// moves element 7 to position 2, it moves row 7 of everything that has this batch shape to row 2.
 //
-// Nothing here changes an Array; every method returns a new one. Safe for concurrent use.
+// No method changes its Array; each returns a new one. Safe for concurrent use.
 package naive

@@ -2,10 +2,10 @@ package naive
 
 import "slices"
 
-// Gap is the number of an element of padding.
+// Gap is the element that stands for padding.
 const Gap = -1
 
-// Gather returns, at each position of index, the element of a that index names along a dim.
+// Gather returns, at each position of index, the element of a at index[pos] along a dim.
 func (a Array) Gather(dim int, index Array) Array {
 	return Build(index.Shape, func(pos []int) int {
 		from := slices.Clone(pos)
@@ -14,7 +14,7 @@ func (a Array) Gather(dim int, index Array) Array {
 	})
 }
 
-// Take returns the positions of a dim that index names, in its arrangement.
+// Take returns the positions of a dim that index lists, in the shape of index.
 func (a Array) Take(dim int, index Array) Array {
 	shape := slices.Concat(a.Shape[:dim], index.Shape, a.Shape[dim+1:])
 	end := dim + len(index.Shape)
@@ -24,8 +24,8 @@ func (a Array) Take(dim int, index Array) Array {
 	})
 }
 
-// Window returns a window of each of a's rows, which are the first dims of starts; the others of
-// starts, if any, are one with a start along each of dims.
+// Window returns a window of each row of a. The first dims of starts are the rows. If dims has more
+// than one dim, starts has one more dim, with a start for each of dims.
 func (a Array) Window(starts Array, dims, sizes []int) Array {
 	shape, rank := slices.Clone(a.Shape), len(starts.Shape)
 	if len(dims) > 1 {
@@ -43,7 +43,7 @@ func (a Array) Window(starts Array, dims, sizes []int) Array {
 	})
 }
 
-// Pad returns a with positions added before and after each dim, or taken away.
+// Pad returns a with positions added before and after each dim, or removed if a size is negative.
 func (a Array) Pad(sizes ...int) Array {
 	shape, before := slices.Clone(a.Shape), make([]int, len(a.Shape))
 	for i, size := range sizes {
@@ -64,8 +64,8 @@ func (a Array) Pad(sizes ...int) Array {
 	})
 }
 
-// PadSequence returns arrays stacked, each padded along a dim to a length, or to the longest if
-// that is 0.
+// PadSequence returns the stacked arrays, each padded along a dim to length, or to the longest if
+// length is 0.
 func PadSequence(xs []Array, dim, length int, left bool) Array {
 	for _, x := range xs {
 		length = max(length, x.Shape[dim])
@@ -82,8 +82,8 @@ func PadSequence(xs []Array, dim, length int, left bool) Array {
 	return Stack(padded, 0)
 }
 
-// Origin says which dim of a's shape each dim of an array moves along whose numbers are elements of
-// a: -1 for one that stays in place, -2 for one that moves along several.
+// Origin returns, for each dim of an array of a's elements, the dim of a along which its numbers
+// move: -1 if they do not move, -2 if they move along several.
 func (a Array) Origin(of Array) []int {
 	out := slices.Repeat([]int{-1}, len(of.Shape))
 	Each(of.Shape, func(pos []int) {
@@ -105,7 +105,7 @@ func (a Array) Origin(of Array) []int {
 	return out
 }
 
-// differ yields the dims along which two elements of a differ; a gap differs in none.
+// differ yields the dims along which two elements of a differ. A gap differs in no dim.
 func (a Array) differ(x, y int) func(yield func(dim int) bool) {
 	return func(yield func(dim int) bool) {
 		if x == Gap || y == Gap {
@@ -120,7 +120,7 @@ func (a Array) differ(x, y int) func(yield func(dim int) bool) {
 	}
 }
 
-// unflat returns the position with a row-major number.
+// unflat returns the position with row-major number n.
 func unflat(shape []int, n int) []int {
 	pos := make([]int, len(shape))
 	for dim, size := range slices.Backward(shape) {

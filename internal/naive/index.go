@@ -6,10 +6,12 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Index returns what an index expression selects of a, or false if the expression does not fit it.
+// Index returns the part of a that an index expression selects, or false if the expression does not
+// fit a.
 //
-// It works as torch does, in two phases: positions, ranges and new dims one by one, each making a
-// new array; then all lists, broadcast together. A mask is as many lists as it has dims.
+// It works in two phases, as torch does. First positions, ranges and new dims are applied one by
+// one, each to a new array. Then all lists are broadcast together and applied. A mask is one list
+// for each of its dims.
 func (a Array) Index(expr ...ix.Index) (Array, bool) {
 	o := indexer{a: a, ok: true}
 	rest, ok := left(expr, len(a.Shape))
@@ -29,8 +31,8 @@ func (a Array) Index(expr ...ix.Index) (Array, bool) {
 	return o.a, o.ok
 }
 
-// Set returns a with the part that an expression selects overwritten by value, broadcast, or false
-// if the expression does not fit. Of what is selected twice the last value stays.
+// Set returns a with the part that an expression selects replaced by value, broadcast, or false if
+// the expression does not fit. If an element is selected twice, the last value stays.
 func (a Array) Set(value Array, expr ...ix.Index) (Array, bool) {
 	part, ok := New(a.Shape...).Index(expr...)
 	if !ok {
@@ -44,13 +46,13 @@ func (a Array) Set(value Array, expr ...ix.Index) (Array, bool) {
 	return out, true
 }
 
-// Fill returns a with v as every element that an expression selects, or false if it does not fit.
+// Fill returns a with v for each element that an expression selects, or false if it does not fit.
 func (a Array) Fill(v int, expr ...ix.Index) (Array, bool) {
 	return a.Set(Array{At: []int{v}}, expr...)
 }
 
-// left returns how many of a number of dims a "..." in an expression means, or false if the
-// expression is bad by itself or names more dims than there are.
+// left returns for how many dims a "..." in an expression stands. ok is false if the expression is
+// invalid by itself or has more dims than dims.
 func left(expr []ix.Index, dims int) (rest int, ok bool) {
 	named, rests := 0, 0
 	for _, x := range expr {
@@ -68,23 +70,23 @@ func left(expr []ix.Index, dims int) (rest int, ok bool) {
 	return dims - named, named <= dims && rests <= 1
 }
 
-// A list is a part that waits for the second phase: the positions to take of one dim.
+// A list is the positions to take along one dim, in the second phase.
 type list struct {
 	dim  int
 	at   Array // its elements are the positions
-	over int   // the size of the dim
+	over int   // size of the dim
 }
 
-// An indexer does an expression part by part. Bad expressions clear ok.
+// An indexer applies an expression part by part. Invalid expressions clear ok.
 type indexer struct {
 	a     Array
-	dim   int // the next dim of a
-	wide  int // dims more than one each that masks so far cover
+	dim   int // next dim of a
+	wide  int // sum over masks so far of their dims after the first
 	lists []list
 	ok    bool
 }
 
-// first does the first phase of a part.
+// first applies a part in the first phase.
 func (o *indexer) first(x ix.Index) {
 	if o.wide > 0 && o.cuts(x) {
 		o.ok = false
@@ -113,8 +115,8 @@ func (o *indexer) first(x ix.Index) {
 	}
 }
 
-// cuts reports whether a part, after a mask over several dims, changes its own dim or those that
-// torch could mean. A position and a new dim do, unless all of these have size 1.
+// cuts reports whether a part after a mask over several dims changes its own dim or a dim that
+// torch could mean. A position and a new dim do, unless all of these dims have size 1.
 func (o *indexer) cuts(x ix.Index) bool {
 	end := o.dim + 1
 	if x.Kind() == ix.KindNew {
@@ -132,7 +134,7 @@ func (o *indexer) cuts(x ix.Index) bool {
 	})
 }
 
-// resolve returns a position that may count from the end, or -1 if there is none.
+// resolve returns position i of n, which may count from the end, or -1 if it is invalid.
 func resolve(i, n int) int {
 	for at := range n {
 		if i == at || i == at-n {
@@ -142,7 +144,7 @@ func resolve(i, n int) int {
 	return -1
 }
 
-// positions lists what a range picks of n positions, by trying each of them.
+// positions lists the positions of n that a range selects, by trying each of them.
 func positions(x ix.Index, n int) []int {
 	start, stop, step := x.Bounds()
 	if start < 0 {
@@ -162,7 +164,7 @@ func positions(x ix.Index, n int) []int {
 
 func (o *indexer) insert() { o.a.Shape = slices.Insert(slices.Clone(o.a.Shape), o.dim, 1) }
 
-// mask turns a mask into lists: the coordinates of what is true.
+// mask replaces a mask by lists: the coordinates of its true elements.
 func (o *indexer) mask(x ix.Index) {
 	shape := x.Shape()
 	if len(shape) == 0 {

@@ -2,7 +2,7 @@ package naive
 
 import "slices"
 
-// Cat returns arrays that differ only in the size of a dim, side by side along it.
+// Cat returns arrays joined along a dim, in which alone their sizes may differ.
 func Cat(xs []Array, dim int) Array {
 	shape := slices.Clone(xs[0].Shape)
 	shape[dim] = 0
@@ -20,7 +20,7 @@ func Cat(xs []Array, dim int) Array {
 	})
 }
 
-// Stack returns arrays of one shape side by side along a new dim, which becomes dim dim.
+// Stack returns arrays of one shape joined along a new dim dim.
 func Stack(xs []Array, dim int) Array {
 	shape := slices.Insert(slices.Clone(xs[0].Shape), dim, len(xs))
 	return Build(shape, func(pos []int) int {
@@ -28,7 +28,8 @@ func Stack(xs []Array, dim int) Array {
 	})
 }
 
-// Number returns arrays of the given shapes whose elements are numbered on from one to the next.
+// Number returns arrays of the given shapes. Their elements are numbered, and the numbers continue
+// from one array to the next.
 func Number(shapes ...[]int) []Array {
 	out, n := []Array{}, 0
 	for _, shape := range shapes {
@@ -38,7 +39,7 @@ func Number(shapes ...[]int) []Array {
 	return out
 }
 
-// Cut returns pieces of the given sizes of a dim, in order.
+// Cut returns pieces with the given sizes along a dim, in order.
 func (a Array) Cut(dim int, sizes ...int) []Array {
 	out, start := []Array{}, 0
 	for _, size := range sizes {
@@ -54,7 +55,7 @@ func (a Array) Cut(dim int, sizes ...int) []Array {
 // A Run is consecutive rows of one array that are copied to another.
 type Run struct{ To, From, Len int }
 
-// Rows returns a with runs of rows of src, positions of dim 0, copied over its own, in order.
+// Rows returns a with runs of rows of src (positions of dim 0) copied to it, in order.
 func (a Array) Rows(src Array, runs ...Run) Array {
 	out := Array{a.Shape, slices.Clone(a.At)}
 	width := Size(a.Shape[1:])

@@ -2,8 +2,8 @@ package naive
 
 import "slices"
 
-// second takes all lists together. Their dims come where the first of them was if they were
-// neighbours, and first if they were not.
+// second applies all lists together. Their dims replace them where the first of them was if they
+// were neighbours; otherwise their dims come first.
 func (o *indexer) second() {
 	together, ok := o.broadcast()
 	if o.ok = ok; !ok {
@@ -23,14 +23,14 @@ func (o *indexer) second() {
 	o.a = Build(slices.Insert(kept, place, together...), func(pos []int) int {
 		end := place + len(together)
 		rest := slices.Delete(slices.Clone(pos), place, end)
-		for _, l := range o.lists { // ascending: each is inserted where it belongs
+		for _, l := range o.lists { // ascending, so that each is inserted at its position
 			rest = slices.Insert(rest, l.dim, l.take(pos[place:end]))
 		}
 		return o.a.Get(rest)
 	})
 }
 
-// broadcast returns the common shape of the lists; it checks their positions too.
+// broadcast returns the common shape of the lists. It also checks their positions.
 func (o *indexer) broadcast() (together []int, ok bool) {
 	for _, l := range o.lists {
 		for len(together) < len(l.at.Shape) {
@@ -55,7 +55,7 @@ func (o *indexer) broadcast() (together []int, ok bool) {
 	return together, true
 }
 
-// take returns the position that l means at a position of what the lists broadcast to.
+// take returns the element of l at a position of the broadcast shape.
 func (l list) take(pos []int) int {
 	pos = slices.Clone(pos[len(pos)-len(l.at.Shape):])
 	for i, n := range l.at.Shape {

@@ -6,7 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
-// Shape returns a random shape of at most dims dims, each of size 0 to 4.
+// Shape returns a random shape with at most dims dims, each of size 0 to 4.
 func Shape(r *rand.Rand, dims int) []int {
 	shape := make([]int, r.IntN(dims+1))
 	for i := range shape {
@@ -32,7 +32,7 @@ func Factors(r *rand.Rand, n int) []int {
 	return shape
 }
 
-// Expr returns a random index expression for a shape, mostly a good one.
+// Expr returns a random index expression for a shape. Most are valid.
 func Expr(r *rand.Rand, shape []int) []ix.Index {
 	var expr []ix.Index
 	rest := r.IntN(3) == 0
@@ -57,7 +57,7 @@ func Expr(r *rand.Rand, shape []int) []ix.Index {
 	return expr[:len(expr)-r.IntN(len(expr)/2+1)]
 }
 
-// part returns a random part for the first of some dims, or for two of them, and for how many.
+// part returns a random part for the first dim of shape or the first two, and the number of dims.
 func part(r *rand.Rand, shape []int) (x ix.Index, dims int) {
 	n := shape[0]
 	switch r.IntN(8) {
@@ -76,7 +76,7 @@ func part(r *rand.Rand, shape []int) (x ix.Index, dims int) {
 	return ix.All, 1
 }
 
-// position returns a good position of n, or now and then a bad one.
+// position returns a valid position of n, or sometimes an invalid one.
 func position(r *rand.Rand, n int) int {
 	if n == 0 || r.IntN(60) == 0 {
 		return n

@@ -15,7 +15,7 @@ func (a Array) Flip(dims ...int) Array {
 	})
 }
 
-// Roll returns a with what is at a position of a dim moved so many places on, one place at a time.
+// Roll returns a with each position of a dim moved by shift, one place at a time.
 func (a Array) Roll(shift, dim int) Array {
 	n := max(a.Shape[dim], 1)
 	for range (shift%n + n) % n {
@@ -29,7 +29,7 @@ func (a Array) Roll(shift, dim int) Array {
 	return a
 }
 
-// Rot90 returns a with the plane of two dims turned by so many quarters, one at a time.
+// Rot90 returns a with the plane of two dims rotated by quarters quarter turns, one at a time.
 func (a Array) Rot90(quarters, first, second int) Array {
 	for range (quarters%4 + 4) % 4 {
 		last := a
@@ -44,7 +44,7 @@ func (a Array) Rot90(quarters, first, second int) Array {
 	return a
 }
 
-// Movedim returns a with a dim taken out and put in at another place.
+// Movedim returns a with dim from moved to position to.
 func (a Array) Movedim(from, to int) Array {
 	order := []int{}
 	for dim := range a.Shape {
@@ -55,7 +55,7 @@ func (a Array) Movedim(from, to int) Array {
 	return a.Permute(slices.Insert(order, to, from)...)
 }
 
-// Unfold returns all windows of a dim, each step positions after the one before.
+// Unfold returns all windows of a dim. Each begins step positions after the one before.
 func (a Array) Unfold(dim, size, step int) Array {
 	starts := []int{}
 	for at := 0; at+size <= a.Shape[dim]; at += step {
@@ -70,8 +70,8 @@ func (a Array) Unfold(dim, size, step int) Array {
 	})
 }
 
-// Repeat returns a side by side with itself, so often along each dim; more counts than dims are for
-// new dims, which come first.
+// Repeat returns a repeated counts[i] times along each dim. If there are more counts than dims, the
+// first counts are for new dims, which come first.
 func (a Array) Repeat(counts ...int) Array {
 	a = a.AtLeast(len(counts))
 	shape := slices.Clone(a.Shape)
@@ -87,7 +87,7 @@ func (a Array) Repeat(counts ...int) Array {
 	})
 }
 
-// RepeatEach returns a with each position of a dim as often, next to itself, as counts says for it.
+// RepeatEach returns a with position i of a dim repeated counts[i] times.
 func (a Array) RepeatEach(counts []int, dim int) Array {
 	positions := []int{}
 	for i, count := range counts {
@@ -98,7 +98,7 @@ func (a Array) RepeatEach(counts []int, dim int) Array {
 	return a.Keep(dim, positions)
 }
 
-// AtLeast returns a with dims of size 1 before the others until there are n.
+// AtLeast returns a with dims of size 1 added at the front until it has n dims.
 func (a Array) AtLeast(n int) Array {
 	shape := a.Shape
 	for len(shape) < n {

@@ -8,13 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// shortest is how many bytes of text an entry takes at least.
+// shortest is the least number of bytes of an entry's text.
 const shortest = len(`"":{"dtype":"U8","shape":[],"data_offsets":[0,0]}`)
 
-// entryFields lists the fields that an entry must have. Others are passed over, as by the original.
+// entryFields lists the fields that an entry must have. Other fields are skipped, as in the
+// original.
 var entryFields = [...]string{fieldDType, fieldShape, fieldOffsets}
 
-// decode reads the text of a header, but does not look at how its entries lie.
+// decode reads the text of a header. It does not check the offsets of entries against each other.
 func decode(text []byte) (*Header, error) {
 	if !utf8.Valid(text) {
 		return nil, corrupt("not UTF-8")
@@ -35,13 +36,13 @@ type decoder struct {
 	h     Header
 	names map[string]bool
 
-	entry        Entry                  // that is being read
-	seen         [len(entryFields)]bool // which of its fields were
+	entry        Entry                  // the entry that is being read
+	seen         [len(entryFields)]bool // its fields that were read
 	dims         [maxDims]int
 	onEntryField func(name []byte) error
 }
 
-// field takes in a field of the header.
+// field reads a field of the header.
 func (d *decoder) field(name []byte) error {
 	if d.names[string(name)] {
 		return corrupt("duplicate name %s", errtext.Quote(string(name)))
@@ -54,12 +55,12 @@ func (d *decoder) field(name []byte) error {
 	return inTensor(key, d.tensor(key))
 }
 
-// metadata reads strings by name. The original takes null for none.
+// metadata reads an object of strings. The original takes null for no metadata.
 func (d *decoder) metadata() error {
 	if d.Next() == 'n' {
 		return d.Null()
 	}
-	ahead, n := *d.Scanner, 0 // a map that grows takes twice the memory
+	ahead, n := *d.Scanner, 0 // count first: a map that grows takes twice the memory
 	if err := ahead.Object(func([]byte) error { n++; return ahead.Skip() }); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (d *decoder) metadata() error {
 	})
 }
 
-// tensor reads an entry and checks what can be without the others.
+// tensor reads an entry, and checks everything that does not depend on other entries.
 func (d *decoder) tensor(name string) error {
 	d.entry, d.seen = Entry{Name: name}, [len(entryFields)]bool{}
 	if err := d.Object(d.onEntryField); err != nil {
@@ -96,7 +97,7 @@ func (d *decoder) tensor(name string) error {
 	return nil
 }
 
-// entryField takes in a field of an entry.
+// entryField reads a field of an entry.
 func (d *decoder) entryField(name []byte) error {
 	at := slices.Index(entryFields[:], string(name))
 	if at < 0 {
@@ -120,7 +121,7 @@ func (d *decoder) read(field string) error {
 	return d.offsets()
 }
 
-// dtype keeps the name as dtypes has it.
+// dtype reads a dtype. It stores the string of the table, not a new one.
 func (d *decoder) dtype() error {
 	name, err := d.Text()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package safetensors reads and writes the headers of safetensors files: which tensors a file
-// holds, by name, dtype and shape, and where the bytes of each lie. It knows no tensor.
+// Package safetensors reads and writes the headers of safetensors files: the name, dtype and shape
+// of each tensor in a file, and the position of its bytes. It does not import package tensor.
 //
 //	h, err := safetensors.Read(file, size)
 //	for _, e := range h.Entries {
@@ -21,12 +21,12 @@
 //
 // where offsets count bytes from the start of the data, and may have a field "__metadata__", an
 // object of strings. The tensors fill the data without overlap, holes or anything after them.
-// Elements are aligned to their size in a file of [Plan]; [Read] does not demand it.
+// In a file that [Plan] planned, elements are aligned to their size; [Read] does not require it.
 //
-// [Plan] makes the bytes that the original makes of the same tensors, but that metadata, which the
-// original writes in any order, is sorted by name. [Read] demands of dtypes, shapes and offsets
-// what the original does; it also refuses names that come twice, more than 64 dims, and elements
-// of less than a byte.
+// [Plan] returns the bytes that the original writes for the same tensors, with one exception: it
+// sorts metadata by name, which the original writes in any order. [Read] requires the same of
+// dtypes, shapes and offsets as the original. It also refuses duplicate names, more than 64 dims,
+// and elements smaller than a byte.
 //
 // # Concurrency
 //

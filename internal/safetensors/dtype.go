@@ -6,14 +6,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A dtype is a type of elements as the format spells it.
+// A dtype is a type of elements, by its name in the format.
 type dtype struct {
 	name string
 	size int // bytes
 }
 
-// dtypes lists the dtypes in the order of the original, whose files begin with the last. The
-// original also has dtypes of less than a byte: F4, F6_E2M3 and F6_E3M2, after BOOL.
+// dtypes lists the dtypes in the order of the original, which writes tensors of the last dtype
+// first. The original also has dtypes smaller than a byte: F4, F6_E2M3 and F6_E3M2, after BOOL.
 var dtypes = []dtype{
 	{"BOOL", 1},
 	{"U8", 1},
@@ -36,13 +36,13 @@ var dtypes = []dtype{
 	{"U64", 8},
 }
 
-// rank returns the place of a dtype in the list, -1 if it is not there.
+// rank returns the position of a dtype in dtypes, or -1.
 func rank(name string) int {
 	return slices.IndexFunc(dtypes, func(d dtype) bool { return d.name == name })
 }
 
-// Size returns how many bytes an element of a dtype takes, and whether this package reads and
-// writes that dtype.
+// Size returns the size of an element in bytes. ok is false for a dtype that this package does not
+// support.
 func Size(dtype string) (bytes int, ok bool) {
 	at := rank(dtype)
 	if at < 0 {
@@ -51,5 +51,5 @@ func Size(dtype string) (bytes int, ok bool) {
 	return dtypes[at].size, true
 }
 
-// unknown returns the error for a dtype that is not in the list.
+// unknown returns the error for a dtype that is not in dtypes.
 func unknown(name string) error { return unsupported("got %s", errtext.Quote(name)) }

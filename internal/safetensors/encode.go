@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 )
 
-// text returns what a file begins with: the length of the header and the header.
+// text returns the beginning of the file: the length of the header and the header.
 func (h *Header) text() []byte {
 	b := append(make([]byte, lengthBytes, 64+128*len(h.Entries)), '{')
 	if h.Metadata != nil {
@@ -34,7 +34,7 @@ func comma(b []byte) []byte {
 	return append(b, ',')
 }
 
-// appendMetadata appends a colon and strings by name, sorted.
+// appendMetadata appends a colon and an object of strings, sorted by name.
 func appendMetadata(b []byte, metadata map[string]string) []byte {
 	b = append(b, ':', '{')
 	for _, name := range slices.Sorted(maps.Keys(metadata)) {
@@ -44,7 +44,7 @@ func appendMetadata(b []byte, metadata map[string]string) []byte {
 	return append(b, '}')
 }
 
-// appendTo appends the field of e.
+// appendTo appends e as a field.
 func (e *Entry) appendTo(b []byte) []byte {
 	b = append(jsonlists.AppendText(b, e.Name), `:{"dtype":"`...)
 	b = append(append(b, e.DType...), `","shape":`...)

@@ -8,19 +8,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
-// What can be wrong with a header.
+// Errors about headers.
 var (
-	// ErrCorrupt says that a file does not hold what its format demands.
+	// ErrCorrupt says that a file violates the format.
 	ErrCorrupt = fileformat.ErrCorrupt
-	// ErrUnsupported says that a file holds something that this package does not read, or is to
-	// hold something that the format has no place for.
+	// ErrUnsupported says that a file has something that this package does not read, or was asked
+	// for something that the format cannot hold.
 	ErrUnsupported = fileformat.ErrUnsupported
 )
 
 var corrupt, unsupported = fileformat.Corrupt, fileformat.Unsupported
 
-// within returns err, if there is one, as one about a part of a header, unless it is about a
-// tensor.
+// within adds the part of a header to err, unless err is nil or names a tensor.
 func within(part string, err error) error {
 	if _, ok := err.(*fileformat.Error); ok || err == nil {
 		return err
@@ -28,10 +27,10 @@ func within(part string, err error) error {
 	return fmt.Errorf("%s: %w", part, classed(err))
 }
 
-// inTensor returns err, if there is one, as one about a tensor.
+// inTensor adds the name of a tensor to err, unless err is nil.
 func inTensor(name string, err error) error { return fileformat.In(name, classed(err)) }
 
-// classed returns what is no JSON as ErrCorrupt.
+// classed returns a syntax error of JSON as ErrCorrupt, and any other error unchanged.
 func classed(err error) error {
 	if errors.Is(err, jsonscan.ErrSyntax) && !errors.Is(err, ErrCorrupt) {
 		return corrupt("%w", err)

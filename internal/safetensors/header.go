@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	lengthBytes  = 8           // before the header
+	lengthBytes  = 8           // bytes of the length before the header
 	maxHeader    = 100_000_000 // bytes; the original reads no more
 	maxDims      = 64
-	metadataName = "__metadata__" // of the field that is not a tensor
+	metadataName = "__metadata__" // the field that is not a tensor
 )
 
 // The fields of an entry.
@@ -25,28 +25,29 @@ const (
 	fieldOffsets = "data_offsets"
 )
 
-// A Header says what a file holds and where. Safe for concurrent readers; a writer needs exclusive
-// access, as with a map.
+// A Header says which tensors a file has, and where. Safe for concurrent readers; a writer needs
+// exclusive access, as with a map.
 type Header struct {
-	Entries   []Entry           // in the order of their bytes, those without any by name
+	Entries   []Entry           // in the order of their bytes; tensors without bytes by name
 	Metadata  map[string]string // nil if there is none
-	DataStart int64             // the length of all that is before the data, in bytes
+	DataStart int64             // offset of the data in the file, in bytes
 }
 
 // An Entry is a tensor in a file.
 type Entry struct {
 	Name  string
-	DType string // as the format spells it, "F32"; see [Size]
+	DType string // its name in the format, such as "F32"; see [Size]
 	Shape []int
-	// Begin and End say where the bytes lie, from [Header.DataStart] on. [Plan] sets them.
+	// Begin and End are the offsets of the bytes from [Header.DataStart]. [Plan] sets them.
 	Begin, End int64
 }
 
-// Read reads the header of a file of size bytes. It reads nothing of the data and allocates no more
-// than a small multiple of the header.
+// Read reads the header of a file of size bytes. It reads no data, and allocates at most a small
+// multiple of the header.
 //
-// Read returns [ErrCorrupt] for what the format does not allow, [ErrUnsupported] for a dtype that
-// [Size] does not know, more than 64 dims and a header of more than 100 MB, and errors of r.
+// Read returns [ErrCorrupt] for a header that the format does not allow; [ErrUnsupported] for a
+// dtype that [Size] does not support, for more than 64 dims, and for a header of more than 100 MB;
+// and errors of r.
 func Read(r io.ReaderAt, size int64) (*Header, error) {
 	h, err := read(r, size)
 	if err != nil {
@@ -88,8 +89,7 @@ func readText(r io.ReaderAt, size int64) ([]byte, error) {
 	return text, fileformat.ReadAt(r, text, lengthBytes)
 }
 
-// arrange sorts the entries by their bytes and checks that these fill the data, which has so many
-// bytes.
+// arrange sorts the entries by their bytes, and checks that they fill the data, of data bytes.
 func (h *Header) arrange(data int64) error {
 	slices.SortFunc(h.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End), strings.Compare(a.Name, b.Name))
@@ -107,10 +107,10 @@ func (h *Header) arrange(data int64) error {
 	return nil
 }
 
-// follows checks that e lies where what is before it ends, within so many bytes of data.
+// follows checks that e begins at end, where the entry before it ends, and ends within data bytes.
 func (e *Entry) follows(end, data int64) error {
 	if e.Begin != end {
-		return corrupt("got begin %d, want %d, where what is before it ends", e.Begin, end)
+		return corrupt("got begin %d, want %d, the end of the data before it", e.Begin, end)
 	}
 	if e.End > data {
 		return corrupt("got end %d, want at most %d, which the file has", e.End, data)
@@ -118,8 +118,9 @@ func (e *Entry) follows(end, data int64) error {
 	return nil
 }
 
-// bytes returns how many bytes the elements of e take, and whether that can be said. It multiplies
-// the dims in order, as the original does: after a 0 any will do, before it they must not overflow.
+// bytes returns the number of bytes of e's elements, or false if it overflows or the dtype is not
+// supported. It multiplies the dims in order, as the original does: dims before a 0 must not
+// overflow, and dims after it may have any size.
 func (e *Entry) bytes() (int64, bool) {
 	size, ok := Size(e.DType)
 	n := int64(1)

@@ -10,19 +10,20 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// maxData is how many bytes of data a file can have after any header.
+// maxData is the maximum size of the data, so that a file with the largest header does not
+// overflow.
 const maxData = math.MaxInt64 - lengthBytes - maxHeader
 
-// Plan returns the header of a file that is to hold tensors of the names, dtypes and shapes of
-// entries, in any order, and the bytes that the file begins with. What follows is the data, in the
-// order of the header's entries: sorted by dtype, those of wide elements first, then by name. Begin
-// and End of the entries given are ignored.
+// Plan returns the header of a file for tensors with the names, dtypes and shapes of entries, in
+// any order, and the bytes with which the file begins. The data follows these bytes, in the order
+// of the header's entries: tensors with wide elements first, then by dtype and name. Begin and End
+// of entries are ignored.
 //
-// The header shares metadata, which nil means there is none of, and the shapes of entries.
+// The header shares metadata, which may be nil, and the shapes of entries.
 //
-// Plan returns [ErrUnsupported] for what [Read] would refuse: a dtype that [Size] does not know,
-// sizes below 0 or that overflow, more than 64 dims, a name that comes twice or is "__metadata__",
-// text that is not UTF-8, and a header of more than 100 MB.
+// Plan returns [ErrUnsupported] for everything that [Read] refuses: a dtype that [Size] does not
+// support, sizes that are negative or overflow, more than 64 dims, a name that is a duplicate or
+// "__metadata__", text that is not UTF-8, and a header of more than 100 MB.
 func Plan(entries []Entry, metadata map[string]string) (*Header, []byte, error) {
 	h := &Header{Entries: slices.Clone(entries), Metadata: metadata}
 	if err := h.check(); err != nil {
@@ -40,7 +41,7 @@ func Plan(entries []Entry, metadata map[string]string) (*Header, []byte, error) 
 	return h, head, nil
 }
 
-// first compares two tensors by which the original puts first.
+// first compares two tensors in the order of the original.
 func first(a, b Entry) int {
 	if a.DType == b.DType {
 		return strings.Compare(a.Name, b.Name)
@@ -48,7 +49,7 @@ func first(a, b Entry) int {
 	return cmp.Compare(rank(b.DType), rank(a.DType))
 }
 
-// check checks what does not depend on the order of tensors.
+// check checks everything that does not depend on the order of tensors.
 func (h *Header) check() error {
 	names := make(map[string]bool, len(h.Entries))
 	for i := range h.Entries {
@@ -70,7 +71,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// check checks what can be without other tensors.
+// check checks everything that does not depend on other tensors.
 func (e *Entry) check() error {
 	if e.Name == metadataName {
 		return unsupported("the name of the metadata")
@@ -90,7 +91,7 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// place lays the tensors one after another.
+// place sets the offsets of the tensors, one after another.
 func (h *Header) place() error {
 	end := int64(0)
 	for i := range h.Entries {

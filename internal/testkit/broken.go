@@ -15,7 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Sections reads a case of a testdata/broken: lines about it, and the sections that make it.
+// Sections reads a case of testdata/broken: the lines that describe it, and its sections.
 func Sections(t testing.TB, file string) (lines, sections []string) {
 	t.Helper()
 	text := strings.ReplaceAll(string(tensor.Must(os.ReadFile(file))), "\r\n", "\n")
@@ -27,18 +27,19 @@ func Sections(t testing.TB, file string) (lines, sections []string) {
 	return lines, sections[1:]
 }
 
-// BuildDir fills a directory with what sections say. A section whose name was there before
-// continues that file. The newline at its end does not count, and DIR in a link is the directory.
+// BuildDir fills a directory from sections. A section with the name of an earlier one continues
+// that file. The newline at the end of a section is dropped, and DIR in a link is replaced by the
+// directory.
 //
 //	-- name --                the text below
 //	-- name: header --        the text below, after its length, as safetensors begin
-//	-- name: length 7 --      such a length
+//	-- name: length 7 --      only such a length
 //	-- name: 7 bytes --       zeros
 //	-- name: 7 times --       the text below, repeated
 //	-- name: hex --           the bytes below
 //	-- dir name --            a directory
 //	-- link name -> to --     a symbolic link
-//	-- pipe name --           a named pipe, or the test is skipped where there are none
+//	-- pipe name --           a named pipe; the test is skipped on systems without named pipes
 //	-- nest name 300 deep --  name, name/name and so on, each with the meta.json of the top
 func BuildDir(t testing.TB, dir string, sections []string) {
 	t.Helper()
@@ -65,7 +66,7 @@ func BuildDir(t testing.TB, dir string, sections []string) {
 	}
 }
 
-// nest makes "name 300 deep".
+// nest builds a section "nest name 300 deep".
 func nest(t testing.TB, dir string, words []string) {
 	meta := tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))
 	for range tensor.Must(strconv.Atoi(words[1])) {
@@ -75,7 +76,7 @@ func nest(t testing.TB, dir string, words []string) {
 	}
 }
 
-// extend appends to a file, which it makes if need be.
+// extend appends to a file, which it creates if necessary.
 func extend(t testing.TB, at, how, body string) {
 	t.Helper()
 	works(t, os.MkdirAll(filepath.Dir(at), 0o777))
@@ -97,13 +98,13 @@ func extend(t testing.TB, at, how, body string) {
 	case unit == "times" && n > 0:
 		write([]byte(strings.Repeat(body, int(n))))
 	case unit == "bytes":
-		works(t, f.Truncate(tensor.Must(f.Stat()).Size()+n)) // which takes no room
+		works(t, f.Truncate(tensor.Must(f.Stat()).Size()+n)) // takes no room on the disk
 	default:
 		t.Fatalf("section %q: what is %q?", at, how)
 	}
 }
 
-// works ends the test after an error.
+// works ends the test if there is an error.
 func works(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -115,14 +116,14 @@ func unhex(text string) []byte {
 	return tensor.Must(hex.DecodeString(strings.Join(strings.Fields(text), "")))
 }
 
-// BuildFile returns the file that sections make.
+// BuildFile returns a file built from sections.
 //
 //	-- header 1 --          a header of a .npy file of version 1 with the text below
 //	-- text --              the text below
 //	-- hex --               the bytes below
 //	-- 7 zeros --
 //	-- 7 spaces --
-//	-- member NAME --       the sections below make a stored member of an archive
+//	-- member NAME --       the sections below are a stored member of an archive
 //	-- packed NAME --       the same, deflated
 func BuildFile(t testing.TB, sections []string) []byte {
 	t.Helper()
@@ -139,7 +140,7 @@ func BuildFile(t testing.TB, sections []string) []byte {
 				end++
 			}
 			members = append(members, Member{what, kind == "packed", BuildFile(t, sections[i+1:end])})
-		case members != nil: // is in the member
+		case members != nil: // belongs to the member
 		case kind == "header":
 			out.Write(NpyHeader(byte(tensor.Must(strconv.Atoi(what))), body))
 		case kind == "text":
@@ -160,7 +161,7 @@ func BuildFile(t testing.TB, sections []string) []byte {
 	return out.Bytes()
 }
 
-// NpyHeader returns a header of a .npy file of a version with a text.
+// NpyHeader returns the header of a .npy file with a version and a text.
 func NpyHeader(version byte, text string) []byte {
 	b := []byte{0x93, 'N', 'U', 'M', 'P', 'Y', version, 0}
 	if version == 1 {
@@ -178,7 +179,7 @@ type Member struct {
 	content []byte
 }
 
-// Stored returns a member as it is.
+// Stored returns a member that is not compressed.
 func Stored(name string, content []byte) Member { return Member{name, false, content} }
 
 // Packed returns a member that is deflated.

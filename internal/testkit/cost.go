@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Allocated returns how many bytes fn allocates in total, those included that are garbage at once.
-// Other goroutines must be at rest.
+// Allocated returns how many bytes fn allocates in total, including garbage. No other goroutine may
+// allocate meanwhile.
 func Allocated(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -16,8 +16,8 @@ func Allocated(fn func()) uint64 {
 }
 
 // MaxBytes fails the test if fn allocates more than limit bytes in total. The runtime may allocate
-// a few KiB at any time. So if the limit is below 64 KiB, fn is called up to three times, and the
-// least counts.
+// a few KiB at any time, so if limit is below 64 KiB, fn is called up to three times, and the least
+// number counts.
 func MaxBytes(t testing.TB, limit uint64, fn func()) {
 	t.Helper()
 	got := Allocated(fn)
@@ -29,8 +29,8 @@ func MaxBytes(t testing.TB, limit uint64, fn func()) {
 	}
 }
 
-// Near fails the test if fn allocates more than ratio times the bytes that base does: base is the
-// same on little data, or the least that a job can cost.
+// Near fails the test if fn allocates more than ratio times the bytes that base allocates. base is
+// the same operation on little data, or the least that the operation can cost.
 func Near(t testing.TB, ratio float64, base, fn func()) {
 	t.Helper()
 	least, got := Allocated(base), Allocated(fn)

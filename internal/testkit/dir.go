@@ -7,8 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
-// TempDir returns a temporary directory for a test that makes hundreds of small files. Making them
-// takes such a test most of its time on a disk, so they are in memory unless tests are long.
+// TempDir returns a temporary directory for a test that makes hundreds of small files. On a disk
+// such a test spends most of its time making them, so the directory is in memory unless tests are
+// long.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	if longtests.On() {
@@ -18,7 +19,7 @@ func TempDir(t testing.TB) string {
 }
 
 // MemoryDir returns a temporary directory in memory (a tmpfs), or on the disk if the machine has no
-// /dev/shm. Some machines have only 64 MiB there.
+// /dev/shm. On some machines it has only 64 MiB.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "tensordict-test-")

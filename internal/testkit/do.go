@@ -14,10 +14,10 @@ type Subject[T any] interface {
 	Narrow(dim, start, n int) (T, error)
 }
 
-// Do returns what a call makes of x, or false if its operation takes more than numbers.
+// Do applies the operation of a call to x. ok is false if the operation takes more than numbers.
 func Do[T Subject[T]](x T, c naive.Call) (made T, ok bool, err error) {
 	n := append(slices.Clone(c.N), 0, 0, 0)
-	switch c.Verb {
+	switch c.Op {
 	case "flip":
 		made, err = shapeops.Flip(x, c.N...)
 	case "roll":

@@ -1,15 +1,17 @@
-// Package testkit is what the tests of several packages share. Nothing but tests imports it.
+// Package testkit has what the tests of several packages share. Only tests import it.
 //
 //   - [Specimens] runs a test on tensors of every shape, layout, kind of memory and width, each
-//     beside its [naive.Array].
-//   - [Content], [Elements], [Gather] and [Scatter] get at elements, and [Err] at an error.
-//   - [Fails] and [Refuse] check that an operation is refused, says why and changes nothing.
-//   - [MaxBytes] and [Near] check what an operation allocates.
+//     with its [naive.Array].
+//   - [Content], [Elements], [Gather] and [Scatter] access elements. [Err] returns only the error
+//     of a call.
+//   - [Fails] and [Refuse] check that an operation fails, with which error, and that it changes
+//     nothing.
+//   - [MaxBytes] and [Near] check how much memory an operation allocates.
 //
 // # Texts of errors
 //
-// The texts that [Fails] meets are in the file testdata/errors.txt of the package under test, one a
-// line, under the name of the test. So they can be read, and changed, in one place:
+// [Fails] compares texts with the file testdata/errors.txt of the package under test, which has one
+// text a line, after the name of the test. So all texts can be read and changed in one place:
 //
 //	rm tensor/testdata/errors.txt; UPDATE_TEXTS=1 go test ./tensor
 package testkit

@@ -30,7 +30,7 @@ func Elements[T tensor.Elem](t testing.TB, x *tensor.Tensor) []T {
 	return slices.AppendSeq([]T{}, all)
 }
 
-// Gather returns, in order, the elements of a in a memory of elements of so many bytes.
+// Gather returns the elements of a, in order. mem is memory of elements of width bytes.
 func Gather(mem []byte, width int, a naive.Array) []byte {
 	out := []byte{}
 	for _, at := range a.At {
@@ -39,8 +39,8 @@ func Gather(mem []byte, width int, a naive.Array) []byte {
 	return out
 }
 
-// Scatter returns what mem should hold after its elements of so many bytes at a became, in order,
-// those of value. A value with fewer elements is repeated.
+// Scatter returns mem after the elements of a were set, in order, to the elements of value.
+// Elements have width bytes. If value has fewer elements, it is repeated.
 func Scatter(mem []byte, width int, a naive.Array, value []byte) []byte {
 	mem = slices.Clone(mem)
 	if len(value) == 0 {

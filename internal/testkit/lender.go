@@ -6,13 +6,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Lender lends a slice of Go memory, and counts. It implements tensor.Lender.
+// A Lender lends a slice of Go memory, and counts calls. It implements tensor.Lender.
 type Lender struct {
 	Bytes                     []byte
-	Locked                    bool  // the memory must not be written
-	Fail                      error // of Borrow and Pin
-	Refuse                    error // of Touch
-	Cut                       error // of Intact
+	Locked                    bool  // the memory is read-only
+	Fail                      error // returned by Borrow and Pin
+	Refuse                    error // returned by Touch
+	Cut                       error // returned by Intact
 	borrowed, pinned, touched atomic.Int64
 	asked, borrows            atomic.Int64
 }
@@ -41,7 +41,7 @@ func (l *Lender) Pin() ([]byte, error) {
 	return l.Bytes, nil
 }
 
-// Intact says that the memory was all there, or l.Cut. It panics if nobody has borrowed the memory.
+// Intact returns l.Cut. It panics if the memory was not borrowed before.
 func (l *Lender) Intact() error {
 	if l.Borrowed() == 0 {
 		panic("testkit: Intact is called after Return")
@@ -50,22 +50,22 @@ func (l *Lender) Intact() error {
 	return l.Cut
 }
 
-// Asked returns how often Intact has been called.
+// Asked returns how often Intact was called.
 func (l *Lender) Asked() int { return int(l.asked.Load()) }
 
 // ReadOnly implements tensor.Lender.
 func (l *Lender) ReadOnly() bool { return l.Locked }
 
-// Borrowed returns how many have borrowed the memory and not returned it.
+// Borrowed returns how many borrowers have not returned the memory.
 func (l *Lender) Borrowed() int { return int(l.borrowed.Load()) }
 
-// Borrows returns how often the memory has been borrowed.
+// Borrows returns how often the memory was borrowed.
 func (l *Lender) Borrows() int { return int(l.borrows.Load()) }
 
-// Pinned returns how many have pinned the memory.
+// Pinned returns how often the memory was pinned.
 func (l *Lender) Pinned() int { return int(l.pinned.Load()) }
 
-// Touch counts those who are going to write to the memory.
+// Touch counts the calls that announce a write to the memory.
 func (l *Lender) Touch() error {
 	if l.Borrowed() == 0 {
 		panic("testkit: touched what nobody has borrowed")
@@ -74,5 +74,5 @@ func (l *Lender) Touch() error {
 	return l.Refuse
 }
 
-// Touched returns how often somebody was going to write to the memory.
+// Touched returns how often Touch was called.
 func (l *Lender) Touched() int { return int(l.touched.Load()) }

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// Err drops the value of a call that must fail.
+// Err returns only the error of a call.
 func Err[T any](_ T, err error) error { return err }
 
-// Fails fails the test unless err is want, as errors.Is says, and has the text that
-// testdata/errors.txt has under the name of the test, which may call it once.
+// Fails fails the test unless errors.Is(err, want) and err has the text in testdata/errors.txt for
+// the name of the test. A test may call it once.
 func Fails(t testing.TB, want, err error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -35,7 +35,7 @@ func Fails(t testing.TB, want, err error) {
 
 var textFile = filepath.Join("testdata", "errors.txt")
 
-// readTexts returns the texts of the package under test by the names of its tests.
+// readTexts returns the texts of the package under test, by the names of the tests.
 func readTexts(t testing.TB) map[string]string {
 	t.Helper()
 	file, err := os.ReadFile(textFile)
@@ -62,15 +62,15 @@ func writeTexts(t testing.TB, all map[string]string) {
 	}
 }
 
-// A Refusal is an operation on a T that must fail with an error that is Is.
+// A Refusal is an operation on a T that must fail with an error that wraps Is.
 type Refusal[T any] = struct {
 	Name string
 	Op   func(x T) error
 	Is   error
 }
 
-// Refuse runs each operation on a T of its own, which must fail as [Fails] says and leave what
-// state shows of it unchanged.
+// Refuse runs each operation on a fresh T. The operation must fail as [Fails] says, and must not
+// change what state returns for the T.
 func Refuse[T any](t *testing.T, fresh func() T, state func(t testing.TB, x T) string, rows []Refusal[T]) {
 	for _, row := range rows {
 		t.Run(row.Name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func Refuse[T any](t *testing.T, fresh func() T, state func(t testing.TB, x T) s
 	}
 }
 
-// Unchanged fails the test if fn changes what state shows of x.
+// Unchanged fails the test if fn changes what state returns for x.
 func Unchanged[T any](t testing.TB, x T, state func(t testing.TB, x T) string, fn func()) {
 	t.Helper()
 	before := state(t, x)

@@ -11,13 +11,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// What [Specimens] covers. The dtypes are one for each width of an element.
+// The cases of [Specimens]. There is one dtype for each width of an element.
 var (
 	Shapes = [][]int{{}, {0}, {1}, {2, 3}, {3, 0, 2}, {2, 1, 3}, {2, 3, 4}}
 	Widths = []tensor.DType{tensor.Uint8, tensor.BFloat16, tensor.Float32, tensor.Int64, tensor.Complex128}
 )
 
-// A Layout shows a shape within a buffer of another: as a tensor, and as an array.
+// A Layout makes a view of a shape within a larger buffer: as a tensor, and as an array.
 type Layout struct {
 	Name  string
 	base  func(shape []int) []int // the shape of the buffer
@@ -53,7 +53,7 @@ var (
 	Layouts = []Layout{Contiguous, Stepped, Transposed, Broadcast}
 )
 
-// oneRow returns the shape with dim 0, if there is one, of size 1.
+// oneRow returns the shape with size 1 for dim 0, if there is one.
 func oneRow(shape []int) []int {
 	shape = slices.Clone(shape)
 	if len(shape) > 0 {
@@ -70,7 +70,7 @@ func mapped(s []int, fn func(dim, v int) int) []int {
 	return out
 }
 
-// odd is the expression for every second position of each dim, from 1.
+// odd is an expression for every second position of each dim, beginning with 1.
 func odd(shape []int) []ix.Index {
 	return slices.Repeat([]ix.Index{ix.Range(1, ix.End).Step(2)}, len(shape))
 }
@@ -80,12 +80,12 @@ func backwards(shape []int) []int {
 	return mapped(shape, func(dim, _ int) int { return len(shape) - 1 - dim })
 }
 
-// A Memory is a kind of place where elements lie.
+// A Memory is a kind of memory for elements.
 type Memory struct {
 	Name   string
 	lent   bool
 	locked bool
-	shift  int // bytes from an aligned address
+	shift  int // offset from an aligned address, in bytes
 }
 
 // The kinds of memory.
@@ -104,17 +104,17 @@ func (m Memory) tensor(d tensor.DType, b []byte, shape []int) (*tensor.Tensor, e
 	return tensor.FromBytes(d, b, shape...)
 }
 
-// A Specimen is a tensor beside the array of where its elements lie in the memory that both show.
+// A Specimen is a tensor, and an array with the position of each of its elements in their memory.
 type Specimen struct {
 	*tensor.Tensor
 	Array    naive.Array
 	Mem      []byte
-	Expanded bool // some elements are one in memory
+	Expanded bool // some elements share memory
 	ReadOnly bool
 }
 
-// Make makes a specimen of the given shape. No byte of its memory is part of a NaN or a bad bool,
-// and seed shifts them all.
+// Make makes a specimen of the given shape. Its bytes are valid bools, and never part of a NaN;
+// they depend on seed.
 func Make(t testing.TB, d tensor.DType, shape []int, l Layout, m Memory, seed int) Specimen {
 	t.Helper()
 	base := l.base(shape)
@@ -141,16 +141,16 @@ func Make(t testing.TB, d tensor.DType, shape []int, l Layout, m Memory, seed in
 // Want returns the bytes of the elements of an array over s's memory.
 func (s Specimen) Want(a naive.Array) []byte { return Gather(s.Mem, s.DType().Size(), a) }
 
-// Written returns what s's memory should hold after the elements of a, in order, became value.
+// Written returns s's memory after the elements of a were set, in order, to value.
 func (s Specimen) Written(a naive.Array, value []byte) []byte {
 	return Scatter(s.Mem, s.DType().Size(), a, value)
 }
 
-// String returns what to call s in a message.
+// String returns a name of s for messages.
 func (s Specimen) String() string { return fmt.Sprintf("%v %v", s.DType(), s.Array.Shape) }
 
-// Specimens runs a test on a specimen of every shape, layout, memory and width. Lent memory must
-// have been returned when it ends.
+// Specimens runs a test on a specimen of every shape, layout, memory and width. When it ends, all
+// lent memory must have been returned.
 func Specimens(t *testing.T, test func(t *testing.T, s Specimen)) {
 	for _, m := range Memories {
 		for _, l := range Layouts {

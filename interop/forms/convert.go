@@ -10,26 +10,34 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Convert saves the rows of one or more datasets at to, one after the other, in the form of its
-// name or of opt.Form:
+// Convert saves the rows of one or more datasets at to, one after the other. The form of the output
+// follows from the name to, or is opt.Form:
 //
 //	inputs [n R...] with the same entries -> output [N R...], N = sum(n)
 //
-// If Convert returns nil, the output is there, durably unless NoSync is set; on an error, and if
-// ctx ends, nothing has changed. What the form of the output cannot hold is a [*LossError] that
-// lists it, unless opt.Lossy is set. Several inputs must have the same keys, kinds, dtypes and
-// shapes of rows; tables among them are read with one schema of each form. They are checked before
-// anything is written, and then read one at a time, so their number is not limited by open files.
+// If Convert returns nil, the output exists, durably unless NoSync is set. On an error, or if ctx
+// ends, nothing has changed. If the form of the output cannot hold everything, Convert returns a
+// [*LossError] with a list, unless opt.Lossy is set.
 //
-// Memory is bounded, see the package. Rows that do not come from one mapped input lie on the disk
-// twice while Npy, Npz, Safetensors and NRT are written, and while an Archive is.
+// Several inputs must have the same keys, kinds, dtypes and shapes of rows; all tables of one form
+// are read with one schema. Convert checks the inputs before it writes anything, and then reads
+// them one at a time, so the limit of open files does not limit their number.
 //
-// Convert returns [ErrForm], [ErrLoss], [ErrOverlap], fs.ErrExist if something is at to and Force
-// is not set, memmap.ErrBusy if a memmap.Writer is at work there, fs.ErrNotExist if no directory is
-// around it, fs.ErrInvalid for a Schema if neither an input nor the output is a table,
-// tdict.ErrSchema, with path and key, for inputs that differ, shapeops.ErrDim for an input that has
-// no rows where rows are needed, tdict.ErrMissing if there is no input, and the errors of the
-// packages of the forms.
+// Memory is bounded: see the package documentation. While an Npy, Npz, Safetensors or NRT file or
+// an Archive is written, the rows take twice their room on the disk, unless they come from one
+// mapped input.
+//
+// Convert returns
+//
+//   - [ErrForm] for an unknown form, [ErrLoss] for a loss, [ErrOverlap] if to overlaps an input,
+//   - fs.ErrExist if to exists and Force is not set, fs.ErrNotExist if its directory does not
+//     exist,
+//   - memmap.ErrBusy if a memmap.Writer is writing there,
+//   - fs.ErrInvalid for a Schema if neither an input nor the output is a table,
+//   - tdict.ErrMissing if there is no input, tdict.ErrSchema, with path and key, if inputs
+//     differ,
+//   - shapeops.ErrDim for an input without rows where rows are needed,
+//   - the errors of the packages of the forms.
 func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	if len(from) == 0 {
 		return fmt.Errorf("convert: %w: got no input, want one", tdict.ErrMissing)
@@ -46,7 +54,7 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 		if err != nil {
 			return err
 		}
-		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python as such
+		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python
 			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict)}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
@@ -55,8 +63,8 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	})
 }
 
-// several returns the rows of several inputs, one after the other. Each but the first is opened to
-// be checked, and again to be read.
+// several returns the rows of several inputs, one after the other. Each input except the first is
+// opened twice: to check it, and to read it.
 func (s *saver) several(from []string) (r rows, err error) {
 	opts, err := s.agree(from)
 	if err != nil {
@@ -72,12 +80,12 @@ func (s *saver) several(from []string) (r rows, err error) {
 			return r, err
 		}
 		s.meter.total += in.size()
-		_ = in.Close() // it was only read
+		_ = in.Close() // nothing was written
 	}
 	return rows{like: first.like, source: first.like, schema: first.Schema, chunks: s.joined(first, from, opts)}, nil
 }
 
-// joined yields the rows of inputs, each of which is open while it is read.
+// joined yields the rows of inputs. Each input is open only while it is read.
 func (s *saver) joined(first *Input, from []string, opts []OpenOptions) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
 		for i, more := 0, true; more && i < len(from); i++ {
@@ -91,12 +99,12 @@ func (s *saver) joined(first *Input, from []string, opts []OpenOptions) iter.Seq
 					break
 				}
 			}
-			_ = in.Close() // it was only read
+			_ = in.Close() // nothing was written
 		}
 	}
 }
 
-// agree returns options with which all tables of one form have one schema.
+// agree returns options with one schema for all tables of a form.
 func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 	tables := map[Form][]string{}
 	for _, path := range from {
@@ -123,20 +131,20 @@ func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 	return opts, nil
 }
 
-// openLike opens an input that has rows like those of the first.
+// openLike opens an input whose rows must be like the rows of the first.
 func openLike(first *Input, path string, opt OpenOptions) (*Input, error) {
 	in, err := Open(path, opt)
 	if err != nil {
 		return nil, err
 	}
 	if err := same(first, in); err != nil {
-		_ = in.Close() // it was only read
+		_ = in.Close() // nothing was written
 		return nil, failed("open", path, err)
 	}
 	return in, nil
 }
 
-// same returns tdict.ErrSchema unless an input has rows like those of the first.
+// same returns tdict.ErrSchema unless the rows of an input are like the rows of the first.
 func same(first, in *Input) error {
 	want, err := emptied(first.like)
 	if err != nil {
@@ -151,7 +159,7 @@ func same(first, in *Input) error {
 			tdict.ErrSchema, in.like.Shape(), got.Names(), first.like.Shape(), want.Names(), first.Path)
 	}
 	if err := tdict.SchemaOf(want).Check(got); err != nil {
-		return fmt.Errorf("rows differ from those of %s: %w", first.Path, err)
+		return fmt.Errorf("rows differ from the rows of %s: %w", first.Path, err)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func specimens(t testing.TB) []specimen {
 		{"text", dict(t, []int{3}, tdict.Entries{"s": texts(t, "ä", "", "b c")}), but(map[string]string{".npy": `"s": ` + ragged, ".npz": `"s": ` + ragged, ".safetensors": `"s": ` + ragged})},
 		{"ragged", dict(t, []int{3}, tdict.Entries{"r": lists(t, []int64{1}, nil, []int64{2, 3})}), but(map[string]string{".npy": `"r": ` + ragged, ".npz": `"r": ` + ragged, ".safetensors": `"r": ` + ragged, ".csv": `"r": ` + ragged})},
 		{"two layouts", dict(t, []int{3}, tdict.Entries{"r": lists(t, []int64{1}, nil, []int64{2, 3}), "q": lists(t, nil, nil, []int64{2, 3}), "x": ids}), but(map[string]string{
-			".npy": "both", ".npz": "both", ".safetensors": "both", ".csv": "both", ".nrt": "other lengths than those of the leaves before",
+			".npy": "both", ".npz": "both", ".safetensors": "both", ".csv": "both", ".nrt": "lengths differ from the first ragged leaf's",
 		})},
 		{"a mask", dict(t, []int{3}, tdict.Entries{"x": partial, "x_mask": mask}), but(map[string]string{".npy": "refused"})},
 		{"a mask of text", dict(t, []int{3}, tdict.Entries{"s": texts(t, "a", "", "NA"), "s_mask": mask, "x": ids}), but(map[string]string{".npy": `"s": ragged`, ".npz": `"s": ragged`, ".safetensors": `"s": ragged`})},
@@ -145,7 +145,7 @@ func specimens(t testing.TB) []specimen {
 		{"names of dims", named, but(map[string]string{".npy": `names of dims ["time"]`, ".npz": `names of dims ["time"]`, ".nrt": `names of dims ["time"]`, ".csv": `names of dims ["time"]`, ".jsonl": `names of dims ["time"]`})},
 		{"an empty dictionary", dict(t, []int{3}, tdict.Entries{"e": tdict.New(3), "x": ids}), but(map[string]string{".npy": `"e": an empty dictionary`, ".npz": `"e": an empty dictionary`, ".nrt": `"e": an empty dictionary`, ".csv": `"e": an empty dictionary`})},
 		{"a dictionary with a dim of its own", dict(t, []int{3}, tdict.Entries{"e": dict(t, []int{3, 2}, tdict.Entries{"x": grid})}), but(map[string]string{
-			".npy": `"e": batch shape [3 2] of its own`, ".npz": `"e": batch shape [3 2] of its own`, ".nrt": "both", ".csv": `"e": batch shape [3 2] of its own`, ".jsonl": `"e": batch shape [3 2] of its own`,
+			".npy": `"e": separate batch shape [3 2]`, ".npz": `"e": separate batch shape [3 2]`, ".nrt": "both", ".csv": `"e": separate batch shape [3 2]`, ".jsonl": `"e": separate batch shape [3 2]`,
 		})},
 		{"complex128", dict(t, []int{3}, tdict.Entries{"x": tensor.Vector[complex128](1, 2i, 3)}), but(map[string]string{".safetensors": `"x": complex128`, ".nrt": `"x": complex128`})},
 		{"a dot in a key", dict(t, []int{3}, tdict.Entries{"a.b": ids}), but(map[string]string{".safetensors": `"a.b": a dot in a key reads back as a nested key`})},

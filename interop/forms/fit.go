@@ -18,7 +18,7 @@ import (
 
 // A Loss is an entry, or a property of one, that a form cannot hold.
 type Loss struct {
-	Key    nestedkey.Key // "" for the whole
+	Key    nestedkey.Key // "" for the whole dataset
 	Reason string
 }
 
@@ -32,8 +32,8 @@ func (l Loss) String() string {
 
 // A LossError lists the entries and properties that a form cannot hold. It unwraps to [ErrLoss].
 type LossError struct {
-	Path   string // of the output
-	Form   Form   // of the output
+	Path   string // path of the output
+	Form   Form   // form of the output
 	Losses []Loss
 }
 
@@ -53,17 +53,18 @@ func (e *LossError) Error() string {
 // Unwrap returns [ErrLoss].
 func (e *LossError) Unwrap() error { return ErrLoss }
 
-// A fitting makes dictionaries fit a form.
+// A fitting changes dictionaries so that a form can hold them.
 type fitting struct {
 	to     Form
 	losses []Loss
 	drop   []nestedkey.Key // entries that the form cannot hold
 	inner  shapeops.Shape  // the batch dims after the first
-	layout *ragged.Layout  // of the first ragged leaf
+	layout *ragged.Layout  // layout of the first ragged leaf
 }
 
-// newFitting finds the entries and properties of td that a form cannot hold. schema has the columns
-// of a table; source has the rows that are appended chunk by chunk, nil if none are.
+// newFitting finds the entries and properties of td that form to cannot hold. schema has the
+// columns if to is a table. source has the entries of rows that are appended chunk by chunk; it is
+// nil if no rows are appended.
 func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdict.TensorDict) *fitting {
 	f := &fitting{to: to, inner: td.Shape()[min(1, len(td.Shape())):]}
 	columns := map[nestedkey.Key]tdict.Spec{}
@@ -73,7 +74,7 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 	for _, s := range tdict.SchemaOf(td) {
 		v, err := td.Get(s.Key)
 		if err != nil {
-			continue // all are there
+			continue // cannot happen
 		}
 		column, listed := columns[s.Key]
 		why, stays := "", false
@@ -82,7 +83,7 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 			why = whyNotAppended(s.Key, source)
 		case !to.isTable() || s.Kind == tdict.KindDict:
 			why, stays = f.why(s, v)
-		case listed: // else it is a mask
+		case listed: // otherwise it is a mask
 			why = whyNoColumn(column, to)
 		}
 		if why != "" {
@@ -95,13 +96,13 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 	if !to.isDataset() && to != Safetensors {
 		f.dims(td)
 	}
-	if !to.isDataset() || source != nil { // a memmap.Writer keeps no class
+	if !to.isDataset() || source != nil { // a memmap.Writer does not keep classes
 		f.classes("", td)
 	}
 	return f
 }
 
-// classes notes the classes of a dictionary and of those in it.
+// classes adds the classes of td and of the dictionaries in it to the losses.
 func (f *fitting) classes(key nestedkey.Key, td *tdict.TensorDict) {
 	if td.Class() != "" {
 		f.losses = append(f.losses, Loss{key, "class " + errtext.Quote(td.Class())})
@@ -117,7 +118,7 @@ func (f *fitting) classes(key nestedkey.Key, td *tdict.TensorDict) {
 	}
 }
 
-// metadata notes the strings of a safetensors file, but for those that describe files.
+// metadata adds the strings of a safetensors file to the losses, except strings about files.
 func (f *fitting) metadata(texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if f.to != Safetensors && name != "format" && name != "total_size" {
@@ -126,7 +127,8 @@ func (f *fitting) metadata(texts map[string]string) {
 	}
 }
 
-// why returns why a file cannot hold an entry, and whether it stays nevertheless.
+// why returns the reason why a file cannot hold an entry, or "", and whether the entry stays
+// nevertheless.
 func (f *fitting) why(s tdict.Spec, v tdict.Value) (why string, stays bool) {
 	switch {
 	case s.Kind == tdict.KindDict:
@@ -137,7 +139,7 @@ func (f *fitting) why(s tdict.Spec, v tdict.Value) (why string, stays bool) {
 	return whyNoArray(s, f.to)
 }
 
-// dims notes names of dims, and a batch shape that would read back as another.
+// dims adds names of dims to the losses, and the batch shape if it would be read back as another.
 func (f *fitting) dims(td *tdict.TensorDict) {
 	if slices.ContainsFunc(td.Names(), func(name string) bool { return name != "" }) {
 		f.losses = append(f.losses, Loss{"", fmt.Sprintf("names of dims %q", td.Names())})
@@ -155,7 +157,7 @@ func (f *fitting) dims(td *tdict.TensorDict) {
 	}
 }
 
-// whyNotAppended returns why rows of an entry of source cannot be appended.
+// whyNotAppended returns the reason why rows of an entry of source cannot be appended, or "".
 func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
 	if source == nil {
 		return ""
@@ -170,10 +172,10 @@ func whyNotAppended(key nestedkey.Key, source *tdict.TensorDict) string {
 	if _, same := data.Uniform(); same {
 		return ""
 	}
-	return "data with a value for each row, which rows that are picked or appended cannot carry"
+	return "data with a value for each row, which cannot be picked or appended"
 }
 
-// whyNoDict returns the loss of a dictionary that is empty or has dims of its own, and whether its
+// whyNoDict returns the loss of a dictionary that is empty or has more batch dims, and whether its
 // entries stay.
 func whyNoDict(v tdict.Value, to Form) (why string, stays bool) {
 	inner, ok := v.(*tdict.TensorDict)
@@ -181,14 +183,15 @@ func whyNoDict(v tdict.Value, to Form) (why string, stays bool) {
 	case to == Safetensors:
 		return "", true
 	case ok && inner.NumEntries() > 0:
-		return fmt.Sprintf("batch shape %v of its own", inner.Shape()), true
+		return fmt.Sprintf("separate batch shape %v", inner.Shape()), true
 	case to == JSONL:
 		return "", true
 	}
 	return "an empty dictionary", false
 }
 
-// whyNoArray returns why a file of arrays cannot hold an entry, and whether it stays nevertheless.
+// whyNoArray returns the reason why a file of arrays cannot hold an entry, or "", and whether the
+// entry stays nevertheless.
 func whyNoArray(s tdict.Spec, to Form) (why string, stays bool) {
 	lacks := tensor.BFloat16
 	if to == Safetensors {
@@ -205,15 +208,15 @@ func whyNoArray(s tdict.Spec, to Form) (why string, stays bool) {
 	return "", true
 }
 
-// whyNotJoint returns why an entry cannot be a field of a tree with the lengths of the first ragged
-// leaf.
+// whyNotJoint returns the reason why an entry cannot be a field of the tree that has the lengths of
+// the first ragged leaf, or "".
 func (f *fitting) whyNotJoint(s tdict.Spec, v tdict.Value) string {
 	if r, ok := v.(*ragged.Tensor); ok {
 		if f.layout == nil {
 			f.layout = r.Layout()
 		}
 		if !sameTo(min(f.layout.Depth(), r.Depth()), f.layout, r.Layout()) {
-			return "other lengths than those of the leaves before"
+			return "lengths differ from the first ragged leaf's"
 		}
 	}
 	switch dims := slices.Concat(f.inner, s.Batch, s.Shape); {
@@ -229,14 +232,14 @@ func (f *fitting) whyNotJoint(s tdict.Spec, v tdict.Value) string {
 	return ""
 }
 
-// sameTo reports whether two layouts have the same lengths down to a depth.
+// sameTo reports whether two layouts have the same lengths in the first depth levels.
 func sameTo(depth int, a, b *ragged.Layout) bool {
 	a, errA := a.At(depth)
 	b, errB := b.At(depth)
 	return errA == nil && errB == nil && a.Equal(b)
 }
 
-// whyNoColumn returns why a table cannot hold a column.
+// whyNoColumn returns the reason why a table cannot hold a column, or "".
 func whyNoColumn(s tdict.Spec, to Form) string {
 	_, err := chunkSchema(to, tdict.Schema{s}, csv.Format{})
 	switch {
@@ -248,7 +251,7 @@ func whyNoColumn(s tdict.Spec, to Form) string {
 	return s.Kind.String()
 }
 
-// apply returns td without the entries that do not fit, with a batch shape that does.
+// apply returns td without the entries that do not fit, and with a batch shape that fits.
 func (f *fitting) apply(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	td = td.Exclude(f.drop...)
 	switch {

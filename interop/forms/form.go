@@ -17,31 +17,31 @@ import (
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-// A Form is how a dataset lies on disk. The zero Form stands for a choice that a function makes.
+// A Form is the format of a dataset on disk. The zero Form lets a function choose.
 type Form uint8
 
 // The forms.
 const (
 	Directory    Form = iota + 1 // a directory of mapped files, see package memmap
 	Archive                      // such a directory in one file, NAME.tdz
-	Npy                          // one array, NAME.npy; opened also structured arrays
+	Npy                          // one array, NAME.npy; can open a structured array, too
 	Npz                          // arrays with names, NAME.npz
-	Safetensors                  // tensors with names, NAME.safetensors; opened also NAME.index.json
+	Safetensors                  // tensors with names, NAME.safetensors; can open NAME.index.json, too
 	NRT                          // ragged tensors of one tree, NAME.nrt
 	CSV                          // a table of comma-separated values, NAME.csv
 	JSONL                        // a JSON object on each line, NAME.jsonl
-	Consolidated                 // such a directory in one buffer, as Python's consolidate writes it, NAME.tdc
+	Consolidated                 // one buffer, as Python's consolidate writes it, NAME.tdc
 )
 
 var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl", "tdc"}
 
-// What can be wrong with an input or an output.
+// Errors about inputs and outputs.
 var (
-	// ErrForm says that neither a name nor a file tells a form.
+	// ErrForm says that the form of a file is unknown.
 	ErrForm = errors.New("unknown form")
-	// ErrLoss says that a form cannot hold all of a dataset; see [LossError].
+	// ErrLoss says that a form cannot hold everything in a dataset; see [LossError].
 	ErrLoss = errors.New("the form cannot hold all of it")
-	// ErrOverlap says that an output is an input, or lies in one, or around it.
+	// ErrOverlap says that an output is an input, is inside one, or contains one.
 	ErrOverlap = errors.New("output overlaps an input")
 )
 
@@ -56,8 +56,8 @@ func (f Form) String() string {
 	return names[f]
 }
 
-// UnmarshalText sets f to the form of a name that String returns. It returns [ErrForm], with a list
-// of the names, for another text.
+// UnmarshalText sets f to the form with the name text, as String returns it. For another text it
+// returns [ErrForm], with a list of the names.
 func (f *Form) UnmarshalText(text []byte) error {
 	i := slices.Index(names[1:], strings.ToLower(string(text)))
 	if i < 0 {
@@ -73,9 +73,9 @@ func list() string {
 	return strings.Join(names[1:last], ", ") + " or " + names[last]
 }
 
-// For returns the form of an output by its name: a suffix in any case, as .csv, or [Directory] for
-// a name that has none or ends in a slash. It returns [ErrForm], with a list of the forms, for an
-// empty name and for any other suffix.
+// For returns the form of an output by its name: a suffix in any case, such as .csv, or [Directory]
+// if there is no suffix or the name ends in a slash. For an empty name or another suffix it returns
+// [ErrForm], with a list of the forms.
 func For(path string) (f Form, err error) {
 	suffix := filepath.Ext(path)
 	switch {
@@ -94,10 +94,11 @@ func For(path string) (f Form, err error) {
 // indexSuffix ends the name of the index of a set of safetensors files.
 const indexSuffix = ".index.json"
 
-// Of returns the form of a file or directory. It looks at the first bytes and the last ones, and at
-// the suffix where they do not tell, as for text, for .nrt, which are safetensors files too, and
-// for a .tdz that another program has zipped. It returns [ErrForm] if neither tells or the path is
-// neither a directory nor a regular file, and errors of the system, such as fs.ErrNotExist.
+// Of returns the form of a file or directory. It looks at the first bytes and the last ones. It
+// looks at the suffix if these are not enough: for text, for .nrt, which are safetensors files too,
+// and for a .tdz that another program has zipped. It returns [ErrForm] if the form stays unknown,
+// or if path is neither a directory nor a regular file, and errors of the system, such as
+// fs.ErrNotExist.
 func Of(path string) (Form, error) {
 	info, err := stat(path)
 	if err != nil {
@@ -109,7 +110,7 @@ func Of(path string) (Form, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close() // it was only read
+	defer file.Close() // nothing was written
 	byName, unnamed := For(path)
 	if f := sniff(file); f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
 		return f, nil
@@ -118,13 +119,13 @@ func Of(path string) (Form, error) {
 		return 0, fmt.Errorf("%w: %s may be csv: say so, with its separator", ErrForm, errtext.Quote(path))
 	}
 	if unnamed != nil || byName == Directory {
-		return 0, fmt.Errorf("%w: neither the bytes nor the name of %s tell it: say one of %s", ErrForm, errtext.Quote(path), list())
+		return 0, fmt.Errorf("%w: neither the bytes nor the name of %s identify it: say one of %s", ErrForm, errtext.Quote(path), list())
 	}
 	return byName, nil
 }
 
-// stat returns a FileInfo of an input, and [ErrForm] for a pipe or a device, which cannot be read
-// twice.
+// stat returns the FileInfo of an input. It returns [ErrForm] for a pipe or a device, which cannot
+// be read twice.
 func stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
@@ -133,7 +134,7 @@ func stat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// sniff returns the form that the first bytes of a file tell, or the last ones, or 0.
+// sniff returns the form of a file by its first or last bytes, or 0.
 func sniff(file *os.File) Form {
 	if info, err := file.Stat(); err == nil && tdc.Ends(file, info.Size()) {
 		return Consolidated
@@ -141,7 +142,7 @@ func sniff(file *os.File) Form {
 	head := make([]byte, 9)
 	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
 	head = head[:n]
-	const maxHeader = 100 << 20 // of safetensors
+	const maxHeader = 100 << 20 // maximum size of a safetensors header
 	switch {
 	case strings.HasPrefix(string(head), "\x93NUMPY"):
 		return Npy

@@ -19,34 +19,34 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// OpenOptions say how [Open] opens. The zero value is the default.
+// OpenOptions say how [Open] opens an input. The zero value is the default.
 type OpenOptions struct {
-	// Form is the form of the input; 0 means the one that [Of] returns.
+	// Form is the form of the input; 0 means the form that [Of] returns.
 	Form Form
-	// Schema has the columns of a csv or jsonl file; nil means the one that all rows fit, which are
-	// read twice then.
+	// Schema has the columns of a csv or jsonl file. If it is nil, a schema is inferred that fits
+	// all rows, which are then read twice.
 	Schema tdict.Schema
-	// CSV is the syntax of csv files. It must have no Categories, since the texts of their codes
+	// CSV is the syntax of csv files. It must have no Categories, since the texts of the codes
 	// would be lost.
 	CSV csv.Format
 
-	raw bool // Schema was inferred, so that texts of jsonl may be any value
+	raw bool // Schema was inferred: a text of jsonl may be any value
 }
 
-// An Input is an opened dataset. Safe for concurrent use, as long as Dict and Schema do not change;
-// Close may be called once no chunk is in use.
+// An Input is an opened dataset. Safe for concurrent use, as long as Dict and Schema do not change.
+// Close must not be called while a chunk is in use.
 type Input struct {
 	Path string
 	Form Form
-	// Dict has the entries, whose elements lie in mapped files; nil for csv and jsonl.
+	// Dict has the entries, whose elements are in mapped files. It is nil for csv and jsonl.
 	Dict *tdict.TensorDict
-	// Schema has the columns that a table of the entries has: ragged uint8 of one level is text,
-	// and a bool entry KEY_mask that fits KEY is no column, but makes KEY Optional.
+	// Schema has the columns of the entries as a table: ragged uint8 with one level is text, and a
+	// bool entry KEY_mask that fits KEY is not a column, but makes KEY Optional.
 	Schema tdict.Schema
-	// Dataset is the opened Directory, Archive or Consolidated file; nil for other forms. Its
+	// Dataset is the opened Directory, Archive or Consolidated file. It is nil for other forms. Its
 	// Schema is the schema that was saved with it.
 	Dataset *memmap.Dataset
-	// Metadata has the strings that a Safetensors file keeps beside its tensors.
+	// Metadata has the metadata of a Safetensors file.
 	Metadata map[string]string
 
 	opt  OpenOptions
@@ -54,16 +54,19 @@ type Input struct {
 	file io.Closer         // nil for csv and jsonl
 }
 
-// ArrayKey is the key of the array of an .npy file, NumPy's own for an array without a name.
+// ArrayKey is the key of the array in an .npy file. NumPy uses it for arrays without names.
 const ArrayKey nestedkey.Key = "arr_0"
 
-// Open opens a dataset for reading. No element of a mapped form is read. The batch shape is the one
-// that the form keeps, as Directory, Archive, Consolidated and Safetensors do, and else [N], or []
-// if the tensors share no first dim. Safetensors without a saved batch shape have the longest one
-// that all tensors begin with. An array of .npy has the key [ArrayKey].
+// Open opens a dataset for reading. It reads no element of a form that can be mapped. An array of
+// .npy has the key [ArrayKey].
+//
+// The batch shape is the stored one if the form has one, as Directory, Archive, Consolidated and
+// Safetensors do. A Safetensors file without a stored batch shape has the longest one with which
+// all tensors begin. In other forms the batch shape is [N], or [] if the tensors do not have the
+// same first dim.
 //
 // Open returns [ErrForm], csv.ErrFormat for a Format with Categories, and the errors of the package
-// of the form, which say the path.
+// of the form, with the path.
 func Open(path string, opt OpenOptions) (in *Input, err error) {
 	if opt.Form, err = formOf(path, opt); err != nil {
 		return nil, err
@@ -133,7 +136,7 @@ func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
 	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, f, list())
 }
 
-// openArray opens an array, or a structured one, which is several arrays.
+// openArray opens an array, or a structured array, which has several.
 func openArray(path string) (*tdict.TensorDict, io.Closer, error) {
 	file, err := npy.Open(path)
 	if errors.Is(err, npy.ErrUnsupported) {
@@ -157,7 +160,7 @@ func openArrays(path string) (*tdict.TensorDict, io.Closer, error) {
 	return file.TensorDict, file, nil
 }
 
-// orClose returns the dictionary of a file, or closes the file.
+// orClose returns the dictionary of a file. It closes the file if there is an error.
 func orClose(path string, td *tdict.TensorDict, file io.Closer, err error) (*tdict.TensorDict, io.Closer, error) {
 	if err != nil {
 		return nil, nil, failed("open", path, errors.Join(err, file.Close()))
@@ -186,7 +189,7 @@ func (in *Input) openTable() (err error) {
 	return err
 }
 
-// chunkSchema returns the entries of chunks of a table.
+// chunkSchema returns the entries that chunks of a table have.
 func chunkSchema(f Form, s tdict.Schema, format csv.Format) (tdict.Schema, error) {
 	if f == CSV {
 		return csv.ChunkSchema(s, format)
@@ -194,13 +197,13 @@ func chunkSchema(f Form, s tdict.Schema, format csv.Format) (tdict.Schema, error
 	return jsonl.ChunkSchema(s, jsonl.ReadOptions{})
 }
 
-// An inferrer proposes a schema of several files.
+// An inferrer infers a schema from several files.
 type inferrer interface {
 	Add(r io.Reader, n int) error
 	Schema() (tdict.Schema, error)
 }
 
-// infer returns a schema that all rows of some tables of one form fit.
+// infer returns a schema that fits all rows of several tables of one form.
 func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 	var in inferrer = new(jsonl.Inferrer)
 	if f == CSV {
@@ -212,7 +215,7 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 			return nil, err
 		}
 		err = in.Add(file, 0)
-		_ = file.Close() // it was only read
+		_ = file.Close() // nothing was written
 		if err != nil {
 			return nil, failed("read", path, err)
 		}
@@ -221,18 +224,18 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 	return s, failed("read", paths[0], err)
 }
 
-// Chunks returns an iterator over the rows, in their order:
+// Chunks returns an iterator over the rows, in order:
 //
 //	chunk [n R...], n > 0, or one chunk [0 R...] if there are no rows
 //
-// Chunks of mapped forms are views, of about 4 MiB or one row; those of tables are as csv.Read and
-// jsonl.Read yield them, valid until the loop goes on. Chunks yields errors of reading, with the
-// path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
+// Chunks of mapped forms are views of about 4 MiB, or of one row. Chunks of tables are the chunks
+// that csv.Read and jsonl.Read yield; each is valid until the next iteration. Chunks yields errors
+// of reading, with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
 func (in *Input) Chunks(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	return in.chunks(ctx, func(int) {})
 }
 
-// chunks is Chunks that calls progress with numbers of bytes that were read.
+// chunks is Chunks, and calls progress with the numbers of bytes that were read.
 func (in *Input) chunks(ctx context.Context, progress func(n int)) iter.Seq2[*tdict.TensorDict, error] {
 	if in.Dict != nil {
 		return counted(chunksOf(ctx, in.Dict), progress)
@@ -243,7 +246,7 @@ func (in *Input) chunks(ctx context.Context, progress func(n int)) iter.Seq2[*td
 			yield(nil, err)
 			return
 		}
-		defer file.Close() // it was only read
+		defer file.Close() // nothing was written
 		some := false
 		for chunk, err := range in.parse(ctx, &counter{file, progress}) {
 			some = true
@@ -268,16 +271,16 @@ func (in *Input) parse(ctx context.Context, r io.Reader) iter.Seq2[*tdict.Tensor
 	return jsonl.Read(ctx, r, in.Schema, jsonl.ReadOptions{Raw: in.opt.raw})
 }
 
-// Losses lists the entries and properties of the dataset that a form cannot hold, nil if it holds
-// all. Tables keep no dtypes: that is no loss, since a schema says them. Nor is the key of the one
-// array of [Npy].
+// Losses lists the entries and properties of the dataset that a form cannot hold, or nil if it
+// holds everything. These are not losses: the dtypes that a table does not store, since a schema
+// has them, and the key of the only array in [Npy].
 func (in *Input) Losses(to Form) []Loss {
 	f := newFitting(in.like, to, in.Schema, nil)
 	f.metadata(in.Metadata)
 	return f.losses
 }
 
-// Close unmaps the files. Elements of Dict and of views are not to be used any more.
+// Close unmaps the files. Do not use elements of Dict and of views any more.
 func (in *Input) Close() error {
 	if in.file == nil {
 		return nil
@@ -285,7 +288,7 @@ func (in *Input) Close() error {
 	return in.file.Close()
 }
 
-// failed adds the path to an error that does not have it yet.
+// failed adds the path to an error that does not have it.
 func failed(op, path string, err error) error {
 	if where, ok := err.(*fs.PathError); err == nil || ok && where.Path == path {
 		return err

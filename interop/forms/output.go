@@ -12,9 +12,9 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 )
 
-// checkOutput returns the resolved path of an output, or says why it must not be written: it
-// overlaps an input, a memmap.Writer is at work in it or around it, something is there, or no
-// directory is around it.
+// checkOutput returns the resolved path of an output. It returns an error if the output overlaps an
+// input, exists, has no parent directory, or if a memmap.Writer is writing it or a dataset that
+// contains it.
 func checkOutput(to string, from []string, force bool) (string, error) {
 	at, err := vfs.Resolve(to)
 	if err != nil {
@@ -37,7 +37,7 @@ func checkOutput(to string, from []string, force bool) (string, error) {
 	return at, nil
 }
 
-// checkApart returns [ErrOverlap] unless an output and an input, links resolved, lie apart.
+// checkApart returns [ErrOverlap] if an output and an input, with links resolved, overlap.
 func checkApart(at, from string) error {
 	in, err := vfs.Resolve(from)
 	if err != nil {
@@ -47,16 +47,16 @@ func checkApart(at, from string) error {
 	case sameFile(at, in):
 		return fmt.Errorf("%w: it is the input %s", ErrOverlap, from)
 	case within(at, in):
-		return fmt.Errorf("%w: it lies in the input %s", ErrOverlap, from)
+		return fmt.Errorf("%w: it is inside the input %s", ErrOverlap, from)
 	case within(in, at):
-		return fmt.Errorf("%w: the input %s lies in it", ErrOverlap, from)
+		return fmt.Errorf("%w: it contains the input %s", ErrOverlap, from)
 	case strings.HasSuffix(in, indexSuffix) && sameFile(filepath.Dir(in), filepath.Dir(at)) && filepath.Ext(at) == ".safetensors":
-		return fmt.Errorf("%w: it may be a file of the set %s", ErrOverlap, from)
+		return fmt.Errorf("%w: it may belong to the set of files %s", ErrOverlap, from)
 	}
 	return nil
 }
 
-// within reports whether a path lies below another.
+// within reports whether path is inside another.
 func within(path, above string) bool {
 	for up := filepath.Dir(path); up != path; path, up = up, filepath.Dir(up) {
 		if sameFile(up, above) {
@@ -66,8 +66,8 @@ func within(path, above string) bool {
 	return false
 }
 
-// sameFile reports whether two paths are one file or directory, as hard links are, and names that
-// differ in case where the system ignores it.
+// sameFile reports whether two paths are one file or directory: hard links, or names that differ in
+// case on a system that ignores case.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true
@@ -77,10 +77,11 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// lockName is the file that a memmap.Writer holds locked in a directory while it is at work.
+// lockName is the file in a directory that a memmap.Writer keeps locked.
 const lockName = ".lock"
 
-// checkIdle returns memmap.ErrBusy if a Writer is at work in a directory or in a dataset around it.
+// checkIdle returns memmap.ErrBusy if a Writer is writing a directory or a dataset that contains
+// it.
 func checkIdle(at string) error {
 	for {
 		l, err := vfs.TryLock(filepath.Join(at, lockName), vfs.Exclusive)
@@ -88,7 +89,7 @@ func checkIdle(at string) error {
 			return fmt.Errorf("%w: in %s", memmap.ErrBusy, at)
 		}
 		if err == nil {
-			_ = l.Unlock() // it was only asked for
+			_ = l.Unlock() // nothing was done under it
 		}
 		above := filepath.Dir(at)
 		if _, err := os.Lstat(filepath.Join(above, "meta.json")); err != nil || above == at {

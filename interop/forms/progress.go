@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A meter tells progress.
+// A meter reports progress.
 type meter struct {
 	done, total int64
 	progress    func(done, total int64)
@@ -20,7 +20,7 @@ func (m *meter) add(n int) {
 	}
 }
 
-// size returns the bytes that chunks reads, 0 if they are not known.
+// size returns the bytes that chunks reads, or 0 if the number is not known.
 func (in *Input) size() int64 {
 	if in.Dict != nil {
 		return int64(in.Dict.ByteSize())
@@ -32,7 +32,7 @@ func (in *Input) size() int64 {
 	return info.Size()
 }
 
-// A counter tells how many bytes were read.
+// A counter reports how many bytes were read.
 type counter struct {
 	io.Reader
 	progress func(n int)
@@ -44,7 +44,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// counted tells the sizes of chunks when they were used.
+// counted reports the size of each chunk after it was used.
 func counted(chunks iter.Seq2[*tdict.TensorDict, error], progress func(n int)) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
 		for chunk, err := range chunks {

@@ -16,21 +16,21 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// rows are the rows to save.
+// rows are the rows to save, in chunks.
 type rows struct {
 	like   *tdict.TensorDict // has the entries of each chunk
-	source *tdict.TensorDict // the rows are among those of source, or are read
+	source *tdict.TensorDict // has the entries from which rows are appended; nil if none are
 	td     *tdict.TensorDict // all rows, in mapped files; nil if there are only chunks
-	schema tdict.Schema      // of a table
+	schema tdict.Schema      // columns of a table
 	chunks iter.Seq2[*tdict.TensorDict, error]
 }
 
-// mappedRows returns all rows of a dictionary in mapped files.
+// mappedRows returns all rows of a dictionary whose elements are in mapped files.
 func mappedRows(ctx context.Context, td *tdict.TensorDict) rows {
 	return rows{like: td, source: td, td: td, schema: schemaOf(td), chunks: chunksOf(ctx, td)}
 }
 
-// each returns the rows with a function applied to each chunk, and to all.
+// each returns the rows with fn applied to each chunk and to the whole.
 func (r rows) each(fn func(*tdict.TensorDict) (*tdict.TensorDict, error)) (out rows, err error) {
 	out = rows{source: r.source, schema: r.schema, chunks: mapped(r.chunks, fn)}
 	if out.like, err = fn(r.like); err == nil && r.td != nil {
@@ -53,7 +53,7 @@ func mapped(chunks iter.Seq2[*tdict.TensorDict, error], fn func(*tdict.TensorDic
 	}
 }
 
-// ahead yields chunks, which must not share memory, and makes the next one meanwhile.
+// ahead yields chunks, and makes the next chunk meanwhile. Chunks must not share memory.
 func ahead(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict, error]) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
 		next, stop := iter.Pull2(chunks)
@@ -73,10 +73,11 @@ func ahead(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict, error]) iter
 	}
 }
 
-// chunkBytes is the size of a chunk, unless rows are larger or few.
+// chunkBytes is the size of a chunk. Chunks are larger if one row is, and smaller if there are few
+// rows.
 const chunkBytes = 4 << 20
 
-// chunksOf returns views of the rows of td.
+// chunksOf yields views of the rows of td.
 func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.TensorDict, error] {
 	if len(td.Shape()) == 0 {
 		return func(yield func(*tdict.TensorDict, error) bool) { yield(nil, errNoRows(td)) }
@@ -84,8 +85,8 @@ func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.Tensor
 	return cut(ctx, td, td.Shape()[0], nil, func(start, n int) []ix.Index { return []ix.Index{ix.Range(start, start+n)} })
 }
 
-// cut yields n rows of td, all or those of a list, as chunks that expr selects: as many rows as
-// have [chunkBytes] on average, and fewer where they have twice that.
+// cut yields n rows of td as chunks that expr selects: all rows, or the rows of a list. A chunk has
+// as many rows as have [chunkBytes] on average, and fewer if these have more than twice that.
 func cut(ctx context.Context, td *tdict.TensorDict, n int, list []int, expr func(start, n int) []ix.Index) iter.Seq2[*tdict.TensorDict, error] {
 	sized, uneven := sizeable(td)
 	most := max(1, chunkBytes/max(1, sized.ByteSize()/max(1, td.Shape()[0])))
@@ -118,8 +119,8 @@ func cut(ctx context.Context, td *tdict.TensorDict, n int, list []int, expr func
 	}
 }
 
-// sizeOf returns the bytes of n rows of td, or of a list of its rows. It stops where a chunk is too
-// large.
+// sizeOf returns the bytes of n rows of td, or of a list of its rows. It stops when they are too
+// large for a chunk.
 func sizeOf(td *tdict.TensorDict, start, n int, list []int) (total int, err error) {
 	if list == nil {
 		part, err := td.Narrow(0, start, n)
@@ -140,7 +141,8 @@ func sizeOf(td *tdict.TensorDict, start, n int, list []int) (total int, err erro
 	return total, nil
 }
 
-// sizeable returns the entries of td that grow with its rows, and whether rows differ in size.
+// sizeable returns the entries of td whose size depends on its rows, and whether rows differ in
+// size.
 func sizeable(td *tdict.TensorDict) (sized *tdict.TensorDict, uneven bool) {
 	var others []nestedkey.Key
 	for key, leaf := range td.Leaves() {

@@ -23,17 +23,17 @@ import (
 
 // Options say how [Convert], [Slice] and [Split] read and write. The zero value is the default.
 type Options struct {
-	Open OpenOptions // of the inputs; Schema and CSV are also those of csv and jsonl that is written
-	// Form is the form of the output; 0 means the one that [For] returns. Split ignores it.
+	Open OpenOptions // for the inputs; Schema and CSV are used for a table that is written, too
+	// Form is the form of the output; 0 means the form that [For] returns. Split ignores it.
 	Form  Form
-	Force bool // replaces the output if it exists
-	Lossy bool // leaves out entries and properties that the form of the output cannot hold
-	// NoSync does not wait for the disk, as memmap.SaveOptions says. Split waits nevertheless.
+	Force bool // replace the output if it exists
+	Lossy bool // leave out entries and properties that the form of the output cannot hold
+	// NoSync does not wait for the disk; see memmap.SaveOptions. Split ignores it.
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
-	// that were written, and with all of them, 0 if that is not known, by one goroutine at a time.
-	// While Npy, Npz, Safetensors or NRT is made of one mapped input, it is called once, at the
-	// end.
+	// that were written, and with the total, or 0 if the total is not known. One goroutine at a
+	// time calls it. If Npy, Npz, Safetensors or NRT is made of one mapped input, it is called
+	// once, at the end.
 	Progress func(done, total int64)
 }
 
@@ -41,16 +41,16 @@ type Options struct {
 type saver struct {
 	ctx   context.Context
 	opt   Options
-	at    string // the output, resolved
-	form  Form   // of the output
-	from  string // the first input, for errors
-	meter meter  // of the bytes that were read
-	first *Input // whose saved schema and metadata go along; nil until it is open
+	at    string // path of the output, links resolved
+	form  Form   // form of the output
+	from  string // path of the first input, for errors
+	meter meter  // counts the bytes that were read
+	first *Input // its saved schema and metadata are kept; nil until it is open
 	done  []func() error
 }
 
-// saving checks an output, whose parts have some forms, and calls fn with a saver for it, which is
-// closed then.
+// saving checks an output, and calls fn with a saver for it. parts are the forms of its parts, if
+// it is split.
 func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
 	s := &saver{ctx: ctx, opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
 	inputs := make([]Form, len(from))
@@ -80,7 +80,7 @@ func (s *saver) close() (err error) {
 	return err
 }
 
-// open opens an input, which close closes.
+// open opens an input. s.close closes it.
 func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
 	in, err := Open(path, opt)
 	if err == nil {
@@ -96,7 +96,7 @@ func (s *saver) rows(in *Input) rows {
 	return rows{like: in.like, source: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
 }
 
-// beside makes a directory beside the output, which close removes unless it was moved.
+// beside makes a directory beside the output. s.close removes it, unless it was moved.
 func (s *saver) beside() (dir string, err error) {
 	temp, err := vfs.MakeTemp(vfs.OS, s.at, 0o777)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *saver) beside() (dir string, err error) {
 	return temp.New(), vfs.OS.Mkdir(temp.New(), 0o777)
 }
 
-// stage returns rows that are mapped: if they are not, it saves them beside the output first.
+// stage returns mapped rows: if r is not mapped, it saves r beside the output first.
 func (s *saver) stage(r rows) (rows, error) {
 	if r.td != nil {
 		return r, nil
@@ -128,14 +128,14 @@ func (s *saver) stage(r rows) (rows, error) {
 	return staged, nil
 }
 
-// saveRows is memmap.SaveRows that returns errors of chunks as they are.
+// saveRows is memmap.SaveRows, but returns errors of chunks unchanged.
 func saveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt memmap.SaveOptions) error {
 	return consume(chunks, func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
 		return memmap.SaveRows(ctx, dir, chunks, opt)
 	})
 }
 
-// consume returns the error that chunks yield, and otherwise the error of use.
+// consume calls use with chunks. It returns the error that chunks yield, or else the error of use.
 func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdict.TensorDict, error]) error) error {
 	var wrong error
 	err := use(func(yield func(*tdict.TensorDict, error) bool) {
@@ -151,13 +151,13 @@ func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdi
 	return err
 }
 
-// save saves rows at a path in a form.
+// save saves rows at path to in form f.
 func (s *saver) save(to string, f Form, r rows) error {
 	if r.td != nil && len(r.td.Shape()) > 0 && !contiguous(r.td) {
-		r.td = nil // chunk by chunk, since a leaf would be copied as a whole
+		r.td = nil // save chunk by chunk: otherwise a whole leaf would be copied
 	}
 	if r.td != nil {
-		r.source = nil // rows are not appended
+		r.source = nil // no rows are appended
 	}
 	fit := newFitting(r.like, f, r.schema, r.source)
 	fit.metadata(s.first.Metadata)
@@ -184,12 +184,12 @@ func (s *saver) save(to string, f Form, r rows) error {
 		return err
 	}
 	if err = s.file(to, f, r.td); err == nil {
-		s.meter.add(int(s.meter.total)) // nothing was counted before
+		s.meter.add(int(s.meter.total)) // nothing was counted so far
 	}
 	return err
 }
 
-// contiguous reports whether all tensors can be written from where they are.
+// contiguous reports whether all tensors can be written without a copy.
 func contiguous(td *tdict.TensorDict) bool {
 	for _, t := range td.Tensors() {
 		if !t.View().IsContiguous() {
@@ -199,7 +199,7 @@ func contiguous(td *tdict.TensorDict) bool {
 	return true
 }
 
-// datasetOptions say how a directory or an archive of rows like those of a dictionary is saved.
+// datasetOptions returns the options to save a directory or an archive with rows like td's.
 func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOptions {
 	form := memmap.Directory
 	switch f {
@@ -211,8 +211,7 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.saved(), like)}
 }
 
-// holding returns the specs of a schema without the entries that td lacks, or nil if td breaks
-// them.
+// holding returns schema without the entries that td lacks, or nil if td does not fit it.
 func holding(schema tdict.Schema, td *tdict.TensorDict) tdict.Schema {
 	kept := slices.DeleteFunc(slices.Clone(schema), func(s tdict.Spec) bool { return !s.Optional && !td.Has(s.Key) })
 	if len(kept) == 0 || kept.Check(td) != nil {
@@ -221,7 +220,7 @@ func holding(schema tdict.Schema, td *tdict.TensorDict) tdict.Schema {
 	return kept
 }
 
-// file saves a file of mapped leaves.
+// file saves a file whose leaves are mapped.
 func (s *saver) file(to string, f Form, td *tdict.TensorDict) error {
 	switch f {
 	case Npy:
@@ -242,7 +241,7 @@ func (s *saver) file(to string, f Form, td *tdict.TensorDict) error {
 	return nrt.SaveWith(s.ctx, to, j, nrt.SaveOptions{NoSync: s.opt.NoSync})
 }
 
-// only returns the one tensor of td.
+// only returns the only tensor of td.
 func only(td *tdict.TensorDict) (one *tensor.Tensor, err error) {
 	n := 0
 	for _, t := range td.Tensors() {

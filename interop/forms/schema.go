@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// schemaOf returns the columns that a table of td has.
+// schemaOf returns the columns of td as a table.
 func schemaOf(td *tdict.TensorDict) tdict.Schema {
 	if len(td.Shape()) > 1 {
 		if flat, err := td.WithBatch(td.Shape()[0]); err == nil {
@@ -35,7 +35,7 @@ func schemaOf(td *tdict.TensorDict) tdict.Schema {
 // maskSuffix ends the key of a mask.
 const maskSuffix = "_mask"
 
-// asText makes text of ragged bytes of one level.
+// asText changes ragged bytes with one level to text.
 func asText(s tdict.Spec) tdict.Spec {
 	if s.Kind != tdict.KindRagged || s.DType != tensor.Uint8 || s.Depth != 1 || len(s.Shape) > 0 {
 		return s
@@ -43,7 +43,8 @@ func asText(s tdict.Spec) tdict.Spec {
 	return tdict.Spec{Key: s.Key, Kind: tdict.KindText, Shape: s.Batch, Optional: s.Optional, Doc: s.Doc}
 }
 
-// isMask reports whether an entry says which values of another, that is no mask, are missing.
+// isMask reports whether an entry is a mask: it says which values of another entry, which is not a
+// mask, are missing.
 func isMask(all map[nestedkey.Key]tdict.Spec, s tdict.Spec) bool {
 	name, ok := strings.CutSuffix(string(s.Key), maskSuffix)
 	of, there := all[nestedkey.Key(name)]

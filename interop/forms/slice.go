@@ -13,27 +13,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SliceOptions select the rows and entries that [Slice] saves: by default all.
+// SliceOptions select the rows and entries that [Slice] saves. The zero value selects all.
 type SliceOptions struct {
 	Options
-	// Index selects along the batch dims, as TensorDict.Index does. It begins with positions,
-	// ranges, "...", or a list or mask of one dim: not with a new dim, nor an index of several
-	// dims.
+	// Index selects along the batch dims, as TensorDict.Index does. It must begin with a position,
+	// a range, "...", or a list or mask over one dim.
 	Index []ix.Index
-	// Keep returns a mask, bool [n], of the rows of a chunk [n R...] that are saved. It gets all
-	// entries, also those that are not saved. Not together with Index.
+	// Keep returns a mask, bool [n], of the rows to save of a chunk [n R...]. The chunk has all
+	// entries, also entries that are not saved. Keep excludes Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
-	// Keys are the entries that are saved; nil means all. Drop are entries that are not saved,
-	// taken away after Keys. The mask KEY_mask of an entry goes with it.
+	// Keys are the entries to save; nil means all. Drop are entries to leave out, also if Keys has
+	// them. The mask KEY_mask of an entry is saved or left out with it.
 	Keys, Drop []nestedkey.Key
 }
 
-// Slice saves a part of a dataset at to. The rules of [Convert] about the output, memory and errors
-// hold here too. A table is saved beside the output before it is indexed.
+// Slice saves a part of a dataset at to. It treats the output, memory and errors as [Convert] does.
+// A table is saved beside the output before it is indexed.
 //
 // Slice also returns shapeops.ErrIndex for an Index that does not fit, begins with another kind of
-// index, or comes with Keep, tdict.ErrMissing for one of Keys or Drop that is not there, and the
-// error of Keep.
+// index, or is given with Keep; tdict.ErrMissing if a key of Keys or Drop is missing; and the error
+// of Keep.
 func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 	if opt.Index != nil && opt.Keep != nil {
 		return fmt.Errorf("slice: %w: got Index and Keep, want one of them", shapeops.ErrIndex)
@@ -58,7 +57,7 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 	})
 }
 
-// part returns the rows and the entries that options say.
+// part returns the rows and entries that the options select.
 func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
 	if opt.Keep != nil {
 		r.td = nil
@@ -74,12 +73,12 @@ func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
 	}
 	r, err = r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
 	if err == nil && (opt.Keys != nil || opt.Drop != nil) {
-		r.schema = schemaOf(r.like) // a mask that is left alone is a column
+		r.schema = schemaOf(r.like) // a mask without its entry is a column
 	}
 	return r, err
 }
 
-// entries returns td with some entries, and without others. A mask goes with its entry.
+// entries returns td with only some entries, and without others. A mask goes with its entry.
 func entries(td *tdict.TensorDict, keys, drop []nestedkey.Key) (_ *tdict.TensorDict, err error) {
 	if keys != nil {
 		if td, err = td.Select(withMasks(td, keys)...); err != nil {
@@ -113,7 +112,7 @@ func kept(chunk *tdict.TensorDict, keep func(*tdict.TensorDict) (*tensor.Tensor,
 		return nil, err
 	}
 	if mask == nil {
-		return nil, fmt.Errorf("%w: got no mask of rows", tensor.ErrKind)
+		return nil, fmt.Errorf("%w: Keep returned nil, want a mask of rows", tensor.ErrKind)
 	}
 	if err := mask.Shape().CheckEqual(chunk.Shape()[:1]); err != nil {
 		return nil, fmt.Errorf("mask of rows: %w", err)
@@ -121,10 +120,10 @@ func kept(chunk *tdict.TensorDict, keep func(*tdict.TensorDict) (*tensor.Tensor,
 	return chunk.MaskedSelect(mask)
 }
 
-// indexed returns the rows that an expression selects of mapped rows.
+// indexed returns the rows of td, which is mapped, that an expression selects.
 func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err error) {
 	expr = opened(expr, len(td.Shape()))
-	for len(expr) > 0 && expr[0].Kind() == ix.KindAt { // views of one row
+	for len(expr) > 0 && expr[0].Kind() == ix.KindAt { // positions select views
 		if td, err = td.Index(expr[0]); err != nil {
 			return r, err
 		}
@@ -150,7 +149,7 @@ func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err erro
 	return s.picked(td, list, expr[1:])
 }
 
-// picked returns all rows of td, or those of a list, and the same part of each row.
+// picked returns all rows of td, or the rows of a list, and the same part of each row.
 func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r rows, err error) {
 	n, expr := len(list), func(start, n int) []ix.Index { return block(list, rest, start, n) }
 	if list == nil {
@@ -167,8 +166,8 @@ func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r row
 	return rows{like: like, source: td, schema: schemaOf(like), chunks: cut(s.ctx, td, n, list, expr)}, nil
 }
 
-// opened replaces "..." at the beginning of an expression over a number of dims by ":" for each dim
-// that it stands for.
+// opened replaces "..." at the beginning of an expression by a ":" for each dim that it stands for.
+// dims is the number of dims.
 func opened(expr []ix.Index, dims int) []ix.Index {
 	if len(expr) == 0 || expr[0].Kind() != ix.KindRest {
 		return expr
@@ -189,8 +188,8 @@ func opened(expr []ix.Index, dims int) []ix.Index {
 	return append(all, expr[1:]...)
 }
 
-// block returns the part of an expression, a list of rows and what follows, that selects n of the
-// rows.
+// block returns an index expression that selects n of the rows: a list of rows, and what follows
+// it.
 func block(list []int, rest []ix.Index, start, n int) []ix.Index {
 	expr := []ix.Index{ix.Take(list[start : start+n]...)}
 	for _, x := range rest {
@@ -203,7 +202,7 @@ func block(list []int, rest []ix.Index, start, n int) []ix.Index {
 	return expr
 }
 
-// positions returns the rows that a list or a mask selects, never nil.
+// positions returns the rows that a list or a mask selects. It never returns nil.
 func positions(x ix.Index, batch shapeops.Shape) ([]int, error) {
 	if len(batch) == 0 {
 		return nil, fmt.Errorf("%w: got %v, want none for batch shape []", shapeops.ErrIndex, x)

@@ -22,35 +22,37 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// SplitOptions say how [Split] deals rows. Either Fractions or Counts must be given.
+// SplitOptions say how [Split] divides rows. Either Fractions or Counts must be given.
 type SplitOptions struct {
 	Options
-	Fractions []float64 // of the rows, or of the groups; they add up to 1; few groups may leave a part empty
-	Counts    []int     // of rows, or of groups; they add up to their number
-	// Names of the parts, one for each size; nil means 0, 1 and so on. Their suffixes tell the
-	// forms of the parts, as [For] says.
+	Fractions []float64 // of the rows or groups; their sum is 1; of few groups a part may get none
+	Counts    []int     // of rows or groups; their sum is the number of rows or groups
+	// Names has one name for each part; nil means 0, 1 and so on. Their suffixes say the forms of
+	// the parts, see [For].
 	Names []string
-	// By is the key of integers, bools or texts: rows with equal values are one group, which stays
-	// whole. "" splits rows. Missing values are one group with zeros, or with empty texts.
+	// By is the key of integers, bools or texts. Rows with equal values are a group, which is not
+	// split. "" splits rows. Missing values are in one group with zeros, or with empty texts.
 	By   nestedkey.Key
 	Seed uint64
 }
 
-// Split deals the rows of a dataset to parts at random, which become the datasets to/0, to/1 and so
-// on, or those of opt.Names:
+// Split divides the rows of a dataset at random. The parts become the datasets to/0, to/1 and so
+// on, or have the names opt.Names:
 //
-//	input [N R...] -> parts [n R...], which add up to N
+//	input [N R...] -> parts [n R...], N = sum(n)
 //
-// The parts are those of sampler.Split, or with opt.By of sampler.SplitGroups: they depend on N or
-// the groups, the sizes and the seed alone, on every platform. Rows keep their order within a part.
-// All parts appear at once, durably, or none does. With Force a directory is replaced that holds
-// nothing but datasets with names of parts.
+// Split calls sampler.Split, or sampler.SplitGroups with opt.By. So the parts depend only on
+// N or the groups, on the sizes and on the seed, and are the same on every platform. Rows keep
+// their order within a part. All parts appear at once, durably, or none does. Force replaces a
+// directory only if it has nothing but datasets with names of parts.
 //
-// Split takes memory for each row, see the package, and a table is saved beside the output first.
-// Otherwise the rules of [Convert] about memory and errors hold here too. Split also returns
-// sampler.ErrSize for sizes that do not add up, fs.ErrInvalid for names that are not distinct names
-// of files, or not one for each part, tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about
-// opt.By, and memmap.ErrForeign for a directory that Force does not replace.
+// Split takes memory for each row, see the package documentation, and saves a table beside the
+// output first. Otherwise it treats memory and errors as [Convert] does. Split also returns
+//
+//   - sampler.ErrSize if sizes do not add up,
+//   - fs.ErrInvalid unless there is one name for each part, and all are distinct names of files,
+//   - tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By,
+//   - memmap.ErrForeign for a directory that Force does not replace.
 func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 	names, forms, err := opt.names()
 	if err != nil {
@@ -82,7 +84,7 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 	})
 }
 
-// names returns the names of the parts, and their forms.
+// names returns the names and forms of the parts.
 func (opt SplitOptions) names() (names []string, forms []Form, err error) {
 	n := len(opt.Fractions) + len(opt.Counts)
 	if (opt.Fractions == nil) == (opt.Counts == nil) {
@@ -109,8 +111,8 @@ func (opt SplitOptions) names() (names []string, forms []Form, err error) {
 	return names, forms, nil
 }
 
-// replaced describes the directory that parts replace, nil if there is none. It returns
-// memmap.ErrForeign if there is more in it than datasets with names of the parts.
+// replaced describes the directory that the parts replace, or nil if there is none. It returns
+// memmap.ErrForeign if the directory has more than datasets with names of parts.
 func replaced(at string, names []string) (fs.FileInfo, error) {
 	info, err := os.Lstat(at)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +133,7 @@ func replaced(at string, names []string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// replaceablePart returns an error unless a path is a dataset with the name of a part.
+// replaceablePart returns an error unless path is a dataset with the name of a part.
 func replaceablePart(path string, named bool) error {
 	f, err := Of(path)
 	if err != nil || !named {
@@ -177,7 +179,7 @@ func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S) (
 	return parts, err
 }
 
-// groupIDs returns the ids of the rows, for texts their codes.
+// groupIDs returns the group ids of the rows. For texts these are codes.
 func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 	v, err := td.Get(key)
 	if err != nil {
@@ -199,7 +201,7 @@ func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 	return nil, &tdict.KeyError{Op: "split by", Key: key, Err: fmt.Errorf("%w: got %s, want integers, bools or text", tensor.ErrDType, got)}
 }
 
-// publish saves the parts beside the output, and puts them there.
+// publish saves the parts beside the output, and then moves them to it.
 func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old fs.FileInfo) error {
 	dir, err := s.beside()
 	if err != nil {

@@ -2,7 +2,7 @@
 //
 //	err := torchzip.Write(w, x)          // torch.load(f, weights_only=True) reads it
 //	f, err := torchzip.Open(r, size)     // r: an io.ReaderAt
-//	x, err := f.Read()                   // a tensor in memory of its own
+//	x, err := f.Read()                   // a tensor in new memory
 //	err = f.ReadInto(dst)                // into memory of the caller
 //
 // A file is a zip archive: a pickle says which tensor it is, and another entry holds its storage,
@@ -10,34 +10,34 @@
 //
 // # Reading
 //
-// Nothing is unpickled. The pickle is interpreted by a few of the opcodes that torch writes. They
-// can name torch's two functions that make a tensor, the classes of storage, dtypes and
-// OrderedDict, and nothing else. A tensor may be a view of a larger storage: strides and offset are
-// followed.
+// Nothing is unpickled. An interpreter executes the opcodes that torch writes for a tensor. They
+// can name only torch's two functions that make a tensor, the classes of storage, dtypes and
+// OrderedDict. A tensor may be a view of a larger storage, with strides and an offset.
 //
-// All dtypes of package tensor are read and written. Others are [ErrUnsupported], and so are files
-// that hold something else than one tensor, tensors of other devices than "cpu", files in the other
-// byte order, and files in the format that torch had before version 1.6.
+// All dtypes of package tensor are read and written. [ErrUnsupported] is returned for other dtypes,
+// files that hold anything but one tensor, tensors of devices other than "cpu", files in the other
+// byte order, and files in the format of torch before version 1.6. Zip64 sizes and data descriptors
+// are read; an archive with duplicate names is [ErrCorrupt].
 //
 // # Writing
 //
-// A [Layout] has the bytes before and after the elements. A program that sends a tensor whose
-// elements it has in memory need not copy them:
+// A [Layout] has the bytes before and after the elements, so that a program can send a tensor
+// without copying its elements:
 //
 //	l, err := torchzip.NewLayout(tensor.Uint8, 256, 256, 256)
 //	buffers := net.Buffers{l.Head(), elements, l.Tail(crc32.ChecksumIEEE(elements))}
 //	_, err = buffers.WriteTo(conn)
 //
-// The elements begin at a multiple of 64 in the file. The bytes are a function of dtype, shape and
-// elements alone.
+// The elements begin at a multiple of 64 bytes in the file. The same dtype, shape and elements make
+// the same bytes.
 //
 // # Bad files
 //
 // Nothing in a file is trusted. A pickle has at most 64 KiB and a tensor at most 64 dims. Every
-// element of a view lies in its storage. Memory follows the bytes that a file holds, not the
-// numbers in it. The checksum of the storage is compared. What does not fit is [ErrCorrupt].
+// element of a view must lie in its storage. Memory is in proportion to the length of the file, not
+// to the numbers in it. The checksum of the storage is compared. Other files are [ErrCorrupt].
 //
 // # Errors
 //
-// Errors are [FileError], with the entry of the archive and the reason, for errors.Is.
+// Errors are [FileError]: the entry of the archive, and the reason, for errors.Is.
 package torchzip

@@ -2,11 +2,11 @@ package torchzip
 
 import "github.com/go-tensordict/tensordict/tensor"
 
-// untyped is the class of a storage whose tensor names its dtype by itself, as torch has it for the
-// dtypes that are newer than classes of storage.
+// untyped is the class of a storage whose tensor names the dtype. Torch uses it for dtypes without
+// a class of storage.
 const untyped = "torch.storage\nUntypedStorage\n"
 
-// classes has the class of the storage of each dtype.
+// classes lists the class of storage of each dtype.
 var classes = [...]string{
 	tensor.Bool:       "torch\nBoolStorage\n",
 	tensor.Uint8:      "torch\nByteStorage\n",

@@ -2,16 +2,16 @@ package torchzip
 
 import "github.com/go-tensordict/tensordict/internal/fileformat"
 
-// What can be wrong with a file.
+// Errors of files.
 var (
-	// ErrCorrupt says that a file does not hold what its format demands.
+	// ErrCorrupt says that a file violates its format.
 	ErrCorrupt = fileformat.ErrCorrupt
-	// ErrUnsupported says that a file holds something other than one tensor that this package reads,
-	// or that a tensor has a dtype which torch does not have.
+	// ErrUnsupported says that a file is not one tensor that this package reads, or that torch does
+	// not have the dtype of a tensor.
 	ErrUnsupported = fileformat.ErrUnsupported
 )
 
-// A FileError says what is at fault. Its fields are:
+// A FileError says which entry of a file is at fault. Its fields are:
 //
 //	Op   string // "open", "read" or "write"
 //	Path string // ""

@@ -3,7 +3,9 @@ package torchzip_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"strings"
 	"testing"
@@ -153,6 +155,106 @@ func TestArchives(t *testing.T) {
 			classified(t, err)
 		})
 	}
+}
+
+// TestEntries opens archives whose entries are written in other ways than torch's: they are read as
+// they are, or refused.
+func TestEntries(t *testing.T) {
+	want := tensor.Must(tensor.From([]uint8("abcdef"), 2, 3))
+	entry := func(name, content string, method, flags uint16) zipEntry {
+		return zipEntry{name, content, method, flags}
+	}
+	pickle := entry("x/data.pkl", plain().pickle(), zip.Store, 0)
+	for _, tt := range []struct {
+		name    string
+		entries []zipEntry
+		wide    bool
+		want    error
+	}{
+		{"headers with sizes", []zipEntry{pickle, entry("x/data/0", "abcdef", zip.Store, 0)}, false, nil},
+		{"data descriptors", []zipEntry{entry("x/data.pkl", plain().pickle(), zip.Store, 8), entry("x/data/0", "abcdef", zip.Store, 8)}, false, nil},
+		{"zip64 sizes", []zipEntry{pickle, entry("x/data/0", "abcdef", zip.Store, 0)}, true, nil},
+		{"zip64 sizes in data descriptors", []zipEntry{entry("x/data.pkl", plain().pickle(), zip.Store, 8), entry("x/data/0", "abcdef", zip.Store, 8)}, true, nil},
+		{"a storage twice", []zipEntry{pickle, entry("x/data/0", "abcdef", zip.Store, 0), entry("x/data/0", "ghijkl", zip.Store, 0)}, false, torchzip.ErrCorrupt},
+		{"a pickle twice", []zipEntry{pickle, pickle, entry("x/data/0", "abcdef", zip.Store, 0)}, false, torchzip.ErrCorrupt},
+		{"a storage that leaves the archive", []zipEntry{pickle, entry("x/../x/data/0", "abcdef", zip.Store, 0)}, false, torchzip.ErrCorrupt},
+		{"a storage of another folder", []zipEntry{pickle, entry("y/data/0", "abcdef", zip.Store, 0)}, false, torchzip.ErrCorrupt},
+		{"an encrypted storage", []zipEntry{pickle, entry("x/data/0", "abcdef", zip.Store, 1)}, false, torchzip.ErrUnsupported},
+		{"another method", []zipEntry{pickle, entry("x/data/0", "abcdef", 12, 0)}, false, torchzip.ErrUnsupported},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := read(zipped(tt.wide, tt.entries...))
+			if tt.want != nil {
+				require.ErrorIs(t, err, tt.want)
+				classified(t, err)
+				return
+			}
+			require.NoError(t, err)
+			require.True(t, got.Equal(want), "%v", got)
+		})
+	}
+}
+
+// A zipEntry is an entry of an archive, with its flags.
+type zipEntry struct {
+	name, content string
+	method, flags uint16
+}
+
+// zipped returns an archive. If wide, each entry has zip64 sizes.
+func zipped(wide bool, entries ...zipEntry) []byte {
+	var body, dir []byte
+	le := binary.LittleEndian
+	for _, e := range entries {
+		sum, size, at := crc32.ChecksumIEEE([]byte(e.content)), uint32(len(e.content)), uint32(len(body))
+		extra, version := []byte(nil), uint16(20)
+		if wide {
+			extra, version = le.AppendUint64(le.AppendUint64([]byte{1, 0, 16, 0}, uint64(size)), uint64(size)), 45
+		}
+		sizes := func(b []byte, known bool) []byte { // sum, packed and unpacked size, lengths of name and extra field
+			switch {
+			case !known && wide:
+				b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, 0), ^uint32(0)), ^uint32(0))
+			case !known:
+				b = append(b, make([]byte, 12)...)
+			case wide:
+				b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, sum), ^uint32(0)), ^uint32(0))
+			default:
+				b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, sum), size), size)
+			}
+			return le.AppendUint16(le.AppendUint16(b, uint16(len(e.name))), uint16(len(extra)))
+		}
+		start := func(b []byte, mark string) []byte {
+			b = append(b, mark...)
+			if mark == "PK\x01\x02" {
+				b = le.AppendUint16(b, version)
+			}
+			b = le.AppendUint16(le.AppendUint16(le.AppendUint16(b, version), e.flags), e.method)
+			return append(b, 0, 0, 0x21, 0) // time and date
+		}
+		later := e.flags&8 != 0
+		local := extra
+		if later && wide {
+			local = append([]byte{1, 0, 16, 0}, make([]byte, 16)...)
+		}
+		body = append(append(append(sizes(start(body, "PK\x03\x04"), !later), e.name...), local...), e.content...)
+		if later {
+			body = le.AppendUint32(append(body, "PK\x07\x08"...), sum)
+			for range 2 {
+				if wide {
+					body = le.AppendUint64(body, uint64(size))
+				} else {
+					body = le.AppendUint32(body, size)
+				}
+			}
+		}
+		dir = append(sizes(start(dir, "PK\x01\x02"), true), make([]byte, 10)...) // comment, disk, attributes
+		dir = append(append(le.AppendUint32(dir, at), e.name...), extra...)
+	}
+	n := uint16(len(entries))
+	end := le.AppendUint16(le.AppendUint16(append([]byte("PK\x05\x06"), 0, 0, 0, 0), n), n)
+	end = le.AppendUint32(le.AppendUint32(end, uint32(len(dir))), uint32(len(body)))
+	return append(append(append(body, dir...), end...), 0, 0)
 }
 
 // TestWriteRefuses writes what cannot be written.

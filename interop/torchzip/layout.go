@@ -12,8 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Write writes the file of a tensor to w. Elements that lie in row-major order go from where they
-// are to w; others are copied before. After an error a part may have been written.
+// Write writes the file of a tensor to w. It copies the elements only if they are not contiguous.
+// After an error a part of the file may have been written.
 //
 // Write returns a [FileError]: shapeops.ErrKind if x is nil, tensor.ErrMeta for a tensor without
 // elements, [ErrUnsupported] for more than 64 dims, errors of elements in mapped files, and errors
@@ -39,7 +39,7 @@ func Write(w io.Writer, x *tensor.Tensor) error {
 	return fileformat.Failed("write", "", "", err)
 }
 
-// A Layout has the bytes that a file holds besides the elements of its tensor. Safe for concurrent
+// A Layout has the bytes of a file before and after the elements of its tensor. Safe for concurrent
 // use.
 type Layout struct {
 	head           []byte
@@ -50,7 +50,7 @@ type Layout struct {
 // NewLayout returns the layout of the file of a tensor of a dtype and a shape.
 //
 // It returns a [FileError]: [ErrUnsupported] for more than 64 dims, shapeops.ErrShape for a shape
-// that is invalid or too large, and tensor.ErrDType for a dtype that is none.
+// that is invalid or too large, and tensor.ErrDType for an invalid dtype.
 func NewLayout(d tensor.DType, shape ...int) (*Layout, error) {
 	meta, err := tensor.NewMeta(d, shape...)
 	if err == nil && len(shape) > maxDims {
@@ -69,7 +69,8 @@ func NewLayout(d tensor.DType, shape ...int) (*Layout, error) {
 // Size returns the length of the file in bytes.
 func (l *Layout) Size() int { return len(l.head) + l.elements + l.tail }
 
-// Head returns the bytes before the elements. They are the layout's, and must not be changed.
+// Head returns the bytes before the elements. They belong to the layout and must not
+// be changed.
 func (l *Layout) Head() []byte { return l.head }
 
 // Tail returns the bytes after the elements, whose CRC-32 (IEEE) is sum. Elements are row-major, in
@@ -79,7 +80,7 @@ func (l *Layout) Tail(sum uint32) []byte {
 	return tail
 }
 
-// build returns the bytes before and after the elements. Errors cannot occur: the sink has none,
+// build returns the bytes before and after the elements. Errors cannot occur: a sink returns none,
 // and names and sizes are in range.
 func (l *Layout) build(sum uint32) (head, tail []byte) {
 	to := &sink{}
@@ -106,14 +107,14 @@ func (l *Layout) build(sum uint32) (head, tail []byte) {
 }
 
 const (
-	root       = "archive/" // where torch puts the entries of a file that has no name
-	followed   = 1 << 3     // flag: the sum is not in the header, but after the payload
+	root       = "archive/" // the folder that torch uses for a file without a name
+	followed   = 1 << 3     // flag: the sum follows the payload
 	header     = 30         // bytes of a local header before the name
-	descriptor = 16         // bytes that follow the payload before
+	descriptor = 16         // bytes after the payload of the entry before
 	alignment  = 64         // of the elements
 )
 
-// padding returns the extra field that torch pads a header with that would end at at.
+// padding returns the extra field with which torch pads a header that would end at at.
 func padding(at int) []byte {
 	n := -(at + 4) & (alignment - 1)
 	return append([]byte{'F', 'B', byte(n), 0}, bytes.Repeat([]byte{'Z'}, n)...)
@@ -127,7 +128,7 @@ func byteOrder() string {
 	return "big"
 }
 
-// zeros stand for elements, which a sink skips.
+// zeros are written in place of elements, which a sink skips.
 var zeros = make([]byte, 1<<20)
 
 // A sink keeps what is written, or skips it.

@@ -21,11 +21,11 @@ type File struct {
 	payload zipfile.Entry // the storage
 }
 
-// Open reads the description of the tensor in a file of size bytes, and not its elements. It does
-// not close r, which must be there for [File.Read].
+// Open reads the description of the tensor in a file of size bytes, but not its elements. It does
+// not close r, which [File.Read] uses.
 //
-// Open returns a [FileError]: [ErrCorrupt], [ErrUnsupported] for a file that holds something other
-// than one tensor on the device "cpu", and errors of r.
+// Open returns a [FileError]: [ErrCorrupt], [ErrUnsupported] for a file that is not one tensor on
+// the device "cpu", and errors of r.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f, err := open(r, size)
 	return f, fileformat.Failed("open", "", "", err)
@@ -34,7 +34,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 func open(r io.ReaderAt, size int64) (*File, error) {
 	first := make([]byte, 2)
 	if _, _ = r.ReadAt(first, 0); string(first) == "\x80\x02" { // zipfile returns the error
-		return nil, unsupported("got the format that torch had before version 1.6: load it and call torch.save")
+		return nil, unsupported("got the format of torch before version 1.6: load it and call torch.save")
 	}
 	a, err := zipfile.Open(r, size, zipfile.Limits{})
 	if err != nil {
@@ -85,11 +85,11 @@ func content(r io.ReaderAt, a *zipfile.Archive, name string) (string, error) {
 	return string(b), fileformat.In(name, err)
 }
 
-// check returns a tensor without elements that is like s. It refuses one that reaches beyond its
-// storage.
+// check returns a tensor without elements with the dtype and shape of s. It returns [ErrCorrupt] if
+// s reaches beyond its storage.
 func (s *spec) check() (*tensor.Tensor, error) {
 	if len(s.shape) != len(s.strides) || len(s.shape) > maxDims {
-		return nil, corrupt("got %d sizes and %d strides, want as many, and at most %d", len(s.shape), len(s.strides), maxDims)
+		return nil, corrupt("got %d sizes and %d strides, want the same number, at most %d", len(s.shape), len(s.strides), maxDims)
 	}
 	meta, err := tensor.NewMeta(s.dtype, s.shape...)
 	if err != nil {
@@ -111,11 +111,11 @@ func (s *spec) check() (*tensor.Tensor, error) {
 	return meta, nil
 }
 
-// Meta returns a tensor of the dtype and shape of the one in the file, without elements.
+// Meta returns a tensor without elements, with the dtype and shape of the tensor in the file.
 func (f *File) Meta() *tensor.Tensor { return f.meta }
 
-// Read reads the storage and returns the tensor, a view of it, with the strides that it had in
-// torch. If they let elements overlap, it cannot be written to.
+// Read reads the storage and returns the tensor as a view of it, with its strides in torch. If the
+// strides let elements overlap, the tensor cannot be written to.
 //
 // Read returns a [FileError]: [ErrCorrupt] for elements that do not have their checksum, or bools
 // that are neither 0 nor 1, and errors of the reader.
@@ -129,10 +129,17 @@ func (f *File) Read() (*tensor.Tensor, error) {
 	return x, fileformat.Failed("read", "", f.payload.Name, err)
 }
 
+// pieceBytes is how many bytes are read at a time, so that their checksum is computed while they
+// are in the processor's cache.
+const pieceBytes = 128 << 10
+
 // fill fills b with the storage.
 func (f *File) fill(b []byte) error {
-	if _, err := io.ReadFull(f.payload.Reader(f.r), b); err != nil {
-		return err
+	r := f.payload.Reader(f.r)
+	for piece := range slices.Chunk(b, pieceBytes) {
+		if _, err := io.ReadFull(r, piece); err != nil {
+			return err
+		}
 	}
 	if f.spec.dtype == tensor.Bool && tensor.CheckBools(b) != nil {
 		return corrupt("got a bool that is neither 0 nor 1")
@@ -169,9 +176,9 @@ func (s spec) view(b []byte) (*tensor.Tensor, error) {
 	return x.Expand(s.shape...)
 }
 
-// ReadInto reads the tensor into dst, which has its dtype and shape. If it is all of its storage,
-// and dst is contiguous, the elements go straight there; otherwise the storage is read into memory
-// before. If reading fails, dst may hold other elements than before.
+// ReadInto reads the tensor into dst, which has the same dtype and shape. If the tensor is all of
+// its storage and dst is contiguous, the elements are read into dst directly; otherwise the storage
+// is read into memory first. If reading fails, the elements of dst may have changed.
 //
 // ReadInto returns a [FileError] with the errors of [File.Read], tensor.ErrDType or
 // shapeops.ErrShape for a dst of another dtype or shape, shapeops.ErrKind for nil, and errors of
@@ -200,7 +207,7 @@ func (f *File) copyInto(dst *tensor.Tensor) error {
 	return dst.CopyFrom(x)
 }
 
-// straight reports whether the storage can be read into the memory of dst.
+// straight reports whether the storage can be read into dst directly.
 func (f *File) straight(dst *tensor.Tensor) bool {
 	v := shapeops.View{Shape: f.spec.shape, Strides: f.spec.strides}
 	return dst != nil && dst.DType() == f.spec.dtype && dst.Shape().Equal(v.Shape) && dst.Device() == tensor.CPU &&

@@ -14,11 +14,11 @@ import (
 
 const (
 	maxPickle = 64 << 10 // bytes
-	maxDims   = 64       // as torch has it
+	maxDims   = 64       // as in torch
 )
 
-// What pickles name: module and name, each followed by a newline. The second function also takes a
-// dtype, and has bytes as its storage.
+// The names in pickles: module and name, each followed by a newline. The second function also takes
+// a dtype, and a storage of bytes.
 const (
 	rebuild      global = "torch._utils\n_rebuild_tensor_v2\n"
 	rebuildTyped global = "torch._utils\n_rebuild_tensor_v3\n"
@@ -47,11 +47,11 @@ func integers(all ...int) string {
 	return string(b)
 }
 
-// What a pickle can make, besides int, bool and string.
+// The values that a pickle can make, besides int, bool and string.
 type (
 	global string
 	tuple  []any
-	mark   struct{} // where a tuple begins
+	mark   struct{} // the beginning of a tuple
 	// A storage is a buffer: n elements of a dtype, or bytes if that is 0.
 	storage struct {
 		key   string
@@ -139,17 +139,17 @@ func (m *machine) step(op int) {
 	}
 }
 
-// check makes the error of a pickle that is damaged unless ok is true.
+// check sets the error of a damaged pickle unless ok is true.
 func (m *machine) check(ok bool, got string) {
 	if !ok && m.err == nil {
 		m.err = corrupt("got %s", got)
 	}
 }
 
-// refuse makes the error of a pickle of something that is not read.
+// refuse sets the error of a pickle that is not a tensor.
 func (m *machine) refuse(format string, args ...any) {
 	if m.err == nil {
-		m.err = unsupported("got %s, want a tensor alone: save x.detach().cpu()", fmt.Sprintf(format, args...))
+		m.err = unsupported("got %s, want one tensor: save x.detach().cpu()", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -176,7 +176,7 @@ func (m *machine) take(n int) []byte {
 	return b
 }
 
-// line returns the bytes up to the next newline, and that.
+// line returns the bytes up to the next newline, inclusive.
 func (m *machine) line() []byte {
 	return m.take(1 + max(bytes.IndexByte(m.rest, '\n'), 0))
 }
@@ -193,7 +193,7 @@ func (m *machine) integer(n int) int {
 func (m *machine) storage() any {
 	id, _ := m.pop().(tuple)
 	if len(id) != 5 || id[0] != "storage" {
-		m.refuse("a reference to something other than a storage")
+		m.refuse("a reference that is not a storage")
 		return nil
 	}
 	class, _ := id[1].(global)
@@ -202,7 +202,7 @@ func (m *machine) storage() any {
 	d := slices.Index(classes[:], string(class))
 	switch {
 	case id[3] != "cpu":
-		m.refuse("a tensor of another device than cpu")
+		m.refuse("a tensor of a device other than cpu")
 	case d <= 0:
 		m.refuse("elements of class %s", errtext.Quote(string(class)))
 	case class != untyped:
@@ -211,8 +211,8 @@ func (m *machine) storage() any {
 	return s
 }
 
-// call calls the class of hooks, or a function that makes a tensor of a storage, an offset, a
-// shape, strides, whether it has a gradient, its hooks, and perhaps a dtype.
+// call calls OrderedDict, the class of hooks, or a function that makes a tensor. Its arguments are
+// storage, offset, shape, strides, whether it requires a gradient, hooks, and perhaps a dtype.
 func (m *machine) call() any {
 	args, _ := m.pop().(tuple)
 	fn, _ := m.pop().(global)

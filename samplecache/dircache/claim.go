@@ -22,13 +22,13 @@ type claim struct {
 
 func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 	c := &claim{s: s, producerSpec: producerSpec{Name: name}}
-	return calling(s, func() (engine.Claim, error) {
+	return callValue(s, func() (engine.Claim, error) {
 		if name == "" {
 			return c, nil
 		}
 		err := s.lockName(name)
 		if err == nil {
-			passing("claimed")
+			crashPoint("claimed")
 			if err = s.locked(c.find); err != nil {
 				err = errors.Join(err, s.release(nameNumber(name)))
 			}
@@ -37,7 +37,7 @@ func (s *session) Claim(_ context.Context, name string) (engine.Claim, error) {
 	})
 }
 
-// find finds the life and the numbers of the name. The lock is held.
+// find loads the life and the numbers of the name. The lock is held.
 func (c *claim) find() error {
 	_, list, err := c.s.producers()
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *claim) find() error {
 	return nil
 }
 
-// newLife returns a life that no name had before.
+// newLife returns a random life, so that no name had it before.
 func newLife() uint64 { return 1 + rand.Uint64N(1<<63) }
 
 func (c *claim) Window() engine.Window { return c.producerSpec.Window }
@@ -70,15 +70,15 @@ func (c *claim) Close() error {
 	return c.s.call(func() error { return c.s.release(nameNumber(c.Name)) })
 }
 
-// producers returns the MANIFEST, and all producers with the numbers of the generation that is
-// being filled. The lock is held.
+// producers returns the MANIFEST, and all producers, including their numbers in the generation that
+// is being filled. The lock is held.
 func (s *session) producers() (m *manifest, list []producerSpec, err error) {
 	if m, err = s.manifest(); err != nil {
 		return nil, nil, err
 	}
 	_, filling, err := s.words.generations()
 	if err != nil || filling != m.Latest+1 {
-		return m, m.Producers, err // none is committed yet
+		return m, m.Producers, err // no sample is committed since
 	}
 	list, _, err = s.collect(m, filling)
 	return m, list, err
@@ -87,8 +87,8 @@ func (s *session) producers() (m *manifest, list []producerSpec, err error) {
 // A put is a sample that was committed under a name.
 type put struct{ life, number uint64 }
 
-// collect returns the producers, with the numbers of their samples in a generation, and the rows
-// without a sample.
+// collect returns the producers of m, including their numbers in the generation, and the rows of
+// the generation that have no sample.
 func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, missing []int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,11 +99,11 @@ func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, 
 	puts := map[string][]put{}
 	for i := range s.samples() {
 		switch r := st.record(i); {
-		case s.rows[i] != nil: // it is being written
+		case s.rows[i] != nil: // this session is writing it
 			missing = append(missing, i)
 		case !r.sound(generation):
 			missing = append(missing, i)
-			s.tellDamage(r, generation, i)
+			s.reportDamage(r, generation, i)
 		case r.life() != 0:
 			puts[string(r.name())] = append(puts[string(r.name())], put{r.life(), r.number()})
 		}
@@ -121,14 +121,14 @@ func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, 
 	return list, missing, nil
 }
 
-// tellDamage calls OnError if a record is damaged: its sample is lost.
-func (s *session) tellDamage(r record, generation uint64, row int) {
+// reportDamage reports an error if a record is damaged: its sample is lost.
+func (s *session) reportDamage(r record, generation uint64, row int) {
 	if r.damaged() {
-		s.complain(s.fail(recordsPath(generation), fmt.Errorf("%w: the record of row %d is damaged", engine.ErrCorrupt, row)))
+		s.report(s.fail(recordsPath(generation), fmt.Errorf("%w: the record of row %d is damaged", engine.ErrCorrupt, row)))
 	}
 }
 
-// with returns p with the numbers of the puts of its life.
+// with returns p with the numbers of the puts that have p's life.
 func (p producerSpec) with(puts []put) producerSpec {
 	slices.SortFunc(puts, func(a, b put) int { return cmp.Compare(a.number, b.number) })
 	for _, one := range puts {
@@ -149,8 +149,8 @@ func (s *session) Forget(_ context.Context, name string) error {
 	})
 }
 
-// forget begins another life of a name. Samples of the former life stay, but their numbers do not
-// count. The lock is held, and so is the name.
+// forget gives a name a new life. Samples of the old life stay, but their numbers do not count. The
+// caller has the lock and the name.
 func (s *session) forget(name string) error {
 	m, list, err := s.producers()
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *session) forget(name string) error {
 	named := func(p producerSpec) bool { return p.Name == name }
 	i := slices.IndexFunc(list, named)
 	if i < 0 || list[i].Window == (engine.Window{}) {
-		return fmt.Errorf("%w: there is none of that name", engine.ErrProducer)
+		return fmt.Errorf("%w: no sample was put under this name", engine.ErrProducer)
 	}
 	next := *m
 	next.Producers = append(slices.DeleteFunc(slices.Clone(m.Producers), named), producerSpec{Name: name, Life: newLife()})

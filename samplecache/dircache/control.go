@@ -17,7 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// headerSum is where the header of the control file has its sum; FORMAT.md describes both.
+// headerSum is the offset of the checksum in the header of the control file; see FORMAT.md.
 const headerSum = 224
 
 var controlMagic = [8]byte{'T', 'D', 'C', 'A', 'C', 'H', 'E', 0}
@@ -38,12 +38,12 @@ func (m *manifest) header() ([]byte, error) {
 	return b, errors.Join(err, failed)
 }
 
-// openControl opens the control file. It is never replaced while the cache exists, since each file
-// has locks of its own.
+// openControl opens the control file. It is never replaced while the cache exists, since locks
+// belong to one file.
 func (s *session) openControl() (err error) {
 	s.file, err = openFile(s.path(controlName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: there is none", engine.ErrCorrupt)
+		return fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
 	}
 	if err == nil {
 		s.locks = vfs.LockNumbers(s.file)
@@ -51,8 +51,8 @@ func (s *session) openControl() (err error) {
 	return err
 }
 
-// mapControl maps the control file. If it is damaged or older than the last restart of the machine,
-// and nobody else takes part, mapControl first writes it again. The lock is held.
+// mapControl maps the control file. If the file is damaged, or from before the last restart of the
+// machine, and there is no other session, mapControl first rebuilds it. The lock is held.
 func (s *session) mapControl(adopt bool) error {
 	_, _, others, err := s.locks.Held(sessionNumbers, maxSessions)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *session) mapControl(adopt bool) error {
 	return err
 }
 
-// mapWords maps the words of the control file, unless they are.
+// mapWords maps the words of the control file, unless they are mapped.
 func (s *session) mapWords() (err error) {
 	if s.control != nil {
 		return nil
@@ -81,15 +81,16 @@ func (s *session) mapWords() (err error) {
 		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
 	}
 	if err == nil {
-		s.words, err = s.control.Words() // until abandon
+		s.words, err = s.control.Words() // until closeFiles
 	}
 	return err
 }
 
-// errRestarted says that the control file is of an earlier start of the machine.
-var errRestarted = errors.New("the machine was started anew")
+// errRestarted says that the control file is from before the last restart of the machine.
+var errRestarted = errors.New("the machine was restarted")
 
-// checkHeader returns an error if the control file cannot be used as it is.
+// checkHeader returns an error if the header of the control file is damaged, or is of another
+// machine or an earlier start of this one. alone says that there is no other session.
 func (s *session) checkHeader(alone, adopt bool) error {
 	want, err := s.fixed.header()
 	if err != nil {
@@ -105,15 +106,15 @@ func (s *session) checkHeader(alone, adopt bool) error {
 	unknown := [64]byte{}
 	switch {
 	case boot != unknown && [64]byte(got[96:]) == boot || !alone:
-		return nil // the same running kernel, even if containers name the machine differently
+		return nil // the same kernel is running; containers may differ in the machine's id
 	case ([64]byte(got[160:]) != machine || machine == unknown) && !adopt:
-		return fmt.Errorf("%w: if nobody there uses it any more, open it with Adopt", engine.ErrOtherHost)
+		return fmt.Errorf("%w: if no process there uses it any more, open it with Adopt", engine.ErrOtherHost)
 	}
 	return errRestarted
 }
 
-// clearControl writes a control file of an empty cache, with a header that is not sound yet. It
-// needs no room on the disk if the file has its size.
+// clearControl writes a control file of an empty cache, with an invalid header. It needs no room on
+// the disk if the file has its full size.
 func clearControl(f *os.File, samples int) error {
 	b := make([]byte, wordsOf(samples)*8)
 	for _, at := range []int{latestWord, fillingWord} {
@@ -147,8 +148,8 @@ func makeControl(path string, m *manifest) error {
 	return errors.Join(err, f.Close())
 }
 
-// rebuild writes the control file again, in place, from the MANIFEST and the records of the
-// generation that is being filled. Nobody else takes part, and the lock is held.
+// rebuild rewrites the control file in place, from the MANIFEST and the records of the generation
+// that is being filled. There is no other session, and the lock is held.
 func (s *session) rebuild() error {
 	m, err := s.manifest()
 	var header []byte
@@ -158,7 +159,7 @@ func (s *session) rebuild() error {
 	if err == nil {
 		err = clearControl(s.file, s.samples())
 	}
-	passing("control cleared")
+	crashPoint("control cleared")
 	if err == nil {
 		err = s.file.Truncate(countsAt(s.samples()) + 2*countsBytes)
 	}
@@ -169,17 +170,17 @@ func (s *session) rebuild() error {
 		s.words.seal(latestWord, m.Latest)
 		err = s.recover(m.Latest + 1)
 	}
-	passing("samples recovered")
+	crashPoint("samples recovered")
 	if err == nil {
 		_, err = s.file.WriteAt(header, 0)
 	}
 	return failed("rebuild", s.dir, controlName, err)
 }
 
-// recover marks the committed samples of the generation that is being filled, if that has a store.
-// A sample is committed if its record is sound and has its sums. If two have one number, the newer
-// one counts: the record of the other was erased, but not on the disk. recover erases all other
-// records.
+// recover marks the committed samples of the generation that is being filled, if it has a store. A
+// sample is committed if its record is sound and its checksums agree. If two samples have the same
+// number, the newer one counts: the record of the older one was erased, but not yet on the disk.
+// recover erases all other records.
 func (s *session) recover(generation uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

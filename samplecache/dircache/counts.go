@@ -12,29 +12,30 @@ import (
 )
 
 // The control file has two copies of the counts of groups after its words: at countsAt, and
-// countsBytes later. The holder of the lock writes both, one after the other. The newer sound copy
-// counts. FORMAT.md describes them.
+// countsBytes after that. The holder of the lock writes both, one after the other. Readers use the
+// newer sound copy. FORMAT.md describes them.
 const (
 	countsHeader = 16
 	countsBytes  = 1 << 20
 )
 
-// countsAt returns where the counts begin.
+// countsAt returns the offset of the first copy.
 func countsAt(samples int) int64 { return int64(wordsOf(samples)*8+4095) / 4096 * 4096 }
 
-// errCounts says that counts are torn, or damaged.
+// errCounts says that counts are damaged, or half written.
 var errCounts = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
 
 // groups reads the counts. Without the lock they may be out of date.
 func (s *session) groups() (*engine.Groups, error) {
 	g, _, _, err := s.readGroups()
-	for n := 0; n < 100 && errors.Is(err, engine.ErrCorrupt); n++ { // both may be written meanwhile
+	for n := 0; n < 100 && errors.Is(err, engine.ErrCorrupt); n++ { // both may be half written
 		g, _, _, err = s.readGroups()
 	}
 	return g, s.fail(controlName, err)
 }
 
-// readGroups reads the counts, and returns from which of the two copies, and its serial number.
+// readGroups reads the counts. It returns which of the two copies they are from, 0 or 1, and the
+// serial number of that copy.
 func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, err error) {
 	text, serial, err := s.readCounts(countsAt(s.samples()))
 	other, newer, failed := s.readCounts(countsAt(s.samples()) + countsBytes)
@@ -48,7 +49,7 @@ func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, er
 	return g, which, serial, err
 }
 
-// readCounts reads the copy at a position.
+// readCounts reads the copy at offset at.
 func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	b := make([]byte, 1024)
 	n, err := s.file.ReadAt(b, at)
@@ -67,7 +68,7 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	}
 	serial = binary.LittleEndian.Uint64(b[8:])
 	if serial == 0 && size == countsHeader && binary.LittleEndian.Uint32(b) == 0 {
-		return nil, 0, nil // nobody has written yet
+		return nil, 0, nil // never written
 	}
 	if n < size || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:size], castagnoli) {
 		return nil, 0, errCounts
@@ -75,8 +76,8 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	return b[countsHeader:size], serial, nil
 }
 
-// writeGroups writes both copies of the counts. It writes over the copy that counts last, since the
-// other one may be torn. The lock is held.
+// writeGroups writes both copies of the counts. It writes the newer sound copy last, since the
+// other copy may be damaged. The lock is held.
 func (s *session) writeGroups(g *engine.Groups) error {
 	_, last, serial, err := s.readGroups()
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *session) writeGroups(g *engine.Groups) error {
 		if _, err := s.file.WriteAt(b, countsAt(s.samples())+i*countsBytes); err != nil {
 			return s.fail(controlName, err)
 		}
-		passing("counts written")
+		crashPoint("counts written")
 	}
 	return nil
 }

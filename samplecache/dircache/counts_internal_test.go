@@ -27,7 +27,7 @@ func TestCountsTornTwice(t *testing.T) {
 		_, before, err := s.readCounts(at(1 - torn))
 		require.NoError(t, err)
 		seen := false
-		Moments(func(m string) {
+		CrashPoints(func(m string) {
 			if m != "counts written" || seen {
 				return
 			}
@@ -40,7 +40,7 @@ func TestCountsTornTwice(t *testing.T) {
 			require.Equal(t, before, serial)
 		})
 		require.NoError(t, s.writeGroups(new(engine.Groups)))
-		Moments(nil)
+		CrashPoints(nil)
 		require.True(t, seen)
 	}
 }

@@ -1,5 +1,5 @@
 package dircache
 
-// passing is called at named moments, between two steps that a kill may separate. Tests kill the
+// crashPoint is called with a name between two steps that a kill may separate. Tests kill the
 // process there.
-var passing = func(moment string) {}
+var crashPoint = func(name string) {}

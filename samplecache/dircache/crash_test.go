@@ -30,14 +30,15 @@ func newCache(t testing.TB, config samplecache.Config) string {
 	return dir
 }
 
-// passed returns how often a process passes each moment in three rounds, alone or with another.
+// passed returns how often a process passes each crash point in three rounds, alone or with
+// another.
 func passed(t *testing.T, alone bool) map[string]int {
 	t.Helper()
 	s := newSite(t, small)
 	if !alone {
 		s.open()
 	}
-	p := s.startHand(alone, 1, 3, fall{moment: "trace"})
+	p := s.startHand(alone, 1, 3, fall{point: "trace"})
 	if !alone {
 		s.atWork(p)
 	}
@@ -45,9 +46,9 @@ func passed(t *testing.T, alone bool) map[string]int {
 	s.hear(p)
 	times := map[string]int{}
 	for _, line := range p.heard {
-		if rest, ok := strings.CutPrefix(line, "moment "); ok {
-			n, moment, _ := strings.Cut(rest, " ")
-			times[moment], _ = strconv.Atoi(n)
+		if rest, ok := strings.CutPrefix(line, "point "); ok {
+			n, point, _ := strings.Cut(rest, " ")
+			times[point], _ = strconv.Atoi(n)
 		}
 	}
 	if alone {
@@ -58,8 +59,8 @@ func passed(t *testing.T, alone bool) map[string]int {
 	return times
 }
 
-// TestW14 kills a process at each moment that it passes, the first time, the second and the third,
-// while it is alone and while another takes part. Rows W5, W6, W7 and W9 hold after each.
+// TestW14 kills a process at each crash point that it passes, the first time, the second and the
+// third, while it is alone and while another takes part. Rows W5, W6, W7 and W9 hold after each.
 func TestW14(t *testing.T) {
 	t.Parallel()
 	for _, alone := range []bool{true, false} {
@@ -67,40 +68,40 @@ func TestW14(t *testing.T) {
 			t.Parallel()
 			times := passed(t, alone)
 			var cases, killed atomic.Int64
-			t.Run("moment", func(t *testing.T) {
-				for i, moment := range moments(t) {
+			t.Run("point", func(t *testing.T) {
+				for i, point := range crashPoints(t) {
 					if alone { // else the other may be first
-						require.Positive(t, times[moment], "nobody passes %q", moment)
+						require.Positive(t, times[point], "nobody passes %q", point)
 					}
-					for nth := 1; nth <= min(3, times[moment]); nth++ {
+					for nth := 1; nth <= min(3, times[point]); nth++ {
 						if *killsFlag != "full" && (nth != 1+i%3 || !alone && i%2 == 0) {
 							continue
 						}
-						t.Run(fmt.Sprintf("%s %d", moment, nth), func(t *testing.T) {
+						t.Run(fmt.Sprintf("%s %d", point, nth), func(t *testing.T) {
 							t.Parallel()
 							cases.Add(1)
-							if crash(t, alone, moment, nth) {
+							if crash(t, alone, point, nth) {
 								killed.Add(1)
 							}
 						})
 					}
 				}
 			})
-			t.Logf("%d moments, %d of %d processes killed", len(times), killed.Load(), cases.Load())
+			t.Logf("%d crash points, %d of %d processes killed", len(times), killed.Load(), cases.Load())
 			require.GreaterOrEqual(t, killed.Load(), cases.Load()*8/10)
 		})
 	}
 }
 
-// crash kills one process at a moment, and checks what is left. It reports whether it was killed:
-// in company it may pass moments less often than before.
-func crash(t *testing.T, alone bool, moment string, nth int) bool {
+// crash kills one process at a crash point, and checks what is left. It reports whether it was
+// killed: in company it may pass crash points less often than before.
+func crash(t *testing.T, alone bool, point string, nth int) bool {
 	t.Helper()
 	s := newSite(t, small)
 	if !alone {
 		s.open()
 	}
-	p := s.startHand(alone, 1, 3, fall{"kill", moment, nth})
+	p := s.startHand(alone, 1, 3, fall{"kill", point, nth})
 	if !alone {
 		s.atWork(p)
 	}
@@ -115,8 +116,8 @@ func crash(t *testing.T, alone bool, moment string, nth int) bool {
 	return p.killed()
 }
 
-// TestW14Twice kills a process at each moment, and then those that recover the cache, one after the
-// other, each some moments later than the one before, until one comes through.
+// TestW14Twice kills a process at each crash point, and then those that recover the cache, one
+// after the other, each some crash points later than the one before, until one comes through.
 func TestW14Twice(t *testing.T) {
 	t.Parallel()
 	step, every := 6, longtests.Times(6, 3)
@@ -124,15 +125,15 @@ func TestW14Twice(t *testing.T) {
 		step, every = 1, 1
 	}
 	var all atomic.Int64
-	t.Run("moment", func(t *testing.T) {
-		for i, moment := range moments(t) {
+	t.Run("point", func(t *testing.T) {
+		for i, point := range crashPoints(t) {
 			if i%every != 0 {
 				continue
 			}
-			t.Run(moment, func(t *testing.T) {
+			t.Run(point, func(t *testing.T) {
 				t.Parallel()
 				s := newSite(t, samplecache.Config{Samples: 4, Durable: *killsFlag == "full" && i%4 == 0})
-				p := s.startHand(true, 1, 3, fall{"kill", moment, 1})
+				p := s.startHand(true, 1, 3, fall{"kill", point, 1})
 				require.Error(t, p.ended())
 				require.True(t, p.killed(), "%s", p.tail())
 				s.hear(p)
@@ -152,8 +153,8 @@ func TestW14Twice(t *testing.T) {
 	t.Logf("%d processes recovered caches", all.Load())
 }
 
-// TestProcessCreates is a process that creates a cache and is killed at the nth moment. Arguments:
-// directory, n.
+// TestProcessCreates is a process that creates a cache and is killed at the nth crash point.
+// Arguments: directory, n.
 func TestProcessCreates(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
@@ -163,8 +164,8 @@ func TestProcessCreates(t *testing.T) {
 	require.NoError(t, dircache.Create(k.args[0], stamp{}.marked(), small))
 }
 
-// TestW14Create kills processes at each moment while they create a cache: it is there whole or not
-// at all, and what is left beside it goes with the next of another process.
+// TestW14Create kills processes at each crash point while they create a cache: it is there whole or
+// not at all, and what is left beside it goes with the next of another process.
 func TestW14Create(t *testing.T) {
 	t.Parallel()
 	top := testkit.MemoryDir(t)

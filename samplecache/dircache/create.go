@@ -15,14 +15,19 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Create makes a cache in the directory dir, which must not exist. Samples are like schema, one
-// sample of batch shape []; only its keys, dtypes and shapes count, so meta tensors will do. Create
-// sets room aside for 2 + Retain generations, so a full disk is an error now. If it fails, there is
-// nothing at dir.
+// Create makes a cache in the directory dir, which must not exist. schema describes one sample: its
+// batch shape is [], and only its keys, dtypes and shapes are used, so its tensors may be meta
+// tensors.
 //
-// Create returns [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] if schema or config
-// cannot be used, [engine.ErrOtherHost] on a network file system, fs.ErrExist if dir exists,
-// [errors.ErrUnsupported] on systems without locks of ranges of a file, and errors of the disk.
+// Create allocates room for 2 + Retain generations, so if the disk is too small, Create fails. If
+// Create returns an error, nothing is left at dir. It returns
+//
+//   - [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] if schema or config is
+//     invalid,
+//   - [engine.ErrOtherHost] on a network file system,
+//   - fs.ErrExist if dir exists,
+//   - [errors.ErrUnsupported] on systems without locks of ranges of a file,
+//   - errors of the disk.
 func Create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	return failed("create", dir, "", create(dir, schema, config))
 }
@@ -50,7 +55,7 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 		return err
 	}
 	if err = os.Mkdir(tmp.New(), 0o777); err == nil {
-		err = plain(makeFiles(tmp.New(), m))
+		err = withoutFile(makeFiles(tmp.New(), m))
 	}
 	if err == nil {
 		err = vfs.PublishNew(vfs.OS, tmp.New(), at, false)
@@ -58,8 +63,9 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	return errors.Join(err, tmp.Remove())
 }
 
-// plain returns the reason of err without the name of a file, which Create has removed.
-func plain(err error) error {
+// withoutFile returns the reason of err without the name of the file, since Create has removed the
+// file.
+func withoutFile(err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	switch {
 	case ok && errors.Is(err, memmap.ErrName):
@@ -85,7 +91,7 @@ func newManifest(schema *tdict.TensorDict, config engine.Config) (*manifest, err
 		return nil, err
 	}
 	if n := m.sampleBytes(); n > math.MaxInt64/int64(filled.Samples)/8 {
-		return nil, fmt.Errorf("%w: got samples of %d bytes, %d of them", engine.ErrSchema, n, filled.Samples)
+		return nil, fmt.Errorf("%w: got %d samples of %d bytes, want less than 2^60 bytes in all", engine.ErrSchema, filled.Samples, n)
 	}
 	return m, nil
 }
@@ -96,11 +102,11 @@ func makeFiles(dir string, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	sh := &shelf{session: &session{at: dir, place: info}, m: m}
-	err = sh.add(sh.next())
+	sl := &storeList{session: &session{at: dir, place: info}, m: m}
+	err = sl.add(sl.next())
 	for i := range uint64(1 + m.retain()) {
 		if err == nil {
-			err = sh.add(store{spareRole, 1 + i})
+			err = sl.add(store{spareRole, 1 + i})
 		}
 	}
 	if err == nil {

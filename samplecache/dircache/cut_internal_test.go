@@ -101,7 +101,7 @@ func joinAndLeave(dir string) error {
 }
 
 // TestFilesThatAreCut cuts the control file, and records, before all that can be done with a
-// session and at the first moments within: an error, or nothing, but no fault, and no stop.
+// session and at the first crash points within: an error, or nothing, but no fault, and no stop.
 func TestFilesThatAreCut(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector does atomic operations in C, where a fault ends the process")
@@ -110,17 +110,17 @@ func TestFilesThatAreCut(t *testing.T) {
 		"control": 0, "control/words": headerBytes + 4096, "control/counts": countsAt(4) + 4,
 		"gen-0000000001/.samples": 0, "gen-0000000002/.samples": 0,
 	}
-	moments := []int{0, 2}
+	crashPoints := []int{0, 2}
 	if full := flag.Lookup("flips"); full != nil && full.Value.String() == "full" {
-		moments = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+		crashPoints = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	}
 	for name, use := range uses {
 		for file, size := range cuts {
-			for _, nth := range moments {
-				if nth > 0 && file != "control" && len(moments) == 2 {
+			for _, nth := range crashPoints {
+				if nth > 0 && file != "control" && len(crashPoints) == 2 {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s/%s/moment %d", name, file, nth), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/point %d", name, file, nth), func(t *testing.T) {
 					if nth == 0 {
 						t.Parallel()
 					} else {

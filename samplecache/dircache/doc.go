@@ -7,40 +7,43 @@
 //	g, err := c.Wait(ctx, 0) // the first generation that is published
 //	defer g.Close()
 //
-// There is no server. Samples are written to and read from mapped files. A session that holds a
-// slot, a name or a part in an epoch locks a byte of one file; the kernel keeps these locks.
-// Records beside the samples say which of them are committed. The rename of one small file
-// publishes a generation. FORMAT.md beside this file describes the files, for readers in other
-// languages too: each generation is a directory that memmap.Open and Python's tensordict read.
+// There is no server. Processes write samples to mapped files and read them there. A session that
+// has a slot, a name or a pass in an epoch locks a byte of one file; the kernel keeps these locks.
+// Records in each generation say which of its samples are committed. The rename of one small file
+// publishes a generation.
+//
+// FORMAT.md in this directory describes the files, also for readers in other languages: each
+// generation is a directory that memmap.Open and Python's tensordict read.
 //
 // # Processes that die
 //
-// The kernel frees the locks of a process that dies, and with them its slots, names and
-// memberships. Sessions that wait look for dead processes a few times a second, and complete the
-// operations that these had begun. The next process that opens the cache does the same. Nothing
-// needs to be cleaned up by hand.
+// When a process dies, the kernel frees its locks, and with them its slots, names and memberships.
+// Sessions that wait look for dead processes a few times a second, and complete the operations that
+// these had begun. The next process that opens the cache does the same. Nothing needs to be cleaned
+// up by hand.
 //
-// A process that is stopped, or stuck, keeps what it holds. If it holds the lock of the cache,
-// joining, publishing and groups wait for it; reading, Reserve and Commit go on.
+// A process that is stopped or stuck keeps what it holds. If it holds the lock of the cache,
+// joining, publishing and groups wait for it; reading, Reserve and Commit do not.
 //
 // # Space
 //
-// Create sets aside room for 2 + Retain generations: one that is filled, the one published last,
-// and those retained. The directory of a retired one is filled again if nobody reads it. If
-// somebody does, it is put aside, and a new one is made: up to MaxHeld; then producers wait.
+// Create allocates room for 2 + Retain generations: the one that is being filled, the one published
+// last, and the retained ones. When a generation retires, its directory is filled again, unless the
+// generation is still being read. Then its directory is renamed to held-*, and a new directory is
+// made. After MaxHeld of these, producers wait.
 //
 // # Damage
 //
-// Each sample has the CRC-32C of its leaves, compared when a process first reads it. Most words of
-// the control file are hints, and wrong ones do no harm. If one that matters is damaged, operations
-// are ErrCorrupt; when all processes have left, the next that opens the cache makes the words again
-// from the MANIFEST and the records of the samples. After a restart of the machine, the first that
-// opens the cache does the same.
+// Each sample has the CRC-32C of its leaves, which a process compares when it first reads the
+// sample. Most words of the control file are hints, and wrong ones do no harm. If one of the other
+// words is damaged, operations return ErrCorrupt. When all processes have left, the next one that
+// opens the cache computes the words again from the MANIFEST and the records of the samples. The
+// first process that opens the cache after a restart of the machine does the same.
 //
 // # Limits
 //
-//   - One machine: locks and memory are not shared over a network. A directory on a network file
-//     system, or one that another machine has used, is ErrOtherHost.
+//   - One machine: locks and memory are not shared over a network. For a directory on a network
+//     file system, or one that another machine has used, Create and Join return ErrOtherHost.
 //   - All processes must be trusted: each can damage the cache.
 //   - 1,024 sessions at a time, 4,096 names of producers, 64 groups, 512 ranks of a group.
 //   - Linux. It builds for macOS, where it was never run. On Windows, Create and Join return
@@ -48,25 +51,25 @@
 //
 // # Implementation
 //
-//  1. A row is a slot (slots.go). A lock of one byte of the control file says who fills it, its
-//     record (record.go) says whether it is committed, and its word is a hint. row.Commit (row.go)
-//     writes the record, gives the lock back, and sets the word. writer.go maps the files; claim.go
-//     has the names and their numbers.
-//  2. A session that finds all words committed takes the lock (lock.go) and calls goOn
-//     (publish.go). publish compares the records and renames the MANIFEST (manifest.go): this is
-//     the one step that publishes. settle completes what follows from it; it is idempotent.
-//     stores.go has the directories and chooses the one that is filled next.
+//  1. A row is a slot (slots.go). A lock on one byte of the control file says which session fills
+//     it. Its record (record.go) says whether it is committed. Its word is a hint. row.Commit
+//     (row.go) writes the record, unlocks the byte, and sets the word. writer.go maps the files.
+//     claim.go has the names and their numbers.
+//  2. A session that finds all words committed takes the lock (lock.go) and calls advance
+//     (publish.go). publish compares the records and renames the MANIFEST (manifest.go): this one
+//     step publishes. complete does everything that follows from it, and is idempotent. stores.go
+//     has the directories, and chooses the one that is filled next.
 //  3. Every change ends with raise (watch.go): it increments the sequence word, and a futex wakes
 //     all sessions. One goroutine of each session waits for that. Six times a second it also looks
-//     for what dead sessions have left, and completes it.
+//     for dead sessions, and completes their operations.
 //  4. A reader holds a generation by a lock on its directory (hold.go).
 //  5. engine.Groups (engine/groups.go) has the counts of groups, and engine.Limits
 //     (engine/limits.go) decides. dircache stores the counts twice in the control file (counts.go).
-//     Each member, and each part in an epoch, has a lock (groups.go).
-//  6. Between two steps that a kill may separate, dircache calls passing (crash.go), with the name
-//     of a crash point, called a moment. The tests of W14 kill a process at every one.
+//     Each member of a group, and each pass in an epoch, has a lock (groups.go).
+//  6. Wherever a kill may separate two steps, dircache calls crashPoint (crash.go) with the name of
+//     the step that has just ended. The tests named TestW14 kill a process at every crash point.
 //
-// To add a crash point, call passing with the name of the step that has just ended; the tests find
-// it. To add a word: a constant in layout.go, a line in FORMAT.md, and a higher formatVersion if
-// older programs would misread the file.
+// To add a crash point, call crashPoint with a new name; the tests find it. To add a word, add a
+// constant to layout.go and a line to FORMAT.md, and increase formatVersion if older programs would
+// misread the file.
 package dircache

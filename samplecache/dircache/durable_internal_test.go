@@ -41,9 +41,9 @@ func failFlush(t *testing.T, records bool, then func()) (mended func()) {
 }
 
 // TestDurableCommitFails has the sync of a Commit fail, of the sample or of its record: nothing of
-// it is there, neither at once nor after all have left, nor after the machine was started anew; also
-// if the disk has got the record, and not heard of its erasure. Its number is put again, and is
-// there once.
+// it is there, neither at once nor after all have left, nor after the machine was started anew;
+// also if the disk has got the record, and not heard of its erasure. Its number is put again, and
+// is there once.
 func TestDurableCommitFails(t *testing.T) {
 	for _, records := range []bool{false, true} {
 		for _, after := range []string{"Abort", "Close", "a new start", "a new start with the record"} {

@@ -14,30 +14,34 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// An Engine keeps a cache in a directory that [Create] made, for the processes of one machine. The
-// zero value of all fields but Dir is the default.
+// An Engine keeps a cache in a directory that [Create] made, for the processes of one machine. Only
+// Dir must be set; the zero values of the other fields are the defaults.
 //
 // Safe for concurrent use.
 type Engine struct {
 	// Dir is the directory.
 	Dir string
-	// Adopt takes over a cache that another machine has used, as after the disk was moved: nobody
-	// there may use it any more. By default that is [engine.ErrOtherHost].
+	// Adopt takes over a cache that another machine has used, for instance after its disk was
+	// moved. No process may use the cache there any more. Without Adopt, Join returns
+	// [engine.ErrOtherHost].
 	Adopt bool
 }
 
 var _ engine.Engine = Engine{}
 
 // Join implements engine.Engine. It completes the operations of processes that have died. After a
-// restart of the machine it writes the control file again, from the MANIFEST and the records, and
-// compares the sums of the samples that were not published yet. It does the same if the control
-// file is damaged and nobody else takes part.
+// restart of the machine, it rebuilds the control file from the MANIFEST and the records, and
+// compares the checksums of the samples that were not published yet. It does the same if the
+// control file is damaged and there is no other session.
 //
-// It returns an [Error] that says which file is at fault: fs.ErrNotExist if Dir is not a cache,
-// fs.ErrPermission if the process may not write to Dir, [engine.ErrCorrupt], [engine.ErrOtherHost]
-// if Dir was used on another machine or lies on a network file system, and [errors.ErrUnsupported]
-// for another version of the format, and on systems without locks of ranges of a file, such as
-// Windows.
+// Join returns an [Error] that names a file. The Error wraps
+//
+//   - fs.ErrNotExist if Dir is not a cache,
+//   - fs.ErrPermission if the process may not write to Dir,
+//   - [engine.ErrCorrupt] if a file is damaged,
+//   - [engine.ErrOtherHost] if Dir was used on another machine or is on a network file system,
+//   - [errors.ErrUnsupported] for another version of the format, and on systems without locks of
+//     ranges of a file, such as Windows.
 func (e Engine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
 	s, err := e.join(ctx, opt)
 	if err != nil {
@@ -66,7 +70,7 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 		return nil, err
 	}
 	if err := s.guard(func() error { return s.join(ctx, e.Adopt) }); err != nil {
-		return nil, errors.Join(err, s.abandon())
+		return nil, errors.Join(err, s.closeFiles())
 	}
 	s.start()
 	return s, nil
@@ -79,7 +83,7 @@ func (e Engine) place() (string, error) {
 	}
 	at, err := filepath.Abs(e.Dir)
 	if err == nil {
-		_, err = os.Stat(at) // whose errors are the system's
+		_, err = os.Stat(at) // its errors are clearer than errors of EvalSymlinks
 	}
 	if err == nil {
 		at, err = filepath.EvalSymlinks(at)
@@ -90,18 +94,18 @@ func (e Engine) place() (string, error) {
 	return at, err
 }
 
-// usable returns an error unless caches can be kept on this system, in a directory of that name.
+// usable returns an error unless this system can keep caches, and dir is not empty.
 func usable(dir string) error {
 	if !vfs.NumbersSupported || !cast.LittleEndian() {
 		return fmt.Errorf("%w on this system", errors.ErrUnsupported)
 	}
 	if dir == "" {
-		return fmt.Errorf("%w: got no directory", fs.ErrInvalid)
+		return fmt.Errorf("%w: got an empty Dir", fs.ErrInvalid)
 	}
 	return nil
 }
 
-// local returns [engine.ErrOtherHost] for a directory of a network file system.
+// local returns [engine.ErrOtherHost] if the directory is on a network file system.
 func local(at string) error {
 	name, network, err := host.Network(at)
 	if err == nil && network {
@@ -111,12 +115,13 @@ func local(at string) error {
 }
 
 // join registers the session, with the lock held, and completes the operations of dead processes.
-// If that fails for a reason such as a full disk, the session joins nevertheless: it can read.
+// If the latter fails for a reason such as a full disk, the session joins nevertheless: it can
+// read.
 func (s *session) join(ctx context.Context, adopt bool) (err error) {
 	if err := s.openControl(); err != nil {
 		return failed("open", s.dir, controlName, err)
 	}
-	if err := vfs.CanWrite(s.at); err != nil { // or it could not publish
+	if err := vfs.CanWrite(s.at); err != nil { // a session must be able to publish
 		return failed("open", s.dir, "", err)
 	}
 	if err := s.lockToJoin(ctx); err != nil {
@@ -126,18 +131,18 @@ func (s *session) join(ctx context.Context, adopt bool) (err error) {
 	if err := s.mapControl(adopt); err != nil {
 		return failed("open", s.dir, controlName, err)
 	}
-	err = s.goOn()
+	err = s.advance()
 	if errors.Is(err, engine.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	s.complain(err)
+	s.report(err)
 	if err := s.enter(); err != nil {
 		return err
 	}
 	return s.raise()
 }
 
-// enter takes an entry among the sessions, one that was never used if there is any.
+// enter takes an entry in the table of sessions. It prefers one that was never used.
 func (s *session) enter() error {
 	for k := range 2 * maxSessions {
 		i, used := k%maxSessions, k >= maxSessions
@@ -155,5 +160,5 @@ func (s *session) enter() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %d sessions take part already", engine.ErrConfig, maxSessions)
+	return fmt.Errorf("%w: got one more session, want at most %d", engine.ErrConfig, maxSessions)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// An Error says which file of a cache is at fault.
+// An Error says which file of a cache an error is about.
 type Error struct {
 	Op   string // "create", "open", "publish" ...
-	Dir  string // the directory, as it was given
+	Dir  string // the directory, as the caller gave it
 	Path string // relative to Dir; "" for the directory itself
 	Err  error
 }
 
-// Error returns the text: operation, directory, file and reason.
+// Error returns the operation, the file and the reason.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %v", e.Op, filepath.Join(e.Dir, e.Path), e.Err)
 }
@@ -25,7 +25,8 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed returns err, if there is one, as one about a file, which it need not name.
+// failed returns err as an Error about a file. It returns err itself if that is nil, an Error or
+// [engine.ErrBlocked].
 func failed(op, dir, path string, err error) error {
 	if err == nil || errors.Is(err, engine.ErrBlocked) {
 		return err
@@ -39,7 +40,7 @@ func failed(op, dir, path string, err error) error {
 // fail returns an error about a file of the cache.
 func (s *session) fail(path string, err error) error { return failed("use", s.dir, path, err) }
 
-// bare returns the reason of an error that names a file in full.
+// bare returns the reason of a fs.PathError, and any other error unchanged.
 func bare(err error) error {
 	if e, ok := err.(*fs.PathError); ok {
 		return e.Err
@@ -47,7 +48,7 @@ func bare(err error) error {
 	return err
 }
 
-// ignoreBlocked returns nil for an error that says to try again later.
+// ignoreBlocked returns nil for [engine.ErrBlocked], and any other error unchanged.
 func ignoreBlocked(err error) error {
 	if errors.Is(err, engine.ErrBlocked) {
 		return nil

@@ -11,35 +11,36 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// KillAt has this process killed as it passes a moment for the nth time; "" is any moment.
-func KillAt(moment string, nth int) {
-	DoAt(moment, nth, func() {
+// KillAt has this process killed as it passes a crash point for the nth time; "" is any crash
+// point.
+func KillAt(point string, nth int) {
+	DoAt(point, nth, func() {
 		if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
 			select {}
 		}
 	})
 }
 
-// DoAt calls do as this process passes a moment for the nth time; "" is any moment.
-func DoAt(moment string, nth int, do func()) {
+// DoAt calls do as this process passes a crash point for the nth time; "" is any crash point.
+func DoAt(point string, nth int, do func()) {
 	var passed atomic.Int64
-	Moments(func(m string) {
-		if (moment == "" || m == moment) && passed.Add(1) == int64(nth) {
+	CrashPoints(func(m string) {
+		if (point == "" || m == point) && passed.Add(1) == int64(nth) {
 			do()
 		}
 	})
 }
 
-// Moments calls fn with each moment that this process passes, from many goroutines. It can be called
-// at any time; nil ends it.
-func Moments(fn func(moment string)) { atMoment.Store(&fn) }
+// CrashPoints calls fn with each crash point that this process passes, from many goroutines. It can
+// be called at any time; nil ends it.
+func CrashPoints(fn func(point string)) { atPoint.Store(&fn) }
 
-var atMoment atomic.Pointer[func(moment string)]
+var atPoint atomic.Pointer[func(point string)]
 
 func init() {
-	passing = func(moment string) {
-		if fn := atMoment.Load(); fn != nil && *fn != nil {
-			(*fn)(moment)
+	crashPoint = func(point string) {
+		if fn := atPoint.Load(); fn != nil && *fn != nil {
+			(*fn)(point)
 		}
 	}
 }

@@ -12,24 +12,25 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 
-// A fall is how a process is killed, or stopped for a while: as it passes a moment for the nth time.
+// A fall is how a process is killed, or stopped for a while: as it passes a crash point for the nth
+// time.
 type fall struct {
-	how    string // "kill" or "stop"
-	moment string // "" is any
-	nth    int
+	how   string // "kill" or "stop"
+	point string // "" is any
+	nth   int
 }
 
-// falling is set while moments count.
+// falling is set while crash points count.
 var falling atomic.Bool
 
-// falls has this process fall. The moment, the how many-th, and how, are arguments from at on.
+// falls has this process fall. The crash point, the how many-th, and how, are arguments from at on.
 func (k *task) falls(t *testing.T, at int) {
 	t.Helper()
 	f := fall{k.args[at+2], k.args[at], k.number(t, at+1)}
 	falling.Store(true)
 	var passed atomic.Int64
-	dircache.Moments(func(moment string) {
-		if !falling.Load() || f.moment != "" && f.moment != moment || passed.Add(1) != int64(f.nth) {
+	dircache.CrashPoints(func(point string) {
+		if !falling.Load() || f.point != "" && f.point != point || passed.Add(1) != int64(f.nth) {
 			return
 		}
 		if f.how == "stop" {

@@ -293,10 +293,10 @@ func TestFoundGroupErrors(t *testing.T) {
 	require.NotContains(t, err.Error(), dir)
 	foundPut(t, foundOpen(t, dir), "", 1)
 	dircache.DoAt("locked", 1, func() {
-		dircache.Moments(nil)
+		dircache.CrashPoints(nil)
 		require.NoError(t, seat.Close())
 	})
-	t.Cleanup(func() { dircache.Moments(nil) })
+	t.Cleanup(func() { dircache.CrashPoints(nil) })
 	_, err = seat.Begin(t.Context(), 0, engine.Want{})
 	require.ErrorIs(t, err, engine.ErrClosed)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// progress returns what counts of groups are compared with.
+// progress returns the state of the cache with which counts of groups are compared.
 func (s *session) progress(latest uint64) *engine.Progress {
 	return &engine.Progress{Config: s.fixed.Config, Latest: latest, Committed: func() int { return s.committed(latest + 1) }}
 }
 
-// room returns how many slots of the generation that is being filled may be reserved: slot i if i
-// is less than room. So processes need not agree on the order in which they reserve.
+// room returns how many slots of the generation that is being filled may be reserved: slot i may if
+// i is less than room. So processes need not agree on the order in which they reserve.
 func (s *session) room(latest uint64) (int, error) {
 	if s.fixed.Config.Limits.PerInsert == 0 {
 		return s.samples(), nil
@@ -27,7 +27,8 @@ func (s *session) room(latest uint64) (int, error) {
 	return g.Room(s.progress(latest)), nil
 }
 
-// change changes the counts of groups with fn, which reports whether it has. The lock is held.
+// change changes the counts of groups with fn, which reports whether it has changed them. The lock
+// is held.
 func (s *session) change(fn func(g *engine.Groups, p *engine.Progress) (bool, error)) error {
 	g, err := s.groups()
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *session) change(fn func(g *engine.Groups, p *engine.Progress) (bool, er
 	return s.writeGroups(g)
 }
 
-// alive reports whether the session of a holder is alive.
+// alive reports whether the session that has a holder is alive.
 func (s *session) alive(holder uint64) bool {
 	at := holderNumbers + int64(holder)
 	if s.owns(at) {
@@ -53,8 +54,9 @@ func (s *session) alive(holder uint64) bool {
 	return held || err != nil
 }
 
-// tidy settles the counts of groups. If that has changed them, limits may allow more: it wakes all
-// sessions. The lock is held.
+// tidy removes dead holders from the counts of groups, and ends epochs that all ranks have
+// closed. If that changed the counts, limits may allow more: it wakes all sessions. The lock is
+// held.
 func (s *session) tidy() (err error) {
 	changed := false
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
@@ -67,14 +69,14 @@ func (s *session) tidy() (err error) {
 	return err
 }
 
-// A holder is a member of a group, or has a part in an epoch.
+// A holder is a membership in a group, or a pass in an epoch. It has a lock.
 type holder struct {
 	s      *session
 	number uint64
 	over   atomic.Bool
 }
 
-// take takes the lock of the number, which was just given out.
+// take locks the number of h, which is new.
 func (h *holder) take() error {
 	ok, err := h.s.grab(holderNumbers+int64(h.number), 1)
 	if err == nil && !ok {
@@ -83,11 +85,11 @@ func (h *holder) take() error {
 	return err
 }
 
-// drop gives the lock back, if the holder has it.
+// drop unlocks the number, if it is locked.
 func (h *holder) drop() error { return h.s.release(holderNumbers + int64(h.number)) }
 
-// Close gives the lock of the number back and settles the counts. If the lock of the cache is not
-// free, the watch settles them.
+// Close unlocks the number and updates the counts. If the lock of the cache is not free, the watch
+// updates them.
 func (h *holder) Close() error {
 	if h.over.Swap(true) {
 		return engine.ErrClosed
@@ -97,16 +99,16 @@ func (h *holder) Close() error {
 			return err
 		}
 		h.s.searchAgain()
-		passing("holder dropped")
-		if err := h.s.locked(h.s.goOn); err != nil {
-			h.s.complain(err)
+		crashPoint("holder dropped")
+		if err := h.s.locked(h.s.advance); err != nil {
+			h.s.report(err)
 			h.s.Changed()
 		}
 		return nil
 	})
 }
 
-// A seat is a membership of a group. It implements engine.Seat.
+// A seat is a membership in a group. It implements engine.Seat.
 type seat struct {
 	holder
 	name string
@@ -114,15 +116,15 @@ type seat struct {
 
 func (s *session) Enter(_ context.Context, name string, world int) (engine.Seat, error) {
 	st := &seat{holder{s: s}, name}
-	return calling(s, func() (engine.Seat, error) {
+	return callValue(s, func() (engine.Seat, error) {
 		return st, s.locked(func() error { return st.enter(world) })
 	})
 }
 
 // enter becomes a member. The lock is held.
 //
-// enter counts the reserved slots again once others can see the group: a process that had not seen
-// it may have reserved one meanwhile.
+// enter counts the reserved slots twice: a process that did not see the new group yet may have
+// reserved one before the counts were written.
 func (st *seat) enter(world int) error {
 	s := st.s
 	err := s.change(func(g *engine.Groups, p *engine.Progress) (_ bool, err error) {
@@ -135,9 +137,9 @@ func (st *seat) enter(world int) error {
 	if err != nil {
 		return errors.Join(err, st.drop())
 	}
-	passing("entered")
+	crashPoint("entered")
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
-		s.words[sequenceWord].Add(1) // a barrier: the counts are stored before slots are loaded
+		s.words[sequenceWord].Add(1) // a memory barrier: counts are stored before slots are loaded
 		return g.CatchUp(p, st.name, s.reservedEver(p.Latest)), nil
 	})
 	if err = errors.Join(err, s.raise()); err != nil {
@@ -146,7 +148,7 @@ func (st *seat) enter(world int) error {
 	return nil
 }
 
-// A pass is a part in an epoch. It implements engine.Pass.
+// A pass is the part of one rank in an epoch. It implements engine.Pass.
 type pass struct {
 	holder
 	st    *seat
@@ -156,20 +158,20 @@ type pass struct {
 
 func (st *seat) Begin(_ context.Context, epoch uint64, want engine.Want) (engine.Pass, error) {
 	p := &pass{holder: holder{s: st.s}, st: st, epoch: epoch}
-	return calling(st.s, func() (engine.Pass, error) {
+	return callValue(st.s, func() (engine.Pass, error) {
 		err := st.mayBegin(epoch)
 		if err == nil {
 			err = st.s.locked(func() error { return p.begin(want) })
 		}
-		if err != nil && st.over.Load() { // meanwhile
+		if err != nil && st.over.Load() { // the seat was closed meanwhile
 			err = engine.ErrClosed
 		}
 		return p, err
 	})
 }
 
-// mayBegin returns [engine.ErrBlocked] if an epoch has to wait. It needs no lock, so a rank that
-// waits does not wake others.
+// mayBegin returns [engine.ErrBlocked] if the epoch has to wait. It does not take the lock, so a
+// rank that waits does not wake others.
 func (st *seat) mayBegin(epoch uint64) error {
 	if st.over.Load() {
 		return engine.ErrClosed
@@ -185,7 +187,7 @@ func (st *seat) mayBegin(epoch uint64) error {
 	return err
 }
 
-// begin finds the epoch, or fixes its generation, and takes part. The lock is held.
+// begin begins the pass, and fixes the generation of the epoch if it has none. The lock is held.
 func (p *pass) begin(want engine.Want) error {
 	s := p.s
 	if want.Generation != 0 {
@@ -202,7 +204,7 @@ func (p *pass) begin(want engine.Want) error {
 		if p.number, p.id, err = g.Begin(at, p.st.name, p.epoch, want.Generation); err == nil {
 			err = p.take()
 		}
-		passing("epoch begun")
+		crashPoint("epoch begun")
 		return true, err
 	})
 	if err == nil {
@@ -233,7 +235,7 @@ func (p *pass) Take(_ context.Context, n int) (taken int, err error) {
 			if limits := s.fixed.Config.Limits; err != nil || taken == 0 {
 				return err
 			} else if limits.MinPasses > 0 {
-				s.complain(s.goOn())
+				s.report(s.advance())
 			} else if limits.PerInsert == 0 {
 				return nil
 			}
@@ -241,7 +243,7 @@ func (p *pass) Take(_ context.Context, n int) (taken int, err error) {
 		})
 	})
 	if err == nil && taken == 0 {
-		err = engine.Waiting(fmt.Sprintf("more samples: group %q has taken as many rows as limits allow", p.st.name))
+		err = engine.Waiting(fmt.Sprintf("more samples: group %q has taken all rows that limits allow", p.st.name))
 	}
 	return taken, err
 }

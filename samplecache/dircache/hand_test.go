@@ -140,7 +140,7 @@ func (w *part) tellAll(ctx context.Context, g *samplecache.Generation) error {
 	return nil
 }
 
-// A hand is a process at work in the matrix: each round of its work passes all moments.
+// A hand is a process at work in the matrix: each round of its work passes all crash points.
 type hand struct {
 	part
 	dir   string
@@ -266,7 +266,7 @@ func TestProcessWorks(t *testing.T) {
 	}
 	passed := sync.Map{}
 	if k.args[5] == "trace" {
-		dircache.Moments(func(m string) { n, _ := passed.LoadOrStore(m, new(atomic.Int64)); n.(*atomic.Int64).Add(1) })
+		dircache.CrashPoints(func(m string) { n, _ := passed.LoadOrStore(m, new(atomic.Int64)); n.(*atomic.Int64).Add(1) })
 	} else {
 		k.falls(t, 5)
 	}
@@ -281,6 +281,6 @@ func TestProcessWorks(t *testing.T) {
 		require.NoError(t, h.work(ctx), "round %d", h.round)
 	}
 	require.NoError(t, h.c.Close())
-	passed.Range(func(m, n any) bool { k.tell("moment %d %s", n.(*atomic.Int64).Load(), m); return true })
+	passed.Range(func(m, n any) bool { k.tell("point %d %s", n.(*atomic.Int64).Load(), m); return true })
 	k.tell("done")
 }

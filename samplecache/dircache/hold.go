@@ -19,8 +19,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A rows is a published generation that the session holds, by a shared lock on its directory, and
-// has mapped. It implements engine.Rows.
+// A rows is a published generation that the session has locked, by a shared lock on its directory,
+// and mapped. It implements engine.Rows.
 type rows struct {
 	s       *session
 	id      uint64
@@ -28,7 +28,7 @@ type rows struct {
 	ds      *memmap.Dataset
 	records *mapping.Mapping
 	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
-	timer   *time.Timer   // nil without it, too
+	timer   *time.Timer   // nil without MaxHold
 	over    atomic.Bool
 }
 
@@ -36,12 +36,12 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return calling(s, func() (engine.Rows, error) {
+	return callValue(s, func() (engine.Rows, error) {
 		if err := s.kept(id); err != nil {
 			return nil, err
 		}
-		passing("generation found")
-		for _, role := range []role{generationRole, heldRole} { // it may get the second name meanwhile
+		crashPoint("generation found")
+		for _, role := range []role{generationRole, heldRole} { // it may be renamed meanwhile
 			if r, err := s.hold(store{role, id}); !errors.Is(err, fs.ErrNotExist) {
 				return r, err
 			}
@@ -50,8 +50,8 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 	})
 }
 
-// kept returns [engine.ErrGenerationGone] for a generation that was not published yet, has no store
-// any more, or was retired too long ago.
+// kept returns [engine.ErrGenerationGone] if a generation was not published yet, has no store any
+// more, or was retired too long ago.
 func (s *session) kept(id uint64) error {
 	latest, err := s.words.sealed(latestWord)
 	switch {
@@ -65,7 +65,7 @@ func (s *session) kept(id uint64) error {
 	if err := s.present(); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrGenerationGone, err)
 	}
-	for _, r := range []role{generationRole, heldRole} { // it may be renamed from the one to the other
+	for _, r := range []role{generationRole, heldRole} { // it may be renamed to the second meanwhile
 		if _, err = os.Lstat(s.path(store{r, id}.name())); err == nil {
 			return nil
 		}
@@ -73,8 +73,8 @@ func (s *session) kept(id uint64) error {
 	return engine.ErrGenerationGone
 }
 
-// holdLeft returns how long a generation may still be held. Without [engine.Config.MaxHold] that is
-// math.MaxInt64.
+// holdLeft returns how much longer a generation may be held. Without [engine.Config.MaxHold] it
+// returns math.MaxInt64.
 func (s *session) holdLeft(id uint64) time.Duration {
 	limit := s.fixed.Config.MaxHold
 	if limit == 0 {
@@ -83,21 +83,22 @@ func (s *session) holdLeft(id uint64) time.Duration {
 	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond
 }
 
-// hold locks a generation and maps it. It returns fs.ErrNotExist if no store has that name any
-// more: a generation that is retired meanwhile is renamed, and no store gets the old name again.
+// hold locks a generation and maps it. It returns fs.ErrNotExist if the store does not have that
+// name any more: the store of a retired generation is renamed, and no store gets the old name
+// again.
 func (s *session) hold(st store) (engine.Rows, error) {
 	at := s.path(st.name())
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {
-		return nil, engine.ErrGenerationGone // it is being filled anew
+		return nil, engine.ErrGenerationGone // its store is being filled again
 	}
 	if err != nil {
 		return nil, err
 	}
-	passing("generation locked")
+	crashPoint("generation locked")
 	r := &rows{s: s, id: st.id, lock: lock}
 	err = r.mapAll(st)
-	if !lock.At(at) { // it may be another store, or was renamed meanwhile
+	if !lock.At(at) { // the store was renamed, or is another one
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -124,9 +125,10 @@ func (r *rows) mapAll(st store) (err error) {
 	return err
 }
 
-// lapse closes the channel of Lapsed if the hold is overdue. Otherwise it sets the timer again.
+// lapse closes r.lapsed if the generation may not be held any longer. Otherwise it resets the
+// timer.
 func (r *rows) lapse() {
-	_ = r.s.call(func() error { // the next call returns the same error
+	_ = r.s.call(func() error { // another call will return the same error
 		r.s.mu.Lock()
 		defer r.s.mu.Unlock()
 		left := r.s.holdLeft(r.id)
@@ -153,13 +155,13 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 	failed := mapping.Guard(func() {
 		rec := rowRecord(b, row, len(r.s.fixed.Schema))
 		if !rec.sound(r.id) {
-			err = fmt.Errorf("%w: its record is damaged", engine.ErrChecksum)
+			err = fmt.Errorf("%w: the record is damaged", engine.ErrChecksum)
 			return
 		}
 		info = rec.info(len(r.s.fixed.Schema))
 	})
 	if failed != nil {
-		err = fmt.Errorf("its record: %w", failed)
+		err = fmt.Errorf("read the record: %w", failed)
 	}
 	if err != nil {
 		return engine.Info{}, &engine.RowError{Generation: r.id, Row: row, Err: err}
@@ -194,7 +196,7 @@ func (r *rows) Close() error {
 	})
 }
 
-// end lets go of the generation.
+// end unmaps and unlocks the generation.
 func (r *rows) end() (err error) {
 	if r.timer != nil {
 		r.timer.Stop()

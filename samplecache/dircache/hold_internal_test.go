@@ -49,13 +49,13 @@ func kept(t *testing.T, config samplecache.Config) (dir string, s engine.Session
 	return dir, s, publish
 }
 
-// atMoments has do called at each moment, or one of them, but for those that it passes itself.
-func atMoments(t *testing.T, moment string, do func(moment string)) (calls *atomic.Int64) {
+// atPoints has do called at each crash point, or one of them, but for those that it passes itself.
+func atPoints(t *testing.T, point string, do func(point string)) (calls *atomic.Int64) {
 	t.Helper()
 	var within atomic.Bool
 	calls = new(atomic.Int64)
-	Moments(func(m string) {
-		if (moment == "" || m == moment) && within.CompareAndSwap(false, true) {
+	CrashPoints(func(m string) {
+		if (point == "" || m == point) && within.CompareAndSwap(false, true) {
 			calls.Add(1)
 			do(m)
 			within.Store(false)
@@ -65,7 +65,7 @@ func atMoments(t *testing.T, moment string, do func(moment string)) (calls *atom
 	return calls
 }
 
-func quiet() { Moments(nil) }
+func quiet() { CrashPoints(nil) }
 
 // TestKeptWhileOthersPublish opens a generation that a group needs at every step of publications,
 // which rename it, and publishes at every step of opening it: it is never gone.
@@ -78,14 +78,14 @@ func TestKeptWhileOthersPublish(t *testing.T) {
 		require.NoError(t, err, m)
 		require.NoError(t, rows.Close())
 	}
-	calls := atMoments(t, "", open)
+	calls := atPoints(t, "", open)
 	publish()
 	publish()
 	require.Greater(t, calls.Load(), int64(20))
 	for _, m := range []string{"generation found", "generation locked"} {
 		quiet()
 		_, s, publish = kept(t, samplecache.Config{Retain: -1})
-		calls := atMoments(t, m, func(string) { publish() })
+		calls := atPoints(t, m, func(string) { publish() })
 		open(m)
 		require.NotZero(t, calls.Load())
 	}
@@ -142,7 +142,7 @@ func TestReaderDiesDuringASearch(t *testing.T) {
 		quiet()
 		require.NoError(t, Vanish(reader))
 		other.words[sweptWord].Store(0)
-		again, err = other.tend()
+		again, err = other.maintain()
 		require.NoError(t, err)
 	})
 	require.NoError(t, p.Put(soon(t), one(2)))

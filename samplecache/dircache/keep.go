@@ -16,9 +16,9 @@ import (
 
 var _ engine.Keeper = (*session)(nil)
 
-// Keep implements engine.Keeper: the files of the generation get a second name in a directory at
-// path, and the cache does not fill them again. On another file system they are copied. Keep
-// returns fs.ErrInvalid for a path in the directory of the cache.
+// Keep implements engine.Keeper: it makes a directory at path with hard links to the files of the
+// generation, and the cache does not fill these files again. On another file system it copies them.
+// Keep returns fs.ErrInvalid for a path inside the directory of the cache.
 func (s *session) Keep(ctx context.Context, id uint64, path string) error {
 	at, err := s.outside(path)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *session) Keep(ctx context.Context, id uint64, path string) error {
 	return errors.Join(failed("keep", path, "", err), r.Close())
 }
 
-// outside returns the absolute path that a new directory has, free of links. It must not lie in the
-// directory of the cache.
+// outside returns the absolute path, without symbolic links, of a directory to be made at path. It
+// returns fs.ErrInvalid for a path inside the directory of the cache.
 func (s *session) outside(path string) (string, error) {
 	at, err := filepath.Abs(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *session) outside(path string) (string, error) {
 	}
 	for dir := up; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, s.place) {
-			return "", fmt.Errorf("%w: it lies in the directory of the cache", fs.ErrInvalid)
+			return "", fmt.Errorf("%w: it is inside the directory of the cache", fs.ErrInvalid)
 		}
 		if dir == filepath.Dir(dir) {
 			return filepath.Join(up, filepath.Base(at)), nil
@@ -57,8 +57,8 @@ func (s *session) outside(path string) (string, error) {
 	}
 }
 
-// link makes a dataset of a generation at a path. Once the files have second names, it marks the
-// store, so that the cache does not fill it again. The lock is held, and so is the generation.
+// link makes a dataset of a generation at path at. Once the files are linked, it marks the store,
+// so that the cache does not fill it again. The lock is held, and so is the generation.
 func (s *session) link(id uint64, at string) error {
 	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
 	if err != nil {
@@ -79,11 +79,11 @@ func (s *session) link(id uint64, at string) error {
 		}
 		return os.Link(path, to)
 	})
-	passing("linked")
+	crashPoint("linked")
 	if err == nil {
 		err = writeAt(records, []byte{1}, keptAt, true)
 	}
-	passing("marked")
+	crashPoint("marked")
 	if err == nil {
 		err = vfs.PublishNew(vfs.OS, tmp.New(), at, false)
 	}

@@ -26,8 +26,8 @@ import (
 var soakConfig = samplecache.Config{Samples: 16, Retain: 2, MaxHeld: 8, Limits: samplecache.Limits{MinPasses: 1, MaxPasses: 1}}
 
 // TestProcessPuts is a process that puts samples until it is killed: under a name, without one, and
-// from slots that it gives back now and then. Arguments: directory, number of its producer, seed, and when
-// it falls.
+// from slots that it gives back now and then. Arguments: directory, number of its producer, seed,
+// and when it falls.
 func TestProcessPuts(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
@@ -110,12 +110,12 @@ func readSome(t *testing.T, g *samplecache.Generation) int {
 // generation waits for.
 type soak struct {
 	site
-	rng     *rand.Rand
-	moments []string
-	all     []*member
-	rows    atomic.Int64
-	fallen  map[string]int
-	seeds   int
+	rng         *rand.Rand
+	crashPoints []string
+	all         []*member
+	rows        atomic.Int64
+	fallen      map[string]int
+	seeds       int
 
 	stop    context.CancelFunc // of the watch
 	watched chan error         // how it ended
@@ -140,7 +140,7 @@ func newSoak(t *testing.T, limit time.Duration) *soak {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	s := &soak{rng: random(t), moments: append(moments(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: testkit.MemoryDir(t), ledger: newLedger()},
+	s := &soak{rng: random(t), crashPoints: append(crashPoints(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: testkit.MemoryDir(t), ledger: newLedger()},
 		fallen: map[string]int{}, watched: make(chan error, 1)}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500
@@ -151,12 +151,12 @@ func newSoak(t *testing.T, limit time.Duration) *soak {
 	require.Eventually(t, func() bool { return len(s.stats().Groups) == 1 }, time.Minute, time.Millisecond)
 	for i := range 4 {
 		s.add(func(f fall) *process {
-			return start(t, "TestProcessPuts", s.dir, 1+i, s.seeds, f.moment, f.nth, f.how)
+			return start(t, "TestProcessPuts", s.dir, 1+i, s.seeds, f.point, f.nth, f.how)
 		})
 	}
 	for _, group := range []string{"readers", "", "other readers"} {
 		s.add(func(f fall) *process {
-			return start(t, "TestProcessReads", s.dir, group, s.seeds, f.moment, f.nth, f.how)
+			return start(t, "TestProcessReads", s.dir, group, s.seeds, f.point, f.nth, f.how)
 		})
 	}
 	for i := range 2 {
@@ -175,7 +175,7 @@ func (s *soak) add(begin func(f fall) *process) {
 // begin starts a process, in the place of one that was killed, and enters what it tells. It may be
 // killed before it has joined. Half of them fall by themselves.
 func (s *soak) begin(m *member) {
-	f := fall{[]string{"kill", "stop"}[s.rng.IntN(2)], s.moments[s.rng.IntN(len(s.moments))], 1 + s.rng.IntN(10)}
+	f := fall{[]string{"kill", "stop"}[s.rng.IntN(2)], s.crashPoints[s.rng.IntN(len(s.crashPoints))], 1 + s.rng.IntN(10)}
 	if s.rng.IntN(2) == 0 {
 		f = fall{}
 	}
@@ -261,8 +261,8 @@ func (s *soak) count() {
 	s.swapped, s.swaps = now, s.swaps+1
 }
 
-// TestW09 kills and stops processes at random, and has them fall at moments, and starts others in
-// the places of the dead: generations go on after each, nothing that was acknowledged is lost or
+// TestW09 kills and stops processes at random, and has them fall at crash points, and starts others
+// in the places of the dead: generations go on after each, nothing that was acknowledged is lost or
 // there twice, and nobody reads what is torn. In the end all are killed, and the control file is
 // lost.
 func TestW09(t *testing.T) {

@@ -7,46 +7,48 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// How many there may be.
+// The maximum numbers.
 const (
 	maxSessions  = 1024
 	maxProducers = 4096 // names
-	retiredKept  = 128  // generations whose time of retirement is stored
+	retiredKept  = 128  // stored times of retirement
 )
 
-// headerBytes is where the words begin.
+// headerBytes is the offset of the words.
 const headerBytes = 4096
 
-// Words of the control file, by number.
+// The words of the control file, by number.
 const (
-	sequenceWord = headerBytes/8 + iota // counts changes; its low 32 bits are a futex
+	sequenceWord = headerBytes/8 + iota // incremented by each change; its low 32 bits are a futex
 	latestWord                          // sealed: the generation published last
-	fillingWord                         // sealed: the generation that is filled; 0 if it has no store
+	fillingWord                         // sealed: the generation being filled; 0 if it has no store
 	lockerWord                          // pid of the session that has the lock
-	wantedWord                          // 1 if somebody waits for the lock
-	sweptWord                           // when somebody last looked for slots and parts of the dead, us
-	searchedWord                        // when it failed last to publish or to find a store, us; see searching
+	wantedWord                          // 1 if a session waits for the lock
+	sweptWord                           // when a session last looked for dead sessions, us
+	searchedWord                        // when publishing last failed, us; see searching
 	swapAtWord                          // when the last generation was published, ms since 1970
 	swapTookWord                        // how long that took, us
 	firstTable   = headerBytes/8 + 64
 )
 
-// Tables: two words for each session (pid, since), each retired generation (which, since when; both
-// sealed), and each slot (see slots.go; since when it is reserved). Times are in us.
+// The tables. Each entry has two words: for a session its pid and when it joined; for a retired
+// generation its number and when it was retired, both sealed; for a slot its word (slots.go) and
+// when it was reserved. Times are in us.
 const (
 	sessionsTable = firstTable
 	retiredTable  = sessionsTable + 2*maxSessions
 	slotsTable    = retiredTable + 2*retiredKept
 )
 
-// wordsOf returns how many words a control file has, the header included.
+// wordsOf returns the number of words of a control file, including the header.
 func wordsOf(samples int) int { return slotsTable + 2*samples }
 
-// words are the words of a control file. Except for the sealed ones they are hints: locks and
-// records decide.
+// words are the words of a control file. Except for the sealed ones they are hints: if locks and
+// records differ from them, the words are wrong.
 type words []atomic.Uint64
 
-// sealed returns a sealed word: its high half is the complement of its low half.
+// sealed returns the value of a sealed word: its high half is the complement of its low half, the
+// value.
 func (w words) sealed(at int) (uint64, error) {
 	v := w[at].Load()
 	if uint32(v) != ^uint32(v>>32) {
@@ -57,7 +59,7 @@ func (w words) sealed(at int) (uint64, error) {
 
 func (w words) seal(at int, v uint64) { w[at].Store(uint64(^uint32(v))<<32 | uint64(uint32(v))) }
 
-// generations returns the one published last, and the one that is being filled.
+// generations returns the generation published last, and the generation that is being filled.
 func (w words) generations() (latest, filling uint64, err error) {
 	if latest, err = w.sealed(latestWord); err == nil {
 		filling, err = w.sealed(fillingWord)
@@ -65,7 +67,7 @@ func (w words) generations() (latest, filling uint64, err error) {
 	return latest, filling, err
 }
 
-// pid returns the pid of a session, 0 if it is not known.
+// pid returns the pid of a session, or 0 if it is not known.
 func (w words) pid(session int) int {
 	if uint(session) >= maxSessions {
 		return 0
@@ -79,7 +81,7 @@ func (w words) since(i int) *atomic.Uint64   { return &w[slotsTable+2*i+1] }
 func (w words) session(i int) *atomic.Uint64 { return &w[sessionsTable+2*i] }
 func (w words) joined(i int) *atomic.Uint64  { return &w[sessionsTable+2*i+1] }
 
-// retired stores that a generation is retired as of now, unless that is known.
+// retired stores that a generation is retired as of now, unless a time is stored for it.
 func (w words) retired(id uint64) {
 	at := retiredTable + 2*int(id%retiredKept)
 	if was, err := w.sealed(at); err != nil || was != id {
@@ -88,7 +90,7 @@ func (w words) retired(id uint64) {
 	}
 }
 
-// retiredFor returns how long ago a generation was retired, in ms, as far as that is known.
+// retiredFor returns how long ago a generation was retired, in ms, or 0 if that is not known.
 func (w words) retiredFor(id uint64) (ms uint64) {
 	at := retiredTable + 2*int(id%retiredKept)
 	was, err := w.sealed(at)

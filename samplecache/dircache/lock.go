@@ -13,26 +13,26 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// spins is how often lock tries before it returns [engine.ErrBlocked]. Mostly the lock is held for
-// some microseconds.
+// spins is how often lock tries before it returns [engine.ErrBlocked]. Usually the lock is held for
+// microseconds.
 const spins = 20
 
-// locked calls fn with the lock. It is [engine.ErrBlocked] if another session has the lock, or
-// another goroutine of this one.
+// locked calls fn with the lock held. It returns [engine.ErrBlocked] if another session, or another
+// goroutine of this session, has the lock.
 func (s *session) locked(fn func() error) (err error) {
 	if err = s.lock(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.unlock()) }()
-	passing("locked")
+	crashPoint("locked")
 	if err = s.present(); err != nil {
 		return err
 	}
 	return fn()
 }
 
-// lock takes the lock. If it is not free, lock asks the session that has it to raise the sequence
-// word when it unlocks.
+// lock takes the lock. If the lock is not free, lock asks its holder to raise the sequence word
+// when it unlocks.
 func (s *session) lock() error {
 	for try := range spins {
 		if try == spins-1 {
@@ -46,7 +46,8 @@ func (s *session) lock() error {
 	return &engine.BlockedError{Why: func() string { return "waiting for " + s.whoLocks() }}
 }
 
-// tryLock takes the lock if it is free, and leaves the pid. The control file may be damaged.
+// tryLock takes the lock if it is free, and stores the pid of the process. The control file need
+// not be mapped.
 func (s *session) tryLock() (ok bool, err error) {
 	if !s.locking.TryLock() {
 		return false, nil
@@ -56,15 +57,15 @@ func (s *session) tryLock() (ok bool, err error) {
 		return false, s.fail(controlName, err)
 	}
 	pid := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
-	_, _ = s.file.WriteAt(pid, lockerWord*8) // only told
+	_, _ = s.file.WriteAt(pid, lockerWord*8) // it is only information
 	return true, nil
 }
 
-// unlock gives the lock back, and wakes the sessions that want it.
+// unlock releases the lock, and wakes the sessions that wait for it.
 func (s *session) unlock() error {
 	err := s.locks.Unlock(lockNumber, 1)
 	s.locking.Unlock()
-	passing("unlocked")
+	crashPoint("unlocked")
 	if len(s.words) > 0 && s.words[wantedWord].Swap(0) != 0 {
 		err = errors.Join(err, s.raise())
 	}
@@ -79,7 +80,7 @@ func (s *session) whoLocks() string {
 	return "the lock"
 }
 
-// locker returns the pid of another session that has the lock, 0 if none has.
+// locker returns the pid of another session that has the lock, or 0.
 func (s *session) locker() (pid int) {
 	if _, _, held, err := s.locks.Held(lockNumber, 1); err != nil || !held {
 		return 0
@@ -105,29 +106,30 @@ func (s *session) lockToJoin(ctx context.Context) error {
 	}
 }
 
-// The locks of a cache are numbers, bytes of the control file that need not exist. The kernel gives
-// a number to one session at a time, until that gives it back or its process ends.
+// A lock of a cache is a number: a byte of the control file, which need not exist. The kernel gives
+// a number to one session at a time, until the session unlocks it or its process ends.
 const (
-	lockNumber     = 0       // its holder may join, publish, and change the counts of groups
-	sessionNumbers = 1 << 20 // + entry: its holder is that session
+	lockNumber     = 0       // the lock: its holder may join, publish, and change the counts of groups
+	sessionNumbers = 1 << 20 // + entry: its holder is the session of that entry
 	slotNumbers    = 1 << 30 // + slot: its holder fills the slot
-	holderNumbers  = 1 << 40 // + holder: its holder is a member of a group, or has a part in an epoch
+	holderNumbers  = 1 << 40 // + holder: its holder is a member of a group, or has a pass in an epoch
 	nameNumbers    = 1 << 61 // + hash * nameSpan: its holder puts samples under the name
 )
 
 // nameSpan is how many numbers belong to a name. The session of entry i locks the first 1+i of
-// them, so that others can find its pid.
+// them, so that other sessions can find its pid.
 const nameSpan = 2 * maxSessions
 
-// nameNumber returns the first number of a name. Two of 4,096 names have the same with a
-// probability of 1 in 60 million; then they exclude each other.
+// nameNumber returns the first number of a name. The probability that two of 4,096 names have the
+// same number is 1 in 60 million; such names would exclude each other.
 func nameNumber(name string) int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(name)) // it never fails
+	_, _ = h.Write([]byte(name)) // never fails
 	return nameNumbers + int64(h.Sum64()>>16)*nameSpan
 }
 
-// grab locks numbers that neither another session nor another call of this one has.
+// grab locks count numbers, beginning at at, unless another session, or another call of this
+// session, has them.
 func (s *session) grab(at, count int64) (ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +142,7 @@ func (s *session) grab(at, count int64) (ok bool, err error) {
 	return ok, s.fail(controlName, err)
 }
 
-// release gives numbers back, if the session has them.
+// release unlocks the numbers beginning at at, if the session has them.
 func (s *session) release(at int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,23 +154,23 @@ func (s *session) release(at int64) error {
 	return s.fail(controlName, s.locks.Unlock(at, count))
 }
 
-// owns reports whether the session has numbers from at on.
+// owns reports whether the session has the numbers beginning at at.
 func (s *session) owns(at int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.numbers[at] > 0
 }
 
-// lockName locks a name. If another has it, that is [engine.ErrProducerBusy].
+// lockName locks a name. It returns [engine.ErrProducerBusy] if another session has it.
 func (s *session) lockName(name string) error {
 	ok, err := s.grab(nameNumber(name), int64(1+s.me))
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: by pid %d", engine.ErrProducerBusy, s.claimant(name))
+		err = fmt.Errorf("%w by pid %d", engine.ErrProducerBusy, s.claimant(name))
 	}
 	return err
 }
 
-// claimant returns the pid of the session that has a name, 0 if none has.
+// claimant returns the pid of the session that has a name, or 0.
 func (s *session) claimant(name string) int {
 	if s.owns(nameNumber(name)) {
 		return os.Getpid()

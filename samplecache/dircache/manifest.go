@@ -46,7 +46,7 @@ type manifest struct {
 	ID        string         `json:"id"`
 	Config    engine.Config  `json:"config"`
 	Schema    []leafSpec     `json:"schema"`
-	Latest    uint64         `json:"latest"` // the next is being filled
+	Latest    uint64         `json:"latest"` // published last; the next one is being filled
 	Published time.Time      `json:"published,omitzero"`
 	Producers []producerSpec `json:"producers,omitempty"` // as of that publication
 }
@@ -64,11 +64,11 @@ type leafSpec struct {
 // A producerSpec says which numbers of a producer are committed.
 type producerSpec struct {
 	Name string `json:"name"`
-	Life uint64 `json:"life"` // tells it from one of that name that was forgotten
+	Life uint64 `json:"life"` // differs from the Life of a forgotten producer with this name
 	engine.Window
 }
 
-// sumMark begins the last line of a MANIFEST, which has the CRC-32C of all before it.
+// sumMark begins the last line of a MANIFEST. The line has the CRC-32C of all bytes before it.
 const sumMark = ",\n  \"sum\": \""
 
 // sumLine returns the end of a MANIFEST that begins with b.
@@ -83,7 +83,7 @@ func (m *manifest) text() ([]byte, error) {
 	return append(b, sumLine(b)...), err
 }
 
-// parseManifest is the reverse.
+// parseManifest is the reverse of text.
 func parseManifest(b []byte) (*manifest, error) {
 	var head struct {
 		Format  string
@@ -100,7 +100,7 @@ func parseManifest(b []byte) (*manifest, error) {
 	}
 	at := bytes.LastIndex(b, []byte(sumMark))
 	if at < 0 || !bytes.Equal(b[at:], sumLine(b[:at])) {
-		return nil, fmt.Errorf("%w: its sum differs", engine.ErrCorrupt)
+		return nil, fmt.Errorf("%w: its checksum differs", engine.ErrCorrupt)
 	}
 	m := new(manifest)
 	err := json.Unmarshal(b, m)
@@ -113,7 +113,7 @@ func parseManifest(b []byte) (*manifest, error) {
 	return m, nil
 }
 
-// check returns an error unless the fields make sense.
+// check returns an error unless the fields are valid.
 func (m *manifest) check() error {
 	if m.Latest > maxGeneration || len(m.ID) > maxID {
 		return fmt.Errorf("got generation %d and an id of %d bytes", m.Latest, len(m.ID))
@@ -126,7 +126,7 @@ func (m *manifest) check() error {
 	seen := map[string]bool{"": true}
 	for _, p := range m.Producers {
 		if seen[p.Name] || len(p.Name) > maxName || !utf8.ValidString(p.Name) || p.Life == 0 || p.Above&1 != 0 {
-			return fmt.Errorf("producer %q", p.Name)
+			return fmt.Errorf("invalid entry of producer %q", p.Name)
 		}
 		seen[p.Name] = true
 	}
@@ -154,14 +154,15 @@ func specs(schema *tdict.TensorDict) ([]leafSpec, error) {
 			return nil, err
 		}
 		if first, _, nested := strings.Cut(string(key), "/"); nested && first == recordsName {
-			return nil, fmt.Errorf("%w: %q: the name %q is taken", engine.ErrSchema, key, first)
+			return nil, fmt.Errorf("%w: %q: the name %q is reserved", engine.ErrSchema, key, first)
 		}
 		list = append(list, l)
 	}
 	return list, nil
 }
 
-// dict is the reverse: a dictionary of a batch shape, and of tensors without elements.
+// dict is the reverse of specs: it returns a dictionary with the given batch shape, of tensors
+// without elements.
 func (m *manifest) dict(batch ...int) (*tdict.TensorDict, error) {
 	td := tdict.New(batch...)
 	for _, l := range m.Schema {
@@ -182,7 +183,7 @@ func (m *manifest) retain() int { return max(m.Config.Retain, 0) }
 // maxHeld returns the number of generations kept beyond the retained ones.
 func (m *manifest) maxHeld() int { return max(m.Config.MaxHeld, 0) }
 
-// sampleBytes returns how many bytes a sample has.
+// sampleBytes returns the size of a sample in bytes.
 func (m *manifest) sampleBytes() (n int64) {
 	for _, l := range m.Schema {
 		n += int64(l.bytes)
@@ -207,7 +208,7 @@ func readManifest(dir string) (*manifest, error) {
 	return parseManifest(b)
 }
 
-// manifest reads the MANIFEST of the cache, which must be the one that was joined.
+// manifest reads the MANIFEST. It returns an error if it is of another cache than the session's.
 func (s *session) manifest() (*manifest, error) {
 	m, err := readManifest(s.at)
 	if err == nil && m.ID != s.fixed.ID {
@@ -216,7 +217,7 @@ func (s *session) manifest() (*manifest, error) {
 	return m, failed("read", s.dir, manifestName, err)
 }
 
-// openFile opens a file of a cache. What is not a regular file is [engine.ErrCorrupt].
+// openFile opens a file of a cache. It returns [engine.ErrCorrupt] if it is not a regular file.
 func openFile(path string, flag int) (*os.File, error) {
 	f, err := vfs.OpenRegular(path, flag)
 	if errors.Is(err, fs.ErrInvalid) {
@@ -225,9 +226,9 @@ func openFile(path string, flag int) (*os.File, error) {
 	return f, err
 }
 
-// write replaces the MANIFEST of the cache in dir, whose mode is given; the lock is held. It is
-// synced before it gets its name, so that after a loss of power the cache has the old one or the
-// new one.
+// write replaces the MANIFEST of the cache in dir, whose mode is mode. The file is synced before it
+// is renamed, so that after a loss of power the cache has the old or the new MANIFEST. The lock is
+// held.
 func (m *manifest) write(dir string, mode fs.FileMode) error {
 	text, err := m.text()
 	if err != nil {
@@ -237,15 +238,15 @@ func (m *manifest) write(dir string, mode fs.FileMode) error {
 	if err := writeFile(next, text, mode); err != nil {
 		return err
 	}
-	passing("manifest written")
+	crashPoint("manifest written")
 	if err := os.Rename(next, filepath.Join(dir, manifestName)); err != nil {
 		return err
 	}
-	passing("manifest renamed")
+	crashPoint("manifest renamed")
 	return m.syncDir(dir)
 }
 
-// syncDir makes the names in the directory durable, if the cache is.
+// syncDir makes the names in the directory durable, if the cache is durable.
 func (m *manifest) syncDir(dir string) error {
 	if !m.Config.Durable {
 		return nil
@@ -253,10 +254,10 @@ func (m *manifest) syncDir(dir string) error {
 	return vfs.OS.SyncDir(dir)
 }
 
-// writeFile writes a file, in place of one that was left there, with the permissions of the
-// directory whose mode is given, and syncs it.
+// writeFile writes and syncs a file with the permissions of the directory, whose mode is mode. It
+// replaces an existing file.
 func writeFile(path string, text []byte, mode fs.FileMode) error {
-	_ = os.Remove(path) // if that fails, OpenFile says why
+	_ = os.Remove(path) // if this fails, OpenFile returns the reason
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err

@@ -211,15 +211,15 @@ func (k *task) number(t *testing.T, arg int) int {
 	return n
 }
 
-// moments returns all moments that the source names, in order.
-func moments(t testing.TB) (list []string) {
+// crashPoints returns all crash points that the source names, in order.
+func crashPoints(t testing.TB) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, call := range regexp.MustCompile(`\bpassing\("(.*?)"\)`).FindAllSubmatch(text, -1) {
+		for _, call := range regexp.MustCompile(`\bcrashPoint\("(.*?)"\)`).FindAllSubmatch(text, -1) {
 			list = append(list, string(call[1]))
 		}
 	}

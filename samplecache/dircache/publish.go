@@ -8,17 +8,17 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// searchPause is how long all sessions wait, after an attempt to publish or to find a store has
-// failed, before one of them tries again. No session is told when a reader that does not use this
-// package lets go, or when the disk has room again.
+// searchPause is how long all sessions wait after an attempt to publish or to find a store has
+// failed, before one of them tries again. Two events raise no word: a reader that does not use this
+// package releases a generation, or the disk has room again.
 const searchPause = 2 * time.Second
 
-// goOn publishes the generation that is being filled, if it is full and limits allow, and finds a
-// store for the next one. It first settles the counts of groups. The lock is held.
+// advance publishes the generation that is being filled, if it is full and limits allow that, and
+// finds a store for the next one. Before that it calls tidy. The lock is held.
 //
-// The rename of the MANIFEST publishes. settle does the rest: if a process is killed before it has
-// settled, the next one settles.
-func (s *session) goOn() (err error) {
+// The rename of the MANIFEST publishes. complete does the rest: if a process is killed before
+// complete has returned, the next session calls it again.
+func (s *session) advance() (err error) {
 	s.words[searchedWord].Store(searching)
 	defer func() {
 		s.mu.Lock()
@@ -41,7 +41,7 @@ func (s *session) goOn() (err error) {
 		if latest == m.Latest && filling == latest+1 {
 			ready, err = s.publish(m)
 		} else {
-			ready, err = s.settle(m)
+			ready, err = s.complete(m)
 		}
 		if err != nil || !ready {
 			return err
@@ -49,12 +49,12 @@ func (s *session) goOn() (err error) {
 	}
 }
 
-// state returns the generation published last, the one that is being filled, and whether goOn has
-// something to do:
+// state returns the generation published last, the one that is being filled, and whether advance
+// has something to do. It has in three cases:
 //
-//   - a generation is full, and limits allow to publish it
-//   - a generation was published, and the words do not say so yet
-//   - the next generation has no store
+//   - the generation is full, and limits allow to publish it
+//   - a generation was published, but complete has not returned
+//   - the generation to be filled has no store
 func (s *session) state() (latest, filling uint64, ready bool, err error) {
 	latest, filling, err = s.words.generations()
 	if err != nil || filling != latest+1 {
@@ -69,11 +69,11 @@ func (s *session) state() (latest, filling uint64, ready bool, err error) {
 }
 
 // searching is the value of searchedWord while a session tries to publish or to find a store. As a
-// time it is long ago: if that session is killed, the next attempt is due.
+// time it is long ago, so if that session is killed, the next attempt is due.
 const searching = 1
 
-// searched stores when it failed last to publish, or to find a store. If searchAgain was called
-// during the attempt, the next attempt is due nevertheless.
+// searched stores the time of an attempt to publish, or to find a store, that failed. If
+// searchAgain was called during the attempt, the next attempt is due nevertheless.
 func (s *session) searched(failed bool) {
 	word := &s.words[searchedWord]
 	if _, filling, err := s.words.generations(); failed || err == nil && filling == 0 {
@@ -83,12 +83,12 @@ func (s *session) searched(failed bool) {
 	}
 }
 
-// searchAgain makes the next attempt due. A session calls it once it has let go of a generation, or
-// has found a dead session: an attempt under way may have found the generation held.
+// searchAgain makes the next attempt due. A session calls it after it has released a generation, or
+// found a dead session: an attempt that is under way may have found the generation held.
 func (s *session) searchAgain() { s.words[searchedWord].Store(0) }
 
-// due reports whether to try to publish, or to find a store. It returns false for a while after an
-// attempt that has failed.
+// due reports whether to try to publish, or to find a store. After a failed attempt it returns
+// false for searchPause.
 func (s *session) due() bool {
 	was := s.words[searchedWord].Load()
 	return was == 0 || passed(was, searchPause)
@@ -98,11 +98,11 @@ func (s *session) due() bool {
 // that slot instead. It reports whether the next generation has a store.
 func (s *session) publish(m *manifest) (bool, error) {
 	began := time.Now()
-	passing("publishing")
+	crashPoint("publishing")
 	list, missing, err := s.collect(m, m.Latest+1)
 	if err != nil || len(missing) > 0 {
 		for _, i := range missing {
-			s.mend(m.Latest+1, i)
+			s.correct(m.Latest+1, i)
 		}
 		return false, err
 	}
@@ -112,50 +112,51 @@ func (s *session) publish(m *manifest) (bool, error) {
 	if err := next.write(s.at, s.place.Mode()); err != nil {
 		return false, failed("publish", s.dir, manifestName, err)
 	}
-	ready, err := s.settle(&next)
+	ready, err := s.complete(&next)
 	s.words[swapAtWord].Store(uint64(began.UnixMilli()))
 	s.words[swapTookWord].Store(uint64(time.Since(began) / time.Microsecond))
 	return ready, err
 }
 
-// settle makes everything as the MANIFEST says, and reports whether the next generation has a
-// store. It is idempotent. The lock is held.
-func (s *session) settle(m *manifest) (ready bool, err error) {
+// complete completes a publication: it makes words, link and stores agree with the MANIFEST. It is
+// idempotent. It reports whether the next generation has a store. The lock is held.
+func (s *session) complete(m *manifest) (ready bool, err error) {
 	s.words.seal(latestWord, m.Latest)
-	passing("latest stored")
-	if err := s.raise(); err != nil { // readers need not wait for the rest
+	crashPoint("latest stored")
+	if err := s.raise(); err != nil { // so that readers need not wait for the rest
 		return false, err
 	}
-	sh, err := s.lookAt(m)
+	sl, err := s.listStores(m)
 	if err != nil {
 		return false, failed("publish", s.dir, "", err)
 	}
-	unpointed := failed("publish", s.dir, currentName, sh.point())
-	passing("pointed")
-	needed, err := s.needed(sh)
+	linkErr := failed("publish", s.dir, currentName, sl.linkCurrent())
+	crashPoint("pointed")
+	needed, err := s.needed(sl)
 	if err != nil {
 		return false, err
 	}
-	err = sh.provide(needed)
-	passing("provided")
+	err = sl.assignNext(needed)
+	crashPoint("provided")
 	filling := uint64(0)
-	if ready = sh.has(sh.next()); ready {
+	if ready = sl.has(sl.next()); ready {
 		filling = m.Latest + 1
 	}
 	s.words.seal(fillingWord, filling)
-	passing("open")
-	return ready, errors.Join(unpointed, failed("publish", s.dir, "", err), s.raise())
+	crashPoint("open")
+	return ready, errors.Join(linkErr, failed("publish", s.dir, "", err), s.raise())
 }
 
 // needed returns a function that reports whether a group needs a retired generation: not all ranks
-// have closed an epoch of it, and [engine.Config.MaxHold] has not passed.
-func (s *session) needed(sh *shelf) (func(id uint64) bool, error) {
+// have closed an epoch of it, and [engine.Config.MaxHold] has not passed. It also stores the times
+// of retirement.
+func (s *session) needed(sl *storeList) (func(id uint64) bool, error) {
 	g, err := s.groups()
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range sh.list {
-		if sh.retired(st) {
+	for _, st := range sl.list {
+		if sl.retired(st) {
 			s.words.retired(st.id)
 		}
 	}

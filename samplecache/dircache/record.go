@@ -14,26 +14,26 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// The file of a generation's records begins with a header and has one record a row, all of one
-// size, as FORMAT.md describes them.
+// The file of a generation's records begins with a header. After it, each row has one record; all
+// records have the same size. FORMAT.md describes them.
 const (
 	recordsHeader = 64
 	keptAt        = 32  // in the header: 1 if the files of the store belong to a kept dataset, too
-	recordFixed   = 104 // of a record, before the sums of leaves
+	recordFixed   = 104 // bytes of a record before the checksums of leaves
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 2}
 
-// recordSize returns the size of a record, in bytes, of a sample with that many leaves.
+// recordSize returns the size of a record in bytes. leaves is the number of leaves of a sample.
 func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
 
-// A record is the bytes of a record, which says where a row comes from.
+// A record is the bytes of one record, which says where a sample comes from.
 type record []byte
 
-// put writes the record, whose sums are set already. Its last store, of the sum of all, makes the
-// record sound.
+// put writes the record. The checksums of leaves are set before. put stores the checksum of the
+// record last, which makes the record sound.
 func (r record) put(generation, number, life uint64, name string, at time.Time) {
 	binary.LittleEndian.PutUint32(r[4:], uint32(len(name)))
 	binary.LittleEndian.PutUint64(r[8:], generation)
@@ -44,26 +44,26 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	atomic.StoreUint32(r.seal(), crc32.Checksum(r[4:], castagnoli))
 }
 
-// seal returns the sum of the record, which processes load and store atomically.
+// seal returns the checksum of the record, which processes load and store atomically.
 func (r record) seal() *uint32 {
 	words, _ := cast.Slice[uint32](r[:4]) // records are aligned
 	return &words[0]
 }
 
-// erase makes the record unsound. Its sum is 0 until put.
+// erase makes the record unsound. Its checksum is 0 until put.
 func (r record) erase() {
 	atomic.StoreUint32(r.seal(), 0)
 	clear(r[4:recordFixed])
 }
 
-// damaged reports whether r was sound, for any generation, and is not any more. It reports false if
-// a process writes r meanwhile.
+// damaged reports whether r was sound, for any generation, and is not any more. It returns false if
+// a process is writing r.
 func (r record) damaged() bool {
 	sum := atomic.LoadUint32(r.seal())
 	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == atomic.LoadUint32(r.seal())
 }
 
-// sound reports whether r is a complete record of a generation.
+// sound reports whether r is a complete record of the generation.
 func (r record) sound(generation uint64) bool {
 	sum := atomic.LoadUint32(r.seal())
 	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
@@ -93,17 +93,17 @@ func (r record) info(leaves int) engine.Info {
 	return info
 }
 
-// recordsPath returns the path of the records of a generation that is being filled.
+// recordsPath returns the path of the records of the generation that is being filled.
 func recordsPath(generation uint64) string {
 	return filepath.Join(store{generationRole, generation}.name(), recordsName)
 }
 
-// recordsSize returns the size of the file.
+// recordsSize returns the size of the file of records.
 func (m *manifest) recordsSize() int {
 	return recordsHeader + m.Config.Samples*recordSize(len(m.Schema))
 }
 
-// recordsHead returns the header of the file.
+// recordsHead returns the header of the file of records.
 func (m *manifest) recordsHead() []byte {
 	b := make([]byte, recordsHeader)
 	copy(b, recordsMagic[:])
@@ -113,7 +113,8 @@ func (m *manifest) recordsHead() []byte {
 	return b
 }
 
-// checkRecords returns [engine.ErrCorrupt] unless f has such a header, and the length.
+// checkRecords returns [engine.ErrCorrupt] unless f begins with recordsHead and has recordsSize
+// bytes.
 func (m *manifest) checkRecords(f *os.File) error {
 	var b [keptAt]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil && err != io.EOF {
@@ -124,7 +125,7 @@ func (m *manifest) checkRecords(f *os.File) error {
 	}
 	info, err := f.Stat()
 	if want := int64(m.recordsSize()); err == nil && info.Size() < want {
-		err = fmt.Errorf("%w: got a file of %d bytes, want %d", engine.ErrCorrupt, info.Size(), want)
+		err = fmt.Errorf("%w: got %d bytes, want %d", engine.ErrCorrupt, info.Size(), want)
 	}
 	return err
 }

@@ -31,27 +31,27 @@ func (c *claim) Reserve(_ context.Context, number uint64) (engine.Row, error) {
 	if c.over.Load() {
 		return nil, engine.ErrClosed
 	}
-	return calling(c.s, func() (engine.Row, error) {
+	return callValue(c.s, func() (engine.Row, error) {
 		r, err := c.reserve(number)
 		if !errors.Is(err, engine.ErrBlocked) {
 			return r, err
 		}
-		if tried, failed := c.s.hurry(); !tried || failed != nil {
+		if tried, failed := c.s.advanceIfDue(); !tried || failed != nil {
 			return nil, cmp.Or(failed, err)
 		}
 		return c.reserve(number)
 	})
 }
 
-// reserve takes a slot of the generation that is being filled. It tries again if that generation is
-// published meanwhile.
+// reserve takes a slot of the generation that is being filled. If another generation is being
+// filled by then, it tries again.
 func (c *claim) reserve(number uint64) (engine.Row, error) {
 	for {
 		r := &row{s: c.s, claim: c, number: number}
 		ok, err := r.take()
 		switch _, filling, failed := c.s.words.generations(); {
 		case ok:
-			passing("reserved")
+			crashPoint("reserved")
 			return r, nil
 		case err == nil:
 			return nil, c.s.noSlot()
@@ -61,7 +61,7 @@ func (c *claim) reserve(number uint64) (engine.Row, error) {
 	}
 }
 
-// take takes a free slot, if there is one and limits allow.
+// take takes a free slot, if there is one and limits allow that.
 func (r *row) take() (ok bool, err error) {
 	s := r.s
 	latest, filling, err := s.words.generations()
@@ -89,9 +89,9 @@ func (r *row) take() (ok bool, err error) {
 	return true, nil
 }
 
-// hurry publishes a full generation, or finds a store for the next one, unless that failed a moment
-// ago. It reports whether it has tried.
-func (s *session) hurry() (tried bool, err error) {
+// advanceIfDue calls advance if there is something to do, unless advance failed less than
+// searchPause ago. It reports whether it called advance.
+func (s *session) advanceIfDue() (tried bool, err error) {
 	_, _, ready, err := s.state()
 	s.mu.Lock()
 	trouble := s.trouble
@@ -99,7 +99,7 @@ func (s *session) hurry() (tried bool, err error) {
 	if err != nil || !ready || trouble == nil && !s.due() {
 		return false, err
 	}
-	return true, ignoreBlocked(s.locked(s.goOn))
+	return true, ignoreBlocked(s.locked(s.advance))
 }
 
 func (r *row) Place(leaf int) (tensor.Lender, int) {
@@ -127,7 +127,7 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 	})
 }
 
-// write writes the record of the sample, which commits it.
+// write writes the record of the sample, and so commits it.
 func (r *row) write(sums []uint32) error {
 	durable := r.s.fixed.Config.Durable
 	for i, l := range r.store.leaves {
@@ -137,7 +137,7 @@ func (r *row) write(sums []uint32) error {
 			}
 		}
 	}
-	passing("sample written")
+	crashPoint("sample written")
 	rec := r.store.record(r.slot)
 	err := mapping.Guard(func() {
 		rec.erase()
@@ -152,7 +152,7 @@ func (r *row) write(sums []uint32) error {
 	if err == nil && durable {
 		err = r.flushRecord(rec)
 	}
-	passing("recorded")
+	crashPoint("recorded")
 	return err
 }
 
@@ -162,7 +162,7 @@ func (r *row) flushRecord(rec record) error {
 	err := flushRange(r.store.records, at, len(rec))
 	if err != nil {
 		rec.erase()
-		_ = flushRange(r.store.records, at, len(rec)) // err says that it fails
+		_ = flushRange(r.store.records, at, len(rec)) // err is returned instead
 	}
 	return err
 }
@@ -173,13 +173,13 @@ type flusher interface{ FlushRange(offset, size int) error }
 // flushRange is a variable for tests.
 var flushRange = func(f flusher, offset, size int) error { return f.FlushRange(offset, size) }
 
-// end gives the slot back, as committed or free. It publishes the generation if that is full now.
+// end frees the slot, or marks it committed. If the generation is full then, it publishes it.
 func (r *row) end(state uint64) error {
 	s := r.s
 	r.over = true
-	err := r.giveBack(state)
+	err := r.releaseSlot(state)
 	if err != nil && state == slotCommitted {
-		s.complain(err) // the sample is committed all the same
+		s.report(err) // the sample is committed nevertheless
 		err = nil
 	}
 	if s.full(r.generation) {
@@ -191,8 +191,8 @@ func (r *row) end(state uint64) error {
 	return err
 }
 
-// giveBack gives the slot back.
-func (r *row) giveBack(state uint64) error {
+// releaseSlot unlocks the slot and stores its state.
+func (r *row) releaseSlot(state uint64) error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	delete(r.s.rows, r.slot)
@@ -200,21 +200,21 @@ func (r *row) giveBack(state uint64) error {
 	return r.s.unlockSlot(r.generation, r.slot, state)
 }
 
-// patience is how long a session waits for the lock to publish a generation that it has completed.
-// Mostly the lock is held for less than a millisecond.
+// patience is how long a session that has completed a generation waits for the lock to publish it.
+// Usually the lock is held for less than a millisecond.
 const patience = 20 * time.Millisecond
 
-// publishFull publishes a full generation, if limits allow. If it fails, the watch tries again, and
-// OnError hears of it: the last sample is committed, so its Commit succeeds.
+// publishFull publishes a full generation, if limits allow that. If it fails, it reports the error
+// and the watch tries again. The Commit of the last sample succeeds: the sample is committed.
 func (s *session) publishFull() {
 	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
-		tried, err := s.hurry()
-		s.complain(err)
+		tried, err := s.advanceIfDue()
+		s.report(err)
 		if _, _, ready, failed := s.state(); !ready || failed != nil {
 			return
 		}
 		if !tried || err != nil || time.Now().After(end) {
-			s.Changed() // the watch goes on
+			s.Changed() // the watch tries again
 			return
 		}
 	}
@@ -225,7 +225,7 @@ func (r *row) Abort() error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		switch {
-		case r.committed: // although Commit may have returned an error
+		case r.committed: // Commit may have returned an error nevertheless
 			return engine.ErrCommitted
 		case r.over:
 			return fmt.Errorf("%w: the slot was aborted", engine.ErrClosed)

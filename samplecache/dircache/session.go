@@ -18,23 +18,23 @@ import (
 
 // A session is a member of the cache in a directory. It implements engine.Session.
 type session struct {
-	dir   string // as it was given, for errors
+	dir   string // as the caller gave it, for errors
 	at    string // absolute
 	place fs.FileInfo
 	opt   engine.Options
 	about engine.About
-	fixed *manifest // as of the join; only the fields that never change are used
+	fixed *manifest // read by the join; only the fields that never change are used
 
 	file    *os.File // the control file
 	locks   *vfs.Numbers
 	control *mapping.Mapping
 	words   words // of control
-	me      int   // its entry among the sessions
+	me      int   // entry in the table of sessions
 
-	calls  sync.RWMutex // held for reading by calls under way
+	calls  sync.RWMutex // read-locked during calls
 	closed bool
 
-	locking sync.Mutex // held by the goroutine that has the lock
+	locking sync.Mutex // locked by the goroutine that has the lock
 	watch   watch
 	freed   int // the slot at which the next sweep of reserved slots begins
 	swept   int // the slot at which the next sweep of the other slots begins
@@ -42,15 +42,15 @@ type session struct {
 	mu      sync.Mutex
 	cursor  cursor
 	rows    map[int]*row    // by slot
-	numbers map[int64]int64 // of its names, members and parts: how many from the key on
+	numbers map[int64]int64 // locked numbers of names and holders: first number -> count
 	open    map[*rows]bool
-	stores  map[any]*writer // that are mapped, by vfs.FileID of their directories
-	filled  *writer         // of stores: the one of the generation filling; or nil
+	stores  map[any]*writer // mapped stores, by vfs.FileID of their directories
+	filled  *writer         // the store of generation filling, or nil
 	filling uint64
-	trouble error // of the last attempt to publish
+	trouble error // error of the last advance
 }
 
-// newSession returns a session that does not take part yet.
+// newSession returns a session that has not joined yet.
 func newSession(dir, at string, m *manifest, opt engine.Options) (*session, error) {
 	schema, err := m.dict()
 	if err != nil {
@@ -68,7 +68,7 @@ func newSession(dir, at string, m *manifest, opt engine.Options) (*session, erro
 
 func (s *session) About() engine.About { return s.about }
 
-// samples returns how many samples a generation has.
+// samples returns the number of samples of a generation.
 func (s *session) samples() int { return s.fixed.Config.Samples }
 
 // path returns the path of a file of the cache.
@@ -77,16 +77,16 @@ func (s *session) path(name string) string { return filepath.Join(s.at, name) }
 // now returns the time since the machine was started, in microseconds.
 func now() uint64 { return uint64(host.Monotonic() / time.Microsecond) }
 
-// since returns how long ago a moment was.
+// since returns how long ago the time us was.
 func since(us uint64) time.Duration {
 	return max(host.Monotonic()-time.Duration(us)*time.Microsecond, 0)
 }
 
-// passed reports whether more than d has passed since a moment. Of a damaged word, whose moment is
-// to come, it returns true.
+// passed reports whether more than d has passed since the time us. It returns true for a time in
+// the future, which only a damaged word has.
 func passed(us uint64, d time.Duration) bool { return us > now() || since(us) > d }
 
-// call runs fn, unless the session is closed. Calls do not nest.
+// call calls fn, unless the session is closed. Calls do not nest.
 func (s *session) call(fn func() error) error {
 	s.calls.RLock()
 	defer s.calls.RUnlock()
@@ -96,41 +96,41 @@ func (s *session) call(fn func() error) error {
 	return s.guard(fn)
 }
 
-// calling is call for functions that return a value. With an error, the value is zero.
-func calling[T any](s *session, fn func() (T, error)) (v T, err error) {
+// callValue is call for functions that return a value. If there is an error, the value is zero.
+func callValue[T any](s *session, fn func() (T, error)) (v T, err error) {
 	if err = s.call(func() (err error) { v, err = fn(); return err }); err != nil {
 		v = *new(T)
 	}
 	return v, err
 }
 
-// guard runs fn. If fn faults, a mapped file was cut: guard returns an error that names the file.
-// What fn did before the fault stays done.
+// guard calls fn. If fn faults, a mapped file was truncated, and guard returns an error that names
+// the file. Everything that fn did before the fault stays done.
 func (s *session) guard(fn func() error) (err error) {
 	fault, _ := mapping.Guard(func() { err = fn() }).(*mapping.FaultError)
 	switch {
 	case fault == nil && errors.Is(err, engine.ErrCorrupt):
-		return s.fail(controlName, err) // others have a name
+		return s.fail(controlName, err) // other files are named already
 	case fault == nil:
 		return err
 	}
 	name, _ := filepath.Rel(s.at, fault.File)
-	if filepath.Base(name) == recordsName { // whose store may have had another name
+	if filepath.Base(name) == recordsName { // its store may have been renamed since it was mapped
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		name = recordsPath(s.filling)
 	}
-	return s.fail(name, fmt.Errorf("%w: the file was cut", engine.ErrCorrupt))
+	return s.fail(name, fmt.Errorf("%w: the file was truncated", engine.ErrCorrupt))
 }
 
 func (s *session) Latest(context.Context) (uint64, error) {
-	return calling(s, func() (uint64, error) { return s.words.sealed(latestWord) })
+	return callValue(s, func() (uint64, error) { return s.words.sealed(latestWord) })
 }
 
-// errRemoved says that the directory that was joined is not there any more.
-var errRemoved = fmt.Errorf("%w: the cache was removed, or another has its place", fs.ErrNotExist)
+// errRemoved says that the directory of the session is not there any more.
+var errRemoved = fmt.Errorf("%w: the cache was removed or replaced", fs.ErrNotExist)
 
-// present returns an error unless the directory that was joined is where it was.
+// present returns an error unless the directory of the session is where it was.
 func (s *session) present() error {
 	info, err := os.Lstat(s.at)
 	if err == nil && !os.SameFile(info, s.place) {
@@ -149,22 +149,23 @@ func (s *session) Close() error {
 		return engine.ErrClosed
 	}
 	s.watch.end()
-	_ = s.guard(s.raise) // so that the watch hears of it
+	_ = s.guard(s.raise) // wakes the watch
 	s.watch.ended.Wait()
 	var err error
 	for r := range s.open {
 		err = errors.Join(err, r.end())
 	}
-	return errors.Join(err, s.guard(s.leave), s.abandon())
+	return errors.Join(err, s.guard(s.leave), s.closeFiles())
 }
 
-// leave gives up all that the session holds. If it cannot complete an operation, others do.
+// leave releases everything that the session holds. If it cannot complete an operation, other
+// sessions do.
 func (s *session) leave() error {
 	for at := range s.numbers {
 		_ = s.release(at)
 	}
 	s.searchAgain()
-	_ = s.locked(s.goOn)
+	_ = s.locked(s.advance)
 	_, filling, _ := s.words.generations()
 	for i := range s.rows {
 		_ = s.unlockSlot(filling, i, slotFree)
@@ -173,8 +174,8 @@ func (s *session) leave() error {
 	return errors.Join(s.locks.UnlockAll(), s.raise())
 }
 
-// abandon closes the files that the session has opened.
-func (s *session) abandon() (err error) {
+// closeFiles closes the files of the session.
+func (s *session) closeFiles() (err error) {
 	for _, w := range s.stores {
 		err = errors.Join(err, w.close())
 	}

@@ -236,7 +236,7 @@ func namesIn(t testing.TB, dir string) (list []string) {
 // startHand starts a process at work.
 func (s *site) startHand(alone bool, base, rounds int, f fall) *process {
 	s.t.Helper()
-	return start(s.t, "TestProcessWorks", s.dir, s.keep, alone, base, rounds, f.moment, f.nth, f.how)
+	return start(s.t, "TestProcessWorks", s.dir, s.keep, alone, base, rounds, f.point, f.nth, f.how)
 }
 
 // atWork has the test take part while a process is at work: it puts a sample for each generation

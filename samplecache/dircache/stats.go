@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-func (s *session) Stats(context.Context) (engine.Stats, error) { return calling(s, s.stats) }
+func (s *session) Stats(context.Context) (engine.Stats, error) { return callValue(s, s.stats) }
 
 func (s *session) stats() (st engine.Stats, err error) {
 	g, err := s.groups()
@@ -33,15 +33,15 @@ func (s *session) stats() (st engine.Stats, err error) {
 		st.LastSwap = time.UnixMilli(int64(ms))
 	}
 	s.slotStats(&st)
-	if st.Held, err = s.aside(); err == nil {
+	if st.Held, err = s.heldGenerations(); err == nil {
 		st.Producers, err = s.producerStats()
 	}
 	st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
 	return st, err
 }
 
-// publishWaits returns the reason why a full generation is not published, or why no generation can
-// be filled.
+// publishWaits returns the reason why a full generation is not published, or why the next
+// generation has no store.
 func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string) string {
 	open := filling == st.Filling
 	switch {
@@ -54,7 +54,7 @@ func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string
 		return fmt.Sprintf("pid %d, which has the lock", pid)
 	}
 	if open {
-		return "the next process that looks"
+		return "the next process that checks"
 	}
 	return cmp.Or(s.fixed.Config.Held(st.Held), "room on the disk")
 }
@@ -86,8 +86,8 @@ func (s *session) memberStats() (list []engine.MemberStats) {
 	return list
 }
 
-// producerStats lists the producers that have put a sample. Without the lock the list may be out of
-// date: a generation may be published meanwhile.
+// producerStats lists the producers that have put a sample. It does not take the lock, so the list
+// may be out of date if a generation is published meanwhile.
 func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 	m, err := s.manifest()
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 	return list, nil
 }
 
-// aside returns the generations that are kept only because they are held.
-func (s *session) aside() (held []uint64, err error) {
+// heldGenerations returns the generations that are kept only because they are held.
+func (s *session) heldGenerations() (held []uint64, err error) {
 	entries, err := os.ReadDir(s.at)
 	for _, e := range entries {
 		if st, ok := parseStore(e.Name()); ok && st.role == heldRole {

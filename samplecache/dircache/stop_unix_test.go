@@ -278,14 +278,14 @@ func TestStoppedWithSlots(t *testing.T) {
 // process goes on, or is dead, all is done that it had begun.
 func TestStoppedWithLock(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []string{"locked", "publishing", "manifest renamed", "latest stored", "store renamed"} {
-		t.Run(moment, func(t *testing.T) {
+	for _, point := range []string{"locked", "publishing", "manifest renamed", "latest stored", "store renamed"} {
+		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			eachEnding(t, func(t *testing.T, end func(t *testing.T, p *process)) {
 				s := newSite(t, samplecache.Config{Samples: 2, Retain: 16})
 				s.open()
 				latest := s.topUp(1)
-				p := s.play("lock", moment)
+				p := s.play("lock", point)
 				p.stopped(t)
 				who := fmt.Sprintf("pid %d", p.pid())
 				own, err := s.c.Producer("")

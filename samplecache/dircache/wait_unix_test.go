@@ -230,7 +230,7 @@ func (c *crowd) tryTurn(f fall) (fallen bool, late string) {
 	st := c.stats()
 	all := c.prepare(st.Latest)
 	keep := filepath.Join(c.keep, strconv.Itoa(c.turns))
-	p := c.play("act", st.Samples-st.Committed, keep, f.moment, f.nth, f.how)
+	p := c.play("act", st.Samples-st.Committed, keep, f.point, f.nth, f.how)
 	c.wait(all)
 	p.proceed(c.t)
 	if f.how == "stop" && p.either(c.t, "stops", "done") == "stops" {
@@ -282,21 +282,21 @@ func (c *crowd) requireNoneMissed(all []*waiter, before *samplecache.Stats, f fa
 	}
 }
 
-// TestWaitersGoOn kills processes at each moment that they pass and stops them at a third of the
-// moments, while twelve sessions wait for them: all go on soon. If tests are long, or with -kills,
-// it does so at random, too.
+// TestWaitersGoOn kills processes at each crash point that they pass and stops them at a third of
+// the crash points, while twelve sessions wait for them: all go on soon. If tests are long, or with
+// -kills, it does so at random, too.
 func TestWaitersGoOn(t *testing.T) {
 	t.Parallel()
 	const lanes = 8
 	var falls []fall
-	for i, moment := range moments(t) {
-		falls = append(falls, fall{"kill", moment, 1})
+	for i, point := range crashPoints(t) {
+		falls = append(falls, fall{"kill", point, 1})
 		if i%3 == 0 { // each takes a second
-			falls = slices.Insert(falls, 0, fall{"stop", moment, 1})
+			falls = slices.Insert(falls, 0, fall{"stop", point, 1})
 		}
 	}
 	if n := kills(t, 0, 300, 10_000); n > 0 {
-		rng, names := random(t), moments(t)
+		rng, names := random(t), crashPoints(t)
 		for range n {
 			f := fall{"kill", "", 1 + rng.IntN(100)}
 			if rng.IntN(2) == 0 {

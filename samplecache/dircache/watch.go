@@ -10,27 +10,28 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// lookPause is the longest time between two looks of a session that waits. A look finds dead
-// processes, which tell nobody. It costs four or five context switches.
-const lookPause = 160 * time.Millisecond
+// sweepPause is the time between two sweeps of a session that waits. A sweep finds processes that
+// have died without raising the sequence word. It costs four or five context switches.
+const sweepPause = 160 * time.Millisecond
 
-// lookAnew is the number of looks after which callers that wait try again, even if nothing was
-// found: a process may be stopped between a change and its raise.
-const lookAnew = 4
+// maxSweeps is the number of sweeps after which callers that wait try again, even if no sweep found
+// anything: a process may be stopped between a change and its raise.
+const maxSweeps = 4
 
-// A watch closes a channel when the sequence word has changed, while somebody waits for that.
+// A watch closes a channel when the sequence word has changed. It waits only after Changed was
+// called.
 type watch struct {
-	wake  chan struct{} // has room for one
+	wake  chan struct{} // buffered, 1
 	life  context.Context
 	end   context.CancelFunc
 	ended sync.WaitGroup
 
-	telling sync.Mutex // held while OnError is called
+	reporting sync.Mutex // locked while OnError is called
 
 	mu      sync.Mutex
 	changed chan struct{}
 	asked   bool
-	seen    uint32 // the sequence word when somebody asked
+	seen    uint32 // the sequence word when Changed was called
 }
 
 func (s *session) Changed() <-chan struct{} {
@@ -50,31 +51,31 @@ func (s *session) Changed() <-chan struct{} {
 func (s *session) sequence() (v uint32) {
 	word, err := s.control.Word32(sequenceWord * 8)
 	if err != nil {
-		return 0 // it is closed
+		return 0 // the session is closed
 	}
 	defer s.control.Release()
-	_ = mapping.Guard(func() { v = word.Load() }) // others say what is wrong
+	_ = mapping.Guard(func() { v = word.Load() }) // other calls return the error
 	return v
 }
 
-// raise raises the sequence word and wakes all sessions that wait for a change.
+// raise increments the sequence word and wakes all sessions that wait for a change.
 func (s *session) raise() error {
 	s.words[sequenceWord].Add(1)
-	passing("sequence raised")
+	crashPoint("sequence raised")
 	return s.fail(controlName, s.control.WakeWord(sequenceWord*8))
 }
 
-// start begins to watch.
+// start starts the goroutine that watches.
 func (s *session) start() {
 	w := &s.watch
 	w.wake, w.changed = make(chan struct{}, 1), make(chan struct{})
 	w.life, w.end = context.WithCancel(context.Background())
 	w.ended.Go(func() {
-		defer w.tell()
+		defer w.notify()
 		for {
 			select {
 			case <-w.wake:
-				s.look()
+				s.awaitChange()
 			case <-w.life.Done():
 				return
 			}
@@ -82,23 +83,24 @@ func (s *session) start() {
 	})
 }
 
-// look waits for a change, tends the cache meanwhile and afterwards, and then closes the channel.
-func (s *session) look() {
+// awaitChange waits for a change, calls maintain meanwhile and afterwards, and then closes the
+// channel.
+func (s *session) awaitChange() {
 	w := &s.watch
 	w.mu.Lock()
 	seen := w.seen
 	w.mu.Unlock()
 	again, err := false, error(nil)
-	for n := 0; n < lookAnew && err == nil && (n == 0 || s.sequence() == seen); n++ {
-		if err = s.control.WaitWord(sequenceWord*8, seen, lookPause); err == nil {
-			err = s.call(func() (err error) { again, err = s.tend(); return err })
+	for n := 0; n < maxSweeps && err == nil && (n == 0 || s.sequence() == seen); n++ {
+		if err = s.control.WaitWord(sequenceWord*8, seen, sweepPause); err == nil {
+			err = s.call(func() (err error) { again, err = s.maintain(); return err })
 		}
 	}
-	w.tell()
-	s.complain(err)
-	if err != nil { // a broken cache is looked at now and then
+	w.notify()
+	s.report(err)
+	if err != nil { // do not spin on a broken cache
 		select {
-		case <-time.After(lookPause):
+		case <-time.After(sweepPause):
 		case <-w.life.Done():
 		}
 	}
@@ -107,32 +109,32 @@ func (s *session) look() {
 	}
 }
 
-// tell closes the channel that Changed has returned.
-func (w *watch) tell() {
+// notify closes the channel that Changed has returned.
+func (w *watch) notify() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	close(w.changed)
 	w.changed, w.asked = make(chan struct{}), false
 }
 
-// complain passes an error for which nobody waits to OnError. It drops the error if OnError is
-// still running.
-func (s *session) complain(err error) {
-	if err == nil || s.opt.OnError == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrBlocked) || !s.watch.telling.TryLock() {
+// report passes an error that no call returns to OnError. It drops the error if OnError is still
+// running.
+func (s *session) report(err error) {
+	if err == nil || s.opt.OnError == nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrBlocked) || !s.watch.reporting.TryLock() {
 		return
 	}
 	s.watch.ended.Go(func() {
-		defer s.watch.telling.Unlock()
+		defer s.watch.reporting.Unlock()
 		s.opt.OnError(err)
 	})
 }
 
-// tend does the work of others while a caller waits: it frees the slots and parts of dead sessions,
-// publishes a full generation, and finds a store for the next one. It reports whether to call it
-// again soon, since the lock was taken.
-func (s *session) tend() (again bool, err error) {
+// maintain does the work of dead sessions while a caller waits: it frees their slots and holders,
+// publishes a full generation, and finds a store for the next one. again is true if the lock was
+// taken, so that maintain should be called again soon.
+func (s *session) maintain() (again bool, err error) {
 	found := false
-	if passed(s.words[sweptWord].Load(), lookPause/4) {
+	if passed(s.words[sweptWord].Load(), sweepPause/4) {
 		s.words[sweptWord].Store(now())
 		if found, err = s.sweep(); err != nil {
 			return false, err
@@ -143,7 +145,7 @@ func (s *session) tend() (again bool, err error) {
 	}
 	_, _, ready, err := s.state()
 	if err == nil && (ready && s.due() || found) {
-		err = s.locked(s.goOn)
+		err = s.locked(s.advance)
 		again = errors.Is(err, engine.ErrBlocked)
 	}
 	if found {
@@ -152,8 +154,8 @@ func (s *session) tend() (again bool, err error) {
 	return again, ignoreBlocked(err)
 }
 
-// sweep looks for dead sessions and frees their slots. It reports whether it found any, also among
-// the holders in the counts of groups, which goOn then settles.
+// sweep looks for dead sessions and frees their slots. It reports whether it found any, or dead
+// holders in the counts of groups, which advance removes.
 func (s *session) sweep() (found bool, err error) {
 	latest, filling, err := s.words.generations()
 	if err != nil {
@@ -171,8 +173,8 @@ func (s *session) sweep() (found bool, err error) {
 }
 
 // removeDead clears the entries of dead sessions. It reports whether there were any: they may have
-// made changes and died before they raised the sequence word. An entry is cleared under its lock,
-// so that it is not that of a session which has just begun.
+// changed something and died before they raised the sequence word. It locks an entry before it
+// clears it, since a new session may just have taken the entry.
 func (s *session) removeDead() (found bool) {
 	for i := range maxSessions {
 		number := sessionNumbers + int64(i)

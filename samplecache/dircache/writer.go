@@ -18,14 +18,14 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A writer is a store that is mapped for writing. It stays mapped while the store is filled again
-// for later generations, under other names.
+// A writer is a store that is mapped for writing. It stays mapped while later generations, with
+// other names, fill the same store again.
 type writer struct {
 	leaves  []leafSpec
-	files   []*place // of the leaves; nil for one without elements
+	files   []*place // of the leaves; nil for a leaf without bytes
 	records *mapping.Mapping
 	table   []byte // of records
-	users   int    // rows that are reserved
+	users   int    // number of reserved rows
 }
 
 // A place lends a mapped file. It implements tensor.Lender.
@@ -37,8 +37,8 @@ func (p *place) Return() { p.Release() }
 
 func (p *place) ReadOnly() bool { return false }
 
-// writer maps the store of the generation that is being filled. It looks for the store once, since
-// no name of a generation is used twice. s.mu is held.
+// writer maps the store of the generation that is being filled. It caches the result, since no two
+// generations have the same name. s.mu is held.
 func (s *session) writer(generation uint64) (*writer, error) {
 	if s.filled != nil && s.filling == generation {
 		return s.filled, nil
@@ -69,7 +69,7 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	return w, nil
 }
 
-// mapStore maps all files of a store to be written.
+// mapStore maps all files of a store for writing.
 func (s *session) mapStore(st store) (*writer, error) {
 	ds, err := s.openStore(st)
 	if err != nil {
@@ -113,7 +113,7 @@ func mapLeaf(ds *memmap.Dataset, l leafSpec) (*place, error) {
 	return &place{m}, err
 }
 
-// openStore opens the dataset of a store, and checks that it is as the MANIFEST says.
+// openStore opens the dataset of a store, and checks it against the MANIFEST.
 func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	ds, err := memmap.Open(s.path(st.name()))
 	if err != nil {
@@ -125,8 +125,8 @@ func (s *session) openStore(st store) (*memmap.Dataset, error) {
 	return ds, nil
 }
 
-// storeError returns an error of opening a store as [engine.ErrCorrupt], unless it comes from the
-// system, or the store is not there.
+// storeError returns an error of opening a store as [engine.ErrCorrupt], unless it is an error of
+// the operating system, or the store does not exist.
 func (s *session) storeError(st store, err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	_, system := errors.AsType[syscall.Errno](err)
@@ -139,7 +139,8 @@ func (s *session) storeError(st store, err error) error {
 	return failed("open", s.dir, filepath.Join(st.name(), of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
 }
 
-// checkStore returns [engine.ErrCorrupt] unless a dataset is one of generations.
+// checkStore returns [engine.ErrCorrupt] unless ds has the shape and the leaves that the MANIFEST
+// says.
 func (m *manifest) checkStore(ds *memmap.Dataset) error {
 	if !slices.Equal(ds.Shape(), []int{m.Config.Samples}) {
 		return fmt.Errorf("%w: got batch shape %v, want [%d]", engine.ErrCorrupt, ds.Shape(), m.Config.Samples)
@@ -147,7 +148,7 @@ func (m *manifest) checkStore(ds *memmap.Dataset) error {
 	for _, l := range m.Schema {
 		x, err := ds.Tensor(l.Key)
 		if err != nil || x.DType() != l.dtype || !slices.Equal(x.Shape()[1:], l.Shape) {
-			return fmt.Errorf("%w: %q is not as the MANIFEST says", engine.ErrCorrupt, l.Key)
+			return fmt.Errorf("%w: %q differs from the MANIFEST", engine.ErrCorrupt, l.Key)
 		}
 	}
 	n := 0
@@ -169,7 +170,7 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, e
 	}
 	f, err := openFile(s.path(name), flag)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: there is none", engine.ErrCorrupt)
+		err = fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
 	}
 	if err != nil {
 		return nil, s.fail(name, err)
@@ -184,7 +185,7 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, e
 // record returns the record of a row.
 func (w *writer) record(row int) record { return rowRecord(w.table, row, len(w.leaves)) }
 
-// state returns the state of a row that nobody fills, as its record says.
+// state returns the state of a row that no session fills, according to its record.
 func (w *writer) state(row int, generation uint64) uint64 {
 	if w.record(row).sound(generation) {
 		return slotCommitted
@@ -192,7 +193,7 @@ func (w *writer) state(row int, generation uint64) uint64 {
 	return slotFree
 }
 
-// agrees reports whether the word v of a row says the same as its record: committed, or free.
+// agrees reports whether the word v of a row agrees with its record: both committed, or both free.
 func (w *writer) agrees(v uint64, row int, generation uint64) bool {
 	if w.state(row, generation) == slotCommitted {
 		return isCommitted(v, generation)
@@ -200,7 +201,7 @@ func (w *writer) agrees(v uint64, row int, generation uint64) bool {
 	return isFree(v, generation)
 }
 
-// sumsAgree reports whether the sample of a row has the sums of its record.
+// sumsAgree reports whether the sample of a row has the checksums of its record.
 func (w *writer) sumsAgree(r record, row int) bool {
 	for i, l := range w.leaves {
 		if l.bytes == 0 {
@@ -232,8 +233,8 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores that were removed, so that the disk has their room again. Stores
-// with reserved rows stay. s.mu is held.
+// dropStores closes the stores that were removed, so that their room on the disk is freed. Stores
+// with reserved rows stay open. s.mu is held.
 func (s *session) dropStores() error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {

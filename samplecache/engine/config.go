@@ -6,41 +6,43 @@ import (
 	"time"
 )
 
-// A Config says how a cache is kept. Only Samples must be set; the zero values of the other fields
-// are the defaults.
+// A Config describes a cache. Only Samples must be set; the zero values of the other fields are the
+// defaults.
 type Config struct {
-	// Samples is how many samples a generation has, up to 1,048,576.
+	// Samples is the number of samples of a generation, up to 1,048,576.
 	Samples int `json:"samples"`
-	// Retain is how many generations are kept besides the one published last, up to 16; 0 means 1,
-	// and less than 0 none. Room for 2+Retain is set aside at once: one is being filled.
+	// Retain is the number of generations kept besides the one published last, up to 16. 0 means 1,
+	// and a negative number none. Room for 2+Retain generations is allocated at once, since one is
+	// being filled.
 	Retain int `json:"retain"`
-	// MaxHeld is how many generations beyond these may be kept because somebody still reads them;
-	// with one more, the next generation has no place, and Reserve waits until one is let go. 0
-	// means 2, up to 64, and less than 0 none.
+	// MaxHeld is the number of older generations that may be kept because they are being read, up
+	// to 64. If one more is being read, there is no room for the next generation, and Reserve waits
+	// until one is released. 0 means 2, and a negative number none.
 	MaxHeld int `json:"max_held"`
-	// MaxHold is how long a generation that is not retained any more can still be read by those who
-	// hold it; then reads are [ErrGenerationGone]. 0 means without end. Limits with PerInsert need
-	// it: a reader that waits for samples could hold the generation that producers wait for.
+	// MaxHold is how long a generation that is not retained any more can be read by the sessions
+	// that hold it. After that, reads return [ErrGenerationGone]. 0 means without end. Limits with
+	// PerInsert need a MaxHold: otherwise a reader that waits for samples could hold the generation
+	// whose room producers wait for.
 	MaxHold time.Duration `json:"max_hold"`
-	// Durable has Commit wait for the disk, so that what it acknowledged survives a loss of power
-	// too. By default it survives the end of every process, however it comes.
+	// Durable makes Commit wait for the disk, so that a committed sample survives a loss of power.
+	// By default it survives only the end of processes.
 	Durable bool `json:"durable"`
 	// Limits say how fast samples are put and taken compared with each other.
 	Limits Limits `json:"limits"`
 }
 
-// maxSamples is how many samples a generation may have.
+// maxSamples is the maximum number of samples of a generation.
 const maxSamples = 1 << 20
 
-// Filled returns c with the defaults filled in, -1 for none, and the error of [Config.Check].
+// Filled returns c with the defaults filled in, where -1 stands for none. It returns the error of
+// [Config.Check].
 func (c Config) Filled() (Config, error) {
 	c.Retain = max(cmp.Or(c.Retain, 1), -1)
 	c.MaxHeld = max(cmp.Or(c.MaxHeld, 2), -1)
 	return c, c.Check()
 }
 
-// Check returns [ErrConfig] or [ErrLimits] for a Config, with the defaults filled in, that cannot
-// be used.
+// Check returns [ErrConfig] or [ErrLimits] if c, with the defaults filled in, is invalid.
 func (c Config) Check() error {
 	switch {
 	case c.Samples < 1 || c.Samples > maxSamples:
@@ -55,8 +57,8 @@ func (c Config) Check() error {
 	return c.Limits.Check(c.Samples)
 }
 
-// Held returns the text of [Stats.PublishWaits] for a cache that can fill no generation because
-// more of them are held than MaxHeld allows. It returns "" if MaxHeld allows more.
+// Held returns the text of [Stats.PublishWaits] if the generations in held are more than MaxHeld
+// allows, so that the next generation has no room. Otherwise it returns "".
 func (c Config) Held(held []uint64) string {
 	if len(held) <= max(c.MaxHeld, 0) {
 		return ""

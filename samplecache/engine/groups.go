@@ -8,64 +8,64 @@ import (
 	"slices"
 )
 
-// How many there may be.
+// The maximum numbers.
 const (
 	maxGroups  = 64
 	maxWorld   = 512 // ranks of a group
-	epochsKept = 8   // of a group
+	epochsKept = 8   // epochs of a group
 )
 
-// Groups are the counts by which an engine keeps [Limits]: who is a member of which group, which
-// generation each epoch has, and how many rows were taken. An engine keeps them where all members
-// can read them, and lets one member at a time change them.
+// Groups are the counts for [Limits]: the members of each group, the generation of each epoch, and
+// the rows that were taken. An engine stores them where all members can read them, and lets one
+// member at a time change them.
 //
-// A member and a part in an epoch each have a holder: a number that [Groups.Enter] and
-// [Groups.Begin] give out and that is never used again. The engine knows which holders are alive.
+// Each member, and each pass of a member in an epoch, has a holder: a number that [Groups.Enter]
+// and [Groups.Begin] return and that is never used again. The engine knows which holders are alive.
 //
 // Not safe for concurrent use.
 type Groups struct {
 	List    []Group `json:"list"`
-	Holders uint64  `json:"holders"` // how many were ever given out
+	Holders uint64  `json:"holders"` // the last holder; the first was 1
 }
 
-// A Group is the counts of one group.
+// A Group has the counts of one group.
 type Group struct {
 	Name    string   `json:"name"`
 	World   int      `json:"world"`
 	Since   uint64   `json:"since"`   // the latest generation when the group was entered
-	Taken   int64    `json:"taken"`   // rows, as limits count them
+	Taken   int64    `json:"taken"`   // rows taken, as limits count them
 	Members []uint64 `json:"members"` // holders
-	Epochs  []Epoch  `json:"epochs"`  // the last eight, in the order in which they were begun
+	Epochs  []Epoch  `json:"epochs"`  // the last eight, in the order in which they began
 }
 
 // An Epoch is one pass of a group over a generation.
 type Epoch struct {
 	Number     uint64   `json:"number"`
 	Generation uint64   `json:"generation"`
-	Pass       uint64   `json:"pass"`    // over the generation, from 1
-	Taken      int64    `json:"taken"`   // rows
-	Open       []uint64 `json:"open"`    // holders of the parts that are not closed
-	Done       int      `json:"done"`    // parts that were closed, or whose holder has died
-	Settled    bool     `json:"settled"` // rows that were not taken count as taken
+	Pass       uint64   `json:"pass"`    // number of the pass over the generation, from 1
+	Taken      int64    `json:"taken"`   // rows taken
+	Open       []uint64 `json:"open"`    // holders of the ranks' passes that are not closed
+	Done       int      `json:"done"`    // ranks' passes that were closed, or whose holder died
+	Settled    bool     `json:"settled"` // the epoch is over: rows that were not taken count as taken
 }
 
-// A Progress is the state of the cache that counts are compared with.
+// A Progress is the state of the cache with which counts are compared.
 type Progress struct {
 	Config Config
 	Latest uint64 // the generation published last
-	// Committed returns how many samples of the generation that is being filled are committed.
+	// Committed returns the number of committed samples of the generation that is being filled.
 	Committed func() int
 }
 
 // inserts returns how many samples were ever committed.
 func (p *Progress) inserts() int64 {
 	if p.Config.Limits.PerInsert == 0 {
-		return 0 // nobody compares with it
+		return 0 // without a ratio it is not used
 	}
 	return int64(p.Latest)*int64(p.Config.Samples) + int64(p.Committed())
 }
 
-// Group returns the counts of a group, or nil.
+// Group returns the counts of a group, or nil if there is no such group.
 func (g *Groups) Group(name string) *Group {
 	i := slices.IndexFunc(g.List, func(one Group) bool { return one.Name == name })
 	if i < 0 {
@@ -74,8 +74,8 @@ func (g *Groups) Group(name string) *Group {
 	return &g.List[i]
 }
 
-// Enter adds a member to a group, and returns its holder. reserved is how many samples there can be
-// soon; a new group counts them as put: see [Limits.Joins].
+// Enter adds a member to a group, and returns its holder. reserved is the total number of
+// samples committed or reserved; a new group counts them as put: see [Limits.Joins].
 func (g *Groups) Enter(p *Progress, name string, world int, reserved int64) (holder uint64, err error) {
 	one := g.Group(name)
 	switch {
@@ -87,17 +87,17 @@ func (g *Groups) Enter(p *Progress, name string, world int, reserved int64) (hol
 		g.List = append(g.List, Group{Name: name, World: world, Since: p.Latest, Taken: p.Config.Limits.Joins(reserved)})
 		one = &g.List[len(g.List)-1]
 	case one.World != world:
-		return 0, fmt.Errorf("%w: got %d ranks, the others say %d", ErrGroup, world, one.World)
+		return 0, fmt.Errorf("%w: got %d ranks, want %d, as its other members said", ErrGroup, world, one.World)
 	case len(one.Members) >= world:
-		return 0, fmt.Errorf("%w: it has %d members already, as many as ranks", ErrGroup, len(one.Members))
+		return 0, fmt.Errorf("%w: got one more member, want at most %d, one for each rank", ErrGroup, len(one.Members))
 	}
 	g.Holders++
 	one.Members = append(one.Members, g.Holders)
 	return g.Holders, nil
 }
 
-// CatchUp counts again for a group that has one member and no epochs: more samples may have been
-// reserved while it was entered. It reports whether anything has changed.
+// CatchUp repeats the count of [Groups.Enter] for a group that has one member and no epochs, since
+// samples may have been reserved meanwhile. It reports whether anything changed.
 func (g *Groups) CatchUp(p *Progress, name string, reserved int64) bool {
 	one := g.Group(name)
 	if one == nil || len(one.Members) != 1 || len(one.Epochs) > 0 {
@@ -117,7 +117,7 @@ func (one *Group) epoch(number uint64) *Epoch {
 	return &one.Epochs[i]
 }
 
-// Begins returns nil if a part in an epoch may begin now, and a [BlockedError] if it has to wait.
+// Begins returns nil if a pass in an epoch may begin now, and a [BlockedError] otherwise.
 func (one *Group) Begins(p *Progress, epoch uint64) error {
 	if one.epoch(epoch) != nil {
 		return nil
@@ -132,8 +132,8 @@ func (one *Group) Begins(p *Progress, epoch uint64) error {
 	return nil
 }
 
-// Begin begins a part in an epoch, and returns its holder and the generation of the epoch. A new
-// epoch gets the generation want, 0 for the latest.
+// Begin begins a pass in an epoch. It returns the holder of the pass and the generation of the
+// epoch. A new epoch gets generation want; 0 means the latest.
 func (g *Groups) Begin(p *Progress, name string, epoch, want uint64) (holder, generation uint64, err error) {
 	one := g.Group(name)
 	if one == nil {
@@ -153,26 +153,27 @@ func (g *Groups) Begin(p *Progress, name string, epoch, want uint64) (holder, ge
 	return g.Holders, e.Generation, nil
 }
 
-// fix adds an epoch, in place of the one with the least number if there are eight.
+// fix adds an epoch with the given generation. If there are eight epochs, it drops the one with the
+// lowest number.
 func (one *Group) fix(p *Progress, number, generation uint64) error {
 	if generation == 0 {
 		generation = p.Latest
 	}
-	begun := one.passes(generation) // also of the epoch that is dropped
+	begun := one.passes(generation) // counts the epoch that is dropped, too
 	if len(one.Epochs) == epochsKept {
 		least := slices.MinFunc(one.Epochs, func(a, b Epoch) int { return cmp.Compare(a.Number, b.Number) }).Number
 		if number < least {
-			return fmt.Errorf("%w: epoch %d is the oldest that is remembered", ErrGenerationGone, least)
+			return fmt.Errorf("%w: got epoch %d, want at least %d, the oldest that is remembered", ErrGenerationGone, number, least)
 		}
-		one.settle(p, one.epoch(least)) // rows of it that are taken later are not counted
+		one.end(p, one.epoch(least)) // later calls of Take for it count nothing
 		one.Epochs = slices.DeleteFunc(one.Epochs, func(e Epoch) bool { return e.Number == least })
 	}
 	one.Epochs = append(one.Epochs, Epoch{Number: number, Generation: generation, Pass: begun + 1})
 	return nil
 }
 
-// Take counts up to n rows of an epoch as taken, as many as limits allow, and returns how many. All
-// rows of an epoch that is settled or forgotten were counted before.
+// Take counts up to n rows of an epoch as taken, as many as limits allow, and returns how many. For
+// an epoch that is over or forgotten it returns n: its rows were counted before.
 func (one *Group) Take(p *Progress, epoch uint64, n int) int {
 	e := one.epoch(epoch)
 	if e == nil || e.Settled {
@@ -184,8 +185,8 @@ func (one *Group) Take(p *Progress, epoch uint64, n int) int {
 	return n
 }
 
-// Tidy drops the members and the parts whose holders are not alive, settles the epochs that all
-// ranks have closed, and forgets groups without members. It reports whether anything has changed.
+// Tidy drops the members and passes whose holders are not alive, ends the epochs that all ranks
+// have closed, and drops groups without members. It reports whether anything changed.
 func (g *Groups) Tidy(p *Progress, alive func(holder uint64) bool) (changed bool) {
 	for i := range g.List {
 		changed = g.List[i].tidy(p, alive) || changed
@@ -195,12 +196,13 @@ func (g *Groups) Tidy(p *Progress, alive func(holder uint64) bool) (changed bool
 	return changed || len(g.List) < n
 }
 
+// tidy is Tidy for one group.
 func (one *Group) tidy(p *Progress, alive func(holder uint64) bool) (changed bool) {
 	dead := func(holder uint64) bool { return !alive(holder) }
 	n := len(one.Members)
 	one.Members = slices.DeleteFunc(one.Members, dead)
 	changed = len(one.Members) < n
-	last := uint64(0) // the last pass begun that all have closed: the ranks have left those before
+	last := uint64(0) // the last epoch that all ranks have closed; they have left all before it
 	for i := range one.Epochs {
 		e := &one.Epochs[i]
 		n := len(e.Open)
@@ -212,17 +214,17 @@ func (one *Group) tidy(p *Progress, alive func(holder uint64) bool) (changed boo
 		}
 	}
 	for i := range one.Epochs {
-		if e := &one.Epochs[i]; e.order() <= last && one.settle(p, e) {
+		if e := &one.Epochs[i]; e.order() <= last && one.end(p, e) {
 			changed = true
 		}
 	}
 	return changed
 }
 
-// order orders passes by when they were begun.
+// order is greater for epochs that began later.
 func (e *Epoch) order() uint64 { return e.Generation<<32 | e.Pass }
 
-// open returns how many parts in epochs are not closed.
+// open returns the number of passes that are not closed.
 func (one *Group) open() (n int) {
 	for _, e := range one.Epochs {
 		n += len(e.Open)
@@ -230,9 +232,10 @@ func (one *Group) open() (n int) {
 	return n
 }
 
-// settle counts the rows of an epoch that nobody has taken as taken, as far as limits allow: a pass
-// that ends early is used up, or nothing could go on. It reports whether it had to.
-func (one *Group) settle(p *Progress, e *Epoch) bool {
+// end ends an epoch: rows that were not taken count as taken, as far as limits allow. Otherwise
+// the cache could wait for ever for rows that nobody takes. It reports whether e was not over
+// before.
+func (one *Group) end(p *Progress, e *Epoch) bool {
 	if e.Settled {
 		return false
 	}
@@ -243,7 +246,7 @@ func (one *Group) settle(p *Progress, e *Epoch) bool {
 	return true
 }
 
-// Needs reports whether a group has an epoch of a generation that not all ranks have closed.
+// Needs reports whether a group has an epoch of the generation that not all ranks have closed.
 func (g *Groups) Needs(generation uint64) bool {
 	for one := range g.live() {
 		if slices.ContainsFunc(one.Epochs, func(e Epoch) bool { return e.Generation == generation && !e.Settled }) {
@@ -264,8 +267,8 @@ func (g *Groups) live() iter.Seq[*Group] {
 	}
 }
 
-// Room returns how many samples of generation p.Latest+1, which is being filled, may be reserved.
-// The ratio allows no more before groups take more rows.
+// Room returns how many samples of generation p.Latest+1, the one being filled, may be reserved
+// before groups take more rows.
 func (g *Groups) Room(p *Progress) int {
 	c := p.Config
 	least := int64(math.MaxInt64)
@@ -279,8 +282,8 @@ func (g *Groups) Room(p *Progress) int {
 	return int(min(max(c.Limits.MaxInserts(least)-before, 0), int64(c.Samples)))
 }
 
-// Waits returns the reasons why a full generation may not be published: groups that have not taken
-// all rows of the latest one MinPasses times.
+// Waits returns the reasons why a full generation may not be published yet: the groups that have
+// not taken all rows of the latest generation MinPasses times.
 func (g *Groups) Waits(p *Progress) (reasons []string) {
 	need := int64(p.Config.Limits.MinPasses) * int64(p.Config.Samples)
 	if need == 0 || p.Latest == 0 {
@@ -288,7 +291,7 @@ func (g *Groups) Waits(p *Progress) (reasons []string) {
 	}
 	for one := range g.live() {
 		if one.Since >= p.Latest {
-			continue // it was entered later
+			continue // the group was entered later
 		}
 		if rows := one.rows(p, p.Latest); rows < need {
 			reasons = append(reasons, fmt.Sprintf("group %q, which has taken %d rows of generation %d, want %d", one.Name, rows, p.Latest, need))
@@ -297,8 +300,8 @@ func (g *Groups) Waits(p *Progress) (reasons []string) {
 	return reasons
 }
 
-// rows returns how many rows of a generation a group has taken, each once a pass. Passes that are
-// settled, or not remembered any more, count as whole.
+// rows returns how many rows of a generation a group has taken, counted once a pass. Ended and
+// forgotten passes count as whole.
 func (one *Group) rows(p *Progress, generation uint64) (rows int64) {
 	whole, forgotten := int64(p.Config.Samples), int64(one.passes(generation))
 	for _, e := range one.Epochs {
@@ -325,8 +328,8 @@ func (one *Group) passes(generation uint64) (n uint64) {
 	return n
 }
 
-// promised returns how many rows the group has taken, and may take in the passes that it has begun
-// and in one more.
+// promised returns the number of rows that the group has taken, plus the rows that are left of the
+// passes that it has begun, plus one whole pass.
 func (one *Group) promised(p *Progress) int64 {
 	rows := one.Taken + int64(p.Config.Samples)
 	for _, e := range one.Epochs {

@@ -10,62 +10,62 @@ import (
 // An Info says where a sample comes from.
 type Info struct {
 	Producer string    // "" if it has no name
-	Number   uint64    // of the producer
+	Number   uint64    // the producer's number for the sample
 	Time     time.Time // when it was committed
 	Sums     []uint32  // the CRC-32C of each leaf, in the order of the schema
 }
 
-// Stats describe a cache at one moment. In JSON, fields that wirehead's logger has too have its
-// names; times are RFC 3339, durations nanoseconds.
+// Stats describe a cache at one time. In JSON, fields that wirehead's logger also has carry its
+// names; times are RFC 3339, durations are in nanoseconds.
 type Stats struct {
 	Latest    uint64 `json:"generation"`        // the generation published last; 0 if there is none
-	Filling   uint64 `json:"filling"`           // the one that is being filled
-	Samples   int    `json:"swap_cap"`          // of a generation
-	Committed int    `json:"samples_completed"` // in the one that is being filled
-	Reserved  int    `json:"in_flight"`         // slots there that are neither free nor committed
-	Swaps     uint64 `json:"swap_count"`        // generations published, ever
+	Filling   uint64 `json:"filling"`           // the generation that is being filled
+	Samples   int    `json:"swap_cap"`          // samples of a generation
+	Committed int    `json:"samples_completed"` // samples of Filling that are committed
+	Reserved  int    `json:"in_flight"`         // slots of Filling that are neither free nor committed
+	Swaps     uint64 `json:"swap_count"`        // number of generations ever published
 
-	LastSwap     time.Time       `json:"swap_timestamp,omitzero"` // when; zero if there was none
-	SwapTook     time.Duration   `json:"swap_duration"`           // nanoseconds
-	Bytes        int64           `json:"sample_bytes"`            // of a sample
-	Held         []uint64        `json:"held"`                    // kept only because they are read
-	PublishWaits string          `json:"publish_waits"`           // why the next one waits, if it does
-	Slots        []SlotStats     `json:"slots"`                   // that are reserved, in order
-	Members      []MemberStats   `json:"members"`                 // processes that take part
+	LastSwap     time.Time       `json:"swap_timestamp,omitzero"` // time of the last publication; zero if there was none
+	SwapTook     time.Duration   `json:"swap_duration"`           // duration of the last publication
+	Bytes        int64           `json:"sample_bytes"`            // bytes of a sample
+	Held         []uint64        `json:"held"`                    // old generations that are kept only because they are read
+	PublishWaits string          `json:"publish_waits"`           // what the next publication waits for, or ""
+	Slots        []SlotStats     `json:"slots"`                   // the reserved slots, in order
+	Members      []MemberStats   `json:"members"`                 // the sessions
 	Producers    []ProducerStats `json:"producers"`
 	Groups       []GroupStats    `json:"groups"`
 }
 
-// SlotStats describe a slot that is reserved.
+// SlotStats describe a reserved slot.
 type SlotStats struct {
 	Slot int           `json:"slot"`
-	PID  int           `json:"pid"` // of the holder, as it sees itself
-	For  time.Duration `json:"for"` // how long it has held the slot, nanoseconds
+	PID  int           `json:"pid"` // of the holder, in its own pid namespace
+	For  time.Duration `json:"for"` // how long the holder has had the slot
 }
 
 // MemberStats describe a session.
 type MemberStats struct {
-	PID int           `json:"pid"` // as the process sees itself
-	For time.Duration `json:"for"` // since it joined, nanoseconds
+	PID int           `json:"pid"` // in the process's own pid namespace
+	For time.Duration `json:"for"` // since it joined
 }
 
-// ProducerStats are about a producer with a name.
+// ProducerStats describe a producer with a name.
 type ProducerStats struct {
 	Name   string `json:"name"`
-	PID    int    `json:"pid"` // of the process that is the producer; 0 if there is none
+	PID    int    `json:"pid"` // of the process that has the name; 0 if there is none
 	Window Window `json:"window"`
 }
 
-// GroupStats are about a group that has members.
+// GroupStats describe a group that has members.
 type GroupStats struct {
 	Name    string `json:"name"`
 	World   int    `json:"world"`
 	Members int    `json:"members"`
-	Taken   int64  `json:"taken"`   // rows, as limits count them
-	Current int64  `json:"current"` // rows of the generation published last
+	Taken   int64  `json:"taken"`   // rows taken, as limits count them
+	Current int64  `json:"current"` // rows taken of the generation published last
 }
 
-// NoSlot returns a [BlockedError] that says why no slot is free, as Stats are when it is asked.
+// NoSlot returns a [BlockedError] that says why no slot is free. It calls stats when it is printed.
 func NoSlot(limits Limits, stats func() (Stats, error)) error {
 	return &BlockedError{func() string {
 		s, err := stats()
@@ -76,7 +76,8 @@ func NoSlot(limits Limits, stats func() (Stats, error)) error {
 	}}
 }
 
-// noSlot returns why no slot is free. Among slots that are held, it names the one reserved first.
+// noSlot returns the reason why no slot is free. If slots are held, it names the one that was
+// reserved first.
 func (s *Stats) noSlot(limits Limits) string {
 	switch {
 	case s.PublishWaits != "" && s.Committed == s.Samples:
@@ -86,7 +87,7 @@ func (s *Stats) noSlot(limits Limits) string {
 	case len(s.Slots) == 0 && s.Committed < s.Samples && limits.PerInsert > 0:
 		return fmt.Sprintf("limits allow no more than the %d samples that generation %d has, before groups take more rows", s.Committed, s.Filling)
 	case len(s.Slots) == 0:
-		return "there was none a moment ago"
+		return "a slot has become free meanwhile"
 	}
 	first := slices.MaxFunc(s.Slots, func(a, b SlotStats) int { return cmp.Compare(a.For, b.For) })
 	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by pid %d for %v",

@@ -2,13 +2,14 @@ package engine
 
 import "math/bits"
 
-// WindowSize is how far beyond the first number that is not committed a producer may reserve.
+// WindowSize bounds the numbers that a producer may reserve: they are less than WindowSize above
+// the first number that is not committed.
 const WindowSize = 64
 
 // A Window is the set of numbers that a producer has committed: all below Floor, and Floor+i for
 // each bit i of Above. The zero Window is empty.
 //
-// Invariant: bit 0 of Above is not set, or Floor would be one more.
+// Invariant: bit 0 of Above is not set, since Floor is not committed.
 type Window struct {
 	Floor uint64 `json:"floor"`
 	Above uint64 `json:"above"`
@@ -22,7 +23,7 @@ func (w Window) Has(n uint64) bool {
 // Reaches reports whether a number may be reserved: it is less than [WindowSize] from Floor.
 func (w Window) Reaches(n uint64) bool { return n < w.Floor || n-w.Floor < WindowSize }
 
-// With returns w with one more number, which it must reach.
+// With returns w with one more number. If w does not reach the number, With returns w.
 func (w Window) With(n uint64) Window {
 	if w.Has(n) || !w.Reaches(n) {
 		return w

@@ -7,5 +7,5 @@
 //	p, err := c.Producer("gen-7")
 //	slot, err := p.Reserve(ctx)
 //
-// Each Open is another member. The cache ends with the process; Durable changes nothing.
+// Each Open joins as another member. The cache ends with the process; Config.Durable has no effect.
 package memcache

@@ -17,41 +17,42 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// An Engine is a cache in memory, which [New] makes.
+// An Engine is a cache in memory, made by [New].
 //
 // Safe for concurrent use.
 type Engine struct {
 	about engine.About
 
 	mu       sync.Mutex
-	changed  chan struct{} // closed when something has changed
+	changed  chan struct{} // closed by the next change
 	members  []*handle     // sessions
 	claims   map[string]*handle
-	windows  map[string]engine.Window // of names
+	windows  map[string]engine.Window // by name
 	groups   engine.Groups
 	holders  map[uint64]*handle
 	progress engine.Progress
 	swapped  time.Time
 	filling  *generation
-	kept     map[uint64]*generation // that are published
+	kept     map[uint64]*generation // published generations
 }
 
-// A generation is the samples of one. The engine's mutex guards all but the elements.
+// A generation has the samples of one generation. The engine's mutex guards everything but the
+// elements.
 type generation struct {
 	id        uint64
-	leaves    [][]byte // row after row
+	leaves    [][]byte // the elements of each leaf
 	infos     []engine.Info
-	free      []int // slots
+	free      []int // free slots
 	reserved  []*row
 	committed int
 	readers   []*handle
-	timer     *time.Timer // from when it was retired
+	timer     *time.Timer // started when it was retired
 	lapsed    chan struct{}
 }
 
-// New makes a cache of samples like schema, whose elements are not looked at. It returns
-// [engine.ErrSchema], [engine.ErrConfig], also if a generation has more than 64 GiB, or
-// [engine.ErrLimits].
+// New makes a cache of samples like schema, of which only keys, dtypes and shapes are used. It
+// returns [engine.ErrSchema] or [engine.ErrLimits] for invalid arguments, and [engine.ErrConfig]
+// also if a generation has more than 64 GiB.
 func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 	schema, err := engine.Schema(schema)
 	config, failed := config.Filled()
@@ -61,7 +62,7 @@ func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 	left := min(math.MaxInt, 64<<30) / config.Samples
 	for key, x := range schema.Tensors() {
 		if left -= x.ByteSize(); left < 0 {
-			return nil, fmt.Errorf("%w: %q: got %d bytes too many for %d samples, want at most 64 GiB", engine.ErrConfig, key, -left, config.Samples)
+			return nil, fmt.Errorf("%w: %q: got %d bytes too many per sample, want at most 64 GiB for %d samples", engine.ErrConfig, key, -left, config.Samples)
 		}
 	}
 	e := &Engine{
@@ -74,10 +75,10 @@ func New(schema *tdict.TensorDict, config engine.Config) (*Engine, error) {
 	return e, nil
 }
 
-// Join implements engine.Engine. It returns [engine.ErrEngine] if [New] has not made e.
+// Join implements engine.Engine. It returns [engine.ErrEngine] unless [New] made e.
 func (e *Engine) Join(context.Context, engine.Options) (engine.Session, error) {
 	if e == nil || e.holders == nil {
-		return nil, fmt.Errorf("%w: New has not made it", engine.ErrEngine)
+		return nil, fmt.Errorf("%w: got an Engine that New did not make", engine.ErrEngine)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -87,8 +88,8 @@ func (e *Engine) Join(context.Context, engine.Options) (engine.Session, error) {
 	return &session{h}, nil
 }
 
-// step drops the dead, publishes a full generation, releases others, and closes the channel of
-// Changed.
+// step drops closed handles, publishes a full generation, releases retired ones, and closes the
+// channel of Changed.
 func (e *Engine) step() {
 	e.members = slices.DeleteFunc(e.members, (*handle).dead)
 	maps.DeleteFunc(e.holders, func(_ uint64, h *handle) bool { return h.dead() })
@@ -111,7 +112,7 @@ func (e *Engine) step() {
 	e.changed = make(chan struct{})
 }
 
-// fill gives the generation that is being filled memory, if there is room.
+// fill allocates the generation that is being filled, if there is room.
 func (e *Engine) fill() {
 	c, g := e.about.Config, e.filling
 	if g.infos != nil || len(e.kept) > 1+max(c.Retain, 0)+max(c.MaxHeld, 0) {
@@ -126,7 +127,8 @@ func (e *Engine) fill() {
 	}
 }
 
-// release gives back the memory of a generation that need not be kept, and reports whether it did.
+// release reports whether generation id need not be kept any more. It starts the timer of a
+// generation that is retired.
 func (e *Engine) release(id uint64, g *generation) bool {
 	g.readers = slices.DeleteFunc(g.readers, (*handle).dead)
 	if id+uint64(max(e.about.Config.Retain, 0)) >= e.progress.Latest {
@@ -136,7 +138,7 @@ func (e *Engine) release(id uint64, g *generation) bool {
 		g.timer = time.AfterFunc(cmp.Or(e.about.Config.MaxHold, math.MaxInt64), func() {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			delete(e.kept, id) // readers have its memory
+			delete(e.kept, id) // readers keep its memory
 			close(g.lapsed)
 			e.step()
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A handle is a session, or something that a session gave out. It is dead when it or its session is
+// A handle is a session, or something that a session gave out. It is dead if it or its session is
 // closed.
 type handle struct {
 	e       *Engine
@@ -22,26 +22,26 @@ type handle struct {
 
 func (h *handle) dead() bool { return h == nil || h.closed || h.session.closed }
 
-// give returns a new handle of the same session, for a holder of [engine.Groups] or 0.
+// give returns a new handle of the same session. holder is its number in [engine.Groups], or 0.
 func (h *handle) give(holder uint64) *handle {
 	h.e.holders[holder] = &handle{e: h.e, session: h.session, since: time.Now()}
 	return h.e.holders[holder]
 }
 
-// They implement the interfaces of package engine that have their names.
+// These types implement the interfaces of package engine with the same names.
 type (
 	session struct{ *handle }
 	claim   struct {
 		*handle
 		name   string
-		window engine.Window // as of the claim
+		window engine.Window // when the name was claimed
 	}
 	row struct {
 		*handle
 		info    engine.Info
 		g       *generation
 		slot    int
-		outcome error // of Commit when the handle is closed: nil if the row is committed
+		outcome error // result of Commit after the handle was closed; nil if the row was committed
 	}
 	rows struct {
 		*handle
@@ -57,7 +57,8 @@ type (
 	}
 )
 
-// use calls fn with the mutex held, and then step if that is not nil; not if the handle is dead.
+// use calls fn and then step, unless that is nil, with the mutex held. It returns engine.ErrClosed
+// if the handle is dead.
 func use[T any](h *handle, step func(), fn func() (T, error)) (result T, err error) {
 	h.e.mu.Lock()
 	defer h.e.mu.Unlock()
@@ -74,7 +75,7 @@ func use[T any](h *handle, step func(), fn func() (T, error)) (result T, err err
 	return made, nil
 }
 
-// Close implements the Close of all types that have a handle.
+// Close implements Close for all types that have a handle.
 func (h *handle) Close() error {
 	_, err := use(h, h.e.step, func() (any, error) { h.closed = true; return nil, nil })
 	return err
@@ -146,7 +147,7 @@ func (r *rows) Place(leaf int) (tensor.Lender, int)            { return r.g.plac
 func (r *rows) Read(context.Context, []int, int, []byte) error { return errors.ErrUnsupported }
 func (r *rows) Lapsed() <-chan struct{}                        { return r.g.lapsed }
 
-// place returns the lender of a leaf, and where a row begins.
+// place returns the lender of a leaf, and the offset of a row.
 func (g *generation) place(leaf, row int) (tensor.Lender, int) {
 	if len(g.leaves[leaf]) == 0 {
 		return nil, 0
@@ -154,8 +155,8 @@ func (g *generation) place(leaf, row int) (tensor.Lender, int) {
 	return &memory{g.leaves[leaf]}, row * (len(g.leaves[leaf]) / len(g.infos))
 }
 
-// A memory lends a leaf of a generation. It implements tensor.Lender; samplecache says who may
-// write.
+// A memory lends a leaf of a generation. It implements tensor.Lender. samplecache decides which
+// tensors are writable.
 type memory struct{ bytes []byte }
 
 func (m *memory) Borrow() ([]byte, error) { return m.bytes, nil }
@@ -216,7 +217,7 @@ func (p *pass) Take(_ context.Context, n int) (int, error) {
 			n = g.Take(&p.e.progress, p.epoch, n)
 		}
 		if n == 0 {
-			return 0, engine.Waiting(fmt.Sprintf("more samples: group %q has taken as many rows as limits allow", p.group))
+			return 0, engine.Waiting(fmt.Sprintf("more samples: group %q has taken all rows that limits allow", p.group))
 		}
 		return n, nil
 	})

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// A budget is a number of bytes that users share, first come first served. Safe for concurrent use.
+// A budget is a number of bytes that users share, first come, first served. Safe for concurrent
+// use.
 type budget struct {
 	most int64
 
@@ -15,14 +16,14 @@ type budget struct {
 	queue []*claim
 }
 
-// A claim is a user who waits for bytes.
+// A claim is a user that waits for n bytes.
 type claim struct {
 	n     int64
 	ready chan struct{}
 }
 
-// take waits for n bytes, or for all if n is more than that, and returns how many they are. give
-// must follow.
+// take waits for n bytes, or for all bytes if n is more, and returns the number of bytes taken.
+// Call give afterwards.
 func (b *budget) take(ctx context.Context, n int64) (int64, error) {
 	c := &claim{min(n, b.most), make(chan struct{})}
 	b.mu.Lock()
@@ -46,7 +47,7 @@ func (b *budget) give(n int64) {
 	b.serve()
 }
 
-// shrink has those who wait take at most n bytes.
+// shrink reduces the claims that wait to at most n bytes.
 func (b *budget) shrink(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +57,7 @@ func (b *budget) shrink(n int64) {
 	b.serve()
 }
 
-// serve serves those who wait, in their order. b.mu is held.
+// serve serves the claims that wait, in order. b.mu is held.
 func (b *budget) serve() {
 	for len(b.queue) > 0 && b.used+b.queue[0].n <= b.most {
 		b.used += b.queue[0].n
@@ -73,7 +74,7 @@ func (b *budget) leave(c *claim) {
 	if i >= 0 {
 		b.queue = slices.Delete(b.queue, i, i+1)
 	} else {
-		b.used -= c.n // it was served meanwhile
+		b.used -= c.n // served in the meantime
 	}
 	b.serve()
 }

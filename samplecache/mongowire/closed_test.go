@@ -1,7 +1,10 @@
 package mongowire_test
 
 import (
+	"io"
+	"net"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,4 +50,39 @@ func TestCacheClosedUnderTheServer(t *testing.T) {
 		_, err := p.Reserve(within(t, 5*time.Second))
 		require.NoError(t, err)
 	}
+}
+
+// A late listener accepts a connection after its Close.
+type late struct {
+	net.Listener
+	closed chan struct{}
+	once   sync.Once
+	conn   net.Conn
+}
+
+func (l *late) Accept() (net.Conn, error) {
+	<-l.closed
+	return l.conn, nil
+}
+
+func (l *late) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// TestAcceptedWhileItCloses has a client that connects while the server is closed: it is not left
+// waiting.
+func TestAcceptedWhileItCloses(t *testing.T) {
+	theirs, ours := net.Pipe()
+	s, err := mongowire.New(memory(t, pair(t, 4), 1), mongowire.Options{Database: "unit"})
+	require.NoError(t, err)
+	l := &late{closed: make(chan struct{}), conn: theirs}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	eventually(t, func() bool { return s.Listeners() == 1 })
+	require.NoError(t, ours.SetReadDeadline(time.Now().Add(5*time.Second)))
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, <-ended, mongowire.ErrServerClosed)
+	_, err = ours.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A command is something that clients can ask for.
+// A command is a command of MongoDB that the server answers.
 type command struct {
-	fields string // the options that it knows, "*" for any
-	list   string // an option whose documents may follow the command
-	before bool   // it may come before the login
-	admin  bool   // it may be for any database
+	fields string // its options; "*" for any
+	list   string // the option whose documents may follow as a sequence
+	before bool   // allowed before the login
+	admin  bool   // allowed for any database
 	run    func(s *Server, ctx context.Context, r *request) (rope, error)
 }
 
-// everywhere has the options of every command.
+// everywhere lists the options of every command.
 const everywhere = "$db lsid $readPreference $clusterTime readConcern writeConcern comment maxTimeMS"
 
 var commands map[string]command
 
-func init() { // they refer to commands
+func init() { // not a composite literal: methods refer to commands
 	hello := command{"*", "", true, true, (*Server).hello}
 	sasl := command{"mechanism payload autoAuthorize options conversationId db", "", true, true, (*Server).sasl}
 	commands = map[string]command{
@@ -52,7 +52,7 @@ func init() { // they refer to commands
 	}
 }
 
-// A commandError is an error that a client gets, with a code of MongoDB.
+// A commandError is an error reply, with a code of MongoDB.
 type commandError struct {
 	code int
 	name string
@@ -77,13 +77,13 @@ var (
 	unknownField     = commandError{40415, "Location40415", ""}
 )
 
-// saying returns a commandError with a text.
+// saying returns e with a text.
 func (e commandError) saying(format string, args ...any) error {
 	e.text = errtext.Cut(fmt.Sprintf(format, args...), 2048)
 	return &e
 }
 
-// coded returns an error as one for a client.
+// coded returns err as an error reply.
 func coded(err error) *commandError {
 	known, ok := errors.AsType[*commandError](err)
 	switch {
@@ -133,13 +133,13 @@ func (s *Server) run(r *request) (rope, error) {
 	return cmd.run(s, ctx, r)
 }
 
-// check returns the error of a command that may not come now, is for another database, or has
-// options that it does not know.
+// check returns an error for a command that is not allowed before the login, is for another
+// database, or has unknown options.
 func (s *Server) check(r *request, cmd command) error {
 	name, _ := r.body.First()
 	switch db := r.text("$db"); {
 	case r.legacy && name != "ismaster" && name != "isMaster" && name != "hello":
-		return commandNotFound.saying("%s has to be an OP_MSG", name)
+		return commandNotFound.saying("%s as OP_QUERY is not supported: send OP_MSG", name)
 	case !r.conn.login.done && !cmd.before:
 		return unauthorized.saying("%s needs a login: put user:password@ before the host", name)
 	case !cmd.admin && db != s.opt.Database:
@@ -159,14 +159,14 @@ func (s *Server) check(r *request, cmd command) error {
 	return nil
 }
 
-// success returns the reply of a command that has succeeded.
+// success returns the reply of a command that succeeded.
 func success(fields ...bson.E) (rope, error) {
 	return whole(append(fields, bson.E{"ok", 1.0})), nil
 }
 
 func (s *Server) succeed(context.Context, *request) (rope, error) { return success() }
 
-// hello says what the server is like.
+// hello describes the server.
 func (s *Server) hello(_ context.Context, r *request) (rope, error) {
 	fields := bson.D{
 		{"helloOk", true}, {"ismaster", true}, {"isWritablePrimary", true},
@@ -185,7 +185,7 @@ func (s *Server) hello(_ context.Context, r *request) (rope, error) {
 	return success(fields...)
 }
 
-// currentOp lists the commands that are being answered, but this one.
+// currentOp lists the commands that are being answered, except this one.
 func (s *Server) currentOp(context.Context, *request) (rope, error) {
 	all := bson.A{}
 	for range s.active.Load() - 1 {

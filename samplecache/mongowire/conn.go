@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,22 +23,41 @@ type conn struct {
 	id     int64
 	in     *bufio.Reader
 	out    *bufio.Writer
-	busy   atomic.Bool // a message is being received, or waits for memory
+	reply  paced       // under out
+	busy   atomic.Bool // receives a message, or waits for memory for one
 	login  login
 }
 
-// stall is how long a client may take for a piece of a message.
+// stall is how long a client may send nothing of a message that it has begun, or take nothing of a
+// reply.
 var stall = 30 * time.Second
 
 const (
-	pieces   = 1 * mib
-	small    = 16 << 10 // messages that take nothing from the budget
+	pieces   = 1 * mib  // with a deadline each
+	slowest  = 8 * mib  // of a message or a reply, for each stall
+	small    = 16 << 10 // bytes of a message that take nothing from the budget
 	ioBuffer = 4 << 10
 )
 
+// A pace is the deadlines of a message or a reply: stall for each piece, and an end for all of it.
+type pace struct{ end time.Time }
+
+// paceOf returns the pace of n bytes from now on.
+func paceOf(n int) pace {
+	return pace{time.Now().Add(stall * time.Duration(1+n/slowest))}
+}
+
+// next returns the deadline of the next piece.
+func (p pace) next() time.Time {
+	if t := time.Now().Add(stall); t.Before(p.end) {
+		return t
+	}
+	return p.end
+}
+
 func newConn(s *Server, nc net.Conn, id int64) *conn {
-	c := &conn{Conn: nc, server: s, id: id, in: bufio.NewReaderSize(nc, ioBuffer)}
-	c.out = bufio.NewWriterSize(paced{nc}, ioBuffer)
+	c := &conn{Conn: nc, server: s, id: id, in: bufio.NewReaderSize(nc, ioBuffer), reply: paced{Conn: nc}}
+	c.out = bufio.NewWriterSize(&c.reply, ioBuffer)
 	c.login.done = s.secret == nil
 	return c
 }
@@ -60,7 +80,7 @@ func (c *conn) serve() {
 	}
 }
 
-// leave frees all that the connection holds.
+// leave closes the connection, and frees its tickets and cursors.
 func (c *conn) leave() {
 	_ = c.Conn.Close()
 	c.server.mu.Lock()
@@ -70,7 +90,7 @@ func (c *conn) leave() {
 	c.server.cursors.endAll(func(cur *cursor) bool { return cur.conn == c })
 }
 
-// receive reads a message. It waits for its first byte without end, and then for each piece.
+// receive reads a message. It waits for the first byte without a deadline.
 func (c *conn) receive() (*request, error) {
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, err
@@ -78,22 +98,22 @@ func (c *conn) receive() (*request, error) {
 	c.busy.Store(true)
 	defer c.busy.Store(false)
 	head := make([]byte, headerBytes)
-	if err := c.fill(head); err != nil {
+	if err := c.fill(head, paceOf(headerBytes)); err != nil {
 		return nil, err
 	}
 	h := parseHeader(head)
 	if most := c.mostBytes(); h.size < headerBytes || h.size > most {
 		return nil, badFrame("%d bytes, want at most %d", h.size, most)
 	}
-	r := &request{conn: c}
-	err := r.take(int64(h.size))
+	begun := make([]byte, min(small, h.size))
+	copy(begun, head)
+	if err := c.fill(begun[headerBytes:], paceOf(len(begun))); err != nil {
+		return nil, err
+	}
+	r := &request{conn: c, whole: begun}
+	err := r.complete(int(h.size))
 	if err == nil {
-		b := newBuffer(int(h.size))
-		r.whole = b
-		copy(b, head)
-		if err = c.fill(b[headerBytes:]); err == nil {
-			r.message, err = parse(h, b)
-		}
+		r.message, err = parse(h, r.whole)
 	}
 	if err != nil {
 		r.free()
@@ -101,10 +121,26 @@ func (c *conn) receive() (*request, error) {
 	return r, err
 }
 
-// buffers has those of messages that nobody uses any more: fresh memory costs more than a message.
+// complete reads the rest of a message of n bytes, once there is memory for it.
+func (r *request) complete(n int) error {
+	begun := r.whole
+	if n == len(begun) {
+		return nil
+	}
+	var err error
+	if r.claim, err = r.conn.server.messages.take(r.conn.server.life, int64(n)); err != nil {
+		return err
+	}
+	r.whole = newBuffer(n)
+	copy(r.whole, begun)
+	return r.conn.fill(r.whole[len(begun):], paceOf(n))
+}
+
+// buffers keeps the memory of messages that are answered: the kernel takes longer to provide new
+// memory than to receive a message.
 var buffers sync.Pool
 
-// newBuffer returns a buffer of n bytes, whatever they are.
+// newBuffer returns n bytes with any content.
 func newBuffer(n int) []byte {
 	if b, _ := buffers.Get().(*[]byte); b != nil && cap(*b) >= n {
 		return (*b)[:n]
@@ -112,7 +148,7 @@ func newBuffer(n int) []byte {
 	return cast.Uninit(n)
 }
 
-// mostBytes is how long a message may be. Before the login that is what a login needs.
+// mostBytes returns the maximum length of a message. Before the login it is small.
 func (c *conn) mostBytes() int32 {
 	if !c.login.done {
 		return small
@@ -120,17 +156,15 @@ func (c *conn) mostBytes() int32 {
 	return maxMessage
 }
 
-// fill reads len(b) bytes.
-func (c *conn) fill(b []byte) error {
-	for len(b) > 0 {
-		n := min(len(b), pieces)
-		if err := c.SetReadDeadline(time.Now().Add(stall)); err != nil {
+// fill fills b.
+func (c *conn) fill(b []byte, p pace) error {
+	for piece := range slices.Chunk(b, pieces) {
+		if err := c.SetReadDeadline(p.next()); err != nil {
 			return err
 		}
-		if _, err := io.ReadFull(c.in, b[:n]); err != nil {
+		if _, err := io.ReadFull(c.in, piece); err != nil {
 			return err
 		}
-		b = b[n:]
 	}
 	return c.SetReadDeadline(time.Time{})
 }
@@ -156,30 +190,35 @@ func (c *conn) write(r *request, doc rope) error {
 	body := make([]byte, 5) // flags, and a section of kind 0
 	if r.legacy {
 		h.op = opReply
-		body = make([]byte, 20) // flags, a cursor, where it is, and the number of documents
-		body[0] = 1 << 3        // as MongoDB has it: awaitCapable
+		body = make([]byte, 20) // flags, cursor, position, number of documents
+		body[0] = 1 << 3        // awaitCapable, as MongoDB sets it
 		body[16] = 1
 	}
 	h.size = int32(headerBytes + len(body) + doc.size)
+	c.reply.pace = paceOf(int(h.size))
 	if _, err := c.out.Write(append(h.appendTo(nil), body...)); err != nil {
 		return err
 	}
 	return doc.writeTo(c.out)
 }
 
-// A paced connection has a deadline for each piece that is written.
-type paced struct{ net.Conn }
+// A paced is a connection that is written to with deadlines.
+type paced struct {
+	net.Conn
+	pace pace
+}
 
-func (p paced) Write(b []byte) (done int, err error) {
-	for done < len(b) && err == nil {
-		if err = p.SetWriteDeadline(time.Now().Add(stall)); err != nil {
-			break
+func (p *paced) Write(b []byte) (done int, err error) {
+	for piece := range slices.Chunk(b, pieces) {
+		if err = p.SetWriteDeadline(p.pace.next()); err != nil {
+			return done, err
 		}
-		var n int
-		n, err = p.Conn.Write(b[done:min(done+pieces, len(b))])
-		done += n
+		n, err := p.Conn.Write(piece)
+		if done += n; err != nil {
+			return done, err
+		}
 	}
-	return done, err
+	return done, nil
 }
 
 // watch returns a context that ends when the client has gone. stop must be called before the next
@@ -205,21 +244,13 @@ func (c *conn) watch(ctx context.Context) (_ context.Context, stop func()) {
 type request struct {
 	message
 	conn  *conn
-	whole []byte   // the message
-	spent bool     // nobody uses it after the answer
-	claim int64    // bytes of the budget
-	after []func() // what to do when the reply is written
+	whole []byte   // the message; nil after forget
+	spent bool     // whole can be reused after the answer
+	claim int64    // bytes taken from the budget of messages
+	after []func() // called when the reply is written
 }
 
-// take waits until there is memory for a message.
-func (r *request) take(n int64) (err error) {
-	if n > small {
-		r.claim, err = r.conn.server.messages.take(r.conn.server.life, n)
-	}
-	return err
-}
-
-// free gives the memory of the message back.
+// free gives the bytes of the message back to the budget.
 func (r *request) free() {
 	if r.claim > 0 {
 		r.conn.server.messages.give(r.claim)
@@ -227,7 +258,7 @@ func (r *request) free() {
 	}
 }
 
-// forget lets the collector have the message.
+// forget drops the message, so that its memory can be used again.
 func (r *request) forget() {
 	if whole := r.whole; r.spent && r.claim > 0 {
 		buffers.Put(&whole)
@@ -236,7 +267,7 @@ func (r *request) forget() {
 	r.free()
 }
 
-// end does what had to wait for the reply.
+// end calls the functions of after.
 func (r *request) end() {
 	for _, fn := range r.after {
 		fn()
@@ -256,7 +287,7 @@ func (r *request) collection() string {
 	return name
 }
 
-// owner returns who draws tickets: the session of the driver, or the connection.
+// owner returns the owner of tickets: the session of the driver, or the connection.
 func (r *request) owner() string {
 	session, _ := r.body.Get("lsid").Doc()
 	if id, ok := session.Get("id").Bytes(); ok && len(id) == 16 {
@@ -265,7 +296,7 @@ func (r *request) owner() string {
 	return fmt.Sprintf("connection %d", r.conn.id)
 }
 
-// object returns the document of a field, without fields if there is none.
+// object returns the document of a field, or an empty document if the field is missing.
 func (r *request) object(name string) (bson.Doc, error) {
 	v := r.body.Get(name)
 	if v.Kind != 0 && v.Kind != bson.Object {
@@ -275,7 +306,8 @@ func (r *request) object(name string) (bson.Doc, error) {
 	return doc, nil
 }
 
-// documents returns the documents of a field, which follow the command or are a part of it.
+// documents returns the documents of a field, from the sequence after the command or from the
+// command itself.
 func (r *request) documents(name string) (docs []bson.Doc, err error) {
 	v := r.body.Get(name)
 	if r.field == name && v.Kind == 0 {

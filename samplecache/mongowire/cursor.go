@@ -19,24 +19,24 @@ const (
 // cursorLife is how long a cursor waits for a getMore.
 var cursorLife = time.Minute
 
-// cursors are those that have more documents. Safe for concurrent use.
+// cursors are the cursors that have more documents. Safe for concurrent use.
 type cursors struct {
 	mu      sync.Mutex
 	open    map[int64]*cursor
 	filters int // bytes
 }
 
-// A cursor is a find that goes on. One command at a time uses it.
+// A cursor is the rest of a find. One command at a time uses it.
 type cursor struct {
-	id    int64 // 0 unless it is among cursors
+	id    int64 // 0 until it is added to cursors
 	ns    string
 	conn  *conn
 	q     *query
 	next  func() (document, bool) // nil at the end
 	stop  func()
 	free  func()
-	left  int   // of the limit
-	ready *rope // the next document, which did not fit into the batch before
+	left  int   // documents left of the limit
+	ready *rope // the next document, if it is known
 	timer *time.Timer
 }
 
@@ -77,7 +77,7 @@ func (c *cursor) batch(n int) (docs []rope, err error) {
 	return docs, err
 }
 
-// advance finds the next document, if there is one.
+// advance sets ready to the next document that matches, if there is one.
 func (c *cursor) advance() error {
 	for c.left > 0 {
 		doc, ok := c.next()
@@ -105,23 +105,18 @@ func cursorReply(name, ns string, id int64, docs []rope) rope {
 	return enclosed(reply)
 }
 
-// add keeps a cursor for the next command. If there are too many, another one ends.
+// add keeps a cursor for the next command. If there are too many, it ends others.
 func (cs *cursors) add(c *cursor) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
+	others := cs.pick(func(*cursor) bool { return len(cs.open) >= maxCursors || cs.filters+c.q.size > maxFilters })
 	if c.id == 0 {
 		c.id = 1 + rand.Int64N(1<<62)
-	}
-	for _, other := range cs.open {
-		if len(cs.open) < maxCursors && cs.filters+c.q.size <= maxFilters {
-			break
-		}
-		cs.remove(other)
-		other.end()
 	}
 	cs.open[c.id] = c
 	cs.filters += c.q.size
 	c.timer = time.AfterFunc(cursorLife, func() { cs.endAll(func(other *cursor) bool { return other == c }) })
+	cs.mu.Unlock()
+	endEach(others)
 }
 
 // remove takes a cursor off the list. cs.mu is held.
@@ -145,12 +140,26 @@ func (cs *cursors) take(id int64) *cursor {
 // endAll ends cursors that are not in use.
 func (cs *cursors) endAll(which func(c *cursor) bool) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
+	picked := cs.pick(which)
+	cs.mu.Unlock()
+	endEach(picked)
+}
+
+// pick takes cursors off the list. cs.mu is held.
+func (cs *cursors) pick(which func(c *cursor) bool) (picked []*cursor) {
 	for _, c := range cs.open {
 		if which(c) {
 			cs.remove(c)
-			c.end()
+			picked = append(picked, c)
 		}
+	}
+	return picked
+}
+
+// endEach ends cursors. It holds no lock: the engine may take its time.
+func endEach(all []*cursor) {
+	for _, c := range all {
+		c.end()
 	}
 }
 
@@ -164,11 +173,11 @@ func (s *Server) getMore(_ context.Context, r *request) (rope, error) {
 	}
 	c := s.cursors.take(id)
 	if c == nil {
-		return rope{}, cursorNotFound.saying("cursor %d: it was read to its end, %v have passed, or its connection has ended", id, cursorLife)
+		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end, %v have passed, or its connection has ended", id, cursorLife)
 	}
 	docs, err := c.batch(n)
 	if err == nil && c.next != nil {
-		r.after = append(r.after, func() { s.cursors.add(c) }) // it lends memory until then
+		r.after = append(r.after, func() { s.cursors.add(c) }) // the reply lends its memory
 		return cursorReply("nextBatch", c.ns, c.id, docs), nil
 	}
 	r.after = append(r.after, c.end)

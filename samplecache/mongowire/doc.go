@@ -1,18 +1,18 @@
 // Package mongowire serves a circular cache of samples to the Python programs of wirehead, and to
-// any other client that speaks MongoDB's wire protocol as they do.
+// other clients that use the same commands of MongoDB's wire protocol.
 //
 //	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
 //	s, err := mongowire.New(c, mongowire.Options{Database: "unit"})
 //	l, err := net.Listen("tcp", "127.0.0.1:27017")
 //	err = s.Serve(l)
 //
-// Generators and readers that use wirehead connect to it as they connected to MongoDB, and need no
-// change. A Go program opens the same cache beside them. The command "tdict cache serve" does the
-// above with the config.yaml of wirehead.
+// Generators and readers of wirehead connect to it as they connected to MongoDB, without a change.
+// A Go program may open the same cache at the same time. The command "tdict cache serve" does the
+// above with wirehead's config.yaml.
 //
 // # The collections
 //
-// Nothing is stored as documents. The collections that wirehead has are views of the cache:
+// No documents are stored. Wirehead's collections are views of the cache:
 //
 //	write.bin  takes the documents of a sample; find returns none
 //	read.bin   the generation published last: the chunks of the files that torch.save would write
@@ -23,57 +23,63 @@
 // # Putting a sample
 //
 // A client draws a ticket: findAndModify of counter {_id: "started"} with $inc returns a number
-// below Samples that no other client has. A ticket is room in the cache, so the call waits while
-// there is none. The client then inserts the documents of the sample into write.bin,
+// below Samples that no other client has. A ticket reserves room for a sample in the cache, so the
+// call waits while there is no room. The client then inserts the documents of the sample into
+// write.bin,
 //
 //	{id: 3, kind: "data", chunk_id: 0, chunk: <bytes>}
 //
 // with the number as id, the key of the leaf as kind, and consecutive parts of the file that
-// torch.save wrote as chunks. The last document has the field telomere. When it has come, the files
-// are read, compared with the schema, copied to the cache and committed, and the reply says so. A
-// sample that does not fit is a write error, and its ticket is free again.
+// torch.save wrote as chunks. The last document has the field telomere. The server then reads the
+// files, compares them with the schema, copies them to the cache, commits the sample, and replies.
+// If the sample does not match the schema, the reply has a write error, and the ticket is free.
 //
 // A ticket belongs to a session of the driver, its lsid, or to the connection if there is none. It
-// is free again when the last connection of that session ends, or if no document comes for Lease.
-// A ticket that is not the client's is a write error. A program that puts samples from several
-// threads gives each its own session, or its own client.
+// is free again when the last connection of that session ends, or when no document has come for
+// Lease. The lease does not end while the client sends a message, or waits for memory for one.
+// Using a ticket of another client is a write error. A program that puts samples from several
+// threads needs a session, or a client, for each thread.
 //
-// If there is no cache yet, one ticket is out at a time, and the first complete sample makes the
+// If there is no cache yet, at most one ticket is out, and the first complete sample makes the
 // cache, with its keys, dtypes and shapes.
 //
 // # Reading
 //
 // find in read.bin takes conditions on the fields, a projection, a limit, and a sort by id or _id.
 // A cursor holds its generation until it is read to its end, its connection ends, or no getMore
-// comes for 60 seconds. So one find never mixes two generations. Replies have at most 16 MiB, or
-// one document.
+// comes for 60 seconds. So one find never mixes two generations. A reply has at most 16 MiB of
+// documents, or a single document. The server holds the generation that was read last for another
+// second, since mapping its files again for the next find takes as long as sending them.
 //
-// # What is not there
+// # Commands without effect, and refused ones
 //
-// Clients never publish: the cache does, when a generation is full. So the commands with which
-// wirehead swaps are refused: renameCollection, delete, findAndModify of the swap_lock, and drop of
-// read.bin or status. The commands with which it starts succeed, and change nothing: drop of
+// Clients never publish: the cache does, when a generation is full. Wirehead's commands for
+// swapping are refused: renameCollection, delete, findAndModify of the swap_lock, and drop of
+// read.bin or status. Its commands at the start of a program succeed and change nothing: drop of
 // write.bin, temp.bin and counter, create and createIndexes of these, and update with $set of
 // {_id: "started"} and {_id: "completed"} in counter. dropDatabase is refused unless AllowDrop is
-// set; then it succeeds, and changes nothing. Operators and options that are not known are errors.
+// set; then it succeeds and changes nothing. Unknown operators and options are errors.
 //
 // # Limits
 //
-// Messages and samples that are on their way take at most Inflight bytes: half of them for messages
-// that are being read, half for the documents of tickets. As many tickets are out as there is room
-// for, at least one, and at most Samples. A filter has at most 1 MiB. A client that sends less than
-// 1 MiB of a message, or takes less than 1 MiB of a reply, in 30 seconds is disconnected. There may
-// be 4,096 connections. There is no TLS.
+// Messages and unfinished samples take at most Inflight bytes of memory: half for messages that are
+// being read, half for the documents of tickets. That half bounds the number of tickets, which is
+// at least one and at most Samples. A filter has at most 1 MiB. There may be 4,096 connections.
+//
+// A client may wait for a ticket without a deadline. It is disconnected if it sends less than 1 MiB
+// of a message that it has begun, or takes less than 1 MiB of a reply, in 30 seconds, and if the
+// whole takes longer than 30 seconds and 30 more for each 8 MiB. TCP keepalive notices after 30
+// seconds that a client has vanished without closing its connection. There is no TLS.
 //
 // # Implementation
 //
 //  1. conn.go reads messages (frame.go) and writes replies (rope.go). A reply lends the elements of
 //     tensors until it is written.
-//  2. command.go has the list of commands, with the options that each knows.
-//  3. tickets.go has the tickets that are out; insert.go gathers their documents (gather.go) and
+//  2. command.go lists the commands, with the options of each.
+//  3. tickets.go keeps the tickets that are out; insert.go gathers their documents (gather.go) and
 //     commits a sample (sample.go).
-//  4. find.go makes documents of a view (views.go, read.go) pass through a filter (match.go), and
-//     cuts them into batches (cursor.go).
+//  4. find.go filters (match.go) the documents of a view (views.go, read.go), and cuts them into
+//     batches (cursor.go).
 //  5. budget.go shares the bytes of Inflight.
 //  6. scram.go is the login.
 package mongowire

@@ -78,3 +78,10 @@ func testCache(t testing.TB) *samplecache.Cache {
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
+
+// Listeners returns how many listeners there are.
+func (s *Server) Listeners() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.listeners)
+}

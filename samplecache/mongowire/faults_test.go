@@ -28,8 +28,8 @@ func newLab(t *testing.T, opt mongowire.Options) *lab {
 	return l
 }
 
-// cycle does what wirehead's generator does for a sample: it draws a ticket, looks whether write.bin
-// is there, inserts, counts up, and reads the counter.
+// cycle does what wirehead's generator does for a sample: it draws a ticket, looks whether
+// write.bin is there, inserts, counts up, and reads the counter.
 func (l *lab) cycle(c *client, n byte) {
 	l.Helper()
 	id := c.draw()
@@ -91,7 +91,7 @@ func (l *lab) swaps(c *client) {
 
 // TestFaults has the faults of wirehead, by their numbers in docs/wirehead.md.
 func TestFaults(t *testing.T) {
-	short := mongowire.Options{Lease: 50 * time.Millisecond}
+	short := mongowire.Options{Lease: 300 * time.Millisecond}
 	for _, tt := range []struct {
 		name string
 		opt  mongowire.Options

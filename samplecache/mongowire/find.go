@@ -8,14 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A query is what a find asks for.
+// A query is the options of a find.
 type query struct {
 	collection string
 	filter     filter
 	size       int // bytes of the filter
 	shows      projection
 	descending bool
-	limit      int // documents; math.MaxInt is none
+	limit      int // documents; math.MaxInt without a limit
 	batch      int // documents of the first batch
 	single     bool
 }
@@ -54,7 +54,7 @@ func (f filter) about(field string) (condition, bool) {
 	return condition{}, false
 }
 
-// count returns a number of documents; 0 and none are no bound.
+// count returns an option that is a number of documents: math.MaxInt if it is 0 or missing.
 func count(doc bson.Doc, name string) (int, error) {
 	v := doc.Get(name)
 	n, ok := v.Int()
@@ -62,12 +62,12 @@ func count(doc bson.Doc, name string) (int, error) {
 	case v.Kind == 0 || ok && n == 0:
 		return math.MaxInt, nil
 	case !ok || n < 0 || n > math.MaxInt32:
-		return 0, badValue.saying("%s: want a number from 0 on", name)
+		return 0, badValue.saying("%s: want an integer from 0 to 2147483647", name)
 	}
 	return int(n), nil
 }
 
-// descending reads an order: none, or by id or _id, which is the same.
+// descending reads the option sort: by id or _id, which are the same order.
 func (r *request) descending() (bool, error) {
 	doc, err := r.object("sort")
 	if err != nil || doc.Len() == 0 {
@@ -81,10 +81,10 @@ func (r *request) descending() (bool, error) {
 	return n < 0, nil
 }
 
-// A projection says which fields are shown.
+// A projection selects the fields of documents.
 type projection struct {
 	fields map[string]bool
-	only   bool // the fields alone, and _id; otherwise all but the fields
+	only   bool // show only these fields, and _id; otherwise all but these
 	noID   bool
 }
 
@@ -120,7 +120,7 @@ func (p projection) has(field string) bool {
 	return p.fields[field] == p.only
 }
 
-// show returns the fields of a document that are shown.
+// show returns a document with the selected fields.
 func (p projection) show(doc document) (rope, error) {
 	var shown rope
 	var fields []byte

@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/bson"
 )
 
-// errFrame says that bytes are not a message that a server reads. Its connection ends.
+// errFrame says that bytes are not a valid message. The connection ends.
 var errFrame = errors.New("invalid message")
 
 func badFrame(format string, args ...any) error {
@@ -23,7 +23,7 @@ const (
 	opMsg   = 2013
 )
 
-// Flags of OP_MSG. Of others, a reader may ignore those from 1<<16 on.
+// Flags of OP_MSG. Readers ignore unknown flags from 1<<16 on, and refuse the others.
 const (
 	checksummed = 1 << 0
 	moreToCome  = 1 << 1
@@ -60,9 +60,9 @@ func (h header) appendTo(b []byte) []byte {
 type message struct {
 	id     int32
 	legacy bool     // an OP_QUERY, which OP_REPLY answers
-	silent bool     // it has no reply
+	silent bool     // without a reply
 	body   bson.Doc // the command, with its database as "$db"
-	field  string   // of the command, whose documents follow it; "" if there is none
+	field  string   // the name of the sequence after the command, or ""
 	docs   []bson.Doc
 }
 
@@ -110,7 +110,7 @@ func (m *message) parse(b []byte) error {
 	return nil
 }
 
-// section reads a section, and returns what follows it.
+// section reads a section, and returns the bytes after it.
 func (m *message) section(kind byte, b []byte) (rest []byte, err error) {
 	switch {
 	case kind == 0 && m.body == nil:
@@ -149,8 +149,8 @@ func (m *message) sequence(b []byte) error {
 	return nil
 }
 
-// parseQuery reads an OP_QUERY, with which drivers ask for the first hello: flags, "admin.$cmd",
-// two numbers and a document.
+// parseQuery reads an OP_QUERY, which drivers send as the first hello: flags, "admin.$cmd", two
+// numbers and a document.
 func (m *message) parseQuery(b []byte) error {
 	m.legacy = true
 	if len(b) < 4 {
@@ -158,14 +158,14 @@ func (m *message) parseQuery(b []byte) error {
 	}
 	name, b, ok := cutText(b[4:])
 	if !ok || name != "admin.$cmd" || len(b) < 8 {
-		return badFrame("a query of another collection than admin.$cmd")
+		return badFrame("a query of a collection other than admin.$cmd")
 	}
 	doc, err := bson.Parse(b[8:])
 	m.body = doc
 	return err
 }
 
-// cutText returns a text that ends with a zero byte, and what follows that.
+// cutText returns the text before the first zero byte, and the bytes after it.
 func cutText(b []byte) (text string, rest []byte, ok bool) {
 	for i, c := range b {
 		if c == 0 {

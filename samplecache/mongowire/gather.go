@@ -10,14 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A gather is the documents of a sample that have come. The zero gather has none.
+// A gather holds the documents of a sample that have come. The zero gather is empty.
 type gather struct {
 	kinds []string // in the order in which they came
 	files map[string]*chunks
 	size  int64 // bytes in memory
 }
 
-// chunkBytes is what a chunk takes in memory besides its bytes.
+// chunkBytes is the memory of a chunk besides its bytes.
 const chunkBytes = 64
 
 // A part is a document of write.bin.
@@ -28,8 +28,8 @@ type part struct {
 	last      bool
 }
 
-// parsePart returns a document of write.bin. If that is not right, the part has at least its id; -1
-// if that is missing.
+// parsePart reads a document of write.bin. Even with an error, the part has the id; -1 if that is
+// missing.
 func parsePart(doc bson.Doc) (p part, err error) {
 	var ok [4]bool
 	if p.id, ok[0] = doc.Get("id").Int(); !ok[0] {
@@ -40,7 +40,7 @@ func parsePart(doc bson.Doc) (p part, err error) {
 	p.bytes, ok[3] = doc.Get("chunk").Bytes()
 	p.last = doc.Get("telomere").True()
 	if ok != [4]bool{true, true, true, true} {
-		return p, notValid.saying("got a document in which a field is missing or of another type, want id and chunk_id, integers, kind, a string, and chunk, binary data")
+		return p, notValid.saying("a field is missing or has another type: want id and chunk_id, integers, kind, a string, and chunk, binary data")
 	}
 	for name := range doc.All() {
 		if !slices.Contains([]string{"_id", "id", "chunk_id", "kind", "chunk", "telomere"}, name) {
@@ -50,7 +50,7 @@ func parsePart(doc bson.Doc) (p part, err error) {
 	return p, nil
 }
 
-// add adds a document to a sample that may take most bytes. The bytes are not copied.
+// add adds a document to a sample of at most most bytes, without a copy.
 func (g *gather) add(p part, most int64) error {
 	f := g.files[p.kind]
 	n := 0
@@ -63,9 +63,9 @@ func (g *gather) add(p part, most int64) error {
 	}
 	switch {
 	case p.chunk != int64(n):
-		return notValid.saying("sample %d: got chunk %d of %s, want %d: chunks come in their order", p.id, p.chunk, errtext.Quote(p.kind), n)
+		return notValid.saying("sample %d: got chunk %d of %s, want %d: send chunks in order", p.id, p.chunk, errtext.Quote(p.kind), n)
 	case g.size > most:
-		return notValid.saying("sample %d: got %d bytes, want at most %d: call clone before torch.save, which writes all that a view is a part of", p.id, g.size, most)
+		return notValid.saying("sample %d: got %d bytes, want at most %d: call clone before torch.save, which writes the whole storage of a view", p.id, g.size, most)
 	}
 	if f == nil {
 		f = &chunks{}
@@ -79,7 +79,7 @@ func (g *gather) add(p part, most int64) error {
 	return nil
 }
 
-// keep copies what is not copied yet, so that the message can go.
+// keep copies the pieces that are parts of a message, so that its memory can be used again.
 func (g *gather) keep() {
 	for _, f := range g.files {
 		for ; f.kept < len(f.pieces); f.kept++ {
@@ -92,7 +92,7 @@ func (g *gather) keep() {
 type chunks struct {
 	pieces [][]byte
 	ends   []int64 // of the pieces in the file
-	kept   int     // pieces that are not part of a message
+	kept   int     // pieces that are copied
 }
 
 func (f *chunks) add(b []byte) {

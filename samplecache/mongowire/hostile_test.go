@@ -105,12 +105,13 @@ func TestTooManyDocuments(t *testing.T) {
 // TestStalls has clients that stop in the middle of a message, that say they send 48 MB and do not,
 // and that do not take their reply. Others go on, and these are disconnected.
 func TestStalls(t *testing.T) {
-	mongowire.SetStall(t, 200*time.Millisecond)
-	s, addr := serve(t, memory(t, pair(t, 8<<20), 1), mongowire.Options{Inflight: 100 << 20})
+	mongowire.SetStall(t, time.Second)
+	s, addr := serve(t, memory(t, pair(t, 4<<20), 1), mongowire.Options{Inflight: 199 << 20})
 	good := dial(t, addr)
-	good.put(1, 8<<20)
+	good.put(1, 4<<20)
 	ping := request(bson.D{{"ping", 1}, {"$db", "unit"}}, "")
-	for _, b := range [][]byte{ping[:1], ping[:15], ping[:20], with32(ping, 0, 48_000_000), with32(ping, 0, 48_000_000)} {
+	lie := with32(request(bson.D{{"ping", make([]byte, 20<<10)}}, ""), 0, 48_000_000)
+	for _, b := range [][]byte{ping[:1], ping[:15], ping[:20], lie, lie} {
 		_, err := dial(t, addr).Write(b)
 		require.NoError(t, err)
 	}
@@ -120,23 +121,69 @@ func TestStalls(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Len(t, good.find("read.bin", e("filter", bson.D{{"kind", "data"}})), 1)
-	good.put(2, 8<<20) // more than is left of the budget: it waits until the liars are gone
+	good.put(2, 4<<20) // more than is left of the budget: it waits until the liars are gone
 	eventually(t, func() bool { return s.Conns() == 1 })
 	n, bytes := s.Out()
 	require.Zero(t, n)
 	require.Zero(t, bytes)
 }
 
+// TestHalfSent has 200 clients that send the first half of a message of 1 MiB or less, and nothing
+// more. They take as much memory as Inflight allows, one that sends a whole sample is served
+// meanwhile or soon after, and all of them are disconnected.
+func TestHalfSent(t *testing.T) {
+	mongowire.SetStall(t, 300*time.Millisecond)
+	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Inflight: 4 << 20})
+	good := dial(t, addr)
+	good.put(1, 4)
+	before := inUse()
+	for i := range 200 {
+		b := request(bson.D{{"insert", "write.bin"}, {"x", make([]byte, 100+i*5000)}, {"$db", "unit"}}, "")
+		if i%20 > 0 { // others stop before the server needs memory for all of it
+			b = b[:min(len(b), 20<<10)]
+		}
+		_, err := dial(t, addr).Write(b[:len(b)/2])
+		require.NoError(t, err)
+	}
+	require.Less(t, int64(inUse())-int64(before), int64(4<<20+32<<20))
+	good.put(2, 4)
+	require.NotEmpty(t, good.find("read.bin"))
+	eventually(t, func() bool { return s.Conns() == 1 })
+	_, bytes := s.Out()
+	require.Zero(t, bytes)
+}
+
+// TestTrickle has a client that sends a byte of a message now and then: it is disconnected at a
+// time that follows from the length of the message.
+func TestTrickle(t *testing.T) {
+	mongowire.SetStall(t, 100*time.Millisecond)
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	for _, n := range []int{100, 100 << 10, 4 << 20} {
+		c := dial(t, addr)
+		b := request(bson.D{{"insert", "write.bin"}, {"x", make([]byte, n)}, {"$db", "unit"}}, "")
+		start := time.Now()
+		for i := 0; i < len(b); i++ {
+			if _, err := c.Write(b[i : i+1]); err != nil {
+				break
+			}
+			if time.Since(start) > 10*time.Second {
+				t.Fatalf("a message of %d bytes goes on", n)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
 // TestLeaseWaitsForASlowMessage has a client that takes longer than the lease for a message.
 func TestLeaseWaitsForASlowMessage(t *testing.T) {
-	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Lease: 50 * time.Millisecond})
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Lease: 250 * time.Millisecond})
 	c := dial(t, addr).with("slow")
 	id := c.draw()
 	b := request(append(bson.D{{"insert", "write.bin"}, {"$db", "unit"}}, bson.E{"lsid", c.session}), "documents", sample(t, id, 1, 4)...)
 	for i := 0; i < len(b); i += 200 {
 		_, err := c.Write(b[i:min(i+200, len(b))])
 		require.NoError(t, err)
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(30 * time.Millisecond)
 	}
 	reply, err := c.receive()
 	require.NoError(t, err)

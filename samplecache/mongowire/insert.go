@@ -16,7 +16,7 @@ func (s *Server) insert(ctx context.Context, r *request) (rope, error) {
 	if err != nil {
 		return rope{}, err
 	}
-	r.spent = true // what stays is copied
+	r.spent = true // inserting.end copies the rest
 	s.tickets.reply(r)
 	in := inserting{s: s, by: r.owner(), tickets: map[int64]*ticket{}}
 	defer in.end()
@@ -41,7 +41,7 @@ func (s *Server) insert(ctx context.Context, r *request) (rope, error) {
 	return success(bson.E{"n", n}, bson.E{"writeErrors", failed})
 }
 
-// maxFailures is how many errors a reply has at most.
+// maxFailures is the maximum number of errors in a reply.
 const maxFailures = 100
 
 // inserting is an insert that is being answered.
@@ -51,7 +51,8 @@ type inserting struct {
 	tickets map[int64]*ticket // that it uses
 }
 
-// put takes a document. The last of a sample commits it. After an error the ticket is given back.
+// put takes a document. The last document of a sample commits it. After an error the ticket is
+// given back.
 func (in *inserting) put(ctx context.Context, doc bson.Doc) error {
 	p, err := parsePart(doc)
 	t := in.tickets[p.id]

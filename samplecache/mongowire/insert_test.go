@@ -125,15 +125,15 @@ func TestInsertRefuses(t *testing.T) {
 			docs := parts(id, 9999, kinds, data, data)
 			docs[0] = drop(docs[0], "id")
 			return docs
-		}, "a field is missing or of another type"},
+		}, "a field is missing or has another type"},
 		{"no chunk", func(id int) []bson.D {
 			docs := parts(id, 9999, kinds, data, data)
 			docs[0] = drop(docs[0], "chunk")
 			return docs
-		}, "a field is missing or of another type"},
+		}, "a field is missing or has another type"},
 		{"an id that is text", func(id int) []bson.D {
 			return []bson.D{{{"id", "0"}, {"chunk_id", 0}, {"kind", "data"}, {"chunk", data}}}
-		}, "a field is missing or of another type"},
+		}, "a field is missing or has another type"},
 		{"a field that is not known", func(id int) []bson.D {
 			docs := parts(id, 9999, kinds, data, data)
 			docs[0] = append(docs[0], bson.E{"crc", 1})
@@ -175,7 +175,8 @@ func TestUnorderedInsert(t *testing.T) {
 	require.Equal(t, 2, failed.Len())
 }
 
-// TestDocumentsInTheCommand inserts documents that are a field of the command, and not acknowledged.
+// TestDocumentsInTheCommand inserts documents that are a field of the command, and not
+// acknowledged.
 func TestDocumentsInTheCommand(t *testing.T) {
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
 	c := dial(t, addr)

@@ -9,17 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// A filter is conditions, all of which a document has to meet.
+// A filter is a list of conditions. A document matches if it meets all of them.
 type filter []condition
 
-// A condition is about a field.
+// A condition is a condition on a field.
 type condition struct {
 	field string
 	meets func(v bson.Value) bool
 	only  []bson.Value // values that meet it; nil if others may
 }
 
-// maxFilter is how many bytes a filter has at most: ids of 90,000 samples.
+// maxFilter is the maximum number of bytes of a filter: the ids of 90,000 samples.
 const maxFilter = 1 * mib
 
 // filter reads the filter of a command.
@@ -51,7 +51,7 @@ func (r *request) filter() (f filter, err error) {
 	return f, nil
 }
 
-// signs says which results of a comparison meet an operator.
+// signs reports for each operator whether the sign of a comparison meets it.
 var signs = map[string]func(sign int) bool{
 	"$gt":  func(sign int) bool { return sign > 0 },
 	"$gte": func(sign int) bool { return sign >= 0 },
@@ -84,7 +84,7 @@ func newCondition(field, op string, operand bson.Value) (condition, error) {
 			return ok && sign(n)
 		}
 	default:
-		return c, badValue.saying("%s: operator %s is not supported with such a value", errtext.Quote(field), errtext.Quote(op))
+		return c, badValue.saying("%s: operator %s is not supported with a value of kind %#02x", errtext.Quote(field), errtext.Quote(op), operand.Kind)
 	}
 	return c, nil
 }
@@ -102,13 +102,13 @@ func (c condition) among() (condition, error) {
 	return c, nil
 }
 
-// canCompare reports whether a value is one that this package compares.
+// canCompare reports whether values like v can be compared.
 func canCompare(v bson.Value) bool {
 	_, whole := v.Int()
 	return whole || v.Kind == bson.String || v.Kind == bson.OID || v.Kind == bson.Bool
 }
 
-// identity returns a text that equal values have.
+// identity returns a text that is equal for equal values.
 func identity(v bson.Value) string {
 	if n, ok := v.Int(); ok {
 		return fmt.Sprint(n)
@@ -132,8 +132,8 @@ func (f filter) match(doc bson.Doc) bool {
 	return true
 }
 
-// ids returns the ids that documents may have, in the order of the filter; ok is false if the
-// filter does not list them.
+// ids returns the ids that a matching document can have; ok is false if the filter does not list
+// them.
 func (f filter) ids() (ids []int, ok bool) {
 	for _, c := range f {
 		if c.field != "id" || c.only == nil {

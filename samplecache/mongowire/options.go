@@ -11,36 +11,36 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Options say what a server serves. Only Database must be set, and Samples and Create if there is
-// no cache yet; the zero values of the other fields are the defaults.
+// Options configure a server. Database must be set, and Samples and Create if there is no cache
+// yet. The zero values of the other fields are the defaults.
 type Options struct {
 	// Database is the name of the only database, wirehead's DBNAME.
 	Database string
 	// Write, Read, Temp and Counter are the names of collections, the first three without the
 	// ".bin" that clients append. By default they are "write", "read", "temp" and "counter".
 	Write, Read, Temp, Counter string
-	// Samples is how many samples a generation has, wirehead's SWAP_CAP. 0 means that of the cache;
-	// otherwise both must be equal.
+	// Samples is the number of samples of a generation, wirehead's SWAP_CAP. With a cache it is 0,
+	// or the number that the cache has.
 	Samples int
-	// ChunkBytes is how many bytes of a file the documents of read.bin have, 10 MiB by default and
+	// ChunkBytes is the number of bytes of a file in a document of read.bin: 10 MiB by default, and
 	// at most 15 MiB.
 	ChunkBytes int
-	// Inflight is how many bytes of messages and unfinished samples are in memory, 512 MiB by
-	// default.
+	// Inflight is the maximum number of bytes of messages and unfinished samples in memory, 512 MiB
+	// by default.
 	Inflight int64
-	// Lease is how long a ticket waits for a document, 60 seconds by default.
+	// Lease is how long a ticket is kept without a document, 60 seconds by default.
 	Lease time.Duration
-	// User and Password are what clients log in with, by SCRAM-SHA-256. Both are ASCII. Without
-	// them, clients need not log in, and cannot.
+	// User and Password are for logins, by SCRAM-SHA-256. Both are printable ASCII. Without them,
+	// clients need not log in, and cannot.
 	User, Password string
-	// AllowDrop has dropDatabase succeed, although it changes nothing.
+	// AllowDrop lets dropDatabase succeed. It changes nothing.
 	AllowDrop bool
-	// Create makes the cache of samples like schema, or opens one that others have made meanwhile.
-	// It is called when the first sample is complete, if New got no cache. The server closes the
-	// cache.
+	// Create makes the cache for samples of a schema, or opens one that another program has made in
+	// the meantime. It is called when the first sample is complete, if New got no cache. The server
+	// closes the cache.
 	Create func(ctx context.Context, schema *tdict.TensorDict) (*samplecache.Cache, error)
-	// OnError, if not nil, is called with errors that no client gets, such as messages that cannot
-	// be read. It may be called by several goroutines.
+	// OnError, if not nil, is called with errors that no client gets, such as invalid messages. It
+	// may be called by several goroutines at once.
 	OnError func(err error)
 }
 
@@ -50,8 +50,7 @@ const (
 	minInflight   = 1 * mib
 )
 
-// filled returns o with the defaults filled in. It returns samplecache.ErrConfig for options that
-// cannot be used.
+// filled returns o with the defaults. It returns samplecache.ErrConfig for invalid options.
 func (o Options) filled(c *samplecache.Cache) (Options, error) {
 	o.Write, o.Read, o.Temp = cmp.Or(o.Write, "write"), cmp.Or(o.Read, "read"), cmp.Or(o.Temp, "temp")
 	o.Counter = cmp.Or(o.Counter, "counter")
@@ -79,9 +78,9 @@ func (o Options) check(c *samplecache.Cache) error {
 	case o.Inflight < minInflight || o.Lease < 0:
 		return wrong("got Inflight %d, Lease %v, want at least %d bytes and 0", o.Inflight, o.Lease, minInflight)
 	case (o.User == "") != (o.Password == "") || !isPlain(o.User+o.Password):
-		return wrong("got a user or password that is empty or not printable ASCII, want both or none")
+		return wrong("got a User or Password that is empty or not printable ASCII, want both or neither")
 	case c == nil && (o.Create == nil || o.Samples < 1):
-		return wrong("got no cache, want Create and Samples")
+		return wrong("got no cache: set Create and Samples")
 	case c != nil && o.Samples != c.Config().Samples:
 		return wrong("got Samples %d, but the cache has %d", o.Samples, c.Config().Samples)
 	}

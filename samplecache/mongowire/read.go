@@ -7,7 +7,9 @@ import (
 	"hash/crc32"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -28,8 +30,52 @@ func (s *Server) readView(ctx context.Context, q *query) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	st.recent.keep(ctx, st.cache, g.ID())
 	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
 	return view{p.documents(q), func() { _ = g.Close() }}, nil // it was only read
+}
+
+// idle is how long a recent holds a generation after the last find.
+const idle = time.Second
+
+// A recent holds the generation that was read last, which keeps its files mapped: mapping them for
+// each find takes as long as sending them. Safe for concurrent use.
+type recent struct {
+	mu    sync.Mutex
+	g     *samplecache.Generation // or nil
+	timer *time.Timer
+}
+
+// keep holds a generation until there is no find for a while, or a newer generation is read.
+func (r *recent) keep(ctx context.Context, c *samplecache.Cache, id uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.g != nil && r.g.ID() >= id {
+		r.timer.Reset(idle)
+		return
+	}
+	g, err := c.At(ctx, id)
+	if err != nil {
+		return // the next find maps it again
+	}
+	r.close()
+	r.g, r.timer = g, time.AfterFunc(idle, r.drop)
+}
+
+// drop lets go of the generation.
+func (r *recent) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.close()
+}
+
+// close lets go of the generation. r.mu is held.
+func (r *recent) close() {
+	if r.g != nil {
+		r.timer.Stop()
+		_ = r.g.Close() // it was only read
+		r.g = nil
+	}
 }
 
 // pages are the documents of a generation.
@@ -45,7 +91,7 @@ type pages struct {
 	file *file
 }
 
-// A file is what torch.save would write.
+// A file is the file that torch.save would write.
 type file struct {
 	head, tail []byte
 	x          *tensor.Tensor // uint8 [N]
@@ -54,7 +100,7 @@ type file struct {
 // A page is a chunk of the file of a leaf of a sample.
 type page struct{ row, leaf, chunk int }
 
-// documents yields the documents of rows that a query may find.
+// documents yields the documents of the rows that can match a query.
 func (p *pages) documents(q *query) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		for row := range p.rows(q) {
@@ -71,7 +117,7 @@ func (p *pages) documents(q *query) iter.Seq[document] {
 	}
 }
 
-// rows yields the rows that a query may find, in its order.
+// rows yields the rows that can match a query, in its order.
 func (p *pages) rows(q *query) iter.Seq[int] {
 	n := p.g.Len()
 	ids, known := q.filter.ids()
@@ -149,7 +195,7 @@ func (f *file) lend(r *rope, from, to int) {
 	r.add(f.tail[clamp(from, len(f.head)+n, len(f.tail)):clamp(to, len(f.head)+n, len(f.tail))])
 }
 
-// open returns the file of a page, which is mostly that of the page before.
+// open returns the file of a page. Mostly it is the file of the page before.
 func (p *pages) open(at page) (*file, error) {
 	if p.file != nil && p.row == at.row && p.leaf == at.leaf {
 		return p.file, nil
@@ -180,7 +226,7 @@ func (p *pages) open(at page) (*file, error) {
 	return p.file, nil
 }
 
-// sample returns a row, in the engine's memory if that is possible.
+// sample returns a row: a view of the engine's memory if the engine lends it, otherwise a copy.
 func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 	td, err := p.g.Slice(row, row+1)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -189,16 +235,16 @@ func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 	return td, err
 }
 
-// sums are the CRC-32 of the tensors of a generation, as far as they were computed.
+// sums are the CRC-32 of the tensors of a generation that were computed so far.
 type sums struct {
 	generation uint64
-	known      []atomic.Uint64 // row after row; 1<<32 and the sum
+	known      []atomic.Uint64 // row after row: 1<<32 + sum, or 0
 }
 
-// maxSums is how many sums are kept.
+// maxSums is the maximum number of sums that are kept.
 const maxSums = 1 << 20
 
-// sumsOf returns the sums of a generation. Those of the newest that was read are kept.
+// sumsOf returns the sums of a generation. The sums of the newest generation are kept.
 func (st *store) sumsOf(g *samplecache.Generation) *sums {
 	s := st.sums.Load()
 	if s != nil && s.generation == g.ID() {

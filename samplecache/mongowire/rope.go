@@ -8,14 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A rope is a document, or a part of one, that is not in one piece: it lends the elements of
-// tensors. The zero rope is empty.
+// A rope is a document, or a part of one, in pieces. It lends the elements of tensors. The zero
+// rope is empty.
 type rope struct {
 	pieces []piece
 	size   int
 }
 
-// A piece is bytes, or some bytes of the elements of a tensor.
+// A piece is bytes, or a range of the elements of a tensor.
 type piece struct {
 	bytes    []byte
 	x        *tensor.Tensor // of uint8, contiguous; or nil
@@ -42,7 +42,7 @@ func whole(d bson.D) (r rope) {
 	return r
 }
 
-// enclosed returns r as a document, or an array: with its length before and a zero byte after it.
+// enclosed returns r as a document or an array: its length, r, and a zero byte.
 func enclosed(r rope) (doc rope) {
 	doc.add(le.AppendUint32(nil, uint32(r.size+5)))
 	doc.join(r)
@@ -66,7 +66,7 @@ func array(docs []rope) rope {
 	return enclosed(r)
 }
 
-// writeTo writes the rope. Elements go from where they are to w.
+// writeTo writes the rope. Elements are not copied.
 func (r rope) writeTo(w io.Writer) error {
 	for _, p := range r.pieces {
 		if err := p.writeTo(w); err != nil {

@@ -13,34 +13,36 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A store is the cache of a server with what follows from its schema.
+// A store is the cache of a server, with values that follow from its schema.
 type store struct {
 	cache    *samplecache.Cache
 	producer *samplecache.Producer
 	leaves   []leaf
 	need     int64 // bytes that the documents of a sample may take
 	sums     atomic.Pointer[sums]
+	recent   recent
 }
 
-// A leaf is a leaf of the schema, and the file of each of its tensors.
+// A leaf is a leaf of the schema, with the layout of its files.
 type leaf struct {
 	key    nestedkey.Key
 	layout *torchzip.Layout
 	chunks int
 }
 
-// allowance is how many bytes the file of a tensor may have besides its elements.
+// allowance is the maximum number of bytes of a file besides the elements.
 const allowance = 64 << 10
 
-// maxChunks is how many chunks an _id can tell apart.
+// maxChunks is the maximum number of chunks that an _id can number.
 const maxChunks = 1 << 16
 
-// need returns how many bytes the documents of a sample may take, of which there are most.
+// need returns the maximum number of bytes of the documents of a sample. It returns
+// samplecache.ErrConfig if that is more than most.
 func need(schema *tdict.TensorDict, most int64) (n int64, err error) {
 	for key, x := range schema.Tensors() {
 		size := int64(x.ByteSize())
 		if n += allowance; size > most-n {
-			return 0, wrong("%q: got %d bytes, want at most %d: half of Inflight has to hold a sample", key, size, most-n)
+			return 0, wrong("%q: got %d bytes, want at most %d: raise Inflight, half of which must hold a sample", key, size, most-n)
 		}
 		n += size
 	}
@@ -67,7 +69,7 @@ func newStore(c *samplecache.Cache, opt Options) (*store, error) {
 	return st, err
 }
 
-// commit puts a sample whose documents have all come. It makes the cache, if there is none.
+// commit puts a complete sample. It makes the cache, if there is none.
 func (s *Server) commit(ctx context.Context, t *ticket) error {
 	files, err := t.sample.open()
 	if err != nil {
@@ -108,7 +110,7 @@ func (g *gather) open() (map[string]*torchzip.File, error) {
 	return files, nil
 }
 
-// makeCache makes the cache of samples like the first one.
+// makeCache makes the cache, with the schema of the first sample.
 func (s *Server) makeCache(ctx context.Context, kinds []string, files map[string]*torchzip.File) error {
 	schema := tdict.New()
 	for _, kind := range kinds {
@@ -134,7 +136,7 @@ func (s *Server) makeCache(ctx context.Context, kinds []string, files map[string
 	return nil
 }
 
-// check returns samplecache.ErrSchema for files that are not a sample.
+// check returns samplecache.ErrSchema unless the files match the schema.
 func (st *store) check(files map[string]*torchzip.File) error {
 	schema := st.cache.Schema()
 	for key, want := range schema.Tensors() {

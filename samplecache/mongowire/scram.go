@@ -14,12 +14,12 @@ import (
 	"github.com/go-tensordict/tensordict/internal/bson"
 )
 
-// mechanism is the only way to log in, RFC 7677.
+// mechanism is the only mechanism of logins, RFC 7677.
 const mechanism = "SCRAM-SHA-256"
 
-const rounds = 15_000 // of PBKDF2, as MongoDB has it
+const rounds = 15_000 // of PBKDF2, as in MongoDB
 
-// A secret is what a server keeps of a user and a password.
+// A secret is the data of a user and a password that a server keeps.
 type secret struct {
 	user           string
 	salt           []byte
@@ -50,7 +50,7 @@ func keyed(key []byte, text string) []byte {
 // A login is the state of a conversation.
 type login struct {
 	done  bool   // the client is logged in
-	known bool   // the user is right
+	known bool   // the user exists
 	nonce string // "" unless a conversation has begun
 	texts string // the first two messages
 }
@@ -71,6 +71,9 @@ func (s *Server) sasl(_ context.Context, r *request) (rope, error) {
 	return success(answer...)
 }
 
+// escaped escapes the name of a user as messages do.
+var escaped = strings.NewReplacer("=", "=3D", ",", "=2C")
+
 // start answers the first message of a client: its user and nonce.
 func (l *login) start(k *secret, doc bson.Doc) (bson.D, error) {
 	payload, _ := doc.Get("payload").Bytes()
@@ -79,14 +82,13 @@ func (l *login) start(k *secret, doc bson.Doc) (bson.D, error) {
 	user, nonce, cut := strings.Cut(strings.TrimPrefix(first, "n="), ",r=")
 	switch {
 	case k == nil:
-		return nil, wrongLogin.saying("the server has no password: take user and password out of the URI")
+		return nil, wrongLogin.saying("the server has no password: remove user and password from the URI")
 	case got != mechanism:
 		return nil, wrongLogin.saying("got mechanism %q, want %s", got, mechanism)
 	case !bare || !cut || len(nonce) < 8 || len(payload) > 1024 || strings.Contains(nonce, ","):
-		return nil, wrongLogin.saying("the first message of the login is not one of %s", mechanism)
+		return nil, wrongLogin.saying("invalid first message of a login with %s", mechanism)
 	}
-	user = strings.NewReplacer("=2C", ",", "=3D", "=").Replace(user)
-	l.known = subtle.ConstantTimeCompare([]byte(user), []byte(k.user)) == 1
+	l.known = subtle.ConstantTimeCompare([]byte(user), []byte(escaped.Replace(k.user))) == 1
 	l.nonce = nonce + rand.Text()
 	answer := fmt.Sprintf("r=%s,s=%s,i=%d", l.nonce, base64.StdEncoding.EncodeToString(k.salt), rounds)
 	l.texts = first + "," + answer
@@ -102,7 +104,7 @@ func (l *login) finish(k *secret, doc bson.Doc) (bson.D, error) {
 	without, proof, _ := strings.Cut(string(payload), ",p=")
 	given, err := base64.StdEncoding.DecodeString(proof)
 	if k == nil || l.nonce == "" || err != nil || len(given) != sha256.Size || without != "c=biws,r="+l.nonce {
-		return nil, wrongLogin.saying("the second message of the login is not one of %s", mechanism)
+		return nil, wrongLogin.saying("invalid second message of a login with %s", mechanism)
 	}
 	texts := l.texts + "," + without
 	subtle.XORBytes(given, given, keyed(k.stored, texts)) // the key of the client

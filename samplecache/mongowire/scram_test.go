@@ -73,22 +73,53 @@ func TestLogin(t *testing.T) {
 	for _, tt := range []struct{ first, password, says string }{
 		{nonce, "pen", "wrong user or password"},
 		{"n,,n=other,r=0123456789", "pencil", "wrong user or password"},
-		{"y,,n=lab,r=0123456789", "pencil", "the first message"},
-		{"n,,n=lab,r=01", "pencil", "the first message"},
-		{"n,,n=lab", "pencil", "the first message"},
-		{"", "pencil", "the first message"},
+		{"y,,n=lab,r=0123456789", "pencil", "invalid first message"},
+		{"n,,n=lab,r=01", "pencil", "invalid first message"},
+		{"n,,n=lab", "pencil", "invalid first message"},
+		{"", "pencil", "invalid first message"},
 	} {
 		require.Contains(t, c.login(t, tt.first, tt.password), tt.says)
 		require.Contains(t, firstError(c.do(bson.D{{"find", "read.bin"}}, "")), "needs a login")
 	}
 	require.Contains(t, firstError(c.do(bson.D{{"saslStart", 1}, {"mechanism", "SCRAM-SHA-1"}, {"payload", []byte(nonce)}}, "")), "want SCRAM-SHA-256")
 	for _, second := range []string{"", "c=biws", "c=biws,r=,p=", "c=biws,r=0123456789,p=" + strings.Repeat("A", 43) + "="} {
-		require.Contains(t, firstError(c.do(bson.D{{"saslContinue", 1}, {"payload", []byte(second)}}, "")), "the second message")
+		require.Contains(t, firstError(c.do(bson.D{{"saslContinue", 1}, {"payload", []byte(second)}}, "")), "invalid second message")
 	}
 	require.Empty(t, c.login(t, nonce, "pencil"))
 	require.Empty(t, firstError(c.do(bson.D{{"saslContinue", 1}, {"payload", []byte{}}}, "")), "a third message of drivers that send one")
 	c.put(1, 4)
 	require.Contains(t, firstError(dial(t, addr).do(bson.D{{"find", "read.bin"}}, "")), "needs a login", "another connection")
+}
+
+// TestLoginNames has a user with the two characters that messages escape, RFC 5802.
+func TestLoginNames(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "a=b,c", Password: "pen=,cil"})
+	for first, says := range map[string]string{
+		"n,,n=a=3Db=2Cc,r=0123456789":     "",
+		"n,,n=a=b=2Cc,r=0123456789":       "wrong user or password",
+		"n,,n=a=3db=2cc,r=0123456789":     "wrong user or password",
+		"n,,n=a=3Db,c,r=0123456789":       "wrong user or password",
+		"n,,n=a=3Db=2Cc,m=x,r=0123456789": "wrong user or password",
+	} {
+		require.Equal(t, says, dial(t, addr).login(t, first, "pen=,cil"), first)
+	}
+}
+
+// TestLoginsOfUnknownUsers has users that exist and do not: the server asks both for the same work,
+// and does the same itself, so that nobody learns the names.
+func TestLoginsOfUnknownUsers(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
+	ask := func(user string) (salt, says string) {
+		c, first := dial(t, addr), "n,,n="+user+",r=0123456789"
+		reply := c.do(bson.D{{"saslStart", 1}, {"mechanism", "SCRAM-SHA-256"}, {"payload", []byte(first)}}, "")
+		_, salt, _ = strings.Cut(payload(reply), ",s=")
+		return salt, c.login(t, first, "wrong")
+	}
+	salt, says := ask("lab")
+	other, same := ask("nobody")
+	require.Equal(t, salt, other)
+	require.Equal(t, says, same)
+	require.NotEmpty(t, says)
 }
 
 // TestSpeculativeLogin logs in with hello, as drivers do.

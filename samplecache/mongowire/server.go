@@ -20,7 +20,7 @@ var ErrServerClosed = errors.New("mongowire: server closed")
 type Server struct {
 	opt    Options
 	secret *secret // or nil
-	made   bool    // the cache, by Options.Create
+	made   bool    // the cache is made by Options.Create
 
 	store    atomic.Pointer[store] // nil until there is a cache
 	messages budget
@@ -30,7 +30,7 @@ type Server struct {
 
 	life    context.Context // ends with Close
 	end     context.CancelCauseFunc
-	drawing context.Context // ends with Shutdown, too
+	drawing context.Context // ends with Shutdown and Close
 	stop    context.CancelCauseFunc
 
 	mu        sync.Mutex
@@ -44,8 +44,8 @@ type Server struct {
 // New returns a server of a cache, which stays the caller's: close it after the server. If c is nil
 // there is no cache yet, and opt.Create makes it.
 //
-// New returns samplecache.ErrConfig for options that cannot be used, also if Inflight has no room
-// for a sample, and samplecache.ErrClosed for a cache that is closed.
+// New returns samplecache.ErrConfig for invalid options, including an Inflight without room for a
+// sample, and samplecache.ErrClosed for a closed cache.
 func New(c *samplecache.Cache, opt Options) (*Server, error) {
 	opt, err := opt.filled(c)
 	if err != nil {
@@ -65,7 +65,7 @@ func New(c *samplecache.Cache, opt Options) (*Server, error) {
 	return s, err
 }
 
-// serveCache has the server serve a cache from now on.
+// serveCache makes the server serve a cache.
 func (s *Server) serveCache(c *samplecache.Cache) error {
 	st, err := newStore(c, s.opt)
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *Server) serveCache(c *samplecache.Cache) error {
 		s.status.note(stats)
 	}
 	s.store.Store(st)
-	s.tickets.room.shrink(st.need) // clients may wait for all that there is
+	s.tickets.room.shrink(st.need) // clients may wait for all bytes
 	s.running.Go(func() { s.watch(c) })
 	return nil
 }
 
-// Serve accepts connections from l until the server is shut down or closed; then it returns
-// [ErrServerClosed], and otherwise errors of l. It closes l.
+// Serve accepts connections from l until the server is shut down or closed, and then returns
+// [ErrServerClosed]. It also returns errors of l. It closes l.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	if !s.listen(l) {
@@ -91,6 +91,9 @@ func (s *Server) Serve(l net.Listener) error {
 		nc, err := l.Accept()
 		switch {
 		case s.life.Err() != nil:
+			if err == nil {
+				_ = nc.Close()
+			}
 			return ErrServerClosed
 		case err != nil && retryable(err):
 			time.Sleep(50 * time.Millisecond)
@@ -102,12 +105,13 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// retryable reports whether an error of Accept is the want of something that may come back.
+// retryable reports whether an error of Accept is temporary: the process or the system has no
+// descriptor left, or the client has gone already.
 func retryable(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// listen reports whether the server is not closed, and keeps l to close it.
+// listen adds l to the listeners that Close closes. It returns false if the server is closed.
 func (s *Server) listen(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,9 +124,9 @@ func (s *Server) listen(l net.Listener) bool {
 
 const maxConns = 4096
 
-// accept serves a connection.
+// accept serves a connection, or closes it if there are too many.
 func (s *Server) accept(nc net.Conn) {
-	if tcp, ok := nc.(*net.TCPConn); ok { // notices a client that is gone without a word
+	if tcp, ok := nc.(*net.TCPConn); ok { // notices a client that vanished without closing
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
 	}
 	s.mu.Lock()
@@ -137,8 +141,8 @@ func (s *Server) accept(nc net.Conn) {
 	s.running.Go(c.serve)
 }
 
-// Shutdown gives out no more tickets, waits until the samples of those that are out have been
-// committed or given up, or ctx ends, and closes the server. It returns the error of ctx.
+// Shutdown stops giving out tickets, waits until the sample of each ticket is committed or given
+// up, or until ctx ends, and then closes the server. It returns the error of ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop(ErrServerClosed)
 	var err error
@@ -150,8 +154,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// Close closes all listeners and connections. Samples that are not complete are given up. It waits
-// for commands that are being answered. Close returns [ErrServerClosed] if it was called before.
+// Close closes all listeners and connections, and waits for commands that are being answered.
+// Incomplete samples are given up. Close returns [ErrServerClosed] if it was called before.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.life.Err() != nil {
@@ -168,11 +172,16 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.running.Wait()
 	s.cursors.endAll(func(*cursor) bool { return true })
-	if st := s.store.Load(); st != nil && s.made {
+	st := s.store.Load()
+	if st == nil {
+		return nil
+	}
+	st.recent.drop()
+	if s.made {
 		return st.cache.Close()
 	}
 	return nil
 }
 
-// report gives an error that no client gets to the caller.
+// report passes an error that no client gets to OnError.
 func (s *Server) report(err error) { s.opt.OnError(fmt.Errorf("mongowire: %w", err)) }

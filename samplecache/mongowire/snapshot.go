@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// A Snapshot is the state of a server, with the names and units that wirehead's logger has.
+// A Snapshot is the state of a server, with the names and units of wirehead's logger.
 type Snapshot struct {
 	SamplesStarted   int     `json:"samples_started"`
 	SamplesCompleted int     `json:"samples_completed"`
@@ -15,7 +15,7 @@ type Snapshot struct {
 	IsSwapping       bool     `json:"is_swapping"`        // never: publishing is one step
 	SwapLockDuration *float64 `json:"swap_lock_duration"` // nil
 
-	SwapCount         int      `json:"swap_count"`           // that the server saw
+	SwapCount         int      `json:"swap_count"`           // seen by the server
 	SwapTimestamp     *float64 `json:"swap_timestamp"`       // of the last one, seconds since 1970; nil if there was none
 	SwapDuration      *float64 `json:"swap_duration"`        // seconds between the last two
 	TimeSinceLastSwap *float64 `json:"time_since_last_swap"` // seconds
@@ -40,7 +40,7 @@ type Snapshot struct {
 	put int64 // samples committed, ever
 }
 
-// A Swap is a publication, as wirehead's logger has it.
+// A Swap is a publication, with the names of wirehead's logger.
 type Swap struct {
 	SwapTimestamp     float64  `json:"swap_timestamp"`
 	PrevSwapTimestamp *float64 `json:"prev_swap_timestamp"`
@@ -49,8 +49,8 @@ type Swap struct {
 	DBName            string   `json:"db_name"`
 }
 
-// Snapshot returns the state of the server. Rates are those since the snapshot before, which may be
-// the zero Snapshot: then they are 0. It returns errors of the cache.
+// Snapshot returns the state of the server. Rates count from the snapshot before; if that is the
+// zero Snapshot, they are 0. It returns errors of the cache.
 func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
 	now := Snapshot{
 		SwapCap: s.opt.Samples, InFlight: s.tickets.count(), ActiveOps: int(s.active.Load()),
@@ -78,7 +78,7 @@ func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
 	return now, nil
 }
 
-// addSwaps adds what follows from the publications.
+// addSwaps sets the fields that follow from the publications.
 func (s *Snapshot) addSwaps(swaps []swap) {
 	s.SwapCount = len(swaps)
 	for i, sw := range swaps {
@@ -101,7 +101,7 @@ func (s *Snapshot) addSwaps(swaps []swap) {
 	s.RecentSwaps = s.RecentSwaps[max(0, len(swaps)-10):]
 }
 
-// addRates adds what has changed per second.
+// addRates sets the rates since before. A sample has mb MiB.
 func (s *Snapshot) addRates(before Snapshot, mb float64) {
 	if before.Timestamp == 0 || s.Timestamp <= before.Timestamp {
 		return

@@ -8,17 +8,17 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 )
 
-// refusal returns the error of a command that would change what only the cache changes.
+// refusal returns the error of a command that only the cache may execute.
 func (s *Server) refusal(r *request, why string) error {
 	name, _ := r.body.First()
 	return notSupported.saying("%s %s: %s: the cache publishes by itself", name, errtext.Quote(r.collection()), why)
 }
 
 func (s *Server) refuse(_ context.Context, r *request) (rope, error) {
-	return rope{}, s.refusal(r, "collections are views of a cache of samples, and cannot be changed")
+	return rope{}, s.refusal(r, "collections are views of a cache and cannot be changed")
 }
 
-// starts reports whether a collection is one that generators make when they start.
+// starts reports whether generators make a collection when they start.
 func (s *Server) starts(name string) bool {
 	return slices.Contains([]string{s.opt.Counter, s.opt.Write + bin, s.opt.Temp + bin}, name)
 }
@@ -46,7 +46,7 @@ func (s *Server) drop(ctx context.Context, r *request) (rope, error) {
 	return success(bson.D{{"ns", s.opt.Database + "." + r.collection()}, {"nIndexesWas", 2}}...)
 }
 
-// update takes the $set with which generators set the counters to 0.
+// update accepts the $set of generators that resets the counters.
 func (s *Server) update(_ context.Context, r *request) (rope, error) {
 	updates, err := r.documents("updates")
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) update(_ context.Context, r *request) (rope, error) {
 		id, _ := query.Get("_id").Text()
 		op, _ := change.First()
 		if r.collection() != s.opt.Counter || id != "started" && id != "completed" || op != "$set" {
-			return rope{}, s.refusal(r, "only a $set of the counters started and completed succeeds, and changes nothing")
+			return rope{}, s.refusal(r, "want a $set of the counters started and completed, which changes nothing")
 		}
 	}
 	return success(bson.D{{"n", len(updates)}, {"nModified", 0}}...)
@@ -66,7 +66,7 @@ func (s *Server) update(_ context.Context, r *request) (rope, error) {
 
 func (s *Server) dropDatabase(_ context.Context, r *request) (rope, error) {
 	if !s.opt.AllowDrop {
-		return rope{}, s.refusal(r, "the server was not started with leave to say yes to this")
+		return rope{}, s.refusal(r, "start the server with AllowDrop, or --allow-drop, to let it succeed")
 	}
 	return success(bson.E{"dropped", s.opt.Database})
 }

@@ -2,6 +2,7 @@ package mongowire
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -10,11 +11,11 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// maxSwaps is how many publications are remembered.
+// maxSwaps is the number of publications that are kept.
 const maxSwaps = 1000
 
-// status is the publications that the server saw. Those before its start are one. Safe for
-// concurrent use.
+// status lists the publications that the server saw. All publications before its start count as
+// one. Safe for concurrent use.
 type status struct {
 	mu    sync.Mutex
 	swaps []swap
@@ -26,7 +27,7 @@ type swap struct {
 	at         time.Time
 }
 
-// note notes the generation published last.
+// note adds the generation published last, if it is new.
 func (st *status) note(stats samplecache.Stats) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -63,23 +64,23 @@ func (st *status) list() []swap {
 	return slices.Clone(st.swaps)
 }
 
-// id returns the _id of a publication, which rises with time.
+// id returns the _id of a publication. They rise with time.
 func (s swap) id() (id bson.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(s.at.Unix()))
 	binary.BigEndian.PutUint64(id[4:], s.generation)
 	return id
 }
 
-// seconds returns a time as Python has it.
+// seconds returns a time as Python does: seconds since 1970.
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
-// refresh notes a publication that the watch has not seen yet.
+// refresh adds a publication that the watch has not seen yet.
 func (s *Server) refresh() error {
 	_, _, err := s.counters()
 	return err
 }
 
-// watch notes publications until the server is closed.
+// watch adds publications until the server or the cache is closed.
 func (s *Server) watch(c *samplecache.Cache) {
 	for seen := uint64(0); ; {
 		g, err := c.Wait(s.life, seen)
@@ -90,12 +91,19 @@ func (s *Server) watch(c *samplecache.Cache) {
 		if err == nil {
 			err = s.refresh()
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			continue
+		case s.life.Err() != nil:
+			return
 		}
-		if s.life.Err() == nil {
-			s.report(err)
+		s.report(err)
+		if errors.Is(err, samplecache.ErrClosed) {
+			return
 		}
-		return
+		select { // it may be the want of descriptors
+		case <-time.After(time.Second):
+		case <-s.life.Done():
+		}
 	}
 }

@@ -18,8 +18,8 @@ type tickets struct {
 	mu       sync.Mutex
 	out      map[int]*ticket
 	owners   map[string]*owner // of tickets that are out
-	replies  int               // to inserts, that are not written yet
-	draining chan struct{}     // closed when none of these are left; nil before Shutdown
+	replies  int               // to inserts, not written yet
+	draining chan struct{}     // closed when out and replies are empty; nil before Shutdown
 }
 
 // A ticket is the right to put a sample.
@@ -30,8 +30,8 @@ type ticket struct {
 	slot   *samplecache.Slot // nil if there is no cache yet
 	sample gather
 	timer  *time.Timer // ends the lease
-	used   bool        // by an insert that is being answered
-	dead   bool        // to be given back then
+	used   bool        // by an insert
+	dead   bool        // to be given back when the insert ends
 }
 
 // An owner is a session of a driver, or a connection without one.
@@ -77,8 +77,8 @@ func (ts *tickets) take(ctx context.Context, t *ticket, need int64) error {
 	return err
 }
 
-// need returns how many bytes the documents of a sample may have: all that there are if nobody
-// knows yet what a sample is like.
+// need returns the maximum number of bytes of the documents of a sample: all bytes of room if there
+// is no schema yet.
 func (s *Server) need() int64 {
 	if st := s.store.Load(); st != nil {
 		return st.need
@@ -135,7 +135,7 @@ func (ts *tickets) left(c *conn) {
 	}
 }
 
-// expire gives a ticket back for which no document has come, unless its owner is sending one.
+// expire gives a ticket back when its lease ends, unless its owner is sending a message.
 func (ts *tickets) expire(t *ticket) {
 	ts.mu.Lock()
 	sends := t.used
@@ -153,24 +153,24 @@ func (ts *tickets) expire(t *ticket) {
 	}
 }
 
-// use returns the ticket with a number, for an insert of its owner; done must follow.
+// use returns the ticket with a number, for an insert by its owner. Call done afterwards.
 func (ts *tickets) use(number int64, by string) (*ticket, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	t := ts.out[int(number)]
 	switch {
 	case t == nil || t.dead:
-		return nil, notValid.saying("ticket %d is not out: it was never drawn, or its lease of %v or its connection has ended", number, ts.lease)
+		return nil, notValid.saying("ticket %d is not out: it was never drawn, its lease of %v has ended, or its connection has", number, ts.lease)
 	case t.owner != by:
-		return nil, notValid.saying("ticket %d is another client's: a client uses one session, or one connection, from findAndModify to insert", number)
+		return nil, notValid.saying("ticket %d is another client's: use one session, or one connection, from findAndModify to insert", number)
 	case t.used:
-		return nil, notValid.saying("ticket %d is used by another insert now", number)
+		return nil, notValid.saying("ticket %d is in use by another insert", number)
 	}
 	t.used = true
 	return t, nil
 }
 
-// done ends the use of a ticket, and its life if it is over.
+// done ends the use of a ticket. If over, it gives the ticket back.
 func (ts *tickets) done(t *ticket, over bool) {
 	ts.mu.Lock()
 	t.used = false
@@ -184,7 +184,7 @@ func (ts *tickets) done(t *ticket, over bool) {
 	}
 }
 
-// giveBack takes a ticket back, at once or when its use ends.
+// giveBack gives a ticket back, at once or when its use ends.
 func (ts *tickets) giveBack(t *ticket) {
 	ts.mu.Lock()
 	t.dead = true
@@ -205,7 +205,7 @@ func (ts *tickets) giveBack(t *ticket) {
 	ts.mu.Unlock()
 }
 
-// reply has drain wait until the reply to an insert is written.
+// reply makes drain wait until the reply to an insert is written.
 func (ts *tickets) reply(r *request) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -235,8 +235,8 @@ func (ts *tickets) count() int {
 	return len(ts.out)
 }
 
-// drain returns a channel that is closed when no tickets are out, and those who inserted have their
-// replies. No tickets are given out any more.
+// drain stops giving out tickets. It returns a channel that is closed when no tickets are out and
+// all replies to inserts are written.
 func (ts *tickets) drain() <-chan struct{} {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -247,7 +247,7 @@ func (ts *tickets) drain() <-chan struct{} {
 	return ts.draining
 }
 
-// drained closes draining if nothing is left to wait for. ts.mu is held.
+// drained closes draining if no tickets and replies are left. ts.mu is held.
 func (ts *tickets) drained() {
 	if ts.draining == nil || len(ts.out)+ts.replies > 0 {
 		return
@@ -259,8 +259,8 @@ func (ts *tickets) drained() {
 	}
 }
 
-// findAndModify gives out tickets, and reads the counters. Nothing counts up: completed is the
-// number of samples that are committed.
+// findAndModify gives out tickets, and reads the counters. An $inc of completed changes nothing:
+// the cache counts committed samples.
 func (s *Server) findAndModify(ctx context.Context, r *request) (rope, error) {
 	query, _ := r.body.Get("query").Doc()
 	update, _ := r.body.Get("update").Doc()
@@ -271,7 +271,7 @@ func (s *Server) findAndModify(ctx context.Context, r *request) (rope, error) {
 	n, whole := amount.Int()
 	switch {
 	case r.collection() != s.opt.Counter || id != "started" && id != "completed" || query.Len() != 1:
-		return rope{}, s.refusal(r, "only the counters started and completed are changed by it")
+		return rope{}, s.refusal(r, "it is for the counters started and completed")
 	case op != "$inc" || update.Len() != 1 || field != "sequence_value" || by.Len() != 1 || !whole || n < 0 || n > 1:
 		return rope{}, s.refusal(r, "want an $inc of sequence_value by 0 or 1")
 	case r.body.Get("upsert").True():

@@ -11,20 +11,20 @@ import (
 // bin follows the names of the collections that hold samples.
 const bin = ".bin"
 
-// A view yields the documents of a collection, as far as they can meet the filter of a query, in
-// its order. end, if not nil, must be called when nobody reads them any more.
+// A view yields the documents of a collection that can match a query, in its order. end, if not
+// nil, must be called when the documents are not read any more.
 type view struct {
 	docs iter.Seq[document]
 	end  func()
 }
 
-// A document is one of a view.
+// A document is a document of a view.
 type document struct {
 	fields bson.D
 	chunk  func(r *rope) error // adds the field chunk, or nil
 }
 
-// view returns the view of a collection. One that does not exist is empty.
+// view returns the view of a collection. A collection that does not exist is empty.
 func (s *Server) view(ctx context.Context, q *query) (view, error) {
 	switch q.collection {
 	case s.opt.Counter:
@@ -57,8 +57,8 @@ func counter(id string, value int) bson.D {
 	return bson.D{{"_id", id}, {"sequence_value", value}}
 }
 
-// counters returns what the counters have. There is always room for one more, so that no client
-// publishes.
+// counters returns the values of the counters. completed is below Samples, so that no client tries
+// to publish.
 func (s *Server) counters() (started, completed int, err error) {
 	if st := s.store.Load(); st != nil {
 		stats, err := st.cache.Stats()
@@ -72,7 +72,7 @@ func (s *Server) counters() (started, completed int, err error) {
 	return completed + s.tickets.count(), completed, nil
 }
 
-// listCollections lists the collections that there are.
+// listCollections lists the collections.
 func (s *Server) listCollections(_ context.Context, r *request) (rope, error) {
 	f, err := r.filter()
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) listCollections(_ context.Context, r *request) (rope, error) {
 	return cursorReply("firstBatch", s.opt.Database+".$cmd.listCollections", 0, found), nil
 }
 
-// collStats says how large a collection is.
+// collStats returns the size of a collection.
 func (s *Server) collStats(_ context.Context, r *request) (rope, error) {
 	name := r.collection()
 	count, size := 0, int64(0)

@@ -9,27 +9,27 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A book says what was seen of each generation. Safe for concurrent use.
+// A book records what was seen of each generation. Safe for concurrent use.
 type book struct {
-	samples int // of a generation
+	samples int // samples of a generation
 	mu      sync.Mutex
 	rows    map[uint64][]id // by generation
 	where   map[id]uint64   // the generation
-	last    uint64          // the latest that was opened
+	last    uint64          // the latest generation that was opened
 }
 
 func newBook(samples int) *book {
 	return &book{samples: samples, rows: map[uint64][]id{}, where: map[id]uint64{}}
 }
 
-// seen returns how many generations were seen.
+// seen returns the number of generations that were seen.
 func (b *book) seen() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.rows)
 }
 
-// opened notes that a generation was opened, and returns the latest one that was.
+// opened records that a generation was opened, and returns the latest generation that was.
 func (b *book) opened(generation uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -37,8 +37,8 @@ func (b *book) opened(generation uint64) uint64 {
 	return b.last
 }
 
-// enter enters a generation. The test fails if others saw something else, or one of the samples in
-// another generation, or in the same one twice.
+// enter records the samples of a generation. The test fails if another reader saw other samples, or
+// if a sample was seen in another generation, or twice in this one.
 func (b *book) enter(k *kit, generation uint64, rows []id) {
 	k.Helper()
 	b.mu.Lock()
@@ -58,8 +58,8 @@ func (b *book) enter(k *kit, generation uint64, rows []id) {
 	b.rows[generation] = rows
 }
 
-// watch waits for the first generation, and looks at the latest one, which is never older than one
-// that anybody saw before, until there are enough.
+// watch waits for the first generation, and then reads the latest one again and again, until its
+// number is until or more. The test fails if it is ever older than one that was seen before.
 func (b *book) watch(k *kit, m *member, until uint64) {
 	k.must(got(m.Wait(k.ctx, 0))(k).Close())
 	for latest := uint64(0); latest < until; {
@@ -75,7 +75,7 @@ func (b *book) watch(k *kit, m *member, until uint64) {
 	}
 }
 
-// see reads a generation, checks it, and enters it. It closes the generation.
+// see reads a generation, checks it, records it, and closes it.
 func (b *book) see(k *kit, g *samplecache.Generation) {
 	k.Helper()
 	b.opened(g.ID())
@@ -83,8 +83,7 @@ func (b *book) see(k *kit, g *samplecache.Generation) {
 	k.must(g.Close())
 }
 
-// read returns all samples of a generation, which must be the same in copies, in views and as Info
-// says.
+// read returns all samples of a generation. Copies, views and Info must agree.
 func (b *book) read(k *kit, g *samplecache.Generation) []id {
 	k.Helper()
 	equal(k, "samples of a generation", g.Len(), b.samples)
@@ -110,7 +109,7 @@ func (k *kit) views(g *samplecache.Generation, start, stop int) *tdict.TensorDic
 	return got(td, err)(k)
 }
 
-// same ends the test unless two dictionaries are equal.
+// same ends the test unless td equals want.
 func (k *kit) same(what string, td, want *tdict.TensorDict) {
 	k.Helper()
 	if text := got(td.Diff(want))(k); text != "" {
@@ -118,7 +117,7 @@ func (k *kit) same(what string, td, want *tdict.TensorDict) {
 	}
 }
 
-// to returns the numbers from 0 on.
+// to returns the numbers 0 to n-1.
 func to(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -127,7 +126,7 @@ func to(n int) []int {
 	return all
 }
 
-// everySeen are limits under which the auditor reads each generation, and each once.
+// everySeen are limits under which the auditor reads each generation exactly once.
 var everySeen = samplecache.Limits{MinPasses: 1, MaxPasses: 1}
 
 // An auditor reads every generation of a cache whose limits are everySeen.
@@ -137,7 +136,7 @@ type auditor struct {
 	crew *crew
 }
 
-// audit begins to read every generation. No other group has been entered, and nothing published.
+// audit starts an auditor. No other group has been entered, and no generation published.
 func (p *place) audit() *auditor {
 	m := p.join()
 	a := &auditor{newBook(m.Config().Samples), m, p.k.crew()}
@@ -152,10 +151,10 @@ func (p *place) audit() *auditor {
 	return a
 }
 
-// settle completes the generation that is being filled, so that all samples are published, and
-// waits until they are read. The samples of each producer must be there then, from number 0 on, and
-// none after them.
-func (a *auditor) settle(numbers map[string]uint64) {
+// finish completes the generation that is being filled, so that all samples are published, and
+// waits until they are read. numbers has the number of samples of each producer: the samples from 0
+// up to that number must have been published, and no later ones.
+func (a *auditor) finish(numbers map[string]uint64) {
 	k := a.k
 	for p := a.producer("filler"); a.stats().Committed > 0; {
 		k.puts(p, 1)

@@ -425,7 +425,7 @@ var breakages = func() map[string]breakage {
 				return c, err
 			}}
 		}},
-		"a goroutine left": {waits: true, rule: "W18 Close frees", says: `left when all is closed: \d+ goroutines`, session: func(s engine.Session) engine.Session {
+		"a goroutine left": {waits: true, rule: "W18 Close frees", says: `left after everything was closed: \d+ goroutines`, session: func(s engine.Session) engine.Session {
 			return &wrong{Session: s, close: func() error {
 				go func() { select {} }()
 				return s.Close()

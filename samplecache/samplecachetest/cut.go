@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// cutter returns a member as a Cutter, or skips the test.
+// cutter returns the session of m as a Cutter, or skips the test.
 func (k *kit) cutter(m *member) Cutter {
 	k.Helper()
 	c, ok := m.session.(Cutter)
@@ -21,13 +21,13 @@ func (k *kit) cutter(m *member) Cutter {
 	return c
 }
 
-// parted reports whether an error can come from a session that is cut off.
+// parted reports whether err is nil, or an error that a disconnected session may return.
 func parted(err error) bool {
 	return err == nil || errors.Is(err, samplecache.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// persist calls fn until the servers answer.
-func (k *kit) persist(fn func(ctx context.Context) error) error {
+// retry calls fn until the servers answer.
+func (k *kit) retry(fn func(ctx context.Context) error) error {
 	for {
 		err := fn(k.ctx)
 		if !errors.Is(err, samplecache.ErrUnavailable) {
@@ -37,17 +37,17 @@ func (k *kit) persist(fn func(ctx context.Context) error) error {
 	}
 }
 
-// repliesLost checks W07: if it is not known whether Commit was carried out, Commit or Abort find
-// it out, and the sample is stored once.
+// repliesLost checks W07: if the outcome of a Commit is unknown, another Commit or Abort finds it
+// out, and the sample is stored once.
 func repliesLost(k *kit) {
 	numbers := uint64(longtests.Times(100, 2000))
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m := place.audit(), place.join()
 	cutter, p, rng, lost := k.cutter(m), m.producer("gen"), rand.New(rand.NewPCG(7, 8)), 0
-	took := k.moment // by Commit, the fastest one
+	took := k.shortWait // time of the fastest Commit
 	for number := range numbers {
 		var s *samplecache.Slot
-		k.must(k.persist(func(ctx context.Context) (err error) { s, err = p.ReserveAt(ctx, number); return err }))
+		k.must(k.retry(func(ctx context.Context) (err error) { s, err = p.ReserveAt(ctx, number); return err }))
 		k.write(s, "gen")
 		began, after, cut := time.Now(), time.Duration(rng.Int64N(int64(2*took))), make(chan struct{})
 		go func() {
@@ -57,7 +57,7 @@ func repliesLost(k *kit) {
 			cutter.Cut(true)
 			close(cut)
 		}()
-		if err := k.briefly("Commit", k.moment, s.Commit); err == nil {
+		if err := k.briefly("Commit", k.shortWait, s.Commit); err == nil {
 			took = max(min(took, time.Since(began)), time.Microsecond)
 		} else if lost++; !parted(err) {
 			k.fatalf("Commit of a session that is cut off: %v", err)
@@ -65,18 +65,18 @@ func repliesLost(k *kit) {
 		<-cut
 		cutter.Cut(false)
 		if rng.IntN(3) > 0 {
-			k.must(k.persist(s.Commit))
+			k.must(k.retry(s.Commit))
 			continue
 		}
-		_ = s.Abort() // whose outcome may be open, too
-		k.must(k.persist(func(ctx context.Context) error { return p.PutAt(ctx, number, idOf("gen", number).sample()) }))
+		_ = s.Abort() // its outcome may be unknown, too
+		k.must(k.retry(func(ctx context.Context) error { return p.PutAt(ctx, number, idOf("gen", number).sample()) }))
 	}
 	k.Logf("%d of %d replies to Commit were lost", lost, numbers)
-	a.settle(map[string]uint64{"gen": numbers})
+	a.finish(map[string]uint64{"gen": numbers})
 }
 
-// silence checks W09: what a session holds that is silent for longer than the lease is free, and
-// when it is back it stores no sample twice, and reads no rows but its own.
+// silence checks W09: everything held by a session that is silent for longer than the lease becomes
+// free. When the session is back, it stores no sample twice, and reads only rows of its generation.
 func silence(k *kit) {
 	h := k.holding()
 	m := h.place.join()
@@ -95,15 +95,15 @@ func silence(k *kit) {
 	} else if !parted(err) && !errors.Is(err, samplecache.ErrGenerationGone) {
 		k.fatalf("Fetch of a session that was silent: %v", err)
 	}
-	k.must(k.persist(slots[0].Commit))
-	if err := k.persist(slots[1].Commit); err != nil { // another has stored the sample
+	k.must(k.retry(slots[0].Commit))
+	if err := k.retry(slots[1].Commit); err != nil { // another session has stored the sample
 		k.Logf("Commit of a sample that another has stored: %v", err)
 	}
-	_, _ = g.Close(), m.Group(heldName, 1).Close() // or publishing waits for the group
-	h.audit.settle(map[string]uint64{heldName: 2})
+	_, _ = g.Close(), m.Group(heldName, 1).Close() // otherwise publishing waits for the group
+	h.audit.finish(map[string]uint64{heldName: 2})
 }
 
-// cutOff checks W09: a session that was cut off goes on, with what it was waiting for too, its
+// cutOff checks W09: a session that was disconnected continues, and so do its calls that wait. Its
 // calls return when their contexts end, and Close does not wait for the servers.
 func cutOff(k *kit) {
 	place := k.create(samplecache.Config{Samples: 1})
@@ -111,9 +111,9 @@ func cutOff(k *kit) {
 	cutter, p, q := k.cutter(m), m.producer("gen"), other.producer("other")
 	waiter := k.crew()
 	waiter.start(func(k *kit) {
-		k.must(k.persist(func(ctx context.Context) error { _, err := m.Wait(ctx, 0); return err }))
+		k.must(k.retry(func(ctx context.Context) error { _, err := m.Wait(ctx, 0); return err }))
 	})
-	time.Sleep(k.moment)
+	time.Sleep(k.shortWait)
 	cutter.Cut(true)
 	other.fill(q, 1)
 	for what, call := range map[string]func(ctx context.Context) error{
@@ -122,7 +122,7 @@ func cutOff(k *kit) {
 		"Epoch":   func(ctx context.Context) error { _, err := m.Group("train", 1).Epoch(ctx, 0); return err },
 	} {
 		what += " of a session that is cut off"
-		if err := k.briefly(what, k.moment, call); !parted(err) {
+		if err := k.briefly(what, k.shortWait, call); !parted(err) {
 			k.Errorf("%s: %v", what, err)
 		}
 	}
@@ -130,11 +130,11 @@ func cutOff(k *kit) {
 	began := time.Now()
 	waiter.finish()
 	k.soon(began, m.within(), "Wait, when the servers answered again,")
-	k.must(k.persist(func(ctx context.Context) error { return p.Put(ctx, idOf("gen", 0).sample()) }))
-	k.must(k.persist(reserving(p)))
+	k.must(k.retry(func(ctx context.Context) error { return p.Put(ctx, idOf("gen", 0).sample()) }))
+	k.must(k.retry(reserving(p)))
 	cutter.Cut(true)
 	began = time.Now()
-	_ = m.Close() // of which the servers do not hear
+	_ = m.Close() // the servers do not get it
 	k.puts(q, 1)
 	k.soon(began, m.within(), "freeing the slot of a closed session")
 }

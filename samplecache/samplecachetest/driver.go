@@ -12,27 +12,28 @@ import (
 
 // A Driver makes caches, and joins them.
 type Driver struct {
-	// Create makes the cache of a place. If the engine cannot keep a cache as config says, it
-	// returns [errors.ErrUnsupported]: then rules that need such a cache are skipped.
+	// Create makes the cache of a place. If the engine does not support config, Create returns
+	// [errors.ErrUnsupported], and the rules that need such a cache are skipped.
 	Create func(t testing.TB, place string, schema *tdict.TensorDict, config engine.Config) error
-	// Engine returns the engine of the cache of a place, which Create has made, in another process
-	// maybe.
+	// Engine returns the engine of the cache of a place. Create made the cache, perhaps in another
+	// process.
 	Engine func(t testing.TB, place string) engine.Engine
-	// OneProcess says that no other process can join a cache: then rules of processes are skipped.
+	// OneProcess says that other processes cannot join a cache. Then the rules of processes are
+	// skipped.
 	OneProcess bool
 }
 
-// A Cutter is a session that can be parted from its servers. If the sessions of an engine are
-// Cutters, it is checked that no sample is lost or stored twice when they are parted.
+// A Cutter is a session that can be disconnected from its servers. If the sessions of an engine are
+// Cutters, rules check that no sample is lost or stored twice when they are disconnected.
 type Cutter interface {
-	// Cut(true) parts the session from its servers, until Cut(false): requests and replies that are
-	// under way are lost too, and for the servers the session is silent.
+	// Cut(true) disconnects the session from its servers until Cut(false). Requests and replies
+	// that are under way are lost, too. The servers get nothing from the session.
 	Cut(on bool)
 }
 
-// TestEngine checks that an engine keeps what samplecache promises, each promise in a subtest of t.
-// In a process that it has started itself, it does the job of that process instead: see the
-// documentation of the package.
+// TestEngine checks an engine against the contract of samplecache, each rule in a subtest of t. In
+// a process that TestEngine started, it does the job of that process instead: see the package
+// documentation.
 func TestEngine(t *testing.T, d Driver) {
 	t.Helper()
 	newSuite(t, d).check(t, rules)
@@ -41,20 +42,20 @@ func TestEngine(t *testing.T, d Driver) {
 // A suite is one check of an engine.
 type suite struct {
 	Driver
-	test     string        // the test that has called TestEngine
-	skipped  []string      // rules, and the reasons
-	patience time.Duration // a rule may take; what it waits for may take half of that
-	moment   time.Duration // something has to wait that should wait for ever
-	grace    time.Duration // a call may take to return once its context has ended
+	test      string        // name of the test that called TestEngine
+	skipped   []string      // skipped rules with the reasons
+	patience  time.Duration // how long a rule may take; an event may take half of it
+	shortWait time.Duration // how long a rule observes a call that must wait for ever
+	grace     time.Duration // how long a call may take to return after its context ended
 }
 
 func newSuite(t *testing.T, d Driver) *suite {
 	t.Helper()
 	patience := time.Duration(longtests.Times(1, 20)) * time.Minute
-	return &suite{Driver: d, test: t.Name(), patience: patience, moment: 20 * time.Millisecond, grace: 2 * time.Second}
+	return &suite{Driver: d, test: t.Name(), patience: patience, shortWait: 20 * time.Millisecond, grace: 2 * time.Second}
 }
 
-// check checks an engine for some rules, or does the job of the process.
+// check checks an engine against rules, or does the job of this process.
 func (s *suite) check(t *testing.T, rules []rule) {
 	t.Helper()
 	if name, at, ok := jobOf(t); ok {
@@ -69,27 +70,27 @@ func (s *suite) check(t *testing.T, rules []rule) {
 	}
 }
 
-// skip ends the test, which is listed as skipped.
+// skip skips the test, and records the reason.
 func (k *kit) skip(why string) {
 	k.Helper()
 	k.skipped = append(k.skipped, k.Name()+": "+why)
 	k.Skip(why)
 }
 
-// A rule is something that engines promise.
+// A rule is one check of an engine.
 type rule struct {
 	name  string
 	check func(k *kit)
 }
 
-// rules are all promises.
+// rules are all rules of the contract.
 var rules = []rule{
 	{"W01 W02 W03 W13 readers see whole generations, in order and without a gap", wholeGenerations},
 	{"W04 a generation that is held does not change", heldStays},
 	{"W04 Reserve waits while too many generations are held", tooManyHeld},
 	{"W04 a generation that is held for too long is gone", heldTooLong},
 	{"W04 W08 each generation is published once, and kept for as long as was asked for", publishedOnce},
-	{"W07 a name and its numbers are one producer's, until they are forgotten", names},
+	{"W07 a name and its numbers belong to one producer, until they are forgotten", names},
 	{"W07 W10 what was committed is in one generation, whatever else was tried", storedOnce},
 	{"W07 a sample is stored once, though the reply to Commit is lost", repliesLost},
 	{"W09 what a silent session holds is free within the lease", silence},
@@ -100,8 +101,8 @@ var rules = []rule{
 	{"W11 what cannot be done yet is ErrBlocked at once", blockedAtOnce},
 	{"W12 a group makes MaxPasses over a generation", passesMost},
 	{"W12 publishing waits for MinPasses, and not for a group that leaves", passesLeast},
-	{"W12 the ranks of an epoch get the same generation, and are no more", ranksAgree},
-	{"W12 an epoch can be asked for without end", epochsAgain},
+	{"W12 the ranks of an epoch get the same generation, and no more ranks can join", ranksAgree},
+	{"W12 an epoch can be asked for any number of times", epochsAgain},
 	{"W13 groups read at the same time", groupsAtOnce},
 	{"W16 every kind of tensor comes back byte for byte", fidelity},
 	{"W18 sessions come and go in any order", comeAndGo},

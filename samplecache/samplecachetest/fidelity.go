@@ -12,13 +12,13 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// shapes are of all ranks.
+// shapes are shapes of ranks 0 to 8.
 var shapes = [][]int{
 	{}, {3}, {2, 0}, {1, 2, 2}, {2, 1, 1, 2}, {0, 1, 2, 1, 1}, {1, 1, 2, 1, 1, 2}, {2, 1, 1, 2, 1, 1, 2}, {1, 2, 1, 1, 2, 1, 1, 2},
 }
 
 // everything returns a random sample of more than a hundred leaves: all dtypes and ranks, some
-// empty, some with deep keys.
+// without elements, some with deep keys.
 func (k *kit) everything(rng *rand.Rand) *tdict.TensorDict {
 	td := tdict.New()
 	for _, dtype := range tensor.DTypes() {
@@ -33,7 +33,7 @@ func (k *kit) everything(rng *rand.Rand) *tdict.TensorDict {
 	return td
 }
 
-// random returns a tensor of random bits, which are booleans where they must be.
+// random returns a tensor of random bits. Bools are valid.
 func random(rng *rand.Rand, dtype tensor.DType, shape []int) *tensor.Tensor {
 	b := make([]byte, dtype.Size()*shapeops.Shape(shape).Size())
 	for i := range b {
@@ -44,8 +44,8 @@ func random(rng *rand.Rand, dtype tensor.DType, shape []int) *tensor.Tensor {
 	return tensor.Must(tensor.FromBytes(dtype, b, shape...))
 }
 
-// fidelity checks W16: keys, dtypes, shapes and bytes are what was put, whichever way it was put
-// and is read.
+// fidelity checks W16: keys, dtypes, shapes and bytes come back unchanged, for each way to put and
+// to read.
 func fidelity(k *kit) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var samples []*tdict.TensorDict
@@ -54,7 +54,7 @@ func fidelity(k *kit) {
 	}
 	m := k.createOf(got(samples[0].ToMeta())(k), samplecache.Config{Samples: len(samples)}).join()
 	p := m.producer("gen")
-	k.must(p.Put(k.ctx, samples[0].SortKeys())) // the order of keys counts for nothing
+	k.must(p.Put(k.ctx, samples[0].SortKeys())) // the order of keys does not matter
 	for _, sample := range samples[1:] {
 		s := got(p.Reserve(k.ctx))(k)
 		k.must(s.Sample().UpdateInPlace(sample))
@@ -66,7 +66,8 @@ func fidelity(k *kit) {
 	k.must(g.Close())
 }
 
-// sameBytes ends the test unless rows are samples: keys, their order, dtypes, shapes, and bytes.
+// sameBytes ends the test unless rows has the samples: keys, their order, dtypes, shapes, and
+// bytes.
 func (k *kit) sameBytes(rows *tdict.TensorDict, samples ...*tdict.TensorDict) {
 	k.Helper()
 	all := func(td *tdict.TensorDict) (leaves []string) {

@@ -8,15 +8,14 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// heldStays checks W04: a generation that somebody holds stays as it is, while many more are
-// published.
+// heldStays checks W04: a generation that is held does not change, while many more are published.
 func heldStays(k *kit) {
 	place := k.create(samplecache.Config{Samples: 3})
 	writer, reader := place.join(), place.join()
 	p := writer.producer("gen")
 	writer.fill(p, 1)
 	g := reader.latest()
-	k.must(got(reader.session.Open(k.ctx, 1))(k).Close()) // the session holds it still
+	k.must(got(reader.session.Open(k.ctx, 1))(k).Close()) // the session still holds it
 	want := got(g.Fetch(k.ctx, to(3), nil))(k)
 	views := k.views(g, 0, 3)
 	for generation := uint64(2); generation < 20; generation++ {
@@ -54,8 +53,8 @@ func tooManyHeld(k *kit) {
 	}
 }
 
-// heldTooLong checks W04: MaxHold ends what is held, once it is not retained any more. It cannot be
-// opened again, though somebody holds it still.
+// heldTooLong checks W04: with MaxHold, a held generation lapses some time after it was retired. It
+// cannot be opened again then, although a session still holds it.
 func heldTooLong(k *kit) {
 	place := k.create(samplecache.Config{Samples: 2, MaxHold: 50 * time.Millisecond})
 	writer, holder, reader := place.join(), place.join(), place.join()
@@ -78,7 +77,7 @@ func heldTooLong(k *kit) {
 	k.refuses("At", samplecache.ErrGenerationGone)(reader.At(k.ctx, 1))
 	k.refuses("Epoch", samplecache.ErrGenerationGone)(writer.Group("train", 2).Epoch(k.ctx, 0))
 	seat := got(unblocked(k, func() (engine.Seat, error) { return reader.session.Enter(k.ctx, "again", 1) }))(k)
-	for _, gone := range []uint64{1, 9} { // the latter is not published yet
+	for _, gone := range []uint64{1, 9} { // 9 was not published yet
 		begin := func(want engine.Want) (engine.Pass, error) {
 			return unblocked(k, func() (engine.Pass, error) { return seat.Begin(k.ctx, gone, want) })
 		}

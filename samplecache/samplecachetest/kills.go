@@ -9,9 +9,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// work does the job of a process, for as long as that lives. It holds all that a session can hold,
-// or puts the samples of a producer, tells how many are acknowledged, and reads the latest
-// generation.
+// work does the job of a process until the process is killed. Depending on name, it holds
+// everything that a session can hold; or it puts the samples of a producer, prints how many were
+// acknowledged, and reads the latest generation.
 func (p *place) work(name string) {
 	k, m := p.k, p.join()
 	if name == heldName {
@@ -22,25 +22,25 @@ func (p *place) work(name string) {
 	b, producer := newBook(m.Config().Samples), m.claim(name)
 	for {
 		n := k.puts(producer, 1)
-		fmt.Println(told, n)
+		fmt.Println(reportPrefix, n)
 		if int(n) >= b.samples {
 			b.watch(k, m, 1)
 		}
 	}
 }
 
-// killedHolder checks W09: all that a process holds is free soon after it was killed.
+// killedHolder checks W09: after a process is killed, everything that it held is soon free.
 func killedHolder(k *kit) {
 	h := k.holding()
 	kill := k.begin(heldName, h.place.name)
 	k.eventually("a process holds all", func() bool { s := h.writer.stats(); return s.Reserved == 2 && len(s.Groups) == 2 })
-	time.Sleep(k.moment) // it holds the generation by now, too
+	time.Sleep(k.shortWait) // it holds the generation by now, too
 	kill()
 	h.freed()
 }
 
-// processes checks W01 to W03 and W07 across processes: three put and read, all are killed, and
-// every generation is read here. Nothing that was acknowledged is lost or there twice.
+// processes checks W01 to W03 and W07 across processes: three processes put and read, and are
+// killed, while this one reads every generation. No acknowledged sample is lost or stored twice.
 func processes(k *kit) {
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, m, numbers := place.audit(), place.join(), map[string]uint64{}
@@ -63,5 +63,5 @@ func processes(k *kit) {
 		}
 	}
 	k.Logf("samples of each producer: %v", numbers)
-	a.settle(numbers)
+	a.finish(numbers)
 }

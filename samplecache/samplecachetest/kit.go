@@ -12,29 +12,29 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A kit is what a rule is checked with.
+// A kit is the state of one rule's check.
 type kit struct {
 	*testing.T
 	*suite
-	ctx    context.Context    // ends so late that whoever is still waiting would wait for ever
-	end    context.CancelFunc // ends it at once
-	crewed bool               // k is a crew's
+	ctx     context.Context    // ends after patience: a call that still waits then would wait for ever
+	end     context.CancelFunc // ends ctx
+	inGroup bool               // k belongs to a crew
 }
 
-// newKit returns a kit, which fails t if goroutines or mappings are left when t has ended.
+// newKit returns a kit. It fails t if goroutines or mappings are left when t has ended.
 func newKit(t *testing.T, s *suite) *kit {
 	t.Helper()
 	ctx, end := context.WithTimeout(t.Context(), s.patience)
 	k := &kit{T: t, suite: s, ctx: ctx, end: end}
 	goroutines, mappings := runtime.NumGoroutine(), mapping.Live()
-	t.Cleanup(func() { // the last of all
+	t.Cleanup(func() { // runs last
 		end()
 		k.nothingLeft(goroutines, mappings)
 	})
 	return k
 }
 
-// nothingLeft waits until there are no more goroutines and mappings than there were.
+// nothingLeft waits until there are no more than the given numbers of goroutines and mappings.
 func (k *kit) nothingLeft(goroutines, mappings int) {
 	k.Helper()
 	for end := time.Now().Add(k.patience / 12); ; time.Sleep(time.Millisecond) {
@@ -44,38 +44,38 @@ func (k *kit) nothingLeft(goroutines, mappings int) {
 			return
 		case time.Now().After(end):
 			stacks := make([]byte, 1<<20)
-			k.Errorf("left when all is closed: %d goroutines and %d mappings\n%s",
+			k.Errorf("left after everything was closed: %d goroutines and %d mappings\n%s",
 				g-goroutines, m-mappings, stacks[:runtime.Stack(stacks, true)])
 			return
 		}
-		runtime.GC() // a mapping that nobody refers to goes with it
+		runtime.GC() // unmaps unreachable mappings
 	}
 }
 
-// A crew is goroutines that work at the same time, each with the kit of the crew. If one fails, so
-// does the test, and nobody waits any more.
+// A crew is a group of goroutines that work at the same time and share a kit. If one of them fails,
+// the test fails and all of them end.
 type crew struct {
 	kit
-	stop context.CancelFunc // has all end, which is no failure then
+	stop context.CancelFunc // ends all goroutines without failing the test
 	all  sync.WaitGroup
 }
 
-// crew returns a crew without members.
+// crew returns a crew without goroutines.
 func (k *kit) crew() *crew {
 	c := &crew{kit: *k}
 	c.ctx, c.stop = context.WithCancel(k.ctx)
-	c.crewed = true
-	k.Cleanup(func() { // of a test that has failed before
+	c.inGroup = true
+	k.Cleanup(func() { // for a test that failed
 		c.stop()
 		c.all.Wait()
 	})
 	return c
 }
 
-// start adds a member.
+// start starts a goroutine.
 func (c *crew) start(fn func(k *kit)) { c.all.Go(func() { fn(&c.kit) }) }
 
-// finish waits for all members, and ends the test if it has failed.
+// finish waits for all goroutines, and ends the test if it has failed.
 func (c *crew) finish() {
 	c.Helper()
 	c.all.Wait()
@@ -84,15 +84,15 @@ func (c *crew) finish() {
 	}
 }
 
-// fatalf fails the test, and ends it, or the goroutine of a crew. A crew that was stopped does not
-// fail.
+// fatalf fails the test, and ends it, or ends the goroutine of a crew. After crew.stop it does not
+// fail the test.
 func (k *kit) fatalf(format string, args ...any) {
 	k.Helper()
-	if !k.crewed || !errors.Is(k.ctx.Err(), context.Canceled) {
+	if !k.inGroup || !errors.Is(k.ctx.Err(), context.Canceled) {
 		k.Errorf(format, args...)
 		k.end()
 	}
-	if k.crewed {
+	if k.inGroup {
 		runtime.Goexit()
 	}
 	k.FailNow()
@@ -106,7 +106,7 @@ func (k *kit) must(err error) {
 	}
 }
 
-// got returns a function that returns v, and ends the test unless err is nil: got(m.At(ctx, 1))(k).
+// got returns a function that returns v, and ends the test if err is not nil: got(m.At(ctx, 1))(k).
 func got[T any](v T, err error) func(k *kit) T {
 	return func(k *kit) T {
 		k.Helper()
@@ -115,7 +115,8 @@ func got[T any](v T, err error) func(k *kit) T {
 	}
 }
 
-// unblocked calls fn until it is not blocked: another session may have a lock for a moment.
+// unblocked calls fn until it does not return engine.ErrBlocked: another session may have a lock
+// for a short time.
 func unblocked[T any](k *kit, fn func() (T, error)) (v T, err error) {
 	for {
 		if v, err = fn(); !errors.Is(err, engine.ErrBlocked) || k.ctx.Err() != nil {
@@ -125,7 +126,7 @@ func unblocked[T any](k *kit, fn func() (T, error)) (v T, err error) {
 	}
 }
 
-// wants ends the test unless err is a certain one.
+// wants ends the test unless err wraps want.
 func (k *kit) wants(what string, err, want error) {
 	k.Helper()
 	if !errors.Is(err, want) {
@@ -133,8 +134,7 @@ func (k *kit) wants(what string, err, want error) {
 	}
 }
 
-// refuses is wants of the error of a call that has a result too: k.refuses("At", err)(m.At(ctx,
-// 1)).
+// refuses is wants for a call that also has a result: k.refuses("At", err)(m.At(ctx, 1)).
 func (k *kit) refuses(what string, want error) func(result any, err error) {
 	return func(_ any, err error) {
 		k.Helper()
@@ -142,7 +142,7 @@ func (k *kit) refuses(what string, want error) func(result any, err error) {
 	}
 }
 
-// equal ends the test unless got is what was wanted.
+// equal ends the test unless got == want.
 func equal[T comparable](k *kit, what string, got, want T) {
 	k.Helper()
 	if got != want {
@@ -150,31 +150,32 @@ func equal[T comparable](k *kit, what string, got, want T) {
 	}
 }
 
-// briefly calls fn with a context that ends after a moment. It fails the test unless fn returns
-// soon.
-func (k *kit) briefly(what string, moment time.Duration, fn func(ctx context.Context) error) error {
+// briefly calls fn with a context that ends after timeout. It fails the test unless fn returns by
+// then, or k.grace later.
+func (k *kit) briefly(what string, timeout time.Duration, fn func(ctx context.Context) error) error {
 	k.Helper()
-	ctx, cancel := context.WithTimeout(k.ctx, moment)
+	ctx, cancel := context.WithTimeout(k.ctx, timeout)
 	defer cancel()
 	began := time.Now()
 	err := fn(ctx)
-	k.soon(began, moment+k.grace, what)
+	k.soon(began, timeout+k.grace, what)
 	return err
 }
 
-// waits ends the test unless fn waits until its context ends, and then says so, and for what.
+// waits ends the test unless fn waits until its context ends, and then returns an error that says
+// so and names the reason.
 func (k *kit) waits(what string, fn func(ctx context.Context) error) {
 	k.Helper()
-	err := k.briefly(what, k.moment, fn)
-	for moment := 4 * k.moment; errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, engine.ErrBlocked) && moment < k.patience/4; moment *= 4 {
-		err = k.briefly(what, moment, fn) // it was too short to find out what fn waits for
+	err := k.briefly(what, k.shortWait, fn)
+	for timeout := 4 * k.shortWait; errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, engine.ErrBlocked) && timeout < k.patience/4; timeout *= 4 {
+		err = k.briefly(what, timeout, fn) // fn had no time to find out why it waits
 	}
 	k.wants(what, err, context.DeadlineExceeded)
 	k.wants(what, err, engine.ErrBlocked)
 	k.Logf("%s: %v", what, err)
 }
 
-// soon fails the test unless something has taken at most some time.
+// soon fails the test if more than most has passed since began.
 func (k *kit) soon(began time.Time, most time.Duration, what string) {
 	k.Helper()
 	if took := time.Since(began); took > most {
@@ -182,7 +183,7 @@ func (k *kit) soon(began time.Time, most time.Duration, what string) {
 	}
 }
 
-// eventually waits until something holds.
+// eventually waits until holds returns true.
 func (k *kit) eventually(what string, holds func() bool) {
 	k.Helper()
 	for end := time.Now().Add(k.patience / 2); !holds(); time.Sleep(time.Millisecond) {

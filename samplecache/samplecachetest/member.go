@@ -12,19 +12,20 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A place is where a cache is kept.
+// A place is the name of a cache.
 type place struct {
 	k    *kit
 	name string
 }
 
-// create makes a cache of the usual samples.
+// create makes a cache whose samples are like id.sample.
 func (k *kit) create(config engine.Config) *place {
 	k.Helper()
 	return k.createOf(id(0).sample(), config)
 }
 
-// createOf makes a cache of samples like one, or skips the test.
+// createOf makes a cache of samples like schema. It skips the test if the engine does not support
+// config.
 func (k *kit) createOf(schema *tdict.TensorDict, config engine.Config) *place {
 	k.Helper()
 	p := &place{k, "cache-" + rand.Text()}
@@ -44,7 +45,7 @@ type member struct {
 	session engine.Session
 }
 
-// Join joins the cache, and keeps the session.
+// Join implements engine.Engine. It joins the cache, and stores the session.
 func (m *member) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
 	var err error
 	m.session, err = m.engine.Join(ctx, opt)
@@ -60,7 +61,7 @@ func (p *place) join() *member {
 	m.Cache = got(samplecache.Open(k.ctx, m, opt))(k)
 	k.Cleanup(func() {
 		if s, err := m.Stats(); err == nil && k.Failed() {
-			k.Logf("in the end: %+v", s)
+			k.Logf("at the end: %+v", s)
 		}
 		if err := m.Close(); err != nil && !errors.Is(err, engine.ErrClosed) {
 			k.Errorf("close: %v", err)
@@ -69,7 +70,7 @@ func (p *place) join() *member {
 	return m
 }
 
-// joins joins the cache several times.
+// joins joins the cache n times.
 func (p *place) joins(n int) (all []*member) {
 	p.k.Helper()
 	for range n {
@@ -78,16 +79,17 @@ func (p *place) joins(n int) (all []*member) {
 	return all
 }
 
-// within returns how long what a dead session holds may stay taken.
+// within returns how long a dead session may still hold things.
 func (m *member) within() time.Duration { return m.session.About().Lease + time.Second }
 
-// producer returns a producer of a name.
+// producer returns a producer with a name.
 func (m *member) producer(name string) *samplecache.Producer {
 	m.k.Helper()
 	return got(m.Producer(name))(m.k)
 }
 
-// claim returns a producer of a name that may be in use by a session that has died.
+// claim returns a producer with a name. A session that has died may still have the name for a
+// while.
 func (m *member) claim(name string) *samplecache.Producer {
 	m.k.Helper()
 	for end := time.Now().Add(m.within()); ; time.Sleep(time.Millisecond) {
@@ -98,7 +100,7 @@ func (m *member) claim(name string) *samplecache.Producer {
 	}
 }
 
-// fill puts samples until a generation is published.
+// fill puts samples until the given generation is published.
 func (m *member) fill(p *samplecache.Producer, generation uint64) {
 	m.k.Helper()
 	s := m.stats()
@@ -106,7 +108,7 @@ func (m *member) fill(p *samplecache.Producer, generation uint64) {
 	equal(m.k, "the generation published last", m.stats().Latest, generation)
 }
 
-// stats returns what is known of a cache.
+// stats returns the Stats of the cache.
 func (m *member) stats() samplecache.Stats {
 	m.k.Helper()
 	return got(m.Stats())(m.k)
@@ -124,7 +126,7 @@ func (m *member) epoch(group string, world int, epoch uint64) *samplecache.Gener
 	return got(m.Group(group, world).Epoch(m.k.ctx, epoch))(m.k)
 }
 
-// pass begins an epoch of a group and closes it. It returns the generation.
+// pass begins an epoch of a group and closes its generation. It returns the generation.
 func (m *member) pass(group string, world int, epoch uint64) uint64 {
 	m.k.Helper()
 	g := m.epoch(group, world, epoch)

@@ -10,9 +10,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// names checks W07: a name, with its numbers, is one producer's until Close, of the producer or of
-// its cache, and committing a number again stores nothing. Forget lets go of the numbers. Producers
-// without a name do not know of each other.
+// names checks W07: a name with its numbers belongs to one producer, until Close of the producer or
+// of its cache. A second commit of a number stores nothing. Forget forgets the numbers. Producers
+// without a name are independent.
 func names(k *kit) {
 	place := k.create(samplecache.Config{Samples: 20})
 	one, other := place.join(), place.join()
@@ -23,7 +23,7 @@ func names(k *kit) {
 	k.wants("Forget of a name in use", other.Forget(k.ctx, "gen"), samplecache.ErrProducerBusy)
 	s := got(p.Reserve(k.ctx))(k)
 	k.commit(s, "gen")
-	k.must(s.Commit(k.ctx)) // as after a reply that was lost
+	k.must(s.Commit(k.ctx)) // as if the reply to the first was lost
 	for range 2 {
 		k.must(p.PutAt(k.ctx, 5, idOf("gen", 5).sample()))
 	}
@@ -50,9 +50,9 @@ func names(k *kit) {
 	equal(k, "samples committed, in the end", one.stats().Committed, 12)
 }
 
-// storedOnce checks W07 and W10: whoever commits, aborts, gives up waiting, puts what is there
-// already, and comes again, at random, and on several goroutines of one producer too: each number
-// that was committed is known as such, and in one generation.
+// storedOnce checks W07 and W10: goroutines of several producers, and several of each producer,
+// commit, abort, give up waiting, and put numbers again, at random. Each number that was committed
+// is known to be, and is in one generation.
 func storedOnce(k *kit) {
 	place := k.create(samplecache.Config{Samples: 5, Limits: everySeen})
 	a, known, numbers := place.audit(), map[string]samplecache.Window{}, map[string]uint64{}
@@ -79,16 +79,16 @@ func storedOnce(k *kit) {
 		}
 	}
 	for _, p := range producers {
-		for p.Window().Above != 0 { // numbers were given back below it
+		for p.Window().Above != 0 { // some lower numbers were aborted
 			k.puts(p, 1)
 		}
 		numbers[p.Name()] = p.Next()
 	}
-	a.settle(numbers)
+	a.finish(numbers)
 }
 
-// putErratically puts numbers, those committed before and those to come too. Now and then it does
-// not wait, or aborts.
+// putErratically puts numbers near the next one, also committed ones. Sometimes it does not wait,
+// or aborts.
 func (k *kit) putErratically(p *samplecache.Producer, rng *rand.Rand) {
 	for range 30 {
 		short, cancel := context.WithCancel(k.ctx)

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// passesMost checks W12: a group begins MaxPasses passes, then Epoch waits for another generation.
-// All passes are counted, also where a byte, or two, do not hold their number.
+// passesMost checks W12: a group begins MaxPasses passes over a generation; then Epoch waits for
+// another one. Passes are counted exactly, even if their number does not fit in one or two bytes.
 func passesMost(k *kit) {
 	for _, most := range []uint64{2, uint64(longtests.Times(300, 1<<16+100))} {
 		place := k.create(samplecache.Config{Samples: 3, Limits: samplecache.Limits{MaxPasses: int(most)}})
@@ -33,7 +33,7 @@ func passesMost(k *kit) {
 	}
 }
 
-// epochsAgain checks W12: whoever asks for an epoch again and again uses nothing up.
+// epochsAgain checks W12: asking for an epoch again and again uses up nothing.
 func epochsAgain(k *kit) {
 	place := k.create(samplecache.Config{Samples: 2})
 	m, other := place.join(), place.join()
@@ -49,8 +49,8 @@ func epochsAgain(k *kit) {
 	k.refuses("At once nobody needs it", samplecache.ErrGenerationGone)(m.At(k.ctx, 1))
 }
 
-// passesLeast checks W12: a generation is published once each group has taken MinPasses of the one
-// before, or does not read on.
+// passesLeast checks W12: a generation is published once each group has taken all rows of the
+// previous one MinPasses times, or has ended its pass.
 func passesLeast(k *kit) {
 	for name, end := range map[string]func(m *member, g *samplecache.Generation) error{
 		"all rows are taken": func(_ *member, g *samplecache.Generation) error {

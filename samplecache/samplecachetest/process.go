@@ -12,14 +12,13 @@ import (
 	"testing"
 )
 
-// jobVariable is the variable of the environment that says which job a process has: test, name and
-// place.
+// jobVariable is the environment variable that says the job of a process: test, name and place.
 const jobVariable = "SAMPLECACHETEST_JOB"
 
 // Child reports whether this process was started by a test that calls [TestEngine].
 func Child() bool { return os.Getenv(jobVariable) != "" }
 
-// jobOf returns the job of a test; it is not ok if the test is run for itself.
+// jobOf returns the job of this process. It returns false if the test runs by itself.
 func jobOf(t *testing.T) (name, place string, ok bool) {
 	t.Helper()
 	test := ""
@@ -27,17 +26,17 @@ func jobOf(t *testing.T) (name, place string, ok bool) {
 	return name, place, err == nil && test == t.Name()
 }
 
-// told begins the lines that a process tells, among those that the testing package prints.
-const told = "samplecachetest: "
+// reportPrefix begins the lines that a process reports, among the lines that package testing
+// prints.
+const reportPrefix = "samplecachetest: "
 
-// begin starts a process that works, and is killed when the test ends at the latest; or it skips
-// the test. The function that begin returns kills the process before, and returns the last number
-// that it has told.
+// begin starts a process that does a job, or skips the test. The returned function kills the
+// process, and returns the last number that it reported. The end of the test kills it too.
 func (k *kit) begin(name, place string) (kill func() (last uint64)) {
 	k.Helper()
 	switch {
 	case Child():
-		k.fatalf("this process was started to do a job, and would start others")
+		k.fatalf("this process was started to do a job, and must not start others")
 	case k.OneProcess:
 		k.skip("other processes cannot join")
 	case testing.Short():
@@ -52,12 +51,12 @@ func (k *kit) begin(name, place string) (kill func() (last uint64)) {
 	kill = sync.OnceValue(func() (last uint64) {
 		_ = cmd.Process.Kill() // it may have ended
 		err := cmd.Wait()
-		if cmd.ProcessState.Exited() && runtime.GOOS != "windows" { // where Kill is an exit, too
-			k.Errorf("%s has ended by itself: %v\n%s", name, err, &out)
+		if cmd.ProcessState.Exited() && runtime.GOOS != "windows" { // on Windows, Kill looks like an exit
+			k.Errorf("process %s ended before it was killed: %v\n%s", name, err, &out)
 		}
 		for line := range strings.Lines(out.String()) {
-			if number, ok := strings.CutPrefix(line, told); ok {
-				_, _ = fmt.Sscan(number, &last) // it may be half a line
+			if number, ok := strings.CutPrefix(line, reportPrefix); ok {
+				_, _ = fmt.Sscan(number, &last) // the last line may be incomplete
 			}
 		}
 		return last

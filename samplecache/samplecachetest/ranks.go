@@ -9,8 +9,8 @@ import (
 )
 
 // ranksAgree checks W12: the first rank that asks for an epoch fixes its generation, which is kept
-// until all ranks have closed it. All bits of an epoch's number count, and eight are remembered.
-// All ranks must say how many they are, and there are no more of them.
+// until all ranks have closed it. All 64 bits of an epoch's number count, and eight epochs are
+// remembered. All ranks must give the same world, and no more than that many can join.
 func ranksAgree(k *kit) {
 	place := k.create(samplecache.Config{Samples: 2})
 	writer, one, other := place.join(), place.join(), place.join()
@@ -36,11 +36,11 @@ func ranksAgree(k *kit) {
 	k.refuses("Epoch of one rank too many", samplecache.ErrGroup)(writer.Group("train", 2).Epoch(k.ctx, 0))
 	k.must(one.Group("train", 2).Close())
 	k.must(other.Group("train", 2).Close())
-	writer.pass("train", 3, 0) // it begins anew
+	writer.pass("train", 3, 0) // the group begins again
 }
 
-// groupsAtOnce checks W13: groups go their own ways, and ranks of each the same. Ranks are up to
-// three epochs apart.
+// groupsAtOnce checks W13: each group has its own epochs, and the ranks of a group read the same
+// generations. Ranks are up to three epochs apart.
 func groupsAtOnce(k *kit) {
 	const groups = 3
 	place := k.create(samplecache.Config{Samples: 3, Limits: samplecache.Limits{MaxPasses: 2}})

@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// ratioKept checks W11: the inequality of limits, at every moment, while several put and read; and
-// that all come to an end.
+// ratioKept checks W11: the inequality of the limits always holds while several sessions put and
+// read, and all of them come to an end.
 func ratioKept(k *kit) {
 	for _, limits := range []samplecache.Limits{
 		{PerInsert: 1, MinSize: 1, MinDiff: -2, MaxDiff: 3},
@@ -22,8 +22,9 @@ func ratioKept(k *kit) {
 	}
 }
 
-// A ratio is the counts of two groups and all producers. A count is raised before something that
-// may have happened then, or after it has surely happened.
+// A ratio has the counts of two groups and of all producers. asked and committed bound what the
+// engine may have counted: a group's asked is raised before it takes a row, taken after it;
+// reserved is raised after Reserve, and committed after Commit.
 type ratio struct {
 	samplecache.Limits
 	mu                  sync.Mutex
@@ -31,7 +32,7 @@ type ratio struct {
 	asked, taken        [2]int
 }
 
-// keepRatio has two groups read, row after row, and three producers put.
+// keepRatio makes two groups read row after row, and three producers put.
 func (k *kit) keepRatio(limits samplecache.Limits) {
 	place := k.create(samplecache.Config{Samples: 4, MaxHold: time.Hour, Limits: limits})
 	r, sessions := &ratio{Limits: limits}, place.joins(3)
@@ -67,7 +68,7 @@ func (k *kit) keepRatio(limits samplecache.Limits) {
 	readers.finish()
 }
 
-// count raises a count, and compares them all.
+// count increments *n, and checks all counts against the limits.
 func (r *ratio) count(k *kit, n *int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,12 +8,13 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// reserving returns Reserve of a producer, for kit.waits.
+// reserving returns the Reserve of a producer, for kit.waits.
 func reserving(p *samplecache.Producer) func(ctx context.Context) error {
 	return func(ctx context.Context) error { _, err := p.Reserve(ctx); return err }
 }
 
-// roomFirst checks W10: each slot is one sample's, and who finds none waits until one is aborted.
+// roomFirst checks W10: each slot has one sample, and if no slot is free, Reserve waits until one
+// is aborted.
 func roomFirst(k *kit) {
 	place := k.create(samplecache.Config{Samples: 4})
 	one, other := place.join(), place.join()
@@ -31,7 +32,7 @@ func roomFirst(k *kit) {
 	equal(k, "Next, after waiting in vain", q.Next(), 0)
 	crew := k.crew()
 	crew.start(func(k *kit) { k.puts(q, 1) })
-	time.Sleep(k.moment) // it waits by now
+	time.Sleep(k.shortWait) // it waits by now
 	k.must(slots[2].Abort())
 	crew.finish()
 	for _, i := range []int{3, 0, 1} {
@@ -42,7 +43,7 @@ func roomFirst(k *kit) {
 	newBook(4).see(k, g)
 }
 
-// ratioed are limits under which a group takes two rows before the third sample is put.
+// ratioed are limits under which a group must take two rows before the third sample is put.
 var ratioed = samplecache.Limits{PerInsert: 1, MinSize: 2, MinDiff: -2, MaxDiff: 3}
 
 // blockedAtOnce checks W11: an engine does not wait for other members.

@@ -10,14 +10,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An id says which sample it is: a hash of the producer's name, and the number in the lower 32
-// bits. The elements of the sample follow from it.
+// An id identifies a sample: a hash of the producer's name in the upper 32 bits, and the number in
+// the lower 32 bits. The elements of the sample are computed from it.
 type id uint64
 
-// idOf returns the id of a number of a producer.
+// idOf returns the id of the sample with a number of a producer.
 func idOf(name string, number uint64) id {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // it never fails
+	_, _ = h.Write([]byte(name)) // never fails
 	return id(h.Sum32())<<32 | id(number)
 }
 
@@ -33,7 +33,7 @@ func (i id) body() []byte {
 	return b
 }
 
-// sample returns the sample.
+// sample returns the sample with id i.
 func (i id) sample() *tdict.TensorDict {
 	return tensor.Must(tdict.FromMap(nil, tdict.Entries{
 		"body":         tensor.Must(tensor.From(i.body(), 3, bodyBytes/3)),
@@ -42,7 +42,7 @@ func (i id) sample() *tdict.TensorDict {
 	}))
 }
 
-// read returns which samples the rows of a dictionary are, each of which must be whole.
+// read returns the ids of the rows of a dictionary. It ends the test if a row is not whole.
 func (k *kit) read(td *tdict.TensorDict) (ids []id) {
 	k.Helper()
 	bodies := got(tdict.Slice[uint8](td, "body"))(k)

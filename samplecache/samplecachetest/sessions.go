@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// comeAndGo checks W18: sessions are opened and closed in any order, and the last one leaves the
-// cache as it is for the next.
+// comeAndGo checks W18: sessions are opened and closed in any order, and the last session leaves
+// the cache unchanged for the next one.
 func comeAndGo(k *kit) {
 	place := k.create(samplecache.Config{Samples: 3})
 	rng, b := rand.New(rand.NewPCG(3, 4)), newBook(3)
@@ -35,8 +35,8 @@ func comeAndGo(k *kit) {
 	}
 }
 
-// closeFrees checks W18: what a session holds is free when it is closed, and whatever it is asked
-// is ErrClosed.
+// closeFrees checks W18: Close frees everything that a session holds, and methods return ErrClosed
+// afterwards.
 func closeFrees(k *kit) {
 	h := k.holding()
 	m := h.place.join()
@@ -46,7 +46,7 @@ func closeFrees(k *kit) {
 	m.takeAll()
 	crew := k.crew()
 	crew.start(func(k *kit) { k.puts(h.p, 1) })
-	time.Sleep(k.moment) // it waits by now
+	time.Sleep(k.shortWait) // it waits by now
 	k.must(m.Close())
 	crew.finish()
 	k.must(h.writer.producer(heldName).Close())
@@ -65,7 +65,7 @@ func closeFrees(k *kit) {
 	k.wants("Close again", s.Close(), samplecache.ErrClosed)
 }
 
-// A holding is a cache of which one session holds all that others need.
+// A holding is a cache in which one session holds everything that others need.
 type holding struct {
 	place  *place
 	audit  *auditor
@@ -73,10 +73,10 @@ type holding struct {
 	p      *samplecache.Producer
 }
 
-// heldName is the name of the producer and of the group that the session holds.
+// heldName is the name of the producer and of the group that the session has.
 const heldName = "held"
 
-// holding makes the cache, in which one generation is published.
+// holding makes the cache, and publishes one generation.
 func (k *kit) holding() *holding {
 	place := k.create(samplecache.Config{Samples: 2, Retain: -1, MaxHeld: -1, Limits: everySeen})
 	h := &holding{place: place, audit: place.audit(), writer: place.join()}
@@ -85,7 +85,7 @@ func (k *kit) holding() *holding {
 	return h
 }
 
-// takeAll takes the name, all slots, the latest generation, and the one seat of the group.
+// takeAll takes the name, all slots, the latest generation, and the only seat of the group.
 func (m *member) takeAll() (slots []*samplecache.Slot, g *samplecache.Generation) {
 	k := m.k
 	p := m.producer(heldName)
@@ -97,7 +97,7 @@ func (m *member) takeAll() (slots []*samplecache.Slot, g *samplecache.Generation
 	return slots, m.epoch(heldName, 1, 0)
 }
 
-// freed fails the test unless all that was held is free within the lease.
+// freed fails the test unless everything becomes free within the lease.
 func (h *holding) freed() {
 	k, began := h.writer.k, time.Now()
 	k.puts(h.p, 6) // while generation 1 is held there is room for one more

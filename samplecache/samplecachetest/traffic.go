@@ -7,9 +7,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// wholeGenerations checks W01, W02, W03 and W13: one or many readers check all rows of the latest
-// generation, again and again, while one or many producers publish. Every other time, one reader
-// more reads each generation, and publishing waits for it.
+// wholeGenerations checks W01, W02, W03 and W13: one or several readers check all rows of the
+// latest generation, again and again, while one or several producers publish. Every other time,
+// another reader reads each generation, and publishing waits for it.
 func wholeGenerations(k *kit) {
 	counts, limits := []int{1, 2, 8}, []samplecache.Limits{everySeen, {}}
 	for i := range len(counts) * len(counts) {
@@ -18,8 +18,8 @@ func wholeGenerations(k *kit) {
 	}
 }
 
-// run has producers publish generations and readers read, in n sessions, and checks the
-// generations that they see, and that all sessions see in the end.
+// run makes producers publish generations and readers read them, in n sessions. It checks the
+// generations that they see, and the generations that all sessions see at the end.
 func (k *kit) run(config samplecache.Config, n, producers, readers, generations int) (sessions []*member, b *book) {
 	place, crew := k.create(config), k.crew()
 	b = newBook(config.Samples)
@@ -49,13 +49,13 @@ func (k *kit) run(config samplecache.Config, n, producers, readers, generations 
 	return sessions, b
 }
 
-// publishedOnce checks W04 and W08: sessions that complete generations at the same time publish
-// each once, and as many are kept that nobody holds as Retain says.
+// publishedOnce checks W04 and W08: if sessions complete generations at the same time, each
+// generation is published once, and Retain generations are kept that no session holds.
 func publishedOnce(k *kit) {
 	generations := longtests.Times(16, 200)
 	for _, is := range []struct {
 		retain int
-		kept   uint64 // besides the latest
+		kept   uint64 // generations kept besides the latest
 	}{{-1, 0}, {0, 1}, {15, 15}} {
 		sessions, b := k.run(samplecache.Config{Samples: 4, Retain: is.retain}, 8, 8, 0, generations)
 		for _, m := range sessions {

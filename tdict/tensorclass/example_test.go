@@ -81,8 +81,8 @@ func ExampleToRows() {
 	_ = td.Set("y", tensor.Vector(2.0, 4.0))
 	fmt.Println(tensorclass.ToRows[point](td))
 	// Output:
-	// [{1 2} {3 4}] <nil>
-	// [] to rows "y": field tensorclass_test.point.Y: schema mismatch: got tensor float64 [2], want tensor float32 [2]
+	// [{1 2} {3 4}] <nil> [] to rows "y": field tensorclass_test.point.Y: schema mismatch: got
+	// tensor float64 [2], want tensor float32 [2]
 }
 
 func ExampleRows() {
@@ -180,8 +180,8 @@ func ExampleUpdate() {
 	s.Action.Tensor = tensor.Vector[int64](1, 2, 3)
 	fmt.Println(tensorclass.Update(td, &s))
 	// Output:
-	// <nil> [3 4]
-	// update "action": field tensorclass_test.Step.Action: shape mismatch: got [3], want a shape that begins with [2]
+	// <nil> [3 4] update "action": field tensorclass_test.Step.Action: shape mismatch: got [3],
+	// want a shape that begins with [2]
 }
 
 func ExampleLeaf() {

@@ -1,4 +1,4 @@
-// Package data has the data of the examples, which are embedded in the program.
+// Package data has the data of the examples, embedded in the program.
 package data
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // Mayo Clinic primary biliary cirrhosis, sequential data, as R's package survival has it: a line
-// for each visit of 312 patients; NA is not measured.
+// for each visit of 312 patients; NA means not measured.
 //
 //go:embed pbcseq.csv.gz
 var visits []byte
@@ -50,8 +50,8 @@ var visitColumns = tdict.Schema{
 	{Key: "stage", DType: tensor.Int32, Doc: "histologic, 1 to 4"},
 }
 
-// Visits returns the table of visits, ordered by patient and day, with the entries of
-// visitColumns: [N]. A measurement that is missing is NaN.
+// Visits returns the table of visits, ordered by patient and day, with the entries of visitColumns:
+// [N]. A missing measurement is NaN.
 func Visits() (*tdict.TensorDict, error) {
 	file, err := VisitsCSV()
 	if err != nil {
@@ -66,7 +66,7 @@ func Visits() (*tdict.TensorDict, error) {
 	}))
 }
 
-// one returns the rows of a table that is read in one chunk.
+// one returns the rows of a table that has only one chunk.
 func one(chunks iter.Seq2[*tdict.TensorDict, error]) (td *tdict.TensorDict, err error) {
 	for chunk, err := range chunks {
 		switch {

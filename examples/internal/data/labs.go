@@ -11,8 +11,8 @@ import (
 // Labs are the columns that were measured at a visit.
 var Labs = []string{"bili", "chol", "albumin", "alk.phos", "ast", "platelet", "protime"}
 
-// LabVisits returns the visits, those of a patient in the order of days: patient and day int32 [N],
-// stage int32 [N] from 0 to 3, labs float32 [N 7], NaN where not measured.
+// LabVisits returns the visits, ordered by patient and day: patient and day int32 [N], stage int32
+// [N] from 0 to 3, and labs float32 [N 7], NaN where a lab was not measured.
 func LabVisits() (*tdict.TensorDict, error) {
 	visits, err := Visits()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // A Fence is a fenced block of a page.
 type Fence struct {
-	Number     int // of its first line
+	Number     int // number of its first line
 	Lang, Text string
 }
 
@@ -40,21 +40,21 @@ func Split(text string) (fences []Fence, lines []Line) {
 	return fences, lines
 }
 
-// Fences returns the fences of a page in one of some languages, in order.
+// Fences returns the fences of a page in any of the given languages, in order.
 func Fences(t testing.TB, path string, langs ...string) []Fence {
 	t.Helper()
 	fences, _ := Split(Read(t, path))
 	return slices.DeleteFunc(fences, func(f Fence) bool { return !slices.Contains(langs, f.Lang) })
 }
 
-// In reports whether one of some sources has the lines of the fence, with whatever indents.
+// In reports whether any of the sources has the lines of the fence, whatever their indentation.
 func (f Fence) In(sources []string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool {
 		return strings.Contains("\n"+flush(source), "\n"+flush(f.Text))
 	})
 }
 
-// CheckSource reports each fence that is in none of the files that match pattern.
+// CheckSource reports each fence whose lines are in none of the files that match pattern.
 func CheckSource(t testing.TB, fences []Fence, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -72,7 +72,7 @@ func CheckSource(t testing.TB, fences []Fence, pattern string) {
 	}
 }
 
-// flush returns a text without the indents of its lines.
+// flush removes the indentation of each line of a text.
 func flush(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

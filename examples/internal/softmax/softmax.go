@@ -1,4 +1,4 @@
-// Package softmax is a linear classifier: as much of a model as examples of data need.
+// Package softmax is a linear classifier: the smallest model for the examples.
 package softmax
 
 import (
@@ -10,10 +10,10 @@ import (
 type Model struct {
 	Weights [][]float32 // [classes][inputs]
 	Bias    []float32   // [classes]
-	Rate    float32     // of learning
+	Rate    float32     // learning rate
 }
 
-// New returns a model that knows nothing.
+// New returns an untrained model.
 func New(classes, inputs int) *Model {
 	m := &Model{make([][]float32, classes), make([]float32, classes), 0.5}
 	for c := range m.Weights {
@@ -55,12 +55,12 @@ func (m *Model) Predict(input []float32) int {
 	return best
 }
 
-// Equal reports whether m and x are the same model, bit for bit but for the sign of zeros.
+// Equal reports whether m and x are the same model, bit for bit except for the sign of zeros.
 func (m *Model) Equal(x *Model) bool {
 	return slices.Equal(m.Bias, x.Bias) && slices.EqualFunc(m.Weights, x.Weights, slices.Equal[[]float32])
 }
 
-// Accuracy returns the share of inputs, one after the other, whose label m predicts.
+// Accuracy returns the share of inputs whose label m predicts. The inputs are concatenated.
 func (m *Model) Accuracy(inputs []float32, labels []int64) float64 {
 	right, width := 0, len(m.Weights[0])
 	for n, label := range labels {
@@ -71,8 +71,8 @@ func (m *Model) Accuracy(inputs []float32, labels []int64) float64 {
 	return float64(right) / float64(len(labels))
 }
 
-// Train takes a step of gradient descent on a batch of inputs, one after the other, and returns
-// their summed loss.
+// Train takes a step of gradient descent on a batch of inputs, which are concatenated, and returns
+// the sum of their losses.
 func (m *Model) Train(inputs []float32, labels []int64) (loss float64) {
 	width := len(m.Weights[0])
 	grad := New(len(m.Bias), width)

@@ -1,4 +1,4 @@
-// Csv makes a dataset of a CSV file with a header, and prints its schema and its first rows.
+// Csv converts a CSV file with a header to a dataset, and prints its schema and its first rows.
 //
 //	go run ./examples/readme/csv FILE.csv DIR
 package main

@@ -4,6 +4,7 @@ package drivertest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -20,7 +21,8 @@ import (
 )
 
 // BenchmarkSamples puts and gets samples of 32 MiB in chunks of 8 MiB with MongoDB's driver, and
-// sends as many bytes over plain TCP.
+// sends the same number of bytes over plain TCP. The servers are ours in this process, one without
+// work, which shows the cost of the driver, and ours in a process of its own.
 func BenchmarkSamples(b *testing.B) {
 	const n, chunk = 16 << 20, 8 << 20
 	b.Run("how=tcp", func(b *testing.B) {
@@ -37,20 +39,28 @@ func BenchmarkSamples(b *testing.B) {
 	})
 	dir := filepath.Join(shm(b), "cache")
 	require.NoError(b, dircache.Create(dir, schema(b, n), samplecache.Config{Samples: 4}))
-	db := connect(b, "mongodb://"+serveEngine(b, dircache.Engine{Dir: dir}, mongowire.Options{ChunkBytes: chunk}))
+	address := serveEngine(b, dircache.Engine{Dir: dir}, mongowire.Options{ChunkBytes: chunk})
 	f := file(b, 1, n)
+	samples(b, "server=own", address, chunk, f)
+	samples(b, "server=none", serveCanned(b, address), chunk, f)
+	samples(b, "server=process", serveProcess(b, chunk), chunk, f)
+}
+
+// samples puts and gets samples.
+func samples(b *testing.B, server, address string, chunk int, f []byte) {
+	db := connect(b, "mongodb://"+address)
 	for range 16 { // until the files are in memory
 		require.NoError(b, put(context.Background(), db, chunk, f, f))
 	}
-	b.Run("how=put", func(b *testing.B) {
-		b.SetBytes(2 * n)
+	b.Run("how=put/"+server, func(b *testing.B) {
+		b.SetBytes(int64(2 * len(f)))
 		defer cpu(b)()
 		for b.Loop() {
 			require.NoError(b, put(context.Background(), db, chunk, f, f))
 		}
 	})
-	b.Run("how=get", func(b *testing.B) {
-		b.SetBytes(2 * n)
+	b.Run("how=get/"+server, func(b *testing.B) {
+		b.SetBytes(int64(2 * len(f)))
 		defer cpu(b)()
 		for i := 0; b.Loop(); i++ {
 			got := 0
@@ -60,8 +70,18 @@ func BenchmarkSamples(b *testing.B) {
 	})
 }
 
-// cpu returns a function that reports the processor's time for each operation, of client and server:
-// where others use the processors too, it says more than the clock.
+// serveProcess serves a cache in another process.
+func serveProcess(b *testing.B, chunk int) (addr string) {
+	dir := shm(b)
+	config := fmt.Sprintf("DBNAME: unit\nSWAP_CAP: 4\nCHUNKSIZE: %d\n", chunk>>20)
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644))
+	addr, kill := start(b, build(b), dir, "127.0.0.1:0")
+	b.Cleanup(kill)
+	return addr
+}
+
+// cpu returns a function that reports the processor's time for each operation, of client and
+// server: where others use the processors too, it says more than the clock.
 func cpu(b *testing.B) (report func()) {
 	now := func() float64 {
 		var u syscall.Rusage

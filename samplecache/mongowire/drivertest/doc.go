@@ -1,5 +1,5 @@
-// Package drivertest has MongoDB's own driver for Go use a server of package mongowire. It is a
-// module of its own, so that the driver is in no other module's graph.
+// Package drivertest tests package mongowire with MongoDB's driver for Go. It is a separate module,
+// so that no other module depends on the driver.
 //
 //	go test -C samplecache/mongowire/drivertest ./...
 //	go test -C samplecache/mongowire/drivertest -run xxx -bench .

@@ -20,10 +20,19 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// start starts the command, and returns its address and what kills it.
-func start(t *testing.T, exe, dir, listen string) (addr string, kill func()) {
+// build builds the command, and returns its path.
+func build(t testing.TB) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), exe, "cache", "serve", "brains", "--config", "config.yaml", "--listen", listen)
+	exe := filepath.Join(t.TempDir(), "tdict")
+	out, err := exec.Command("go", "build", "-C", "../../..", "-o", exe, "./cmd/tdict").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return exe
+}
+
+// start starts the command, and returns its address and what kills it.
+func start(t testing.TB, exe, dir, listen string) (addr string, kill func()) {
+	t.Helper()
+	cmd := exec.Command(exe, "cache", "serve", "brains", "--config", "config.yaml", "--listen", listen)
 	cmd.Dir = dir
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
@@ -41,10 +50,7 @@ func start(t *testing.T, exe, dir, listen string) (addr string, kill func()) {
 // TestServerIsKilled kills the command and starts it again: the same client goes on, tickets are
 // void, and samples that were acknowledged are published.
 func TestServerIsKilled(t *testing.T) {
-	dir := t.TempDir()
-	exe := filepath.Join(dir, "tdict")
-	out, err := exec.Command("go", "build", "-C", "../../..", "-o", exe, "./cmd/tdict").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	dir, exe := t.TempDir(), build(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("DBNAME: unit\nSWAP_CAP: 5\n"), 0o644))
 	addr, kill := start(t, exe, dir, "127.0.0.1:0")
 	db := connect(t, "mongodb://"+addr+"/?serverSelectionTimeoutMS=20000")
@@ -61,7 +67,7 @@ func TestServerIsKilled(t *testing.T) {
 		_, err := db.Collection("write.bin").InsertMany(ctx, []any{bson.D{{"id", ticket["sequence_value"]}, {"chunk_id", 0}, {"kind", "data"}, {"chunk", bson.Binary{Data: file(t, 9, 4)}}}})
 		return err
 	}
-	err = insert()
+	err := insert()
 	if err != nil && !strings.Contains(err.Error(), "is not out") {
 		err = insert() // the first finds that the connection has ended
 	}
