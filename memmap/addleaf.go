@@ -25,7 +25,7 @@ import (
 // in the same dictionary shares its offsets on disk. (Python: make_memmap_from_tensor.)
 //
 // If d is a member of a lazy stack, v is not compared with the other members: if one of them has a
-// value of another kind under key, the stack is [ErrUnsupported] from then on.
+// value of another kind under key, opening the stack returns [ErrUnsupported] afterwards.
 //
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if the shape of v
 // does not begin with the batch shape, tdict.ErrSchema if v would break the schema that was saved
@@ -89,7 +89,7 @@ func (d *Dataset) planAdd(key nestedkey.Key, v tdict.Leaf) (*addition, error) {
 func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.Leaf) (*addition, error) {
 	i := slices.IndexFunc(d.nodes, func(n *leafNode) bool { return n.td == td })
 	if i < 0 {
-		return nil, fmt.Errorf("%w: the dictionary of %s was not opened from the directory", ErrUnsupported, quote(string(key)))
+		return nil, fmt.Errorf("%w: the dictionary of %s exists only in memory: save it in the directory first", ErrUnsupported, quote(string(key)))
 	}
 	if d.nodes[i].lazy {
 		return nil, fmt.Errorf("%w: the dictionary of %s is a lazy stack: add the leaf to each member, or a member with AppendMember", ErrUnsupported, quote(string(key)))
@@ -221,7 +221,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 		}
 	}
 	if info, err := to.Lstat(file); err == nil && info.IsDir() {
-		return fmt.Errorf("%w: %s is there, though meta.json does not list it, and would be lost: move it away", ErrForeign, file)
+		return fmt.Errorf("%w: %s exists, but meta.json does not list it, and adding the entry would replace it: move it away", ErrForeign, file)
 	}
 	moved, err := from.OpenRoot(file)
 	if err != nil {
@@ -243,7 +243,7 @@ func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 		case x.name == a.name:
 			return a.exists()
 		case x.file() == file || rawName(x.name) && x.rawFile() == file || x.nested == isNested && fileName(x.name)+sizesExt == file:
-			return fmt.Errorf("%w: %s: %s needs the same file", ErrName, quote(string(a.key)), quote(x.name))
+			return fmt.Errorf("%w: %s: the entry %s has the same file name", ErrName, quote(string(a.key)), quote(x.name))
 		}
 	}
 	if !m.old() {
@@ -251,7 +251,7 @@ func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 	}
 	found, err := dir.ReadDir()
 	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() && !isAdding(dir, d.Name()) }) {
-		return unsupported("its meta.json may be of tensordict before v0.4, which lists no dictionaries, so those in it would be lost: Save it first")
+		return unsupported("its meta.json may be from tensordict before v0.4, which does not list dictionaries, so adding an entry would lose them: Save the dictionary again first")
 	}
 	return err
 }
@@ -259,7 +259,7 @@ func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 // exists returns tdict.ErrExists for an entry that another process has added: the leaf, or a
 // dictionary around it.
 func (a *addition) exists() error {
-	err := fmt.Errorf("%w: %s was added by another", tdict.ErrExists, quote(string(a.entry)))
+	err := fmt.Errorf("%w: another process has added %s", tdict.ErrExists, quote(string(a.entry)))
 	if a.entry != a.key {
 		err = fmt.Errorf("%w: Refresh, then add %s to it", err, quote(string(a.key)))
 	}

@@ -24,9 +24,9 @@ import (
 // the member or nothing, and an open [Dataset] shows it after [Dataset.Refresh]. Several processes
 // may append at the same time.
 //
-// Then AppendMember writes to the meta.json how many members there are at least, so that Open
-// returns [ErrCorrupt] if the last one is lost, and the kinds of the values under all keys. It
-// opens member 0 and the members that Python has added since the last AppendMember, but no others.
+// Then AppendMember records two things in meta.json: the minimum number of members, so that Open
+// can return [ErrCorrupt] if the last one is lost, and the kind of value under each key. It opens
+// member 0 and the members that Python has added since the last AppendMember, but no others.
 //
 // AppendMember returns, with nothing changed:
 //
@@ -37,7 +37,8 @@ import (
 //   - [ErrReplaced] if another replaces dir meanwhile, as by Save
 //   - the errors of [SaveWith]
 //
-// If it cannot write the meta.json, it returns that error, and the member is there.
+// If writing meta.json fails, AppendMember returns that error, although the member was appended. Do
+// not call it again: that would append td a second time.
 //
 // Python opens a lazy stack only if the batch shapes of all members have the same number of dims.
 func AppendMember(dir string, td *tdict.TensorDict) error {

@@ -130,7 +130,7 @@ func TestArchiveKeepsEveryKind(t *testing.T) {
 
 // TestArchiveIsOnlyRead asks an archive for what only a directory can do.
 func TestArchiveIsOnlyRead(t *testing.T) {
-	const text = "unsupported: a single file is not changed in place: memmap.Copy it to a directory first"
+	const text = "unsupported: an archive or a consolidated file is not changed in place: memmap.Copy it to a directory first"
 	file := savedArchive(t, steps())
 	before := tensor.Must(os.ReadFile(file))
 	ds := open(t, file)
@@ -186,14 +186,14 @@ func TestSaveKeepsTheForm(t *testing.T) {
 			requireSame(t, steps(), open(t, at).TensorDict)
 			err := save(at, memmap.SaveOptions{Form: 3 - form})
 			require.ErrorIs(t, err, fs.ErrExist)
-			require.EqualError(t, err, "save "+at+": file already exists: it has the form "+form.String()+", want "+(3-form).String()+": save elsewhere")
+			require.EqualError(t, err, "save "+at+": file already exists: the dictionary there has the form "+form.String()+", want "+(3-form).String()+": save elsewhere")
 			require.ErrorIs(t, save(at, memmap.SaveOptions{NoReplace: true}), fs.ErrExist)
 			require.Equal(t, []string{name}, names(t, filepath.Dir(at)), "nothing is left beside it")
 		}
 	}
 	dir, at := saveAs(t, steps()), in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
-	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: the file there would be lost; save elsewhere")
+	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: saving would replace a file of another kind: save elsewhere")
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)
@@ -429,7 +429,7 @@ func TestCopyKnowsAllNativeFields(t *testing.T) {
 	dir, to := saveAs(t, kinds(t, 2)), filepath.Join(t.TempDir(), "a.tdz")
 	later(t, filepath.Join(dir, "obs"))
 	err := memmap.Copy(t.Context(), dir, to, memmap.CopyOptions{})
-	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: native fields of a later version, which a copy would lose")
+	require.EqualError(t, err, "copy "+dir+": obs/meta.json: unsupported: it has fields of a later version of this module, which a copy would lose")
 	require.NoFileExists(t, to)
 
 	log := filepath.Join(t.TempDir(), "log")

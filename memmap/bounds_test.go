@@ -167,7 +167,7 @@ func TestLargestMeta(t *testing.T) {
 			require.Less(t, got, uint64(500<<20))
 			require.ErrorIs(t, err, tt.err)
 			if strings.Contains(tt.name, "as many") {
-				require.ErrorContains(t, err, "an entry that is not a dictionary", "all was read")
+				require.ErrorContains(t, err, "an entry of another kind than a dictionary", "all was read")
 			}
 			if err != nil {
 				require.LessOrEqual(t, len(err.Error()), 1024)

@@ -38,7 +38,7 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 	}
 	td, ok := v.(*tdict.TensorDict)
 	if !ok || td.Class() != "" {
-		return nil, r.fail(n, classDir, corrupt("want a dictionary"))
+		return nil, r.fail(n, classDir, corrupt("got another kind of value, or one with a class, want a dictionary without a class"))
 	}
 	if n.has(classPickle) && !r.opt.SkipPickled {
 		return nil, r.fail(n, classPickle, unsupported("fields of a %s are pickled, and pickles are never executed: leave them out with SkipPickled", quote(m.class)))
@@ -73,7 +73,7 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 			if v == nil {
 				return nil
 			}
-			return corrupt("field %s is an entry too", quote(string(name)))
+			return corrupt("field %s is also an entry of the dictionary", quote(string(name)))
 		}
 		d, err := tdict.NewData(v, td.Shape()...)
 		if err != nil {
@@ -87,7 +87,7 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 // the dictionary, as Python writes them.
 func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 	if ownClass(lastPart(td.Class())) {
-		return s.fail(n.at, fmt.Errorf("%w: a dictionary of class %s would be read as something else", ErrName, quote(td.Class())))
+		return s.fail(n.at, fmt.Errorf("%w: the format uses the class %s for another kind of value: rename the class", ErrName, quote(td.Class())))
 	}
 	n.text = appendText([]byte(`{"`+fieldType+`":`), "<class '"+td.Class()+"'>")
 	var nulls []nestedkey.Key

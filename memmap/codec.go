@@ -83,5 +83,5 @@ func (r *reader) class(n tree, m *meta, e *metaEntry, batch shapeops.Shape, dept
 	case n.has(classDir + "/" + metaName):
 		return r.instance(n, m, batch, depth)
 	}
-	return nil, r.fail(n, metaName, fmt.Errorf("%w: a %s", ErrUnsupported, quote(m.class)))
+	return nil, r.fail(n, metaName, fmt.Errorf("%w: a %s, which this module does not read", ErrUnsupported, quote(m.class)))
 }

@@ -88,7 +88,7 @@ func (c *consolidated) checkWhole(data []byte, all bool) error {
 		return nil
 	}
 	if at := tdc.FindTrailer(data); at >= 0 {
-		return corrupt("metadata of another form ends at byte %d, within the data: a shorter form has overwritten the file, and the metadata at its end is old", at)
+		return corrupt("metadata ends at byte %d, within the data: a shorter consolidated file has overwritten the beginning of this one, so the metadata at the end is out of date", at)
 	}
 	return nil
 }

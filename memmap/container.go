@@ -83,7 +83,7 @@ func containerOr[C container](in C, err error) (container, error) {
 
 // toDirectory returns ErrUnsupported for an operation that only a directory has.
 func toDirectory() error {
-	return unsupported("a single file is not changed in place: memmap.Copy it to a directory first")
+	return unsupported("an archive or a consolidated file is not changed in place: memmap.Copy it to a directory first")
 }
 
 // checkDirectory returns ErrUnsupported if a single file of a dictionary is at a path, or if

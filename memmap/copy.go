@@ -13,31 +13,34 @@ import (
 
 // CopyOptions are the options of [Copy]. The zero value is the default.
 type CopyOptions struct {
-	Open OpenOptions // of the source; Writable is ignored
-	Save SaveOptions // of the copy, with Progress; Python's nested tensors need not be in NestedTensors
+	Open OpenOptions // how to open the source; Writable is ignored
+	Save SaveOptions // how to save the copy; NestedTensors need not list Python's nested tensors
 }
 
-// Copy saves the dictionary at from, a directory or a file, at to, in the form opt.Save.Form. By
-// default that is the form of the dictionary at to. If nothing is there, it is an archive for a
-// name that ends in .tdz, a consolidated file for .tdc, and otherwise a directory. Copy keeps what
-// [SaveWith] keeps: kinds of values, names of dims, classes, and shared offsets. It also keeps the
-// schema, unless opt.Save has another.
+// Copy reads the dictionary saved at the path from, a directory or a file, and saves it at the path
+// to in the form opt.Save.Form. The default is the form of the dictionary that exists at the path
+// to. If nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
+// .tdc, and otherwise a directory. Copy keeps everything that [SaveWith] keeps: kinds of values,
+// names of dims, classes, and shared offsets. It also keeps the schema, unless opt.Save has
+// another.
 //
-// Copy compares the checksums of the leaves of from while it copies, so that damaged elements do
-// not get new checksums. A leaf that differs from its checksums is [ErrCorrupt], with its file in
-// from. Leaves without checksums, as Python writes them, are copied as they are.
+// Copy compares the checksums of the source's leaves while it copies, so that damaged elements do
+// not get new checksums. If a leaf differs from its checksums, Copy returns [ErrCorrupt] with the
+// path of the leaf's file in the source. Leaves without checksums, as Python writes them, are
+// copied as they are.
 //
-// Copy copies leaf by leaf from the mapped files. It holds in memory only copies of Python's views
-// that pick rows by a list, up to MaxCopy bytes in all, and compressed leaves while it copies them,
-// up to MaxCopy bytes each.
+// Copy copies leaf by leaf from the mapped files. It reads only two things into memory: Python's
+// views that select rows by a list, up to MaxCopy bytes together, and each compressed leaf while it
+// is copied, up to MaxCopy bytes.
 //
 // A dataset that a [Writer] has not finished is copied as a finished one, with the committed rows.
-// If from is replaced meanwhile, Copy begins again, and so does Progress.
+// If the source is replaced during the copy, Copy starts over, and Progress counts from 0 again.
 //
 // Before it writes anything, Copy lists the entries that it cannot copy, such as pickled ones, or
-// ones with native fields of a later version of this module. The error is then a [FileError] about
-// the first of them, with the keys of the first few in its text. Otherwise Copy returns the errors
-// of [OpenWith] and SaveWith. On an error, to holds what it held before.
+// entries that a later version of this module has written with fields that this version does not
+// know. The error is then a [FileError] about the first of them, with the keys of the first few in
+// its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error,
+// the path to holds the same as before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)

@@ -55,7 +55,7 @@ type CreateOptions struct {
 // Create returns fs.ErrExist if a dataset, finished or not, is at dir, unless
 // [CreateOptions.Replace] is set; an empty directory is replaced. If several Creates without
 // Replace run at the same time, one succeeds. Create returns [ErrReplaced] if another process
-// replaces the new dataset at once, and the errors of [SaveWith].
+// replaces the new dataset before Create has opened it, and the errors of [SaveWith].
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
 		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
@@ -128,9 +128,10 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 // Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably. First it
 // does the work of [Dataset.Flush]. d stays open. Publish is a write, like Set.
 //
-// Publish returns fs.ErrExist if d was published before, or if a dataset is in its place and
-// [CreateOptions.Replace] was not set, [ErrForeign] or [ErrBusy] if the directory there must not be
-// replaced, and [ErrClosed]. After an error d stays hidden, and Publish can be called again.
+// Publish returns fs.ErrExist if d is already published, or if a dataset is at its path and
+// [CreateOptions.Replace] was not set; [ErrForeign] or [ErrBusy] if the directory at the path
+// cannot be replaced; and [ErrClosed] if d is closed. After an error d stays hidden, and Publish
+// can be called again.
 func (d *Dataset) Publish() error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed

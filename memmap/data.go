@@ -31,7 +31,7 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 // pickled returns the error for an entry that Python has pickled, or nil if it is to be left out.
 func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 	if !n.has(file) {
-		return r.fail(n, metaName, corrupt("neither data nor %s", file))
+		return r.fail(n, metaName, corrupt("got neither a field \"data\" nor a file %s", file))
 	}
 	if r.opt.SkipPickled {
 		return nil
@@ -46,7 +46,7 @@ func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 // dataStack returns a value for each row: Python's NonTensorStack.
 func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdict.Value, error) {
 	if m.data == nil {
-		return nil, r.fail(n, metaName, unsupported("a NonTensorStack of directories"))
+		return nil, r.fail(n, metaName, unsupported("a NonTensorStack with a directory for each row, want its rows in the field \"data\""))
 	}
 	if string(m.data) == `"pickle.pkl"` {
 		return nil, r.pickled(n, e, "pickle.pkl")
@@ -132,7 +132,7 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 		inner.text = dataText(one)
 	} else {
 		if mistaken(d) {
-			return s.fail(inner.at, unsupported("rows that are lists of one length, which Python would read as further rows"))
+			return s.fail(inner.at, unsupported("the values of all rows of an innermost list are lists of the same length, which Python would read as a further dim of rows"))
 		}
 		e.class = dataStackClass
 		inner.text = dataStackText(d)

@@ -169,7 +169,7 @@ func TestSaveRefusesMistakenRows(t *testing.T) {
 			td := holding(t, tt.shape, tensor.Must(tdict.DataFrom(tt.rows, tt.shape...)))
 			err := memmap.Save(dir, td)
 			require.ErrorIs(t, err, memmap.ErrUnsupported)
-			require.ErrorContains(t, err, "save "+dir+": d: unsupported: rows that are lists of one length")
+			require.ErrorContains(t, err, "save "+dir+": d: unsupported: the values of all rows of an innermost list are lists of the same length")
 			require.True(t, steps().Equal(open(t, dir).TensorDict), "what was saved before stays")
 		})
 	}
@@ -240,12 +240,12 @@ func TestOpenRefusesData(t *testing.T) {
 		{"an escape that is none", `[]`, dataHead + `"\x"` + dataTail, memmap.ErrCorrupt, "invalid escape"},
 		{"no value", `[]`, dataHead + dataTail, memmap.ErrCorrupt, "want a value"},
 		{"values nested too deep", `[]`, dataHead + strings.Repeat("[", 300) + strings.Repeat("]", 300) + dataTail, memmap.ErrUnsupported, "nested more than 256 deep"},
-		{"neither data nor a pickle", `[]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","_is_non_tensor":true}`, memmap.ErrCorrupt, "neither data nor other.pickle"},
+		{"neither data nor a pickle", `[]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","_is_non_tensor":true}`, memmap.ErrCorrupt, `got neither a field "data" nor a file other.pickle`},
 		{"rows of another shape", `[3]`, stackHead + `[1,2]}`, memmap.ErrCorrupt, "got rows [2], want a shape that begins with [3]"},
 		{"fewer dims than the dictionary", `[2,2]`, stackHead + `[1,2]}`, memmap.ErrCorrupt, "got rows [2], want a shape that begins with [2 2]"},
 		{"rows that are no list", `[]`, stackHead + `"a"}`, memmap.ErrCorrupt, "want a list of rows"},
-		{"a pickle that is not there", `[2]`, stackHead + `"pickle.pkl"}`, memmap.ErrCorrupt, "neither data nor pickle.pkl"},
-		{"rows in directories", `[2]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorStack'>","stack_dim":0}`, memmap.ErrUnsupported, "a NonTensorStack of directories"},
+		{"a pickle that is not there", `[2]`, stackHead + `"pickle.pkl"}`, memmap.ErrCorrupt, `got neither a field "data" nor a file pickle.pkl`},
+		{"rows in directories", `[2]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorStack'>","stack_dim":0}`, memmap.ErrUnsupported, "a NonTensorStack with a directory for each row"},
 		{"data twice", `[]`, dataHead + `1,"data":2` + dataTail, memmap.ErrCorrupt, `duplicate field "data"`},
 	}
 	for _, tt := range tests {

@@ -66,11 +66,12 @@ func (d *Dataset) Stale() (bool, error) {
 }
 
 // Flush writes changed elements of a dictionary that was opened with Writable to the disk, and
-// waits until they are durable. Without Flush the system writes them at a time of its choice.
+// waits until they are durable. Without Flush, the system writes changed elements to the disk
+// whenever it chooses.
 //
-// Then Flush computes the checksums, which [Verify] compares, of the leaves that had checksums when
-// they were mapped, or were made by [Create]. For this it reads these leaves as a whole; stores do
-// not wait meanwhile. The checksums of a leaf stay void if
+// Then Flush computes the checksums of every leaf that had checksums when it was mapped, or that
+// [Create] made. [Verify] compares them. To compute them Flush reads these leaves as a whole;
+// writes to elements do not wait for it. The checksums of a leaf stay void if
 //
 //   - the leaf is in use, or was written meanwhile
 //   - tensor.Of has handed out its elements
@@ -121,7 +122,7 @@ func (d *Dataset) FlushRows(start, stop int) error {
 // An Advice says how elements will be read. It changes speed, never results.
 type Advice = mapping.Advice
 
-// The advices.
+// The values of [Advice].
 const (
 	Normal     = mapping.Normal     // moderate read-ahead, the default
 	Random     = mapping.Random     // no read-ahead: rows are picked at random
@@ -287,8 +288,8 @@ func (d *Dataset) isHidden() bool {
 // CloseWait returns the error of ctx if ctx ends first, the error of Close if it called Close, and
 // a [FileError] for a file that could not be unmapped.
 //
-// If a function that runs within an operation on the elements calls CloseWait, it waits for that
-// operation, and so until ctx ends.
+// Do not call CloseWait in a function that an operation on d's elements calls: CloseWait waits for
+// the operation, which waits for that function, so it blocks until ctx ends.
 func (d *Dataset) CloseWait(ctx context.Context) error {
 	if !d.open() {
 		return ErrClosed

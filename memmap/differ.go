@@ -23,7 +23,7 @@ func sameData(got, want *tdict.Data) error {
 	for v := range got.All() {
 		if other := datajson.Append(nil, v); !bytes.Equal(other, text) {
 			at := commonLen(other, text)
-			return fmt.Errorf("%w: row %d: got %s, want %s, which all rows share", tdict.ErrDiffers, row, excerpt(other, at), excerpt(text, at))
+			return fmt.Errorf("%w: row %d: got %s, want %s, the value of all rows", tdict.ErrDiffers, row, excerpt(other, at), excerpt(text, at))
 		}
 		row++
 	}
@@ -37,7 +37,7 @@ func sameBytes(got, want *tensor.Tensor) error {
 	}
 	text, err := got.Ops().(plan.BitDiffer[*tensor.Tensor]).DiffBits(want)
 	if err == nil && text != "" {
-		err = fmt.Errorf("%w: %s, which all rows share", tdict.ErrDiffers, text)
+		err = fmt.Errorf("%w: %s: an unbatched tensor must be the same in all rows", tdict.ErrDiffers, text)
 	}
 	return err
 }

@@ -32,10 +32,10 @@
 // [CreateOptions.Replace]. [NewWriter] appends to a finished dataset only with
 // [WriterOptions.Resume].
 //
-// A dictionary that was opened before its directory was replaced keeps the leaves that it has
-// mapped. A leaf that it has not mapped yet is [ErrReplaced]. If it was opened with Writable, Flush
-// and Close return ErrReplaced too, because nobody will see its writes. Data beside the mapped
-// files keep their values.
+// A Dataset that was opened before its directory was replaced keeps the leaves that it has mapped.
+// Using a leaf that it has not mapped yet returns [ErrReplaced]. If it was opened with Writable,
+// Flush and Close return ErrReplaced too, because its writes are lost to every reader of the new
+// version. A tdict.Data, which Open has read into memory, keeps its old value.
 //
 // [SaveOptions] can have a schema, which is saved too. Open then returns [ErrCorrupt] for data that
 // break the schema, and [Dataset.Schema] returns it.
@@ -43,11 +43,12 @@
 // # Opening
 //
 // [Open] reads the meta.json files and checks the size of every leaf's file. It maps no file: a
-// leaf is mapped when its elements are first used, because the number of mappings of a
-// process is limited: see [OpenOptions].
+// leaf is mapped when its elements are first used, because the system limits the number of mappings
+// of a process. [OpenOptions] states the limits.
 //
-// Nothing in the directory is trusted. A file that is missing, too short, a link, or not a regular
-// file is [ErrCorrupt], and so is a shape that does not fit. Nothing is ever unpickled.
+// Nothing in the directory is trusted. Open returns [ErrCorrupt] for a file that is missing, too
+// short for its shape, a symbolic link or not a regular file, and for a value whose shape does not
+// begin with the batch shape of its dictionary. Nothing is ever unpickled.
 //
 // Each kind of value has its form on disk:
 //
@@ -57,9 +58,10 @@
 //   - a dictionary with stacked leaves, as Python's lazy stack, with a directory for each member;
 //     [AppendMember] adds a member
 //
-// Python's nested tensors are read as ragged tensors, and its views as the rows that they show.
-// Other entries of Python's are [ErrUnsupported], and so are values that Python would read back as
-// something else.
+// Python's nested tensors are read as ragged tensors. Python's views of a dictionary are read as
+// dictionaries of the rows that the view selects. Open returns [ErrUnsupported] for all other kinds
+// of Python entries. Save returns ErrUnsupported for a value that Python would read back with
+// another type or value.
 //
 // # Archives
 //
@@ -71,62 +73,67 @@
 // All leaves lie in one mapping, so an archive of many leaves opens faster than a directory.
 // Nothing is copied, unless a leaf is compressed: it is read into memory when it is first used.
 //
-// An archive is only read, or replaced as a whole. [OpenOptions.Writable], [Dataset.AddLeaf],
-// [Create] and [NewWriter] return [ErrUnsupported]: [Copy] the archive to a directory first.
+// An archive cannot be changed in place: it can be read, or replaced as a whole.
+// [OpenOptions.Writable], [Dataset.AddLeaf], [Create] and [NewWriter] return [ErrUnsupported]:
+// [Copy] the archive to a directory first.
 //
 // # Consolidated files
 //
 // A consolidated file holds the elements of all leaves in one buffer, and JSON that describes them.
 // Python's consolidate writes it, and package wire sends it. [Save] writes one if the name ends in
-// .tdc. This form opens fastest. Like an archive it is only read, or replaced as a whole. It has a
-// checksum for each [BlockSize] bytes. Python's jagged tensors are read as ragged tensors. The file
-// records whether the dictionary was locked when it was saved.
+// .tdc. This form opens fastest. Like an archive, it cannot be changed in place. It has a checksum
+// for each [BlockSize] bytes. Python's jagged tensors are read as ragged tensors. The file records
+// whether the dictionary was locked when it was saved.
 //
 // # Ragged tensors
 //
 // A *ragged.Tensor is saved as its values and its offsets. The values are mapped like any leaf.
-// [Open] reads the offsets into memory and checks them: 8 bytes for each row of a level, at most
-// [OpenOptions.MaxCopy] in all. Leaves that share a layout share its offsets on disk, and share one
-// layout when they are opened.
+// [Open] reads the offsets into memory and checks them. They take 8 bytes for each row at each
+// level, and at most [OpenOptions.MaxCopy] bytes in total. Leaves that share a layout share its
+// offsets on disk, and share one layout when they are opened.
 //
 // Values can be written in place, lengths cannot: to change lengths, save the dictionary again. A
 // [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks.
 //
-// Python sees a ragged tensor as data with the text "ragged int64 [3 * *]", which its operations
-// pass through. With [SaveOptions.NestedTensors] it sees a nested tensor.
+// Python loads a ragged tensor as NonTensorData whose value is a string, such as
+// "ragged int64 [3 * *]". Python's operations keep this string as it is, and do not read the
+// elements. With [SaveOptions.NestedTensors], Python loads a nested tensor instead.
 //
 // # Memory
 //
 // The leaves of an opened dictionary lie in the mapped files, and so do views of them. Copies, such
-// as the results of ix.Take, do not. A dictionary that is dropped without Close is unmapped with
-// its last leaf or view, unless tensor.Of handed out a slice of it.
+// as the results of ix.Take, do not. If a Dataset becomes unreachable without Close, its memory is
+// unmapped after its last leaf and view are garbage-collected. A file of which tensor.Of has
+// returned a slice stays mapped.
 //
 // [Dataset.Close] never waits. After it, elements are [ErrClosed]. An operation that is reading a
 // leaf reads it to the end, and the file is unmapped when the last operation on it ends.
 // [Dataset.CloseWait] waits for that.
 //
 // If another process truncates a mapped file, reading it through this module returns [ErrFault].
-// Reading it through a slice that tensor.Of handed out ends the program. A file that is truncated
-// within its last page reads as zeros there, so operations that copy, and Save, check the size of
-// the file after they have read it. They do so for the first 1,000 files that a process has mapped
-// at a time; for others, only [Verify] finds the damage.
+// Reading it through a slice that tensor.Of returned ends the program. If a file is truncated by
+// less than a page, the lost bytes read as zeros instead. Save, and operations that copy, therefore
+// check the size of the file after reading. The check covers at most 1,000 mapped files of a
+// process at a time; only [Verify] finds the damage in others. [OpenOptions] has the details.
 //
 // # Checksums
 //
 // Save and [Writer] store a CRC-32C of each 64 MiB of a leaf, which [Verify] compares:
 //
-//   - Before elements of a leaf are first written, or handed out by tensor.Of to be written, the
-//     checksums of the leaf and of the leaves beside it are made void, durably.
-//   - A full [Dataset.Flush], or Close, sets them again. For this it reads the whole leaf.
+//   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write
+//     to, the checksums of all leaves in the same directory are made void, and this is synced.
+//   - [Dataset.Flush] (but not FlushRows) and Close compute them again. They read the whole leaf.
 //   - Flush, Close and Save compute checksums of the bytes that are there. Earlier damage is not
 //     found any more after that, so call Verify first. [Copy] compares checksums while it copies.
 //   - Offsets of ragged tensors are never written in place; Open compares their checksums.
 //   - Data and meta.json have no checksums.
 //
-// In an archive, zip's CRC-32 of each file, meta.json included, takes their place.
+// An archive has no CRC-32C: Verify compares the CRC-32 that zip stores for each file, meta.json
+// included.
 //
 // # Errors
 //
-// Errors of this package are [FileError]: the directory or file as the caller named it, the path in
-// it, and the reason, for errors.Is. Their texts have at most 1 KB, whatever a directory holds.
+// Errors about a saved dictionary are of type *[FileError]. A FileError has the directory or file
+// as the caller named it, the path in it, and the reason, which errors.Is finds. Its text has at
+// most 1 KB, whatever a directory holds.
 package memmap

@@ -24,24 +24,27 @@ var (
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrName says that the format has no name for a key.
 	ErrName = fileformat.ErrName
-	// ErrForeign says that a path to be opened is not a saved dictionary, or that a directory must
-	// not be replaced: it holds files that no writer of this format makes, or it is part of a
-	// dictionary around it, in which the new one would not fit.
+	// ErrForeign says that the path to open is not a saved dictionary, or that a directory cannot
+	// be replaced. A directory cannot be replaced if it holds files that are not part of the
+	// format, or if it is part of another saved dictionary, which the replacement would damage.
+	// [SaveWith] lists the cases.
 	ErrForeign = errors.New("not a saved dictionary")
-	// ErrReplaced says that a directory was replaced after it was opened, as by Save, and that a
-	// leaf was first used after that, or written elements will be seen by nobody. Leaves that were
-	// mapped before stay readable. To read the new version, open the directory again, or use
-	// [Live].
+	// ErrReplaced says that a directory was replaced (by Save, for example) after it was opened.
+	// Either a leaf that was not mapped yet was used, or elements were written that are lost to
+	// every reader of the new version. Leaves that were mapped before stay readable. To read the
+	// new version, open the directory again, or use [Live].
 	ErrReplaced = mapfile.ErrReplaced
-	// ErrBusy says that a directory is in exclusive use: by a [Writer] that has not finished, by a
-	// process that sets checksums in it for longer than [OpenOptions].Wait, or by one that replaces
-	// it for longer than ten seconds.
+	// ErrBusy says that a directory cannot be written or replaced now: a [Writer] has it open; a
+	// dataset that is to be opened Writable is unfinished; another process has been setting
+	// checksums in it for longer than [OpenOptions].Wait; or another process has been replacing it
+	// for longer than ten seconds.
 	ErrBusy = errors.New("in use by a writer")
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.
 	ErrClosed = mapping.ErrClosed
-	// ErrLimit says that the process has as many mapped files as it may: half of vm.max_map_count
-	// on Linux. To make room, close others or raise that setting; see [OpenOptions].
+	// ErrLimit says that the process has reached its limit of mapped files, which is half of
+	// vm.max_map_count on Linux. Close other datasets, or raise vm.max_map_count; see
+	// [OpenOptions].
 	ErrLimit = mapping.ErrLimit
 	// ErrFault says that mapped memory could not be read, most likely because another process
 	// truncated the file.

@@ -16,7 +16,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 		return nil, r.fail(n, metaName, unfinished())
 	}
 	if len(m.shape) == 0 {
-		return nil, r.fail(n, metaName, corrupt("a growing dictionary without a dim of rows"))
+		return nil, r.fail(n, metaName, corrupt("an unfinished dataset has the batch shape [], want a first dim, the rows"))
 	}
 	r.grows = true
 	td := tdict.New(m.shape...)
@@ -128,7 +128,7 @@ func (r *reader) attach(n tree, td *tdict.TensorDict, inner map[nestedkey.Key]*t
 // freeIn returns an error unless there can be an entry at path, in td or a dictionary of inner.
 func freeIn(td *tdict.TensorDict, inner map[nestedkey.Key]*tdict.TensorDict, path []string, depth int) error {
 	if len(path) == 0 || len(path)+depth > tdict.MaxDepth {
-		return fmt.Errorf("got a path of %d names", len(path))
+		return fmt.Errorf("got a path of %d names, want 1 to %d", len(path), tdict.MaxDepth-depth)
 	}
 	key := keyOf(path)
 	if inner[key] != nil || td.Has(key) {

@@ -74,11 +74,11 @@ func TestAddLeafSaysWhatAnotherAdded(t *testing.T) {
 	four := tensor.Vector[int64](1, 2, 3, 4)
 	require.NoError(t, one.AddLeaf("new/deep/x", four))
 	require.EqualError(t, two.AddLeaf("new/deep/y", four),
-		"add "+dir+`: key exists: "new" was added by another: Refresh, then add "new/deep/y" to it`)
+		"add "+dir+`: key exists: another process has added "new": Refresh, then add "new/deep/y" to it`)
 	require.EqualError(t, two.AddLeaf("new/deep/x", four),
-		"add "+dir+`: key exists: "new" was added by another: Refresh, then add "new/deep/x" to it`)
+		"add "+dir+`: key exists: another process has added "new": Refresh, then add "new/deep/x" to it`)
 	require.NoError(t, one.AddLeaf("obs/z", four))
-	require.EqualError(t, two.AddLeaf("obs/z", four), "add "+dir+`: key exists: "obs/z" was added by another`)
+	require.EqualError(t, two.AddLeaf("obs/z", four), "add "+dir+`: key exists: another process has added "obs/z"`)
 	again, err := two.Refresh()
 	require.NoError(t, err)
 	require.NoError(t, again.AddLeaf("new/y", four))

@@ -13,7 +13,7 @@ import (
 // A Form is the form of a saved dictionary: directory, archive or consolidated file.
 type Form uint8
 
-// The forms.
+// The values of [Form].
 const (
 	// AsIs is the form of the dictionary that is replaced. If nothing is there, it is [Archive] for
 	// a name that ends in .tdz, [Consolidated] for .tdc, and otherwise [Directory].
@@ -21,11 +21,12 @@ const (
 	// Directory is a directory with a file for each leaf. It can be opened Writable and added to.
 	Directory
 	// Archive is one zip file with the files of such a directory, as Python's tensordict writes it.
-	// It is mapped as a whole, and is only read, or replaced as a whole.
+	// It is mapped as a whole. It cannot be changed in place: it can be read, or replaced as a
+	// whole.
 	Archive
 	// Consolidated is one file with the elements of all leaves, then JSON that describes them, as
-	// Python's consolidate writes it and package wire sends it. It is mapped as a whole, and is
-	// only read, or replaced as a whole.
+	// Python's consolidate writes it and package wire sends it. It is mapped as a whole. It cannot
+	// be changed in place: it can be read, or replaced as a whole.
 	Consolidated
 )
 
@@ -91,9 +92,9 @@ func (s *saver) form() (Form, error) {
 	}
 	switch {
 	case is != AsIs && is != want:
-		return 0, fmt.Errorf("%w: it has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
+		return 0, fmt.Errorf("%w: the dictionary there has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
 	case want != Archive && s.opt.Compress:
-		return 0, unsupported("Compress is for archives")
+		return 0, unsupported("only an archive can be compressed: set Form to Archive")
 	}
 	return want, s.checkFile()
 }
@@ -108,7 +109,7 @@ func (s *saver) checkFile() error {
 	case err != nil || is == Consolidated:
 		return err
 	case is != Archive:
-		return fmt.Errorf("%w: the file there would be lost; save elsewhere", ErrForeign)
+		return fmt.Errorf("%w: saving would replace a file of another kind: save elsewhere", ErrForeign)
 	}
 	return withZip(s.dir, checkEntries)
 }

@@ -16,7 +16,7 @@ import (
 func checkLike(want, got *tdict.TensorDict) error {
 	rows := len(want.Shape()) > 0
 	if !rows && len(got.Shape()) == 1 {
-		return fmt.Errorf("%w: got rows, want none: Like is a single row: Unsqueeze it", shapeops.ErrShape)
+		return fmt.Errorf("%w: got batch shape %v, want []: Like is a single row: Unsqueeze it", shapeops.ErrShape, got.Shape())
 	}
 	if err := checkShapeLike(want.Shape(), got.Shape(), rows); err != nil {
 		return fmt.Errorf("batch: %w", err)

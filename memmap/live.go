@@ -12,9 +12,9 @@ import (
 
 // LiveOptions are the options of [OpenLive]. The zero value is the default.
 type LiveOptions struct {
-	// Interval bounds the time after a replacement in which Acquire may still return the old
-	// dictionary, not counting the time to open the new one and to call OnOpen. 0 means 200 ms; the
-	// minimum is 2 ms.
+	// Interval is the longest time that Acquire may keep returning the old version after a
+	// replacement. The time to open the new version and to run OnOpen is added to it. 0 means 200
+	// ms; the minimum is 2 ms.
 	Interval time.Duration
 	// Open has the options for opening each version. Writable must not be set.
 	Open OpenOptions
@@ -41,10 +41,10 @@ type LiveOptions struct {
 	// OnOpen therefore delays the new version, and Close waits for it. OnOpen and the Close of a
 	// state must not close the Live or d. A state may use d until it is closed.
 	OnOpen func(d *Dataset) (state any, err error)
-	// OnReplace, if not nil, is called by the watcher goroutine after a replacement, and after
-	// leaves or rows were added, as by [Writer.Commit], once Acquire returns the new dictionary d,
-	// which is valid during the call. Several replacements in a short time may be one call.
-	// OnReplace must not call Close.
+	// OnReplace, if not nil, is called by the watcher goroutine when Acquire has begun to return a
+	// new version d: after a replacement, or after leaves or rows were added, as by
+	// [Writer.Commit]. d is valid during the call. Several replacements in a short time may cause a
+	// single call. OnReplace must not call Close.
 	OnReplace func(d *Dataset)
 	// OnError, if not nil, is called by the watcher goroutine when the new dictionary cannot be
 	// opened, or is refused. Acquire keeps returning the old one, and the watcher tries again in
@@ -229,8 +229,8 @@ func (l *Live) install(next *Dataset, checked time.Time, failed error) (unused *
 	return nil
 }
 
-// Acquire returns the current dictionary of the directory. It is valid until [Live.Release], which
-// must follow, and must not be closed.
+// Acquire returns the current version of the dictionary. The caller may use it until it passes it
+// to [Live.Release], which it must do when done, and must not close it.
 //
 // If the directory was replaced more than an interval ago, Acquire returns the new dictionary, and
 // waits if it is not open yet. With [LiveOptions.OnOpen] it does not wait: it returns the old one
@@ -268,8 +268,8 @@ func (l *Live) take() (ds *Dataset, fresh bool) {
 // released for the last time, it is closed, with its [Dataset.State]; views of its leaves are
 // [ErrClosed] afterwards.
 //
-// Release returns [ErrClosed] if d is not in use. If closing d fails, OnError gets the error; only
-// after [Live.Close] Release returns it.
+// Release returns [ErrClosed] if d is not in use. If closing d fails, OnError gets the error. After
+// [Live.Close], Release returns the error instead.
 func (l *Live) Release(d *Dataset) error {
 	l.mu.Lock()
 	s := l.old[d]
@@ -297,8 +297,8 @@ func (l *Live) Release(d *Dataset) error {
 
 // Close ends the serving: from now on Acquire returns [ErrClosed]. Dictionaries in use can be read
 // until they are released. Close waits for the watcher, and so for a callback that is running. It
-// returns the errors of closing dictionaries that OnError has not got, and ErrClosed if it was
-// called before.
+// returns the errors of closing dictionaries that were not passed to OnError, or ErrClosed if l is
+// already closed.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	was := l.current

@@ -15,9 +15,9 @@ import (
 type Listing struct {
 	Form    Form           // Directory, Archive or Consolidated
 	Growing bool           // the Writer has not called Finish
-	Batch   shapeops.Shape // of the whole dictionary
-	Names   []string       // of its batch dims, "" for none; nil if no dim has one
-	Entries []Entry        // at all levels, a dictionary before its entries
+	Batch   shapeops.Shape // batch shape of the whole dictionary
+	Names   []string       // of its batch dims, "" for a dim without a name; nil if no dim has a name
+	Entries []Entry        // entries of all levels, each dictionary before its entries
 }
 
 // An Entry is one entry of a saved dictionary.
@@ -25,9 +25,9 @@ type Entry struct {
 	Key    nestedkey.Key
 	Kind   tdict.Kind
 	DType  tensor.DType   // 0 for a dictionary and Data
-	Shape  shapeops.Shape // of a dictionary, its batch shape; tdict.Any for a size that differs between rows
-	Names  []string       // of the batch dims of a dictionary; nil if no dim has one
-	File   string         // of the elements, below the directory or archive, with slashes; "" if no or several files have them
+	Shape  shapeops.Shape // batch shape of a dictionary; tdict.Any for a size that differs by row
+	Names  []string       // of the batch dims of a dictionary; nil if no dim has a name
+	File   string         // slash-separated path as in [Fault]; "" if no file, or several, have the elements
 	Bytes  int64          // size of the elements
 	Summed bool           // the elements have checksums
 }

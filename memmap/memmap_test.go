@@ -132,7 +132,7 @@ func TestSaveRefuses(t *testing.T) {
 		{"a field of the format", set("a/device"), memmap.ErrName, `save DIR: a/device.memmap: key cannot be saved: "device": the format has a field of that name`},
 		{"a field that only this module has", set("a/_go"), memmap.ErrName, `save DIR: a/_go.memmap: key cannot be saved: "_go": the format has a field of that name`},
 		{"a file of the format", set("meta.json/x"), memmap.ErrName, `save DIR: meta.json: key cannot be saved: "meta.json": the format has a file of that name`},
-		{"two entries for one file", twice, memmap.ErrName, `save DIR: a.memmap: key cannot be saved: "a.memmap": "a" needs the same file`},
+		{"two entries for one file", twice, memmap.ErrName, `save DIR: a.memmap: key cannot be saved: "a.memmap": the entry "a" has the same file name`},
 		{"a name too long for a file", set(nestedkey.Of(strings.Repeat("x", 300))), memmap.ErrName, "got a file name of 307 bytes, want at most 255"},
 		{"a batch shape that is none", tdict.New(-1), shapeops.ErrShape, "save DIR: shape mismatch: got [-1], want no negative size"},
 	}
@@ -316,10 +316,10 @@ func TestOpenRefuses(t *testing.T) {
 		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: want a list`},
 		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": unexpected JSON: byte 30: want a value`},
 		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `duplicate field "dtype"`},
-		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: an entry that is not a dictionary: open the directory around it"},
+		{"a number that is none", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","data":[NaN,-Infinity,"NaN\\\""]}`), memmap.ErrUnsupported, "open DIR: meta.json: unsupported: it holds an entry of another kind than a dictionary: open the directory that contains it"},
 		{"no type", meta(`{"shape":[]}`), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: no field "_type"`},
 		{"another type", meta(`{"_type":"<class 'mine.Rows'>"}`), memmap.ErrUnsupported, `open DIR: meta.json: unsupported: a "Rows"`},
-		{"data without data", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: neither data nor other.pickle"},
+		{"data without data", meta(`{"_type":"<class 'tensordict.tensorclass.NonTensorData'>"}`), memmap.ErrCorrupt, "open DIR: meta.json: corrupt: got neither a field \"data\" nor a file other.pickle"},
 		{"a way out", func(t *testing.T, dir string) {
 			write(t, filepath.Dir(dir), "outside.memmap", "01234567")
 			write(t, dir, "meta.json", strings.Replace(leaf("[1]", "torch.int64"), `"x"`, `"../outside"`, 1))

@@ -236,7 +236,7 @@ func (r *factReader) sums() ([]uint32, error) {
 		}
 		n, err := strconv.ParseUint(string(text), 16, 32)
 		if err != nil || len(text) != 8 {
-			return corrupt("got the sum %s, want 8 hexadecimal digits", quote(string(text)))
+			return corrupt("got the checksum %s, want 8 hexadecimal digits", quote(string(text)))
 		}
 		sums = append(sums, uint32(n))
 		return nil

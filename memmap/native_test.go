@@ -38,7 +38,7 @@ func TestNativeFields(t *testing.T) {
 		{"a dictionary's twice", ``, `,"_go":[],"_go":[]`, memmap.ErrCorrupt, `duplicate field "_go"`},
 		{"sums that are no list", `,"go":{"v":1,"sums":7}`, ``, memmap.ErrCorrupt, "want a list"},
 		{"a sum that is a number", `,"go":{"v":1,"sums":[7]}`, ``, memmap.ErrCorrupt, "want a string"},
-		{"a sum that is too short", `,"go":{"v":1,"sums":["123abcd"]}`, ``, memmap.ErrCorrupt, `got the sum "123abcd", want 8 hexadecimal digits`},
+		{"a sum that is too short", `,"go":{"v":1,"sums":["123abcd"]}`, ``, memmap.ErrCorrupt, `got the checksum "123abcd", want 8 hexadecimal digits`},
 		{"a sum that is too long", `,"go":{"v":1,"sums":["00123abcd"]}`, ``, memmap.ErrCorrupt, "want 8 hexadecimal digits"},
 		{"a sum of other letters", `,"go":{"v":1,"sums":["0123abcg"]}`, ``, memmap.ErrCorrupt, "want 8 hexadecimal digits"},
 		{"a batch shape that is none", `,"go":{"v":1,"unbatched":[-1]}`, ``, memmap.ErrCorrupt, "got [-1], want no negative size"},

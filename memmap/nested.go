@@ -23,10 +23,10 @@ func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged
 	at := n.leafPath(e.name)
 	dtype, err := e.element()
 	if err == nil && (len(e.shape) != 2 || e.shape[1] < 1 || e.shape[1] > maxDims-1) {
-		err = corrupt("%w: got the shape %v of the shapes of components, want [components dims]", shapeops.ErrShape, e.shape)
+		err = corrupt("%w: got %v as the shape of the list of component shapes, want [components dims]", shapeops.ErrShape, e.shape)
 	}
 	if err == nil && len(batch) > 1 {
-		err = unsupported("a nested tensor in a dictionary of batch shape %v", batch)
+		err = unsupported("a nested tensor in a dictionary of batch shape %v, want at most one batch dim", batch)
 	}
 	if err != nil {
 		return nil, r.failAt(at, err)
@@ -62,7 +62,7 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 		return c, nil
 	}
 	if c.number > math.MaxInt/8/c.dims {
-		return nil, r.failAt(c.at, corrupt("got %v shapes, want a size in bytes that an int holds", e.shape))
+		return nil, r.failAt(c.at, corrupt("got component shapes of shape %v, want a size in bytes that an int holds", e.shape))
 	}
 	var sums []uint32
 	var err error
@@ -171,7 +171,7 @@ func (c *components) layout(r *reader, size int) (*ragged.Layout, error) {
 	for level := 1; level <= c.levels && err == nil; level++ {
 		rows := c.rows[level-1]
 		if level > 1 && rows > size+emptyRows {
-			return nil, unsupported("a nested tensor of %d rows in %d bytes", rows, size)
+			return nil, unsupported("a nested tensor of %d bytes has %d rows, want at most %d", size, rows, size+emptyRows)
 		}
 		if err = r.takes(8 * (rows + 1)); err == nil {
 			l, err = l.Nest(c.offsets(level))
@@ -239,7 +239,7 @@ func nestable(v tdict.Value) error {
 		return fmt.Errorf("%w: got a %T, want a ragged tensor to save as a nested tensor", tdict.ErrKind, v)
 	}
 	if t.Depth() != 1 || len(t.Shape()) != 1 || t.Shape()[0] == 0 {
-		return unsupported("a nested tensor of %v, want one level and a batch shape of one dim that is not 0", rowsFactOf(t).text(false))
+		return unsupported("got %v to save as a nested tensor, want one level and one batch dim, which is not 0", rowsFactOf(t).text(false))
 	}
 	return nil
 }

@@ -50,9 +50,9 @@ func TestNestedOpened(t *testing.T) {
 		{"elements that cannot be counted", "[2,2]", []int64{1 << 40, 1 << 40, 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 0: got [1099511627776 1099511627776], want a number of elements that an int holds"},
 		{"elements whose sum cannot be counted", "[2,1]", []int64{1<<63 - 1, 1}, 9, "", nil, memmap.ErrCorrupt, "component 1: got [1], want a number of elements that an int holds"},
 		{"more elements than the file has", "[2,1]", []int64{1 << 50, 1}, 9, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: got 9 bytes"},
-		{"rows that no file has", "[2,2]", []int64{1 << 40, 0, 1, 1}, 1, "", nil, memmap.ErrUnsupported, "x.shape.memmap: unsupported: a nested tensor of 1099511627777 rows in 1 bytes"},
-		{"shapes that are no matrix", "[2]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: shape mismatch: got the shape [2] of the shapes of components"},
-		{"components without dims", "[2,0]", nil, 2, "", nil, memmap.ErrCorrupt, "got the shape [2 0] of the shapes of components"},
+		{"rows that no file has", "[2,2]", []int64{1 << 40, 0, 1, 1}, 1, "", nil, memmap.ErrUnsupported, "x.shape.memmap: unsupported: a nested tensor of 1 bytes has 1099511627777 rows, want at most "},
+		{"shapes that are no matrix", "[2]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "x.memmap: corrupt: shape mismatch: got [2] as the shape of the list of component shapes"},
+		{"components without dims", "[2,0]", nil, 2, "", nil, memmap.ErrCorrupt, "got [2 0] as the shape of the list of component shapes"},
 		{"more components than the file has", "[4611686018427387904,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want a size in bytes that an int holds"},
 		{"another batch", "[1,1]", []int64{1, 1}, 2, "", nil, memmap.ErrCorrupt, "want a shape that begins with [2]"},
 	}
@@ -147,8 +147,8 @@ func TestNestedRefused(t *testing.T) {
 	}{
 		{"no such key", "missing", tdict.ErrMissing, `save "missing": `},
 		{"a tensor", "age", tdict.ErrKind, `save "age": `},
-		{"two levels", "more/weight", memmap.ErrUnsupported, `save "more/weight": unsupported: a nested tensor of ragged int32 [3 * * 2], want one level`},
-		{"a file that is taken", "ts", memmap.ErrName, `ts.shape.memmap: key cannot be saved: "ts.shape": "ts" needs the same file`},
+		{"two levels", "more/weight", memmap.ErrUnsupported, `save "more/weight": unsupported: got ragged int32 [3 * * 2] to save as a nested tensor, want one level`},
+		{"a file that is taken", "ts", memmap.ErrName, `ts.shape.memmap: key cannot be saved: "ts.shape": the entry "ts" has the same file name`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,30 +19,30 @@ import (
 //   - Mappings. Each leaf that is in use takes one mapping until it is closed. An archive takes
 //     one for all its leaves. All datasets of the process together take at most half of
 //     vm.max_map_count on Linux, 32,765 by default, which leaves room for Go's runtime; no limit
-//     is known on other systems. Beyond the limit, a leaf of up to 64 KiB that is opened for
-//     reading is read into memory when its elements are first used, and does not show later
-//     writes of other processes. Any other leaf is [ErrLimit].
+//     is known on other systems. Once the limit is reached, a leaf of up to 64 KiB in a Dataset
+//     that was opened for reading is copied into memory on first use; later writes of other
+//     processes are not visible in it. Using any other leaf returns [ErrLimit].
 //   - Descriptors. A dataset has one descriptor, of its directory. A leaf is open only while it
-//     is mapped. But on Unix systems mappings keep descriptors of their files, to notice that a
-//     file was truncated within its last page: at most 1,000 in the process, and at most a tenth
-//     of RLIMIT_NOFILE. When the process has no descriptor left, these are closed, and the
-//     operation that needed one is tried again.
+//     is mapped. On Unix systems, however, the descriptors of mapped files are kept, to detect a
+//     file that was truncated within its last page. At most 1,000 descriptors are kept in the
+//     process, or a tenth of RLIMIT_NOFILE if that is less. When the process has no descriptor
+//     left, these are closed, and the operation that needed one is tried again.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. Without it,
 	// writing is tensor.ErrReadOnly. For an archive or a consolidated file, Writable is
 	// [ErrUnsupported].
 	Writable bool
-	// Wait bounds how long OpenWith with Writable waits for a process that uses the directory
-	// exclusively, such as to set checksums, and how long a store, AddLeaf, Flush and Close wait
-	// for a process that changes a meta.json. After that, OpenWith, a store and AddLeaf return
-	// [ErrBusy]; Flush and Close leave the checksums of written leaves void, until the next Flush.
-	// 0 means a second, and a negative Wait means not to wait.
+	// Wait is the longest time for two waits: of OpenWith with Writable, for another process that
+	// uses the directory exclusively, as it does to set checksums; and of writes to elements,
+	// AddLeaf, Flush and Close, for another process that is changing a meta.json. After that,
+	// OpenWith, writes and AddLeaf return [ErrBusy]; Flush and Close leave the checksums of written
+	// leaves void, until the next Flush. 0 means a second, and a negative Wait means not to wait.
 	Wait time.Duration
 	// MaxEntries bounds the number of entries of the dictionary, at all levels together; 0 means
 	// 200,000. It bounds the work that a hostile directory can cause.
 	MaxEntries int
 	// MaxCopy bounds the bytes that are read into memory, separately for: copies of Python's views
-	// that pick rows by a list, offsets of ragged tensors, and compressed files in an archive. 0
+	// that select rows by a list, offsets of ragged tensors, and compressed files in an archive. 0
 	// means 1 GiB.
 	MaxCopy int64
 	// SkipPickled leaves out entries that Python has pickled. By default they are ErrUnsupported.
@@ -55,18 +55,18 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved at dir. The directory of a nested dictionary can be opened by
 // itself. If Save replaces the directory meanwhile, OpenWith opens the old version or the new one.
-// If dir is an archive or a consolidated file, whatever its name, that file is opened and mapped as
-// a whole; it does not matter if another file takes its name later.
+// If dir is an archive or a consolidated file, of any name, the file is mapped as a whole when it
+// is opened. If another file replaces it later, the Dataset stays as it is.
 //
 // OpenWith returns a [FileError] that names the file:
 //
 //   - [ErrCorrupt] or [ErrUnsupported]
 //   - [ErrForeign], with a list of the content, if dir is a file in none of the forms, or a
-//     directory or zip file without a meta.json; without a meta.json it is ErrCorrupt and
-//     fs.ErrNotExist too
-//   - with Writable, [ErrBusy] if a [Writer] is at work in the directory, or another process uses
-//     it exclusively for longer than Wait, and fs.ErrPermission or EROFS, an error of the system,
-//     if the file of a leaf cannot be written
+//     directory or zip file without a meta.json; in the second case errors.Is finds ErrCorrupt
+//     and fs.ErrNotExist too
+//   - with Writable, [ErrBusy] if dir is an unfinished dataset of a [Writer], or if another
+//     process uses the directory exclusively for longer than Wait
+//   - with Writable, fs.ErrPermission or syscall.EROFS if the file of a leaf cannot be written
 //   - fs.ErrNotExist if nothing is at dir, and fs.ErrInvalid if dir is empty
 //   - other errors of the system
 func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {

@@ -47,7 +47,7 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 	}
 	td, ok := v.(*tdict.TensorDict)
 	if v != nil && !ok {
-		return nil, r.fail(n, metaName, unsupported("an entry that is not a dictionary: open the directory around it"))
+		return nil, r.fail(n, metaName, unsupported("it holds an entry of another kind than a dictionary: open the directory that contains it"))
 	}
 	if td == nil {
 		return nil, nil
@@ -111,7 +111,7 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 		return nil, r.fail(n, metaName, err)
 	}
 	if r.copying && m.later() {
-		r.faults.add(r.fail(n, metaName, unsupported("native fields of a later version, which a copy would lose")))
+		r.faults.add(r.fail(n, metaName, unsupported("it has fields of a later version of this module, which a copy would lose")))
 	}
 	r.entries += len(m.entries)
 	r.nodes = append(r.nodes, n.known())

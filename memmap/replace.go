@@ -43,7 +43,7 @@ const openBlocksRename = runtime.GOOS == "windows"
 // batch shape may replace it, and otherwise an error.
 func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if holdsWorkingDir(dir) {
-		return nil, fmt.Errorf("%w: the working directory is in it", fs.ErrInvalid)
+		return nil, fmt.Errorf("%w: the working directory is the directory to replace, or below it: change to another one first", fs.ErrInvalid)
 	}
 	if err := checkAround(dir, batch); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
 		return old, nil
 	case errors.Is(err, vfs.ErrHeld):
-		err = fmt.Errorf("%w: a Writer has not finished there", ErrBusy)
+		err = fmt.Errorf("%w: a Writer has it open: Finish or Close it first", ErrBusy)
 	}
 	old.unlock()
 	return nil, err
@@ -159,7 +159,7 @@ func (o *oldTree) checkRemovable(dir, at string, found []fs.DirEntry) error {
 		}
 		l, err := vfs.TryLock(filepath.Join(dir, filepath.FromSlash(at), lockName), vfs.Exclusive)
 		if errors.Is(err, vfs.ErrHeld) {
-			return fmt.Errorf("%w: a Writer has not finished in %s", ErrBusy, at)
+			return fmt.Errorf("%w: a Writer has %s open: Finish or Close it first", ErrBusy, at)
 		}
 		if err == nil {
 			_ = l.Unlock() // nothing was written
@@ -210,7 +210,7 @@ func checkAround(dir string, batch shapeops.Shape) error {
 			continue
 		}
 		if !dictClasses[e.class] {
-			return fmt.Errorf("%w: it is an entry of %s, a %s", ErrForeign, above, quote(e.class))
+			return fmt.Errorf("%w: it is an entry of %s, a %s: save %[2]s as a whole", ErrForeign, above, quote(e.class))
 		}
 		if err := batch.CheckPrefix(m.shape); err != nil {
 			return fmt.Errorf("%w: it is an entry of %s: %w", ErrForeign, above, err)
@@ -229,7 +229,7 @@ func checkMember(dir string) error {
 		case err != nil:
 			return nil
 		case m.class == lazyClass && strings.Trim(name, "0123456789") == "":
-			return fmt.Errorf("%w: it is a member of the lazy stack in %s, or in one", ErrForeign, above)
+			return fmt.Errorf("%w: it is in the lazy stack in %s, as a member or within one: save the stack as a whole", ErrForeign, above)
 		case m.instance != nil && name == classDir: // of the instance in above
 		case m.number(name) < 0:
 			return nil
@@ -256,7 +256,7 @@ func checkShared(dir string) error {
 		names = append([]string{m.entries[i].name}, names...)
 		for i := range m.entries {
 			if e := &m.entries[i]; e.fact.rows != nil && e.fact.rows.refersTo(names) {
-				return fmt.Errorf("%w: it holds offsets of %s in %s: save %[3]s as a whole", ErrForeign, quote(e.name), above)
+				return fmt.Errorf("%w: the ragged leaf %s of %s has its offsets in it: save %[3]s as a whole", ErrForeign, quote(e.name), above)
 			}
 		}
 	}

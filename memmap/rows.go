@@ -57,7 +57,7 @@ func (r *reader) checkText(inner tree, f *rowsFact) error {
 	}
 	want := f.text(f.among.grow)
 	if m.class != dataClass || m.data == nil {
-		return r.fail(inner, metaName, corrupt("got a %s, want a NonTensorData that says %q", quote(m.class), want))
+		return r.fail(inner, metaName, corrupt("got a %s, want a NonTensorData with the value %q", quote(m.class), want))
 	}
 	s := jsonscan.New(m.data)
 	if got, err := s.Text(); err != nil || string(got) != want {

@@ -19,8 +19,8 @@ import (
 //
 // false says nothing about the tensors.
 //
-// Checksums are of the elements that were saved: [Verify] finds later damage. Two leaves that
-// differ have the same CRC-32 in one of 2^32 cases.
+// The checksums were computed when the elements were saved. SameSums does not notice later damage
+// to the files; [Verify] does. Two leaves that differ have the same CRC-32 in one of 2^32 cases.
 func SameSums(a, b *tensor.Tensor) bool {
 	if a == nil || b == nil || a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
 		return false

@@ -34,7 +34,7 @@ type SaveOptions struct {
 	// is there.
 	Form Form
 	// Compress compresses the leaves of an archive. They cannot be mapped then, and are read into
-	// memory when they are first used. Only an archive has it: otherwise it is [ErrUnsupported].
+	// memory when they are first used. With any other form, SaveWith returns [ErrUnsupported].
 	Compress bool
 	// Progress, if not nil, is called after each leaf, and after each [BlockSize] bytes of a longer
 	// leaf, with the bytes of leaves written so far and the total, by one goroutine at a time.
@@ -53,8 +53,9 @@ type SaveOptions struct {
 	NoReplace bool
 	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
 	// which Python opens as such. It opens other ragged leaves as data with a text that describes
-	// them. The leaves must have one level and a batch shape of one dim. They share no layout with
-	// other leaves.
+	// them. The leaves must have one level and a batch shape of one dim, which is not 0. If such a
+	// leaf shares a layout with another leaf, its lengths are saved again, and the two do not share
+	// a layout when they are opened.
 	NestedTensors []nestedkey.Key
 	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. SaveWith returns
 	// tdict.ErrSchema if the dictionary breaks it, and Open returns ErrCorrupt if the saved one
@@ -64,29 +65,41 @@ type SaveOptions struct {
 
 // SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
 // durably. On an error, and after a crash at any time, dir holds all of the old dictionary or all
-// of td. td may have been opened from dir. Beside the shape of each leaf, SaveWith stores checksums
-// of its bytes, which [Verify] compares.
+// of td. td may have been opened from dir. SaveWith stores the shape of each leaf and checksums of
+// its bytes, which [Verify] compares.
 //
 // dir may hold nothing, or a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is
-// set. SaveWith returns [ErrForeign] if dir holds files of another kind, or directories without
-// being a dictionary, or if dir is an entry of a saved dictionary around it in which the batch
-// shape of td does not fit. No other process may put files into dir meanwhile.
+// set. No other process may put files into dir meanwhile. SaveWith returns [ErrForeign] if
 //
-// Permissions stay the same: of dir, of directories in it, and of leaves. SaveWith makes the
-// directories around dir that are missing. The name of dir matters only if it ends in .tdz or .tdc:
-// "a.npz" becomes a directory. The first save of a process in a parent directory removes the
-// remains of saves that were killed there. On systems that cannot exchange two directories, which
-// are all but Linux, a crash at one short step leaves the old directory beside dir; FORMAT.md says
-// where.
+//   - dir holds files that are not part of the format
+//   - dir holds directories, but is not a saved dictionary
+//   - dir is an entry of a saved dictionary, and the batch shape of td does not begin with the
+//     batch shape of that dictionary
+//   - dir is a member of a lazy stack, or an entry within a member
+//   - dir is part of the form on disk of a value other than a dictionary
+//   - dir holds offsets that a ragged leaf outside of dir shares
+//
+// SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files. It
+// makes missing parent directories of dir. Only the suffixes .tdz and .tdc select a form; with any
+// other name, such as "a.npz", dir becomes a directory. The first time that a process saves in a
+// parent directory, SaveWith removes the temporary files that saves have left there when their
+// process was killed.
+//
+// Only Linux can exchange two directories in one step. On other systems, and on file systems that
+// cannot do it, SaveWith renames the old directory and then the new one. A crash between the two
+// leaves nothing at dir, and the old directory beside it under another name, which FORMAT.md
+// states.
 //
 // An archive and a consolidated file are replaced in the same way, as one file. Their differences:
 //
 //   - SaveWith returns ErrForeign if another kind of file is at dir, or if dir is within a saved
 //     dictionary, and fs.ErrExist if a dictionary of another form is at dir.
-//   - The leaves of an archive are written one after the other. It has no
-//     checksums but the CRC-32 of zip.
-//   - The checksums of a consolidated file are of its blocks. Other keys are ErrName, as
-//     FORMAT.md lists, and NestedTensors are checked but have no effect.
+//   - The leaves of an archive are written one after the other. It has no checksums but the
+//     CRC-32 of zip.
+//   - A consolidated file has checksums of its blocks, not of leaves.
+//   - In a consolidated file other keys are reserved. FORMAT.md lists them, and SaveWith returns
+//     ErrName for them.
+//   - For a consolidated file, NestedTensors are checked but have no effect.
 //
 // SaveWith returns
 //
@@ -102,7 +115,7 @@ type SaveOptions struct {
 //   - tdict.ErrKind if td is nil, or NestedTensors names a leaf that is not ragged
 //   - tdict.ErrMissing if NestedTensors names a key that td does not have
 //   - shapeops.ErrShape if a shape has more than 64 dims
-//   - fs.ErrInvalid if dir is empty, or the working directory is dir or in it
+//   - fs.ErrInvalid if dir is empty, or if the working directory is dir or a directory below it
 //   - the error of ctx if ctx ends first
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	return newSaver(ctx, dir, opt).save(td)
@@ -282,7 +295,7 @@ func nameClash(name, file string, taken map[string]string) string {
 	case file == metaName || file == lockName || file == tempMeta || file == addingName || vfs.Reserved(file):
 		return "the format has a file of that name"
 	case clash:
-		return quote(other) + " needs the same file"
+		return "the entry " + quote(other) + " has the same file name"
 	case len(file) > maxName:
 		return fmt.Sprintf("got a file name of %d bytes, want at most %d", len(file), maxName)
 	}

@@ -118,7 +118,7 @@ func (w *Writer) keepSchema(there []byte) (err error) {
 			return corrupt("schema: %w", err)
 		}
 		if s != nil && was.Diff(s) != "" {
-			return fmt.Errorf("%w: got another schema than the one there: leave it out to keep that", tdict.ErrSchema)
+			return fmt.Errorf("%w: Schema differs from the schema of the dataset: set it to nil to keep that one", tdict.ErrSchema)
 		}
 		s = was
 	}

@@ -128,7 +128,7 @@ func TestWriterKeepsSchema(t *testing.T) {
 	same[0].Shape = shapeops.Shape{3}
 	_, err = memmap.NewWriter(dir, row, memmap.WriterOptions{Resume: true, Schema: same})
 	require.ErrorIs(t, err, tdict.ErrSchema)
-	require.ErrorContains(t, err, "another schema")
+	require.ErrorContains(t, err, "Schema differs from the schema of the dataset")
 	require.Equal(t, before, tree(t, dir))
 	w = writer(memmap.WriterOptions{Resume: true})
 	require.NoError(t, w.Append(visitRows(t, 1)))

@@ -128,7 +128,7 @@ func (s *siblings) readOffsets(e *metaEntry, level int, outer *ragged.Layout) (*
 func (s *siblings) readLevel(inner tree, f *rowsFact, level int, outer *ragged.Layout) (*ragged.Layout, error) {
 	rows := f.rowsAt(level - 1)
 	if rows >= math.MaxInt/8 {
-		return nil, corrupt("got %d rows, want a size of the offsets in bytes that an int holds", rows)
+		return nil, corrupt("got %d rows, want offsets of a size in bytes that an int holds", rows)
 	}
 	offsets, sums, err := inner.ints(offsetsName(level), leafExt, rows+1)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *siblings) readLevel(inner tree, f *rowsFact, level int, outer *ragged.L
 		return nil, err
 	}
 	if got, want := offsets[rows], int64(f.rowsAt(level)); got != want {
-		return nil, corrupt("level %d, row %d: got the end %d, want %d", level, rows-1, got, want)
+		return nil, corrupt("level %d: the last row, %d, ends at %d, want %d", level, rows-1, got, want)
 	}
 	return l, sameSums(sums, f.levels[level-1].sums)
 }
@@ -150,7 +150,7 @@ func sameSums(got, want []uint32) error {
 		return nil
 	}
 	if len(got) != len(want) {
-		return corrupt("got %d sums, want %d", len(want), len(got)) // want was read from the file
+		return corrupt("got %d checksums, want %d", len(want), len(got)) // want was read from the file
 	}
 	for i := range got {
 		if got[i] != want[i] {
@@ -169,11 +169,11 @@ func (s *siblings) sharedLayout(e *metaEntry, level int, outer *ragged.Layout) (
 		return nil, s.fail(e, err)
 	}
 	if level > 1 && l.Outer() != outer || level == 1 && !l.Shape().Equal(outer.Shape()) {
-		return nil, s.fail(e, corrupt("level %d has the offsets of %s, but the levels around it differ", level, quotePath(path)))
+		return nil, s.fail(e, corrupt("level %d shares the offsets of %s, but the outer levels of the two differ", level, quotePath(path)))
 	}
 	rows, err := l.NumRows(level)
 	if want := e.fact.rows.rowsAt(level); err == nil && rows != want {
-		err = corrupt("level %d has the offsets of %s: got %d rows, want %d", level, quotePath(path), rows, want)
+		err = corrupt("level %d shares the offsets of %s: got %d rows, want %d", level, quotePath(path), rows, want)
 	}
 	return l, s.fail(e, err)
 }
@@ -192,7 +192,7 @@ func (s *siblings) find(path []string, level int) (*ragged.Layout, error) {
 	}
 	e := &s.entries[i]
 	if e.fact.rows == nil || !e.isNode() || level > len(e.fact.rows.levels) || !e.fact.rows.own(level) {
-		return nil, corrupt("level %d refers to the offsets of %s, which has none itself", level, quotePath(path))
+		return nil, corrupt("level %d refers to the offsets of %s, which does not store them", level, quotePath(path))
 	}
 	return s.layout(e, level)
 }

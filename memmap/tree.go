@@ -242,7 +242,7 @@ func (t *dirTree) below(file string, info fs.FileInfo) (tree, error) {
 func (t *dirTree) find(name, ext string) (file string, info fs.FileInfo, err error) {
 	file = fileName(name) + ext
 	if len(file) > maxName {
-		return file, nil, corrupt("a file name of %d bytes", len(file))
+		return file, nil, corrupt("got a file name of %d bytes, want at most %d", len(file), maxName)
 	}
 	info, err = t.root.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) && rawName(name) && name+ext != file {

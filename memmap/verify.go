@@ -31,17 +31,17 @@ type VerifyOptions struct {
 // A Report is the result of [Verify].
 type Report struct {
 	Leaves   int             // number of leaves that have elements
-	Bytes    int64           // size of their elements
+	Bytes    int64           // total size of their elements
 	Unsummed []nestedkey.Key // leaves without checksums, which were read but not compared
 	Faults   []Fault         // in the order of the entries
 }
 
 // A Fault is one thing that is wrong with a saved dictionary.
 type Fault struct {
-	Key   nestedkey.Key // of the leaf or dictionary; "" for the whole
-	File  string        // path below the directory or archive, with slashes
-	Block int           // number of the block of [BlockSize] bytes of the leaf, from 0; -1 for other faults
-	Err   error         // mostly ErrCorrupt
+	Key   nestedkey.Key // the damaged leaf or dictionary; "" for the whole saved dictionary
+	File  string        // slash-separated path, relative to the directory or archive
+	Block int           // number, from 0, of the block of [BlockSize] bytes; -1 for other faults
+	Err   error         // usually an ErrCorrupt
 }
 
 // String returns the key, file, block and error on one line.
@@ -71,8 +71,8 @@ const BlockSize = blockBytes
 //     them.
 //   - In an archive, each file is compared with the CRC-32 of its entry. The whole file is one
 //     block, and its faults have the Block -1.
-//   - In a consolidated file, blocks are of all data, not of one leaf, and their faults have no
-//     key.
+//   - In a consolidated file a block may span several leaves, so the Fault of a block has an
+//     empty Key.
 //
 // If there is a fault, Verify returns the report, and a [FileError] about the first fault. Without
 // a report it returns the error of ctx, or the error that kept it from reading dir.
@@ -164,7 +164,7 @@ func (v *verifier) listBlocks() {
 			v.report.Unsummed = append(v.report.Unsummed, l.key)
 		} else if want := int((size + blockBytes - 1) / blockBytes); len(l.sums) != want {
 			v.faults.faults = append(v.faults.faults, Fault{l.key, path.Join(l.node.path, metaName), -1,
-				corrupt("got %d sums for %s, want %d", len(l.sums), quote(l.name), want)})
+				corrupt("got %d checksums for %s, want %d", len(l.sums), quote(l.name), want)})
 			l.sums = nil
 		}
 		for n, start := 0, int64(0); start < size; n, start = n+1, start+blockBytes {

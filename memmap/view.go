@@ -26,7 +26,7 @@ func (r *reader) view(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.V
 	}
 	source, ok := v.(*tdict.TensorDict)
 	if !ok {
-		return nil, r.fail(n, sourceDir, corrupt("want a dictionary"))
+		return nil, r.fail(n, sourceDir, corrupt("got another kind of value, want a dictionary"))
 	}
 	expr, err := r.readIndex(m.index)
 	if err == nil {
@@ -64,7 +64,7 @@ func (r *reader) picks(source *tdict.TensorDict, expr []ix.Index) error {
 		r.copied += float64(bytesOf(v)) * float64(rows)
 	}
 	if limit := r.maxCopy(); r.copied > float64(limit) {
-		return unsupported("got up to %.0f bytes of views to copy, want at most %d: raise MaxCopy", r.copied, limit)
+		return unsupported("copying the rows of views needs up to %.0f bytes, want at most %d: raise MaxCopy", r.copied, limit)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (r *reader) readIndex(text []byte) ([]ix.Index, error) {
 			bools++
 		}
 		if bools > 1 {
-			return nil, unsupported("field %q: part %d: several bools", "index", i)
+			return nil, unsupported("field %q: part %d: got a second bool, want at most one", "index", i)
 		}
 		if expr[i], err = d.part(part); err != nil {
 			return nil, fmt.Errorf("field %q: part %d: %w", "index", i, err)
@@ -177,7 +177,7 @@ func (d *indexReader) part(v any) (ix.Index, error) {
 		return ix.New, nil
 	case bool: // a mask over no dims
 		if !v {
-			return ix.Index{}, unsupported("got false")
+			return ix.Index{}, unsupported("got false, want true")
 		}
 		return ix.New, nil
 	case int64:
@@ -185,13 +185,13 @@ func (d *indexReader) part(v any) (ix.Index, error) {
 	case tagged:
 		return d.index(v)
 	}
-	return ix.Index{}, corrupt("got a %T", v)
+	return ix.Index{}, corrupt("got a %T, want an integer, a bool, null or a list", v)
 }
 
 // position returns a number as an ix.Index.
 func position(n int64) (ix.Index, error) {
 	if n < math.MinInt32 || n > math.MaxInt && math.MaxInt < math.MaxInt64 {
-		return ix.Index{}, corrupt("got position %d", n)
+		return ix.Index{}, corrupt("got position %d, which is out of range", n)
 	}
 	return ix.At(int(n)), nil
 }
@@ -207,7 +207,7 @@ func (d *indexReader) index(t tagged) (ix.Index, error) {
 		return ix.Rest, nil
 	case "tensor":
 		if len(t.parts) != 1 {
-			return ix.Index{}, corrupt("got a tensor of %d parts", len(t.parts))
+			return ix.Index{}, corrupt("got a tensor with %d arguments, want 1", len(t.parts))
 		}
 		if list, ok := t.parts[0].(tagged); ok {
 			return list.list()
@@ -227,7 +227,7 @@ func (t tagged) bound(name string, none int) (int, error) {
 	case int64:
 		return int(max(min(v, math.MaxInt32<<20), -math.MaxInt32<<20)), nil
 	}
-	return 0, corrupt("got %v as %s", t.bounds[name], name)
+	return 0, corrupt("got %v as %s, want an integer", t.bounds[name], name)
 }
 
 // slice returns a slice of Python's as an ix.Index.
@@ -242,7 +242,7 @@ func (t tagged) slice() (ix.Index, error) {
 	}
 	step, err := t.bound("step", 1)
 	if err == nil && step <= 0 {
-		err = corrupt("got step %d, want a positive one, as torch does", step)
+		err = corrupt("got step %d, want at least 1, as torch does", step)
 	}
 	return ix.Range(start, stop).Step(step), err
 }
@@ -258,12 +258,12 @@ func (d *indexReader) span(t tagged) (ix.Index, error) {
 	}
 	start, stop, step := bounds[0], bounds[1], bounds[2]
 	if step == 0 {
-		return ix.Index{}, corrupt("got a range by 0")
+		return ix.Index{}, corrupt("got a range with step 0")
 	}
 	var rows []int
 	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
 		if d.left--; d.left < 0 {
-			return ix.Index{}, unsupported("an index of too many numbers: raise MaxCopy")
+			return ix.Index{}, unsupported("a range of too many numbers: raise MaxCopy")
 		}
 		rows = append(rows, i)
 	}
@@ -279,7 +279,7 @@ func (t tagged) list() (ix.Index, error) {
 	case err != nil:
 		return ix.Index{}, err
 	case len(bits) > 0 && len(rows) > 0:
-		return ix.Index{}, corrupt("got a list of numbers and bools")
+		return ix.Index{}, corrupt("got a list with both numbers and bools")
 	case len(bits) > 0:
 		return ix.Mask(bits, shape...), nil
 	}
@@ -296,7 +296,7 @@ func (t tagged) flatten(rows *[]int, bits *[]bool) (shape shapeops.Shape, err er
 		switch v := part.(type) {
 		case int64:
 			if v < math.MinInt32 || v > math.MaxInt32<<20 {
-				return nil, corrupt("got position %d", v)
+				return nil, corrupt("got position %d, which is out of range", v)
 			}
 			*rows = append(*rows, int(v))
 		case bool:

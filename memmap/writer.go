@@ -21,20 +21,22 @@ type WriterOptions struct {
 	// NoSync makes Commit not wait for the disk. Committed rows survive any end of the process, but
 	// may be lost if the machine stops within about half a minute.
 	NoSync bool
-	// Resume makes NewWriter append to a finished dataset, too. The dataset is unfinished then,
-	// until Finish, or a Close before the first Commit.
+	// Resume makes NewWriter append to a finished dataset, too. The dataset is unfinished again
+	// until Finish, or until Close if nothing was committed.
 	//
-	// The rows there must be like row, in any order of keys, with the same names of dims; otherwise
-	// NewWriter returns the errors for rows that are not like row. It returns [ErrForeign] for a
-	// dataset that no Writer could have written, such as one that has Data with a value for each
-	// row, a class, or a nested tensor of Python's, and [ErrBusy] for one that is open Writable.
+	// The rows of the dataset must have the keys of row, in any order, and its dtypes, shapes and
+	// names of dims; otherwise NewWriter returns the error that it documents for this. It returns
+	// [ErrForeign] for a dataset that no Writer could have written, such as one that has Data with
+	// a value for each row, a class, or a nested tensor of Python's, and [ErrBusy] for one that is
+	// open Writable.
 	//
-	// The files of leaves are not copied, unless a file has several names. A Dataset that is open
-	// keeps its rows; there, leaves that were not read yet are [ErrReplaced], as after a Save.
+	// The Writer appends to the leaf files in place. It copies a file first only if the file has
+	// more than one hard link. A Dataset that was opened before keeps its rows, but using a leaf
+	// that it has not mapped yet returns [ErrReplaced], as after a Save.
 	Resume bool
 	// Schema, if not nil, is the schema of the dataset: see [SaveOptions]. NewWriter returns
-	// tdict.ErrSchema if row breaks it, or the rows there have another schema. If it is nil, a
-	// Writer keeps the schema there.
+	// tdict.ErrSchema if row breaks it, or if the dataset in dir has another schema. If it is nil,
+	// a Writer keeps the schema of that dataset.
 	Schema tdict.Schema
 }
 
@@ -48,8 +50,9 @@ type WriterOptions struct {
 //	err = w.Finish()
 //
 // After each Commit the directory holds a dictionary of all committed rows, which [Open] and
-// Python's load_memmap can read meanwhile. Open sees the final keys. Until Finish, Python sees the
-// leaf "n/y" as "n.y"; unflatten_keys makes the leaves nested.
+// Python's load_memmap can read meanwhile. Until Finish, the directory is flat on the disk. Open
+// returns the nested keys all the same. Python loads the leaf "n/y" under the key "n.y";
+// td.unflatten_keys(".") restores the nesting.
 //
 // Whenever the process ends, the rows of the last Commit are there, and [NewWriter] with the same
 // row continues after them.
@@ -82,16 +85,19 @@ type Writer struct {
 
 // NewWriter makes a dictionary without rows in the directory dir, or continues with the one that a
 // Writer has left there unfinished. Rows like row can be appended to it. The batch shape of row is
-// the shape of one row, mostly []. The dictionary has the dim of rows before it:
+// the batch shape of one row, usually []. The dictionary has one more batch dim, the rows, as its
+// first dim:
 //
 //	row [R...], leaf [R... F...] -> dictionary [N R...], leaf [N R... F...]
 //
-// So row must be one row, not a batch: given a batch, each Append of such a batch is one row.
+// So pass a single row. If row has batch shape [32], each Append of a dictionary of batch shape
+// [32] adds one row of shape [32], not 32 rows.
 //
-// NewWriter does not read the elements of row, except for values that all rows share:
+// NewWriter uses only the keys, dtypes, shapes and names of dims of row, except for two kinds of
+// values that all rows share:
 //
-//   - The value of Data. Data with a value for each row is [ErrUnsupported]; texts that differ
-//     can be ragged rows of uint8.
+//   - Data, whose value is saved once for all rows. If row has Data with a value for each row,
+//     NewWriter returns [ErrUnsupported]; texts that differ can be ragged rows of uint8.
 //   - Unbatched tensors, which are saved at once.
 //
 // Ragged leaves of row may have any lengths. Leaves that share a Layout in row share offsets on
@@ -103,10 +109,11 @@ type Writer struct {
 //
 //   - [ErrBusy] if another Writer is at work in dir
 //   - fs.ErrExist if dir holds a finished dictionary and [WriterOptions.Resume] is not set
-//   - shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing or tdict.ErrName if the rows there are
-//     not like row
-//   - [ErrName] if two leaves need one file while the dataset grows, as "a/b" and "a.b" do, or
-//     Python could not nest them, as "a" and "a.b"
+//   - shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing, tdict.ErrKind or tdict.ErrName if the
+//     dataset in dir has rows of other shapes, dtypes, keys, kinds of values or names of dims
+//     than row
+//   - [ErrName] if two leaves would have the same file name before Finish, such as "a/b" and
+//     "a.b", or if Python's unflatten_keys could not nest them, such as "a" and "a.b"
 //   - the errors of [SaveWith]
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {
@@ -249,8 +256,8 @@ func (w *Writer) setRows() {
 }
 
 // Close ends the writing without a commit: rows appended since the last Commit are lost, and
-// another Writer can continue. A dataset that was finished, and to which nothing was committed
-// since, is put back into its final form. Close returns [ErrClosed] if w was closed or finished.
+// another Writer can continue. If w resumed a finished dataset and committed nothing, Close
+// restores the finished form. Close returns [ErrClosed] if w was closed or finished.
 func (w *Writer) Close() error {
 	if w == nil || w.row == nil {
 		return ErrClosed

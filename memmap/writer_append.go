@@ -22,10 +22,10 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 	return &tdict.KeyError{Op: "append", Key: key, Err: err}
 }
 
-// Append appends td. td is one row if it has the batch shape of a row, or several rows if it has
-// one more dim at the front. It must have the keys of a row and, for each leaf, the same dtype and
-// shape. td is not kept. Readers see the rows after [Writer.Commit], and only then they survive the
-// end of the process.
+// Append appends td. If td has the row's batch shape [R...], it is one row. If td has the batch
+// shape [n R...], it is n rows. It must have the keys of a row and, for each leaf, the same dtype
+// and shape. td is not kept. The rows are visible to readers, and survive the end of the process,
+// only after [Writer.Commit].
 //
 // Append returns, with nothing appended,
 //
@@ -35,8 +35,8 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 //     in the row
 //   - ragged.ErrLengths, with both keys, if leaves that share offsets differ in lengths
 //
-// If the disk fails, as when it is full, or mapped memory of td does, w can only be closed: the
-// committed rows stay.
+// After a write error, such as a full disk, or an error reading td's mapped memory, w can only be
+// closed. The committed rows are kept.
 func (w *Writer) Append(td *tdict.TensorDict) error {
 	if err := w.check(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (w *Writer) count(td *tdict.TensorDict) (int, error) {
 func (w *Writer) fits(row, td *tdict.TensorDict, n int, under nestedkey.Key) error {
 	for key := range td.Keys() {
 		if !row.Has(key) {
-			return w.keyError(prefixed(under, key), fmt.Errorf("%w: a row has no such key", tdict.ErrMissing))
+			return w.keyError(prefixed(under, key), fmt.Errorf("%w: the row of NewWriter has no such key", tdict.ErrMissing))
 		}
 	}
 	for key, want := range row.All() {

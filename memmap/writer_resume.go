@@ -23,7 +23,7 @@ func (w *Writer) reopen(s *saver) error {
 	top := outermost(w.at)
 	lock, err := vfs.TryLock(top, vfs.Exclusive) // see lockWriters
 	if errors.Is(err, vfs.ErrHeld) {
-		return fmt.Errorf("%w: it is open to be written", ErrBusy)
+		return fmt.Errorf("%w: a Dataset is open on it with Writable: Close that first", ErrBusy)
 	}
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -129,13 +129,13 @@ func (w *Writer) couldWrite(td *tdict.TensorDict) error {
 func (w *Writer) isLike(td *tdict.TensorDict) error {
 	n, err := w.like(td)
 	if err == nil && n == single {
-		err = fmt.Errorf("%w: got batch shape %v, want one more dim, of rows, at the front", shapeops.ErrShape, td.Shape())
+		err = fmt.Errorf("%w: got batch shape %v, want the rows as the first dim", shapeops.ErrShape, td.Shape())
 	}
 	if e, ok := errors.AsType[*tdict.KeyError](err); ok {
-		return fmt.Errorf("the rows there are not like row: %s: %w", quote(string(e.Key)), e.Err)
+		return fmt.Errorf("the rows of the dataset are not like row: %s: %w", quote(string(e.Key)), e.Err)
 	}
 	if err != nil {
-		return fmt.Errorf("the rows there are not like row: %w", err)
+		return fmt.Errorf("the rows of the dataset are not like row: %w", err)
 	}
 	return w.namedAlike(w.row, td)
 }

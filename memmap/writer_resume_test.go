@@ -205,16 +205,16 @@ func TestResumeRefuses(t *testing.T) {
 		err   error
 		text  string
 	}{
-		{"another dtype", rows(t, 0, 2), set("reward", tensor.Scalar(1.5)), tensor.ErrDType, `the rows there are not like row: "reward": dtype mismatch: got float32, want float64`},
-		{"another shape", rows(t, 0, 2), set("obs/pos", tensor.Vector[int16](1)), shapeops.ErrShape, `the rows there are not like row: "obs/pos": shape mismatch: got [2 3], want [2 1]`},
-		{"a key that the dataset lacks", rows(t, 0, 2), set("more", tensor.Scalar(1.5)), tdict.ErrMissing, `the rows there are not like row: "more": missing key: have `},
-		{"a key that the row lacks", rows(t, 0, 2), row(func(td *tdict.TensorDict) error { return td.Delete("obs/pos") }), tdict.ErrMissing, `the rows there are not like row: "obs/pos": missing key: a row has no such key`},
-		{"other data", rows(t, 0, 2), set("kind", tensor.Must(tdict.NewData("other"))), tdict.ErrDiffers, `the rows there are not like row: "kind": `},
-		{"another unbatched tensor", rows(t, 0, 2), set("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `the rows there are not like row: "codes": `},
+		{"another dtype", rows(t, 0, 2), set("reward", tensor.Scalar(1.5)), tensor.ErrDType, `the rows of the dataset are not like row: "reward": dtype mismatch: got float32, want float64`},
+		{"another shape", rows(t, 0, 2), set("obs/pos", tensor.Vector[int16](1)), shapeops.ErrShape, `the rows of the dataset are not like row: "obs/pos": shape mismatch: got [2 3], want [2 1]`},
+		{"a key that the dataset lacks", rows(t, 0, 2), set("more", tensor.Scalar(1.5)), tdict.ErrMissing, `the rows of the dataset are not like row: "more": missing key: have `},
+		{"a key that the row lacks", rows(t, 0, 2), row(func(td *tdict.TensorDict) error { return td.Delete("obs/pos") }), tdict.ErrMissing, `the rows of the dataset are not like row: "obs/pos": missing key: the row of NewWriter has no such key`},
+		{"other data", rows(t, 0, 2), set("kind", tensor.Must(tdict.NewData("other"))), tdict.ErrDiffers, `the rows of the dataset are not like row: "kind": `},
+		{"another unbatched tensor", rows(t, 0, 2), set("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `the rows of the dataset are not like row: "codes": `},
 		{"names of dims", named, rows(t, 0), tdict.ErrName, `got rows whose dims are named [""], want ["time"]`},
-		{"a row of a longer batch shape", rows(t, 0, 2), rows(t, 0, 2), shapeops.ErrShape, "the rows there are not like row: "},
-		{"a dataset without rows", rows(t, 0), rows(t, 0), shapeops.ErrShape, "the rows there are not like row: "},
-		{"ragged rows", dataset("r", two), set("r", tensor.Must(ragged.FromDepth[int32]([]int32{1}, 0))), tensor.ErrDType, `the rows there are not like row: "r": dtype mismatch: got int64, want int32`},
+		{"a row of a longer batch shape", rows(t, 0, 2), rows(t, 0, 2), shapeops.ErrShape, "the rows of the dataset are not like row: "},
+		{"a dataset without rows", rows(t, 0), rows(t, 0), shapeops.ErrShape, "the rows of the dataset are not like row: "},
+		{"ragged rows", dataset("r", two), set("r", tensor.Must(ragged.FromDepth[int32]([]int32{1}, 0))), tensor.ErrDType, `the rows of the dataset are not like row: "r": dtype mismatch: got int64, want int32`},
 		{"data with a value for each row", dataset("kind", tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2))), rows(t, 0), memmap.ErrForeign, `"kind" has a value for each row`},
 	}
 	for _, tt := range tests {

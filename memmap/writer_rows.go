@@ -86,7 +86,7 @@ func (e *metaEntry) checkLengthsOf(owner *metaEntry, depth int, td *tdict.Tensor
 		return err
 	}
 	if err := l.CheckEqual(want); err != nil {
-		return fmt.Errorf("it shares offsets with %s: %w", quote(string(keyOf(owner.fact.path))), err)
+		return fmt.Errorf("it shares offsets with %s, so both must have equal lengths: %w", quote(string(keyOf(owner.fact.path))), err)
 	}
 	return nil
 }

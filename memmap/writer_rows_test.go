@@ -75,8 +75,8 @@ func TestRowsCutOtherwise(t *testing.T) {
 		err  error
 		text string
 	}{
-		{"cut otherwise", "words", others, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags": lengths differ: level 1, row 0 has length `},
-		{"the other cut otherwise", "obs/tags", otherTags, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags": lengths differ: level 1, row 0 has length `},
+		{"cut otherwise", "words", others, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags", so both must have equal lengths: lengths differ: level 1, row 0 has length `},
+		{"the other cut otherwise", "obs/tags", otherTags, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags", so both must have equal lengths: lengths differ: level 1, row 0 has length `},
 		{"another dtype", "words", tensor.Must(words.Cast(tensor.Int8)), tensor.ErrDType, `append "words": dtype mismatch: got int8, want uint8`},
 		{"another depth", "words", tags, tensor.ErrDType, `append "words": `},
 		{"other features", "obs/tags", tensor.Must(rowsOver(t, tags.Layout(), 3).Cast(tensor.Int32)), shapeops.ErrShape, `append "obs/tags": shape mismatch: got ragged int32 [4 * * 3], want ragged int32 [4 * * 2]`},
@@ -124,10 +124,10 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		text           string
 	}{
 		{"another depth", "", "", deeper, shapeops.ErrShape, ": words: shape mismatch: got ragged uint8 [4 * *], want ragged uint8 [4 *]"},
-		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [5], want 4"},
-		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got rows [], want 4"},
-		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got rows [5], want 4"},
-		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: got an entry that the dataset has not, want the same entries in the same order"},
+		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got shape [5], want 4 rows"},
+		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got shape [], want 4 rows"},
+		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got shape [5], want 4 rows"},
+		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: got an entry that the dataset does not have, want the same entries in the same order"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func (w *Writer) ensureLock() error {
 func (w *Writer) busy(err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrHeld):
-		return fmt.Errorf("%w: another Writer is at work there", ErrBusy)
+		return fmt.Errorf("%w: another Writer has it open", ErrBusy)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: it holds a finished dataset: set Resume to append to it", fs.ErrExist)
 	}
@@ -177,12 +177,12 @@ type flatNames map[string]bool
 // the beginning of another name.
 func (names flatNames) add(name string, private bool) error {
 	if entry, taken := names[name]; entry {
-		return fmt.Errorf("%w: two leaves would have this name while the dataset grows", ErrName)
+		return fmt.Errorf("%w: until Finish, two leaves would have the same file name", ErrName)
 	} else if private {
 		names[name] = true
 		return nil
 	} else if taken {
-		return fmt.Errorf("%w: while the dataset grows, the name of another leaf begins with %s, and Python could not nest them", ErrName, quote(name+"."))
+		return fmt.Errorf("%w: until Finish, another leaf has a name that begins with %s, and Python's unflatten_keys could not nest the two", ErrName, quote(name+"."))
 	}
 	names[name] = true
 	for i, c := range name {
@@ -190,7 +190,7 @@ func (names flatNames) add(name string, private bool) error {
 			continue
 		}
 		if names[name[:i]] {
-			return fmt.Errorf("%w: another leaf has the name %s while the dataset grows, and Python could not nest them", ErrName, quote(name[:i]))
+			return fmt.Errorf("%w: until Finish, another leaf has the name %s, and Python's unflatten_keys could not nest the two", ErrName, quote(name[:i]))
 		}
 		names[name[:i]] = false
 	}
@@ -357,7 +357,7 @@ func (e *metaEntry) agree(there *metaEntry, n int) error {
 	switch {
 	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
 		there.fact.unbatched != e.fact.unbatched, (there.fact.rows == nil) != (e.fact.rows == nil):
-		return fmt.Errorf("%w: got an entry that the dataset has not, want the same entries in the same order", tdict.ErrMissing)
+		return fmt.Errorf("%w: got an entry that the dataset does not have, want the same entries in the same order", tdict.ErrMissing)
 	case there.dtype != e.dtype:
 		return fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, there.dtype)
 	case e.fact.rows != nil:
@@ -377,7 +377,7 @@ func (e *metaEntry) agree(there *metaEntry, n int) error {
 // checkCount returns an error unless the shape of a leaf in the dataset has n rows.
 func checkCount(shape shapeops.Shape, n int) error {
 	if len(shape) == 0 || shape[0] != n {
-		return corrupt("got rows %v, want %d", shape, n)
+		return corrupt("got shape %v, want %d rows", shape, n)
 	}
 	return nil
 }
@@ -424,7 +424,7 @@ func (w *Writer) open(c *column, buffer int) error {
 		f, err = w.in.Create(at)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // missing, or too short
-		return corrupt("%w: Verify finds all damage", bare(err))
+		return corrupt("%w: call Verify to list all damage", bare(err))
 	}
 	if err != nil {
 		return err
@@ -433,7 +433,7 @@ func (w *Writer) open(c *column, buffer int) error {
 	c.sum = summer{w: c.buf, n: int(size % blockBytes)}
 	sums := *c.sums()
 	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
-		return corrupt("got %d sums, want %d", len(sums), want)
+		return corrupt("got %d checksums, want %d", len(sums), want)
 	}
 	c.sum.full = slices.Clone(sums)
 	if c.sum.n > 0 {

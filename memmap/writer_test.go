@@ -236,7 +236,12 @@ func TestAppendShowsBothValues(t *testing.T) {
 			}
 			require.ErrorIs(t, err, tdict.ErrDiffers)
 			_, text, _ := strings.Cut(err.Error(), ": append ")
-			want := `"d/v": values differ: ` + tt.text + ", which all rows share"
+			want := `"d/v": values differ: ` + tt.text
+			if _, ok := tt.got.(*tdict.Unbatched); ok {
+				want += ": an unbatched tensor must be the same in all rows"
+			} else {
+				want += ", the value of all rows"
+			}
 			if d, ok := tt.got.(*tdict.Data); ok && len(d.Shape()) > 0 {
 				want += ": data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"
 			}
@@ -260,13 +265,13 @@ func TestAppendRefuses(t *testing.T) {
 	}{
 		{"nil", nil, tdict.ErrKind, "got a nil dictionary"},
 		{"a batch shape of too many dims", rows(t, 0, 2, 2), shapeops.ErrShape, "got batch shape [2 2], want [] for one row"},
-		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, `append "more": missing key: a row has no such key`},
+		{"a key too many", changed("more", tensor.Vector[int8](1, 2)), tdict.ErrMissing, `append "more": missing key: the row of NewWriter has no such key`},
 		{"a key too few", tensor.Must(rows(t, 0, 2).Select("reward", "obs", "words", "kind", "codes", "empty")), tdict.ErrMissing, `append "agents": `},
 		{"another dtype", changed("obs/pos", tensor.Must(tensor.New(tensor.Int32, 2, 3))), tensor.ErrDType, `append "obs/pos": dtype mismatch: got int32, want int16`},
 		{"another shape", changed("obs/pos", tensor.Must(tensor.New(tensor.Int16, 2, 4))), shapeops.ErrShape, `append "obs/pos": shape mismatch: got [2 4], want [2 3]`},
 		{"other data", changed("kind", tensor.Must(tdict.NewData("live"))), tdict.ErrDiffers, `append "kind": `},
 		{"data that differs", changed("kind", tensor.Must(tdict.DataFrom([]string{"replay", "live"}, 2))), tdict.ErrDiffers, `append "kind": `},
-		{"another unbatched tensor", changed("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `append "codes": values differ: element [2] is 4, other 3, which all rows share`},
+		{"another unbatched tensor", changed("codes", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 4)))), tdict.ErrDiffers, `append "codes": values differ: element [2] is 4, other 3: an unbatched tensor must be the same in all rows`},
 		{"another kind", changed("codes", tensor.Must(tensor.New(tensor.Uint8, 2, 3))), tdict.ErrKind, `append "codes": `},
 	}
 	dir := filepath.Join(t.TempDir(), "log")

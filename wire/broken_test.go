@@ -111,7 +111,7 @@ func TestOldTrailer(t *testing.T) {
 		require.NoError(t, os.WriteFile(at, b, 0o600))
 		_, err := memmap.Verify(t.Context(), at, memmap.VerifyOptions{})
 		require.ErrorIs(t, err, memmap.ErrCorrupt)
-		require.ErrorContains(t, err, "the metadata at its end is old")
+		require.ErrorContains(t, err, "the metadata at the end is out of date")
 		if n == 5000 {
 			require.ErrorIs(t, testkit.Err(memmap.Open(at)), memmap.ErrCorrupt)
 		}

@@ -81,7 +81,7 @@ func Parse(lender tensor.Lender) (*tdict.TensorDict, error) {
 
 func parse(lender tensor.Lender) (*tdict.TensorDict, error) {
 	if lender == nil {
-		return nil, fmt.Errorf("%w: got no lender", tensor.ErrKind)
+		return nil, fmt.Errorf("%w: got a nil Lender", tensor.ErrKind)
 	}
 	b, err := lender.Borrow()
 	if err != nil {

@@ -20,7 +20,7 @@ var (
 	// ErrReplaced says that another directory has the name of the one that was opened.
 	ErrReplaced = errors.New("the directory was replaced after it was opened: open it again")
 	// ErrGone says that a file does not exist any more, but its directory does.
-	ErrGone = errors.New("the file is gone, or another has its name")
+	ErrGone = errors.New("the file was removed or replaced")
 )
 
 // Options say how a [Set] is opened.

@@ -79,7 +79,7 @@ func (s *Single) open() (err error) {
 func (s *Single) Lend(path string, offset, size int) (*Part, error) {
 	p := &Part{s, path, offset, size}
 	if offset < 0 || size < 0 || offset > s.size-size {
-		return nil, p.named("open", fmt.Errorf("%w: got %d bytes from %d on, want some of the %d of the file", mapping.ErrSize, size, offset, s.size))
+		return nil, p.named("open", fmt.Errorf("%w: got %d bytes from byte %d on, want a part of the file, which has %d bytes", mapping.ErrSize, size, offset, s.size))
 	}
 	return p, nil
 }

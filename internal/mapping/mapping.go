@@ -104,7 +104,7 @@ func (m *Mapping) inPages(offset, size int, fn func(pages []byte) error) error {
 	}
 	defer m.Release()
 	if offset < 0 || size < 0 || offset > len(data)-size {
-		return fmt.Errorf("%w: got %d bytes from %d on, want some of the %d mapped", ErrSize, size, offset, len(data))
+		return fmt.Errorf("%w: got %d bytes from byte %d on, want a part of the %d bytes mapped", ErrSize, size, offset, len(data))
 	}
 	if size == 0 {
 		return nil

@@ -309,7 +309,7 @@ func TestRanges(t *testing.T) {
 		require.NoError(t, m.Close())
 	}
 	m := mapped(t, []byte("abc"), mapping.ReadOnly)
-	require.EqualError(t, m.FlushRange(2, 2), "size cannot be mapped: got 2 bytes from 2 on, want some of the 3 mapped")
+	require.EqualError(t, m.FlushRange(2, 2), "size cannot be mapped: got 2 bytes from byte 2 on, want a part of the 3 bytes mapped")
 	require.NoError(t, m.Close())
 }
 

@@ -32,7 +32,7 @@ func (p *parser) check(d *dict) error {
 		return err
 	}
 	if !slices.IsSortedFunc(d.leaves, func(a, b *Leaf) int { return a.Start - b.Start }) {
-		return fileformat.Corrupt("its leaves are not in the order of the data")
+		return fileformat.Corrupt("its leaves are not listed in the order of their data")
 	}
 	switch d.class {
 	case dictClass:
@@ -145,7 +145,7 @@ func (d *dict) checkMembers() error {
 	n := len(d.data) + len(d.dicts)
 	switch {
 	case d.stackDim < 0:
-		return fileformat.Corrupt("no stack_dim")
+		return fileformat.Corrupt("no field \"stack_dim\"")
 	case len(d.leaves) > 0:
 		return fileformat.Corrupt("a stack has the leaf %s, want members only", quote(d.leaves[0].name))
 	case n == 0:
@@ -155,7 +155,7 @@ func (d *dict) checkMembers() error {
 	}
 	for _, name := range d.members() {
 		if i, err := strconv.Atoi(name); err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
-			return fileformat.Corrupt("got the member %s of %d, want numbers from 0", quote(name), n)
+			return fileformat.Corrupt("got a member named %s, want the numbers 0 to %d", quote(name), n-1)
 		}
 	}
 	return nil

@@ -328,11 +328,11 @@ func (p *parser) sums() ([]uint32, error) {
 		return nil, err
 	}
 	if want := (p.form.size + BlockSize - 1) / BlockSize * 8; len(text) != want {
-		return nil, fileformat.Corrupt("got %d digits of sums, want %d", len(text), want)
+		return nil, fileformat.Corrupt("got %d digits of checksums, want %d", len(text), want)
 	}
 	b := make([]byte, len(text)/2)
 	if _, err := hex.Decode(b, text); err != nil {
-		return nil, fileformat.Corrupt("sums: %w", err)
+		return nil, fileformat.Corrupt("checksums: %w", err)
 	}
 	sums := make([]uint32, len(b)/4)
 	for i := range sums {

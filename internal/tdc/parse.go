@@ -74,7 +74,7 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 		err = p.End()
 	}
 	if err == nil && root.class != dictClass && root.class != lazyClass {
-		err = fileformat.Unsupported("the form is a %s, want a dictionary", quote(root.class))
+		err = fileformat.Unsupported("the outermost value is a %s, want a dictionary", quote(root.class))
 	}
 	if err != nil {
 		return nil, asCorrupt(err)

@@ -163,7 +163,7 @@ func (p *Plan) value(n int, name string, v tdict.Value, depth int) error {
 // inner plans an entry that is a node.
 func (p *Plan) inner(n int, name string, plan func() (int, error)) error {
 	if field(name).reserved() {
-		return fmt.Errorf("%w: a node has a field of that name", fileformat.ErrName)
+		return fmt.Errorf("%w: the format has a field of that name", fileformat.ErrName)
 	}
 	inner, err := plan()
 	p.nodes[n].nodes = append(p.nodes[n].nodes, inner)
@@ -173,7 +173,7 @@ func (p *Plan) inner(n int, name string, plan func() (int, error)) error {
 // leaf plans a tensor.
 func (p *Plan) leaf(n int, prefix, name string, t *tensor.Tensor) error {
 	if isPart(name) {
-		return fmt.Errorf("%w: a leaf whose name begins like this is part of a jagged tensor", fileformat.ErrName)
+		return fmt.Errorf("%w: the format uses the beginning of the name for the parts of jagged tensors", fileformat.ErrName)
 	}
 	if t.Device() == tensor.Meta {
 		return tensor.ErrMeta

@@ -51,7 +51,7 @@ func isJagged(t *ragged.Tensor) bool { return t.Depth() == 1 && len(t.Shape()) =
 // jagged plans a jagged tensor.
 func (p *Plan) jagged(n int, name string, values *tensor.Tensor, l *ragged.Layout) error {
 	if strings.Contains(name, jaggedOffsets) { // Python removes it anywhere in a name
-		return fmt.Errorf("%w: a leaf whose name contains %q is part of a jagged tensor", fileformat.ErrName, jaggedOffsets)
+		return fmt.Errorf("%w: the format uses %q in names for the parts of jagged tensors", fileformat.ErrName, jaggedOffsets)
 	}
 	offsets, err := l.Offsets(1)
 	if err == nil {

@@ -17,7 +17,7 @@ const tail = 8
 // as short, and no text. It returns fileformat.ErrCorrupt.
 func Cut(end []byte, size int64) (text []byte, data int, short int64, err error) {
 	if len(end) < tail {
-		return nil, 0, 0, fileformat.Corrupt("got %d bytes, want the length of the metadata in the last %d", size, tail)
+		return nil, 0, 0, fileformat.Corrupt("got %d bytes, want at least %d, which hold the length of the metadata", size, tail)
 	}
 	n := int64(binary.LittleEndian.Uint64(end[len(end)-tail:]))
 	if n < 2 || n > size-tail {
