@@ -58,7 +58,8 @@ func tensorsOf(tds ...*tdict.TensorDict) (all []tens) {
 	return all
 }
 
-// A deed is an operation on memory that is there, and the tensors that must be as they were if it fails.
+// A deed is an operation on memory that is there, and the tensors that must be as they were if it
+// fails.
 type deed struct {
 	all []tens
 	do  func() error
@@ -97,8 +98,8 @@ func onto(make func() (dst tens, xs []tens), into func(dst tens, xs []tens) erro
 	}
 }
 
-// TestVerbsAreAtomic: an operation that fails late has changed nothing of memory that is there, neither
-// the elements before nor the leaves before.
+// TestVerbsAreAtomic: an operation that fails late has changed nothing of memory that is there,
+// neither the elements before nor the leaves before.
 func TestVerbsAreAtomic(t *testing.T) {
 	over := func(o arith.Over, into func(dst, x *tdict.TensorDict, o arith.Over) error) func(_, _ *tdict.TensorDict) error {
 		return func(dst, x *tdict.TensorDict) error { return into(dst, x, o) }

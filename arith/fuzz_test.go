@@ -47,7 +47,8 @@ func FuzzWhere(f *testing.F) {
 	})
 }
 
-// FuzzVerbs checks the operations that work on each element by itself against the plainest arithmetic.
+// FuzzVerbs checks the operations that work on each element by itself against the plainest
+// arithmetic.
 func FuzzVerbs(f *testing.F) {
 	for v := range elementVerbs {
 		f.Add(uint64(v), uint8(v), uint8(v*7), uint8(3), uint8(2))

@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// BenchmarkMemory tells the least of 20 times of operations of normal numbers into memory that is there,
-// in plain copies of as many bytes.
+// BenchmarkMemory tells the least of 20 times of operations of normal numbers into memory that is
+// there, in plain copies of as many bytes.
 func BenchmarkMemory(b *testing.B) {
 	const side = 4096
 	rng := rand.New(rand.NewPCG(1, 2))

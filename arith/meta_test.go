@@ -12,7 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestVerbsOnMeta: on device meta the operations make the dtypes and shapes that they make of elements.
+// TestVerbsOnMeta: on device meta the operations make the dtypes and shapes that they make of
+// elements.
 func TestVerbsOnMeta(t *testing.T) {
 	index, opt := tensor.Vector[int64](0, 1, 2), arith.SortOptions{}
 	ops := map[string]func(x *tdict.TensorDict) (*tdict.TensorDict, error){

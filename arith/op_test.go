@@ -102,8 +102,8 @@ type number struct {
 	bool bool
 }
 
-// naively does an operation on numbers of one dtype with the plainest arithmetic there is, or returns
-// false if the operation is not for the dtype.
+// naively does an operation on numbers of one dtype with the plainest arithmetic there is, or
+// returns false if the operation is not for the dtype.
 func naively(name string, d tensor.DType, x []number) (out number, ok bool, err error) {
 	switch {
 	case d.IsFloat():
@@ -457,8 +457,8 @@ func drawn(r *rand.Rand, d tensor.DType, shape []int) tens {
 }
 
 // TestVerbsAreNaive compares each operation on each dtype, in all its forms, with the plainest
-// arithmetic there is, over shapes, layouts and operands that broadcast. A dtype that an operation does
-// not take is tensor.ErrDType in all forms.
+// arithmetic there is, over shapes, layouts and operands that broadcast. A dtype that an operation
+// does not take is tensor.ErrDType in all forms.
 func TestVerbsAreNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	shapes, rounds := [][]int{{}, {0}, {1}, {5}, {3, 4}, {2, 3, 2}, {70, 33}}, 4

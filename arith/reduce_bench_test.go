@@ -17,8 +17,8 @@ type lap struct {
 	verb  func(dst, x *tensor.Tensor, over Over) error
 }
 
-// BenchmarkReduce has beside each operation a plain loop that adds in the same order on one core, and
-// reports how many times as fast the operation is: ratio.
+// BenchmarkReduce has beside each operation a plain loop that adds in the same order on one core,
+// and reports how many times as fast the operation is: ratio.
 func BenchmarkReduce(b *testing.B) {
 	for _, l := range laps() {
 		b.Run(l.name, func(b *testing.B) {

@@ -14,7 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestReduceOnMeta: on device meta the operations make the dtypes and shapes that they make of elements.
+// TestReduceOnMeta: on device meta the operations make the dtypes and shapes that they make of
+// elements.
 func TestReduceOnMeta(t *testing.T) {
 	overs := []arith.Over{arith.Whole, arith.Dims(0), arith.Features.Keep(), bySplits(0, 1, 3), arith.Dims(0).Where(mask3)}
 	for _, d := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.BFloat16, tensor.Complex64} {

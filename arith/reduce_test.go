@@ -271,8 +271,8 @@ func checkReducer(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen) {
 	checkOver(t, r, v, x, o, &mask)
 }
 
-// checkOver checks what an operation makes of x, with a mask unless that is nil, into new memory and into
-// memory that is there.
+// checkOver checks what an operation makes of x, with a mask unless that is nil, into new memory
+// and into memory that is there.
 func checkOver(t *testing.T, r *rand.Rand, v reducer, x testkit.Specimen, o over, mask *testkit.Specimen) {
 	t.Helper()
 	shape := x.Array.Shape

@@ -47,7 +47,8 @@ func picked(t testing.TB, mask *tensor.Tensor, yes, no []byte, shape []int, widt
 	return out
 }
 
-// An operand is what the operations take besides x and mask, and its elements broadcast to x's shape.
+// An operand is what the operations take besides x and mask, and its elements broadcast to x's
+// shape.
 type operand struct {
 	any
 	content []byte
@@ -128,8 +129,8 @@ func TestWhereIsNaive(t *testing.T) {
 	}
 }
 
-// checkVerb checks what an operation makes of x and another operand, into new memory, into memory that is
-// there, and in place.
+// checkVerb checks what an operation makes of x and another operand, into new memory, into memory
+// that is there, and in place.
 func checkVerb(t *testing.T, r *rand.Rand, v verb, x, mask testkit.Specimen) {
 	t.Helper()
 	d, shape := x.DType(), x.Array.Shape

@@ -89,8 +89,8 @@ type Lengths struct {
 // # Quantiles
 //
 // Quantiles of up to 1,024 values, and at 0 and 1, equal the results of arith.Quantile. Others come
-// from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven orders, the
-// rank of each is within 0.01*n of q*n.
+// from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven orders,
+// the rank of each is within 0.01*n of q*n.
 //
 // A leaf of more than 2^20 positions is sampled: a hash picks one of each 2, 4, 8 ... numbers, but
 // all numbers of a part that has at most 1,024. If masks and NaN hide more than nine tenths of such

@@ -24,6 +24,9 @@ import (
 // directory shows it after [Dataset.Refresh]. A ragged tensor that shares a layout with a leaf of d
 // in the same dictionary shares its offsets on disk. (Python: make_memmap_from_tensor.)
 //
+// If d is a member of a lazy stack, v is not compared with the other members: if one of them has a
+// value of another kind under key, the stack is [ErrUnsupported] from then on.
+//
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if the shape of v
 // does not begin with the batch shape, tdict.ErrSchema if v would break the schema that was saved
 // with d or is bound to it, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,

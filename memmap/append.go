@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ import (
 //   - [ErrUnsupported] if dir is not a lazy stack, or td and member 0 have different classes
 //   - [ErrCorrupt] if the last member is missing
 //   - [ErrBusy] if others change the meta.json for longer than 10 seconds
+//   - [ErrReplaced] if another replaces dir meanwhile, as by Save
 //   - the errors of [SaveWith]
 //
 // If it cannot write the meta.json, it returns that error, and the member is there.
@@ -57,6 +59,23 @@ func (s *saver) appendTo(at string, td *tdict.TensorDict) error {
 		return err
 	}
 	defer root.Close()
+	if err := s.appendIn(root, at, td); err != nil {
+		return cmp.Or(stillAt(root, at), err)
+	}
+	return nil
+}
+
+// stillAt returns ErrReplaced unless root is the directory at a path.
+func stillAt(root *vfs.Root, at string) error {
+	was, err := root.Lstat(".")
+	if is, missing := os.Stat(at); err != nil || missing != nil || !os.SameFile(was, is) {
+		return ErrReplaced
+	}
+	return nil
+}
+
+// appendIn appends a member to the lazy stack in root, which was opened at a path.
+func (s *saver) appendIn(root *vfs.Root, at string, td *tdict.TensorDict) error {
 	m, err := nodeIn(root)
 	if err != nil {
 		return s.fail(metaName, err)
@@ -106,7 +125,7 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	if err != nil {
 		return false, err
 	}
-	kinds, number, err := m.native.kindsIn(at)
+	kinds, number, err := m.native.kindsIn(at, td)
 	if err == nil {
 		err = kinds.add(td)
 	}
@@ -129,11 +148,16 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 }
 
 // kindsIn returns the kinds and the number of the members of the lazy stack in the directory at. It
-// opens only members that the meta.json does not count.
-func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error) {
-	if kinds = maps.Clone(f.kinds); kinds == nil {
-		kinds = memberKinds{}
-	} else if number = f.members; number > 0 {
+// opens only members that the meta.json does not count, but all of them if td has a key that kinds
+// lacks: a member may have it by now, as AddLeaf adds keys.
+func (f *nodeFact) kindsIn(at string, td *tdict.TensorDict) (kinds memberKinds, number int, err error) {
+	counted := f.kinds.name(td)
+	if kinds = (memberKinds{}); counted {
+		maps.Copy(kinds, f.kinds)
+	}
+	if number = f.members; !counted {
+		number = 0
+	} else if number > 0 {
 		number-- // the last member must exist, but need not be read
 	}
 	for ; ; number++ {
@@ -146,7 +170,7 @@ func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error)
 			return kinds, number, nil
 		case err != nil:
 			return nil, 0, err
-		case f.kinds != nil && number < f.members:
+		case counted && number < f.members:
 			continue
 		}
 		ds, err := Open(dir)
@@ -162,6 +186,16 @@ func (f *nodeFact) kindsIn(at string) (kinds memberKinds, number int, err error)
 // memberKinds are the kinds of the values under each key of the members of a lazy stack, keys of
 // nested dictionaries included.
 type memberKinds map[nestedkey.Key]string
+
+// name reports whether there are kinds for all keys of td.
+func (kinds memberKinds) name(td *tdict.TensorDict) bool {
+	for key := range td.NestedKeys() {
+		if _, ok := kinds[key]; !ok {
+			return false
+		}
+	}
+	return kinds != nil
+}
 
 // kindsOf returns the kinds of the members of td, a lazy stack.
 func kindsOf(td *tdict.TensorDict) (memberKinds, error) {

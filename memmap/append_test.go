@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
@@ -202,6 +203,67 @@ func TestAppendMemberKeepsAStackReadable(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A key that a member has got since the stack was saved counts too.
+func TestAppendMemberAfterAddLeaf(t *testing.T) {
+	dir := saveEpisodes(t, 2, 3)
+	ds := tensor.Must(memmap.OpenWith(filepath.Join(dir, "1"), memmap.OpenOptions{Writable: true}))
+	require.NoError(t, ds.AddLeaf("more/x", numbered(tensor.Int8, 0, 3)))
+	require.NoError(t, ds.Close())
+	for _, key := range []nestedkey.Key{"more/x", "more"} {
+		odd := episode(t, 1)
+		require.NoError(t, odd.Set(key, tensor.Must(tdict.NewData("text"))))
+		require.ErrorIs(t, memmap.AppendMember(dir, odd), tdict.ErrKind)
+	}
+	like := episode(t, 1)
+	require.NoError(t, like.Set("more/x", numbered(tensor.Int8, 0, 1)))
+	require.NoError(t, memmap.AppendMember(dir, like))
+	require.Contains(t, string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))), `"more/x":"tensor"`)
+	requireSound(t, dir)
+}
+
+// A dictionary in a member is not replaced by itself: the stack might not open any more.
+func TestSaveIntoMember(t *testing.T) {
+	one := tdict.New(2)
+	require.NoError(t, one.Set("in/deep/x", numbered(tensor.Int8, 0, 2)))
+	dir := filepath.Join(t.TempDir(), "set")
+	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one, one))))
+	other := tdict.New(2)
+	require.NoError(t, other.Set("x", tensor.Must(tdict.NewData("text"))))
+	for _, at := range []string{"1", "1/in", "1/in/deep"} {
+		require.ErrorIs(t, memmap.Save(filepath.Join(dir, at), other), memmap.ErrForeign, at)
+	}
+	require.NoError(t, memmap.Save(filepath.Join(dir, "1", "beside"), other), "which is no entry")
+	requireSound(t, dir)
+}
+
+// AppendMember to a directory that Save replaces meanwhile is ErrReplaced, or has appended.
+func TestAppendMemberWhileReplaced(t *testing.T) {
+	needsExchange(t)
+	dir := saveEpisodes(t, 1)
+	stack := tensor.Must(tdict.LazyStack(0, episode(t, 1)))
+	var all sync.WaitGroup
+	stop := make(chan struct{})
+	all.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				assert.NoError(t, memmap.SaveWith(t.Context(), dir, stack, memmap.SaveOptions{NoSync: true}))
+			}
+		}
+	})
+	for range 20 {
+		if err := memmap.AppendMember(dir, episode(t, 2)); err != nil {
+			assert.ErrorIs(t, err, memmap.ErrReplaced)
+			assert.NotErrorIs(t, err, memmap.ErrCorrupt)
+		}
+	}
+	close(stop)
+	all.Wait()
+	requireSound(t, dir)
 }
 
 // The names of dims that a member's sizes take away are not those of the stack any more.

@@ -1,6 +1,8 @@
 package memmap_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +18,8 @@ import (
 	"github.com/go-tensordict/tensordict/wire"
 )
 
-// TestConsolidatedTwoSaves saves to one path from several goroutines, with readers beside them: each
-// opens a whole file.
+// TestConsolidatedTwoSaves saves to one path from several goroutines, with readers beside them:
+// each opens a whole file.
 func TestConsolidatedTwoSaves(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.tdc")
 	save := func(n int64) error {
@@ -86,4 +88,25 @@ func TestFormInLeaf(t *testing.T) {
 	require.Empty(t, tensor.Must(td.Diff(ds.TensorDict)))
 	require.NoError(t, ds.Close())
 	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), at, memmap.VerifyOptions{})))
+}
+
+// TestFactsOfInnerNodes opens a file in which a dictionary has facts that only the whole can have:
+// they are passed over.
+func TestFactsOfInnerNodes(t *testing.T) {
+	td := tdict.New()
+	require.NoError(t, td.Set("in/x", tensor.Vector[int64](1, 2)))
+	for _, fact := range []string{`"crc32c":"00000000"`, `"crc32c":7`, `"schema":{"version":1,"entries":[]}`} {
+		b := tensor.Must(wire.Append(nil, td))
+		text, ok := bytes.CutSuffix(b[16:len(b)-8], []byte("}}")) // the inner node comes last
+		require.True(t, ok)
+		text = fmt.Appendf(bytes.Clone(text), `,"size":{"go":{%s}}}}`, fact)
+		b = binary.LittleEndian.AppendUint64(append(b[:16], text...), uint64(len(text)))
+		at := filepath.Join(t.TempDir(), "x.tdc")
+		require.NoError(t, os.WriteFile(at, b, 0o600))
+		ds := tensor.Must(memmap.Open(at))
+		require.Empty(t, tensor.Must(td.Diff(ds.TensorDict)))
+		require.Nil(t, ds.Schema())
+		require.NoError(t, ds.Close())
+		require.NoError(t, testkit.Err(memmap.Verify(t.Context(), at, memmap.VerifyOptions{})))
+	}
 }

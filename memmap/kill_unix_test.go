@@ -61,8 +61,8 @@ func version(t testing.TB, which int) *tdict.TensorDict {
 	return td
 }
 
-// requireOne checks that a directory holds the one version or the other, whole, with its schema, and
-// returns which.
+// requireOne checks that a directory holds the one version or the other, whole, with its schema,
+// and returns which.
 func requireOne(t *testing.T, dir string) int {
 	t.Helper()
 	ds := open(t, dir)
@@ -491,7 +491,8 @@ func requireTold(t *testing.T, td *tdict.TensorDict, heard []string) {
 	}
 }
 
-// TestProcessAppendsMembers is a process that appends members to a lazy stack, and tells how many it has.
+// TestProcessAppendsMembers is a process that appends members to a lazy stack, and tells how many
+// it has.
 func TestProcessAppendsMembers(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {

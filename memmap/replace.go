@@ -187,15 +187,15 @@ func litter(name string) bool {
 // checkAround returns ErrForeign if dir is an entry of a saved dictionary around it in which a
 // dictionary of the given batch shape would not fit.
 func checkAround(dir string, batch shapeops.Shape) error {
+	if err := checkMember(dir); err != nil {
+		return err
+	}
 	above := filepath.Dir(dir)
 	m, err := readNode(above)
 	if err != nil { // no dictionary around it
 		return nil
 	}
 	name := filepath.Base(dir)
-	if m.class == lazyClass && strings.Trim(name, "0123456789") == "" {
-		return fmt.Errorf("%w: it is a member of the lazy stack in %s", ErrForeign, above)
-	}
 	if m.instance != nil && name == classDir {
 		return fmt.Errorf("%w: it is the dictionary of %s, a %s: save the %[3]s as a whole", ErrForeign, above, quote(m.class))
 	}
@@ -214,6 +214,25 @@ func checkAround(dir string, batch shapeops.Shape) error {
 		}
 		if err := batch.CheckPrefix(m.shape); err != nil {
 			return fmt.Errorf("%w: it is an entry of %s: %w", ErrForeign, above, err)
+		}
+	}
+	return nil
+}
+
+// checkMember returns ErrForeign if dir is a member of a lazy stack, or an entry in one: its values
+// must be of the kinds that the other members have.
+func checkMember(dir string) error {
+	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
+		m, err := readNode(above)
+		name := filepath.Base(at)
+		switch {
+		case err != nil:
+			return nil
+		case m.class == lazyClass && strings.Trim(name, "0123456789") == "":
+			return fmt.Errorf("%w: it is a member of the lazy stack in %s, or in one", ErrForeign, above)
+		case m.instance != nil && name == classDir: // of the instance in above
+		case m.number(name) < 0:
+			return nil
 		}
 	}
 	return nil

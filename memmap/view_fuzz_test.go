@@ -100,7 +100,8 @@ func (s *script) part(size int) (p windowPart) {
 func jsonOf[T any](list []T) string { return strings.ReplaceAll(fmt.Sprint(list), " ", ",") }
 
 // window returns the shape and elements that parts for two dims take of a matrix in which row i,
-// column j is 10*i + j. Two lists are paired, and must have the same length or one of them length 1.
+// column j is 10*i + j. Two lists are paired, and must have the same length or one of them length
+// 1.
 func window(a, b windowPart) (shape []int, elements []int64, ok bool) {
 	shape = []int{}
 	if a.list && b.list {

@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// reductions are operations of package arith, the last two for bools, and what they make of a column of
-// numbers.
+// reductions are operations of package arith, the last two for bools, and what they make of a
+// column of numbers.
 var reductions = []struct {
 	name string
 	verb ragged.Reducer

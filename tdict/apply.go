@@ -81,16 +81,16 @@ type LeafFunc func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, erro
 // the first dictionary lacks are ignored. Leaves of other kinds in the first dictionary are shared
 // with the result. fn must be safe for concurrent use unless opt.Workers is 1.
 //
-// Apply stops at the first error: the cause of ctx, or an error with a key. Before the first call
+// Apply stops at the first error: context.Cause(ctx), or an error with a key. Before the first call
 // of fn, it returns
 //
 //   - [ErrMissing] if a dictionary lacks a key and opt has neither Default nor AllowMissing, or
 //     if the first dictionary lacks one of opt.Keys,
-//   - [ErrKind] if a dictionary is nil or has another kind of value under a key, if one of
-//     opt.Keys is the key of a leaf without elements, or if opt.Batch differs from the batch
-//     shape of such a leaf,
+//   - [ErrKind] if a dictionary is nil or has a different kind of value under a key,
+//   - [ErrKind] if one of opt.Keys is the key of [Data], an [Unbatched] or a [Stacked] of these,
+//     or if such a leaf is in a dictionary whose batch shape is not opt.Batch,
 //   - [ErrNotDict] if a key leads through a leaf of a dictionary,
-//   - tensor.ErrDType if a leaf's dtype does not hold opt.Default,
+//   - tensor.ErrDType if a leaf's dtype cannot represent opt.Default,
 //   - in place, tensor.ErrReadOnly, or tensor.ErrLayout for a leaf in which two elements share
 //     memory.
 //

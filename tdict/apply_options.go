@@ -21,10 +21,10 @@ type ApplyOptions struct {
 	// The dictionary may be locked, since its structure stays the same. Batch must be nil.
 	InPlace bool
 
-	// Default, if not nil, replaces a tensor that a dictionary other than the first lacks. It is a
-	// *tensor.Tensor, which fn gets as it is, or a number or bool: then fn gets a tensor like the
-	// first dictionary's in which each element is tensor.ScalarOf of it. By default a missing
-	// tensor is an error.
+	// Default, if not nil, replaces a tensor that a dictionary other than the first lacks. A
+	// *tensor.Tensor is passed to fn unchanged. For a number or a bool, fn gets a tensor with the
+	// dtype and shape of the first dictionary's tensor, filled with tensor.ScalarOf(dtype,
+	// Default). Without a Default, a missing tensor is an error.
 	Default any
 	// AllowMissing passes nil to fn for a tensor that is missing, unless there is a Default.
 	AllowMissing bool
@@ -50,7 +50,7 @@ func (opt *ApplyOptions) check(td *TensorDict) error {
 		return err
 	}
 	if opt.InPlace && opt.Batch != nil {
-		return fmt.Errorf("%w: got batch shape %v for a result in place, want nil", shapeops.ErrShape, opt.Batch)
+		return fmt.Errorf("%w: got ApplyOptions.Batch %v with InPlace, want nil", shapeops.ErrShape, opt.Batch)
 	}
 	for _, key := range opt.Keys {
 		if err := td.checkTensors(key); err != nil {

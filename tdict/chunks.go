@@ -13,7 +13,7 @@ import (
 type RowsError struct {
 	Op       string // the function, in lower case: "map", "map iter", "vmap"
 	From, To int    // the rows are From to To-1
-	Rows     []int  // if rows are shuffled, their numbers; From and To are positions in the order
+	Rows     []int  // if shuffled, the rows' numbers, and From and To count in shuffled order; else nil
 	Err      error  // the reason
 }
 
@@ -33,7 +33,7 @@ func (e *RowsError) rows() string {
 	case e.To == e.From+1:
 		return fmt.Sprintf("row %d", e.From)
 	}
-	return fmt.Sprintf("rows %d to %d", e.From, e.To)
+	return fmt.Sprintf("rows [%d:%d]", e.From, e.To)
 }
 
 // spaced returns numbers with spaces between them.

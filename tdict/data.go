@@ -17,9 +17,10 @@ import (
 // have the same value, Data keeps it once (Python: NonTensorData); once they differ, it keeps one
 // for each row (NonTensorStack).
 //
-// Operations on shape return new Data. Unlike with a tensor, writing to Data does not change a part
-// that Index returned, and writing to the part does not change the whole. [TensorDict.SetIndex]
-// changes Data in place, except for Data of a dataset in mapped files, which cannot be changed.
+// Operations on shape return new Data. Index of Data returns a copy, where Index of a tensor
+// returns a view: writing to the whole or to the part does not change the other.
+// [TensorDict.SetIndex] changes Data in place, except for Data of a dataset in mapped files, which
+// cannot be changed.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {
@@ -36,14 +37,15 @@ type Data struct {
 //
 //   - An integer of another type becomes int64, a float32 becomes float64.
 //   - A slice of any, or of one of the types above, becomes a []any.
-//   - A map from string to any, or to one of the types above, becomes an [Object] with its names
-//     in order.
-//   - The type can have two levels, as map[string][]float64 has. Deeper values are []any and
-//     map[string]any.
+//   - A map from string to any, or to one of the types above, becomes an [Object] whose fields
+//     are sorted by name.
+//   - Typed slices and maps may be nested two deep, as in map[string][]float64. Deeper values
+//     must be []any and map[string]any.
 //
-// NewData returns [ErrKind] for a value of another type, such as []byte, or beyond an int64. For a
-// value inside a slice or map, the error says where: value["a"][2]. It returns [ErrDepth] if the
-// value is nested more than 256 deep, and shapeops.ErrShape if batch is invalid.
+// NewData returns [ErrKind] for a value of any other type, such as []byte or [][][]string, and for
+// an integer that overflows an int64. For a value inside a slice or map, the error says where:
+// value["a"][2]. It returns [ErrDepth] if the value is nested more than 256 deep, and
+// shapeops.ErrShape if batch is invalid.
 func NewData(value any, batch ...int) (*Data, error) {
 	v, err := plain(value, 0)
 	if err != nil {
@@ -107,9 +109,9 @@ func (d *Data) Uniform() (any, bool) {
 	return first, !none
 }
 
-// At returns the value at a position: one number for each dim, negative from the end. The caller
-// must not change it. At returns shapeops.ErrIndex if the position is out of range, and [ErrKind]
-// if d is nil or zero.
+// At returns the value at a position: one number for each dim; negative numbers count from the end.
+// The caller must not change it. At returns shapeops.ErrIndex if the position is out of range, and
+// [ErrKind] if d is nil or zero.
 func (d *Data) At(position ...int) (any, error) {
 	if !d.valid() {
 		return nil, errNoData
@@ -296,8 +298,8 @@ func (d *Data) Clone() (*Data, error) {
 	return &Data{rows: rows, values: slices.Clip(d.values)}, err
 }
 
-// Equal reports whether d and x have the same shape and equal values. NaN differs from itself, and
-// an int64 from a float64. The order of an Object's fields matters.
+// Equal reports whether d and x have the same shape and equal values. NaN is not equal to NaN, and
+// an int64 is never equal to a float64. The order of an Object's fields matters.
 func (d *Data) Equal(x *Data) bool {
 	text, err := d.Diff(x)
 	return text == "" && err == nil

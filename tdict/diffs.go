@@ -49,15 +49,15 @@ func (d Difference) String() string {
 }
 
 // Diffs returns an iterator over all differences between td and other, at most one for each value.
-// They come in td's order, followed by the keys that only other has. There are none if the
-// dictionaries are [TensorDict.Equal]. If td or other is nil there is one, of kind [DiffError] with
-// [ErrKind]. Neither dictionary must be changed during the iteration.
+// The differences are in the order of td's keys, followed by one for each key that only other has.
+// There are none if the dictionaries are [TensorDict.Equal]. If td or other is nil there is one, of
+// kind [DiffError] with [ErrKind]. Do not change either dictionary during the iteration.
 func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 	return td.DiffsWithin(other, tensor.Tolerance{})
 }
 
-// DiffsWithin is [TensorDict.Diffs] without elements of tensors that differ no more than tol
-// allows. Values of [Data] compare exactly.
+// DiffsWithin is [TensorDict.Diffs], except that it ignores two elements of tensors whose
+// difference is within tol. Values of [Data] compare exactly.
 func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.Seq[Difference] {
 	return func(yield func(Difference) bool) {
 		if td == nil || other == nil {

@@ -35,8 +35,8 @@
 //   - A *TensorDict is shared by Set too. Each operation applies to it as to the outer
 //     dictionary.
 //   - A *ragged.Tensor has rows that differ in length. Operations on the batch move whole rows.
-//     Leaves that share a layout, or levels of one, also share it in the result, if the operands
-//     shared it. [TensorDict.Apply] and package arith work on the values of all rows.
+//     If ragged leaves share a layout, or some of its levels, in every operand, they share the
+//     same in the result. [TensorDict.Apply] and package arith work on the values of all rows.
 //     [StackRagged] makes ragged tensors from dictionaries of different lengths.
 //   - [Data] holds strings, numbers, lists and objects: one value for all rows, or one for each.
 //   - An [Unbatched] tensor belongs to all rows alike. Operations return it unchanged.
@@ -69,9 +69,9 @@
 // deleting an entry of the result never changes an operand.
 //
 // The tensors of one result are allocated together: their headers in one block, and the elements of
-// copies of up to 64 KiB in blocks of at most 1 MiB. Keeping one tensor of a result keeps these
-// blocks, and the memory that the other tensors are views of. To keep a single tensor only, Clone
-// it.
+// copies of up to 64 KiB in blocks of at most 1 MiB. While any tensor of a result is reachable,
+// these blocks stay in memory, and so does the memory that the other tensors of the result are
+// views of. To keep a single tensor only, Clone it.
 //
 // # Text
 //
@@ -89,8 +89,8 @@
 // An error about an entry is a [KeyError] with the key. An error about rows that a function was
 // called with is a [RowsError] with the rows. errors.Is finds the reason: [ErrMissing],
 // [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName],
-// [ErrKind], [ErrSchema], or an error of packages nestedkey, shapeops, tensor and ragged. A nil
-// dictionary, tensor, value or function as an argument is ErrKind.
+// [ErrKind], [ErrSchema], or an error of packages nestedkey, shapeops, tensor and ragged. A call
+// with a nil dictionary, tensor, value or function returns ErrKind.
 //
 // # Concurrency
 //

@@ -42,10 +42,11 @@ func (b *binding) outer() (nestedkey.Key, bool) {
 // it that would break s returns [ErrSchema] and changes nothing. The error has the key, what was
 // got and what was wanted. Enforce(nil) ends this. Elements can be written as before.
 //
-// Results of operations are not bound: a Copy can be changed freely. Setting a dictionary in td
-// sets a Copy of it, so that it can be changed through td only. A dictionary that is taken out of
-// td is not bound any more. Entries that the schema requires together, such as the entries of an
-// optional dictionary, are set in one call: Set of a dictionary with all of them, or Update.
+// Results of operations are not bound: a Copy can be changed freely. While td is bound, Set stores
+// a Copy of a dictionary instead of sharing it, so that later changes of the caller's dictionary do
+// not reach td. A dictionary that is taken out of td is not bound any more. Entries that the schema
+// requires together, such as all entries of an optional dictionary, must be set in one call: Set of
+// a dictionary that has all of them, or Update.
 //
 // Enforce returns the errors of [Schema.Check], and ErrSchema if td is in a dictionary that is
 // bound, holds a dictionary twice, or holds one that has another schema. On an error td is

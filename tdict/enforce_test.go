@@ -427,9 +427,9 @@ func TestBoundPrograms(t *testing.T) {
 	}
 }
 
-// TestBoundHandles runs random mutations on dictionaries that are set in each other, several of which
-// are bound, through whatever handle there is: an error changes none of them, what is bound keeps
-// its schema, and a dictionary is bound if, and only if, it is in one that is.
+// TestBoundHandles runs random mutations on dictionaries that are set in each other, several of
+// which are bound, through whatever handle there is: an error changes none of them, what is bound
+// keeps its schema, and a dictionary is bound if, and only if, it is in one that is.
 func TestBoundHandles(t *testing.T) {
 	leaf := func(key nestedkey.Key, optional bool) tdict.Spec {
 		return tdict.Spec{Key: key, DType: tensor.Int8, Optional: optional}

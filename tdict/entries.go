@@ -46,7 +46,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 //
 //	x, err := tdict.Get[*tensor.Tensor](td, "obs/pixels")
 //
-// It returns the errors of [TensorDict.Get], and [ErrKind] if the value is of another kind.
+// It returns the errors of [TensorDict.Get], and [ErrKind] if the value is not a V.
 func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	var none V
 	if td == nil {
@@ -67,8 +67,8 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 
 // Slice returns the elements of the tensor under key, row-major, for reading. The slice aliases the
 // tensor if that is contiguous, aligned and in Go memory; otherwise it is a copy. To change
-// elements, use tensor.Write. Slice returns the errors of [Get], and tensor.ErrDType if the tensor
-// does not hold T.
+// elements, use tensor.Write. Slice returns the errors of [Get], and tensor.ErrDType if the element
+// type of the tensor is not T.
 func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 	t, err := Get[*tensor.Tensor](td, key)
 	if err != nil {
@@ -89,12 +89,12 @@ func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 }
 
 // Item returns one element of the tensor under key. The position has one number for each batch dim
-// and each dim after it, negative from the end. Without a position, Item returns the only element.
-// For values of [Data] use [Get] and [Data.At].
+// and each dim after it; negative numbers count from the end. Without a position, Item returns the
+// only element. For values of [Data] use [Get] and [Data.At].
 //
 //	reward, err := tdict.Item[float32](td, "next/reward", -1)
 //
-// Item returns the errors of [Get], tensor.ErrDType if the tensor does not hold T,
+// Item returns the errors of [Get], tensor.ErrDType if the element type of the tensor is not T,
 // shapeops.ErrIndex if the position is out of range, and shapeops.ErrShape if no position is given
 // and the tensor does not have exactly one element.
 func Item[T tensor.Elem](td *TensorDict, key nestedkey.Key, pos ...int) (T, error) {
@@ -160,7 +160,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 // Set returns
 //
 //   - nestedkey.ErrKey if key is invalid,
-//   - [ErrKind] if v is nil, zero or of another type,
+//   - [ErrKind] if v is nil, zero or not of a type that [Value] lists,
 //   - [ErrNotDict] if key leads through a leaf,
 //   - [ErrLocked] if the dictionary that would get the entry is locked,
 //   - shapeops.ErrShape if v does not begin with the batch shape,
@@ -224,7 +224,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, err
 		err = td.checkPut(key, v, was)
 	}
 	if inner, ok := err.(*KeyError); ok {
-		err = fmt.Errorf("%q: %w", string(inner.Key), inner.Err)
+		err = fmt.Errorf("its entry %q: %w", string(inner.Key), inner.Err)
 	}
 	return placement{td, key, v}, err
 }
@@ -283,7 +283,8 @@ func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bo
 }
 
 // Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns
-// [ErrMissing], [ErrNotDict], [ErrLocked], and [ErrSchema] if a schema of td requires the entry.
+// [ErrMissing] if td has no such key, [ErrNotDict] if key leads through a leaf, [ErrLocked] if the
+// dictionary that has the entry is locked, and [ErrSchema] if a schema of td requires the entry.
 func (td *TensorDict) Delete(key nestedkey.Key) error {
 	_, err := td.remove("delete", key)
 	return err
@@ -304,10 +305,12 @@ func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	return v, nil
 }
 
-// Rename moves the value under from to the key to, and creates the dictionaries on the way that are
-// missing. An entry that stays in its dictionary keeps its place in the order. Rename returns
-// [ErrMissing], [ErrExists] if td has the key to, [ErrCycle] if to lies below from, and the errors
-// of [TensorDict.Set].
+// Rename moves a value from one key to another, and creates the dictionaries that the new key
+// needs. An entry that stays in its dictionary keeps its place in the order.
+//
+// Rename returns [ErrMissing] if td lacks the key from, [ErrNotDict] if from leads through a leaf,
+// [ErrExists] if td has the key to already, [ErrCycle] if to lies below from, and the errors of
+// [TensorDict.Set].
 func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	d, name, v, err := td.find(from)
 	if err != nil || from == to {

@@ -83,7 +83,7 @@ func ExampleTensorDict_RefineNames() {
 	// Output:
 	// <nil> ["" "time"]
 	// <nil> ["batch" "time"]
-	// refine names: bad name: got "rows" for dim 0, want its name "batch"
+	// refine names: bad name: got "rows" for dim 0, which has the name "batch": call RenameDims
 	// 1 <nil>
 	// <nil> ["" ""]
 }

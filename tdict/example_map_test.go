@@ -109,6 +109,6 @@ func ExampleRowsError() {
 		fmt.Println(failed.From, failed.To, "|", failed.Err)
 	}
 	// Output:
-	// map: rows 0 to 4: no 4 rows today
+	// map: rows [0:4]: no 4 rows today
 	// 0 4 | no 4 rows today
 }

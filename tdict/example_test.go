@@ -393,7 +393,7 @@ func ExampleTensorDict_Lock() {
 	// Output:
 	// set "obs/vel": locked: Unlock it, or change a Copy
 	// <nil>
-	// true unlock: locked: an entry of a locked dictionary; unlock that one
+	// true unlock: locked: this is an entry of a locked dictionary: Unlock the outer one
 	// <nil> false
 }
 

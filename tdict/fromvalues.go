@@ -29,7 +29,7 @@ type Values = map[nestedkey.Key]any
 //	})
 //
 // The entries are in the order of their keys. FromValues returns the errors of FromMap, and
-// [ErrKind] with the key for a value of another type.
+// [ErrKind] with the key for a value of any other type.
 func FromValues(batch shapeops.Shape, values Values) (*TensorDict, error) {
 	entries := make(Entries, len(values))
 	for _, key := range slices.SortedFunc(maps.Keys(values), nestedkey.Compare) {

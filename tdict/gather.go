@@ -5,14 +5,15 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Gather picks, for each position of an integer tensor, the row of td that index names along a
-// batch dim. Features stay together:
+// For each position of index, an integer tensor, Gather selects the row of td whose number along
+// batch dim dim is the element of index there, as torch.gather does. Features stay together:
 //
 //	td [A N B], index [A' M B'] -> [A' M B'], out[a m b] = td[a index[a m b] b]
 //
 // index has as many dims as td's batch shape. Dims other than dim may be smaller than td's.
-// Negative positions count from the end. The result is a copy. Gather returns shapeops.ErrDim,
-// shapeops.ErrShape, shapeops.ErrIndex and the errors of tensor.Tensor.Ints.
+// Negative row numbers count from the end. The result is a copy. Gather returns shapeops.ErrDim if
+// dim is out of range, shapeops.ErrShape if the shape of index does not fit, shapeops.ErrIndex if a
+// row number is out of range, [ErrKind] if index is nil, and the errors of tensor.Tensor.Ints.
 func (td *TensorDict) Gather(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.executed("gather", p, err)
@@ -25,10 +26,11 @@ func (td *TensorDict) GatherInto(dst *TensorDict, dim int, index *tensor.Tensor)
 	return td.executedInto("gather", dst, p, err)
 }
 
-// Scatter is the reverse of [TensorDict.Gather]: it writes the leaves of src to the rows of td that
-// Gather would pick. The batch shape of src is the shape of index, or its last dims. If index names
-// a row twice, the last value stays. Leaves that src lacks keep their values. Scatter returns the
-// errors of Gather and of [TensorDict.SetIndex]; on an error nothing has changed.
+// Scatter is the reverse of [TensorDict.Gather]: it writes each row of src to the row of td that
+// Gather reads with the same dim and index. The batch shape of src must be the shape of index or a
+// suffix of it. If index has a row number twice, the last write wins. Leaves that src lacks keep
+// their values. Scatter returns the errors of Gather and of [TensorDict.SetIndex]; on an error
+// nothing has changed.
 func (td *TensorDict) Scatter(dim int, index *tensor.Tensor, src *TensorDict) error {
 	p, err := plan.GatherBy(td.batch, dim, index)
 	return td.written("scatter", src, p, err)
@@ -46,13 +48,14 @@ func (td *TensorDict) written(op string, src *TensorDict, p *plan.Plan, err erro
 	return failed(op, tr.Run())
 }
 
-// Take returns the positions of a batch dim that an integer tensor lists, in the shape of that
-// tensor:
+// Take selects, along batch dim dim, the rows whose numbers are in index, an integer tensor. The
+// dims of index replace dim, as in numpy.take:
 //
 //	td [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. Take returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
-// errors of tensor.Tensor.Ints.
+// The result is a copy. Take returns shapeops.ErrDim if dim is out of range, shapeops.ErrShape if
+// the batch shape of the result is too large, shapeops.ErrIndex if a row number is out of range,
+// [ErrKind] if index is nil, and the errors of tensor.Tensor.Ints.
 func (td *TensorDict) Take(dim int, index *tensor.Tensor) (*TensorDict, error) {
 	p, err := plan.TakeBy(td.batch, dim, index)
 	return td.executed("take", p, err)

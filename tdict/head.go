@@ -28,8 +28,8 @@ const (
 // of a tensor, row-major, or the values of [Data] as JSON. It is cut to 24 characters. A leaf that
 // cannot be read has the error in its cells.
 //
-// The last lines have the number of rows that are left out, and of leaves. Leaves after the first
-// eight are left out, and unbatched tensors. If n is not positive, Head returns only the keys.
+// Head omits unbatched tensors, and all leaves after the first eight. The last lines say how many
+// rows and how many leaves are omitted. If n is not positive, Head returns only the keys.
 //
 // Head reads no more of a leaf than it shows.
 func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }

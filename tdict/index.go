@@ -98,16 +98,17 @@ func (td *TensorDict) passed(op string, p *plan.Pass) (*TensorDict, error) {
 
 // Index returns the part of td that an index expression over the batch shape selects. The leaves
 // are copies if the expression has a list or a mask; otherwise they share td's memory. The result
-// is not locked. Index returns shapeops.ErrIndex.
+// is not locked. Index returns shapeops.ErrIndex if the expression does not fit the batch shape.
 func (td *TensorDict) Index(expr ...ix.Index) (*TensorDict, error) {
 	p, err := plan.Index(td.batch, expr...)
 	return td.executed("index", p, err)
 }
 
 // IndexInto is [TensorDict.Index] into a dictionary that the caller owns. dst must have td's keys,
-// and under each the kind, dtype and shape of the result. In a loop that reuses dst, only headers
-// and the lists of rows are allocated. IndexInto also returns [ErrMissing] if the keys differ,
-// [ErrKind] if the kinds do, and the errors of tensor.Transfer. On an error nothing has changed.
+// and under each the kind, dtype and shape of the result. If dst is reused in a loop, a call
+// allocates only headers of tensors and, for a list or a mask, the positions of the rows. IndexInto
+// also returns [ErrMissing] if the keys of dst and td differ, [ErrKind] if the kinds of two values
+// differ, and the errors of tensor.Transfer. On an error nothing has changed.
 func (td *TensorDict) IndexInto(dst *TensorDict, expr ...ix.Index) error {
 	p, err := plan.Index(td.batch, expr...)
 	return td.executedInto("index", dst, p, err)
@@ -145,7 +146,7 @@ func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass)
 	if err := dst.batch.CheckEqual(p.Extend(td.batch)); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if err := dst.sameNames("destination", td); err != nil {
+	if err := dst.sameNames(td); err != nil {
 		return err
 	}
 	for c, v := range td.entries.columns() {
@@ -162,19 +163,20 @@ func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass)
 	return nil
 }
 
-// sameNames returns ErrMissing unless td has the names of other. what is the word for td in errors.
-func (td *TensorDict) sameNames(what string, other *TensorDict) error {
-	return td.sameNamesAs(what, "source", other)
+// sameNames returns ErrMissing unless td, a destination, has the names of other, its source.
+func (td *TensorDict) sameNames(other *TensorDict) error {
+	return td.sameNamesAs("in the destination", "in the destination only, not in the source", other)
 }
 
-// sameNamesAs is sameNames with the word for other in errors.
-func (td *TensorDict) sameNamesAs(what, whatOther string, other *TensorDict) error {
+// sameNamesAs is sameNames with the given texts in errors: lacks if td lacks a name, extra if only
+// td has it.
+func (td *TensorDict) sameNamesAs(lacks, extra string, other *TensorDict) error {
 	if td.entries.namedAs(&other.entries) {
 		return nil
 	}
 	for name := range other.entries.all() {
 		if !td.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("%s: %w", what, td.missing(name))}
+			return &KeyError{"index", name, fmt.Errorf("%s: %w", lacks, td.missing(name))}
 		}
 	}
 	if td.entries.len() == other.entries.len() {
@@ -182,7 +184,7 @@ func (td *TensorDict) sameNamesAs(what, whatOther string, other *TensorDict) err
 	}
 	for name := range td.entries.all() {
 		if !other.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("%s: %w", whatOther, other.missing(name))}
+			return &KeyError{"index", name, fmt.Errorf("%s: %w", extra, other.missing(name))}
 		}
 	}
 	return nil

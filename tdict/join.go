@@ -66,7 +66,7 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 	if err := dst.batch.CheckEqual(batch); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if err := dst.sameNames("destination", td); err != nil {
+	if err := dst.sameNames(td); err != nil {
 		return failed(p.Join.Op(), err)
 	}
 	for c, v := range td.entries.columns() {

@@ -10,11 +10,12 @@ import (
 )
 
 // ToJoint returns the leaves of a dictionary with batch shape [N] as a collection of N rows. Ragged
-// tensors become fields as they are, dense tensors [N F...] fields of depth 0, unbatched tensors
-// scalars. All share their memory.
+// tensors become fields unchanged, dense tensors [N F...] become fields of depth 0, and unbatched
+// tensors become scalars. The fields share td's memory.
 //
-// trees has, by name of the leaf, the name of the tree that the leaf belongs to. The other leaves,
-// or all if trees is nil, belong to one tree. Leaves of one tree must have the same lengths.
+// trees maps the name of a leaf to the name of its tree; the leaves of one tree must have the same
+// lengths. Leaves that are not in trees form one more tree, named "". If trees is nil, these are
+// all leaves.
 //
 // ToJoint returns
 //
@@ -79,10 +80,13 @@ func (*fieldMaker) unbatched(u *Unbatched) (*ragged.Tensor, error) {
 }
 
 // FromJoint returns a collection of N rows as a dictionary with batch shape [N]: fields of depth 0
-// become dense tensors, scalars unbatched tensors, other fields ragged tensors. A collection
-// without rows becomes a dictionary with batch shape [] of dense scalars. All share their memory.
-// Leaves that share a layout still do, but the names of trees are lost. FromJoint returns
-// shapeops.ErrDim for a row of several trees.
+// become dense tensors, scalars become unbatched tensors, and other fields become ragged tensors. A
+// collection without a dim of rows, for which ragged.Joint.Len returns false, becomes a dictionary
+// with batch shape [] whose entries are dense scalars. The leaves share the memory of j. Leaves
+// that share a layout still do, but the names of trees are lost.
+//
+// FromJoint returns [ErrKind] if j is nil, and shapeops.ErrDim if j is one row of a collection with
+// several trees, whose numbers of rows may differ: Select the fields of one tree first.
 func FromJoint(j *ragged.Joint) (*TensorDict, error) {
 	if j == nil {
 		return nil, failed("from joint", fmt.Errorf("%w: got a nil collection", ErrKind))

@@ -14,12 +14,12 @@ import (
 //
 //	{"batch":[2],"names":["time"],"entries":{"x":{"dtype":"int8","shape":[2],"values":[0,1]}}}
 //
-// Names of entries have no escapes of keys. Tensors and ragged tensors read back with the same
-// bits, except for the payload of NaN; their NaN and infinities are written as the strings "NaN",
-// "+Inf" and "-Inf". In [Data], a float64 has a point or an exponent and an int64 has none. NaN and
-// infinities in Data are written as the strings "NaN", "Infinity" and "-Infinity", and read back as
-// strings. The text does not say which dictionaries are locked, or which leaves share memory or a
-// ragged layout.
+// Names of entries are not escaped: the name km/h is "km/h" in the JSON, though its key is "km~1h".
+// Tensors and ragged tensors read back with the same bits, except for the payload of NaN; their NaN
+// and infinities are written as the strings "NaN", "+Inf" and "-Inf". In [Data], a float64 has a
+// point or an exponent and an int64 has none. NaN and infinities in Data are written as the strings
+// "NaN", "Infinity" and "-Infinity", and read back as strings. The text does not say which
+// dictionaries are locked, or which leaves share memory or a ragged layout.
 //
 // MarshalJSON returns shapeops.ErrShape, with the key, for a leaf of more than 1<<24 elements: use
 // [TensorDict.Preview]. It returns [ErrDepth] for dictionaries that are nested more than 256 deep,

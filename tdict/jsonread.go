@@ -12,22 +12,26 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// UnmarshalJSON replaces the batch shape, the names of dims and the entries of td by those in a
-// text of [TensorDict.MarshalJSON]. Fields can be in any order, and infinities of tensors can also
-// be "Infinity" and "-Infinity". null leaves td as it is.
+// UnmarshalJSON replaces the batch shape, the names of dims and the entries of td by the contents
+// of JSON from [TensorDict.MarshalJSON]. Fields can be in any order, and infinities of tensors can
+// also be "Infinity" and "-Infinity". null leaves td as it is.
 //
-// The batch shape in the text must begin with td's batch shape, and names that td has for its dims
-// stay: td may be an entry of a dictionary that relies on them. The zero TensorDict and New()
-// accept any batch shape. UnmarshalJSON allocates no memory for elements that the text does not
+// The batch shape in the JSON must begin with td's batch shape, and names that td's dims have stay,
+// because td may be an entry of a dictionary that depends on both. The zero TensorDict and New()
+// accept any batch shape. UnmarshalJSON allocates no memory for elements that the JSON does not
 // have.
 //
 // UnmarshalJSON returns
 //
-//   - tensor.ErrJSON, with the byte, the element or the key, if the text is not a dictionary, has
-//     an unknown field, has a field or key twice, or is a preview,
-//   - shapeops.ErrShape if a value does not begin with the batch shape, or the batch shape not
-//     with td's,
-//   - [ErrLocked], [ErrName], [ErrSchema] and [ErrDepth],
+//   - tensor.ErrJSON, with the byte offset, the element or the key, if the JSON does not encode a
+//     dictionary, has an unknown field, has a field or key twice, or is a preview,
+//   - shapeops.ErrShape if the shape of a value does not begin with the batch shape in the JSON,
+//     or that batch shape does not begin with td's,
+//   - [ErrLocked] if td is locked,
+//   - [ErrName] if a list of names in the JSON is invalid, or two dims would have the same name,
+//   - [ErrSchema] if a schema of td forbids an entry,
+//   - [ErrDepth] if dictionaries, or the lists and objects of Data, are nested more than 256
+//     deep,
 //   - [ErrKind] if td is nil.
 //
 // On an error nothing has changed.
@@ -76,10 +80,13 @@ func orEnd(s *jsonscan.Scanner, err error) error {
 	return s.End()
 }
 
-// UnmarshalJSON sets d, which must be the zero Data, to the Data in a text of MarshalJSON. Fields
-// can be in any order. null leaves d as it is. It returns tensor.ErrJSON, with the byte, if the
-// text is not Data, has an unknown field, or is a preview; [ErrKind] if d is not the zero Data;
-// [ErrDepth]; and shapeops.ErrShape. On an error nothing has changed.
+// UnmarshalJSON sets d, which must be the zero Data, to the Data in JSON from MarshalJSON. Fields
+// can be in any order. null leaves d as it is.
+//
+// It returns tensor.ErrJSON, with the byte offset, if the JSON does not encode Data, has an unknown
+// field, or is a preview; [ErrKind] if d is not the zero Data; [ErrDepth] if a value is nested more
+// than 256 deep; and shapeops.ErrShape if the shape is invalid or the number of values does not fit
+// it. On an error nothing has changed.
 func (d *Data) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Data](text, "data")
 	if err != nil || read == nil {
@@ -92,11 +99,12 @@ func (d *Data) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON sets u, which must be the zero Unbatched, to the unbatched tensor in a text of
-// MarshalJSON. Fields can be in any order. null leaves u as it is. It returns tensor.ErrJSON, with
-// the byte or the element, if the text is not an unbatched tensor, has an unknown field, or is a
-// preview; [ErrKind] if u is not the zero Unbatched; and shapeops.ErrShape. On an error nothing has
-// changed.
+// UnmarshalJSON sets u, which must be the zero Unbatched, to the unbatched tensor in JSON from
+// MarshalJSON. Fields can be in any order. null leaves u as it is.
+//
+// It returns tensor.ErrJSON, with the byte offset or the element, if the JSON does not encode an
+// unbatched tensor, has an unknown field, or is a preview; [ErrKind] if u is not the zero
+// Unbatched; and shapeops.ErrShape if a shape is invalid. On an error nothing has changed.
 func (u *Unbatched) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Unbatched](text, "an unbatched tensor")
 	if err != nil || read == nil {
@@ -251,7 +259,8 @@ func (n *jsonNode) build() (Value, error) {
 			return k.make()
 		}
 	}
-	return nil, fmt.Errorf("%w: got an object without entries, unbatched, stacked, dtype, value or values", tensor.ErrJSON)
+	return nil, fmt.Errorf("%w: got an object without the field that tells its kind: "+
+		`"entries", "unbatched", "stacked", "dtype", "value" or "values"`, tensor.ErrJSON)
 }
 
 // dict returns n as a dictionary.

@@ -136,8 +136,9 @@ func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDi
 // stay in td even if they become empty. Leaves are shared; nested dictionaries are copied and not
 // locked.
 //
-// Separate returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, [ErrLocked],
-// [ErrSchema], and [ErrExists] if a key is given twice or lies below another one. On an error
+// Separate returns [ErrMissing] if td lacks a key, [ErrNotDict] if a key leads through a leaf,
+// [ErrLocked] if a dictionary that would lose an entry is locked, [ErrSchema] if a schema of td
+// requires an entry, and [ErrExists] if a key is given twice or lies below another one. On an error
 // nothing has changed.
 func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 	if _, err := td.treeOf("separate", keys); err != nil {

@@ -508,7 +508,8 @@ func TestSortKeys(t *testing.T) {
 	require.Equal(t, keyList{}, keys(tdict.New().SortKeys()))
 }
 
-// What an operation on keys makes is its own at every depth and unlocked, with the leaves themselves.
+// What an operation on keys makes is its own at every depth and unlocked, with the leaves
+// themselves.
 func TestKeyOperationsShareLeavesOnly(t *testing.T) {
 	type maker = func(td *tdict.TensorDict) (*tdict.TensorDict, error)
 	part := func(i int, sets ...keyList) maker {

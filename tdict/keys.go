@@ -176,11 +176,11 @@ func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
 	}
 	into, alsoDict := asDict(old)
 	if !isDict || !alsoDict {
-		return fmt.Errorf("%w: %q is %s", ErrExists, string(key), describe(old))
+		return fmt.Errorf("%w: %q is %s already, cannot merge %s with it", ErrExists, string(key), describe(old), describe(v))
 	}
 	for name, v := range d.entries.all() {
 		if err := into.unflatten(name, v); err != nil {
-			return err
+			return fmt.Errorf("in %q: %w", string(key), err)
 		}
 	}
 	return nil

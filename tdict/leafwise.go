@@ -236,7 +236,7 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		if d == nil {
 			continue
 		}
-		if err := d.sameNamesAs(w.kernel.Other(i), "x", td); err != nil {
+		if err := d.sameNamesAs(w.kernel.Other(i), "in a later operand only, not in the first", td); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	if err != nil {
 		return err
 	}
-	if err := dst.sameNamesAs("destination", "x", all); err != nil {
+	if err := dst.sameNames(all); err != nil {
 		return err
 	}
 	for c, v := range all.entries.columns() {

@@ -1,15 +1,19 @@
 package tdict
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// NewZeros returns a dictionary like td with another batch shape: the same keys, and for each value
-// the same kind, dtype and features. Tensors are zero, ragged tensors have empty rows, [Data] is
-// nil. It makes destinations, for instance for [TensorDict.IndexInto]. (Python: new_zeros.)
+// NewZeros returns a dictionary like td with the given batch shape: the same keys, and for each
+// value the same kind, dtype and features. Tensors are filled with zeros, rows of ragged tensors
+// are empty, and [Data] has the value nil in every row. It makes destinations, for instance for
+// [TensorDict.IndexInto]. (Python: new_zeros.)
 //
 //   - Data with the same value for all rows, see [Data.Uniform], keeps that value.
 //   - Unbatched tensors are copied with their elements.
@@ -65,7 +69,15 @@ func (td *TensorDict) Materialize() (*TensorDict, error) {
 // Leaves share td's memory. Reinterpret returns the errors of tensor.Tensor.Reinterpret, and
 // shapeops.ErrShape if a leaf no longer begins with the batch shape. (Python: view(dtype).)
 func (td *TensorDict) Reinterpret(dtype tensor.DType) (*TensorDict, error) {
-	return td.each("reinterpret", func(t *tensor.Tensor) (*tensor.Tensor, error) { return t.Reinterpret(dtype) })
+	var refused error
+	out, err := td.each("reinterpret", func(t *tensor.Tensor) (made *tensor.Tensor, err error) {
+		made, refused = t.Reinterpret(dtype)
+		return made, refused
+	})
+	if e, ok := err.(*KeyError); ok && refused == nil && errors.Is(err, shapeops.ErrShape) {
+		e.Err = fmt.Errorf("%w: the last dim changes size, so it must not be a batch dim", e.Err)
+	}
+	return out, err
 }
 
 // Cast returns td with each tensor cast to a dtype, as tensor.Tensor.Cast does. Leaves of other

@@ -46,7 +46,7 @@ func (td *TensorDict) errLocked() error {
 // an entry of a locked dictionary. Unlock is a write, like Set.
 func (td *TensorDict) Unlock() error {
 	if td.lockedParents > 0 {
-		return fmt.Errorf("unlock: %w: an entry of a locked dictionary; unlock that one", ErrLocked)
+		return fmt.Errorf("unlock: %w: this is an entry of a locked dictionary: Unlock the outer one", ErrLocked)
 	}
 	if td.locked {
 		td.locked, td.why = false, ""

@@ -18,20 +18,25 @@ type ChunkFunc func(ctx context.Context, chunk *TensorDict) (*TensorDict, error)
 
 // MapOptions are the options of [Map]. The zero value is the default.
 type MapOptions struct {
-	// Dim is the batch dim to cut along, negative from the end.
+	// Dim is the batch dim to cut along. A negative dim counts from the end.
 	Dim int
 	// ChunkSize is the number of rows of a chunk; the last chunk may have fewer.
 	ChunkSize int
 	// Chunks is the number of chunks, which have equal size except the last, as in shapeops.Chunk;
-	// there may be fewer. If ChunkSize and Chunks are 0, there are 64 chunks, or more so that the
-	// tensors of a chunk of several rows take at most 64 MiB.
+	// there may be fewer.
+	//
+	// If ChunkSize and Chunks are both 0, Map makes at most 64 chunks of equal size. It makes more
+	// if the tensors of such a chunk would take more than 64 MiB; only a chunk of a single row may
+	// take more.
 	Chunks int
 
 	// Into, if not nil, receives the results: each is written to the rows of its chunk when the
 	// function returns, and not kept. Into has as many rows along dim Dim as the dictionary that is
-	// cut. It may be that dictionary. A tensor of Into may share elements with another tensor of
-	// Into, or with one of the dictionary that is cut, only if both are the same view of them: then
-	// each chunk is written to its own rows.
+	// cut. It may be that dictionary.
+	//
+	// A tensor of Into may share elements with another tensor of Into, or with a tensor of the
+	// dictionary that is cut, only if the two are the same view: the same elements, shape and
+	// strides. A chunk is then written to exactly the rows that were read for it.
 	Into *TensorDict
 
 	// Workers is the number of chunks that are worked on at the same time; 0 means GOMAXPROCS. With
@@ -49,15 +54,15 @@ type MapOptions struct {
 //
 // A result may have more or fewer rows than its chunk, and other keys, dtypes and dims, as long as
 // Cat can join all results. A nil result adds no rows. If all results are nil, Map returns a
-// dictionary with td's batch shape, but no rows, and no entries. If td has no rows, fn is called
-// once, with a chunk without rows. The result is a copy and not locked. All results of fn are in
-// memory at the same time.
+// dictionary without entries, whose batch shape is td's with size 0 at opt.Dim. If td has no rows,
+// fn is called once, with a chunk without rows. The result is a copy and not locked. All results of
+// fn are in memory at the same time.
 //
 // With opt.Into, Map writes each result there, as [TensorDict.SetIndex] does, and returns opt.Into.
-// Each result has the batch shape of the part that it is written to. Keys that a result lacks, and
-// rows for which fn returns nil, keep their values. Entries stay the same, so that Into may be
-// locked. At most opt.Workers results are in memory. After an error, rows that were written stay
-// written, but no chunk is written in part.
+// Each result must have the batch shape of the rows of opt.Into that it is written to. Keys that a
+// result lacks, and rows for which fn returns nil, keep their values. Entries stay the same, so
+// that Into may be locked. At most opt.Workers results are in memory. After an error, rows that
+// were written stay written, but no chunk is written in part.
 //
 // Map stops at the first error, in the order of the chunks, and finishes the chunks that it has
 // begun. fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives Map.
@@ -71,10 +76,12 @@ type MapOptions struct {
 //   - tensor.ErrOverlap if a tensor of opt.Into shares elements other than [MapOptions] allow, or
 //     if finding out would take too long.
 //
-// Afterwards it returns the cause of ctx, or a [RowsError] that wraps fn's error, its panic as a
-// [PanicError], or an error about a result: the errors of shapeops.Cat if it cannot be joined to
-// those before it; with opt.Into shapeops.ErrShape for another batch shape, and the errors of
-// SetIndex.
+// Afterwards it returns context.Cause(ctx), or a [RowsError] that wraps one of
+//
+//   - fn's error, or its panic as a [PanicError],
+//   - the errors of shapeops.Cat, if a result cannot be joined to the results before it,
+//   - with opt.Into, shapeops.ErrShape if the batch shape of a result differs from the batch
+//     shape of the rows that it is written to, and the errors of SetIndex.
 func Map(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapOptions) (*TensorDict, error) {
 	c, err := newChunks("map", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)
 	if err == nil && opt.Into != nil {

@@ -184,7 +184,7 @@ func TestMapIntoMappedRefuses(t *testing.T) {
 	readOnly := mappedTable(t, false, 10)
 	_, err := tdict.Map(t.Context(), in, same, tdict.MapOptions{ChunkSize: 5, Workers: 1, Into: readOnly.TensorDict})
 	require.ErrorIs(t, err, tensor.ErrReadOnly)
-	require.ErrorContains(t, err, `map: rows 0 to 5: into "row": read-only memory`)
+	require.ErrorContains(t, err, `map: rows [0:5]: into "row": read-only memory`)
 
 	writable := mappedTable(t, true, 10)
 	_, err = tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
@@ -194,7 +194,7 @@ func TestMapIntoMappedRefuses(t *testing.T) {
 		return chunk, nil
 	}, tdict.MapOptions{ChunkSize: 5, Workers: 1, Into: writable.TensorDict})
 	require.ErrorIs(t, err, memmap.ErrClosed)
-	require.ErrorContains(t, err, "map: rows 5 to 10: into: ")
+	require.ErrorContains(t, err, "map: rows [5:10]: into: ")
 }
 
 // With a destination, no more results are kept than there are workers: 64 results of 1 MiB take no

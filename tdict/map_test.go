@@ -396,7 +396,7 @@ func TestMapFailsAtTheFirstResult(t *testing.T) {
 	_, err := tdict.Map(t.Context(), rowTable(0, 8), func(context.Context, dictionary) (dictionary, error) { calls++; return tdict.New(), nil },
 		tdict.MapOptions{ChunkSize: 2, Workers: 1})
 	require.ErrorIs(t, err, shapeops.ErrDim)
-	require.EqualError(t, err, "map: rows 0 to 2: no such dim: got dim 0 of shape [], which has no dims")
+	require.EqualError(t, err, "map: rows [0:2]: no such dim: got dim 0 of shape [], which has no dims")
 	require.Equal(t, 1, calls)
 }
 

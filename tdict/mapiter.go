@@ -19,23 +19,25 @@ type MapIterOptions struct {
 	Seed uint64
 
 	// Workers is the number of chunks that are worked on at the same time; 0 means GOMAXPROCS. With
-	// 1, they are worked on in order. It is also the largest number of results in memory besides
-	// the one that the loop has.
+	// 1, they are worked on in order. At most Workers results are in memory in addition to the one
+	// that the body of the loop has.
 	Workers int
 }
 
 // MapIter returns an iterator over the results of fn for chunks of td, in the order of the chunks.
-// Unlike [Map] it does not join them. Nil results are skipped. While the body of the loop runs, the
-// next opt.Workers results are made. If td has no rows, there are no chunks.
+// Unlike [Map] it does not join them. Nil results are skipped. While the body of the loop runs, up
+// to opt.Workers further results are computed in the background. If td has no rows, there are no
+// chunks.
 //
 // Chunks are views, or copies with opt.Shuffle. After an error MapIter yields (nil, err) and stops.
-// The error is the cause of ctx, a [RowsError], an error that [Map] returns before it calls fn, or,
-// with opt.Shuffle, shapeops.ErrShape for more than 1<<32 rows. When the loop ends early, the
-// context of fn ends, and MapIter waits for fn to return: no goroutine outlives the loop. A second
-// loop begins again, in the same order. td must not be changed during the iteration.
+// The error is context.Cause(ctx), a [RowsError], an error that [Map] returns before the first call
+// of fn, or shapeops.ErrShape if opt.Shuffle is set and there are more than 1<<32 rows. When the
+// loop ends early, the context of fn ends, and MapIter waits for fn to return: no goroutine
+// outlives the loop. A second loop begins again, in the same order. td must not be changed during
+// the iteration.
 //
-// fn must be safe for concurrent use unless opt.Workers is 1, and safe to run at the same time as
-// the body of the loop.
+// fn runs at the same time as the body of the loop and, unless opt.Workers is 1, as other calls of
+// fn. It must be safe for both.
 func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptions) iter.Seq2[*TensorDict, error] {
 	return func(yield func(*TensorDict, error) bool) {
 		c, err := newChunks("map iter", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)

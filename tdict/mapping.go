@@ -148,7 +148,7 @@ func (m *mapping) checkJoinsFirst(out *TensorDict) error {
 		return err
 	}
 	if _, err = shapeops.Cat([]*TensorDict{m.first, shape}, m.dim); err != nil {
-		return fmt.Errorf("beside the first result: %w", err)
+		return fmt.Errorf("joining this result (value 1) to the first (value 0): %w", err)
 	}
 	return nil
 }

@@ -16,9 +16,10 @@ import (
 // dictionary. A destination that the caller owns keeps its names. (Python: names, None for no
 // name.)
 //
-// A dictionary in td has td's names for the batch dims of td: [TensorDict.Set] sets a copy with
-// these names if they differ, and SetNames also names the dims of the dictionaries in td. A locked
-// dictionary keeps its names. [TensorDict.Equal] ignores them.
+// The leading dims of a nested dictionary, which are td's batch dims, have td's names:
+// [TensorDict.Set] stores a renamed copy of a dictionary whose names for them differ, and SetNames
+// also names these dims in the dictionaries nested in td. A locked dictionary keeps its names.
+// [TensorDict.Equal] ignores them.
 func (td *TensorDict) Names() []string {
 	out := make([]string, len(td.batch))
 	copy(out, td.names)
@@ -44,7 +45,8 @@ func (td *TensorDict) dimOf(name string) (int, error) {
 
 // SetNames names the batch dims of td, and the same dims of the dictionaries in td; "" removes a
 // name. It returns [ErrName] unless there is a name for each dim and all are distinct and UTF-8,
-// and [ErrLocked]. On an error nothing has changed.
+// and [ErrLocked] if td is locked or a dictionary in it is locked under other names. On an error
+// nothing has changed.
 func (td *TensorDict) SetNames(names ...string) error {
 	if len(names) != len(td.batch) {
 		return failed("set names", fmt.Errorf("%w: got %q, want one for each dim of %v", ErrName, names, td.batch))
@@ -53,14 +55,14 @@ func (td *TensorDict) SetNames(names ...string) error {
 }
 
 // RefineNames names batch dims that have no name yet. If a name is "", the dim stays as it is.
-// RefineNames returns [ErrName] if a dim has another name already, and the errors of
+// RefineNames returns [ErrName] if a dim already has a different name, and the errors of
 // [TensorDict.SetNames].
 func (td *TensorDict) RefineNames(names ...string) error {
 	refined := td.Names()
 	for i, name := range names {
 		if i < len(refined) && name != "" {
 			if refined[i] != "" && refined[i] != name {
-				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, want its name %q", ErrName, name, i, refined[i]))
+				return failed("refine names", fmt.Errorf("%w: got %q for dim %d, which has the name %q: call RenameDims", ErrName, name, i, refined[i]))
 			}
 			refined[i] = name
 		}
@@ -73,7 +75,7 @@ func (td *TensorDict) RefineNames(names ...string) error {
 
 // RenameDims renames batch dims: names[old] is the new name, "" for none. All change at once, so
 // names can be swapped. RenameDims returns [ErrName] if no dim has an old name or two dims would
-// have the same name, and [ErrLocked].
+// have the same name, and [ErrLocked] as SetNames does.
 func (td *TensorDict) RenameDims(names map[string]string) error {
 	renamed := td.Names()
 	for _, old := range slices.Sorted(maps.Keys(names)) {

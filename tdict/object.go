@@ -22,8 +22,8 @@ type Field struct {
 }
 
 // NewObject returns an object with the given fields, in that order. It converts values as [NewData]
-// does. It returns [ErrKind] for a value or a name that Data does not hold, [ErrExists] for a
-// duplicate name, and [ErrDepth].
+// does. It returns [ErrKind] for a value or a name that NewData refuses, [ErrExists] for a
+// duplicate name, and [ErrDepth] if a value is nested more than 256 deep.
 func NewObject(fields ...Field) (*Object, error) {
 	v, err := plain(&Object{fields: fields}, 0)
 	if err != nil {

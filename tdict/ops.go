@@ -10,10 +10,11 @@ import (
 // dictOps has the operations of a TensorDict.
 type dictOps TensorDict
 
-// Plan returns the operations that package shapeops calls.
+// Plan returns the operations that package shapeops calls. Programs need not call it.
 func (td *TensorDict) Plan() plan.Ops[*TensorDict] { return (*dictOps)(td) }
 
-// Ops returns the operations that packages arith and tdict call.
+// Ops returns the operations through which packages arith and tdict work on elements. Programs need
+// not call it.
 func (td *TensorDict) Ops() tensor.Ops[*TensorDict] { return (*dictOps)(td) }
 
 // ExecuteInto implements plan.Ops.
@@ -37,7 +38,7 @@ func (v *dictOps) Differing(*TensorDict, tensor.Tolerance, int) ([]tensor.Elemen
 // dataOps has the operations of Data.
 type dataOps Data
 
-// Plan returns the operations that package shapeops calls.
+// Plan returns the operations that package shapeops calls. Programs need not call it.
 func (d *Data) Plan() plan.Ops[*Data] { return (*dataOps)(d) }
 
 // ExecuteInto implements plan.Ops.
@@ -58,7 +59,7 @@ func (v *dataOps) JoinInto(p *plan.Pass, dst *Data, xs []*Data) error {
 // unbatchedOps has the operations of an Unbatched.
 type unbatchedOps Unbatched
 
-// Plan returns the operations that package shapeops calls.
+// Plan returns the operations that package shapeops calls. Programs need not call it.
 func (u *Unbatched) Plan() plan.Ops[*Unbatched] { return (*unbatchedOps)(u) }
 
 // ExecuteInto implements plan.Ops.

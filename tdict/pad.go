@@ -14,7 +14,7 @@ type PadOptions struct {
 	// Value is the padding of tensors: a number or a bool, as tensor.ScalarOf takes it. Nil is
 	// zero.
 	Value any
-	// Values has, by key, other paddings for some leaves.
+	// Values maps the keys of leaves to the padding that replaces Value for them.
 	Values map[nestedkey.Key]any
 }
 
@@ -24,9 +24,11 @@ type PadOptions struct {
 //
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
-// The padding of tensors is set by opt. Ragged tensors get empty rows, [Data] gets nil. Pad returns
-// shapeops.ErrShape, tensor.ErrDType if a leaf does not hold its padding, [ErrMissing] for a key of
-// opt.Values that td lacks, and [ErrKind] if the value under such a key is not a tensor.
+// The padding of tensors is set by opt. Rows added to ragged tensors are empty, and rows added to
+// [Data] have the value nil. Pad returns shapeops.ErrShape if there are more than two sizes for
+// each dim, if their number is odd, or if a dim would get a negative size; tensor.ErrDType if the
+// dtype of a leaf cannot represent its padding; [ErrMissing] for a key of opt.Values that td lacks,
+// and [ErrKind] if the value under such a key is not a tensor.
 func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 	planned, err := td.planPad(opt, sizes)
 	if err != nil {

@@ -31,7 +31,7 @@ func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
 	if made, ok, err := testkit.Do(td, c); ok {
 		return made, err
 	}
-	switch c.Verb {
+	switch c.Op {
 	case "gather":
 		return td.Gather(c.N[0], listed(c.Index))
 	case "take":
@@ -45,7 +45,7 @@ func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
 // calledInto does a call into dst.
 func calledInto(dst, td *tdict.TensorDict, c naive.Call) error {
 	n := append(slices.Clone(c.N), 0, 0, 0)
-	switch c.Verb {
+	switch c.Op {
 	case "flip":
 		return shapeops.FlipInto(dst, td, c.N...)
 	case "roll":

@@ -24,8 +24,9 @@ import (
 // would break the schema are errors. [Schema.MarshalJSON] writes a schema for programs in any
 // language.
 //
-// A Schema is a slice and can be changed like one. Of its methods only UnmarshalJSON changes it.
-// Methods that return an error return [ErrSchema], with the key, if [Schema.Validate] does.
+// A Schema is a slice and can be changed like one. Of its methods only UnmarshalJSON changes it. A
+// method that can fail returns the error of [Schema.Validate], an [ErrSchema] with the key, if the
+// schema is invalid.
 type Schema []Spec
 
 // A Spec describes an entry. Fields that do not apply to its kind are zero.
@@ -35,19 +36,27 @@ type Spec struct {
 	// DType is the dtype of a tensor, a ragged or an unbatched one, or of all members of a stack.
 	// The zero DType means any dtype.
 	DType tensor.DType
-	// Shape has the dims after the batch shape of the dictionary. For a ragged tensor it has the
-	// dims after the levels, for text the dims before the level, for an unbatched tensor the shape
-	// of the tensor, for stacked members the dims on which they agree. A size can be [Any].
+	// Shape has the dims after the batch shape of the dictionary; for some kinds only a part of
+	// them:
+	//
+	//   - KindRagged: the dims after the levels.
+	//   - KindText: the dims before the level, as if each text were one element.
+	//   - KindUnbatched: the shape of the tensor.
+	//   - KindStacked: the stack dim and the leading dims that all members share.
+	//
+	// A size can be [Any].
 	Shape shapeops.Shape
-	// Batch has the further batch dims of a ragged tensor, between the batch shape of the
-	// dictionary and the levels, or the batch dims of an unbatched tensor. Other kinds have all
-	// dims in Shape.
+	// Batch is for two kinds; other kinds have all dims in Shape:
+	//
+	//   - KindRagged: the dims between the batch shape of the dictionary and the levels.
+	//   - KindUnbatched: the dims between the batch shape of the dictionary and the shape of the
+	//     tensor.
 	Batch shapeops.Shape
 	// Depth is the number of levels of a ragged tensor.
 	Depth int
 	// Optional says that a dictionary may lack the entry. In a table, which packages csv and jsonl
-	// read, it says that a row may lack the value; then the dictionary also has a mask for the
-	// entry.
+	// read, a row may have no value for the entry; the dictionary then also has a bool mask under
+	// the entry's key with "_mask" appended, which is true for rows that have a value.
 	Optional bool
 	// Doc is a description for people.
 	Doc string
@@ -59,12 +68,13 @@ const Any = -1
 // A Kind is a kind of entry in a [Schema]. The zero Kind is KindTensor.
 type Kind uint8
 
-// The kinds of entries.
+// The kinds of entries. A dictionary needs a Spec only if it is empty, is Optional, has a Doc, or
+// has more batch dims than the outermost dictionary. Otherwise the keys of its entries imply it.
 const (
 	KindTensor    Kind = iota
 	KindRagged         // a ragged tensor
 	KindText           // a ragged tensor that holds texts: see ragged.FromStrings
-	KindDict           // a dictionary that is empty, optional, documented, or has more dims
+	KindDict           // a dictionary
 	KindData           // a Data
 	KindUnbatched      // an Unbatched
 	KindStacked        // a Stacked
@@ -192,7 +202,7 @@ func (s *Spec) check() error {
 		return fmt.Errorf("%w: got a key of %d parts", ErrDepth, n+1)
 	}
 	if int(s.Kind) >= len(kindNames) {
-		return fmt.Errorf("%w: got %v", ErrKind, s.Kind)
+		return fmt.Errorf("%w: got the unknown %v", ErrKind, s.Kind)
 	}
 	if s.DType != 0 && s.DType.Size() == 0 {
 		return fmt.Errorf("%w: got %v", tensor.ErrDType, s.DType)
@@ -215,9 +225,9 @@ func (s *Spec) checkFields() error {
 	case s.DType != 0 && !s.Kind.typed():
 		return fmt.Errorf("%w: got dtype %v for kind %v, want none", tensor.ErrDType, s.DType, s.Kind)
 	case s.Depth != 0 && s.Kind != KindRagged:
-		return fmt.Errorf("%w: got depth %d for kind %v, want none", shapeops.ErrDim, s.Depth, s.Kind)
+		return fmt.Errorf("%w: got Depth %d for kind %v, which has no levels, want 0", shapeops.ErrDim, s.Depth, s.Kind)
 	case s.Depth < 0 || s.Depth > MaxDepth:
-		return fmt.Errorf("%w: got depth %d, want 0 to %d", shapeops.ErrDim, s.Depth, MaxDepth)
+		return fmt.Errorf("%w: got Depth %d, want 0 to %d", shapeops.ErrDim, s.Depth, MaxDepth)
 	case len(s.Batch) > 0 && s.Kind != KindRagged && s.Kind != KindUnbatched:
 		return fmt.Errorf("%w: got Batch %v for kind %v, want its dims in Shape", shapeops.ErrShape, s.Batch, s.Kind)
 	}

@@ -75,11 +75,11 @@ func appendSizes(b []byte, open string, sizes shapeops.Shape) []byte {
 	return append(b, ']')
 }
 
-// UnmarshalJSON replaces s by the schema in a text of [Schema.MarshalJSON]. Fields can be in any
-// order. null leaves s as it is. It returns tensor.ErrJSON, with the byte or the entry, if the text
-// is not a schema of version 1, has an unknown field, or has a field twice, and [ErrSchema] if the
-// schema is invalid. On an error s has not changed. The memory that it takes is proportional to the
-// length of the text.
+// UnmarshalJSON replaces s by the schema in JSON from [Schema.MarshalJSON]. Fields can be in any
+// order. null leaves s as it is. It returns tensor.ErrJSON, with the byte offset or the entry, if
+// the JSON is not a schema of version 1, has an unknown field, or has a field twice, and
+// [ErrSchema] if the schema is invalid. On an error s has not changed. The memory that it takes is
+// proportional to the length of the JSON.
 func (s *Schema) UnmarshalJSON(text []byte) error {
 	scan := jsonscan.New(text)
 	if scan.Next() == 'n' {

@@ -10,9 +10,10 @@ import (
 )
 
 // Zeros returns a dictionary with a batch shape and the entries of s, optional ones too. Tensors
-// are zero, ragged tensors and texts have empty rows, [Data] is nil. No two ragged tensors share a
-// layout. Zeros returns shapeops.ErrShape if the batch shape is invalid, and [ErrSchema], with the
-// key, for a dtype or a size that is [Any], and for stacked entries.
+// are filled with zeros, rows of ragged tensors and texts are empty, and [Data] has the value nil
+// in every row. No two ragged tensors share a layout. Zeros returns shapeops.ErrShape if the batch
+// shape is invalid, and [ErrSchema], with the key, for an entry that is stacked, may have any
+// dtype, or has a size [Any].
 func (s Schema) Zeros(batch ...int) (*TensorDict, error) { return s.build(false, batch) }
 
 // Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory. The result is a

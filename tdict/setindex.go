@@ -13,8 +13,9 @@ import (
 
 // SetIndexOptions are the options of [TensorDict.SetIndexWith]. The zero value is the default.
 type SetIndexOptions struct {
-	// Create makes an entry for each key that only the value has. Its other rows are zero. A locked
-	// dictionary returns ErrLocked. By default such a key is ErrMissing.
+	// Create makes an entry for each key that only the value has. The rows of a new entry that are
+	// not written are zero. If td is locked, SetIndexWith returns ErrLocked. Without Create, a key
+	// that td lacks is an error, ErrMissing.
 	Create bool
 	// Workers is the number of cores that a large copy may use; 0 means GOMAXPROCS.
 	Workers int
@@ -22,18 +23,21 @@ type SetIndexOptions struct {
 
 // SetIndex writes value to the part of td that an index expression over the batch shape selects.
 //
-//   - A leaf is broadcast and written to that part of every leaf, except unbatched tensors.
-//   - The leaves of a dictionary are written to the leaves of td under the same keys. Other
-//     leaves of td keep their values. The batch shape of value must be the batch shape of the
-//     part, its last dims, or []; value is then repeated.
+//   - If value is a leaf, it is broadcast and written to that part of every leaf of td, except
+//     unbatched tensors.
+//   - If value is a dictionary, its leaves are written to the leaves of td under the same keys.
+//     Other leaves of td keep their values. The batch shape of value must be the batch shape of
+//     the part or a suffix of it, such as []. If it is shorter, value is repeated along the first
+//     dims. Dims of size 1 do not broadcast.
 //   - Rows of ragged tensors are written whole, with their lengths.
-//   - [Stacked] members are written one by one, for each position of the stack dim that the
-//     expression selects. A value of another kind is cut along the stack dim. If the value is a
-//     Stacked that lacks a member, the member of td stays as it is.
+//   - If a leaf of td is a [Stacked], its members at the selected positions of the stack dim are
+//     written one by one. A value that is not a Stacked is first cut along that dim. If the value
+//     is a Stacked that lacks a member, the member of td stays as it is.
 //
-// SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex, the
-// errors of tensor.Transfer, [ErrMissing] for a key that td lacks, and [ErrKind] if a value is of
-// another kind than the value that it is written to. On an error nothing has changed.
+// SetIndex writes elements, which a locked dictionary allows. It returns shapeops.ErrIndex if the
+// expression does not fit the batch shape, the errors of tensor.Transfer, [ErrMissing] for a key
+// that td lacks, and [ErrKind] if a value and the value that it is written to are of different
+// kinds. On an error nothing has changed.
 func (td *TensorDict) SetIndex(value Value, expr ...ix.Index) error {
 	return td.SetIndexWith(value, SetIndexOptions{}, expr...)
 }

@@ -14,7 +14,10 @@ import (
 // position has no member if the dictionary that was stacked there lacks the key. [LazyStack] makes
 // Stacked leaves.
 //
-//	members [B... Fi...] -> [B0... N B1... ], as far as their shapes agree
+// The shape of a Stacked has the leading dims S that all members share, with the stack dim of size
+// N inserted:
+//
+//	members [S... Fi...] -> [S[:dim] N S[dim:]]
 //
 // Operations on positions of the stack dim share members: Index at one position of it returns the
 // member itself, Index with a range, a list or a mask returns a Stacked of some members. Operations
@@ -71,8 +74,8 @@ func agreeing(a, b shapeops.Shape) int {
 	return n
 }
 
-// Shape returns the stack dim and the leading dims on which all members agree. The caller must not
-// change it.
+// Shape returns the leading dims that all members share, with the stack dim inserted. The caller
+// must not change it.
 func (s *Stacked) Shape() shapeops.Shape { return s.shape }
 
 // Dim returns the stack dim.
@@ -81,9 +84,9 @@ func (s *Stacked) Dim() int { return s.dim }
 // Len returns the size of the stack dim.
 func (s *Stacked) Len() int { return len(s.members) }
 
-// Member returns the member at a position of the stack dim, negative from the end. It returns
-// shapeops.ErrIndex if the position is out of range, [ErrMissing] if there is no member at it, and
-// [ErrKind] if s is nil or zero.
+// Member returns the member at position i of the stack dim; a negative i counts from the end. It
+// returns shapeops.ErrIndex if the position is out of range, [ErrMissing] if there is no member at
+// it, and [ErrKind] if s is nil or zero.
 func (s *Stacked) Member(i int) (Leaf, error) {
 	if !s.valid() {
 		return nil, errNoStacked
@@ -98,7 +101,9 @@ func (s *Stacked) Member(i int) (Leaf, error) {
 	return s.members[at].value, nil
 }
 
-func (s *Stacked) lacks(i int) error { return fmt.Errorf("member %d: %w", i, ErrMissing) }
+func (s *Stacked) lacks(i int) error {
+	return fmt.Errorf("%w: the stacked leaf has no member %d", ErrMissing, i)
+}
 
 // valid reports whether s is neither nil nor a zero value.
 func (s *Stacked) valid() bool { return s != nil && s.members != nil }
@@ -133,16 +138,16 @@ func eachMember(v Value, fn func(v Value)) {
 // can stack them.
 func (s *Stacked) Uniform() bool { return s.valid() && s.checkUniform() == nil }
 
-// checkUniform returns ErrMissing or shapeops.ErrShape, with the number of the member, unless s is
-// uniform.
+// checkUniform returns shapeops.ErrShape, with the number of the member, unless s is uniform. If a
+// member is missing, the error is also ErrMissing.
 func (s *Stacked) checkUniform() error {
 	first := s.first()
 	for i, m := range s.members {
 		if m.value == nil {
-			return s.lacks(i)
+			return fmt.Errorf("%w: %w", shapeops.ErrShape, s.lacks(i))
 		}
 		if !alike(m.value, first) {
-			return fmt.Errorf("member %d: %w: got %s, want %s as before it", i, shapeops.ErrShape, describe(m.value), describe(first))
+			return fmt.Errorf("%w: member %d is %s, the first is %s", shapeops.ErrShape, i, describe(m.value), describe(first))
 		}
 		if inner, ok := asStacked(m.value); ok {
 			if err := inner.checkUniform(); err != nil {
@@ -175,7 +180,7 @@ func (s *Stacked) Dense() (Value, error) {
 		return nil, errNoStacked
 	}
 	if err := s.checkUniform(); err != nil {
-		return nil, fmt.Errorf("%w: %w", shapeops.ErrShape, err)
+		return nil, err
 	}
 	values, rank := make([]Value, len(s.members)), len(s.shape)-1
 	for i, m := range s.members {
@@ -229,12 +234,14 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 // [Stacked] of the leaves under its key. The dictionaries may have different keys, and different
 // dtypes and shapes under one key. Dictionaries under one key are stacked in the same way.
 //
-//	dictionaries [B... Ti...] -> [B0... N B1...], as far as their batch shapes agree
+// The batch shape of the result has the leading dims S that all batch shapes share, with the stack
+// dim of size N inserted at dim:
 //
-// The batch shape of the result has the stack dim and the leading dims on which all batch shapes
-// agree: episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. A negative dim counts
-// from the end of the result's batch shape. Keys are in the order of their first appearance. Dims
-// have the names that the first dictionary has.
+//	dictionaries [S... Ti...] -> [S[:dim] N S[dim:]]
+//
+// Episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. A negative dim counts from
+// the end of the result's batch shape. Keys are in the order of their first appearance. Dims have
+// the names that the first dictionary has.
 //
 // Index of the result at a position of the stack dim returns the leaves of the dictionary that was
 // stacked there. A nested dictionary is left out if it has no leaf there. [Members] is the reverse
@@ -288,7 +295,7 @@ func agreedBatch(tds []*TensorDict) (same shapeops.Shape) {
 func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	same := agreedBatch(tds)
 	if dim < 0 || dim > len(same) {
-		return nil, fmt.Errorf("%w: got stack dim %d, want 0 to %d: the batch shapes agree on %v", shapeops.ErrShape, dim, len(same), same)
+		return nil, fmt.Errorf("%w: got stack dim %d, want 0 to %d: the batch shapes share the first dims %v", shapeops.ErrShape, dim, len(same), same)
 	}
 	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
 	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.named(nil)}
@@ -355,8 +362,11 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 
 // Members is the reverse of [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for
 // each position of it, a dictionary with the values there. A dictionary lacks the keys that have no
-// member there. Other leaves are cut into rows. Values are shared, as by Index. A dictionary has
-// the batch shape of the one that was stacked, as far as its Stacked leaves determine it.
+// member there. Other leaves are cut into rows. Values are shared, as by Index.
+//
+// If a Stacked leaf of td has a member at a position, the dictionary there has the batch shape that
+// it had when LazyStack stacked it, cut to the dims with which all its values begin. Without such a
+// leaf, the batch shape may differ from the one before LazyStack.
 //
 // Members returns [ErrKind] if td is nil or has no Stacked leaf, and shapeops.ErrShape, with the
 // key, if two leaves are stacked along different dims, or a leaf along a dim after the batch shape.
@@ -393,7 +403,7 @@ func (td *TensorDict) stackDim() (dim int, err error) {
 		case s.dim >= len(td.batch):
 			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, s.dim, td.batch)}
 		case dim >= 0 && s.dim != dim:
-			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d, want %d as before it", shapeops.ErrShape, s.dim, dim)}
+			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d, want %d as for the leaves before", shapeops.ErrShape, s.dim, dim)}
 		default:
 			dim = s.dim
 		}

@@ -93,8 +93,9 @@ func TestLazyStack(t *testing.T) {
 	require.Equal(t, "[2 2 *]", fmt.Sprint(rows.Ops().(interface{ ShapeText() string }).ShapeText()))
 }
 
-// Operations along dims do with a uniform stack what they do with Dense of it, whether the dim comes
-// before the stack dim, is it, or comes after it; and with members that differ they are refused.
+// Operations along dims do with a uniform stack what they do with Dense of it, whether the dim
+// comes before the stack dim, is it, or comes after it; and with members that differ they are
+// refused.
 func TestStackedAlongDims(t *testing.T) {
 	type op func(td *tdict.TensorDict, dim int) (*tdict.TensorDict, error)
 	over := func(fn func(*tdict.TensorDict, arith.Over) (*tdict.TensorDict, error)) op {

@@ -76,9 +76,9 @@ func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
 		case sizes == nil:
 			sizes, d = t.Shape().Clone(), t.DType()
 		case len(t.Shape()) != len(sizes):
-			return nil, 0, fmt.Errorf("member %d: %w: got %v, want %d dims as before it", i, shapeops.ErrShape, t.Shape(), len(sizes))
+			return nil, 0, fmt.Errorf("member %d: %w: got %v, want %d dims as in the first member", i, shapeops.ErrShape, t.Shape(), len(sizes))
 		case t.DType() != d:
-			return nil, 0, fmt.Errorf("member %d: %w: got %v, want %v as before it", i, tensor.ErrDType, t.DType(), d)
+			return nil, 0, fmt.Errorf("member %d: %w: got %v, want %v as in the first member", i, tensor.ErrDType, t.DType(), d)
 		}
 		for dim, n := range t.Shape() {
 			sizes[dim] = max(sizes[dim], n)
@@ -145,7 +145,7 @@ func (s *Stacked) Ragged() (*ragged.Tensor, error) {
 		case !ok:
 			return nil, fmt.Errorf("member %d: %w: got %s, want a tensor", i, ErrKind, describe(m.value))
 		case len(t.Shape()) <= s.dim:
-			return nil, fmt.Errorf("member %d: %w: got %v, want a dim %d for its row", i, shapeops.ErrShape, t.Shape(), s.dim)
+			return nil, fmt.Errorf("member %d: %w: got %v, want a dim %d to become the level", i, shapeops.ErrShape, t.Shape(), s.dim)
 		}
 		lengths = append(lengths, slices.Repeat([]int64{int64(t.Shape()[s.dim])}, rows)...)
 		flat, err := t.Flatten(0, s.dim)

@@ -273,10 +273,13 @@ func (s *Stacked) Preview(n int) json.Marshaler {
 	})
 }
 
-// UnmarshalJSON sets s, which must be the zero Stacked, to the members in a text of MarshalJSON.
-// null leaves s as it is. It returns tensor.ErrJSON, with the byte or the number of the member, if
-// the text is not a Stacked, has an unknown field, or is a preview; [ErrKind] if s is not the zero
-// Stacked; and shapeops.ErrShape. On an error nothing has changed.
+// UnmarshalJSON sets s, which must be the zero Stacked, to the members in JSON from MarshalJSON.
+// null leaves s as it is.
+//
+// It returns tensor.ErrJSON, with the byte offset or the number of the member, if the JSON does not
+// encode a Stacked, has an unknown field, or is a preview; [ErrKind] if s is not the zero Stacked;
+// and shapeops.ErrShape if the shapes of the members cannot be stacked. On an error nothing has
+// changed.
 func (s *Stacked) UnmarshalJSON(text []byte) error {
 	read, err := readLeaf[*Stacked](text, "stacked members")
 	if err != nil || read == nil {

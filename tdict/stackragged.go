@@ -19,7 +19,8 @@ import (
 //
 // The other batch dims must be equal and become features. [Data] of batch shape [Li] becomes Data
 // with a list of Li values for each dictionary. The result is a copy, and its dims have no names.
-// [UnstackRagged] is the reverse. (Python: nested tensors of torch.stack.)
+// [UnstackRagged] is the reverse. (Python: lazy_stack, then get with as_nested_tensor=True for each
+// leaf.)
 //
 // StackRagged returns [ErrKind] if there is no dictionary or one is nil, shapeops.ErrDim for a
 // batch shape [], shapeops.ErrShape, with the key, for Data or ragged tensors with more than one

@@ -93,9 +93,9 @@ func shallow(v Value) Value {
 	return v
 }
 
-// WithBatch returns a dictionary with the same leaves and another batch shape, with which every
+// WithBatch returns a dictionary with the same leaves and the given batch shape, with which every
 // value must begin. Nested dictionaries are copied; if their batch shape is shorter, they get the
-// new one too. WithBatch returns shapeops.ErrShape, with the key, if a value does not fit.
+// given one too. WithBatch returns shapeops.ErrShape, with the key, if a value does not fit.
 func (td *TensorDict) WithBatch(shape ...int) (*TensorDict, error) {
 	batch := shapeops.Shape(shape).Clone()
 	if err := batch.Check(); err != nil {

@@ -81,14 +81,15 @@ func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 	return t.build(leaves, t.skeleton.batch)
 }
 
-// BuildBatch is [Tree.Build] of a dictionary with another batch shape, so that the Tree of a
+// BuildBatch is [Tree.Build] of a dictionary with the given batch shape, so that the Tree of a
 // prototype makes batches of any size. Nested dictionaries keep the batch dims that they have after
 // the outermost batch shape. Dims keep their names if the new batch shape has as many dims.
 // Unbatched tensors, and [Data] with the same value for all rows, are repeated to the new batch
 // shape.
 //
-// BuildBatch returns the errors of Build, shapeops.ErrShape if the batch shape is invalid, and, if
-// it differs from the Tree's, [ErrKind], with the key, for other leaves that are not tensors.
+// BuildBatch returns the errors of Build, and shapeops.ErrShape if the batch shape is invalid. If
+// the batch shape differs from the Tree's, it returns [ErrKind], with the key, for a leaf that
+// cannot be repeated: a ragged tensor, a [Stacked], or Data whose rows differ.
 func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, error) {
 	if err := shapeops.Shape(batch).Check(); err != nil {
 		return nil, failed("build", err)
@@ -159,7 +160,7 @@ func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
 	if made != nil || err != nil {
 		return made, err
 	}
-	return nil, fmt.Errorf("%w: got %s, which has no rows for another batch shape", ErrKind, describe(v))
+	return nil, fmt.Errorf("%w: got %s, which cannot be repeated to another batch shape", ErrKind, describe(v))
 }
 
 // leaf returns the next leaf. It returns an error if the leaf does not begin with the batch shape.

@@ -9,14 +9,15 @@ import (
 )
 
 // An Unbatched is a tensor that belongs to all rows of a batch alike, such as weights or a table of
-// codes. Operations on the batch return it unchanged. (Python: UnbatchedTensor.) Its shape is a
-// batch shape, which [TensorDict.Set] sets, followed by the shape of the tensor:
+// codes. Operations on the batch return it unchanged. (Python: UnbatchedTensor.) The shape of an
+// Unbatched is a batch shape followed by the shape of the tensor. [TensorDict.Set] gives it the
+// batch shape of the dictionary:
 //
 //	batch [B...], tensor [F...]: shape [B... F...]
 //
-// Operations change only the batch part, and their results share the tensor. Stack and Cat, and
-// writing one unbatched tensor to a part of another, require tensors that are equal bit for bit,
-// including NaN; otherwise they return [ErrDiffers].
+// Operations change only the batch part, and their results share the tensor. Stack, Cat, and
+// writing an unbatched tensor to a part of another, return [ErrDiffers] unless the tensors have the
+// same bits. NaN equals NaN if the bits are the same.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Unbatched struct {
@@ -63,7 +64,7 @@ func (v *unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 		return nil, err
 	}
 	for i, x := range xs {
-		if err := u.checkSame(x); err != nil {
+		if err := u.checkSame(x, "first"); err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
 	}
@@ -81,7 +82,7 @@ func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass,
 	if err != nil {
 		return err
 	}
-	if err := dst.checkSame(out); err != nil {
+	if err := dst.checkSame(out, "destination"); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
 	if err := dst.batch.CheckEqual(out.batch); err != nil {
@@ -96,8 +97,8 @@ func (u *Unbatched) valid() bool { return u != nil && u.tensor != nil }
 var errNoUnbatched = fmt.Errorf("%w: got no unbatched tensor", ErrKind)
 
 // checkSame returns ErrKind if x is nil or zero, and ErrDiffers unless the tensors of u and x are
-// equal bit for bit.
-func (u *Unbatched) checkSame(x *Unbatched) error {
+// equal bit for bit. name is the name of u in errors.
+func (u *Unbatched) checkSame(x *Unbatched, name string) error {
 	if !x.valid() {
 		return errNoUnbatched
 	}
@@ -106,7 +107,7 @@ func (u *Unbatched) checkSame(x *Unbatched) error {
 	}
 	text, err := u.tensor.Ops().(plan.BitDiffer[*tensor.Tensor]).DiffBits(x.tensor)
 	if err == nil && text != "" {
-		err = fmt.Errorf("%w: %s", ErrDiffers, text)
+		err = fmt.Errorf("%w: unbatched tensors must be equal: in the %s, %s", ErrDiffers, name, text)
 	}
 	return err
 }
@@ -136,7 +137,7 @@ func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.P
 // [ErrDiffers] unless the tensors are equal.
 func (v *unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
 	u := (*Unbatched)(v)
-	return u.checkSame(src)
+	return u.checkSame(src, "destination")
 }
 
 // Clone returns u with a copy of the tensor.

@@ -13,15 +13,16 @@ import (
 //
 //	td [N L B...], mask bool [N L] -> [N], a tensor [N L B... F...] -> [N * B... F...]
 //
-// It is the reverse of shapeops.PadSequenceMasked along the first batch dim, which returns the same
-// mask for all leaves. [UnstackRagged] of the result returns the dictionaries that were padded.
+// Unpad is the reverse of shapeops.PadSequenceMasked with dim 0: that pads the first batch dim, so
+// it returns the same mask for all leaves. [UnstackRagged] of the result returns the dictionaries
+// that were padded.
 //
 // Further batch dims become features. [Data] of batch shape [N L] becomes Data with a list of
 // values for each row. The result is a copy, and its leaves share one layout.
 //
-// Unpad returns shapeops.ErrDim if td has fewer than two batch dims; shapeops.ErrShape if the mask
-// has another shape or, with the key, for Data and ragged tensors with further batch dims; and the
-// errors of [TensorDict.MaskedSelect].
+// Unpad returns shapeops.ErrDim if td has fewer than two batch dims; shapeops.ErrShape if the shape
+// of mask is not [N L] or, with the key, for Data and ragged tensors with more than two batch dims;
+// and the errors of [TensorDict.MaskedSelect].
 func Unpad(td *TensorDict, mask *tensor.Tensor) (*TensorDict, error) {
 	if td == nil {
 		return nil, failed("unpad", errNil)

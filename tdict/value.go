@@ -13,7 +13,7 @@ import (
 )
 
 // A Value is the value of an entry: *tensor.Tensor, *[TensorDict], *ragged.Tensor, *[Data],
-// *[Unbatched] or *[Stacked]. Other types are [ErrKind].
+// *[Unbatched] or *[Stacked]. Functions return [ErrKind] for other types.
 type Value interface {
 	// Shape returns the shape. For a dictionary and a ragged tensor it is the batch shape, for a
 	// Stacked the shape on which its members agree.
@@ -409,7 +409,10 @@ func checkValue(v Value) error {
 	} else if k := opsOf(v); k != nil && k.isValid(v) {
 		return nil
 	}
-	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data, *tdict.Unbatched or *tdict.Stacked that is not nil"
+	if opsOf(v) != nil {
+		return fmt.Errorf("%w: got a %T that is nil or has its zero value", ErrKind, v)
+	}
+	const want = "*tensor.Tensor, *tdict.TensorDict, *ragged.Tensor, *tdict.Data, *tdict.Unbatched or *tdict.Stacked"
 	return fmt.Errorf("%w: got %T, want a %s", ErrKind, v, want)
 }
 

@@ -16,10 +16,11 @@ const NotMapped = math.MinInt
 
 // VmapOptions are the options of [Vmap]. The zero value is the default.
 type VmapOptions struct {
-	// In has, for each argument, the batch dim whose rows are passed, negative from the end, or
-	// [NotMapped]. Nil means dim 0 of each.
+	// In[i] is the batch dim of argument i whose rows are passed to fn, or [NotMapped]. A negative
+	// dim counts from the end. Nil means dim 0 of each argument.
 	In []int
-	// Out is the dim of the result along which rows are stacked, negative from the end.
+	// Out is the dim of the result along which rows are stacked. A negative dim counts from the
+	// end.
 	Out int
 	// Workers is the number of rows that are worked on at the same time; 0 means GOMAXPROCS. With
 	// 1, they are worked on in order, by the calling goroutine.
@@ -45,7 +46,7 @@ type VmapOptions struct {
 //   - shapeops.ErrShape if the sizes of these dims differ, if no argument is mapped, or if there
 //     are no rows or more than 1<<24. Without rows, the result could not be known.
 //
-// Afterwards it returns the cause of ctx, or a [RowsError] of one row that wraps fn's error, its
+// Afterwards it returns context.Cause(ctx), or a [RowsError] of one row that wraps fn's error, its
 // panic as a [PanicError], [ErrKind] for a nil result, or, for row 0, shapeops.ErrDim if the result
 // cannot have the dim opt.Out. It returns the errors of shapeops.Stack if results differ.
 func Vmap(ctx context.Context, args []*TensorDict, fn func(ctx context.Context, rows []*TensorDict) (*TensorDict, error), opt VmapOptions) (*TensorDict, error) {
@@ -82,7 +83,7 @@ func (v *vmapping) plan(in []int) error {
 		return errNoFunc
 	}
 	if in != nil && len(in) != len(v.args) {
-		return fmt.Errorf("%w: got %d dims for %d arguments", shapeops.ErrDim, len(in), len(v.args))
+		return fmt.Errorf("%w: got %d dims in VmapOptions.In, want one for each argument: %d", shapeops.ErrDim, len(in), len(v.args))
 	}
 	for i, arg := range v.args {
 		if in != nil {

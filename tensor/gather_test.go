@@ -76,7 +76,7 @@ func (f *feeding) within(t *testing.T, k caller, c naive.Call, shape []int, writ
 		return s, k.into(dst.x, src.x, c)
 	}
 	s.to, s.from = s.from, s.to
-	if c.Verb == "window" {
+	if c.Op == "window" {
 		return s, shapeops.SetWindow(src.x, dst.x, k.index(c.Index), c.Dims, c.Sizes)
 	}
 	return s, src.x.Scatter(c.N[0], k.index(c.Index), dst.x)

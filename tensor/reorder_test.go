@@ -48,7 +48,7 @@ func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
 	if made, ok, err := testkit.Do(x, c); ok {
 		return made, err
 	}
-	switch c.Verb {
+	switch c.Op {
 	case "gather":
 		return x.Gather(c.N[0], k.index(c.Index))
 	case "take":
@@ -63,7 +63,7 @@ func (k caller) do(x *tensor.Tensor, c naive.Call) (*tensor.Tensor, error) {
 func (k caller) into(dst, x *tensor.Tensor, c naive.Call) error {
 	n := append(slices.Clone(c.N), 0, 0, 0)
 	var p *plan.Plan
-	switch c.Verb {
+	switch c.Op {
 	case "flip":
 		return shapeops.FlipInto(dst, x, c.N...)
 	case "roll":
@@ -123,7 +123,7 @@ func (k caller) verify(t testing.TB, s testkit.Specimen, c naive.Call, l testkit
 	require.Equal(t, shapeops.Shape(c.Want.Shape), got.Shape().Clone(), about)
 	require.Equal(t, s.DType(), got.DType(), about)
 	require.Equal(t, want, testkit.Content(t, got), about)
-	if slices.Contains(naive.Copies, c.Verb) {
+	if slices.Contains(naive.Copies, c.Op) {
 		dst := testkit.Make(t, s.DType(), c.Want.Shape, l, m, 50)
 		after := dst.Written(dst.Array, want)
 		require.NoError(t, k.into(dst.Tensor, s.Tensor, c), about)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/wire"
 )
 
-// BenchmarkStream sends messages over loopback TCP: how=plain writes and reads one buffer of as many
-// bytes, how=leaf makes one call a leaf, how=decode and how=into send dictionaries.
+// BenchmarkStream sends messages over loopback TCP: how=plain writes and reads one buffer of as
+// many bytes, how=leaf makes one call a leaf, how=decode and how=into send dictionaries.
 func BenchmarkStream(b *testing.B) {
 	for _, shape := range []struct{ leaves, bytes int }{{8, 1 << 20}, {1000, 128}} {
 		td := tdict.New(4)

@@ -19,9 +19,9 @@ import (
 	"github.com/go-tensordict/tensordict/wire"
 )
 
-// Each file in testdata/broken is a form that is not sound: what is broken, the error, what its text
-// contains, an empty line, how many bytes of data there are, all of them 3, and the JSON, in which @FF
-// stands for that byte.
+// Each file in testdata/broken is a form that is not sound: what is broken, the error, what its
+// text contains, an empty line, how many bytes of data there are, all of them 3, and the JSON, in
+// which @FF stands for that byte.
 type brokenForm struct {
 	want error
 	text string

@@ -24,9 +24,10 @@
 //   - A value that the form cannot hold is [ErrUnsupported], and a key [ErrName], before anything
 //     is written.
 //
-// If a form of Python's is read and written again, the bytes are the same, except for three things
-// that a dictionary does not keep: a device, gaps between the rows of a jagged tensor, and a stack
-// of equal data, which becomes data for all rows.
+// If a form of Python's is read and written again, the bytes are the same, except for four things
+// that a dictionary does not keep: a device, gaps between the rows of a jagged tensor, a stack of
+// equal data, which becomes data for all rows, and the order of the entries of each member of a
+// lazy stack, which becomes the order of the stack.
 //
 // # Streams
 //

@@ -112,6 +112,30 @@ func TestEncoderFails(t *testing.T) {
 	require.NoError(t, enc.Encode(td))
 }
 
+// A stingy takes the first n bytes, and no more, without an error.
+type stingy struct{ n int }
+
+func (w *stingy) Write(p []byte) (int, error) {
+	n := min(w.n, len(p))
+	w.n -= n
+	return n, nil
+}
+
+// TestShortWrite: bytes that a writer does not take are an error, though it returns none.
+func TestShortWrite(t *testing.T) {
+	td := large(t, 1)
+	whole := len(frames(t, td))
+	for _, n := range []int{0, 7, 100, 300_000, whole - 1} {
+		enc := wire.NewEncoder(&stingy{n})
+		require.ErrorIs(t, enc.Encode(td), io.ErrShortWrite, n)
+		require.ErrorIs(t, enc.Encode(tdict.New()), io.ErrShortWrite, n)
+	}
+	sent, err := wire.WriteTo(&stingy{1000}, td)
+	require.ErrorIs(t, err, io.ErrShortWrite)
+	require.Equal(t, int64(1000), sent)
+	require.NoError(t, wire.NewEncoder(&stingy{whole}).Encode(td))
+}
+
 // TestOddKeys writes keys that the form or nestedkey could take for something else.
 func TestOddKeys(t *testing.T) {
 	td := tdict.New(2)

@@ -67,11 +67,18 @@ func (g *gather) end() {
 	}
 }
 
-// flush writes all slices.
+// flush writes all slices. It returns io.ErrShortWrite if w took fewer bytes without an error.
 func (g *gather) flush() error {
 	g.end()
 	g.out = g.parts
+	want := int64(0)
+	for _, b := range g.parts {
+		want += int64(len(b))
+	}
 	n, err := g.out.WriteTo(g.w)
+	if err == nil && n != want {
+		err = io.ErrShortWrite
+	}
 	clear(g.parts)
 	g.sent, g.parts, g.small, g.from = g.sent+n, g.parts[:0], g.small[:0], 0
 	return err

@@ -57,9 +57,9 @@ func TestPythonReads(t *testing.T) {
 	}
 }
 
-// TestPythonWrites reads random dictionaries that Python wrote, and writes them again to equal bytes,
-// but for what only Python has: rows of a jagged tensor with gaps between them, and stacks of equal
-// data.
+// TestPythonWrites reads random dictionaries that Python wrote, and writes them again to equal
+// bytes, but for what only Python has: rows of a jagged tensor with gaps between them, and stacks
+// of equal data.
 func TestPythonWrites(t *testing.T) {
 	dir := t.TempDir()
 	want := python(t, "make", dir, fmt.Sprint(randomFiles))

@@ -21,8 +21,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestKilled interrupts and kills commands that write, at moments of the time that they take. Then either
-// nothing is at the output, or all of it; an interrupted command leaves nothing else.
+// TestKilled interrupts and kills commands that write, at moments of the time that they take. Then
+// either nothing is at the output, or all of it; an interrupted command leaves nothing else.
 func TestKilled(t *testing.T) {
 	dir := testkit.TempDir(t)
 	large(t, filepath.Join(dir, "in"))

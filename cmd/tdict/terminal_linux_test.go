@@ -55,8 +55,8 @@ func TestBarFits(t *testing.T) {
 	}
 }
 
-// onTerminal runs the command with a terminal as standard output and error, and returns what appears
-// there.
+// onTerminal runs the command with a terminal as standard output and error, and returns what
+// appears there.
 func onTerminal(t *testing.T, dir string, args ...string) (text string, code int) {
 	t.Helper()
 	master, slave := terminal(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Every case about dictionaries gives the same on dictionaries that keep their members: on those cut
-// along each dim of the batch and lazily stacked again, all inputs or only the first.
+// Every case about dictionaries gives the same on dictionaries that keep their members: on those
+// cut along each dim of the batch and lazily stacked again, all inputs or only the first.
 func TestConformanceOfLazyStacks(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "testdata", "conformance", "tdict.jsonl"))
 	if err != nil {

@@ -160,8 +160,8 @@ func BenchmarkWakeProcesses(b *testing.B) {
 	}
 }
 
-// switches returns the context switches of the process while it waits for 5 s, again and again until
-// the timeout.
+// switches returns the context switches of the process while it waits for 5 s, again and again
+// until the timeout.
 func switches(m *mapping.Mapping, timeout time.Duration) int {
 	time.Sleep(100 * time.Millisecond)
 	before := contextSwitches()

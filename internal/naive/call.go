@@ -9,7 +9,7 @@ import (
 // A Call is an operation with arguments that are valid for a shape, and its result for an array of
 // that shape with elements numbered from 0; padding is [Gap].
 type Call struct {
-	Verb  string
+	Op    string
 	N     []int // the numeric arguments, in order
 	Sizes []int // sizes of windows
 	Dims  []int // dims of windows
@@ -28,13 +28,13 @@ var Copies = []string{"flip", "roll", "rot90", "repeat", "tile", "repeat interle
 
 // String returns the operation with its arguments.
 func (c Call) String() string {
-	return fmt.Sprint(c.Verb, " ", c.N, c.Sizes, c.Dims, c.Index)
+	return fmt.Sprint(c.Op, " ", c.N, c.Sizes, c.Dims, c.Index)
 }
 
 // Random returns a call of an operation with random arguments for a shape, or false if the shape
 // allows none. Dims count from the front or from the back.
 func Random(r *rand.Rand, verb string, shape []int) (Call, bool) {
-	c, a := Call{Verb: verb}, New(shape...)
+	c, a := Call{Op: verb}, New(shape...)
 	rank := len(shape)
 	if rank == 0 && slices.Contains([]string{"roll", "movedim", "narrow", "unfold", "repeat interleave", "repeat each", "gather", "take", "window"}, verb) {
 		return c, false
@@ -87,7 +87,7 @@ func Random(r *rand.Rand, verb string, shape []int) (Call, bool) {
 // more is Random for the operations that copy.
 func (c Call) more(r *rand.Rand, a Array, dim int, either func(int) int) (Call, bool) {
 	rank := len(a.Shape)
-	switch c.Verb {
+	switch c.Op {
 	case "repeat":
 		c.N = counts(r, rank)
 		c.Want = a.Repeat(c.N...)

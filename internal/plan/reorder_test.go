@@ -18,7 +18,7 @@ import (
 // planned returns the plan of a call on a shape.
 func planned(s shape.Shape, c naive.Call) (*plan.Plan, error) {
 	n := append(slices.Clone(c.N), 0, 0, 0)
-	switch c.Verb {
+	switch c.Op {
 	case "flip":
 		return plan.Flip(s, c.N...)
 	case "roll":

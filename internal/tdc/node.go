@@ -75,7 +75,7 @@ func (p *parser) field(d *dict, name string, depth int) (err error) {
 	case fieldMeta:
 		err = p.once(func(name string) error { return p.meta(d, name) })
 	case fieldSize:
-		err = p.size(d)
+		err = p.size(d, depth == 0)
 	default:
 		var inner *dict
 		if inner, err = p.dict(keyIn(d, name), name, depth+1); err == nil {
@@ -250,7 +250,8 @@ func (p *parser) dimName(names []string) ([]string, error) {
 }
 
 // size reads the field "size", which Python ignores: {"go": facts}, or any value of another writer.
-func (p *parser) size(d *dict) error {
+// whole reports whether d is the outermost node.
+func (p *parser) size(d *dict, whole bool) error {
 	if p.Next() != '{' {
 		return p.Skip()
 	}
@@ -258,11 +259,29 @@ func (p *parser) size(d *dict) error {
 		if name != "go" {
 			return p.Skip()
 		}
-		return p.once(func(name string) error { return p.fact(d, name) })
+		return p.once(func(name string) error {
+			if whole {
+				return p.wholeFact(d, name)
+			}
+			return p.fact(d, name)
+		})
 	})
 }
 
-// fact reads a native fact. It skips facts of a later version.
+// wholeFact reads a native fact of the outermost node, which can be one about the whole form.
+func (p *parser) wholeFact(d *dict, name string) (err error) {
+	switch name {
+	case "schema":
+		p.form.Facts.Schema, err = p.Raw()
+	case "crc32c":
+		p.form.Facts.Sums, err = p.sums()
+	default:
+		err = p.fact(d, name)
+	}
+	return err
+}
+
+// fact reads a native fact about a node. It skips facts of a later version.
 func (p *parser) fact(d *dict, name string) (err error) {
 	switch name {
 	case "class":
@@ -277,10 +296,6 @@ func (p *parser) fact(d *dict, name string) (err error) {
 		})
 	case "ragged":
 		err = p.ragged(d)
-	case "schema":
-		p.form.Facts.Schema, err = p.Raw()
-	case "crc32c":
-		p.form.Facts.Sums, err = p.sums()
 	default:
 		err = p.Skip()
 	}

@@ -17,7 +17,7 @@ type Subject[T any] interface {
 // Do applies the operation of a call to x. ok is false if the operation takes more than numbers.
 func Do[T Subject[T]](x T, c naive.Call) (made T, ok bool, err error) {
 	n := append(slices.Clone(c.N), 0, 0, 0)
-	switch c.Verb {
+	switch c.Op {
 	case "flip":
 		made, err = shapeops.Flip(x, c.N...)
 	case "roll":

@@ -27,7 +27,8 @@
 // use it. The local header always has zip64 sizes. The directory has them for sizes of 2 GiB or
 // more, as in Python; zip64 end records follow in the same case, or for more than 65,535 entries.
 // If a payload is aligned, the extra field 0x6474 ("td") of zeros before the zip64 sizes pads the
-// header, as in tensordict; the directory repeats it. Deflated bytes differ from the output of zlib.
+// header, as in tensordict; the directory repeats it. Deflated bytes differ from the output of
+// zlib.
 //
 // The checksum and sizes of an entry are before the payload. The Writer writes them when the
 // payload is complete, so it needs an [io.WriterAt]. The alternative, a first pass to compute the

@@ -28,8 +28,8 @@ func newLab(t *testing.T, opt mongowire.Options) *lab {
 	return l
 }
 
-// cycle does what wirehead's generator does for a sample: it draws a ticket, looks whether write.bin
-// is there, inserts, counts up, and reads the counter.
+// cycle does what wirehead's generator does for a sample: it draws a ticket, looks whether
+// write.bin is there, inserts, counts up, and reads the counter.
 func (l *lab) cycle(c *client, n byte) {
 	l.Helper()
 	id := c.draw()

@@ -175,7 +175,8 @@ func TestUnorderedInsert(t *testing.T) {
 	require.Equal(t, 2, failed.Len())
 }
 
-// TestDocumentsInTheCommand inserts documents that are a field of the command, and not acknowledged.
+// TestDocumentsInTheCommand inserts documents that are a field of the command, and not
+// acknowledged.
 func TestDocumentsInTheCommand(t *testing.T) {
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
 	c := dial(t, addr)

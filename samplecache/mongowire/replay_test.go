@@ -80,8 +80,8 @@ func replay(t *testing.T, addr, path string) string {
 	return out.String()
 }
 
-// adapted returns a message with what the server has told before: the number of a ticket as id of an
-// insert, since those of MongoDB counted on, and an _id of status that is older than all.
+// adapted returns a message with what the server has told before: the number of a ticket as id of
+// an insert, since those of MongoDB counted on, and an _id of status that is older than all.
 func adapted(b []byte, ticket int) []byte {
 	b = bytes.Clone(b)
 	switch nameOf(b) {

@@ -141,8 +141,8 @@ func (s *Server) accept(nc net.Conn) {
 	s.running.Go(c.serve)
 }
 
-// Shutdown stops giving out tickets, waits until the sample of each ticket is committed or given up,
-// or until ctx ends, and then closes the server. It returns the error of ctx.
+// Shutdown stops giving out tickets, waits until the sample of each ticket is committed or given
+// up, or until ctx ends, and then closes the server. It returns the error of ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop(ErrServerClosed)
 	var err error

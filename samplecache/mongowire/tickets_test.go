@@ -131,8 +131,8 @@ func TestTicketsFollowInflight(t *testing.T) {
 	require.Equal(t, ids[0], <-got)
 }
 
-// TestNumbersAreBelowSamples has three clients share room for one sample: a number is free only when
-// its ticket is, and the number after it is never drawn.
+// TestNumbersAreBelowSamples has three clients share room for one sample: a number is free only
+// when its ticket is, and the number after it is never drawn.
 func TestNumbersAreBelowSamples(t *testing.T) {
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
 	var all sync.WaitGroup

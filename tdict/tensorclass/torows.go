@@ -19,8 +19,8 @@ import (
 //
 //   - [ErrType] if T does not map to rows,
 //   - tdict.ErrSchema in a *tdict.KeyError, with the field, what was got and what was wanted, for
-//     an entry that is missing or has another kind, dtype or shape,
-//   - shapeops.ErrDim for another batch shape,
+//     an entry that is missing or differs from T in kind, dtype or shape,
+//   - shapeops.ErrDim unless the batch shape has one dim,
 //   - shapeops.ErrShape for more rows than any memory holds, as a broadcast column can have,
 //   - tensor.ErrDType for a bool that is neither 0 nor 1,
 //   - tdict.ErrKind if td is nil,

@@ -49,7 +49,7 @@ func (l Leaf[T]) At(pos ...int) (T, error) { return tensor.Item[T](l.Tensor, pos
 //
 //   - [ErrType] if T does not map to columns,
 //   - tdict.ErrSchema in a *tdict.KeyError, with the field, what was got and what was wanted, for
-//     an entry that is missing or has another kind, dtype or shape,
+//     an entry that is missing or differs from T in kind, dtype or shape,
 //   - tdict.ErrNotDict if a key leads through a leaf,
 //   - tdict.ErrKind if td is nil,
 //   - the errors of encoding/json for Data that does not fit the field.

@@ -80,8 +80,8 @@ func serveProcess(b *testing.B, chunk int) (addr string) {
 	return addr
 }
 
-// cpu returns a function that reports the processor's time for each operation, of client and server:
-// where others use the processors too, it says more than the clock.
+// cpu returns a function that reports the processor's time for each operation, of client and
+// server: where others use the processors too, it says more than the clock.
 func cpu(b *testing.B) (report func()) {
 	now := func() float64 {
 		var u syscall.Rusage
