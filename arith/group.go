@@ -22,8 +22,8 @@ import (
 // of a column has no order, shapeops.ErrDim if a column is a scalar, and shapeops.ErrShape if
 // columns differ in N.
 //
-// The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes to
-// a column.
+// The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes
+// to a column.
 func Lexsort(columns ...*tensor.Tensor) (*tensor.Tensor, error) {
 	s, err := sortRows(columns)
 	if err != nil {
@@ -53,8 +53,8 @@ type Groups struct {
 // last. Without rows there is no group; rows without elements, [N 0], are one group. GroupBy
 // returns the errors of Lexsort.
 //
-// The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes to
-// a column.
+// The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes
+// to a column.
 func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
 	s, err := sortRows(columns)
 	if err != nil {
