@@ -98,6 +98,7 @@ func TestMaking(t *testing.T) {
 		{"a range of no number", testkit.Err(tensor.Arange(0, math.NaN(), 1)), shapeops.ErrShape},
 		{"a range without an end", testkit.Err(tensor.Arange(0, math.Inf(1), 1)), shapeops.ErrShape},
 		{"a range from no end to no end", testkit.Err(tensor.Arange(math.Inf(1), math.Inf(1), 1)), shapeops.ErrShape},
+		{"a range of endless steps", testkit.Err(tensor.Arange(0, 1, math.Inf(1))), shapeops.ErrShape},
 		{"more values than memory", testkit.Err(tensor.Arange(0, 1<<52, 1.0)), shapeops.ErrShape},
 	}
 	for _, tt := range tests {
