@@ -10,8 +10,9 @@ import (
 )
 
 // AllClose reports whether each |t - u| is at most atol + rtol*|u|, after broadcasting u to t. NaN
-// is close to nothing, an infinity only to itself. Values are compared as complex128, which rounds
-// integers beyond 2^53, block by block: memory does not grow with t.
+// is close to nothing, an infinity only to itself. Values are converted to complex128 and compared;
+// the conversion rounds integers beyond 2^53. This is done block by block, so the memory needed
+// does not grow with t.
 //
 // It returns [ErrDType] if the dtypes differ, or if t or u holds a bool that is neither 0 nor 1,
 // and shapeops.ErrShape if u does not broadcast to t.

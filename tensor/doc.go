@@ -24,16 +24,18 @@
 // Narrow, Unfold and Reinterpret return views: writing to a view changes the original, and vice
 // versa. Index with lists or masks, Take, Gather, Window, Flip, Roll, Repeat, Pad, Clone, Cast,
 // Map, Stack and Cat return copies. Methods whose names end in Into copy to a tensor that the
-// caller passes. A copy depends on the size of an element, never on its value, and moves whole
-// rows. Large copies use several cores, at most GOMAXPROCS, unless they write to listed positions.
+// caller passes. A copy treats elements as bytes: it uses their size, never their values, and moves
+// whole rows at a time. Large copies use several cores, at most GOMAXPROCS, unless they write to
+// listed positions.
 //
 // Source and destination may overlap. If an element may be overwritten before it is read, the
-// source is first copied to new memory. Whether that is possible is computed from bounds, strides
-// and lists of rows, never from the bytes. A copy returns [ErrOverlap] if more than 64 MiB would
-// have to be copied first. No new memory is needed if both sides have equal strides and no list of
-// rows, unless they are two mappings of one file: their elements are copied in an order that reads
-// each before it is overwritten. Operations that compute, such as [Tensor.CastInto] and [MapInto],
-// state their own rules.
+// source is first copied to new memory. Whether an element may be overwritten too early is computed
+// from bounds, strides and lists of rows, never from the bytes. A copy returns [ErrOverlap] if more
+// than 64 MiB would have to be copied first. If both sides have equal strides, rows that do not
+// interleave and no list of rows, their elements are copied in an order that reads each before it
+// is overwritten, and no new memory is needed. Two mappings of one file are an exception: there the
+// source may be copied to new memory first. Operations that compute, such as [Tensor.CastInto] and
+// [MapInto], state their own rules.
 //
 // Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. Each operation
 // borrows it and returns it at its end. Only [Of] returns a slice of it that outlives the call; its

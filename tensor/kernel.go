@@ -34,14 +34,15 @@ type Kernel struct {
 	// results for which a second core is used. 0 means 1.
 	Weight int
 
-	// By default the other operands are broadcast to the shape of xs[0]. If Free is set, they keep
-	// their shapes, dictionaries among them too, and Check must check the shapes.
+	// By default each other operand that is a tensor is broadcast to the shape of xs[0]; a number
+	// or bool becomes a scalar of shape []. If Free is set, all operands keep their shapes, also
+	// leaves and batch shapes of dictionaries, and Check must check the shapes.
 	Free bool
 
 	// Whole sets dst, which has the dtype and shape that Check returned. It runs if there is no
-	// Elements. dst may be xs[0] if the kernel cannot fail. If the kernel may fail, or writes
-	// several leaves to a destination, dst is temporary memory, which is copied to the destination
-	// after Whole has succeeded for every leaf.
+	// Elements. dst may be xs[0] only if the kernel cannot fail and writes a single leaf. If the
+	// kernel may fail, or writes several leaves to a destination, dst is temporary memory instead,
+	// which is copied to the destination after Whole has succeeded for every leaf.
 	Whole func(dst *Tensor, xs []*Tensor, lead int) error
 
 	// Rowwise declares that row i of the result of Whole depends only on row i of each operand, the
@@ -63,9 +64,9 @@ type Kernel struct {
 	// If Missing is nil, such a leaf is an error.
 	Missing any
 
-	// Select plans which rows of a value that is not a tensor come from the first operand; the
-	// other rows come from the last operand, if that is a dictionary. If Select is nil, such values
-	// stay as they are.
+	// Select returns a plan that picks rows of a value that is not a tensor. The result has these
+	// rows from the first operand and the other rows from the last operand. If Select is nil, or
+	// the last operand is not a dictionary, values that are not tensors stay as they are.
 	Select func() (*plan.Plan, error)
 }
 

@@ -30,8 +30,9 @@ type scalarAs struct {
 // NewKernelPass returns a pass of k. k.Valid() must return nil.
 func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: NewPass(nil)} }
 
-// Reserve announces one call of [KernelPass.Make] with a tensor whose size in bytes is size. The
-// pass must come from [NewKernelPass].
+// Reserve announces one call of [KernelPass.Make]; size is the size in bytes of the tensor t that
+// Make will get. Call it for each t before the first call of Make. The pass must come from
+// [NewKernelPass].
 func (p *KernelPass) Reserve(size int) {
 	p.pass.Reserve(1)
 	arenaOf(p.pass).expect(size)

@@ -19,11 +19,11 @@ import (
 //
 // Optional methods:
 //
-//   - Identity() any: two tensors share memory if their Lenders are equal, or if the comparable
-//     results of Identity are.
-//   - Intact() error: for memory that can vanish without a fault, such as a file that is
-//     truncated. An operation calls it after it has used the memory and before Return, and
-//     returns its error.
+//   - Identity() any: returns a comparable value. Two Lenders have the same memory if they are
+//     equal, or if the results of their Identity are equal.
+//   - Intact() error: for memory that can vanish without a fault, for example when another process
+//     truncates a mapped file within its last page. An operation calls it after it has used the
+//     memory and before Return, and returns its error.
 //   - Touch() error: for a Lender that keeps facts about its memory, such as checksums. An
 //     operation calls it after Borrow and before it writes; after an error it writes nothing.
 type Lender interface {

@@ -13,8 +13,9 @@ import (
 // except that floating-point and complex numbers are rounded to the precision of the dtype:
 //
 //   - an integer must be exactly representable in dtype
-//   - a floating-point number needs a floating-point or complex dtype, in which a finite number
-//     must stay finite, or an integer dtype or bool that holds its value exactly
+//   - a floating-point number needs one of two kinds of dtype: a floating-point or complex dtype,
+//     in which a finite number must stay finite; or an integer dtype or bool, which must hold its
+//     value exactly
 //   - a complex number needs a complex dtype, in which a finite number must stay finite
 //   - a bool needs dtype bool, which also takes the numbers 0 and 1
 //

@@ -36,12 +36,13 @@ type Transfer struct {
 // Run does the copies and kernels in the order in which they were added, and then calls the
 // functions given to [Transfer.Commit].
 //
-// Each copy reads the values that its source had before Run. If that copy or an earlier one may
-// overwrite the source too early, the source is first copied to new memory, unless copying the
-// elements in a suitable order is enough. Run returns [ErrOverlap], and has changed nothing, if
-// these sources have more than 64 MiB together, or if a kernel reads memory that an earlier entry
-// writes. It returns an error, and has changed nothing, if lent memory cannot be borrowed, for
-// example after Close of a mapped file.
+// Copies do not see each other's results: each reads the values that its source had before Run,
+// even if a copy or kernel added earlier writes to that source. If the source may be overwritten
+// too early, it is first copied to new memory, unless copying the elements in a suitable order is
+// enough. Run returns [ErrOverlap], and has changed nothing, if the sources that must be copied to
+// new memory have more than 64 MiB together. It does the same if a kernel reads memory that a copy
+// or kernel added before it may write. It returns an error, and has changed nothing, if lent memory
+// cannot be borrowed, for example after Close of a mapped file.
 //
 // Two kinds of error are detected only after Run has begun to write:
 //
@@ -161,8 +162,9 @@ func (t *taskAt) named(err error) error {
 // task adds a task whose sides were added before.
 func (tr *Transfer) task(t task) { tr.tasks = append(tr.tasks, taskAt{t, len(tr.moves), tr.about}) }
 
-// About sets the function that adds context, such as the key of a leaf, to errors that that
-// [Transfer.Run] returns for kernels added after this call. With a nil fn, no context is added.
+// About sets the function that adds context, such as the key of a leaf, to the errors that
+// [Transfer.Run] returns for kernels added after this call. It does not affect the errors of
+// copies. With a nil fn, no context is added.
 func (tr *Transfer) About(fn func(error) error) { tr.about = fn }
 
 // whole calls fn, which adds copies. If fn fails, it removes them.
