@@ -32,8 +32,9 @@
 //
 //   - It may have the type of the first. A tensor must broadcast to the shape of the first. A
 //     dictionary must have the same keys, and its batch shape must broadcast to the first's. Each
-//     of its leaves must have as many dims after the batch dims as the first's, to which they
-//     broadcast. The result of Mean with Keep, for example, fits the operand of Mean.
+//     of its leaves must have as many feature dims (dims after the batch dims) as the first
+//     operand's leaf of that key, and these dims must broadcast to that leaf's feature dims. The
+//     result of Mean with Keep, for example, fits the operand of Mean.
 //   - If the first is a dictionary, it may be a tensor that broadcasts to the batch shape. Each of
 //     its elements applies to all features of its row: [N] on leaves [N F...].
 //   - It may be a number or bool, which the dtype of each leaf must hold: see tensor.ScalarOf.
@@ -57,8 +58,8 @@
 // # Dtypes
 //
 // Results have the dtype of the operands, unless this table says otherwise. Nothing wraps around:
-// an operation returns tensor.ErrDType, with the operands, if an integer dtype does not hold a
-// result.
+// if an integer dtype does not hold a result, the operation returns tensor.ErrDType, and the
+// message of an operation on an [Elementwise] names the operands.
 //
 //	operation                   integers            floating-point          complex   bool
 //	Add Sub Mul Neg AddCMul     error if the result as IEEE 754 says        yes       no
@@ -69,7 +70,9 @@
 //	Pow                         error if the result math.Pow                no        no
 //	                            is out of range, or
 //	                            an exponent below 0
-//	Abs                         as Neg              yes                     no        no
+//	Abs                         error if out of     yes                     no        no
+//	                            range (least signed
+//	                            integer)
 //	Minimum Maximum Clamp Relu  yes                 NaN if an operand is    no        no
 //	Sign Floor Ceil Round Trunc yes                 yes                     no        no
 //	Sqrt Exp Log Tanh Sigmoid   no                  in float64, rounded     no        no
@@ -92,8 +95,10 @@
 // computed without fused multiply-add: a product is rounded before it is added to another number.
 // So every machine has the same result, except for the functions of (1). Complex numbers are
 // multiplied and divided as Go does it on the machine. On amd64, Log and Pow of package math are
-// wrong for subnormal numbers, and Exp of package math is wrong above 709.43. Log, Pow, Exp and
-// Sigmoid of this package are right for these numbers. The bits of a NaN are unspecified.
+// wrong for subnormal numbers, and Exp of package math is wrong above 709.43. For these numbers
+// Log, Pow, Exp and Sigmoid of this package scale or shift the argument before they call package
+// math, and are right. Elsewhere Pow is math.Pow, with the errors that [Pow] states. The bits of a
+// NaN are unspecified.
 //
 // On amd64 with AVX2, floating-point operations work on eight float32 at a time. Elsewhere, and
 // with the build tag noasm, they have the same results.
@@ -120,12 +125,14 @@
 //	All Any       bool      no                  no            no        true, false
 //	CumSum        int64     int64 (1)           same          same
 //
-// (1) The result for uint64 is uint64. The operation returns tensor.ErrDType if this dtype does not
-// hold a result; partial sums may exceed the dtype.
+// (1) The result for uint64 is uint64. Sum, Prod and CumSum return tensor.ErrDType if the dtype of
+// the result, int64 or uint64, does not hold a result. On the way to the result of Sum or Prod,
+// sums and products may exceed that dtype. For CumSum each running sum is a result.
 //
 // Float16 and bfloat16 are added in float32 and rounded once; Var, Std, Norm and Quantile are
 // computed in float64. If batch dims are reduced, each value that is not a tensor must be the same
-// for all rows: Exclude other such values first.
+// for all rows that are combined; otherwise the operation returns tensor.ErrKind. Exclude values
+// that differ first.
 //
 // # In place
 //

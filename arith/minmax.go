@@ -3,8 +3,10 @@ package arith
 import "github.com/go-tensordict/tensordict/tensor"
 
 // Min returns the least elements of x, with x's dtypes; shapes are as for [Sum]. The result is NaN
-// if any element is NaN; -0 is less than 0. For no elements the result is NaN, but Min of integers
-// returns [ErrEmpty]. Min returns tensor.ErrDType for complex numbers and bool. (Python: amin.)
+// if any element is NaN. Here -0 is less than 0, although they are equal in [Sort] and [ArgMin]:
+// ArgMin may return the position of a 0 where Min returns -0. For no elements the result is NaN,
+// but Min of integers returns [ErrEmpty]. Min returns tensor.ErrDType for complex numbers and bool.
+// (Python: amin.)
 func Min[T Reducible[T]](x T, over Over) (T, error) { return reduce(minReduction, x, over) }
 
 // MinInto is [Min] into dst, by the rules of [SumInto].
@@ -24,10 +26,10 @@ func MaxInto[T Reducible[T]](dst, x T, over Over) error {
 // element is NaN, it returns the position of the first NaN. Of several least elements it returns
 // the first; 0 and -0 are equal.
 //
-// A position is the row-major number of the element among all elements of the reduced dims, or the
-// number of its row within a group, from 0. Elements that are masked out are numbered too. ArgMin
-// returns [ErrEmpty] for no elements, and tensor.ErrDType for complex numbers and bool. (Python:
-// argmin.)
+// Positions count from 0. With Dims, Features or Whole, a position is the row-major number of the
+// element among all elements of the reduced dims. With BySplits it is the number of the element's
+// row within its group. Elements that are masked out are numbered too. ArgMin returns [ErrEmpty]
+// for no elements, and tensor.ErrDType for complex numbers and bool. (Python: argmin.)
 func ArgMin[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMinReduction, x, over) }
 
 // ArgMinInto is [ArgMin] into dst, by the rules of [SumInto].

@@ -49,9 +49,10 @@ var (
 )
 
 // Dims returns an Over of the given dims of a tensor, or batch dims of a dictionary; negative dims
-// count from the end of its shape. The dims of an inner dictionary are numbered as in the outermost
-// one, even if it has a longer batch shape. An operation returns shapeops.ErrDim if a dim is out of
-// range or named twice, and if no dim is given.
+// count from the end of its shape. Dims are numbered by the batch shape of the outermost
+// dictionary, also for an inner dictionary whose batch shape is longer: -1 is the last batch dim of
+// the outermost dictionary. An operation returns shapeops.ErrDim if a dim is out of range or named
+// twice, and if no dim is given.
 func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dims)} }
 
 // BySplits returns an Over that reduces groups of consecutive rows along dim 0:

@@ -16,8 +16,8 @@ import (
 // The result is NaN for no elements, if any element is NaN, and between two opposite infinities. If
 // one of the two neighbours is infinite, so is the result. Elements are converted to float64, and
 // the result is rounded once. The result for integers is float64; other dtypes stay. Quantile
-// computes some of the results at a time; it copies the elements that these combine to memory, as
-// float64.
+// computes a few results at a time. For these it needs memory: a copy, as float64, of all elements
+// that they combine.
 //
 // Quantile returns tensor.ErrDType for complex numbers and bool, and tensor.ErrKind if q is not
 // from 0 to 1. (Python: quantile, median for an odd number of elements.)

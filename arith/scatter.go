@@ -14,9 +14,10 @@ import (
 //	x [A N B F...], index [A' M B'], src [A' M B' F...]:
 //	out[a index[a m b] b] = x[a index[a m b] b] + src[a m b], summed over equal positions
 //
-// index has as many dims as x, or as the batch shape of a dictionary x. src has the type of x; if
-// it is a dictionary, it has the same keys. Float16 and bfloat16 are added in float32. Unbatched
-// tensors and values that are not tensors stay as they are. The result is a copy.
+// If x is a tensor, index has as many dims as x, and F... is empty. If x is a dictionary, index has
+// as many dims as its batch shape, and F... are the feature dims of each leaf. src has the type of
+// x; if it is a dictionary, it has the same keys. Float16 and bfloat16 are added in float32.
+// Unbatched tensors and values that are not tensors stay as they are. The result is a copy.
 //
 // ScatterAdd returns
 //
@@ -26,8 +27,8 @@ import (
 //     index followed by the features of x
 //   - tensor.ErrDType if index does not hold integers, or if x and src differ in dtype or hold
 //     bools
-//   - tensor.ErrDType if the dtype does not hold a sum of integers; sums are formed in the order
-//     of index, and each must fit
+//   - tensor.ErrDType if the dtype does not hold a sum of integers; elements are added in the
+//     order of index, and unlike in [Sum] the sum after each addition must fit
 //   - tensor.ErrKind if an operand is nil
 func ScatterAdd[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (T, error) {
 	k, err := scatterKernel(x, dim, index, src)

@@ -25,9 +25,11 @@ import "github.com/go-tensordict/tensordict/tensor"
 //   - In a block they are added one after the other, starting from 0.
 //   - The sums of full blocks are added in pairs of neighbours, from the first block on; the sums
 //     of pairs are again added in pairs, and so on. A sum without a neighbour of equally many
-//     blocks remains.
-//   - Last, the remaining sums are added up. They are of decreasing numbers of blocks; the sum of a
-//     shorter last block comes after them. Adding begins with the last and ends with the first.
+//     blocks is set aside: 7 full blocks leave the sums s(1-4), s(5-6) and s(7).
+//   - Last, the sums set aside are added. In order, they cover fewer and fewer blocks; the sum of a
+//     shorter last block, if there is one, follows them. They are added from the end: the last to
+//     the one before it, and so on up to the first. With a shorter block 8 the example gives
+//     s(1-4) + (s(5-6) + (s(7) + s(8))).
 //
 // So a sum with a mask has exactly the bits of the sum of only the elements that count.
 //

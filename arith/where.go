@@ -22,9 +22,11 @@ type WhereOptions struct {
 //
 // mask is a bool tensor. If x is a dictionary, mask may also be a dictionary with the same keys,
 // such as [Greater] returns, in which each leaf is a mask with as many dims as the leaf of x. other
-// has the type of x, or is a tensor that broadcasts to x's shape, or a number or bool. The result
-// is a copy with x's dtypes. Values of x that are not tensors are chosen by rows if other is a
-// dictionary and mask is a tensor; otherwise they stay as they are.
+// has the type of x, or is a number or bool, or a tensor that broadcasts to the shape of x. If x is
+// a dictionary, that is its batch shape, and each element of the tensor applies to all features of
+// its row. If x and other are dictionaries and mask is a tensor, other has the shapes of x. The
+// result is a copy with x's dtypes. Values of x that are not tensors are chosen by rows if other is
+// a dictionary and mask is a tensor; otherwise they stay as they are.
 //
 // Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if x's
 // shape does not begin with mask's shape or other does not fit, and tensor.ErrKind for a nil
@@ -58,8 +60,9 @@ func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereO
 //	x [M... F...], mask [M...] -> [M... F...]
 //
 // mask is a bool tensor; if x is a dictionary, it may also be a dictionary of masks, as for
-// [Where]. value is a number or bool, or a tensor that broadcasts to x's shape. Values that are not
-// tensors stay as they are. The result is a copy. MaskedFill returns the errors of [Where].
+// [Where]. value is a number or bool, or a tensor, which must broadcast as other of [Where] does.
+// Values that are not tensors stay as they are. The result is a copy. MaskedFill returns the errors
+// of [Where].
 func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
 	k, wide, err := maskedKernel(fillKernel, mask, x)
 	return leafwise("masked fill", k, err, x, wide, value)
@@ -73,8 +76,8 @@ func MaskedFillInto[T Elementwise[T]](dst, x T, mask, value any) error {
 	return leafwiseInto("masked fill", k, err, dst, x, wide, value)
 }
 
-// FillInPlace sets every element of x to value: a number or bool, or a tensor that broadcasts to
-// x's shape. Values that are not tensors stay as they are. It returns the errors of
+// FillInPlace sets every element of x to value: a number or bool, or a tensor, which must broadcast
+// as other of [Where] does. Values that are not tensors stay as they are. It returns the errors of
 // [MaskedFillInto]. (Python: fill_, zero_.)
 func FillInPlace[T Elementwise[T]](x T, value any) error {
 	return MaskedFillInto(x, x, tensor.Scalar(true), value)

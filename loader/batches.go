@@ -27,8 +27,9 @@ import (
 //     that were not requested
 //   - context.Cause(ctx), if ctx has ended
 //   - [ErrBusy] within another loop
-//   - before the first batch, an error as from [New], an error of the source's Snapshot, or
-//     [ErrReplaced] if the epoch began with another version of the source
+//   - before the first batch: an error of the source's Snapshot; [ErrReplaced] if the position is
+//     within an epoch that began with another version of the source; or, for the current rows of
+//     the source, an error of its Describe, of the sampler or of the batching, as from [New]
 //
 // With Workers, the next batches are made while the loop uses the current one. When the loop ends,
 // early or not, Batches waits for the workers: no goroutine outlives the loop. The batches are the

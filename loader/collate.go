@@ -66,6 +66,9 @@ type PadOptions struct {
 //
 //	[N * F...] -> [N L F...]
 //
+// * is a ragged dim, whose size differs between rows. L is its width: the length of the longest row
+// of the batch, or PadOptions.Widths.
+//
 // It returns tdict.ErrMissing for a key that a batch does not have, tdict.ErrExists if the key of a
 // mask is in use, and the errors of ragged.Tensor.Densify.
 func Pad(opt PadOptions) Collate {

@@ -19,8 +19,8 @@ import (
 //
 // The sources must have the same keys, kinds, dtypes and shapes. Concat returns [ErrSource] if
 // there are no sources, if one is nil, or if the schemas that they describe differ. A source that
-// is not a [Describer] is compared only when a batch has rows of that source and of another one;
-// then Fetch returns the error.
+// does not describe its schema is compared only when a batch has rows of that source and of another
+// one. If they differ, Fetch then returns the error of shapeops.Cat.
 func Concat(sources ...Source) (Source, error) {
 	err := checkSources(sources)
 	if err == nil {

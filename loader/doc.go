@@ -55,15 +55,16 @@
 // # Workers
 //
 // Without workers the loop makes each batch when it needs it, which is fastest for rows that only
-// need to be copied. With Options.Workers, workers prefetch batches, which come in order; the
-// number and the bytes of the batches that wait are bounded. [Stats] show whether the loop waited
-// for them.
+// need to be copied. With Options.Workers, workers prefetch batches, which come in order.
+// Options.Ahead bounds the number of batches that wait and, if it is set, Options.AheadBytes bounds
+// their bytes. [Stats] show whether the loop waited for them.
 //
 // # Errors
 //
-// [New] returns the errors that can be known in advance. An error during a loop ends the loop. It
-// is a [BatchError] with the epoch, the batch and its rows; the position of the loader is before
-// that batch, and ranging again retries it.
+// [New] returns the errors that can be known in advance. An error during a loop ends the loop. If a
+// batch failed, the error is a [BatchError] with the epoch, the batch and its rows; the position of
+// the loader is before that batch, and ranging again retries it. [Loader.Batches] lists the other
+// errors.
 //
 // # Implementation
 //
@@ -71,9 +72,10 @@
 //     sampler.Batching cuts the order into a Plan: the rows of any batch. Neither has state, so the
 //     position of a [Loader] is a few numbers, its cursor.
 //  2. A run is one loop over the batches of an epoch, or over the rest of them. A slot holds a
-//     batch and its memory. The run takes slots, in order, from a maker. The maker runs on the
-//     goroutine of the loop, or on workers by workers.Stream, which keeps the order and ends with
-//     the loop. A budget bounds the bytes of the batches that wait.
+//     batch and its memory. The run takes slots, in order, from a maker. Without workers
+//     the maker runs on the goroutine of the loop. With workers, workers.Stream runs it on their
+//     goroutines; Stream keeps the order and ends with the loop. A budget bounds the bytes of the
+//     batches that wait.
 //  3. The maker fetches the rows into the memory of the slot, then labels, collates and transforms
 //     them. A slot returns to the pool when the loop asks for the next batch.
 //

@@ -14,9 +14,9 @@ import (
 // LiveOptions say what happens when the dataset of a [FromLive] is replaced. With the zero value
 // the epoch ends with an error.
 type LiveOptions struct {
-	// With Finish, a loop uses the dataset with which it began until it ends, even if the dataset
-	// is replaced meanwhile. That dataset stays mapped and on disk until then, and its views stay
-	// valid until then.
+	// With Finish, a loop uses one dataset until the loop ends: the dataset that was current when
+	// the loop began, even if that dataset is replaced meanwhile. That dataset stays mapped and on
+	// disk until then, and its views stay valid until then.
 	//
 	// By default an epoch ends with [ErrReplaced] when its dataset is replaced or gets more rows or
 	// leaves, for example by memmap.Writer.Commit. With Finish there is one case of ErrReplaced: a

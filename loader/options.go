@@ -16,8 +16,9 @@ type Options struct {
 	Batch int
 	// DropLast leaves out the last batch if it has fewer than Batch rows.
 	DropLast bool
-	// Batching determines where batches end, instead of Batch and DropLast. It can make batches of
-	// whole groups, or of rows of about the same length.
+	// Batching determines where batches end, instead of Batch and DropLast, which must then be
+	// unset; otherwise New returns [ErrOptions]. Batching can make batches of whole groups, or of
+	// rows of about the same length.
 	Batching sampler.Batching
 
 	// Sampler determines the rows of an epoch and their order; nil means sampler.Sequential().
@@ -36,8 +37,8 @@ type Options struct {
 	// Transform is applied to each batch. Its random numbers depend only on Seed, the epoch and the
 	// row.
 	Transform transform.Transform
-	// RowsKey is the key for the row numbers of a batch, int64 [N B...]; "" means that batches do
-	// not have them.
+	// RowsKey is the key for the row numbers of a batch, an int64 [N B...] in which all elements of
+	// a row are the number of that row in the source. "" means that batches do not have them.
 	RowsKey nestedkey.Key
 	// SplitsKey is the key for the row splits of a batch of groups, an unbatched int64 [G+1]: group
 	// g has the rows from splits[g] up to, not including, splits[g+1]. "" means "splits".
@@ -47,13 +48,13 @@ type Options struct {
 	// needs them. 0 means none: the loop makes each batch when it needs it. For rows in memory that
 	// is the fastest way unless transforms take long.
 	Workers int
-	// Ahead is the largest number of batches, besides the loop's current one, that workers have
-	// made or are making, up to 65,536; 0 means two for each worker.
+	// Ahead limits the number of batches that workers have made or are making, not counting the
+	// loop's current one. It is at most 65,536; 0 means two for each worker.
 	Ahead int
 	// AheadBytes is the largest number of bytes of these batches; 0 means no limit. The batch that
-	// the loop needs next is made in any case. A batch that is not finished is assumed to have as
-	// many bytes as the largest batch so far; other batches are begun only after the first is
-	// finished.
+	// the loop needs next is made in any case. Until the first batch of a loop is finished, no
+	// other is begun. From then on, a batch that is not finished counts as many bytes as the
+	// largest batch so far.
 	AheadBytes int
 	// ReadAhead is the number of bytes of rows that a [Prefetcher] is asked to read before they are
 	// needed; 0 means none. For files larger than memory, use about 64 MiB.

@@ -24,7 +24,7 @@ type Source interface {
 	//
 	// To save memory, Fetch may fill dst and return it, if dst is not nil and has the keys, kinds,
 	// dtypes and shapes of the result. Otherwise it returns another dictionary. In both cases the
-	// caller must not use dst any more, as with append.
+	// caller must use only the result from then on, as with append.
 	//
 	// The result belongs to the caller, who may change it. It shares no memory with the source,
 	// except for the tensors of unbatched leaves, which are read-only. rows also belongs to the
@@ -88,8 +88,8 @@ type Snapshotter interface {
 
 // A Snapshot is the state of a source at one time.
 type Snapshot struct {
-	// Source does not change until Release is called. Alternatively, its Fetch returns an error
-	// once the original source has changed.
+	// Source is the state. The implementation must ensure one of two things: Source does not change
+	// until Release is called, or its Fetch returns an error once the original source has changed.
 	Source Source
 	// Version differs between two snapshots if the source has changed between them. If an epoch is
 	// loaded in several loops, its snapshots must all have the same Version; otherwise the loop

@@ -15,7 +15,7 @@ type State struct {
 	Version  int    `json:"version"`             // of this format and of the orders of samplers
 	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
 	Rows     int    `json:"rows"`                // number of rows of the source
-	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes
+	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes, which must match
 	Schema   string `json:"schema,omitempty"`    // a checksum of the source's Description.Schema
 	Source   string `json:"source,omitempty"`    // the source's Description.Version
 	Sampler  string `json:"sampler"`             // from its String method
@@ -76,9 +76,9 @@ func sum(text string) string {
 // an epoch as at its beginning.
 //
 // Restore returns [ErrState] if the state has another version, dataset, sampler, batching, number
-// of rows or schema, is of another version of the source, or is past the end of the epoch;
-// [ErrBusy] within a loop over batches; and errors about the epoch as from [New]. On an error l
-// keeps its position.
+// of rows, RowBytes or schema, is of another version of the source, or is past the end of the
+// epoch; [ErrBusy] within a loop over batches; and errors about the epoch as from [New]. On an
+// error l keeps its position.
 func (l *Loader) Restore(s State) error {
 	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
 	if errors.Is(err, ErrSeek) {
@@ -112,8 +112,9 @@ func (s State) check(other State) error {
 	return nil
 }
 
-// Seek sets the position of l to a batch of an epoch; batches are counted over all ranks. It
-// returns [ErrSeek] if the epoch has fewer batches, or, for an endless epoch, if batch is above
+// Seek sets the position of l to a batch of an epoch. Batches are counted over all ranks, and all
+// ranks must be given the same number: rank r then gets batches batch+r, batch+r+World and so on.
+// It returns [ErrSeek] if the epoch has fewer batches, or, for an endless epoch, if batch is above
 // 2^40; [ErrBusy] within a loop over batches; and errors about the epoch as from [New]. On an error
 // l keeps its position.
 func (l *Loader) Seek(epoch uint64, batch int) error {

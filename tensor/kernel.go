@@ -36,7 +36,7 @@ type Kernel struct {
 
 	// By default each other operand that is a tensor is broadcast to the shape of xs[0]; a number
 	// or bool becomes a scalar of shape []. If Free is set, all operands keep their shapes, also
-	// leaves and batch shapes of dictionaries, and Check must check the shapes.
+	// leaves of dictionaries, and Check must check the shapes.
 	Free bool
 
 	// Whole sets dst, which has the dtype and shape that Check returned. It runs if there is no
