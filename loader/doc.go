@@ -72,8 +72,8 @@
 //     sampler.Batching cuts the order into a Plan: the rows of any batch. Neither has state, so the
 //     position of a [Loader] is a few numbers, its cursor.
 //  2. A run is one loop over the batches of an epoch, or over the rest of them. A slot holds a
-//     batch and its memory. The run takes slots, in order, from a maker. Without workers
-//     the maker runs on the goroutine of the loop. With workers, workers.Stream runs it on their
+//     batch and its memory. The run takes slots, in order, from a maker. Without workers the
+//     maker runs on the goroutine of the loop. With workers, workers.Stream runs it on their
 //     goroutines; Stream keeps the order and ends with the loop. A budget bounds the bytes of the
 //     batches that wait.
 //  3. The maker fetches the rows into the memory of the slot, then labels, collates and transforms

@@ -15,7 +15,7 @@ type State struct {
 	Version  int    `json:"version"`             // of this format and of the orders of samplers
 	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
 	Rows     int    `json:"rows"`                // number of rows of the source
-	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes, which must match
+	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes; must match
 	Schema   string `json:"schema,omitempty"`    // a checksum of the source's Description.Schema
 	Source   string `json:"source,omitempty"`    // the source's Description.Version
 	Sampler  string `json:"sampler"`             // from its String method

@@ -254,10 +254,10 @@ func (t *Tensor) footprint(origin int, all *footprints) footprint {
 }
 
 // CheckOnto returns [ErrOverlap] unless arithmetic on strides proves that writing an element of a
-// tensor of dst changes no other element of dst and src. An exception are two tensors of dst, or
-// one of dst and one of src, whose elements coincide one by one: they have the same view of the
-// same memory and equally wide elements. ([CheckApart] allows no sharing at all.) CheckOnto reads
-// no element.
+// tensor of dst changes no other element of dst and src. There is one exception: two tensors of
+// dst, or one of dst and one of src, may share memory if their elements coincide one by one, that
+// is, if they have the same view of the same memory and equally wide elements. ([CheckApart] has no
+// exception.) CheckOnto reads no element.
 func CheckOnto(dst, src []*Tensor) error {
 	a, known := atlas{}, map[[2]int][]*Tensor{} // by memory and first byte
 	var apart [2][]*Tensor

@@ -31,11 +31,11 @@
 // Source and destination may overlap. If an element may be overwritten before it is read, the
 // source is first copied to new memory. Whether an element may be overwritten too early is computed
 // from bounds, strides and lists of rows, never from the bytes. A copy returns [ErrOverlap] if more
-// than 64 MiB would have to be copied first. If both sides have equal strides, rows that do not
-// interleave and no list of rows, their elements are copied in an order that reads each before it
-// is overwritten, and no new memory is needed. Two mappings of one file are an exception: there the
-// source may be copied to new memory first. Operations that compute, such as [Tensor.CastInto] and
-// [MapInto], state their own rules.
+// than 64 MiB would have to be copied first. If both sides have equal strides, each stride spans
+// the dims after it (not so in transposed views) and there is no list of rows, elements are copied
+// in an order that reads each before it is overwritten, and no new memory is needed. Two mappings
+// of one file are an exception: there the source may be copied to new memory first. Operations that
+// compute, such as [Tensor.CastInto] and [MapInto], state their own rules.
 //
 // Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. Each operation
 // borrows it and returns it at its end. Only [Of] returns a slice of it that outlives the call; its
