@@ -53,8 +53,8 @@ type Options struct {
 	Ahead int
 	// AheadBytes is the largest number of bytes of these batches; 0 means no limit. The batch that
 	// the loop needs next is made in any case. Until the first batch of a loop is finished, no
-	// other is begun. From then on, a batch that is not finished counts as many bytes as the
-	// largest batch so far.
+	// other is begun. Afterwards a batch that is not finished counts as many bytes as the largest
+	// batch so far.
 	AheadBytes int
 	// ReadAhead is the number of bytes of rows that a [Prefetcher] is asked to read before they are
 	// needed; 0 means none. For files larger than memory, use about 64 MiB.

@@ -24,7 +24,7 @@ type Source interface {
 	//
 	// To save memory, Fetch may fill dst and return it, if dst is not nil and has the keys, kinds,
 	// dtypes and shapes of the result. Otherwise it returns another dictionary. In both cases the
-	// caller must use only the result from then on, as with append.
+	// caller must afterwards use only the result, not dst, as with append.
 	//
 	// The result belongs to the caller, who may change it. It shares no memory with the source,
 	// except for the tensors of unbatched leaves, which are read-only. rows also belongs to the
