@@ -73,12 +73,12 @@ func (d *Dataset) Stale() (bool, error) {
 // all leaves in the same directory void. A leaf that was not written gets back the checksums that
 // it had. Flush reads every other leaf as a whole to compute its checksums; writes to elements do
 // not wait for it. Leaves without checksums, as saved by Python or made with
-// [CreateOptions].NoSums, get none. The checksums of other leaves stay void, until a later Flush,
+// [CreateOptions].NoSums, get none. The checksums of any other leaf stay void, until a later Flush,
 // if
 //
 //   - an operation is reading or writing its elements when Flush is about to read them, or writes
 //     them while Flush is reading
-//   - they were void when the Dataset was opened, as those of [Create] are, and since then no
+//   - they were void when the Dataset was opened, as they are after [Create], and since then no
 //     element of the leaf was used, or this Dataset wrote to no leaf in the same directory
 //   - tensor.Of has handed out its elements
 //   - another process has the directory open with Writable when Flush begins to read, or when it

@@ -297,8 +297,8 @@ func (l *Live) Release(d *Dataset) error {
 
 // Close ends the serving: from now on Acquire returns [ErrClosed]. Dictionaries in use can be read
 // until they are released. Close waits for the watcher, and so for a callback that is running. It
-// returns the errors of closing dictionaries, except those that the watcher has passed to OnError;
-// without OnError, the watcher discards the errors of dictionaries that were closed before Close.
+// returns the errors of closing dictionaries, except errors that the watcher has passed to OnError.
+// Without OnError, the watcher discards the errors of dictionaries that were closed before Close.
 // Close returns ErrClosed if l is already closed.
 func (l *Live) Close() error {
 	l.mu.Lock()
