@@ -29,9 +29,10 @@ type CopyOptions struct {
 // path of the leaf's file in the source. Leaves without checksums, as Python writes them, are
 // copied as they are.
 //
-// Copy copies leaf by leaf from the mapped files. It reads only two things into memory: Python's
-// views that select rows by a list, up to MaxCopy bytes together, and each compressed leaf while it
-// is copied, up to MaxCopy bytes.
+// Copy copies leaf by leaf from the mapped files. Apart from Data and the offsets of ragged
+// tensors, it reads only two things into memory: Python's views that select rows by a list, which
+// may take MaxCopy bytes together; and compressed leaves, each of which may take MaxCopy bytes, and
+// stays in memory while it is copied.
 //
 // A dataset that a [Writer] has not finished is copied as a finished one, with the committed rows.
 // If the source is replaced during the copy, Copy starts over, and Progress counts from 0 again.

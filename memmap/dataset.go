@@ -69,11 +69,17 @@ func (d *Dataset) Stale() (bool, error) {
 // waits until they are durable. Without Flush, the system writes changed elements to the disk
 // whenever it chooses.
 //
-// Then Flush computes the checksums of every leaf that had checksums when it was mapped, or that
-// [Create] made. [Verify] compares them. To compute them Flush reads these leaves as a whole;
-// writes to elements do not wait for it. The checksums of a leaf stay void if
+// Then Flush sets the checksums that [Verify] compares. A write to elements makes the checksums of
+// all leaves in the same directory void. A leaf that was not written gets back the checksums that
+// it had. Flush reads every other leaf as a whole to compute its checksums; writes to elements do
+// not wait for it. Leaves without checksums, as saved by Python or made with
+// [CreateOptions].NoSums, get none. The checksums of any other leaf stay void, until a later Flush,
+// if
 //
-//   - the leaf is in use, or was written meanwhile
+//   - an operation is reading or writing its elements when Flush is about to read them, or writes
+//     them while Flush is reading
+//   - they were void when the Dataset was opened, as they are after [Create], and since then no
+//     element of the leaf was used, or this Dataset wrote to no leaf in the same directory
 //   - tensor.Of has handed out its elements
 //   - another process has the directory open with Writable when Flush begins to read, or when it
 //     ends

@@ -60,15 +60,17 @@
 //
 // Python's nested tensors are read as ragged tensors. Python's views of a dictionary are read as
 // dictionaries of the rows that the view selects. Open returns [ErrUnsupported] for all other kinds
-// of Python entries. Save returns ErrUnsupported for a value that Python would read back with
-// another type or value.
+// of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back with
+// another type or value. It saves every ragged tensor, although Python loads it as a string: see
+// Ragged tensors.
 //
 // # Archives
 //
 // An archive is one zip file with the files of a directory, which Python's tensordict calls .tdz.
-// It is one file to copy, upload or mount. [Save] writes an archive if the name ends in .tdz or the
-// file there is an archive; [SaveOptions] can ask for one. [Open], [OpenLive] and [Verify]
-// recognize it by its content.
+// It is one file to copy, upload or mount. If a dictionary is at the path, [Save] keeps the form of
+// that dictionary. If nothing is there, Save writes an archive if the name ends in .tdz.
+// [SaveOptions] can ask for an archive under any name. [Open], [OpenLive] and [Verify] recognize it
+// by its content.
 //
 // All leaves lie in one mapping, so an archive of many leaves opens faster than a directory.
 // Nothing is copied, unless a leaf is compressed: it is read into memory when it is first used.
@@ -80,10 +82,11 @@
 // # Consolidated files
 //
 // A consolidated file holds the elements of all leaves in one buffer, and JSON that describes them.
-// Python's consolidate writes it, and package wire sends it. [Save] writes one if the name ends in
-// .tdc. This form opens fastest. Like an archive, it cannot be changed in place. It has a checksum
-// for each [BlockSize] bytes. Python's jagged tensors are read as ragged tensors. The file records
-// whether the dictionary was locked when it was saved.
+// Python's consolidate writes it, and package wire sends it. If nothing is at the path, [Save]
+// writes one if the name ends in .tdc; [SaveOptions] can ask for one. This form opens fastest. Like
+// an archive, it cannot be changed in place. It has a checksum for each [BlockSize] bytes. Python's
+// jagged tensors are read as ragged tensors. The file records whether the dictionary was locked
+// when it was saved.
 //
 // # Ragged tensors
 //
@@ -106,15 +109,16 @@
 // unmapped after its last leaf and view are garbage-collected. A file of which tensor.Of has
 // returned a slice stays mapped.
 //
-// [Dataset.Close] never waits. After it, elements are [ErrClosed]. An operation that is reading a
-// leaf reads it to the end, and the file is unmapped when the last operation on it ends.
-// [Dataset.CloseWait] waits for that.
+// [Dataset.Close] never waits. After Close, operations on elements return [ErrClosed]. An operation
+// that is reading a leaf reads it to the end, and the file is unmapped when the last operation on
+// it ends. [Dataset.CloseWait] waits for that.
 //
 // If another process truncates a mapped file, reading it through this module returns [ErrFault].
-// Reading it through a slice that tensor.Of returned ends the program. If a file is truncated by
-// less than a page, the lost bytes read as zeros instead. Save, and operations that copy, therefore
-// check the size of the file after reading. The check covers at most 1,000 mapped files of a
-// process at a time; only [Verify] finds the damage in others. [OpenOptions] has the details.
+// Reading it through a slice that tensor.Of returned ends the program. If a file is truncated
+// within its last page, however, the system reports no fault: the lost bytes read as zeros. Save,
+// and operations that copy, therefore check the size of the file after reading. The check covers at
+// most 1,000 mapped files of a process at a time; only [Verify] finds the damage in others.
+// [OpenOptions] has the details.
 //
 // # Checksums
 //

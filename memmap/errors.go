@@ -19,8 +19,9 @@ import (
 var (
 	// ErrCorrupt says that a directory or file breaks the rules of its format.
 	ErrCorrupt = fileformat.ErrCorrupt
-	// ErrUnsupported says that a directory, or a dictionary to be saved, holds a value that this
-	// module does not read or write, or that an operation does not apply to this form.
+	// ErrUnsupported says one of two things: a saved dictionary, or a dictionary to be saved, holds
+	// a value that this module does not read or write; or an operation cannot be used on a saved
+	// dictionary of this form.
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrName says that the format has no name for a key.
 	ErrName = fileformat.ErrName
@@ -34,10 +35,15 @@ var (
 	// every reader of the new version. Leaves that were mapped before stay readable. To read the
 	// new version, open the directory again, or use [Live].
 	ErrReplaced = mapfile.ErrReplaced
-	// ErrBusy says that a directory cannot be written or replaced now: a [Writer] has it open; a
-	// dataset that is to be opened Writable is unfinished; another process has been setting
-	// checksums in it for longer than [OpenOptions].Wait; or another process has been replacing it
-	// for longer than ten seconds.
+	// ErrBusy says that a directory cannot be written or replaced now:
+	//
+	//   - A [Writer] has it open.
+	//   - It was to be opened Writable, but a Writer has not finished it.
+	//   - A Writer was to append to it, but a Dataset has it open Writable.
+	//   - Another process has been setting checksums in it, or changing a meta.json in it, for
+	//     longer than [OpenOptions].Wait.
+	//   - Another process has been replacing it or, if [AppendMember] returns ErrBusy, changing
+	//     its meta.json, for longer than ten seconds.
 	ErrBusy = errors.New("in use by a writer")
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.

@@ -15,8 +15,9 @@ type Form uint8
 
 // The values of [Form].
 const (
-	// AsIs is the form of the dictionary that is replaced. If nothing is there, it is [Archive] for
-	// a name that ends in .tdz, [Consolidated] for .tdc, and otherwise [Directory].
+	// AsIs is the form of the dictionary that is replaced; an existing directory stays a directory,
+	// even an empty one. If nothing is there, it is [Archive] for a name that ends in .tdz,
+	// [Consolidated] for .tdc, and otherwise [Directory].
 	AsIs Form = iota
 	// Directory is a directory with a file for each leaf. It can be opened Writable and added to.
 	Directory

@@ -265,8 +265,8 @@ func (l *Live) take() (ds *Dataset, fresh bool) {
 }
 
 // Release ends a use of d, which [Live.Acquire] returned. When a dictionary that was replaced is
-// released for the last time, it is closed, with its [Dataset.State]; views of its leaves are
-// [ErrClosed] afterwards.
+// released for the last time, it is closed, with its [Dataset.State]; afterwards, operations on
+// views of its leaves return [ErrClosed].
 //
 // Release returns [ErrClosed] if d is not in use. If closing d fails, OnError gets the error. After
 // [Live.Close], Release returns the error instead.
@@ -297,8 +297,9 @@ func (l *Live) Release(d *Dataset) error {
 
 // Close ends the serving: from now on Acquire returns [ErrClosed]. Dictionaries in use can be read
 // until they are released. Close waits for the watcher, and so for a callback that is running. It
-// returns the errors of closing dictionaries that were not passed to OnError, or ErrClosed if l is
-// already closed.
+// returns the errors of closing dictionaries, except errors that the watcher has passed to OnError.
+// Without OnError, the watcher discards the errors of dictionaries that were closed before Close.
+// Close returns ErrClosed if l is already closed.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	was := l.current

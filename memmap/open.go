@@ -22,21 +22,26 @@ import (
 //     is known on other systems. Once the limit is reached, a leaf of up to 64 KiB in a Dataset
 //     that was opened for reading is copied into memory on first use; later writes of other
 //     processes are not visible in it. Using any other leaf returns [ErrLimit].
-//   - Descriptors. A dataset has one descriptor, of its directory. A leaf is open only while it
-//     is mapped. On Unix systems, however, the descriptors of mapped files are kept, to detect a
-//     file that was truncated within its last page. At most 1,000 descriptors are kept in the
-//     process, or a tenth of RLIMIT_NOFILE if that is less. When the process has no descriptor
-//     left, these are closed, and the operation that needed one is tried again.
+//   - Descriptors. A dataset has one descriptor, of its directory. A mapping needs a descriptor
+//     of its file only when it is made. On Unix systems, the descriptor is nevertheless kept as
+//     long as the file is mapped, to detect that the file was truncated within its last page. At
+//     most 1,000 descriptors are kept in the process, or a tenth of RLIMIT_NOFILE if that is
+//     less. When the process has no descriptor left, these are closed, and the operation that
+//     needed one is tried again.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. Without it,
-	// writing is tensor.ErrReadOnly. For an archive or a consolidated file, Writable is
-	// [ErrUnsupported].
+	// writing to elements returns tensor.ErrReadOnly. For an archive or a consolidated file,
+	// OpenWith with Writable returns [ErrUnsupported].
 	Writable bool
-	// Wait is the longest time for two waits: of OpenWith with Writable, for another process that
-	// uses the directory exclusively, as it does to set checksums; and of writes to elements,
-	// AddLeaf, Flush and Close, for another process that is changing a meta.json. After that,
-	// OpenWith, writes and AddLeaf return [ErrBusy]; Flush and Close leave the checksums of written
-	// leaves void, until the next Flush. 0 means a second, and a negative Wait means not to wait.
+	// Wait bounds two waits:
+	//
+	//   - OpenWith with Writable waits while another process uses the directory exclusively, for
+	//     example to set checksums. After that time it returns [ErrBusy].
+	//   - Writes to elements, AddLeaf, Flush and Close wait while another process is changing a
+	//     meta.json. After that time writes and AddLeaf return ErrBusy; Flush and Close leave the
+	//     checksums of written leaves void, until the next Flush.
+	//
+	// 0 means a second, and a negative Wait means not to wait.
 	Wait time.Duration
 	// MaxEntries bounds the number of entries of the dictionary, at all levels together; 0 means
 	// 200,000. It bounds the work that a hostile directory can cause.
@@ -45,7 +50,8 @@ type OpenOptions struct {
 	// that select rows by a list, offsets of ragged tensors, and compressed files in an archive. 0
 	// means 1 GiB.
 	MaxCopy int64
-	// SkipPickled leaves out entries that Python has pickled. By default they are ErrUnsupported.
+	// SkipPickled leaves out entries that Python has pickled. By default, OpenWith returns
+	// ErrUnsupported for them.
 	SkipPickled bool
 }
 
@@ -61,9 +67,9 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 // OpenWith returns a [FileError] that names the file:
 //
 //   - [ErrCorrupt] or [ErrUnsupported]
-//   - [ErrForeign], with a list of the content, if dir is a file in none of the forms, or a
-//     directory or zip file without a meta.json; in the second case errors.Is finds ErrCorrupt
-//     and fs.ErrNotExist too
+//   - [ErrForeign] if dir is a file in none of the forms
+//   - [ErrForeign], with a list of the content, if dir is a directory or a zip file without a
+//     meta.json; errors.Is then finds ErrCorrupt and fs.ErrNotExist too
 //   - with Writable, [ErrBusy] if dir is an unfinished dataset of a [Writer], or if another
 //     process uses the directory exclusively for longer than Wait
 //   - with Writable, fs.ErrPermission or syscall.EROFS if the file of a leaf cannot be written

@@ -53,9 +53,9 @@ type SaveOptions struct {
 	NoReplace bool
 	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
 	// which Python opens as such. It opens other ragged leaves as data with a text that describes
-	// them. The leaves must have one level and a batch shape of one dim, which is not 0. If such a
-	// leaf shares a layout with another leaf, its lengths are saved again, and the two do not share
-	// a layout when they are opened.
+	// them. Each of these leaves must have one level, and a batch shape of exactly one dim, whose
+	// size is not 0. If such a leaf shares a layout with another leaf, its lengths are saved again,
+	// and the two do not share a layout when they are opened.
 	NestedTensors []nestedkey.Key
 	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. SaveWith returns
 	// tdict.ErrSchema if the dictionary breaks it, and Open returns ErrCorrupt if the saved one
@@ -76,14 +76,16 @@ type SaveOptions struct {
 //   - dir is an entry of a saved dictionary, and the batch shape of td does not begin with the
 //     batch shape of that dictionary
 //   - dir is a member of a lazy stack, or an entry within a member
-//   - dir is part of the form on disk of a value other than a dictionary
+//   - dir is an entry of a saved dictionary, and holds another value than a dictionary without a
+//     class: Data, a lazy stack, or a dictionary with a class
+//   - dir is the directory _tensordict within a dictionary with a class
 //   - dir holds offsets that a ragged leaf outside of dir shares
 //
 // SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files. It
-// makes missing parent directories of dir. Only the suffixes .tdz and .tdc select a form; with any
-// other name, such as "a.npz", dir becomes a directory. The first time that a process saves in a
-// parent directory, SaveWith removes the temporary files that saves have left there when their
-// process was killed.
+// makes missing parent directories of dir. If SaveOptions.Form is not set and nothing is at dir,
+// the suffix .tdz selects an archive and .tdc a consolidated file; with any other name, such as
+// "a.npz", dir becomes a directory. The first time that a process saves in a parent directory,
+// SaveWith removes the temporary files that saves have left there when their process was killed.
 //
 // Only Linux can exchange two directories in one step. On other systems, and on file systems that
 // cannot do it, SaveWith renames the old directory and then the new one. A crash between the two
@@ -97,17 +99,20 @@ type SaveOptions struct {
 //   - The leaves of an archive are written one after the other. It has no checksums but the
 //     CRC-32 of zip.
 //   - A consolidated file has checksums of its blocks, not of leaves.
-//   - In a consolidated file other keys are reserved. FORMAT.md lists them, and SaveWith returns
-//     ErrName for them.
+//   - The keys for which SaveWith returns ErrName are not those listed below, which are for
+//     directories and archives. FORMAT.md lists the keys that a consolidated file reserves.
 //   - For a consolidated file, NestedTensors are checked but have no effect.
 //
 // SaveWith returns
 //
-//   - [ErrName] if a key has no name in the format: "shape", "device", "_type" and "_go" at any
-//     level, a name that is too long for a file name, two names that need the same file,
-//     dictionaries nested more than 256 deep, or a class that would be read as something else
-//   - [ErrUnsupported] for data that Python would misread, and for a ragged leaf that cannot be a
-//     nested tensor
+//   - [ErrName] for a key with a part "shape", "device", "_type" or "_go", a part that is too
+//     long for a file name or, for a dictionary or Data, a part that is the name of a file of the
+//     format, such as "meta.json"
+//   - ErrName if two entries need the same file, dictionaries are nested more than 256 deep, or
+//     the class of a dictionary would be read as something else
+//   - [ErrUnsupported] for tdict.Data that Python would read back with another type or value, for
+//     leaves of a dictionary that are stacked along different dims or along a dim after its batch
+//     shape, and for a leaf in NestedTensors that cannot be a nested tensor
 //   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
 //     seconds
 //   - [ErrFault] if the file of a mapped leaf was truncated

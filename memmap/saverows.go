@@ -22,8 +22,9 @@ import (
 // leaves. It does not keep a chunk, so the memory can be used for the next one.
 //
 // All chunks, including empty ones, must be like the first chunk that has rows, as [Writer.Append]
-// demands: Data are the same in all rows, and ragged leaves that share a Layout in that chunk have
-// equal lengths in all chunks. If no chunk has rows, the dictionary has none either.
+// demands: Data has one value, the same in all rows of all chunks. If ragged leaves share a Layout
+// in that first chunk, then in each chunk the rows of these leaves must have equal lengths. If no
+// chunk has rows, the dictionary has none either.
 //
 // The rows are written beside dir, and appear there together. Options and guarantees are as in
 // [SaveWith], but Progress is first called when all rows are written. An archive is made from files

@@ -74,8 +74,8 @@ const BlockSize = blockBytes
 //   - In a consolidated file a block may span several leaves, so the Fault of a block has an
 //     empty Key.
 //
-// If there is a fault, Verify returns the report, and a [FileError] about the first fault. Without
-// a report it returns the error of ctx, or the error that kept it from reading dir.
+// If there is a fault, Verify returns the report, and a [FileError] about the first fault. If ctx
+// ends, or if dir cannot be opened at all, Verify returns that error and no report.
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("verify: %w on a big-endian machine", errors.ErrUnsupported)

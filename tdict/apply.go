@@ -77,9 +77,10 @@ type LeafFunc func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, erro
 
 // Apply calls fn for each tensor of the first dictionary, with the tensors that all dictionaries
 // have under its key, and returns a dictionary of the results. For ragged tensors, fn gets the
-// values; their rows must have the same lengths in all dictionaries (ragged.ErrLengths). Keys that
-// the first dictionary lacks are ignored. Leaves of other kinds in the first dictionary are shared
-// with the result. fn must be safe for concurrent use unless opt.Workers is 1.
+// values; their rows must have the same lengths in all dictionaries (ragged.ErrLengths). For a
+// [Stacked] of tensors, fn is called for each member. Keys that the first dictionary lacks are
+// ignored. Leaves of other kinds in the first dictionary are shared with the result. fn must be
+// safe for concurrent use unless opt.Workers is 1.
 //
 // Apply stops at the first error: context.Cause(ctx), or an error with a key. Before the first call
 // of fn, it returns
@@ -87,8 +88,9 @@ type LeafFunc func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, erro
 //   - [ErrMissing] if a dictionary lacks a key and opt has neither Default nor AllowMissing, or
 //     if the first dictionary lacks one of opt.Keys,
 //   - [ErrKind] if a dictionary is nil or has a different kind of value under a key,
-//   - [ErrKind] if one of opt.Keys is the key of [Data], an [Unbatched] or a [Stacked] of these,
-//     or if such a leaf is in a dictionary whose batch shape is not opt.Batch,
+//   - [ErrKind] if one of opt.Keys is the key of [Data], of an [Unbatched], or of a [Stacked]
+//     whose members are Data or Unbatched,
+//   - [ErrKind] if opt.Batch is set, and a dictionary with another batch shape has such a leaf,
 //   - [ErrNotDict] if a key leads through a leaf of a dictionary,
 //   - tensor.ErrDType if a leaf's dtype cannot represent opt.Default,
 //   - in place, tensor.ErrReadOnly, or tensor.ErrLayout for a leaf in which two elements share

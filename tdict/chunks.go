@@ -12,8 +12,8 @@ import (
 // A RowsError is an error of an operation, with the rows that it is about.
 type RowsError struct {
 	Op       string // the function, in lower case: "map", "map iter", "vmap"
-	From, To int    // the rows are From to To-1
-	Rows     []int  // if shuffled, the rows' numbers, and From and To count in shuffled order; else nil
+	From, To int    // the rows are From to To-1; if rows were shuffled, they count in shuffled order
+	Rows     []int  // if rows were shuffled, their numbers before that; otherwise nil
 	Err      error  // the reason
 }
 

@@ -17,10 +17,10 @@ import (
 // have the same value, Data keeps it once (Python: NonTensorData); once they differ, it keeps one
 // for each row (NonTensorStack).
 //
-// Operations on shape return new Data. Index of Data returns a copy, where Index of a tensor
-// returns a view: writing to the whole or to the part does not change the other.
-// [TensorDict.SetIndex] changes Data in place, except for Data of a dataset in mapped files, which
-// cannot be changed.
+// Operations on shape return new Data. Index of Data always returns a copy, whereas Index of a
+// tensor without lists and masks returns a view. Changing Data does not change the results of
+// Index, and changing a result does not change the Data. [TensorDict.SetIndex] changes Data in
+// place, except for Data of a dataset in mapped files, which cannot be changed.
 //
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Data struct {

@@ -25,8 +25,10 @@
 //
 // Package nestedkey defines the spelling of keys: "obs/pixels" is the entry pixels of the
 // dictionary obs. Entries are in the order in which they were set. Set nests dictionaries at most
-// 256 deep below the dictionary that it is called on. Calls on inner dictionaries can nest them
-// deeper: iterators still visit all entries, but Index, Stack and Save return [ErrDepth].
+// 256 deep below the dictionary that it is called on. Set on an inner dictionary can nest
+// dictionaries deeper than 256 below the outermost one. Iterators still visit all entries of the
+// outermost dictionary, but Index and Stack return [ErrDepth], and memmap.Save returns
+// memmap.ErrName.
 //
 // # Kinds of value
 //
@@ -35,9 +37,10 @@
 //   - A *TensorDict is shared by Set too. Each operation applies to it as to the outer
 //     dictionary.
 //   - A *ragged.Tensor has rows that differ in length. Operations on the batch move whole rows.
-//     If ragged leaves share a layout, or some of its levels, in every operand, they share the
-//     same in the result. [TensorDict.Apply] and package arith work on the values of all rows.
-//     [StackRagged] makes ragged tensors from dictionaries of different lengths.
+//     If ragged leaves share a layout in every operand, they share a layout in the result; if
+//     they share some levels of their layouts, they share these levels in the result.
+//     [TensorDict.Apply] and package arith work on the values of all rows. [StackRagged] makes
+//     ragged tensors from dictionaries of different lengths.
 //   - [Data] holds strings, numbers, lists and objects: one value for all rows, or one for each.
 //   - An [Unbatched] tensor belongs to all rows alike. Operations return it unchanged.
 //   - A [Stacked] value keeps one leaf for each position of a dim, and these leaves may differ in
@@ -86,11 +89,12 @@
 // An operation that returns an error has changed nothing, with two exceptions: [Map] with
 // MapOptions.Into, and memory that cannot be read in the middle of a copy (see tensor.Transfer).
 //
-// An error about an entry is a [KeyError] with the key. An error about rows that a function was
-// called with is a [RowsError] with the rows. errors.Is finds the reason: [ErrMissing],
-// [ErrExists], [ErrNotDict], [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName],
-// [ErrKind], [ErrSchema], or an error of packages nestedkey, shapeops, tensor and ragged. A call
-// with a nil dictionary, tensor, value or function returns ErrKind.
+// An error about an entry is a [KeyError] with the key. An error of [Map], [MapIter] or [Vmap]
+// about certain rows, such as an error of the function that was called with them, is a [RowsError]
+// with the rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked],
+// [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], [ErrSchema], or an error of packages
+// nestedkey, shapeops, tensor and ragged. A call with a nil dictionary, tensor, value or function
+// returns ErrKind.
 //
 // # Concurrency
 //

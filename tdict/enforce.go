@@ -44,9 +44,10 @@ func (b *binding) outer() (nestedkey.Key, bool) {
 //
 // Results of operations are not bound: a Copy can be changed freely. While td is bound, Set stores
 // a Copy of a dictionary instead of sharing it, so that later changes of the caller's dictionary do
-// not reach td. A dictionary that is taken out of td is not bound any more. Entries that the schema
-// requires together, such as all entries of an optional dictionary, must be set in one call: Set of
-// a dictionary that has all of them, or Update.
+// not reach td. A dictionary that is taken out of td is not bound any more. A schema may allow some
+// entries only together: an optional dictionary may be absent, but if it is present, it must have
+// all its entries that are not optional. To add such a dictionary, call Set or Update with all of
+// these entries in it.
 //
 // Enforce returns the errors of [Schema.Check], and ErrSchema if td is in a dictionary that is
 // bound, holds a dictionary twice, or holds one that has another schema. On an error td is

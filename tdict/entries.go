@@ -149,7 +149,8 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 //
 //   - its batch shape is shorter than the batch shape of the dictionary around it: Set sets a
 //     copy with the longer batch shape,
-//   - the dictionary around it has names of dims that it lacks: Set sets a copy with these names.
+//   - the dictionary around it has a name for a batch dim, and its own names for these batch dims
+//     differ or are missing: Set sets a copy with the names of the dictionary around it.
 //
 // The copy has the same leaves. Data and unbatched tensors with a shorter batch shape are repeated
 // to the longer one.

@@ -5,8 +5,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// For each position of index, an integer tensor, Gather selects the row of td whose number along
-// batch dim dim is the element of index there, as torch.gather does. Features stay together:
+// Gather returns rows of td, one for each element of index, a tensor of integers. An element of
+// index is the number of a row along the batch dim dim. Along the other batch dims, the row has the
+// same position as the element. The result has the row at the position of the element, as with
+// torch.gather. Features stay together:
 //
 //	td [A N B], index [A' M B'] -> [A' M B'], out[a m b] = td[a index[a m b] b]
 //

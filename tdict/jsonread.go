@@ -16,10 +16,10 @@ import (
 // of JSON from [TensorDict.MarshalJSON]. Fields can be in any order, and infinities of tensors can
 // also be "Infinity" and "-Infinity". null leaves td as it is.
 //
-// The batch shape in the JSON must begin with td's batch shape, and names that td's dims have stay,
-// because td may be an entry of a dictionary that depends on both. The zero TensorDict and New()
-// accept any batch shape. UnmarshalJSON allocates no memory for elements that the JSON does not
-// have.
+// The batch shape in the JSON must begin with td's batch shape. If a dim of td has a name, all dims
+// of td keep the names that they have. Both rules are there because td may be an entry of a
+// dictionary with this batch shape and these names. The zero TensorDict and New() accept any batch
+// shape. UnmarshalJSON allocates no memory for elements that the JSON does not have.
 //
 // UnmarshalJSON returns
 //

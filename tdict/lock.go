@@ -41,9 +41,11 @@ func (td *TensorDict) errLocked() error {
 	return fmt.Errorf("%w: %s", ErrLocked, td.why)
 }
 
-// Unlock is the reverse of Lock, for td and every dictionary below it except those below another
-// locked dictionary. It does nothing if td is not locked, and returns [ErrLocked] if td is itself
-// an entry of a locked dictionary. Unlock is a write, like Set.
+// Unlock is the reverse of Lock. It unlocks td and every dictionary below it, even if Lock was
+// called on that dictionary itself. A dictionary below td that is also an entry of another locked
+// dictionary stays locked, with every dictionary below it. Unlock does nothing if td is not locked,
+// and returns [ErrLocked] if td is itself an entry of a locked dictionary. Unlock is a write, like
+// Set.
 func (td *TensorDict) Unlock() error {
 	if td.lockedParents > 0 {
 		return fmt.Errorf("unlock: %w: this is an entry of a locked dictionary: Unlock the outer one", ErrLocked)

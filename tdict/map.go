@@ -34,8 +34,8 @@ type MapOptions struct {
 	// function returns, and not kept. Into has as many rows along dim Dim as the dictionary that is
 	// cut. It may be that dictionary.
 	//
-	// A tensor of Into may share elements with another tensor of Into, or with a tensor of the
-	// dictionary that is cut, only if the two are the same view: the same elements, shape and
+	// A tensor of Into must not share elements with another tensor of Into, or with a tensor of the
+	// dictionary that is cut, unless the two are the same view, with the same elements, shape and
 	// strides. A chunk is then written to exactly the rows that were read for it.
 	Into *TensorDict
 

@@ -19,9 +19,9 @@ func MapElems[T, U tensor.Elem](td *TensorDict, fn func(T) U) (*TensorDict, erro
 }
 
 // MapElemsInPlace is [MapElems] that writes the results to the leaves of td, which may be locked.
-// On an error no leaf has changed: all results are computed, in as many bytes as the leaves have,
-// before the first is written. [Map] with td as MapOptions.Into takes only the memory of a few
-// chunks, but on an error some chunks may have been written. MapElemsInPlace also returns the
+// On an error no leaf has changed: all results are computed before the first is written, and take
+// as many bytes of memory as the leaves. [Map] with td as MapOptions.Into takes only the memory of
+// a few chunks, but on an error some chunks may have been written. MapElemsInPlace also returns the
 // errors of tensor.Transfer.
 func MapElemsInPlace[T tensor.Elem](td *TensorDict, fn func(T) T) error {
 	_, err := mapElems("map elems in place", td, fn, ApplyOptions{InPlace: true})

@@ -36,8 +36,8 @@ type MapIterOptions struct {
 // outlives the loop. A second loop begins again, in the same order. td must not be changed during
 // the iteration.
 //
-// fn runs at the same time as the body of the loop and, unless opt.Workers is 1, as other calls of
-// fn. It must be safe for both.
+// Calls of fn run concurrently with the body of the loop and, unless opt.Workers is 1, with each
+// other. fn must be safe for both.
 func MapIter(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapIterOptions) iter.Seq2[*TensorDict, error] {
 	return func(yield func(*TensorDict, error) bool) {
 		c, err := newChunks("map iter", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)

@@ -16,10 +16,11 @@ import (
 // dictionary. A destination that the caller owns keeps its names. (Python: names, None for no
 // name.)
 //
-// The leading dims of a nested dictionary, which are td's batch dims, have td's names:
-// [TensorDict.Set] stores a renamed copy of a dictionary whose names for them differ, and SetNames
-// also names these dims in the dictionaries nested in td. A locked dictionary keeps its names.
-// [TensorDict.Equal] ignores them.
+// The leading dims of a nested dictionary are td's batch dims. If a batch dim of td has a name and
+// a dictionary has other names for td's batch dims, or none, [TensorDict.Set] stores a copy of the
+// dictionary with td's names. If no batch dim of td has a name, Set keeps the names of the
+// dictionary. SetNames also names these dims in the dictionaries nested in td. A locked dictionary
+// keeps its names. [TensorDict.Equal] ignores them.
 func (td *TensorDict) Names() []string {
 	out := make([]string, len(td.batch))
 	copy(out, td.names)

@@ -42,7 +42,9 @@ type Spec struct {
 	//   - KindRagged: the dims after the levels.
 	//   - KindText: the dims before the level, as if each text were one element.
 	//   - KindUnbatched: the shape of the tensor.
-	//   - KindStacked: the stack dim and the leading dims that all members share.
+	//   - KindStacked: the dims of [Stacked.Shape] after the batch shape of the dictionary, which
+	//     are leading dims that all members share. The stack dim is one of them unless it is a
+	//     batch dim.
 	//
 	// A size can be [Any].
 	Shape shapeops.Shape

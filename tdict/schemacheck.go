@@ -9,11 +9,14 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Check returns nil if td has the entries of s, in any order, and no others. Otherwise it returns
-// an error that unwraps, by Unwrap() []error, to a [*KeyError] with [ErrSchema] for each entry that
-// is missing, that s does not list, or that has another kind, dtype, shape or depth. Each says what
-// was got and wanted. Errors about entries of s come first, in the order of s; then those about
-// other entries, in the order of td.
+// Check returns nil if td has the entries of s, in any order, and no others. An entry may be
+// missing if it is Optional, or if it is below an Optional dictionary that is missing. The mask of
+// an Optional entry, see [Spec], is an entry like any other: s must list it.
+//
+// Otherwise Check returns an error that unwraps, by Unwrap() []error, to a [*KeyError] with
+// [ErrSchema] for each entry that is missing, that s does not list, or that has another kind,
+// dtype, shape or depth. Each says what was got and wanted. Errors about entries of s come first,
+// in the order of s; then those about other entries, in the order of td.
 //
 // If s says KindText, the entry must be a ragged uint8 leaf with one level and without features.
 // Check reads no elements: the bytes of a text need not be UTF-8. Check returns [ErrKind] if td is

@@ -17,9 +17,9 @@ import (
 func (s Schema) Zeros(batch ...int) (*TensorDict, error) { return s.build(false, batch) }
 
 // Meta is [Schema.Zeros] with tensors on device tensor.Meta, which take no memory. The result is a
-// prototype for memmap.Create, which takes the batch shape of the dataset, and for
-// memmap.NewWriter, which takes the batch shape of one row. Offsets of ragged tensors take memory.
-// An unbatched tensor is a single zero, expanded.
+// prototype for memmap.Create or memmap.NewWriter. For Create, batch is the batch shape of the
+// whole dataset; for NewWriter, it is the batch shape of one row. Offsets of ragged tensors take
+// memory. An unbatched tensor is a single zero, expanded.
 func (s Schema) Meta(batch ...int) (*TensorDict, error) { return s.build(true, batch) }
 
 // build returns a dictionary of zeros, or of tensors without elements if meta is true.

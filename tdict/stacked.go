@@ -364,9 +364,11 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 // each position of it, a dictionary with the values there. A dictionary lacks the keys that have no
 // member there. Other leaves are cut into rows. Values are shared, as by Index.
 //
-// If a Stacked leaf of td has a member at a position, the dictionary there has the batch shape that
-// it had when LazyStack stacked it, cut to the dims with which all its values begin. Without such a
-// leaf, the batch shape may differ from the one before LazyStack.
+// If a Stacked leaf of td has a member at a position, the dictionary returned for the position has
+// the batch shape of the dictionary that LazyStack stacked there. If the shape of a value does not
+// begin with that batch shape, it is shortened to the leading dims that all values share with it.
+// If no Stacked leaf has a member at the position, the batch shape may differ from the one before
+// LazyStack.
 //
 // Members returns [ErrKind] if td is nil or has no Stacked leaf, and shapeops.ErrShape, with the
 // key, if two leaves are stacked along different dims, or a leaf along a dim after the batch shape.

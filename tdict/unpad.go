@@ -13,9 +13,10 @@ import (
 //
 //	td [N L B...], mask bool [N L] -> [N], a tensor [N L B... F...] -> [N * B... F...]
 //
-// Unpad is the reverse of shapeops.PadSequenceMasked with dim 0: that pads the first batch dim, so
-// it returns the same mask for all leaves. [UnstackRagged] of the result returns the dictionaries
-// that were padded.
+// Unpad is the reverse of shapeops.PadSequenceMasked with dim 0. PadSequenceMasked then pads the
+// first batch dim of each dictionary, which is the second batch dim of its result, and so all
+// leaves have the same mask. [UnstackRagged] of the result returns the dictionaries that were
+// padded.
 //
 // Further batch dims become features. [Data] of batch shape [N L] becomes Data with a list of
 // values for each row. The result is a copy, and its leaves share one layout.
