@@ -141,11 +141,14 @@ func (l *Live) watch(last *Dataset) {
 // returns the current dictionary.
 func (l *Live) notify(last *Dataset) *Dataset {
 	l.mu.Lock()
-	failed := append(l.unclosed, l.failed)
-	l.failed, l.unclosed = nil, nil
+	var failed []error
+	if l.opt.OnError != nil { // otherwise Close returns unclosed
+		failed, l.unclosed = append(l.unclosed, l.failed), nil
+	}
+	l.failed = nil
 	l.mu.Unlock()
 	for _, err := range failed {
-		if err != nil && l.opt.OnError != nil {
+		if err != nil {
 			l.opt.OnError(err)
 		}
 	}
@@ -298,7 +301,6 @@ func (l *Live) Release(d *Dataset) error {
 // Close ends the serving: from now on Acquire returns [ErrClosed]. Dictionaries in use can be read
 // until they are released. Close waits for the watcher, and so for a callback that is running. It
 // returns the errors of closing dictionaries, except errors that the watcher has passed to OnError.
-// Without OnError, the watcher discards the errors of dictionaries that were closed before Close.
 // Close returns ErrClosed if l is already closed.
 func (l *Live) Close() error {
 	l.mu.Lock()
