@@ -74,8 +74,8 @@ func TestReduceAllocates(t *testing.T) {
 	testkit.MaxBytes(t, 20<<20, func() { _ = tensor.Must(arith.Sum(stepped, arith.Whole)) })
 }
 
-// FuzzReduce checks the effect of operations on bytes that are anything: results are those of a
-// contiguous copy in Go memory with what does not count taken out, and errors are classified.
+// FuzzReduce checks operations on arbitrary bytes: each result equals the result for a contiguous
+// copy in Go memory without the elements that do not count, and errors are classified.
 func FuzzReduce(f *testing.F) {
 	f.Add([]byte("some bytes to add up"), []byte{1, 0, 1}, uint8(12), uint8(3), uint8(2), uint8(0), uint8(2), false)
 	f.Add([]byte{0xff, 0x7f, 0, 0x80}, []byte{1, 1}, uint8(3), uint8(2), uint8(1), uint8(8), uint8(0), true)

@@ -17,7 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A reducer is an operation over dims, and what it makes of a bucket.
+// A reducer is an operation over dims, and a function that computes its result for one bucket.
 type reducer struct {
 	name string
 	of   func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)

@@ -47,8 +47,8 @@ func picked(t testing.TB, mask *tensor.Tensor, yes, no []byte, shape []int, widt
 	return out
 }
 
-// An operand is what the operations take besides x and mask, and its elements broadcast to x's
-// shape.
+// An operand is the value that operations take besides x and mask, with its elements broadcast to
+// x's shape.
 type operand struct {
 	any
 	content []byte

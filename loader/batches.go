@@ -30,6 +30,7 @@ import (
 //   - before the first batch: an error of the source's Snapshot; [ErrReplaced] if the position is
 //     within an epoch that began with another version of the source; or, for the current rows of
 //     the source, an error of its Describe, of the sampler or of the batching, as from [New]
+//   - after the last batch: an error of the Release of the source's snapshot
 //
 // With Workers, the next batches are made while the loop uses the current one. When the loop ends,
 // early or not, Batches waits for the workers: no goroutine outlives the loop. The batches are the

@@ -110,9 +110,10 @@ type SaveOptions struct {
 //     format, such as "meta.json"
 //   - ErrName if two entries need the same file, dictionaries are nested more than 256 deep, or
 //     the class of a dictionary would be read as something else
-//   - [ErrUnsupported] for tdict.Data that Python would read back with another type or value, for
-//     leaves of a dictionary that are stacked along different dims or along a dim after its batch
-//     shape, and for a leaf in NestedTensors that cannot be a nested tensor
+//   - [ErrUnsupported] for tdict.Data that Python would read back with another type or value, or
+//     whose JSON takes more than 64 MiB; for leaves of a dictionary that are stacked along different
+//     dims or along a dim after its batch shape; and for a leaf in NestedTensors that cannot be a
+//     nested tensor
 //   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
 //     seconds
 //   - [ErrFault] if the file of a mapped leaf was truncated

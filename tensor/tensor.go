@@ -109,8 +109,8 @@ type Real interface{ Number | F16 | BF16 }
 
 // Arange returns start, start+step, ... up to but not including stop, as a tensor with one dim. It
 // has no elements if start is already at or past stop in the direction of step. Arange returns
-// shapeops.ErrShape if step is zero, if start or step is not finite, if stop is NaN, or if there are
-// too many elements, as with an infinite stop.
+// shapeops.ErrShape if step is zero, if start or step is not finite, if stop is NaN, or if there
+// are too many elements, as with an infinite stop.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	if step == 0 {
 		return nil, fmt.Errorf("%w: got step 0, want another step", shapeops.ErrShape)

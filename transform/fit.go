@@ -44,8 +44,8 @@ import (
 // It returns
 //
 //   - shapeops.ErrDim if td has no batch dim
-//   - tdict.ErrKind if td is nil, if it has no floating-point column, if a tdict.Stacked leaf has one,
-//     or if present, or a mask in it, is of another kind
+//   - tdict.ErrKind if td is nil, if it has no floating-point column, if a tdict.Stacked leaf has
+//     one, or if present, or a mask in it, is of another kind
 //   - tdict.ErrMissing if present has no mask for a leaf
 //   - shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not fit its leaf
 //   - [ErrNumber] if a statistic is not finite, because an infinity counts

@@ -44,8 +44,8 @@ var blocks = sampler.BlockOptions{BlockBytes: 1 << 20, WindowBytes: 64 << 20}
 // ahead is how many bytes are read ahead of the loop if files are not in memory.
 const ahead = 64 << 20
 
-// fromDisk returns a contender for files whose pages are not in memory. If it knows what it reads
-// next, it tells the system.
+// fromDisk returns a contender for files whose pages are not in memory. The block-shuffled
+// contender reads ahead.
 func (c contender) fromDisk() contender {
 	if c.name == "block-shuffled" {
 		c.opt.ReadAhead = ahead

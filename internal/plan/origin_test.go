@@ -26,7 +26,7 @@ func TestOriginFollowsElements(t *testing.T) {
 	calls(t, func(t *testing.T, s shape.Shape, c naive.Call, p *plan.Plan) {
 		got := origins(p)
 		for dim, moved := range naive.New(s...).Origin(c.Want) {
-			slanted := moved == -2 && (c.Op == "gather" || c.Op == "window") // by what is listed for each row
+			slanted := moved == -2 && (c.Op == "gather" || c.Op == "window") // the list moves each row differently
 			if got[dim] >= 0 && moved != -1 && !slanted {
 				require.Equal(t, moved, got[dim], "dim %d of %v of %v", dim, c, s)
 			}
