@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
-	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -117,7 +116,7 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // entryClass returns the class in the entry of a dictionary.
 func entryClass(td *tdict.TensorDict) string {
-	if td.Class() == "" && tdc.IsLazy(td) {
+	if _, lazy := td.StackDim(); lazy && td.Class() == "" {
 		return lazyClass
 	}
 	return cmp.Or(lastPart(td.Class()), dictClass)

@@ -40,6 +40,9 @@ func (r *reader) entry(n tree, e *metaEntry, batch shapeops.Shape, depth int) (t
 		return valueOr(r.unbatched(n, e, batch))
 	case e.nested == isNested:
 		return valueOr(r.nestedRows(n, e, batch))
+	case !e.fact.has && !e.shape.HasPrefix(batch): // Python's UnbatchedTensor
+		e.fact.batch = batch
+		return valueOr(r.unbatched(n, e, batch))
 	}
 	return valueOr(r.tensor(n, e))
 }

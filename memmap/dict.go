@@ -3,7 +3,6 @@ package memmap
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -154,7 +153,7 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // classless plans to save td as the node n, without its class.
 func (s *saver) classless(n *savedNode, td *tdict.TensorDict, depth int) error {
-	if tdc.IsLazy(td) {
+	if _, lazy := td.StackDim(); lazy {
 		return s.lazy(n, td, depth)
 	}
 	return s.plain(n, td, depth)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -166,7 +167,7 @@ func checkShapes(td *tdict.TensorDict) error {
 
 // lazy plans to save td, a lazy stack, as the node n, with a node for each member.
 func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
-	dim, members, err := tdict.Members(td)
+	dim, members, err := tdc.Members(td)
 	if err != nil {
 		return s.fail(n.at, unsupported("a dictionary of stacked leaves: %w: call Dense first", err))
 	}

@@ -11,10 +11,14 @@ import (
 type header struct {
 	names []string // the names of the batch dims, "" for none; nil if no dim has a name
 	class string   // the name of the Python class; "" for none
+
+	// stack has, for a lazy stack, the dictionaries that were stacked, without their entries: their
+	// batch shapes and stacks. It is nil for other dictionaries.
+	stack *Stacked
 }
 
-// named returns h with other names of dims.
-func (h header) named(names []string) header { return header{names, h.class} }
+// named returns h for another batch shape, whose dims have the given names.
+func (h header) named(names []string) header { return header{names: names, class: h.class} }
 
 // Class returns the name of the Python class of td, such as "my.module.Frame", or "" for a plain
 // dictionary. The class itself need not exist. memmap saves a dictionary with a class as Python's

@@ -32,22 +32,25 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 	if err != nil {
 		return nil, within(cmp.Or(p.Op, "execute"), name, err)
 	}
-	return td.planned(p, entries), nil
+	return td.planned(p, entries)
 }
 
-// executeIn is Execute for a dictionary in another. It returns nil if td has leaves and the result
-// has none: the members that the plan selects lack them.
+// executeIn is Execute for a dictionary in another. It returns nil if the members that the plan
+// selects lack the dictionary.
 func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
 	out, err := td.Ops().Execute(p)
-	if err != nil || out.entries.len() == 0 && td.entries.len() > 0 {
+	if err != nil || out.entries.len() == 0 && td.lackedBy(p) {
 		return nil, err
 	}
 	return out, nil
 }
 
 // planned returns a dictionary with the given entries and td's batch shape after p.Plan.
-func (td *TensorDict) planned(p *plan.Pass, entries store) *TensorDict {
-	return &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
+func (td *TensorDict) planned(p *plan.Pass, entries store) (*TensorDict, error) {
+	out := &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
+	var err error
+	out.stack, err = td.stack.planned(p)
+	return out, err
 }
 
 // useArena gives p an arena with room for the result of each tensor, unless it has one.

@@ -31,7 +31,8 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, within(p.Join.Op(), name, err)
 	}
-	return out, nil
+	out.stack, err = joinedStack(p, xs)
+	return out, err
 }
 
 // JoinInto joins xs as p.Join says, leaf by leaf, into dst. shapeops.StackInto, CatInto and

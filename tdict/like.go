@@ -46,6 +46,9 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 		return nil, within("zeros like", name, err)
 	}
 	out := &TensorDict{batch: to, entries: entries, header: td.header}
+	if !to.Equal(td.batch) {
+		out.stack = nil
+	}
 	if len(batch) != dims {
 		out.names = nil
 	}

@@ -215,19 +215,30 @@ func (td *TensorDict) Dense() (*TensorDict, error) {
 
 // dense is Dense of the Stacked leaves for which chosen returns true.
 func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
-	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+	out := &TensorDict{batch: td.batch, header: td.header}
+	stacked := false // whether a leaf or a dictionary is still stacked
+	var name nestedkey.Key
+	var err error
+	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) {
 		if d, ok := asDict(v); ok {
-			return asValue(d.dense(chosen))
+			d, err := d.dense(chosen)
+			stacked = stacked || err == nil && d.stack != nil
+			return asValue(d, err)
 		}
-		if s, ok := asStacked(v); ok && chosen(s) {
+		s, ok := asStacked(v)
+		if ok && chosen(s) {
 			return s.Dense()
 		}
+		stacked = stacked || ok
 		return v, nil
 	})
 	if err != nil {
 		return nil, within("dense", name, err)
 	}
-	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
+	if !stacked {
+		out.stack = nil
+	}
+	return out, nil
 }
 
 // LazyStack stacks dictionaries along a new dim without copying: each leaf of the result is a
@@ -299,6 +310,7 @@ func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	}
 	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
 	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.named(nil)}
+	out.stack = stackOf(dim, out.batch, tds)
 	if names := head.prefixNames(same); names != nil {
 		out.names = slices.Insert(names, dim, "")
 	}
@@ -358,95 +370,4 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 		return asValue(lazyStack(dim, dicts))
 	}
 	return asValue(newStacked(dim, members))
-}
-
-// Members is the reverse of [LazyStack]: it returns the stack dim of td's [Stacked] leaves and, for
-// each position of it, a dictionary with the values there. A dictionary lacks the keys that have no
-// member there. Other leaves are cut into rows. Values are shared, as by Index.
-//
-// If a Stacked leaf of td has a member at a position, the dictionary returned for the position has
-// the batch shape of the dictionary that LazyStack stacked there. If the shape of a value does not
-// begin with that batch shape, it is shortened to the leading dims that all values share with it.
-// If no Stacked leaf has a member at the position, the batch shape may differ from the one before
-// LazyStack.
-//
-// Members returns [ErrKind] if td is nil or has no Stacked leaf, and shapeops.ErrShape, with the
-// key, if two leaves are stacked along different dims, or a leaf along a dim after the batch shape.
-func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
-	if td == nil {
-		return 0, nil, failed("members", errNil)
-	}
-	if dim, err = td.stackDim(); err != nil {
-		return 0, nil, failed("members", err)
-	}
-	tds = make([]*TensorDict, td.batch[dim])
-	for i := range tds {
-		row, err := rowPlan(td.batch, dim, i)
-		if err == nil {
-			tds[i], err = td.executed("members", row, nil)
-		}
-		if err == nil {
-			tds[i], err = tds[i].asMember(td, i)
-		}
-		if err != nil {
-			return 0, nil, failed("members", err)
-		}
-	}
-	return dim, tds, nil
-}
-
-// stackDim returns the dim along which all Stacked leaves of td are stacked.
-func (td *TensorDict) stackDim() (dim int, err error) {
-	dim = -1
-	for key, v := range td.Leaves() {
-		s, ok := asStacked(v)
-		switch {
-		case !ok:
-		case s.dim >= len(td.batch):
-			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, s.dim, td.batch)}
-		case dim >= 0 && s.dim != dim:
-			return 0, &KeyError{"members", key, fmt.Errorf("%w: got stack dim %d, want %d as for the leaves before", shapeops.ErrShape, s.dim, dim)}
-		default:
-			dim = s.dim
-		}
-	}
-	if dim < 0 {
-		return 0, fmt.Errorf("%w: got no stacked leaf", ErrKind)
-	}
-	return dim, nil
-}
-
-// asMember returns td, position at of the stack dim of from, with the batch shapes that were
-// stacked. A Stacked leaf remembers the batch shape; without one, it is the shape on which the
-// nested dictionaries agree. It is cut where a value does not begin with it.
-func (td *TensorDict) asMember(from *TensorDict, at int) (*TensorDict, error) {
-	batch, known := td.batch, false
-	var inner []*TensorDict
-	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
-		whole, err := c.of(from)
-		if err != nil {
-			return nil, err
-		}
-		if s, ok := asStacked(whole); ok && !known {
-			batch, known = v.Shape()[:min(max(s.members[at].batch, len(td.batch)), len(v.Shape()))], true
-		}
-		d, ok := asDict(v)
-		if !ok {
-			return v, nil
-		}
-		outer, _ := asDict(whole)
-		d, err = d.asMember(outer, at)
-		inner = append(inner, d)
-		return d, err
-	})
-	if err != nil {
-		return nil, within("members", name, err)
-	}
-	if len(inner) == td.entries.len() && len(inner) > 0 {
-		batch = agreedBatch(inner)
-	}
-	for _, v := range entries.all() { // a row of another leaf may have fewer dims
-		batch = batch[:agreeing(batch, v.Shape())]
-	}
-	return &TensorDict{batch: batch, entries: entries, header: td.named(td.prefixNames(batch))}, nil
 }

@@ -78,17 +78,11 @@ func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 		}
 		return opsOf(d).execute(d, p)
 	}
-	rows := c.positions(len(s.members))
-	members, some := make([]stackMember, len(rows)), false
-	for i, row := range rows {
-		m, err := c.of(s.members[row])
-		if err != nil {
-			return nil, fmt.Errorf("member %d: %w", row, err)
-		}
-		members[i], some = m, some || m.value != nil
-	}
+	members, some, err := s.cut(c)
 	switch {
-	case len(rows) == 0 && s.Uniform():
+	case err != nil:
+		return nil, err
+	case len(members) == 0 && s.Uniform():
 		return opsOf(s.first()).zerosLike(s.first(), new(plan.Pass), p.Extend(s.shape))
 	case !some:
 		return nil, nil
@@ -96,6 +90,20 @@ func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
 		return members[0].value, nil
 	}
 	return asValue(newStacked(c.Dim, members))
+}
+
+// cut returns the members of s at the positions that c selects, with the rest of the plan applied.
+// some reports whether there is one.
+func (s *Stacked) cut(c *stackedCut) (members []stackMember, some bool, err error) {
+	rows := c.positions(len(s.members))
+	members = make([]stackMember, len(rows))
+	for i, row := range rows {
+		if members[i], err = c.of(s.members[row]); err != nil {
+			return nil, false, fmt.Errorf("member %d: %w", row, err)
+		}
+		some = some || members[i].value != nil
+	}
+	return members, some, nil
 }
 
 // denseFor is Dense for a plan that cannot be divided.

@@ -127,6 +127,9 @@ type builder struct {
 
 func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
 	out := &TensorDict{batch: b.fit(d.batch), header: d.header}
+	if !b.batch.Equal(b.was) {
+		out.stack = nil
+	}
 	if len(b.batch) != len(b.was) {
 		out.names = nil
 	}

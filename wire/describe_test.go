@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
-	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -27,7 +26,7 @@ type object = map[string]any
 func describe(t *testing.T, v tdict.Value) object {
 	switch v := v.(type) {
 	case *tdict.TensorDict:
-		if dim, members, err := tdict.Members(v); err == nil && tdc.IsLazy(v) {
+		if dim, members, err := tdict.Members(v); err == nil {
 			return describeStack(t, dim, v, members)
 		}
 		keys := object{}

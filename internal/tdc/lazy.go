@@ -8,29 +8,20 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// IsLazy reports whether a dictionary is saved as a lazy stack: it has a stacked leaf as a direct
-// entry, or all leaves in it are stacked along one dim.
-func IsLazy(td *tdict.TensorDict) bool {
-	for _, v := range td.All() {
-		if _, ok := v.(*tdict.Stacked); ok {
-			return true
-		}
+// Members returns the stack dim and the members of td, a lazy stack, with batch shapes that
+// give td its own when it is opened: members that agree on more dims, as after Index picked them
+// from others, are cut.
+func Members(td *tdict.TensorDict) (dim int, members []*tdict.TensorDict, err error) {
+	if td, err = td.WithBatch(td.Shape()...); err != nil {
+		return 0, nil, err
 	}
-	dim := -1
-	for _, v := range td.Leaves() {
-		s, ok := v.(*tdict.Stacked)
-		if !ok || dim >= 0 && s.Dim() != dim {
-			return false
-		}
-		dim = s.Dim()
-	}
-	return dim >= 0
+	return tdict.Members(td)
 }
 
 // lazy plans td, a dictionary of stacked leaves, as the node n, with a node for each member. If td
 // is locked, so are the members.
 func (p *Plan) lazy(n int, td *tdict.TensorDict, depth int) error {
-	dim, members, err := tdict.Members(td)
+	dim, members, err := Members(td)
 	if err != nil {
 		return fileformat.Unsupported("a dictionary of stacked leaves: %w: call Dense first", err)
 	}

@@ -123,7 +123,7 @@ func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
 	if err := CheckShape(td.Shape()); err != nil {
 		return n, err
 	}
-	if IsLazy(td) {
+	if _, lazy := td.StackDim(); lazy {
 		return n, p.lazy(n, td, depth)
 	}
 	for key, v := range td.All() {

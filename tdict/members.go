@@ -1,0 +1,204 @@
+package tdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// stackOf returns what the lazy stack of dictionaries, of which some may be nil, keeps of them. Its
+// batch shape is batch.
+func stackOf(dim int, batch shapeops.Shape, tds []*TensorDict) *Stacked {
+	members := make([]stackMember, len(tds))
+	for i, td := range tds {
+		if td != nil {
+			members[i] = stackMember{&TensorDict{batch: td.batch, header: header{stack: td.stack}}, len(td.batch)}
+		}
+	}
+	return &Stacked{dim, members, batch}
+}
+
+// StackDim returns the stack dim of a lazy stack, and false for other dictionaries. A lazy stack is
+// the result of [LazyStack], or of an operation on one that keeps the stack dim, or a dictionary
+// that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary that only has
+// lazy stacks as entries is not one itself.
+func (td *TensorDict) StackDim() (dim int, ok bool) {
+	if td.stack != nil {
+		return td.stack.dim, true
+	}
+	for _, v := range td.entries.all() {
+		if s, ok := asStacked(v); ok {
+			return s.dim, true
+		}
+	}
+	return 0, false
+}
+
+// Members is the reverse of [LazyStack]: it returns the stack dim of td and, for each position of
+// it, the dictionary there, with the batch shape that LazyStack was given. A dictionary lacks the
+// keys that have no member there. Leaves that are not [Stacked] are cut into rows. Values are
+// shared, as by Index.
+//
+// If the shape of a value of a member does not begin with the member's batch shape, as after Set of
+// a value for all members, the batch shapes of all members are cut to the leading dims for which it
+// does.
+//
+// Members returns [ErrKind] if td is nil or [TensorDict.StackDim] reports false, and
+// shapeops.ErrShape, with the key, if a Stacked entry of a td that is not made by LazyStack is
+// stacked along another dim than the first, or along a dim after the batch shape.
+func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
+	if td == nil {
+		return 0, nil, failed("members", errNil)
+	}
+	if dim, err = td.checkStackDim(); err != nil {
+		return 0, nil, failed("members", err)
+	}
+	tds = make([]*TensorDict, td.batch[dim])
+	for i := range tds {
+		row, err := rowPlan(td.batch, dim, i)
+		if err == nil {
+			tds[i], err = td.executed("members", row, nil)
+		}
+		if err != nil {
+			return 0, nil, failed("members", err)
+		}
+	}
+	td.restore(dim, tds)
+	return dim, tds, nil
+}
+
+// checkStackDim is StackDim that returns an error if td is not a lazy stack, or has Stacked entries
+// of several stack dims that no LazyStack has put there.
+func (td *TensorDict) checkStackDim() (dim int, err error) {
+	dim, ok := td.StackDim()
+	if !ok {
+		return 0, fmt.Errorf("%w: got %s, want a lazy stack", ErrKind, describeDict(td))
+	}
+	if td.stack != nil {
+		return dim, nil
+	}
+	for name, v := range td.entries.all() {
+		if s, ok := asStacked(v); ok && s.dim != dim {
+			return 0, &KeyError{"members", name, fmt.Errorf("%w: got stack dim %d, want %d as for the leaves before", shapeops.ErrShape, s.dim, dim)}
+		} else if ok && dim >= len(td.batch) {
+			return 0, &KeyError{"members", name, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, dim, td.batch)}
+		}
+	}
+	return dim, nil
+}
+
+// restore gives rows, the positions of a dim of td, the batch shapes that LazyStack was given, and
+// likewise the dictionaries in them. A row is nil if td, a dictionary in another, has none there.
+func (td *TensorDict) restore(dim int, rows []*TensorDict) {
+	for c, v := range td.entries.columns() {
+		if d, ok := asDict(v); ok {
+			inner := make([]*TensorDict, len(rows))
+			for i, row := range rows {
+				if row != nil {
+					w, _ := row.entries.get(c.name)
+					inner[i], _ = asDict(w)
+				}
+			}
+			d.restore(dim, inner)
+		}
+	}
+	batches := make([]shapeops.Shape, len(rows))
+	dims := math.MaxInt // that no batch shape exceeds
+	for i, row := range rows {
+		if row == nil {
+			continue
+		}
+		batches[i] = row.batch
+		if s := td.stack; s != nil && s.dim == dim && s.members[i].value != nil {
+			batches[i] = s.members[i].value.Shape()
+		}
+		for _, v := range row.entries.all() {
+			if n := agreeing(batches[i], v.Shape()); n < len(batches[i]) {
+				dims = min(dims, n)
+			}
+		}
+	}
+	for i, row := range rows {
+		if row != nil {
+			row.batch = batches[i][:min(dims, len(batches[i]))]
+			row.names = row.prefixNames(row.batch)
+		}
+	}
+}
+
+// planned returns s after p.Plan, or nil if the result is no lazy stack. If the plan selects one
+// position of the stack dim, it returns what the member there keeps.
+func (s *Stacked) planned(p *plan.Pass) (*Stacked, error) {
+	if s == nil {
+		return nil, nil
+	}
+	c := cutAt(p, s.dim)
+	if !c.ok {
+		return nil, nil
+	}
+	members, some, err := s.cut(c)
+	switch {
+	case err != nil || !some:
+		return nil, err
+	case c.Dim < 0:
+		td, _ := asDict(members[0].value)
+		return td.stack, nil
+	}
+	return newStacked(c.Dim, members)
+}
+
+// lackedBy reports whether none of the members of td that p.Plan selects has td, a dictionary in
+// another of which no entry is left.
+func (td *TensorDict) lackedBy(p *plan.Pass) bool {
+	if td.stack != nil {
+		c := cutAt(p, td.stack.dim)
+		if rows := c.positions(len(td.stack.members)); c.ok && len(rows) > 0 {
+			return !slices.ContainsFunc(rows, func(row int) bool { return td.stack.members[row].value != nil })
+		}
+	}
+	return td.entries.len() > 0
+}
+
+// joinedStack returns what the joined dictionaries xs keep of the members of xs, or nil if the
+// result is no lazy stack.
+func joinedStack(p *plan.Pass, xs []*TensorDict) (*Stacked, error) {
+	values := make([]Value, 0, len(xs))
+	for _, x := range xs {
+		if x.stack == nil || x.stack.dim != xs[0].stack.dim || p.Join.Padded() {
+			return nil, nil
+		}
+		values = append(values, x.stack)
+	}
+	v, err := stackeds.joined(p, values)
+	s, _ := asStacked(v)
+	return s, err
+}
+
+// withBatch returns s, of a dictionary that gets the given batch shape: a batch shape of a member
+// is cut, or made longer, where it does not fit. It returns nil if the batch shape has no stack
+// dim.
+func (s *Stacked) withBatch(batch shapeops.Shape) *Stacked {
+	if s == nil || s.dim >= len(batch) || batch[s.dim] != len(s.members) {
+		return nil
+	}
+	inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
+	members, shape := slices.Clone(s.members), shapeops.Shape(nil)
+	for i, m := range members {
+		td, ok := asDict(m.value)
+		if !ok {
+			continue
+		}
+		if own := td.batch; len(s.shape) > len(batch) || !own.HasPrefix(inner) {
+			td = &TensorDict{batch: inner, header: header{stack: td.stack.withBatch(inner)}}
+			members[i] = stackMember{td, len(inner)}
+		}
+		if shape == nil {
+			shape = td.batch
+		}
+		shape = shape[:agreeing(shape, td.batch)]
+	}
+	return &Stacked{s.dim, members, slices.Insert(shape.Clone(), s.dim, len(members))}
+}
