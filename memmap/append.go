@@ -145,6 +145,9 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	if err != nil {
 		return true, fmt.Errorf("%s: %w", metaName, err)
 	}
+	if text, err = withMetaSum(text); err != nil {
+		return true, err
+	}
 	return true, replaceMeta(root, text, true)
 }
 

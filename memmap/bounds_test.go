@@ -242,7 +242,7 @@ func TestErrorTextsAreShort(t *testing.T) {
 	const end = `"shape":[3],` + dictTail
 	metas := map[string]string{
 		"a leaf without a file":    `{"` + quoted + `":{"dtype":"torch.int8","shape":[3]},` + end,
-		"a leaf that does not fit": `{"` + quoted + `":{"dtype":"torch.int8","shape":[0]},` + end,
+		"a leaf that does not fit": `{"` + quoted + `":{"dtype":"torch.int8","shape":[0],"go":{"v":1}},` + end,
 		"a node without directory": `{"` + quoted + `":{"type":"TensorDict"},` + end,
 		"an entry twice":           `{"` + quoted + `":{"type":"A"},"` + quoted + `":1,` + end,
 		"a shape that is none":     `{"` + quoted + `":{"dtype":"torch.int8","shape":[-1]},` + end,

@@ -31,7 +31,7 @@ func lastPart(class string) string { return class[strings.LastIndexByte(class, '
 
 // instance returns the dictionary of an instance, with its class. The fields beside it become Data.
 func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdict.Value, error) {
-	v, err := r.inner(n, &metaEntry{name: classDir}, batch, depth)
+	v, err := r.inner(n, &metaEntry{name: classDir, outer: m.instance}, batch, depth)
 	if v == nil || err != nil {
 		return nil, err
 	}
@@ -109,9 +109,12 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 	}
 	s.nodes = append(s.nodes, n)
 	inner := &savedNode{at: path.Join(n.at, classDir), names: n.names}
-	err := s.classless(inner, td, depth+1)
+	if err := s.classless(inner, td, depth+1); err != nil {
+		return err
+	}
+	inner.meta.native.outer = textSum(n.text)
 	n.owners = inner.owners
-	return err
+	return nil
 }
 
 // entryClass returns the class in the entry of a dictionary.

@@ -97,6 +97,8 @@ func TestTensorclassFields(t *testing.T) {
 	require.NoError(t, td.SetClass("my.Frame"))
 	require.NoError(t, memmap.Save(filepath.Join(dir, "d"), td))
 	write(t, dir, "d/meta.json", `{"note":{"a":[1,null]},"_type":"<class 'my.Frame'>","n":7,"data":"d","x":null,"none":null}`)
+	require.ErrorContains(t, testkit.Err(memmap.Open(filepath.Join(dir, "d"))), "the meta.json of the class around it has the checksum")
+	write(t, dir, "d/_tensordict/meta.json", withoutNative(metaText(t, filepath.Join(dir, "d/_tensordict"))))
 	ds := open(t, filepath.Join(dir, "d"))
 	want := td.Copy()
 	object := tensor.Must(tdict.NewObject(tdict.Field{Name: "a", Value: []any{1, nil}}))

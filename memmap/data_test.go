@@ -321,10 +321,19 @@ func TestUnbatched(t *testing.T) {
 	}
 }
 
-// TestUnbatchedThatPythonTouched: without native fields it is a leaf that does not fit.
-func TestUnbatchedThatPythonTouched(t *testing.T) {
-	dir := saveAs(t, holding(t, shapeops.Shape{3}, tensor.Must(tdict.NewUnbatched(tensor.Vector[int16](1, 2)))))
-	write(t, dir, "meta.json", withoutNative(metaText(t, dir)))
+// TestUnbatchedOfPython opens what Python writes of an unbatched tensor, and what a copy that it
+// makes of one of ours has: no native fields. The shape says that the tensor is unbatched. In a
+// text with native fields it is damaged.
+func TestUnbatchedOfPython(t *testing.T) {
+	td := holding(t, shapeops.Shape{3}, tensor.Must(tdict.NewUnbatched(tensor.Vector[int16](1, 2))))
+	dir := saveAs(t, td)
+	text := metaText(t, dir)
+	write(t, dir, "meta.json", withoutNative(text))
+	require.True(t, td.Equal(open(t, dir).TensorDict))
+	again := saveAs(t, open(t, dir).TensorDict)
+	require.Equal(t, text, metaText(t, again), "from then on with native fields")
+
+	write(t, dir, "meta.json", strings.Replace(text, `"unbatched":[3],`, "", 1))
 	_, err := memmap.Open(dir)
 	require.ErrorIs(t, err, memmap.ErrCorrupt)
 	require.ErrorContains(t, err, `set "d": shape mismatch: got [2], want a shape that begins with [3]`)

@@ -312,7 +312,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a dtype that is none", meta(leaf("[1]", "torch.int65")), memmap.ErrCorrupt, `open DIR: x.memmap: corrupt: there is no dtype "torch.int65"`},
 		{"a dtype that is not ours", meta(leaf("[1]", "torch.float8_e5m2")), memmap.ErrUnsupported, `open DIR: x.memmap: unsupported: dtype "torch.float8_e5m2"`},
 		{"a nested tensor", meta(strings.Replace(leaf("[1,1]", "torch.int64"), "false", "true", 1)), memmap.ErrCorrupt, "open DIR: x.shape.memmap: corrupt: got nothing, want a file"},
-		{"a batch shape that does not fit", meta(strings.Replace(leaf("[1]", "torch.int64"), `"shape":[],`, `"shape":[5],`, 1)), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
+		{"a batch shape that does not fit", meta(strings.NewReplacer(`"shape":[],`, `"shape":[5],`, `"torch.int64"`, `"torch.int64","go":{"v":1}`).Replace(leaf("[1]", "torch.int64"))), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: set "x": shape mismatch: got [1], want a shape that begins with [5]`},
 		{"a shape that is null", meta(leaf("null", "torch.int64")), memmap.ErrCorrupt, `field "x": shape mismatch: want a list`},
 		{"a size that is null", meta(leaf("[null,3]", "torch.int64")), memmap.ErrCorrupt, `open DIR: meta.json: corrupt: field "x": unexpected JSON: byte 30: want a value`},
 		{"a field of a leaf twice", meta(`{"x":{"dtype":"torch.int8","dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), memmap.ErrCorrupt, `duplicate field "dtype"`},

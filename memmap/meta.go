@@ -56,6 +56,7 @@ type metaEntry struct {
 	shape  shapeops.Shape
 	nested nestedness // of a leaf
 	fact   fact       // native facts
+	outer  []byte     // of the dictionary of an instance: the meta.json of the instance
 }
 
 // A nestedness says whether a leaf is a nested tensor of Python's. Writers before v0.5 leave it
@@ -109,7 +110,10 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 	if !utf8.Valid(text) {
 		return nil, corrupt("not UTF-8")
 	}
-	err := d.Object(d.field)
+	err := checkMetaSum(text)
+	if err == nil {
+		err = d.Object(d.field)
+	}
 	if err == nil {
 		err = d.End()
 	}
@@ -261,6 +265,9 @@ func (d *metaDecoder) readEntry(name []byte) error {
 	if d.seen&seenType != 0 {
 		d.entry.dtype, d.entry.shape = "", nil
 	} else if d.seen&leaf != leaf {
+		if d.seen&seenFact != 0 {
+			return corrupt("native fields without a type, or a dtype and a shape")
+		}
 		return nil
 	}
 	if len(name) > maxEntryName {

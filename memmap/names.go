@@ -50,5 +50,5 @@ func rawName(text string) bool {
 
 // reserved reports whether the format has a field of this name.
 func reserved(text string) bool {
-	return text == fieldShape || text == fieldDevice || text == fieldType || text == fieldNative
+	return text == fieldShape || text == fieldDevice || text == fieldType || text == fieldNative || text == fieldSum
 }

@@ -37,12 +37,13 @@ type nodeFact struct {
 	schema  []byte      // the text of the schema of the outermost dictionary; nil for none
 	members int         // of a lazy stack: it has at least this many members
 	kinds   memberKinds // of these members; nil if unknown
+	outer   string      // of the dictionary of an instance: the sum of the meta.json of the instance
 	more    []byte      // as in fact
 }
 
 // isSet reports whether f has any fact.
 func (f *nodeFact) isSet() bool {
-	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.members > 0 || f.more != nil
+	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.members > 0 || f.outer != "" || f.more != nil
 }
 
 // later reports whether unknown native fields, of a later version, were kept.
@@ -145,6 +146,10 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 				var text []byte
 				text, err = r.Text()
 				f.by = string(text)
+			case "outer":
+				var text []byte
+				text, err = r.Text()
+				f.outer = string(text)
 			case "names":
 				f.names, err = r.texts()
 			case "members":
@@ -295,6 +300,9 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 	}
 	if f.kinds != nil {
 		b = f.kinds.appendTo(append(b, `,"kinds":`...))
+	}
+	if f.outer != "" {
+		b = appendText(append(b, `,"outer":`...), f.outer)
 	}
 	if f.schema != nil {
 		b = append(append(b, `,"schema":`...), f.schema...)

@@ -90,6 +90,9 @@ func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 	if err != nil {
 		return nil, err
 	}
+	if e != nil && m.native.outer != "" && m.native.outer != textSum(e.outer) {
+		return nil, r.fail(n, metaName, corrupt("the meta.json of the class around it has the checksum %s, want %s: one of the two is damaged", textSum(e.outer), quote(m.native.outer)))
+	}
 	v, err := r.class(n, m, e, batch, depth)
 	if dictClasses[m.class] || m.class == lazyClass { // the dictionary of other classes is a node below
 		n.known().td, _ = v.(*tdict.TensorDict)

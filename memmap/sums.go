@@ -312,10 +312,16 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 		return err
 	}
 	text, _, err := readMeta(dir)
+	if err == nil {
+		err = checkMetaSum(text)
+	}
 	if err != nil {
 		return err
 	}
 	changed, err := change(dir, text)
+	if err == nil {
+		changed, err = withMetaSum(changed)
+	}
 	if err != nil || bytes.Equal(changed, text) {
 		return err
 	}

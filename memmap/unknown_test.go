@@ -21,7 +21,7 @@ import (
 func later(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, "meta.json")
-	text := string(tensor.Must(os.ReadFile(path)))
+	text := metaText(t, dir)
 	text = strings.ReplaceAll(text, `"go":{"v":1`, `"go":{"v":1,"later":{"a":[1,{}]}`)
 	text = strings.ReplaceAll(text, `"ragged":{`, `"ragged":{"later":7,`)
 	text = strings.ReplaceAll(text, `"levels":[{`, `"levels":[{"later":[],`)

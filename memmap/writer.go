@@ -224,7 +224,11 @@ func (w *Writer) writeMeta() error {
 			return err
 		}
 	}
-	return replaceMeta(w.in, w.meta.appendTo(nil), !w.opt.NoSync)
+	text, err := withMetaSum(w.meta.appendTo(nil))
+	if err != nil {
+		return err
+	}
+	return replaceMeta(w.in, text, !w.opt.NoSync)
 }
 
 // syncNames makes the names of all files durable.

@@ -180,7 +180,7 @@ func TestGrowingLiesFlat(t *testing.T) {
 	w := newWriter(t, dir)
 	require.NoError(t, w.Append(rows(t, 0, 2)))
 	require.NoError(t, w.Commit())
-	text := string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json"))))
+	text := metaText(t, dir)
 	require.True(t, strings.HasPrefix(text, `{"reward":{"device":"cpu","shape":[2],"dtype":"torch.float32","is_nested":false,"go":{"v":1,"path":["reward"],"sums":["`), text)
 	require.Contains(t, text, `"obs.pos":{"device":"cpu","shape":[2,3],"dtype":"torch.int16","is_nested":false,"go":{"v":1,"path":["obs","pos"],`)
 	require.Contains(t, text, `"kind":{"type":"NonTensorData","go":{"v":1,"path":["kind"]`)

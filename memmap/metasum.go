@@ -1,0 +1,49 @@
+package memmap
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+)
+
+// The last field of a meta.json that this module writes is the CRC-32C of the bytes before the
+// field, so that a reader finds damage. Python ignores the field. What Python adds to a meta.json
+// stands after it. Where Python writes all of the text anew, with other spaces, the field is not
+// found, and nothing is compared.
+const (
+	fieldSum = "_crc"
+	sumHead  = `,"` + fieldSum + `":"`
+	sumBytes = len(sumHead) + 8 + len(`"`)
+)
+
+// checkMetaSum returns ErrCorrupt if the sum of a meta.json is not that of the bytes before it.
+func checkMetaSum(text []byte) error {
+	i := bytes.LastIndex(text, []byte(sumHead))
+	if i < 0 || len(text) < i+sumBytes {
+		return nil
+	}
+	if got, want := text[i+len(sumHead):][:8], textSum(text[:i]); string(got) != want {
+		return corrupt("got the checksum %s, want %s of the %d bytes before it: the file is damaged, or was edited without its field %q", quote(string(got)), want, i, fieldSum)
+	}
+	return nil
+}
+
+// withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.
+func withMetaSum(text []byte) ([]byte, error) {
+	if bytes.Contains(text, []byte(`"`+fieldSum+`"`)) {
+		var err error
+		if text, err = editField(text, fieldSum, func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+			return nil, fmt.Errorf("%s: %w", metaName, err)
+		}
+	}
+	end := bytes.LastIndexByte(text, '}')
+	out := append(make([]byte, 0, end+sumBytes+1), text[:end]...)
+	return append(append(append(out, sumHead...), textSum(out)...), `"}`...), nil
+}
+
+// textSum returns the CRC-32C of a text, in hexadecimal digits.
+func textSum(text []byte) string {
+	n := crc32.Checksum(text, castagnoli)
+	return hex.EncodeToString([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+}
