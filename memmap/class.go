@@ -119,7 +119,7 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // entryClass returns the class in the entry of a dictionary.
 func entryClass(td *tdict.TensorDict) string {
-	if _, lazy := td.StackDim(); lazy && td.Class() == "" {
+	if _, lazy := tdict.StackDim(td); lazy && td.Class() == "" {
 		return lazyClass
 	}
 	return cmp.Or(lastPart(td.Class()), dictClass)

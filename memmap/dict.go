@@ -153,7 +153,7 @@ func (s *saver) dict(n *savedNode, td *tdict.TensorDict, depth int) error {
 
 // classless plans to save td as the node n, without its class.
 func (s *saver) classless(n *savedNode, td *tdict.TensorDict, depth int) error {
-	if _, lazy := td.StackDim(); lazy {
+	if _, lazy := tdict.StackDim(td); lazy {
 		return s.lazy(n, td, depth)
 	}
 	return s.plain(n, td, depth)

@@ -29,6 +29,9 @@ func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
 	if err == nil {
 		td, err = lazyStack(m.dim, members)
 	}
+	if err == nil {
+		td, err = m.native.dims.Cut(td)
+	}
 	if err != nil {
 		return nil, r.fail(n, metaName, err)
 	}
@@ -167,7 +170,7 @@ func checkShapes(td *tdict.TensorDict) error {
 
 // lazy plans to save td, a lazy stack, as the node n, with a node for each member.
 func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
-	dim, members, err := tdc.Members(td)
+	dim, members, err := tdict.Members(td)
 	if err != nil {
 		return s.fail(n.at, unsupported("a dictionary of stacked leaves: %w: call Dense first", err))
 	}
@@ -177,6 +180,9 @@ func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 	s.nodes = append(s.nodes, n)
 	n.meta = &meta{class: lazyClass, dim: dim}
 	n.meta.native.names, n.meta.native.members = dimNames(td), len(members)
+	if n.meta.native.dims, err = tdc.DimsOf(td, dim, members); err != nil {
+		return s.fail(n.at, err)
+	}
 	if n.meta.native.kinds, err = kindsOf(td); err != nil {
 		return s.fail(n.at, err)
 	}

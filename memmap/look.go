@@ -108,6 +108,9 @@ func (e *Entry) stacked(s *tdict.Stacked) {
 		}
 		m := entryOf(e.Key, v)
 		e.Bytes, e.Summed = e.Bytes+m.Bytes, e.Summed && m.Summed
+		if m.Kind == tdict.KindUnbatched {
+			m.Shape = v.Shape().Clone() // with the batch dims, of which one may be the stack dim
+		}
 		sizes := slices.Insert(m.Shape, s.Dim(), s.Len())
 		if first {
 			e.Shape, first = sizes, false

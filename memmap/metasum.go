@@ -17,7 +17,8 @@ const (
 	sumBytes = len(sumHead) + 8 + len(`"`)
 )
 
-// checkMetaSum returns ErrCorrupt if the sum of a meta.json is not that of the bytes before it.
+// checkMetaSum returns ErrCorrupt if the sum in a meta.json differs from the sum of the bytes before
+// the field.
 func checkMetaSum(text []byte) error {
 	i := bytes.LastIndex(text, []byte(sumHead))
 	if i < 0 || len(text) < i+sumBytes {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -37,6 +38,7 @@ type nodeFact struct {
 	schema  []byte      // the text of the schema of the outermost dictionary; nil for none
 	members int         // of a lazy stack: it has at least this many members
 	kinds   memberKinds // of these members; nil if unknown
+	dims    tdc.Dims    // of a lazy stack: the numbers of batch dims that it does not have by its members
 	outer   string      // of the dictionary of an instance: the sum of the meta.json of the instance
 	more    []byte      // as in fact
 }
@@ -146,6 +148,8 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 				var text []byte
 				text, err = r.Text()
 				f.by = string(text)
+			case "dims":
+				f.dims, err = tdc.ReadDims(r.Scanner)
 			case "outer":
 				var text []byte
 				text, err = r.Text()
@@ -300,6 +304,9 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 	}
 	if f.kinds != nil {
 		b = f.kinds.appendTo(append(b, `,"kinds":`...))
+	}
+	if f.dims != nil {
+		b = f.dims.AppendTo(append(b, `,"dims":`...))
 	}
 	if f.outer != "" {
 		b = appendText(append(b, `,"outer":`...), f.outer)

@@ -21,11 +21,11 @@ func stackOf(dim int, batch shapeops.Shape, tds []*TensorDict) *Stacked {
 	return &Stacked{dim, members, batch}
 }
 
-// StackDim returns the stack dim of a lazy stack, and false for other dictionaries. A lazy stack is
+// StackDim returns the stack dim of td if it is a lazy stack, and false for any other dictionary. A lazy stack is
 // the result of [LazyStack], or of an operation on one that keeps the stack dim, or a dictionary
 // that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary that only has
-// lazy stacks as entries is not one itself.
-func (td *TensorDict) StackDim() (dim int, ok bool) {
+// lazy stacks as entries is not one itself. td must not be nil. (Python: stack_dim.)
+func StackDim(td *TensorDict) (dim int, ok bool) {
 	if td.stack != nil {
 		return td.stack.dim, true
 	}
@@ -46,7 +46,7 @@ func (td *TensorDict) StackDim() (dim int, ok bool) {
 // a value for all members, the batch shapes of all members are cut to the leading dims for which it
 // does.
 //
-// Members returns [ErrKind] if td is nil or [TensorDict.StackDim] reports false, and
+// Members returns [ErrKind] if td is nil or [StackDim] reports false, and
 // shapeops.ErrShape, with the key, if a Stacked entry of a td that is not made by LazyStack is
 // stacked along another dim than the first, or along a dim after the batch shape.
 func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
@@ -73,7 +73,7 @@ func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
 // checkStackDim is StackDim that returns an error if td is not a lazy stack, or has Stacked entries
 // of several stack dims that no LazyStack has put there.
 func (td *TensorDict) checkStackDim() (dim int, err error) {
-	dim, ok := td.StackDim()
+	dim, ok := StackDim(td)
 	if !ok {
 		return 0, fmt.Errorf("%w: got %s, want a lazy stack", ErrKind, describeDict(td))
 	}
@@ -125,6 +125,7 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 		if row != nil {
 			row.batch = batches[i][:min(dims, len(batches[i]))]
 			row.names = row.prefixNames(row.batch)
+			row.stack = row.stack.withBatch(row.batch)
 		}
 	}
 }
@@ -154,9 +155,10 @@ func (s *Stacked) planned(p *plan.Pass) (*Stacked, error) {
 // another of which no entry is left.
 func (td *TensorDict) lackedBy(p *plan.Pass) bool {
 	if td.stack != nil {
-		c := cutAt(p, td.stack.dim)
-		if rows := c.positions(len(td.stack.members)); c.ok && len(rows) > 0 {
-			return !slices.ContainsFunc(rows, func(row int) bool { return td.stack.members[row].value != nil })
+		if c := cutAt(p, td.stack.dim); c.ok {
+			if members, some, err := td.stack.cut(c); err == nil && len(members) > 0 {
+				return !some
+			}
 		}
 	}
 	return td.entries.len() > 0
@@ -177,9 +179,8 @@ func joinedStack(p *plan.Pass, xs []*TensorDict) (*Stacked, error) {
 	return s, err
 }
 
-// withBatch returns s, of a dictionary that gets the given batch shape: a batch shape of a member
-// is cut, or made longer, where it does not fit. It returns nil if the batch shape has no stack
-// dim.
+// withBatch returns s, of a dictionary that gets the given batch shape: the batch shapes of members
+// are made longer where they need to be. It returns nil if the batch shape has no stack dim.
 func (s *Stacked) withBatch(batch shapeops.Shape) *Stacked {
 	if s == nil || s.dim >= len(batch) || batch[s.dim] != len(s.members) {
 		return nil
@@ -191,7 +192,7 @@ func (s *Stacked) withBatch(batch shapeops.Shape) *Stacked {
 		if !ok {
 			continue
 		}
-		if own := td.batch; len(s.shape) > len(batch) || !own.HasPrefix(inner) {
+		if !td.batch.HasPrefix(inner) {
 			td = &TensorDict{batch: inner, header: header{stack: td.stack.withBatch(inner)}}
 			members[i] = stackMember{td, len(inner)}
 		}

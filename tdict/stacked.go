@@ -10,8 +10,8 @@ import (
 )
 
 // A Stacked is a leaf that keeps one value, a member, for each position of a dim, the stack dim.
-// Each member has its own memory, dtype and features. All members are leaves of one kind. A
-// position has no member if the dictionary that was stacked there lacks the key. [LazyStack] makes
+// Each member has its own memory, dtype and features. All members are leaves of one kind, or Stacked
+// values of such leaves. A position has no member if the dictionary that was stacked there lacks the key. [LazyStack] makes
 // Stacked leaves.
 //
 // The shape of a Stacked has the leading dims S that all members share, with the stack dim of size
@@ -51,7 +51,7 @@ func newStacked(dim int, members []stackMember) (*Stacked, error) {
 		case m.value == nil:
 		case first == nil:
 			first, same = m.value, m.value.Shape()
-		case opsOf(m.value) != opsOf(first):
+		case opsOf(leafOf(m.value)) != opsOf(leafOf(first)):
 			return nil, fmt.Errorf("member %d: %w", i, mismatch(m.value, first))
 		default:
 			same = same[:agreeing(same, m.value.Shape())]
@@ -120,6 +120,14 @@ func (s *Stacked) first() Value {
 	panic("tdict: impossible: a Stacked without a value")
 }
 
+// leafOf returns v or, if v is a Stacked, its first leaf of another kind.
+func leafOf(v Value) Value {
+	for s, ok := asStacked(v); ok; s, ok = asStacked(v) {
+		v = s.first()
+	}
+	return v
+}
+
 // eachMember calls fn with v or, if v is a Stacked, with each of its members, at any depth.
 func eachMember(v Value, fn func(v Value)) {
 	s, ok := asStacked(v)
@@ -158,14 +166,19 @@ func (s *Stacked) checkUniform() error {
 	return nil
 }
 
-// alike reports whether two values of one kind have the same dtype and shape.
+// alike reports whether two members have the same dtype and shape.
 func alike(a, b Value) bool {
 	if !a.Shape().Equal(b.Shape()) {
 		return false
 	}
 	if t, ok := asTensor(a); ok { // the usual kind
-		u, _ := asTensor(b)
-		return t.DType() == u.DType()
+		if u, ok := asTensor(b); ok {
+			return t.DType() == u.DType()
+		}
+	}
+	if opsOf(a) != opsOf(b) { // one is a Stacked
+		_, ok := asTensor(leafOf(a))
+		return ok && opsOf(a).spec(a).DType == opsOf(b).spec(b).DType
 	}
 	got, want := opsOf(a).spec(a), opsOf(b).spec(b)
 	return got.DType == want.DType && got.Depth == want.Depth && got.Shape.Equal(want.Shape)

@@ -95,9 +95,8 @@ func shallow(v Value) Value {
 
 // WithBatch returns a dictionary with the same leaves and the given batch shape, with which every
 // value must begin. Nested dictionaries are copied; if their batch shape is shorter, they get the
-// given one too. If the members of a lazy stack agree on more dims than the batch shape of the result
-// has, [Members] returns them with those dims alone. WithBatch returns shapeops.ErrShape, with the
-// key, if a value does not fit.
+// given one too, and so do the members of a lazy stack, without the stack dim. WithBatch returns
+// shapeops.ErrShape, with the key, if a value does not fit.
 func (td *TensorDict) WithBatch(shape ...int) (*TensorDict, error) {
 	batch := shapeops.Shape(shape).Clone()
 	if err := batch.Check(); err != nil {
@@ -109,10 +108,7 @@ func (td *TensorDict) WithBatch(shape ...int) (*TensorDict, error) {
 
 func (td *TensorDict) withBatch(batch shapeops.Shape) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok && d.batch.HasPrefix(batch) {
-			return asValue(d.withBatch(d.batch))
-		}
-		return opsOf(v).fitTo(v, batch)
+		return opsOf(v).fitTo(shallow(v), batch)
 	})
 	if err != nil {
 		return nil, within("set", name, err)

@@ -8,24 +8,17 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Members returns the stack dim and the members of td, a lazy stack, with batch shapes that
-// give td its own when it is opened: members that agree on more dims, as after Index picked them
-// from others, are cut.
-func Members(td *tdict.TensorDict) (dim int, members []*tdict.TensorDict, err error) {
-	if td, err = td.WithBatch(td.Shape()...); err != nil {
-		return 0, nil, err
-	}
-	return tdict.Members(td)
-}
-
 // lazy plans td, a dictionary of stacked leaves, as the node n, with a node for each member. If td
 // is locked, so are the members.
 func (p *Plan) lazy(n int, td *tdict.TensorDict, depth int) error {
-	dim, members, err := Members(td)
+	dim, members, err := tdict.Members(td)
 	if err != nil {
 		return fileformat.Unsupported("a dictionary of stacked leaves: %w: call Dense first", err)
 	}
 	p.nodes[n].lazy, p.nodes[n].along = true, dim
+	if p.nodes[n].dims, err = DimsOf(td, dim, members); err != nil {
+		return err
+	}
 	if names := td.Names(); dim < len(names) {
 		p.nodes[n].dim = names[dim]
 	}
@@ -66,6 +59,9 @@ func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 	td, err := tdict.LazyStack(d.stackDim, members...)
 	if err != nil {
 		return nil, fileformat.Unsupported("a lazy stack: %w", err)
+	}
+	if td, err = d.cut.Cut(td); err != nil {
+		return nil, err
 	}
 	if err := CheckShape(td.Shape()); err != nil {
 		return nil, asCorrupt(err)

@@ -21,6 +21,8 @@ type parser struct {
 	*jsonscan.Scanner
 	form    *Form
 	entries int
+	sum     string // the checksum of the JSON; "" for none
+	sumAt   int    // the byte at which its digits begin
 }
 
 // dict reads a node.
@@ -249,15 +251,15 @@ func (p *parser) dimName(names []string) ([]string, error) {
 	return append(names, string(text)), err
 }
 
-// size reads the field "size", which Python ignores: {"go": facts}, or any value of another writer.
-// whole reports whether d is the outermost node.
+// size reads the field "size", which Python ignores: {"go": facts}, or any value but an object of
+// another writer. whole reports whether d is the outermost node.
 func (p *parser) size(d *dict, whole bool) error {
 	if p.Next() != '{' {
 		return p.Skip()
 	}
 	return p.once(func(name string) error {
-		if name != "go" {
-			return p.Skip()
+		if name != "go" { // Python writes no object here
+			return fileformat.Corrupt("size: got the field %s, want \"go\"", quote(name))
 		}
 		return p.once(func(name string) error {
 			if whole {
@@ -271,6 +273,8 @@ func (p *parser) size(d *dict, whole bool) error {
 // wholeFact reads a native fact of the outermost node, which can be one about the whole form.
 func (p *parser) wholeFact(d *dict, name string) (err error) {
 	switch name {
+	case "text":
+		err = p.textSum()
 	case "schema":
 		p.form.Facts.Schema, err = p.Raw()
 	case "crc32c":
@@ -294,6 +298,8 @@ func (p *parser) fact(d *dict, name string) (err error) {
 			d.unbatched[name], err = p.shape()
 			return err
 		})
+	case "dims":
+		d.cut, err = ReadDims(p.Scanner)
 	case "ragged":
 		err = p.ragged(d)
 	default:

@@ -73,6 +73,9 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 	if err == nil {
 		err = p.End()
 	}
+	if err == nil {
+		err = p.checkText(text)
+	}
 	if err == nil && root.class != dictClass && root.class != lazyClass {
 		err = fileformat.Unsupported("the outermost value is a %s, want a dictionary", quote(root.class))
 	}
@@ -175,6 +178,7 @@ type dict struct {
 	stackDim  int
 	goClass   string
 	unbatched map[string]shapeops.Shape // batch shapes of unbatched tensors
+	cut       Dims                      // of a lazy stack
 	rowsBatch shapeops.Shape
 	rowsDepth int // number of levels; 0 if the node is not a ragged tensor
 }

@@ -29,6 +29,7 @@ type Plan struct {
 	nodes  []node // each before its inner nodes; the first is the outermost
 	size   int    // bytes of data
 	text   []byte // the result of Trailer
+	sumAt  int    // where the checksum of the JSON begins in text
 }
 
 // A leaf is a tensor and its place in the data.
@@ -53,6 +54,7 @@ type node struct {
 	lazy   bool           // it is a lazy stack
 	along  int            // dim of a lazy stack
 	dim    string         // name of the dim of a stack
+	dims   Dims           // of a lazy stack
 	rows   *ragged.Tensor // of the node of a ragged tensor
 	leaves []int          // indexes into Plan.leaves
 	nodes  []int          // indexes into Plan.nodes
@@ -123,7 +125,7 @@ func (p *Plan) dict(name string, td *tdict.TensorDict, depth int) (int, error) {
 	if err := CheckShape(td.Shape()); err != nil {
 		return n, err
 	}
-	if _, lazy := td.StackDim(); lazy {
+	if _, lazy := tdict.StackDim(td); lazy {
 		return n, p.lazy(n, td, depth)
 	}
 	for key, v := range td.All() {

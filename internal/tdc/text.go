@@ -25,9 +25,12 @@ type Facts struct {
 }
 
 // Trailer returns the bytes after the data: the JSON and its length. They are valid until p is used
-// again.
+// again. With facts the JSON has a checksum too.
 func (p *Plan) Trailer(f *Facts) []byte {
 	p.text = p.appendNode(p.text[:0], 0, f)
+	if f != nil {
+		copy(p.text[p.sumAt:], textSum(p.text, p.sumAt))
+	}
 	p.text = binary.LittleEndian.AppendUint64(p.text, uint64(len(p.text)))
 	return p.text
 }
@@ -139,10 +142,18 @@ func (p *Plan) appendFacts(b []byte, n *node, f *Facts) []byte {
 		b = jsonlists.AppendText(append(sep(b, from), `"class":`...), n.td.Class())
 	}
 	b = p.appendUnbatched(b, n, from)
+	if n.dims != nil {
+		b = n.dims.AppendTo(append(sep(b, from), `"dims":`...))
+	}
 	if n.rows != nil {
 		b = appendShape(append(sep(b, from), `"ragged":[`...), n.rows.Shape())
 		b = strconv.AppendInt(append(b, ','), int64(n.rows.Depth()), 10)
 		b = append(b, ']')
+	}
+	if f != nil {
+		b = append(sep(b, from), `"text":"`...)
+		p.sumAt = len(b)
+		b = append(append(b, noSum...), '"')
 	}
 	if f != nil && f.Schema != nil {
 		b = append(append(sep(b, from), `"schema":`...), f.Schema...)
