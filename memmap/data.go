@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"hash/crc32"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
@@ -140,6 +141,7 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	if len(inner.text) > maxMeta {
 		return s.fail(inner.at, unsupported("got %d bytes of data, want at most %d", len(inner.text), maxMeta))
 	}
+	e.fact.sums = []uint32{crc32.Checksum(inner.text, castagnoli)}
 	s.nodes = append(s.nodes, inner)
 	return nil
 }

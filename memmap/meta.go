@@ -44,6 +44,7 @@ type meta struct {
 	index   []byte   // of a view: the JSON text of the index; nil if it is missing
 	native  nodeFact // native facts
 
+	text      []byte // the whole text
 	fullClass string // the whole name of the Python class
 	instance  []byte // the whole text, unless ownClass(class); otherwise nil
 }
@@ -126,9 +127,13 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 	if err == nil && d.m.class == "" {
 		err = corrupt("no field %q", fieldType)
 	}
+	if err == nil && dictClasses[d.m.class] && !d.names[fieldShape] {
+		err = corrupt("no field %q", fieldShape)
+	}
 	if err != nil {
 		return nil, err
 	}
+	d.m.text = text
 	if !ownClass(d.m.class) {
 		d.m.instance = text
 	}

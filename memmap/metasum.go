@@ -30,6 +30,19 @@ func checkMetaSum(text []byte) error {
 	return nil
 }
 
+// checkData returns ErrCorrupt if data, the node with the text of m, differs from the sum in its
+// entry. Python may change data in place, as it changes elements. So data are compared where
+// elements are, by Verify and by whatever copies, and not by Open.
+func (r *reader) checkData(m *meta, e *metaEntry) error {
+	if r.faults == nil || e == nil || !e.isNode() || e.fact.rows != nil || len(e.fact.sums) != 1 {
+		return nil
+	}
+	if got := crc32.Checksum(m.text, castagnoli); got != e.fact.sums[0] {
+		return &mismatch{got, e.fact.sums[0]}
+	}
+	return nil
+}
+
 // withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.
 func withMetaSum(text []byte) ([]byte, error) {
 	if bytes.Contains(text, []byte(`"`+fieldSum+`"`)) {

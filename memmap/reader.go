@@ -93,6 +93,9 @@ func (r *reader) node(n tree, e *metaEntry, batch shapeops.Shape, depth int) (td
 	if e != nil && m.native.outer != "" && m.native.outer != textSum(e.outer) {
 		return nil, r.fail(n, metaName, corrupt("the meta.json of the class around it has the checksum %s, want %s: one of the two is damaged", textSum(e.outer), quote(m.native.outer)))
 	}
+	if err := r.checkData(m, e); err != nil {
+		return nil, r.fail(n, metaName, err)
+	}
 	v, err := r.class(n, m, e, batch, depth)
 	if dictClasses[m.class] || m.class == lazyClass { // the dictionary of other classes is a node below
 		n.known().td, _ = v.(*tdict.TensorDict)

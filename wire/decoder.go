@@ -60,7 +60,8 @@ func NewDecoder(r io.Reader, opt DecoderOptions) *Decoder {
 // Decode returns io.EOF if r ends before a frame. Otherwise its errors are an [Error]:
 // io.ErrUnexpectedEOF if r ends within a frame, [ErrFrame], [ErrCorrupt], [ErrUnsupported], and the
 // errors of r. After an error within a frame the Decoder cannot be used any more: Decode returns
-// the same error again.
+// the same error again. After an error before a frame, such as io.EOF or a deadline that has passed,
+// Decode may be called again.
 func (d *Decoder) Decode() (*tdict.TensorDict, error) {
 	n, err := d.begin()
 	if err != nil {
@@ -78,10 +79,9 @@ func (d *Decoder) begin() (n int, err error) {
 	d.end()
 	var header [frameHeader]byte
 	if b, err := d.r.Peek(frameHeader); err != nil && !(err == io.EOF && len(b) > 0) {
-		if err != io.EOF {
+		if err != io.EOF { // nothing of the frame was taken from d.r, so Decode can be called again
 			err = failed("decode", err)
 		}
-		d.err = err
 		return 0, err
 	}
 	if err := d.full(header[:]); err != nil {

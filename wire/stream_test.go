@@ -368,3 +368,65 @@ func TestStall(t *testing.T) {
 		end()
 	}
 }
+
+// A pausing reader returns an error, once, before each of the given bytes.
+type pausing struct {
+	data []byte
+	at   map[int]bool
+	read int
+}
+
+var errPause = errors.New("deadline passed")
+
+func (p *pausing) Read(b []byte) (int, error) {
+	if p.at[p.read] {
+		delete(p.at, p.read)
+		return 0, errPause
+	}
+	if p.read == len(p.data) {
+		return 0, io.EOF
+	}
+	b[0] = p.data[p.read]
+	p.read++
+	return 1, nil
+}
+
+// TestPauses has errors come before frames, within their lengths and within frames: only the last
+// kind ends a Decoder. So do frames that come after io.EOF.
+func TestPauses(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.Set("a", tensor.Vector[int16](1, 2)))
+	var b bytes.Buffer
+	require.NoError(t, wire.NewEncoder(&b).Encode(td))
+	one := b.Len()
+	require.NoError(t, wire.NewEncoder(&b).Encode(td))
+	for _, into := range []bool{false, true} {
+		decode := func(d *wire.Decoder) error {
+			if into {
+				return d.DecodeInto(tensor.Must(td.Clone()))
+			}
+			got, err := d.Decode()
+			require.True(t, err != nil || td.Equal(got))
+			return err
+		}
+		for at := range one + 8 {
+			d := wire.NewDecoder(&pausing{data: b.Bytes(), at: map[int]bool{at: true}}, wire.DecoderOptions{})
+			within := at >= 8 && at < one
+			if at >= one {
+				require.NoError(t, decode(d))
+			}
+			require.ErrorIs(t, decode(d), errPause, at)
+			if within {
+				require.ErrorIs(t, decode(d), errPause, "after an error within a frame")
+				continue
+			}
+			require.NoError(t, decode(d), at)
+		}
+		r := &pausing{data: b.Bytes()[:one]}
+		d := wire.NewDecoder(r, wire.DecoderOptions{})
+		require.NoError(t, decode(d))
+		require.Equal(t, io.EOF, decode(d))
+		r.data = b.Bytes()
+		require.NoError(t, decode(d), "more has come")
+	}
+}

@@ -141,6 +141,9 @@ func (b *builder) leaf(d *dict, l *Leaf) (tdict.Value, error) {
 		return nil, err
 	}
 	batch, ok := d.unbatched[l.name]
+	if !ok && !b.form.summed && !l.Shape.HasPrefix(d.batch) { // Python's UnbatchedTensor
+		batch, ok = d.batch, true
+	}
 	if !ok {
 		return t, nil
 	}

@@ -33,7 +33,8 @@ type Form struct {
 	Leaves []*Leaf // in the order of the data
 	root   *dict
 	limits Limits
-	size   int // bytes of data
+	size   int  // bytes of data
+	summed bool // the JSON has a checksum
 
 	layouts map[uint32][]*ragged.Layout // by the CRC-32C of their offsets
 }
@@ -82,7 +83,7 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 	if err != nil {
 		return nil, asCorrupt(err)
 	}
-	f.root = root
+	f.root, f.summed = root, p.sum != ""
 	return f, f.order()
 }
 

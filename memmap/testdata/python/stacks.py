@@ -151,6 +151,11 @@ def make(seed, count, out):
             td = stack(batch) if R.random() < .6 else dictionary(batch)
             td.memmap(at / "data")
             root = describe(TensorDict.load_memmap(at / "data"))
+            try:
+                td.consolidate(at / "data.tdc")
+                (at / "consolidated.json").write_text(json.dumps(describe(load(at / "data.tdc"))))
+            except Exception:  # classes in dictionaries, data in stacks
+                (at / "data.tdc").unlink(missing_ok=True)
         except Exception:  # tensordict cannot save it, or not load what it saved
             refused += 1
             shutil.rmtree(at)
