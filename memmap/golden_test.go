@@ -91,7 +91,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		folders := tensor.Must(filepath.Glob(filepath.Join(dir, "td*", "data")))
-		require.NotEmpty(t, folders, dir)
+		require.True(t, len(folders) > 0 || dir != dirs[0], dir)
 		for _, folder := range folders {
 			name := filepath.Base(filepath.Dir(folder))
 			t.Run(name, func(t *testing.T) { checkGolden(t, filepath.Dir(folder)) })

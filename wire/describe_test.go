@@ -35,7 +35,15 @@ func describe(t *testing.T, v tdict.Value) object {
 		}
 		out := object{"kind": "tensordict", "shape": v.Shape().Clone(), "keys": keys, "names": nil, "locked": v.Locked()}
 		if slices.ContainsFunc(v.Names(), func(s string) bool { return s != "" }) {
-			out["names"] = v.Names()
+			names := []any{}
+			for _, name := range v.Names() {
+				if name == "" {
+					names = append(names, nil)
+				} else {
+					names = append(names, name)
+				}
+			}
+			out["names"] = names
 		}
 		return out
 	case *tensor.Tensor:

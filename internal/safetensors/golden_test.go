@@ -2,11 +2,14 @@ package safetensors_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +27,7 @@ func TestGolden(t *testing.T) {
 		for _, pattern := range []string{"nrt*/data.nrt", "st*/data.safetensors"} {
 			files, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 			require.NoError(t, err)
-			require.NotEmpty(t, files, dir)
+			require.True(t, len(files) > 0 || dir != dirs[0], dir)
 			for _, file := range files {
 				t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) { checkGolden(t, file) })
 			}
@@ -63,8 +66,31 @@ func checkGolden(t *testing.T, name string) {
 
 	again, head, err := safetensors.Plan(unplaced(h.Entries), h.Metadata)
 	require.NoError(t, err)
+	for _, entries := range [][]safetensors.Entry{h.Entries, again.Entries} { // those without bytes begin at one place
+		slices.SortStableFunc(entries, func(a, b safetensors.Entry) int {
+			return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End), strings.Compare(a.Name, b.Name))
+		})
+	}
 	require.Equal(t, h, again)
-	require.Equal(t, string(file[:h.DataStart]), string(head))
+	require.Equal(t, unordered(t, file[:h.DataStart]), unordered(t, head))
+}
+
+// unordered returns the text of a file with the pairs of its __metadata__ sorted: the original writes
+// them in any order.
+func unordered(t *testing.T, file []byte) string {
+	t.Helper()
+	var header map[string]json.RawMessage
+	n := 8 + binary.LittleEndian.Uint64(file)
+	require.NoError(t, json.Unmarshal(file[8:n], &header))
+	raw, ok := header["__metadata__"]
+	if !ok {
+		return string(file)
+	}
+	var pairs map[string]string
+	require.NoError(t, json.Unmarshal(raw, &pairs))
+	sorted, err := json.Marshal(pairs)
+	require.NoError(t, err)
+	return strings.Replace(string(file), string(raw), string(sorted), 1)
 }
 
 // unplaced returns the entries sorted in no useful way, and without offsets.
