@@ -1,0 +1,67 @@
+package memmap_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// addPythons has Python add leaves to a saved directory by its make_memmap, at the top and in nested
+// dictionaries. With a further argument it writes meta.json as without orjson.
+const addPythons = `
+import json, pathlib, sys, torch
+from tensordict import TensorDict
+import tensordict.utils as utils
+if len(sys.argv) > 2:
+    class plain:
+        dumps = staticmethod(lambda x, *args, **kwargs: json.dumps(x).encode())
+        loads = staticmethod(json.loads)
+        OPT_SERIALIZE_NUMPY = 0
+    for m in list(sys.modules.values()):
+        if getattr(m, "__name__", "").startswith("tensordict") and hasattr(m, "json"):
+            m.json = plain
+td = TensorDict.load_memmap(sys.argv[1])
+for node, at in ((td, ""), (td["in"], "in")):  # as after memmap_() in this process
+    node._is_memmap, node._memmap_prefix = True, pathlib.Path(sys.argv[1]) / at
+td.make_memmap("é", (3,), dtype=torch.int16).fill_(7)
+td["in"].make_memmap("q", (3, 2), dtype=torch.float32).fill_(1)
+td.make_memmap(("new", "r"), (3,), dtype=torch.uint8).fill_(2)
+`
+
+// TestPythonAddsToMeta: what Python adds to a meta.json is no damage, and what this module adds
+// afterwards is covered by the sum again.
+func TestPythonAddsToMeta(t *testing.T) {
+	for _, args := range [][]string{nil, {"plain"}} {
+		td := tdict.New(3)
+		require.NoError(t, td.Set("a", counted(tensor.Int16, 3)))
+		require.NoError(t, td.Set("in/b", counted(tensor.Float32, 3, 2)))
+		dir := filepath.Join(t.TempDir(), "d")
+		require.NoError(t, memmap.Save(dir, td))
+		python(t, addPythons, append([]string{dir}, args...)...)
+		text := string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json"))))
+		require.Contains(t, text, "_crc")
+		require.Equal(t, 4, open(t, dir).NumEntries(), text)
+		report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
+		require.Len(t, report.Unsummed, 3)
+
+		ds := writable(t, dir)
+		require.NoError(t, ds.AddLeaf("later", counted(tensor.Int8, 3)))
+		require.NoError(t, ds.Close())
+		text = string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json"))))
+		require.True(t, json.Valid([]byte(text)))
+		require.Regexp(t, `,"_crc":"[0-9a-f]{8}"\}$`, text)
+		require.Equal(t, 1, strings.Count(text, "_crc"))
+		require.Equal(t, 5, open(t, dir).NumEntries())
+		write(t, dir, "meta.json", strings.Replace(text, `"later"`, `"latfr"`, 1))
+		require.ErrorContains(t, testkit.Err(memmap.Open(dir)), "the file is damaged")
+	}
+}
