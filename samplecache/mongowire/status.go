@@ -87,6 +87,7 @@ func (s *Server) watch(c *samplecache.Cache) {
 		if err == nil {
 			seen = g.ID()
 			err = g.Close()
+			s.release(s.store.Load(), seen)
 		}
 		if err == nil {
 			err = s.refresh()
