@@ -46,7 +46,7 @@ const (
 	written  = 256 << 10 // at a time
 	slowest  = 8 * mib   // of a message or a reply, for each stall
 	tiny     = 16 << 10  // bytes of a message that are not counted
-	small    = 1 * mib   // bytes of a message that has a memory of its own
+	small    = 1 * mib   // bytes of a message that takes from the memory of small ones
 	ioBuffer = 4 << 10
 )
 
@@ -166,14 +166,21 @@ const growth = 4
 func (r *request) complete(n int, p pace) error {
 	s := r.conn.server
 	if len(r.whole) < n {
-		r.memory = s.messages.user(r.conn)
+		r.memory = s.messages.user(r.conn, int64(n))
 		if n <= small {
-			r.memory = s.small.user(r.conn)
+			r.memory = s.small.user(r.conn, int64(n))
 		}
 		r.memory.moves(true)
 		defer r.memory.moves(false)
 	}
 	for come := len(r.whole); come < n; come = len(r.whole) {
+		err := r.conn.SetReadDeadline(p.next())
+		if err == nil {
+			_, err = r.conn.in.Peek(1)
+		}
+		if err != nil {
+			return err
+		}
 		next := min(n, growth*come)
 		waits := time.Now()
 		if err := r.memory.take(s.life, int64(next)); err != nil {
@@ -233,11 +240,15 @@ func (c *conn) fill(b []byte, p pace) error {
 func (c *conn) answer(r *request) error {
 	defer r.end()
 	s := c.server
-	if c.login.done && !s.guests.use(c, s.tickets.holds) {
+	known := c.login.done
+	if known && !s.guests.use(c, s.tickets.holds) {
 		return net.ErrClosed
 	}
 	reply := s.execute(r)
 	r.forget()
+	if c.login.done && !known && !s.guests.use(c, s.tickets.holds) {
+		return net.ErrClosed
+	}
 	if r.silent {
 		return nil
 	}

@@ -50,8 +50,7 @@ type cursors struct {
 type cursorsOf struct{ list.List }
 
 // add keeps a cursor for the next command. If its connection has too many, the one that was used
-// longest ago ends; if all have too many bytes, the connections of the address with the most bytes
-// lose theirs.
+// longest ago ends; if all have too many bytes, cursors of the address with the most bytes end.
 func (cs *cursors) add(c *cursor) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -69,7 +68,7 @@ func (cs *cursors) add(c *cursor) {
 	}
 }
 
-// count adds n bytes to those of a cursor's address. cs.mu is held.
+// count adds n bytes to the bytes of a cursor's address. cs.mu is held.
 func (cs *cursors) count(c *cursor, n int) {
 	cs.all += n
 	if cs.bytes[c.conn.address] += n; cs.bytes[c.conn.address] == 0 {
@@ -155,7 +154,7 @@ func (s *Server) next(ctx context.Context, r *request, c *cursor, name string, n
 // fewer if memory is short.
 func (s *Server) batch(ctx context.Context, r *request, c *cursor, v view, n int) (docs []rope, done bool, err error) {
 	n = min(n, maxBatch)
-	r.reply = s.replies.user(r.conn)
+	r.reply = s.replies.user(r.conn, replyClaim)
 	size, seen, heap := 0, 0, 0
 	for doc := range v {
 		if c.left == 0 {

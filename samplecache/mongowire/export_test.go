@@ -28,6 +28,25 @@ func SetLoginTime(t testing.TB, d time.Duration) {
 	t.Cleanup(func() { loginTime = before })
 }
 
+// SetPatience sets how long messages wait for memory before slow clients are disconnected, until the
+// test ends. Call it before a server is made.
+func SetPatience(t testing.TB, d time.Duration) {
+	before := patience
+	patience = d
+	t.Cleanup(func() { patience = before })
+}
+
+// SetMaxConns sets the maximum numbers of connections, until the test ends. Call it before a server
+// is made.
+func SetMaxConns(t testing.TB, conns, strangers int) {
+	c, s := maxConns, maxStrangers
+	maxConns, maxStrangers = conns, strangers
+	t.Cleanup(func() { maxConns, maxStrangers = c, s })
+}
+
+// Active returns how many commands are being answered.
+func (s *Server) Active() int { return int(s.active.Load()) }
+
 // SetWrongPause sets how long the server takes to refuse a login, until the test ends.
 func SetWrongPause(t testing.TB, d time.Duration) {
 	before := wrongPause

@@ -188,7 +188,7 @@ func TestBuffersAreUsedAgain(t *testing.T) {
 	s := testServer(t)
 	for range 1000 { // a pool may forget
 		c := &conn{server: s}
-		r := &request{conn: c, whole: newBuffer(5000), spent: true, memory: s.messages.user(c)}
+		r := &request{conn: c, whole: newBuffer(5000), spent: true, memory: s.messages.user(c, 5000)}
 		first := &r.whole[0]
 		r.forget()
 		if &newBuffer(5000)[0] == first {

@@ -6,10 +6,8 @@ import (
 	"time"
 )
 
-const (
-	maxConns     = 4096 // that are logged in
-	maxStrangers = 4096 // that are not, besides
-)
+// The maximum numbers of connections that are logged in, and of strangers.
+var maxConns, maxStrangers = 4096, 4096
 
 // loginTime is how long a connection may take to log in, or to send its first command if there is
 // no password.
@@ -68,7 +66,8 @@ func (g *guests) makeRoom() {
 
 // use notes that a connection that is not a stranger sends a command. If there are too many of
 // them, the one that has sent none for the longest time ends; drivers open another one when they
-// need it. Those that are being answered or have tickets stay. It reports whether there is a place.
+// need it. Connections that are being answered or have tickets stay. It reports whether there is a
+// place.
 func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

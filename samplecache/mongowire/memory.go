@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -28,13 +29,13 @@ type memory struct {
 type user struct {
 	memory *memory
 	conn   *conn
-	most   int64 // bytes that are counted
+	needs  int64 // bytes that it has at the end
 	has    int64
 	wants  int64         // more bytes that it waits for
 	ready  chan struct{} // closed when it has them
 
 	moving bool      // its client has to send or to take bytes now
-	since  time.Time // when that began, without the time that it waited
+	since  time.Time // when that began, or was last looked at
 	before int64     // bytes that the connection had moved then
 }
 
@@ -45,29 +46,34 @@ func newMemory(n, largest int64) *memory {
 	return &memory{most: n - reserve, part: (n - reserve) / 2, reserve: reserve, of: map[string]int64{}, users: map[*user]bool{}}
 }
 
-// user returns a user for a connection. No more bytes are counted than one user may take.
-func (m *memory) user(c *conn) *user { return &user{memory: m, conn: c, most: m.reserve} }
+// user returns a user for a connection that needs n bytes. No more are counted than one may take.
+func (m *memory) user(c *conn, n int64) *user {
+	return &user{memory: m, conn: c, needs: min(n, m.reserve)}
+}
 
 // moves says whether the client has to send or take bytes from now on.
 func (u *user) moves(is bool) {
 	u.memory.mu.Lock()
 	defer u.memory.mu.Unlock()
-	u.moving, u.since, u.before = is, time.Now(), u.conn.moved.Load()
+	u.moving = is
+	u.look()
 }
 
+// look begins to count what the client sends or takes anew. memory.mu is held.
+func (u *user) look() { u.since, u.before = time.Now(), u.conn.moved.Load() }
+
 // patience is how long a user waits before clients that are too slow are disconnected.
-const patience = time.Second
+var patience = time.Second
 
 // take waits until the user has n bytes.
 func (u *user) take(ctx context.Context, n int64) error {
 	m := u.memory
 	m.mu.Lock()
-	u.wants = min(n, u.most) - u.has
+	u.wants = min(n, m.reserve) - u.has
 	if u.wants <= 0 {
 		m.mu.Unlock()
 		return nil
 	}
-	began := time.Now()
 	u.ready = make(chan struct{})
 	m.queue = append(m.queue, u)
 	m.serve()
@@ -81,9 +87,6 @@ func (u *user) take(ctx context.Context, n int64) error {
 	for {
 		select {
 		case <-u.ready:
-			m.mu.Lock()
-			u.since = u.since.Add(time.Since(began))
-			m.mu.Unlock()
 			return nil
 		case <-tick.C:
 			m.endSlow()
@@ -141,7 +144,8 @@ func (m *memory) fits(u *user, n int64) bool {
 }
 
 // serve serves the users that wait, in order. If one of them has to wait on, and there is no
-// favourite, the first one of the address with the fewest bytes is the favourite. m.mu is held.
+// favourite, one of the address with the fewest bytes becomes the favourite: the one that lacks the
+// fewest. m.mu is held.
 func (m *memory) serve() {
 	var next *user
 	m.queue = slices.DeleteFunc(m.queue, func(u *user) bool {
@@ -151,12 +155,13 @@ func (m *memory) serve() {
 		case m.fits(u, u.wants):
 			m.give(u, u.wants)
 		default:
-			if next == nil || m.of[u.conn.address] < m.of[next.conn.address] {
+			if next == nil || cmp.Or(cmp.Compare(m.of[u.conn.address], m.of[next.conn.address]), cmp.Compare(u.needs-u.has, next.needs-next.has)) < 0 {
 				next = u
 			}
 			return false
 		}
 		u.wants = 0
+		u.look()
 		close(u.ready)
 		return true
 	})
@@ -168,8 +173,8 @@ func (m *memory) serve() {
 	}
 }
 
-// endSlow disconnects the clients that have bytes and send, or take, less than slowest in each
-// stall.
+// endSlow disconnects the clients that have bytes and that in the last seconds have sent, or taken,
+// less than slowest in each stall.
 func (m *memory) endSlow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,11 +184,12 @@ func (m *memory) endSlow() {
 	m.looked = time.Now()
 	for u := range m.users {
 		age := time.Since(u.since)
-		if !u.moving || u.wants > 0 || age < 2*patience {
+		if !u.moving || u.wants > 0 || age < 3*patience {
 			continue
 		}
 		if moved := float64(u.conn.moved.Load() - u.before); moved < slowest*age.Seconds()/stall.Seconds() {
 			_ = u.conn.Close()
 		}
+		u.look()
 	}
 }

@@ -68,8 +68,8 @@ func (rs *readers) end(c *conn) {
 	delete(rs.of, c)
 }
 
-// endBefore disconnects the clients that still take a reply of a generation before most of those
-// that are not retained any more, so that producers do not wait for them.
+// endBefore disconnects the clients that still take a reply of a generation before another one, so
+// that producers do not wait for them.
 func (rs *readers) endBefore(generation uint64) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -326,8 +326,8 @@ type sums struct {
 // maxSums is the maximum number of sums that are kept.
 const maxSums = 1 << 20
 
-// sumsOf returns the sums of a generation. Those of the newest generation are kept, and usually
-// those of the one before it, for cursors.
+// sumsOf returns the sums of a generation. The sums of the newest generation are kept, and usually
+// the ones of the generation before it, for cursors.
 func (st *store) sumsOf(g *samplecache.Generation) *sums {
 	at := &st.sums[g.ID()%2]
 	s := at.Load()
