@@ -181,7 +181,10 @@ func (r *request) complete(n int, p pace) error {
 		if err != nil {
 			return err
 		}
-		next := min(n, growth*come)
+		next := n
+		for next > growth*come {
+			next = (next + growth - 1) / growth
+		}
 		waits := time.Now()
 		if err := r.memory.take(s.life, int64(next)); err != nil {
 			return err

@@ -230,6 +230,7 @@ func TestCursorsOfViews(t *testing.T) {
 	c := dial(t, addr)
 	for n := range byte(3) {
 		c.put(n, 4)
+		c.find("status") // the server sees each publication
 	}
 	for collection, n := range map[string]int{"counter": 2, "status": 3, "read.bin": 2, "write.bin": 0} {
 		for _, sort := range []int{1, -1} {

@@ -108,11 +108,15 @@ func TestEndSlow(t *testing.T) {
 	other := m.user(newTestConn(t, "f"), 500)
 	require.NoError(t, waiter.take(t.Context(), 500), "it is the favourite")
 	waiter.moves(false)
-	go func() { _ = other.take(t.Context(), 400) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	var waits sync.WaitGroup
+	waits.Go(func() { _ = other.take(ctx, 400) })
 	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
 		fast.conn.moved.Add(10_000)
 		slow.conn.moved.Add(100)
 	}
+	cancel()
+	waits.Wait()
 	for u, want := range map[*user]bool{silent: true, slow: true, fast: false, answered: false, waiter: false} {
 		require.Equal(t, want, ended(u), u.conn.address)
 	}

@@ -58,7 +58,7 @@ func New(c *samplecache.Cache, opt Options) (*Server, error) {
 	s := &Server{
 		opt: opt, made: c == nil, secret: newSecret(opt.User, opt.Password),
 		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{},
-		messages: newMemory(opt.Inflight*3/8, maxMessage), small: newMemory(opt.Inflight/16, small), replies: newMemory(opt.Inflight/16, maxReply),
+		messages: newMemory(opt.Inflight*3/8, maxMessage), small: newMemory(opt.Inflight/16, small), replies: newMemory(opt.Inflight/16, small),
 	}
 	s.tickets.start(opt)
 	s.cursors.open = map[int64]*cursor{}
