@@ -48,6 +48,7 @@ type session struct {
 	numbers map[int64]int64 // locked numbers of names and holders: first number -> count
 	open    map[*rows]bool
 	stores  map[any]*writer // mapped stores, by vfs.FileID of their directories
+	read    map[any]*writer // leaves that are mapped for reading, too
 	filled  *writer         // the store of generation filling, or nil
 	filling uint64
 	trouble error // error of the last advance
@@ -63,7 +64,7 @@ func newSession(dir, at string, m *manifest, opt engine.Options) (*session, erro
 		dir: dir, at: at, opt: opt, fixed: m,
 		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 200 * time.Millisecond},
 		rows:  map[int]*row{}, numbers: map[int64]int64{}, open: map[*rows]bool{},
-		stores: map[any]*writer{},
+		stores: map[any]*writer{}, read: map[any]*writer{},
 	}
 	s.place, err = os.Stat(at)
 	return s, err
@@ -190,8 +191,10 @@ func (s *session) leave() error {
 
 // closeFiles closes the files of the session.
 func (s *session) closeFiles() (err error) {
-	for _, w := range s.stores {
-		err = errors.Join(err, w.close())
+	for _, stores := range []map[any]*writer{s.stores, s.read} {
+		for _, w := range stores {
+			err = errors.Join(err, w.close())
+		}
 	}
 	if s.control != nil {
 		s.control.Release()

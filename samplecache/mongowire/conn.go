@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
@@ -90,11 +91,16 @@ func (c *conn) serve() {
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && c.server.life.Err() == nil {
+		if !gone(err) && c.server.life.Err() == nil {
 			c.server.report(fmt.Errorf("%v: %w", c.RemoteAddr(), err))
 		}
 		return
 	}
+}
+
+// gone reports whether an error only says that a connection has ended.
+func gone(err error) bool {
+	return slices.ContainsFunc([]error{io.EOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}, func(of error) bool { return errors.Is(err, of) })
 }
 
 // leave closes the connection, and frees its tickets and cursors.

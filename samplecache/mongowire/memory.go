@@ -3,6 +3,7 @@ package mongowire
 import (
 	"cmp"
 	"context"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type memory struct {
 	users     map[*user]bool   // that have bytes
 	queue     []*user          // that wait for bytes
 	favourite *user            // or nil
+	turn      int              // counts favourites
 	looked    time.Time        // when endSlow was last called
 }
 
@@ -89,6 +91,10 @@ func (u *user) take(ctx context.Context, n int64) error {
 		case <-u.ready:
 			return nil
 		case <-tick.C:
+			if hungUp(u.conn.Conn) { // what it has sent before may not have been read yet
+				u.free()
+				return io.ErrUnexpectedEOF
+			}
 			m.endSlow()
 		case <-ctx.Done():
 			u.free()
@@ -122,8 +128,8 @@ func (u *user) free() {
 	}
 	if m.favourite == u {
 		m.favourite = nil
-	} else if m.give(u, -u.has); m.of[u.conn.address] == 0 {
-		delete(m.of, u.conn.address)
+	} else {
+		m.give(u, -u.has)
 	}
 	u.has, u.wants, u.moving = 0, 0, false
 	delete(m.users, u)
@@ -133,7 +139,9 @@ func (u *user) free() {
 // give gives a user other than the favourite n bytes. m.mu is held.
 func (m *memory) give(u *user, n int64) {
 	m.used += n
-	m.of[u.conn.address] += n
+	if m.of[u.conn.address] += n; m.of[u.conn.address] == 0 {
+		delete(m.of, u.conn.address)
+	}
 	u.has += n
 	m.users[u] = true
 }
@@ -144,10 +152,8 @@ func (m *memory) fits(u *user, n int64) bool {
 }
 
 // serve serves the users that wait, in order. If one of them has to wait on, and there is no
-// favourite, one of the address with the fewest bytes becomes the favourite: the one that lacks the
-// fewest. m.mu is held.
+// favourite, one of them becomes the favourite. m.mu is held.
 func (m *memory) serve() {
-	var next *user
 	m.queue = slices.DeleteFunc(m.queue, func(u *user) bool {
 		switch {
 		case u == m.favourite:
@@ -155,9 +161,6 @@ func (m *memory) serve() {
 		case m.fits(u, u.wants):
 			m.give(u, u.wants)
 		default:
-			if next == nil || cmp.Or(cmp.Compare(m.of[u.conn.address], m.of[next.conn.address]), cmp.Compare(u.needs-u.has, next.needs-next.has)) < 0 {
-				next = u
-			}
 			return false
 		}
 		u.wants = 0
@@ -165,7 +168,8 @@ func (m *memory) serve() {
 		close(u.ready)
 		return true
 	})
-	if m.favourite == nil && next != nil {
+	if m.favourite == nil && len(m.queue) > 0 {
+		next := m.choose()
 		has := next.has
 		m.give(next, -has)
 		next.has, m.favourite = has, next
@@ -173,8 +177,22 @@ func (m *memory) serve() {
 	}
 }
 
+// choose returns one of the users that wait, by three rules in turn, so that clients which are good
+// at one of them do not keep out others: the one that came first, one of the address with the
+// fewest bytes, and the one that lacks the fewest bytes. m.mu is held.
+func (m *memory) choose() *user {
+	m.turn++
+	switch m.turn % 3 {
+	case 1:
+		return slices.MinFunc(m.queue, func(a, b *user) int { return cmp.Compare(a.needs-a.has, b.needs-b.has) })
+	case 2:
+		return slices.MinFunc(m.queue, func(a, b *user) int { return cmp.Compare(m.of[a.conn.address], m.of[b.conn.address]) })
+	}
+	return m.queue[0]
+}
+
 // endSlow disconnects the clients that have bytes and that in the last seconds have sent, or taken,
-// less than slowest in each stall.
+// less than slowest in each stall; the favourite, for which all wait, in the last one.
 func (m *memory) endSlow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,7 +202,7 @@ func (m *memory) endSlow() {
 	m.looked = time.Now()
 	for u := range m.users {
 		age := time.Since(u.since)
-		if !u.moving || u.wants > 0 || age < 3*patience {
+		if !u.moving || u.wants > 0 || age < patience || u != m.favourite && age < 3*patience {
 			continue
 		}
 		if moved := float64(u.conn.moved.Load() - u.before); moved < slowest*age.Seconds()/stall.Seconds() {
