@@ -43,10 +43,11 @@ func (m *manifest) header() ([]byte, error) {
 func (s *session) openControl() (err error) {
 	s.file, err = openFile(s.path(controlName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
+		return fmt.Errorf("%w: the file is missing: if no process uses the cache, make an empty file", engine.ErrCorrupt)
 	}
 	if err == nil {
 		s.locks = vfs.LockNumbers(s.file)
+		s.here, err = s.file.Stat()
 	}
 	return err
 }

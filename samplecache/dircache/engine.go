@@ -154,7 +154,7 @@ func (s *session) enter() error {
 			return err
 		}
 		if ok {
-			s.me, s.cursor = i, cursor{}
+			s.me, s.entered, s.cursor = i, true, cursor{}
 			s.words.joined(i).Store(now())
 			s.words.session(i).Store(uint64(os.Getpid()))
 			return nil

@@ -88,8 +88,8 @@ func Rehost(dir, boot, machine string) error {
 // and CountsAt where the two counts of groups begin.
 func Words(samples int) map[string]int64 {
 	return map[string]int64{
-		"sequence": sequenceWord * 8, "latest": latestWord * 8, "filling": fillingWord * 8, "locker": lockerWord * 8,
-		"wanted": wantedWord * 8, "swept": sweptWord * 8, "searched": searchedWord * 8, "swap at": swapAtWord * 8,
+		"sequence": sequenceWord * 8, "latest": latestWord * 8, "filling": fillingWord * 8,
+		"wanted": wantedWord * 8, "swept": sweptWord * 8, "searched": searchedWord * 8,
 		"swap took": swapTookWord * 8, "unused": (swapTookWord + 1) * 8, "session": sessionsTable * 8,
 		"joined": (sessionsTable + 1) * 8, "last session": (retiredTable - 2) * 8, "retired": (retiredTable + 2) * 8,
 		"retired since": (retiredTable + 3) * 8, "slot": slotsTable * 8, "since": (slotsTable + 1) * 8,

@@ -343,7 +343,7 @@ func TestW15WordsWhileAllWork(t *testing.T) {
 			case 1:
 				at, v = int64(sessionsTable+rand.N(8))*8, rand.Uint64N(2)
 			case 2:
-				at = int64([]int{wantedWord, sweptWord, searchedWord, lockerWord, swapAtWord}[rand.N(5)]) * 8
+				at = int64([]int{wantedWord, sweptWord, searchedWord, swapTookWord}[rand.N(4)]) * 8
 			case 3:
 				at = countsAt(samples) + rand.Int64N(40)
 			}

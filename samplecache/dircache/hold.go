@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -26,6 +26,7 @@ type rows struct {
 	id      uint64
 	lock    *vfs.Lock
 	ds      *memmap.Dataset
+	leaves  *writer // mapped
 	records *mapping.Mapping
 	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
 	timer   *time.Timer   // nil without MaxHold
@@ -119,7 +120,7 @@ func (r *rows) mapAll(st store) (err error) {
 	if r.ds, err = r.s.openStore(st); err != nil {
 		return err
 	}
-	if err = r.ds.Advise(memmap.Normal); err == nil {
+	if r.leaves, err = r.s.reader(r.ds, r.s.path(st.name())); err == nil {
 		r.records, err = r.s.mapRecords(st, mapping.ReadOnly)
 	}
 	return err
@@ -171,11 +172,42 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 
 func (r *rows) Place(leaf int) (tensor.Lender, int) {
 	l := r.s.fixed.Schema[leaf]
-	x, err := tdict.Get[*tensor.Tensor](r.ds.TensorDict, l.Key)
+	f, err := leafFile(r.ds, l)
 	if err != nil || l.bytes == 0 {
 		return nil, 0
 	}
-	return x.Lender(), 0
+	return &lent{f, r.leaves.files[leaf], r}, 0
+}
+
+// A lent lends a leaf of a generation until that is closed. The mapping stays for later ones.
+type lent struct {
+	*mapfile.File // names it
+	kept          *place
+	of            *rows
+}
+
+func (l *lent) Borrow() ([]byte, error) {
+	if l.of.over.Load() {
+		return nil, l.of.s.fail(l.Path(), engine.ErrClosed)
+	}
+	return l.kept.Borrow()
+}
+
+func (l *lent) Return() { l.kept.Return() }
+
+func (l *lent) Pin() ([]byte, error) {
+	if _, err := l.Borrow(); err != nil {
+		return nil, err
+	}
+	defer l.Return()
+	return l.kept.Pin()
+}
+
+func (l *lent) Intact() error {
+	if err := l.kept.Intact(); err != nil {
+		return failed("read", l.String(), "", err)
+	}
+	return nil
 }
 
 func (r *rows) Read(context.Context, []int, int, []byte) error {
@@ -201,8 +233,15 @@ func (r *rows) end() (err error) {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
+	if r.leaves != nil {
+		r.s.mu.Lock()
+		if r.leaves.users--; r.leaves.users == 0 && r.leaves.replaced {
+			err = r.leaves.close()
+		}
+		r.s.mu.Unlock()
+	}
 	if r.ds != nil {
-		err = r.ds.Close()
+		err = errors.Join(err, r.ds.Close())
 	}
 	if r.records != nil {
 		err = errors.Join(err, r.records.Close())

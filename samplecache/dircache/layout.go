@@ -2,7 +2,9 @@ package dircache
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -22,12 +24,12 @@ const (
 	sequenceWord = headerBytes/8 + iota // incremented by each change; its low 32 bits are a futex
 	latestWord                          // sealed: the generation published last
 	fillingWord                         // sealed: the generation being filled; 0 if it has no store
-	lockerWord                          // pid of the session that has the lock
+	_                                   // not used
 	wantedWord                          // 1 if a session waits for the lock
 	sweptWord                           // when a session last looked for dead sessions, us
 	searchedWord                        // when publishing last failed, us; see searching
-	swapAtWord                          // when the last generation was published, ms since 1970
-	swapTookWord                        // how long that took, us
+	_                                   // not used
+	swapTookWord                        // how long publishing took, us, above the low half of the generation
 	firstTable   = headerBytes/8 + 64
 )
 
@@ -65,6 +67,20 @@ func (w words) generations() (latest, filling uint64, err error) {
 		filling, err = w.sealed(fillingWord)
 	}
 	return latest, filling, err
+}
+
+// tookSwap stores how long it took to publish a generation.
+func (w words) tookSwap(generation uint64, took time.Duration) {
+	w[swapTookWord].Store(min(uint64(took/time.Microsecond), math.MaxUint32)<<32 | generation)
+}
+
+// swapTook returns how long it took to publish a generation, or 0 if that is not known.
+func (w words) swapTook(generation uint64) time.Duration {
+	v := w[swapTookWord].Load()
+	if uint64(uint32(v)) != generation {
+		return 0
+	}
+	return time.Duration(v>>32) * time.Microsecond
 }
 
 // pid returns the pid of a session, or 0 if it is not known.

@@ -46,24 +46,31 @@ func (s *session) lock() error {
 	return &engine.BlockedError{Why: func() string { return "waiting for " + s.whoLocks() }}
 }
 
-// tryLock takes the lock if it is free, and stores the pid of the process. The control file need
-// not be mapped.
+// tryLock takes the lock if it is free. The control file need not be mapped.
 func (s *session) tryLock() (ok bool, err error) {
 	if !s.locking.TryLock() {
 		return false, nil
 	}
-	if ok, err = s.locks.Try(lockNumber, 1); !ok {
+	if ok, err = s.locks.Try(lockNumber, s.lockSpan()); !ok {
 		s.locking.Unlock()
 		return false, s.fail(controlName, err)
 	}
-	pid := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
-	_, _ = s.file.WriteAt(pid, lockerWord*8) // it is only information
 	return true, nil
+}
+
+// lockSpan returns how many numbers the session locks as the lock: that says who has it. An entry
+// has 1 + its number; a session that is joining, and has no entry yet, has its pid after these, or
+// the whole span if the pid is too large.
+func (s *session) lockSpan() int64 {
+	if s.entered {
+		return 1 + int64(s.me)
+	}
+	return min(1+maxSessions+int64(os.Getpid()), lockSpan)
 }
 
 // unlock releases the lock, and wakes the sessions that wait for it.
 func (s *session) unlock() error {
-	err := s.locks.Unlock(lockNumber, 1)
+	err := s.locks.Unlock(lockNumber, lockSpan)
 	s.locking.Unlock()
 	crashPoint("unlocked")
 	if len(s.words) > 0 && s.words[wantedWord].Swap(0) != 0 {
@@ -80,16 +87,27 @@ func (s *session) whoLocks() string {
 	return "the lock"
 }
 
-// locker returns the pid of another session that has the lock, or 0.
+// locker returns the pid of another session that has the lock, or 0 if none has, or it is not known.
 func (s *session) locker() (pid int) {
-	if _, _, held, err := s.locks.Held(lockNumber, 1); err != nil || !held {
+	_, span, held, err := s.locks.Held(lockNumber, 1)
+	switch {
+	case err != nil || !held || span == lockSpan:
 		return 0
+	case span > 1+maxSessions:
+		return int(span - 1 - maxSessions)
+	case len(s.words) == 0: // this session is joining
+		return s.pidOnDisk(int(span) - 1)
 	}
+	return s.words.pid(int(span) - 1)
+}
+
+// pidOnDisk returns the pid of a session without the mapped control file, or 0.
+func (s *session) pidOnDisk(session int) int {
 	var b [8]byte
-	if _, err := s.file.ReadAt(b[:], lockerWord*8); err != nil {
+	if _, err := s.file.ReadAt(b[:], int64(sessionsTable+2*session)*8); err != nil {
 		return 0
 	}
-	return int(binary.LittleEndian.Uint32(b[:]))
+	return int(binary.LittleEndian.Uint64(b[:]))
 }
 
 // lockToJoin waits for the lock.
@@ -109,12 +127,15 @@ func (s *session) lockToJoin(ctx context.Context) error {
 // A lock of a cache is a number: a byte of the control file, which need not exist. The kernel gives
 // a number to one session at a time, until the session unlocks it or its process ends.
 const (
-	lockNumber     = 0       // the lock: its holder may join, publish, and change the counts of groups
+	lockNumber     = 0       // the lock: its holder may join, publish, and change the counts of groups; see lockSpan
 	sessionNumbers = 1 << 20 // + entry: its holder is the session of that entry
 	slotNumbers    = 1 << 30 // + slot: its holder fills the slot
 	holderNumbers  = 1 << 40 // + holder: its holder is a member of a group, or has a pass in an epoch
 	nameNumbers    = 1 << 61 // + hash * nameSpan: its holder puts samples under the name
 )
+
+// lockSpan is how many numbers belong to the lock. The session that has it locks the first ones.
+const lockSpan = sessionNumbers - 1
 
 // nameSpan is how many numbers belong to a name. The session of entry i locks the first 1+i of
 // them, so that other sessions can find its pid.

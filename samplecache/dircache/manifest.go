@@ -48,7 +48,8 @@ type manifest struct {
 	Schema    []leafSpec     `json:"schema"`
 	Latest    uint64         `json:"latest"` // published last; the next one is being filled
 	Published time.Time      `json:"published,omitzero"`
-	Producers []producerSpec `json:"producers,omitempty"` // as of that publication
+	Before    time.Time      `json:"published_before,omitzero"` // when Latest-1 was published
+	Producers []producerSpec `json:"producers,omitempty"`       // as of that publication
 }
 
 // A leafSpec describes a leaf of a sample.
@@ -131,6 +132,14 @@ func (m *manifest) check() error {
 		seen[p.Name] = true
 	}
 	return m.Config.Check()
+}
+
+// swapAt returns when generation latest was published, which is m.Latest or the one before it.
+func (m *manifest) swapAt(latest uint64) time.Time {
+	if latest < m.Latest {
+		return m.Before
+	}
+	return m.Published
 }
 
 // fill sets the fields that are not in the file.

@@ -108,13 +108,13 @@ func (s *session) publish(m *manifest) (bool, error) {
 	}
 	forgotten := func(p producerSpec) bool { return p.Window == (engine.Window{}) }
 	next := *m
-	next.Latest, next.Published, next.Producers = m.Latest+1, began.Round(0).UTC(), slices.DeleteFunc(list, forgotten)
+	next.Latest, next.Published, next.Before = m.Latest+1, began.Round(0).UTC(), m.Published
+	next.Producers = slices.DeleteFunc(list, forgotten)
 	if err := next.write(s.at, s.place.Mode()); err != nil {
 		return false, failed("publish", s.dir, manifestName, err)
 	}
 	ready, err := s.complete(&next)
-	s.words[swapAtWord].Store(uint64(began.UnixMilli()))
-	s.words[swapTookWord].Store(uint64(time.Since(began) / time.Microsecond))
+	s.words.tookSwap(next.Latest, time.Since(began))
 	return ready, err
 }
 

@@ -153,6 +153,9 @@ func (r *row) write(sums []uint32) error {
 		err = r.flushRecord(rec)
 	}
 	crashPoint("recorded")
+	if err == nil {
+		err = r.s.present() // otherwise the sample is lost
+	}
 	return err
 }
 

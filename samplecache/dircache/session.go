@@ -1,6 +1,7 @@
 package dircache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,10 @@ type session struct {
 	file    *os.File // the control file
 	locks   *vfs.Numbers
 	control *mapping.Mapping
-	words   words // of control
-	me      int   // entry in the table of sessions
+	words   words       // of control
+	here    fs.FileInfo // of file
+	entered bool        // the session has an entry in the table of sessions
+	me      int         // that entry
 
 	calls  sync.RWMutex // read-locked during calls
 	closed bool
@@ -45,6 +48,7 @@ type session struct {
 	numbers map[int64]int64 // locked numbers of names and holders: first number -> count
 	open    map[*rows]bool
 	stores  map[any]*writer // mapped stores, by vfs.FileID of their directories
+	read    map[any]*writer // leaves that are mapped for reading, too
 	filled  *writer         // the store of generation filling, or nil
 	filling uint64
 	trouble error // error of the last advance
@@ -60,7 +64,7 @@ func newSession(dir, at string, m *manifest, opt engine.Options) (*session, erro
 		dir: dir, at: at, opt: opt, fixed: m,
 		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 200 * time.Millisecond},
 		rows:  map[int]*row{}, numbers: map[int64]int64{}, open: map[*rows]bool{},
-		stores: map[any]*writer{},
+		stores: map[any]*writer{}, read: map[any]*writer{},
 	}
 	s.place, err = os.Stat(at)
 	return s, err
@@ -86,14 +90,19 @@ func since(us uint64) time.Duration {
 // the future, which only a damaged word has.
 func passed(us uint64, d time.Duration) bool { return us > now() || since(us) > d }
 
-// call calls fn, unless the session is closed. Calls do not nest.
+// call calls fn, unless the session is closed. Calls do not nest. If fn is blocked, and the cache is
+// not there any more, call returns that: nobody would end the wait.
 func (s *session) call(fn func() error) error {
 	s.calls.RLock()
 	defer s.calls.RUnlock()
 	if s.closed {
 		return fmt.Errorf("cache %s: %w", s.dir, engine.ErrClosed)
 	}
-	return s.guard(fn)
+	err := s.guard(fn)
+	if errors.Is(err, engine.ErrBlocked) {
+		err = cmp.Or(s.present(), err)
+	}
+	return err
 }
 
 // callValue is call for functions that return a value. If there is an error, the value is zero.
@@ -124,16 +133,22 @@ func (s *session) guard(fn func() error) (err error) {
 }
 
 func (s *session) Latest(context.Context) (uint64, error) {
-	return callValue(s, func() (uint64, error) { return s.words.sealed(latestWord) })
+	return callValue(s, func() (uint64, error) {
+		if err := s.present(); err != nil {
+			return 0, err
+		}
+		return s.words.sealed(latestWord)
+	})
 }
 
-// errRemoved says that the directory of the session is not there any more.
+// errRemoved says that the cache of the session is not there any more.
 var errRemoved = fmt.Errorf("%w: the cache was removed or replaced", fs.ErrNotExist)
 
-// present returns an error unless the directory of the session is where it was.
+// present returns an error unless the control file of the session is where it was. A directory may
+// be removed and made again with the same number; the file cannot, since the session has it open.
 func (s *session) present() error {
-	info, err := os.Lstat(s.at)
-	if err == nil && !os.SameFile(info, s.place) {
+	info, err := os.Lstat(s.path(controlName))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.here) {
 		err = errRemoved
 	}
 	return s.fail("", err)
@@ -176,8 +191,10 @@ func (s *session) leave() error {
 
 // closeFiles closes the files of the session.
 func (s *session) closeFiles() (err error) {
-	for _, w := range s.stores {
-		err = errors.Join(err, w.close())
+	for _, stores := range []map[any]*writer{s.stores, s.read} {
+		for _, w := range stores {
+			err = errors.Join(err, w.close())
+		}
 	}
 	if s.control != nil {
 		s.control.Release()

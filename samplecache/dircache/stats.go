@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -18,7 +17,7 @@ func (s *session) stats() (st engine.Stats, err error) {
 	if err != nil {
 		return st, err
 	}
-	latest, filling, err := s.words.generations()
+	latest, filling, m, err := s.published()
 	if err != nil {
 		return st, err
 	}
@@ -26,18 +25,28 @@ func (s *session) stats() (st engine.Stats, err error) {
 	g.Tidy(p, s.alive)
 	st = engine.Stats{
 		Latest: latest, Filling: latest + 1, Samples: s.samples(), Swaps: latest,
-		SwapTook: time.Duration(s.words[swapTookWord].Load()) * time.Microsecond, Bytes: s.fixed.sampleBytes(),
+		LastSwap: m.swapAt(latest), SwapTook: s.words.swapTook(latest), Bytes: s.fixed.sampleBytes(),
 		Members: s.memberStats(), Groups: g.Stats(p),
-	}
-	if ms := s.words[swapAtWord].Load(); ms > 0 {
-		st.LastSwap = time.UnixMilli(int64(ms))
 	}
 	s.slotStats(&st)
 	if st.Held, err = s.heldGenerations(); err == nil {
-		st.Producers, err = s.producerStats()
+		st.Producers = s.producerStats(m)
 	}
 	st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
 	return st, err
+}
+
+// published returns the generation published last, the one that is being filled, and the MANIFEST,
+// which may be one generation ahead: it is renamed before readers are told.
+func (s *session) published() (latest, filling uint64, m *manifest, err error) {
+	for {
+		if latest, filling, err = s.words.generations(); err == nil {
+			m, err = s.manifest()
+		}
+		if err != nil || m.Latest <= latest+1 {
+			return latest, filling, m, err
+		}
+	}
 }
 
 // publishWaits returns the reason why a full generation is not published, or why the next
@@ -71,9 +80,21 @@ func (s *session) slotStats(st *engine.Stats) {
 			st.Committed++
 		case slotReserved:
 			st.Reserved++
-			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: s.words.pid(slotSession(v)), For: since(s.words.since(i).Load())})
+			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: s.filler(i, slotSession(v)), For: since(s.words.since(i).Load())})
 		}
 	}
+}
+
+// filler returns the pid of the session that fills a slot, according to its word; 0 if the slot is
+// not locked: then that session is dead, and another one may have its entry.
+func (s *session) filler(slot, session int) int {
+	if session == s.me {
+		return os.Getpid()
+	}
+	if _, _, held, err := s.locks.Held(slotNumbers+int64(slot), 1); err != nil || !held {
+		return 0
+	}
+	return s.words.pid(session)
 }
 
 // memberStats lists the sessions.
@@ -88,11 +109,7 @@ func (s *session) memberStats() (list []engine.MemberStats) {
 
 // producerStats lists the producers that have put a sample. It does not take the lock, so the list
 // may be out of date if a generation is published meanwhile.
-func (s *session) producerStats() (list []engine.ProducerStats, err error) {
-	m, err := s.manifest()
-	if err != nil {
-		return nil, err
-	}
+func (s *session) producerStats(m *manifest) (list []engine.ProducerStats) {
 	all, _, err := s.collect(m, m.Latest+1)
 	if err != nil {
 		all = m.Producers // there may be no store yet
@@ -103,7 +120,7 @@ func (s *session) producerStats() (list []engine.ProducerStats, err error) {
 		}
 		list = append(list, engine.ProducerStats{Name: p.Name, PID: s.claimant(p.Name), Window: p.Window})
 	}
-	return list, nil
+	return list
 }
 
 // heldGenerations returns the generations that are kept only because they are held.

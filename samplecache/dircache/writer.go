@@ -18,18 +18,24 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A writer is a store that is mapped for writing. It stays mapped while later generations, with
-// other names, fill the same store again.
+// A writer is a store that is mapped for writing, or the leaves of one that are mapped for reading.
+// It stays mapped while later generations, with other names, fill the same store again: the first
+// use of each page of a new mapping takes longer than to copy the page.
 type writer struct {
 	leaves  []leafSpec
-	files   []*place // of the leaves; nil for a leaf without bytes
-	records *mapping.Mapping
-	table   []byte // of records
-	users   int    // number of reserved rows
+	files   []*place         // of the leaves; nil for a leaf without bytes
+	records *mapping.Mapping // nil for reading
+	table   []byte           // of records
+	users   int              // number of reserved rows, or of generations that are held
+
+	replaced bool // its store has other files now: the last user closes it
 }
 
 // A place lends a mapped file. It implements tensor.Lender.
-type place struct{ *mapping.Mapping }
+type place struct {
+	*mapping.Mapping
+	id any // of the file, as vfs.FileID says
+}
 
 func (p *place) Borrow() ([]byte, error) { return p.Acquire() }
 
@@ -54,7 +60,7 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	if err != nil {
 		return nil, s.fail(st.name(), err)
 	}
-	if err := s.dropStores(); err != nil {
+	if err := s.dropStores(s.stores); err != nil {
 		return nil, err
 	}
 	id := vfs.FileID(info, s.path(st.name()))
@@ -76,12 +82,7 @@ func (s *session) mapStore(st store) (*writer, error) {
 		return nil, err
 	}
 	defer ds.Close()
-	w := &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
-	for i, l := range w.leaves {
-		if err == nil && l.bytes > 0 {
-			w.files[i], err = mapLeaf(ds, l)
-		}
-	}
+	w, err := s.mapLeaves(ds, os.O_RDWR, mapping.ReadWrite)
 	if err == nil {
 		w.records, err = s.mapRecords(st, mapping.ReadWrite)
 	}
@@ -94,23 +95,90 @@ func (s *session) mapStore(st store) (*writer, error) {
 	return w, nil
 }
 
-// mapLeaf maps the file of a leaf.
-func mapLeaf(ds *memmap.Dataset, l leafSpec) (*place, error) {
+// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an error.
+func (s *session) mapLeaves(ds *memmap.Dataset, flag int, mode mapping.Mode) (w *writer, err error) {
+	w = &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
+	for i, l := range w.leaves {
+		if err == nil && l.bytes > 0 {
+			w.files[i], err = mapLeaf(ds, l, flag, mode)
+		}
+	}
+	return w, err
+}
+
+// leafFile returns the file of a leaf.
+func leafFile(ds *memmap.Dataset, l leafSpec) (*mapfile.File, error) {
 	x, err := ds.Tensor(l.Key)
 	if err != nil {
 		return nil, err
 	}
-	from, ok := x.Lender().(*mapfile.File)
+	f, ok := x.Lender().(*mapfile.File)
 	if !ok {
 		return nil, fmt.Errorf("%w: %q has no file", engine.ErrCorrupt, l.Key)
 	}
-	f, err := openFile(from.String(), os.O_RDWR)
+	return f, nil
+}
+
+// mapLeaf maps the file of a leaf.
+func mapLeaf(ds *memmap.Dataset, l leafSpec, flag int, mode mapping.Mode) (*place, error) {
+	from, err := leafFile(ds, l)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFile(from.String(), flag)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	m, err := mapping.Map(f, x.ByteSize(), mapping.ReadWrite)
-	return &place{m}, err
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapping.Map(f, from.Size(), mode)
+	return &place{m, vfs.FileID(info, from.String())}, err
+}
+
+// reader returns the mapped leaves of the store that ds is in the directory at, with one more user.
+// Mostly an earlier generation has mapped the same files.
+func (s *session) reader(ds *memmap.Dataset, at string) (*writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Lstat(at)
+	if err != nil {
+		return nil, err
+	}
+	id := vfs.FileID(info, at)
+	w := s.read[id]
+	if w == nil || !w.maps(ds) {
+		if err := s.dropStores(s.read); err != nil {
+			return nil, err
+		}
+		if w != nil && w.users == 0 {
+			err = w.close()
+		} else if w != nil {
+			w.replaced = true
+		}
+		var failed error
+		if w, failed = s.mapLeaves(ds, os.O_RDONLY, mapping.ReadOnly); failed != nil {
+			return nil, errors.Join(failed, err, w.close())
+		}
+		s.read[id] = w
+	}
+	w.users++
+	return w, err
+}
+
+// maps reports whether the files of ds are mapped.
+func (w *writer) maps(ds *memmap.Dataset) bool {
+	for i, l := range w.leaves {
+		if l.bytes == 0 {
+			continue
+		}
+		if f, err := leafFile(ds, l); err != nil || f.Identity() != w.files[i].id {
+			return false
+		}
+	}
+	return true
 }
 
 // openStore opens the dataset of a store, and checks it against the MANIFEST.
@@ -233,9 +301,9 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores that were removed, so that their room on the disk is freed. Stores
-// with reserved rows stay open. s.mu is held.
-func (s *session) dropStores() error {
+// dropStores closes those of the stores that were removed, so that their room on the disk is freed.
+// Stores with users stay open. s.mu is held.
+func (s *session) dropStores(stores map[any]*writer) error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return s.fail("", err)
@@ -246,13 +314,13 @@ func (s *session) dropStores() error {
 			there[vfs.FileID(info, s.path(e.Name()))] = true
 		}
 	}
-	for id, w := range s.stores {
+	for id, w := range stores {
 		if !there[id] && w.users == 0 {
 			if s.filled == w {
 				s.filled = nil
 			}
 			err = errors.Join(err, w.close())
-			delete(s.stores, id)
+			delete(stores, id)
 		}
 	}
 	return err

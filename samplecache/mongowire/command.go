@@ -21,6 +21,9 @@ type command struct {
 	run    func(s *Server, ctx context.Context, r *request) (rope, error)
 }
 
+// maxFields is the maximum number of fields of a command, and of a projection.
+const maxFields = 64
+
 // everywhere lists the options of every command.
 const everywhere = "$db lsid $readPreference $clusterTime readConcern writeConcern comment maxTimeMS"
 
@@ -102,8 +105,8 @@ func coded(err error) *commandError {
 // execute executes a command and returns the reply.
 func (s *Server) execute(r *request) rope {
 	s.active.Add(1)
+	defer s.active.Add(-1)
 	reply, err := s.run(r)
-	s.active.Add(-1)
 	if err == nil {
 		return reply
 	}
@@ -148,7 +151,11 @@ func (s *Server) check(r *request, cmd command) error {
 		return nil
 	}
 	known := strings.Fields(cmd.fields + " " + everywhere)
+	n := 0
 	for field := range r.body.All() {
+		if n++; n > maxFields {
+			return badValue.saying("%s: got more than %d fields", name, maxFields)
+		}
 		if field != name && !slices.Contains(known, field) {
 			return unknownField.saying("%s: option %s is not supported", name, errtext.Quote(field))
 		}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
@@ -24,8 +27,15 @@ type conn struct {
 	in     *bufio.Reader
 	out    *bufio.Writer
 	reply  paced       // under out
-	busy   atomic.Bool // receives a message, or waits for memory for one
+	sends  atomic.Bool // a message, or waits for memory for one
+	busy   atomic.Bool // from the first byte of a message until its reply is written
 	login  login
+
+	address string          // of the client, without the port
+	place   place           // guarded by guests.mu
+	owners  map[*owner]bool // of tickets; guarded by tickets.mu
+	cursors cursorsOf       // guarded by cursors.mu
+	moved   atomic.Int64    // bytes received and sent
 }
 
 // stall is how long a client may send nothing of a message that it has begun, or take nothing of a
@@ -33,9 +43,11 @@ type conn struct {
 var stall = 30 * time.Second
 
 const (
-	pieces   = 1 * mib  // with a deadline each
-	slowest  = 8 * mib  // of a message or a reply, for each stall
-	small    = 16 << 10 // bytes of a message that take nothing from the budget
+	pieces   = 1 * mib   // with a deadline each
+	written  = 256 << 10 // at a time
+	slowest  = 8 * mib   // of a message or a reply, for each stall
+	tiny     = 16 << 10  // bytes of a message that are not counted
+	small    = 1 * mib   // bytes of a message that takes from the memory of small ones
 	ioBuffer = 4 << 10
 )
 
@@ -56,28 +68,39 @@ func (p pace) next() time.Time {
 }
 
 func newConn(s *Server, nc net.Conn, id int64) *conn {
-	c := &conn{Conn: nc, server: s, id: id, in: bufio.NewReaderSize(nc, ioBuffer), reply: paced{Conn: nc}}
+	c := &conn{Conn: nc, server: s, id: id}
+	c.in, c.reply = bufio.NewReaderSize(c, ioBuffer), paced{conn: c}
 	c.out = bufio.NewWriterSize(&c.reply, ioBuffer)
 	c.login.done = s.secret == nil
+	c.address, _, _ = net.SplitHostPort(nc.RemoteAddr().String())
 	return c
+}
+
+// Read counts the bytes.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.moved.Add(int64(n))
+	return n, err
 }
 
 // serve answers messages until the connection ends.
 func (c *conn) serve() {
 	defer c.leave()
 	for {
-		r, err := c.receive()
-		if err == nil {
-			err = c.answer(r)
-		}
+		err := c.exchange()
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && c.server.life.Err() == nil {
+		if !gone(err) && c.server.life.Err() == nil {
 			c.server.report(fmt.Errorf("%v: %w", c.RemoteAddr(), err))
 		}
 		return
 	}
+}
+
+// gone reports whether an error only says that a connection has ended.
+func gone(err error) bool {
+	return slices.ContainsFunc([]error{io.EOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}, func(of error) bool { return errors.Is(err, of) })
 }
 
 // leave closes the connection, and frees its tickets and cursors.
@@ -86,17 +109,37 @@ func (c *conn) leave() {
 	c.server.mu.Lock()
 	delete(c.server.conns, c)
 	c.server.mu.Unlock()
+	c.server.guests.leave(c)
 	c.server.tickets.left(c)
-	c.server.cursors.endAll(func(cur *cursor) bool { return cur.conn == c })
+	c.server.cursors.left(c)
 }
 
-// receive reads a message. It waits for the first byte without a deadline.
-func (c *conn) receive() (*request, error) {
+// errPanic says that the server has a fault. Only the connection that it was found on ends.
+var errPanic = errors.New("panic")
+
+// exchange receives a message and answers it. It waits for the first byte without a deadline.
+func (c *conn) exchange() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v\n%s", errPanic, v, debug.Stack())
+		}
+	}()
 	if _, err := c.in.Peek(1); err != nil {
-		return nil, err
+		return err
 	}
 	c.busy.Store(true)
 	defer c.busy.Store(false)
+	r, err := c.receive()
+	if err != nil {
+		return err
+	}
+	return c.answer(r)
+}
+
+// receive reads a message.
+func (c *conn) receive() (*request, error) {
+	c.sends.Store(true)
+	defer c.sends.Store(false)
 	head := make([]byte, headerBytes)
 	if err := c.fill(head, paceOf(headerBytes)); err != nil {
 		return nil, err
@@ -105,13 +148,14 @@ func (c *conn) receive() (*request, error) {
 	if most := c.mostBytes(); h.size < headerBytes || h.size > most {
 		return nil, badFrame("%d bytes, want at most %d", h.size, most)
 	}
-	begun := make([]byte, min(small, h.size))
+	begun := make([]byte, min(tiny, h.size))
 	copy(begun, head)
-	if err := c.fill(begun[headerBytes:], paceOf(len(begun))); err != nil {
+	p := paceOf(int(h.size))
+	if err := c.fill(begun[headerBytes:], p); err != nil {
 		return nil, err
 	}
 	r := &request{conn: c, whole: begun}
-	err := r.complete(int(h.size))
+	err := r.complete(int(h.size), p)
 	if err == nil {
 		r.message, err = parse(h, r.whole)
 	}
@@ -121,37 +165,69 @@ func (c *conn) receive() (*request, error) {
 	return r, err
 }
 
-// complete reads the rest of a message of n bytes, once there is memory for it.
-func (r *request) complete(n int) error {
-	begun := r.whole
-	if n == len(begun) {
-		return nil
+// growth is how many times more memory a message takes than has come of it.
+const growth = 4
+
+// complete reads the rest of a message of n bytes. It takes memory as bytes come.
+func (r *request) complete(n int, p pace) error {
+	s := r.conn.server
+	if len(r.whole) < n {
+		r.memory = s.messages.user(r.conn, int64(n))
+		if n <= small {
+			r.memory = s.small.user(r.conn, int64(n))
+		}
+		r.memory.moves(true)
+		defer r.memory.moves(false)
 	}
-	var err error
-	if r.claim, err = r.conn.server.messages.take(r.conn.server.life, int64(n)); err != nil {
-		return err
+	for come := len(r.whole); come < n; come = len(r.whole) {
+		err := r.conn.SetReadDeadline(p.next())
+		if err == nil {
+			_, err = r.conn.in.Peek(1)
+		}
+		if err != nil {
+			return err
+		}
+		next := n
+		for next > growth*come {
+			next = (next + growth - 1) / growth
+		}
+		waits := time.Now()
+		if err := r.memory.take(s.life, int64(next)); err != nil {
+			return err
+		}
+		p.end = p.end.Add(time.Since(waits))
+		b := newBuffer(next)
+		copy(b, r.whole)
+		if come > tiny {
+			keepBuffer(r.whole)
+		}
+		r.whole = b
+		if err := r.conn.fill(b[come:], p); err != nil {
+			return err
+		}
 	}
-	r.whole = newBuffer(n)
-	copy(r.whole, begun)
-	return r.conn.fill(r.whole[len(begun):], paceOf(n))
+	return nil
 }
 
-// buffers keeps the memory of messages that are answered: the kernel takes longer to provide new
-// memory than to receive a message.
-var buffers sync.Pool
+// buffers keep the memory of messages that are answered, by the number of bits of its size: the
+// kernel takes longer to provide new memory than to receive a message.
+var buffers [32]sync.Pool
 
 // newBuffer returns n bytes with any content.
 func newBuffer(n int) []byte {
-	if b, _ := buffers.Get().(*[]byte); b != nil && cap(*b) >= n {
+	if b, _ := buffers[bits.Len(uint(n))].Get().(*[]byte); b != nil && cap(*b) >= n {
 		return (*b)[:n]
 	}
 	return cast.Uninit(n)
 }
 
-// mostBytes returns the maximum length of a message. Before the login it is small.
+// keepBuffer keeps the memory of b, which must not be used any more.
+func keepBuffer(b []byte) { buffers[bits.Len(uint(cap(b)))].Put(&b) }
+
+// mostBytes returns the maximum length of a message. Before the login it is tiny.
 func (c *conn) mostBytes() int32 {
 	if !c.login.done {
-		return small
+		return tiny
 	}
 	return maxMessage
 }
@@ -171,12 +247,22 @@ func (c *conn) fill(b []byte, p pace) error {
 
 // answer executes a command and writes the reply.
 func (c *conn) answer(r *request) error {
-	defer r.free()
-	reply := c.server.execute(r)
 	defer r.end()
+	s := c.server
+	known := c.login.done
+	if known && !s.guests.use(c, s.tickets.holds) {
+		return net.ErrClosed
+	}
+	reply := s.execute(r)
 	r.forget()
+	if c.login.done && !known && !s.guests.use(c, s.tickets.holds) {
+		return net.ErrClosed
+	}
 	if r.silent {
 		return nil
+	}
+	if r.reply != nil {
+		r.reply.moves(true)
 	}
 	if err := c.write(r, reply); err != nil {
 		return err
@@ -204,7 +290,7 @@ func (c *conn) write(r *request, doc rope) error {
 
 // A paced is a connection that is written to with deadlines.
 type paced struct {
-	net.Conn
+	*conn
 	pace pace
 }
 
@@ -213,9 +299,12 @@ func (p *paced) Write(b []byte) (done int, err error) {
 		if err = p.SetWriteDeadline(p.pace.next()); err != nil {
 			return done, err
 		}
-		n, err := p.Conn.Write(piece)
-		if done += n; err != nil {
-			return done, err
+		for part := range slices.Chunk(piece, written) {
+			n, err := p.Conn.Write(part)
+			p.moved.Add(int64(n))
+			if done += n; err != nil {
+				return done, err
+			}
 		}
 	}
 	return done, nil
@@ -228,8 +317,15 @@ func (c *conn) watch(ctx context.Context) (_ context.Context, stop func()) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		if _, err := c.in.Peek(1); err != nil {
-			cancel(err)
+		for { // past the messages that it has sent already
+			_, err := c.in.Peek(c.in.Buffered() + 1)
+			if errors.Is(err, bufio.ErrBufferFull) {
+				return
+			}
+			if err != nil {
+				cancel(err)
+				return
+			}
 		}
 	}()
 	return ctx, func() {
@@ -243,35 +339,36 @@ func (c *conn) watch(ctx context.Context) (_ context.Context, stop func()) {
 // A request is a command that is being answered.
 type request struct {
 	message
-	conn  *conn
-	whole []byte   // the message; nil after forget
-	spent bool     // whole can be reused after the answer
-	claim int64    // bytes taken from the budget of messages
-	after []func() // called when the reply is written
+	conn   *conn
+	whole  []byte   // the message; nil after forget
+	spent  bool     // whole can be reused after the answer
+	memory *user    // of the message; nil if it is tiny
+	reply  *user    // memory of the reply, or nil
+	after  []func() // called when the reply is written
 }
 
-// free gives the bytes of the message back to the budget.
+// free gives the bytes of the message back.
 func (r *request) free() {
-	if r.claim > 0 {
-		r.conn.server.messages.give(r.claim)
-		r.claim = 0
-	}
+	r.memory.free()
+	r.memory = nil
 }
 
 // forget drops the message, so that its memory can be used again.
 func (r *request) forget() {
-	if whole := r.whole; r.spent && r.claim > 0 {
-		buffers.Put(&whole)
+	if r.spent && r.memory != nil {
+		keepBuffer(r.whole)
 	}
 	r.body, r.docs, r.whole = nil, nil, nil
 	r.free()
 }
 
-// end calls the functions of after.
+// end calls the functions of after, and gives back the memory of the message and of the reply.
 func (r *request) end() {
 	for _, fn := range r.after {
 		fn()
 	}
+	r.free()
+	r.reply.free()
 }
 
 // text returns the text of a field, "" if there is none.
@@ -316,8 +413,10 @@ func (r *request) documents(name string) (docs []bson.Doc, err error) {
 	list, ok := v.Doc()
 	ok = ok && v.Kind == bson.Array && r.field == ""
 	for _, v := range list.All() {
+		if ok = ok && v.Kind == bson.Object && len(docs) < maxDocuments; !ok {
+			break
+		}
 		doc, _ := v.Doc()
-		ok = ok && v.Kind == bson.Object && len(docs) < maxDocuments
 		docs = append(docs, doc)
 	}
 	if !ok {

@@ -1,98 +1,201 @@
 package mongowire
 
 import (
+	"container/list"
 	"context"
-	"iter"
+	"errors"
 	"math/rand/v2"
 	"sync"
-	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 const (
-	maxReply   = 16 * mib // bytes of the documents of a reply, unless it has one alone
-	maxCursors = 1000
-	maxFilters = 4 * mib // bytes of the filters of cursors
+	maxReply    = 16 * mib // bytes of the documents of a reply, unless it has one alone
+	maxBatch    = 1000     // documents of a reply
+	maxCursors  = 64       // of a connection
+	maxKept     = 16 * mib // bytes of the cursors of all connections
+	maxKilled   = 10_000   // cursors of a killCursors
+	cursorBytes = 512      // of a cursor besides its filter
+	looks       = 1024     // documents between two looks at the context of a find
+	replyClaim  = 64 << 10 // bytes of memory that a reply takes at a time; the first ones are not counted
+	pieceBytes  = 128      // memory of a piece of a reply besides its bytes
 )
 
-// cursorLife is how long a cursor waits for a getMore.
-var cursorLife = time.Minute
+// A cursor says where the next getMore goes on with a find. It holds no generation, so that a
+// cursor that is left open holds up nobody.
+type cursor struct {
+	id         int64
+	conn       *conn // that sent the find
+	q          *query
+	generation uint64 // 0 for a collection without samples
+	after      any    // the _id of the last document, or nil
+	left       int    // documents left of the limit
+	at         *list.Element
+}
+
+// size returns the memory of a cursor.
+func (c *cursor) size() int { return cursorBytes + len(c.q.given) }
 
 // cursors are the cursors that have more documents. Safe for concurrent use.
 type cursors struct {
-	mu      sync.Mutex
-	open    map[int64]*cursor
-	filters int // bytes
+	mu    sync.Mutex
+	open  map[int64]*cursor
+	bytes map[string]int // by address
+	all   int            // bytes
 }
 
-// A cursor is the rest of a find. One command at a time uses it.
-type cursor struct {
-	id    int64 // 0 until it is added to cursors
-	ns    string
-	conn  *conn
-	q     *query
-	next  func() (document, bool) // nil at the end
-	stop  func()
-	free  func()
-	left  int   // documents left of the limit
-	ready *rope // the next document, if it is known
-	timer *time.Timer
-}
+// cursorsOf are the cursors of a connection, the one that was used longest ago first.
+type cursorsOf struct{ list.List }
 
-func newCursor(ns string, c *conn, q *query, v view) *cursor {
-	cur := &cursor{ns: ns, conn: c, q: q, left: q.limit, free: v.end}
-	cur.next, cur.stop = iter.Pull(v.docs)
-	return cur
-}
-
-// end ends the cursor.
-func (c *cursor) end() {
-	c.stop()
-	if c.free != nil {
-		c.free()
+// add keeps a cursor for the next command. If its connection has too many, the one that was used
+// longest ago ends; if all have too many bytes, cursors of the address with the most bytes end.
+func (cs *cursors) add(c *cursor) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if c.conn.cursors.Len() == maxCursors {
+		cs.remove(c.conn.cursors.Front().Value.(*cursor))
 	}
-	c.next, c.free = nil, nil
+	if c.id == 0 {
+		c.id = 1 + rand.Int64N(1<<62)
+	}
+	c.at = c.conn.cursors.PushBack(c)
+	cs.open[c.id] = c
+	cs.count(c, c.size())
+	for cs.all > maxKept {
+		cs.shed(c)
+	}
 }
 
-// batch returns the next documents, at most n. At the end, c.next is nil.
-func (c *cursor) batch(n int) (docs []rope, err error) {
-	size := 0
-	for len(docs) < n {
-		if c.ready == nil {
-			err = c.advance()
-		}
-		if err != nil || c.ready == nil {
-			c.next = nil
-			return docs, err
-		}
-		if size += c.ready.size; size > maxReply && len(docs) > 0 {
-			return docs, nil
-		}
-		docs, c.ready = append(docs, *c.ready), nil
+// count adds n bytes to the bytes of a cursor's address. cs.mu is held.
+func (cs *cursors) count(c *cursor, n int) {
+	cs.all += n
+	if cs.bytes[c.conn.address] += n; cs.bytes[c.conn.address] == 0 {
+		delete(cs.bytes, c.conn.address)
 	}
-	if err = c.advance(); err != nil || c.ready == nil {
-		c.next = nil
-	}
-	return docs, err
 }
 
-// advance sets ready to the next document that matches, if there is one.
-func (c *cursor) advance() error {
-	for c.left > 0 {
-		doc, ok := c.next()
-		if !ok {
-			return nil
+// shed removes cursors of the address with the most bytes, but not the new one. cs.mu is held.
+func (cs *cursors) shed(newest *cursor) {
+	address, most := "", 0
+	for of, n := range cs.bytes {
+		if of == newest.conn.address {
+			n -= newest.size()
+		}
+		if n > most {
+			address, most = of, n
+		}
+	}
+	for _, c := range cs.open {
+		if c.conn.address == address && c != newest {
+			if cs.remove(c); cs.all <= maxKept {
+				return
+			}
+		}
+	}
+}
+
+// remove takes a cursor off the lists. cs.mu is held.
+func (cs *cursors) remove(c *cursor) {
+	c.conn.cursors.Remove(c.at)
+	delete(cs.open, c.id)
+	cs.count(c, -c.size())
+}
+
+// take takes a cursor off the lists.
+func (cs *cursors) take(id int64) *cursor {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c := cs.open[id]
+	if c != nil {
+		cs.remove(c)
+	}
+	return c
+}
+
+// left ends the cursors of a connection that has ended.
+func (cs *cursors) left(c *conn) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for c.cursors.Len() > 0 {
+		cs.remove(c.cursors.Front().Value.(*cursor))
+	}
+}
+
+// next returns the reply to a find or a getMore: at most n documents, and the cursor if there are
+// more.
+func (s *Server) next(ctx context.Context, r *request, c *cursor, name string, n int) (rope, error) {
+	var err error
+	if c.q.filter == nil {
+		c.q.filter, err = parseFilter(c.q.given)
+	}
+	defer func() { c.q.filter = nil }()
+	var v view
+	if err == nil {
+		v, err = s.view(ctx, r, c)
+	}
+	if err != nil {
+		return rope{}, err
+	}
+	docs, done, err := s.batch(ctx, r, c, v, n)
+	if err != nil {
+		return rope{}, err
+	}
+	id := int64(0)
+	if !done && !c.q.single {
+		s.cursors.add(c)
+		id = c.id
+	}
+	return cursorReply(name, s.opt.Database+"."+c.q.collection, id, docs), nil
+}
+
+// batch returns the next documents, at most n, and whether they are the last ones. They may be
+// fewer if memory is short.
+func (s *Server) batch(ctx context.Context, r *request, c *cursor, v view, n int) (docs []rope, done bool, err error) {
+	n = min(n, maxBatch)
+	r.reply = s.replies.user(r.conn, replyClaim)
+	size, seen, heap := 0, 0, 0
+	for doc := range v {
+		if c.left == 0 {
+			break
+		}
+		if seen++; seen%looks == 0 {
+			if seen == looks {
+				var stop func()
+				ctx, stop = r.conn.watch(ctx)
+				defer stop()
+			}
+			if ctx.Err() != nil {
+				return nil, false, context.Cause(ctx)
+			}
 		}
 		if !c.q.filter.match(bson.Append(nil, doc.fields)) {
 			continue
 		}
+		if len(docs) == n {
+			return docs, false, nil
+		}
 		shown, err := c.q.shows.show(doc)
-		c.ready = &shown
+		if err != nil {
+			return nil, false, err
+		}
+		size, heap = size+shown.size, heap+shown.heap()
+		if len(docs) > 0 && size > maxReply {
+			return docs, false, nil
+		}
+		if more := int64(heap-tiny) - r.reply.has; more > 0 && !r.reply.try(max(more, replyClaim)) {
+			if len(docs) > 0 && !c.q.single {
+				return docs, false, nil
+			}
+			if err := r.reply.take(ctx, r.reply.has+more); err != nil {
+				return nil, false, err
+			}
+		}
+		docs, c.after = append(docs, shown), doc.fields[0][1]
 		c.left--
-		return err
 	}
-	return nil
+	return docs, true, nil
 }
 
 // cursorReply returns a reply with documents.
@@ -105,66 +208,8 @@ func cursorReply(name, ns string, id int64, docs []rope) rope {
 	return enclosed(reply)
 }
 
-// add keeps a cursor for the next command. If there are too many, it ends others.
-func (cs *cursors) add(c *cursor) {
-	cs.mu.Lock()
-	others := cs.pick(func(*cursor) bool { return len(cs.open) >= maxCursors || cs.filters+c.q.size > maxFilters })
-	if c.id == 0 {
-		c.id = 1 + rand.Int64N(1<<62)
-	}
-	cs.open[c.id] = c
-	cs.filters += c.q.size
-	c.timer = time.AfterFunc(cursorLife, func() { cs.endAll(func(other *cursor) bool { return other == c }) })
-	cs.mu.Unlock()
-	endEach(others)
-}
-
-// remove takes a cursor off the list. cs.mu is held.
-func (cs *cursors) remove(c *cursor) {
-	c.timer.Stop()
-	delete(cs.open, c.id)
-	cs.filters -= c.q.size
-}
-
-// take takes a cursor off the list.
-func (cs *cursors) take(id int64) *cursor {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	c := cs.open[id]
-	if c != nil {
-		cs.remove(c)
-	}
-	return c
-}
-
-// endAll ends cursors that are not in use.
-func (cs *cursors) endAll(which func(c *cursor) bool) {
-	cs.mu.Lock()
-	picked := cs.pick(which)
-	cs.mu.Unlock()
-	endEach(picked)
-}
-
-// pick takes cursors off the list. cs.mu is held.
-func (cs *cursors) pick(which func(c *cursor) bool) (picked []*cursor) {
-	for _, c := range cs.open {
-		if which(c) {
-			cs.remove(c)
-			picked = append(picked, c)
-		}
-	}
-	return picked
-}
-
-// endEach ends cursors. It holds no lock: the engine may take its time.
-func endEach(all []*cursor) {
-	for _, c := range all {
-		c.end()
-	}
-}
-
 // getMore returns the next documents of a cursor.
-func (s *Server) getMore(_ context.Context, r *request) (rope, error) {
+func (s *Server) getMore(ctx context.Context, r *request) (rope, error) {
 	_, first := r.body.First()
 	id, _ := first.Int()
 	n, err := count(r.body, "batchSize")
@@ -173,29 +218,35 @@ func (s *Server) getMore(_ context.Context, r *request) (rope, error) {
 	}
 	c := s.cursors.take(id)
 	if c == nil {
-		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end, %v have passed, or its connection has ended", id, cursorLife)
+		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end or killed, its connection has ended, or %d cursors were opened after it", id, maxCursors)
 	}
-	docs, err := c.batch(n)
-	if err == nil && c.next != nil {
-		r.after = append(r.after, func() { s.cursors.add(c) }) // the reply lends its memory
-		return cursorReply("nextBatch", c.ns, c.id, docs), nil
+	reply, err := s.next(ctx, r, c, "nextBatch", n)
+	if errors.Is(err, samplecache.ErrGenerationGone) {
+		err = cursorNotFound.saying("cursor %d: generation %d is not kept any more: find again", id, c.generation)
 	}
-	r.after = append(r.after, c.end)
-	return cursorReply("nextBatch", c.ns, 0, docs), err
+	return reply, err
 }
 
 // killCursors ends cursors.
 func (s *Server) killCursors(_ context.Context, r *request) (rope, error) {
-	ids, _ := r.body.Get("cursors").Doc()
+	v := r.body.Get("cursors")
+	ids, _ := v.Doc()
+	ok, n := v.Kind == bson.Array, 0
 	killed, missing := bson.A{}, bson.A{}
 	for _, v := range ids.All() {
-		id, _ := v.Int()
-		if c := s.cursors.take(id); c != nil {
-			c.end()
+		id, whole := v.Int()
+		if n++; !ok || !whole || n > maxKilled {
+			ok = false
+			break
+		}
+		if s.cursors.take(id) != nil {
 			killed = append(killed, id)
 		} else {
 			missing = append(missing, id)
 		}
+	}
+	if !ok {
+		return rope{}, badValue.saying("cursors: want an array of integers, at most %d", maxKilled)
 	}
 	return success(bson.D{{"cursorsKilled", killed}, {"cursorsNotFound", missing}, {"cursorsAlive", bson.A{}}, {"cursorsUnknown", bson.A{}}}...)
 }

@@ -17,7 +17,7 @@
 //	write.bin  takes the documents of a sample; find returns none
 //	read.bin   the generation published last: the chunks of the files that torch.save would write
 //	counter    {_id: "started"} and {_id: "completed"}
-//	status     a document for each publication that the server saw, at most 1,000
+//	status     a document for each publication that the server saw, the last 1,000
 //	temp.bin   is empty
 //
 // # Putting a sample
@@ -46,10 +46,17 @@
 // # Reading
 //
 // find in read.bin takes conditions on the fields, a projection, a limit, and a sort by id or _id.
-// A cursor holds its generation until it is read to its end, its connection ends, or no getMore
-// comes for 60 seconds. So one find never mixes two generations. A reply has at most 16 MiB of
-// documents, or a single document. The server holds the generation that was read last for another
-// second, since mapping its files again for the next find takes as long as sending them.
+// A reply has at most 1,000 documents and 16 MiB of them, or a single document.
+//
+// A cursor is the query, the generation and the last _id, and holds nothing: a getMore opens the
+// generation again. So one find never mixes two generations, and a cursor that is left open holds
+// up nobody. If the generation is not kept any more, getMore returns CursorNotFound: find again. By
+// default that is so once two more generations were published. Cursors of more than one reply are
+// for readers that go on soon; or set Retain.
+//
+// The server holds the generation that was read last for another second, since mapping its files
+// again for the next find takes as long as sending them. A client that takes so long for a reply
+// that producers might wait for its generation is disconnected.
 //
 // # Commands without effect, and refused ones
 //
@@ -62,24 +69,42 @@
 //
 // # Limits
 //
-// Messages and unfinished samples take at most Inflight bytes of memory: half for messages that are
-// being read, half for the documents of tickets. That half bounds the number of tickets, which is
-// at least one and at most Samples. A filter has at most 1 MiB. There may be 4,096 connections.
+// Inflight bytes of memory are for messages, replies and unfinished samples. Half is for the
+// documents of tickets, and bounds the number of tickets, which is at least one and at most
+// Samples. Three eighths are for messages, a sixteenth for messages of up to 1 MiB, and a sixteenth
+// for replies. A message takes at most four times the memory of what has come of it. Room for one
+// message of the maximum length is kept, so that one can always be completed; one address gets at
+// most half of the rest. The first 16 KiB of each message and reply are not counted.
 //
-// A client may wait for a ticket without a deadline. It is disconnected if it sends less than 1 MiB
-// of a message that it has begun, or takes less than 1 MiB of a reply, in 30 seconds, and if the
-// whole takes longer than 30 seconds and 30 more for each 8 MiB. TCP keepalive notices after 30
-// seconds that a client has vanished without closing its connection. There is no TLS.
+// If others wait for memory, a client is disconnected that sends a message, or takes a reply, at
+// less than 280 kB/s. At any time it is disconnected if it sends less than 1 MiB of a message that
+// it has begun, or takes less than 1 MiB of a reply, in 30 seconds, and if the whole takes longer
+// than 30 seconds and 30 more for each 8 MiB. It may wait for a ticket without a deadline. TCP
+// keepalive notices after 30 seconds that a client has vanished without closing its connection.
+//
+// There may be 4,096 connections that have logged in, and as many that have not; without a password
+// the first command counts as the login. A connection has 30 seconds to log in. If there are too
+// many, the oldest one without login ends; of the others the one that has sent no command for the
+// longest time, unless it has a ticket or is being answered: drivers connect again when they need
+// it. A wrong password is refused after a second.
+//
+// A command has at most 64 fields, a filter 64 conditions and 1 MiB, a projection 64 fields,
+// killCursors 10,000 cursors. A connection has at most 64 cursors: one more ends the one that was
+// used longest ago. Cursors of all connections have at most 16 MiB of filters; then cursors of the
+// address with the most of them end. There is no TLS.
+//
+// A fault of the server that panics ends the connection on which it happened; OnError gets the
+// stack.
 //
 // # Implementation
 //
-//  1. conn.go reads messages (frame.go) and writes replies (rope.go). A reply lends the elements of
-//     tensors until it is written.
+//  1. guests.go keeps the connections. conn.go reads messages (frame.go) and writes replies
+//     (rope.go). A reply lends the elements of tensors until it is written.
 //  2. command.go lists the commands, with the options of each.
 //  3. tickets.go keeps the tickets that are out; insert.go gathers their documents (gather.go) and
 //     commits a sample (sample.go).
 //  4. find.go filters (match.go) the documents of a view (views.go, read.go), and cuts them into
 //     batches (cursor.go).
-//  5. budget.go shares the bytes of Inflight.
+//  5. memory.go shares the memory of messages and of replies, budget.go the tickets and theirs.
 //  6. scram.go is the login.
 package mongowire

@@ -20,20 +20,51 @@ func SetStall(t testing.TB, d time.Duration) {
 	t.Cleanup(func() { stall = before })
 }
 
-// SetCursorLife sets how long a cursor waits for a getMore, until the test ends. Call it before a
+// SetLoginTime sets how long a connection may take to log in, until the test ends. Call it before a
 // server is made.
-func SetCursorLife(t testing.TB, d time.Duration) {
-	before := cursorLife
-	cursorLife = d
-	t.Cleanup(func() { cursorLife = before })
+func SetLoginTime(t testing.TB, d time.Duration) {
+	before := loginTime
+	loginTime = d
+	t.Cleanup(func() { loginTime = before })
+}
+
+// SetPatience sets how long messages wait for memory before slow clients are disconnected, until the
+// test ends. Call it before a server is made.
+func SetPatience(t testing.TB, d time.Duration) {
+	before := patience
+	patience = d
+	t.Cleanup(func() { patience = before })
+}
+
+// SetMaxConns sets the maximum numbers of connections, until the test ends. Call it before a server
+// is made.
+func SetMaxConns(t testing.TB, conns, strangers int) {
+	c, s := maxConns, maxStrangers
+	maxConns, maxStrangers = conns, strangers
+	t.Cleanup(func() { maxConns, maxStrangers = c, s })
+}
+
+// Active returns how many commands are being answered.
+func (s *Server) Active() int { return int(s.active.Load()) }
+
+// SetWrongPause sets how long the server takes to refuse a login, until the test ends.
+func SetWrongPause(t testing.TB, d time.Duration) {
+	before := wrongPause
+	wrongPause = d
+	t.Cleanup(func() { wrongPause = before })
 }
 
 // Out returns how many tickets are out, and how many bytes they and messages take of the budgets.
 func (s *Server) Out() (tickets int, bytes int64) {
-	for _, b := range []*budget{&s.messages, &s.tickets.room} {
-		b.mu.Lock()
-		bytes += b.used
-		b.mu.Unlock()
+	s.tickets.room.mu.Lock()
+	bytes = s.tickets.room.used
+	s.tickets.room.mu.Unlock()
+	for _, m := range []*memory{s.messages, s.small, s.replies} {
+		m.mu.Lock()
+		for u := range m.users {
+			bytes += u.has
+		}
+		m.mu.Unlock()
 	}
 	return s.tickets.count(), bytes
 }
@@ -52,11 +83,11 @@ func (s *Server) Cursors() int {
 	return len(s.cursors.open)
 }
 
-// Filters returns how many bytes the filters of cursors take.
-func (s *Server) Filters() int {
+// CursorBytes returns how many bytes cursors take.
+func (s *Server) CursorBytes() int {
 	s.cursors.mu.Lock()
 	defer s.cursors.mu.Unlock()
-	return s.cursors.filters
+	return s.cursors.all
 }
 
 // Conns returns how many connections there are.

@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"bytes"
 	"context"
 	"math"
 
@@ -11,8 +12,8 @@ import (
 // A query is the options of a find.
 type query struct {
 	collection string
-	filter     filter
-	size       int // bytes of the filter
+	given      bson.Doc // the filter; a cursor keeps it, and reads it again
+	filter     filter   // nil in a cursor
 	shows      projection
 	descending bool
 	limit      int // documents; math.MaxInt without a limit
@@ -23,10 +24,12 @@ type query struct {
 // query reads a find.
 func (r *request) query() (*query, error) {
 	q := &query{collection: r.collection(), single: r.body.Get("singleBatch").True()}
-	given, _ := r.body.Get("filter").Doc()
-	q.size = len(given)
-	var err error
-	if q.filter, err = r.filter(); err == nil {
+	given, err := r.object("filter")
+	if err == nil {
+		q.filter, err = parseFilter(given)
+	}
+	if err == nil {
+		q.given = bytes.Clone(given) // it is kept longer than the message
 		q.shows, err = r.projection()
 	}
 	if err == nil {
@@ -95,7 +98,11 @@ func (r *request) projection() (p projection, err error) {
 		return p, err
 	}
 	p.fields = map[string]bool{}
+	n := 0
 	for field, v := range doc.All() {
+		if n++; n > maxFields {
+			return p, badValue.saying("projection: got more than %d fields", maxFields)
+		}
 		if v.Kind == bson.Object || v.Kind == bson.Array || v.Kind == bson.String {
 			return p, badValue.saying("projection: %s: want 0 or 1", errtext.Quote(field))
 		}
@@ -144,16 +151,5 @@ func (s *Server) find(ctx context.Context, r *request) (rope, error) {
 	if err != nil {
 		return rope{}, err
 	}
-	v, err := s.view(ctx, q)
-	if err != nil {
-		return rope{}, err
-	}
-	c := newCursor(s.opt.Database+"."+q.collection, r.conn, q, v)
-	docs, err := c.batch(q.batch)
-	if err == nil && c.next != nil && !q.single {
-		s.cursors.add(c)
-	} else {
-		r.after = append(r.after, c.end)
-	}
-	return cursorReply("firstBatch", c.ns, c.id, docs), err
+	return s.next(ctx, r, &cursor{conn: r.conn, q: q, left: q.limit}, "firstBatch", q.batch)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
 )
 
@@ -149,13 +150,7 @@ func TestCursorsEnd(t *testing.T) {
 	c := dial(t, addr)
 	c.put(1, 4)
 	c.put(2, 4)
-	open := func(c *client) int64 {
-		reply := c.do(bson.D{{"find", "read.bin"}, {"batchSize", 1}}, "")
-		cursor, _ := reply.Get("cursor").Doc()
-		id, _ := cursor.Get("id").Int()
-		require.NotZero(t, id)
-		return id
-	}
+	open := func(c *client) int64 { return c.openCursor("read.bin") }
 	id := open(c)
 	require.Equal(t, 1, s.Cursors())
 	reply := c.do(bson.D{{"killCursors", "read.bin"}, {"cursors", bson.A{id, int64(5)}}}, "")
@@ -165,35 +160,101 @@ func TestCursorsEnd(t *testing.T) {
 	open(other)
 	_ = other.Close()
 	eventually(t, func() bool { return s.Cursors() == 0 })
-	for range 1005 {
+	first := open(c)
+	for range 64 {
 		open(c)
 	}
-	require.Equal(t, 1000, s.Cursors(), "others end")
-	long := bson.D{{"kind", bson.D{{"$in", bson.A{"data", "label", strings.Repeat("x", 1_000_000)}}}}}
-	for range 8 {
-		c.do(bson.D{{"find", "read.bin"}, {"batchSize", 1}, {"filter", long}}, "")
-	}
-	require.LessOrEqual(t, s.Cursors(), 1000)
-	require.LessOrEqual(t, s.Filters(), 4<<20)
+	require.Equal(t, 64, s.Cursors(), "the one that was used longest ago ends")
+	require.Contains(t, firstError(c.do(bson.D{{"getMore", first}, {"collection", "read.bin"}}, "")), "64 cursors were opened after it")
 }
 
-// TestForgottenCursor has a reader who is there, and does not go on with its find: generations are
-// published meanwhile, and the cursor ends after its time.
-func TestForgottenCursor(t *testing.T) {
-	mongowire.SetCursorLife(t, 300*time.Millisecond)
-	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
-	writer, reader := dial(t, addr), dial(t, addr)
-	writer.put(0, 4)
-	reply := reader.do(bson.D{{"find", "read.bin"}, {"batchSize", 1}}, "")
+// TestLargeCursors has clients whose cursors have filters of 1 MB: they take a bounded memory, and
+// the cursors of another address stay.
+func TestLargeCursors(t *testing.T) {
+	s, addr := serve(t, memory(t, pair(t, 4), 2), mongowire.Options{})
+	c, other := dial(t, addr), dialFrom(t, "127.0.0.2", addr)
+	c.put(1, 4)
+	c.put(2, 4)
+	mine := other.openCursor("read.bin")
+	long := bson.D{{"kind", bson.D{{"$in", bson.A{"data", "label", strings.Repeat("x", 1_000_000)}}}}}
+	for range 40 {
+		c.openCursor("read.bin", e("filter", long))
+		require.LessOrEqual(t, s.CursorBytes(), 16<<20)
+	}
+	require.Greater(t, s.Cursors(), 10)
+	require.Empty(t, firstError(other.do(bson.D{{"getMore", mine}, {"collection", "read.bin"}}, "")))
+}
+
+// openCursor sends a find of one document, and returns its cursor.
+func (c *client) openCursor(collection string, more ...bson.E) int64 {
+	c.t.Helper()
+	reply := c.do(append(bson.D{{"find", collection}, {"batchSize", 1}}, more...), "")
 	cursor, _ := reply.Get("cursor").Doc()
 	id, _ := cursor.Get("id").Int()
-	require.NotZero(t, id)
-	for n := range byte(4) {
-		writer.put(n, 4) // it may wait for the cursor, and not for ever
+	require.NotZero(c.t, id, show(reply))
+	return id
+}
+
+// TestCursorHoldsNothing has readers that leave cursors open: producers do not wait, and a cursor
+// goes on as long as its generation is kept, and says so afterwards.
+func TestCursorHoldsNothing(t *testing.T) {
+	for _, retain := range []int{-1, 0, 2} {
+		c := directory(t, pair(t, 4), samplecache.Config{Samples: 1, Retain: retain})
+		s, addr := serve(t, c, mongowire.Options{})
+		writer, reader := dial(t, addr), dial(t, addr)
+		writer.put(0, 4)
+		var open []int64
+		for n := range byte(12) {
+			open = append(open, reader.openCursor("read.bin"))
+			began := time.Now()
+			writer.put(n, 4)
+			require.Less(t, time.Since(began), 2*time.Second)
+		}
+		require.Equal(t, 12, s.Cursors())
+		require.Contains(t, firstError(reader.do(bson.D{{"getMore", open[0]}, {"collection", "read.bin"}}, "")), "generation 1 is not kept any more: find again")
+		if retain == 2 {
+			reply := reader.do(bson.D{{"getMore", open[11]}, {"collection", "read.bin"}}, "")
+			require.Empty(t, firstError(reply))
+			cursor, _ := reply.Get("cursor").Doc()
+			batch, _ := cursor.Get("nextBatch").Doc()
+			require.Equal(t, 1, batch.Len())
+		}
+		require.NoError(t, s.Close())
+		require.NoError(t, c.Close())
 	}
-	eventually(t, func() bool { return s.Cursors() == 0 })
-	reply = reader.do(bson.D{{"getMore", id}, {"collection", "read.bin"}}, "")
-	require.Contains(t, firstError(reply), "300ms have passed")
+}
+
+// TestCursorsOfViews read collections of few documents one at a time, in both orders.
+func TestCursorsOfViews(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	c := dial(t, addr)
+	for n := range byte(3) {
+		c.put(n, 4)
+		c.find("status") // the server sees each publication
+	}
+	for collection, n := range map[string]int{"counter": 2, "status": 3, "read.bin": 2, "write.bin": 0} {
+		for _, sort := range []int{1, -1} {
+			all := c.find(collection, e("sort", bson.D{{"_id", sort}}))
+			require.Len(t, all, n, collection)
+			require.Equal(t, all, c.find(collection, e("sort", bson.D{{"_id", sort}}), e("batchSize", 1)), collection)
+		}
+	}
+}
+
+// TestThousandDocuments has a reply of at most 1,000 documents.
+func TestThousandDocuments(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4<<10), 1), mongowire.Options{ChunkBytes: 4})
+	c := dial(t, addr)
+	c.put(1, 4<<10)
+	reply := c.do(bson.D{{"find", "read.bin"}, {"batchSize", 5000}}, "")
+	cursor, _ := reply.Get("cursor").Doc()
+	batch, _ := cursor.Get("firstBatch").Doc()
+	require.Equal(t, 1000, batch.Len())
+	all := c.find("read.bin")
+	require.Greater(t, len(all), 2000)
+	got, err := loaded(c.find("read.bin", e("filter", bson.D{{"kind", "data"}})))
+	require.NoError(t, err)
+	require.True(t, got.Equal(filled(t, 1, 4<<10)))
 }
 
 // TestReplySize has documents that fit into a reply of 16 MiB one, two, or three at a time.

@@ -2,6 +2,7 @@ package mongowire
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 	"sort"
@@ -28,26 +29,40 @@ type part struct {
 	last      bool
 }
 
+// partFields are the fields of a document of write.bin.
+var partFields = []string{"id", "chunk_id", "kind", "chunk", "telomere", "_id"}
+
 // parsePart reads a document of write.bin. Even with an error, the part has the id; -1 if that is
 // missing.
 func parsePart(doc bson.Doc) (p part, err error) {
+	var values [6]bson.Value
+	n := 0
+	for name, v := range doc.All() {
+		i := slices.Index(partFields, name)
+		switch n++; {
+		case n > len(values):
+			err = cmp.Or(err, notValid.saying("got more than %d fields", len(values)))
+		case i < 0:
+			err = cmp.Or(err, notValid.saying("got field %s, want _id, id, chunk_id, kind, chunk or telomere", errtext.Quote(name)))
+		case values[i].Kind == 0:
+			values[i] = v
+		}
+		if n > len(values) {
+			break
+		}
+	}
 	var ok [4]bool
-	if p.id, ok[0] = doc.Get("id").Int(); !ok[0] {
+	if p.id, ok[0] = values[0].Int(); !ok[0] {
 		p.id = -1
 	}
-	p.chunk, ok[1] = doc.Get("chunk_id").Int()
-	p.kind, ok[2] = doc.Get("kind").Text()
-	p.bytes, ok[3] = doc.Get("chunk").Bytes()
-	p.last = doc.Get("telomere").True()
+	p.chunk, ok[1] = values[1].Int()
+	p.kind, ok[2] = values[2].Text()
+	p.bytes, ok[3] = values[3].Bytes()
+	p.last = values[4].True()
 	if ok != [4]bool{true, true, true, true} {
 		return p, notValid.saying("a field is missing or has another type: want id and chunk_id, integers, kind, a string, and chunk, binary data")
 	}
-	for name := range doc.All() {
-		if !slices.Contains([]string{"_id", "id", "chunk_id", "kind", "chunk", "telomere"}, name) {
-			return p, notValid.saying("got field %s, want _id, id, chunk_id, kind, chunk or telomere", errtext.Quote(name))
-		}
-	}
-	return p, nil
+	return p, err
 }
 
 // add adds a document to a sample of at most most bytes, without a copy.

@@ -185,6 +185,7 @@ func TestDocumentsInTheCommand(t *testing.T) {
 		docs = append(docs, d)
 	}
 	require.Empty(t, firstError(c.do(bson.D{{"insert", "write.bin"}, {"documents", docs}}, "")))
+	require.Len(t, c.find("status"), 1)
 	b := request(bson.D{{"insert", "write.bin"}, {"$db", "unit"}}, "documents", sample(t, c.draw(), 3, 4)...)
 	b[16] |= 2 // moreToCome
 	_, err := c.Write(b)

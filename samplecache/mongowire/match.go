@@ -1,8 +1,8 @@
 package mongowire
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
@@ -14,24 +14,23 @@ type filter []condition
 
 // A condition is a condition on a field.
 type condition struct {
-	field string
-	meets func(v bson.Value) bool
-	only  []bson.Value // values that meet it; nil if others may
+	field  string
+	meets  func(v bson.Value) bool
+	listed bool    // values that meet it are listed
+	ints   []int64 // the integers among these, sorted
 }
 
-// maxFilter is the maximum number of bytes of a filter: the ids of 90,000 samples.
-const maxFilter = 1 * mib
+const (
+	maxFilter     = 1 * mib // bytes of a filter: the ids of 90,000 samples
+	maxConditions = 64      // of a filter
+)
 
-// filter reads the filter of a command.
-func (r *request) filter() (f filter, err error) {
-	doc, err := r.object("filter")
-	if err != nil {
-		return nil, err
-	}
+// parseFilter reads a filter.
+func parseFilter(doc bson.Doc) (f filter, err error) {
 	if len(doc) > maxFilter {
 		return nil, badValue.saying("filter: got %d bytes, want at most %d", len(doc), maxFilter)
 	}
-	doc = bytes.Clone(doc) // a cursor keeps it longer than the message
+	f = filter{}
 	for field, v := range doc.All() {
 		if strings.HasPrefix(field, "$") {
 			return nil, badValue.saying("operator %s is not supported", errtext.Quote(field))
@@ -44,6 +43,9 @@ func (r *request) filter() (f filter, err error) {
 			c, err := newCondition(field, op, operand)
 			if err != nil {
 				return nil, err
+			}
+			if len(f) == maxConditions {
+				return nil, badValue.saying("filter: got more than %d conditions", maxConditions)
 			}
 			f = append(f, c)
 		}
@@ -70,14 +72,9 @@ func newCondition(field, op string, operand bson.Value) (condition, error) {
 		if operand.Kind != bson.Array || !isList {
 			return c, badValue.saying("%s: $in wants an array", errtext.Quote(field))
 		}
-		c.only = []bson.Value{}
-		for _, v := range list.All() {
-			c.only = append(c.only, v)
-		}
-		return c.among()
+		return c.among(list)
 	case op == "$eq":
-		c.only = []bson.Value{operand}
-		return c.among()
+		return c.among(bson.Append(nil, bson.D{{"", operand}}))
 	case sign != nil && canCompare(operand):
 		c.meets = func(v bson.Value) bool {
 			n, ok := v.Compare(operand)
@@ -89,16 +86,30 @@ func newCondition(field, op string, operand bson.Value) (condition, error) {
 	return c, nil
 }
 
-// among makes c the condition that a value is one of only.
-func (c condition) among() (condition, error) {
-	set := map[string]bool{}
-	for _, v := range c.only {
-		if !canCompare(v) {
+// among makes c the condition that a value is in a list.
+func (c condition) among(list bson.Doc) (condition, error) {
+	others := map[string]bool{}
+	for _, v := range list.All() {
+		n, whole := v.Int()
+		switch {
+		case whole:
+			c.ints = append(c.ints, n)
+		case !canCompare(v):
 			return c, badValue.saying("%s: got a value of kind %#02x, want a number, a string, an ObjectId or a bool", errtext.Quote(c.field), v.Kind)
+		default:
+			others[identity(v)] = true
 		}
-		set[identity(v)] = true
 	}
-	c.meets = func(v bson.Value) bool { return set[identity(v)] }
+	slices.Sort(c.ints)
+	ints := slices.Compact(c.ints)
+	c.listed, c.ints = true, ints
+	c.meets = func(v bson.Value) bool {
+		if n, whole := v.Int(); whole {
+			_, found := slices.BinarySearch(ints, n)
+			return found
+		}
+		return len(others) > 0 && others[identity(v)]
+	}
 	return c, nil
 }
 
@@ -108,11 +119,8 @@ func canCompare(v bson.Value) bool {
 	return whole || v.Kind == bson.String || v.Kind == bson.OID || v.Kind == bson.Bool
 }
 
-// identity returns a text that is equal for equal values.
+// identity returns a text that is equal for equal values other than integers.
 func identity(v bson.Value) string {
-	if n, ok := v.Int(); ok {
-		return fmt.Sprint(n)
-	}
 	if text, ok := v.Text(); ok {
 		return "text " + text
 	}
@@ -132,19 +140,13 @@ func (f filter) match(doc bson.Doc) bool {
 	return true
 }
 
-// ids returns the ids that a matching document can have; ok is false if the filter does not list
-// them.
-func (f filter) ids() (ids []int, ok bool) {
+// ids returns the ids that a matching document can have, sorted; ok is false if the filter does not
+// list them.
+func (f filter) ids() (ids []int64, ok bool) {
 	for _, c := range f {
-		if c.field != "id" || c.only == nil {
-			continue
+		if c.field == "id" && c.listed {
+			return c.ints, true
 		}
-		for _, v := range c.only {
-			if n, whole := v.Int(); whole {
-				ids = append(ids, int(n))
-			}
-		}
-		return ids, true
 	}
 	return nil, false
 }

@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,22 +18,77 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// readView returns the view of the generation published last.
-func (s *Server) readView(ctx context.Context, q *query) (view, error) {
+// readView returns the view of the generation published last, or of the generation of the cursor.
+// The generation is open until the reply is written.
+func (s *Server) readView(ctx context.Context, r *request, c *cursor) (view, error) {
 	st := s.store.Load()
 	if st == nil {
-		return listed(q), nil
+		return listed(c), nil
 	}
-	g, err := st.cache.Latest(ctx)
+	var g *samplecache.Generation
+	var err error
+	if c.generation == 0 {
+		g, err = st.cache.Latest(ctx)
+	} else {
+		g, err = st.cache.At(ctx, c.generation)
+	}
 	if errors.Is(err, samplecache.ErrEmpty) {
-		return listed(q), nil
+		return listed(c), nil
 	}
 	if err != nil {
-		return view{}, err
+		return nil, err
 	}
+	c.generation = g.ID()
+	s.readers.begin(r.conn, g.ID())
+	r.after = append(r.after, func() {
+		s.readers.end(r.conn)
+		_ = g.Close() // it was only read
+	})
 	st.recent.keep(ctx, st.cache, g.ID())
 	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
-	return view{p.documents(q), func() { _ = g.Close() }}, nil // it was only read
+	return p.documents(c), nil
+}
+
+// readers are the connections whose replies lend the memory of a generation. Safe for concurrent
+// use.
+type readers struct {
+	mu sync.Mutex
+	of map[*conn]uint64
+}
+
+func (rs *readers) begin(c *conn, generation uint64) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.of[c] = generation
+}
+
+func (rs *readers) end(c *conn) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	delete(rs.of, c)
+}
+
+// endBefore disconnects the clients that still take a reply of a generation before another one, so
+// that producers do not wait for them.
+func (rs *readers) endBefore(generation uint64) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for c, of := range rs.of {
+		if of < generation {
+			_ = c.Conn.Close()
+		}
+	}
+}
+
+// release lets go of generations that producers may wait for, now that latest is published:
+// retired ones that this server holds, but for one less than MaxHeld.
+func (s *Server) release(st *store, latest uint64) {
+	config := st.cache.Config()
+	kept := uint64(max(config.Retain, 0)) + uint64(max(config.MaxHeld-1, 0))
+	if latest > kept {
+		s.readers.endBefore(latest - kept)
+		st.recent.dropBefore(latest - kept)
+	}
 }
 
 // idle is how long a recent holds a generation after the last find.
@@ -69,6 +125,15 @@ func (r *recent) drop() {
 	r.close()
 }
 
+// dropBefore lets go of the generation if it is older than another one.
+func (r *recent) dropBefore(generation uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.g != nil && r.g.ID() < generation {
+		r.close()
+	}
+}
+
 // close lets go of the generation. r.mu is held.
 func (r *recent) close() {
 	if r.g != nil {
@@ -100,15 +165,25 @@ type file struct {
 // A page is a chunk of the file of a leaf of a sample.
 type page struct{ row, leaf, chunk int }
 
-// documents yields the documents of the rows that can match a query.
-func (p *pages) documents(q *query) iter.Seq[document] {
+// documents yields the documents of the rows that can match a query, after the last one of the
+// cursor.
+func (p *pages) documents(c *cursor) view {
+	last, begun := c.after.(bson.ID)
+	sign := 1
+	if c.q.descending {
+		sign = -1
+	}
 	return func(yield func(document) bool) {
-		for row := range p.rows(q) {
+		for row := range p.rows(c) {
 			of := p.pagesOf(row)
-			if q.descending {
+			if c.q.descending {
 				slices.Reverse(of)
 			}
 			for _, at := range of {
+				id := p.id(at)
+				if begun && bytes.Compare(id[:], last[:])*sign <= 0 {
+					continue
+				}
 				if !yield(p.document(at)) {
 					return
 				}
@@ -117,25 +192,32 @@ func (p *pages) documents(q *query) iter.Seq[document] {
 	}
 }
 
-// rows yields the rows that can match a query, in its order.
-func (p *pages) rows(q *query) iter.Seq[int] {
-	n := p.g.Len()
-	ids, known := q.filter.ids()
+// rows yields the rows that can match a query, in its order, from the last one of the cursor on.
+func (p *pages) rows(c *cursor) iter.Seq[int] {
+	from, to := 0, p.g.Len()-1
+	if last, begun := c.after.(bson.ID); begun {
+		row := int(binary.BigEndian.Uint32(last[4:]))
+		if c.q.descending {
+			to = row
+		} else {
+			from = row
+		}
+	}
+	ids, known := c.q.filter.ids()
+	row := func(i int) int { return i }
 	if known {
-		ids = slices.DeleteFunc(ids, func(id int) bool { return id < 0 || id >= n })
-		slices.Sort(ids)
-		ids = slices.Compact(ids)
-		n = len(ids)
+		first, _ := slices.BinarySearch(ids, int64(from))
+		after, _ := slices.BinarySearch(ids, int64(to)+1)
+		row = func(i int) int { return int(ids[i]) }
+		from, to = first, after-1
 	}
 	return func(yield func(int) bool) {
-		for i := range n {
-			if q.descending {
-				i = n - 1 - i
+		for i := from; i <= to; i++ {
+			at := i
+			if c.q.descending {
+				at = to - (i - from)
 			}
-			if known {
-				i = ids[i]
-			}
-			if !yield(i) {
+			if !yield(row(at)) {
 				return
 			}
 		}
@@ -244,9 +326,11 @@ type sums struct {
 // maxSums is the maximum number of sums that are kept.
 const maxSums = 1 << 20
 
-// sumsOf returns the sums of a generation. The sums of the newest generation are kept.
+// sumsOf returns the sums of a generation. The sums of the newest generation are kept, and usually
+// the ones of the generation before it, for cursors.
 func (st *store) sumsOf(g *samplecache.Generation) *sums {
-	s := st.sums.Load()
+	at := &st.sums[g.ID()%2]
+	s := at.Load()
 	if s != nil && s.generation == g.ID() {
 		return s
 	}
@@ -254,7 +338,7 @@ func (st *store) sumsOf(g *samplecache.Generation) *sums {
 	s = &sums{generation: g.ID()}
 	if n := g.Len() * len(st.leaves); newest && n <= maxSums {
 		s.known = make([]atomic.Uint64, n)
-		st.sums.Store(s)
+		at.Store(s)
 	}
 	return s
 }

@@ -32,6 +32,15 @@ func (r *rope) lend(x *tensor.Tensor, from, to int) {
 	}
 }
 
+// heap returns about the memory of the rope, without what it lends.
+func (r *rope) heap() int {
+	n := pieceBytes * len(r.pieces)
+	for _, p := range r.pieces {
+		n += len(p.bytes)
+	}
+	return n
+}
+
 func (r *rope) join(other rope) {
 	r.pieces, r.size = append(r.pieces, other.pieces...), r.size+other.size
 }

@@ -18,8 +18,8 @@ type store struct {
 	cache    *samplecache.Cache
 	producer *samplecache.Producer
 	leaves   []leaf
-	need     int64 // bytes that the documents of a sample may take
-	sums     atomic.Pointer[sums]
+	need     int64                   // bytes that the documents of a sample may take
+	sums     [2]atomic.Pointer[sums] // of generations with an even and an odd number
 	recent   recent
 }
 

@@ -10,12 +10,16 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
 )
 
 // mechanism is the only mechanism of logins, RFC 7677.
 const mechanism = "SCRAM-SHA-256"
+
+// wrongPause is how long the server takes to refuse a proof.
+var wrongPause = time.Second
 
 const rounds = 15_000 // of PBKDF2, as in MongoDB
 
@@ -66,6 +70,12 @@ func (s *Server) sasl(_ context.Context, r *request) (rope, error) {
 	answer, err := step(s.secret, r.body)
 	if err != nil {
 		l.nonce = ""
+		if name == "saslContinue" {
+			select {
+			case <-time.After(wrongPause):
+			case <-s.life.Done():
+			}
+		}
 		return rope{}, err
 	}
 	return success(answer...)

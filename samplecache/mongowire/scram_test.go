@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +66,7 @@ func (c *client) login(t *testing.T, first, password string) string {
 
 // TestLogin logs in with what is right and what is wrong.
 func TestLogin(t *testing.T) {
+	mongowire.SetWrongPause(t, time.Millisecond)
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
 	c := dial(t, addr)
 	require.Contains(t, firstError(c.do(bson.D{{"find", "read.bin"}}, "")), "needs a login")
@@ -93,6 +95,7 @@ func TestLogin(t *testing.T) {
 
 // TestLoginNames has a user with the two characters that messages escape, RFC 5802.
 func TestLoginNames(t *testing.T) {
+	mongowire.SetWrongPause(t, time.Millisecond)
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "a=b,c", Password: "pen=,cil"})
 	for first, says := range map[string]string{
 		"n,,n=a=3Db=2Cc,r=0123456789":     "",
@@ -108,6 +111,7 @@ func TestLoginNames(t *testing.T) {
 // TestLoginsOfUnknownUsers has users that exist and do not: the server asks both for the same work,
 // and does the same itself, so that nobody learns the names.
 func TestLoginsOfUnknownUsers(t *testing.T) {
+	mongowire.SetWrongPause(t, time.Millisecond)
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
 	ask := func(user string) (salt, says string) {
 		c, first := dial(t, addr), "n,,n="+user+",r=0123456789"

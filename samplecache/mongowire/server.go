@@ -23,10 +23,14 @@ type Server struct {
 	made   bool    // the cache is made by Options.Create
 
 	store    atomic.Pointer[store] // nil until there is a cache
-	messages budget
+	messages *memory
+	small    *memory // small messages
+	replies  *memory
 	tickets  tickets
 	cursors  cursors
+	readers  readers
 	status   status
+	guests   guests
 
 	life    context.Context // ends with Close
 	end     context.CancelCauseFunc
@@ -53,10 +57,13 @@ func New(c *samplecache.Cache, opt Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, made: c == nil, secret: newSecret(opt.User, opt.Password),
-		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{}, messages: budget{most: opt.Inflight / 2},
+		listeners: map[net.Listener]bool{}, conns: map[*conn]bool{},
+		messages: newMemory(opt.Inflight*3/8, maxMessage), small: newMemory(opt.Inflight/16, small), replies: newMemory(opt.Inflight/16, small),
 	}
 	s.tickets.start(opt)
 	s.cursors.open = map[int64]*cursor{}
+	s.cursors.bytes = map[string]int{}
+	s.readers.of = map[*conn]uint64{}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.drawing, s.stop = context.WithCancelCause(s.life)
 	if c != nil {
@@ -96,6 +103,7 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			return ErrServerClosed
 		case err != nil && retryable(err):
+			s.guests.makeRoom()
 			time.Sleep(50 * time.Millisecond)
 			continue
 		case err != nil:
@@ -122,22 +130,21 @@ func (s *Server) listen(l net.Listener) bool {
 	return true
 }
 
-const maxConns = 4096
-
-// accept serves a connection, or closes it if there are too many.
+// accept serves a connection.
 func (s *Server) accept(nc net.Conn) {
 	if tcp, ok := nc.(*net.TCPConn); ok { // notices a client that vanished without closing
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.life.Err() != nil || len(s.conns) >= maxConns {
+	if s.life.Err() != nil {
 		_ = nc.Close()
 		return
 	}
 	s.lastConn++
 	c := newConn(s, nc, s.lastConn)
 	s.conns[c] = true
+	s.guests.enter(c)
 	s.running.Go(c.serve)
 }
 
@@ -171,7 +178,6 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.running.Wait()
-	s.cursors.endAll(func(*cursor) bool { return true })
 	st := s.store.Load()
 	if st == nil {
 		return nil

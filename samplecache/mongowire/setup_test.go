@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"net"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/torchzip"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/memcache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -44,6 +46,17 @@ func memory(t testing.TB, schema *tdict.TensorDict, samples int) *samplecache.Ca
 	e, err := memcache.New(schema, samplecache.Config{Samples: samples})
 	require.NoError(t, err)
 	c, err := samplecache.Open(t.Context(), e, samplecache.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// directory returns a cache in a directory.
+func directory(t testing.TB, schema *tdict.TensorDict, config samplecache.Config) *samplecache.Cache {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, dircache.Create(dir, schema, config))
+	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: dir}, samplecache.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -82,6 +95,17 @@ type client struct {
 func dial(t testing.TB, addr string) *client {
 	t.Helper()
 	nc, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = nc.Close() })
+	require.NoError(t, nc.SetDeadline(time.Now().Add(time.Minute)))
+	return &client{t: t, Conn: nc}
+}
+
+// dialFrom is dial from another address of this machine.
+func dialFrom(t testing.TB, ip, addr string) *client {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	nc, err := d.Dial("tcp", addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = nc.Close() })
 	require.NoError(t, nc.SetDeadline(time.Now().Add(time.Minute)))

@@ -15,9 +15,9 @@ type Snapshot struct {
 	IsSwapping       bool     `json:"is_swapping"`        // never: publishing is one step
 	SwapLockDuration *float64 `json:"swap_lock_duration"` // nil
 
-	SwapCount         int      `json:"swap_count"`           // seen by the server
+	SwapCount         int      `json:"swap_count"`           // of the cache, ever
 	SwapTimestamp     *float64 `json:"swap_timestamp"`       // of the last one, seconds since 1970; nil if there was none
-	SwapDuration      *float64 `json:"swap_duration"`        // seconds between the last two
+	SwapDuration      *float64 `json:"swap_duration"`        // seconds between the last two that the server saw
 	TimeSinceLastSwap *float64 `json:"time_since_last_swap"` // seconds
 	AvgSwapDuration   *float64 `json:"avg_swap_duration"`    // seconds
 
@@ -65,6 +65,7 @@ func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
 		s.status.note(stats)
 		docs, bytes := st.documents()
 		mb = float64(bytes) / mib
+		now.SwapCount = int(stats.Swaps)
 		now.SamplesCompleted, now.put = stats.Committed, int64(stats.Latest)*int64(stats.Samples)+int64(stats.Committed)
 		now.WriteDocs, now.WriteSizeMB = docs*stats.Committed, mb*float64(stats.Committed)
 		if stats.Latest > 0 {
@@ -78,11 +79,10 @@ func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
 	return now, nil
 }
 
-// addSwaps sets the fields that follow from the publications.
+// addSwaps sets the fields that follow from the publications that the server saw.
 func (s *Snapshot) addSwaps(swaps []swap) {
-	s.SwapCount = len(swaps)
 	for i, sw := range swaps {
-		this := Swap{SwapTimestamp: seconds(sw.at), SwapCount: i + 1, DBName: s.DBName}
+		this := Swap{SwapTimestamp: seconds(sw.at), SwapCount: int(sw.generation), DBName: s.DBName}
 		if i > 0 {
 			last := s.RecentSwaps[len(s.RecentSwaps)-1].SwapTimestamp
 			this.PrevSwapTimestamp, this.SwapDuration = &last, new(this.SwapTimestamp-last)
@@ -95,7 +95,7 @@ func (s *Snapshot) addSwaps(swaps []swap) {
 	first, last := s.RecentSwaps[0], s.RecentSwaps[len(swaps)-1]
 	s.SwapTimestamp, s.SwapDuration = &last.SwapTimestamp, last.SwapDuration
 	s.TimeSinceLastSwap = new(s.Timestamp - last.SwapTimestamp)
-	if n := len(swaps) - 1; n > 0 {
+	if n := last.SwapCount - first.SwapCount; n > 0 {
 		s.AvgSwapDuration = new((last.SwapTimestamp - first.SwapTimestamp) / float64(n))
 	}
 	s.RecentSwaps = s.RecentSwaps[max(0, len(swaps)-10):]

@@ -44,6 +44,9 @@ func (st *status) note(stats samplecache.Stats) {
 	if s.generation == 0 {
 		return
 	}
+	if s.at.IsZero() { // a cache that does not say it
+		s.at = time.Unix(0, 0)
+	}
 	if st.swaps = append(st.swaps, s); len(st.swaps) > maxSwaps {
 		st.swaps = slices.Delete(st.swaps, 0, 1)
 	}
@@ -82,22 +85,28 @@ func (s *Server) refresh() error {
 
 // watch adds publications until the server or the cache is closed.
 func (s *Server) watch(c *samplecache.Cache) {
+	told := ""
 	for seen := uint64(0); ; {
 		g, err := c.Wait(s.life, seen)
 		if err == nil {
 			seen = g.ID()
 			err = g.Close()
+			s.release(s.store.Load(), seen)
 		}
 		if err == nil {
 			err = s.refresh()
 		}
 		switch {
 		case err == nil:
+			told = ""
 			continue
 		case s.life.Err() != nil:
 			return
 		}
-		s.report(err)
+		if text := err.Error(); text != told { // not again and again
+			s.report(err)
+			told = text
+		}
 		if errors.Is(err, samplecache.ErrClosed) {
 			return
 		}

@@ -2,6 +2,8 @@ package mongowire
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ type tickets struct {
 
 	mu       sync.Mutex
 	out      map[int]*ticket
+	lowest   int               // all numbers below are out
 	owners   map[string]*owner // of tickets that are out
 	replies  int               // to inserts, not written yet
 	draining chan struct{}     // closed when out and replies are empty; nil before Shutdown
@@ -25,7 +28,7 @@ type tickets struct {
 // A ticket is the right to put a sample.
 type ticket struct {
 	number int
-	owner  string
+	owner  *owner
 	room   int64             // bytes for its documents
 	slot   *samplecache.Slot // nil if there is no cache yet
 	sample gather
@@ -34,10 +37,11 @@ type ticket struct {
 	dead   bool        // to be given back when the insert ends
 }
 
-// An owner is a session of a driver, or a connection without one.
+// An owner is a session of a driver, or a connection without one, that has tickets.
 type owner struct {
-	tickets int
-	conns   map[*conn]bool
+	name    string
+	tickets map[*ticket]bool
+	conns   map[*conn]bool // each has the owner in conn.owners
 }
 
 func (ts *tickets) start(opt Options) {
@@ -49,7 +53,7 @@ func (ts *tickets) start(opt Options) {
 func (s *Server) draw(ctx context.Context, c *conn, by string) (number int, err error) {
 	ctx, stop := c.watch(ctx)
 	defer stop()
-	t := &ticket{owner: by}
+	t := &ticket{}
 	if err = s.tickets.take(ctx, t, s.need()); err != nil {
 		return 0, err
 	}
@@ -57,7 +61,7 @@ func (s *Server) draw(ctx context.Context, c *conn, by string) (number int, err 
 		t.slot, err = st.producer.Reserve(ctx)
 	}
 	if err == nil {
-		err = s.tickets.add(t, c)
+		err = s.tickets.add(t, c, by)
 	}
 	if err != nil {
 		s.tickets.release(t)
@@ -87,23 +91,25 @@ func (s *Server) need() int64 {
 }
 
 // add gives out a ticket, with the lowest number that is not out.
-func (ts *tickets) add(t *ticket, c *conn) error {
+func (ts *tickets) add(t *ticket, c *conn, by string) error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.draining != nil {
 		return ErrServerClosed
 	}
-	for ts.out[t.number] != nil {
-		t.number++
+	for ts.out[ts.lowest] != nil {
+		ts.lowest++
 	}
+	t.number = ts.lowest
 	ts.out[t.number] = t
-	o := ts.owners[t.owner]
+	o := ts.owners[by]
 	if o == nil {
-		o = &owner{conns: map[*conn]bool{}}
-		ts.owners[t.owner] = o
+		o = &owner{by, map[*ticket]bool{}, map[*conn]bool{}}
+		ts.owners[by] = o
 	}
-	o.tickets++
-	o.conns[c] = true
+	t.owner = o
+	o.tickets[t] = true
+	o.join(c)
 	t.timer = time.AfterFunc(ts.lease, func() { ts.expire(t) })
 	return nil
 }
@@ -113,20 +119,33 @@ func (ts *tickets) seen(c *conn, by string) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if o := ts.owners[by]; o != nil {
-		o.conns[c] = true
+		o.join(c)
 	}
+}
+
+// join notes that a connection is the owner's. tickets.mu is held.
+func (o *owner) join(c *conn) {
+	o.conns[c] = true
+	if c.owners == nil {
+		c.owners = map[*owner]bool{}
+	}
+	c.owners[o] = true
+}
+
+// holds reports whether a connection has tickets.
+func (ts *tickets) holds(c *conn) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return len(c.owners) > 0
 }
 
 // left gives back the tickets of owners whose last connection has ended.
 func (ts *tickets) left(c *conn) {
 	ts.mu.Lock()
 	var gone []*ticket
-	for by, o := range ts.owners {
-		delete(o.conns, c)
-		for _, t := range ts.out {
-			if t.owner == by && len(o.conns) == 0 {
-				gone = append(gone, t)
-			}
+	for o := range c.owners {
+		if delete(o.conns, c); len(o.conns) == 0 {
+			gone = slices.AppendSeq(gone, maps.Keys(o.tickets))
 		}
 	}
 	ts.mu.Unlock()
@@ -139,10 +158,8 @@ func (ts *tickets) left(c *conn) {
 func (ts *tickets) expire(t *ticket) {
 	ts.mu.Lock()
 	sends := t.used
-	if o := ts.owners[t.owner]; o != nil {
-		for c := range o.conns {
-			sends = sends || c.busy.Load()
-		}
+	for c := range t.owner.conns {
+		sends = sends || c.sends.Load()
 	}
 	if sends {
 		t.timer.Reset(ts.lease)
@@ -161,7 +178,7 @@ func (ts *tickets) use(number int64, by string) (*ticket, error) {
 	switch {
 	case t == nil || t.dead:
 		return nil, notValid.saying("ticket %d is not out: it was never drawn, its lease of %v has ended, or its connection has", number, ts.lease)
-	case t.owner != by:
+	case t.owner.name != by:
 		return nil, notValid.saying("ticket %d is another client's: use one session, or one connection, from findAndModify to insert", number)
 	case t.used:
 		return nil, notValid.saying("ticket %d is in use by another insert", number)
@@ -194,9 +211,13 @@ func (ts *tickets) giveBack(t *ticket) {
 	}
 	t.timer.Stop()
 	delete(ts.out, t.number)
-	o := ts.owners[t.owner]
-	if o.tickets--; o.tickets == 0 {
-		delete(ts.owners, t.owner)
+	ts.lowest = min(ts.lowest, t.number)
+	o := t.owner
+	if delete(o.tickets, t); len(o.tickets) == 0 {
+		delete(ts.owners, o.name)
+		for c := range o.conns {
+			delete(c.owners, o)
+		}
 	}
 	ts.mu.Unlock()
 	ts.release(t)

@@ -289,6 +289,7 @@ func TestSnapshot(t *testing.T) {
 	require.Nil(t, first.SwapTimestamp)
 	for n := range byte(5) {
 		c.put(n, 4)
+		c.find("status") // the server sees each publication
 	}
 	c.draw()
 	got, err := s.Snapshot(first)

@@ -11,12 +11,9 @@ import (
 // bin follows the names of the collections that hold samples.
 const bin = ".bin"
 
-// A view yields the documents of a collection that can match a query, in its order. end, if not
-// nil, must be called when the documents are not read any more.
-type view struct {
-	docs iter.Seq[document]
-	end  func()
-}
+// A view yields the documents of a collection that can match a query, in its order, after the one
+// that a cursor has read last.
+type view iter.Seq[document]
 
 // A document is a document of a view.
 type document struct {
@@ -24,33 +21,41 @@ type document struct {
 	chunk  func(r *rope) error // adds the field chunk, or nil
 }
 
-// view returns the view of a collection. A collection that does not exist is empty.
-func (s *Server) view(ctx context.Context, q *query) (view, error) {
-	switch q.collection {
+// view returns the view of a collection for the next documents of a cursor. A collection that does
+// not exist is empty.
+func (s *Server) view(ctx context.Context, r *request, c *cursor) (view, error) {
+	switch c.q.collection {
 	case s.opt.Counter:
 		started, completed, err := s.counters()
-		return listed(q, counter("completed", completed), counter("started", started)), err
+		return listed(c, counter("completed", completed), counter("started", started)), err
 	case "status":
 		err := s.refresh()
-		return listed(q, s.status.all()...), err
+		return listed(c, s.status.all()...), err
 	case s.opt.Read + bin:
-		return s.readView(ctx, q)
+		return s.readView(ctx, r, c)
 	}
-	return listed(q), nil
+	return listed(c), nil
 }
 
 // listed returns the view of documents that are sorted by _id.
-func listed(q *query, docs ...bson.D) view {
-	if q.descending {
+func listed(c *cursor, docs ...bson.D) view {
+	sign := 1
+	if c.q.descending {
 		slices.Reverse(docs)
+		sign = -1
 	}
-	return view{docs: func(yield func(document) bool) {
+	return func(yield func(document) bool) {
 		for _, d := range docs {
+			if c.after != nil {
+				if n, _ := bson.Of(d[0][1]).Compare(bson.Of(c.after)); n*sign <= 0 {
+					continue
+				}
+			}
 			if !yield(document{fields: d}) {
 				return
 			}
 		}
-	}}
+	}
 }
 
 func counter(id string, value int) bson.D {
@@ -74,7 +79,11 @@ func (s *Server) counters() (started, completed int, err error) {
 
 // listCollections lists the collections.
 func (s *Server) listCollections(_ context.Context, r *request) (rope, error) {
-	f, err := r.filter()
+	given, err := r.object("filter")
+	if err != nil {
+		return rope{}, err
+	}
+	f, err := parseFilter(given)
 	if err != nil {
 		return rope{}, err
 	}
