@@ -136,7 +136,7 @@ func (a *addition) write() error {
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
-	k, err := newDirSink(vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
+	k, err := newDirSink(s.ctx, vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
 	if err != nil {
 		return err
 	}
@@ -154,19 +154,19 @@ func (a *addition) write() error {
 	return a.show(e)
 }
 
-// modes returns the permissions of the directory that gets the entry, and of some leaf.
-func (a *addition) modes(at string) modes {
-	m := newModes()
-	note := func(path, as string) {
-		if info, err := os.Lstat(path); err == nil {
-			m.note(as, info)
+// modes returns the permissions of the directory that gets the entry, and of its files.
+func (a *addition) modes(at string) *vfs.Modes {
+	m := &vfs.Modes{Exact: true}
+	dir := filepath.Join(at, filepath.FromSlash(a.node.path))
+	note := func(file, as string) {
+		if info, err := os.Lstat(file); err == nil {
+			m.Note(as, info)
 		}
 	}
-	dir := filepath.Join(at, filepath.FromSlash(a.node.path))
 	note(dir, "")
 	note(filepath.Join(dir, metaName), metaName)
-	if len(a.d.files) > 0 {
-		note(a.d.files[0].disk().String(), "leaf"+leafExt)
+	for _, l := range a.node.leaf {
+		note(l.disk().String(), path.Base(l.disk().Path()))
 	}
 	return m
 }
@@ -229,7 +229,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 	}
 	defer moved.Close()
 	empty := func(vfs.File) error { return nil }
-	if err := errors.Join(vfs.MakeFile(moved, addingName, 0o600, true, empty), moved.SyncDir(".")); err != nil {
+	if err := errors.Join(vfs.MakeFile(moved, addingName, 0o600, true, true, empty), moved.SyncDir(".")); err != nil {
 		return err
 	}
 	return vfs.Move(file, from, to)

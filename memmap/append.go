@@ -87,7 +87,12 @@ func (s *saver) appendIn(root *vfs.Root, at string, td *tdict.TensorDict) error 
 	if err := stacksWith(filepath.Join(at, "0"), td, m.dim); err != nil {
 		return err
 	}
-	k, err := s.beside(vfs.OS, filepath.Join(at, strconv.Itoa(m.native.members)), &oldTree{modes: newModes()}, td)
+	modes, err := vfs.ModesOf(filepath.Join(at, "0"))
+	if err != nil {
+		return err
+	}
+	modes.Exact = true
+	k, err := s.beside(vfs.OS, filepath.Join(at, strconv.Itoa(m.native.members)), &oldTree{modes: modes}, td)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,10 @@ type CopyOptions struct {
 // know. The error is then a [FileError] about the first of them, with the keys of the first few in
 // its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error,
 // the path to holds the same as before.
+//
+// If nothing is at the path to, the copy has the permissions of the source, before umask; the owner
+// may always read and write. A copy that is one file has the permissions that all files of the
+// source have, given the directories that they are in.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)
@@ -75,6 +79,9 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
 	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
+	if err == nil {
+		ctx, err = likeSource(ctx, p.at)
+	}
 	if c, ok := in.(*consolidated); ok && err == nil { // its sums are of blocks, not of leaves
 		err = p.failAt("", c.verify(ctx))
 	}
@@ -88,6 +95,12 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 	s := newSaver(ctx, to, opt)
 	s.checks = p
 	return s.save(td)
+}
+
+// likeSource returns a context with the permissions of the source at a path.
+func likeSource(ctx context.Context, at string) (context.Context, error) {
+	modes, err := vfs.ModesOf(at)
+	return vfs.WithModes(ctx, modes), err
 }
 
 // all reads the whole tree. If it has faults, all returns one error about them.

@@ -148,7 +148,9 @@ func (d *Dataset) Publish() error {
 		return d.fail("publish", "", err)
 	}
 	defer old.unlock()
-	k.old = old.info
+	if err := k.replaces(old); err != nil {
+		return d.fail("publish", "", err)
+	}
 	if openBlocksRename {
 		old.unlock()
 	}

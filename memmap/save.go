@@ -81,8 +81,9 @@ type SaveOptions struct {
 //   - dir is the directory _tensordict within a dictionary with a class
 //   - dir holds offsets that a ragged leaf outside of dir shares
 //
-// SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files. It
-// makes missing parent directories of dir. If SaveOptions.Form is not set and nothing is at dir,
+// SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files; new
+// files get the permissions that all old files have. Nobody but the owner can read what is written
+// before it is in its place. SaveWith makes missing parent directories of dir. If SaveOptions.Form is not set and nothing is at dir,
 // the suffix .tdz selects an archive and .tdc a consolidated file; with any other name, such as
 // "a.npz", dir becomes a directory. The first time that a process saves in a parent directory,
 // SaveWith removes the temporary files that saves have left there when their process was killed.
@@ -205,7 +206,7 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 			return nil, s.fail("", err)
 		}
 	}
-	k, err := newDirSink(disk, dir, old, s.opt.NoSync)
+	k, err := newDirSink(s.ctx, disk, dir, old, s.opt.NoSync)
 	if err != nil {
 		return nil, s.fail("", err)
 	}

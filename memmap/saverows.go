@@ -92,7 +92,7 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	if s.temp, err = vfs.MakeTemp(vfs.OS, at, 0o777); err != nil {
+	if s.temp, err = vfs.MakeTemp(vfs.OS, at); err != nil {
 		return err
 	}
 	opt := WriterOptions{Dim: chunk.Names()[0], NoSync: true}

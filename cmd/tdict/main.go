@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
@@ -67,6 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			_ = s.out.Flush()
 		}
 	}()
+	_ = vfs.Sweep(os.TempDir()) // a killed command may have left a table there; nothing depends on it
 	command, err := parse(args, s.out, s.errs)
 	if err == nil {
 		s.name = nameOf(command)

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/csv"
@@ -52,7 +53,7 @@ type saver struct {
 // saving checks an output, and calls fn with a saver for it. parts are the forms of its parts, if
 // it is split.
 func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
-	s := &saver{ctx: ctx, opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
+	s := &saver{opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
 	inputs := make([]Form, len(from))
 	for i, path := range from {
 		if inputs[i], err = formOf(path, opt.Open); err != nil {
@@ -68,9 +69,44 @@ func saving(ctx context.Context, to string, from []string, opt Options, parts []
 	if err != nil {
 		return err
 	}
+	modes, err := modesOf(from)
+	if err != nil {
+		return failed("open", from[0], err)
+	}
+	s.ctx = vfs.WithModes(ctx, modes)
 	defer func() { err = errors.Join(err, s.close()) }()
 	return fn(s)
 }
+
+// modesOf returns the permissions that an output gets if nothing is replaced: what all inputs
+// allow.
+func modesOf(from []string) (all *vfs.Modes, err error) {
+	for _, path := range from {
+		files := []string{path}
+		if strings.HasSuffix(path, indexSuffix) { // and the files of the set
+			parts, err := filepath.Glob(filepath.Join(globbed.Replace(filepath.Dir(path)), "*.safetensors"))
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, parts...)
+		}
+		for _, file := range files {
+			m, err := vfs.ModesOf(file)
+			if err != nil {
+				return nil, err
+			}
+			if all == nil {
+				all = m.Flat()
+			} else {
+				all = all.With(m)
+			}
+		}
+	}
+	return all, nil
+}
+
+// globbed escapes a path for filepath.Glob.
+var globbed = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // close closes the inputs and removes staged rows, the last one first.
 func (s *saver) close() (err error) {
@@ -96,14 +132,15 @@ func (s *saver) rows(in *Input) rows {
 	return rows{like: in.like, source: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
 }
 
-// beside makes a directory beside the output. s.close removes it, unless it was moved.
-func (s *saver) beside() (dir string, err error) {
-	temp, err := vfs.MakeTemp(vfs.OS, s.at, 0o777)
+// beside makes a directory with the given permissions beside the output. s.close removes it, unless
+// it was moved.
+func (s *saver) beside(perm fs.FileMode) (dir string, err error) {
+	temp, err := vfs.MakeTemp(vfs.OS, s.at)
 	if err != nil {
 		return "", err
 	}
 	s.done = append(s.done, temp.Remove)
-	return temp.New(), vfs.OS.Mkdir(temp.New(), 0o777)
+	return temp.New(), vfs.OS.Mkdir(temp.New(), perm)
 }
 
 // stage returns mapped rows: if r is not mapped, it saves r beside the output first.
@@ -111,7 +148,7 @@ func (s *saver) stage(r rows) (rows, error) {
 	if r.td != nil {
 		return r, nil
 	}
-	dir, err := s.beside()
+	dir, err := s.beside(0o700)
 	if err != nil {
 		return r, err
 	}
