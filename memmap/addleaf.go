@@ -108,6 +108,7 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	if err != nil {
 		return nil, err
 	}
+	compareSums(v)
 	first, more, nested := rest.Cut()
 	entry := key
 	if nested {

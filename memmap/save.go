@@ -57,6 +57,9 @@ type SaveOptions struct {
 	// size is not 0. If such a leaf shares a layout with another leaf, its lengths are saved again,
 	// and the two do not share a layout when they are opened.
 	NestedTensors []nestedkey.Key
+	// SkipSums saves the elements of mapped leaves as they are. By default, SaveWith compares their
+	// checksums while it reads them, and returns [ErrCorrupt] if they differ.
+	SkipSums bool
 	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. SaveWith returns
 	// tdict.ErrSchema if the dictionary breaks it, and Open returns ErrCorrupt if the saved one
 	// does. Python ignores it.
@@ -175,6 +178,9 @@ func (s *saver) check(td *tdict.TensorDict) error {
 	if td == nil {
 		return s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
 	}
+	if !s.opt.SkipSums && !s.reserve {
+		compareSums(td)
+	}
 	return nil
 }
 
@@ -246,7 +252,6 @@ type saver struct {
 	noSums  bool    // reserved leaves have no sums, rather than void ones
 	grow    bool    // a Writer will append to it
 	from    *Writer // if not nil, it has the files of the leaves
-	checks  *place  // of Copy, the source, whose sums are compared; otherwise nil
 
 	nodes []*savedNode
 	files []*savedFile

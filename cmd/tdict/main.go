@@ -36,6 +36,7 @@ type commands struct {
 	Tail    tailCmd    `cmd:"" help:"Print the last rows, and with -f each row that is appended."`
 	Stats   statsCmd   `cmd:"" help:"Print count, range, mean and quantiles of each leaf."`
 	Verify  verifyCmd  `cmd:"" help:"Read a whole dataset, and report all damage."`
+	Seal    sealCmd    `cmd:"" help:"Take changed elements as right: compute the checksums again."`
 	Diff    diffCmd    `cmd:"" help:"List the differences between two datasets."`
 	Convert convertCmd `cmd:"" help:"Write a dataset in another form, or join several."`
 	Slice   sliceCmd   `cmd:"" help:"Write some rows and entries of a dataset."`

@@ -23,6 +23,11 @@ import (
 // are read with one schema. Convert checks the inputs before it writes anything, and then reads
 // them one at a time, so the limit of open files does not limit their number.
 //
+// Convert compares the checksums of an input while it reads it, so that damaged elements do not get
+// new checksums. A Directory, an Archive, a Consolidated file and an Npz have some. If they differ,
+// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on purpose, as
+// Python does in place, call memmap.Seal first.
+//
 // Memory is bounded: see the package documentation. While an Npy, Npz, Safetensors or NRT file or
 // an Archive is written, the rows take twice their room on the disk, unless they come from one
 // mapped input.
@@ -50,12 +55,12 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 			}
 			return s.save(s.at, s.form, r)
 		}
-		in, err := s.open(from[0], opt.Open)
+		in, err := s.open(from[0], s.opt.Open)
 		if err != nil {
 			return err
 		}
 		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python
-			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict)}
+			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict), SkipSums: s.opt.SkipSums}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
 		}

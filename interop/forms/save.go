@@ -28,7 +28,9 @@ type Options struct {
 	// Form is the form of the output; 0 means the form that [For] returns. Split ignores it.
 	Form  Form
 	Force bool // replace the output if it exists
-	Lossy bool // leave out entries and properties that the form of the output cannot hold
+	// SkipSums copies elements as they are, without comparing the checksums of the inputs.
+	SkipSums bool
+	Lossy    bool // leave out entries and properties that the form of the output cannot hold
 	// NoSync does not wait for the disk; see memmap.SaveOptions. Split ignores it.
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
@@ -53,6 +55,7 @@ type saver struct {
 // saving checks an output, and calls fn with a saver for it. parts are the forms of its parts, if
 // it is split.
 func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
+	opt.Open.checkSums, opt.Open.skipSums = !opt.SkipSums, opt.SkipSums
 	s := &saver{opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
 	inputs := make([]Form, len(from))
 	for i, path := range from {
@@ -245,7 +248,7 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	case Consolidated:
 		form = memmap.Consolidated
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.saved(), like)}
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, SkipSums: s.opt.SkipSums, Schema: holding(s.first.saved(), like)}
 }
 
 // holding returns schema without the entries that td lacks, or nil if td does not fit it.

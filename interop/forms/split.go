@@ -64,7 +64,7 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 		if err != nil {
 			return failed("split", to, err)
 		}
-		in, err := s.open(from, opt.Open)
+		in, err := s.open(from, s.opt.Open)
 		if err != nil {
 			return err
 		}
