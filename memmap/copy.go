@@ -43,8 +43,8 @@ type CopyOptions struct {
 // Before it writes anything, Copy lists the entries that it cannot copy, such as pickled ones, or
 // entries that a later version of this module has written with fields that this version does not
 // know. The error is then a [FileError] about the first of them, with the keys of the first few in
-// its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error,
-// the path to holds the same as before.
+// its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error
+// that is not [ErrDone], the path to holds the same as before.
 //
 // If nothing is at the path to, the copy has the permissions of the source, before umask; the owner
 // may always read and write. A copy that is one file has the permissions that all files of the

@@ -33,5 +33,5 @@ func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
 	if !sync {
 		return nil
 	}
-	return dir.SyncDir(".")
+	return vfs.Done("meta.json was replaced, but a crash may bring the old one back", dir.SyncDir("."))
 }

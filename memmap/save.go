@@ -67,8 +67,8 @@ type SaveOptions struct {
 }
 
 // SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
-// durably. On an error, and after a crash at any time, dir holds all of the old dictionary or all
-// of td. td may have been opened from dir. SaveWith stores the shape of each leaf and checksums of
+// durably. After an error that is [ErrDone], dir holds td; after another error, the old dictionary.
+// After a crash at any time, it holds all of one of the two. td may have been opened from dir. SaveWith stores the shape of each leaf and checksums of
 // its bytes, which [Verify] compares.
 //
 // dir may hold nothing, or a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is

@@ -198,12 +198,12 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	case ok && e.State == vfs.Untouched:
 		return false, err
 	case ok && e.State == vfs.Leftover:
-		err = k.removeOld(e.Left)
+		err = vfs.Done(vfs.Leftover.String(), k.removeOld(e.Left))
 	}
 	if err != nil { // the rest of the old tree may be needed
 		return true, errors.Join(err, k.temp.Release())
 	}
-	return true, k.temp.Remove()
+	return true, vfs.Done("the new tree is in place, but a temporary directory was not removed", k.temp.Remove())
 }
 
 // lockOld locks the meta.json of the directory to be replaced, while publish checks that the

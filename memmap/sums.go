@@ -324,7 +324,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 	}
 	n.sum = crc32.Checksum(changed, castagnoli)
 	n.info, err = dir.Lstat(metaName)
-	return err
+	return vfs.Done("meta.json was replaced", err)
 }
 
 // lockMeta locks the meta.json of a directory against changes by other processes that use this

@@ -20,7 +20,11 @@ func (w *Writer) Finish() error {
 		return err
 	}
 	err := w.finish()
-	return w.fail("", errors.Join(err, w.release()))
+	left := w.release()
+	if err == nil {
+		left = vfs.Done("the dataset is finished", left)
+	}
+	return w.fail("", errors.Join(err, left))
 }
 
 // finish publishes the nested tree.

@@ -33,7 +33,8 @@ func ResolveFile(path string) (string, error) {
 
 // SaveFile creates or replaces the file at path, a result of [ResolveFile]; write writes its
 // content. If SaveFile returns nil, the file is there, durably. After an error, or a crash at any
-// time, it is either the whole old file or the whole new one. A new file gets the permissions of
+// time, it is either the whole old file or the whole new one: the new one if the error is [ErrDone],
+// otherwise the old one. A new file gets the permissions of
 // the file that it replaces, or else of the source, see [WithModes]. Leftovers of killed saves beside path are removed, as by [MakeTemp].
 //
 // write need neither Sync nor Close. Its Writes return the error of ctx if ctx ends first. Some
@@ -128,8 +129,5 @@ func (o FileOptions) move(disk FS, file, path string, perm fs.FileMode) error {
 	if o.NoSync {
 		return nil
 	}
-	if err := disk.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("the new file is in place, but a crash may bring the old one back: %w", err)
-	}
-	return nil
+	return Done("the new file is in place, but a crash may bring the old one back", disk.SyncDir(filepath.Dir(path)))
 }

@@ -50,9 +50,11 @@ type saver struct {
 	meter meter  // counts the bytes that were read
 	first *Input // its saved schema and metadata are kept; nil until it is open
 	done  []func() error
+	keep  bool // do not remove what is beside the output: it may be needed after a crash
 }
 
-// saving checks an output, and calls fn with a saver for it. parts are the forms of its parts, if
+// saving checks an output, and calls fn with a saver for it. If an input is replaced meanwhile, it
+// calls fn again. parts are the forms of its parts, if
 // it is split.
 func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
 	opt.Open.checkSums, opt.Open.skipSums = !opt.SkipSums, opt.SkipSums
@@ -72,12 +74,29 @@ func saving(ctx context.Context, to string, from []string, opt Options, parts []
 	if err != nil {
 		return err
 	}
+	for try := 0; ; try++ {
+		again := *s
+		err = again.run(ctx, from, fn)
+		if !errors.Is(err, memmap.ErrReplaced) || errors.Is(err, vfs.ErrDone) || try == 10 {
+			return err
+		}
+	}
+}
+
+// run calls fn for the inputs as they are now.
+func (s *saver) run(ctx context.Context, from []string, fn func(*saver) error) (err error) {
 	modes, err := modesOf(from)
 	if err != nil {
 		return failed("open", from[0], err)
 	}
 	s.ctx = vfs.WithModes(ctx, modes)
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() {
+		left := s.close()
+		if err == nil {
+			left = vfs.Done("the output is in its place", left)
+		}
+		err = errors.Join(err, left)
+	}()
 	return fn(s)
 }
 
@@ -142,7 +161,12 @@ func (s *saver) beside(perm fs.FileMode) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	s.done = append(s.done, temp.Remove)
+	s.done = append(s.done, func() error {
+		if s.keep {
+			return temp.Release()
+		}
+		return temp.Remove()
+	})
 	return temp.New(), vfs.OS.Mkdir(temp.New(), perm)
 }
 
@@ -157,7 +181,7 @@ func (s *saver) stage(r rows) (rows, error) {
 	}
 	dir = filepath.Join(dir, "rows")
 	if err := saveRows(s.ctx, dir, r.chunks, memmap.SaveOptions{NoSync: true}); err != nil {
-		return r, err
+		return r, vfs.NotDone(err)
 	}
 	in, err := s.open(dir, OpenOptions{Form: Directory})
 	if err != nil {

@@ -226,14 +226,22 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
 		if err = errors.Join(err, one.close()); err != nil {
-			return err
+			return vfs.NotDone(err)
 		}
 	}
 	if old == nil {
-		return vfs.PublishNew(vfs.OS, dir, s.at, false)
+		return s.published(vfs.PublishNew(vfs.OS, dir, s.at, false))
 	}
 	if err := vfs.OS.Chmod(dir, old.Mode()&(fs.ModePerm|fs.ModeSetgid)); err != nil {
 		return err
 	}
-	return vfs.Publish(vfs.OS, dir, s.at, old)
+	return s.published(vfs.Publish(vfs.OS, dir, s.at, old))
+}
+
+// published returns an error of publishing. The old tree may be needed after some of them.
+func (s *saver) published(err error) error {
+	if e, ok := errors.AsType[*vfs.PublishError](err); ok {
+		s.keep = e.State == vfs.Unsynced || e.State == vfs.Aside
+	}
+	return err
 }

@@ -187,7 +187,11 @@ func writers() (list []writer) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(fill(ds), ds.Publish(), ds.Close())
+		if err = fill(ds); err == nil {
+			err = ds.Publish()
+		}
+		_ = ds.Close() // its errors are about later writes
+		return err
 	}})
 	row := func(v int64) *tdict.TensorDict {
 		return tensor.Must(tensor.Must(filled(v, "").Index(ix.At(0))).Clone())
@@ -224,7 +228,9 @@ func writers() (list []writer) {
 				return err
 			}
 			key := nestedkey.Key(name)
-			return errors.Join(ds.AddLeaf(key, leaf), ds.Close())
+			err = ds.AddLeaf(key, leaf)
+			_ = ds.Close() // its errors are about later writes
+			return err
 		}})
 	}
 	member := func(v int64) *tdict.TensorDict { return filled(v, "") }
