@@ -141,7 +141,7 @@ func (d *Dataset) Publish() error {
 		return d.fail("publish", "", fmt.Errorf("%w: it is published already", fs.ErrExist))
 	}
 	if err := d.flush(); err != nil {
-		return err
+		return vfs.NotDone(err)
 	}
 	old, err := k.may.look(k.dir, d.Shape())
 	if err != nil {

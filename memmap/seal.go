@@ -74,7 +74,7 @@ func (d *Dataset) seal(ctx context.Context) error {
 			})
 		})
 		if err != nil {
-			return d.fail("seal", path.Join(n.path, metaName), err)
+			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
 		}
 	}
 	return nil

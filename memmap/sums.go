@@ -68,7 +68,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 	l := d.files[f.Number()]
 	if l.summed && (l.marked || !l.node.voided) {
 		if err := d.void(l.node); err != nil {
-			return d.fail("write", path.Join(l.node.path, metaName), err)
+			return vfs.NotDone(d.fail("write", path.Join(l.node.path, metaName), err))
 		}
 	}
 	l.sums = nil
@@ -350,8 +350,12 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
-		return nil, errors.Join(err, unlike(is, "a file"), f.Close())
+	is, err := f.Stat()
+	if err == nil && !is.Mode().IsRegular() {
+		err = unlike(is, "a file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	l, err := vfs.LockOpen(f, vfs.Exclusive)
 	if err != nil {

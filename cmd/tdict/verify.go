@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
@@ -44,6 +45,8 @@ func (c *verifyCmd) Run(s *session) error {
 // verify verifies one path.
 func (c *verifyCmd) verify(s *session, path string) error {
 	switch form, err := forms.Of(path); {
+	case err != nil && !errors.Is(err, forms.ErrForm) && !errors.Is(err, fs.ErrNotExist):
+		return err
 	case err == nil && form == forms.Npz:
 		return c.verifyNpz(s, path)
 	case err == nil && form != forms.Directory && form != forms.Archive && form != forms.Consolidated:
