@@ -445,7 +445,14 @@ func (w *Writer) open(c *column, buffer int) error {
 	if err != nil {
 		return err
 	}
-	c.file, c.buf, c.saved = f, bufio.NewWriterSize(f, buffer), size
+	c.file = f
+	if len(w.leaves) > mostOpen {
+		if err := f.Close(); err != nil {
+			return err
+		}
+		c.file = &reopened{w, at, size}
+	}
+	c.buf, c.saved = bufio.NewWriterSize(c.file, buffer), size
 	c.sum = summer{w: c.buf, n: int(size % blockBytes)}
 	sums := *c.sums()
 	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
