@@ -22,7 +22,8 @@ import (
 // makes the dictionaries that the key needs. d must be opened with Writable. Everything is checked
 // before anything is written. Others see the whole leaf or nothing of it; another Dataset of the
 // directory shows it after [Dataset.Refresh]. A ragged tensor that shares a layout with a leaf of d
-// in the same dictionary shares its offsets on disk. (Python: make_memmap_from_tensor.)
+// in the same dictionary shares its offsets on disk. After an error that is [ErrDone] the leaf is on
+// disk, and perhaps in d; after any other error nothing has changed. (Python: make_memmap_from_tensor.)
 //
 // If d is a member of a lazy stack, v is not compared with the other members: if one of them has a
 // value of another kind under key, opening the stack returns [ErrUnsupported] afterwards.
@@ -52,6 +53,7 @@ type addition struct {
 	key  nestedkey.Key     // of the leaf
 
 	entry nestedkey.Key // of the new entry: the leaf, or a new dictionary around it
+	moved bool          // the file or directory of the entry is in its place
 }
 
 // planAdd checks all that can be checked without the disk.
@@ -108,12 +110,13 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	if err != nil {
 		return nil, err
 	}
+	compareSums(v)
 	first, more, nested := rest.Cut()
 	entry := key
 	if nested {
 		entry = key[:len(key)-len("/")-len(more)]
 	}
-	return &addition{d, d.nodes[i], first.Name(), alone, key, entry}, nil
+	return &addition{d: d, node: d.nodes[i], name: first.Name(), td: alone, key: key, entry: entry}, nil
 }
 
 // save writes the entry and sets it in the dictionary.
@@ -136,7 +139,7 @@ func (a *addition) write() error {
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
-	k, err := newDirSink(vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
+	k, err := newDirSink(s.ctx, vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
 	if err != nil {
 		return err
 	}
@@ -148,25 +151,50 @@ func (a *addition) write() error {
 	defer d.mu.Unlock()
 	err = d.changeMeta(a.node, func(dir *vfs.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
 	failed := k.abort() // if it fails, the next save removes the rest
-	if err != nil {
-		return errors.Join(err, failed)
+	switch {
+	case err == nil:
+		return vfs.Done("the leaf was added, but cannot be shown: Refresh", a.show(e))
+	case errors.Is(err, ErrDone):
+		return errors.Join(err, vfs.Done("the leaf was added", a.show(e)))
 	}
-	return a.show(e)
+	return errors.Join(err, failed, a.undo(e))
 }
 
-// modes returns the permissions of the directory that gets the entry, and of some leaf.
-func (a *addition) modes(at string) modes {
-	m := newModes()
-	note := func(path, as string) {
-		if info, err := os.Lstat(path); err == nil {
-			m.note(as, info)
+// undo removes the file or directory of the entry, which was not added, unless meta.json lists it.
+func (a *addition) undo(e *metaEntry) error {
+	if !a.moved {
+		return nil
+	}
+	dir, err := a.d.set.OpenDir(a.node.dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	unlock, err := a.d.opt.lockMeta(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	m, err := nodeIn(dir)
+	if err != nil || slices.ContainsFunc(m.entries, func(x metaEntry) bool { return x.name == e.name }) {
+		return err
+	}
+	return dir.RemoveAll(e.file())
+}
+
+// modes returns the permissions of the directory that gets the entry, and of its files.
+func (a *addition) modes(at string) *vfs.Modes {
+	m := &vfs.Modes{Exact: true}
+	dir := filepath.Join(at, filepath.FromSlash(a.node.path))
+	note := func(file, as string) {
+		if info, err := os.Lstat(file); err == nil {
+			m.Note(as, info)
 		}
 	}
-	dir := filepath.Join(at, filepath.FromSlash(a.node.path))
 	note(dir, "")
 	note(filepath.Join(dir, metaName), metaName)
-	if len(a.d.files) > 0 {
-		note(a.d.files[0].disk().String(), "leaf"+leafExt)
+	for _, l := range a.node.leaf {
+		note(l.disk().String(), path.Base(l.disk().Path()))
 	}
 	return m
 }
@@ -209,6 +237,7 @@ func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) 
 	if err != nil {
 		return nil, err
 	}
+	a.moved = true
 	return addEntry(text, e), dir.SyncDir(".")
 }
 
@@ -229,7 +258,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 	}
 	defer moved.Close()
 	empty := func(vfs.File) error { return nil }
-	if err := errors.Join(vfs.MakeFile(moved, addingName, 0o600, true, empty), moved.SyncDir(".")); err != nil {
+	if err := errors.Join(vfs.MakeFile(moved, addingName, 0o600, true, true, empty), moved.SyncDir(".")); err != nil {
 		return err
 	}
 	return vfs.Move(file, from, to)

@@ -37,8 +37,8 @@ import (
 //   - [ErrReplaced] if another replaces dir meanwhile, as by Save
 //   - the errors of [SaveWith]
 //
-// If writing meta.json fails, AppendMember returns that error, although the member was appended. Do
-// not call it again: that would append td a second time.
+// If writing meta.json fails, AppendMember returns an error that is [ErrDone], because the member was
+// appended. Do not call it again: that would append td a second time.
 //
 // Python opens a lazy stack only if the batch shapes of all members have the same number of dims.
 func AppendMember(dir string, td *tdict.TensorDict) error {
@@ -87,7 +87,12 @@ func (s *saver) appendIn(root *vfs.Root, at string, td *tdict.TensorDict) error 
 	if err := stacksWith(filepath.Join(at, "0"), td, m.dim); err != nil {
 		return err
 	}
-	k, err := s.beside(vfs.OS, filepath.Join(at, strconv.Itoa(m.native.members)), &oldTree{modes: newModes()}, td)
+	modes, err := vfs.ModesOf(filepath.Join(at, "0"))
+	if err != nil {
+		return err
+	}
+	modes.Exact = true
+	k, err := s.beside(vfs.OS, filepath.Join(at, strconv.Itoa(m.native.members)), &oldTree{modes: modes}, td)
 	if err != nil {
 		return err
 	}
@@ -95,7 +100,7 @@ func (s *saver) appendIn(root *vfs.Root, at string, td *tdict.TensorDict) error 
 	if !appeared {
 		return errors.Join(err, k.abort())
 	}
-	return err
+	return vfs.Done("the member was appended", err)
 }
 
 // stacksWith returns an error unless td stacks with the member in the directory first.

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -20,7 +19,7 @@ type column struct {
 	level int   // of the offsets; 0 for elements
 	width int   // bytes of a row of a tensor, a value of a ragged tensor, or an offset
 	saved int64 // bytes that are committed
-	file  vfs.File
+	file  columnFile
 	buf   *bufio.Writer
 	sum   summer
 	bytes []byte // buffer for offsets

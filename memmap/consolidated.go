@@ -2,18 +2,17 @@ package memmap
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -26,6 +25,9 @@ type consolidated struct {
 	*mapfile.Single
 	place *place
 	form  *tdc.Form // nil before read
+
+	once    sync.Once // sets compare
+	compare *mapfile.Sums
 }
 
 func (c *consolidated) MapAll() error { return c.Map() }
@@ -99,7 +101,11 @@ func (c *consolidated) tensor(l *tdc.Leaf) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tensor.FromLender(l.DType, &filePart{part, c}, l.Start, l.Shape...)
+	file := &filePart{part, c}
+	if c.place.opt.CheckSums {
+		compareIn(file)
+	}
+	return tensor.FromLender(l.DType, file, l.Start, l.Shape...)
 }
 
 // A filePart is a leaf in a consolidated file.
@@ -145,21 +151,6 @@ func (c *consolidated) sum(b block, buf []byte) (uint32, error) {
 		return 0, err
 	}
 	return s.sums()[0], nil
-}
-
-// verify compares the sums of all blocks, if there are any.
-func (c *consolidated) verify(ctx context.Context) error {
-	if c.form.Facts.Sums == nil {
-		return nil
-	}
-	blocks := c.blocks()
-	return workers.Do(ctx, len(blocks), 0, func(i int) error {
-		got, err := c.sum(blocks[i], make([]byte, 1<<18))
-		if want := c.form.Facts.Sums[i]; err == nil && got != want {
-			err = &mismatch{got, want}
-		}
-		return err
-	})
 }
 
 // consolidated writes td to a consolidated file on a disk.

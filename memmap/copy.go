@@ -15,6 +15,8 @@ import (
 type CopyOptions struct {
 	Open OpenOptions // how to open the source; Writable is ignored
 	Save SaveOptions // how to save the copy; NestedTensors need not list Python's nested tensors
+	// SkipSums copies elements as they are, without comparing checksums; the copy gets new ones.
+	SkipSums bool
 }
 
 // Copy reads the dictionary saved at the path from, a directory or a file, and saves it at the path
@@ -26,8 +28,9 @@ type CopyOptions struct {
 //
 // Copy compares the checksums of the source's leaves while it copies, so that damaged elements do
 // not get new checksums. If a leaf differs from its checksums, Copy returns [ErrCorrupt] with the
-// path of the leaf's file in the source. Leaves without checksums, as Python writes them, are
-// copied as they are.
+// path of the leaf's file in the source. If the elements were changed on purpose, as Python does in
+// place, call [Seal] first, or set opt.SkipSums. Leaves without checksums, as Python writes them,
+// are copied as they are.
 //
 // Copy copies leaf by leaf from the mapped files. Apart from Data and the offsets of ragged
 // tensors, it reads only two things into memory: Python's views that select rows by a list, which
@@ -40,8 +43,12 @@ type CopyOptions struct {
 // Before it writes anything, Copy lists the entries that it cannot copy, such as pickled ones, or
 // entries that a later version of this module has written with fields that this version does not
 // know. The error is then a [FileError] about the first of them, with the keys of the first few in
-// its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error,
-// the path to holds the same as before.
+// its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error
+// that is not [ErrDone], the path to holds the same as before.
+//
+// If nothing is at the path to, the copy has the permissions of the source, before umask; the owner
+// may always read and write. A copy that is one file has the permissions that all files of the
+// source have, given the directories that they are in.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)
@@ -50,9 +57,9 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if err != nil {
 		return fileError("copy", from, "", err)
 	}
-	opt.Open.Writable = false
+	opt.Open.Writable, opt.Open.CheckSums = false, !opt.SkipSums
+	opt.Save.SkipSums = opt.SkipSums
 	p := &place{op: "copy", dir: from, at: at, opt: opt.Open}
-	differs := false
 	for try := 0; ; try++ {
 		in, err := p.container(nil)
 		if err != nil {
@@ -61,10 +68,6 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 		err = p.copy(ctx, in, to, opt.Save)
 		replaced, _ := in.Replaced()
 		_ = in.Close() // it was only read
-		if _, ok := errors.AsType[*mismatch](err); ok && !differs {
-			differs = true // a writer may have voided the sums after they were read: try again
-			continue
-		}
 		if err == nil || !replaced || try == 10 {
 			return err
 		}
@@ -75,8 +78,8 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
 	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
-	if c, ok := in.(*consolidated); ok && err == nil { // its sums are of blocks, not of leaves
-		err = p.failAt("", c.verify(ctx))
+	if err == nil {
+		ctx, err = likeSource(ctx, p.at)
 	}
 	if err != nil {
 		return err
@@ -85,9 +88,13 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 		opt.Schema = r.schema
 	}
 	opt.NestedTensors = append(r.nestedIn(td), opt.NestedTensors...)
-	s := newSaver(ctx, to, opt)
-	s.checks = p
-	return s.save(td)
+	return newSaver(ctx, to, opt).save(td)
+}
+
+// likeSource returns a context with the permissions of the source at a path.
+func likeSource(ctx context.Context, at string) (context.Context, error) {
+	modes, err := vfs.ModesOf(at)
+	return vfs.WithModes(ctx, modes), err
 }
 
 // all reads the whole tree. If it has faults, all returns one error about them.

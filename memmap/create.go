@@ -112,7 +112,7 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 	}
 	d, err := openAt(s.dir, k.dir, how)
 	if err != nil || made == nil {
-		return d, err
+		return d, vfs.Done("the dataset was made", err)
 	}
 	is, err := d.set.Root().Lstat(".")
 	was, failed := made.Stat()
@@ -130,8 +130,8 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 //
 // Publish returns fs.ErrExist if d is already published, or if a dataset is at its path and
 // [CreateOptions.Replace] was not set; [ErrForeign] or [ErrBusy] if the directory at the path
-// cannot be replaced; and [ErrClosed] if d is closed. After an error d stays hidden, and Publish
-// can be called again.
+// cannot be replaced; and [ErrClosed] if d is closed. After an error that is not [ErrDone] d stays
+// hidden, and Publish can be called again.
 func (d *Dataset) Publish() error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed
@@ -141,14 +141,16 @@ func (d *Dataset) Publish() error {
 		return d.fail("publish", "", fmt.Errorf("%w: it is published already", fs.ErrExist))
 	}
 	if err := d.flush(); err != nil {
-		return err
+		return vfs.NotDone(err)
 	}
 	old, err := k.may.look(k.dir, d.Shape())
 	if err != nil {
 		return d.fail("publish", "", err)
 	}
 	defer old.unlock()
-	k.old = old.info
+	if err := k.replaces(old); err != nil {
+		return d.fail("publish", "", err)
+	}
 	if openBlocksRename {
 		old.unlock()
 	}
@@ -167,5 +169,5 @@ func (d *Dataset) appear(k *dirSink) error {
 	d.set.Moved(k.dir)
 	lock, failed := d.opt.lockWriters(k.dir)
 	d.lock = lock
-	return errors.Join(err, failed)
+	return errors.Join(err, vfs.Done("the dataset is published, but others may write it meanwhile", failed))
 }

@@ -49,7 +49,7 @@ func (s *saver) tensor(n *savedNode, e *metaEntry, t *tensor.Tensor) error {
 	}
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), t.Shape().Clone(), isDense
 	if t.Size() > 0 {
-		write := func(w io.Writer) error { return s.elements(w, t) }
+		write := func(w io.Writer) error { _, err := t.WriteTo(w); return err }
 		s.add(&savedFile{at: at, bytes: int64(t.ByteSize()), sums: &e.fact.sums, write: write})
 	}
 	return nil

@@ -21,6 +21,7 @@
 //     for each version, such as an index.
 //   - [Verify] reads all of a saved dictionary and reports what is damaged.
 //   - [Copy] saves a dictionary in another form: directory, archive, or consolidated file.
+//   - [Seal] takes elements as right that Python has changed in place.
 //
 // # Saving
 //
@@ -127,8 +128,11 @@
 //   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write
 //     to, the checksums of all leaves in the same directory are made void, and this is synced.
 //   - [Dataset.Flush] (but not FlushRows) and Close compute them again. They read the whole leaf.
-//   - Flush, Close and Save compute checksums of the bytes that are there. Earlier damage is not
-//     found any more after that, so call Verify first. [Copy] compares checksums while it copies.
+//   - Flush, Close and [Seal] compute checksums of the bytes that are there. Earlier damage is not
+//     found any more after that, so call Verify first.
+//   - Save, Copy and all other functions that copy mapped leaves compare checksums while they read
+//     them. With [OpenOptions.CheckSums] every operation does.
+//   - Python may change elements in place, on purpose. Then call Seal, which takes them as right.
 //   - Offsets of ragged tensors are never written in place; Open compares their checksums.
 //   - Data and meta.json have no checksums.
 //
@@ -139,5 +143,6 @@
 //
 // Errors about a saved dictionary are of type *[FileError]. A FileError has the directory or file
 // as the caller named it, the path in it, and the reason, which errors.Is finds. Its text has at
-// most 1 KB, whatever a directory holds.
+// most 1 KB, whatever a directory holds. An error of the system, such as syscall.EIO for a disk that
+// cannot be read, is never ErrCorrupt.
 package memmap

@@ -45,6 +45,17 @@ var (
 	//   - Another process has been replacing it or, if [AppendMember] returns ErrBusy, changing
 	//     its meta.json, for longer than ten seconds.
 	ErrBusy = errors.New("in use by a writer")
+	// ErrDone says that an operation has done its work, although it returned an error. The error
+	// says what is not as it should be: a crash may bring the old state back, since the disk could
+	// not be synced, or something that is no longer needed was not removed.
+	//
+	// After an error of [Save], [SaveRows], [Copy], [AppendMember], [Dataset.AddLeaf] or
+	// [Dataset.Publish], everything is as before, unless errors.Is finds ErrDone in the error; then
+	// everything is as after success. The same holds for the functions of package forms. There are
+	// two exceptions: directories around the path that were missing may be there; and where two
+	// directories cannot be exchanged in one step, an error whose text says that the old tree was
+	// moved aside.
+	ErrDone = vfs.ErrDone
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.
 	ErrClosed = mapping.ErrClosed
@@ -107,10 +118,14 @@ func fileError(op, dir, path string, err error) error {
 // bare returns the reason of an error of the system without its paths, which the caller adds.
 func bare(err error) error {
 	if e, ok := err.(*vfs.PublishError); ok {
+		state := e.State.String()
 		if e.Left != "" {
-			return fmt.Errorf("%v (old tree: %s): %w", e.State, e.Left, bare(e.Err))
+			state += fmt.Sprintf(" (old tree: %s)", e.Left)
 		}
-		return fmt.Errorf("%v: %w", e.State, bare(e.Err))
+		if errors.Is(e, vfs.ErrDone) {
+			return vfs.Done(state, bare(e.Err))
+		}
+		return fmt.Errorf("%s: %w", state, bare(e.Err))
 	}
 	return errtext.Bare(err)
 }

@@ -189,6 +189,22 @@ func ExampleVerify() {
 	// "reward": reward.memmap: block 0: corrupt: changed or damaged: got CRC-32C 8a9136aa, want 89422309
 }
 
+func ExampleSeal() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	_ = memmap.Save(dir, steps())
+	_ = os.WriteFile(filepath.Join(dir, "reward.memmap"), make([]byte, 32), 0o666) // as Python writes in place
+	err := memmap.Copy(context.Background(), dir, dir+"-copy", memmap.CopyOptions{})
+	fmt.Println(errors.Is(err, memmap.ErrCorrupt))
+	fmt.Println(memmap.Seal(context.Background(), dir))
+	_, err = memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
+	fmt.Println(err)
+	// Output:
+	// true
+	// <nil>
+	// <nil>
+}
+
 func ExampleDataset_AddLeaf() {
 	dir := temp()
 	defer os.RemoveAll(dir)

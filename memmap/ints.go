@@ -22,8 +22,11 @@ func (t *dirTree) ints(name, ext string, n int) (numbers []int64, sums []uint32,
 		return nil, nil, t.fail(file, err)
 	}
 	is, err := f.Stat()
-	if err != nil || !is.Mode().IsRegular() {
-		return nil, nil, t.fail(file, errors.Join(unlike(is, "a file"), err, f.Close()))
+	if err == nil && !is.Mode().IsRegular() {
+		err = unlike(is, "a file")
+	}
+	if err != nil {
+		return nil, nil, t.fail(file, errors.Join(err, f.Close()))
 	}
 	numbers, sums, err = readInts(f, n)
 	return numbers, sums, t.fail(file, errors.Join(err, f.Close()))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
@@ -193,8 +194,12 @@ func inField(name []byte, err error) error {
 	return corrupt("field %s: %w", quote(string(name)), err)
 }
 
-// known reports whether err is ErrCorrupt or ErrUnsupported, and so needs no classification.
-func known(err error) bool { return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) }
+// known reports whether err needs no classification: it is ErrCorrupt or ErrUnsupported, or an error
+// of the system, such as syscall.EIO, which says nothing about the content of a file.
+func known(err error) bool {
+	_, system := errors.AsType[syscall.Errno](err)
+	return system || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrFault)
+}
 
 // postpone reads a field that is an entry only in a dictionary. In data, a lazy stack or a view it
 // has a special meaning. The class may follow.

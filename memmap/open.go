@@ -50,6 +50,11 @@ type OpenOptions struct {
 	// that select rows by a list, offsets of ragged tensors, and compressed files in an archive. 0
 	// means 1 GiB.
 	MaxCopy int64
+	// CheckSums compares each block of a leaf with its checksum, see [Verify], before an operation
+	// first reads elements in it, and then returns [ErrCorrupt] if it differs. Leaves without
+	// checksums are not compared, nor are leaves opened with Writable. A block has [BlockSize]
+	// bytes; the leaves of an archive are one block each.
+	CheckSums bool
 	// SkipPickled leaves out entries that Python has pickled. By default, OpenWith returns
 	// ErrUnsupported for them.
 	SkipPickled bool

@@ -22,6 +22,9 @@ func (p *place) failAt(at string, err error) error { return fileError(p.op, p.di
 // named returns an error of a mapped file as a FileError.
 func (p *place) named(op, at string, err error) error {
 	err = bare(err)
+	if p.op == "copy" {
+		op = p.op
+	}
 	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) || errors.Is(err, mapfile.ErrGone) {
 		err = corrupt("%w", err)
 	}

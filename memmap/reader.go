@@ -144,7 +144,10 @@ func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) err
 	r.files = append(r.files, l)
 	if !r.opt.Writable {
 		if file, ok := f.(*mapfile.File); ok {
-			file.Sums = l.sums
+			file.Sums, file.Owner = l.sums, l
+		}
+		if r.opt.CheckSums {
+			compareIn(f)
 		}
 		return nil
 	}

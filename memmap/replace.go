@@ -22,8 +22,8 @@ const lockName = ".lock"
 type oldTree struct {
 	info  fs.FileInfo // of the directory; nil if there is none
 	dir   *os.File    // open, so that no other directory gets its inode number
-	modes modes
-	lock  *vfs.Lock // keeps Writers out; nil if the directory has no lockName
+	modes *vfs.Modes  // of it; nil if there is none
+	lock  *vfs.Lock   // keeps Writers out; nil if the directory has no lockName
 }
 
 func (o *oldTree) unlock() {
@@ -70,8 +70,9 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 func scanOld(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
 		before, _ := os.Lstat(dir)
-		old := &oldTree{info: before, modes: newModes()}
+		old := &oldTree{info: before}
 		if before != nil && before.IsDir() {
+			old.modes = &vfs.Modes{Exact: true}
 			old.dir, _ = vfs.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
 		}
 		err := old.scan(dir, "")
@@ -106,7 +107,9 @@ func (o *oldTree) scan(dir, at string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}
-	o.modes.note(at, info)
+	if o.modes != nil {
+		o.modes.Note(at, info)
+	}
 	if err := o.checkRemovable(dir, at, found); err != nil {
 		return err
 	}
@@ -118,8 +121,8 @@ func (o *oldTree) scan(dir, at string) error {
 			err = o.scanInner(dir, inner)
 		case litter(d.Name()):
 		case saved && d.Type().IsRegular() && ours(d.Name()):
-			if info, failed := d.Info(); failed == nil {
-				o.modes.note(inner, info)
+			if info, failed := d.Info(); failed == nil && o.modes != nil {
+				o.modes.Note(inner, info)
 			}
 		default:
 			err = fmt.Errorf("%w: %s would be lost; save elsewhere", ErrForeign, inner)

@@ -20,7 +20,7 @@ func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
 	if err := dir.RemoveAll(tempMeta); err != nil { // left by a process that was killed
 		return err
 	}
-	err = vfs.MakeFile(dir, tempMeta, info.Mode().Perm(), sync, func(f vfs.File) error {
+	err = vfs.MakeFile(dir, tempMeta, info.Mode().Perm(), true, sync, func(f vfs.File) error {
 		_, err := f.Write(text)
 		return err
 	})
@@ -33,5 +33,5 @@ func replaceMeta(dir vfs.Dir, text []byte, sync bool) error {
 	if !sync {
 		return nil
 	}
-	return dir.SyncDir(".")
+	return vfs.Done("meta.json was replaced, but a crash may bring the old one back", dir.SyncDir("."))
 }

@@ -144,7 +144,7 @@ func (s *saver) values(at string, e *metaEntry, t *ragged.Tensor, shape shapeops
 	s.add(&savedFile{at: at, bytes: int64(size), sums: &e.fact.sums, write: func(w io.Writer) error {
 		values, err := t.Values()
 		if err == nil {
-			err = s.elements(w, values)
+			_, err = values.WriteTo(w)
 		}
 		return err
 	}})

@@ -57,6 +57,9 @@ type SaveOptions struct {
 	// size is not 0. If such a leaf shares a layout with another leaf, its lengths are saved again,
 	// and the two do not share a layout when they are opened.
 	NestedTensors []nestedkey.Key
+	// SkipSums saves the elements of mapped leaves as they are. By default, SaveWith compares their
+	// checksums while it reads them, and returns [ErrCorrupt] if they differ.
+	SkipSums bool
 	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. SaveWith returns
 	// tdict.ErrSchema if the dictionary breaks it, and Open returns ErrCorrupt if the saved one
 	// does. Python ignores it.
@@ -64,8 +67,8 @@ type SaveOptions struct {
 }
 
 // SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
-// durably. On an error, and after a crash at any time, dir holds all of the old dictionary or all
-// of td. td may have been opened from dir. SaveWith stores the shape of each leaf and checksums of
+// durably. After an error that is [ErrDone], dir holds td; after another error, the old dictionary.
+// After a crash at any time, it holds all of one of the two. td may have been opened from dir. SaveWith stores the shape of each leaf and checksums of
 // its bytes, which [Verify] compares.
 //
 // dir may hold nothing, or a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is
@@ -81,8 +84,9 @@ type SaveOptions struct {
 //   - dir is the directory _tensordict within a dictionary with a class
 //   - dir holds offsets that a ragged leaf outside of dir shares
 //
-// SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files. It
-// makes missing parent directories of dir. If SaveOptions.Form is not set and nothing is at dir,
+// SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files; new
+// files get the permissions that all old files have. Nobody but the owner can read what is written
+// before it is in its place. SaveWith makes missing parent directories of dir. If SaveOptions.Form is not set and nothing is at dir,
 // the suffix .tdz selects an archive and .tdc a consolidated file; with any other name, such as
 // "a.npz", dir becomes a directory. The first time that a process saves in a parent directory,
 // SaveWith removes the temporary files that saves have left there when their process was killed.
@@ -174,6 +178,9 @@ func (s *saver) check(td *tdict.TensorDict) error {
 	if td == nil {
 		return s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
 	}
+	if !s.opt.SkipSums && !s.reserve {
+		compareSums(td)
+	}
 	return nil
 }
 
@@ -205,7 +212,7 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 			return nil, s.fail("", err)
 		}
 	}
-	k, err := newDirSink(disk, dir, old, s.opt.NoSync)
+	k, err := newDirSink(s.ctx, disk, dir, old, s.opt.NoSync)
 	if err != nil {
 		return nil, s.fail("", err)
 	}
@@ -245,7 +252,6 @@ type saver struct {
 	noSums  bool    // reserved leaves have no sums, rather than void ones
 	grow    bool    // a Writer will append to it
 	from    *Writer // if not nil, it has the files of the leaves
-	checks  *place  // of Copy, the source, whose sums are compared; otherwise nil
 
 	nodes []*savedNode
 	files []*savedFile

@@ -45,10 +45,11 @@ func saveOver(disk vfs.FS, td *tdict.TensorDict, may replacing) error {
 
 // onDisk returns what is to be replaced: the directory d, if it is there.
 func onDisk(disk vfs.FS) *oldTree {
-	old := &oldTree{modes: newModes()}
+	old := new(oldTree)
 	if info, err := disk.Lstat("d"); err == nil {
 		old.info = info
-		old.modes.note("", info)
+		old.modes = &vfs.Modes{Exact: true}
+		old.modes.Note("", info)
 	}
 	return old
 }

@@ -30,18 +30,25 @@ import (
 // [SaveWith], but Progress is first called when all rows are written. An archive is made from files
 // beside dir, so the rows are on the disk twice meanwhile.
 //
-// If SaveRows returns an error, such as one that chunks yields, dir holds the same as before.
+// If SaveRows returns an error, such as one that chunks yields, dir holds the same as before, unless
+// the error is [ErrDone].
 // SaveRows returns the errors of SaveWith, [NewWriter] and Append, shapeops.ErrDim for a chunk
 // without a batch dim, and tdict.ErrMissing if there is no chunk.
 func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) (err error) {
 	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}
-	defer func() { err = s.fail("", errors.Join(err, s.remove())) }() // also if chunks panics
+	defer func() { // also if chunks panics
+		left := s.remove()
+		if err == nil {
+			left = vfs.Done("the rows are saved, but a temporary directory was not removed", left)
+		}
+		err = s.fail("", errors.Join(err, left))
+	}()
 	for chunk, err := range chunks {
 		if err == nil {
 			err = s.ctx.Err()
 		}
 		if err == nil {
-			err = s.add(chunk)
+			err = vfs.NotDone(s.add(chunk))
 		}
 		if err != nil {
 			return err
@@ -92,7 +99,7 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	if s.temp, err = vfs.MakeTemp(vfs.OS, at, 0o777); err != nil {
+	if s.temp, err = vfs.MakeTemp(vfs.OS, at); err != nil {
 		return err
 	}
 	opt := WriterOptions{Dim: chunk.Names()[0], NoSync: true}
@@ -136,7 +143,7 @@ func (s *rowsSaver) finish() error {
 	}
 	s.w.opt.NoSync = s.opt.NoSync
 	if err := s.w.Commit(); err != nil {
-		return err
+		return vfs.NotDone(err)
 	}
 	ds, err := s.w.dataset()
 	if err != nil {

@@ -1,13 +1,13 @@
 package memmap
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -41,20 +41,24 @@ type dirSink struct {
 	disk   vfs.FS
 	dir    string // clean and free of links
 	temp   *vfs.Temp
-	modes  modes
+	modes  *vfs.Modes
 	noSync bool
 	old    fs.FileInfo // of the directory to replace; nil if nothing is there
 	firm   bool        // only old may be replaced, not a directory that came later
 	may    replacing
 }
 
-// newDirSink makes a directory that is to replace old at dir.
-func newDirSink(disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
-	temp, err := vfs.MakeTemp(disk, dir, 0o777)
+// newDirSink makes a directory that is to replace old at dir. What it makes gets old.modes or, if
+// these are nil, the Modes of ctx.
+func newDirSink(ctx context.Context, disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
+	temp, err := vfs.MakeTemp(disk, dir)
 	if err != nil {
 		return nil, err
 	}
-	k := &dirSink{disk: disk, dir: dir, temp: temp, old: old.info, modes: old.modes, noSync: noSync}
+	k := &dirSink{disk: disk, dir: dir, temp: temp, old: old.info, modes: vfs.ModesFor(ctx), noSync: noSync}
+	if old.modes != nil {
+		k.modes = old.modes.Else(k.modes)
+	}
 	if err := k.makeNode(""); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
@@ -72,15 +76,16 @@ func (k *dirSink) node(at string) error {
 
 // makeNode makes a directory with the permissions of the old one at the same path.
 func (k *dirSink) makeNode(at string) error {
-	err := k.disk.Mkdir(k.os(at), 0o777)
-	if mode, ok := k.modes.dir(at); ok && err == nil {
+	mode := k.modes.Dir(at)
+	err := k.disk.Mkdir(k.os(at), mode.Perm())
+	if k.modes.Exact && err == nil {
 		err = k.disk.Chmod(k.os(at), mode)
 	}
 	return err
 }
 
 func (k *dirSink) file(at string, fill func(vfs.File) error) (syncClose func() error, err error) {
-	f, err := k.disk.Create(k.os(at))
+	f, err := k.disk.Create(k.os(at), k.modes.File(at))
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +104,8 @@ func (k *dirSink) syncClose(at string, f vfs.File) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if mode, ok := k.modes.file(at); ok {
-		return k.disk.Chmod(k.os(at), mode)
+	if k.modes.ExactFiles() {
+		return k.disk.Chmod(k.os(at), k.modes.File(at))
 	}
 	return nil
 }
@@ -126,10 +131,17 @@ func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
 	if err == nil {
 		err = checkSame(is, of, from)
 	}
-	if mode, ok := k.modes.file(at); ok && err == nil && !k.firm { // files of a Writer keep their permissions
-		err = k.disk.Chmod(k.os(at), mode)
+	if err != nil || k.firm { // files of a Writer keep their permissions
+		return err
 	}
-	return err
+	mode := k.modes.File(at)
+	if !k.modes.ExactFiles() {
+		mode &= is.Mode() // the umask applied to it
+	}
+	if mode == is.Mode().Perm() {
+		return nil
+	}
+	return k.disk.Chmod(k.os(at), mode)
 }
 
 // checkSame returns ErrReplaced unless both infos are of the same file at the path at.
@@ -186,12 +198,12 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	case ok && e.State == vfs.Untouched:
 		return false, err
 	case ok && e.State == vfs.Leftover:
-		err = k.removeOld(e.Left)
+		err = vfs.Done(vfs.Leftover.String(), k.removeOld(e.Left))
 	}
 	if err != nil { // the rest of the old tree may be needed
 		return true, errors.Join(err, k.temp.Release())
 	}
-	return true, k.temp.Remove()
+	return true, vfs.Done("the new tree is in place, but a temporary directory was not removed", k.temp.Remove())
 }
 
 // lockOld locks the meta.json of the directory to be replaced, while publish checks that the
@@ -245,50 +257,38 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 			return errors.Join(err, k.abort())
 		}
 		defer old.unlock()
-		k.old = old.info
+		if err := k.replaces(old); err != nil {
+			return errors.Join(err, k.abort())
+		}
 	}
+}
+
+// replaces makes k replace old, with the permissions of old.
+func (k *dirSink) replaces(old *oldTree) error {
+	k.old = old.info
+	if old.modes == nil {
+		return nil
+	}
+	k.modes = old.modes.Else(k.modes)
+	top := k.temp.New()
+	return filepath.WalkDir(top, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(top, at)
+		if err != nil {
+			return err
+		}
+		rel = path.Clean("/" + filepath.ToSlash(rel))[1:]
+		if d.IsDir() {
+			return k.disk.Chmod(at, k.modes.Dir(rel))
+		}
+		mode := k.modes.File(rel)
+		if info, err := d.Info(); err == nil && !k.modes.ExactFiles() {
+			mode &= info.Mode()
+		}
+		return k.disk.Chmod(at, mode)
+	})
 }
 
 func (k *dirSink) abort() error { return k.temp.Remove() }
-
-// modes are the permissions in a directory that is replaced. New files and directories get the
-// permissions of the old ones at the same path. Otherwise a directory gets the permissions of the
-// top, and a leaf the permissions of some old leaf.
-type modes struct {
-	dirs, files map[string]fs.FileMode // by path
-	leaf        fs.FileMode            // of some leaf; 0 if there is none
-}
-
-func newModes() modes { return modes{map[string]fs.FileMode{}, map[string]fs.FileMode{}, 0} }
-
-func (m modes) dir(at string) (fs.FileMode, bool) {
-	if mode, ok := m.dirs[at]; ok {
-		return mode, true
-	}
-	mode, ok := m.dirs[""]
-	return mode, ok
-}
-
-func (m modes) file(at string) (fs.FileMode, bool) {
-	if mode, ok := m.files[at]; ok {
-		return mode, true
-	}
-	if path.Base(at) == metaName {
-		mode, ok := m.files[metaName]
-		return mode, ok
-	}
-	return m.leaf, m.leaf != 0
-}
-
-// note records the permissions of a file or directory of the old tree.
-func (m *modes) note(at string, info fs.FileInfo) {
-	mode := info.Mode() & (fs.ModePerm | fs.ModeSetgid)
-	if info.IsDir() {
-		m.dirs[at] = mode
-		return
-	}
-	m.files[at] = mode
-	if strings.HasSuffix(at, leafExt) && m.leaf == 0 {
-		m.leaf = mode
-	}
-}

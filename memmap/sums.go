@@ -68,7 +68,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 	l := d.files[f.Number()]
 	if l.summed && (l.marked || !l.node.voided) {
 		if err := d.void(l.node); err != nil {
-			return d.fail("write", path.Join(l.node.path, metaName), err)
+			return vfs.NotDone(d.fail("write", path.Join(l.node.path, metaName), err))
 		}
 	}
 	l.sums = nil
@@ -330,7 +330,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 	}
 	n.sum = crc32.Checksum(changed, castagnoli)
 	n.info, err = dir.Lstat(metaName)
-	return err
+	return vfs.Done("meta.json was replaced", err)
 }
 
 // lockMeta locks the meta.json of a directory against changes by other processes that use this
@@ -356,8 +356,12 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is, err := f.Stat(); err != nil || !is.Mode().IsRegular() {
-		return nil, errors.Join(err, unlike(is, "a file"), f.Close())
+	is, err := f.Stat()
+	if err == nil && !is.Mode().IsRegular() {
+		err = unlike(is, "a file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	l, err := vfs.LockOpen(f, vfs.Exclusive)
 	if err != nil {

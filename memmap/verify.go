@@ -140,6 +140,10 @@ func (v *verifier) verdict() error {
 	}
 	first := v.report.Faults[0]
 	err := first.Err
+	switch err.(type) {
+	case *mismatch, *zipMismatch:
+		err = fmt.Errorf("%w: %s", err, sealIt)
+	}
 	if n := len(v.report.Faults) - 1; n > 0 {
 		err = fmt.Errorf("%w (and %d more)", err, n)
 	}
@@ -245,7 +249,7 @@ func (v *verifier) confirmed() []Fault {
 		if m, ok := err.(*mismatch); ok && b.leaf.node != nil {
 			sums, read := now[b.leaf.node]
 			if !read {
-				sums = v.sumsNow(b.leaf.node)
+				sums = sumsNow(v.in.(*mapfile.Set), b.leaf.node)
 				now[b.leaf.node] = sums
 			}
 			if is := sums[b.leaf.name]; sums != nil && (b.number >= len(is) || is[b.number] != m.want) {
@@ -285,8 +289,8 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 
 // sumsNow returns the current sums of the leaves in the meta.json of a node, or nil if it cannot be
 // read.
-func (v *verifier) sumsNow(n *leafNode) map[string][]uint32 {
-	m, err := metaNow(v.in.(*mapfile.Set), n)
+func sumsNow(set *mapfile.Set, n *leafNode) map[string][]uint32 {
+	m, err := metaNow(set, n)
 	if err != nil {
 		return nil
 	}

@@ -57,6 +57,8 @@ type WriterOptions struct {
 // Whenever the process ends, the rows of the last Commit are there, and [NewWriter] with the same
 // row continues after them.
 //
+// A Writer of up to 256 files of leaves keeps them open, and opens each of more when it writes to it.
+//
 // Only one Writer at a time can be at work in a directory, and nobody else writes there meanwhile:
 // see [ErrBusy]. If another tool replaces the directory all the same, Commit and Finish return
 // [ErrReplaced]. Not safe for concurrent use.

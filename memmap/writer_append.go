@@ -48,6 +48,9 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 	if n == single {
 		n = 1
 	}
+	if !w.private { // SaveRows has done it
+		compareSums(td)
+	}
 	for _, c := range w.leaves {
 		if w.broken = c.append(td); w.broken != nil {
 			return w.fail(c.at(), w.broken)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -19,7 +20,11 @@ func (w *Writer) Finish() error {
 		return err
 	}
 	err := w.finish()
-	return w.fail("", errors.Join(err, w.release()))
+	left := w.release()
+	if err == nil {
+		left = vfs.Done("the dataset is finished", left)
+	}
+	return w.fail("", errors.Join(err, left))
 }
 
 // finish publishes the nested tree.
@@ -42,7 +47,7 @@ func (w *Writer) nested() (*dirSink, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := &oldTree{info: there, modes: newModes()}
+	old := &oldTree{info: there, modes: &vfs.Modes{Exact: true}}
 	if err := old.scan(w.at, ""); err != nil {
 		return nil, err
 	}
@@ -69,7 +74,7 @@ func (w *Writer) nested() (*dirSink, error) {
 
 // beside makes a directory beside the old one, which write fills. It may replace old, and no other.
 func (w *Writer) beside(old *oldTree, write func(sink) error) (*dirSink, error) {
-	k, err := newDirSink(w.disk, w.at, old, w.opt.NoSync)
+	k, err := newDirSink(context.Background(), w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"context"
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
@@ -46,7 +47,7 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	k, err := newDirSink(disk, "d", new(oldTree), false)
+	k, err := newDirSink(context.Background(), disk, "d", new(oldTree), false)
 	if err == nil {
 		err = w.fill(s, k)
 	}
@@ -122,11 +123,11 @@ func (d *dying) Mkdir(path string, perm fs.FileMode) error {
 	return d.FS.Mkdir(path, perm)
 }
 
-func (d *dying) Create(path string) (vfs.File, error) {
+func (d *dying) Create(path string, perm fs.FileMode) (vfs.File, error) {
 	if err := d.next(); err != nil {
 		return nil, err
 	}
-	return d.FS.Create(path)
+	return d.FS.Create(path, perm)
 }
 
 func (d *dying) Link(old, new string) error {

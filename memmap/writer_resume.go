@@ -80,7 +80,7 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 		return err
 	}
 	if n > 0 {
-		if err := w.takeFiles(s, ds); err != nil {
+		if err := w.takeFiles(s, ds, old); err != nil {
 			return err
 		}
 	}
@@ -160,8 +160,8 @@ func (w *Writer) namedAlike(row, td *tdict.TensorDict) error {
 	return nil
 }
 
-// takeFiles makes s link the files of the leaves of ds, and takes over their sums.
-func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
+// takeFiles makes s link the files of the leaves of ds, in the tree old, and takes over their sums.
+func (w *Writer) takeFiles(s *saver, ds *Dataset, old *oldTree) error {
 	type entry struct {
 		td   *tdict.TensorDict
 		name string
@@ -189,7 +189,7 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 		if l == nil {
 			return fmt.Errorf("%w that a Writer can append to: %s was read as a copy", ErrForeign, quote(string(c.key)))
 		}
-		if err := w.take(s, c, l); err != nil {
+		if err := w.take(s, c, l, old); err != nil {
 			return w.fail(l.file.Path(), err)
 		}
 	}
@@ -198,7 +198,7 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset) error {
 
 // take makes s link the file of a leaf, which is going to grow. It copies a file that has several
 // links already, because another may be of another leaf.
-func (w *Writer) take(s *saver, c *column, l *leafFile) error {
+func (w *Writer) take(s *saver, c *column, l *leafFile, old *oldTree) error {
 	if c.entry.fact.rows != nil && l.file.Path() != path.Join(l.node.path, fileName(l.name), valuesName+leafExt) {
 		return fmt.Errorf("%w that a Writer can append to: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
 	}
@@ -220,6 +220,13 @@ func (w *Writer) take(s *saver, c *column, l *leafFile) error {
 	}
 	if err := vfs.CanWrite(l.disk().String()); err != nil {
 		return err
+	}
+	// The flat form has no inner directory that keeps others from the file.
+	if mode, ok := old.modes.Through(l.file.Path()); ok && mode != info.Mode().Perm() {
+		if err := w.disk.Chmod(l.disk().String(), mode); err != nil {
+			return err
+		}
+		old.modes = old.modes.Flat()
 	}
 	s.add(&savedFile{at: c.at(), from: l.disk().String(), of: info, copied: vfs.Links(info) != 1})
 	return nil

@@ -71,7 +71,7 @@ func (w *Writer) ensureLock() error {
 	if m, err := readNode(w.at); err != nil || !m.native.growing {
 		return nil // taking the lock returns the error
 	}
-	f, err := w.in.Create(lockName)
+	f, err := w.in.Create(lockName, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (w *Writer) create(s *saver) error {
 	if err := makeParent(w.at); err != nil {
 		return err
 	}
-	k, err := newDirSink(w.disk, w.at, old, w.opt.NoSync)
+	k, err := newDirSink(context.Background(), w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
 		return err
 	}
@@ -413,6 +413,22 @@ func sameNode(a, b nodeShape) bool {
 	return slices.Equal(a.path, b.path) && a.shape.Equal(b.shape) && slices.Equal(a.names, b.names)
 }
 
+// make makes the file of a column, with the permissions of meta.json.
+func (w *Writer) make(at string) (vfs.File, error) {
+	info, err := w.in.Lstat(metaName)
+	if err != nil {
+		return nil, err
+	}
+	f, err := w.in.Create(at, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.in.Chmod(at, info.Mode().Perm()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // open opens the file of a column, truncated to the committed rows.
 func (w *Writer) open(c *column, buffer int) error {
 	if c.width == 0 {
@@ -421,7 +437,7 @@ func (w *Writer) open(c *column, buffer int) error {
 	size, at := c.size(), c.at()
 	f, err := w.in.Resume(at, size)
 	if errors.Is(err, fs.ErrNotExist) && size == 0 {
-		f, err = w.in.Create(at)
+		f, err = w.make(at)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) { // missing, or too short
 		return corrupt("%w: call Verify to list all damage", bare(err))
@@ -429,7 +445,14 @@ func (w *Writer) open(c *column, buffer int) error {
 	if err != nil {
 		return err
 	}
-	c.file, c.buf, c.saved = f, bufio.NewWriterSize(f, buffer), size
+	c.file = f
+	if len(w.leaves) > mostOpen {
+		if err := f.Close(); err != nil {
+			return err
+		}
+		c.file = &reopened{w, at, size}
+	}
+	c.buf, c.saved = bufio.NewWriterSize(c.file, buffer), size
 	c.sum = summer{w: c.buf, n: int(size % blockBytes)}
 	sums := *c.sums()
 	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {

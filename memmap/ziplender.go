@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"hash/crc32"
 	"io"
 	"sync"
 
@@ -17,7 +18,16 @@ type zipLeaf struct {
 
 // verify reads the whole file and compares its CRC-32.
 func (l *zipLeaf) verify(buf []byte) error {
-	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, l.entry.Reader(l.a.Single), buf)
+	e := l.entry
+	if e.Method != zipfile.Stored {
+		_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, e.Reader(l.a.Single), buf)
+		return err
+	}
+	sum := crc32.NewIEEE()
+	_, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.NewSectionReader(l.a.Single, e.Offset, e.Size), buf)
+	if err == nil && sum.Sum32() != e.CRC {
+		err = &zipMismatch{sum.Sum32(), e.CRC}
+	}
 	return err
 }
 

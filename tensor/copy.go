@@ -57,7 +57,7 @@ func (t *Tensor) CopyFrom(src *Tensor) error {
 
 // WriteTo writes the elements to w, row-major and in the machine's byte order; [FromBytes] reads
 // them. It implements io.WriterTo.
-func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
+func (t *Tensor) WriteTo(w io.Writer) (n int64, err error) {
 	if b, ok := t.solid(); ok {
 		return writeAll(w, b)
 	}
@@ -69,14 +69,31 @@ func (t *Tensor) WriteTo(w io.Writer) (int64, error) {
 		defer release()
 		return (&Tensor{t.dtype, t.view, mem}).writeSlices(w)
 	}
-	var n int64
-	var failed error
-	err := t.use(func(b []byte) { n, failed = writeAll(w, t.own(b)) })
-	if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a write call
-		failed = t.mem.loan.named(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
+	low, high := t.span()
+	step := high - low
+	if t.mem.checking() { // so that what was checked is still in memory when it is written
+		step = min(step, checkedBytes)
 	}
-	return n, cmp.Or(failed, err)
+	for at := low; at < high || at == low; at += max(step, 1) {
+		end := min(high, at+step)
+		var failed error
+		err := t.useBy(func(m memory) ([]byte, error) { return m.borrowPart(at, end) }, func(b []byte) {
+			var more int64
+			more, failed = writeAll(w, b[at:end])
+			n += more
+		})
+		if errors.Is(failed, syscall.EFAULT) { // the system met the fault, in a write call
+			failed = t.mem.loan.named(fmt.Errorf("%w: %w", mapping.ErrFault, failed))
+		}
+		if err = cmp.Or(failed, err); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
+
+// checkedBytes is how many bytes are checked and then written at a time.
+const checkedBytes = 64 << 20
 
 func writeAll(w io.Writer, b []byte) (int64, error) {
 	if len(b) == 0 {

@@ -26,6 +26,10 @@ import (
 //     memory and before Return, and returns its error.
 //   - Touch() error: for a Lender that keeps facts about its memory, such as checksums. An
 //     operation calls it after Borrow and before it writes; after an error it writes nothing.
+//   - Checking() bool and Check(low, high int) error: for a Lender that compares its memory with
+//     checksums. If Checking returns true, an operation calls Check after Borrow and before it
+//     reads the bytes from low to high, and perhaps more than it reads; it returns the error of
+//     Check.
 type Lender interface {
 	// Borrow returns the memory, valid until the matching Return. It returns an error if the memory
 	// is not available yet or no longer; Return is not called after an error.
@@ -51,10 +55,48 @@ type loan struct {
 	start  int    // offset of the part in the lender's memory, in bytes
 	size   int    // size of the part in bytes
 	held   []byte // the part, if it is borrowed for the lifetime of the loan
+	check  checker
+}
+
+// A checker is a Lender that compares its memory with checksums, see [Lender].
+type checker interface {
+	Checking() bool
+	Check(low, high int) error
+}
+
+// newLoan returns the loan of size bytes of a lender's memory, from start on.
+func newLoan(lender Lender, start, size int) *loan {
+	check, _ := lender.(checker)
+	return &loan{lender: lender, start: start, size: size, check: check}
+}
+
+// checking reports whether the memory is to be checked before it is read.
+func (m memory) checking() bool {
+	return m.loan != nil && m.loan.held == nil && m.loan.check != nil && m.loan.check.Checking()
+}
+
+// borrowPart is borrow for an operation that reads only the bytes from low to high.
+func (m memory) borrowPart(low, high int) ([]byte, error) {
+	b, err := m.borrowUnchecked()
+	if err == nil && low < high && m.checking() {
+		if err = m.loan.check.Check(m.loan.start+low, m.loan.start+high); err != nil {
+			m.giveBack()
+			return nil, err
+		}
+	}
+	return b, err
 }
 
 // borrow returns the bytes of m; giveBack must follow.
 func (m memory) borrow() ([]byte, error) {
+	if m.loan == nil {
+		return m.bytes, nil
+	}
+	return m.borrowPart(0, m.loan.size)
+}
+
+// borrowUnchecked is borrow without a check of what is to be read.
+func (m memory) borrowUnchecked() ([]byte, error) {
 	if m.loan == nil {
 		return m.bytes, nil
 	}
@@ -99,13 +141,19 @@ func (m memory) hold(borrow func(memory) ([]byte, error)) (held memory, release 
 	if err != nil || m.loan == nil {
 		return m, m.giveBack, err
 	}
-	return memory{loan: &loan{m.loan.lender, m.loan.start, m.loan.size, b}}, m.giveBack, nil
+	return memory{loan: &loan{lender: m.loan.lender, start: m.loan.start, size: m.loan.size, held: b}}, m.giveBack, nil
 }
 
 // pin returns the bytes of m, which stay valid until the owner ends them.
 func (m memory) pin() ([]byte, error) {
 	if m.loan == nil {
 		return m.bytes, nil
+	}
+	if m.checking() {
+		if _, err := m.borrow(); err != nil {
+			return nil, err
+		}
+		defer m.giveBack()
 	}
 	b, err := m.loan.lender.Pin()
 	if err != nil {
@@ -155,7 +203,30 @@ func (m memory) checkWritable() error {
 // use calls fn with the bytes of t's memory, to read them. A fault in lent memory is an error, as
 // when another process truncated the file, and so is an error of Intact. fn reads only t's
 // elements.
-func (t *Tensor) use(fn func(b []byte)) error { return t.useBy(memory.borrow, fn) }
+func (t *Tensor) use(fn func(b []byte)) error {
+	if !t.mem.checking() {
+		return t.useBy(memory.borrow, fn)
+	}
+	low, high := t.span()
+	return t.useBy(func(m memory) ([]byte, error) { return m.borrowPart(low, high) }, fn)
+}
+
+// span returns the range of bytes of t's memory that has its elements.
+func (t *Tensor) span() (low, high int) {
+	if t.Size() == 0 {
+		return 0, 0
+	}
+	low, high = t.view.Offset, t.view.Offset
+	for dim, n := range t.view.Shape {
+		if last := (n - 1) * t.view.Strides[dim]; last < 0 {
+			low += last
+		} else {
+			high += last
+		}
+	}
+	width := t.dtype.Size()
+	return low * width, (high + 1) * width
+}
 
 // useBy is use with the given way to borrow memory.
 func (t *Tensor) useBy(borrow func(memory) ([]byte, error), fn func(b []byte)) error {

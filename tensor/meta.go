@@ -39,7 +39,7 @@ func newMeta(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor,
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{dtype, v, memory{loan: &loan{lender: &nowhere{}, size: n}}}, nil
+	return &Tensor{dtype, v, memory{loan: newLoan(&nowhere{}, 0, n)}}, nil
 }
 
 // ToMeta returns a tensor on device [Meta] with t's dtype and shape.

@@ -264,7 +264,12 @@ func (m *move) part(lo, hi int) error {
 
 // hold borrows the memory of both sides until release is called.
 func (m *move) hold() (err error) {
-	if m.fromBytes, err = m.from.borrow(); err != nil {
+	if m.from.checking() {
+		m.fromBytes, err = m.from.borrowPart(m.readRange())
+	} else {
+		m.fromBytes, err = m.from.borrowUnchecked()
+	}
+	if err != nil {
 		return err
 	}
 	borrow := memory.borrowToWrite
@@ -277,6 +282,15 @@ func (m *move) hold() (err error) {
 	}
 	m.held = true
 	return nil
+}
+
+// readRange returns the range of bytes of the memory from that m reads.
+func (m *move) readRange() (low, high int) {
+	if m.bytes() == 0 {
+		return 0, 0
+	}
+	f := m.footprint(false, 0, new(footprints))
+	return f.bounds(0)
 }
 
 func (m *move) release() {

@@ -199,7 +199,7 @@ func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, 
 	case offset < 0 || offset > math.MaxInt-n:
 		return nil, fmt.Errorf("%w: got offset %d for %d bytes, want one that is not negative or too large", ErrLayout, offset, n)
 	}
-	return &Tensor{dtype, v, memory{loan: &loan{lender: lender, start: offset, size: n}}}, nil
+	return &Tensor{dtype, v, memory{loan: newLoan(lender, offset, n)}}, nil
 }
 
 // DType returns the type of the elements.

@@ -61,8 +61,9 @@ func (f *formFlags) form(s *session, to string) (forms.Form, error) {
 
 // writeFlags say how to write an output.
 type writeFlags struct {
-	Force bool `help:"Replace the output if it exists."`
-	Lossy bool `help:"Leave out everything that the form cannot hold, and list it on standard error."`
+	Force    bool `help:"Replace the output if it exists."`
+	SkipSums bool `help:"Do not compare the checksums of the inputs. Damaged elements get new checksums."`
+	Lossy    bool `help:"Leave out everything that the form cannot hold, and list it on standard error."`
 	tableFlags
 }
 
@@ -76,7 +77,7 @@ func (f *writeFlags) write(s *session, from []string, to string, as []forms.Form
 	if err != nil {
 		return err
 	}
-	opt := forms.Options{Open: open, Form: as[0], Force: f.Force, Progress: s.progress}
+	opt := forms.Options{Open: open, Form: as[0], Force: f.Force, SkipSums: f.SkipSums, Progress: s.progress}
 	err = fn(opt)
 	if _, missing := os.Lstat(to); missing == nil && errors.Is(err, fs.ErrExist) && !f.Force {
 		return fmt.Errorf("%s exists; --force replaces it", to)

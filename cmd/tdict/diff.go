@@ -23,6 +23,8 @@ func (diffCmd) Help() string {
 	return `
 Diff reads both datasets. The exit code is 1 if they differ. NaN equals NaN. The flags for tables apply to both.
 
+With --trust-sums, elements that were changed after they were saved, as Python does in place, may go unnoticed until seal has computed their checksums again.
+
 Examples:
 
 	tdict diff visits visits.tdz

@@ -50,7 +50,7 @@ func TestHostile(t *testing.T) {
 				_, sections := testkit.Sections(t, file)
 				dir := testkit.TempDir(t)
 				path := corpus.build(t, dir, sections)
-				if name != "memmap/growing-sound" {
+				if name != "memmap/growing-sound" && (corpus.name != "npy" || sound[name] == "") { // an archive of arrays has checksums
 					refuse(t, dir, path, "verify", path)
 				}
 				if sound[name] == "" {

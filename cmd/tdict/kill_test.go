@@ -65,6 +65,30 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestNextCommandSweeps kills commands that read a table, until one leaves it in the temporary
+// directory: nobody else can enter what it leaves, and the next command removes it.
+func TestNextCommandSweeps(t *testing.T) {
+	dir := testkit.TempDir(t)
+	large(t, filepath.Join(dir, "in"))
+	require.Equal(t, result{}, command(t, dir, "slice", "in", "in.csv", "--index", ":1000"))
+	tmp := filepath.Join(dir, "tmp")
+	for _, args := range [][]string{{"head", "in.csv"}, {"stats", "in.csv"}, {"diff", "in.csv", "in.csv"}} {
+		for try := 0; ; try++ {
+			require.Less(t, try, 100, "no command was killed in time")
+			clean(t, dir)
+			signalled(t, dir, syscall.SIGKILL, rand.N(200*time.Millisecond), args)
+			if left := names(t, tmp); len(left) > 0 {
+				info, err := os.Stat(filepath.Join(tmp, left[0]))
+				require.NoError(t, err)
+				require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+				break
+			}
+		}
+		signalled(t, dir, 0, 10*time.Second, []string{"verify", "in"})
+		require.Empty(t, names(t, tmp), "after %v", args)
+	}
+}
+
 // large saves a dataset of some 30 MB.
 func large(t *testing.T, path string) {
 	const rows = 20_000

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
@@ -35,6 +36,7 @@ type commands struct {
 	Tail    tailCmd    `cmd:"" help:"Print the last rows, and with -f each row that is appended."`
 	Stats   statsCmd   `cmd:"" help:"Print count, range, mean and quantiles of each leaf."`
 	Verify  verifyCmd  `cmd:"" help:"Read a whole dataset, and report all damage."`
+	Seal    sealCmd    `cmd:"" help:"Take changed elements as right: compute the checksums again."`
 	Diff    diffCmd    `cmd:"" help:"List the differences between two datasets."`
 	Convert convertCmd `cmd:"" help:"Write a dataset in another form, or join several."`
 	Slice   sliceCmd   `cmd:"" help:"Write some rows and entries of a dataset."`
@@ -67,6 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			_ = s.out.Flush()
 		}
 	}()
+	_ = vfs.Sweep(os.TempDir()) // a killed command may have left a table there; nothing depends on it
 	command, err := parse(args, s.out, s.errs)
 	if err == nil {
 		s.name = nameOf(command)

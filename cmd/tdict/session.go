@@ -98,6 +98,7 @@ var asFlags = strings.NewReplacer(
 	"schema mismatch: dtype mismatch", "schema mismatch",
 	"may be csv: say so, with its separator", `may be csv: give --from csv, and --comma '\t' if tabs separate its fields`,
 	"say one of", "give --from with one of",
+	"Seal the dataset if the change is right", "if the change is right, tdict seal takes it",
 	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
 )
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
 )
@@ -68,7 +69,7 @@ func (f *tableFlags) check(inputs []string, outputs ...forms.Form) error {
 // A source is an opened dataset. Dict is never nil.
 type source struct {
 	*forms.Input
-	temp string // a temporary directory that Close removes, or ""
+	temp *vfs.Temp // a temporary directory that Close removes, or nil
 }
 
 // open opens a dataset for reading.
@@ -83,7 +84,8 @@ func (s *session) open(path string, flags tableFlags) (*source, error) {
 	return s.openWith(path, opt)
 }
 
-// openWith opens a dataset with options. A table is converted to a temporary directory.
+// openWith opens a dataset with options. A table is converted to a temporary directory. If
+// the command is killed, the next command removes that: see run.
 func (s *session) openWith(path string, opt forms.OpenOptions) (*source, error) {
 	in, err := forms.Open(path, opt)
 	if err != nil || in.Dict != nil {
@@ -92,17 +94,19 @@ func (s *session) openWith(path string, opt forms.OpenOptions) (*source, error) 
 	if err := in.Close(); err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp("", "tdict-")
+	temp, err := vfs.MakeTemp(vfs.OS, filepath.Join(os.TempDir(), "rows"))
 	if err != nil {
 		return nil, err
 	}
-	table, rows := *in, filepath.Join(temp, "rows")
-	err = forms.Convert(s.ctx, rows, []string{path}, forms.Options{Open: opt, Progress: s.progress, NoSync: true})
+	table, rows := *in, filepath.Join(temp.New(), "rows")
+	if err = vfs.OS.Mkdir(temp.New(), 0o700); err == nil {
+		err = forms.Convert(s.ctx, rows, []string{path}, forms.Options{Open: opt, Progress: s.progress, NoSync: true})
+	}
 	if err == nil {
 		in, err = forms.Open(rows, forms.OpenOptions{})
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(temp))
+		return nil, errors.Join(err, temp.Remove())
 	}
 	in.Path, in.Form = table.Path, table.Form
 	return &source{in, temp}, nil
@@ -110,5 +114,9 @@ func (s *session) openWith(path string, opt forms.OpenOptions) (*source, error) 
 
 // Close unmaps the files.
 func (in *source) Close() error {
-	return errors.Join(in.Input.Close(), os.RemoveAll(in.temp)) // RemoveAll("") does nothing
+	err := in.Input.Close()
+	if in.temp != nil {
+		err = errors.Join(err, in.temp.Remove())
+	}
+	return err
 }

@@ -3,19 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/memmap"
 )
 
 type verifyCmd struct {
-	Paths []string `arg:"" name:"path" help:"Directories and archives."`
+	Paths []string `arg:"" name:"path" help:"Directories, archives, consolidated files and npz files."`
 }
 
 func (verifyCmd) Help() string {
 	return `
-Verify compares each block of 64 MiB of each leaf with its checksum, and checks each meta.json. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read or its form has no checksums.
+Verify compares each block of 64 MiB of each leaf with its checksum, and checks each meta.json. Of an npz file it compares the CRC-32 of each member. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read or its form has no checksums.
 
 Examples:
 
@@ -42,8 +44,13 @@ func (c *verifyCmd) Run(s *session) error {
 
 // verify verifies one path.
 func (c *verifyCmd) verify(s *session, path string) error {
-	if form, err := forms.Of(path); err == nil && form != forms.Directory && form != forms.Archive {
-		return fmt.Errorf("%s: %v has no checksums: verify is for directories and archives", path, form)
+	switch form, err := forms.Of(path); {
+	case err != nil && !errors.Is(err, forms.ErrForm) && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && form == forms.Npz:
+		return c.verifyNpz(s, path)
+	case err == nil && form != forms.Directory && form != forms.Archive && form != forms.Consolidated:
+		return fmt.Errorf("%s: %v has no checksums: verify is for directories, tdz, tdc and npz", path, form)
 	}
 	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress})
 	s.endBar()
@@ -57,11 +64,34 @@ func (c *verifyCmd) verify(s *session, path string) error {
 	for _, fault := range report.Faults {
 		fmt.Fprintf(s.out, "%s: %v\n", path, fault)
 	}
+	if strings.Contains(fmt.Sprint(err), "Seal the dataset") {
+		fmt.Fprintf(s.errs, "tdict: verify: %s: if the changes are right, tdict seal takes them\n", path)
+	}
 	if err != nil && len(report.Faults) > 0 {
 		return errNo
 	} else if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "%s: sound, leaves: %d, without checksums: %d, bytes: %d\n", path, report.Leaves, len(report.Unsummed), report.Bytes)
+	return nil
+}
+
+// verifyNpz verifies an npz file.
+func (c *verifyCmd) verifyNpz(s *session, path string) error {
+	report, err := npy.Verify(s.ctx, path)
+	if report == nil && errors.Is(err, npy.ErrCorrupt) {
+		fmt.Fprintln(s.out, strings.TrimPrefix(err.Error(), "verify "))
+		return errNo
+	}
+	if report == nil {
+		return err
+	}
+	for _, fault := range report.Faults {
+		fmt.Fprintf(s.out, "%s: %q: %v\n", path, fault.Name, fault.Err)
+	}
+	if len(report.Faults) > 0 {
+		return errNo
+	}
+	fmt.Fprintf(s.out, "%s: sound, members: %d, bytes: %d\n", path, report.Members, report.Bytes)
 	return nil
 }

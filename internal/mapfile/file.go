@@ -18,6 +18,10 @@ type File struct {
 	// Sums are checksums of the content, kept for the owner of the file; mapfile does not use them.
 	// They are set before the file is lent, and do not change.
 	Sums []uint32
+	// Owner is kept for the owner of the file, as Sums are.
+	Owner any
+
+	compared
 
 	set     *Set
 	dir     *Dir
@@ -54,6 +58,9 @@ func (f *File) Size() int { return f.size }
 
 // Number returns the number of files that were added to the set before f.
 func (f *File) Number() int { return f.number }
+
+// Set returns the set that has the file.
+func (f *File) Set() *Set { return f.set }
 
 // Dir returns the directory of the file.
 func (f *File) Dir() *Dir { return f.dir }

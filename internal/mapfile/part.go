@@ -11,6 +11,7 @@ import (
 // lends the whole file: pass [Part.Offset] to tensor.FromLender. Its errors name the part. Safe for
 // concurrent use.
 type Part struct {
+	compared
 	of     *Single
 	path   string // "" for the whole file
 	offset int

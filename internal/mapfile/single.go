@@ -77,7 +77,7 @@ func (s *Single) open() (err error) {
 // share one mapping. Lend returns mapping.ErrSize if the file did not have all of these bytes when
 // it was opened.
 func (s *Single) Lend(path string, offset, size int) (*Part, error) {
-	p := &Part{s, path, offset, size}
+	p := &Part{of: s, path: path, offset: offset, size: size}
 	if offset < 0 || size < 0 || offset > s.size-size {
 		return nil, p.named("open", fmt.Errorf("%w: got %d bytes from byte %d on, want a part of the file, which has %d bytes", mapping.ErrSize, size, offset, s.size))
 	}

@@ -3,9 +3,9 @@
 // A save writes a whole directory beside the one that it replaces, syncs it, and calls [Publish] to
 // put it in place:
 //
-//	tmp, err := vfs.MakeTemp(fsys, dir, 0o777)
+//	tmp, err := vfs.MakeTemp(fsys, dir)
 //	err = fsys.Mkdir(tmp.New(), 0o777)
-//	f, err := fsys.Create(filepath.Join(tmp.New(), "reward.memmap")) // Write, Sync, Close
+//	f, err := fsys.Create(filepath.Join(tmp.New(), "reward.memmap"), 0o666) // Write, Sync, Close
 //	...
 //	err = vfs.Publish(fsys, tmp.New(), dir, old) // old: the result of Lstat(dir)
 //	err = tmp.Remove()

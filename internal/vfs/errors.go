@@ -1,6 +1,56 @@
 package vfs
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrDone says that a saver has done its work, although it returned an error: the new state is in its
+// place. The error says what is not as it should be: a crash may bring the old state back, or
+// something was not removed.
+var ErrDone = errors.New("done")
+
+// Done returns an error about something that failed after the work was done. It matches [ErrDone] and
+// err. If err is nil, Done returns nil.
+func Done(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &doneError{what, err}
+}
+
+// A doneError is the error of Done.
+type doneError struct {
+	what string
+	err  error
+}
+
+// Error returns what is done, and the cause.
+func (e *doneError) Error() string { return e.what + ": " + e.err.Error() }
+
+// Unwrap returns ErrDone and the cause.
+func (e *doneError) Unwrap() []error { return []error{ErrDone, e.err} }
+
+// NotDone returns an error of a step of a larger work, which is not done: it matches what err matches,
+// but not [ErrDone].
+func NotDone(err error) error {
+	if !errors.Is(err, ErrDone) {
+		return err
+	}
+	return &stepError{err}
+}
+
+// A stepError is the error of NotDone.
+type stepError struct{ err error }
+
+// Error returns the text of the error of the step.
+func (e *stepError) Error() string { return e.err.Error() }
+
+// Is reports whether the error of the step matches target, unless target is ErrDone.
+func (e *stepError) Is(target error) bool { return target != ErrDone && errors.Is(e.err, target) }
+
+// As finds the first error of the step that matches target.
+func (e *stepError) As(target any) bool { return errors.As(e.err, target) }
 
 // A State says what is on the disk after a failed [Publish].
 type State uint8
@@ -50,6 +100,11 @@ func (e *PublishError) Error() string {
 		text += fmt.Sprintf(" (old tree: %s)", e.Left)
 	}
 	return text
+}
+
+// Is reports whether target is ErrDone and the new tree is in its place.
+func (e *PublishError) Is(target error) bool {
+	return target == ErrDone && (e.State == Unsynced || e.State == Leftover)
 }
 
 // Unwrap returns the cause.

@@ -38,8 +38,9 @@ type Dir interface {
 
 // Files has the operations on files of an [FS] or a [Dir].
 type Files interface {
-	// Create creates a file for writing. It fails if path exists.
-	Create(path string) (File, error)
+	// Create creates a file for writing, with the given permissions, before umask. It fails if path
+	// exists.
+	Create(path string, perm fs.FileMode) (File, error)
 	// Resume opens a file for writing at its end, after truncating it to size bytes. It fails if
 	// the file is shorter.
 	Resume(path string, size int64) (File, error)

@@ -27,14 +27,14 @@ func TestMakeTemp(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tmp, err := vfs.MakeTemp(vfs.OS, tt.dir, 0o700)
+			tmp, err := vfs.MakeTemp(vfs.OS, tt.dir)
 			require.NoError(t, err)
 			around := filepath.Dir(tmp.New())
 			require.Equal(t, root, filepath.Dir(around))
 			require.Len(t, filepath.Base(around), 16)
 			require.Equal(t, []string{around, filepath.Join(around, ".saving")}, list(t, root), "it has its mark")
 
-			other, err := vfs.MakeTemp(vfs.OS, tt.dir, 0o700)
+			other, err := vfs.MakeTemp(vfs.OS, tt.dir)
 			require.NoError(t, err)
 			require.NotEqual(t, tmp.New(), other.New())
 			require.NoError(t, os.MkdirAll(filepath.Join(tmp.New(), "sub"), 0o777))
@@ -54,7 +54,7 @@ func TestMakeTempIsForPublish(t *testing.T) {
 			}
 			dir := filepath.Join(root, "d")
 			for range 2 {
-				tmp, err := vfs.MakeTemp(fsys, dir, 0o777)
+				tmp, err := vfs.MakeTemp(fsys, dir)
 				require.NoError(t, err)
 				require.NoError(t, write(fsys, tmp.New(), after))
 				require.NoError(t, vfs.Publish(fsys, tmp.New(), dir, there(fsys, dir)))
@@ -87,11 +87,11 @@ func (s *strange) Hold(path string) (func() error, error) {
 	return s.FS.Hold(path)
 }
 
-func (s *strange) Create(path string) (vfs.File, error) {
+func (s *strange) Create(path string, perm fs.FileMode) (vfs.File, error) {
 	if err := call(&s.create, path); err != nil {
 		return nil, err
 	}
-	return s.FS.Create(path)
+	return s.FS.Create(path, perm)
 }
 
 // call calls f the first time, if there is an f.
@@ -125,7 +125,7 @@ func TestMakeTempMeetsTrouble(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
 			tt.fsys.FS = vfs.OS
-			tmp, err := vfs.MakeTemp(&tt.fsys, filepath.Join(root, "d"), 0o777)
+			tmp, err := vfs.MakeTemp(&tt.fsys, filepath.Join(root, "d"))
 			require.ErrorIs(t, err, tt.err)
 			entries, err := os.ReadDir(root)
 			require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestMakeTempMeetsTrouble(t *testing.T) {
 }
 
 func TestMakeTempWithoutParent(t *testing.T) {
-	_, err := vfs.MakeTemp(vfs.OS, filepath.Join(t.TempDir(), "nothing", "d"), 0o777)
+	_, err := vfs.MakeTemp(vfs.OS, filepath.Join(t.TempDir(), "nothing", "d"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -211,7 +211,7 @@ func list(t *testing.T, dir string) (paths []string) {
 func TestSweepLeavesWhatIsHeld(t *testing.T) {
 	canHold(t)
 	root := t.TempDir()
-	tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
+	tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"))
 	require.NoError(t, err)
 	held := list(t, root)
 	require.NoError(t, vfs.Sweep(root))
@@ -227,7 +227,7 @@ func TestSweepLeavesWhatIsHeld(t *testing.T) {
 func TestSweepOfWhatHasNoMarkYet(t *testing.T) {
 	canHold(t)
 	root := t.TempDir()
-	tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
+	tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"))
 	require.NoError(t, err)
 	around := filepath.Dir(tmp.New())
 	require.NoError(t, os.Remove(filepath.Join(around, ".saving")))
@@ -248,7 +248,7 @@ func TestMakeTempSweepsOnce(t *testing.T) {
 	canHold(t)
 	root := t.TempDir()
 	leave := func() {
-		tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"), 0o777)
+		tmp, err := vfs.MakeTemp(vfs.OS, filepath.Join(root, "d"))
 		require.NoError(t, err)
 		require.NoError(t, tmp.Release())
 	}
@@ -333,7 +333,7 @@ func TestMakeTempAndSweepRace(t *testing.T) {
 // makeAndRelease makes directories, requires that they last until their release, and leaves them.
 func makeAndRelease(dir string, rounds int) error {
 	for range rounds {
-		tmp, err := vfs.MakeTemp(vfs.OS, dir, 0o777)
+		tmp, err := vfs.MakeTemp(vfs.OS, dir)
 		if err != nil {
 			return err
 		}

@@ -203,7 +203,7 @@ func TestChildProcess(t *testing.T) {
 	case taskLock:
 		lock(t, path, vfs.Exclusive)
 	case taskSave:
-		tmp, err := vfs.MakeTemp(vfs.OS, path, 0o777)
+		tmp, err := vfs.MakeTemp(vfs.OS, path)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(tmp.New(), nil, 0o666))
 		path = tmp.New()

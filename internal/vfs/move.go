@@ -13,7 +13,7 @@ import (
 func Move(name string, from, to *Root) error {
 	err := fmt.Errorf("%w: want the name of an entry", fs.ErrInvalid)
 	if filepath.IsLocal(name) && filepath.Base(name) == name {
-		err = move(name, from, to)
+		err = step("move", to.at(name), func() error { return move(name, from, to) })
 	}
 	if err != nil {
 		return &os.LinkError{Op: "move", Old: filepath.Join(from.Name(), name), New: filepath.Join(to.Name(), name), Err: err}

@@ -13,11 +13,17 @@ var OS FS = osFS{}
 
 type osFS struct{}
 
-func (osFS) Mkdir(path string, perm fs.FileMode) error { return os.Mkdir(path, perm) }
+func (osFS) Mkdir(path string, perm fs.FileMode) error {
+	return step("mkdir", path, func() error { return os.Mkdir(path, perm) })
+}
 
-func (osFS) Create(path string) (File, error) { return create(OpenFile, path) }
+func (osFS) Create(path string, perm fs.FileMode) (File, error) {
+	return create(OpenFile, path, path, perm)
+}
 
-func (osFS) Resume(path string, size int64) (File, error) { return resume(OpenFile, path, size) }
+func (osFS) Resume(path string, size int64) (File, error) {
+	return resume(OpenFile, path, path, size)
+}
 
 func (osFS) OpenDir(path string) (Dir, error) {
 	root, err := OpenRoot(path)
@@ -30,16 +36,24 @@ func (osFS) OpenDir(path string) (Dir, error) {
 // An opener is OpenFile, or the method OpenFile of a Root.
 type opener func(path string, flag int, perm fs.FileMode) (*os.File, error)
 
-func create(open opener, path string) (File, error) {
-	f, err := open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func create(open opener, at, path string, perm fs.FileMode) (File, error) {
+	var f *os.File
+	err := step("create", at, func() (err error) {
+		f, err = open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		return err
+	})
 	if err != nil {
 		return nil, err // a nil *os.File would be a File that is not nil
 	}
 	return osFile{f}, nil
 }
 
-func resume(open opener, path string, size int64) (File, error) {
-	f, err := open(path, os.O_WRONLY|noFollow, 0) // does not wait for the reader of a FIFO
+func resume(open opener, at, path string, size int64) (File, error) {
+	var f *os.File
+	err := step("resume", at, func() (err error) {
+		f, err = open(path, os.O_WRONLY|noFollow, 0) // does not wait for the reader of a FIFO
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +93,36 @@ func (osFS) Hold(path string) (release func() error, err error) {
 }
 
 func (osFS) RenameNew(old, new string, overEmpty bool) error {
-	return renameNew(old, new, overEmpty)
+	return step("renamenew", new, func() error { return renameNew(old, new, overEmpty) })
 }
 
 // An osFile is a file of the operating system.
 type osFile struct{ *os.File }
 
+func (f osFile) Write(b []byte) (n int, err error) {
+	err = step("write", f.Name(), func() (err error) { n, err = f.File.Write(b); return err })
+	return n, err
+}
+
+func (f osFile) WriteAt(b []byte, at int64) (n int, err error) {
+	err = step("write", f.Name(), func() (err error) { n, err = f.File.WriteAt(b, at); return err })
+	return n, err
+}
+
+func (f osFile) Sync() error { return step("sync", f.Name(), f.File.Sync) }
+
+func (f osFile) Close() error {
+	if err := step("close", f.Name(), nil); err != nil {
+		return errors.Join(err, f.File.Close())
+	}
+	return f.File.Close()
+}
+
 func (f osFile) Reserve(size int64) error {
+	return step("reserve", f.Name(), func() error { return f.reserve(size) })
+}
+
+func (f osFile) reserve(size int64) error {
 	if size == 0 {
 		return nil
 	}
@@ -113,10 +150,28 @@ func writeZeros(f *os.File, size int64) error {
 	return nil
 }
 
-func (osFS) Link(old, new string) error                { return os.Link(old, new) }
-func (osFS) Chmod(path string, mode fs.FileMode) error { return os.Chmod(path, mode) }
-func (osFS) Rename(old, new string) error              { return os.Rename(old, new) }
-func (osFS) Exchange(a, b string) error                { return exchange(a, b) }
-func (osFS) SyncDir(path string) error                 { return syncDir(path) }
-func (osFS) RemoveAll(path string) error               { return removeAll(path) }
-func (osFS) Lstat(path string) (fs.FileInfo, error)    { return os.Lstat(path) }
+func (osFS) Link(old, new string) error {
+	return step("link", new, func() error { return os.Link(old, new) })
+}
+
+func (osFS) Chmod(path string, mode fs.FileMode) error {
+	return step("chmod", path, func() error { return os.Chmod(path, mode) })
+}
+
+func (osFS) Rename(old, new string) error {
+	return step("rename", new, func() error { return os.Rename(old, new) })
+}
+
+func (osFS) Exchange(a, b string) error {
+	return step("exchange", b, func() error { return exchange(a, b) })
+}
+
+func (osFS) SyncDir(path string) error {
+	return step("syncdir", path, func() error { return syncDir(path) })
+}
+
+func (osFS) RemoveAll(path string) error {
+	return step("removeall", path, func() error { return removeAll(path) })
+}
+
+func (osFS) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }

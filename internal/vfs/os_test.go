@@ -47,7 +47,7 @@ func TestPublishRefusesSymlink(t *testing.T) {
 func TestCreateIsExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, writeFile(vfs.OS, path, before))
-	f, err := vfs.OS.Create(path)
+	f, err := vfs.OS.Create(path, 0o666)
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.Nil(t, f)
 }
@@ -81,7 +81,7 @@ func TestResume(t *testing.T) {
 
 func TestWriteAt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	f, err := vfs.OS.Create(path)
+	f, err := vfs.OS.Create(path, 0o666)
 	require.NoError(t, err)
 	_, err = f.Write([]byte("text"))
 	require.NoError(t, err)

@@ -139,7 +139,7 @@ func TestOpenDirectoriesAreReached(t *testing.T) {
 	require.NoError(t, write(vfs.OS, path("d"), later))
 
 	require.NoError(t, vfs.Move("f", openRoot(t, "f"), to))
-	f, err := dir.Create("tmp")
+	f, err := dir.Create("tmp", 0o666)
 	require.NoError(t, err)
 	_, err = f.Write([]byte(after))
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -53,33 +54,42 @@ func (r *Root) Lstat(path string) (fs.FileInfo, error) {
 }
 
 // Create implements [Files].
-func (r *Root) Create(path string) (File, error) { return create(r.OpenFile, path) }
+func (r *Root) Create(path string, perm fs.FileMode) (File, error) {
+	return create(r.OpenFile, r.at(path), path, perm)
+}
 
 // Resume implements [Files].
-func (r *Root) Resume(path string, size int64) (File, error) { return resume(r.OpenFile, path, size) }
+func (r *Root) Resume(path string, size int64) (File, error) {
+	return resume(r.OpenFile, r.at(path), path, size)
+}
+
+// at returns the path of a file for [Observe].
+func (r *Root) at(path string) string { return filepath.Join(r.Name(), path) }
 
 // Chmod is [os.Root.Chmod].
 func (r *Root) Chmod(path string, mode fs.FileMode) error {
-	return retry(func() error { return r.dir.Chmod(path, mode) })
+	return step("chmod", r.at(path), func() error { return retry(func() error { return r.dir.Chmod(path, mode) }) })
 }
 
 // Rename is [os.Root.Rename].
 func (r *Root) Rename(old, new string) error {
-	return retry(func() error { return r.dir.Rename(old, new) })
+	return step("rename", r.at(new), func() error { return retry(func() error { return r.dir.Rename(old, new) }) })
 }
 
 // RemoveAll is [os.Root.RemoveAll].
 func (r *Root) RemoveAll(path string) error {
-	return retry(func() error { return r.dir.RemoveAll(path) })
+	return step("removeall", r.at(path), func() error { return retry(func() error { return r.dir.RemoveAll(path) }) })
 }
 
 // SyncDir implements [Files].
 func (r *Root) SyncDir(path string) error {
-	f, err := r.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncOpenDir(f), f.Close())
+	return step("syncdir", r.at(path), func() error {
+		f, err := r.OpenFile(path, os.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(syncOpenDir(f), f.Close())
+	})
 }
 
 // Name is [os.Root.Name].

@@ -53,7 +53,7 @@ func write(fsys vfs.FS, tmp, content string) error {
 }
 
 func writeFile(fsys vfs.FS, path, content string) error {
-	f, err := fsys.Create(path)
+	f, err := fsys.Create(path, 0o666)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,9 @@ func ResolveFile(path string) (string, error) {
 
 // SaveFile creates or replaces the file at path, a result of [ResolveFile]; write writes its
 // content. If SaveFile returns nil, the file is there, durably. After an error, or a crash at any
-// time, it is either the whole old file or the whole new one. A new file gets the permissions of
-// the file that it replaces. Leftovers of killed saves beside path are removed, as by [MakeTemp].
+// time, it is either the whole old file or the whole new one: the new one if the error is [ErrDone],
+// otherwise the old one. A new file gets the permissions of
+// the file that it replaces, or else of the source, see [WithModes]. Leftovers of killed saves beside path are removed, as by [MakeTemp].
 //
 // write need neither Sync nor Close. Its Writes return the error of ctx if ctx ends first. Some
 // systems do not replace a mapped file.
@@ -42,11 +43,11 @@ func ResolveFile(path string) (string, error) {
 // SaveFile returns the error of write, fs.ErrExist if something other than a regular file is there,
 // and errors of the system, such as fs.ErrNotExist if the directory of path does not exist.
 func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write func(File) error) (err error) {
-	perm, err := opt.permissions(disk, path)
+	perm, there, err := opt.permissions(disk, path)
 	if err != nil {
 		return err
 	}
-	tmp, err := MakeTemp(disk, path, 0o700)
+	tmp, err := MakeTemp(disk, path)
 	if err != nil {
 		return err
 	}
@@ -56,25 +57,30 @@ func SaveFile(ctx context.Context, disk FS, path string, opt FileOptions, write 
 		}
 	}()
 	until := func(f File) error { return write(stoppable{f, ctx}) }
-	if err = MakeFile(disk, tmp.New(), perm, !opt.NoSync, until); err != nil {
+	modes := ModesFor(ctx)
+	if !there {
+		perm = modes.One()
+	}
+	if err = MakeFile(disk, tmp.New(), perm, there || modes.ExactFiles(), !opt.NoSync, until); err != nil {
 		return err
 	}
-	return opt.move(disk, tmp.New(), path)
+	return opt.move(disk, tmp.New(), path, perm)
 }
 
-// MakeFile creates a file with the content that write writes and the given permissions; 0 means the
-// permissions of a new file. If sync is set, it syncs the file, but not its name. After an error
-// the file may exist.
-func MakeFile(disk Files, path string, perm fs.FileMode, sync bool, write func(File) error) error {
-	f, err := disk.Create(path)
+// MakeFile creates a file with the content that write writes and the given permissions. The umask
+// applies to them unless exact is set; then nobody else can read the file before it has them. If
+// sync is set, it syncs the file, but not its name. After an error the file may exist.
+func MakeFile(disk Files, path string, perm fs.FileMode, exact, sync bool, write func(File) error) error {
+	made := perm
+	if exact {
+		made = 0o600
+	}
+	f, err := disk.Create(path, made)
 	if err != nil {
 		return err
 	}
-	if perm != 0 {
+	if err = write(f); err == nil && perm != made {
 		err = disk.Chmod(path, perm)
-	}
-	if err == nil {
-		err = write(f)
 	}
 	if err == nil && sync {
 		err = f.Sync()
@@ -82,27 +88,34 @@ func MakeFile(disk Files, path string, perm fs.FileMode, sync bool, write func(F
 	return errors.Join(err, f.Close())
 }
 
-// permissions returns the permissions of the file at path, or 0 if there is none. It returns
+// permissions returns the permissions of the file at path, and whether there is one. It returns
 // fs.ErrExist if the file must not be replaced.
-func (o FileOptions) permissions(disk FS, path string) (fs.FileMode, error) {
+func (o FileOptions) permissions(disk FS, path string) (perm fs.FileMode, there bool, err error) {
 	info, err := disk.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, nil
+		return 0, false, nil
 	case err != nil:
-		return 0, err
+		return 0, false, err
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%w: got mode %v, want a regular file to replace", fs.ErrExist, info.Mode())
+		return 0, false, fmt.Errorf("%w: got mode %v, want a regular file to replace", fs.ErrExist, info.Mode())
 	case o.NoReplace:
-		return 0, fs.ErrExist
+		return 0, false, fs.ErrExist
 	}
-	return info.Mode().Perm(), nil
+	return info.Mode().Perm(), true, nil
 }
 
-// move moves a file to its place, durably.
-func (o FileOptions) move(disk FS, file, path string) error {
+// move moves a file whose permissions are perm to its place, durably.
+func (o FileOptions) move(disk FS, file, path string, perm fs.FileMode) error {
 	if o.Check != nil {
 		if err := o.Check(); err != nil {
+			return err
+		}
+	}
+	if is, there, err := o.permissions(disk, path); err != nil {
+		return err
+	} else if there && is != perm { // another file is there by now
+		if err := disk.Chmod(file, is); err != nil {
 			return err
 		}
 	}
@@ -116,8 +129,5 @@ func (o FileOptions) move(disk FS, file, path string) error {
 	if o.NoSync {
 		return nil
 	}
-	if err := disk.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("the new file is in place, but a crash may bring the old one back: %w", err)
-	}
-	return nil
+	return Done("the new file is in place, but a crash may bring the old one back", disk.SyncDir(filepath.Dir(path)))
 }

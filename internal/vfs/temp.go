@@ -22,17 +22,18 @@ type Temp struct {
 
 // MakeTemp makes a directory beside dir, and holds it until Remove or Release, so that no [Sweep]
 // removes it. Its name has 16 bytes, whatever the length of dir's name.
+// Nobody but its owner may enter it, whatever is in it.
 //
 // On [OS], the first call of a process for a parent directory sweeps it. Leftovers that cannot be
 // removed do not prevent the save.
-func MakeTemp(fsys FS, dir string, perm fs.FileMode) (*Temp, error) {
+func MakeTemp(fsys FS, dir string) (*Temp, error) {
 	parent := filepath.Dir(filepath.Clean(dir))
 	if fsys == OS && firstIn(parent) {
 		_ = Sweep(parent)
 	}
 	for {
 		t := newTemp(fsys, filepath.Join(parent, newTempName()), nil)
-		err := fsys.Mkdir(t.dir, perm)
+		err := fsys.Mkdir(t.dir, 0o700)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -57,7 +58,7 @@ func (t *Temp) mark() (err error) {
 	if t.release, err = t.fsys.Hold(t.dir); err != nil {
 		return errors.Join(err, t.fsys.RemoveAll(t.dir))
 	}
-	f, err := t.fsys.Create(filepath.Join(t.dir, markName))
+	f, err := t.fsys.Create(filepath.Join(t.dir, markName), 0o600)
 	if err == nil {
 		err = f.Close()
 	}

@@ -25,7 +25,7 @@ import (
 func TestWriterSizes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	path := filepath.Join(t.TempDir(), "x.zip")
-	f, err := vfs.OS.Create(path)
+	f, err := vfs.OS.Create(path, 0o666)
 	require.NoError(t, err)
 	w := zipfile.NewWriter(f)
 	var want []string
@@ -122,7 +122,7 @@ func TestWriterAfterTheEnd(t *testing.T) {
 // What it wrote and synced without an error survives a crash.
 func TestWriterFaults(t *testing.T) {
 	save := func(d *vfstest.Disk) error {
-		f, err := d.Create("x.zip")
+		f, err := d.Create("x.zip", 0o666)
 		if err != nil {
 			return err
 		}

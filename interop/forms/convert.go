@@ -15,13 +15,21 @@ import (
 //
 //	inputs [n R...] with the same entries -> output [N R...], N = sum(n)
 //
-// If Convert returns nil, the output exists, durably unless NoSync is set. On an error, or if ctx
-// ends, nothing has changed. If the form of the output cannot hold everything, Convert returns a
+// If Convert returns nil, the output exists, durably unless NoSync is set. After an error that is
+// memmap.ErrDone it exists too; after any other error, or if ctx ends, nothing has changed. If the form of the output cannot hold everything, Convert returns a
 // [*LossError] with a list, unless opt.Lossy is set.
 //
 // Several inputs must have the same keys, kinds, dtypes and shapes of rows; all tables of one form
 // are read with one schema. Convert checks the inputs before it writes anything, and then reads
 // them one at a time, so the limit of open files does not limit their number.
+//
+// Convert compares the checksums of an input while it reads it, so that damaged elements do not get
+// new checksums. A Directory, an Archive, a Consolidated file and an Npz have some. If they differ,
+// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on purpose, as
+// Python does in place, call memmap.Seal first.
+//
+// If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts from
+// 0 again.
 //
 // Memory is bounded: see the package documentation. While an Npy, Npz, Safetensors or NRT file or
 // an Archive is written, the rows take twice their room on the disk, unless they come from one
@@ -50,12 +58,12 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 			}
 			return s.save(s.at, s.form, r)
 		}
-		in, err := s.open(from[0], opt.Open)
+		in, err := s.open(from[0], s.opt.Open)
 		if err != nil {
 			return err
 		}
 		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python
-			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict)}
+			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict), SkipSums: s.opt.SkipSums}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
 		}

@@ -70,6 +70,10 @@
 //   - it is an input, or is inside an input, or contains one, after links are resolved,
 //   - a memmap.Writer is writing it, or a dataset that contains it.
 //
+// An output has the permissions of what it replaces. If it replaces nothing, it has the permissions
+// that all inputs have, before umask; the owner may always read and write. Until it is in its place,
+// nobody but the owner can read it.
+//
 // Rows are written to a directory beside the output until it is complete. If the process is killed,
 // that directory stays, and the next save by another process in the same directory removes it.
 // Inputs are directories and regular files: for a pipe the error is [ErrForm].

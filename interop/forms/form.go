@@ -112,7 +112,11 @@ func Of(path string) (Form, error) {
 	}
 	defer file.Close() // nothing was written
 	byName, unnamed := For(path)
-	if f := sniff(file); f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
+	f, err := sniff(file)
+	if err != nil {
+		return 0, err
+	}
+	if f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
 		return f, nil
 	}
 	if suffix := strings.ToLower(filepath.Ext(path)); suffix == ".tsv" || suffix == ".txt" {
@@ -135,24 +139,27 @@ func stat(path string) (fs.FileInfo, error) {
 }
 
 // sniff returns the form of a file by its first or last bytes, or 0.
-func sniff(file *os.File) Form {
+func sniff(file *os.File) (Form, error) {
 	if info, err := file.Stat(); err == nil && tdc.Ends(file, info.Size()) {
-		return Consolidated
+		return Consolidated, nil
 	}
 	head := make([]byte, 9)
-	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
+	n, err := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return 0, err
+	}
 	head = head[:n]
 	const maxHeader = 100 << 20 // maximum size of a safetensors header
 	switch {
 	case strings.HasPrefix(string(head), "\x93NUMPY"):
-		return Npy
+		return Npy, nil
 	case strings.HasPrefix(string(head), "PK\x03\x04"), strings.HasPrefix(string(head), "PK\x05\x06"):
 		if is, err := zipfile.StartsWith(file, "meta.json"); err == nil && is {
-			return Archive
+			return Archive, nil
 		}
-		return Npz
+		return Npz, nil
 	case n > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
-		return Safetensors
+		return Safetensors, nil
 	}
-	return 0
+	return 0, nil
 }

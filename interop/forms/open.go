@@ -30,7 +30,9 @@ type OpenOptions struct {
 	// would be lost.
 	CSV csv.Format
 
-	raw bool // Schema was inferred: a text of jsonl may be any value
+	raw       bool // Schema was inferred: a text of jsonl may be any value
+	checkSums bool // compare checksums of what is read
+	skipSums  bool // do not compare them, in forms that do so by default
 }
 
 // An Input is an opened dataset. Safe for concurrent use, as long as Dict and Schema do not change.
@@ -74,7 +76,7 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 	in = &Input{Path: path, Form: opt.Form, opt: opt}
 	if opt.Form.isTable() {
 		err = failed("open", path, in.openTable())
-	} else if in.Dict, in.file, err = openMapped(path, opt.Form); err == nil {
+	} else if in.Dict, in.file, err = openMapped(path, opt); err == nil {
 		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
 		switch file := in.file.(type) {
 		case *memmap.Dataset:
@@ -107,18 +109,18 @@ func formOf(path string, opt OpenOptions) (Form, error) {
 }
 
 // openMapped opens a form whose elements can be mapped.
-func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
-	switch f {
+func openMapped(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, error) {
+	switch opt.Form {
 	case Directory, Archive, Consolidated:
-		ds, err := memmap.Open(path)
+		ds, err := memmap.OpenWith(path, memmap.OpenOptions{CheckSums: opt.checkSums})
 		if err != nil {
 			return nil, nil, err
 		}
 		return ds.TensorDict, ds, nil
 	case Npy:
-		return openArray(path)
+		return openArray(path, opt)
 	case Npz:
-		return openArrays(path)
+		return openArrays(path, opt)
 	case Safetensors:
 		file, err := safetensors.Open(path)
 		if err != nil {
@@ -133,14 +135,14 @@ func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
 		td, err := tdict.FromJoint(file.Joint)
 		return orClose(path, td, file, err)
 	}
-	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, f, list())
+	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, opt.Form, list())
 }
 
 // openArray opens an array, or a structured array, which has several.
-func openArray(path string) (*tdict.TensorDict, io.Closer, error) {
+func openArray(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, error) {
 	file, err := npy.Open(path)
 	if errors.Is(err, npy.ErrUnsupported) {
-		if td, file, failed := openArrays(path); failed == nil {
+		if td, file, failed := openArrays(path, opt); failed == nil {
 			return td, file, nil
 		}
 	}
@@ -152,8 +154,8 @@ func openArray(path string) (*tdict.TensorDict, io.Closer, error) {
 }
 
 // openArrays opens arrays with names.
-func openArrays(path string) (*tdict.TensorDict, io.Closer, error) {
-	file, err := npy.OpenDictWith(path, npy.DictOptions{BatchDims: 1})
+func openArrays(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, error) {
+	file, err := npy.OpenDictWith(path, npy.DictOptions{BatchDims: 1, SkipSums: opt.skipSums})
 	if err != nil {
 		return nil, nil, err
 	}

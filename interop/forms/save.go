@@ -9,6 +9,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/csv"
@@ -27,7 +28,9 @@ type Options struct {
 	// Form is the form of the output; 0 means the form that [For] returns. Split ignores it.
 	Form  Form
 	Force bool // replace the output if it exists
-	Lossy bool // leave out entries and properties that the form of the output cannot hold
+	// SkipSums copies elements as they are, without comparing the checksums of the inputs.
+	SkipSums bool
+	Lossy    bool // leave out entries and properties that the form of the output cannot hold
 	// NoSync does not wait for the disk; see memmap.SaveOptions. Split ignores it.
 	NoSync bool
 	// Progress, if not nil, is called with the bytes of the inputs that were read, or of the output
@@ -47,12 +50,15 @@ type saver struct {
 	meter meter  // counts the bytes that were read
 	first *Input // its saved schema and metadata are kept; nil until it is open
 	done  []func() error
+	keep  bool // do not remove what is beside the output: it may be needed after a crash
 }
 
-// saving checks an output, and calls fn with a saver for it. parts are the forms of its parts, if
+// saving checks an output, and calls fn with a saver for it. If an input is replaced meanwhile, it
+// calls fn again. parts are the forms of its parts, if
 // it is split.
 func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
-	s := &saver{ctx: ctx, opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
+	opt.Open.checkSums, opt.Open.skipSums = !opt.SkipSums, opt.SkipSums
+	s := &saver{opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
 	inputs := make([]Form, len(from))
 	for i, path := range from {
 		if inputs[i], err = formOf(path, opt.Open); err != nil {
@@ -68,9 +74,61 @@ func saving(ctx context.Context, to string, from []string, opt Options, parts []
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	for try := 0; ; try++ {
+		again := *s
+		err = again.run(ctx, from, fn)
+		if !errors.Is(err, memmap.ErrReplaced) || errors.Is(err, vfs.ErrDone) || try == 10 {
+			return err
+		}
+	}
+}
+
+// run calls fn for the inputs as they are now.
+func (s *saver) run(ctx context.Context, from []string, fn func(*saver) error) (err error) {
+	modes, err := modesOf(from)
+	if err != nil {
+		return failed("open", from[0], err)
+	}
+	s.ctx = vfs.WithModes(ctx, modes)
+	defer func() {
+		left := s.close()
+		if err == nil {
+			left = vfs.Done("the output is in its place", left)
+		}
+		err = errors.Join(err, left)
+	}()
 	return fn(s)
 }
+
+// modesOf returns the permissions that an output gets if nothing is replaced: what all inputs
+// allow.
+func modesOf(from []string) (all *vfs.Modes, err error) {
+	for _, path := range from {
+		files := []string{path}
+		if strings.HasSuffix(path, indexSuffix) { // and the files of the set
+			parts, err := filepath.Glob(filepath.Join(globbed.Replace(filepath.Dir(path)), "*.safetensors"))
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, parts...)
+		}
+		for _, file := range files {
+			m, err := vfs.ModesOf(file)
+			if err != nil {
+				return nil, err
+			}
+			if all == nil {
+				all = m.Flat()
+			} else {
+				all = all.With(m)
+			}
+		}
+	}
+	return all, nil
+}
+
+// globbed escapes a path for filepath.Glob.
+var globbed = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // close closes the inputs and removes staged rows, the last one first.
 func (s *saver) close() (err error) {
@@ -96,14 +154,20 @@ func (s *saver) rows(in *Input) rows {
 	return rows{like: in.like, source: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
 }
 
-// beside makes a directory beside the output. s.close removes it, unless it was moved.
-func (s *saver) beside() (dir string, err error) {
-	temp, err := vfs.MakeTemp(vfs.OS, s.at, 0o777)
+// beside makes a directory with the given permissions beside the output. s.close removes it, unless
+// it was moved.
+func (s *saver) beside(perm fs.FileMode) (dir string, err error) {
+	temp, err := vfs.MakeTemp(vfs.OS, s.at)
 	if err != nil {
 		return "", err
 	}
-	s.done = append(s.done, temp.Remove)
-	return temp.New(), vfs.OS.Mkdir(temp.New(), 0o777)
+	s.done = append(s.done, func() error {
+		if s.keep {
+			return temp.Release()
+		}
+		return temp.Remove()
+	})
+	return temp.New(), vfs.OS.Mkdir(temp.New(), perm)
 }
 
 // stage returns mapped rows: if r is not mapped, it saves r beside the output first.
@@ -111,13 +175,13 @@ func (s *saver) stage(r rows) (rows, error) {
 	if r.td != nil {
 		return r, nil
 	}
-	dir, err := s.beside()
+	dir, err := s.beside(0o700)
 	if err != nil {
 		return r, err
 	}
 	dir = filepath.Join(dir, "rows")
 	if err := saveRows(s.ctx, dir, r.chunks, memmap.SaveOptions{NoSync: true}); err != nil {
-		return r, err
+		return r, vfs.NotDone(err)
 	}
 	in, err := s.open(dir, OpenOptions{Form: Directory})
 	if err != nil {
@@ -208,7 +272,7 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	case Consolidated:
 		form = memmap.Consolidated
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, Schema: holding(s.first.saved(), like)}
+	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, SkipSums: s.opt.SkipSums, Schema: holding(s.first.saved(), like)}
 }
 
 // holding returns schema without the entries that td lacks, or nil if td does not fit it.

@@ -28,6 +28,7 @@ type SliceOptions struct {
 }
 
 // Slice saves a part of a dataset at to. It treats the output, memory and errors as [Convert] does.
+// It compares checksums of what it reads only: blocks of memmap.BlockSize bytes, or whole members.
 // A table is saved beside the output before it is indexed.
 //
 // Slice also returns shapeops.ErrIndex for an Index that does not fit, begins with another kind of
@@ -41,7 +42,7 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 		return Convert(ctx, to, []string{from}, opt.Options)
 	}
 	return saving(ctx, to, []string{from}, opt.Options, nil, func(s *saver) error {
-		in, err := s.open(from, opt.Open)
+		in, err := s.open(from, s.opt.Open)
 		if err != nil {
 			return err
 		}

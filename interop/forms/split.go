@@ -64,7 +64,7 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 		if err != nil {
 			return failed("split", to, err)
 		}
-		in, err := s.open(from, opt.Open)
+		in, err := s.open(from, s.opt.Open)
 		if err != nil {
 			return err
 		}
@@ -203,7 +203,8 @@ func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 
 // publish saves the parts beside the output, and then moves them to it.
 func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old fs.FileInfo) error {
-	dir, err := s.beside()
+	modes := vfs.ModesFor(s.ctx)
+	dir, err := s.beside(modes.Dir("").Perm())
 	if err != nil {
 		return err
 	}
@@ -211,14 +212,36 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 		expr := func(start, n int) []ix.Index { return block(list, nil, start, n) }
 		part := rows{like: r.like, source: r.source, schema: r.schema, chunks: counted(cut(s.ctx, r.td, len(list), list, expr), s.meter.add)}
 		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at, from: s.from, first: s.first}
+		if old != nil {
+			was, err := vfs.ModesOf(filepath.Join(s.at, names[i]))
+			if err != nil {
+				return err
+			}
+			if was.Empty() {
+				was.Note("", old)
+			}
+			was.Exact = true
+			one.ctx = vfs.WithModes(s.ctx, was.Else(modes))
+		}
 		one.opt.Force, one.opt.NoSync = false, false
 		err := one.save(filepath.Join(dir, names[i]), forms[i], part)
 		if err = errors.Join(err, one.close()); err != nil {
-			return err
+			return vfs.NotDone(err)
 		}
 	}
 	if old == nil {
-		return vfs.PublishNew(vfs.OS, dir, s.at, false)
+		return s.published(vfs.PublishNew(vfs.OS, dir, s.at, false))
 	}
-	return vfs.Publish(vfs.OS, dir, s.at, old)
+	if err := vfs.OS.Chmod(dir, old.Mode()&(fs.ModePerm|fs.ModeSetgid)); err != nil {
+		return err
+	}
+	return s.published(vfs.Publish(vfs.OS, dir, s.at, old))
+}
+
+// published returns an error of publishing. The old tree may be needed after some of them.
+func (s *saver) published(err error) error {
+	if e, ok := errors.AsType[*vfs.PublishError](err); ok {
+		s.keep = e.State == vfs.Unsynced || e.State == vfs.Aside
+	}
+	return err
 }

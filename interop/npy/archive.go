@@ -3,11 +3,13 @@ package npy
 import (
 	"bytes"
 	"cmp"
+	"hash/crc32"
 	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -66,7 +68,16 @@ func (r *reader) content(e zipfile.Entry) (*header, body, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return mappedArray(p, r.bytes, r.known)
+		h, elements, err := mappedArray(p, r.bytes, r.known)
+		if err != nil || r.opt.SkipSums {
+			return h, elements, err
+		}
+		differs := func(_ int, got, want uint32) error { return corrupt("got CRC-32 %08x, want %08x", got, want) }
+		p.Compare(&mapfile.Sums{Start: p.Offset(), Size: p.Size(), Block: p.Size(), Want: []uint32{e.CRC}, Table: crc32.IEEETable, Differs: differs})
+		if h.content == 0 { // no operation will read it
+			err = p.Check(p.Offset(), p.Offset()+p.Size())
+		}
+		return h, elements, err
 	}
 	from := e.Reader(bytes.NewReader(r.bytes))
 	h, err := readHeader(from, r.known)

@@ -43,6 +43,8 @@ type DictOptions struct {
 	// MaxCopy is the largest number of bytes to inflate or copy into memory; 0 or less means 1 GiB.
 	// It bounds the memory that a malicious file can make OpenDict allocate.
 	MaxCopy int64
+	// SkipSums reads stored members without comparing their checksums.
+	SkipSums bool
 	// SkipUnsupported leaves out members and fields that would be [ErrUnsupported]: members that
 	// are not arrays, and elements that are not numbers of a tensor's dtype.
 	SkipUnsupported bool
@@ -66,7 +68,8 @@ func OpenDict(path string) (*Dict, error) { return OpenDictWith(path, DictOption
 //   - elements in the other byte order
 //   - fields whose offset or record size is not a multiple of the size of their numbers
 //
-// The checksums of stored members are not verified. The caller closes the Dict.
+// The CRC-32 of a stored member is compared when its elements are first used, and only then; the
+// operation returns [ErrCorrupt] if it differs. [Verify] compares all. The caller closes the Dict.
 //
 // OpenDictWith returns a [FileError] that names the member or field: [ErrCorrupt], [ErrUnsupported]
 // for anything that SkipUnsupported would leave out, or beyond MaxCopy, tdict.ErrMissing for a key

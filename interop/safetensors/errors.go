@@ -3,6 +3,7 @@ package safetensors
 import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
 // Errors about a file or a dictionary.
@@ -12,6 +13,9 @@ var (
 	// ErrUnsupported says that a file holds something that this package does not read, or that a
 	// dictionary to be saved has something that the format cannot represent.
 	ErrUnsupported = fileformat.ErrUnsupported
+	// ErrDone says that a file was saved, although an error was returned: a crash may bring the old
+	// file back, since the disk could not be synced. After any other error the old file is there.
+	ErrDone = vfs.ErrDone
 	// ErrClosed says that a [File] was used after its Close, or was never opened.
 	ErrClosed = mapping.ErrClosed
 	// ErrLimit says that the process has the largest number of mapped files that is allowed: half

@@ -50,7 +50,7 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 	if _, err := os.Lstat(at); err == nil {
 		return fs.ErrExist
 	}
-	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
+	tmp, err := vfs.MakeTemp(vfs.OS, at)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *session) outside(path string) (string, error) {
 // link makes a dataset of a generation at path at. Once the files are linked, it marks the store,
 // so that the cache does not fill it again. The lock is held, and so is the generation.
 func (s *session) link(id uint64, at string) error {
-	tmp, err := vfs.MakeTemp(vfs.OS, at, 0o777)
+	tmp, err := vfs.MakeTemp(vfs.OS, at)
 	if err != nil {
 		return err
 	}

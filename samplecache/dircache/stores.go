@@ -125,7 +125,7 @@ func (sl *storeList) make(at string) error {
 		return err
 	}
 	records := filepath.Join(at, recordsName)
-	f, err := vfs.OS.Create(records)
+	f, err := vfs.OS.Create(records, 0o666)
 	if err != nil {
 		return err
 	}

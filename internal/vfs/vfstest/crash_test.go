@@ -153,7 +153,7 @@ func TestCrash(t *testing.T) {
 			vfstest.RemovalsFirst: {"file": "file"},
 		}},
 		{"room that was reserved but not synced", func(t *testing.T, d *vfstest.Disk) {
-			f, err := d.Create("f")
+			f, err := d.Create("f", 0o666)
 			require.NoError(t, err)
 			require.NoError(t, d.SyncDir("."))
 			require.NoError(t, f.Reserve(2))
@@ -327,7 +327,7 @@ func sync(fsys vfs.FS, path string) error {
 }
 
 func create(fsys vfs.FS, path string) error {
-	f, err := fsys.Create(path)
+	f, err := fsys.Create(path, 0o666)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,9 @@ var _ vfs.Dir = dir{}
 
 func (d dir) at(path string) string { return filepath.Join(d.path, path) }
 
-func (d dir) Create(path string) (vfs.File, error) { return d.disk.Create(d.at(path)) }
+func (d dir) Create(path string, perm fs.FileMode) (vfs.File, error) {
+	return d.disk.Create(d.at(path), perm)
+}
 func (d dir) Resume(path string, size int64) (vfs.File, error) {
 	return d.disk.Resume(d.at(path), size)
 }

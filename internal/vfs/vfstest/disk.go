@@ -35,7 +35,7 @@ func (d *Disk) Mkdir(path string, _ fs.FileMode) error {
 }
 
 // Create implements [vfs.FS].
-func (d *Disk) Create(path string) (vfs.File, error) {
+func (d *Disk) Create(path string, _ fs.FileMode) (vfs.File, error) {
 	f := &file{disk: d, path: path, node: &node{isFile: true}}
 	err := d.change("create", path, func() error { return d.add(path, f.node) })
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // put makes a file with data that is not synced.
 func put(t testing.TB, fsys vfs.FS, path, data string) vfs.File {
 	t.Helper()
-	f, err := fsys.Create(path)
+	f, err := fsys.Create(path, 0o666)
 	require.NoError(t, err)
 	_, err = f.Write([]byte(data))
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestResume(t *testing.T) {
 
 func TestReserve(t *testing.T) {
 	d := vfstest.New()
-	f, err := d.Create("f")
+	f, err := d.Create("f", 0o666)
 	require.NoError(t, err)
 	require.NoError(t, f.Reserve(2))
 	_, err = f.Write([]byte("abc"))
@@ -208,7 +208,7 @@ func TestExport(t *testing.T) {
 func all(d *vfstest.Disk, f vfs.File) []error {
 	write := func() error { _, err := f.Write([]byte("WXYZ")); return err }
 	writeAt := func() error { _, err := f.WriteAt([]byte("V"), 0); return err }
-	create := func() error { _, err := d.Create("new"); return err }
+	create := func() error { _, err := d.Create("new", 0o666); return err }
 	resume := func() error { _, err := d.Resume("dir/y", 0); return err }
 	return []error{
 		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
@@ -275,7 +275,7 @@ func TestFaultOfOperationZeroPanics(t *testing.T) {
 
 func ExampleDisk_Crash() {
 	disk := vfstest.New()
-	f, _ := disk.Create("reward")
+	f, _ := disk.Create("reward", 0o666)
 	_, _ = f.Write([]byte("1 2 3"))
 	_ = f.Sync()
 	_, _ = f.Write([]byte(" 4"))

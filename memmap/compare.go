@@ -1,0 +1,99 @@
+package memmap
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/tdc"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// sealIt is the advice in the error for elements that differ from their sums.
+const sealIt = "Seal the dataset if the change is right"
+
+// compareSums makes reads of the mapped leaves of v compare the sums that were saved with them.
+// Whoever copies elements calls it, so that damaged ones do not get new sums.
+func compareSums(v tdict.Value) {
+	switch v := v.(type) {
+	case *tdict.TensorDict:
+		for _, inner := range v.All() {
+			compareSums(inner)
+		}
+	case *tensor.Tensor:
+		if file, ok := v.Lender().(lender); ok {
+			compareIn(file)
+		}
+	case *ragged.Tensor:
+		if values, err := v.Values(); err == nil {
+			compareSums(values)
+		}
+	case *tdict.Unbatched:
+		compareSums(v.Tensor())
+	case *tdict.Stacked:
+		for i := range v.Len() {
+			if m, err := v.Member(i); err == nil { // whoever reads it gets the error
+				compareSums(m)
+			}
+		}
+	}
+}
+
+// compareIn is compareSums of the leaf in a file.
+func compareIn(file lender) {
+	switch f := file.(type) {
+	case *mapfile.File:
+		if l, ok := f.Owner.(*leafFile); ok && !f.Checking() && l.sums != nil {
+			f.Compare(&mapfile.Sums{Size: f.Size(), Block: blockBytes, Want: l.sums, Table: castagnoli, Differs: l.differs})
+		}
+	case *zipLeaf:
+		if !f.Checking() {
+			f.Compare(&mapfile.Sums{Start: f.Offset(), Size: int(f.entry.Size), Block: max(1, int(f.entry.Size)), Want: []uint32{f.entry.CRC}, Table: crc32.IEEETable, Differs: f.differs})
+		}
+	case *filePart:
+		if sums := f.of.sums(); sums != nil {
+			f.Compare(sums)
+		}
+	}
+}
+
+// differs returns the error for a block that differs from its sum, or nil if the sum in meta.json
+// has changed: a writer came after the meta.json was read and before the leaf was.
+func (l *leafFile) differs(block int, got, want uint32) error {
+	if now := sumsNow(l.disk().Set(), l.node); now != nil {
+		if is := now[l.name]; block >= len(is) || is[block] != want {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s", &mismatch{got, want}, sealIt)
+}
+
+// differs returns the error for a file whose CRC-32 differs.
+func (l *zipLeaf) differs(_ int, got, want uint32) error {
+	return fmt.Errorf("%w: %s", &zipMismatch{got, want}, sealIt)
+}
+
+// A zipMismatch is the error for a file in an archive that differs from its CRC-32.
+type zipMismatch struct{ got, want uint32 }
+
+// Error returns the text, with both sums.
+func (m *zipMismatch) Error() string {
+	return fmt.Sprintf("%v: got CRC-32 %08x, want %08x", ErrCorrupt, m.got, m.want)
+}
+
+// Unwrap returns [ErrCorrupt].
+func (m *zipMismatch) Unwrap() error { return ErrCorrupt }
+
+// sums returns the sums of the blocks of the data, or nil.
+func (c *consolidated) sums() *mapfile.Sums {
+	if c.form == nil || c.form.Facts.Sums == nil {
+		return nil
+	}
+	c.once.Do(func() {
+		differs := func(_ int, got, want uint32) error { return fmt.Errorf("%w: %s", &mismatch{got, want}, sealIt) }
+		c.compare = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: c.form.Facts.Sums, Table: castagnoli, Differs: differs}
+	})
+	return c.compare
+}

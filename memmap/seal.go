@@ -1,0 +1,81 @@
+package memmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+
+	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/internal/workers"
+)
+
+// Seal takes the elements of the dictionary saved at dir as right: it computes the checksums of all
+// leaves that have checksums, or had some until a write made them void. Call it after Python has
+// changed elements in place, which the checksums do not know: [Verify] and [Copy] return
+// [ErrCorrupt] then. Earlier damage is not found any more afterwards.
+//
+// Seal reads all leaves. In a directory it changes nothing but the checksums, in each meta.json. An
+// archive or a consolidated file is replaced by a copy. Offsets of ragged tensors keep their
+// checksums, since Python does not change them.
+//
+// Seal returns [ErrBusy] if others have the directory open to write it, or a [Writer] has not
+// finished it, errors.ErrUnsupported where directories cannot be locked, and the errors of
+// [OpenWith] and Copy.
+func Seal(ctx context.Context, dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
+		form, err := formAt(dir)
+		if err != nil {
+			return fileError("seal", dir, "", err)
+		}
+		return Copy(ctx, dir, dir, CopyOptions{Save: SaveOptions{Form: form}, SkipSums: true})
+	}
+	ds, err := OpenWith(dir, OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64})
+	if err != nil {
+		return err
+	}
+	return errors.Join(ds.fail("seal", "", ds.seal(ctx)), ds.Close())
+}
+
+// seal sets the sums of all leaves that have a field for them.
+func (d *Dataset) seal(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lock == nil {
+		return fmt.Errorf("%w: the directory cannot be locked against writers", errors.ErrUnsupported)
+	}
+	if !d.lockAlone() {
+		return fmt.Errorf("%w: others have it open to write it: close them first", ErrBusy)
+	}
+	defer d.lockShared()
+	err := workers.Do(ctx, len(d.files), 0, func(i int) error {
+		l, sum := d.files[i], summer{}
+		if !l.summed {
+			return nil
+		}
+		if err := l.read(&sum); err != nil {
+			return err
+		}
+		l.sums = sum.sums()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range d.nodes {
+		err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
+			return editMeta(text, "", func(name string, sums []uint32) []uint32 {
+				if l := n.leaf[name]; l != nil && l.sums != nil {
+					return l.sums
+				}
+				return sums
+			})
+		})
+		if err != nil {
+			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
+		}
+	}
+	return nil
+}

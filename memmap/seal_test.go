@@ -1,0 +1,50 @@
+package memmap_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestSealOfOthers has what Seal refuses, and what it leaves.
+func TestSealOfOthers(t *testing.T) {
+	dir := saved(t)
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	require.ErrorIs(t, memmap.Seal(t.Context(), dir), memmap.ErrBusy)
+	require.NoError(t, ds.Close())
+	require.NoError(t, memmap.Seal(t.Context(), dir))
+	require.True(t, steps().Equal(open(t, dir).TensorDict))
+	require.ErrorIs(t, memmap.Seal(t.Context(), filepath.Join(dir, "nothing")), os.ErrNotExist)
+	leaf := filepath.Join(dir, "reward.memmap")
+	require.NoError(t, os.Truncate(leaf, 3))
+	require.ErrorIs(t, memmap.Seal(t.Context(), dir), memmap.ErrCorrupt, "a file that is too short is damage")
+}
+
+// TestCheckSums opens a damaged dataset: without CheckSums nothing is compared, with it each
+// operation that reads the damaged leaf fails, and no other.
+func TestCheckSums(t *testing.T) {
+	dir := saved(t)
+	leaf := filepath.Join(dir, "reward.memmap")
+	text := tensor.Must(os.ReadFile(leaf))
+	text[5] ^= 1
+	require.NoError(t, os.WriteFile(leaf, text, 0o666))
+	_, err := open(t, dir).Clone()
+	require.NoError(t, err)
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{CheckSums: true}))
+	defer ds.Close()
+	reward := tensor.Must(ds.Tensor("reward"))
+	for range 2 {
+		_, err = reward.Clone()
+		require.ErrorIs(t, err, memmap.ErrCorrupt)
+		require.ErrorContains(t, err, "reward.memmap: corrupt: changed or damaged")
+	}
+	_, err = tensor.Must(ds.Tensor("obs/pos")).Clone()
+	require.NoError(t, err)
+	_, err = ds.Clone()
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+}
