@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -21,6 +22,8 @@ type DescribeOptions struct {
 	// Mask is the key of a bool leaf that is false where a value of a selected leaf is missing. If
 	// it is "", each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
 	Mask nestedkey.Key
+	// Schema, if not nil, says which leaves have a mask KEY_mask: the entries that are Optional.
+	Schema tdict.Schema
 	// ByColumn describes each feature of a tensor separately.
 	ByColumn bool
 	// Quantiles to compute, each from 0 to 1.
@@ -175,6 +178,9 @@ func (d *describer) mask(key nestedkey.Key, v tdict.Value) (tdict.Value, error) 
 	at := d.opt.Mask
 	if at == "" {
 		at = key + "_mask"
+		if s := d.opt.Schema; s != nil && !slices.ContainsFunc(s, func(s tdict.Spec) bool { return s.Key == key && s.Optional }) {
+			return nil, nil
+		}
 	}
 	if at == key || kindOf(v) == tdict.KindUnbatched || !d.td.Has(at) {
 		return nil, nil

@@ -28,6 +28,7 @@ type session struct {
 	wantBars bool      // stderr is a terminal
 	start    time.Time
 	bar      *progressbar.ProgressBar
+	noted    map[string]bool
 }
 
 func newSession(ctx context.Context, stdout, stderr io.Writer) *session {
@@ -98,8 +99,26 @@ var asFlags = strings.NewReplacer(
 	"schema mismatch: dtype mismatch", "schema mismatch",
 	"may be csv: say so, with its separator", `may be csv: give --from csv, and --comma '\t' if tabs separate its fields`,
 	"say one of", "give --from with one of",
+	", or raise MaxRecord", "", ": raise MaxRecord", "",
+	"Slice with Drop", "use slice --drop",
+	"set Separator to a text that no header has", "give --nested with a text that no header has",
 	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
 )
+
+// note prints a fact that may surprise on a line of standard error, once.
+func (s *session) note(text string) {
+	if s.noted == nil {
+		s.noted = map[string]bool{}
+	}
+	if s.noted[text] {
+		return
+	}
+	s.noted[text] = true
+	if s.bar != nil {
+		_ = s.bar.Clear()
+	}
+	fmt.Fprintf(s.errs, "tdict: %s: note: %s\n", s.name, asFlags.Replace(text))
+}
 
 // print prints an error on one line of standard error.
 func (s *session) print(err error) {

@@ -40,8 +40,12 @@ func (c *statsCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
+	var masked tdict.Schema
+	if c.Mask == "" {
+		masked = in.masked(s)
+	}
 	all, err := inspect.Describe(s.ctx, in.Dict, inspect.DescribeOptions{
-		Keys: c.Keys, Mask: c.Mask, ByColumn: c.ByColumn, Quantiles: []float64{0.25, 0.5, 0.75},
+		Schema: masked, Keys: c.Keys, Mask: c.Mask, ByColumn: c.ByColumn, Quantiles: []float64{0.25, 0.5, 0.75},
 	})
 	if err != nil {
 		return err

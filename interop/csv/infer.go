@@ -152,7 +152,7 @@ func (in *Inferrer) Notes() (all []string) {
 	for _, c := range in.known {
 		key := in.format.key(c.header)
 		if outer, nested := key.Parent(); nested {
-			all = append(all, fmt.Sprintf("column %s becomes the entry %s in a dictionary %s", errtext.Quote(c.header), errtext.Quote(key.Name()), errtext.Quote(string(outer))))
+			all = append(all, fmt.Sprintf("column %s becomes the entry %s in a dictionary %s: set Separator to a text that no header has to keep the name", errtext.Quote(c.header), errtext.Quote(key.Name()), errtext.Quote(string(outer))))
 		}
 		if kind, _, _ := c.dtype(); kind == tdict.KindText {
 			if why := c.why(); why != "" {

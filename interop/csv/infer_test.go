@@ -94,7 +94,7 @@ func TestNotes(t *testing.T) {
 	require.NoError(t, in.Add(strings.NewReader("km/h,n,id,s\n1,1,135217135789158401,a\n2,-1,1e5,b\n3,18446744073709551615,1,1\n"), 0))
 	require.NoError(t, testkit.Err(in.Schema()))
 	require.Equal(t, []string{
-		`column "km/h" becomes the entry "h" in a dictionary "km"`,
+		`column "km/h" becomes the entry "h" in a dictionary "km": set Separator to a text that no header has to keep the name`,
 		`column "n" becomes text: no dtype holds all its integers, which are -1 to 18446744073709551615`,
 		`column "id" becomes text: float64 would round "135217135789158401" in line 2, and "1e5" in line 3 is not an integer`,
 	}, in.Notes())

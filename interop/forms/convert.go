@@ -118,7 +118,7 @@ func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 		opts = append(opts, opt)
 	}
 	for f, paths := range tables {
-		schema, err := infer(f, paths, s.opt.Open.CSV)
+		schema, err := infer(f, paths, s.opt.Open)
 		if err != nil {
 			return nil, err
 		}

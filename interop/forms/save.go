@@ -69,7 +69,16 @@ func saving(ctx context.Context, to string, from []string, opt Options, parts []
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	return fn(s)
+	return s.told(fn(s))
+}
+
+// told returns an error about a key that a directory cannot have as one that names the input, since
+// the directory may be a temporary one, and says what to do.
+func (s *saver) told(err error) error {
+	if file, ok := errors.AsType[*memmap.FileError](err); ok && errors.Is(err, memmap.ErrName) {
+		return failed("save", s.from, fmt.Errorf("%w: rename it in the input, or leave it out: Slice with Drop", file.Err))
+	}
+	return err
 }
 
 // close closes the inputs and removes staged rows, the last one first.
@@ -123,7 +132,7 @@ func (s *saver) stage(r rows) (rows, error) {
 	if err != nil {
 		return r, err
 	}
-	staged := mappedRows(s.ctx, in.Dict)
+	staged := s.mappedRows(in.Dict)
 	staged.schema = r.schema
 	return staged, nil
 }
