@@ -25,7 +25,8 @@ import (
 //
 // present says which values count. It is one of
 //
-//   - nil: all values
+//   - nil: all values. If a leaf KEY then has a mask KEY_mask beside it, as packages csv and jsonl
+//     make it, which hides a value, FitStandard returns tdict.ErrKind
 //   - a bool tensor over leading dims of each leaf; for a ragged leaf, over batch dims
 //   - a bool ragged tensor with the lengths of each leaf, or of its outer levels: a mask of rows
 //     [B... *], of values [B... * *], or of values and leading dims of their features
@@ -104,6 +105,11 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 		f.key = key
 		if f.mask, err = maskUnder(present, key); err != nil {
 			return nil, &tdict.KeyError{Key: key, Err: fmt.Errorf("present: %w", err)}
+		}
+		if present == nil {
+			if err := checkUnmasked(td, key, leaf); err != nil {
+				return nil, &tdict.KeyError{Key: key, Err: err}
+			}
 		}
 		columns += f.columns.Size()
 		fits = append(fits, f)

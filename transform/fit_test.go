@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -146,6 +147,15 @@ func TestFitRefuses(t *testing.T) {
 	}
 	var noMask *tensor.Tensor
 	var noMasks *tdict.TensorDict
+	masked := func(x, mask tdict.Value) *tdict.TensorDict {
+		return tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": x, "x_mask": mask}))
+	}
+	for name, td := range map[string]*tdict.TensorDict{
+		"hides nothing": masked(tensor.Vector(1.5, 0), tensor.Vector(true, true)),
+		"does not fit":  masked(tensor.Vector(1.5, 0), tensor.Must(tensor.Zeros[bool](2, 3))),
+	} {
+		require.NoError(t, testkit.Err(transform.FitStandard(td, nil)), name)
+	}
 	tests := []struct {
 		name    string
 		td      *tdict.TensorDict
@@ -165,6 +175,9 @@ func TestFitRefuses(t *testing.T) {
 		{"an infinity", column(1, math.Inf(1)), nil, transform.ErrNumber},
 		{"both infinities", column(math.Inf(1), math.Inf(-1)), nil, transform.ErrNumber},
 		{"squares beyond all numbers", column(1e200, -1e200), nil, transform.ErrNumber},
+		{"a mask by its name, which was not given", masked(tensor.Vector(1.5, 0), tensor.Vector(true, false)), nil, tdict.ErrKind},
+		{"a ragged one", masked(tensor.Must(ragged.From[float64]([][]float64{{1}, {0, 2}})), tensor.Must(ragged.From[bool]([][]bool{{true}, {false, true}}))), nil, tdict.ErrKind},
+		{"one of ragged rows", masked(tensor.Must(ragged.From[float64]([][]float64{{1}, {}})), tensor.Vector(true, false)), nil, tdict.ErrKind},
 		{"no elements", tensor.Must(td.ToMeta()), nil, tensor.ErrMeta},
 	}
 	for _, tt := range tests {
