@@ -51,7 +51,7 @@ type Groups struct {
 //
 // Groups and rows are in the order of [Lexsort]. 0 and -0 are equal, and so are NaNs, which come
 // last. Without rows there is no group; rows without elements, [N 0], are one group. A missing
-// value of a table is 0, so its group is that of 0 unless the mask, as another column before it,
+// value of a table is 0, so it is in the group of 0 unless its mask is another column, which
 // sets it apart. GroupBy returns the errors of Lexsort.
 //
 // The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes

@@ -58,7 +58,19 @@ func (c *headCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	return c.print(s, in.Dict, in.Schema, part...)
+	td, err := c.columns(in)
+	if err != nil {
+		return err
+	}
+	return c.print(s, td, in.Schema, part...)
+}
+
+// columns returns the rows of an input, for csv and jsonl with data as columns.
+func (c *rowsFlags) columns(in *source) (*tdict.TensorDict, error) {
+	if c.As == "csv" || c.As == "jsonl" {
+		return in.Columns(in.Dict)
+	}
+	return in.Dict, nil
 }
 
 type tailCmd struct {
@@ -88,7 +100,11 @@ func (c *tailCmd) Run(s *session) error {
 	defer in.Close()
 	switch n := rows(in.Dict); {
 	case !c.Follow:
-		return c.print(s, in.Dict, in.Schema, ix.Range(max(0, n-c.N), ix.End))
+		td, err := c.columns(in)
+		if err != nil {
+			return err
+		}
+		return c.print(s, td, in.Schema, ix.Range(max(0, n-c.N), ix.End))
 	case in.Form != forms.Directory:
 		return fmt.Errorf("%s: -f follows directories, got the form %v", c.Path, in.Form)
 	case len(in.Dict.Shape()) == 0:
@@ -175,7 +191,7 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 			return err
 		}
 		keys := []nestedkey.Key{c.Key}
-		if slices.ContainsFunc(schema, func(spec tdict.Spec) bool { return spec.Key == c.Key && spec.Optional }) {
+		if td.Has(c.Key+"_mask") && slices.ContainsFunc(schema, func(spec tdict.Spec) bool { return spec.Key == c.Key && spec.Optional }) {
 			keys = append(keys, c.Key+"_mask")
 		}
 		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" || c.As == "npy") {

@@ -102,6 +102,7 @@ var asFlags = strings.NewReplacer(
 	", or raise MaxRecord", "", ": raise MaxRecord", "",
 	"Slice with Drop", "use slice --drop",
 	"set Separator to a text that no header has", "give --nested with a text that no header has",
+	"leave it out with SkipPickled", "--skip-unsupported leaves it out", "leave them out with SkipPickled", "--skip-unsupported leaves them out",
 	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
 )
 

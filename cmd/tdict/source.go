@@ -18,12 +18,14 @@ type tableFlags struct {
 	Schema string     `help:"Read csv and jsonl with the schema in FILE, as 'tdict schema' prints it." placeholder:"FILE"`
 	Comma  string     `help:"The character between fields of csv; '\\t' is a tab." placeholder:"CHAR"`
 	Nested string     `help:"What separates the parts of nested keys in headers of csv; by default /. A header with it becomes an entry in a dictionary." placeholder:"SEP"`
+	Skip   bool       `name:"skip-unsupported" help:"Leave out what Python has pickled, and say so."`
 	NA     []string   `name:"na" sep:"none" help:"A spelling of missing values in csv; by default NA and the empty field. May be repeated." placeholder:"TEXT"`
 }
 
 // options returns the options of the flags.
 func (f *tableFlags) options(s *session) (opt forms.OpenOptions, err error) {
 	opt.Form, opt.CSV, opt.Note = f.From, csv.Format{NA: f.NA, Separator: f.Nested}, s.note
+	opt.SkipPickled = f.Skip
 	switch {
 	case f.Comma == `\t`:
 		opt.CSV.Comma = '\t'

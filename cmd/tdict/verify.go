@@ -11,6 +11,7 @@ import (
 
 type verifyCmd struct {
 	Paths []string `arg:"" name:"path" help:"Directories and archives."`
+	Skip  bool     `name:"skip-unsupported" help:"Do not report what Python has pickled as a fault."`
 }
 
 func (verifyCmd) Help() string {
@@ -45,7 +46,7 @@ func (c *verifyCmd) verify(s *session, path string) error {
 	if form, err := forms.Of(path); err == nil && form != forms.Directory && form != forms.Archive {
 		return fmt.Errorf("%s: %v has no checksums: verify is for directories and archives", path, form)
 	}
-	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress})
+	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress, SkipPickled: c.Skip})
 	s.endBar()
 	switch damaged := errors.Is(err, memmap.ErrCorrupt) && !errors.Is(err, memmap.ErrForeign); {
 	case report == nil && damaged:
@@ -55,7 +56,7 @@ func (c *verifyCmd) verify(s *session, path string) error {
 		return err
 	}
 	for _, fault := range report.Faults {
-		fmt.Fprintf(s.out, "%s: %v\n", path, fault)
+		fmt.Fprintf(s.out, "%s: %s\n", path, asFlags.Replace(fmt.Sprint(fault)))
 	}
 	if err != nil && len(report.Faults) > 0 {
 		return errNo

@@ -55,7 +55,7 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 			return err
 		}
 		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python
-			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict)}
+			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict), Open: memmap.OpenOptions{SkipPickled: s.opt.Open.SkipPickled}}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
 		}

@@ -28,8 +28,11 @@
 //	safetensors    tensors except complex128; kept              kept
 //	               no text
 //	nrt            fields of one tree         one dim           lost
-//	csv            tensors, text              one dim           lost
-//	jsonl          tensors, text, ragged      one dim           lost
+//	csv            tensors, text, data        one dim           lost
+//	jsonl          tensors, text, data,       one dim           lost
+//	               ragged
+//
+// A table holds data that has a text, a number or a bool for each row, as a column.
 //
 // Some forms have keys that no entry can have, such as "shape" in a directory. Then the error is
 // memmap.ErrName, or an error of the package of the form, even with Lossy. Slice with Drop leaves

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ type OpenOptions struct {
 	// CSV is the syntax of csv files. It must have no Categories, since the texts of the codes
 	// would be lost.
 	CSV csv.Format
+	// SkipPickled leaves out entries that Python has pickled, see memmap.OpenOptions, and calls Note
+	// with each.
+	SkipPickled bool
 	// Note, if not nil, is called with each fact about an input that may surprise: why a column of
 	// an inferred schema is text, that a header is a nested key, for a condition, that a leaf counts
 	// as a mask by its name, and that a part of [Split] gets no rows.
@@ -46,7 +50,8 @@ type Input struct {
 	Form Form
 	// Dict has the entries, whose elements are in mapped files. It is nil for csv and jsonl.
 	Dict *tdict.TensorDict
-	// Schema has the columns of the entries as a table. Ragged uint8 with one level is text. A bool
+	// Schema has the columns of the entries as a table. Ragged uint8 with one level is text, and so
+	// is Data with a text for each row; with a number or a bool for each row it is a tensor. A bool
 	// entry KEY_mask is a mask if the schema that was saved with the dataset says that KEY is
 	// Optional: then it is not a column, and KEY is Optional here too.
 	Schema tdict.Schema
@@ -82,7 +87,7 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 	in = &Input{Path: path, Form: opt.Form, opt: opt}
 	if opt.Form.isTable() {
 		err = failed("open", path, in.openTable())
-	} else if in.Dict, in.file, err = openMapped(path, opt.Form); err == nil {
+	} else if in.Dict, in.file, err = openMapped(path, opt); err == nil {
 		in.like = in.Dict
 		switch file := in.file.(type) {
 		case *memmap.Dataset:
@@ -126,10 +131,10 @@ func formOf(path string, opt OpenOptions) (Form, error) {
 }
 
 // openMapped opens a form whose elements can be mapped.
-func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
-	switch f {
+func openMapped(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, error) {
+	switch opt.Form {
 	case Directory, Archive, Consolidated:
-		ds, err := memmap.Open(path)
+		ds, err := memmap.OpenWith(path, opt.dataset(path))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -152,7 +157,14 @@ func openMapped(path string, f Form) (*tdict.TensorDict, io.Closer, error) {
 		td, err := tdict.FromJoint(file.Joint)
 		return orClose(path, td, file, err)
 	}
-	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, f, list())
+	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, opt.Form, list())
+}
+
+// dataset returns the options to open a directory, an archive or a consolidated file.
+func (opt *OpenOptions) dataset(path string) memmap.OpenOptions {
+	return memmap.OpenOptions{SkipPickled: opt.SkipPickled, Skipped: func(file string) {
+		opt.note(fmt.Sprintf("%s: left out %s: Python has pickled it, and pickles are never executed", path, filepath.Dir(file)))
+	}}
 }
 
 // openArray opens an array, or a structured array, which has several.

@@ -168,6 +168,12 @@ func (s *saver) save(to string, f Form, r rows) error {
 	if r.td != nil {
 		r.source = nil // no rows are appended
 	}
+	if f.isTable() {
+		var err error
+		if r, err = s.tabular(r); err != nil {
+			return failed("open", s.from, err)
+		}
+	}
 	fit := newFitting(r.like, f, r.schema, r.source)
 	fit.metadata(s.first.Metadata)
 	if len(fit.losses) > 0 && !s.opt.Lossy {

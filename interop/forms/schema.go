@@ -32,6 +32,13 @@ func schemaOf(td *tdict.TensorDict, saved tdict.Schema) tdict.Schema {
 		if masks[s.Key] {
 			continue
 		}
+		if d, err := tdict.Get[*tdict.Data](td, s.Key); err == nil && !td.Has(s.Key+maskSuffix) {
+			if column, fits := columnOf(d); fits {
+				column.Key = s.Key
+				columns = append(columns, column)
+				continue
+			}
+		}
 		s.Optional = masks[s.Key+maskSuffix]
 		columns = append(columns, s)
 	}

@@ -116,7 +116,7 @@ func (s *saver) keeping(c *where.Condition, r rows) func(*tdict.TensorDict) (*te
 // entries returns td with only some entries, and without others. A mask goes with its entry.
 func entries(td *tdict.TensorDict, columns tdict.Schema, keys, drop []nestedkey.Key) (_ *tdict.TensorDict, err error) {
 	if keys != nil {
-		if td, err = td.Select(withMasks(columns, keys)...); err != nil {
+		if td, err = td.Select(withMasks(td, columns, keys)...); err != nil {
 			return nil, err
 		}
 	}
@@ -125,15 +125,15 @@ func entries(td *tdict.TensorDict, columns tdict.Schema, keys, drop []nestedkey.
 			return nil, err
 		}
 	}
-	return td.Exclude(withMasks(columns, drop)...), nil
+	return td.Exclude(withMasks(td, columns, drop)...), nil
 }
 
 // withMasks returns keys, each followed by its mask if it has one.
-func withMasks(columns tdict.Schema, keys []nestedkey.Key) (all []nestedkey.Key) {
+func withMasks(td *tdict.TensorDict, columns tdict.Schema, keys []nestedkey.Key) (all []nestedkey.Key) {
 	for _, key := range keys {
 		all = append(all, key)
 		optional := slices.ContainsFunc(columns, func(s tdict.Spec) bool { return s.Key == key && s.Optional })
-		if optional && !slices.Contains(keys, key+maskSuffix) {
+		if optional && td.Has(key+maskSuffix) && !slices.Contains(keys, key+maskSuffix) {
 			all = append(all, key+maskSuffix)
 		}
 	}

@@ -275,3 +275,58 @@ func filled[T any](present []bool, make_ func(row int) T) []T {
 	}
 	return all
 }
+
+// TestStacksAndTables: no form but a dataset holds a stack. That is a loss that is told before
+// anything is written; with Lossy the rest is written, also of a dictionary that has nothing else.
+func TestStacksAndTables(t *testing.T) {
+	member := func(n int) *tdict.TensorDict {
+		return tensor.Must(tdict.FromMap(nil, tdict.Entries{"x": tensor.Must(tensor.Zeros[int8](n)), "y": tensor.Scalar(1.5)}))
+	}
+	td := dict(t, []int{2}, tdict.Entries{"k": tensor.Vector[int64](7, 8), "z": tensor.Must(tdict.LazyStack(0, member(3), member(5)))})
+	in := saved(t, td)
+	for name, want := range map[string]string{"o.jsonl": "{\"k\":7}\n{\"k\":8}\n", "o.csv": "k\n7\n8\n", "o.npz": "", "o.nrt": "", "o.safetensors": ""} {
+		t.Run(name, func(t *testing.T) {
+			dir := testkit.TempDir(t)
+			out := filepath.Join(dir, name)
+			err := forms.Convert(ctx, out, []string{in}, forms.Options{})
+			require.ErrorIs(t, err, forms.ErrLoss)
+			require.ErrorContains(t, err, `"z/x": stacked`)
+			litter(t, dir)
+			require.NoError(t, forms.Convert(ctx, out, []string{in}, forms.Options{Lossy: true}))
+			got := string(tensor.Must(os.ReadFile(out)))
+			if want != "" {
+				require.Equal(t, want, got)
+			}
+			require.Equal(t, []int64{7, 8}, tensor.Must(tdict.Slice[int64](read(t, out, nil), "k")))
+		})
+	}
+}
+
+// TestDataInTables: Data with a text, a number or a bool for each row is a column; nil is missing.
+// Other Data is a loss.
+func TestDataInTables(t *testing.T) {
+	data := func(values ...any) *tdict.Data { return tensor.Must(tdict.DataFrom(values, len(values))) }
+	in := saved(t, dict(t, []int{2}, tdict.Entries{
+		"name": data("ann", "NA"), "n/age": data(int64(3), nil), "w": data(0.5, 1.0), "ok": data(true, false), "one": tensor.Must(tdict.NewData("x", 2)),
+	}))
+	for name, want := range map[string]string{
+		"o.jsonl": `{"n":{"age":3},"name":"ann","ok":true,"one":"x","w":0.5}` + "\n" + `{"n":{"age":null},"name":"NA","ok":false,"one":"x","w":1.0}` + "\n",
+		"o.csv":   "n/age,name,ok,one,w\n3,ann,true,x,0.5\nNA,\"NA\",false,x,1.0\n",
+	} {
+		for _, slice := range []bool{false, true} {
+			out := filepath.Join(testkit.TempDir(t), name)
+			var err error
+			if slice {
+				err = forms.Slice(ctx, out, in, forms.SliceOptions{Keys: []nestedkey.Key{"n/age", "name", "ok", "one", "w"}})
+			} else {
+				err = forms.Convert(ctx, out, []string{in}, forms.Options{})
+			}
+			require.NoError(t, err)
+			require.Equal(t, want, string(tensor.Must(os.ReadFile(out))))
+		}
+	}
+	for _, values := range [][]any{{"a", int64(1)}, {nil, nil}, {[]any{"a"}, []any{"b", "c"}}} {
+		in := saved(t, dict(t, []int{2}, tdict.Entries{"d": data(values...)}))
+		require.ErrorIs(t, forms.Convert(ctx, filepath.Join(testkit.TempDir(t), "o.jsonl"), []string{in}, forms.Options{}), forms.ErrLoss)
+	}
+}
