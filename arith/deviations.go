@@ -13,7 +13,7 @@ func spreadOf(name string, opt VarOptions, root bool) *reduction {
 		}
 		return nil
 	}
-	means := summing(mean[float64])
+	means := evenly(summing(mean[float64]))
 	r := recipe[float64, float64]{
 		first: func() fold[float64, float64] { return means.fold(nil) }, joins: true,
 		fold: func(first []float64) fold[float64, float64] {

@@ -51,8 +51,9 @@ func Prod[T Reducible[T]](x T, over Over) (T, error) { return reduce(prodOf, x, 
 func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(prodOf, dst, x, over) }
 
 // Mean returns the means of x: the [Sum], in its order, divided by the number of elements that
-// count. Shapes are as for Sum. The mean of no elements is NaN. Integers and bool are converted to
-// float64 first, so their means are float64; other dtypes stay. (Python: mean.)
+// count. The mean of equal numbers is that number. Shapes are as for Sum. The mean of no elements is
+// NaN. Integers and bool are converted to float64 first, so their means are float64; other dtypes
+// stay. (Python: mean.)
 func Mean[T Reducible[T]](x T, over Over) (T, error) { return reduce(meanOf, x, over) }
 
 // MeanInto is [Mean] into dst, by the rules of [SumInto].
@@ -107,7 +108,7 @@ var (
 	sumOf  = &reduction{"sum", sumDType, "numbers or bool", sums.run(recipe[float64, float64]{}), true}
 	prodOf = &reduction{"prod", prodDType, "numbers", products.run(recipe[float64, float64]{}), true}
 	normOf = &reduction{"norm", realDType, "real numbers", inSquares.run(summing(roots)), true}
-	meanOf = &reduction{"mean", meanDType, "numbers or bool", means.run(summing(mean[float64])), true}
+	meanOf = &reduction{"mean", meanDType, "numbers or bool", means.run(evenly(summing(mean[float64]))), true}
 )
 
 // sumDType returns the dtype of sums.
