@@ -415,3 +415,36 @@ func TestMeanOfEqualNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestRange: results that are in range, of sums and squares that are not.
+func TestRange(t *testing.T) {
+	item := func(x *tensor.Tensor, err error) float64 {
+		require.NoError(t, err)
+		return tensor.Must(tensor.Item[float64](tensor.Must(x.Cast(tensor.Float64))))
+	}
+	std := func(x *tensor.Tensor) float64 { return item(arith.Std(x, arith.Whole, arith.VarOptions{})) }
+	near := func(want, got float64) {
+		t.Helper()
+		require.InEpsilon(t, want, got, 1e-6)
+	}
+	near(8e38/3, item(arith.Mean(tensor.Vector[float32](3e38, 2e38, 3e38), arith.Whole)))
+	near(1.2e308, item(arith.Mean(tensor.Vector(1.7e308, 1.7e308, 0.2e308), arith.Whole)))
+	near(-1.65e308, item(arith.Mean(tensor.Vector(-1.7e308, -1.6e308), arith.Whole)))
+	near(2e200, item(arith.Norm(tensor.Vector(1e200, -1e200, 1e200, 1e200), arith.Whole)))
+	near(2e-200, item(arith.Norm(tensor.Vector(1e-200, 1e-200, -1e-200, 1e-200), arith.Whole)))
+	near(2e-160, item(arith.Norm(tensor.Vector(1e-160, 1e-160, -1e-160, 1e-160), arith.Whole)))
+	near(1e200, std(tensor.Vector(1e200, -1e200)))
+	near(1e-200, std(tensor.Vector(1e-200, -1e-200)))
+	near(5e155, std(tensor.Vector(1e156, 0)))
+	require.Zero(t, std(tensor.Vector(1e-200, 1e-200)))
+	require.Zero(t, item(arith.Norm(tensor.Vector(0., 0), arith.Whole)))
+	require.True(t, math.IsInf(item(arith.Norm(tensor.Vector(math.Inf(-1), 0), arith.Whole)), 1))
+	require.True(t, math.IsInf(item(arith.Mean(tensor.Vector(math.Inf(-1), 0), arith.Whole)), -1))
+	require.True(t, math.IsNaN(std(tensor.Vector(math.Inf(1), 0))))
+	require.True(t, math.IsInf(item(arith.Norm(tensor.Vector(1.7e308, 1.7e308), arith.Whole)), 1), "the result is out of range")
+	rows := tensor.Must(tensor.From([]float64{1e200, 1e-200, 3, 1e200, 1e-200, 4}, 2, 3))
+	got := testkit.Elements[float64](t, tensor.Must(arith.Norm(rows, arith.Dims(0))))
+	near(math.Sqrt2*1e200, got[0])
+	near(math.Sqrt2*1e-200, got[1])
+	require.Equal(t, 5.0, got[2], "others stay")
+}

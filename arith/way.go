@@ -92,7 +92,11 @@ func reduceFloats[S element, T ordinary](dst *tensor.Tensor, in *reduced, w way,
 	case sums:
 		return reduceVia(dst, in, summing[T](nil), to)
 	case means:
-		return reduceVia(dst, in, evenly(summing(mean[T])), to)
+		finish := mean[T]
+		if in.checked {
+			finish = checkedMean[T]
+		}
+		return reduceVia(dst, in, evenly(summing(finish)), to)
 	case products:
 		return reduceVia(dst, in, recipe[T, T]{fold: newProduct[T]}, to)
 	case least, greatest:

@@ -188,7 +188,12 @@ func (f *fit) run() error {
 	t := newTally(f.columns.Size())
 	err := f.tally(t)
 	if err == nil {
-		f.mean, f.std, err = t.statistics(f.columns)
+		f.mean, f.std, err = t.statistics(f.columns, func(factor float64) (*moments, error) {
+			t := newTally(f.columns.Size())
+			t.factor = factor
+			err := f.tally(t)
+			return t.done(), err
+		})
 	}
 	if err != nil {
 		return &tdict.KeyError{Key: f.key, Err: err}
