@@ -17,8 +17,10 @@ import (
 // names of dims and values that are not tensors stay as they are. Keep has no effect.
 //
 // The dtypes of the result are as for [Sum]. Floating-point and complex numbers are added one after
-// the other, from 0 on, float16 and bfloat16 in float32. Each result is rounded. The last running
-// sum may therefore differ from Sum in its last bits.
+// the other, from 0 on: float32 and complex64 in float64, each result rounded; float64 and
+// complex128 with the rounding error of each addition, which is added to the results. float16 and
+// bfloat16 have the results of float32, rounded. So running sums do not drift, and they do not
+// descend if no number is negative. The last one may differ from Sum in its last bits.
 //
 // CumSum returns the errors of the Over, shapeops.ErrDim unless over is exactly one dim or
 // BySplits, tensor.ErrDType if the dtype does not hold a sum of integers, and tensor.ErrKind if x
@@ -89,57 +91,17 @@ func runningAs(t *tensor.Tensor, s *scope) error {
 	}
 	switch t.DType() {
 	case tensor.Float32:
-		return runAll(t, r, lineOf[float32], addTo[float32])
+		return runAll(t, r, func() adder[float32] { return &wideSums{} })
 	case tensor.Float64:
-		return runAll(t, r, lineOf[float64], addTo[float64])
+		return runAll(t, r, func() adder[float64] { return &exactSums{} })
 	case tensor.Complex64:
-		return runAll(t, r, lineOf[complex64], addTo[complex64])
+		return runAll(t, r, func() adder[complex64] { return &wideComplexSums{} })
 	case tensor.Complex128:
-		return runAll(t, r, lineOf[complex128], addTo[complex128])
+		return runAll(t, r, func() adder[complex128] { return &exactComplexSums{} })
 	case tensor.Uint64:
-		return runAll(t, r, wholeLineOf[uint64], addWholeTo[uint64])
+		return runAll(t, r, func() adder[uint64] { return &wholeSums[uint64]{} })
 	}
-	return runAll(t, r, wholeLineOf[int64], addWholeTo[int64])
-}
-
-// lineOf turns a line into its running sums.
-func lineOf[T floats](s []T) (wrapped bool) {
-	var sum T
-	for i, v := range s {
-		sum += v
-		s[i] = sum
-	}
-	return false
-}
-
-// addTo adds the preceding row of running sums to row.
-func addTo[T floats](row, before []T) (wrapped bool) {
-	for i, v := range before[:len(row)] {
-		row[i] += v
-	}
-	return false
-}
-
-// wholeLineOf is lineOf for integers. It reports whether a sum wraps around.
-func wholeLineOf[T int64 | uint64](s []T) (wrapped bool) {
-	var sum T
-	for i, v := range s {
-		was := sum
-		sum += v
-		wrapped = wrapped || (sum < was) != (v < 0)
-		s[i] = sum
-	}
-	return wrapped
-}
-
-// addWholeTo is addTo for integers. It reports whether a sum wraps around.
-func addWholeTo[T int64 | uint64](row, before []T) (wrapped bool) {
-	for i, v := range before[:len(row)] {
-		was := row[i]
-		row[i] += v
-		wrapped = wrapped || (row[i] < was) != (v < 0)
-	}
-	return wrapped
+	return runAll(t, r, func() adder[int64] { return &wholeSums[int64]{} })
 }
 
 // A running holds the lines of [outer n inner] along n, which splits divides into groups.
@@ -148,16 +110,16 @@ type running struct {
 	splits          []int64
 }
 
-// runAll turns all lines into running sums, with a function for a line and one for a row across
-// lines. Both report whether a sum wraps around; then runAll returns tensor.ErrDType.
-func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row func(row, before []T) bool) error {
+// runAll turns all lines into running sums, with an adder for each core. It returns tensor.ErrDType
+// if a sum wraps around.
+func runAll[T element](t *tensor.Tensor, r running, newAdder func() adder[T]) error {
 	tile := max(16, min(2048, (r.inner+1)/2))
 	tiles := (r.inner + tile - 1) / tile
 	units := r.outer * tiles
 	cores := min(units, workers.Count(0, t.Size()/minWork+1))
 	return writeAll(t, func(s []T) error {
 		return workers.Do(context.Background(), cores, cores, func(core int) error {
-			w := sumRunner[T]{running: r, s: s, line: line, row: row, zeros: make([]T, min(tile, r.inner))}
+			w := sumRunner[T]{running: r, s: s, add: newAdder(), tile: tile}
 			for u := units * core / cores; u < units*(core+1)/cores; u++ {
 				w.unit(u/tiles, u%tiles*tile)
 			}
@@ -173,9 +135,8 @@ func runAll[T element](t *tensor.Tensor, r running, line func(s []T) bool, row f
 type sumRunner[T element] struct {
 	running
 	s       []T
-	line    func(s []T) bool
-	row     func(row, before []T) bool
-	zeros   []T // the row before the first: adding 0 turns -0 into 0
+	add     adder[T]
+	tile    int // most lines at a time
 	wrapped bool
 }
 
@@ -186,15 +147,13 @@ func (w *sumRunner[T]) unit(o, from int) {
 	for g := range len(w.splits) - 1 {
 		lo, hi := int(w.splits[g]), int(w.splits[g+1])
 		if w.inner == 1 {
-			w.wrapped = w.line(s[lo:hi]) || w.wrapped
+			w.wrapped = w.add.line(s[lo:hi]) || w.wrapped
 			continue
 		}
-		width := min(len(w.zeros), w.inner-from)
-		before := w.zeros[:width]
+		width := min(w.tile, w.inner-from)
+		w.add.begin(width)
 		for ; lo < hi; lo++ {
-			next := s[lo*w.inner:][:width]
-			w.wrapped = w.row(next, before) || w.wrapped
-			before = next
+			w.wrapped = w.add.row(s[lo*w.inner:][:width]) || w.wrapped
 		}
 	}
 }

@@ -3,6 +3,7 @@ package arith_test
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -86,28 +88,87 @@ func cumSumBy(t *testing.T, d tensor.DType, shape []int, dim int, splits []int64
 	return out
 }
 
-// plainSum adds the values of a bucket, one after the other.
+// plainSum adds the values of a bucket, one after the other: float64 with all bits, and float32 in
+// float64.
 func plainSum(t *testing.T, d tensor.DType, b bucket) any {
 	switch d {
 	case tensor.Float16, tensor.BFloat16:
-		return rounded(t, d, float64(added(widened(b))))
+		return rounded(t, d, float64(float32(added(as64(widened(b))))))
 	case tensor.Float32:
-		return added(as[float32](b))
+		return float32(added(as64(as[float32](b))))
 	case tensor.Float64:
-		return added(as[float64](b))
+		return exactly(as[float64](b))
 	case tensor.Complex64:
-		return added(as[complex64](b))
+		var sum complex128
+		for _, v := range as[complex64](b) {
+			sum += complex128(v)
+		}
+		return complex64(sum)
 	case tensor.Complex128:
-		return added(as[complex128](b))
+		var re, im []float64
+		for _, v := range as[complex128](b) {
+			re, im = append(re, real(v)), append(im, imag(v))
+		}
+		return complex(exactly(re), exactly(im))
 	}
 	return sumBy(t, d, b)
 }
 
-func added[T float32 | float64 | complex64 | complex128](s []T) (sum T) {
+func as64(s []float32) (wide []float64) {
+	for _, v := range s {
+		wide = append(wide, float64(v))
+	}
+	return wide
+}
+
+func added(s []float64) (sum float64) {
 	for _, v := range s {
 		sum += v
 	}
 	return sum
+}
+
+// exactly returns the sum of s, rounded once, or the plain sum if that is not finite.
+func exactly(s []float64) float64 {
+	plain, exact := added(s), new(big.Float).SetPrec(3000)
+	if math.IsNaN(plain) || math.IsInf(plain, 0) {
+		return plain
+	}
+	for _, v := range s {
+		exact.Add(exact, big.NewFloat(v))
+	}
+	sum, _ := exact.Float64()
+	return sum + 0 // -0 becomes 0
+}
+
+// TestCumSumDoesNotDrift adds 0.1 ten million times, as torch.cumsum does, in lines and side by side.
+func TestCumSumDoesNotDrift(t *testing.T) {
+	const n = 10_000_000
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128, tensor.BFloat16} {
+		for _, shape := range [][]int{{n}, {n / 2, 2}} {
+			x := tensor.Must(tensor.Must(tensor.Full(0.1, shape...)).Cast(d))
+			sums := tensor.Must(arith.CumSum(x, arith.Dims(0)))
+			one := tensor.Must(tensor.Must(tensor.Must(tensor.Scalar(0.1).Cast(d)).Cast(tensor.Float64)).Reshape())
+			exact := tensor.Must(tensor.Item[float64](one)) * float64(shape[0])
+			want := tensor.Must(tensor.Must(tensor.Scalar(exact).Cast(d)).Cast(tensor.Float64))
+			last := tensor.Must(tensor.Must(sums.Index(ix.At(-1))).Cast(tensor.Float64))
+			got := tensor.Must(tensor.Must(last.Reshape(-1)).Index(ix.At(0)))
+			require.Equal(t, tensor.Must(tensor.Item[float64](want)), tensor.Must(tensor.Item[float64](got)), "%v %v", d, shape)
+		}
+	}
+}
+
+// TestCumSumAscends: the running sums of numbers that are not negative do not descend.
+func TestCumSumAscends(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x := make([]float64, 300_000)
+	for i := range x {
+		x[i] = math.Abs(r.NormFloat64()) * math.Pow(10, float64(r.IntN(34)-17))
+	}
+	for _, d := range []tensor.DType{tensor.Float64, tensor.Float32} {
+		sums := tensor.Must(arith.CumSum(tensor.Must(tensor.Vector(x...).Cast(d)), arith.Dims(0)))
+		require.True(t, slices.IsSorted(testkit.Elements[float64](t, tensor.Must(sums.Cast(tensor.Float64)))))
+	}
 }
 
 // TestCumSumThatDoesNotFit: a running sum that does not fit is an error, though the next would, in

@@ -7,20 +7,30 @@ func spreadOf(name string, opt VarOptions, root bool) *reduction {
 	finish := func(sums []float64, count int) error {
 		for i := range sums {
 			sums[i] = variance(sums[i], count, opt.Correction)
-			if root {
-				sums[i] = math.Sqrt(sums[i])
-			}
 		}
 		return nil
 	}
-	means := summing(mean[float64])
-	r := recipe[float64, float64]{
+	if !root {
+		return &reduction{name, realDType, "real numbers", inFloat64.run(deviationsTo(finish)), true}
+	}
+	rooted := func(roots func(sums []float64, count int) error) recipe[float64, float64] {
+		return deviationsTo(func(sums []float64, count int) error {
+			_ = finish(sums, count) // cannot fail
+			return roots(sums, count)
+		})
+	}
+	return &reduction{name, realDType, "real numbers", inFloat64.inRange(rooted(checkedRoots), rooted(roots)), true}
+}
+
+// deviationsTo returns the recipe of sums of squared deviations, which finish turns into results.
+func deviationsTo(finish func(sums []float64, count int) error) recipe[float64, float64] {
+	means := evenly(summing(mean[float64]))
+	return recipe[float64, float64]{
 		first: func() fold[float64, float64] { return means.fold(nil) }, joins: true,
 		fold: func(first []float64) fold[float64, float64] {
 			return &deviations{sums: floatSum[float64]{finish: finish}, means: first}
 		},
 	}
-	return &reduction{name, realDType, "real numbers", inFloat64.run(r), true}
 }
 
 // variance divides a sum of squares of count elements.

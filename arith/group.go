@@ -27,7 +27,7 @@ import (
 func Lexsort(columns ...*tensor.Tensor) (*tensor.Tensor, error) {
 	s, err := sortRows(columns)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lexsort: %w", err)
 	}
 	return tensor.Vector(s.rows...), nil
 }
@@ -50,12 +50,21 @@ type Groups struct {
 //	columns [N] or [N F...] -> G groups, G at most N
 //
 // Groups and rows are in the order of [Lexsort]. 0 and -0 are equal, and so are NaNs, which come
-// last. Without rows there is no group; rows without elements, [N 0], are one group. GroupBy
-// returns the errors of Lexsort.
+// last. Without rows there is no group; rows without elements, [N 0], are one group. A missing
+// value of a table is 0, so it is in the group of 0 unless its mask is another column, which
+// sets it apart. GroupBy returns the errors of Lexsort.
 //
 // The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes
 // to a column.
 func GroupBy(columns ...*tensor.Tensor) (*Groups, error) {
+	g, err := groups(columns)
+	if err != nil {
+		return nil, fmt.Errorf("group by: %w", err)
+	}
+	return g, nil
+}
+
+func groups(columns []*tensor.Tensor) (*Groups, error) {
 	s, err := sortRows(columns)
 	if err != nil {
 		return nil, err
@@ -118,9 +127,9 @@ type Uniques struct {
 // Of rows that are equal but differ in their bits, such as 0 and -0, it returns the first. It
 // returns the errors of Lexsort. The result shares no memory with t.
 func Unique(t *tensor.Tensor) (*Uniques, error) {
-	g, err := GroupBy(t)
+	g, err := groups([]*tensor.Tensor{t})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("unique: %w", err)
 	}
 	firsts, err := g.Firsts().AsIndex()
 	if err != nil {

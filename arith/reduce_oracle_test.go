@@ -307,17 +307,41 @@ func meanBy(t testing.TB, d tensor.DType, b bucket) any {
 	n := float64(len(b.values))
 	switch d {
 	case tensor.Float16, tensor.BFloat16:
-		return rounded(t, d, float64(inOrder(widened(b))/float32(n)))
+		return rounded(t, d, float64(orEqual(widened(b), inOrder(widened(b))/float32(n))))
 	case tensor.Float32:
-		return inOrder(as[float32](b)) / float32(n)
+		return orEqual(as[float32](b), inOrder(as[float32](b))/float32(n))
 	case tensor.Complex64:
 		sum := inOrder(as[complex64](b))
+		if all := as[complex64](b); equalNumbers(all) {
+			return all[0] + 0
+		}
 		return complex(real(sum)/float32(n), imag(sum)/float32(n))
 	case tensor.Complex128:
 		sum := inOrder(as[complex128](b))
+		if all := as[complex128](b); equalNumbers(all) {
+			return all[0] + 0
+		}
 		return complex(real(sum)/n, imag(sum)/n)
 	}
-	return inOrder(float64sOf(b)) / n
+	return orEqual(float64sOf(b), inOrder(float64sOf(b))/n)
+}
+
+// orEqual returns the number that all of s are, or else the mean.
+func orEqual[T float32 | float64](s []T, mean T) T {
+	if equalNumbers(s) {
+		return s[0] + 0
+	}
+	return mean
+}
+
+// equalNumbers reports whether there are numbers, and all are equal.
+func equalNumbers[T comparable](s []T) bool {
+	for _, v := range s {
+		if v != s[0] {
+			return false
+		}
+	}
+	return len(s) > 0
 }
 
 // fractionOf returns the dtype of what is made as float64 of elements of a dtype.
@@ -330,7 +354,7 @@ func fractionOf(d tensor.DType) tensor.DType {
 
 func varBy(t testing.TB, d tensor.DType, b bucket, correction int, root bool) any {
 	s := float64sOf(b)
-	mean := inOrder(s) / float64(len(s))
+	mean := orEqual(s, inOrder(s)/float64(len(s)))
 	for i, v := range s {
 		s[i] = (v - mean) * (v - mean)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -380,3 +381,70 @@ func TestMaskedIsCompacted(t *testing.T) {
 }
 
 var nan, inf, negZero = math.NaN(), math.Inf(1), math.Copysign(0, -1)
+
+// TestMeanOfEqualNumbers: it is that number, and the deviation is 0, in lines, rows, groups, under
+// masks, and where cores share a line.
+func TestMeanOfEqualNumbers(t *testing.T) {
+	for _, v := range []float64{0.1, 14.62, 538512.198638, 20150515061816532, 3e38, -1e-300, 1e308} {
+		for _, n := range []int{1, 3, 64, 65, 410, 500, 5000, 300_000} {
+			for _, d := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.BFloat16, tensor.Int64} {
+				if d != tensor.Float64 && (math.Abs(v) > 3e38 || v < 0) || d == tensor.Int64 && v != 20150515061816532 {
+					continue
+				}
+				one := tensor.Must(tensor.Must(tensor.Scalar(v).Cast(d)).Expand(n))
+				x := tensor.Must(one.Clone())
+				two := tensor.Must(shapeops.Stack([]*tensor.Tensor{x, tensor.Must(tensor.Must(tensor.Arange[int64](0, int64(n), 1)).Cast(d))}, 1))
+				mask := tensor.Must(tensor.Full(true, n))
+				want := tensor.Must(tensor.Item[float64](tensor.Must(one.Cast(tensor.Float64)), 0))
+				for name, over := range map[string]struct {
+					x *tensor.Tensor
+					o arith.Over
+				}{
+					"a line": {x, arith.Whole}, "rows": {two, arith.Dims(0)}, "a mask": {x, arith.Whole.Where(mask)},
+					"groups": {x, arith.BySplits(tensor.Vector(0, int64(n)/2, int64(n)))}, "lines": {tensor.Must(x.Unsqueeze(0)), arith.Dims(1)},
+				} {
+					if name == "groups" && n == 1 {
+						continue
+					}
+					mean := tensor.Must(tensor.Must(tensor.Must(arith.Mean(over.x, over.o)).Cast(tensor.Float64)).Reshape(-1))
+					std := tensor.Must(tensor.Must(tensor.Must(arith.Std(over.x, over.o, arith.VarOptions{})).Cast(tensor.Float64)).Reshape(-1))
+					require.Equal(t, want, tensor.Must(tensor.Item[float64](mean, 0)), "%v %d %v %s", v, n, d, name)
+					require.Zero(t, tensor.Must(tensor.Item[float64](std, 0)), "%v %d %v %s", v, n, d, name)
+				}
+			}
+		}
+	}
+}
+
+// TestRange: results that are in range, of sums and squares that are not.
+func TestRange(t *testing.T) {
+	item := func(x *tensor.Tensor, err error) float64 {
+		require.NoError(t, err)
+		return tensor.Must(tensor.Item[float64](tensor.Must(x.Cast(tensor.Float64))))
+	}
+	std := func(x *tensor.Tensor) float64 { return item(arith.Std(x, arith.Whole, arith.VarOptions{})) }
+	near := func(want, got float64) {
+		t.Helper()
+		require.InEpsilon(t, want, got, 1e-6)
+	}
+	near(8e38/3, item(arith.Mean(tensor.Vector[float32](3e38, 2e38, 3e38), arith.Whole)))
+	near(1.2e308, item(arith.Mean(tensor.Vector(1.7e308, 1.7e308, 0.2e308), arith.Whole)))
+	near(-1.65e308, item(arith.Mean(tensor.Vector(-1.7e308, -1.6e308), arith.Whole)))
+	near(2e200, item(arith.Norm(tensor.Vector(1e200, -1e200, 1e200, 1e200), arith.Whole)))
+	near(2e-200, item(arith.Norm(tensor.Vector(1e-200, 1e-200, -1e-200, 1e-200), arith.Whole)))
+	near(2e-160, item(arith.Norm(tensor.Vector(1e-160, 1e-160, -1e-160, 1e-160), arith.Whole)))
+	near(1e200, std(tensor.Vector(1e200, -1e200)))
+	near(1e-200, std(tensor.Vector(1e-200, -1e-200)))
+	near(5e155, std(tensor.Vector(1e156, 0)))
+	require.Zero(t, std(tensor.Vector(1e-200, 1e-200)))
+	require.Zero(t, item(arith.Norm(tensor.Vector(0., 0), arith.Whole)))
+	require.True(t, math.IsInf(item(arith.Norm(tensor.Vector(math.Inf(-1), 0), arith.Whole)), 1))
+	require.True(t, math.IsInf(item(arith.Mean(tensor.Vector(math.Inf(-1), 0), arith.Whole)), -1))
+	require.True(t, math.IsNaN(std(tensor.Vector(math.Inf(1), 0))))
+	require.True(t, math.IsInf(item(arith.Norm(tensor.Vector(1.7e308, 1.7e308), arith.Whole)), 1), "the result is out of range")
+	rows := tensor.Must(tensor.From([]float64{1e200, 1e-200, 3, 1e200, 1e-200, 4}, 2, 3))
+	got := testkit.Elements[float64](t, tensor.Must(arith.Norm(rows, arith.Dims(0))))
+	near(math.Sqrt2*1e200, got[0])
+	near(math.Sqrt2*1e-200, got[1])
+	require.Equal(t, 5.0, got[2], "others stay")
+}

@@ -19,6 +19,7 @@ type reduced struct {
 	x, mask *tensor.Tensor // mask is over leading dims of x, or nil
 	dims    []bool         // whether each dim is reduced
 	splits  []int64        // of dim 0 into groups, or nil
+	checked bool           // a mean that is out of range is errRange
 	few     [4]int         // memory for the order of up to 4 dims
 }
 

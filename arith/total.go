@@ -51,8 +51,10 @@ func Prod[T Reducible[T]](x T, over Over) (T, error) { return reduce(prodOf, x, 
 func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(prodOf, dst, x, over) }
 
 // Mean returns the means of x: the [Sum], in its order, divided by the number of elements that
-// count. Shapes are as for Sum. The mean of no elements is NaN. Integers and bool are converted to
-// float64 first, so their means are float64; other dtypes stay. (Python: mean.)
+// count. The mean of equal numbers is that number. Shapes are as for Sum. The mean of no elements is
+// NaN. If the sum of float32 or float64 overflows, the mean is computed from scaled numbers.
+// Integers and bool are converted to float64 first, so their means are float64; other dtypes
+// stay. (Python: mean.)
 func Mean[T Reducible[T]](x T, over Over) (T, error) { return reduce(meanOf, x, over) }
 
 // MeanInto is [Mean] into dst, by the rules of [SumInto].
@@ -82,7 +84,8 @@ func VarInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 }
 
 // Std returns the standard deviations of x: the square roots of the variances of [Var], rounded
-// once. (Python: std.)
+// once. If a variance of float64 is out of range, they are computed from scaled numbers. (Python:
+// std.)
 func Std[T Reducible[T]](x T, over Over, opt VarOptions) (T, error) {
 	return reduce(spreadOf("std", opt, true), x, over)
 }
@@ -95,8 +98,8 @@ func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 // Norm returns the Euclidean norms of x: the square root of the sum of the squares. The squares are
 // added in the order of [Sum]. Shapes are as for Sum. The norm of no elements is 0.
 //
-// Squares, sums and roots are computed in float64, and only the result is rounded to its dtype. The
-// result for integers is float64; other dtypes stay. Norm returns tensor.ErrDType for complex
+// Squares, sums and roots are computed in float64, of scaled numbers if a square of float64 is out of
+// range, and only the result is rounded to its dtype. The result for integers is float64; other dtypes stay. Norm returns tensor.ErrDType for complex
 // numbers and bool. (Python: norm, torch.linalg.vector_norm.)
 func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }
 
@@ -106,8 +109,8 @@ func NormInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(nor
 var (
 	sumOf  = &reduction{"sum", sumDType, "numbers or bool", sums.run(recipe[float64, float64]{}), true}
 	prodOf = &reduction{"prod", prodDType, "numbers", products.run(recipe[float64, float64]{}), true}
-	normOf = &reduction{"norm", realDType, "real numbers", inSquares.run(summing(roots)), true}
-	meanOf = &reduction{"mean", meanDType, "numbers or bool", means.run(summing(mean[float64])), true}
+	normOf = &reduction{"norm", realDType, "real numbers", inSquares.inRange(summing(checkedRoots), summing(roots)), true}
+	meanOf = &reduction{"mean", meanDType, "numbers or bool", means.inRange(evenly(summing(mean[float64])), evenly(summing(mean[float64]))), true}
 )
 
 // sumDType returns the dtype of sums.

@@ -92,7 +92,11 @@ func reduceFloats[S element, T ordinary](dst *tensor.Tensor, in *reduced, w way,
 	case sums:
 		return reduceVia(dst, in, summing[T](nil), to)
 	case means:
-		return reduceVia(dst, in, summing(mean[T]), to)
+		finish := mean[T]
+		if in.checked {
+			finish = checkedMean[T]
+		}
+		return reduceVia(dst, in, evenly(summing(finish)), to)
 	case products:
 		return reduceVia(dst, in, recipe[T, T]{fold: newProduct[T]}, to)
 	case least, greatest:
@@ -109,7 +113,7 @@ func reduceComplex[T complex64 | complex128](dst *tensor.Tensor, in *reduced, w 
 	case sums:
 		return reduceAs(dst, in, summing[T](nil))
 	case means:
-		return reduceAs(dst, in, summing(mean))
+		return reduceAs(dst, in, evenly(summing(mean)))
 	}
 	return reduceAs(dst, in, recipe[T, T]{fold: newProduct[T]})
 }

@@ -80,7 +80,8 @@ func MaskedFillInto[T Elementwise[T]](dst, x T, mask, value any) error {
 // as other of [Where] does. Values that are not tensors stay as they are. It returns the errors of
 // [MaskedFillInto]. (Python: fill_, zero_.)
 func FillInPlace[T Elementwise[T]](x T, value any) error {
-	return MaskedFillInto(x, x, tensor.Scalar(true), value)
+	k, wide, err := maskedKernel(fillKernel, tensor.Scalar(true), x)
+	return leafwiseInto("fill", k, err, x, x, wide, value)
 }
 
 // alignMask returns a mask over leading dims of x with dims of size 1 appended, so that it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -21,6 +22,8 @@ type DescribeOptions struct {
 	// Mask is the key of a bool leaf that is false where a value of a selected leaf is missing. If
 	// it is "", each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
 	Mask nestedkey.Key
+	// Schema, if not nil, says which leaves have a mask KEY_mask: the entries that are Optional.
+	Schema tdict.Schema
 	// ByColumn describes each feature of a tensor separately.
 	ByColumn bool
 	// Quantiles to compute, each from 0 to 1.
@@ -81,7 +84,8 @@ type Lengths struct {
 //
 // Each leaf is read once, in parts of 131,072 positions, or 4,096 positions of each column. The
 // numbers of a part are added as float64 in the order that arith.Sum states, and then the sums of
-// the parts. So without masks and NaN, Mean equals arith.Mean of the values as float64. Std divides
+// the parts. So without masks and NaN, Mean equals arith.Mean of the values as float64; the Mean of
+// equal numbers is that number, and their Std is 0. Std divides
 // by the number of values, like arith.VarOptions.Correction 0. It adds the squared distances from
 // the mean of each 1,024 numbers, and joins these in order, by the method of Chan, Golub and
 // LeVeque. Results do not depend on opt.Workers.
@@ -175,6 +179,9 @@ func (d *describer) mask(key nestedkey.Key, v tdict.Value) (tdict.Value, error) 
 	at := d.opt.Mask
 	if at == "" {
 		at = key + "_mask"
+		if s := d.opt.Schema; s != nil && !slices.ContainsFunc(s, func(s tdict.Spec) bool { return s.Key == key && s.Optional }) {
+			return nil, nil
+		}
 	}
 	if at == key || kindOf(v) == tdict.KindUnbatched || !d.td.Has(at) {
 		return nil, nil

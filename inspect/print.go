@@ -40,7 +40,7 @@ type PrintOptions struct {
 //	    label: int64 [1797], 14.4 kB, mapped
 //
 // If there are more lines than opt.Rows, each dictionary shows its first entries and then, on one
-// line, the number of its other leaves. Keys that are not UTF-8, or would not print, are quoted.
+// line, the number of its other leaves. Keys that are empty, are not UTF-8, or would not print, are quoted.
 // Print reads no element.
 //
 // It returns tdict.ErrKind for a nil dictionary, and the errors of w.
@@ -83,7 +83,11 @@ func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	p.share(items[:shown], depth, rows-shown-more)
 	indent := strings.Repeat("  ", depth)
 	for _, it := range items[:shown] {
-		fmt.Fprintf(p.out, "%s%s: %s\n", indent, errtext.Line(string(it.name)), p.text(it.value))
+		name := errtext.Line(string(it.name))
+		if name == "" {
+			name = `""`
+		}
+		fmt.Fprintf(p.out, "%s%s: %s\n", indent, name, p.text(it.value))
 		if it.rows > 0 {
 			p.dict(it.value.(*tdict.TensorDict), depth+1, it.rows)
 		}

@@ -103,6 +103,9 @@ func (d *describer) add(s Summary, t *tally) error {
 	if t.numbers > 0 {
 		s.Min, s.Max = t.extremes(s.DType)
 		s.Mean, s.Std = t.sum/float64(t.numbers), math.Sqrt(t.m2/float64(t.numbers))
+		if t.min == t.max && (t.low == t.high || t.low > t.high) && !math.IsInf(t.min, 0) {
+			s.Mean, s.Std = t.min+0, 0 // the mean of equal numbers is that number
+		}
 		if len(d.opt.Quantiles) > 0 {
 			var err error
 			if s.Quantiles, err = t.sketch.quantiles(d.opt.Quantiles, t.min, t.max); err != nil {

@@ -39,7 +39,7 @@ func (r *reader) instance(n tree, m *meta, batch shapeops.Shape, depth int) (tdi
 	if !ok || td.Class() != "" {
 		return nil, r.fail(n, classDir, corrupt("got another kind of value, or one with a class, want a dictionary without a class"))
 	}
-	if n.has(classPickle) && !r.opt.SkipPickled {
+	if n.has(classPickle) && !r.skips(n, classPickle) {
 		return nil, r.fail(n, classPickle, unsupported("fields of a %s are pickled, and pickles are never executed: leave them out with SkipPickled", quote(m.class)))
 	}
 	if err := r.fields(td, m.instance); err != nil {

@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"errors"
 	"hash/crc32"
 	"slices"
 
@@ -34,7 +35,7 @@ func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 	if !n.has(file) {
 		return r.fail(n, metaName, corrupt("got neither a field \"data\" nor a file %s", file))
 	}
-	if r.opt.SkipPickled {
+	if r.skips(n, file) {
 		return nil
 	}
 	name, class := "", dataClass
@@ -44,8 +45,21 @@ func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 	return r.fail(n, file, unsupported("entry %s, a %s, is pickled, and pickles are never executed: leave it out with SkipPickled", quote(name), printable(class)))
 }
 
+// skips reports whether a pickle is left out, and tells the caller of OpenWith.
+func (r *reader) skips(n tree, file string) bool {
+	if r.opt.SkipPickled && r.opt.Skipped != nil {
+		if at, ok := errors.AsType[*FileError](r.fail(n, file, ErrUnsupported)); ok {
+			r.opt.Skipped(at.Path)
+		}
+	}
+	return r.opt.SkipPickled
+}
+
 // dataStack returns a value for each row: Python's NonTensorStack.
 func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdict.Value, error) {
+	if m.data == nil && r.skips(n, metaName) {
+		return nil, nil
+	}
 	if m.data == nil {
 		return nil, r.fail(n, metaName, unsupported("a NonTensorStack with a directory for each row, want its rows in the field \"data\""))
 	}

@@ -58,6 +58,9 @@ type OpenOptions struct {
 	// SkipPickled leaves out entries that Python has pickled. By default, OpenWith returns
 	// ErrUnsupported for them.
 	SkipPickled bool
+	// Skipped, if not nil, is called with each entry that SkipPickled leaves out, by the path of its
+	// file in the dataset, possibly more than once.
+	Skipped func(path string)
 }
 
 // Open opens the dictionary saved at dir, a directory or a file, for reading. It is [OpenWith]

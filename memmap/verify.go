@@ -26,6 +26,8 @@ type VerifyOptions struct {
 	// MaxEntries and MaxCopy are as in [OpenOptions].
 	MaxEntries int
 	MaxCopy    int64
+	// SkipPickled does not report entries that Python has pickled as faults.
+	SkipPickled bool
 }
 
 // A Report is the result of [Verify].
@@ -85,7 +87,7 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		return nil, fileError("verify", dir, "", err)
 	}
 	for try := 0; ; try++ {
-		p := &place{op: "verify", dir: dir, at: at, opt: OpenOptions{MaxEntries: opt.MaxEntries, MaxCopy: opt.MaxCopy}}
+		p := &place{op: "verify", dir: dir, at: at, opt: OpenOptions{MaxEntries: opt.MaxEntries, MaxCopy: opt.MaxCopy, SkipPickled: opt.SkipPickled}}
 		in, err := p.container(nil)
 		if err != nil {
 			return nil, err

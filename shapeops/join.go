@@ -20,7 +20,8 @@ type Value[T any] interface {
 //
 //	N times [A B] -> [A N B]
 //
-// The result is a copy. Stack returns [ErrKind] if a value is nil, [ErrShape] if xs is empty or the
+// Batch dims of dictionaries keep the names that all have; the new dim has none. The result is a
+// copy. Stack returns [ErrKind] if a value is nil, [ErrShape] if xs is empty or the
 // shapes differ, [ErrDim] if the result has no such dim, and errors of the values about their
 // contents.
 func Stack[T Value[T]](xs []T, dim int) (T, error) { return join(xs, dim, true) }

@@ -22,7 +22,7 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	if err := td.useArena(p); err != nil {
 		return nil, err
 	}
-	out := &TensorDict{batch: batch, header: td.named(td.joinedNames(p.Join))}
+	out := &TensorDict{batch: batch, header: td.named(td.joinedNames(p.Join, xs))}
 	var name nestedkey.Key
 	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) {
 		defer p.Leave(p.Enter(c.name))
@@ -125,7 +125,7 @@ func (v *dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error)
 	if err != nil {
 		return nil, err
 	}
-	m := masker{p: p, batch: batch, names: td.joinedNames(p.Join)}
+	m := masker{p: p, batch: batch, names: td.joinedNames(p.Join, xs)}
 	if dim, ok := p.Join.PadDim(td.batch, false); ok {
 		lengths := make([]int, len(xs))
 		for i, x := range xs {

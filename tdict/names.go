@@ -12,8 +12,8 @@ import (
 
 // Names returns the names of the batch dims, "" for a dim without one. Operations carry names to
 // their results. A dim that is moved, cut, picked from or repeated keeps its name. A dim that is
-// new, or made of several, has none. Stack, Cat and PadSequence take the names of the first
-// dictionary. A destination that the caller owns keeps its names. (Python: names, None for no
+// new, or made of several, has none. Stack and LazyStack keep the names that all dictionaries
+// have, Cat and PadSequence the names of the first one. A destination that the caller owns keeps its names. (Python: names, None for no
 // name.)
 //
 // The leading dims of a nested dictionary are td's batch dims. If a batch dim of td has a name and
@@ -230,11 +230,30 @@ func (td *TensorDict) tracedNames(p interface{ Origin(dim int) int }, from, to i
 }
 
 // joinedNames returns the names of the batch dims of joined dictionaries, of which td is the first.
-func (td *TensorDict) joinedNames(j *plan.Join) []string {
+func (td *TensorDict) joinedNames(j *plan.Join, xs []*TensorDict) []string {
 	if td.names == nil || !j.New() {
 		return td.names
 	}
-	return slices.Insert(slices.Clone(td.names), j.Dim(), "")
+	names := td.names
+	if !j.Padded() {
+		names = td.namesShared(names, xs)
+	}
+	return slices.Insert(slices.Clone(names), j.Dim(), "")
+}
+
+// namesShared returns names, which td has for its first dims, without the names that a dictionary
+// in xs does not have for the same dim. Nil dictionaries are skipped.
+func (td *TensorDict) namesShared(names []string, xs []*TensorDict) []string {
+	for dim, name := range names {
+		for _, x := range xs {
+			if name == "" || x == nil || x == td || len(x.names) > dim && x.names[dim] == name {
+				continue
+			}
+			names = slices.Clone(names)
+			names[dim], name = "", ""
+		}
+	}
+	return names
 }
 
 // prefixNames returns td's names for the dims of another batch shape. Dims that td does not have

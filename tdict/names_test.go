@@ -214,3 +214,31 @@ func TestCheckNames(t *testing.T) {
 	require.ErrorIs(t, check(), tdict.ErrName)
 	require.ErrorContains(t, check(), `"a/b/c"`)
 }
+
+// TestNamesOfStacks: a name stays if all dictionaries have it, in nested ones too. Cat keeps the
+// names of the first.
+func TestNamesOfStacks(t *testing.T) {
+	named := func(names ...string) *tdict.TensorDict {
+		td := tensor.Must(tdict.FromMap([]int{2, 3}, tdict.Entries{"n/x": tensor.Must(tensor.Zeros[int8](2, 3))}))
+		require.NoError(t, td.SetNames(names...))
+		return td
+	}
+	for _, tt := range []struct {
+		a, b, stacked, cat []string
+	}{
+		{[]string{"time", "place"}, []string{"time", "place"}, []string{"", "time", "place"}, []string{"time", "place"}},
+		{[]string{"time", "place"}, []string{"other", "place"}, []string{"", "", "place"}, []string{"time", "place"}},
+		{[]string{"time", "place"}, []string{"", ""}, []string{"", "", ""}, []string{"time", "place"}},
+		{[]string{"", ""}, []string{"time", "place"}, []string{"", "", ""}, []string{"", ""}},
+		{[]string{"a", "b"}, []string{"b", "a"}, []string{"", "", ""}, []string{"a", "b"}},
+	} {
+		a, b := named(tt.a...), named(tt.b...)
+		stack, lazy := tensor.Must(shapeops.Stack([]*tdict.TensorDict{a, b}, 0)), tensor.Must(tdict.LazyStack(0, a, b))
+		cat := tensor.Must(shapeops.Cat([]*tdict.TensorDict{a, b}, 0))
+		require.Equal(t, tt.stacked, stack.Names())
+		require.Equal(t, tt.stacked, lazy.Names())
+		require.Equal(t, tt.stacked, tensor.Must(stack.Dict("n")).Names())
+		require.Equal(t, tt.cat, cat.Names())
+		require.Equal(t, tt.a, a.Names(), "an operand stays")
+	}
+}

@@ -265,7 +265,7 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 //
 // Episodes of [5] and [8] rows stacked at dim 0 have batch shape [2]. A negative dim counts from
 // the end of the result's batch shape. Keys are in the order of their first appearance. Dims have
-// the names that the first dictionary has.
+// the names that all dictionaries have.
 //
 // Index of the result at a position of the stack dim returns the leaves of the dictionary that was
 // stacked there. A nested dictionary is left out if it has no leaf there. [Members] is the reverse
@@ -324,7 +324,7 @@ func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
 	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.named(nil)}
 	out.stack = stackOf(dim, out.batch, tds)
-	if names := head.prefixNames(same); names != nil {
+	if names := head.namesShared(head.prefixNames(same), tds); names != nil {
 		out.names = slices.Insert(names, dim, "")
 	}
 	names, columns := columnsOf(tds)

@@ -68,7 +68,7 @@ func ExampleFrom() {
 	// uint8 [2 2]
 	// [[9 2]
 	//  [3 4]] <nil>
-	// shape mismatch: got 4 elements, want 3 for [3] true
+	// tensor from: shape mismatch: got 4 elements, want 3 for [3] true
 }
 
 func ExampleFromBytes() {

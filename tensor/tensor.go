@@ -157,10 +157,10 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 	v, _, err := layOut(nil, DTypeOf[T](), shape, nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tensor from: %w", err)
 	}
 	if n := v.Shape.Size(); n != len(data) {
-		return nil, fmt.Errorf("%w: got %d elements, want %d for %v",
+		return nil, fmt.Errorf("tensor from: %w: got %d elements, want %d for %v",
 			shapeops.ErrShape, len(data), n, v.Shape)
 	}
 	return &Tensor{DTypeOf[T](), v, memory{bytes: cast.Bytes(data)}}, nil

@@ -25,7 +25,8 @@ import (
 //
 // present says which values count. It is one of
 //
-//   - nil: all values
+//   - nil: all values. If a leaf KEY then has a mask KEY_mask beside it, as packages csv and jsonl
+//     make it, which hides a value, FitStandard returns tdict.ErrKind
 //   - a bool tensor over leading dims of each leaf; for a ragged leaf, over batch dims
 //   - a bool ragged tensor with the lengths of each leaf, or of its outer levels: a mask of rows
 //     [B... *], of values [B... * *], or of values and leading dims of their features
@@ -105,6 +106,11 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 		if f.mask, err = maskUnder(present, key); err != nil {
 			return nil, &tdict.KeyError{Key: key, Err: fmt.Errorf("present: %w", err)}
 		}
+		if present == nil {
+			if err := checkUnmasked(td, key, leaf); err != nil {
+				return nil, &tdict.KeyError{Key: key, Err: err}
+			}
+		}
 		columns += f.columns.Size()
 		fits = append(fits, f)
 	}
@@ -182,7 +188,12 @@ func (f *fit) run() error {
 	t := newTally(f.columns.Size())
 	err := f.tally(t)
 	if err == nil {
-		f.mean, f.std, err = t.statistics(f.columns)
+		f.mean, f.std, err = t.statistics(f.columns, func(factor float64) (*moments, error) {
+			t := newTally(f.columns.Size())
+			t.factor = factor
+			err := f.tally(t)
+			return t.done(), err
+		})
 	}
 	if err != nil {
 		return &tdict.KeyError{Key: f.key, Err: err}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -146,6 +147,15 @@ func TestFitRefuses(t *testing.T) {
 	}
 	var noMask *tensor.Tensor
 	var noMasks *tdict.TensorDict
+	masked := func(x, mask tdict.Value) *tdict.TensorDict {
+		return tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": x, "x_mask": mask}))
+	}
+	for name, td := range map[string]*tdict.TensorDict{
+		"hides nothing": masked(tensor.Vector(1.5, 0), tensor.Vector(true, true)),
+		"does not fit":  masked(tensor.Vector(1.5, 0), tensor.Must(tensor.Zeros[bool](2, 3))),
+	} {
+		require.NoError(t, testkit.Err(transform.FitStandard(td, nil)), name)
+	}
 	tests := []struct {
 		name    string
 		td      *tdict.TensorDict
@@ -164,7 +174,9 @@ func TestFitRefuses(t *testing.T) {
 		{"masks without the key", td, masks("else", 4), tdict.ErrMissing},
 		{"an infinity", column(1, math.Inf(1)), nil, transform.ErrNumber},
 		{"both infinities", column(math.Inf(1), math.Inf(-1)), nil, transform.ErrNumber},
-		{"squares beyond all numbers", column(1e200, -1e200), nil, transform.ErrNumber},
+		{"a mask by its name, which was not given", masked(tensor.Vector(1.5, 0), tensor.Vector(true, false)), nil, tdict.ErrKind},
+		{"a ragged one", masked(tensor.Must(ragged.From[float64]([][]float64{{1}, {0, 2}})), tensor.Must(ragged.From[bool]([][]bool{{true}, {false, true}}))), nil, tdict.ErrKind},
+		{"one of ragged rows", masked(tensor.Must(ragged.From[float64]([][]float64{{1}, {}})), tensor.Vector(true, false)), nil, tdict.ErrKind},
 		{"no elements", tensor.Must(td.ToMeta()), nil, tensor.ErrMeta},
 	}
 	for _, tt := range tests {
@@ -199,5 +211,29 @@ func TestFitOfMappedFilesKeepsNoCopy(t *testing.T) {
 			}
 			testkit.Near(t, 6, fit(little), fit(much))
 		})
+	}
+}
+
+// TestFitOfAnyRange scales numbers whose squares are out of the range of float64, beside others. An
+// infinity is an error as before.
+func TestFitOfAnyRange(t *testing.T) {
+	sizes := []float64{1, 1e-160, 1e-200, 5e-324, 1e-300, 1e155, 1e200, 1.7e308}
+	rows := []float64{}
+	for _, sign := range []float64{1, -1, 1, -1} {
+		for _, v := range sizes {
+			rows = append(rows, sign*v)
+		}
+		rows = append(rows, 1e-200, 0) // constant
+	}
+	td := tdict.New(4)
+	require.NoError(t, td.Set("x", tensor.Must(tensor.From(rows, 4, len(sizes)+2))))
+	s := tensor.Must(transform.FitStandard(td, nil))
+	got := testkit.Elements[float64](t, tensor.Must(tensor.Must(s.Apply(td, transform.Draw{})).Tensor("x")))
+	for i, v := range got {
+		want := float64(1 - i/(len(sizes)+2)%2*2)
+		if i%(len(sizes)+2) >= len(sizes) {
+			want = 0
+		}
+		require.InDelta(t, want, v, 1e-12, "%d: %v", i, rows[i])
 	}
 }

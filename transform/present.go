@@ -32,6 +32,39 @@ func checkPresent(present any) error {
 	return nil
 }
 
+// checkUnmasked returns an error if td has a bool entry that hides values of a leaf by its name:
+// then hidden values, which are 0, would count.
+func checkUnmasked(td *tdict.TensorDict, key nestedkey.Key, leaf tdict.Leaf) error {
+	v, err := td.Get(key + "_mask")
+	if err != nil {
+		return nil // there is none
+	}
+	mask, fits := v.(*tensor.Tensor)
+	switch of := leaf.(type) {
+	case *tensor.Tensor:
+		fits = fits && mask.Shape().Equal(of.Shape())
+	case *ragged.Tensor:
+		fits = fits && mask.Shape().Equal(of.Shape())
+		if bits, ok := v.(*ragged.Tensor); ok && bits.DType() == tensor.Bool && bits.Layout().CheckEqual(of.Layout()) == nil {
+			if mask, err = bits.Values(); err != nil {
+				return err
+			}
+			fits = true
+		}
+	}
+	if !fits || mask.DType() != tensor.Bool {
+		return nil
+	}
+	all, err := arith.All(mask, arith.Whole)
+	if err != nil {
+		return err
+	}
+	if shown, err := tensor.Item[bool](all); err != nil || shown {
+		return err
+	}
+	return fmt.Errorf("%w: present: got nil beside %q, which hides values: pass masks, or Exclude it to count all values", tdict.ErrKind, string(key+"_mask"))
+}
+
 // maskUnder returns the mask of the leaf under a key: a tensor, a ragged tensor, or nil.
 func maskUnder(present any, key nestedkey.Key) (any, error) {
 	masks, ok := present.(*tdict.TensorDict)

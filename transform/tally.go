@@ -16,6 +16,7 @@ import (
 // the result.
 type tally struct {
 	all, part *moments
+	factor    float64   // of all values
 	block     int       // rows in a block
 	buffer    []float64 // rows of an incomplete block
 	waiting   int       // number of these rows
@@ -25,7 +26,7 @@ type tally struct {
 const blockElements = 1 << 17
 
 func newTally(columns int) *tally {
-	return &tally{all: newMoments(columns), part: newMoments(columns), block: max(1, blockElements/max(1, columns))}
+	return &tally{all: newMoments(columns), part: newMoments(columns), factor: 1, block: max(1, blockElements/max(1, columns))}
 }
 
 func (t *tally) columns() int { return len(t.all.mean) }
@@ -144,7 +145,13 @@ func (t *tally) load(part *tensor.Tensor) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return copied, part.CastInto(copied)
+	if err := part.CastInto(copied); err != nil || t.factor == 1 {
+		return copied, err
+	}
+	for i := range t.buffer[from:] {
+		t.buffer[from+i] *= t.factor
+	}
+	return copied, nil
 }
 
 // keep drops rows without a number from the loaded rows, and computes the moments of full blocks.
@@ -207,10 +214,11 @@ func (t *tally) done() *moments {
 	return t.all
 }
 
-// statistics returns means and deviations, each of the given shape.
-func (t *tally) statistics(columns shapeops.Shape) (mean, std *tensor.Tensor, err error) {
+// statistics returns means and deviations, each of the given shape. again returns the moments of the
+// same values times a factor.
+func (t *tally) statistics(columns shapeops.Shape, again func(factor float64) (*moments, error)) (mean, std *tensor.Tensor, err error) {
 	m := t.done()
-	stds, err := m.deviations()
+	stds, err := m.deviations(again)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,9 @@ import (
 // Bind returns a filter of c for td, and for dictionaries with the same leaves, such as chunks of
 // its rows. It checks shapes and dtypes, and reads no element.
 //
+// A leaf has the mask KEY_mask if there is a bool leaf of that key with one column. To say which leaves
+// have masks, call [Condition.BindSchema].
+//
 // It returns a [*tdict.KeyError] with the key:
 //
 //   - tdict.ErrMissing for a key that td lacks
@@ -24,12 +27,26 @@ import (
 //
 // It returns shapeops.ErrShape if td has no batch dim, and tdict.ErrKind if td is nil.
 func (c *Condition) Bind(td *tdict.TensorDict) (*Filter, error) {
+	return c.bind(td, func(nestedkey.Key) bool { return true })
+}
+
+// BindSchema is [Condition.Bind], but only the entries that schema lists as Optional have masks.
+func (c *Condition) BindSchema(td *tdict.TensorDict, schema tdict.Schema) (*Filter, error) {
+	optional := map[nestedkey.Key]bool{}
+	for _, s := range schema {
+		optional[s.Key] = s.Optional
+	}
+	return c.bind(td, func(key nestedkey.Key) bool { return optional[key] })
+}
+
+// bind is Bind. missable reports whether a leaf may have a mask.
+func (c *Condition) bind(td *tdict.TensorDict, missable func(nestedkey.Key) bool) (*Filter, error) {
 	if err := checkRows(td); err != nil {
 		return nil, err
 	}
 	f := &Filter{root: c.root, bound: map[*node]bound{}}
 	for _, n := range c.root.tests(nil) {
-		b, err := n.bind(td)
+		b, err := n.bind(td, missable(n.key))
 		if err != nil {
 			return nil, wrong(n.key, err)
 		}
@@ -59,20 +76,15 @@ type bound struct {
 	text    []byte
 }
 
-// bind returns the bound of a test.
-func (n *node) bind(td *tdict.TensorDict) (bound, error) {
+// bind returns the bound of a test of a leaf that may have a mask.
+func (n *node) bind(td *tdict.TensorDict, missable bool) (bound, error) {
 	leaf, err := column(td, n.key)
 	if err != nil {
 		return bound{}, err
 	}
-	masked := false
-	if mask, missing := td.Tensor(maskOf(n.key)); missing == nil && mask.DType() == tensor.Bool {
-		masked = true
-		_, err = column(td, maskOf(n.key))
-	}
+	mask, missing := td.Tensor(maskOf(n.key))
+	masked := missable && missing == nil && mask.DType() == tensor.Bool && oneColumn(mask)
 	switch {
-	case err != nil:
-		return bound{}, err
 	case n.op == "missing" && masked:
 		return bound{key: maskOf(n.key), op: "==", element: tensor.Scalar(false)}, nil
 	case n.op == "missing":
@@ -85,10 +97,15 @@ func (n *node) bind(td *tdict.TensorDict) (bound, error) {
 // column returns the leaf under a key. It must have one column.
 func column(td *tdict.TensorDict, key nestedkey.Key) (tdict.Value, error) {
 	v, err := td.Get(key)
-	if err == nil && slices.ContainsFunc(v.Shape()[1:], func(n int) bool { return n != 1 }) {
+	if err == nil && !oneColumn(v) {
 		err = wrong(key, fmt.Errorf("%w: got %v, want one column, [N] or [N 1]", shapeops.ErrShape, v.Shape()))
 	}
 	return v, err
+}
+
+// oneColumn reports whether v has one value for each row.
+func oneColumn(v tdict.Value) bool {
+	return !slices.ContainsFunc(v.Shape()[1:], func(n int) bool { return n != 1 })
 }
 
 // wrong returns err with the key that it has, or with the given key.

@@ -41,19 +41,20 @@
 //	bool                            true and false, by == != and in
 //	text, which is uint8 [N... *]   texts, byte by byte; "Z" is less than "a"
 //
-// A number is never rounded to the dtype of a leaf. Integers are compared with the decimal number
-// itself: 3 < 3.5 holds, and 9223372036854775807 differs from 9223372036854775808. A floating-point
-// element is widened to float64, and compared with the float64 nearest to the number. So the
-// float32 nearest to 0.1 differs from 0.1, and is greater; the float64 nearest to 0.1 equals it.
-// Use a range to find a float32. NaN differs from every number, and is neither less nor greater.
+// Integers are compared with the decimal number itself: 3 < 3.5 holds, and 9223372036854775807
+// differs from 9223372036854775808. For floating-point leaves a number is rounded to the dtype of
+// the leaf, as NumPy 2 and torch do, so the float32 0.1 equals 0.1. A number that would round to
+// infinity or to 0 is compared as it is: no finite float32 is greater than 1e39. NaN differs from
+// every number, and is neither less nor greater.
 //
 // Categories are compared by their numbers.
 //
 // # Missing values
 //
 // The mask of a key is the bool leaf with "_mask" after the key: age_mask for age, as packages csv
-// and jsonl make it. Where the mask is false, the value is missing. A leaf of another dtype under
-// that key is not a mask. Without a mask no value is missing.
+// and jsonl make it. Where the mask is false, the value is missing. A leaf of another dtype, or with
+// several columns, is not a mask. Without a mask no value is missing. [Condition.BindSchema] takes a
+// schema that says which leaves have masks, so that other leaves may have such keys.
 //
 // A comparison with a missing value is unknown, as in SQL: neither the comparison nor its negation
 // selects the row. So age != 40 and not age == 40 both select the rows with another age, and

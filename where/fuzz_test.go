@@ -2,6 +2,7 @@ package where_test
 
 import (
 	"bytes"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"strconv"
@@ -160,13 +161,18 @@ func (m *maker) masked(key, text string, holds func(i int) bool) expr {
 	})}
 }
 
-// compare compares an element with a number by exact arithmetic.
+// compare compares an element with a number by exact arithmetic; a float with the float that the
+// number rounds to.
 func compare(x *tensor.Tensor, i int, o, number string) bool {
 	at := tensor.Must(x.Narrow(0, i, 1))
 	want, _ := new(big.Rat).SetString(number)
 	if x.DType().IsFloat() {
 		v := tensor.Must(tensor.Item[float64](tensor.Must(at.Cast(tensor.Float64)), 0))
 		w, _ := strconv.ParseFloat(number, 64)
+		rounded := tensor.Must(tensor.Item[float64](tensor.Must(tensor.Must(tensor.Scalar(w).Cast(x.DType())).Cast(tensor.Float64))))
+		if !math.IsInf(rounded, 0) && rounded != 0 {
+			w = rounded
+		}
 		return map[string]bool{"==": v == w, "!=": v != w, "<": v < w, "<=": v <= w, ">": v > w, ">=": v >= w}[o]
 	}
 	return holds(o, integer(at).Cmp(want))

@@ -3,6 +3,7 @@ package where
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 
@@ -32,7 +33,8 @@ func (b *bound) compare(l literal, leaf tdict.Value) (err error) {
 
 // nearest returns an element of a dtype next to the number l, and the order of the two: -1, 0 or 1
 // if the element is less than the number, equal, or greater. An integer dtype may have no such
-// element: then element is nil, and order is the order of all elements.
+// element: then element is nil, and order is the order of all elements. A number in the range of a
+// floating-point dtype equals the element that it rounds to.
 func (l literal) nearest(dtype tensor.DType) (element *tensor.Tensor, order int, err error) {
 	if dtype.IsInteger() {
 		element, order = l.floor(dtype)
@@ -47,7 +49,10 @@ func (l literal) nearest(dtype tensor.DType) (element *tensor.Tensor, order int,
 		return nil, 0, err
 	}
 	got, err := tensor.Item[float64](wide)
-	return element, cmp.Compare(got, want), err
+	if math.IsInf(got, 0) || got == 0 { // rounded out of the range, unless it is 0
+		order = cmp.Compare(got, want)
+	}
+	return element, order, err
 }
 
 // floor is nearest for integers: the greatest element that is at most l.

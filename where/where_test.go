@@ -77,14 +77,17 @@ func TestMask(t *testing.T) {
 		{"zeros before a number mean nothing", "label == 003", "T---"},
 		{"beyond a small dtype", "small < 1e300", "TTTT"},
 		{"the greatest of a small dtype", "small <= 126.9", "T-TT"},
-		{"float32 is widened", "f32 == 0.1", "----"},
-		{"float32 0.1 is greater than 0.1", "f32 > 0.1", "TT--"},
+		{"a number is rounded to float32", "f32 == 0.1", "T---"},
+		{"at the least number", "f32 >= 0.1 and f32 <= 0.1", "T---"},
+		{"float32 0.1 is not greater than 0.1", "f32 > 0.1", "-T--"},
 		{"float32 written out", "f32 == 0.100000001490116119384765625", "T---"},
 		{"float64 is compared with the nearest", "f64 == 0.1", "T---"},
-		{"NaN differs from numbers", "f32 != 0.1", "TTTT"},
+		{"NaN differs from numbers", "f32 != 0.2", "TTTT"},
 		{"NaN is not less, and its negation holds", "not f64 < 9", "--T-"},
 		{"infinity is beyond float32", "f32 >= 1e300", "-T--"},
-		{"float16 is widened", "f16 < 0.1", "T-TT"},
+		{"a number is rounded to float16", "f16 < 0.1", "--TT"},
+		{"a number that rounds to 0 stays", "f16 > 1e-30 or f16 < -1e-30", "TTT-"},
+		{"a number beyond float16 stays", "f16 <= 65520", "TTTT"},
 		{"float16 has a greatest number", "f16 <= 65519", "TTTT"},
 		{"nan", "nan(f32)", "--T-"},
 		{"nan of integers", "nan(label)", "----"},
@@ -211,14 +214,10 @@ func TestBindRefuses(t *testing.T) {
 		{"two columns", "label == 3 and wide == 1", shapeops.ErrShape},
 		{"a key that is spelled alike", "labl == 3", tdict.ErrMissing},
 		{"missing of no key", "missing(x)", tdict.ErrMissing},
-		{"a mask with two columns", "small == 3", shapeops.ErrShape},
 	}
 	td := table(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name == "a mask with two columns" {
-				require.NoError(t, td.Set("small_mask", tensor.Must(tensor.Zeros[bool](4, 2))))
-			}
 			_, err := tensor.Must(where.Parse(tt.text)).Bind(td)
 			testkit.Fails(t, tt.want, err)
 			var keyed *tdict.KeyError
@@ -228,6 +227,27 @@ func TestBindRefuses(t *testing.T) {
 	cond := tensor.Must(where.Parse("a"))
 	t.Run("nil", func(t *testing.T) { testkit.Fails(t, tdict.ErrKind, testkit.Err(cond.Bind(nil))) })
 	t.Run("no rows", func(t *testing.T) { testkit.Fails(t, shapeops.ErrShape, testkit.Err(cond.Bind(tdict.New()))) })
+}
+
+// TestBindSchema: a schema says which leaves have masks; a bool leaf of several columns is never one.
+func TestBindSchema(t *testing.T) {
+	td := table(t)
+	require.NoError(t, td.Set("small_mask", tensor.Must(tensor.Zeros[bool](4, 2))))
+	for _, tt := range []struct {
+		name, text string
+		schema     tdict.Schema
+		want       []bool
+	}{
+		{"the mask of an Optional entry", "age < 50", tdict.Schema{{Key: "age", Optional: true}}, []bool{true, true, false, false}},
+		{"not of another entry", "age < 50", tdict.Schema{{Key: "age"}}, []bool{true, true, true, false}},
+		{"nothing is missing then", "missing(age)", tdict.Schema{{Key: "age"}}, []bool{false, false, false, false}},
+		{"no mask: two columns", "small == 3", tdict.Schema{{Key: "small", Optional: true}}, []bool{false, false, false, true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := tensor.Must(tensor.Must(where.Parse(tt.text)).BindSchema(td, tt.schema))
+			require.Equal(t, tt.want, testkit.Elements[bool](t, tensor.Must(f.Mask(td))))
+		})
+	}
 }
 
 func TestParseRefuses(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
-	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/where"
 )
 
@@ -47,13 +45,7 @@ func (c *sliceCmd) Run(s *session) (err error) {
 		if err != nil {
 			return s.usage("--where: %w", err)
 		}
-		opt.Keep = func(chunk *tdict.TensorDict) (*tensor.Tensor, error) {
-			filter, err := condition.Bind(chunk)
-			if err != nil {
-				return nil, err
-			}
-			return filter.Mask(chunk)
-		}
+		opt.Where = condition
 	}
 	form, err := c.form(s, c.Out)
 	if err != nil {
@@ -78,7 +70,7 @@ type splitCmd struct {
 
 func (splitCmd) Help() string {
 	return `
-The same seed divides the same rows in the same way, on any machine. With --by, sizes and counts are numbers of groups, not of rows: if there are few groups, a part may be empty.
+The same seed divides the same rows in the same way, on any machine. With --by, sizes and counts are numbers of groups, not of rows: if there are few groups, a part may be empty, which a note says. Rows without a value of KEY are one more group.
 
 Examples:
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
@@ -57,7 +58,19 @@ func (c *headCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
-	return c.print(s, in.Dict, in.Schema, part...)
+	td, err := c.columns(in)
+	if err != nil {
+		return err
+	}
+	return c.print(s, td, in.Schema, part...)
+}
+
+// columns returns the rows of an input, for csv and jsonl with data as columns.
+func (c *rowsFlags) columns(in *source) (*tdict.TensorDict, error) {
+	if c.As == "csv" || c.As == "jsonl" {
+		return in.Columns(in.Dict)
+	}
+	return in.Dict, nil
 }
 
 type tailCmd struct {
@@ -87,7 +100,11 @@ func (c *tailCmd) Run(s *session) error {
 	defer in.Close()
 	switch n := rows(in.Dict); {
 	case !c.Follow:
-		return c.print(s, in.Dict, in.Schema, ix.Range(max(0, n-c.N), ix.End))
+		td, err := c.columns(in)
+		if err != nil {
+			return err
+		}
+		return c.print(s, td, in.Schema, ix.Range(max(0, n-c.N), ix.End))
 	case in.Form != forms.Directory:
 		return fmt.Errorf("%s: -f follows directories, got the form %v", c.Path, in.Form)
 	case len(in.Dict.Shape()) == 0:
@@ -173,10 +190,23 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 		if err != nil {
 			return err
 		}
-		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" || c.As == "npy") {
-			return c.tensor(s, t, part)
+		keys := []nestedkey.Key{c.Key}
+		if td.Has(c.Key+"_mask") && slices.ContainsFunc(schema, func(spec tdict.Spec) bool { return spec.Key == c.Key && spec.Optional }) {
+			keys = append(keys, c.Key+"_mask")
 		}
-		td = td.SelectPresent(c.Key, c.Key+"_mask")
+		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" || c.As == "npy") {
+			missing, err := missing(td, keys[1:], part)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !missing:
+				return c.tensor(s, t, part)
+			case c.As == "npy":
+				return fmt.Errorf("%s: %q has missing values in these rows, which npy cannot hold: print it --as csv or jsonl", c.Path, string(c.Key))
+			}
+		}
+		td = td.SelectPresent(keys...)
 		schema = slices.DeleteFunc(slices.Clone(schema), func(spec tdict.Spec) bool { return !td.Has(spec.Key) })
 	}
 	if len(td.Shape()) == 0 {
@@ -188,6 +218,26 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 		return err
 	}
 	return c.table(s, td, schema)
+}
+
+// missing reports whether masks, of which there is one or none, hide a value of the rows part.
+func missing(td *tdict.TensorDict, masks []nestedkey.Key, part []ix.Index) (bool, error) {
+	for _, key := range masks {
+		mask, err := td.Tensor(key)
+		if err == nil && len(mask.Shape()) > 0 {
+			mask, err = mask.Index(part...)
+		}
+		if err != nil {
+			return false, err
+		}
+		all, err := arith.All(mask, arith.Whole)
+		if err != nil {
+			return false, err
+		}
+		present, err := tensor.Item[bool](all)
+		return !present, err
+	}
+	return false, nil
 }
 
 // tensor prints the elements part of a tensor.

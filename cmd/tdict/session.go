@@ -28,6 +28,7 @@ type session struct {
 	wantBars bool      // stderr is a terminal
 	start    time.Time
 	bar      *progressbar.ProgressBar
+	noted    map[string]bool
 }
 
 func newSession(ctx context.Context, stdout, stderr io.Writer) *session {
@@ -99,8 +100,27 @@ var asFlags = strings.NewReplacer(
 	"may be csv: say so, with its separator", `may be csv: give --from csv, and --comma '\t' if tabs separate its fields`,
 	"say one of", "give --from with one of",
 	"Seal the dataset if the change is right", "if the change is right, tdict seal takes it",
+	", or raise MaxRecord", "", ": raise MaxRecord", "",
+	"Slice with Drop", "use slice --drop",
+	"set Separator to a text that no header has", "give --nested with a text that no header has",
+	"leave it out with SkipPickled", "--skip-unsupported leaves it out", "leave them out with SkipPickled", "--skip-unsupported leaves them out",
 	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
 )
+
+// note prints a fact that may surprise on a line of standard error, once.
+func (s *session) note(text string) {
+	if s.noted == nil {
+		s.noted = map[string]bool{}
+	}
+	if s.noted[text] {
+		return
+	}
+	s.noted[text] = true
+	if s.bar != nil {
+		_ = s.bar.Clear()
+	}
+	fmt.Fprintf(s.errs, "tdict: %s: note: %s\n", s.name, asFlags.Replace(text))
+}
 
 // print prints an error on one line of standard error.
 func (s *session) print(err error) {

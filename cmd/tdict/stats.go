@@ -40,8 +40,12 @@ func (c *statsCmd) Run(s *session) error {
 		return err
 	}
 	defer in.Close()
+	var masked tdict.Schema
+	if c.Mask == "" {
+		masked = in.masked(s)
+	}
 	all, err := inspect.Describe(s.ctx, in.Dict, inspect.DescribeOptions{
-		Keys: c.Keys, Mask: c.Mask, ByColumn: c.ByColumn, Quantiles: []float64{0.25, 0.5, 0.75},
+		Schema: masked, Keys: c.Keys, Mask: c.Mask, ByColumn: c.ByColumn, Quantiles: []float64{0.25, 0.5, 0.75},
 	})
 	if err != nil {
 		return err
@@ -52,12 +56,16 @@ func (c *statsCmd) Run(s *session) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "key\tdtype\tcount\tmissing\tNaN\tzeros\tmin\t25%\t50%\t75%\tmax\tmean\tstd")
 	for _, x := range all {
-		fmt.Fprint(w, strings.TrimSuffix(fmt.Sprint(errtext.Line(string(x.Key)), x.Column), "[]"), "\t", kindText(x), "\t", x.Count, "\t", x.Missing, "\t", x.NaN, "\t", x.Zeros)
+		key := errtext.Line(string(x.Key))
+		if key == "" {
+			key = `""`
+		}
+		fmt.Fprint(w, strings.TrimSuffix(fmt.Sprint(key, x.Column), "[]"), "\t", kindText(x), "\t", x.Count, "\t", x.Missing, "\t", x.NaN, "\t", x.Zeros)
 		if x.Min == nil {
 			fmt.Fprint(w, strings.Repeat("\t", 7))
 		} else {
 			for _, n := range []any{x.Min, x.Quantiles[0], x.Quantiles[1], x.Quantiles[2], x.Max, x.Mean, x.Std} {
-				fmt.Fprint(w, "\t", short(n))
+				fmt.Fprint(w, "\t", short(n, x.DType.IsInteger()))
 			}
 		}
 		if x.Rows != nil {
@@ -71,9 +79,12 @@ func (c *statsCmd) Run(s *session) error {
 	return w.Flush()
 }
 
-// short returns a number with six digits, or a whole integer.
-func short(x any) string {
-	if f, ok := x.(float64); ok {
+// short returns a number with six digits, or a whole integer. Numbers of integers have all digits
+// before the point.
+func short(x any, integers bool) string {
+	if f, ok := x.(float64); ok && integers && math.Abs(f) >= 1e6 && math.Abs(f) < 1e20 {
+		return fmt.Sprintf("%.0f", f)
+	} else if ok {
 		return fmt.Sprintf("%.6g", f)
 	}
 	return fmt.Sprint(x)

@@ -13,6 +13,7 @@ import (
 
 type verifyCmd struct {
 	Paths []string `arg:"" name:"path" help:"Directories, archives, consolidated files and npz files."`
+	Skip  bool     `name:"skip-unsupported" help:"Do not report what Python has pickled as a fault."`
 }
 
 func (verifyCmd) Help() string {
@@ -52,7 +53,7 @@ func (c *verifyCmd) verify(s *session, path string) error {
 	case err == nil && form != forms.Directory && form != forms.Archive && form != forms.Consolidated:
 		return fmt.Errorf("%s: %v has no checksums: verify is for directories, tdz, tdc and npz", path, form)
 	}
-	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress})
+	report, err := memmap.Verify(s.ctx, path, memmap.VerifyOptions{Progress: s.progress, SkipPickled: c.Skip})
 	s.endBar()
 	switch damaged := errors.Is(err, memmap.ErrCorrupt) && !errors.Is(err, memmap.ErrForeign); {
 	case report == nil && damaged:
@@ -62,7 +63,7 @@ func (c *verifyCmd) verify(s *session, path string) error {
 		return err
 	}
 	for _, fault := range report.Faults {
-		fmt.Fprintf(s.out, "%s: %v\n", path, fault)
+		fmt.Fprintf(s.out, "%s: %s\n", path, asFlags.Replace(fmt.Sprint(fault)))
 	}
 	if strings.Contains(fmt.Sprint(err), "Seal the dataset") {
 		fmt.Fprintf(s.errs, "tdict: verify: %s: if the changes are right, tdict seal takes them\n", path)

@@ -66,7 +66,7 @@ func Example() {
 	//     batch=[312])
 	//
 	// the first line:
-	// {"id":1,"age":58.76523,"sex":"f","visits":{"day":[0,192],"bili":[14.5,21.3],"chol":[261,0],"chol_mask":[true,false]}}
+	// {"id":1,"age":58.76523,"sex":"f","visits":{"day":[0,192],"bili":[14.5,21.3],"chol":[261.0,0.0],"chol_mask":[true,false]}}
 	//
 	// read back equal: true
 }

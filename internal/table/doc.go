@@ -36,7 +36,8 @@
 // to the nearest; 16-bit floats are rounded from the nearest float64.
 //
 // In the other direction, [Table.Load] loads a dictionary, and [Column.Text] appends the text of an
-// element: the fewest digits that read back as the same element, or "NaN", "+Inf" or "-Inf". The
+// element: the fewest digits that read back as the same element, or "NaN", "+Inf" or "-Inf". A
+// float has a point or an exponent, so that it does not look like an integer: 1 is "1.0". The
 // payload of a NaN is lost.
 //
 // Nothing in this package is safe for concurrent use.

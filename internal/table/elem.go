@@ -104,8 +104,21 @@ func floats[T float32 | float64](bits int) cells {
 			}
 			return T(v), err
 		},
-		append: func(b []byte, v T) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, bits) },
+		append: func(b []byte, v T) []byte {
+			return appendPoint(strconv.AppendFloat(b, float64(v), 'g', -1, bits), len(b))
+		},
 	}}
+}
+
+// appendPoint appends ".0" to the text of a float from an offset on, if it would read back as an
+// integer.
+func appendPoint(b []byte, from int) []byte {
+	for _, c := range b[from:] {
+		if c != '-' && (c < '0' || c > '9') { // a point, an exponent, NaN or Inf
+			return b
+		}
+	}
+	return append(b, ".0"...)
 }
 
 // halves returns cells of 16-bit floats.
@@ -119,7 +132,8 @@ func halves[T tensor.F16 | tensor.BF16](narrow func(float64) T, widen func(T) fl
 		return h, err
 	}
 	return &cellsAs[T]{elem: elem[T]{parse, func(b []byte, v T) []byte {
-		return appendShortest(b, widen(v), func(x float64) bool { return narrow(x) == v })
+		text := appendShortest(b, widen(v), func(x float64) bool { return narrow(x) == v })
+		return appendPoint(text, len(b))
 	}}}
 }
 

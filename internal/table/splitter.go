@@ -48,6 +48,27 @@ type Rows interface {
 // bom is a byte order mark.
 var bom = []byte("\ufeff")
 
+// ErrText says that a file is not a text in UTF-8 or another encoding that keeps ASCII.
+var ErrText = errors.New("not a text")
+
+// notTexts has the first bytes of files that are not texts, and what to do with them.
+var notTexts = []struct{ begin, what string }{
+	{"\x1f\x8b", "got gzip, want the file decompressed: run gunzip first"},
+	{"\x28\xb5\x2f\xfd", "got zstd, want the file decompressed: run unzstd first"},
+	{"\xff\xfe", "got UTF-16, want UTF-8: convert it, such as by iconv -f UTF-16 -t UTF-8"},
+	{"\xfe\xff", "got UTF-16, want UTF-8: convert it, such as by iconv -f UTF-16 -t UTF-8"},
+}
+
+// CheckText returns [ErrText] for a file whose first bytes say that it is not a text.
+func CheckText(begin []byte) error {
+	for _, x := range notTexts {
+		if bytes.HasPrefix(begin, []byte(x.begin)) {
+			return &ParseError{Line: 1, Err: fmt.Errorf("%w: %s", ErrText, x.what)}
+		}
+	}
+	return nil
+}
+
 // maxText bounds the text of a chunk. A chunk that reaches it has fewer rows.
 const maxText = 16 << 20
 
@@ -91,6 +112,9 @@ func (s *Splitter) row(text []byte) []byte {
 	for from, first := len(text), s.line; ; {
 		part, err := s.r.ReadSlice('\n')
 		if !s.begun {
+			if s.err = CheckText(part); s.err != nil {
+				return text
+			}
 			part, s.begun = bytes.TrimPrefix(part, bom), true
 		}
 		if len(text)-from+len(part) > s.most {

@@ -35,7 +35,7 @@ type Table struct {
 
 // New returns a table without rows for a schema. Its allocations depend only on the schema. It
 // returns tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data,
-// unbatched tensors, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or
+// unbatched tensors, stacks, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or
 // with values of no elements; for a mask whose key another entry has; and for invalid options.
 func New(schema tdict.Schema, opt Options) (*Table, error) {
 	if err := schema.Validate(); err != nil {
@@ -110,7 +110,7 @@ func (t *Table) add(s tdict.Spec, opt Options) error {
 func checkHolds(s tdict.Spec) error {
 	typed := s.Kind == tdict.KindTensor || s.Kind == tdict.KindRagged
 	switch {
-	case s.Kind == tdict.KindData || s.Kind == tdict.KindUnbatched:
+	case s.Kind == tdict.KindData || s.Kind == tdict.KindUnbatched || s.Kind == tdict.KindStacked:
 		return fmt.Errorf("got %v, want a tensor, a ragged tensor or text", s.Kind)
 	case typed && s.DType == 0:
 		return fmt.Errorf("got any dtype, want a specific dtype")

@@ -39,11 +39,11 @@ func TestTexts(t *testing.T) {
 		{tensor.Bool, "true", ""}, {tensor.Bool, "0", "false"}, {tensor.Bool, "T", "true"},
 		{tensor.Int8, "-128", ""}, {tensor.Int8, "+7", "7"}, {tensor.Int8, "007", "7"},
 		{tensor.Int64, "-9223372036854775808", ""}, {tensor.Uint64, "18446744073709551615", ""},
-		{tensor.Float64, "0.1", ""}, {tensor.Float64, "-0", ""}, {tensor.Float64, "NaN", ""},
-		{tensor.Float64, "-Inf", ""}, {tensor.Float64, "+inf", "+Inf"}, {tensor.Float64, "5e-324", ""}, {tensor.Float64, "1e-400", "0"},
+		{tensor.Float64, "0.1", ""}, {tensor.Float64, "-0", "-0.0"}, {tensor.Float64, "1", "1.0"}, {tensor.Float64, "1e21", "1e+21"}, {tensor.Float64, "NaN", ""},
+		{tensor.Float64, "-Inf", ""}, {tensor.Float64, "+inf", "+Inf"}, {tensor.Float64, "5e-324", ""}, {tensor.Float64, "1e-400", "0.0"},
 		{tensor.Float32, "0.1", ""}, {tensor.Float32, "16777217", "1.6777216e+07"},
 		{tensor.Float16, "0.1", ""}, {tensor.Float16, "65504", "6.55e+04"}, {tensor.Float16, "6e-08", ""}, {tensor.Float16, "-Inf", ""},
-		{tensor.BFloat16, "0.1", ""}, {tensor.BFloat16, "NaN", ""}, {tensor.BFloat16, "3.39e+38", ""},
+		{tensor.BFloat16, "0.1", ""}, {tensor.BFloat16, "NaN", ""}, {tensor.Float16, "3", "3.0"}, {tensor.BFloat16, "-2", "-2.0"}, {tensor.Float32, "5", "5.0"}, {tensor.BFloat16, "3.39e+38", ""},
 		{tensor.Complex64, "(1.5-2i)", ""}, {tensor.Complex64, "1i", "(0+1i)"}, {tensor.Complex128, "(NaN+Infi)", ""}, {tensor.Complex128, "(-0-0i)", ""},
 	}
 	for _, tt := range tests {

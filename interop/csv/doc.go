@@ -14,9 +14,10 @@
 // # Files
 //
 // Files follow RFC 4180, as package encoding/csv reads them: a record ends with its line or with
-// the file; a quoted field may contain line ends, delimiters, and doubled quotes. Lines end with LF
-// or CRLF, not with CR alone. Empty lines and a byte order mark are skipped. Unlike encoding/csv,
-// Read keeps CRLF in a quoted field. [Format] has the delimiter, comments, and other choices.
+// the file; a quoted field may contain line ends, delimiters, and doubled quotes. Lines end with LF,
+// CRLF or CR. Empty lines and a byte order mark are skipped. Unlike encoding/csv, Read keeps CRLF in
+// a quoted field. [Format] has the delimiter, comments, and other choices. A file that is compressed
+// or UTF-16 is [ErrText].
 //
 // # Headers and keys
 //
@@ -30,8 +31,11 @@
 // Entries are tensors of any dtype, and texts. The bytes of a text need not be UTF-8. Package
 // strconv parses numbers and bools, integers in base 10 and without blanks. An integer with a
 // fraction or out of range is [ErrValue]. Floats are rounded to the nearest. [Write] writes NaN,
-// +Inf, -Inf, and complex numbers as "(1+2i)". Written values read back equal, except for the
-// payload of a NaN.
+// +Inf, -Inf, and complex numbers as "(1+2i)". Written values read back equal with the same schema,
+// except for the payload of a NaN. Without it, [Infer] finds int64 and uint64 columns, bools, texts
+// and, since a float is written with a point or an exponent, float64 columns as they were. Columns
+// of other dtypes become wider ones, complex numbers text, and texts that are all numbers or all
+// true and false become numbers and bools: for these, keep the schema.
 //
 // Format.Times lists the int64 columns that hold dates or times. Format.Categories lists the text
 // columns that are read as int32 codes. A code is the same in all chunks and files that use the
@@ -41,7 +45,8 @@
 // # Missing values
 //
 // A field is missing if it is one of the spellings in Format.NA, and its entry is Optional or in
-// Format.Fill. In a text column a quoted field is never missing: "" is an empty text. An Optional
+// Format.Fill. In a text column a quoted field is never missing: "" is an empty text, and [Write]
+// quotes each text that is such a spelling. An Optional
 // entry has a mask: a bool for each value, false where the value is missing. The key of the mask is
 // the key of the entry followed by "_mask"; if another entry has that key, the error is
 // tdict.ErrSchema. A missing value reads as Format.Fill if that has the key, and otherwise as zero,

@@ -18,6 +18,8 @@ var (
 	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord. Perhaps a quote is not
 	// closed.
 	ErrTooLong = table.ErrTooLong
+	// ErrText says that a file is compressed, or is UTF-16.
+	ErrText = table.ErrText
 	// ErrUsed says that the iterator of a Read was used before.
 	ErrUsed = table.ErrUsed
 	// ErrValue says that a field is not a value of its column, or that a value cannot be written

@@ -49,8 +49,9 @@ type Format struct {
 	Fill map[nestedkey.Key]string
 }
 
-// maxRecord is the default bound on the bytes of a record.
-const maxRecord = 1 << 20
+// maxRecord is the default bound on the bytes of a record. Memory grows with the record, so it only
+// bounds what a quote costs that is never closed.
+const maxRecord = 1 << 30
 
 // withDefaults returns f with defaults in place of zeros, or [ErrFormat].
 func (f Format) withDefaults() (Format, error) {
@@ -76,7 +77,7 @@ func delimits(c byte) bool {
 
 // quotes reports whether a text contains something that needs quotes.
 func (f *Format) quotes(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("\ufeff")) || bytes.ContainsAny(text, "\"\r\n") || bytes.IndexByte(text, f.Comma) >= 0 ||
+	return f.NoHeader && table.CheckText(text) != nil || bytes.HasPrefix(text, []byte("\ufeff")) || bytes.ContainsAny(text, "\"\r\n") || bytes.IndexByte(text, f.Comma) >= 0 ||
 		f.Comment != 0 && len(text) > 0 && text[0] == f.Comment
 }
 

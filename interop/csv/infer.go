@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -22,10 +23,12 @@ import (
 //
 //   - true and false, also in capitals, are Bool
 //   - integers are Int64, or Uint64 if necessary
-//   - other numbers are Float64
+//   - other numbers are Float64, and so are NaN, +Inf and -Inf alone, without
+//     quotes
 //   - columns in f.Times are Int64
-//   - anything else is text: also columns in f.Categories, integers that no type holds, and
-//     numbers such as 007 and 1_0
+//   - anything else is text: also columns in f.Categories, integers that no type holds, integers
+//     beside other numbers if Float64 would change a digit, numbers that Float64 rounds to
+//     infinity or to 0, and numbers such as 007 and 1_0
 //   - a column with a missing value is Optional, unless f.Fill has the key
 //   - consecutive columns x.0, x.1 and so on are one entry, of Shape [2] for two, if their types
 //     agree
@@ -101,6 +104,9 @@ func (in *Inferrer) header() error {
 		return err
 	}
 	in.line, in.columns = h.line, nil
+	if err := distinct(h.names); err != nil {
+		return &ParseError{Line: h.line, Err: err}
+	}
 	byName := map[string]*seen{}
 	for _, c := range in.known {
 		byName[c.header] = c
@@ -122,6 +128,39 @@ func (in *Inferrer) header() error {
 		}
 	}
 	return nil
+}
+
+// distinct returns [ErrHeader] unless all headers differ.
+func distinct(headers []string) error {
+	first := make(map[string]int, len(headers))
+	for i, header := range headers {
+		before, found := first[header]
+		if first[header] = i; !found {
+			continue
+		}
+		if header == "" {
+			return fmt.Errorf("%w: columns %d and %d have no header", ErrHeader, before+1, i+1)
+		}
+		return fmt.Errorf("%w: columns %d and %d have the header %s", ErrHeader, before+1, i+1, errtext.Quote(header))
+	}
+	return nil
+}
+
+// Notes returns a line for each column of numbers that Schema makes text, with the reason, and for
+// each header that is a nested key. Call it after Schema.
+func (in *Inferrer) Notes() (all []string) {
+	for _, c := range in.known {
+		key := in.format.key(c.header)
+		if outer, nested := key.Parent(); nested {
+			all = append(all, fmt.Sprintf("column %s becomes the entry %s in a dictionary %s: set Separator to a text that no header has to keep the name", errtext.Quote(c.header), errtext.Quote(key.Name()), errtext.Quote(string(outer))))
+		}
+		if kind, _, _ := c.dtype(); kind == tdict.KindText {
+			if why := c.why(); why != "" {
+				all = append(all, fmt.Sprintf("column %s becomes text: %s", errtext.Quote(c.header), why))
+			}
+		}
+	}
+	return all
 }
 
 // row reads a row. It returns io.EOF after the last one.
@@ -162,7 +201,9 @@ type seen struct {
 
 	none, quoted                      int // missing fields, without and with quotes
 	bools, ints, floats, words, texts int
-	signed, unsigned                  bool // there are integers with a sign; beyond Int64
+	ours                              int      // words as Write spells them
+	signed, unsigned                  bool     // there are integers with a sign; beyond Int64
+	rounded, fraction, text           spelling // the first integer that Float64 changes, other number, and text
 	low, high                         number
 	shortest, longest                 int // lengths of texts in bytes
 	distinct                          map[string]bool
@@ -173,6 +214,21 @@ type number struct {
 	value float64
 	text  string
 }
+
+// A spelling is a field and its line, or the zero spelling for none.
+type spelling struct {
+	text string
+	line int
+}
+
+// note keeps the first field.
+func (s *spelling) note(field []byte, line int) {
+	if s.line == 0 {
+		*s = spelling{errtext.Cut(string(field), 40), line}
+	}
+}
+
+func (s spelling) String() string { return errtext.Quote(s.text) + " in line " + strconv.Itoa(s.line) }
 
 // newSeen returns an empty seen, with the options for the key of the header, or for the entry of
 // which the column may be an element.
@@ -213,12 +269,12 @@ func (s *seen) add(in *Inferrer, field []byte, quoted bool) error {
 	if s.time != nil {
 		return s.time.Check(field)
 	}
-	s.scalar(field)
+	s.scalar(field, quoted, in.scan.fieldLine)
 	return nil
 }
 
 // scalar counts a value by its type.
-func (s *seen) scalar(field []byte) {
+func (s *seen) scalar(field []byte, quoted bool, line int) {
 	if _, err := strconv.ParseBool(string(field)); err == nil && len(field) > 3 {
 		s.bools++
 		return
@@ -226,25 +282,36 @@ func (s *seen) scalar(field []byte) {
 	v, err := strconv.ParseFloat(string(field), 64)
 	if err != nil || len(field) > 40 || bytes.IndexByte(field, '_') >= 0 {
 		s.texts++
+		s.text.note(field, line)
 		return
 	}
 	digits := bytes.TrimLeft(field, "+-")
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		s.words++
+		if s.words++; !quoted && table.IsWord(field) {
+			s.ours++
+		}
+		s.fraction.note(field, line)
 		return
-	case len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && digits[1]|0x20 != 'e': // 007, 0x1p-2
+	case len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && digits[1]|0x20 != 'e', // 007, 0x1p-2
+		table.Vanishes(v, digits):
 		s.texts++
+		s.text.note(field, line)
 		return
 	case bytes.ContainsAny(field, ".eE"):
 		s.floats++
+		s.fraction.note(field, line)
 	case isInt(field):
 		s.ints, s.signed = s.ints+1, s.signed || len(digits) < len(field)
 	case isUint(field):
 		s.ints, s.unsigned = s.ints+1, true
 	default:
 		s.texts++
+		s.text.note(field, line)
 		return
+	}
+	if table.Rounds(v, digits) {
+		s.rounded.note(field, line)
 	}
 	s.extreme(number{v, string(field)})
 }
@@ -283,6 +350,9 @@ func (s *seen) spec(f *Format, fields int) tdict.Spec {
 		none += s.quoted
 	}
 	spec.Doc = fmt.Sprintf("%d of %d fields: %s", fields-none, fields, what)
+	if why := s.why(); why != "" && spec.Kind == tdict.KindText {
+		spec.Doc += "; " + why
+	}
 	spec.Optional = none > 0 && !s.filled
 	return spec
 }
@@ -292,10 +362,14 @@ func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 	values := s.bools + s.ints + s.floats + s.words + s.texts
 	extremes := "from " + s.low.text + " to " + s.high.text
 	switch {
-	case s.coded || s.texts > 0 || s.words == values || s.unsigned && s.signed && s.floats == 0:
+	case s.coded || s.texts > 0 || s.words == values && (values == 0 || s.ours < values):
+	case s.unsigned && s.signed && s.floats+s.words == 0:
 	case s.bools == values:
 		return 0, tensor.Bool, "true or false"
 	case s.bools > 0:
+	case s.floats+s.words > 0 && s.rounded.line > 0:
+	case s.words == values:
+		return 0, tensor.Float64, "no numbers but NaN and infinities"
 	case s.floats+s.words > 0:
 		return 0, tensor.Float64, "numbers " + extremes
 	case s.unsigned:
@@ -304,6 +378,22 @@ func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
 		return 0, tensor.Int64, "integers " + extremes
 	}
 	return tdict.KindText, 0, s.describe()
+}
+
+// why returns why a column of numbers is text, or "" if it has too few numbers to ask.
+func (s *seen) why() string {
+	numbers := s.ints + s.floats
+	switch {
+	case s.coded || s.time != nil || numbers == 0:
+	case s.texts > 0 && s.texts <= numbers/9:
+		return fmt.Sprintf("%d of %d values are not numbers that a dtype holds, first %v", s.texts, numbers+s.texts, s.text)
+	case s.texts+s.bools > 0:
+	case s.rounded.line > 0 && s.floats+s.words > 0:
+		return fmt.Sprintf("float64 would round %v, and %v is not an integer", s.rounded, s.fraction)
+	case s.unsigned && s.signed && s.floats+s.words == 0:
+		return "no dtype holds all its integers, which are " + s.low.text + " to " + s.high.text
+	}
+	return ""
 }
 
 // describe returns the lengths and the number of distinct texts, for the Doc.
@@ -391,7 +481,8 @@ func (in *Inferrer) together(i int) (tdict.Spec, int) {
 func (s *seen) merge(other *seen) {
 	s.none, s.quoted = s.none+other.none, s.quoted+other.quoted
 	s.bools, s.ints, s.floats = s.bools+other.bools, s.ints+other.ints, s.floats+other.floats
-	s.words, s.texts = s.words+other.words, s.texts+other.texts
+	s.words, s.texts, s.ours = s.words+other.words, s.texts+other.texts, s.ours+other.ours
+	s.rounded, s.fraction, s.text = earlier(s.rounded, other.rounded), earlier(s.fraction, other.fraction), earlier(s.text, other.text)
 	s.signed, s.unsigned = s.signed || other.signed, s.unsigned || other.unsigned
 	s.shortest, s.longest = min(s.shortest, other.shortest), max(s.longest, other.longest)
 	for text := range other.distinct {
@@ -401,4 +492,12 @@ func (s *seen) merge(other *seen) {
 		s.extreme(other.low)
 		s.extreme(other.high)
 	}
+}
+
+// earlier returns the spelling in the earlier line.
+func earlier(a, b spelling) spelling {
+	if a.line == 0 || b.line > 0 && b.line < a.line {
+		return b
+	}
+	return a
 }

@@ -19,7 +19,7 @@ type ReadOptions struct {
 	Rows int
 	// SkipUnknown skips columns that are not in the schema. By default they are an error.
 	SkipUnknown bool
-	// MaxRecord is the largest size of a record or comment in bytes; 0 or less means 1 MiB.
+	// MaxRecord is the largest size of a record or comment in bytes; 0 or less means 1 GiB.
 	MaxRecord int
 	// Workers is the number of goroutines that parse; 0 or less means GOMAXPROCS.
 	Workers int

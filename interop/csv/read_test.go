@@ -76,6 +76,13 @@ func TestRead(t *testing.T) {
 		{"the last line has no end", "x\n1\n2", number, csv.ReadOptions{}, "x [1,2]"},
 		{"CRLF", "x\r\n1\r\n2\r\n", number, csv.ReadOptions{}, "x [1,2]"},
 		{"a carriage return at the end", "x\n1\r", number, csv.ReadOptions{}, "x [1]"},
+		{"CR alone", "s,x\ra,1\rb,2\r", both, csv.ReadOptions{}, `s ["a" "b"]; x [1,2]`},
+		{"CR alone, without an end", "s,x\ra,1\rb,2", both, csv.ReadOptions{}, `s ["a" "b"]; x [1,2]`},
+		{"CR CR LF", "s,x\r\r\na,1\r\r\nb,2\r\r\n", both, csv.ReadOptions{}, `s ["a" "b"]; x [1,2]`},
+		{"CR in a file with LF and CRLF", "x\n1\r2\r\n3\n", number, csv.ReadOptions{}, "x [1,2,3]"},
+		{"CR in quotes", "s,x\r\"a\rb\",1\r\"a\r\nb\r\",2\r", both, csv.ReadOptions{}, `s ["a\rb" "a\r\nb\r"]; x [1,2]`},
+		{"CR behind quotes", "s,x\r\"a\"\"\",1\r\"b\",2\r", both, csv.ReadOptions{}, `s ["a\"" "b"]; x [1,2]`},
+		{"CR behind a comment", "\ufeff# it's \"one\rs,x\r#\ra,1\r\"b\",2", both, in(csv.Format{Comment: '#'}), `s ["a" "b"]; x [1,2]`},
 		{"empty lines", "\n\nx\n\n1\n\r\n2\n\n", number, csv.ReadOptions{}, "x [1,2]"},
 		{"a byte order mark", "\ufeffx\n1\n", number, csv.ReadOptions{}, "x [1]"},
 		{"a quoted header behind the mark", "\ufeff\"x\"\n1\n", number, csv.ReadOptions{}, "x [1]"},
@@ -288,6 +295,25 @@ func TestAllocations(t *testing.T) {
 	require.Less(t, many, 20*120.0)
 }
 
+// TestLongRecords: without options a record may be longer than any buffer.
+func TestLongRecords(t *testing.T) {
+	long := strings.Repeat("x\"", 9<<20)
+	file := written(t, both[:1], csv.Format{}, textsOf("a", long, "b"))
+	s := tensor.Must(csv.Infer(strings.NewReader(file), 0, csv.Format{}))
+	got := tensor.Must(shapeops.Cat(tensor.Must(read(file, s, csv.ReadOptions{})), 0))
+	require.True(t, tensor.Must(ragged.Strings(tensor.Must(tdict.Get[*ragged.Tensor](got, "s"))))[1] == long)
+}
+
+// TestNotTexts: what is no text says so, instead of where its bytes break the grammar.
+func TestNotTexts(t *testing.T) {
+	for name, begin := range map[string]string{"gzip": "\x1f\x8b\x08", "zstd": "\x28\xb5\x2f\xfd", "UTF-16": "\xff\xfex\x00\n\x00", "UTF-16, big end first": "\xfe\xff\x00x\x00\n"} {
+		t.Run(name, func(t *testing.T) {
+			testkit.Fails(t, csv.ErrText, testkit.Err(read(begin, number, csv.ReadOptions{})))
+			require.ErrorIs(t, testkit.Err(csv.Infer(strings.NewReader(begin), 0, csv.Format{})), csv.ErrText)
+		})
+	}
+}
+
 // TestHostileFiles take memory in proportion to the limits.
 func TestHostileFiles(t *testing.T) {
 	for name, unit := range map[string]string{"a quote": "xxxxxxxxxxxxxxxx\n", "a line": "1234567890", "fields": "1,"} {
@@ -297,7 +323,7 @@ func TestHostileFiles(t *testing.T) {
 				endless = strings.NewReader("x\n" + strings.Repeat(unit, 1<<22))
 			}
 			testkit.MaxBytes(t, 8<<20, func() {
-				for _, err := range csv.Read(bg, endless, number, csv.ReadOptions{Workers: 1}) {
+				for _, err := range csv.Read(bg, endless, number, csv.ReadOptions{MaxRecord: 1 << 20, Workers: 1}) {
 					require.ErrorIs(t, err, csv.ErrTooLong)
 				}
 			})

@@ -159,7 +159,7 @@ func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 
 // splitter returns a splitter of r into records of at most most bytes.
 func (f *Format) splitter(r io.Reader, most int) *table.Splitter {
-	return table.NewSplitter(r, &records{comment: f.Comment}, most)
+	return table.NewSplitter(&endReader{r: r, comment: f.Comment}, &records{comment: f.Comment}, most)
 }
 
 // records finds the ends of records: a record ends with the first line end before which the number

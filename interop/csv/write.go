@@ -69,7 +69,7 @@ func newPrinter(w io.Writer, schema tdict.Schema, f Format) (*printer, error) {
 	if err := p.setMissing(); err != nil {
 		return nil, err
 	}
-	for _, c := range []byte{'"', '\n', '\r', '\xef', f.Comma, f.Comment} {
+	for _, c := range []byte{'"', '\n', '\r', '\xef', '\xfe', '\xff', '\x1f', '\x28', f.Comma, f.Comment} {
 		p.special[c] = c != 0
 	}
 	if !f.NoHeader {
@@ -150,12 +150,12 @@ func (p *printer) row(row int) error {
 			continue
 		}
 		p.out = c.values.Text(p.out, value)
-		missing := c.missable && p.na.has(p.out[from:])
+		missing := (c.missable || c.text) && p.na.has(p.out[from:])
 		if missing && !c.text {
 			return p.refuse(c, row, p.out[from:])
 		}
 		if c.quotable {
-			p.quote(from, missing || len(p.columns) == 1 && len(p.out) == from)
+			p.quote(from, missing || len(p.columns) == 1 && len(p.out) == from || table.IsWord(p.out[from:]))
 		}
 	}
 	p.out = append(p.out, '\n')

@@ -57,7 +57,11 @@ func TestWrite(t *testing.T) {
 		want   string
 	}{
 		{"texts", text, csv.Format{}, textsOf("a", "b,c", `say "hi"`, "a\nb", "a\r", " a", "a ", "é\xff", "NA"),
-			"s\na\n\"b,c\"\n\"say \"\"hi\"\"\"\n\"a\nb\"\n\"a\r\"\n\" a\"\n\"a \"\né\xff\nNA\n"},
+			"s\na\n\"b,c\"\n\"say \"\"hi\"\"\"\n\"a\nb\"\n\"a\r\"\n\" a\"\n\"a \"\né\xff\n\"NA\"\n"},
+		{"texts that Infer would take for floats", text, csv.Format{}, textsOf("NaN", "-Inf"), "s\n\"NaN\"\n\"-Inf\"\n"},
+		{"a text that begins like UTF-16", text, csv.Format{NoHeader: true}, textsOf("\xff\xfea"), "\"\xff\xfea\"\n"},
+		{"floats that are integers", tdict.Schema{{Key: "x", DType: tensor.Float64}}, csv.Format{}, tensor.Must(tdict.FromMap(shapeops.Shape{5}, tdict.Entries{"x": tensor.Vector(1, math.Copysign(0, -1), 1e21, 1e6, 100)})),
+			"x\n1.0\n-0.0\n1e+21\n1e+06\n100.0\n"},
 		{"an empty text alone", text, csv.Format{}, textsOf("", "a"), "s\n\"\"\na\n"},
 		{"texts that look missing", maybe, csv.Format{}, textsOf("NA", "", "a"), "s\n\"NA\"\n\"\"\na\n"},
 		{"a comment", text, csv.Format{Comment: '#'}, textsOf("#a", "a#"), "s\n\"#a\"\na#\n"},
@@ -66,7 +70,7 @@ func TestWrite(t *testing.T) {
 		{"no rows", text, csv.Format{}, textsOf(), "s\n"},
 		{"numbers", tdict.Schema{{Key: "in/f", DType: tensor.Float32, Shape: shapeops.Shape{2}}}, csv.Format{Separator: "."},
 			tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"in/f": tensor.Must(tensor.From([]float32{0.1, 1e-45, 3, float32(math.Inf(-1))}, 2, 2))})),
-			"in.f.0,in.f.1\n0.1,1e-45\n3,-Inf\n"},
+			"in.f.0,in.f.1\n0.1,1e-45\n3.0,-Inf\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 			return err
 		}
 		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python
-			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict), SkipSums: s.opt.SkipSums}
+			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict), Open: memmap.OpenOptions{SkipPickled: s.opt.Open.SkipPickled}, SkipSums: s.opt.SkipSums}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
 		}
@@ -126,7 +126,7 @@ func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 		opts = append(opts, opt)
 	}
 	for f, paths := range tables {
-		schema, err := infer(f, paths, s.opt.Open.CSV)
+		schema, err := infer(f, paths, s.opt.Open)
 		if err != nil {
 			return nil, err
 		}

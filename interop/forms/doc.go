@@ -28,11 +28,15 @@
 //	safetensors    tensors except complex128; kept              kept
 //	               no text
 //	nrt            fields of one tree         one dim           lost
-//	csv            tensors, text              one dim           lost
-//	jsonl          tensors, text, ragged      one dim           lost
+//	csv            tensors, text, data        one dim           lost
+//	jsonl          tensors, text, data,       one dim           lost
+//	               ragged
 //
-// Some forms have keys that no entry can have, such as "shape" in a directory. Then the package of
-// the form returns an error, even with Lossy. Slice with Drop leaves the entry out.
+// A table holds data that has a text, a number or a bool for each row, as a column.
+//
+// Some forms have keys that no entry can have, such as "shape" in a directory. Then the error is
+// memmap.ErrName, or an error of the package of the form, even with Lossy. Slice with Drop leaves
+// the entry out.
 //
 // An .npy file holds one tensor without its key; it is opened under [ArrayKey]. An .nrt file holds
 // ragged tensors with the lengths of one tree, and tensors without features; the first ragged leaf
@@ -58,9 +62,15 @@
 // restore them. In the output, ragged uint8 with one level is text, unless the schema says
 // otherwise; jsonl then refuses bytes that are not UTF-8.
 //
-// A bool leaf KEY_mask that fits KEY is not a column. Values that it hides are written as missing.
-// Reading makes the mask again, with zeros for missing values. A mask that hides nothing comes back
-// only if the schema says Optional.
+// A bool leaf KEY_mask that fits KEY is a mask if the schema that was saved with the dataset says
+// that KEY is Optional. A mask is not a column: values that it hides are written as missing. Reading
+// makes the mask again, with zeros for missing values. A mask that hides nothing comes back only if
+// the schema says Optional. A dataset that is made from a table has the schema of its chunks, if
+// one of its keys ends in _mask. Then AddLeaf refuses other entries. Without a saved schema, and in
+// forms that keep none, each bool leaf is a column.
+//
+// OpenOptions.Note is called if inference makes numbers or lists text, and for each header that
+// becomes a nested key.
 //
 // # Outputs
 //

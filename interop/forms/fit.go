@@ -94,12 +94,32 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 		}
 	}
 	if !to.isDataset() && to != Safetensors {
+		f.dropEmptied(td)
 		f.dims(td)
 	}
 	if !to.isDataset() || source != nil { // a memmap.Writer does not keep classes
 		f.classes("", td)
 	}
 	return f
+}
+
+// dropEmptied drops the dictionaries of which all entries are dropped.
+func (f *fitting) dropEmptied(td *tdict.TensorDict) {
+	dropped := map[nestedkey.Key]bool{}
+	for _, key := range f.drop {
+		dropped[key] = true
+	}
+	left := map[nestedkey.Key]bool{} // dictionaries in which a leaf is left
+	for key := range td.Leaves() {
+		for outer, ok := key.Parent(); ok && !dropped[key]; outer, ok = outer.Parent() {
+			left[outer] = true
+		}
+	}
+	for key := range td.NestedKeys() {
+		if inner, err := td.Dict(key); err == nil && inner.NumEntries() > 0 && !left[key] {
+			f.drop = append(f.drop, key)
+		}
+	}
 }
 
 // classes adds the classes of td and of the dictionaries in it to the losses.

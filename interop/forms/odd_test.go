@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -115,7 +116,10 @@ func TestTextsOfTables(t *testing.T) {
 
 // TestKeysOfSlice has keys of masks, dictionaries and nothing.
 func TestKeysOfSlice(t *testing.T) {
-	in := saved(t, dict(t, []int{2}, tdict.Entries{"x": tensor.Vector[int64](1, 0), "x_mask": tensor.Vector(true, false), "n/y": tensor.Vector[int64](3, 4)}))
+	in := filepath.Join(testkit.TempDir(t), "in")
+	x := tdict.Schema{{Key: "x", DType: tensor.Int64, Optional: true}, {Key: "x_mask", DType: tensor.Bool}, {Key: "n/y", DType: tensor.Int64}}
+	require.NoError(t, memmap.SaveWith(ctx, in, dict(t, []int{2}, tdict.Entries{"x": tensor.Vector[int64](1, 0), "x_mask": tensor.Vector(true, false), "n/y": tensor.Vector[int64](3, 4)}),
+		memmap.SaveOptions{Schema: x}))
 	for _, test := range []struct {
 		name       string
 		keys, drop []nestedkey.Key

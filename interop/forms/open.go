@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
@@ -29,6 +32,13 @@ type OpenOptions struct {
 	// CSV is the syntax of csv files. It must have no Categories, since the texts of the codes
 	// would be lost.
 	CSV csv.Format
+	// SkipPickled leaves out entries that Python has pickled, see memmap.OpenOptions, and calls Note
+	// with each.
+	SkipPickled bool
+	// Note, if not nil, is called with each fact about an input that may surprise: why a column of
+	// an inferred schema is text, that a header is a nested key, for a condition, that a leaf counts
+	// as a mask by its name, and that a part of [Split] gets no rows.
+	Note func(text string)
 
 	raw       bool // Schema was inferred: a text of jsonl may be any value
 	checkSums bool // compare checksums of what is read
@@ -42,8 +52,10 @@ type Input struct {
 	Form Form
 	// Dict has the entries, whose elements are in mapped files. It is nil for csv and jsonl.
 	Dict *tdict.TensorDict
-	// Schema has the columns of the entries as a table: ragged uint8 with one level is text, and a
-	// bool entry KEY_mask that fits KEY is not a column, but makes KEY Optional.
+	// Schema has the columns of the entries as a table. Ragged uint8 with one level is text, and so
+	// is Data with a text for each row; with a number or a bool for each row it is a tensor. A bool
+	// entry KEY_mask is a mask if the schema that was saved with the dataset says that KEY is
+	// Optional: then it is not a column, and KEY is Optional here too.
 	Schema tdict.Schema
 	// Dataset is the opened Directory, Archive or Consolidated file. It is nil for other forms. Its
 	// Schema is the schema that was saved with it.
@@ -53,6 +65,7 @@ type Input struct {
 
 	opt  OpenOptions
 	like *tdict.TensorDict // Dict, or a chunk without rows
+	rows tdict.Schema      // of the chunks of a table
 	file io.Closer         // nil for csv and jsonl
 }
 
@@ -77,13 +90,14 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 	if opt.Form.isTable() {
 		err = failed("open", path, in.openTable())
 	} else if in.Dict, in.file, err = openMapped(path, opt); err == nil {
-		in.like, in.Schema = in.Dict, schemaOf(in.Dict)
+		in.like = in.Dict
 		switch file := in.file.(type) {
 		case *memmap.Dataset:
 			in.Dataset = file
 		case *safetensors.File:
 			in.Metadata = file.Metadata()
 		}
+		in.Schema = schemaOf(in.Dict, in.saved())
 	}
 	if err != nil {
 		return nil, err
@@ -91,9 +105,19 @@ func Open(path string, opt OpenOptions) (in *Input, err error) {
 	return in, nil
 }
 
-// saved returns the schema that was saved with the input, or nil.
+func (opt *OpenOptions) note(text string) {
+	if opt.Note != nil {
+		opt.Note(text)
+	}
+}
+
+// saved returns the schema that was saved with the input, or nil. For a table with a key that ends
+// in _mask it is the schema of the chunks, which says which entries are masks.
 func (in *Input) saved() tdict.Schema {
-	if in.Dataset == nil {
+	switch {
+	case in.Form.isTable() && slices.ContainsFunc(in.rows, func(s tdict.Spec) bool { return strings.HasSuffix(string(s.Key), maskSuffix) }):
+		return in.rows
+	case in.Dataset == nil:
 		return nil
 	}
 	return in.Dataset.Schema()
@@ -112,7 +136,7 @@ func formOf(path string, opt OpenOptions) (Form, error) {
 func openMapped(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, error) {
 	switch opt.Form {
 	case Directory, Archive, Consolidated:
-		ds, err := memmap.OpenWith(path, memmap.OpenOptions{CheckSums: opt.checkSums})
+		ds, err := memmap.OpenWith(path, opt.dataset(path))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -136,6 +160,13 @@ func openMapped(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, err
 		return orClose(path, td, file, err)
 	}
 	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, opt.Form, list())
+}
+
+// dataset returns the options to open a directory, an archive or a consolidated file.
+func (opt *OpenOptions) dataset(path string) memmap.OpenOptions {
+	return memmap.OpenOptions{CheckSums: opt.checkSums, SkipPickled: opt.SkipPickled, Skipped: func(file string) {
+		opt.note(fmt.Sprintf("%s: left out %s: Python has pickled it, and pickles are never executed", path, filepath.Dir(file)))
+	}}
 }
 
 // openArray opens an array, or a structured array, which has several.
@@ -176,7 +207,7 @@ func (in *Input) openTable() (err error) {
 		return fmt.Errorf("%w: got Categories, whose texts would be lost, want none", csv.ErrFormat)
 	}
 	if in.opt.Schema == nil {
-		if in.opt.Schema, err = infer(in.Form, []string{in.Path}, in.opt.CSV); err != nil {
+		if in.opt.Schema, err = infer(in.Form, []string{in.Path}, in.opt); err != nil {
 			return err
 		}
 		in.opt.raw = true
@@ -184,10 +215,15 @@ func (in *Input) openTable() (err error) {
 	if in.Schema = in.opt.Schema; len(in.Schema) == 0 {
 		return fmt.Errorf("%w: got no columns, want one", tdict.ErrSchema)
 	}
-	chunks, err := chunkSchema(in.Form, in.Schema, in.opt.CSV)
-	if err == nil {
-		in.like, err = chunks.Zeros(0)
+	if in.rows, err = chunkSchema(in.Form, in.Schema, in.opt.CSV); err != nil {
+		return err
 	}
+	for i := range in.rows {
+		if in.opt.raw {
+			in.rows[i].Doc = "" // it describes the rows of this file
+		}
+	}
+	in.like, err = in.rows.Zeros(0)
 	return err
 }
 
@@ -203,13 +239,14 @@ func chunkSchema(f Form, s tdict.Schema, format csv.Format) (tdict.Schema, error
 type inferrer interface {
 	Add(r io.Reader, n int) error
 	Schema() (tdict.Schema, error)
+	Notes() []string
 }
 
 // infer returns a schema that fits all rows of several tables of one form.
-func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
+func infer(f Form, paths []string, opt OpenOptions) (tdict.Schema, error) {
 	var in inferrer = new(jsonl.Inferrer)
 	if f == CSV {
-		in = csv.NewInferrer(format)
+		in = csv.NewInferrer(opt.CSV)
 	}
 	for _, path := range paths {
 		file, err := os.Open(path)
@@ -223,7 +260,13 @@ func infer(f Form, paths []string, format csv.Format) (tdict.Schema, error) {
 		}
 	}
 	s, err := in.Schema()
-	return s, failed("read", paths[0], err)
+	if err != nil {
+		return nil, failed("read", paths[0], err)
+	}
+	for _, text := range in.Notes() {
+		opt.note(paths[0] + ": " + text)
+	}
+	return s, nil
 }
 
 // Chunks returns an iterator over the rows, in order:

@@ -26,8 +26,8 @@ type rows struct {
 }
 
 // mappedRows returns all rows of a dictionary whose elements are in mapped files.
-func mappedRows(ctx context.Context, td *tdict.TensorDict) rows {
-	return rows{like: td, source: td, td: td, schema: schemaOf(td), chunks: chunksOf(ctx, td)}
+func (s *saver) mappedRows(td *tdict.TensorDict) rows {
+	return rows{like: td, source: td, td: td, schema: schemaOf(td, s.first.saved()), chunks: chunksOf(s.ctx, td)}
 }
 
 // each returns the rows with fn applied to each chunk and to the whole.

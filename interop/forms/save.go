@@ -97,7 +97,16 @@ func (s *saver) run(ctx context.Context, from []string, fn func(*saver) error) (
 		}
 		err = errors.Join(err, left)
 	}()
-	return fn(s)
+	return s.told(fn(s))
+}
+
+// told returns an error about a key that a directory cannot have as one that names the input, since
+// the directory may be a temporary one, and says what to do.
+func (s *saver) told(err error) error {
+	if file, ok := errors.AsType[*memmap.FileError](err); ok && errors.Is(err, memmap.ErrName) {
+		return failed("save", s.from, fmt.Errorf("%w: rename it in the input, or leave it out: Slice with Drop", file.Err))
+	}
+	return err
 }
 
 // modesOf returns the permissions that an output gets if nothing is replaced: what all inputs
@@ -187,7 +196,7 @@ func (s *saver) stage(r rows) (rows, error) {
 	if err != nil {
 		return r, err
 	}
-	staged := mappedRows(s.ctx, in.Dict)
+	staged := s.mappedRows(in.Dict)
 	staged.schema = r.schema
 	return staged, nil
 }
@@ -222,6 +231,12 @@ func (s *saver) save(to string, f Form, r rows) error {
 	}
 	if r.td != nil {
 		r.source = nil // no rows are appended
+	}
+	if f.isTable() {
+		var err error
+		if r, err = s.tabular(r); err != nil {
+			return failed("open", s.from, err)
+		}
 	}
 	fit := newFitting(r.like, f, r.schema, r.source)
 	fit.metadata(s.first.Metadata)

@@ -1,15 +1,14 @@
 package forms
 
 import (
-	"strings"
-
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// schemaOf returns the columns of td as a table.
-func schemaOf(td *tdict.TensorDict) tdict.Schema {
+// schemaOf returns the columns of td as a table. saved is the schema that was saved with td, or nil.
+// It alone says which entries are masks.
+func schemaOf(td *tdict.TensorDict, saved tdict.Schema) tdict.Schema {
 	if len(td.Shape()) > 1 {
 		if flat, err := td.WithBatch(td.Shape()[0]); err == nil {
 			td = flat
@@ -21,12 +20,26 @@ func schemaOf(td *tdict.TensorDict) tdict.Schema {
 		all[i] = asText(s)
 		byKey[s.Key] = all[i]
 	}
+	masks := map[nestedkey.Key]bool{}
+	for _, s := range saved {
+		mask, there := byKey[s.Key+maskSuffix]
+		if of := byKey[s.Key]; s.Optional && there && of.Key == s.Key && isMask(mask, of) {
+			masks[mask.Key] = true
+		}
+	}
 	var columns tdict.Schema
 	for _, s := range all {
-		if isMask(byKey, s) {
+		if masks[s.Key] {
 			continue
 		}
-		s.Optional = isMask(byKey, byKey[s.Key+maskSuffix])
+		if d, err := tdict.Get[*tdict.Data](td, s.Key); err == nil && !td.Has(s.Key+maskSuffix) {
+			if column, fits := columnOf(d); fits {
+				column.Key = s.Key
+				columns = append(columns, column)
+				continue
+			}
+		}
+		s.Optional = masks[s.Key+maskSuffix]
 		columns = append(columns, s)
 	}
 	return columns
@@ -43,12 +56,9 @@ func asText(s tdict.Spec) tdict.Spec {
 	return tdict.Spec{Key: s.Key, Kind: tdict.KindText, Shape: s.Batch, Optional: s.Optional, Doc: s.Doc}
 }
 
-// isMask reports whether an entry is a mask: it says which values of another entry, which is not a
-// mask, are missing.
-func isMask(all map[nestedkey.Key]tdict.Spec, s tdict.Spec) bool {
-	name, ok := strings.CutSuffix(string(s.Key), maskSuffix)
-	of, there := all[nestedkey.Key(name)]
-	if !ok || !there || s.Kind != tdict.KindTensor || s.DType != tensor.Bool || isMask(all, of) {
+// isMask reports whether an entry can be the mask of another one.
+func isMask(s, of tdict.Spec) bool {
+	if s.Kind != tdict.KindTensor || s.DType != tensor.Bool {
 		return false
 	}
 	switch of.Kind {
@@ -58,4 +68,28 @@ func isMask(all map[nestedkey.Key]tdict.Spec, s tdict.Spec) bool {
 		return len(s.Shape) == 0 && len(of.Batch) == 0
 	}
 	return false
+}
+
+// lookalikes returns the keys of entries that have a mask by its name and shape.
+func lookalikes(td *tdict.TensorDict) (keys []nestedkey.Key) {
+	byKey := map[nestedkey.Key]tdict.Spec{}
+	all := tdict.SchemaOf(td)
+	for _, s := range all {
+		byKey[s.Key] = asText(s)
+	}
+	for _, s := range all {
+		if mask, there := byKey[s.Key+maskSuffix]; there && isMask(mask, byKey[s.Key]) {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// Guessed returns the keys of entries that other packages take to have a mask, by its name, since
+// no schema was saved with the dataset that says it: Schema does not list them as Optional.
+func (in *Input) Guessed() []nestedkey.Key {
+	if in.Form.isTable() || in.saved() != nil {
+		return nil
+	}
+	return lookalikes(in.Dict)
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/where"
 )
 
 // SliceOptions select the rows and entries that [Slice] saves. The zero value selects all.
@@ -22,8 +24,12 @@ type SliceOptions struct {
 	// Keep returns a mask, bool [n], of the rows to save of a chunk [n R...]. The chunk has all
 	// entries, also entries that are not saved. Keep excludes Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
+	// Where, if not nil, is the condition for the rows to save. The Optional entries of Input.Schema
+	// have masks; if no schema was saved with the dataset, each KEY_mask that fits is
+	// one. Where excludes Index and Keep.
+	Where *where.Condition
 	// Keys are the entries to save; nil means all. Drop are entries to leave out, also if Keys has
-	// them. The mask KEY_mask of an entry is saved or left out with it.
+	// them. The mask KEY_mask of an Optional entry is saved or left out with it: see Input.Schema.
 	Keys, Drop []nestedkey.Key
 }
 
@@ -35,10 +41,10 @@ type SliceOptions struct {
 // index, or is given with Keep; tdict.ErrMissing if a key of Keys or Drop is missing; and the error
 // of Keep.
 func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
-	if opt.Index != nil && opt.Keep != nil {
-		return fmt.Errorf("slice: %w: got Index and Keep, want one of them", shapeops.ErrIndex)
+	if opt.Index != nil && opt.Keep != nil || opt.Where != nil && (opt.Index != nil || opt.Keep != nil) {
+		return fmt.Errorf("slice: %w: got several of Index, Keep and Where, want one of them", shapeops.ErrIndex)
 	}
-	if opt.Index == nil && opt.Keep == nil && opt.Keys == nil && opt.Drop == nil {
+	if opt.Index == nil && opt.Keep == nil && opt.Where == nil && opt.Keys == nil && opt.Drop == nil {
 		return Convert(ctx, to, []string{from}, opt.Options)
 	}
 	return saving(ctx, to, []string{from}, opt.Options, nil, func(s *saver) error {
@@ -60,6 +66,9 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 
 // part returns the rows and entries that the options select.
 func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
+	if opt.Where != nil {
+		opt.Keep = s.keeping(opt.Where, r)
+	}
 	if opt.Keep != nil {
 		r.td = nil
 		r.chunks = ahead(s.ctx, mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return kept(chunk, opt.Keep) }))
@@ -72,17 +81,43 @@ func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
 	if err != nil {
 		return r, err
 	}
-	r, err = r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, opt.Keys, opt.Drop) })
+	columns := r.schema
+	r, err = r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, columns, opt.Keys, opt.Drop) })
 	if err == nil && (opt.Keys != nil || opt.Drop != nil) {
-		r.schema = schemaOf(r.like) // a mask without its entry is a column
+		r.schema = schemaOf(r.like, s.first.saved()) // a mask without its entry is a column
 	}
 	return r, err
 }
 
+// keeping returns a Keep function for a condition.
+func (s *saver) keeping(c *where.Condition, r rows) func(*tdict.TensorDict) (*tensor.Tensor, error) {
+	columns := r.schema
+	if !s.first.Form.isTable() && s.first.saved() == nil {
+		columns = nil
+		for _, key := range lookalikes(r.like) {
+			if slices.Contains(c.Keys(), key) {
+				s.opt.Open.note(fmt.Sprintf("%s: %s counts as the mask of %s, by its name: no schema says which entries are masks",
+					s.from, errtext.Quote(string(key+maskSuffix)), errtext.Quote(string(key))))
+			}
+		}
+	}
+	return func(chunk *tdict.TensorDict) (*tensor.Tensor, error) {
+		bind := c.Bind
+		if columns != nil {
+			bind = func(td *tdict.TensorDict) (*where.Filter, error) { return c.BindSchema(td, columns) }
+		}
+		filter, err := bind(chunk)
+		if err != nil {
+			return nil, err
+		}
+		return filter.Mask(chunk)
+	}
+}
+
 // entries returns td with only some entries, and without others. A mask goes with its entry.
-func entries(td *tdict.TensorDict, keys, drop []nestedkey.Key) (_ *tdict.TensorDict, err error) {
+func entries(td *tdict.TensorDict, columns tdict.Schema, keys, drop []nestedkey.Key) (_ *tdict.TensorDict, err error) {
 	if keys != nil {
-		if td, err = td.Select(withMasks(td, keys)...); err != nil {
+		if td, err = td.Select(withMasks(td, columns, keys)...); err != nil {
 			return nil, err
 		}
 	}
@@ -91,15 +126,15 @@ func entries(td *tdict.TensorDict, keys, drop []nestedkey.Key) (_ *tdict.TensorD
 			return nil, err
 		}
 	}
-	return td.Exclude(withMasks(td, drop)...), nil
+	return td.Exclude(withMasks(td, columns, drop)...), nil
 }
 
-// withMasks returns keys, each followed by its mask if td has one.
-func withMasks(td *tdict.TensorDict, keys []nestedkey.Key) (all []nestedkey.Key) {
+// withMasks returns keys, each followed by its mask if it has one.
+func withMasks(td *tdict.TensorDict, columns tdict.Schema, keys []nestedkey.Key) (all []nestedkey.Key) {
 	for _, key := range keys {
 		all = append(all, key)
-		mask, err := td.Tensor(key + maskSuffix)
-		if err == nil && mask.DType() == tensor.Bool && !slices.Contains(keys, key+maskSuffix) {
+		optional := slices.ContainsFunc(columns, func(s tdict.Spec) bool { return s.Key == key && s.Optional })
+		if optional && td.Has(key+maskSuffix) && !slices.Contains(keys, key+maskSuffix) {
 			all = append(all, key+maskSuffix)
 		}
 	}
@@ -131,13 +166,13 @@ func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err erro
 		expr = opened(expr[1:], len(td.Shape()))
 	}
 	if len(expr) == 0 {
-		return mappedRows(s.ctx, td), nil
+		return s.mappedRows(td), nil
 	}
 	var list []int
 	switch first := expr[0]; {
 	case first.Kind() == ix.KindAll || first.Kind() == ix.KindRange:
 		if td, err = td.Index(first); err == nil && len(expr) == 1 {
-			return mappedRows(s.ctx, td), nil
+			return s.mappedRows(td), nil
 		}
 	case (first.Kind() == ix.KindTake || first.Kind() == ix.KindMask) && first.Rank() == 1:
 		list, err = positions(first, td.Shape())
@@ -164,7 +199,7 @@ func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r row
 	if err != nil {
 		return r, err
 	}
-	return rows{like: like, source: td, schema: schemaOf(like), chunks: cut(s.ctx, td, n, list, expr)}, nil
+	return rows{like: like, source: td, schema: schemaOf(like, s.first.saved()), chunks: cut(s.ctx, td, n, list, expr)}, nil
 }
 
 // opened replaces "..." at the beginning of an expression by a ":" for each dim that it stands for.

@@ -31,7 +31,7 @@ type SplitOptions struct {
 	// the parts, see [For].
 	Names []string
 	// By is the key of integers, bools or texts. Rows with equal values are a group, which is not
-	// split. "" splits rows. Missing values are in one group with zeros, or with empty texts.
+	// split. "" splits rows. Rows without a value, see Input.Schema, are one more group.
 	By   nestedkey.Key
 	Seed uint64
 }
@@ -76,9 +76,14 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 		if staged {
 			s.meter.total += int64(r.td.ByteSize())
 		}
-		parts, err := deal(r.td, opt)
+		parts, err := deal(r.td, opt, r.schema)
 		if err != nil {
 			return failed("split", from, err)
+		}
+		for i, rows := range parts {
+			if len(rows) == 0 && (opt.Counts == nil || opt.Counts[i] > 0) {
+				opt.Open.note(fmt.Sprintf("part %s has no rows", errtext.Quote(names[i])))
+			}
 		}
 		return s.publish(r, parts, names, forms, old)
 	})
@@ -153,22 +158,25 @@ func replaceablePart(path string, named bool) error {
 }
 
 // deal returns the rows of each part.
-func deal(td *tdict.TensorDict, opt SplitOptions) ([][]int, error) {
+func deal(td *tdict.TensorDict, opt SplitOptions, columns tdict.Schema) ([][]int, error) {
 	if len(td.Shape()) == 0 {
 		return nil, errNoRows(td)
 	}
 	if opt.Counts != nil {
-		return dealt(td, opt, opt.Counts)
+		return dealt(td, opt, opt.Counts, columns)
 	}
-	return dealt(td, opt, opt.Fractions)
+	return dealt(td, opt, opt.Fractions, columns)
 }
 
 // dealt returns the rows of each part by its size.
-func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S) ([][]int, error) {
+func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S, columns tdict.Schema) ([][]int, error) {
 	if opt.By == "" {
 		return sampler.Split(td.Shape()[0], sizes, opt.Seed)
 	}
 	ids, err := groupIDs(td, opt.By)
+	if err == nil && slices.ContainsFunc(columns, func(s tdict.Spec) bool { return s.Key == opt.By && s.Optional }) {
+		ids, err = apart(ids, td, opt.By)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +207,44 @@ func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 		got = v.DType().String()
 	}
 	return nil, &tdict.KeyError{Op: "split by", Key: key, Err: fmt.Errorf("%w: got %s, want integers, bools or text", tensor.ErrDType, got)}
+}
+
+// apart returns ids with one more id, for the rows that have no value.
+func apart(ids *tensor.Tensor, td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
+	mask, err := td.Tensor(key + maskSuffix)
+	if err != nil {
+		return nil, err
+	}
+	var v []int64
+	if ids.DType() == tensor.Uint64 {
+		err = tensor.Read(ids, func(x []uint64) {
+			for _, id := range x {
+				v = append(v, int64(id)) // distinct ids stay distinct
+			}
+		})
+	} else if ids, err = ids.Cast(tensor.Int64); err == nil {
+		err = tensor.Read(ids, func(x []int64) { v = slices.Clone(x) })
+	}
+	if err == nil && mask.Size() == len(v) { // otherwise SplitGroups refuses the ids
+		err = tensor.Read(mask, func(present []bool) {
+			used := make([]bool, len(v)+1) // one more than there are ids
+			for i, id := range v {
+				if present[i] && id >= 0 && id < int64(len(used)) {
+					used[id] = true
+				}
+			}
+			none := int64(slices.Index(used, false))
+			for i := range v {
+				if !present[i] {
+					v[i] = none
+				}
+			}
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tensor.From(v, ids.Shape()...)
 }
 
 // publish saves the parts beside the output, and then moves them to it.

@@ -15,6 +15,8 @@ var (
 	ErrField = errors.New("field does not fit the schema")
 	// ErrTooLong says that a line is longer than ReadOptions.MaxRecord.
 	ErrTooLong = table.ErrTooLong
+	// ErrText says that a file is compressed, or is UTF-16.
+	ErrText = table.ErrText
 	// ErrUsed says that the iterator of a Read was used before.
 	ErrUsed = table.ErrUsed
 	// ErrValue says that a value does not fit its entry, or that it cannot be written so that it

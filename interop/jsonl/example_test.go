@@ -11,9 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-const events = `{"id":7,"obs":{"pos":[0.5,1]},"days":[3,10],"name":"Ada"}
-{"id":8,"obs":{"pos":[2,-1]},"days":[],"name":"Émilie"}
-{"id":9,"obs":{"pos":[0,0]},"days":[5],"name":null}
+const events = `{"id":7,"obs":{"pos":[0.5,1.0]},"days":[3,10],"name":"Ada"}
+{"id":8,"obs":{"pos":[2.0,-1.0]},"days":[],"name":"Émilie"}
+{"id":9,"obs":{"pos":[0.0,0.0]},"days":[5],"name":null}
 `
 
 func Example() {
@@ -25,9 +25,9 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"id":7,"obs":{"pos":[0.5,1]},"days":[3,10],"name":"Ada"}
-	// {"id":8,"obs":{"pos":[2,-1]},"days":[],"name":"Émilie"}
-	// {"id":9,"obs":{"pos":[0,0]},"days":[5],"name":null}
+	// {"id":7,"obs":{"pos":[0.5,1.0]},"days":[3,10],"name":"Ada"}
+	// {"id":8,"obs":{"pos":[2.0,-1.0]},"days":[],"name":"Émilie"}
+	// {"id":9,"obs":{"pos":[0.0,0.0]},"days":[5],"name":null}
 }
 
 func ExampleInfer() {
@@ -35,7 +35,7 @@ func ExampleInfer() {
 	// Output:
 	// key      kind    dtype    shape  doc
 	// id       tensor  int64    []     3 of 3 rows: integers from 7 to 9
-	// obs/pos  tensor  float64  [2]    3 of 3 rows: lists of 2 numbers from -1 to 2
+	// obs/pos  tensor  float64  [2]    3 of 3 rows: lists of 2 numbers from -1.0 to 2.0
 	// days     ragged  int64    [*]    3 of 3 rows: lists of 0 to 2 integers from 3 to 10
 	// name     text             []     optional, 2 of 3 rows, 1 null: strings
 }
@@ -72,6 +72,6 @@ func ExampleWrite() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"x":[0,0],"done":false}
-	// {"x":[0,0],"done":false}
+	// {"x":[0.0,0.0],"done":false}
+	// {"x":[0.0,0.0],"done":false}
 }

@@ -2,6 +2,8 @@ package jsonl
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -19,7 +22,8 @@ import (
 //   - true and false are Bool
 //   - integers are Int64, or Uint64 if necessary
 //   - other numbers are Float64
-//   - strings are text; if there are also numbers, "NaN" and the infinities are numbers
+//   - strings are text; if there are also numbers, or nothing else, "NaN", "+Inf" and "-Inf" are
+//     numbers
 //   - lists whose length is the same in all rows are dims; lists of other lengths are levels of a
 //     ragged tensor, down to the last level at which lengths differ, and the dims below are
 //     features
@@ -27,8 +31,9 @@ import (
 //   - objects are nested keys; a field whose objects are always empty is KindDict
 //   - a field that is null or missing in a row is Optional
 //   - anything else is text, which Read accepts with [ReadOptions.Raw]: values of different
-//     types, lists that contain objects, lists of different lengths that contain strings, and
-//     fields that are always null
+//     types, integers that no dtype holds, integers beside other numbers if Float64 would change a
+//     digit, numbers that Float64 rounds to infinity or to 0, lists that contain objects, lists of
+//     different lengths that contain strings or null, and fields that are always null
 //
 // Read with that option accepts all rows that Infer has read. Infer returns the errors of [Read],
 // and tdict.ErrSchema if a field has the name of another field's mask. It may read beyond the n
@@ -55,7 +60,8 @@ func (x *Inferrer) Add(r io.Reader, n int) error {
 	var line []byte
 	s := table.NewSplitter(r, lines{}, maxRecord)
 	for range n {
-		number := s.Line()
+		in.line = s.Line()
+		number := in.line
 		text, rows, err := s.Next(line[:0], 1)
 		line = text
 		switch {
@@ -81,10 +87,30 @@ func (x *Inferrer) Schema() (tdict.Schema, error) {
 	return s, nil
 }
 
+// Notes returns a line for each field that Schema makes text though it has other values, with the
+// reason. Call it after Schema.
+func (x *Inferrer) Notes() []string { return x.rows.root.notes(nil, nil) }
+
+// notes appends the notes of the fields of s, nested in outer unless it is nil.
+func (s *seen) notes(outer *nestedkey.Key, all []string) []string {
+	for _, f := range s.fields {
+		key := nestedkey.Of(f.name)
+		if outer != nil {
+			key = nestedkey.Join(*outer, key)
+		}
+		if f.mixed != "" {
+			all = append(all, fmt.Sprintf("%s becomes text: %s", errtext.Quote(string(key)), f.mixed))
+		}
+		all = f.notes(&key, all)
+	}
+	return all
+}
+
 // An inferrer reads rows for an Inferrer.
 type inferrer struct {
 	scan jsonscan.Scanner
 	row  int
+	line int // of the row
 	root seen
 }
 
@@ -92,10 +118,25 @@ type inferrer struct {
 func (in *inferrer) add(line []byte) error {
 	in.row++
 	in.scan.Reset(line, maxDepth)
-	if err := in.object(&in.root); err != nil {
+	err := in.object(&in.root)
+	if err == nil {
+		err = in.scan.End()
+	}
+	return explained(line, err)
+}
+
+// explained adds to a syntax error that a file is JSON, but not JSON lines.
+func explained(line []byte, err error) error {
+	if !errors.Is(err, ErrSyntax) {
 		return err
 	}
-	return in.scan.End()
+	switch text := bytes.TrimSpace(line); {
+	case text[0] == '[':
+		return fmt.Errorf("%w: the file is a JSON array, want an object on each line, as jq -c '.[]' writes them", err)
+	case string(text) == "{":
+		return fmt.Errorf("%w: the object has several lines, want one line for each, as jq -c . writes them", err)
+	}
+	return err
 }
 
 // A seen counts the values of one field by their types.
@@ -105,15 +146,34 @@ type seen struct {
 	fields []*seen // of objects, in the order in which they first appear
 	named  map[string]*seen
 
-	values, nulls, objects, lists               int  // not in lists; values are not null
-	listed                                      int  // objects in lists
-	bools, ints, floats, beyond, words, strings int  // also in lists
-	inside                                      bool // nulls are in lists
-	signed, unsigned                            bool // there are integers with a sign; beyond Int64
+	values, nulls, objects, lists               int      // not in lists; values are not null
+	listed                                      int      // objects in lists
+	bools, ints, floats, beyond, words, strings int      // also in lists
+	ours                                        int      // words as Write spells them
+	inside                                      bool     // nulls are in lists
+	signed, unsigned, huge                      bool     // there are integers with a sign; beyond Int64; beyond Uint64
+	rounded, odd                                spelling // the first number that Float64 changes; that has no dtype
+	mixed                                       string   // why the field is text, or ""
+	firstFloat                                  spelling // the first number that is not an integer
 	low, high                                   number
 	shallow, deep                               int      // least and largest number of lists around a value
 	lengths                                     [][2]int // least and largest length of lists, by depth
 }
+
+// A spelling is a value and its line, or the zero spelling for none.
+type spelling struct {
+	text string
+	line int
+}
+
+// note keeps the first value.
+func (s *spelling) note(text []byte, line int) {
+	if s.line == 0 {
+		*s = spelling{errtext.Cut(string(text), 40), line}
+	}
+}
+
+func (s spelling) String() string { return fmt.Sprintf("%s in line %d", s.text, s.line) }
 
 // A number is an extreme number and its spelling.
 type number struct {
@@ -206,7 +266,10 @@ func (in *inferrer) scalar(s *seen) error {
 	case '"':
 		text, err := in.scan.Text()
 		if isWord(text) {
-			s.words++
+			if s.words++; table.IsWord(text) {
+				s.ours++
+			}
+			s.firstFloat.note(text, in.line)
 		} else {
 			s.strings++
 		}
@@ -214,31 +277,39 @@ func (in *inferrer) scalar(s *seen) error {
 	}
 	text, err := in.scan.Digits()
 	if err == nil {
-		s.number(text)
+		s.number(text, in.line)
 	}
 	return err
 }
 
 // number adds a number.
-func (s *seen) number(text []byte) {
+func (s *seen) number(text []byte, line int) {
 	v, err := strconv.ParseFloat(string(text), 64)
+	digits := bytes.TrimPrefix(text, []byte{'-'})
 	switch {
-	case err != nil:
+	case err != nil || table.Vanishes(v, digits):
 		s.beyond++
+		s.odd.note(text, line)
 		return
 	case isWord(text):
 		s.floats++
+		s.firstFloat.note(text, line)
 		return
 	}
 	s.extreme(v, text)
+	if table.Rounds(v, digits) {
+		s.rounded.note(text, line)
+	}
 	if bytes.ContainsAny(text, ".eE") {
 		s.floats++
+		s.firstFloat.note(text, line)
 	} else if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		s.ints, s.signed = s.ints+1, s.signed || text[0] == '-'
 	} else if _, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 		s.ints, s.unsigned = s.ints+1, true
 	} else {
-		s.floats++
+		s.ints, s.huge = s.ints+1, true
+		s.odd.note(text, line)
 	}
 }
 

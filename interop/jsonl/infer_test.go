@@ -21,14 +21,19 @@ func TestInfer(t *testing.T) {
 		{"bools", `true false`, `tensor bool [] "2 of 2 rows: true or false"`},
 		{"integers", `3 -7 12`, `tensor int64 [] "3 of 3 rows: integers from -7 to 12"`},
 		{"integers beyond Int64", `0 18446744073709551615`, `tensor uint64 [] "2 of 2 rows: integers from 0 to 18446744073709551615"`},
-		{"with negative ones", `-1 18446744073709551615`, `tensor float64 [] "2 of 2 rows: numbers from -1 to 18446744073709551615"`},
-		{"with negative zero", `-0 18446744073709551615`, `tensor float64 [] "2 of 2 rows: numbers from -0 to 18446744073709551615"`},
-		{"beyond Uint64", `1 18446744073709551616`, `tensor float64 [] "2 of 2 rows: numbers from 1 to 18446744073709551616"`},
+		{"with negative ones", `-1 18446744073709551615`, `text [] "2 of 2 rows: mixed, as text: 2 integers, no dtype holds both -1 and 18446744073709551615"`},
+		{"with negative zero", `-0 18446744073709551615`, `text [] "2 of 2 rows: mixed, as text: 2 integers, no dtype holds both -0 and 18446744073709551615"`},
+		{"beyond Uint64", `1 18446744073709551616`, `text [] "2 of 2 rows: mixed, as text: 2 integers, no dtype holds 18446744073709551616 in line 2"`},
+		{"beyond Uint64, in lists", `[1,2] [18446744073709551616,3]`, `text [] "2 of 2 rows: mixed, as text: 4 integers, 2 lists"`},
+		{"beyond Float64's integers, beside a fraction", `135217135789158401 0.5`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 other numbers, float64 would round 135217135789158401 in line 1, and 0.5 in line 2 is not an integer"`},
+		{"beside NaN", `9007199254740993 "NaN"`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 strings, float64 would round 9007199254740993 in line 1, and NaN in line 2 is not an integer"`},
+		{"large, and held by Float64", `9007199254740994 0.5 100000000000000000000 1152921504606847000`, `tensor float64 [] "4 of 4 rows: numbers from 0.5 to 100000000000000000000"`},
+		{"that vanish", `1 1e-400`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 numbers beyond float64, float64 does not hold 1e-400 in line 2"`},
 		{"fractions", `3 1e2 "NaN"`, `tensor float64 [] "3 of 3 rows: numbers from 3 to 1e2"`},
 		{"NaN only", `NaN -Infinity`, `tensor float64 [] "2 of 2 rows: no numbers but NaN and infinities"`},
-		{"beyond Float64", `1 1e999`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 numbers beyond float64"`},
+		{"beyond Float64", `1 1e999`, `text [] "2 of 2 rows: mixed, as text: 1 integers, 1 numbers beyond float64, float64 does not hold 1e999 in line 2"`},
 		{"strings", `"a" "NaN"`, `text [] "2 of 2 rows: strings"`},
-		{"strings that say NaN", `"NaN" "NaN"`, `text [] "2 of 2 rows: strings"`},
+		{"strings that say NaN", `"NaN" "-Inf"`, `tensor float64 [] "2 of 2 rows: no numbers but NaN and infinities"`},
 		{"null", `1 null -`, `tensor int64 [], optional "1 of 3 rows, 1 null: integers from 1 to 1"`},
 		{"nothing but null", `null null`, `text [], optional "0 of 2 rows, 2 null: as text"`},
 		{"dims", `[[1,2],[3,4]] [[5,6],[7,8]]`, `tensor int64 [2 2] "2 of 2 rows: lists of 2 lists of 2 integers from 1 to 8"`},
@@ -38,7 +43,7 @@ func TestInfer(t *testing.T) {
 		{"lists of pairs", `[[1,2]] [[3,4],[5,6]] []`, `ragged int64 [* 2] "3 of 3 rows: lists of 0 to 2 lists of 2 integers from 1 to 6"`},
 		{"pairs of lists", `[[1],[2,3]] [[4],[5.5]]`, `ragged float64 [* *] "2 of 2 rows: lists of 2 lists of 1 to 2 numbers from 1 to 5.5"`},
 		{"empty lists", `[] [[]]`, `ragged float64 [* *] "2 of 2 rows: empty lists, as lists of numbers"`},
-		{"lists with null", `[1] [null,2]`, `text [], optional "2 of 2 rows: mixed, as text: 2 integers, 2 lists"`},
+		{"lists with null", `[1] [null,2]`, `text [], optional "2 of 2 rows: mixed, as text: 2 integers, 2 lists, null in lists"`},
 		{"lists of strings", `["a"] []`, `text [] "2 of 2 rows: mixed, as text: 1 strings, 2 lists"`},
 		{"different types", `1 "a" true`, `text [] "3 of 3 rows: mixed, as text: 1 bools, 1 integers, 1 strings"`},
 		{"different depths", `1 [1]`, `text [] "2 of 2 rows: mixed, as text: 2 integers, 1 lists"`},
@@ -55,6 +60,29 @@ func TestInfer(t *testing.T) {
 			what := strings.TrimPrefix(s.Diff(nil), `"k": `)
 			require.Equal(t, tt.want, strings.TrimSuffix(what, ", other none")+` "`+s[0].Doc+`"`)
 			require.NoError(t, testkit.Err(read(text, s, jsonl.ReadOptions{Raw: true})))
+		})
+	}
+}
+
+// TestNotes: what becomes text though it is something else is told, with its key.
+func TestNotes(t *testing.T) {
+	var in jsonl.Inferrer
+	require.NoError(t, in.Add(strings.NewReader(`{"a":"x","o":{"":[{"b":1}]},"n":1,"l":[1,null]}`+"\n"+`{"a":"y","n":"z","l":[]}`), 0))
+	require.NoError(t, testkit.Err(in.Schema()))
+	require.Equal(t, []string{
+		`"o/" becomes text: 1 lists, 1 objects`,
+		`"n" becomes text: 1 integers, 1 strings`,
+		`"l" becomes text: 1 integers, 2 lists, null in lists`,
+	}, in.Notes())
+}
+
+// TestNotLines: JSON that is not lines says so.
+func TestNotLines(t *testing.T) {
+	for name, text := range map[string]string{"an array": "[{\"a\":1},\n {\"a\":2}]\n", "an object on several lines": "{\n \"a\": 1\n}\n"} {
+		t.Run(name, func(t *testing.T) {
+			testkit.Fails(t, jsonl.ErrSyntax, testkit.Err(jsonl.Infer(strings.NewReader(text), 0)))
+			s := tdict.Schema{{Key: "a", DType: tensor.Int64}}
+			require.ErrorContains(t, testkit.Err(read(text, s, jsonl.ReadOptions{})), "jq")
 		})
 	}
 }

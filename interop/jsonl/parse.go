@@ -142,10 +142,11 @@ func scalarOf(s tdict.Spec) scalar {
 func (p *parser) parse(line []byte) error {
 	p.row++
 	p.scan.Reset(line, p.opt.MaxDepth)
-	if err := p.object(&p.root); err != nil {
-		return err
+	err := p.object(&p.root)
+	if err == nil {
+		err = p.scan.End()
 	}
-	return p.scan.End()
+	return explained(line, err)
 }
 
 // object reads an object.

@@ -49,7 +49,8 @@ func (s *seen) propose(spec *tdict.Spec) {
 		what = "empty lists, as lists of numbers"
 	case !s.even() || what == "" || !s.arrange(spec, dtype):
 		*spec = tdict.Spec{Key: spec.Key, Kind: tdict.KindText, Optional: spec.Optional, Doc: spec.Doc}
-		what = "mixed, as text: " + s.mix()
+		s.mixed = s.mix()
+		what = "mixed, as text: " + s.mixed
 	case s.lists > 0:
 		what = s.sizes() + what
 	}
@@ -66,17 +67,19 @@ func (s *seen) even() bool {
 // description is "" if the types are mixed.
 func (s *seen) dtype() (tensor.DType, string) {
 	numbers := s.ints + s.floats
+	whole := numbers == s.ints && s.words == 0
 	switch {
-	case numbers+s.bools+s.beyond == 0:
+	case numbers+s.bools+s.beyond == 0 && (s.strings > 0 || s.ours < s.words || s.words == 0):
 		return 0, "strings"
 	case s.strings+s.beyond > 0 || s.bools > 0 && numbers+s.words > 0:
 		return 0, ""
 	case s.bools > 0:
 		return tensor.Bool, "true or false"
-	case s.floats+s.words > 0 || s.unsigned && s.signed:
-		if s.low.text == "" {
-			return tensor.Float64, "no numbers but NaN and infinities"
-		}
+	case whole && (s.huge || s.unsigned && s.signed), !whole && s.rounded.line > 0:
+		return 0, "" // no dtype holds each digit
+	case !whole && s.low.text == "":
+		return tensor.Float64, "no numbers but NaN and infinities"
+	case !whole:
 		return tensor.Float64, "numbers from " + s.low.text + " to " + s.high.text
 	case s.unsigned:
 		return tensor.Uint64, "integers from " + s.low.text + " to " + s.high.text
@@ -129,5 +132,23 @@ func (s *seen) mix() string {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	kinds := len(parts)
+	switch {
+	case s.lists > 0:
+		kinds--
+		if s.inside {
+			text += ", null in lists"
+		}
+	case kinds == 1 && s.huge:
+		text += fmt.Sprintf(", no dtype holds %v", s.odd)
+	case kinds == 1 && s.ints > 0:
+		text += fmt.Sprintf(", no dtype holds both %s and %s", s.low.text, s.high.text)
+	}
+	if onlyNumbers := s.bools+s.strings+s.objects+s.listed == 0; onlyNumbers && s.beyond > 0 {
+		text += fmt.Sprintf(", float64 does not hold %v", s.odd)
+	} else if onlyNumbers && s.rounded.line > 0 && s.firstFloat.line > 0 {
+		text += fmt.Sprintf(", float64 would round %v, and %v is not an integer", s.rounded, s.firstFloat)
+	}
+	return text
 }

@@ -15,7 +15,7 @@ import (
 
 // The defaults of ReadOptions.
 const (
-	maxRecord = 16 << 20
+	maxRecord = 1 << 30
 	maxDepth  = 64
 )
 
@@ -28,7 +28,7 @@ type ReadOptions struct {
 	SkipUnknown bool
 	// Raw makes text entries accept values that are not strings: the text is their JSON.
 	Raw bool
-	// MaxRecord is the largest size of a line in bytes; 0 or less means 16 MiB.
+	// MaxRecord is the largest size of a line in bytes; 0 or less means 1 GiB.
 	MaxRecord int
 	// MaxDepth is the largest nesting depth of lists and objects; 0 or less means 64. It is at most
 	// 1000.

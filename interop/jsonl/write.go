@@ -31,7 +31,8 @@ type WriteOptions struct {
 //	tensor [n Shape...], ragged [n * * Shape...], text [n Shape... *] -> n lines
 //
 // [Read] with the same schema reads equal rows: numbers are written with the fewest digits that
-// identify them. A value that is missing by the mask of an Optional entry is written as null.
+// identify them, floats with a point or an exponent. A value that is missing by the mask of an
+// Optional entry is written as null, and so is a tensor of which all elements are missing.
 //
 // Write returns the error of chunks or of w, the cause of ctx, tdict.ErrSchema for an invalid
 // schema or a chunk that does not fit it, and a [*ParseError] with [ErrValue], the line and the
@@ -92,7 +93,7 @@ func (p *printer) object(b []byte, o *object, row int) (_ []byte, err error) {
 			b, err = p.object(b, f.inner, row)
 		case len(f.levels) == 0:
 			b, err = p.scalar(b, f, row)
-		case f.ragged && !f.column.Present(row):
+		case f.missing(row):
 			b = append(b, "null"...)
 		default:
 			b, err = p.list(b, f, 0, row)
@@ -102,6 +103,19 @@ func (p *printer) object(b []byte, o *object, row int) (_ []byte, err error) {
 		}
 	}
 	return append(b, '}'), nil
+}
+
+// missing reports whether no value of a row is present: a ragged row, or each element of a tensor.
+func (f *field) missing(row int) bool {
+	if f.ragged {
+		return !f.column.Present(row)
+	}
+	for i := range f.column.Width {
+		if f.column.Present(row*f.column.Width + i) {
+			return false
+		}
+	}
+	return f.column.Width > 0
 }
 
 // list appends list number i of those at nesting depth depth.

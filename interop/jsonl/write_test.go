@@ -101,7 +101,7 @@ func TestExtremes(t *testing.T) {
 	require.Equal(t, `{"f":"NaN","u":0,"c":"(0+0i)"}
 {"f":"+Inf","u":9007199254740993,"c":"(NaN-Infi)"}
 {"f":"-Inf","u":18446744073709551615,"c":"(1-2i)"}
-{"f":-0,"u":10,"c":"(1e+100+0i)"}
+{"f":-0.0,"u":10,"c":"(1e+100+0i)"}
 {"f":5e-324,"u":10000000000000000000,"c":"(0+3i)"}
 `, written(t, s, jsonl.WriteOptions{}, td))
 }

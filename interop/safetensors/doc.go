@@ -39,7 +39,8 @@
 //
 // # Dtypes
 //
-// The format has all dtypes of tensors except complex128. 8-bit floats, which tensors do not have,
+// The format has all dtypes of tensors except complex128. Python's safetensors reads complex64 from
+// version 0.6 on; earlier versions refuse the whole file. 8-bit floats, which tensors do not have,
 // are [ErrUnsupported]; with RawFloat8 their bytes are opened as uint8. Elements of less than a
 // byte are ErrUnsupported.
 //

@@ -44,6 +44,27 @@ func plain() view {
 	return view{"_rebuild_tensor_v2", "torch\nByteStorage", "cpu", "K\x06", "K\x00", "K\x02K\x03", "K\x03K\x01", "tR."}
 }
 
+// TestAdvice: the error of what torch.save wrote says what to save instead. The pickles begin as
+// those of torch 2 do.
+func TestAdvice(t *testing.T) {
+	begun := "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(K\x00"
+	for name, tt := range map[string]struct{ pickle, got, save string }{
+		"a dict":      {"\x80\x02}q\x00X\x01\x00\x00\x00a.", "got a dict", "one of its tensors"},
+		"a list":      {"\x80\x02]q\x00.", "got a list", "one of its tensors"},
+		"a tuple":     {"\x80\x02K\x01\x85q\x00.", "got a tuple", "one of its tensors"},
+		"a conjugate": {begun + "}q\x01X\x04\x00\x00\x00conj\x88stR.", "got a tensor with metadata, such as a conjugate or negative view", "x.resolve_conj().resolve_neg()"},
+		"sparse":      {"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\n(ctorch.serialization\n_get_layout\nX\x01\x00\x00\x00s\x85R.", "got a sparse tensor", "x.to_dense()"},
+		"quantized":   {strings.Replace(plain().pickle(), "ByteStorage", "QUInt8Storage", 1), `got elements of class "torch\nQUInt8Storage\n"`, "x.dequantize()"},
+		"a parameter": {"\x80\x02ctorch._utils\n_rebuild_parameter\nK\x01\x85R.", `got a call of "torch._utils\n_rebuild_parameter\n" with 1 arguments`, "x.detach().cpu()"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(archive(t, tt.pickle, make([]byte, 6)))
+			require.ErrorIs(t, err, torchzip.ErrUnsupported)
+			require.ErrorContains(t, err, tt.got+", want one tensor: save "+tt.save)
+		})
+	}
+}
+
 // TestHostile opens files that are damaged, or hold something else, each unlike a good one in one
 // thing.
 func TestHostile(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 	rebuild      global = "torch._utils\n_rebuild_tensor_v2\n"
 	rebuildTyped global = "torch._utils\n_rebuild_tensor_v3\n"
 	orderedDict  global = "collections\nOrderedDict\n"
+	sparseLayout global = "torch.serialization\n_get_layout\n" // of a sparse tensor, which is refused
 )
 
 // pickled returns the pickle of a tensor whose storage is its elements. pickletools.dis of Python
@@ -83,8 +84,11 @@ func unpickle(b []byte) (spec, error) {
 			m.step(op)
 			continue
 		}
-		s, ok := m.pop().(spec)
-		if !ok {
+		v := m.pop()
+		s, ok := v.(spec)
+		if _, several := v.(tuple); several {
+			m.advise("one of its tensors", "a tuple")
+		} else if !ok {
 			m.refuse("another value")
 		}
 		m.check(len(m.stack)+len(m.rest) == 0, "trailing data after the tensor")
@@ -134,8 +138,21 @@ func (m *machine) step(op int) {
 		m.push(m.storage())
 	case 'R':
 		m.push(m.call())
+	case '}', ']':
+		m.collection(op)
 	default:
 		m.refuse("opcode %#02x", op)
+	}
+}
+
+// collection sets the error of a pickle with a dict or a list.
+func (m *machine) collection(op int) {
+	what := map[int]string{'}': "a dict", ']': "a list"}[op]
+	switch {
+	case slices.Contains(m.stack, any(rebuild)) || slices.Contains(m.stack, any(rebuildTyped)):
+		m.advise("x.resolve_conj().resolve_neg()", "a tensor with metadata, such as a conjugate or negative view")
+	default:
+		m.advise("one of its tensors", "%s", what)
 	}
 }
 
@@ -148,8 +165,13 @@ func (m *machine) check(ok bool, got string) {
 
 // refuse sets the error of a pickle that is not a tensor.
 func (m *machine) refuse(format string, args ...any) {
+	m.advise("x.detach().cpu()", format, args...)
+}
+
+// advise is refuse, and says what to save instead.
+func (m *machine) advise(save, format string, args ...any) {
 	if m.err == nil {
-		m.err = unsupported("got %s, want one tensor: save x.detach().cpu()", fmt.Sprintf(format, args...))
+		m.err = unsupported("got %s, want one tensor: save %s", fmt.Sprintf(format, args...), save)
 	}
 }
 
@@ -204,11 +226,20 @@ func (m *machine) storage() any {
 	case id[3] != "cpu":
 		m.refuse("a tensor of a device other than cpu")
 	case d <= 0:
-		m.refuse("elements of class %s", errtext.Quote(string(class)))
+		m.unknownClass(class)
 	case class != untyped:
 		s.dtype = tensor.DType(d)
 	}
 	return s
+}
+
+// unknownClass sets the error of a storage of a class that has no dtype.
+func (m *machine) unknownClass(class global) {
+	save := "x.detach().cpu()"
+	if strings.HasPrefix(string(class), "torch\nQ") {
+		save = "x.dequantize()"
+	}
+	m.advise(save, "elements of class %s", errtext.Quote(string(class)))
 }
 
 // call calls OrderedDict, the class of hooks, or a function that makes a tensor. Its arguments are
@@ -219,6 +250,9 @@ func (m *machine) call() any {
 	switch {
 	case fn == orderedDict && len(args) == 0:
 		return nil // hooks
+	case fn == sparseLayout:
+		m.advise("x.to_dense()", "a sparse tensor")
+		return nil
 	case (fn != rebuild || len(args) != 6) && (fn != rebuildTyped || len(args) != 7):
 		m.refuse("a call of %s with %d arguments", errtext.Quote(string(fn)), len(args))
 		return nil

@@ -72,6 +72,9 @@ func must(err error) {
 	}
 }
 
+// Texts are texts that a format may confuse with something else.
+var Texts = []string{"", "plain", "é😀\u2028", "\"\\\x00\x1f\n", "NaN", "null", "NA", "+Inf", "a\rb\r\nc\n", "\r", " a ", ",;\t", `"`, "1.0", "true", "#"}
+
 // anyValue returns a random value.
 func anyValue(rng *rand.Rand, spec tdict.Spec, batch shapeops.Shape, present []bool) tdict.Value {
 	switch spec.Kind {
@@ -79,7 +82,7 @@ func anyValue(rng *rand.Rand, spec tdict.Spec, batch shapeops.Shape, present []b
 		texts := make([]string, len(present))
 		for i := range texts {
 			if present[i] {
-				texts[i] = []string{"", "plain", "é😀\u2028", "\"\\\x00\x1f\n", "NaN", "null"}[rng.IntN(6)]
+				texts[i] = Texts[rng.IntN(len(Texts))]
 			}
 		}
 		return tensor.Must(ragged.FromStrings(texts, batch...))

@@ -1,0 +1,150 @@
+package arith
+
+import (
+	"errors"
+	"math"
+
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// errRange stops a reduction at a result that a sum out of range may have spoiled.
+var errRange = errors.New("a sum is out of range")
+
+// inRange is run for reductions in which a sum may leave the range of float64, or of float32 for
+// means, though the result is in it. The recipe checked returns errRange at such a result. Then plain
+// computes all results. Infinite ones are computed again from scaled numbers, and except for means
+// small ones too, since their squares may have lost bits.
+func (w way) inRange(checked, plain recipe[float64, float64]) func(dst *tensor.Tensor, in *reduced) error {
+	try, run := w.run(checked), w.run(plain)
+	return func(dst *tensor.Tensor, in *reduced) error {
+		in.checked = true
+		err := try(dst, in)
+		if in.checked = false; !errors.Is(err, errRange) {
+			return err
+		}
+		if err := run(dst, in); err != nil {
+			return err
+		}
+		if d := in.x.DType(); d != tensor.Float64 && (d != tensor.Float32 || w != means) {
+			return nil
+		}
+		large, small, err := outliers(dst)
+		if err == nil && large {
+			err = w.again(dst, in, plain, scaleDown, func(v float64) bool { return math.IsInf(v, 0) })
+		}
+		if err == nil && small && w != means {
+			err = w.again(dst, in, plain, scaleUp, func(v float64) bool { return math.Abs(v) < smallest })
+		}
+		return err
+	}
+}
+
+// checkedMean is mean, and returns errRange if a result is infinite.
+func checkedMean[T float32 | float64](sums []T, count int) error {
+	large := false
+	for i := range sums {
+		sums[i] /= T(count)
+		large = large || sums[i]-sums[i] != 0 && sums[i] == sums[i]
+	}
+	if large {
+		return errRange
+	}
+	return nil
+}
+
+// checkedRoots is roots, and returns errRange if a result is infinite or small.
+func checkedRoots(sums []float64, _ int) error {
+	odd := false
+	for i, v := range sums {
+		sums[i] = math.Sqrt(v)
+		odd = odd || v > math.MaxFloat64 || v < smallest*smallest
+	}
+	if odd {
+		return errRange
+	}
+	return nil
+}
+
+// The factors, powers of two: their squares, and products with the numbers that they are for, are in
+// the range of float64.
+const (
+	scaleDown = 0x1p-600
+	scaleUp   = 0x1p+600
+	smallest  = 0x1p-450 // results below it may be made of squares that have lost bits
+)
+
+// outliers reports whether an element of t is infinite, and whether one is small.
+func outliers(t *tensor.Tensor) (large, small bool, err error) {
+	switch {
+	case !t.View().IsContiguous():
+		if t, err = t.Contiguous(); err != nil {
+			return false, false, err
+		}
+		return outliers(t)
+	case t.DType() == tensor.Float32:
+		err = tensor.Read(t, func(s []float32) {
+			for _, v := range s {
+				large = large || v > math.MaxFloat32 || v < -math.MaxFloat32
+			}
+		})
+	default:
+		err = tensor.Read(t, func(s []float64) {
+			for _, v := range s {
+				if v = math.Abs(v); v > math.MaxFloat64 {
+					large = true
+				} else if v < smallest {
+					small = true
+				}
+			}
+		})
+	}
+	return large, small, err
+}
+
+// again replaces the elements of dst for which wrong returns true by results of scaled numbers.
+func (w way) again(dst *tensor.Tensor, in *reduced, wide recipe[float64, float64], scale float64, wrong func(v float64) bool) error {
+	back, err := tensor.New(tensor.Float64, dst.Shape()...)
+	if err != nil {
+		return err
+	}
+	if in.x.DType() == tensor.Float32 {
+		err = reduceVia(back, in, wide, timesPower[float32](scale, w == inSquares))
+	} else {
+		err = reduceVia(back, in, wide, timesPower[float64](scale, w == inSquares))
+	}
+	if err != nil {
+		return err
+	}
+	was, err := dst.Cast(tensor.Float64)
+	if err == nil {
+		was, err = was.Clone()
+	}
+	if err != nil {
+		return err
+	}
+	err = writeAll(was, func(to []float64) error {
+		return tensor.Read(back, func(s []float64) {
+			for i, v := range s {
+				if wrong(to[i]) && v == v { // NaN: the scaled numbers were out of range
+					to[i] = v / scale
+				}
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return was.CastInto(dst)
+}
+
+// timesPower returns a function that multiplies numbers by a factor, and squares them if squares is
+// true.
+func timesPower[S float32 | float64](scale float64, squares bool) func(dst []float64, src []S) {
+	return func(dst []float64, src []S) {
+		for i, v := range src[:len(dst)] {
+			if dst[i] = float64(v) * scale; squares {
+				dst[i] *= dst[i]
+			}
+		}
+	}
+}
