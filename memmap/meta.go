@@ -78,6 +78,11 @@ func (e *metaEntry) isNode() bool { return e.dtype == "" }
 // leaf.
 func (e *metaEntry) hasSums() bool { return e.fact.has && (!e.isNode() || e.fact.rows != nil) }
 
+// hasDataSum reports whether the entry is data with a sum of its meta.json.
+func (e *metaEntry) hasDataSum() bool {
+	return e.isNode() && e.fact.rows == nil && len(e.fact.sums) == 1
+}
+
 // file returns the name of the entry's file or directory.
 func (e *metaEntry) file() string {
 	if e.isNode() {

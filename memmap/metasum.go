@@ -34,13 +34,17 @@ func checkMetaSum(text []byte) error {
 // entry. Python may change data in place, as it changes elements. So data are compared where
 // elements are, by Verify and by whatever copies, and not by Open.
 func (r *reader) checkData(m *meta, e *metaEntry) error {
-	if r.faults == nil || e == nil || !e.isNode() || e.fact.rows != nil || len(e.fact.sums) != 1 {
+	if !r.opt.CheckSums && (r.faults == nil || r.copying) || e == nil || !e.hasDataSum() {
 		return nil
 	}
-	if got := crc32.Checksum(m.text, castagnoli); got != e.fact.sums[0] {
+	got := crc32.Checksum(m.text, castagnoli)
+	switch {
+	case got == e.fact.sums[0]:
+		return nil
+	case r.faults != nil && !r.copying: // Verify says itself what to do
 		return &mismatch{got, e.fact.sums[0]}
 	}
-	return nil
+	return fmt.Errorf("%w: %s", &mismatch{got, e.fact.sums[0]}, sealIt)
 }
 
 // withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.

@@ -65,3 +65,36 @@ func TestPythonAddsToMeta(t *testing.T) {
 		require.ErrorContains(t, testkit.Err(memmap.Open(dir)), "the file is damaged")
 	}
 }
+
+// TestDataChangedInPlace changes data as Python does in place. Open reads the new value; what
+// compares elements compares data too, until Seal takes them as right.
+func TestDataChangedInPlace(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.Set("x", counted(tensor.Int16, 2)))
+	require.NoError(t, td.Set("in/text", tensor.Must(tdict.NewData("old", 2))))
+	require.NoError(t, td.Set("in/texts", tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2))))
+	for _, file := range []string{"in/text", "in/texts"} {
+		dir := filepath.Join(t.TempDir(), "d")
+		require.NoError(t, memmap.Save(dir, td))
+		text := string(tensor.Must(os.ReadFile(filepath.Join(dir, file, "meta.json"))))
+		write(t, dir, file+"/meta.json", strings.NewReplacer("old", "new", `"a"`, `"c"`).Replace(text))
+		changed := tensor.Must(open(t, dir).Clone())
+		require.False(t, td.Equal(changed))
+
+		for name, err := range map[string]error{
+			"verify": testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})),
+			"copy":   memmap.Copy(t.Context(), dir, dir+".tdc", memmap.CopyOptions{}),
+			"open":   testkit.Err(memmap.OpenWith(dir, memmap.OpenOptions{CheckSums: true})),
+		} {
+			require.ErrorIs(t, err, memmap.ErrCorrupt, name)
+			require.ErrorContains(t, err, file+"/meta.json", name)
+			require.ErrorContains(t, err, "Seal", name)
+		}
+		require.NoError(t, memmap.Copy(t.Context(), dir, dir+".skip", memmap.CopyOptions{SkipSums: true}))
+		require.NoError(t, memmap.Seal(t.Context(), dir))
+		requireSound(t, dir)
+		require.NoError(t, memmap.Copy(t.Context(), dir, dir+".tdc", memmap.CopyOptions{}))
+		require.True(t, changed.Equal(open(t, dir+".tdc").TensorDict))
+		require.True(t, changed.Equal(open(t, dir+".skip").TensorDict))
+	}
+}

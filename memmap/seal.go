@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"path"
@@ -12,9 +13,9 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// Seal takes the elements of the dictionary saved at dir as right: it computes the checksums of all
-// leaves that have checksums, or had some until a write made them void. Call it after Python has
-// changed elements in place, which the checksums do not know: [Verify] and [Copy] return
+// Seal takes the elements and the data of the dictionary saved at dir as right: it computes the
+// checksums of all leaves and data that have checksums, or had some until a write made them void.
+// Call it after Python has changed elements or data in place: [Verify] and [Copy] return
 // [ErrCorrupt] then. Earlier damage is not found any more afterwards.
 //
 // Seal reads all leaves. In a directory it changes nothing but the checksums, in each meta.json. An
@@ -65,17 +66,56 @@ func (d *Dataset) seal(ctx context.Context) error {
 		return err
 	}
 	for _, n := range d.nodes {
-		err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
-			return editMeta(text, "", func(name string, sums []uint32) []uint32 {
+		if n.td == nil { // data
+			continue
+		}
+		err := d.changeMeta(n, func(dir *vfs.Root, text []byte) ([]byte, error) {
+			text, err := editMeta(text, "", func(name string, sums []uint32) []uint32 {
 				if l := n.leaf[name]; l != nil && l.sums != nil {
 					return l.sums
 				}
 				return sums
 			})
+			if err != nil {
+				return nil, err
+			}
+			return sealData(dir, text)
 		})
 		if err != nil {
 			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
 		}
 	}
 	return nil
+}
+
+// sealData returns the text of a meta.json with new sums of its data, which are in dir.
+func sealData(dir *vfs.Root, text []byte) ([]byte, error) {
+	m, err := decodeMeta(text, maxMeta)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		if !e.hasDataSum() {
+			continue
+		}
+		inner, err := dir.OpenRoot(e.file())
+		if err != nil {
+			return nil, err
+		}
+		data, _, err := readMeta(inner)
+		if err = errors.Join(err, inner.Close()); err != nil {
+			return nil, err
+		}
+		sums := []uint32{crc32.Checksum(data, castagnoli)}
+		text, err = editField(text, e.name, func(entry []byte) ([]byte, error) {
+			return editField(entry, "go", func(fact []byte) ([]byte, error) {
+				return editField(fact, "sums", func([]byte) ([]byte, error) { return appendSums(nil, sums), nil })
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
 }

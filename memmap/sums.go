@@ -319,10 +319,10 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 		return err
 	}
 	changed, err := change(dir, text)
-	if err == nil {
-		changed, err = withMetaSum(changed)
-	}
 	if err != nil || bytes.Equal(changed, text) {
+		return err
+	}
+	if changed, err = withMetaSum(changed); err != nil {
 		return err
 	}
 	if err := replaceMeta(dir, changed, true); err != nil {

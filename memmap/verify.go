@@ -69,8 +69,7 @@ const BlockSize = blockBytes
 //     void until the next Flush.
 //   - Leaves that Python has written through its own mapping differ from their checksums.
 //   - Offsets of ragged tensors are read and compared before the leaves, as Open does.
-//   - Data and meta.json have no checksums: Verify finds only errors that keep it from reading
-//     them.
+//   - Each meta.json is compared with its checksum, as by Open, and data with theirs.
 //   - In an archive, each file is compared with the CRC-32 of its entry. The whole file is one
 //     block, and its faults have the Block -1.
 //   - In a consolidated file a block may span several leaves, so the Fault of a block has an

@@ -265,7 +265,7 @@ func column(rng *rand.Rand, present []bool, lists bool) tdict.Value {
 	return tensor.Must(ragged.From[float64](rows))
 }
 
-// filled returns a value of make for each row that is present.
+// whereValid returns a value of make for each row that is present.
 func whereValid[T any](present []bool, make_ func(row int) T) []T {
 	all := make([]T, len(present))
 	for row := range all {
