@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -152,11 +153,11 @@ func (r stacker) changed(td *tdict.TensorDict) *tdict.TensorDict {
 // TestStacksKeepTheirShape saves random dictionaries with stacks in each form, also after
 // operations, and opens them: a stack is a stack, with the same members, and nothing else is one.
 func TestStacksKeepTheirShape(t *testing.T) {
-	n := 300
+	n := 100
 	if longtests.On() {
 		n = 5000
 	}
-	dir, stacks, refused := t.TempDir(), 0, 0
+	dir, stacks, refused := testkit.TempDir(t), 0, 0
 	for seed := range n {
 		r := stacker{rand.New(rand.NewPCG(uint64(seed), 3))}
 		batch := shapeops.Shape{1 + r.IntN(3), 1 + r.IntN(3)}[:1+r.IntN(2)]
