@@ -97,6 +97,19 @@ func TestMetaBits(t *testing.T) {
 	}
 }
 
+// TestGrowingMetaBits flips every bit of the meta.json of a dataset that a Writer has committed.
+func TestGrowingMetaBits(t *testing.T) {
+	dir := filepath.Join(testkit.TempDir(t), "log")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 2)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	ds := open(t, dir)
+	for _, file := range metaFiles(t, dir) {
+		flipBits(t, dir, file, tensor.Must(ds.Clone()), ds.Schema())
+	}
+}
+
 // A metaFile is a file that has metadata, in the bytes from start to stop.
 type metaFile struct {
 	name        string
