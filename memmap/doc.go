@@ -134,8 +134,8 @@
 //     them. With [OpenOptions.CheckSums] every operation does.
 //   - Python may change elements in place, on purpose. Then call Seal, which takes them as right.
 //   - Offsets of ragged tensors are never written in place; Open compares their checksums.
-//   - Each meta.json has a checksum of itself, which Open compares. The checksum of data is compared
-//     where those of elements are.
+//   - Each meta.json has a checksum of itself, which Open compares. Data has a checksum, which is
+//     compared where checksums of elements are.
 //
 // An archive has no CRC-32C: Verify compares the CRC-32 that zip stores for each file, meta.json
 // included.

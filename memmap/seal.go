@@ -70,16 +70,16 @@ func (d *Dataset) seal(ctx context.Context) error {
 			continue
 		}
 		err := d.changeMeta(n, func(dir *vfs.Root, text []byte) ([]byte, error) {
-			text, err := editMeta(text, "", func(name string, sums []uint32) []uint32 {
+			text, err := sealData(dir, text)
+			if err != nil {
+				return nil, err
+			}
+			return editMeta(text, "", func(name string, sums []uint32) []uint32 {
 				if l := n.leaf[name]; l != nil && l.sums != nil {
 					return l.sums
 				}
 				return sums
 			})
-			if err != nil {
-				return nil, err
-			}
-			return sealData(dir, text)
 		})
 		if err != nil {
 			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
