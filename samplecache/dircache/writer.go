@@ -301,8 +301,8 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes those of the stores that were removed, so that their room on the disk is freed.
-// Stores with users stay open. s.mu is held.
+// dropStores closes the stores among stores that were removed, so that their room on the disk is
+// freed. Stores with users stay open. s.mu is held.
 func (s *session) dropStores(stores map[any]*writer) error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
