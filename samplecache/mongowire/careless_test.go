@@ -119,7 +119,7 @@ func TestMillionsOfValues(t *testing.T) {
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
 	c := dial(t, addr)
 	c.put(1, 4)
-	const n = 3_000_000
+	const n = 600_000
 	fill := func(kind byte, v any) bson.Value {
 		one := bson.AppendValue(nil, "a", v)
 		b := make([]byte, 4, 5+n*len(one))
@@ -260,7 +260,7 @@ func TestSilentReaders(t *testing.T) {
 		c := directory(t, pair(t, 8<<20), samplecache.Config{Samples: 1, MaxHeld: held})
 		s, addr := serve(t, c, mongowire.Options{})
 		writer := dial(t, addr)
-		for n := range byte(8) {
+		for n := range byte(6) {
 			began := time.Now()
 			writer.put(n, 8<<20)
 			require.Less(t, time.Since(began), 5*time.Second, "MaxHeld %d, sample %d", held, n)

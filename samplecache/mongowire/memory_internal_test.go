@@ -112,7 +112,7 @@ func TestEndSlow(t *testing.T) {
 	var waits sync.WaitGroup
 	waits.Go(func() { _ = other.take(ctx, 400) })
 	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
-		fast.conn.moved.Add(10_000)
+		fast.conn.moved.Add(10_000_000)
 		slow.conn.moved.Add(100)
 	}
 	cancel()
