@@ -154,13 +154,17 @@ func (c *conn) receive() (*request, error) {
 		return nil, err
 	}
 	r := &request{conn: c, whole: begun}
+	whole := false
+	defer func() {
+		if !whole {
+			r.free()
+		}
+	}()
 	err := r.complete(int(h.size), p)
 	if err == nil {
 		r.message, err = parse(h, r.whole)
 	}
-	if err != nil {
-		r.free()
-	}
+	whole = err == nil
 	return r, err
 }
 
