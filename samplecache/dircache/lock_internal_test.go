@@ -11,8 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestLockerIsTheHolder has sessions with different pids take the lock in turn, and one that has not
-// entered yet: the pid that others are told is always that of the present holder, not of the last.
+// TestLockerIsTheHolder has sessions with different pids take the lock in turn, and one that has
+// not entered yet: the pid that others are told is always that of the present holder, not of the
+// last.
 func TestLockerIsTheHolder(t *testing.T) {
 	dir := t.TempDir() + "/cache"
 	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1))}))

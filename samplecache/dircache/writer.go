@@ -95,7 +95,8 @@ func (s *session) mapStore(st store) (*writer, error) {
 	return w, nil
 }
 
-// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an error.
+// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an
+// error.
 func (s *session) mapLeaves(ds *memmap.Dataset, flag int, mode mapping.Mode) (w *writer, err error) {
 	w = &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
 	for i, l := range w.leaves {

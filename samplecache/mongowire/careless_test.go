@@ -222,8 +222,8 @@ func TestLongFindEnds(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestLiars has clients that announce 48 MB, send a part of it, and stop: from one address, and from
-// many. Others are served: small messages at once, whole samples once the liars are found out.
+// TestLiars has clients that announce 48 MB, send a part of it, and stop: from one address, and
+// from many. Others are served: small messages at once, whole samples once the liars are found out.
 func TestLiars(t *testing.T) {
 	mongowire.SetPatience(t, 100*time.Millisecond)
 	for rule, from := range map[string]func(i int) string{

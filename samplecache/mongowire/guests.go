@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The maximum numbers of connections that are logged in, and of strangers, if the process has enough
-// descriptors.
+// The maximum numbers of connections that are logged in, and of strangers, if the process has
+// enough descriptors.
 var maxConns, maxStrangers = 4096, 4096
 
 // loginTime is how long a connection may take to log in, or to send its first command if there is

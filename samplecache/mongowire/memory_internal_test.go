@@ -86,8 +86,8 @@ func TestMemoryGoesOn(t *testing.T) {
 	require.Nil(t, m.favourite)
 }
 
-// TestEndSlow has users that hold all bytes, and whose clients send nothing, slowly, or fast enough,
-// when others wait: those that are too slow are disconnected, and no others.
+// TestEndSlow has users that hold all bytes, and whose clients send nothing, slowly, or fast
+// enough, when others wait: those that are too slow are disconnected, and no others.
 func TestEndSlow(t *testing.T) {
 	before := patience
 	patience = 50 * time.Millisecond
