@@ -62,7 +62,8 @@
 //  3. Every change ends with raise (watch.go): it increments the sequence word, and a futex wakes
 //     all sessions. One goroutine of each session waits for that. Six times a second it also looks
 //     for dead sessions, and completes their operations.
-//  4. A reader holds a generation by a lock on its directory (hold.go).
+//  4. A reader holds a generation by a lock on its directory (hold.go). Its session keeps the
+//     leaves of a directory mapped while later generations fill it again (writer.go).
 //  5. engine.Groups (engine/groups.go) has the counts of groups, and engine.Limits
 //     (engine/limits.go) decides. dircache stores the counts twice in the control file (counts.go).
 //     Each member of a group, and each pass in an epoch, has a lock (groups.go).

@@ -26,7 +26,7 @@ type rows struct {
 	id      uint64
 	lock    *vfs.Lock
 	ds      *memmap.Dataset
-	leaves  *writer // mapped
+	leaves  *writer // mapped; ds has their names
 	records *mapping.Mapping
 	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
 	timer   *time.Timer   // nil without MaxHold
@@ -228,7 +228,7 @@ func (r *rows) Close() error {
 	})
 }
 
-// end unmaps and unlocks the generation.
+// end unlocks the generation. Its leaves stay mapped, for later generations.
 func (r *rows) end() (err error) {
 	if r.timer != nil {
 		r.timer.Stop()

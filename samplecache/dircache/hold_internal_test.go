@@ -16,8 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // joinHere joins a cache without package samplecache.
@@ -309,4 +312,70 @@ func FuzzCounts(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestMappingsAreKept reads generations of stores that are filled again and again: a session maps
+// each store once. A store whose files were replaced is mapped anew, one that is damaged is an
+// error, and one that was removed is unmapped.
+func TestMappingsAreKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1000))}))
+	require.NoError(t, Create(dir, schema, engine.Config{Samples: 1}))
+	s, r := joinHere(t, dir).(*session), joinHere(t, dir)
+	put := func(s *session) uint64 {
+		c, err := s.Claim(t.Context(), "")
+		require.NoError(t, err)
+		row, err := c.Reserve(t.Context(), 0)
+		require.NoError(t, err)
+		require.NoError(t, row.Commit(t.Context(), []uint32{0}))
+		require.NoError(t, c.Close())
+		latest, err := s.Latest(t.Context())
+		require.NoError(t, err)
+		return latest
+	}
+	seen := map[*writer]bool{}
+	read := func(id uint64) (*writer, error) {
+		of, err := r.Open(t.Context(), id)
+		if err != nil {
+			return nil, err
+		}
+		lender, _ := of.Place(0)
+		b, err := lender.Borrow()
+		require.NoError(t, err)
+		require.Len(t, b, 8000)
+		lender.Return()
+		w := of.(*rows).leaves
+		require.NoError(t, of.Close())
+		_, err = lender.Borrow()
+		require.ErrorIs(t, err, engine.ErrClosed)
+		_, err = lender.Pin()
+		require.ErrorIs(t, err, engine.ErrClosed)
+		return w, nil
+	}
+	for range 12 {
+		w, err := read(put(s))
+		require.NoError(t, err)
+		seen[w] = true
+	}
+	require.LessOrEqual(t, len(seen), 3)
+
+	id := put(s)
+	at := filepath.Join(dir, store{generationRole, id}.name(), "n.memmap")
+	was, err := read(id)
+	require.NoError(t, err)
+	b, err := os.ReadFile(at)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(at))
+	require.NoError(t, os.WriteFile(at, b, 0o644))
+	now, err := read(id)
+	require.NoError(t, err)
+	require.NotSame(t, was, now)
+	_, err = was.files[0].Borrow()
+	require.ErrorIs(t, err, mapping.ErrClosed)
+	require.NoError(t, os.Truncate(at, 100))
+	_, err = read(id)
+	require.ErrorIs(t, err, engine.ErrCorrupt)
+	require.NoError(t, os.WriteFile(at, b, 0o644))
+	_, err = read(id)
+	require.NoError(t, err)
 }

@@ -29,6 +29,7 @@ const (
 	sweptWord                           // when a session last looked for dead sessions, us
 	searchedWord                        // when publishing last failed, us; see searching
 	_                                   // not used
+	_                                   // not used
 	swapTookWord                        // how long publishing took, us, above the low half of the generation
 	firstTable   = headerBytes/8 + 64
 )

@@ -87,7 +87,8 @@ func (s *session) whoLocks() string {
 	return "the lock"
 }
 
-// locker returns the pid of another session that has the lock, or 0 if none has, or it is not known.
+// locker returns the pid of another session that has the lock, or 0 if none has, or it is not
+// known.
 func (s *session) locker() (pid int) {
 	_, span, held, err := s.locks.Held(lockNumber, 1)
 	switch {

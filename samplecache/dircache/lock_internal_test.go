@@ -11,8 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestLockerIsTheHolder has sessions with different pids take the lock in turn, and one that has not
-// entered yet: the pid that others are told is always that of the present holder, not of the last.
+// TestLockerIsTheHolder has sessions with different pids take the lock in turn, and one that has
+// not entered yet: the pid that others are told is always that of the present holder, not of the
+// last.
 func TestLockerIsTheHolder(t *testing.T) {
 	dir := t.TempDir() + "/cache"
 	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1))}))
@@ -47,4 +48,30 @@ func TestLockerIsTheHolder(t *testing.T) {
 	require.Equal(t, want, asks.locker())
 	require.NoError(t, all[1].unlock())
 	all[1].entered = true
+}
+
+// TestStatsOfADamagedWord has a word that says an older generation than the MANIFEST, and looks
+// sound: Stats returns an error rather than wait for the two to agree.
+func TestStatsOfADamagedWord(t *testing.T) {
+	dir := t.TempDir() + "/cache"
+	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1))}))
+	if err := Create(dir, schema, engine.Config{Samples: 1}); err != nil {
+		t.Skip(err)
+	}
+	of, err := Engine{Dir: dir}.Join(t.Context(), engine.Options{})
+	require.NoError(t, err)
+	defer of.Close()
+	s := of.(*session)
+	c, err := s.Claim(t.Context(), "")
+	require.NoError(t, err)
+	for range 3 {
+		row, err := c.Reserve(t.Context(), 0)
+		require.NoError(t, err)
+		require.NoError(t, row.Commit(t.Context(), []uint32{0}))
+	}
+	s.words.seal(latestWord, 1)
+	_, err = s.Stats(t.Context())
+	require.ErrorIs(t, err, engine.ErrCorrupt)
+	require.ErrorContains(t, err, "got generation 1, but the MANIFEST has 3")
+	s.words.seal(latestWord, 3)
 }

@@ -94,6 +94,7 @@ func TestRemoved(t *testing.T) {
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
 			dir := foundMake(t, samplecache.Config{Samples: 2})
 			var reports atomic.Int64
 			open := func() *samplecache.Cache {

@@ -90,8 +90,8 @@ func since(us uint64) time.Duration {
 // the future, which only a damaged word has.
 func passed(us uint64, d time.Duration) bool { return us > now() || since(us) > d }
 
-// call calls fn, unless the session is closed. Calls do not nest. If fn is blocked, and the cache is
-// not there any more, call returns that: nobody would end the wait.
+// call calls fn, unless the session is closed. Calls do not nest. If fn is blocked, and the cache
+// is not there any more, call returns that: nobody would end the wait.
 func (s *session) call(fn func() error) error {
 	s.calls.RLock()
 	defer s.calls.RUnlock()

@@ -39,7 +39,7 @@ func (s *session) stats() (st engine.Stats, err error) {
 // published returns the generation published last, the one that is being filled, and the MANIFEST,
 // which may be one generation ahead: it is renamed before readers are told.
 func (s *session) published() (latest, filling uint64, m *manifest, err error) {
-	for {
+	for range 1000 { // others may publish meanwhile
 		if latest, filling, err = s.words.generations(); err == nil {
 			m, err = s.manifest()
 		}
@@ -47,6 +47,7 @@ func (s *session) published() (latest, filling uint64, m *manifest, err error) {
 			return latest, filling, m, err
 		}
 	}
+	return 0, 0, nil, s.fail(controlName, fmt.Errorf("%w: got generation %d, but the MANIFEST has %d", engine.ErrCorrupt, latest, m.Latest))
 }
 
 // publishWaits returns the reason why a full generation is not published, or why the next

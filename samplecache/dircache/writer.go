@@ -95,7 +95,8 @@ func (s *session) mapStore(st store) (*writer, error) {
 	return w, nil
 }
 
-// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an error.
+// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an
+// error.
 func (s *session) mapLeaves(ds *memmap.Dataset, flag int, mode mapping.Mode) (w *writer, err error) {
 	w = &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
 	for i, l := range w.leaves {
@@ -301,8 +302,8 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores that were removed, so that their room on the disk is freed.
-// Stores with users stay open. s.mu is held.
+// dropStores closes the stores among stores that were removed, so that their room on the disk is
+// freed. Stores with users stay open. s.mu is held.
 func (s *session) dropStores(stores map[any]*writer) error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {

@@ -39,7 +39,7 @@ type Stats struct {
 // SlotStats describe a reserved slot.
 type SlotStats struct {
 	Slot int           `json:"slot"`
-	PID  int           `json:"pid"` // of the holder, in its own pid namespace
+	PID  int           `json:"pid"` // of the holder, in its own pid namespace; 0 if that has ended
 	For  time.Duration `json:"for"` // how long the holder has had the slot
 }
 
@@ -90,6 +90,10 @@ func (s *Stats) noSlot(limits Limits) string {
 		return "a slot has become free meanwhile"
 	}
 	first := slices.MaxFunc(s.Slots, func(a, b SlotStats) int { return cmp.Compare(a.For, b.For) })
-	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by pid %d for %v",
-		s.Committed, s.Samples, s.Filling, len(s.Slots), first.Slot, first.PID, first.For.Round(time.Millisecond))
+	by := fmt.Sprintf("pid %d", first.PID)
+	if first.PID == 0 {
+		by = "a process that has ended"
+	}
+	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by %s for %v",
+		s.Committed, s.Samples, s.Filling, len(s.Slots), first.Slot, by, first.For.Round(time.Millisecond))
 }

@@ -43,11 +43,10 @@ type conn struct {
 var stall = 30 * time.Second
 
 const (
-	pieces   = 1 * mib   // with a deadline each
-	written  = 256 << 10 // at a time
-	slowest  = 8 * mib   // of a message or a reply, for each stall
-	tiny     = 16 << 10  // bytes of a message that are not counted
-	small    = 1 * mib   // bytes of a message that takes from the memory of small ones
+	pieces   = 1 * mib  // with a deadline each
+	slowest  = 8 * mib  // of a message or a reply, for each stall
+	tiny     = 16 << 10 // bytes of a message that are not counted
+	small    = 1 * mib  // bytes of a message that takes from the memory of small ones
 	ioBuffer = 4 << 10
 )
 
@@ -155,13 +154,17 @@ func (c *conn) receive() (*request, error) {
 		return nil, err
 	}
 	r := &request{conn: c, whole: begun}
+	whole := false
+	defer func() {
+		if !whole {
+			r.free()
+		}
+	}()
 	err := r.complete(int(h.size), p)
 	if err == nil {
 		r.message, err = parse(h, r.whole)
 	}
-	if err != nil {
-		r.free()
-	}
+	whole = err == nil
 	return r, err
 }
 
@@ -299,12 +302,10 @@ func (p *paced) Write(b []byte) (done int, err error) {
 		if err = p.SetWriteDeadline(p.pace.next()); err != nil {
 			return done, err
 		}
-		for part := range slices.Chunk(piece, written) {
-			n, err := p.Conn.Write(part)
-			p.moved.Add(int64(n))
-			if done += n; err != nil {
-				return done, err
-			}
+		n, err := p.Conn.Write(piece)
+		p.moved.Add(int64(n))
+		if done += n; err != nil {
+			return done, err
 		}
 	}
 	return done, nil

@@ -74,7 +74,7 @@
 // Samples. Three eighths are for messages, a sixteenth for messages of up to 1 MiB, and a sixteenth
 // for replies. A message takes at most four times the memory of what has come of it. Room for one
 // message of the maximum length is kept, so that one can always be completed; one address gets at
-// most half of the rest. The first 16 KiB of each message and reply are not counted.
+// most half of the rest. Messages of up to 16 KiB and the first 16 KiB of a reply are not counted.
 //
 // If others wait for memory, a client is disconnected that sends a message, or takes a reply, at
 // less than 280 kB/s. At any time it is disconnected if it sends less than 1 MiB of a message that

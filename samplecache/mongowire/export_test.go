@@ -28,8 +28,8 @@ func SetLoginTime(t testing.TB, d time.Duration) {
 	t.Cleanup(func() { loginTime = before })
 }
 
-// SetPatience sets how long messages wait for memory before slow clients are disconnected, until the
-// test ends. Call it before a server is made.
+// SetPatience sets how long messages wait for memory before slow clients are disconnected, until
+// the test ends. Call it before a server is made.
 func SetPatience(t testing.TB, d time.Duration) {
 	before := patience
 	patience = d

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The maximum numbers of connections that are logged in, and of strangers.
+// The maximum numbers of connections that are logged in, and of strangers, if the process has
+// enough descriptors.
 var maxConns, maxStrangers = 4096, 4096
 
 // loginTime is how long a connection may take to log in, or to send its first command if there is
@@ -16,6 +17,8 @@ var loginTime = 30 * time.Second
 // guests are the connections of a server. Strangers have not logged in, or have not sent a command
 // if there is no password. Strangers never take a place of the others. Safe for concurrent use.
 type guests struct {
+	mostKnown, mostStrangers int
+
 	mu        sync.Mutex
 	strangers list.List // of *conn, the oldest first
 	known     list.List // of *conn, the one that has sent no command for the longest time first
@@ -28,11 +31,16 @@ type place struct {
 	timer *time.Timer // ends a stranger
 }
 
+// start sets the maximum numbers. A quarter of the descriptors is left for files.
+func (g *guests) start() {
+	g.mostKnown, g.mostStrangers = min(maxConns, descriptors()/2), min(maxStrangers, descriptors()/4)
+}
+
 // enter adds a stranger. If there are too many, the oldest one ends.
 func (g *guests) enter(c *conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.strangers.Len() == maxStrangers {
+	if g.strangers.Len() >= g.mostStrangers {
 		g.endOldest()
 	}
 	c.place = place{at: g.strangers.PushBack(c), timer: time.AfterFunc(loginTime, func() { g.expire(c) })}
@@ -57,11 +65,14 @@ func (g *guests) endOldest() {
 	}
 }
 
-// makeRoom ends the oldest stranger, so that its descriptor is free.
-func (g *guests) makeRoom() {
+// makeRoom ends the oldest stranger, so that its descriptor is free, and reports whether there was
+// one.
+func (g *guests) makeRoom() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	n := g.strangers.Len()
 	g.endOldest()
+	return n > 0
 }
 
 // use notes that a connection that is not a stranger sends a command. If there are too many of
@@ -79,14 +90,14 @@ func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 		return true
 	}
 	g.remove(c)
-	for e := g.known.Front(); e != nil && g.known.Len() >= maxConns; {
+	for e := g.known.Front(); e != nil && g.known.Len() >= g.mostKnown; {
 		other := e.Value.(*conn)
 		if e = e.Next(); !other.busy.Load() && !holds(other) {
 			g.remove(other)
 			_ = other.Conn.Close()
 		}
 	}
-	if g.known.Len() >= maxConns {
+	if g.known.Len() >= g.mostKnown {
 		return false
 	}
 	c.place = place{at: g.known.PushBack(c), known: true}

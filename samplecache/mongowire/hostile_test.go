@@ -133,6 +133,7 @@ func TestStalls(t *testing.T) {
 // meanwhile or soon after, and all of them are disconnected.
 func TestHalfSent(t *testing.T) {
 	mongowire.SetStall(t, 300*time.Millisecond)
+	mongowire.SetPatience(t, 100*time.Millisecond)
 	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Inflight: 4 << 20})
 	good := dial(t, addr)
 	good.put(1, 4)

@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // newTestConn returns a connection from an address.
@@ -83,8 +86,8 @@ func TestMemoryGoesOn(t *testing.T) {
 	require.Nil(t, m.favourite)
 }
 
-// TestEndSlow has users that hold all bytes, and whose clients send nothing, slowly, or fast enough,
-// when others wait: those that are too slow are disconnected, and no others.
+// TestEndSlow has users that hold all bytes, and whose clients send nothing, slowly, or fast
+// enough, when others wait: those that are too slow are disconnected, and no others.
 func TestEndSlow(t *testing.T) {
 	before := patience
 	patience = 50 * time.Millisecond
@@ -112,7 +115,7 @@ func TestEndSlow(t *testing.T) {
 	var waits sync.WaitGroup
 	waits.Go(func() { _ = other.take(ctx, 400) })
 	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
-		fast.conn.moved.Add(10_000)
+		fast.conn.moved.Add(10_000_000)
 		slow.conn.moved.Add(100)
 	}
 	cancel()
@@ -120,4 +123,17 @@ func TestEndSlow(t *testing.T) {
 	for u, want := range map[*user]bool{silent: true, slow: true, fast: false, answered: false, waiter: false} {
 		require.Equal(t, want, ended(u), u.conn.address)
 	}
+}
+
+// TestStatusWithoutATime notes a publication of a cache that does not say when it was: its document
+// is older than all others, and not in the future.
+func TestStatusWithoutATime(t *testing.T) {
+	var st status
+	st.note(samplecache.Stats{Latest: 5})
+	st.note(samplecache.Stats{Latest: 6, LastSwap: time.Now()})
+	list := st.list()
+	require.Len(t, list, 2)
+	first, second := list[0].id(), list[1].id()
+	require.Negative(t, bytes.Compare(first[:], second[:]))
+	require.Zero(t, seconds(list[0].at))
 }

@@ -25,8 +25,8 @@ type Options struct {
 	// ChunkBytes is the number of bytes of a file in a document of read.bin: 10 MiB by default, and
 	// at most 15 MiB.
 	ChunkBytes int
-	// Inflight is the maximum number of bytes of messages, replies and unfinished samples in memory,
-	// 512 MiB by default.
+	// Inflight is the maximum number of bytes of messages, replies and unfinished samples in
+	// memory, 512 MiB by default.
 	Inflight int64
 	// Lease is how long a ticket is kept without a document, 60 seconds by default.
 	Lease time.Duration

@@ -61,6 +61,7 @@ func New(c *samplecache.Cache, opt Options) (*Server, error) {
 		messages: newMemory(opt.Inflight*3/8, maxMessage), small: newMemory(opt.Inflight/16, small), replies: newMemory(opt.Inflight/16, small),
 	}
 	s.tickets.start(opt)
+	s.guests.start()
 	s.cursors.open = map[int64]*cursor{}
 	s.cursors.bytes = map[string]int{}
 	s.readers.of = map[*conn]uint64{}
@@ -103,8 +104,9 @@ func (s *Server) Serve(l net.Listener) error {
 			}
 			return ErrServerClosed
 		case err != nil && retryable(err):
-			s.guests.makeRoom()
-			time.Sleep(50 * time.Millisecond)
+			if !s.guests.makeRoom() {
+				time.Sleep(50 * time.Millisecond)
+			}
 			continue
 		case err != nil:
 			return fmt.Errorf("mongowire: %w", err)

@@ -301,3 +301,25 @@ func TestSnapshot(t *testing.T) {
 	require.InDelta(t, 5, got.SamplesPerS*got.PollInterval, 1e-6)
 	require.Equal(t, *got.SwapDuration, *got.AvgSwapDuration)
 }
+
+// TestManySwaps has more publications than status lists: all are counted.
+func TestManySwaps(t *testing.T) {
+	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	c := dial(t, addr)
+	var before mongowire.Snapshot
+	for n := range 1010 {
+		if n == 1003 {
+			var err error
+			before, err = s.Snapshot(mongowire.Snapshot{})
+			require.NoError(t, err)
+		}
+		c.put(byte(n), 4)
+		c.find("counter") // the server sees each publication
+	}
+	got, err := s.Snapshot(before)
+	require.NoError(t, err)
+	require.Equal(t, 1010, got.SwapCount)
+	require.InDelta(t, 7, got.SwapsPerS*got.PollInterval, 1e-6)
+	require.Equal(t, 1010, got.RecentSwaps[9].SwapCount)
+	require.Len(t, c.find("status"), 1000)
+}
