@@ -67,7 +67,8 @@ func checkRows(td *tdict.TensorDict) error {
 }
 
 // A bound is a test of a leaf of known dtype. It compares the leaf with an element of that dtype,
-// or with a text. Its op is a comparison, "nan", "never" or "always".
+// or with a text. Its op is a comparison, "nan", "never", "always", or "none": no element of a mask is
+// true.
 type bound struct {
 	key     nestedkey.Key
 	masked  bool // the leaf has a mask
@@ -78,6 +79,13 @@ type bound struct {
 
 // bind returns the bound of a test of a leaf that may have a mask.
 func (n *node) bind(td *tdict.TensorDict, missable bool) (bound, error) {
+	if n.op == "missing" && missable {
+		if mask, err := td.Tensor(maskOf(n.key)); err == nil && mask.DType() == tensor.Bool && !oneColumn(mask) {
+			if leaf, err := td.Get(n.key); err == nil && leaf.Shape().Equal(mask.Shape()) {
+				return bound{key: maskOf(n.key), op: "none"}, nil
+			}
+		}
+	}
 	leaf, err := column(td, n.key)
 	if err != nil {
 		return bound{}, err

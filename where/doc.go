@@ -56,6 +56,9 @@
 // several columns, is not a mask. Without a mask no value is missing. [Condition.BindSchema] takes a
 // schema that says which leaves have masks, so that other leaves may have such keys.
 //
+// missing(e) of a leaf of several columns, with a mask of its shape, selects the rows of which all
+// elements are missing.
+//
 // A comparison with a missing value is unknown, as in SQL: neither the comparison nor its negation
 // selects the row. So age != 40 and not age == 40 both select the rows with another age, and
 // missing(age) selects the rows without an age.

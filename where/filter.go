@@ -93,6 +93,9 @@ func (f *Filter) compare(b bound, at int) (*tensor.Tensor, error) {
 	case b.text != nil:
 		return mask, f.compareText(b, mask)
 	}
+	if b.op == "none" {
+		return mask, f.none(b.key, mask)
+	}
 	x, err := f.column(b.key)
 	if err != nil {
 		return nil, err
@@ -105,6 +108,22 @@ var verbs = map[string]func(dst, x *tensor.Tensor, y any) error{
 	"<": arith.LessInto[*tensor.Tensor], "<=": arith.LessEqualInto[*tensor.Tensor],
 	">": arith.GreaterInto[*tensor.Tensor], ">=": arith.GreaterEqualInto[*tensor.Tensor],
 	"nan": func(dst, x *tensor.Tensor, _ any) error { return arith.IsNaNInto(dst, x) },
+}
+
+// none sets mask to the rows of a bool leaf in which no element is true.
+func (f *Filter) none(key nestedkey.Key, mask *tensor.Tensor) error {
+	x, err := f.td.Tensor(key)
+	if err != nil {
+		return err
+	}
+	some := x
+	for err == nil && len(some.Shape()) > 1 {
+		some, err = arith.Any(some, arith.Dims(1))
+	}
+	if err != nil {
+		return err
+	}
+	return arith.NotInto(mask, some)
 }
 
 // memory returns f.masks[at], with one element for each row.

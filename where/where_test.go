@@ -250,6 +250,21 @@ func TestBindSchema(t *testing.T) {
 	}
 }
 
+// TestMissingOfColumns: a row of several columns is missing if all of its elements are.
+func TestMissingOfColumns(t *testing.T) {
+	td := table(t)
+	require.NoError(t, td.Set("wide_mask", tensor.Must(tensor.From([]bool{true, true, false, true, false, false, true, false}, 4, 2))))
+	for text, want := range map[string][]bool{
+		"missing(wide)":                       {false, false, true, false},
+		"not missing(wide)":                   {true, true, false, true},
+		"missing(wide) or small == 3":         {false, false, true, true},
+		"not (missing(wide) or small == 127)": {true, false, false, true},
+	} {
+		f := tensor.Must(tensor.Must(where.Parse(text)).Bind(td))
+		require.Equal(t, want, testkit.Elements[bool](t, tensor.Must(f.Mask(td))), text)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, text string }{
 		{"nothing", ""},

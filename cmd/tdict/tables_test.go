@@ -66,6 +66,9 @@ func TestTables(t *testing.T) {
 		{"show empty.csv", 0, "  \"\": int64 [1], 8 B, mapped\n", ""},
 		{"show u16.csv", 3, "", "UTF-16"},
 		{"show t.csv.gz --from csv", 3, "", "gzip"},
+		{"show t.csv.gz", 3, "", "run gunzip first"},
+		{"slice lists.jsonl m.jsonl --where missing(e)", 0, "", ""},
+		{"head m.jsonl", 0, "e\n", ""},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			got := command(t, dir, strings.Fields(tt.args)...)

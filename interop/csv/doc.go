@@ -46,11 +46,13 @@
 //
 // A field is missing if it is one of the spellings in Format.NA, and its entry is Optional or in
 // Format.Fill. In a text column a quoted field is never missing: "" is an empty text, and [Write]
-// quotes each text that is such a spelling. An Optional
-// entry has a mask: a bool for each value, false where the value is missing. The key of the mask is
-// the key of the entry followed by "_mask"; if another entry has that key, the error is
-// tdict.ErrSchema. A missing value reads as Format.Fill if that has the key, and otherwise as zero,
-// an empty text, or the code of the empty text. [ChunkSchema] also lists the masks and codes.
+// quotes each text that is such a spelling. An Optional entry has a mask: a bool for each value,
+// false where the value is missing. The key of the mask is the key of the entry followed by
+// "_mask"; if another entry has that key, the error is tdict.ErrSchema. A missing value reads as
+// Format.Fill if that has the key, and otherwise as zero, an empty text, or the code of the empty
+// text. [ChunkSchema] also lists the masks and codes. Package arith counts these zeros unless it is
+// given the mask: arith.Whole.Where(mask). Save the chunks with ChunkSchema as
+// memmap.SaveOptions.Schema, so that the dataset says which entries are masks.
 //
 // # Errors
 //

@@ -28,6 +28,10 @@ func (e *endReader) Read(p []byte) (n int, err error) {
 
 // replace replaces line ends in p, and returns the new length.
 func (e *endReader) replace(p []byte) int {
+	if !e.cr && len(p) > 0 && bytes.IndexByte(p, '\r') < 0 {
+		e.pass(p)
+		return len(p)
+	}
 	to := 0
 	for rest := p; len(rest) > 0; {
 		if e.cr && rest[0] == '\n' {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
@@ -119,6 +120,9 @@ func Of(path string) (Form, error) {
 	if f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
 		return f, nil
 	}
+	if err := notText(file); err != nil && (unnamed != nil || byName == Directory || byName.isTable()) {
+		return 0, fmt.Errorf("%w: %s: %w", ErrForm, errtext.Quote(path), err)
+	}
 	if suffix := strings.ToLower(filepath.Ext(path)); suffix == ".tsv" || suffix == ".txt" {
 		return 0, fmt.Errorf("%w: %s may be csv: say so, with its separator", ErrForm, errtext.Quote(path))
 	}
@@ -126,6 +130,17 @@ func Of(path string) (Form, error) {
 		return 0, fmt.Errorf("%w: neither the bytes nor the name of %s identify it: say one of %s", ErrForm, errtext.Quote(path), list())
 	}
 	return byName, nil
+}
+
+// notText returns an error if a file is compressed or UTF-16, with what to do.
+func notText(file *os.File) error {
+	head := make([]byte, 4)
+	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
+	parse, _ := errors.AsType[*table.ParseError](table.CheckText(head[:n]))
+	if parse == nil {
+		return nil
+	}
+	return parse.Err
 }
 
 // stat returns the FileInfo of an input. It returns [ErrForm] for a pipe or a device, which cannot

@@ -330,3 +330,32 @@ func TestDataInTables(t *testing.T) {
 		require.ErrorIs(t, forms.Convert(ctx, filepath.Join(testkit.TempDir(t), "o.jsonl"), []string{in}, forms.Options{}), forms.ErrLoss)
 	}
 }
+
+// TestAsPandas reads what pandas 2 reads by read_csv(na_values=["NA", ""], keep_default_na=False),
+// printed as JSON lines. A column of integers with missing values stays one, and a float has all its
+// digits; pandas makes the first float64 and cuts the second.
+func TestAsPandas(t *testing.T) {
+	for name, tt := range map[string]struct{ csv, want string }{
+		"CR alone":               {"a,b\r1,2\r3,4\r", `{"a":1,"b":2}|{"a":3,"b":4}|`},
+		"CRLF and quotes":        {"a,s\r\n1,\"x\r\ny\"\r\n2,\"q\"\"q\"\r\n", `{"a":1,"s":"x\r\ny"}|{"a":2,"s":"q\"q"}|`},
+		"CR CR LF":               {"a,b\r\r\n1,2\r\r\n", `{"a":1,"b":2}|`},
+		"missing":                {"a,s,b\n1,x,True\nNA,NA,False\n,,True\n", `{"a":1,"s":"x","b":true}|{"a":null,"s":null,"b":false}|{"a":null,"s":null,"b":true}|`},
+		"quoted missing numbers": {"a\n1\n\"NA\"\n\"\"\n", `{"a":1}|{"a":null}|{"a":null}|`},
+		"all quoted":             {"\"a\",\"b\"\n\"1\",\"x\"\n\"2\",\"y\"\n", `{"a":1,"b":"x"}|{"a":2,"b":"y"}|`},
+		"floats":                 {"a\n1\n2.5\n-1e3\n1e300\n5e-324\n", `{"a":1.0}|{"a":2.5}|{"a":-1000.0}|{"a":1e+300}|{"a":5e-324}|`},
+		"uint64":                 {"a\n0\n18446744073709551615\n", `{"a":0}|{"a":18446744073709551615}|`},
+		"mixed":                  {"a\n1\nx\n", `{"a":"1"}|{"a":"x"}|`},
+		"blanks in text":         {"s\n a \nb\n", `{"s":" a "}|{"s":"b"}|`},
+		"the last field empty":   {"a,b\n1,\n2,3\n", `{"a":1,"b":null}|{"a":2,"b":3}|`},
+		"no rows":                {"a,b\n", ""},
+		"empty lines":            {"a,b\n\n1,2\n\n", `{"a":1,"b":2}|`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := testkit.TempDir(t)
+			in, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out.jsonl")
+			require.NoError(t, os.WriteFile(in, []byte(tt.csv), 0o666))
+			require.NoError(t, forms.Convert(ctx, out, []string{in}, forms.Options{}))
+			require.Equal(t, tt.want, strings.ReplaceAll(string(tensor.Must(os.ReadFile(out))), "\n", "|"))
+		})
+	}
+}

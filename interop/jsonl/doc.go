@@ -52,7 +52,9 @@
 // is missing. The key of the mask is the key of the entry followed by "_mask"; if another entry has
 // that key, the error is tdict.ErrSchema. A missing value reads as ReadOptions.Fill if that has the
 // key, and otherwise as zero, an empty text or list, or the code of the empty text. An element of a
-// ragged list cannot be missing. [ChunkSchema] also lists the masks and codes.
+// ragged list cannot be missing. [ChunkSchema] also lists the masks and codes. Package arith counts
+// these zeros unless it is given the mask: arith.Whole.Where(mask). Save the chunks with
+// ChunkSchema as memmap.SaveOptions.Schema, so that the dataset says which entries are masks.
 //
 // # Fields
 //

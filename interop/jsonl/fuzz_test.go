@@ -47,6 +47,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"i":-7,"f":1.5e3,"s":"a\u00e9\ud83d\ude00","d":[1,2],"v":[[1,2],[3,4]],"o":{"b":true}}`)
 	f.Add(`{"o":{"b":false,"z":[1,{"a":null}]},"v":[],"d":[0,255],"s":"","f":-0,"i":0,"more":"\uzzzz"}` + "\r\n\n{}")
 	f.Add(`{"i":1.0,"i":1}`)
+	f.Add("\f")
 	f.Fuzz(func(t *testing.T, text string) {
 		opt := jsonl.ReadOptions{SkipUnknown: true, MaxRecord: 1 << 16}
 		var got []*tdict.TensorDict
@@ -164,6 +165,7 @@ func compare(t *testing.T, got *tdict.TensorDict, i int, w fuzzed) {
 // FuzzInfer reads what was inferred.
 func FuzzInfer(f *testing.F) {
 	f.Add(`{"a":[[1,2],[null]],"b":{"c":"x"}}` + "\n" + `{"a":1e999,"b":null}`)
+	f.Add("\v")
 	f.Add(`{"a":[],"b":{}}` + "\n" + `{"a":[[]],"b":[{}],"c":NaN}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := jsonl.Infer(strings.NewReader(text), 0)

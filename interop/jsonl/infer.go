@@ -131,7 +131,7 @@ func explained(line []byte, err error) error {
 		return err
 	}
 	switch text := bytes.TrimSpace(line); {
-	case text[0] == '[':
+	case bytes.HasPrefix(text, []byte{'['}):
 		return fmt.Errorf("%w: the file is a JSON array, want an object on each line, as jq -c '.[]' writes them", err)
 	case string(text) == "{":
 		return fmt.Errorf("%w: the object has several lines, want one line for each, as jq -c . writes them", err)

@@ -43,7 +43,7 @@ func TestInfer(t *testing.T) {
 		{"lists of pairs", `[[1,2]] [[3,4],[5,6]] []`, `ragged int64 [* 2] "3 of 3 rows: lists of 0 to 2 lists of 2 integers from 1 to 6"`},
 		{"pairs of lists", `[[1],[2,3]] [[4],[5.5]]`, `ragged float64 [* *] "2 of 2 rows: lists of 2 lists of 1 to 2 numbers from 1 to 5.5"`},
 		{"empty lists", `[] [[]]`, `ragged float64 [* *] "2 of 2 rows: empty lists, as lists of numbers"`},
-		{"lists with null", `[1] [null,2]`, `text [], optional "2 of 2 rows: mixed, as text: 2 integers, 2 lists, null in lists"`},
+		{"lists with null", `[1] [null,2]`, `text [] "2 of 2 rows: mixed, as text: 2 integers, 2 lists, null in lists"`},
 		{"lists of strings", `["a"] []`, `text [] "2 of 2 rows: mixed, as text: 1 strings, 2 lists"`},
 		{"different types", `1 "a" true`, `text [] "3 of 3 rows: mixed, as text: 1 bools, 1 integers, 1 strings"`},
 		{"different depths", `1 [1]`, `text [] "2 of 2 rows: mixed, as text: 2 integers, 1 lists"`},

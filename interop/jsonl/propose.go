@@ -22,7 +22,9 @@ func (s *seen) schema(out tdict.Schema, outer *nestedkey.Key, rows int) tdict.Sc
 			out = f.schema(out, &key, rows)
 			continue
 		}
-		f.propose(&spec)
+		if f.propose(&spec); f.mixed != "" {
+			spec.Optional = f.values < rows // null in a list is in the text
+		}
 		out = append(out, spec)
 	}
 	return out
