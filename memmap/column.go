@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -89,7 +90,7 @@ func (c *column) append(td *tdict.TensorDict) error {
 	if c.entry.fact.rows == nil {
 		t, err := td.Tensor(c.key)
 		if err == nil {
-			_, err = t.WriteTo(&c.sum)
+			_, err = bundle.Write(&c.sum, t)
 		}
 		return err
 	}
@@ -102,7 +103,7 @@ func (c *column) append(td *tdict.TensorDict) error {
 	}
 	values, err := t.Values()
 	if err == nil {
-		_, err = values.WriteTo(&c.sum)
+		_, err = bundle.Write(&c.sum, values)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -144,7 +145,7 @@ func (s *saver) values(at string, e *metaEntry, t *ragged.Tensor, shape shapeops
 	s.add(&savedFile{at: at, bytes: int64(size), sums: &e.fact.sums, write: func(w io.Writer) error {
 		values, err := t.Values()
 		if err == nil {
-			_, err = values.WriteTo(w)
+			_, err = bundle.Write(w, values)
 		}
 		return err
 	}})

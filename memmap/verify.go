@@ -8,12 +8,16 @@ import (
 	"path"
 	"sync"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // VerifyOptions are the options of [Verify]. The zero value is the default.
@@ -75,6 +79,8 @@ const BlockSize = blockBytes
 //   - In a consolidated file a block may span several leaves, so the Fault of a block has an
 //     empty Key.
 //
+// A byte of a bool leaf that is neither 0 nor 1 is a fault, too.
+//
 // If there is a fault, Verify returns the report, and a [FileError] about the first fault. If ctx
 // ends, or if dir cannot be opened at all, Verify returns that error and no report.
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error) {
@@ -123,7 +129,8 @@ type block struct {
 }
 
 func (v *verifier) run() (*Report, error) {
-	if _, err := v.top(); err != nil {
+	td, err := v.top()
+	if err != nil {
 		v.faults.add(err)
 	}
 	v.listBlocks()
@@ -131,7 +138,41 @@ func (v *verifier) run() (*Report, error) {
 		return nil, v.failAt("", err)
 	}
 	v.report.Faults = append(v.faults.faults, v.confirmed()...)
+	if td != nil {
+		v.bools("", td)
+	}
 	return &v.report, v.verdict()
+}
+
+// bools adds a fault for each leaf of x that has a byte that is not a bool.
+func (v *verifier) bools(key nestedkey.Key, x tdict.Value) {
+	switch x := x.(type) {
+	case *tdict.TensorDict:
+		for name, inner := range x.All() {
+			v.bools(prefixed(key, name), inner)
+		}
+	case *ragged.Tensor:
+		if values, err := x.Values(); err == nil {
+			v.bools(key, values)
+		}
+	case *tdict.Unbatched:
+		v.bools(key, x.Tensor())
+	case *tdict.Stacked:
+		for i := range x.Len() {
+			if m, err := x.Member(i); err == nil { // reading it has found the error
+				v.bools(key, m)
+			}
+		}
+	case *tensor.Tensor:
+		file, ok := x.Lender().(lender)
+		if !ok || x.DType() != tensor.Bool {
+			return
+		}
+		_, err := bundle.Write(io.Discard, x)
+		if _, other := errors.AsType[*FileError](err); errors.Is(err, ErrCorrupt) && !other { // faults of blocks are listed
+			v.report.Faults = append(v.report.Faults, Fault{key, file.Path(), -1, err})
+		}
+	}
 }
 
 // verdict returns an error about the first fault.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
@@ -55,7 +56,7 @@ func typed[T Elem](t *Tensor, b []byte) ([]T, error) { return typedBytes[T](t.dt
 func typedBytes[T Elem](d DType, b []byte) ([]T, error) {
 	if d == Bool { // a file may hold any byte, a Go bool must not
 		if i := notBool(b); i >= 0 {
-			return nil, fmt.Errorf("%w: got byte %d for bool element %d, want 0 or 1", ErrDType, b[i], i)
+			return nil, notBoolError(fmt.Sprintf("got byte %d for bool element %d, want 0 or 1", b[i], i))
 		}
 	}
 	s, ok := cast.Slice[T](b)
@@ -64,6 +65,16 @@ func typedBytes[T Elem](d DType, b []byte) ([]T, error) {
 	}
 	return s, nil
 }
+
+// A notBoolError is the error for a byte that is not a bool. It matches [ErrDType] and the ErrCorrupt
+// of the packages of files, since such a byte comes from a file.
+type notBoolError string
+
+// Error returns the text.
+func (e notBoolError) Error() string { return ErrDType.Error() + ": " + string(e) }
+
+// Unwrap returns the errors that it matches.
+func (notBoolError) Unwrap() []error { return []error{ErrDType, fileformat.ErrCorrupt} }
 
 // notBool returns the position of the first byte that is neither 0 nor 1, or -1.
 func notBool(b []byte) int {
@@ -210,7 +221,7 @@ func Elements[T Elem](t *Tensor) (iter.Seq[T], error) {
 // bools, since a file may hold any byte.
 func CheckBools(b []byte) error {
 	if i := notBool(b); i >= 0 {
-		return fmt.Errorf("%w: got byte %d for a bool element, want 0 or 1", ErrDType, b[i])
+		return notBoolError(fmt.Sprintf("got byte %d for a bool element, want 0 or 1", b[i]))
 	}
 	return nil
 }

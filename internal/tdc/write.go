@@ -3,6 +3,7 @@ package tdc
 import (
 	"io"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -22,7 +23,7 @@ func (p *Plan) WriteData(w io.Writer) error {
 		if err := writeZeros(w, l.start-at); err != nil {
 			return err
 		}
-		if _, err := l.t.WriteTo(w); err != nil {
+		if _, err := bundle.Write(w, l.t); err != nil {
 			return fileformat.In(string(nestedkey.Of(l.name)), err)
 		}
 		if err := writeZeros(w, l.end()-l.start-l.size); err != nil {

@@ -220,3 +220,50 @@ func TestDamagedNpz(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
 }
+
+// TestInvalidBools has a byte of 5 in a leaf of bools, in each form that is mapped: it is not copied
+// to any form, nor by any writer, and Verify finds it.
+func TestInvalidBools(t *testing.T) {
+	for _, f := range []string{"", ".tdz", ".tdc", ".npy", ".npz", ".safetensors"} {
+		for _, to := range []string{"out", "out.tdz", "out.tdc", "out.npy", "out.npz", "out.safetensors", "out.csv", "out.jsonl"} {
+			dir := testkit.TempDir(t)
+			from, to := filepath.Join(dir, "in"+f), filepath.Join(dir, to)
+			td := dict(t, []int{8}, tdict.Entries{"x": tensor.Vector(true, false, true, true, false, true, true, true)})
+			require.NoError(t, saveForm(from, td))
+			walkFiles(t, from, func(path string, info fs.FileInfo) {
+				if info.IsDir() {
+					return
+				}
+				text := must(os.ReadFile(path))
+				if at := bytes.Index(text, []byte{1, 0, 1, 1, 0, 1, 1, 1}); at >= 0 {
+					text[at+3] = 5
+					require.NoError(t, os.WriteFile(path, text, 0o666))
+				}
+			})
+			opt := forms.Options{SkipSums: true}
+			for name, err := range map[string]error{
+				"Convert":    forms.Convert(ctx, to, []string{from}, opt),
+				"two inputs": forms.Convert(ctx, to, []string{from, from}, opt),
+				"Slice":      forms.Slice(ctx, to, from, forms.SliceOptions{Options: opt, Index: []ix.Index{ix.Take(3, 4)}}),
+				"Split":      forms.Split(ctx, to, from, forms.SplitOptions{Options: opt, Counts: []int{8}, Names: []string{"a" + filepath.Ext(to)}}),
+			} {
+				if name == "Split" && filepath.Ext(to) != "" {
+					continue // no name of a directory
+				}
+				require.ErrorIs(t, err, memmap.ErrCorrupt, "%s of %s to %s", name, from, to)
+				require.ErrorContains(t, err, "got byte 5 for", "%s of %s to %s", name, from, to)
+			}
+			_, err := os.Lstat(to)
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			if f == "" {
+				require.NoError(t, memmap.Seal(ctx, from))
+			}
+			if f == "" || f == ".tdz" || f == ".tdc" {
+				report, err := memmap.Verify(ctx, from, memmap.VerifyOptions{})
+				require.ErrorIs(t, err, memmap.ErrCorrupt)
+				require.Contains(t, report.Faults[len(report.Faults)-1].String(), `"x": x`)
+				require.Contains(t, report.Faults[len(report.Faults)-1].String(), "got byte 5 for bool element 3, want 0 or 1")
+			}
+		}
+	}
+}

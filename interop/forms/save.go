@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
@@ -18,6 +20,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -189,7 +192,7 @@ func (s *saver) stage(r rows) (rows, error) {
 		return r, err
 	}
 	dir = filepath.Join(dir, "rows")
-	if err := saveRows(s.ctx, dir, r.chunks, memmap.SaveOptions{NoSync: true}); err != nil {
+	if err := saveRows(s.ctx, dir, r.chunks, memmap.SaveOptions{NoSync: true, SkipSums: s.opt.SkipSums}); err != nil {
 		return r, vfs.NotDone(err)
 	}
 	in, err := s.open(dir, OpenOptions{Form: Directory})
@@ -345,7 +348,7 @@ func (s *saver) table(to string, f Form, r rows) error {
 		}
 	}
 	opt := vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
-	return consume(r.chunks, func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
+	return consume(mapped(r.chunks, checkBools), func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
 		return failed("save", to, vfs.SaveFile(s.ctx, vfs.OS, to, opt, func(file vfs.File) error {
 			if f == CSV {
 				return csv.Write(s.ctx, file, kept, chunks, s.opt.Open.CSV)
@@ -353,4 +356,22 @@ func (s *saver) table(to string, f Form, r rows) error {
 			return jsonl.Write(s.ctx, file, kept, chunks, jsonl.WriteOptions{})
 		}))
 	})
+}
+
+// checkBools returns td, or memmap.ErrCorrupt for a byte that is not a bool: tables are not written
+// byte by byte.
+func checkBools(td *tdict.TensorDict) (*tdict.TensorDict, error) {
+	for key, leaf := range td.Leaves() {
+		t, _ := leaf.(*tensor.Tensor)
+		if r, ok := leaf.(*ragged.Tensor); ok {
+			t, _ = r.Values() // writing it returns the error
+		}
+		if t == nil || t.DType() != tensor.Bool {
+			continue
+		}
+		if _, err := bundle.Write(io.Discard, t); err != nil {
+			return nil, &tdict.KeyError{Op: "save", Key: key, Err: err}
+		}
+	}
+	return td, nil
 }

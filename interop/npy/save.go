@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -114,6 +115,6 @@ func (a array) writeTo(w io.Writer) error {
 	if _, err := w.Write(a.head); err != nil {
 		return err
 	}
-	_, err := a.body.WriteTo(w)
+	_, err := bundle.Write(w, a.body)
 	return err
 }

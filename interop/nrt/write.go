@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
@@ -133,7 +134,7 @@ func writeValues(w io.Writer, t *ragged.Tensor) error {
 	if err != nil {
 		return err
 	}
-	_, err = values.WriteTo(w)
+	_, err = bundle.Write(w, values)
 	return err
 }
 

@@ -145,7 +145,7 @@ func (p *plan) writeTo(w io.Writer) error {
 		return err
 	}
 	for _, e := range p.entries {
-		if _, err := p.leaves[e.Name].WriteTo(b); err != nil {
+		if _, err := bundle.Write(b, p.leaves[e.Name].Tensor); err != nil {
 			return fileformat.Failed("write", "", e.Name, err)
 		}
 	}
