@@ -192,6 +192,51 @@ func TestPrivate(t *testing.T) {
 	t.Logf("%d operations", ops)
 }
 
+// TestPrivateInnerDirectory resumes, copies, slices and converts a dataset of which only an inner
+// directory is private: nobody else can read its leaves, before, meanwhile or afterwards.
+func TestPrivateInnerDirectory(t *testing.T) {
+	before := syscall.Umask(0o022)
+	defer syscall.Umask(before)
+	for _, w := range writers() {
+		if !w.copies && !strings.HasPrefix(w.name, "Writer that resumes 6") || w.parts != nil || filepath.Ext(w.out) != "" && filepath.Ext(w.out) != ".tdz" && filepath.Ext(w.out) != ".tdc" {
+			continue
+		}
+		root := t.TempDir()
+		for up := root; up != filepath.Dir(up); up = filepath.Dir(up) {
+			if info, err := os.Stat(up); err == nil && info.Mode()&0o005 != 0o005 {
+				require.NoError(t, os.Chmod(up, info.Mode()|0o005))
+			}
+		}
+		from, shared := filepath.Join(root, "from"), filepath.Join(root, "shared")
+		require.NoError(t, os.Mkdir(from, 0o755))
+		require.NoError(t, os.Mkdir(shared, 0o755))
+		to := filepath.Join(shared, w.out)
+		sources(t, from, 2)
+		for _, name := range []string{"in", "dir-", "dir.tdz-", "dir.tdc-"} {
+			require.NoError(t, os.Chmod(filepath.Join(from, name, "n"), 0o700))
+		}
+		for _, name := range []string{"in.tdz", "in.tdc"} {
+			require.NoError(t, os.Chmod(filepath.Join(from, name), 0o600))
+		}
+		if w.changes {
+			w.old(t, to)
+			require.NoError(t, os.Chmod(filepath.Join(to, "n"), 0o700))
+		}
+		check := func() {
+			for _, found := range readable(shared) {
+				name := filepath.Base(found)
+				private := strings.HasPrefix(name, "n.") || strings.Contains(found, "/n/") || filepath.Ext(to) != ""
+				require.False(t, private, "%s %s: %s", w.name, w.out, found)
+			}
+		}
+		vfs.Observe(func(string, string) error { check(); return nil })
+		err := w.write(to, from)
+		vfs.Observe(nil)
+		require.NoError(t, err, "%s %s", w.name, w.out)
+		check()
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
