@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
@@ -122,6 +123,9 @@ func (s *Splitter) row(text []byte) []byte {
 			return text[:from]
 		}
 		ends := s.rows.Ends(part, len(text) == from)
+		if n := len(text); n > maxText && n+len(part) > cap(text) {
+			text = slices.Grow(text, n) // append grows by a quarter, which leaves much garbage
+		}
 		text = append(text, part...)
 		switch err {
 		case nil:
