@@ -195,12 +195,14 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 			keys = append(keys, c.Key+"_mask")
 		}
 		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" || c.As == "npy") {
-			missing, err := missing(td, keys[1:], part)
-			if err != nil {
-				return err
+			hidden := false
+			if len(keys) > 1 {
+				if hidden, err = missing(td, keys[1], part); err != nil {
+					return err
+				}
 			}
 			switch {
-			case !missing:
+			case !hidden:
 				return c.tensor(s, t, part)
 			case c.As == "npy":
 				return fmt.Errorf("%s: %q has missing values in these rows, which npy cannot hold: print it --as csv or jsonl", c.Path, string(c.Key))
@@ -220,24 +222,21 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 	return c.table(s, td, schema)
 }
 
-// missing reports whether masks, of which there is one or none, hide a value of the rows part.
-func missing(td *tdict.TensorDict, masks []nestedkey.Key, part []ix.Index) (bool, error) {
-	for _, key := range masks {
-		mask, err := td.Tensor(key)
-		if err == nil && len(mask.Shape()) > 0 {
-			mask, err = mask.Index(part...)
-		}
-		if err != nil {
-			return false, err
-		}
-		all, err := arith.All(mask, arith.Whole)
-		if err != nil {
-			return false, err
-		}
-		present, err := tensor.Item[bool](all)
-		return !present, err
+// missing reports whether the mask under a key hides a value of the rows part.
+func missing(td *tdict.TensorDict, key nestedkey.Key, part []ix.Index) (bool, error) {
+	mask, err := td.Tensor(key)
+	if err == nil && len(mask.Shape()) > 0 {
+		mask, err = mask.Index(part...)
 	}
-	return false, nil
+	if err != nil {
+		return false, err
+	}
+	all, err := arith.All(mask, arith.Whole)
+	if err != nil {
+		return false, err
+	}
+	present, err := tensor.Item[bool](all)
+	return !present, err
 }
 
 // tensor prints the elements part of a tensor.

@@ -68,7 +68,7 @@ func TestDamageIsNotCopied(t *testing.T) {
 		from, to := filepath.Join(dir, "from"), filepath.Join(dir, w.out)
 		require.NoError(t, os.Mkdir(from, 0o777))
 		sources(t, from, 2)
-		for _, e := range must(os.ReadDir(from)) {
+		for _, e := range tensor.Must(os.ReadDir(from)) {
 			require.True(t, damage(t, filepath.Join(from, e.Name())) || filepath.Ext(e.Name()) == ".csv" || filepath.Ext(e.Name()) == ".jsonl", e.Name())
 		}
 		err := w.write(to, from)
@@ -99,12 +99,12 @@ func TestSeal(t *testing.T) {
 		copies := map[string]func(skip bool) error{
 			"Copy": func(skip bool) error { return memmap.Copy(ctx, path, to, memmap.CopyOptions{SkipSums: skip}) },
 			"Save": func(skip bool) error {
-				ds := must(memmap.Open(path))
+				ds := tensor.Must(memmap.Open(path))
 				defer ds.Close()
 				return memmap.SaveWith(ctx, to, ds.TensorDict, memmap.SaveOptions{SkipSums: skip})
 			},
 			"SaveRows": func(skip bool) error {
-				ds := must(memmap.Open(path))
+				ds := tensor.Must(memmap.Open(path))
 				defer ds.Close()
 				chunks := func(yield func(*tdict.TensorDict, error) bool) { yield(ds.TensorDict, nil) }
 				return memmap.SaveRows(ctx, to, chunks, memmap.SaveOptions{SkipSums: skip})
@@ -148,31 +148,31 @@ func TestDamageIsNotAdded(t *testing.T) {
 	require.True(t, damage(t, damaged))
 	for name, add := range map[string]func(ds *memmap.Dataset) error{
 		"a leaf": func(ds *memmap.Dataset) error {
-			out := must(memmap.OpenWith(to, memmap.OpenOptions{Writable: true}))
+			out := tensor.Must(memmap.OpenWith(to, memmap.OpenOptions{Writable: true}))
 			defer out.Close()
-			return out.AddLeaf("new", must(ds.Tensor("n/y")))
+			return out.AddLeaf("new", tensor.Must(ds.Tensor("n/y")))
 		},
 		"a view of a leaf": func(ds *memmap.Dataset) error {
-			out := must(memmap.OpenWith(to, memmap.OpenOptions{Writable: true}))
+			out := tensor.Must(memmap.OpenWith(to, memmap.OpenOptions{Writable: true}))
 			defer out.Close()
-			return out.AddLeaf("new", must(must(ds.Tensor("n/y")).Transpose(1, 1)))
+			return out.AddLeaf("new", tensor.Must(tensor.Must(ds.Tensor("n/y")).Transpose(1, 1)))
 		},
 		"ragged rows": func(ds *memmap.Dataset) error {
-			out := must(memmap.OpenWith(to, memmap.OpenOptions{Writable: true}))
+			out := tensor.Must(memmap.OpenWith(to, memmap.OpenOptions{Writable: true}))
 			defer out.Close()
-			return out.AddLeaf("new", must(tdict.Get[*ragged.Tensor](ds.TensorDict, "n/r")))
+			return out.AddLeaf("new", tensor.Must(tdict.Get[*ragged.Tensor](ds.TensorDict, "n/r")))
 		},
 		"a member": func(ds *memmap.Dataset) error {
 			stack := to + "-stack"
 			defer os.RemoveAll(stack)
-			if err := memmap.Save(stack, must(tdict.LazyStack(0, filled(1, "")))); err != nil {
+			if err := memmap.Save(stack, tensor.Must(tdict.LazyStack(0, filled(1, "")))); err != nil {
 				return err
 			}
 			return memmap.AppendMember(stack, ds.TensorDict)
 		},
 	} {
 		require.NoError(t, memmap.Save(to, filled(1, "")))
-		ds := must(memmap.Open(damaged))
+		ds := tensor.Must(memmap.Open(damaged))
 		require.ErrorIs(t, add(ds), memmap.ErrCorrupt, name)
 		require.NoError(t, ds.Close())
 		require.True(t, filled(1, "").Equal(read(t, to, nil)), name)
@@ -186,8 +186,8 @@ func TestDamageIsNotAppended(t *testing.T) {
 	damaged, to := filepath.Join(dir, "damaged"), filepath.Join(dir, "to")
 	require.NoError(t, memmap.Save(damaged, filled(2, "")))
 	require.True(t, damage(t, damaged))
-	w := must(memmap.NewWriter(to, must(must(filled(1, "").Index(ix.At(0))).Clone()), memmap.WriterOptions{}))
-	ds := must(memmap.Open(damaged))
+	w := tensor.Must(memmap.NewWriter(to, tensor.Must(tensor.Must(filled(1, "").Index(ix.At(0))).Clone()), memmap.WriterOptions{}))
+	ds := tensor.Must(memmap.Open(damaged))
 	require.ErrorIs(t, w.Append(ds.TensorDict), memmap.ErrCorrupt)
 	require.NoError(t, ds.Close())
 	require.NoError(t, w.Close())
@@ -201,22 +201,22 @@ func TestDamagedNpz(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, report.Members)
 	require.True(t, damage(t, path))
-	d := must(npy.OpenDict(path))
+	d := tensor.Must(npy.OpenDict(path))
 	for _, key := range []nestedkey.Key{"x", "y"} {
 		for range 2 {
-			_, err := must(d.Tensor(key)).Clone()
+			_, err := tensor.Must(d.Tensor(key)).Clone()
 			require.ErrorIs(t, err, npy.ErrCorrupt)
 			require.ErrorContains(t, err, string(key)+`.npy": corrupt: got CRC-32 `)
 		}
-		_, err := tensor.Of[int64](must(d.Tensor(key)))
+		_, err := tensor.Of[int64](tensor.Must(d.Tensor(key)))
 		require.ErrorIs(t, err, npy.ErrCorrupt)
 	}
 	require.NoError(t, d.Close())
 	report, err = npy.Verify(ctx, path)
 	require.ErrorIs(t, err, npy.ErrCorrupt)
 	require.Len(t, report.Faults, 2)
-	d = must(npy.OpenDictWith(path, npy.DictOptions{SkipSums: true}))
-	_, err = must(d.Tensor("x")).Clone()
+	d = tensor.Must(npy.OpenDictWith(path, npy.DictOptions{SkipSums: true}))
+	_, err = tensor.Must(d.Tensor("x")).Clone()
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
 }
@@ -234,7 +234,7 @@ func TestInvalidBools(t *testing.T) {
 				if info.IsDir() {
 					return
 				}
-				text := must(os.ReadFile(path))
+				text := tensor.Must(os.ReadFile(path))
 				if at := bytes.Index(text, []byte{1, 0, 1, 1, 0, 1, 1, 1}); at >= 0 {
 					text[at+3] = 5
 					require.NoError(t, os.WriteFile(path, text, 0o666))

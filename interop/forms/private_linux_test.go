@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // asNobody calls fn with the rights of another user on files, which only this thread gets.
@@ -141,7 +142,7 @@ func TestPrivate(t *testing.T) {
 			case tt.empty:
 				require.NoError(t, os.Mkdir(to, tt.dir))
 			case tt.source:
-				for _, e := range must(os.ReadDir(from)) {
+				for _, e := range tensor.Must(os.ReadDir(from)) {
 					setModes(t, filepath.Join(from, e.Name()), tt.dir, tt.file)
 				}
 			}
@@ -235,11 +236,4 @@ func TestPrivateInnerDirectory(t *testing.T) {
 		require.NoError(t, err, "%s %s", w.name, w.out)
 		check()
 	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

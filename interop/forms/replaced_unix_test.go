@@ -16,6 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // TestReplacedInput replaces the input at each operation on the disk in turn: there is no error, and
@@ -45,15 +46,15 @@ func TestReplacedInput(t *testing.T) {
 			err := write(to, from)
 			vfs.Observe(nil)
 			require.NoError(t, err, "%s, operation %d", name, n)
-			found := must(filepath.Glob(to + "*"))
+			found := tensor.Must(filepath.Glob(to + "*"))
 			if name == "Split" {
-				found = must(filepath.Glob(filepath.Join(to, "*")))
+				found = tensor.Must(filepath.Glob(filepath.Join(to, "*")))
 			}
 			got := map[int64]bool{}
 			for _, path := range found {
 				td := read(t, path, nil)
 				for _, key := range []nestedkey.Key{"x", "n/y"} {
-					for _, v := range must(tdict.Slice[int64](td, key)) {
+					for _, v := range tensor.Must(tdict.Slice[int64](td, key)) {
 						got[v] = true
 					}
 				}

@@ -114,7 +114,11 @@ func writers() (list []writer) {
 	}
 	chunks := func(f string) func(yield func(*tdict.TensorDict, error) bool) {
 		return func(yield func(*tdict.TensorDict, error) bool) {
-			_ = yield(filled(2, f), nil) && yield(filled(2, f), nil)
+			for range 2 {
+				if !yield(filled(2, f), nil) {
+					return
+				}
+			}
 		}
 	}
 	in := func(from, f string) string { return filepath.Join(from, "in"+f) }

@@ -138,7 +138,6 @@ func (s *seen) mix() string {
 	kinds := len(parts)
 	switch {
 	case s.lists > 0:
-		kinds--
 		if s.inside {
 			text += ", null in lists"
 		}
