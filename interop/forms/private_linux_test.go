@@ -87,8 +87,8 @@ func temporary(path string) bool {
 }
 
 // TestPrivate runs all writers, in all forms. Another user reads, before each operation on the
-// disk, what is there. A kill leaves what is there at such a time, too. Without TENSORDICT_LONG
-// every fifth writer runs.
+// disk, what is there. A kill leaves what is there at such a time, too. Every 25th writer runs, and
+// every third with TENSORDICT_LONG.
 func TestPrivate(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Log("this is not root: what another user could read follows from the modes")
@@ -111,7 +111,7 @@ func TestPrivate(t *testing.T) {
 		{"where nothing is", false, false, false, 0, 0},
 	}
 	writers, ops := writers(), 0
-	every := longtests.Times(5, 1)
+	every := longtests.Times(25, 3)
 	turn := rand.IntN(every)
 	for _, tt := range tests {
 		for _, w := range writers {
