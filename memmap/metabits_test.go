@@ -143,6 +143,7 @@ func flipBits(t *testing.T, at string, file metaFile, want *tdict.TensorDict, sc
 	}
 	text := tensor.Must(os.ReadFile(path))
 	defer func() { require.NoError(t, os.WriteFile(path, text, 0o666)) }()
+	t.Logf("%d bits", 8*(file.stop-file.start))
 	for bit := 8 * file.start; bit < 8*file.stop; bit += step {
 		damaged := bytes.Clone(text)
 		damaged[bit/8] ^= 1 << (bit % 8)
