@@ -21,10 +21,10 @@ func stackOf(dim int, batch shapeops.Shape, tds []*TensorDict) *Stacked {
 	return &Stacked{dim, members, batch}
 }
 
-// StackDim returns the stack dim of td if it is a lazy stack, and false for any other dictionary. A lazy stack is
-// the result of [LazyStack], or of an operation on one that keeps the stack dim, or a dictionary
-// that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary that only has
-// lazy stacks as entries is not one itself. td must not be nil. (Python: stack_dim.)
+// StackDim returns the stack dim of td if it is a lazy stack, and false for any other dictionary. A
+// lazy stack is the result of [LazyStack], or of an operation on one that keeps the stack dim, or a
+// dictionary that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary that
+// only has lazy stacks as entries is not one itself. td must not be nil. (Python: stack_dim.)
 func StackDim(td *TensorDict) (dim int, ok bool) {
 	if td.stack != nil {
 		return td.stack.dim, true
@@ -46,9 +46,9 @@ func StackDim(td *TensorDict) (dim int, ok bool) {
 // a value for all members, the batch shapes of all members are cut to the leading dims for which it
 // does.
 //
-// Members returns [ErrKind] if td is nil or [StackDim] reports false, and
-// shapeops.ErrShape, with the key, if a Stacked entry of a td that is not made by LazyStack is
-// stacked along another dim than the first, or along a dim after the batch shape.
+// Members returns [ErrKind] if td is nil or [StackDim] reports false. If LazyStack did not make td,
+// it returns shapeops.ErrShape, with the key, for a Stacked entry that is stacked along another dim
+// than the first one, or along a dim after the batch shape.
 func Members(td *TensorDict) (dim int, tds []*TensorDict, err error) {
 	if td == nil {
 		return 0, nil, failed("members", errNil)
