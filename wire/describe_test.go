@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
@@ -35,15 +36,7 @@ func describe(t *testing.T, v tdict.Value) object {
 		}
 		out := object{"kind": "tensordict", "shape": v.Shape().Clone(), "keys": keys, "names": nil, "locked": v.Locked()}
 		if slices.ContainsFunc(v.Names(), func(s string) bool { return s != "" }) {
-			names := []any{}
-			for _, name := range v.Names() {
-				if name == "" {
-					names = append(names, nil)
-				} else {
-					names = append(names, name)
-				}
-			}
-			out["names"] = names
+			out["names"] = v.Names()
 		}
 		return out
 	case *tensor.Tensor:
@@ -142,9 +135,30 @@ func same(t *testing.T, want, got any) {
 	t.Helper()
 	again := func(v any) (out any) {
 		require.NoError(t, json.Unmarshal(tensor.Must(json.Marshal(v)), &out))
-		return out
+		return named(out)
 	}
 	sameFields(t, "", again(want), again(got))
+}
+
+// named returns a description in which a dim without a name has the name "", also where it is null.
+func named(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, x := range v {
+			v[i] = named(x)
+		}
+	case object:
+		for field, x := range v {
+			if names, ok := x.([]any); ok && field == "names" {
+				for i, name := range names {
+					names[i] = cmp.Or(name, any(""))
+				}
+			} else {
+				v[field] = named(x)
+			}
+		}
+	}
+	return v
 }
 
 func sameFields(t *testing.T, at string, want, got any) {
