@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/half"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -22,14 +23,19 @@ func (w way) inRange(checked, plain recipe[float64, float64]) func(dst *tensor.T
 		if in.checked = false; !errors.Is(err, errRange) {
 			return err
 		}
-		if err := run(dst, in); err != nil {
+		if err = run(dst, in); err != nil {
 			return err
 		}
-		if d := in.x.DType(); d != tensor.Float64 && (d != tensor.Float32 || w != means) {
-			return nil
+		var large, small bool
+		switch d := in.x.DType(); {
+		case d == tensor.BFloat16 && w == means:
+			large = true
+		case d == tensor.Float64 || d == tensor.Float32 && w == means:
+			if large, small, err = outliers(dst); err != nil {
+				return err
+			}
 		}
-		large, small, err := outliers(dst)
-		if err == nil && large {
+		if large {
 			err = w.again(dst, in, plain, scaleDown, func(v float64) bool { return math.IsInf(v, 0) })
 		}
 		if err == nil && small && w != means {
@@ -107,9 +113,13 @@ func (w way) again(dst *tensor.Tensor, in *reduced, wide recipe[float64, float64
 	if err != nil {
 		return err
 	}
-	if in.x.DType() == tensor.Float32 {
+	switch in.x.DType() {
+	case tensor.BFloat16: // float64 holds any sum of them
+		scale = 1
+		err = reduceVia(back, in, wide, halfToFloat64(w, half.BF16To32))
+	case tensor.Float32:
 		err = reduceVia(back, in, wide, timesPower[float32](scale, w == inSquares))
-	} else {
+	default:
 		err = reduceVia(back, in, wide, timesPower[float64](scale, w == inSquares))
 	}
 	if err != nil {

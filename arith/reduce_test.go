@@ -428,6 +428,9 @@ func TestRange(t *testing.T) {
 		require.InEpsilon(t, want, got, 1e-6)
 	}
 	near(8e38/3, item(arith.Mean(tensor.Vector[float32](3e38, 2e38, 3e38), arith.Whole)))
+	bfloat16 := tensor.Must(tensor.Vector(0x1.8p127, 0x1p127, -0x1p126, 0x1.8p127).Cast(tensor.BFloat16))
+	require.Equal(t, 0x1.cp126, item(arith.Mean(bfloat16, arith.Whole)), "bfloat16")
+	require.Equal(t, 0x1.4p127, item(arith.Mean(bfloat16, arith.Whole.Where(tensor.Vector(true, true, false, false)))), "bfloat16, a mask")
 	near(1.2e308, item(arith.Mean(tensor.Vector(1.7e308, 1.7e308, 0.2e308), arith.Whole)))
 	near(-1.65e308, item(arith.Mean(tensor.Vector(-1.7e308, -1.6e308), arith.Whole)))
 	near(2e200, item(arith.Norm(tensor.Vector(1e200, -1e200, 1e200, 1e200), arith.Whole)))

@@ -52,7 +52,7 @@ func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(pro
 
 // Mean returns the means of x: the [Sum], in its order, divided by the number of elements that
 // count. The mean of equal numbers is that number. Shapes are as for Sum. The mean of no elements is
-// NaN. If the sum of float32 or float64 overflows, the mean is computed from scaled numbers.
+// NaN. If the sum of real numbers overflows, the mean is computed from scaled numbers.
 // Integers and bool are converted to float64 first, so their means are float64; other dtypes
 // stay. (Python: mean.)
 func Mean[T Reducible[T]](x T, over Over) (T, error) { return reduce(meanOf, x, over) }

@@ -44,11 +44,13 @@ func New(schema tdict.Schema, opt Options) (*Table, error) {
 	t := &Table{}
 	keys := map[nestedkey.Key]bool{}
 	for _, s := range schema {
-		keys[s.Key] = true
+		for key, nested := s.Key, true; nested; key, nested = key.Parent() {
+			keys[key] = true
+		}
 	}
 	for _, s := range schema {
 		if s.Optional && keys[maskKey(s.Key)] {
-			return nil, refusedKey(s.Key, "got an entry %q, which is the key of its mask", maskKey(s.Key))
+			return nil, refusedKey(s.Key, "got an entry %q, which is the key of its mask, want another name for one of them", maskKey(s.Key))
 		}
 		if err := t.add(s, opt); err != nil {
 			return nil, refusedKey(s.Key, "%w", err)

@@ -264,10 +264,12 @@ func TestRefusals(t *testing.T) {
 			testkit.Fails(t, tdict.ErrSchema, testkit.Err(table.New(tdict.Schema{tt.spec}, tt.opt)))
 		})
 	}
-	t.Run("a mask whose key is taken", func(t *testing.T) {
-		s := tdict.Schema{{Key: "k", DType: tensor.Int8, Optional: true}, {Key: "k_mask", DType: tensor.Bool}}
-		testkit.Fails(t, tdict.ErrSchema, testkit.Err(table.New(s, table.Options{})))
-	})
+	for name, taken := range map[string]nestedkey.Key{"a mask whose key is taken": "k_mask", "a mask whose key is taken by a dictionary": "k_mask/a/b"} {
+		t.Run(name, func(t *testing.T) {
+			s := tdict.Schema{{Key: taken, DType: tensor.Bool}, {Key: "k", DType: tensor.Int8, Optional: true}}
+			testkit.Fails(t, tdict.ErrSchema, testkit.Err(table.New(s, table.Options{})))
+		})
+	}
 	t.Run("a value that may not be missing", func(t *testing.T) {
 		_, c := one(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
 		testkit.Fails(t, table.ErrValue, c.AppendMissing())

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -59,6 +60,7 @@ type Inferrer struct {
 	columns  []*seen // in the order of the current file
 	headers  map[string]bool
 	elements map[string]int // number of columns whose header is this name and an index
+	empty    int            // the first empty line in a file of one column, or 0
 }
 
 // NewInferrer returns an Inferrer for files with the given Format.
@@ -77,7 +79,7 @@ func (in *Inferrer) Add(r io.Reader, n int) error {
 		n = math.MaxInt
 	}
 	*in = Inferrer{format: &f, na: newNASet(f.NA), splitter: f.splitter(r, maxRecord), scan: newScanner(&f), line: 1,
-		rows: in.rows, known: in.known, columns: in.known}
+		rows: in.rows, known: in.known, columns: in.known, empty: in.empty}
 	if !f.NoHeader {
 		if err := in.header(); err != nil {
 			return err
@@ -146,9 +148,13 @@ func distinct(headers []string) error {
 	return nil
 }
 
-// Notes returns a line for each column of numbers that Schema makes text, with the reason, and for
-// each header that is a nested key. Call it after Schema.
+// Notes returns a line for each column of numbers that Schema makes text, with the reason, for each
+// header that is a nested key, and for empty lines between the rows of one column, which could be
+// meant as missing values. Call it after Schema.
 func (in *Inferrer) Notes() (all []string) {
+	if in.empty > 0 {
+		all = append(all, fmt.Sprintf("line %d is empty, and so no row: a missing value is written %s", in.empty, cmp.Or(in.format.NA[0], `""`)))
+	}
 	for _, c := range in.known {
 		key := in.format.key(c.header)
 		if outer, nested := key.Parent(); nested {
@@ -167,7 +173,11 @@ func (in *Inferrer) Notes() (all []string) {
 func (in *Inferrer) row() error {
 	line := in.splitter.Line()
 	text, n, err := in.splitter.Next(in.text[:0], 1)
-	if in.text = text; n == 0 {
+	in.text = text
+	if len(in.columns) == 1 && in.format.Comment == 0 && in.empty == 0 && len(text) > 0 && skipped(text, 0) && (n > 0 || in.rows == 0) {
+		in.empty = line
+	}
+	if n == 0 {
 		return err
 	}
 	in.scan.reset(text, line)

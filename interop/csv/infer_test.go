@@ -100,6 +100,24 @@ func TestNotes(t *testing.T) {
 	}, in.Notes())
 }
 
+// TestEmptyLinesAreTold: in a file of one column an empty line is no row, though it may be meant as a
+// missing value. At the end of a file it is none.
+func TestEmptyLinesAreTold(t *testing.T) {
+	for text, line := range map[string]int{
+		"x\n1\n\n\n3\n": 3, "x\r\n1\r\n\r\n3\r\n": 3, "x\r\ra\r": 2, "x\n\n": 2,
+		"x\n1\n\n": 0, "x\n1\n\"\"\n3": 0, "x\nNA\n": 0, "x,y\n1,2\n\n3,4\n": 0, "x\n": 0, "x\n\"a\n\nb\"\n": 0,
+	} {
+		in := csv.NewInferrer(csv.Format{})
+		require.NoError(t, in.Add(strings.NewReader(text), 0))
+		require.NoError(t, testkit.Err(in.Schema()))
+		var want []string
+		if line > 0 {
+			want = []string{fmt.Sprintf("line %d is empty, and so no row: a missing value is written NA", line)}
+		}
+		require.Equal(t, want, in.Notes(), "%q", text)
+	}
+}
+
 // TestHeaderRefusals: columns without a name, or with the same one, are told by their numbers.
 func TestHeaderRefusals(t *testing.T) {
 	for text, want := range map[string]string{

@@ -32,8 +32,8 @@ func schemaOf(td *tdict.TensorDict, saved tdict.Schema) tdict.Schema {
 		if masks[s.Key] {
 			continue
 		}
-		if d, err := tdict.Get[*tdict.Data](td, s.Key); err == nil && !td.Has(s.Key+maskSuffix) {
-			if column, fits := columnOf(d); fits {
+		if d, err := tdict.Get[*tdict.Data](td, s.Key); err == nil {
+			if column, fits := columnOf(d); fits && !(column.Optional && td.Has(s.Key+maskSuffix)) {
 				column.Key = s.Key
 				columns = append(columns, column)
 				continue

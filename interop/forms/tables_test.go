@@ -325,6 +325,12 @@ func TestDataInTables(t *testing.T) {
 			require.Equal(t, want, string(tensor.Must(os.ReadFile(out))))
 		}
 	}
+	named := saved(t, dict(t, []int{2}, tdict.Entries{"s": data("ann", "bob"), "s_mask": tensor.Vector(true, false)}))
+	out := filepath.Join(testkit.TempDir(t), "o.csv")
+	require.NoError(t, forms.Convert(ctx, out, []string{named}, forms.Options{}))
+	require.Equal(t, "s,s_mask\nann,true\nbob,false\n", string(tensor.Must(os.ReadFile(out))), "a bool of that name is no mask")
+	named = saved(t, dict(t, []int{2}, tdict.Entries{"s": data("ann", nil), "s_mask": tensor.Vector(true, false)}))
+	require.ErrorIs(t, forms.Convert(ctx, filepath.Join(testkit.TempDir(t), "o.csv"), []string{named}, forms.Options{}), forms.ErrLoss, "its mask needs the name")
 	for _, values := range [][]any{{"a", int64(1)}, {nil, nil}, {[]any{"a"}, []any{"b", "c"}}} {
 		in := saved(t, dict(t, []int{2}, tdict.Entries{"d": data(values...)}))
 		require.ErrorIs(t, forms.Convert(ctx, filepath.Join(testkit.TempDir(t), "o.jsonl"), []string{in}, forms.Options{}), forms.ErrLoss)
