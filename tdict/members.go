@@ -130,9 +130,10 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 	}
 }
 
-// planned returns s after p.Plan, or nil if the result is no lazy stack. If the plan selects one
-// position of the stack dim, it returns what the member there keeps.
-func (s *Stacked) planned(p *plan.Pass) (*Stacked, error) {
+// planned returns s after p.Plan, of a dictionary that has the given batch shape then, or nil if the
+// result is no lazy stack. If the plan selects one position of the stack dim, it returns what the
+// member there keeps.
+func (s *Stacked) planned(p *plan.Pass, batch shapeops.Shape) (*Stacked, error) {
 	if s == nil {
 		return nil, nil
 	}
@@ -146,7 +147,7 @@ func (s *Stacked) planned(p *plan.Pass) (*Stacked, error) {
 		return nil, err
 	case c.Dim < 0:
 		td, _ := asDict(members[0].value)
-		return td.stack, nil
+		return td.stack.withBatch(batch), nil // the batch shape of td may be longer
 	}
 	return newStacked(c.Dim, members)
 }
