@@ -112,8 +112,10 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 			continue
 		}
 		batches[i] = row.batch
-		if s := td.stack; s != nil && s.dim == dim && s.members[i].value != nil {
-			batches[i] = s.members[i].value.Shape()
+		if s := td.stack; s != nil && s.dim == dim {
+			if m, ok := asDict(s.members[i].value); ok {
+				batches[i], row.stack = m.batch, m.stack // row has none if its batch shape lacks the stack dim
+			}
 		}
 		for _, v := range row.entries.all() {
 			if n := agreeing(batches[i], v.Shape()); n < len(batches[i]) {
