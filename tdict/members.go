@@ -149,7 +149,10 @@ func (s *Stacked) planned(p *plan.Pass, batch shapeops.Shape) (*Stacked, error) 
 		return nil, err
 	case c.Dim < 0:
 		td, _ := asDict(members[0].value)
-		return td.stack.withBatch(batch), nil // the batch shape of td may be longer
+		if td.batch.Equal(batch) {
+			return td.stack, nil
+		}
+		return td.stack.withBatch(batch), nil
 	}
 	return newStacked(c.Dim, members)
 }
