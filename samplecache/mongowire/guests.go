@@ -20,8 +20,9 @@ type guests struct {
 	mostKnown, mostStrangers int
 
 	mu        sync.Mutex
-	strangers list.List // of *conn, the oldest first
-	known     list.List // of *conn, the one that has sent no command for the longest time first
+	strangers list.List      // of *conn, the oldest first
+	known     list.List      // of *conn, the one that has sent no command for the longest time first
+	of        map[string]int // numbers of known ones, by address
 }
 
 // A place is the place of a connection in the lists of guests. guests.mu is held to use it.
@@ -33,7 +34,8 @@ type place struct {
 
 // start sets the maximum numbers. A quarter of the descriptors is left for files.
 func (g *guests) start() {
-	g.mostKnown, g.mostStrangers = min(maxConns, descriptors()/2), min(maxStrangers, descriptors()/4)
+	g.mostKnown, g.mostStrangers = max(1, min(maxConns, descriptors()/2)), min(maxStrangers, descriptors()/4)
+	g.of = map[string]int{}
 }
 
 // enter adds a stranger. If there are too many, the oldest one ends.
@@ -76,8 +78,7 @@ func (g *guests) makeRoom() bool {
 }
 
 // use notes that a connection that is not a stranger sends a command. If there are too many of
-// them, the one that has sent none for the longest time ends; drivers open another one when they
-// need it. Connections that are being answered or have tickets stay. It reports whether there is a
+// them, another one ends; drivers open another one when they need it. It reports whether there is a
 // place.
 func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 	g.mu.Lock()
@@ -90,18 +91,37 @@ func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 		return true
 	}
 	g.remove(c)
-	for e := g.known.Front(); e != nil && g.known.Len() >= g.mostKnown; {
-		other := e.Value.(*conn)
-		if e = e.Next(); !other.busy.Load() && !holds(other) {
-			g.remove(other)
-			_ = other.Conn.Close()
-		}
-	}
-	if g.known.Len() >= g.mostKnown {
-		return false
+	for g.known.Len() >= g.mostKnown {
+		other := g.least(holds)
+		g.remove(other)
+		_ = other.Conn.Close()
 	}
 	c.place = place{at: g.known.PushBack(c), known: true}
+	g.of[c.address]++
 	return true
+}
+
+// least returns the connection that ends for another one: the one that has sent no command for the
+// longest time, but not one that is being answered or has a ticket. If all are or have, it returns
+// one of the address with the most connections, with a ticket only if all of these have one. g.mu is
+// held.
+func (g *guests) least(holds func(c *conn) bool) (least *conn) {
+	most := 0
+	for e := g.known.Front(); e != nil; e = e.Next() {
+		c := e.Value.(*conn)
+		has := holds(c)
+		if !has && !c.busy.Load() {
+			return c
+		}
+		n := 2 * g.of[c.address]
+		if !has {
+			n++
+		}
+		if n > most {
+			least, most = c, n
+		}
+	}
+	return least
 }
 
 // leave takes a connection off the lists.
@@ -113,12 +133,15 @@ func (g *guests) leave(c *conn) {
 
 // remove takes a connection off its list. g.mu is held.
 func (g *guests) remove(c *conn) {
-	of := &g.strangers
-	if c.place.known {
-		of = &g.known
-	}
-	if c.place.at != nil {
-		of.Remove(c.place.at)
+	switch {
+	case c.place.at == nil:
+	case !c.place.known:
+		g.strangers.Remove(c.place.at)
+	default:
+		g.known.Remove(c.place.at)
+		if g.of[c.address]--; g.of[c.address] == 0 {
+			delete(g.of, c.address)
+		}
 	}
 	if c.place.timer != nil {
 		c.place.timer.Stop()
