@@ -101,25 +101,27 @@ func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 	return true
 }
 
-// least returns the connection that ends for another one: the one that has sent no command for the
-// longest time, but not one that is being answered or has a ticket. If all are or have, it returns
-// one of the address with the most connections, with a ticket only if all of these have one. g.mu is
-// held.
+// elders is how many connections are looked at to find one that ends.
+const elders = 512
+
+// least returns the connection that ends for another one. Of the ones that have sent no command for
+// the longest time it is one of the address with the most connections; of these, one without a
+// ticket, that is not being answered. g.mu is held.
 func (g *guests) least(holds func(c *conn) bool) (least *conn) {
-	most := 0
-	for e := g.known.Front(); e != nil; e = e.Next() {
+	most, looked := -1, 0
+	for e := g.known.Front(); e != nil && looked < elders; e = e.Next() {
 		c := e.Value.(*conn)
-		has := holds(c)
-		if !has && !c.busy.Load() {
-			return c
+		rank := 4 * g.of[c.address]
+		if !holds(c) {
+			rank += 2
 		}
-		n := 2 * g.of[c.address]
-		if !has {
-			n++
+		if !c.busy.Load() {
+			rank++
 		}
-		if n > most {
-			least, most = c, n
+		if rank > most {
+			least, most = c, rank
 		}
+		looked++
 	}
 	return least
 }

@@ -138,7 +138,7 @@ func TestFirstSampleOfLongKinds(t *testing.T) {
 
 // TestBusyConnections has more connections of an address than places, all of which are busy: they
 // send messages slowly, wait for tickets, or are of a session that has one. Others come in, and a
-// client of another address that waits for a ticket stays.
+// client of another address that is idle, or waits for a ticket, stays.
 func TestBusyConnections(t *testing.T) {
 	half := request(bson.D{{"ping", 1}, {"$db", "unit"}}, "")[:20]
 	draw := request(append(drawing(), e("$db", "unit")), "")
@@ -156,6 +156,8 @@ func TestBusyConnections(t *testing.T) {
 			_, err := waiter.Write(draw)
 			require.NoError(t, err)
 			eventually(t, func() bool { return s.Active() == 1 })
+			idle := dialFrom(t, "127.0.2.3", addr)
+			require.Empty(t, idle.find("read.bin"))
 			for range 30 {
 				c := dial(t, addr)
 				_, err := c.try(bson.D{{"ping", 1}}, "")
@@ -171,6 +173,7 @@ func TestBusyConnections(t *testing.T) {
 				_ = c.Close()
 			}
 			require.True(t, waiter.open())
+			require.True(t, idle.open())
 		})
 	}
 }
