@@ -1,15 +1,23 @@
 package mongowire_test
 
 import (
+	"io"
+	"math/rand/v2"
+	"net"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // TestCursorOutlivesItsConnection has connections that end while another one reads on with their
@@ -176,4 +184,72 @@ func TestBusyConnections(t *testing.T) {
 			require.True(t, idle.open())
 		})
 	}
+}
+
+// TestGetMoresOfOldGenerations has clients that read on with cursors of generations while newer ones
+// are published, and do not take the replies: producers do not wait for them.
+func TestGetMoresOfOldGenerations(t *testing.T) {
+	const n = 8 << 20
+	schema := tdict.New()
+	require.NoError(t, schema.Set("data", tensor.Must(tensor.NewMeta(tensor.Uint8, 4))))
+	require.NoError(t, schema.Set("label", tensor.Must(tensor.NewMeta(tensor.Uint8, n))))
+	c := directory(t, schema, samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1})
+	_, addr := serve(t, c, mongowire.Options{})
+	writer := dial(t, addr)
+	short, long := file(t, filled(t, 1, 4)), file(t, filled(t, 1, n))
+	put := func() {
+		require.Empty(t, writer.insert(parts(writer.draw(), 9<<20, kinds, short, long)...))
+	}
+	put()
+	var done atomic.Bool
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			var open []net.Conn
+			for !done.Load() {
+				nc, err := net.Dial("tcp", addr)
+				if err != nil {
+					continue
+				}
+				if open = append(open, nc); len(open) > 500 {
+					_ = open[len(open)-500].Close()
+				}
+				_ = nc.(*net.TCPConn).SetReadBuffer(4 << 10)
+				_ = nc.SetDeadline(time.Now().Add(time.Minute))
+				c := &client{t: t, Conn: nc}
+				reply, _ := c.try(bson.D{{"find", "read.bin"}, {"batchSize", 1}}, "")
+				cur, _ := reply.Get("cursor").Doc()
+				id, _ := cur.Get("id").Int()
+				time.Sleep(rand.N(20 * time.Millisecond))
+				_, _ = c.Write(request(bson.D{{"getMore", id}, {"collection", "read.bin"}, {"$db", "unit"}}, ""))
+			}
+			for _, nc := range open {
+				_ = nc.Close()
+			}
+		})
+	}
+	slowest := time.Duration(0)
+	for range 100 {
+		began := time.Now()
+		put()
+		slowest = max(slowest, time.Since(began))
+	}
+	done.Store(true)
+	readers.Wait()
+	require.Less(t, slowest, 2*time.Second)
+}
+
+// TestSilentReadersInTheKernel has a reader that does not take a reply: the kernel keeps little of
+// it.
+func TestSilentReadersInTheKernel(t *testing.T) {
+	s, addr := serve(t, memory(t, pair(t, 8<<20), 1), mongowire.Options{})
+	dial(t, addr).put(1, 8<<20)
+	c := dial(t, addr)
+	require.NoError(t, c.Conn.(*net.TCPConn).SetReadBuffer(4<<10))
+	_, err := c.Write(request(bson.D{{"find", "read.bin"}, {"$db", "unit"}}, ""))
+	require.NoError(t, err)
+	time.Sleep(300 * time.Millisecond)
+	require.NoError(t, s.Close())
+	n, _ := io.Copy(io.Discard, c)
+	require.Less(t, n, int64(2<<20))
 }
