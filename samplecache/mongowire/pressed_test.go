@@ -251,5 +251,5 @@ func TestSilentReadersInTheKernel(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	require.NoError(t, s.Close())
 	n, _ := io.Copy(io.Discard, c)
-	require.Less(t, n, int64(2<<20))
+	require.Less(t, n, int64(1<<20))
 }
