@@ -84,9 +84,9 @@
 //
 // There may be 4,096 connections that have logged in, and as many that have not; without a password
 // the first command counts as the login. A connection has 30 seconds to log in. If there are too
-// many, the oldest one without login ends; of the others one of the address with the most
-// connections: the one that has sent no command for the longest time, but rather one without a
-// ticket that is not being answered. Drivers connect again when they need it. A wrong password is
+// many, one of the address with the most of them ends: of those without login the oldest; of the
+// others the one that has sent no command for the longest time, but rather one without a ticket
+// that is not being answered. Drivers connect again when they need it. A wrong password is
 // refused after a second.
 //
 // A command other than insert has at most 2 MiB. A command has at most 64 fields, a filter 64

@@ -23,6 +23,7 @@ type guests struct {
 	strangers list.List      // of *conn, the oldest first
 	known     list.List      // of *conn, the one that has sent no command for the longest time first
 	of        map[string]int // numbers of known ones, by address
+	strange   map[string]int // numbers of strangers, by address
 }
 
 // A place is the place of a connection in the lists of guests. guests.mu is held to use it.
@@ -35,7 +36,7 @@ type place struct {
 // start sets the maximum numbers. A quarter of the descriptors is left for files.
 func (g *guests) start() {
 	g.mostKnown, g.mostStrangers = max(1, min(maxConns, descriptors()/2)), min(maxStrangers, descriptors()/4)
-	g.of = map[string]int{}
+	g.of, g.strange = map[string]int{}, map[string]int{}
 }
 
 // enter adds a stranger. If there are too many, the oldest one ends.
@@ -45,6 +46,7 @@ func (g *guests) enter(c *conn) {
 	if g.strangers.Len() >= g.mostStrangers {
 		g.endOldest()
 	}
+	g.strange[c.address]++
 	c.place = place{at: g.strangers.PushBack(c), timer: time.AfterFunc(loginTime, func() { g.expire(c) })}
 }
 
@@ -58,12 +60,21 @@ func (g *guests) expire(c *conn) {
 	}
 }
 
-// endOldest ends the oldest stranger. g.mu is held.
+// endOldest ends a stranger: of the oldest ones the first of the address with the most of them.
+// g.mu is held.
 func (g *guests) endOldest() {
-	if first := g.strangers.Front(); first != nil {
-		c := first.Value.(*conn)
-		g.remove(c)
-		_ = c.Conn.Close()
+	var oldest *conn
+	most, looked := 0, 0
+	for e := g.strangers.Front(); e != nil && looked < elders; e = e.Next() {
+		c := e.Value.(*conn)
+		if n := g.strange[c.address]; n > most {
+			oldest, most = c, n
+		}
+		looked++
+	}
+	if oldest != nil {
+		g.remove(oldest)
+		_ = oldest.Conn.Close()
 	}
 }
 
@@ -135,14 +146,14 @@ func (g *guests) leave(c *conn) {
 
 // remove takes a connection off its list. g.mu is held.
 func (g *guests) remove(c *conn) {
-	switch {
-	case c.place.at == nil:
-	case !c.place.known:
-		g.strangers.Remove(c.place.at)
-	default:
-		g.known.Remove(c.place.at)
-		if g.of[c.address]--; g.of[c.address] == 0 {
-			delete(g.of, c.address)
+	list, of := &g.strangers, g.strange
+	if c.place.known {
+		list, of = &g.known, g.of
+	}
+	if c.place.at != nil {
+		list.Remove(c.place.at)
+		if of[c.address]--; of[c.address] == 0 {
+			delete(of, c.address)
 		}
 	}
 	if c.place.timer != nil {

@@ -1,6 +1,7 @@
 package mongowire_test
 
 import (
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -252,4 +253,18 @@ func TestSilentReadersInTheKernel(t *testing.T) {
 	require.NoError(t, s.Close())
 	n, _ := io.Copy(io.Discard, c)
 	require.Less(t, n, int64(1<<20))
+}
+
+// TestStrangersOfManyAddresses has far more strangers of many addresses than places: one of an
+// address that has few of them stays, as the connection with which a driver watches the server.
+func TestStrangersOfManyAddresses(t *testing.T) {
+	mongowire.SetMaxConns(t, 10, 20)
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{User: "lab", Password: "pencil"})
+	watcher := dialFrom(t, "127.0.2.1", addr)
+	require.Empty(t, firstError(watcher.do(bson.D{{"hello", 1}}, "")))
+	for i := range 100 {
+		_ = dialFrom(t, fmt.Sprintf("127.0.3.%d", 1+i%5), addr)
+	}
+	time.Sleep(50 * time.Millisecond)
+	require.Empty(t, firstError(watcher.do(bson.D{{"hello", 1}}, "")))
 }
