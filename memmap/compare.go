@@ -6,36 +6,45 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/tdc"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// sealIt is the advice in the error for elements that differ from their sums.
-const sealIt = "Seal the dataset if the change is right"
+// sealable adds to the error for elements that differ from their sums what to do.
+func sealable(err error) error {
+	return fmt.Errorf("%w: Seal the dataset if the change is right", err)
+}
 
 // compareSums makes reads of the mapped leaves of v compare the sums that were saved with them.
 // Whoever copies elements calls it, so that damaged ones do not get new sums.
 func compareSums(v tdict.Value) {
+	eachMapped("", v, func(_ nestedkey.Key, _ *tensor.Tensor, file lender) { compareIn(file) })
+}
+
+// eachMapped calls fn with the mapped tensors in v, whose key is key, and with the key of the leaf
+// around each.
+func eachMapped(key nestedkey.Key, v tdict.Value, fn func(key nestedkey.Key, t *tensor.Tensor, file lender)) {
 	switch v := v.(type) {
 	case *tdict.TensorDict:
-		for _, inner := range v.All() {
-			compareSums(inner)
+		for name, inner := range v.All() {
+			eachMapped(prefixed(key, name), inner, fn)
 		}
 	case *tensor.Tensor:
 		if file, ok := v.Lender().(lender); ok {
-			compareIn(file)
+			fn(key, v, file)
 		}
 	case *ragged.Tensor:
 		if values, err := v.Values(); err == nil {
-			compareSums(values)
+			eachMapped(key, values, fn)
 		}
 	case *tdict.Unbatched:
-		compareSums(v.Tensor())
+		eachMapped(key, v.Tensor(), fn)
 	case *tdict.Stacked:
 		for i := range v.Len() {
 			if m, err := v.Member(i); err == nil { // whoever reads it gets the error
-				compareSums(m)
+				eachMapped(key, m, fn)
 			}
 		}
 	}
@@ -67,12 +76,12 @@ func (l *leafFile) differs(block int, got, want uint32) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s", &mismatch{got, want}, sealIt)
+	return sealable(&mismatch{got, want})
 }
 
 // differs returns the error for a file whose CRC-32 differs.
 func (l *zipLeaf) differs(_ int, got, want uint32) error {
-	return fmt.Errorf("%w: %s", &zipMismatch{got, want}, sealIt)
+	return sealable(&zipMismatch{got, want})
 }
 
 // A zipMismatch is the error for a file in an archive that differs from its CRC-32.
@@ -92,7 +101,7 @@ func (c *consolidated) sums() *mapfile.Sums {
 		return nil
 	}
 	c.once.Do(func() {
-		differs := func(_ int, got, want uint32) error { return fmt.Errorf("%w: %s", &mismatch{got, want}, sealIt) }
+		differs := func(_ int, got, want uint32) error { return sealable(&mismatch{got, want}) }
 		c.compare = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: c.form.Facts.Sums, Table: castagnoli, Differs: differs}
 	})
 	return c.compare

@@ -2,7 +2,6 @@ package memmap
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 )
@@ -44,7 +43,7 @@ func (r *reader) checkData(m *meta, e *metaEntry) error {
 	case r.faults != nil && !r.copying: // Verify says itself what to do
 		return &mismatch{got, e.fact.sums[0]}
 	}
-	return fmt.Errorf("%w: %s", &mismatch{got, e.fact.sums[0]}, sealIt)
+	return sealable(&mismatch{got, e.fact.sums[0]})
 }
 
 // withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.
@@ -62,6 +61,5 @@ func withMetaSum(text []byte) ([]byte, error) {
 
 // textSum returns the CRC-32C of a text, in hexadecimal digits.
 func textSum(text []byte) string {
-	n := crc32.Checksum(text, castagnoli)
-	return hex.EncodeToString([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli))
 }
