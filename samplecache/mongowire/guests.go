@@ -51,18 +51,21 @@ func (g *guests) expire(c *conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c.place.at != nil && !c.place.known {
-		g.remove(c)
-		_ = c.Conn.Close()
+		g.end(c)
 	}
 }
 
 // endOldest ends the oldest stranger. g.mu is held.
 func (g *guests) endOldest() {
 	if first := g.strangers.Front(); first != nil {
-		c := first.Value.(*conn)
-		g.remove(c)
-		_ = c.Conn.Close()
+		g.end(first.Value.(*conn))
 	}
+}
+
+// end closes a connection. g.mu is held.
+func (g *guests) end(c *conn) {
+	g.remove(c)
+	_ = c.Conn.Close()
 }
 
 // makeRoom ends the oldest stranger, so that its descriptor is free, and reports whether there was
@@ -93,8 +96,7 @@ func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 	for e := g.known.Front(); e != nil && g.known.Len() >= g.mostKnown; {
 		other := e.Value.(*conn)
 		if e = e.Next(); !other.busy.Load() && !holds(other) {
-			g.remove(other)
-			_ = other.Conn.Close()
+			g.end(other)
 		}
 	}
 	if g.known.Len() >= g.mostKnown {
