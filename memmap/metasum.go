@@ -33,17 +33,18 @@ func checkMetaSum(text []byte) error {
 // entry. Python may change data in place, as it changes elements. So data are compared where
 // elements are, by Verify and by whatever copies, and not by Open.
 func (r *reader) checkData(m *meta, e *metaEntry) error {
-	if !r.opt.CheckSums && (r.faults == nil || r.copying) || e == nil || !e.hasDataSum() {
+	verifies := r.faults != nil && !r.copying
+	if !verifies && !r.opt.CheckSums || e == nil || !e.hasDataSum() {
 		return nil
 	}
-	got := crc32.Checksum(m.text, castagnoli)
+	got, want := crc32.Checksum(m.text, castagnoli), e.fact.sums[0]
 	switch {
-	case got == e.fact.sums[0]:
+	case got == want:
 		return nil
-	case r.faults != nil && !r.copying: // Verify says itself what to do
-		return &mismatch{got, e.fact.sums[0]}
+	case verifies: // Verify says itself what to do
+		return &mismatch{got, want}
 	}
-	return sealable(&mismatch{got, e.fact.sums[0]})
+	return sealable(&mismatch{got, want})
 }
 
 // withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.
