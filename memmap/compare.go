@@ -5,7 +5,6 @@ import (
 	"hash/crc32"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -62,8 +61,8 @@ func compareIn(file lender) {
 			f.Compare(&mapfile.Sums{Start: f.Offset(), Size: int(f.entry.Size), Block: max(1, int(f.entry.Size)), Want: []uint32{f.entry.CRC}, Table: crc32.IEEETable, Differs: f.differs})
 		}
 	case *filePart:
-		if sums := f.of.sums(); sums != nil {
-			f.Compare(sums)
+		if f.of.sums != nil {
+			f.Compare(f.of.sums)
 		}
 	}
 }
@@ -94,15 +93,3 @@ func (m *zipMismatch) Error() string {
 
 // Unwrap returns [ErrCorrupt].
 func (m *zipMismatch) Unwrap() error { return ErrCorrupt }
-
-// sums returns the sums of the blocks of the data, or nil.
-func (c *consolidated) sums() *mapfile.Sums {
-	if c.form == nil || c.form.Facts.Sums == nil {
-		return nil
-	}
-	c.once.Do(func() {
-		differs := func(_ int, got, want uint32) error { return sealable(&mismatch{got, want}) }
-		c.compare = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: c.form.Facts.Sums, Table: castagnoli, Differs: differs}
-	})
-	return c.compare
-}
