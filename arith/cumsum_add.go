@@ -11,20 +11,10 @@ type adder[T element] interface {
 	row(s []T) (wrapped bool)
 }
 
-// cleared returns n zeros, in the memory of s if that has room.
-func cleared[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
-}
-
 // wideSums adds float32 in float64.
 type wideSums struct{ sums []float64 }
 
-func (a *wideSums) begin(lines int) { a.sums = cleared(a.sums, lines) }
+func (a *wideSums) begin(lines int) { a.sums = zeros(a.sums, lines) }
 
 func (a *wideSums) line(s []float32) (wrapped bool) {
 	sum := 0.0
@@ -47,7 +37,7 @@ func (a *wideSums) row(s []float32) (wrapped bool) {
 // wideComplexSums adds complex64 in complex128.
 type wideComplexSums struct{ sums []complex128 }
 
-func (a *wideComplexSums) begin(lines int) { a.sums = cleared(a.sums, lines) }
+func (a *wideComplexSums) begin(lines int) { a.sums = zeros(a.sums, lines) }
 
 func (a *wideComplexSums) line(s []complex64) (wrapped bool) {
 	var sum complex128
@@ -86,7 +76,7 @@ func both64(sum, lost float64) float64 {
 // exactSums adds float64, and the rounding errors separately.
 type exactSums struct{ sums, lost []float64 }
 
-func (a *exactSums) begin(lines int) { a.sums, a.lost = cleared(a.sums, lines), cleared(a.lost, lines) }
+func (a *exactSums) begin(lines int) { a.sums, a.lost = zeros(a.sums, lines), zeros(a.lost, lines) }
 
 func (a *exactSums) line(s []float64) (wrapped bool) {
 	sum, lost := 0.0, 0.0
@@ -110,7 +100,7 @@ func (a *exactSums) row(s []float64) (wrapped bool) {
 type exactComplexSums struct{ sums, lost []complex128 }
 
 func (a *exactComplexSums) begin(lines int) {
-	a.sums, a.lost = cleared(a.sums, lines), cleared(a.lost, lines)
+	a.sums, a.lost = zeros(a.sums, lines), zeros(a.lost, lines)
 }
 
 func (a *exactComplexSums) line(s []complex128) (wrapped bool) {
@@ -137,7 +127,7 @@ type wholeSums[T int64 | uint64] struct {
 	before []T // the row before the next one
 }
 
-func (a *wholeSums[T]) begin(lines int) { a.before = cleared([]T(nil), lines) }
+func (a *wholeSums[T]) begin(lines int) { a.before = make([]T, lines) }
 
 func (a *wholeSums[T]) line(s []T) (wrapped bool) {
 	var sum T

@@ -11,8 +11,8 @@ type evenFold[T floats] struct {
 
 // evenly returns the recipe r with evenFolds around its folds.
 func evenly[T floats](r recipe[T, T]) recipe[T, T] {
-	make := r.fold
-	r.fold = func(first []T) fold[T, T] { return &evenFold[T]{fold: make(first)} }
+	plain := r.fold
+	r.fold = func(first []T) fold[T, T] { return &evenFold[T]{fold: plain(first)} }
 	return r
 }
 
@@ -43,9 +43,8 @@ func (f *evenFold[T]) line(at int, x []T) {
 }
 
 func (f *evenFold[T]) rows(x []T, r rowList) {
-	offs := r.offs
 	f.fold.rows(x, r)
-	for _, off := range offs {
+	for _, off := range r.offs {
 		if len(f.even) == 0 {
 			return
 		}

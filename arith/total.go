@@ -99,8 +99,9 @@ func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 // added in the order of [Sum]. Shapes are as for Sum. The norm of no elements is 0.
 //
 // Squares, sums and roots are computed in float64, of scaled numbers if a square of float64 is out of
-// range, and only the result is rounded to its dtype. The result for integers is float64; other dtypes stay. Norm returns tensor.ErrDType for complex
-// numbers and bool. (Python: norm, torch.linalg.vector_norm.)
+// range, and only the result is rounded to its dtype. The result for integers is float64; other
+// dtypes stay. Norm returns tensor.ErrDType for complex numbers and bool. (Python: norm,
+// torch.linalg.vector_norm.)
 func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }
 
 // NormInto is [Norm] into dst, by the rules of [SumInto].

@@ -85,10 +85,10 @@ type Lengths struct {
 // Each leaf is read once, in parts of 131,072 positions, or 4,096 positions of each column. The
 // numbers of a part are added as float64 in the order that arith.Sum states, and then the sums of
 // the parts. So without masks and NaN, Mean equals arith.Mean of the values as float64; the Mean of
-// equal numbers is that number, and their Std is 0. Std divides
-// by the number of values, like arith.VarOptions.Correction 0. It adds the squared distances from
-// the mean of each 1,024 numbers, and joins these in order, by the method of Chan, Golub and
-// LeVeque. Results do not depend on opt.Workers.
+// equal numbers is that number, and their Std is 0. Std divides by the number of values, like
+// arith.VarOptions.Correction 0. It adds the squared distances from the mean of each 1,024 numbers,
+// and joins these in order, by the method of Chan, Golub and LeVeque. Results do not depend on
+// opt.Workers.
 //
 // # Quantiles
 //

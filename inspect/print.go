@@ -40,8 +40,8 @@ type PrintOptions struct {
 //	    label: int64 [1797], 14.4 kB, mapped
 //
 // If there are more lines than opt.Rows, each dictionary shows its first entries and then, on one
-// line, the number of its other leaves. Keys that are empty, are not UTF-8, or would not print, are quoted.
-// Print reads no element.
+// line, the number of its other leaves. Keys that are empty, are not UTF-8, or would not print, are
+// quoted. Print reads no element.
 //
 // It returns tdict.ErrKind for a nil dictionary, and the errors of w.
 func Print(w io.Writer, td *tdict.TensorDict, opt PrintOptions) error {

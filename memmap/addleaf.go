@@ -23,7 +23,8 @@ import (
 // before anything is written. Others see the whole leaf or nothing of it; another Dataset of the
 // directory shows it after [Dataset.Refresh]. A ragged tensor that shares a layout with a leaf of d
 // in the same dictionary shares its offsets on disk. After an error that is [ErrDone] the leaf is on
-// disk, and perhaps in d; after any other error nothing has changed. (Python: make_memmap_from_tensor.)
+// disk, and perhaps in d; after any other error nothing has changed. (Python:
+// make_memmap_from_tensor.)
 //
 // If d is a member of a lazy stack, v is not compared with the other members: if one of them has a
 // value of another kind under key, opening the stack returns [ErrUnsupported] afterwards.
@@ -39,7 +40,10 @@ func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
 	}
 	a, err := d.planAdd(key, v)
 	if err == nil {
+		compared := comparer{}
+		compared.add(v)
 		err = a.save()
+		compared.end()
 	}
 	return d.fail("add", "", err)
 }
@@ -110,7 +114,6 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	if err != nil {
 		return nil, err
 	}
-	compareSums(v)
 	first, more, nested := rest.Cut()
 	entry := key
 	if nested {

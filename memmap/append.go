@@ -46,6 +46,8 @@ func AppendMember(dir string, td *tdict.TensorDict) error {
 	if err := s.check(td); err != nil {
 		return err
 	}
+	s.compare(td)
+	defer s.compared.end()
 	at, err := vfs.Resolve(dir)
 	if err == nil {
 		err = s.appendTo(at, td)

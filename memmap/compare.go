@@ -5,57 +5,89 @@ import (
 	"hash/crc32"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/tdc"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// sealIt is the advice in the error for elements that differ from their sums.
-const sealIt = "Seal the dataset if the change is right"
+// sealable adds to the error for elements that differ from their sums what to do.
+func sealable(err error) error {
+	return fmt.Errorf("%w: Seal the dataset if the change is right", err)
+}
 
-// compareSums makes reads of the mapped leaves of v compare the sums that were saved with them.
-// Whoever copies elements calls it, so that damaged ones do not get new sums.
-func compareSums(v tdict.Value) {
+// A comparer makes reads of mapped leaves compare the sums that were saved with them. Whoever copies
+// elements has one, so that damaged ones do not get new sums. Each block is compared once.
+type comparer struct{ files map[lender]bool }
+
+// add adds the leaves of v.
+func (c *comparer) add(v tdict.Value) {
+	eachMapped("", v, func(_ nestedkey.Key, _ *tensor.Tensor, file lender) {
+		if !c.files[file] {
+			if c.files == nil {
+				c.files = map[lender]bool{}
+			}
+			c.files[file] = true
+			compareIn(file)
+		}
+	})
+}
+
+// end makes reads as they were before.
+func (c *comparer) end() {
+	for file := range c.files {
+		if f, ok := file.(interface{ EndCompare() }); ok {
+			f.EndCompare()
+		}
+	}
+	c.files = nil
+}
+
+// eachMapped calls fn with the mapped tensors in v, whose key is key, and with the key of the leaf
+// around each.
+func eachMapped(key nestedkey.Key, v tdict.Value, fn func(key nestedkey.Key, t *tensor.Tensor, file lender)) {
 	switch v := v.(type) {
 	case *tdict.TensorDict:
-		for _, inner := range v.All() {
-			compareSums(inner)
+		for name, inner := range v.All() {
+			eachMapped(prefixed(key, name), inner, fn)
 		}
 	case *tensor.Tensor:
 		if file, ok := v.Lender().(lender); ok {
-			compareIn(file)
+			fn(key, v, file)
 		}
 	case *ragged.Tensor:
 		if values, err := v.Values(); err == nil {
-			compareSums(values)
+			eachMapped(key, values, fn)
 		}
 	case *tdict.Unbatched:
-		compareSums(v.Tensor())
+		eachMapped(key, v.Tensor(), fn)
 	case *tdict.Stacked:
 		for i := range v.Len() {
 			if m, err := v.Member(i); err == nil { // whoever reads it gets the error
-				compareSums(m)
+				eachMapped(key, m, fn)
 			}
 		}
 	}
 }
 
-// compareIn is compareSums of the leaf in a file.
+// compareIn makes reads of the leaf in a file compare its sums.
 func compareIn(file lender) {
 	switch f := file.(type) {
 	case *mapfile.File:
-		if l, ok := f.Owner.(*leafFile); ok && !f.Checking() && l.sums != nil {
-			f.Compare(&mapfile.Sums{Size: f.Size(), Block: blockBytes, Want: l.sums, Table: castagnoli, Differs: l.differs})
-		}
+		f.Compare(func() *mapfile.Sums {
+			l, ok := f.Owner.(*leafFile)
+			if !ok || l.sums == nil {
+				return nil
+			}
+			return &mapfile.Sums{Size: f.Size(), Block: blockBytes, Want: l.sums, Table: castagnoli, Differs: l.differs}
+		})
 	case *zipLeaf:
-		if !f.Checking() {
-			f.Compare(&mapfile.Sums{Start: f.Offset(), Size: int(f.entry.Size), Block: max(1, int(f.entry.Size)), Want: []uint32{f.entry.CRC}, Table: crc32.IEEETable, Differs: f.differs})
-		}
+		f.Compare(func() *mapfile.Sums {
+			size := int(f.entry.Size)
+			return &mapfile.Sums{Start: f.Offset(), Size: size, Block: max(1, size), Want: []uint32{f.entry.CRC}, Table: crc32.IEEETable, Differs: f.differs}
+		})
 	case *filePart:
-		if sums := f.of.sums(); sums != nil {
-			f.Compare(sums)
-		}
+		f.Compare(func() *mapfile.Sums { return f.of.sums })
 	}
 }
 
@@ -67,12 +99,12 @@ func (l *leafFile) differs(block int, got, want uint32) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s", &mismatch{got, want}, sealIt)
+	return sealable(&mismatch{got, want})
 }
 
 // differs returns the error for a file whose CRC-32 differs.
 func (l *zipLeaf) differs(_ int, got, want uint32) error {
-	return fmt.Errorf("%w: %s", &zipMismatch{got, want}, sealIt)
+	return sealable(&zipMismatch{got, want})
 }
 
 // A zipMismatch is the error for a file in an archive that differs from its CRC-32.
@@ -85,15 +117,3 @@ func (m *zipMismatch) Error() string {
 
 // Unwrap returns [ErrCorrupt].
 func (m *zipMismatch) Unwrap() error { return ErrCorrupt }
-
-// sums returns the sums of the blocks of the data, or nil.
-func (c *consolidated) sums() *mapfile.Sums {
-	if c.form == nil || c.form.Facts.Sums == nil {
-		return nil
-	}
-	c.once.Do(func() {
-		differs := func(_ int, got, want uint32) error { return fmt.Errorf("%w: %s", &mismatch{got, want}, sealIt) }
-		c.compare = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: c.form.Facts.Sums, Table: castagnoli, Differs: differs}
-	})
-	return c.compare
-}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
@@ -24,10 +23,8 @@ const consolidatedExt = ".tdc"
 type consolidated struct {
 	*mapfile.Single
 	place *place
-	form  *tdc.Form // nil before read
-
-	once    sync.Once // sets compare
-	compare *mapfile.Sums
+	form  *tdc.Form     // nil before read
+	sums  *mapfile.Sums // of the blocks of the data; nil before read, or if there are none
 }
 
 func (c *consolidated) MapAll() error { return c.Map() }
@@ -69,6 +66,10 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if want := c.form.Facts.Sums; want != nil {
+		differs := func(_ int, got, want uint32) error { return sealable(&mismatch{got, want}) }
+		c.sums = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: want, Table: castagnoli, Differs: differs}
 	}
 	td, err := c.form.Dict(tdc.Maker{Tensor: c.tensor, Fixed: true})
 	if err != nil {

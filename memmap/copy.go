@@ -78,9 +78,10 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
 	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
 	td, err := r.all()
-	if err == nil {
-		ctx, err = likeSource(ctx, p.at)
+	if err != nil {
+		return err
 	}
+	modes, err := vfs.ModesOf(p.at)
 	if err != nil {
 		return err
 	}
@@ -88,13 +89,7 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 		opt.Schema = r.schema
 	}
 	opt.NestedTensors = append(r.nestedIn(td), opt.NestedTensors...)
-	return newSaver(ctx, to, opt).save(td)
-}
-
-// likeSource returns a context with the permissions of the source at a path.
-func likeSource(ctx context.Context, at string) (context.Context, error) {
-	modes, err := vfs.ModesOf(at)
-	return vfs.WithModes(ctx, modes), err
+	return newSaver(vfs.WithModes(ctx, modes), to, opt).save(td)
 }
 
 // all reads the whole tree. If it has faults, all returns one error about them.

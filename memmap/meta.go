@@ -117,7 +117,7 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 	if !utf8.Valid(text) {
 		return nil, corrupt("not UTF-8")
 	}
-	err := checkMetaSum(text)
+	err := checkMetaSum(text, false)
 	if err == nil {
 		err = d.Object(d.field)
 	}
@@ -132,6 +132,9 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 	}
 	if err == nil && d.m.class == "" {
 		err = corrupt("no field %q", fieldType)
+	}
+	if err == nil && (dictClasses[d.m.class] || d.m.class == lazyClass) {
+		err = checkMetaSum(text, true) // Python may have added fields after it
 	}
 	if err == nil && dictClasses[d.m.class] && !d.names[fieldShape] {
 		err = corrupt("no field %q", fieldShape)

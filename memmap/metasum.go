@@ -2,7 +2,6 @@ package memmap
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 )
@@ -18,10 +17,11 @@ const (
 )
 
 // checkMetaSum returns ErrCorrupt if the sum in a meta.json differs from the sum of the bytes before
-// the field.
-func checkMetaSum(text []byte) error {
+// the field. Data may hold anything, also something like that field, but not as the last one: only
+// in other texts (anywhere) does it count elsewhere.
+func checkMetaSum(text []byte, anywhere bool) error {
 	i := bytes.LastIndex(text, []byte(sumHead))
-	if i < 0 || len(text) < i+sumBytes {
+	if i < 0 || len(text) < i+sumBytes || !anywhere && string(text[i+sumBytes:]) != "}" {
 		return nil
 	}
 	if got, want := textSum(text[:i]), text[i+len(sumHead):][:8]; got != string(want) {
@@ -34,17 +34,18 @@ func checkMetaSum(text []byte) error {
 // entry. Python may change data in place, as it changes elements. So data are compared where
 // elements are, by Verify and by whatever copies, and not by Open.
 func (r *reader) checkData(m *meta, e *metaEntry) error {
-	if !r.opt.CheckSums && (r.faults == nil || r.copying) || e == nil || !e.hasDataSum() {
+	verifies := r.faults != nil && !r.copying
+	if !verifies && !r.opt.CheckSums || e == nil || !e.hasDataSum() {
 		return nil
 	}
-	got := crc32.Checksum(m.text, castagnoli)
+	got, want := crc32.Checksum(m.text, castagnoli), e.fact.sums[0]
 	switch {
-	case got == e.fact.sums[0]:
+	case got == want:
 		return nil
-	case r.faults != nil && !r.copying: // Verify says itself what to do
-		return &mismatch{got, e.fact.sums[0]}
+	case verifies: // Verify says itself what to do
+		return &mismatch{got, want}
 	}
-	return fmt.Errorf("%w: %s", &mismatch{got, e.fact.sums[0]}, sealIt)
+	return sealable(&mismatch{got, want})
 }
 
 // withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.
@@ -62,6 +63,5 @@ func withMetaSum(text []byte) ([]byte, error) {
 
 // textSum returns the CRC-32C of a text, in hexadecimal digits.
 func textSum(text []byte) string {
-	n := crc32.Checksum(text, castagnoli)
-	return hex.EncodeToString([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli))
 }

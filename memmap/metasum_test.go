@@ -117,3 +117,50 @@ func TestVerifyGoesOnAfterAMember(t *testing.T) {
 	require.Equal(t, []string{"0/meta.json", "2/meta.json"}, []string{report.Faults[0].File, report.Faults[1].File})
 	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrCorrupt)
 }
+
+// TestSaveLeavesItsSourceAsItWas saves a dataset that Python has changed in place: the Save is refused,
+// reads of it go on as before, and a Save that does not compare is done.
+func TestSaveLeavesItsSourceAsItWas(t *testing.T) {
+	td := tdict.New(3)
+	require.NoError(t, td.Set("x", counted(tensor.Int16, 3)))
+	for _, form := range []string{"", ".tdz", ".tdc"} {
+		at := filepath.Join(t.TempDir(), "d"+form)
+		require.NoError(t, memmap.Save(at, td))
+		file := at
+		if form == "" {
+			file = filepath.Join(at, "x.memmap")
+		}
+		b := tensor.Must(os.ReadFile(file))
+		i := strings.Index(string(b), "\x00\x00\x01\x00\x02\x00")
+		require.GreaterOrEqual(t, i, 0)
+		b[i] = 9
+		require.NoError(t, os.WriteFile(file, b, 0o666))
+		ds := open(t, at)
+		to := at + ".copy"
+		read := func() { require.Equal(t, int16(9), tensor.Must(tdict.Item[int16](ds.TensorDict, "x", 0))) }
+		read()
+		require.ErrorIs(t, memmap.Save(to, ds.TensorDict), memmap.ErrCorrupt)
+		read()
+		require.NoError(t, memmap.SaveWith(t.Context(), to, ds.TensorDict, memmap.SaveOptions{SkipSums: true}))
+		require.ErrorIs(t, memmap.Save(to+"2", ds.TensorDict), memmap.ErrCorrupt)
+		read()
+	}
+}
+
+// TestDataThatLooksLikeASum: data may hold a field of the name that has the sum of a meta.json.
+func TestDataThatLooksLikeASum(t *testing.T) {
+	for _, v := range []any{
+		map[string]any{"_type": "x", "_crc": "hello wo"}, map[string]any{"a": 1, "_crc": "01234567"},
+		[]any{map[string]any{"a": 1, "_crc": "01234567"}}, `,"_crc":"01234567"}`,
+	} {
+		td := tdict.New(2)
+		require.NoError(t, td.Set("in/d", tensor.Must(tdict.NewData(v, 2))))
+		require.NoError(t, td.Set("e", tensor.Must(tdict.DataFrom([]any{v, nil}, 2))))
+		for _, form := range []string{"", ".tdz", ".tdc"} {
+			at := filepath.Join(t.TempDir(), "d"+form)
+			require.NoError(t, memmap.Save(at, td))
+			require.True(t, td.Equal(open(t, at).TensorDict))
+			requireSound(t, at)
+		}
+	}
+}

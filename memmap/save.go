@@ -68,8 +68,8 @@ type SaveOptions struct {
 
 // SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
 // durably. After an error that is [ErrDone], dir holds td; after another error, the old dictionary.
-// After a crash at any time, it holds all of one of the two. td may have been opened from dir. SaveWith stores the shape of each leaf and checksums of
-// its bytes, which [Verify] compares.
+// After a crash at any time, it holds all of one of the two. td may have been opened from dir.
+// SaveWith stores the shape of each leaf and checksums of its bytes, which [Verify] compares.
 //
 // dir may hold nothing, or a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is
 // set. No other process may put files into dir meanwhile. SaveWith returns [ErrForeign] if
@@ -86,10 +86,11 @@ type SaveOptions struct {
 //
 // SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files; new
 // files get the permissions that all old files have. Nobody but the owner can read what is written
-// before it is in its place. SaveWith makes missing parent directories of dir. If SaveOptions.Form is not set and nothing is at dir,
-// the suffix .tdz selects an archive and .tdc a consolidated file; with any other name, such as
-// "a.npz", dir becomes a directory. The first time that a process saves in a parent directory,
-// SaveWith removes the temporary files that saves have left there when their process was killed.
+// before it is in its place. SaveWith makes missing parent directories of dir. If SaveOptions.Form
+// is not set and nothing is at dir, the suffix .tdz selects an archive and .tdc a consolidated
+// file; with any other name, such as "a.npz", dir becomes a directory. The first time that a
+// process saves in a parent directory, SaveWith removes the temporary files that saves have left
+// there when their process was killed.
 //
 // Only Linux can exchange two directories in one step. On other systems, and on file systems that
 // cannot do it, SaveWith renames the old directory and then the new one. A crash between the two
@@ -145,6 +146,8 @@ func (s *saver) save(td *tdict.TensorDict) error {
 	if err := s.check(td); err != nil {
 		return err
 	}
+	s.compare(td)
+	defer s.compared.end()
 	form, err := s.form()
 	if err != nil {
 		return s.fail("", err)
@@ -178,10 +181,14 @@ func (s *saver) check(td *tdict.TensorDict) error {
 	if td == nil {
 		return s.fail("", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
 	}
-	if !s.opt.SkipSums && !s.reserve {
-		compareSums(td)
-	}
 	return nil
+}
+
+// compare makes reads of td compare sums until s.compared ends, unless the options say not to.
+func (s *saver) compare(td *tdict.TensorDict) {
+	if !s.opt.SkipSums {
+		s.compared.add(td)
+	}
 }
 
 // lookAt returns the path to save td to, and the tree that is there, which the caller unlocks.
@@ -252,6 +259,8 @@ type saver struct {
 	noSums  bool    // reserved leaves have no sums, rather than void ones
 	grow    bool    // a Writer will append to it
 	from    *Writer // if not nil, it has the files of the leaves
+
+	compared comparer // of what is saved
 
 	nodes []*savedNode
 	files []*savedFile

@@ -31,9 +31,8 @@ import (
 // beside dir, so the rows are on the disk twice meanwhile.
 //
 // If SaveRows returns an error, such as one that chunks yields, dir holds the same as before, unless
-// the error is [ErrDone].
-// SaveRows returns the errors of SaveWith, [NewWriter] and Append, shapeops.ErrDim for a chunk
-// without a batch dim, and tdict.ErrMissing if there is no chunk.
+// the error is [ErrDone]. SaveRows returns the errors of SaveWith, [NewWriter] and Append,
+// shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no chunk.
 func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) (err error) {
 	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}
 	defer func() { // also if chunks panics
@@ -70,6 +69,7 @@ func (s *rowsSaver) add(chunk *tdict.TensorDict) (err error) {
 	if err := s.check(chunk); err != nil {
 		return err
 	}
+	s.compare(chunk)
 	if len(chunk.Shape()) == 0 {
 		return fmt.Errorf("%w: got a chunk of batch shape [], want a dim of rows", shapeops.ErrDim)
 	}
@@ -161,6 +161,7 @@ func (s *rowsSaver) finish() error {
 // remove removes the files beside the directory.
 func (s *rowsSaver) remove() error {
 	var failed []error
+	s.compared.end()
 	if s.w != nil {
 		failed = append(failed, s.w.release())
 	}

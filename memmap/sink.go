@@ -134,6 +134,11 @@ func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
 	if err != nil || k.firm { // files of a Writer keep their permissions
 		return err
 	}
+	return k.chmod(at, is)
+}
+
+// chmod gives the permissions of k.modes to a file that has others.
+func (k *dirSink) chmod(at string, is fs.FileInfo) error {
 	mode := k.modes.File(at)
 	if !k.modes.ExactFiles() {
 		mode &= is.Mode() // the umask applied to it
@@ -283,11 +288,11 @@ func (k *dirSink) replaces(old *oldTree) error {
 		if d.IsDir() {
 			return k.disk.Chmod(at, k.modes.Dir(rel))
 		}
-		mode := k.modes.File(rel)
-		if info, err := d.Info(); err == nil && !k.modes.ExactFiles() {
-			mode &= info.Mode()
+		info, err := d.Info()
+		if err != nil {
+			return err
 		}
-		return k.disk.Chmod(at, mode)
+		return k.chmod(rel, info)
 	})
 }
 

@@ -313,7 +313,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 	}
 	text, _, err := readMeta(dir)
 	if err == nil {
-		err = checkMetaSum(text)
+		err = checkMetaSum(text, true)
 	}
 	if err != nil {
 		return err

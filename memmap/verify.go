@@ -15,8 +15,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -139,39 +137,19 @@ func (v *verifier) run() (*Report, error) {
 	}
 	v.report.Faults = append(v.faults.faults, v.confirmed()...)
 	if td != nil {
-		v.bools("", td)
+		eachMapped("", td, v.bools)
 	}
 	return &v.report, v.verdict()
 }
 
-// bools adds a fault for each leaf of x that has a byte that is not a bool.
-func (v *verifier) bools(key nestedkey.Key, x tdict.Value) {
-	switch x := x.(type) {
-	case *tdict.TensorDict:
-		for name, inner := range x.All() {
-			v.bools(prefixed(key, name), inner)
-		}
-	case *ragged.Tensor:
-		if values, err := x.Values(); err == nil {
-			v.bools(key, values)
-		}
-	case *tdict.Unbatched:
-		v.bools(key, x.Tensor())
-	case *tdict.Stacked:
-		for i := range x.Len() {
-			if m, err := x.Member(i); err == nil { // reading it has found the error
-				v.bools(key, m)
-			}
-		}
-	case *tensor.Tensor:
-		file, ok := x.Lender().(lender)
-		if !ok || x.DType() != tensor.Bool {
-			return
-		}
-		_, err := bundle.Write(io.Discard, x)
-		if _, other := errors.AsType[*FileError](err); errors.Is(err, ErrCorrupt) && !other { // faults of blocks are listed
-			v.report.Faults = append(v.report.Faults, Fault{key, file.Path(), -1, err})
-		}
+// bools adds a fault for a leaf that has a byte that is not a bool.
+func (v *verifier) bools(key nestedkey.Key, x *tensor.Tensor, file lender) {
+	if x.DType() != tensor.Bool {
+		return
+	}
+	_, err := bundle.Write(io.Discard, x)
+	if _, other := errors.AsType[*FileError](err); errors.Is(err, ErrCorrupt) && !other { // faults of blocks are listed
+		v.report.Faults = append(v.report.Faults, Fault{key, file.Path(), -1, err})
 	}
 }
 
@@ -184,7 +162,7 @@ func (v *verifier) verdict() error {
 	err := first.Err
 	switch err.(type) {
 	case *mismatch, *zipMismatch:
-		err = fmt.Errorf("%w: %s", err, sealIt)
+		err = sealable(err)
 	}
 	if n := len(v.report.Faults) - 1; n > 0 {
 		err = fmt.Errorf("%w (and %d more)", err, n)

@@ -78,6 +78,8 @@ type Writer struct {
 	saved  int   // committed rows
 	broken error // of a write that failed; w can only be closed
 
+	compared comparer // of the appended dictionaries
+
 	private bool // for SaveRows: nobody else reads the directory
 
 	unsynced bool // another Writer committed rows, perhaps with NoSync
@@ -317,6 +319,7 @@ func (w *Writer) putBack() (err error) {
 // release closes all files, and releases the lock.
 func (w *Writer) release() error {
 	w.closed = true
+	w.compared.end()
 	var failed []error
 	for _, c := range w.leaves {
 		if c.file != nil {

@@ -49,7 +49,7 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 		n = 1
 	}
 	if !w.private { // SaveRows has done it
-		compareSums(td)
+		w.compared.add(td)
 	}
 	for _, c := range w.leaves {
 		if w.broken = c.append(td); w.broken != nil {

@@ -13,8 +13,8 @@ import (
 // Names returns the names of the batch dims, "" for a dim without one. Operations carry names to
 // their results. A dim that is moved, cut, picked from or repeated keeps its name. A dim that is
 // new, or made of several, has none. Stack and LazyStack keep the names that all dictionaries
-// have, Cat and PadSequence the names of the first one. A destination that the caller owns keeps its names. (Python: names, None for no
-// name.)
+// have, Cat and PadSequence the names of the first one. A destination that the caller owns keeps
+// its names. (Python: names, None for no name.)
 //
 // The leading dims of a nested dictionary are td's batch dims. If a batch dim of td has a name and
 // a dictionary has other names for td's batch dims, or none, [TensorDict.Set] stores a copy of the

@@ -15,8 +15,8 @@ import (
 // Bind returns a filter of c for td, and for dictionaries with the same leaves, such as chunks of
 // its rows. It checks shapes and dtypes, and reads no element.
 //
-// A leaf has the mask KEY_mask if there is a bool leaf of that key with one column. To say which leaves
-// have masks, call [Condition.BindSchema].
+// A leaf has the mask KEY_mask if there is a bool leaf of that key with one column. To say which
+// leaves have masks, call [Condition.BindSchema].
 //
 // It returns a [*tdict.KeyError] with the key:
 //

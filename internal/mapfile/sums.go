@@ -66,11 +66,32 @@ func (s *Sums) compare(b []byte, i int) error {
 	return s.Differs(i, got, s.Want[i])
 }
 
-// A compared is the Sums of a lender, if there are any.
-type compared struct{ sums atomic.Pointer[Sums] }
+// A compared is the Sums that reads of a lender compare, while somebody wants that.
+type compared struct {
+	sums atomic.Pointer[Sums]
 
-// Compare makes reads from now on compare the sums, unless reads do so already.
-func (c *compared) Compare(s *Sums) { c.sums.CompareAndSwap(nil, s) }
+	mu    sync.Mutex
+	users int // calls of Compare without one of EndCompare
+}
+
+// Compare makes reads compare sums, until each call of it was followed by an EndCompare. It calls make
+// for the sums unless reads compare already; make may return nil.
+func (c *compared) Compare(make func() *Sums) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users++; c.users == 1 {
+		c.sums.Store(make())
+	}
+}
+
+// EndCompare ends a Compare.
+func (c *compared) EndCompare() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users--; c.users == 0 {
+		c.sums.Store(nil)
+	}
+}
 
 // Checking implements the optional method of tensor.Lender.
 func (c *compared) Checking() bool { return c.sums.Load() != nil }
@@ -87,6 +108,9 @@ func (p *Part) Check(low, high int) error {
 
 // checkIn is check of the memory of a mapping.
 func (s *Sums) checkIn(m *mapping.Mapping, low, high int) error {
+	if s == nil { // the last EndCompare has come
+		return nil
+	}
 	b, err := m.Acquire()
 	if err != nil {
 		return err

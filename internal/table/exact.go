@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 )
 
@@ -20,8 +21,10 @@ func Vanishes(v float64, digits []byte) bool {
 	if v != 0 {
 		return false
 	}
-	mantissa, _, _ := bytes.Cut(bytes.ReplaceAll(digits, []byte{'E'}, []byte{'e'}), []byte{'e'})
-	return bytes.ContainsAny(mantissa, "123456789")
+	if i := bytes.IndexAny(digits, "eE"); i >= 0 {
+		digits = digits[:i]
+	}
+	return bytes.ContainsAny(digits, "123456789")
 }
 
 // wholeFloats is the least integer after which float64 skips one.
@@ -31,10 +34,7 @@ const wholeFloats = 1 << 53
 // than the digits. Digits with an exponent never round, since programs that write floats round
 // them too. Zeros after the shortest digits of v are such a spelling as well.
 func Rounds(v float64, digits []byte) bool {
-	if v < 0 {
-		v = -v
-	}
-	if v < wholeFloats || bytes.ContainsAny(digits, "eE") {
+	if v = math.Abs(v); v < wholeFloats || bytes.ContainsAny(digits, "eE") {
 		return false
 	}
 	whole, fraction, _ := bytes.Cut(digits, []byte{'.'})

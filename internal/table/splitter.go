@@ -64,7 +64,7 @@ var notTexts = []struct{ begin, what string }{
 func CheckText(begin []byte) error {
 	for _, x := range notTexts {
 		if bytes.HasPrefix(begin, []byte(x.begin)) {
-			return &ParseError{Line: 1, Err: fmt.Errorf("%w: %s", ErrText, x.what)}
+			return fmt.Errorf("%w: %s", ErrText, x.what)
 		}
 	}
 	return nil
@@ -113,7 +113,8 @@ func (s *Splitter) row(text []byte) []byte {
 	for from, first := len(text), s.line; ; {
 		part, err := s.r.ReadSlice('\n')
 		if !s.begun {
-			if s.err = CheckText(part); s.err != nil {
+			if err := CheckText(part); err != nil {
+				s.err = &ParseError{Line: 1, Err: err}
 				return text
 			}
 			part, s.begun = bytes.TrimPrefix(part, bom), true

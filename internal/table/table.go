@@ -35,8 +35,8 @@ type Table struct {
 
 // New returns a table without rows for a schema. Its allocations depend only on the schema. It
 // returns tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data,
-// unbatched tensors, stacks, any dtype, sizes that are Any, and ragged tensors with Batch, of depth 0 or
-// with values of no elements; for a mask whose key another entry has; and for invalid options.
+// unbatched tensors, stacks, any dtype, sizes that are Any, and ragged tensors with Batch, of depth
+// 0 or with values of no elements; for a mask whose key another entry has; and for invalid options.
 func New(schema tdict.Schema, opt Options) (*Table, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err

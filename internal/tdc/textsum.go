@@ -1,7 +1,7 @@
 package tdc
 
 import (
-	"encoding/hex"
+	"fmt"
 	"hash/crc32"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
@@ -16,7 +16,7 @@ func textSum(text []byte, i int) string {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	sum := crc32.Update(crc32.Checksum(text[:i], table), table, []byte(noSum))
 	sum = crc32.Update(sum, table, text[i+len(noSum):])
-	return hex.EncodeToString([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+	return fmt.Sprintf("%08x", sum)
 }
 
 // textSum reads the checksum of the JSON, and notes where it is.

@@ -38,14 +38,14 @@ const (
 func ModesOf(top string) (*Modes, error) {
 	m := new(Modes)
 	info, err := os.Stat(top)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return m, nil
-	}
-	if err != nil || !info.IsDir() {
-		if err == nil {
-			m.Note("", info)
-		}
+	case err != nil:
 		return m, err
+	case !info.IsDir():
+		m.Note("", info)
+		return m, nil
 	}
 	if found, err := filepath.EvalSymlinks(top); err == nil {
 		top = found
@@ -214,7 +214,7 @@ func WithModes(ctx context.Context, m *Modes) context.Context {
 	return context.WithValue(ctx, modesKey{}, m)
 }
 
-// ModesFor returns the Modes of a context, or the zero Modes.
+// ModesFor returns the Modes of a context, which may be nil, or the zero Modes.
 func ModesFor(ctx context.Context) *Modes {
 	if ctx != nil {
 		if m, ok := ctx.Value(modesKey{}).(*Modes); ok {

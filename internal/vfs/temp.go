@@ -21,8 +21,8 @@ type Temp struct {
 }
 
 // MakeTemp makes a directory beside dir, and holds it until Remove or Release, so that no [Sweep]
-// removes it. Its name has 16 bytes, whatever the length of dir's name.
-// Nobody but its owner may enter it, whatever is in it.
+// removes it. Its name has 16 bytes, whatever the length of dir's name. Nobody but its owner may
+// enter it, whatever is in it.
 //
 // On [OS], the first call of a process for a parent directory sweeps it. Leftovers that cannot be
 // removed do not prevent the save.

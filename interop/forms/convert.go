@@ -16,8 +16,9 @@ import (
 //	inputs [n R...] with the same entries -> output [N R...], N = sum(n)
 //
 // If Convert returns nil, the output exists, durably unless NoSync is set. After an error that is
-// memmap.ErrDone it exists too; after any other error, or if ctx ends, nothing has changed. If the form of the output cannot hold everything, Convert returns a
-// [*LossError] with a list, unless opt.Lossy is set.
+// memmap.ErrDone it exists too; after any other error, or if ctx ends, nothing has changed. If the
+// form of the output cannot hold everything, Convert returns a [*LossError] with a list, unless
+// opt.Lossy is set.
 //
 // Several inputs must have the same keys, kinds, dtypes and shapes of rows; all tables of one form
 // are read with one schema. Convert checks the inputs before it writes anything, and then reads
@@ -25,8 +26,8 @@ import (
 //
 // Convert compares the checksums of an input while it reads it, so that damaged elements do not get
 // new checksums. A Directory, an Archive, a Consolidated file and an Npz have some. If they differ,
-// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on purpose, as
-// Python does in place, call memmap.Seal first.
+// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on
+// purpose, as Python does in place, call memmap.Seal first.
 //
 // If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts from
 // 0 again.

@@ -16,7 +16,42 @@ func (in *Input) Columns(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	if len(columns) == 0 {
 		return td, nil
 	}
-	return withColumns(td, columns)
+	out := td.Copy()
+	for _, spec := range in.Schema {
+		key := spec.Key
+		if _, is := columns[key]; !is || !td.Has(key) {
+			continue
+		}
+		d, err := tdict.Get[*tdict.Data](td, key)
+		if err != nil {
+			return nil, err
+		}
+		var v tdict.Value
+		var present []bool
+		switch {
+		case spec.Kind == tdict.KindText:
+			var texts []string
+			if texts, present, err = valuesOf[string](d); err == nil {
+				v, err = ragged.FromStrings(texts)
+			}
+		case spec.DType == tensor.Bool:
+			v, present, err = tensorOf[bool](d)
+		case spec.DType == tensor.Int64:
+			v, present, err = tensorOf[int64](d)
+		default:
+			v, present, err = tensorOf[float64](d)
+		}
+		if err == nil {
+			err = out.Set(key, v)
+		}
+		if err == nil && spec.Optional {
+			err = out.Set(key+maskSuffix, tensor.Vector(present...))
+		}
+		if err != nil {
+			return nil, &tdict.KeyError{Op: "table", Key: key, Err: err}
+		}
+	}
+	return out, nil
 }
 
 // dataColumns returns the columns that are Data in Dict.
@@ -77,45 +112,6 @@ func columnOf(d *tdict.Data) (spec tdict.Spec, fits bool) {
 		kind = one
 	}
 	return spec, kind != ""
-}
-
-// withColumns returns td with Data as columns.
-func withColumns(td *tdict.TensorDict, columns map[nestedkey.Key]tdict.Spec) (_ *tdict.TensorDict, err error) {
-	out := td.Copy()
-	for key, spec := range columns {
-		if !td.Has(key) {
-			continue
-		}
-		d, err := tdict.Get[*tdict.Data](td, key)
-		if err != nil {
-			return nil, err
-		}
-		var v tdict.Value
-		var present []bool
-		switch {
-		case spec.Kind == tdict.KindText:
-			var texts []string
-			if texts, present, err = valuesOf[string](d); err == nil {
-				v, err = ragged.FromStrings(texts)
-			}
-		case spec.DType == tensor.Bool:
-			v, present, err = tensorOf[bool](d)
-		case spec.DType == tensor.Int64:
-			v, present, err = tensorOf[int64](d)
-		default:
-			v, present, err = tensorOf[float64](d)
-		}
-		if err == nil {
-			err = out.Set(key, v)
-		}
-		if err == nil && spec.Optional {
-			err = out.Set(key+maskSuffix, tensor.Vector(present...))
-		}
-		if err != nil {
-			return nil, &tdict.KeyError{Op: "table", Key: key, Err: err}
-		}
-	}
-	return out, nil
 }
 
 // valuesOf returns the values of d, and which are not nil.

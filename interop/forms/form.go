@@ -136,11 +136,7 @@ func Of(path string) (Form, error) {
 func notText(file *os.File) error {
 	head := make([]byte, 4)
 	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
-	parse, _ := errors.AsType[*table.ParseError](table.CheckText(head[:n]))
-	if parse == nil {
-		return nil
-	}
-	return parse.Err
+	return table.CheckText(head[:n])
 }
 
 // stat returns the FileInfo of an input. It returns [ErrForm] for a pipe or a device, which cannot

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,8 +58,7 @@ type saver struct {
 }
 
 // saving checks an output, and calls fn with a saver for it. If an input is replaced meanwhile, it
-// calls fn again. parts are the forms of its parts, if
-// it is split.
+// calls fn again. parts are the forms of the parts of the output, if it is split.
 func saving(ctx context.Context, to string, from []string, opt Options, parts []Form, fn func(*saver) error) (err error) {
 	opt.Open.checkSums, opt.Open.skipSums = !opt.SkipSums, opt.SkipSums
 	s := &saver{opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
@@ -118,11 +118,14 @@ func modesOf(from []string) (all *vfs.Modes, err error) {
 	for _, path := range from {
 		files := []string{path}
 		if strings.HasSuffix(path, indexSuffix) { // and the files of the set
-			parts, err := filepath.Glob(filepath.Join(globbed.Replace(filepath.Dir(path)), "*.safetensors"))
+			dir := filepath.Dir(path)
+			parts, err := fs.Glob(os.DirFS(dir), "*.safetensors")
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, parts...)
+			for _, name := range parts {
+				files = append(files, filepath.Join(dir, name))
+			}
 		}
 		for _, file := range files {
 			m, err := vfs.ModesOf(file)
@@ -138,9 +141,6 @@ func modesOf(from []string) (all *vfs.Modes, err error) {
 	}
 	return all, nil
 }
-
-// globbed escapes a path for filepath.Glob.
-var globbed = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // close closes the inputs and removes staged rows, the last one first.
 func (s *saver) close() (err error) {

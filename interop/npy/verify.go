@@ -20,7 +20,8 @@ type Report struct {
 }
 
 // Verify reads all members of an .npz archive and compares their CRC-32 checksums. It does not stop
-// at the first fault. If all agree, it opens the archive, as [OpenDict] does, whose error is a fault. A .npy file has no checksums, so it is [ErrUnsupported].
+// at the first fault. If all agree, it opens the archive, as [OpenDict] does, whose error is a
+// fault. A .npy file has no checksums, so it is [ErrUnsupported].
 //
 // If there is a fault, Verify returns the report, and the first fault. If ctx ends, or the file is
 // not an archive, Verify returns that error and no report.

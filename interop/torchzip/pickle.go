@@ -138,22 +138,22 @@ func (m *machine) step(op int) {
 		m.push(m.storage())
 	case 'R':
 		m.push(m.call())
-	case '}', ']':
-		m.collection(op)
+	case '}':
+		m.collection("a dict")
+	case ']':
+		m.collection("a list")
 	default:
 		m.refuse("opcode %#02x", op)
 	}
 }
 
 // collection sets the error of a pickle with a dict or a list.
-func (m *machine) collection(op int) {
-	what := map[int]string{'}': "a dict", ']': "a list"}[op]
-	switch {
-	case slices.Contains(m.stack, any(rebuild)) || slices.Contains(m.stack, any(rebuildTyped)):
+func (m *machine) collection(what string) {
+	if slices.Contains(m.stack, any(rebuild)) || slices.Contains(m.stack, any(rebuildTyped)) {
 		m.advise("x.resolve_conj().resolve_neg()", "a tensor with metadata, such as a conjugate or negative view")
-	default:
-		m.advise("one of its tensors", "%s", what)
+		return
 	}
+	m.advise("one of its tensors", "%s", what)
 }
 
 // check sets the error of a damaged pickle unless ok is true.

@@ -55,8 +55,7 @@ func (g *guests) expire(c *conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c.place.at != nil && !c.place.known {
-		g.remove(c)
-		_ = c.Conn.Close()
+		g.end(c)
 	}
 }
 
@@ -73,9 +72,14 @@ func (g *guests) endOldest() {
 		looked++
 	}
 	if oldest != nil {
-		g.remove(oldest)
-		_ = oldest.Conn.Close()
+		g.end(oldest)
 	}
+}
+
+// end closes a connection. g.mu is held.
+func (g *guests) end(c *conn) {
+	g.remove(c)
+	_ = c.Conn.Close()
 }
 
 // makeRoom ends the oldest stranger, so that its descriptor is free, and reports whether there was
@@ -103,9 +107,7 @@ func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 	}
 	g.remove(c)
 	for g.known.Len() >= g.mostKnown {
-		other := g.least(holds)
-		g.remove(other)
-		_ = other.Conn.Close()
+		g.end(g.least(holds))
 	}
 	c.place = place{at: g.known.PushBack(c), known: true}
 	g.of[c.address]++

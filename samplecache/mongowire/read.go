@@ -114,8 +114,8 @@ func (s *Server) release(st *store, latest uint64) {
 // idle is how long a recent holds a generation after the last find.
 const idle = time.Second
 
-// A recent holds the generation that was read last, which keeps its files mapped: mapping them for
-// each find takes as long as sending them. Safe for concurrent use.
+// A recent holds the generation that was read last, which keeps its files open: opening them for
+// each find takes as long as sending a small sample. Safe for concurrent use.
 type recent struct {
 	mu     sync.Mutex
 	g      *samplecache.Generation // or nil
