@@ -241,13 +241,25 @@ func describeStacked(x *tdict.Stacked) (text string, bytes int) {
 		if err != nil { // there is none
 			continue
 		}
-		_, size := describeLeaf(m)
-		bytes += size
+		bytes += sizeOf(m)
 	}
 	if d := x.DType(); d != 0 {
 		text += fmt.Sprint(" ", d)
 	}
 	return text, bytes
+}
+
+// sizeOf returns the bytes of the elements of a member, which may have no dims.
+func sizeOf(m tdict.Leaf) (bytes int) {
+	switch x := m.(type) {
+	case *tensor.Tensor:
+		return x.ByteSize()
+	case *ragged.Tensor:
+		return x.ByteSize()
+	case *tdict.Stacked:
+		_, bytes = describeStacked(x)
+	}
+	return bytes
 }
 
 // A mapped is a dict in mapped files.

@@ -46,3 +46,21 @@ func TestBatchesOfALazyStack(t *testing.T) {
 		})
 	}
 }
+
+// TestBatchesOfScalarMembers draws batches of a lazy stack of which some members have no dims.
+func TestBatchesOfScalarMembers(t *testing.T) {
+	sample := func(sizes ...int) *tdict.TensorDict {
+		td := tdict.New(sizes...)
+		require.NoError(t, td.Set("r", tensor.Must(tensor.New(tensor.Float64, sizes...))))
+		return td
+	}
+	for _, tds := range [][]*tdict.TensorDict{{sample(), sample()}, {sample(3), sample()}, {sample(), sample(4)}} {
+		source := tensor.Must(loader.From(tensor.Must(tdict.LazyStack(0, tds...))))
+		l, err := loader.New(source, loader.Options{Batch: 2})
+		require.NoError(t, err)
+		for batch, err := range l.Batches(t.Context()) {
+			require.NoError(t, err)
+			require.Equal(t, 2, batch.Shape()[0])
+		}
+	}
+}

@@ -55,6 +55,9 @@ func AppendMember(dir string, td *tdict.TensorDict) error {
 
 // appendTo appends td to the lazy stack at a path without links.
 func (s *saver) appendTo(at string, td *tdict.TensorDict) error {
+	if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() {
+		return unsupported("got a file, want the directory of a lazy stack to append to")
+	}
 	root, err := vfs.OpenRoot(at)
 	if err != nil {
 		return err

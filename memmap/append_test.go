@@ -119,6 +119,8 @@ func TestAppendMembersTogether(t *testing.T) {
 func TestAppendMemberRefuses(t *testing.T) {
 	stack, plain := saveEpisodes(t, 2, 3), filepath.Join(t.TempDir(), "plain")
 	require.NoError(t, memmap.Save(plain, episode(t, 2)))
+	archive := plain + ".tdz"
+	require.NoError(t, memmap.Copy(t.Context(), stack, archive, memmap.CopyOptions{}))
 	other := tdict.New(2)
 	require.NoError(t, other.Set("reward/x", numbered(tensor.Int8, 0, 2)))
 	odd := episode(t, 1)
@@ -132,6 +134,7 @@ func TestAppendMemberRefuses(t *testing.T) {
 		{"nothing", stack, nil, tdict.ErrKind},
 		{"no directory", filepath.Join(stack, "none"), episode(t, 1), os.ErrNotExist},
 		{"no stack", plain, episode(t, 1), memmap.ErrUnsupported},
+		{"an archive", archive, episode(t, 1), memmap.ErrUnsupported},
 		{"another kind under a key", stack, other, tdict.ErrKind},
 		{"a name of the format", stack, odd, memmap.ErrName},
 	}

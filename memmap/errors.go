@@ -54,7 +54,7 @@ var (
 	// everything is as after success. The same holds for the functions of package forms. There are
 	// two exceptions: directories around the path that were missing may be there; and where two
 	// directories cannot be exchanged in one step, an error whose text says that the old tree was
-	// moved aside.
+	// moved aside. For a [Writer] see [Writer.Commit].
 	ErrDone = vfs.ErrDone
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.

@@ -82,7 +82,7 @@ func (r *reader) members(n tree, dim, depth int) (members []*tdict.TensorDict, e
 			continue
 		}
 		td, err := r.member(n, inner, depth)
-		if err != nil {
+		if err = r.fault(err); err != nil {
 			return nil, err
 		}
 		if td != nil { // nil if it has faults

@@ -23,8 +23,8 @@ func checkMetaSum(text []byte) error {
 	if i < 0 || len(text) < i+sumBytes {
 		return nil
 	}
-	if got, want := text[i+len(sumHead):][:8], textSum(text[:i]); string(got) != want {
-		return corrupt("got the checksum %s, want %s of the %d bytes before it: the file is damaged, or was edited without its field %q", quote(string(got)), want, i, fieldSum)
+	if got, want := textSum(text[:i]), text[i+len(sumHead):][:8]; got != string(want) {
+		return corrupt("got CRC-32C %s of its first %d bytes, want %s: restore the file or, if it was edited on purpose, remove its field %q", got, i, quote(string(want)), fieldSum)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func TestPythonAddsToMeta(t *testing.T) {
 		require.Equal(t, 1, strings.Count(text, "_crc"))
 		require.Equal(t, 5, open(t, dir).NumEntries())
 		write(t, dir, "meta.json", strings.Replace(text, `"later"`, `"latfr"`, 1))
-		require.ErrorContains(t, testkit.Err(memmap.Open(dir)), "the file is damaged")
+		require.ErrorContains(t, testkit.Err(memmap.Open(dir)), `remove its field "_crc"`)
 	}
 }
 
@@ -97,4 +97,23 @@ func TestDataChangedInPlace(t *testing.T) {
 		require.True(t, changed.Equal(open(t, dir+".tdc").TensorDict))
 		require.True(t, changed.Equal(open(t, dir+".skip").TensorDict))
 	}
+}
+
+// TestVerifyGoesOnAfterAMember damages two members of a lazy stack: Verify reports both.
+func TestVerifyGoesOnAfterAMember(t *testing.T) {
+	members := make([]*tdict.TensorDict, 4)
+	for i := range members {
+		members[i] = tdict.New(2)
+		require.NoError(t, members[i].Set("x", counted(tensor.Int16, 2)))
+	}
+	dir := saveAs(t, tensor.Must(tdict.LazyStack(0, members...)))
+	for _, name := range []string{"0", "2"} {
+		text := string(tensor.Must(os.ReadFile(filepath.Join(dir, name, "meta.json"))))
+		write(t, dir, name+"/meta.json", strings.Replace(text, `"x"`, `"y"`, 1))
+	}
+	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+	require.Len(t, report.Faults, 2)
+	require.Equal(t, []string{"0/meta.json", "2/meta.json"}, []string{report.Faults[0].File, report.Faults[1].File})
+	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrCorrupt)
 }

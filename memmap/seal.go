@@ -22,9 +22,9 @@ import (
 // archive or a consolidated file is replaced by a copy. Offsets of ragged tensors keep their
 // checksums, since Python does not change them.
 //
-// Seal returns [ErrBusy] if others have the directory open to write it, or a [Writer] has not
-// finished it, errors.ErrUnsupported where directories cannot be locked, and the errors of
-// [OpenWith] and Copy.
+// After another error than [ErrBusy] some checksums may be new; call Seal again. Seal returns
+// ErrBusy if others have the directory open to write it, or a [Writer] has not finished it,
+// errors.ErrUnsupported where directories cannot be locked, and the errors of [OpenWith] and Copy.
 func Seal(ctx context.Context, dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
 		form, err := formAt(dir)

@@ -136,7 +136,7 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 		err = errors.Join(err, w.release())
 		raced := errors.Is(err, ErrReplaced) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
 		if !raced || !opt.Resume || try == 10 { // otherwise start again with the directory that is there now
-			return nil, w.fail("", err)
+			return nil, w.fail("", vfs.NotDone(err))
 		}
 	}
 }
@@ -146,7 +146,8 @@ func (w *Writer) fail(at string, err error) error { return fileError("append", w
 // Len returns the number of rows, including rows that are not committed.
 func (w *Writer) Len() int { return w.rows }
 
-// Committed returns the number of rows that readers see, and that survive the end of the process.
+// Committed returns the number of rows that readers see, and that survive the end of the process, as
+// of the last Commit without an error.
 func (w *Writer) Committed() int { return w.saved }
 
 // check returns an error unless w can be written to.
@@ -165,6 +166,9 @@ func (w *Writer) check() error {
 // Commit makes all appended rows part of the dictionary. Readers see them when they open it, or
 // Refresh, with the same number of rows in each leaf. Committed rows survive any end of the process
 // and, unless [WriterOptions.NoSync] is set, of the machine. Commit replaces one file, meta.json.
+//
+// After an error w can only be closed. If the error is [ErrDone], readers see the rows all the same,
+// but a crash of the machine may take them back, so [Writer.Committed] does not count them.
 func (w *Writer) Commit() error {
 	if err := w.check(); err != nil {
 		return err
@@ -178,6 +182,7 @@ func (w *Writer) Commit() error {
 	}
 	if err != nil {
 		w.broken = err
+		w.reopened = w.reopened && !errors.Is(err, ErrDone)
 		return w.fail("", err)
 	}
 	w.saved, w.unsynced, w.reopened = w.rows, false, false

@@ -17,7 +17,7 @@ import (
 // keys are, with files of exactly the size of their leaves. It closes w, unless the commit fails.
 func (w *Writer) Finish() error {
 	if err := w.Commit(); err != nil {
-		return err
+		return vfs.NotDone(err)
 	}
 	err := w.finish()
 	left := w.release()

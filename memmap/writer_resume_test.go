@@ -445,3 +445,50 @@ func TestResumeThatFails(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(dir, name), 0o777))
 	}
 }
+
+// TestCommitErrDone makes each operation on the disk of a Commit, of a new and of a resumed dataset,
+// fail in turn, and closes the Writer. After an error that is ErrDone the dataset has the rows;
+// after another error it does not.
+func TestCommitErrDone(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		done := 0
+		for n := int64(1); ; n++ {
+			dir := filepath.Join(testkit.TempDir(t), "log")
+			w := newWriter(t, dir)
+			require.NoError(t, w.Append(rows(t, 0, 2)))
+			require.NoError(t, w.Finish())
+			if !again {
+				require.NoError(t, os.RemoveAll(dir))
+			}
+			w = tensor.Must(memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: again}))
+			before := w.Committed()
+			require.NoError(t, w.Append(rows(t, 2, 3)))
+			failed := errors.New("injected fault")
+			var ops atomic.Int64
+			vfs.Observe(func(string, string) error {
+				if ops.Add(1) == n {
+					return failed
+				}
+				return nil
+			})
+			err := w.Commit()
+			vfs.Observe(nil)
+			want := before + 3
+			switch {
+			case errors.Is(err, memmap.ErrDone):
+				done++
+			case err != nil:
+				require.ErrorIs(t, err, failed)
+				want = before
+			}
+			require.NoError(t, w.Close())
+			require.Equal(t, want, open(t, dir).Shape()[0], err)
+			requireSound(t, dir)
+			if ops.Load() < n {
+				require.NoError(t, err)
+				break
+			}
+		}
+		require.Positive(t, done)
+	}
+}

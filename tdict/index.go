@@ -49,7 +49,7 @@ func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
 func (td *TensorDict) planned(p *plan.Pass, entries store) (*TensorDict, error) {
 	out := &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
 	var err error
-	out.stack, err = td.stack.planned(p)
+	out.stack, err = td.stack.planned(p, out.batch)
 	return out, err
 }
 

@@ -112,8 +112,10 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 			continue
 		}
 		batches[i] = row.batch
-		if s := td.stack; s != nil && s.dim == dim && s.members[i].value != nil {
-			batches[i] = s.members[i].value.Shape()
+		if s := td.stack; s != nil && s.dim == dim {
+			if m, ok := asDict(s.members[i].value); ok {
+				batches[i], row.stack = m.batch, m.stack // row has none if its batch shape lacks the stack dim
+			}
 		}
 		for _, v := range row.entries.all() {
 			if n := agreeing(batches[i], v.Shape()); n < len(batches[i]) {
@@ -130,9 +132,10 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 	}
 }
 
-// planned returns s after p.Plan, or nil if the result is no lazy stack. If the plan selects one
-// position of the stack dim, it returns what the member there keeps.
-func (s *Stacked) planned(p *plan.Pass) (*Stacked, error) {
+// planned returns s after p.Plan, of a dictionary that has the given batch shape then, or nil if the
+// result is no lazy stack. If the plan selects one position of the stack dim, it returns what the
+// member there keeps.
+func (s *Stacked) planned(p *plan.Pass, batch shapeops.Shape) (*Stacked, error) {
 	if s == nil {
 		return nil, nil
 	}
@@ -146,7 +149,10 @@ func (s *Stacked) planned(p *plan.Pass) (*Stacked, error) {
 		return nil, err
 	case c.Dim < 0:
 		td, _ := asDict(members[0].value)
-		return td.stack, nil
+		if td.batch.Equal(batch) {
+			return td.stack, nil
+		}
+		return td.stack.withBatch(batch), nil
 	}
 	return newStacked(c.Dim, members)
 }

@@ -2,6 +2,7 @@ package tdict_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -164,4 +165,21 @@ func TestMembersOfMoreBatchDims(t *testing.T) {
 		require.Equal(t, shapeops.Shape{3}, m.Shape().Clone())
 	}
 	require.True(t, tensor.Must(tdict.LazyStack(0, members...)).Equal(td))
+}
+
+// A row of a lazy stack, in which a dictionary has fewer batch dims than in the member, is no lazy
+// stack if these dims have no stack dim.
+func TestRowOfMembersOfMoreBatchDims(t *testing.T) {
+	var members []*tdict.TensorDict
+	for n := range 2 {
+		stack := tensor.Must(tdict.LazyStack(0, slices.Repeat([]*tdict.TensorDict{dict(nil, entry{"in", tdict.New()})}, n+1)...))
+		members = append(members, dict(nil, entry{"a", stack}))
+	}
+	td := tensor.Must(tdict.LazyStack(0, members...))
+	row := tensor.Must(td.Index(ix.At(0)))
+	require.Empty(t, tensor.Must(row.Dict("a")).Shape())
+	_, lazy := tdict.StackDim(tensor.Must(row.Dict("a")))
+	require.False(t, lazy)
+	_, _, err := tdict.Members(tensor.Must(row.Dict("a")))
+	require.ErrorIs(t, err, tdict.ErrKind)
 }

@@ -211,10 +211,11 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 		td = td.SelectPresent(keys...)
 		schema = slices.DeleteFunc(slices.Clone(schema), func(spec tdict.Spec) bool { return !td.Has(spec.Key) })
 	}
-	if len(td.Shape()) == 0 {
-		td, err = td.Unsqueeze(0)
-	} else {
+	if len(td.Shape()) > 0 {
 		td, err = td.Index(part...)
+	}
+	if err == nil && len(td.Shape()) == 0 { // one row
+		td, err = td.Unsqueeze(0)
 	}
 	if err != nil {
 		return err

@@ -157,10 +157,15 @@ func (d Doc) All() iter.Seq2[string, Value] {
 
 // Get returns the first field of a name.
 func (d Doc) Get(name string) Value {
-	for n, v := range d.All() {
-		if n == name {
+	if len(d) < 5 {
+		return Value{}
+	}
+	for fields := d[4 : len(d)-1]; len(fields) > 0; { // All copies every name
+		n, v, rest, _ := field(fields)
+		if string(n) == name {
 			return v
 		}
+		fields = rest
 	}
 	return Value{}
 }

@@ -55,6 +55,9 @@ func (p publication) publish() error {
 	if err == nil {
 		err = p.checkOld(info)
 	}
+	if err == nil && info != nil {
+		err = keepGroup(p.tmp, info)
+	}
 	if err != nil {
 		return p.fail(Untouched, "", err)
 	}

@@ -119,6 +119,11 @@ func (o FileOptions) move(disk FS, file, path string, perm fs.FileMode) error {
 			return err
 		}
 	}
+	if old, err := disk.Lstat(path); err == nil {
+		if err := keepGroup(file, old); err != nil {
+			return err
+		}
+	}
 	give := disk.Rename
 	if o.NoReplace {
 		give = disk.Link

@@ -150,15 +150,19 @@ func (s *session) reader(ds *memmap.Dataset, at string) (*writer, error) {
 	}
 	id := vfs.FileID(info, at)
 	w := s.read[id]
-	if w == nil || !w.maps(ds) {
+	mapped := w != nil && w.maps(ds)
+	if !mapped || len(s.read) > 2+s.fixed.retain() { // more were made for generations that were held
 		if err := s.dropStores(s.read); err != nil {
 			return nil, err
 		}
+	}
+	if !mapped {
 		if w != nil && w.users == 0 {
 			err = w.close()
 		} else if w != nil {
 			w.replaced = true
 		}
+		delete(s.read, id)
 		var failed error
 		if w, failed = s.mapLeaves(ds, os.O_RDONLY, mapping.ReadOnly); failed != nil {
 			return nil, errors.Join(failed, err, w.close())

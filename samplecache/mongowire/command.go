@@ -21,8 +21,11 @@ type command struct {
 	run    func(s *Server, ctx context.Context, r *request) (rope, error)
 }
 
-// maxFields is the maximum number of fields of a command, and of a projection.
-const maxFields = 64
+const (
+	maxFields  = 64      // of a command, and of a projection
+	maxCommand = 2 * mib // bytes of a command other than insert
+	maxName    = 255     // bytes of the name of a collection, as in MongoDB
+)
 
 // everywhere lists the options of every command.
 const everywhere = "$db lsid $readPreference $clusterTime readConcern writeConcern comment maxTimeMS"
@@ -140,6 +143,9 @@ func (s *Server) run(r *request) (rope, error) {
 // database, or has unknown options.
 func (s *Server) check(r *request, cmd command) error {
 	name, _ := r.body.First()
+	if name != "insert" && len(r.whole) > maxCommand {
+		return badValue.saying("%s: got %d bytes, want at most %d", name, len(r.whole), maxCommand)
+	}
 	switch db := r.text("$db"); {
 	case r.legacy && name != "ismaster" && name != "isMaster" && name != "hello":
 		return commandNotFound.saying("%s as OP_QUERY is not supported: send OP_MSG", name)
@@ -147,6 +153,8 @@ func (s *Server) check(r *request, cmd command) error {
 		return unauthorized.saying("%s needs a login: put user:password@ before the host", name)
 	case !cmd.admin && db != s.opt.Database:
 		return invalidNamespace.saying("%s: got database %s, want %q, which is the only one", name, errtext.Quote(db), s.opt.Database)
+	case len(r.collection()) > maxName:
+		return invalidNamespace.saying("%s: got a name of %d bytes, want at most %d", name, len(r.collection()), maxName)
 	case cmd.fields == "*":
 		return nil
 	}

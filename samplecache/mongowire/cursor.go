@@ -17,7 +17,8 @@ const (
 	maxCursors  = 64       // of a connection
 	maxKept     = 16 * mib // bytes of the cursors of all connections
 	maxKilled   = 10_000   // cursors of a killCursors
-	cursorBytes = 512      // of a cursor besides its filter
+	cursorBytes = 512      // of a cursor besides its filter and its projection
+	fieldBytes  = 128      // of a field of a projection
 	looks       = 1024     // documents between two looks at the context of a find
 	replyClaim  = 64 << 10 // bytes of memory that a reply takes at a time; the first ones are not counted
 	pieceBytes  = 128      // memory of a piece of a reply besides its bytes
@@ -27,7 +28,7 @@ const (
 // cursor that is left open holds up nobody.
 type cursor struct {
 	id         int64
-	conn       *conn // that sent the find
+	conn       *conn // that has used it last
 	q          *query
 	generation uint64 // 0 for a collection without samples
 	after      any    // the _id of the last document, or nil
@@ -36,7 +37,9 @@ type cursor struct {
 }
 
 // size returns the memory of a cursor.
-func (c *cursor) size() int { return cursorBytes + len(c.q.given) }
+func (c *cursor) size() int {
+	return cursorBytes + len(c.q.given) + fieldBytes*len(c.q.shows.fields)
+}
 
 // cursors are the cursors that have more documents. Safe for concurrent use.
 type cursors struct {
@@ -49,9 +52,10 @@ type cursors struct {
 // cursorsOf are the cursors of a connection, the one that was used longest ago first.
 type cursorsOf struct{ list.List }
 
-// add keeps a cursor for the next command. If its connection has too many, the one that was used
-// longest ago ends; if all have too many bytes, cursors of the address with the most bytes end.
-func (cs *cursors) add(c *cursor) {
+// add keeps a cursor for the next command, which may come at once, and returns its id. If its
+// connection has too many, the one that was used longest ago ends; if all have too many bytes,
+// cursors of the address with the most bytes end.
+func (cs *cursors) add(c *cursor) (id int64) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if c.conn.cursors.Len() == maxCursors {
@@ -66,6 +70,7 @@ func (cs *cursors) add(c *cursor) {
 	for cs.all > maxKept {
 		cs.shed(c)
 	}
+	return c.id
 }
 
 // count adds n bytes to the bytes of a cursor's address. cs.mu is held.
@@ -130,7 +135,6 @@ func (s *Server) next(ctx context.Context, r *request, c *cursor, name string, n
 	if c.q.filter == nil {
 		c.q.filter, err = parseFilter(c.q.given)
 	}
-	defer func() { c.q.filter = nil }()
 	var v view
 	if err == nil {
 		v, err = s.view(ctx, r, c)
@@ -144,8 +148,8 @@ func (s *Server) next(ctx context.Context, r *request, c *cursor, name string, n
 	}
 	id := int64(0)
 	if !done && !c.q.single {
-		s.cursors.add(c)
-		id = c.id
+		c.conn, c.q.filter = r.conn, nil
+		id = s.cursors.add(c)
 	}
 	return cursorReply(name, s.opt.Database+"."+c.q.collection, id, docs), nil
 }

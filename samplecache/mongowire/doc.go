@@ -84,13 +84,16 @@
 //
 // There may be 4,096 connections that have logged in, and as many that have not; without a password
 // the first command counts as the login. A connection has 30 seconds to log in. If there are too
-// many, the oldest one without login ends; of the others the one that has sent no command for the
-// longest time, unless it has a ticket or is being answered: drivers connect again when they need
-// it. A wrong password is refused after a second.
+// many, one of the address with the most of them ends: of those without login the oldest; of the
+// others the one that has sent no command for the longest time, but rather one without a ticket
+// that is not being answered. Drivers connect again when they need it. A wrong password is
+// refused after a second.
 //
-// A command has at most 64 fields, a filter 64 conditions and 1 MiB, a projection 64 fields,
-// killCursors 10,000 cursors. A connection has at most 64 cursors: one more ends the one that was
-// used longest ago. Cursors of all connections have at most 16 MiB of filters; then cursors of the
+// A command other than insert has at most 2 MiB. A command has at most 64 fields, a filter 64
+// conditions and 1 MiB, a projection 64 fields of 64 bytes, killCursors 10,000 cursors, the name of
+// a collection 255 bytes, a kind 1 KiB. A cursor is the connection's that used it last, and ends
+// with it. A connection has at most 64 cursors: one more ends the one that was used longest ago.
+// Cursors of all connections have at most 16 MiB of filters and projections; then cursors of the
 // address with the most of them end. There is no TLS.
 //
 // A fault of the server that panics ends the connection on which it happened; OnError gets the

@@ -84,6 +84,9 @@ func (r *request) descending() (bool, error) {
 	return n < 0, nil
 }
 
+// maxField is the maximum number of bytes of a field of a projection.
+const maxField = 64
+
 // A projection selects the fields of documents.
 type projection struct {
 	fields map[string]bool
@@ -102,6 +105,9 @@ func (r *request) projection() (p projection, err error) {
 	for field, v := range doc.All() {
 		if n++; n > maxFields {
 			return p, badValue.saying("projection: got more than %d fields", maxFields)
+		}
+		if len(field) > maxField {
+			return p, badValue.saying("projection: got a field of %d bytes, want at most %d", len(field), maxField)
 		}
 		if v.Kind == bson.Object || v.Kind == bson.Array || v.Kind == bson.String {
 			return p, badValue.saying("projection: %s: want 0 or 1", errtext.Quote(field))

@@ -18,8 +18,10 @@ type gather struct {
 	size  int64 // bytes in memory
 }
 
-// chunkBytes is the memory of a chunk besides its bytes.
-const chunkBytes = 64
+const (
+	chunkBytes = 64      // memory of a chunk besides its bytes
+	maxKind    = 1 << 10 // bytes of a kind
+)
 
 // A part is a document of write.bin.
 type part struct {
@@ -61,6 +63,9 @@ func parsePart(doc bson.Doc) (p part, err error) {
 	p.last = values[4].True()
 	if ok != [4]bool{true, true, true, true} {
 		return p, notValid.saying("a field is missing or has another type: want id and chunk_id, integers, kind, a string, and chunk, binary data")
+	}
+	if len(p.kind) > maxKind {
+		return p, notValid.saying("got a kind of %d bytes, want at most %d", len(p.kind), maxKind)
 	}
 	return p, err
 }

@@ -20,8 +20,10 @@ type guests struct {
 	mostKnown, mostStrangers int
 
 	mu        sync.Mutex
-	strangers list.List // of *conn, the oldest first
-	known     list.List // of *conn, the one that has sent no command for the longest time first
+	strangers list.List      // of *conn, the oldest first
+	known     list.List      // of *conn, the one that has sent no command for the longest time first
+	of        map[string]int // numbers of known ones, by address
+	strange   map[string]int // numbers of strangers, by address
 }
 
 // A place is the place of a connection in the lists of guests. guests.mu is held to use it.
@@ -33,7 +35,8 @@ type place struct {
 
 // start sets the maximum numbers. A quarter of the descriptors is left for files.
 func (g *guests) start() {
-	g.mostKnown, g.mostStrangers = min(maxConns, descriptors()/2), min(maxStrangers, descriptors()/4)
+	g.mostKnown, g.mostStrangers = max(1, min(maxConns, descriptors()/2)), min(maxStrangers, descriptors()/4)
+	g.of, g.strange = map[string]int{}, map[string]int{}
 }
 
 // enter adds a stranger. If there are too many, the oldest one ends.
@@ -43,6 +46,7 @@ func (g *guests) enter(c *conn) {
 	if g.strangers.Len() >= g.mostStrangers {
 		g.endOldest()
 	}
+	g.strange[c.address]++
 	c.place = place{at: g.strangers.PushBack(c), timer: time.AfterFunc(loginTime, func() { g.expire(c) })}
 }
 
@@ -55,10 +59,20 @@ func (g *guests) expire(c *conn) {
 	}
 }
 
-// endOldest ends the oldest stranger. g.mu is held.
+// endOldest ends a stranger: of the oldest ones the first of the address with the most of them.
+// g.mu is held.
 func (g *guests) endOldest() {
-	if first := g.strangers.Front(); first != nil {
-		g.end(first.Value.(*conn))
+	var oldest *conn
+	most, looked := 0, 0
+	for e := g.strangers.Front(); e != nil && looked < elders; e = e.Next() {
+		c := e.Value.(*conn)
+		if n := g.strange[c.address]; n > most {
+			oldest, most = c, n
+		}
+		looked++
+	}
+	if oldest != nil {
+		g.end(oldest)
 	}
 }
 
@@ -79,8 +93,7 @@ func (g *guests) makeRoom() bool {
 }
 
 // use notes that a connection that is not a stranger sends a command. If there are too many of
-// them, the one that has sent none for the longest time ends; drivers open another one when they
-// need it. Connections that are being answered or have tickets stay. It reports whether there is a
+// them, another one ends; drivers open another one when they need it. It reports whether there is a
 // place.
 func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 	g.mu.Lock()
@@ -93,17 +106,37 @@ func (g *guests) use(c *conn, holds func(c *conn) bool) bool {
 		return true
 	}
 	g.remove(c)
-	for e := g.known.Front(); e != nil && g.known.Len() >= g.mostKnown; {
-		other := e.Value.(*conn)
-		if e = e.Next(); !other.busy.Load() && !holds(other) {
-			g.end(other)
-		}
-	}
-	if g.known.Len() >= g.mostKnown {
-		return false
+	for g.known.Len() >= g.mostKnown {
+		g.end(g.least(holds))
 	}
 	c.place = place{at: g.known.PushBack(c), known: true}
+	g.of[c.address]++
 	return true
+}
+
+// elders is how many connections are looked at to find one that ends.
+const elders = 512
+
+// least returns the connection that ends for another one. Of the ones that have sent no command for
+// the longest time it is one of the address with the most connections; of these, one without a
+// ticket, that is not being answered. g.mu is held.
+func (g *guests) least(holds func(c *conn) bool) (least *conn) {
+	most, looked := -1, 0
+	for e := g.known.Front(); e != nil && looked < elders; e = e.Next() {
+		c := e.Value.(*conn)
+		rank := 4 * g.of[c.address]
+		if !holds(c) {
+			rank += 2
+		}
+		if !c.busy.Load() {
+			rank++
+		}
+		if rank > most {
+			least, most = c, rank
+		}
+		looked++
+	}
+	return least
 }
 
 // leave takes a connection off the lists.
@@ -115,12 +148,15 @@ func (g *guests) leave(c *conn) {
 
 // remove takes a connection off its list. g.mu is held.
 func (g *guests) remove(c *conn) {
-	of := &g.strangers
+	list, of := &g.strangers, g.strange
 	if c.place.known {
-		of = &g.known
+		list, of = &g.known, g.of
 	}
 	if c.place.at != nil {
-		of.Remove(c.place.at)
+		list.Remove(c.place.at)
+		if of[c.address]--; of[c.address] == 0 {
+			delete(of, c.address)
+		}
 	}
 	if c.place.timer != nil {
 		c.place.timer.Stop()

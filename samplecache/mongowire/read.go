@@ -25,13 +25,7 @@ func (s *Server) readView(ctx context.Context, r *request, c *cursor) (view, err
 	if st == nil {
 		return listed(c), nil
 	}
-	var g *samplecache.Generation
-	var err error
-	if c.generation == 0 {
-		g, err = st.cache.Latest(ctx)
-	} else {
-		g, err = st.cache.At(ctx, c.generation)
-	}
+	g, err := s.lend(ctx, r, st.cache, c.generation)
 	if errors.Is(err, samplecache.ErrEmpty) {
 		return listed(c), nil
 	}
@@ -39,7 +33,6 @@ func (s *Server) readView(ctx context.Context, r *request, c *cursor) (view, err
 		return nil, err
 	}
 	c.generation = g.ID()
-	s.readers.begin(r.conn, g.ID())
 	r.after = append(r.after, func() {
 		s.readers.end(r.conn)
 		_ = g.Close() // it was only read
@@ -49,17 +42,43 @@ func (s *Server) readView(ctx context.Context, r *request, c *cursor) (view, err
 	return p.documents(c), nil
 }
 
+// lend opens a generation for a reply, 0 for the one published last. Call s.readers.end afterwards.
+func (s *Server) lend(ctx context.Context, r *request, c *samplecache.Cache, generation uint64) (*samplecache.Generation, error) {
+	for {
+		var g *samplecache.Generation
+		var err error
+		if generation == 0 {
+			g, err = c.Latest(ctx)
+		} else {
+			g, err = c.At(ctx, generation)
+		}
+		if err != nil || s.readers.begin(r.conn, g.ID()) {
+			return g, err
+		}
+		_ = g.Close() // it was only read
+		if generation > 0 {
+			return nil, samplecache.ErrGenerationGone
+		}
+	}
+}
+
 // readers are the connections whose replies lend the memory of a generation. Safe for concurrent
 // use.
 type readers struct {
-	mu sync.Mutex
-	of map[*conn]uint64
+	mu     sync.Mutex
+	of     map[*conn]uint64
+	oldest uint64 // producers may wait for the ones before
 }
 
-func (rs *readers) begin(c *conn, generation uint64) {
+// begin reports whether a connection may lend a generation now.
+func (rs *readers) begin(c *conn, generation uint64) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	if generation < rs.oldest {
+		return false
+	}
 	rs.of[c] = generation
+	return true
 }
 
 func (rs *readers) end(c *conn) {
@@ -73,6 +92,7 @@ func (rs *readers) end(c *conn) {
 func (rs *readers) endBefore(generation uint64) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	rs.oldest = generation
 	for c, of := range rs.of {
 		if of < generation {
 			_ = c.Conn.Close()
@@ -97,16 +117,20 @@ const idle = time.Second
 // A recent holds the generation that was read last, which keeps its files open: opening them for
 // each find takes as long as sending a small sample. Safe for concurrent use.
 type recent struct {
-	mu    sync.Mutex
-	g     *samplecache.Generation // or nil
-	timer *time.Timer
+	mu     sync.Mutex
+	g      *samplecache.Generation // or nil
+	timer  *time.Timer
+	oldest uint64 // producers may wait for the ones before
 }
 
 // keep holds a generation until there is no find for a while, or a newer generation is read.
 func (r *recent) keep(ctx context.Context, c *samplecache.Cache, id uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.g != nil && r.g.ID() >= id {
+	switch {
+	case id < r.oldest:
+		return
+	case r.g != nil && r.g.ID() >= id:
 		r.timer.Reset(idle)
 		return
 	}
@@ -129,6 +153,7 @@ func (r *recent) drop() {
 func (r *recent) dropBefore(generation uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.oldest = generation
 	if r.g != nil && r.g.ID() < generation {
 		r.close()
 	}

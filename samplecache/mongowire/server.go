@@ -132,10 +132,16 @@ func (s *Server) listen(l net.Listener) bool {
 	return true
 }
 
+// sendBuffer bounds what the kernel keeps of a reply that its client does not take, which is 4 MiB
+// by default: some hundred such clients took all memory that the kernel has for TCP, so that no
+// connection of the machine went on.
+const sendBuffer = 256 << 10
+
 // accept serves a connection.
 func (s *Server) accept(nc net.Conn) {
 	if tcp, ok := nc.(*net.TCPConn); ok { // notices a client that vanished without closing
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
