@@ -2,8 +2,8 @@ package arith
 
 import "math"
 
-// An adder turns elements into running sums: a whole line at a time, or row by row of lines that lie
-// side by side. Both report whether a sum wraps around.
+// An adder turns elements into running sums: a whole line at a time, or row by row of lines that
+// lie side by side. Both report whether a sum wraps around.
 type adder[T element] interface {
 	line(s []T) (wrapped bool)
 	// begin begins some lines that lie side by side.
@@ -65,7 +65,7 @@ func addExact(sum, lost, v float64) (next, nextLost float64) {
 	return next, lost + ((sum - (next - part)) + (v - part))
 }
 
-// both64 returns the sum with what it has lost. After an overflow, what it has lost is NaN.
+// both64 returns sum + lost. After an overflow lost is NaN; then both64 returns sum.
 func both64(sum, lost float64) float64 {
 	if whole := sum + lost; !math.IsNaN(whole) {
 		return whole

@@ -141,7 +141,8 @@ func exactly(s []float64) float64 {
 	return sum + 0 // -0 becomes 0
 }
 
-// TestCumSumDoesNotDrift adds 0.1 ten million times, as torch.cumsum does, in lines and side by side.
+// TestCumSumDoesNotDrift adds 0.1 ten million times, as torch.cumsum does, in lines and side by
+// side.
 func TestCumSumDoesNotDrift(t *testing.T) {
 	const n = 10_000_000
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128, tensor.BFloat16} {

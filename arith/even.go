@@ -1,7 +1,7 @@
 package arith
 
-// An evenFold is a fold to means that returns the number itself for a line of equal numbers, where a
-// rounded sum could give another one. It compares until two numbers differ.
+// An evenFold is a fold to means that returns the number itself for a line of equal numbers, where
+// a rounded sum could give another one. It compares until two numbers differ.
 type evenFold[T floats] struct {
 	fold[T, T]
 	count int   // rows so far

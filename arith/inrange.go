@@ -12,9 +12,9 @@ import (
 var errRange = errors.New("a sum is out of range")
 
 // inRange is run for reductions in which a sum may leave the range of float64, or of float32 for
-// means, though the result is in it. The recipe checked returns errRange at such a result. Then plain
-// computes all results. Infinite ones are computed again from scaled numbers, and except for means
-// small ones too, since their squares may have lost bits.
+// means, though the result is in it. The recipe checked returns errRange at such a result. Then
+// plain computes all results. Infinite ones are computed again from scaled numbers, and except for
+// means small ones too, since their squares may have lost bits.
 func (w way) inRange(checked, plain recipe[float64, float64]) func(dst *tensor.Tensor, in *reduced) error {
 	try, run := w.run(checked), w.run(plain)
 	return func(dst *tensor.Tensor, in *reduced) error {
@@ -71,8 +71,8 @@ func checkedRoots(sums []float64, _ int) error {
 	return nil
 }
 
-// The factors, powers of two: their squares, and products with the numbers that they are for, are in
-// the range of float64.
+// The factors, powers of two: their squares, and products with the numbers that they are for, are
+// in the range of float64.
 const (
 	scaleDown = 0x1p-600
 	scaleUp   = 0x1p+600

@@ -51,10 +51,10 @@ func Prod[T Reducible[T]](x T, over Over) (T, error) { return reduce(prodOf, x, 
 func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(prodOf, dst, x, over) }
 
 // Mean returns the means of x: the [Sum], in its order, divided by the number of elements that
-// count. The mean of equal numbers is that number. Shapes are as for Sum. The mean of no elements is
-// NaN. If the sum of real numbers overflows, the mean is computed from scaled numbers.
-// Integers and bool are converted to float64 first, so their means are float64; other dtypes
-// stay. (Python: mean.)
+// count. The mean of equal numbers is that number. Shapes are as for Sum. The mean of no elements
+// is NaN. If the sum of real numbers overflows, the mean is computed from scaled numbers. Integers
+// and bool are converted to float64 first, so their means are float64; other dtypes stay. (Python:
+// mean.)
 func Mean[T Reducible[T]](x T, over Over) (T, error) { return reduce(meanOf, x, over) }
 
 // MeanInto is [Mean] into dst, by the rules of [SumInto].
@@ -98,8 +98,8 @@ func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 // Norm returns the Euclidean norms of x: the square root of the sum of the squares. The squares are
 // added in the order of [Sum]. Shapes are as for Sum. The norm of no elements is 0.
 //
-// Squares, sums and roots are computed in float64, of scaled numbers if a square of float64 is out of
-// range, and only the result is rounded to its dtype. The result for integers is float64; other
+// Squares, sums and roots are computed in float64, of scaled numbers if a square of float64 is out
+// of range, and only the result is rounded to its dtype. The result for integers is float64; other
 // dtypes stay. Norm returns tensor.ErrDType for complex numbers and bool. (Python: norm,
 // torch.linalg.vector_norm.)
 func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }

@@ -22,8 +22,8 @@ import (
 // makes the dictionaries that the key needs. d must be opened with Writable. Everything is checked
 // before anything is written. Others see the whole leaf or nothing of it; another Dataset of the
 // directory shows it after [Dataset.Refresh]. A ragged tensor that shares a layout with a leaf of d
-// in the same dictionary shares its offsets on disk. After an error that is [ErrDone] the leaf is on
-// disk, and perhaps in d; after any other error nothing has changed. (Python:
+// in the same dictionary shares its offsets on disk. After an error that is [ErrDone] the leaf is
+// on disk, and perhaps in d; after any other error nothing has changed. (Python:
 // make_memmap_from_tensor.)
 //
 // If d is a member of a lazy stack, v is not compared with the other members: if one of them has a

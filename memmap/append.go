@@ -37,8 +37,8 @@ import (
 //   - [ErrReplaced] if another replaces dir meanwhile, as by Save
 //   - the errors of [SaveWith]
 //
-// If writing meta.json fails, AppendMember returns an error that is [ErrDone], because the member was
-// appended. Do not call it again: that would append td a second time.
+// If writing meta.json fails, AppendMember returns an error that is [ErrDone], because the member
+// was appended. Do not call it again: that would append td a second time.
 //
 // Python opens a lazy stack only if the batch shapes of all members have the same number of dims.
 func AppendMember(dir string, td *tdict.TensorDict) error {

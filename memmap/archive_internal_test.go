@@ -22,7 +22,8 @@ import (
 )
 
 // TestArchiveIsAsPythons opens an archive of Python's and saves it again, at its time: the same
-// files in the same order, with the same headers and bytes, but for the sums of the meta.json files.
+// files in the same order, with the same headers and bytes, but for the sums of the meta.json
+// files.
 func TestArchiveIsAsPythons(t *testing.T) {
 	golden := filepath.Join("..", "testdata", "golden", "tdz01_stored", "data.tdz")
 	ds := tensor.Must(Open(golden))

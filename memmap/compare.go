@@ -16,8 +16,8 @@ func sealable(err error) error {
 	return fmt.Errorf("%w: Seal the dataset if the change is right", err)
 }
 
-// A comparer makes reads of mapped leaves compare the sums that were saved with them. Whoever copies
-// elements has one, so that damaged ones do not get new sums. Each block is compared once.
+// A comparer makes reads of mapped leaves compare the sums that were saved with them. Whoever
+// copies elements has one, so that damaged ones do not get new sums. Each block is compared once.
 type comparer struct{ files map[lender]bool }
 
 // add adds the leaves of v.

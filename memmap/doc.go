@@ -144,6 +144,6 @@
 //
 // Errors about a saved dictionary are of type *[FileError]. A FileError has the directory or file
 // as the caller named it, the path in it, and the reason, which errors.Is finds. Its text has at
-// most 1 KB, whatever a directory holds. An error of the system, such as syscall.EIO for a disk that
-// cannot be read, is never ErrCorrupt.
+// most 1 KB, whatever a directory holds. An error of the system, such as syscall.EIO for a disk
+// that cannot be read, is never ErrCorrupt.
 package memmap

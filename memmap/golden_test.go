@@ -170,8 +170,8 @@ func sameAsNode(t *testing.T, want node, got *tdict.TensorDict) {
 	}
 }
 
-// withoutFields returns the dictionary of a tensorclass without the entries that are fields beside it
-// in Python, which it compares.
+// withoutFields returns the dictionary of a tensorclass without the entries that are fields beside
+// it in Python, which it compares.
 func withoutFields(t *testing.T, want node, got *tdict.TensorDict) *tdict.TensorDict {
 	t.Helper()
 	for name, value := range want.Fields {
@@ -271,9 +271,9 @@ func asJSON(v any) any {
 }
 
 // sameMeta compares the meta.json files of two saved nodes, at every level: the same entries in the
-// same order (any order inStack), with the same shapes and dtypes, and the same batch shapes, stack dims, types and
-// fields of classes. Each node of data must have the same text, byte for byte, unless all rows of
-// a NonTensorStack have one value, which is saved as NonTensorData.
+// same order (any order inStack), with the same shapes and dtypes, and the same batch shapes, stack
+// dims, types and fields of classes. Each node of data must have the same text, byte for byte,
+// unless all rows of a NonTensorStack have one value, which is saved as NonTensorData.
 func sameMeta(t *testing.T, dirA, dirB string, inStack bool) {
 	t.Helper()
 	a, b := readFields(t, dirA), readFields(t, dirB)
@@ -389,8 +389,8 @@ func readFields(t *testing.T, dir string) fields {
 	return f
 }
 
-// metaText returns the text of the meta.json of a directory without its sum, and without the sums of
-// data.
+// metaText returns the text of the meta.json of a directory without its sum, and without the sums
+// of data.
 func metaText(t *testing.T, dir string) string {
 	t.Helper()
 	return withoutSum(string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json")))))

@@ -202,8 +202,8 @@ func inField(name []byte, err error) error {
 	return corrupt("field %s: %w", quote(string(name)), err)
 }
 
-// known reports whether err needs no classification: it is ErrCorrupt or ErrUnsupported, or an error
-// of the system, such as syscall.EIO, which says nothing about the content of a file.
+// known reports whether err needs no classification: it is ErrCorrupt or ErrUnsupported, or an
+// error of the system, such as syscall.EIO, which says nothing about the content of a file.
 func known(err error) bool {
 	_, system := errors.AsType[syscall.Errno](err)
 	return system || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrFault)

@@ -16,9 +16,9 @@ const (
 	sumBytes = len(sumHead) + 8 + len(`"`)
 )
 
-// checkMetaSum returns ErrCorrupt if the sum in a meta.json differs from the sum of the bytes before
-// the field. Data may hold anything, also something like that field, but not as the last one: only
-// in other texts (anywhere) does it count elsewhere.
+// checkMetaSum returns ErrCorrupt if the sum in a meta.json differs from the sum of the bytes
+// before the field. Data may hold anything, also something like that field, but not as the last
+// one: only in other texts (anywhere) does it count elsewhere.
 func checkMetaSum(text []byte, anywhere bool) error {
 	i := bytes.LastIndex(text, []byte(sumHead))
 	if i < 0 || len(text) < i+sumBytes || !anywhere && string(text[i+sumBytes:]) != "}" {

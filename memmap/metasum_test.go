@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// addPythons has Python add leaves to a saved directory by its make_memmap, at the top and in nested
-// dictionaries. With a further argument it writes meta.json as without orjson.
+// addPythons has Python add leaves to a saved directory by its make_memmap, at the top and in
+// nested dictionaries. With a further argument it writes meta.json as without orjson.
 const addPythons = `
 import json, pathlib, sys, torch
 from tensordict import TensorDict
@@ -118,8 +118,8 @@ func TestVerifyGoesOnAfterAMember(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrCorrupt)
 }
 
-// TestSaveLeavesItsSourceAsItWas saves a dataset that Python has changed in place: the Save is refused,
-// reads of it go on as before, and a Save that does not compare is done.
+// TestSaveLeavesItsSourceAsItWas saves a dataset that Python has changed in place: the Save is
+// refused, reads of it go on as before, and a Save that does not compare is done.
 func TestSaveLeavesItsSourceAsItWas(t *testing.T) {
 	td := tdict.New(3)
 	require.NoError(t, td.Set("x", counted(tensor.Int16, 3)))

@@ -58,8 +58,8 @@ type OpenOptions struct {
 	// SkipPickled leaves out entries that Python has pickled. By default, OpenWith returns
 	// ErrUnsupported for them.
 	SkipPickled bool
-	// Skipped, if not nil, is called with each entry that SkipPickled leaves out, by the path of its
-	// file in the dataset, possibly more than once.
+	// Skipped, if not nil, is called with each entry that SkipPickled leaves out, by the path of
+	// its file in the dataset, possibly more than once.
 	Skipped func(path string)
 }
 

@@ -30,8 +30,8 @@ import (
 // [SaveWith], but Progress is first called when all rows are written. An archive is made from files
 // beside dir, so the rows are on the disk twice meanwhile.
 //
-// If SaveRows returns an error, such as one that chunks yields, dir holds the same as before, unless
-// the error is [ErrDone]. SaveRows returns the errors of SaveWith, [NewWriter] and Append,
+// If SaveRows returns an error, such as one that chunks yields, dir holds the same as before,
+// unless the error is [ErrDone]. SaveRows returns the errors of SaveWith, [NewWriter] and Append,
 // shapeops.ErrDim for a chunk without a batch dim, and tdict.ErrMissing if there is no chunk.
 func SaveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDict, error], opt SaveOptions) (err error) {
 	s := &rowsSaver{saver: newSaver(ctx, dir, opt)}

@@ -57,7 +57,8 @@ type WriterOptions struct {
 // Whenever the process ends, the rows of the last Commit are there, and [NewWriter] with the same
 // row continues after them.
 //
-// A Writer of up to 256 files of leaves keeps them open, and opens each of more when it writes to it.
+// A Writer of up to 256 files of leaves keeps them open, and opens each of more when it writes to
+// it.
 //
 // Only one Writer at a time can be at work in a directory, and nobody else writes there meanwhile:
 // see [ErrBusy]. If another tool replaces the directory all the same, Commit and Finish return
@@ -148,8 +149,8 @@ func (w *Writer) fail(at string, err error) error { return fileError("append", w
 // Len returns the number of rows, including rows that are not committed.
 func (w *Writer) Len() int { return w.rows }
 
-// Committed returns the number of rows that readers see, and that survive the end of the process, as
-// of the last Commit without an error.
+// Committed returns the number of rows that readers see, and that survive the end of the process,
+// as of the last Commit without an error.
 func (w *Writer) Committed() int { return w.saved }
 
 // check returns an error unless w can be written to.
@@ -169,8 +170,8 @@ func (w *Writer) check() error {
 // Refresh, with the same number of rows in each leaf. Committed rows survive any end of the process
 // and, unless [WriterOptions.NoSync] is set, of the machine. Commit replaces one file, meta.json.
 //
-// After an error w can only be closed. If the error is [ErrDone], readers see the rows all the same,
-// but a crash of the machine may take them back, so [Writer.Committed] does not count them.
+// After an error w can only be closed. If the error is [ErrDone], readers see the rows all the
+// same, but a crash of the machine may take them back, so [Writer.Committed] does not count them.
 func (w *Writer) Commit() error {
 	if err := w.check(); err != nil {
 		return err

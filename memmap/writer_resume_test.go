@@ -446,9 +446,9 @@ func TestResumeThatFails(t *testing.T) {
 	}
 }
 
-// TestCommitErrDone makes each operation on the disk of a Commit, of a new and of a resumed dataset,
-// fail in turn, and closes the Writer. After an error that is ErrDone the dataset has the rows;
-// after another error it does not.
+// TestCommitErrDone makes each operation on the disk of a Commit, of a new and of a resumed
+// dataset, fail in turn, and closes the Writer. After an error that is ErrDone the dataset has the
+// rows; after another error it does not.
 func TestCommitErrDone(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		done := 0

@@ -23,8 +23,8 @@ func stackOf(dim int, batch shapeops.Shape, tds []*TensorDict) *Stacked {
 
 // StackDim returns the stack dim of td if it is a lazy stack, and false for any other dictionary. A
 // lazy stack is the result of [LazyStack], or of an operation on one that keeps the stack dim, or a
-// dictionary that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary that
-// only has lazy stacks as entries is not one itself. td must not be nil. (Python: stack_dim.)
+// dictionary that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary
+// that only has lazy stacks as entries is not one itself. td must not be nil. (Python: stack_dim.)
 func StackDim(td *TensorDict) (dim int, ok bool) {
 	if td.stack != nil {
 		return td.stack.dim, true
@@ -132,9 +132,9 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 	}
 }
 
-// planned returns s after p.Plan, of a dictionary that has the given batch shape then, or nil if the
-// result is no lazy stack. If the plan selects one position of the stack dim, it returns what the
-// member there keeps.
+// planned returns s after p.Plan, of a dictionary that has the given batch shape then, or nil if
+// the result is no lazy stack. If the plan selects one position of the stack dim, it returns what
+// the member there keeps.
 func (s *Stacked) planned(p *plan.Pass, batch shapeops.Shape) (*Stacked, error) {
 	if s == nil {
 		return nil, nil

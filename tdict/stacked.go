@@ -10,9 +10,9 @@ import (
 )
 
 // A Stacked is a leaf that keeps one value, a member, for each position of a dim, the stack dim.
-// Each member has its own memory, dtype and features. All members are leaves of one kind, or Stacked
-// values of such leaves. A position has no member if the dictionary that was stacked there lacks
-// the key. [LazyStack] makes Stacked leaves.
+// Each member has its own memory, dtype and features. All members are leaves of one kind, or
+// Stacked values of such leaves. A position has no member if the dictionary that was stacked there
+// lacks the key. [LazyStack] makes Stacked leaves.
 //
 // The shape of a Stacked has the leading dims S that all members share, with the stack dim of size
 // N inserted:

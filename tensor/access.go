@@ -66,8 +66,8 @@ func typedBytes[T Elem](d DType, b []byte) ([]T, error) {
 	return s, nil
 }
 
-// A notBoolError is the error for a byte that is not a bool. It matches [ErrDType] and the ErrCorrupt
-// of the packages of files, since such a byte comes from a file.
+// A notBoolError is the error for a byte that is not a bool. It matches [ErrDType] and the
+// ErrCorrupt of the packages of files, since such a byte comes from a file.
 type notBoolError string
 
 // Error returns the text.

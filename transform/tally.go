@@ -214,8 +214,8 @@ func (t *tally) done() *moments {
 	return t.all
 }
 
-// statistics returns means and deviations, each of the given shape. again returns the moments of the
-// same values times a factor.
+// statistics returns means and deviations, each of the given shape. again returns the moments of
+// the same values times a factor.
 func (t *tally) statistics(columns shapeops.Shape, again func(factor float64) (*moments, error)) (mean, std *tensor.Tensor, err error) {
 	m := t.done()
 	stds, err := m.deviations(again)

@@ -67,8 +67,8 @@ func checkRows(td *tdict.TensorDict) error {
 }
 
 // A bound is a test of a leaf of known dtype. It compares the leaf with an element of that dtype,
-// or with a text. Its op is a comparison, "nan", "never", "always", or "none": no element of a mask is
-// true.
+// or with a text. Its op is a comparison, "nan", "never", "always", or "none": no element of a mask
+// is true.
 type bound struct {
 	key     nestedkey.Key
 	masked  bool // the leaf has a mask

@@ -52,9 +52,9 @@
 // # Missing values
 //
 // The mask of a key is the bool leaf with "_mask" after the key: age_mask for age, as packages csv
-// and jsonl make it. Where the mask is false, the value is missing. A leaf of another dtype, or with
-// several columns, is not a mask. Without a mask no value is missing. [Condition.BindSchema] takes a
-// schema that says which leaves have masks, so that other leaves may have such keys.
+// and jsonl make it. Where the mask is false, the value is missing. A leaf of another dtype, or
+// with several columns, is not a mask. Without a mask no value is missing. [Condition.BindSchema]
+// takes a schema that says which leaves have masks, so that other leaves may have such keys.
 //
 // missing(e) of a leaf of several columns, with a mask of its shape, selects the rows of which all
 // elements are missing.

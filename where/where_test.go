@@ -229,7 +229,8 @@ func TestBindRefuses(t *testing.T) {
 	t.Run("no rows", func(t *testing.T) { testkit.Fails(t, shapeops.ErrShape, testkit.Err(cond.Bind(tdict.New()))) })
 }
 
-// TestBindSchema: a schema says which leaves have masks; a bool leaf of several columns is never one.
+// TestBindSchema: a schema says which leaves have masks; a bool leaf of several columns is never
+// one.
 func TestBindSchema(t *testing.T) {
 	td := table(t)
 	require.NoError(t, td.Set("small_mask", tensor.Must(tensor.Zeros[bool](4, 2))))

@@ -60,8 +60,8 @@ func NewDecoder(r io.Reader, opt DecoderOptions) *Decoder {
 // Decode returns io.EOF if r ends before a frame. Otherwise its errors are an [Error]:
 // io.ErrUnexpectedEOF if r ends within a frame, [ErrFrame], [ErrCorrupt], [ErrUnsupported], and the
 // errors of r. After an error within a frame the Decoder cannot be used any more: Decode returns
-// the same error again. After an error before a frame, such as io.EOF or a deadline that has passed,
-// Decode may be called again.
+// the same error again. After an error before a frame, such as io.EOF or a deadline that has
+// passed, Decode may be called again.
 func (d *Decoder) Decode() (*tdict.TensorDict, error) {
 	n, err := d.begin()
 	if err != nil {

@@ -51,8 +51,8 @@ func checkGolden(t *testing.T, folder string) {
 	require.Equal(t, len(tensor.Must(m.MarshalBinary())), tensor.Must(wire.Size(m.Dict)))
 }
 
-// pythons returns the bytes of a consolidated file without what Python does not write or this module
-// does not keep: the facts about unbatched tensors, the device, and the length of the JSON.
+// pythons returns the bytes of a consolidated file without what Python does not write or this
+// module does not keep: the facts about unbatched tensors, the device, and the length of the JSON.
 func pythons(data []byte) string {
 	text := bytes.ReplaceAll(data[:len(data)-8], []byte(`"device":"cpu"`), []byte(`"device":null`))
 	return string(unbatchedFact.ReplaceAll(text, nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 )
 
-// TestTables runs commands on tables, in the order of a user. Each line of wants is what the command
-// prints, on standard output and standard error.
+// TestTables runs commands on tables, in the order of a user. Each line of wants is what the
+// command prints, on standard output and standard error.
 func TestTables(t *testing.T) {
 	dir := testkit.TempDir(t)
 	for name, text := range map[string]string{

@@ -74,8 +74,8 @@ type compared struct {
 	users int // calls of Compare without one of EndCompare
 }
 
-// Compare makes reads compare sums, until each call of it was followed by an EndCompare. It calls make
-// for the sums unless reads compare already; make may return nil.
+// Compare makes reads compare sums, until each call of it was followed by an EndCompare. It calls
+// make for the sums unless reads compare already; make may return nil.
 func (c *compared) Compare(make func() *Sums) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

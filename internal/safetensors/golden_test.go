@@ -75,8 +75,8 @@ func checkGolden(t *testing.T, name string) {
 	require.Equal(t, unordered(t, file[:h.DataStart]), unordered(t, head))
 }
 
-// unordered returns the text of a file with the pairs of its __metadata__ sorted: the original writes
-// them in any order.
+// unordered returns the text of a file with the pairs of its __metadata__ sorted: the original
+// writes them in any order.
 func unordered(t *testing.T, file []byte) string {
 	t.Helper()
 	var header map[string]json.RawMessage

@@ -11,9 +11,9 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Dims has the number of batch dims of a lazy stack, under the empty key, and of dictionaries in it,
-// where it differs from the number that LazyStack of the members gives: members that Index picked
-// may agree on more dims than all members did.
+// Dims has the number of batch dims of a lazy stack, under the empty key, and of dictionaries in
+// it, where it differs from the number that LazyStack of the members gives: members that Index
+// picked may agree on more dims than all members did.
 type Dims map[nestedkey.Key]int
 
 // DimsOf returns the Dims of td, a lazy stack of members, or nil if there are none.

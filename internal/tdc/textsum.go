@@ -7,8 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
-// The JSON of a file has a native fact "text": the CRC-32C of the JSON, in eight hexadecimal digits,
-// with noSum in their place.
+// The JSON of a file has a native fact "text": the CRC-32C of the JSON, in eight hexadecimal
+// digits, with noSum in their place.
 const noSum = "00000000"
 
 // textSum returns the checksum of text, whose digits are at i.

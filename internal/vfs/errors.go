@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrDone says that a saver has done its work, although it returned an error: the new state is in its
-// place. The error says what is not as it should be: a crash may bring the old state back, or
+// ErrDone says that a saver has done its work, although it returned an error: the new state is in
+// its place. The error says what is not as it should be: a crash may bring the old state back, or
 // something was not removed.
 var ErrDone = errors.New("done")
 
-// Done returns an error about something that failed after the work was done. It matches [ErrDone] and
-// err. If err is nil, Done returns nil.
+// Done returns an error about something that failed after the work was done. It matches [ErrDone]
+// and err. If err is nil, Done returns nil.
 func Done(what string, err error) error {
 	if err == nil {
 		return nil
@@ -31,8 +31,8 @@ func (e *doneError) Error() string { return e.what + ": " + e.err.Error() }
 // Unwrap returns ErrDone and the cause.
 func (e *doneError) Unwrap() []error { return []error{ErrDone, e.err} }
 
-// NotDone returns an error of a step of a larger work, which is not done: it matches what err matches,
-// but not [ErrDone].
+// NotDone returns an error of a step of a larger work, which is not done: it matches what err
+// matches, but not [ErrDone].
 func NotDone(err error) error {
 	if !errors.Is(err, ErrDone) {
 		return err

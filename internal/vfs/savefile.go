@@ -33,9 +33,10 @@ func ResolveFile(path string) (string, error) {
 
 // SaveFile creates or replaces the file at path, a result of [ResolveFile]; write writes its
 // content. If SaveFile returns nil, the file is there, durably. After an error, or a crash at any
-// time, it is either the whole old file or the whole new one: the new one if the error is [ErrDone],
-// otherwise the old one. A new file gets the permissions of the file that it replaces, or else of the
-// source, see [WithModes]. Leftovers of killed saves beside path are removed, as by [MakeTemp].
+// time, it is either the whole old file or the whole new one: the new one if the error is
+// [ErrDone], otherwise the old one. A new file gets the permissions of the file that it replaces,
+// or else of the source, see [WithModes]. Leftovers of killed saves beside path are removed, as by
+// [MakeTemp].
 //
 // write need neither Sync nor Close. Its Writes return the error of ctx if ctx ends first. Some
 // systems do not replace a mapped file.

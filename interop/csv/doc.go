@@ -14,11 +14,11 @@
 // # Files
 //
 // Files follow RFC 4180, as package encoding/csv reads them: a record ends with its line or with
-// the file; a quoted field may contain line ends, delimiters, and doubled quotes. Lines end with LF,
-// CRLF or CR. Empty lines and a byte order mark are skipped; Inferrer.Notes tells if there are empty
-// lines between the rows of one column. Unlike encoding/csv, Read keeps CRLF in a quoted field.
-// [Format] has the delimiter, comments, and other choices. A file that is compressed or UTF-16 is
-// [ErrText].
+// the file; a quoted field may contain line ends, delimiters, and doubled quotes. Lines end with
+// LF, CRLF or CR. Empty lines and a byte order mark are skipped; Inferrer.Notes tells if there are
+// empty lines between the rows of one column. Unlike encoding/csv, Read keeps CRLF in a quoted
+// field. [Format] has the delimiter, comments, and other choices. A file that is compressed or
+// UTF-16 is [ErrText].
 //
 // # Headers and keys
 //

@@ -100,8 +100,8 @@ func TestNotes(t *testing.T) {
 	}, in.Notes())
 }
 
-// TestEmptyLinesAreTold: in a file of one column an empty line is no row, though it may be meant as a
-// missing value. At the end of a file it is none.
+// TestEmptyLinesAreTold: in a file of one column an empty line is no row, though it may be meant as
+// a missing value. At the end of a file it is none.
 func TestEmptyLinesAreTold(t *testing.T) {
 	for text, line := range map[string]int{
 		"x\n1\n\n\n3\n": 3, "x\r\n1\r\n\r\n3\r\n": 3, "x\r\ra\r": 2, "x\n\n": 2,

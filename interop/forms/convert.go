@@ -29,8 +29,8 @@ import (
 // Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on
 // purpose, as Python does in place, call memmap.Seal first.
 //
-// If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts from
-// 0 again.
+// If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts
+// from 0 again.
 //
 // Memory is bounded: see the package documentation. While an Npy, Npz, Safetensors or NRT file or
 // an Archive is written, the rows take twice their room on the disk, unless they come from one

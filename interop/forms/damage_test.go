@@ -221,8 +221,8 @@ func TestDamagedNpz(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-// TestInvalidBools has a byte of 5 in a leaf of bools, in each form that is mapped: it is not copied
-// to any form, nor by any writer, and Verify finds it.
+// TestInvalidBools has a byte of 5 in a leaf of bools, in each form that is mapped: it is not
+// copied to any form, nor by any writer, and Verify finds it.
 func TestInvalidBools(t *testing.T) {
 	for _, f := range []string{"", ".tdz", ".tdc", ".npy", ".npz", ".safetensors"} {
 		for _, to := range []string{"out", "out.tdz", "out.tdc", "out.npy", "out.npz", "out.safetensors", "out.csv", "out.jsonl"} {

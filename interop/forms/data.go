@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Columns returns td, a part of Dict, with Data as the columns that Schema lists: a text, a number or
-// a bool for each row, in which nil is missing.
+// Columns returns td, a part of Dict, with Data as the columns that Schema lists: a text, a number
+// or a bool for each row, in which nil is missing.
 func (in *Input) Columns(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	columns := in.dataColumns()
 	if len(columns) == 0 {

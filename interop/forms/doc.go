@@ -63,11 +63,11 @@
 // otherwise; jsonl then refuses bytes that are not UTF-8.
 //
 // A bool leaf KEY_mask that fits KEY is a mask if the schema that was saved with the dataset says
-// that KEY is Optional. A mask is not a column: values that it hides are written as missing. Reading
-// makes the mask again, with zeros for missing values. A mask that hides nothing comes back only if
-// the schema says Optional. A dataset that is made from a table has the schema of its chunks, if
-// one of its keys ends in _mask. Then AddLeaf refuses other entries. Without a saved schema, and in
-// forms that keep none, each bool leaf is a column.
+// that KEY is Optional. A mask is not a column: values that it hides are written as missing.
+// Reading makes the mask again, with zeros for missing values. A mask that hides nothing comes back
+// only if the schema says Optional. A dataset that is made from a table has the schema of its
+// chunks, if one of its keys ends in _mask. Then AddLeaf refuses other entries. Without a saved
+// schema, and in forms that keep none, each bool leaf is a column.
 //
 // OpenOptions.Note is called if inference makes numbers or lists text, and for each header that
 // becomes a nested key.
@@ -81,8 +81,8 @@
 //   - a memmap.Writer is writing it, or a dataset that contains it.
 //
 // An output has the permissions of what it replaces. If it replaces nothing, it has the permissions
-// that all inputs have, before umask; the owner may always read and write. Until it is in its place,
-// nobody but the owner can read it.
+// that all inputs have, before umask; the owner may always read and write. Until it is in its
+// place, nobody but the owner can read it.
 //
 // Rows are written to a directory beside the output until it is complete. If the process is killed,
 // that directory stays, and the next save by another process in the same directory removes it.

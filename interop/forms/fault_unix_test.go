@@ -73,8 +73,8 @@ func sameState(a, b []*tdict.TensorDict) bool {
 }
 
 // TestErrDone makes each operation on the disk fail in turn, alone or with all later ones, for each
-// writer in each form. After an error that is ErrDone the output is the new one; after another error
-// it is the old one. Every sixth operation fails, from one of the first on, and without
+// writer in each form. After an error that is ErrDone the output is the new one; after another
+// error it is the old one. Every sixth operation fails, from one of the first on, and without
 // TENSORDICT_LONG every fortieth.
 func TestErrDone(t *testing.T) {
 	step := longtests.Times(40, 6)

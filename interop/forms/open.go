@@ -32,12 +32,12 @@ type OpenOptions struct {
 	// CSV is the syntax of csv files. It must have no Categories, since the texts of the codes
 	// would be lost.
 	CSV csv.Format
-	// SkipPickled leaves out entries that Python has pickled, see memmap.OpenOptions, and calls Note
-	// with each.
+	// SkipPickled leaves out entries that Python has pickled, see memmap.OpenOptions, and calls
+	// Note with each.
 	SkipPickled bool
 	// Note, if not nil, is called with each fact about an input that may surprise: why a column of
-	// an inferred schema is text, that a header is a nested key, for a condition, that a leaf counts
-	// as a mask by its name, and that a part of [Split] gets no rows.
+	// an inferred schema is text, that a header is a nested key, for a condition, that a leaf
+	// counts as a mask by its name, and that a part of [Split] gets no rows.
 	Note func(text string)
 
 	raw       bool // Schema was inferred: a text of jsonl may be any value

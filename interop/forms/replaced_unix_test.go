@@ -19,8 +19,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestReplacedInput replaces the input at each operation on the disk in turn: there is no error, and
-// the output has the old rows or the new ones.
+// TestReplacedInput replaces the input at each operation on the disk in turn: there is no error,
+// and the output has the old rows or the new ones.
 func TestReplacedInput(t *testing.T) {
 	counts, renewed := forms.SplitOptions{Counts: []int{4, 2}}, 0
 	for name, write := range map[string]func(to, from string) error{

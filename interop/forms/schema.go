@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// schemaOf returns the columns of td as a table. saved is the schema that was saved with td, or nil.
-// It alone says which entries are masks.
+// schemaOf returns the columns of td as a table. saved is the schema that was saved with td, or
+// nil. It alone says which entries are masks.
 func schemaOf(td *tdict.TensorDict, saved tdict.Schema) tdict.Schema {
 	if len(td.Shape()) > 1 {
 		if flat, err := td.WithBatch(td.Shape()[0]); err == nil {

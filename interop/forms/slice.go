@@ -24,8 +24,8 @@ type SliceOptions struct {
 	// Keep returns a mask, bool [n], of the rows to save of a chunk [n R...]. The chunk has all
 	// entries, also entries that are not saved. Keep excludes Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
-	// Where, if not nil, is the condition for the rows to save. The Optional entries of Input.Schema
-	// have masks; if no schema was saved with the dataset, each KEY_mask that fits is
+	// Where, if not nil, is the condition for the rows to save. The Optional entries of
+	// Input.Schema have masks; if no schema was saved with the dataset, each KEY_mask that fits is
 	// one. Where excludes Index and Keep.
 	Where *where.Condition
 	// Keys are the entries to save; nil means all. Drop are entries to leave out, also if Keys has

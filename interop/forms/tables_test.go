@@ -47,8 +47,8 @@ func TestMaskByName(t *testing.T) {
 	}
 }
 
-// TestMaskOfSchema: a mask that inference made is one in conditions, parts and tables, and what only
-// looks like one is not. Without a schema a condition goes by names, and says so.
+// TestMaskOfSchema: a mask that inference made is one in conditions, parts and tables, and what
+// only looks like one is not. Without a schema a condition goes by names, and says so.
 func TestMaskOfSchema(t *testing.T) {
 	dir := testkit.TempDir(t)
 	in := filepath.Join(dir, "in.csv")
@@ -144,8 +144,8 @@ func TestEmptyPartIsTold(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheFormat: a column that a directory has no name for is told with the input, not with a
-// temporary directory.
+// TestNamesOfTheFormat: a column that a directory has no name for is told with the input, not with
+// a temporary directory.
 func TestNamesOfTheFormat(t *testing.T) {
 	dir := testkit.TempDir(t)
 	in := filepath.Join(dir, "in.csv")
@@ -165,8 +165,8 @@ func TestNamesOfTheFormat(t *testing.T) {
 	require.NoError(t, forms.Slice(ctx, filepath.Join(dir, "out"), in, forms.SliceOptions{Drop: []nestedkey.Key{"device"}}))
 }
 
-// TestTablesComeBack: a table that is written is read back equal, as inferred: int64, uint64, float64,
-// bool and text, with masks, and in jsonl with dims and lists too.
+// TestTablesComeBack: a table that is written is read back equal, as inferred: int64, uint64,
+// float64, bool and text, with masks, and in jsonl with dims and lists too.
 func TestTablesComeBack(t *testing.T) {
 	for seed := range uint64(40) {
 		for _, suffix := range []string{".csv", ".jsonl"} {
@@ -338,8 +338,8 @@ func TestDataInTables(t *testing.T) {
 }
 
 // TestAsPandas reads what pandas 2 reads by read_csv(na_values=["NA", ""], keep_default_na=False),
-// printed as JSON lines. A column of integers with missing values stays one, and a float has all its
-// digits; pandas makes the first float64 and cuts the second.
+// printed as JSON lines. A column of integers with missing values stays one, and a float has all
+// its digits; pandas makes the first float64 and cuts the second.
 func TestAsPandas(t *testing.T) {
 	for name, tt := range map[string]struct{ csv, want string }{
 		"CR alone":               {"a,b\r1,2\r3,4\r", `{"a":1,"b":2}|{"a":3,"b":4}|`},

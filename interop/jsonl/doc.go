@@ -35,8 +35,8 @@
 //   - Bools are true and false.
 //
 // Values that [Write] wrote read back equal with the same schema, except for the payload of a NaN
-// and for elements that a mask hides. Without it, [Infer] finds int64, uint64 and float64, bools and
-// texts as they were: a float is written with a point or an exponent.
+// and for elements that a mask hides. Without it, [Infer] finds int64, uint64 and float64, bools
+// and texts as they were: a float is written with a point or an exponent.
 //
 // ReadOptions.Times lists the int64 entries that are strings of dates or times.
 // ReadOptions.Categories lists the text entries that are read as int32 codes. A code is the same in

@@ -93,8 +93,8 @@ func checkGolden(t *testing.T, folder string) {
 	require.Equal(t, unordered(t, tensor.Must(os.ReadFile(path))), unordered(t, tensor.Must(os.ReadFile(copied))))
 }
 
-// unordered returns the text of a file with the pairs of its __metadata__ sorted: the original writes
-// them in any order.
+// unordered returns the text of a file with the pairs of its __metadata__ sorted: the original
+// writes them in any order.
 func unordered(t *testing.T, file []byte) string {
 	t.Helper()
 	var header map[string]json.RawMessage

@@ -187,8 +187,8 @@ func TestBusyConnections(t *testing.T) {
 	}
 }
 
-// TestGetMoresOfOldGenerations has clients that read on with cursors of generations while newer ones
-// are published, and do not take the replies: producers do not wait for them.
+// TestGetMoresOfOldGenerations has clients that read on with cursors of generations while newer
+// ones are published, and do not take the replies: producers do not wait for them.
 func TestGetMoresOfOldGenerations(t *testing.T) {
 	const n = 8 << 20
 	schema := tdict.New()
