@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,10 +20,8 @@ import (
 // AddLeaf saves v, any value but a dictionary, under a new key of d, and sets it in d, mapped. It
 // makes the dictionaries that the key needs. d must be opened with Writable. Everything is checked
 // before anything is written. Others see the whole leaf or nothing of it; another Dataset of the
-// directory shows it after [Dataset.Refresh]. A ragged tensor that shares a layout with a leaf of d
-// in the same dictionary shares its offsets on disk. After an error that is [ErrDone] the leaf is
-// on disk, and perhaps in d; after any other error nothing has changed. (Python:
-// make_memmap_from_tensor.)
+// directory shows it after [Dataset.Refresh]. After an error that is [ErrDone] the leaf is on disk,
+// and perhaps in d; after any other error nothing has changed. (Python: make_memmap_from_tensor.)
 //
 // If d is a member of a lazy stack, v is not compared with the other members: if one of them has a
 // value of another kind under key, opening the stack returns [ErrUnsupported] afterwards.
@@ -138,7 +135,7 @@ func (a *addition) write() error {
 		return err
 	}
 	s := &saver{op: "add", dir: d.dir, ctx: context.Background()}
-	top := &savedNode{owners: maps.Clone(a.node.owners)}
+	top := &savedNode{}
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
@@ -306,7 +303,7 @@ func (a *addition) show(e *metaEntry) error {
 	}
 	defer d.Lock(whyLocked)
 	p := &place{op: "add", dir: d.dir, at: d.at, opt: d.opt}
-	r := &reader{place: p, in: d.set, files: d.files, nodes: d.nodes}
+	r := &reader{place: p, in: d.set, files: d.files, nodes: d.nodes, layouts: &d.layouts}
 	root, err := d.set.OpenDir(a.node.dir)
 	if err != nil {
 		return err
@@ -314,15 +311,9 @@ func (a *addition) show(e *metaEntry) error {
 	defer root.Close()
 	_ = root.RemoveAll(path.Join(e.file(), addingName)) // readers ignore it in a listed entry
 	n := &dirTree{r: r, set: d.set, root: root, at: a.node.dir, is: a.node}
-	if e.fact.rows != nil {
-		e.fact.rows.among = &siblings{r: r, n: n, entries: []metaEntry{*e}, owners: maps.Clone(a.node.owners)}
-	}
 	v, err := r.entry(n, e, td.Shape(), 0)
 	if err != nil {
 		return err
-	}
-	if e.fact.rows != nil {
-		a.node.owners = e.fact.rows.among.owners
 	}
 	d.files, d.nodes = r.files, r.nodes
 	return td.Set(nestedkey.Of(a.name), v)

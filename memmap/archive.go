@@ -198,19 +198,16 @@ func (t *zipTree) find(name, ext string, size int) (file string, e zipfile.Entry
 	return file, e, nil
 }
 
-func (t *zipTree) ints(name, ext string, n int) (numbers []int64, sums []uint32, err error) {
+func (t *zipTree) ints(name, ext string, n int, each func([]int64) error) (sums []uint32, err error) {
 	file, e, err := t.find(name, ext, 8*n)
-	if err == nil {
-		err = t.r.takes(8 * n)
-	}
 	if err != nil {
-		return nil, nil, t.fail(file, err)
+		return nil, t.fail(file, err)
 	}
 	err = t.a.read(e, func(r io.Reader) (err error) {
-		numbers, sums, err = readInts(r, n)
+		sums, err = readInts(r, n, each)
 		return err
 	})
-	return numbers, sums, t.fail(file, err)
+	return sums, t.fail(file, err)
 }
 
 func (t *zipTree) node(name string) (tree, error) {

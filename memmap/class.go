@@ -108,13 +108,24 @@ func (s *saver) instance(n *savedNode, td *tdict.TensorDict, depth int) error {
 		td = td.Exclude(nulls...)
 	}
 	s.nodes = append(s.nodes, n)
-	inner := &savedNode{at: path.Join(n.at, classDir), names: n.names}
+	inner := &savedNode{at: path.Join(n.at, classDir)}
 	if err := s.classless(inner, td, depth+1); err != nil {
 		return err
 	}
 	inner.meta.native.outer = textSum(n.text)
-	n.owners = inner.owners
 	return nil
+}
+
+// withoutClass removes the classes of td and of the dictionaries in it.
+func withoutClass(td *tdict.TensorDict) error {
+	for _, v := range td.All() {
+		if inner, ok := v.(*tdict.TensorDict); ok {
+			if err := withoutClass(inner); err != nil {
+				return err
+			}
+		}
+	}
+	return td.SetClass("")
 }
 
 // entryClass returns the class in the entry of a dictionary.

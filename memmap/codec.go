@@ -32,8 +32,6 @@ func (s *saver) value(n *savedNode, e *metaEntry, v tdict.Value, depth int) erro
 // entry returns the value of the entry e of the node n, whose batch shape is batch.
 func (r *reader) entry(n tree, e *metaEntry, batch shapeops.Shape, depth int) (tdict.Value, error) {
 	switch {
-	case e.isNode() && e.fact.rows != nil:
-		return valueOr(r.raggedRows(n, e))
 	case e.isNode():
 		return r.inner(n, e, batch, depth)
 	case e.fact.unbatched:

@@ -3,83 +3,116 @@ package memmap
 import (
 	"bufio"
 	"encoding/binary"
-	"path"
-	"slices"
+	"errors"
+	"fmt"
+	"io"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A column is a file of a dataset that grows: the elements of a leaf, or the offsets of a level of
-// a ragged leaf.
+// A column is a file of a dataset that grows: a tensor, or a part of a ragged tensor.
 type column struct {
-	key   nestedkey.Key
+	key   nestedkey.Key // of the leaf
 	entry *metaEntry
-	level int   // of the offsets; 0 for elements
-	width int   // bytes of a row of a tensor, a value of a ragged tensor, or an offset
-	saved int64 // bytes that are committed
+	rows  *grown // the ragged tensor; nil for a tensor
+	part  string // of it
+	level int    // of rows, of which the part has a number or a value each
+	width int    // bytes of a row of a tensor, a value of a ragged tensor, or a number
+	saved int64  // bytes that are committed
 	file  columnFile
 	buf   *bufio.Writer
-	sum   summer
-	bytes []byte // buffer for offsets
+	sum   tdc.Summer
+}
+
+// A grown is a ragged tensor of a dataset that grows.
+type grown struct {
+	counts []int // rows of each level so far; level 0 is the batch
+	tag    uint32
 }
 
 // columnsOf returns the columns of a dictionary that grows.
 func columnsOf(m *meta) (columns []*column) {
-	for i := range m.entries {
-		e := &m.entries[i]
-		add := func(level, width int) {
-			columns = append(columns, &column{key: keyOf(e.fact.path), entry: e, level: level, width: width})
-		}
-		switch f := e.fact.rows; {
-		case f != nil:
-			add(0, f.features.Size()*f.dtype.Size())
-			for level := 1; level <= len(f.levels); level++ {
-				if f.own(level) {
-					add(level, 8)
-				}
+	for _, k := range m.keyed() {
+		if k.e != nil {
+			if !k.e.isNode() && !k.e.fact.unbatched {
+				columns = append(columns, newColumn(keyOf(k.path), k.e, 1))
 			}
-		case !e.isNode() && !e.fact.unbatched:
-			dtype, _ := e.element() // was checked when it was planned
-			add(0, e.shape[1:].Size()*dtype.Size())
+			continue
+		}
+		rows := &grown{counts: make([]int, len(k.parts)-1), tag: pool.RandomTag()}
+		for _, e := range k.parts {
+			c := newColumn(keyOf(k.path), e, len(m.shape)+1)
+			c.rows, c.part = rows, partName(e.name)
+			switch c.part {
+			case pool.Values:
+				c.level = len(rows.counts) - 1
+			case pool.Row:
+				c.width = 8
+			default:
+				c.width, c.level = 8, pool.Level(c.part)-1
+			}
+			columns = append(columns, c)
 		}
 	}
 	return columns
 }
 
+// newColumn returns the column of the entry e, whose rows or values have the dims from the given
+// one on.
+func newColumn(key nestedkey.Key, e *metaEntry, dim int) *column {
+	dtype, _ := e.element() // was checked when it was planned
+	return &column{key: key, entry: e, width: e.shape[min(dim, len(e.shape)):].Size() * dtype.Size()}
+}
+
 // at returns the path of the file in the directory.
-func (c *column) at() string {
-	switch {
-	case c.entry.fact.rows == nil:
-		return fileName(c.entry.name) + leafExt
-	case c.level == 0:
-		return path.Join(fileName(c.entry.name), valuesName+leafExt)
-	}
-	return path.Join(fileName(c.entry.name), offsetsName(c.level)+leafExt)
-}
+func (c *column) at() string { return fileName(c.entry.name) + leafExt }
 
-// size returns the size in bytes of the rows that the entry counts.
+// isPool reports whether the file has more elements than are counted: a pool, or lengths of a level
+// below the first.
+func (c *column) isPool() bool { return c.rows != nil && (c.part == pool.Values || c.level > 0) }
+
+// size returns the size in bytes of the rows so far.
 func (c *column) size() int64 {
-	rows := 0
-	switch f := c.entry.fact.rows; {
-	case f == nil:
-		rows = c.entry.shape[0]
-	case c.level == 0:
-		rows = f.rowsAt(len(f.levels))
-	default:
-		rows = f.rowsAt(c.level-1) + 1
+	n := c.entry.shape[0]
+	if c.rows != nil {
+		n = c.rows.counts[c.level]
 	}
-	return int64(rows) * int64(c.width)
+	return int64(n) * int64(c.width)
 }
 
-// sums returns the field of the entry for the sums of the file.
-func (c *column) sums() *[]uint32 {
-	if c.level > 0 {
-		return &c.entry.fact.rows.levels[c.level-1].sums
+// poolWidth returns the width of a pool.
+func (c *column) poolWidth() int { return pool.Width(c.rows.counts[c.level], c.rows.counts[0]) }
+
+// extent returns the size in bytes of the shape of the entry, which the file must have when rows are
+// committed: Python would extend a shorter one.
+func (c *column) extent() int64 {
+	if !c.isPool() {
+		return c.size()
 	}
-	return &c.entry.fact.sums
+	return int64(c.rows.counts[0]) * int64(c.poolWidth()) * int64(c.width)
+}
+
+// setShape sets the shape of the entry for n rows in a dictionary of the given batch dims.
+func (c *column) setShape(n, dims int) {
+	if c.entry.shape[0] = n; c.isPool() {
+		c.entry.shape[dims] = c.poolWidth()
+	}
+}
+
+// resume opens the file to append to its first size bytes. A pool is not truncated: readers of an
+// earlier commit may have mapped what follows.
+func (c *column) resume(in vfs.Dir, size int64) (vfs.File, error) {
+	if c.isPool() {
+		return in.Reopen(c.at(), size)
+	}
+	return in.Resume(c.at(), size)
 }
 
 // append appends the rows of td.
@@ -87,7 +120,7 @@ func (c *column) append(td *tdict.TensorDict) error {
 	if c.width == 0 {
 		return nil
 	}
-	if c.entry.fact.rows == nil {
+	if c.rows == nil {
 		t, err := td.Tensor(c.key)
 		if err == nil {
 			_, err = bundle.Write(&c.sum, t)
@@ -98,31 +131,59 @@ func (c *column) append(td *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	if c.level > 0 {
-		return c.appendOffsets(t.Layout())
-	}
-	values, err := t.Values()
-	if err == nil {
-		_, err = bundle.Write(&c.sum, values)
-	}
-	return err
+	return c.write(&c.sum, t, c.rows.counts[0])
 }
 
-// appendOffsets appends the ends of the rows of l, shifted to follow the rows that are there.
-func (c *column) appendOffsets(l *ragged.Layout) error {
-	offsets, err := l.Offsets(c.level)
+// write writes the part of t, whose first row is the given one of the dataset.
+func (c *column) write(w io.Writer, t *ragged.Tensor, first int) error {
+	switch c.part {
+	case pool.Values:
+		return writeValues(w, t)
+	case pool.Row:
+		return pool.WriteRows(w, first, t.Shape().Size(), c.rows.tag)
+	}
+	offsets, err := t.Layout().Offsets(c.level + 1)
 	if err != nil {
 		return err
 	}
-	before := int64(c.entry.fact.rows.rowsAt(c.level))
-	for part := range slices.Chunk(offsets[1:], 512) {
-		c.bytes = c.bytes[:0]
-		for _, end := range part {
-			c.bytes = binary.LittleEndian.AppendUint64(c.bytes, uint64(before+end))
-		}
-		if _, err := c.sum.Write(c.bytes); err != nil {
+	return pool.WriteLengths(w, offsets)
+}
+
+// count adds the rows of t to the counts of all levels.
+func (g *grown) count(t *ragged.Tensor) error {
+	for level := range g.counts {
+		more, err := t.Layout().NumRows(level)
+		if err != nil {
 			return err
 		}
+		g.counts[level] += more
 	}
 	return nil
+}
+
+// readTag reads the tag from the file of row numbers of a dataset.
+func (c *column) readTag(in *vfs.Root) error {
+	f, err := openIn(in, c.at())
+	if err != nil {
+		return err
+	}
+	b := make([]byte, 8)
+	_, err = io.ReadFull(f, b)
+	c.rows.tag = pool.TagIn(int64(binary.LittleEndian.Uint64(b)))
+	return errors.Join(err, f.Close())
+}
+
+// rowsText returns the shape of a ragged tensor, such as [3 * * 2].
+func rowsText(batch shapeops.Shape, depth int, features shapeops.Shape) string {
+	dims := []any{}
+	for _, n := range batch {
+		dims = append(dims, n)
+	}
+	for range depth {
+		dims = append(dims, "*")
+	}
+	for _, n := range features {
+		dims = append(dims, n)
+	}
+	return fmt.Sprint(dims)
 }

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -79,7 +80,7 @@ func compareIn(file lender) {
 			if !ok || l.sums == nil {
 				return nil
 			}
-			return &mapfile.Sums{Size: f.Size(), Block: blockBytes, Want: l.sums, Table: castagnoli, Differs: l.differs}
+			return &mapfile.Sums{Size: f.Size(), Block: blockBytes, Want: l.sums, Table: tdc.Castagnoli, Differs: l.differs}
 		})
 	case *zipLeaf:
 		f.Compare(func() *mapfile.Sums {

@@ -69,7 +69,7 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 	}
 	if want := c.form.Facts.Sums; want != nil {
 		differs := func(_ int, got, want uint32) error { return sealable(&mismatch{got, want}) }
-		c.sums = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: want, Table: castagnoli, Differs: differs}
+		c.sums = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: want, Table: tdc.Castagnoli, Differs: differs}
 	}
 	td, err := c.form.Dict(tdc.Maker{Tensor: c.tensor, Fixed: true})
 	if err != nil {
@@ -146,21 +146,18 @@ func (c *consolidated) blocks() []block {
 
 // sum returns the sum of a block.
 func (c *consolidated) sum(b block, buf []byte) (uint32, error) {
-	var s summer
+	var s tdc.Summer
 	_, err := io.CopyBuffer(&s, struct{ io.Reader }{io.NewSectionReader(c.Single, b.start, b.size)}, buf)
 	if err != nil {
 		return 0, err
 	}
-	return s.sums()[0], nil
+	return s.Sums()[0], nil
 }
 
 // consolidated writes td to a consolidated file on a disk.
 func (s *saver) consolidated(disk vfs.FS, td *tdict.TensorDict) error {
 	at, err := s.fileAt()
 	if err != nil {
-		return err
-	}
-	if err := s.checkNested(td); err != nil {
 		return err
 	}
 	facts := &tdc.Facts{}
@@ -180,7 +177,7 @@ func (s *saver) consolidated(disk vfs.FS, td *tdict.TensorDict) error {
 func (s *saver) writeForm(f vfs.File, p *tdc.Plan, facts *tdc.Facts) error {
 	s.total = int64(p.Size())
 	all := &savedFile{bytes: s.total}
-	sum := summer{w: f}
+	sum := tdc.Summer{W: f}
 	w := bufio.NewWriterSize(&leafWriter{&sum, s, all, 0}, 256<<10)
 	if err := p.WriteData(w); err != nil {
 		return err
@@ -191,7 +188,7 @@ func (s *saver) writeForm(f vfs.File, p *tdc.Plan, facts *tdc.Facts) error {
 	if s.total > 0 {
 		s.progress(all, s.total)
 	}
-	facts.Sums = sum.sums()
+	facts.Sums = sum.Sums()
 	_, err := f.Write(p.Trailer(facts))
 	return err
 }

@@ -6,15 +6,15 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // CopyOptions are the options of [Copy]. The zero value is the default.
 type CopyOptions struct {
 	Open OpenOptions // how to open the source; Writable is ignored
-	Save SaveOptions // how to save the copy; NestedTensors need not list Python's nested tensors
+	Save SaveOptions // how to save the copy
 	// SkipSums copies elements as they are, without comparing checksums; the copy gets new ones.
 	SkipSums bool
 }
@@ -23,8 +23,8 @@ type CopyOptions struct {
 // to in the form opt.Save.Form. The default is the form of the dictionary that exists at the path
 // to. If nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
 // .tdc, and otherwise a directory. Copy keeps everything that [SaveWith] keeps: kinds of values,
-// names of dims, classes, and shared offsets. It also keeps the schema, unless opt.Save has
-// another.
+// names of dims, and classes. It also keeps the schema, unless opt.Save has another. Nested tensors
+// of Python's stay that, except in a consolidated file.
 //
 // Copy compares the checksums of the source's leaves while it copies, so that damaged elements do
 // not get new checksums. If a leaf differs from its checksums, Copy returns [ErrCorrupt] with the
@@ -76,7 +76,7 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 
 // copy saves the dictionary in a container.
 func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
-	r := &reader{place: p, in: in, faults: &collector{}, copying: true}
+	r := &reader{place: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}, copying: true}
 	td, err := r.all()
 	if err != nil {
 		return err
@@ -88,8 +88,9 @@ func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptio
 	if opt.Schema == nil {
 		opt.Schema = r.schema
 	}
-	opt.NestedTensors = append(r.nestedIn(td), opt.NestedTensors...)
-	return newSaver(vfs.WithModes(ctx, modes), to, opt).save(td)
+	s := newSaver(vfs.WithModes(ctx, modes), to, opt)
+	s.nested = r.nested
+	return s.save(td)
 }
 
 // all reads the whole tree. If it has faults, all returns one error about them.
@@ -114,14 +115,4 @@ func (r *reader) all() (*tdict.TensorDict, error) {
 		err = fmt.Errorf("%w (and %d more)", err, more)
 	}
 	return nil, r.failAt(faults[0].File, err)
-}
-
-// nestedIn returns the keys of Python's nested tensors in td that can be saved as nested tensors.
-func (r *reader) nestedIn(td *tdict.TensorDict) (keys []nestedkey.Key) {
-	for _, key := range r.nested {
-		if v, err := td.Get(key); err == nil && nestable(v) == nil {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -20,6 +21,9 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 		batch = e.fact.batch
 	}
 	v, err := datajson.New(m.data).Value()
+	if err == nil && datajson.IsLeftover(v) {
+		err = datajson.ErrLeftover
+	}
 	if err != nil {
 		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
@@ -67,6 +71,9 @@ func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) 
 		return nil, r.pickled(n, e, "pickle.pkl")
 	}
 	d, err := stacked(m.data, e, batch)
+	if err == nil && datajson.HasLeftover(d) {
+		err = datajson.ErrLeftover
+	}
 	if err != nil {
 		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
@@ -139,6 +146,9 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	if err != nil {
 		return err
 	}
+	if datajson.HasLeftover(d) {
+		return s.fail(inner.at, datajson.ErrLeftoverSaved)
+	}
 	if !d.Shape().Equal(n.meta.shape) {
 		e.fact.batch = d.Shape().Clone()
 	}
@@ -155,7 +165,7 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	if len(inner.text) > maxMeta {
 		return s.fail(inner.at, unsupported("got %d bytes of data, want at most %d", len(inner.text), maxMeta))
 	}
-	e.fact.sums = []uint32{crc32.Checksum(inner.text, castagnoli)}
+	e.fact.sums = []uint32{crc32.Checksum(inner.text, tdc.Castagnoli)}
 	s.nodes = append(s.nodes, inner)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -43,6 +44,7 @@ type Dataset struct {
 	mu       sync.Mutex // guards the sums of files, in memory and in each meta.json
 	files    []*leafFile
 	nodes    []*leafNode
+	layouts  pool.Layouts // of the ragged leaves
 }
 
 // whyLocked is the reason in the error for changes of the structure of an opened dictionary.

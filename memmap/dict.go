@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -30,42 +31,20 @@ func (r *reader) dict(n tree, m *meta, depth int) (tdict.Value, error) {
 	if m.native.growing {
 		return r.growing(n, m, depth)
 	}
-	values, err := r.values(n, m, depth)
-	if err != nil {
-		return nil, err
+	if m.isPool() {
+		return valueOr(r.pooled(n, "", m.parts(), m.shape))
 	}
 	td := tdict.New(m.shape...)
-	for i, v := range values {
-		if err := r.put(n, td, v, m.entries[i].name); err != nil {
+	for _, k := range m.keyed() {
+		v, err := r.value(n, m, k, depth)
+		if err == nil {
+			err = r.put(n, td, v, k.path...)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return td, r.names(n, m, td)
-}
-
-// values reads all entries, ragged ones last, because a leaf of an inner dictionary may have their
-// offsets. The value of an entry that is left out is nil.
-func (r *reader) values(n tree, m *meta, depth int) ([]tdict.Value, error) {
-	s := &siblings{r: r, n: n, entries: m.entries, values: make([]tdict.Value, len(m.entries))}
-	read := func(rows bool) (err error) {
-		for i := range m.entries {
-			e := &m.entries[i]
-			if (e.fact.rows != nil) != rows || err != nil {
-				continue
-			}
-			if rows {
-				e.fact.rows.among = s
-			}
-			s.values[i], err = r.value(n, m, e, depth, e.name)
-		}
-		return err
-	}
-	if err := read(false); err != nil {
-		return nil, err
-	}
-	err := read(true)
-	n.known().owners = s.owners
-	return s.values, err
 }
 
 // names sets the names that m has for the dims of td. Dictionaries in td take them over.
@@ -76,10 +55,14 @@ func (r *reader) names(n tree, m *meta, td *tdict.TensorDict) error {
 	return r.fault(r.fail(n, metaName, asCorrupt(td.SetNames(m.native.names...))))
 }
 
-// value reads the entry e, whose key has the given parts. It returns nil if the entry is left out.
-func (r *reader) value(n tree, m *meta, e *metaEntry, depth int, parts ...string) (tdict.Value, error) {
-	defer r.faults.enter(parts...)()
-	v, err := r.entry(n, e, m.shape, depth)
+// value reads an entry. It returns nil if the entry is left out.
+func (r *reader) value(n tree, m *meta, k keyed, depth int) (v tdict.Value, err error) {
+	defer r.faults.enter(k.path...)()
+	if k.e != nil {
+		v, err = r.entry(n, k.e, m.shape, depth)
+	} else {
+		v, err = valueOr(r.pooled(n, strings.Join(k.path, "/"), k.parts, m.shape))
+	}
 	if err != nil {
 		return nil, r.fault(err)
 	}
@@ -136,11 +119,7 @@ func (s *saver) inner(n *savedNode, e *metaEntry, td *tdict.TensorDict, depth in
 	if err != nil {
 		return err
 	}
-	if err := s.dict(inner, td, depth+1); err != nil {
-		return err
-	}
-	n.adopt(e.name, inner)
-	return nil
+	return s.dict(inner, td, depth+1)
 }
 
 // dict plans to save td as the node n.
@@ -178,7 +157,7 @@ func (s *saver) plain(n *savedNode, td *tdict.TensorDict, depth int) error {
 			return err
 		}
 	}
-	return s.share(n)
+	return nil
 }
 
 // dimNames returns the names of td's dims, or nil if no dim has one.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -32,33 +31,16 @@ func ExampleSave_ragged() {
 	day := tensor.Must(tdict.Get[*ragged.Tensor](ds.TensorDict, "day"))
 	dose := tensor.Must(tdict.Get[*ragged.Tensor](ds.TensorDict, "dose"))
 	fmt.Println(day.Layout(), day.Layout() == dose.Layout(), tensor.Must(dose.Values()))
-	files := tensor.Must(filepath.Glob(filepath.Join(at, "*", "offsets.*")))
-	fmt.Println(len(files), "file of offsets")
-	// Output:
-	// <nil>
-	// [3 *] true float32 [3]
-	// [0.5   1   2]
-	// 1 file of offsets
-}
-
-// For Python to read ragged rows, they are saved as a nested tensor.
-func ExampleSaveOptions_nestedTensors() {
-	dir := tensor.Must(os.MkdirTemp("", "memmap"))
-	defer os.RemoveAll(dir)
-	at := filepath.Join(dir, "patients")
-
-	visits := tensor.Must(ragged.NewLayout(shapeops.Shape{3}, []int64{0, 2, 2, 3}))
-	td := tdict.New(3)
-	_ = td.Set("day", tensor.Must(ragged.New(tensor.Vector[int32](1, 9, 4), visits)))
-	opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{"day"}}
-	fmt.Println(memmap.SaveWith(context.Background(), at, td, opt))
-	for _, file := range tensor.Must(filepath.Glob(filepath.Join(at, "*"))) {
+	for _, file := range tensor.Must(filepath.Glob(filepath.Join(at, "day", "*"))) {
 		fmt.Println(filepath.Base(file))
 	}
 	// Output:
 	// <nil>
-	// day.memmap
-	// day.shape.memmap
+	// [3 *] true float32 [3]
+	// [0.5   1   2]
+	// @lengths.memmap
+	// @pool.memmap
+	// @row.memmap
 	// meta.json
 }
 

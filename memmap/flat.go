@@ -24,28 +24,20 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &siblings{r: r, n: n, entries: m.entries, grow: true, values: make([]tdict.Value, len(m.entries))}
-	for i := range m.entries {
-		e := &m.entries[i]
-		if e.fact.rows != nil {
-			e.fact.rows.among = s
-		}
-		if !e.fact.has { // added by Python's make_memmap
-			e.fact.path = []string{e.name}
-		}
-		if err := freeIn(td, inner, e.fact.path, depth); err != nil {
-			err = r.fault(r.fail(n, metaName, corrupt("field %s: %w", quote(e.name), err)))
+	for _, k := range m.keyed() {
+		if err := freeIn(td, inner, k.path, depth); err != nil {
+			err = r.fault(r.fail(n, metaName, corrupt("entry %s: %w", quote(string(keyOf(k.path))), err)))
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := r.attach(n, td, inner, keyOf(e.fact.path[:len(e.fact.path)-1])); err != nil {
+		if err := r.attach(n, td, inner, keyOf(k.path[:len(k.path)-1])); err != nil {
 			return nil, err
 		}
-		v, err := r.value(n, m, e, depth, e.fact.path...)
+		v, err := r.value(n, m, k, depth)
 		if err == nil {
-			err = r.put(n, td, v, e.fact.path...)
+			err = r.put(n, td, v, k.path...)
 		}
 		if err != nil {
 			return nil, err
@@ -56,7 +48,6 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 			return nil, err
 		}
 	}
-	n.known().owners = s.owners
 	return td, r.names(n, m, td)
 }
 

@@ -3,7 +3,6 @@ package memmap
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/tdc"
@@ -159,7 +158,7 @@ func checkShapes(td *tdict.TensorDict) error {
 	for _, v := range td.Leaves() {
 		err := checkShape(v.Shape())
 		if t, ok := v.(*ragged.Tensor); ok {
-			err = checkRank(t.Shape(), t.Depth(), t.Features())
+			err = checkRank(t)
 		}
 		if err != nil {
 			return err
@@ -193,7 +192,7 @@ func (s *saver) lazy(n *savedNode, td *tdict.TensorDict, depth int) error {
 		if err := unnamed(m, td); err != nil {
 			return s.fail(n.at, err)
 		}
-		inner := &savedNode{at: path.Join(n.at, strconv.Itoa(i)), names: slices.Clip(n.names)}
+		inner := &savedNode{at: path.Join(n.at, strconv.Itoa(i))}
 		if err := s.dict(inner, m, depth+1); err != nil {
 			return err
 		}

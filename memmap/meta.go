@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -40,6 +41,7 @@ type meta struct {
 	shape   shapeops.Shape
 	class   string // the last part of the name of the Python class
 	entries []metaEntry
+	counted int      // entries, with one for each ragged tensor
 	dim     int      // of a lazy stack: the stack dim; -1 if it is missing
 	data    []byte   // of data: the JSON text of the value or values; nil if it is missing
 	index   []byte   // of a view: the JSON text of the index; nil if it is missing
@@ -76,11 +78,11 @@ func (e *metaEntry) isNode() bool { return e.dtype == "" }
 
 // hasSums reports whether the native fact of the entry may have sums of elements: whether it is a
 // leaf.
-func (e *metaEntry) hasSums() bool { return e.fact.has && (!e.isNode() || e.fact.rows != nil) }
+func (e *metaEntry) hasSums() bool { return e.fact.has && !e.isNode() }
 
 // hasDataSum reports whether the entry is data with a sum of its meta.json.
 func (e *metaEntry) hasDataSum() bool {
-	return e.isNode() && e.fact.rows == nil && len(e.fact.sums) == 1
+	return e.isNode() && len(e.fact.sums) == 1
 }
 
 // file returns the name of the entry's file or directory.
@@ -238,9 +240,6 @@ func (d *metaDecoder) late() error {
 		}
 		d.m.entries = append(d.m.entries, tail...)
 	}
-	if len(d.m.entries) > d.most {
-		return tooMany(d.most)
-	}
 	return nil
 }
 
@@ -291,10 +290,13 @@ func (d *metaDecoder) readEntry(name []byte) error {
 	if len(name) > maxEntryName {
 		return unsupported("an entry whose name has %d bytes, want at most %d", len(name), maxEntryName)
 	}
-	if len(d.m.entries) >= d.most {
+	d.entry.name = string(name)
+	if pool.Counts(d.entry.name) {
+		d.m.counted++
+	}
+	if d.m.counted > d.most {
 		return tooMany(d.most)
 	}
-	d.entry.name = string(name)
 	d.names[d.entry.name] = true
 	if len(d.m.entries) == cap(d.m.entries) { // append alone would copy a long list five times
 		d.m.entries = slices.Grow(d.m.entries, len(d.m.entries)+1)

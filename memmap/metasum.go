@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/go-tensordict/tensordict/internal/tdc"
 )
 
 // The last field of a meta.json that this module writes is the CRC-32C of the bytes before the
@@ -38,7 +40,7 @@ func (r *reader) checkData(m *meta, e *metaEntry) error {
 	if !verifies && !r.opt.CheckSums || e == nil || !e.hasDataSum() {
 		return nil
 	}
-	got, want := crc32.Checksum(m.text, castagnoli), e.fact.sums[0]
+	got, want := crc32.Checksum(m.text, tdc.Castagnoli), e.fact.sums[0]
 	switch {
 	case got == want:
 		return nil
@@ -63,5 +65,5 @@ func withMetaSum(text []byte) ([]byte, error) {
 
 // textSum returns the CRC-32C of a text, in hexadecimal digits.
 func textSum(text []byte) string {
-	return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli))
+	return fmt.Sprintf("%08x", crc32.Checksum(text, tdc.Castagnoli))
 }

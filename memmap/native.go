@@ -24,7 +24,6 @@ type fact struct {
 	batch     shapeops.Shape // of data and unbatched tensors: the batch shape; nil if the dictionary has the same
 	unbatched bool           // of a leaf: it is an unbatched tensor, with batch shape batch
 	path      []string       // of an entry of a growing dataset: the parts of its key
-	rows      *rowsFact      // of data: it is a ragged tensor
 	sizes     []uint32       // of a nested tensor: the sums of its .shape.memmap; nil for none
 	more      []byte         // unknown fields, each with a comma before it, if they are kept
 }
@@ -51,7 +50,7 @@ func (f *nodeFact) isSet() bool {
 // later reports whether unknown native fields, of a later version, were kept.
 func (m *meta) later() bool {
 	return m.native.more != nil ||
-		slices.ContainsFunc(m.entries, func(e metaEntry) bool { return e.fact.more != nil || e.fact.rows.later() })
+		slices.ContainsFunc(m.entries, func(e metaEntry) bool { return e.fact.more != nil })
 }
 
 // A nodeShape is a dictionary in a growing dataset, which has no directory yet.
@@ -124,8 +123,6 @@ func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
 			f.batch, err = r.shape()
 		case "path":
 			f.path, err = r.texts()
-		case "ragged":
-			f.rows, err = r.rows()
 		case "nested":
 			f.sizes, err = r.sizes()
 		default:
@@ -235,6 +232,18 @@ func (r *factReader) texts() ([]string, error) {
 	return texts, err
 }
 
+// sizes reads the description of a nested tensor.
+func (r *factReader) sizes() (sums []uint32, err error) {
+	err = r.Object(func(name []byte) (err error) {
+		if string(name) != "sums" {
+			return r.Skip()
+		}
+		sums, err = r.sums()
+		return err
+	})
+	return sums, err
+}
+
 // sums reads a list of 32-bit numbers, each as eight hexadecimal digits.
 func (r *factReader) sums() ([]uint32, error) {
 	sums := []uint32{}
@@ -255,7 +264,7 @@ func (r *factReader) sums() ([]uint32, error) {
 
 // appendTo appends the value of the field "go", or nothing if f is empty.
 func (f *fact) appendTo(b []byte) []byte {
-	if f.sums == nil && f.batch == nil && f.path == nil && !f.unbatched && f.rows == nil && f.sizes == nil && f.more == nil {
+	if f.sums == nil && f.batch == nil && f.path == nil && !f.unbatched && f.sizes == nil && f.more == nil {
 		return b
 	}
 	b = append(append(b, `{"v":1`...), f.more...)
@@ -266,9 +275,6 @@ func (f *fact) appendTo(b []byte) []byte {
 		b = appendShape(append(b, `,"unbatched":`...), f.batch)
 	} else if f.batch != nil {
 		b = appendShape(append(b, `,"shape":`...), f.batch)
-	}
-	if f.rows != nil {
-		b = f.rows.appendTo(append(b, `,"ragged":`...))
 	}
 	if f.sizes != nil {
 		b = append(appendSums(append(b, `,"nested":{"sums":`...), f.sizes), '}')

@@ -1,15 +1,12 @@
 package memmap
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -38,10 +35,14 @@ func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged
 	if err := c.count(); err != nil {
 		return nil, r.failAt(c.at, err)
 	}
-	if r.copying {
-		r.nested = append(r.nested, r.faults.key())
+	t, err := c.open(r, n, e, dtype)
+	if err == nil && r.copying && c.number > 0 {
+		if r.nested == nil {
+			r.nested = map[*ragged.Layout]*components{}
+		}
+		r.nested[t.Layout()] = c
 	}
-	return c.open(r, n, e, dtype)
+	return t, err
 }
 
 // components are the shapes of the components of a nested tensor.
@@ -64,9 +65,18 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	if c.number > math.MaxInt/8/c.dims {
 		return nil, r.failAt(c.at, corrupt("got component shapes of shape %v, want a size in bytes that an int holds", e.shape))
 	}
+	if err := r.takes(8 * c.number * c.dims); err != nil {
+		return nil, r.failAt(c.at, err)
+	}
 	var sums []uint32
 	var err error
-	c.sizes, sums, err = n.ints(e.name, sizesExt, c.number*c.dims)
+	sums, err = n.ints(e.name, sizesExt, c.number*c.dims, func(sizes []int64) error {
+		if c.sizes == nil {
+			c.sizes = make([]int64, 0, c.number*c.dims)
+		}
+		c.sizes = append(c.sizes, sizes...)
+		return nil
+	})
 	if err == nil {
 		err = r.failAt(c.at, sameSums(sums, e.fact.sizes))
 	}
@@ -195,99 +205,24 @@ func (c *components) offsets(level int) []int64 {
 	return offsets
 }
 
-// checkNested returns an error unless each key in NestedTensors has a ragged tensor that can be
-// saved as a nested tensor.
-func (s *saver) checkNested(td *tdict.TensorDict) error {
-	for _, key := range s.opt.NestedTensors {
-		v, err := td.Get(key)
-		if err == nil {
-			err = nestable(v)
-		}
-		if err != nil {
-			return s.fail("", &tdict.KeyError{Op: "save", Key: key, Err: reasonOf(err)})
-		}
-		if s.nested == nil {
-			s.nested = map[nestedkey.Key]bool{}
-		}
-		s.nested[key] = true
-	}
-	return nil
-}
-
-// reasonOf returns an error without its key.
-func reasonOf(err error) error {
-	if e, ok := err.(*tdict.KeyError); ok {
-		return e.Err
-	}
-	return err
-}
-
-// nestable returns an error unless v, or each member of it, can be saved as a nested tensor.
-func nestable(v tdict.Value) error {
-	if s, ok := v.(*tdict.Stacked); ok {
-		for i := range s.Len() {
-			if m, err := s.Member(i); err == nil {
-				if err := nestable(m); err != nil {
-					return fmt.Errorf("member %d: %w", i, err)
-				}
-			}
-		}
-		return nil
-	}
-	t, ok := v.(*ragged.Tensor)
-	if !ok {
-		return fmt.Errorf("%w: got a %T, want a ragged tensor to save as a nested tensor", tdict.ErrKind, v)
-	}
-	if t.Depth() != 1 || len(t.Shape()) != 1 || t.Shape()[0] == 0 {
-		return unsupported("got %v to save as a nested tensor, want one level and one batch dim, which is not 0", rowsFactOf(t).text(false))
-	}
-	return nil
-}
-
-// asNested reports whether an entry is to be saved as a nested tensor.
-func (s *saver) asNested(n *savedNode, name string) bool {
-	return len(s.nested) > 0 && s.nested[n.keyOf(name)]
-}
-
-// nestedTensor plans to save t, in the form of a nested tensor, as the entry e of n.
-func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
+// nestedTensor plans to save t as the entry e of n: a nested tensor of components c, from which t
+// was read.
+func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor, c *components) error {
 	at, err := n.claim(e.name, leafExt)
 	if err != nil {
 		return s.fail(at, err)
 	}
 	sizesAt, err := n.claim(e.name, sizesExt)
-	if err == nil {
-		err = checkRank(t.Shape(), 1, t.Features())
-	}
 	if err != nil {
 		return s.fail(sizesAt, err)
 	}
-	sizes, err := sizesOf(t)
-	if err != nil {
-		return s.fail(sizesAt, err)
+	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{c.number, c.dims}, isNested
+	s.ints(sizesAt, c.sizes, &e.fact.sizes)
+	f := &savedFile{at: at, bytes: int64(t.NumValues() * t.Features().Size() * t.DType().Size()), sums: &e.fact.sums}
+	f.write = func(w io.Writer) error { return writeValues(w, t) }
+	if f.bytes == 0 { // Python ignores an entry without a file
+		f.sums = new([]uint32)
 	}
-	dims := 1 + len(t.Features())
-	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{t.Shape()[0], dims}, isNested
-	s.ints(sizesAt, sizes, &e.fact.sizes)
-	shape := append(shapeops.Shape{t.NumValues()}, t.Features()...)
-	if shape.Size() == 0 { // Python ignores an entry without a file
-		s.add(&savedFile{at: at, sums: new([]uint32), write: func(io.Writer) error { return nil }})
-	}
-	return s.values(at, e, t, shape)
-}
-
-// sizesOf returns the shape of each row of t, one after the other.
-func sizesOf(t *ragged.Tensor) ([]int64, error) {
-	lengths, err := t.Layout().Lengths(1)
-	if err != nil {
-		return nil, err
-	}
-	sizes := make([]int64, 0, len(lengths)*(1+len(t.Features())))
-	for _, n := range lengths {
-		sizes = append(sizes, n)
-		for _, f := range t.Features() {
-			sizes = append(sizes, int64(f))
-		}
-	}
-	return sizes, nil
+	s.add(f)
+	return nil
 }

@@ -2,16 +2,12 @@ package memmap_test
 
 import (
 	"encoding/binary"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -22,6 +18,14 @@ func int64s(numbers ...int64) string {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
 	return string(b)
+}
+
+// writeNested writes a dictionary of batch shape [2] whose only entry is a nested tensor of Python's:
+// int64, with components of 1 and 2 elements.
+func writeNested(t *testing.T, dir, name string) {
+	write(t, dir, "meta.json", `{"`+name+`":{"device":"cpu","shape":[2,1],"dtype":"torch.int64","is_nested":true},"shape":[2],`+dictTail)
+	write(t, dir, name+".memmap", int64s(1, 2, 3))
+	write(t, dir, name+".shape.memmap", int64s(1, 2))
 }
 
 // TestNestedOpened opens nested tensors of bytes with any shapes of their components.
@@ -91,72 +95,4 @@ func TestNestedInABatchOfTwoDims(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[2,2],"dtype":"torch.uint8","is_nested":true},"shape":[2,2],`+dictTail)
 	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrUnsupported)
-}
-
-// TestNestedSaved: ragged rows in the form of nested tensors, at any depth of the dictionary.
-func TestNestedSaved(t *testing.T) {
-	td := visits(t)
-	x := rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{2, 0, 1}), 2)
-	require.NoError(t, td.Set("more/x", x))
-	dir := filepath.Join(t.TempDir(), "d")
-	opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{"ts", "more/x"}}
-	require.NoError(t, memmap.SaveWith(t.Context(), dir, td, opt))
-	files := tree(t, dir)
-	require.Equal(t, int64s(2, 2, 0, 2, 1, 2), files["more/x.shape.memmap"])
-	require.Len(t, files["more/x.memmap"], 6*4)
-	require.Contains(t, withoutNative(files["more/meta.json"]), `"x":{"device":"cpu","shape":[3,2],"dtype":"torch.int32","is_nested":true}`)
-	ds := writable(t, dir)
-	require.True(t, td.Equal(ds.TensorDict))
-	require.NoError(t, rowsAt(t, ds.TensorDict, "more/x").SetIndex(x))
-	require.NoError(t, ds.AddLeaf("n", rowsOver(t, rowsAt(t, ds.TensorDict, "ts").Layout())))
-	require.ErrorIs(t, ds.AddLeaf("ts.shape", tensor.Vector[int32](1, 2, 3)), memmap.ErrName, "the file is taken")
-	require.NoError(t, ds.Close())
-	require.Empty(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed)
-	write(t, dir, "more/x.shape.memmap", int64s(1, 2, 1, 2, 1, 2))
-	_, err := memmap.Open(dir)
-	require.ErrorIs(t, err, memmap.ErrCorrupt)
-	require.ErrorContains(t, err, "more/x.shape.memmap: corrupt: changed or damaged: got CRC-32C")
-}
-
-// TestNestedWithoutElements: Python sees a nested tensor only if its file is there.
-func TestNestedWithoutElements(t *testing.T) {
-	td := tdict.New(3)
-	none := rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{0, 0, 0}), 2)
-	require.NoError(t, td.Set("n", none))
-	dir := filepath.Join(t.TempDir(), "d")
-	require.NoError(t, memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{NestedTensors: []nestedkey.Key{"n"}}))
-	require.Empty(t, tree(t, dir)["n.memmap"])
-	require.Contains(t, tree(t, dir), "n.memmap")
-	ds := open(t, dir)
-	requireSame(t, td, ds.TensorDict)
-	require.Empty(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed)
-	require.Equal(t, "3 [0, 0, 0]\n", python(t, `
-import sys, tensordict
-n = tensordict.TensorDict.load_memmap(sys.argv[1])["n"]
-print(n.size(0), [c.numel() for c in n.unbind(0)])`, dir))
-}
-
-func TestNestedRefused(t *testing.T) {
-	td := visits(t)
-	require.NoError(t, td.Set("ts.shape", tensor.Vector[int32](1, 2, 3)))
-	tests := []struct {
-		name string
-		key  nestedkey.Key
-		err  error
-		text string
-	}{
-		{"no such key", "missing", tdict.ErrMissing, `save "missing": `},
-		{"a tensor", "age", tdict.ErrKind, `save "age": `},
-		{"two levels", "more/weight", memmap.ErrUnsupported, `save "more/weight": unsupported: got ragged int32 [3 * * 2] to save as a nested tensor, want one level`},
-		{"a file that is taken", "ts", memmap.ErrName, `ts.shape.memmap: key cannot be saved: "ts.shape": the entry "ts" has the same file name`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			err := memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{NestedTensors: []nestedkey.Key{tt.key}})
-			require.ErrorIs(t, err, tt.err)
-			require.ErrorContains(t, err, tt.text)
-			require.NoDirExists(t, dir)
-		})
-	}
 }

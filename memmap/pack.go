@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -50,8 +51,19 @@ func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 	if err != nil {
 		return err
 	}
+	sum := tdc.Summer{W: payload}
+	if f.part {
+		payload = &sum
+	}
 	if err = f.write(&leafWriter{payload, s, f, 0}); err == nil && f.bytes > 0 {
 		s.progress(f, f.bytes)
+	}
+	if f.part {
+		*f.sums = sum.Sums()
+	}
+	zeros := make([]byte, min(f.pad, 1<<16))
+	for left := f.pad; left > 0 && err == nil; left -= int64(len(zeros)) {
+		_, err = sum.W.Write(zeros[:min(left, int64(len(zeros)))])
 	}
 	return err
 }

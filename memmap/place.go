@@ -76,7 +76,7 @@ func (p *place) whyLocked(d *Dataset) string {
 
 // read reads the whole tree into d.
 func (p *place) read(d *Dataset) error {
-	r := &reader{place: p, in: d.in}
+	r := &reader{place: p, in: d.in, layouts: &d.layouts}
 	td, err := r.top()
 	if err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -21,14 +21,15 @@ type reader struct {
 	files    []*leafFile // of a directory, with the numbers of its set
 	nodes    []*leafNode
 	entries  int
-	copied   float64         // bytes of copied views
-	row      fileRow         // of the files that are being opened
-	taken    int64           // bytes of offsets read
-	unpacked int64           // bytes of compressed entries inflated
-	nested   []nestedkey.Key // of nested tensors of Python's, if faults are collected
-	copying  bool            // for Copy, which refuses unknown native fields
-	grows    bool            // a Writer has not called Finish
-	schema   tdict.Schema    // saved with the dictionary
+	copied   float64                        // bytes of copied views
+	row      fileRow                        // of the files that are being opened
+	taken    int64                          // bytes of offsets read
+	unpacked int64                          // bytes of compressed entries inflated
+	layouts  *pool.Layouts                  // read so far
+	nested   map[*ragged.Layout]*components // of nested tensors of Python's, for Copy
+	copying  bool                           // for Copy, which refuses unknown native fields
+	grows    bool                           // a Writer has not called Finish
+	schema   tdict.Schema                   // saved with the dictionary
 }
 
 // top reads the whole tree. It returns nil if the top is left out, or has faults.
@@ -119,7 +120,7 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 	if r.copying && m.later() {
 		r.faults.add(r.fail(n, metaName, unsupported("it has fields of a later version of this module, which a copy would lose")))
 	}
-	r.entries += len(m.entries)
+	r.entries += m.counted
 	r.nodes = append(r.nodes, n.known())
 	return m, nil
 }

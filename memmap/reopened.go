@@ -14,13 +14,13 @@ const mostOpen = 256
 // A reopened is a file of a column that is open only while it is written or synced.
 type reopened struct {
 	w    *Writer
-	at   string
+	c    *column
 	size int64
 }
 
 // use calls do with the open file.
 func (r *reopened) use(do func(f vfs.File) error) error {
-	f, err := r.w.in.Resume(r.at, r.size)
+	f, err := r.c.resume(r.w.in, r.size)
 	if err != nil {
 		return err
 	}
@@ -37,6 +37,11 @@ func (r *reopened) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
+// Extend adds zeros at the end of a shorter file.
+func (r *reopened) Extend(size int64) error {
+	return r.use(func(f vfs.File) error { return f.Extend(size) })
+}
+
 // Sync makes all written bytes durable.
 func (r *reopened) Sync() error { return r.use(vfs.File.Sync) }
 
@@ -46,5 +51,6 @@ func (r *reopened) Close() error { return nil }
 // A columnFile is the file of a column.
 type columnFile interface {
 	io.WriteCloser
+	Extend(size int64) error
 	Sync() error
 }

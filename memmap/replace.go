@@ -48,9 +48,6 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	if err := checkAround(dir, batch); err != nil {
 		return nil, err
 	}
-	if err := checkShared(dir); err != nil {
-		return nil, err
-	}
 	old, err := scanOld(dir)
 	if err != nil {
 		return nil, err
@@ -199,6 +196,9 @@ func checkAround(dir string, batch shapeops.Shape) error {
 		return nil
 	}
 	name := filepath.Base(dir)
+	if m.isPool() {
+		return fmt.Errorf("%w: it would be in a ragged leaf, %s: save elsewhere", ErrForeign, above)
+	}
 	if m.instance != nil && name == classDir {
 		return fmt.Errorf("%w: it is the dictionary of %s, a %s: save the %[3]s as a whole", ErrForeign, above, quote(m.class))
 	}
@@ -214,6 +214,9 @@ func checkAround(dir string, batch shapeops.Shape) error {
 		}
 		if !dictClasses[e.class] {
 			return fmt.Errorf("%w: it is an entry of %s, a %s: save %[2]s as a whole", ErrForeign, above, quote(e.class))
+		}
+		if is, err := readNode(dir); err == nil && is.isPool() {
+			return fmt.Errorf("%w: it is a ragged leaf of %s: save %[2]s as a whole", ErrForeign, above)
 		}
 		if err := batch.CheckPrefix(m.shape); err != nil {
 			return fmt.Errorf("%w: it is an entry of %s: %w", ErrForeign, above, err)
@@ -236,31 +239,6 @@ func checkMember(dir string) error {
 		case m.instance != nil && name == classDir: // of the instance in above
 		case m.number(name) < 0:
 			return nil
-		}
-	}
-	return nil
-}
-
-// checkShared returns ErrForeign if dir holds offsets of ragged leaves of a dictionary around it.
-func checkShared(dir string) error {
-	var names []string // of the entries that lead to dir
-	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
-		m, err := readNode(above)
-		if err == nil && m.instance != nil && filepath.Base(at) == classDir {
-			continue
-		}
-		if err != nil || !dictClasses[m.class] {
-			return nil
-		}
-		i := m.number(filepath.Base(at))
-		if i < 0 {
-			return nil
-		}
-		names = append([]string{m.entries[i].name}, names...)
-		for i := range m.entries {
-			if e := &m.entries[i]; e.fact.rows != nil && e.fact.rows.refersTo(names) {
-				return fmt.Errorf("%w: the ragged leaf %s of %s has its offsets in it: save %[3]s as a whole", ErrForeign, quote(e.name), above)
-			}
 		}
 	}
 	return nil

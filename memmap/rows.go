@@ -1,68 +1,150 @@
 package memmap
 
 import (
+	"fmt"
 	"io"
-	"path"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
-	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// valuesName is the name, without extension, of the file with the values of a ragged tensor.
-const valuesName = "values"
+// A ragged tensor is a dictionary of the tensors that package pool names its parts. A flat
+// dictionary, such as one that grows, has them as entries of its own: "text.@pool" for "text".
 
-// raggedRows returns the ragged tensor of the entry e. Its node is data for Python, whose text
-// describes the tensor; the files of values and offsets lie beside the meta.json. A native field
-// has their sizes.
-func (r *reader) raggedRows(n tree, e *metaEntry) (*ragged.Tensor, error) {
-	f := e.fact.rows
-	if err := f.check(); err != nil {
-		return nil, r.fail(n, metaName, inEntry(e, corrupt("%w", err)))
-	}
-	inner, err := n.node(e.name)
-	if err != nil {
-		return nil, err
-	}
-	v, err := r.rows(n, inner, e)
-	if failed := inner.close(); err == nil {
-		err = r.fail(inner, "", failed)
-	}
-	return v, err
+// isPool reports whether the dictionary is a ragged tensor.
+func (m *meta) isPool() bool {
+	return slices.ContainsFunc(m.entries, func(e metaEntry) bool { return pool.IsPart(e.name) })
 }
 
-// rows returns the ragged tensor of the entry e of n, whose node is inner.
-func (r *reader) rows(n, inner tree, e *metaEntry) (*ragged.Tensor, error) {
-	f := e.fact.rows
-	if err := r.checkText(inner, f); err != nil {
-		return nil, err
+// parts returns all entries of m.
+func (m *meta) parts() []*metaEntry {
+	all := make([]*metaEntry, len(m.entries))
+	for i := range all {
+		all[i] = &m.entries[i]
 	}
-	layout, err := f.among.layout(e, len(f.levels))
-	if err != nil {
-		return nil, err
-	}
-	find := func(size int) (lender, int, error) { return inner.leaf(valuesName, size) }
-	return r.overRows(n, e, layout, savedValues{inner.leafPath(valuesName), f.dtype, f.values(), find})
+	return all
 }
 
-// checkText returns an error unless the data of a node is the text that f gives.
-func (r *reader) checkText(inner tree, f *rowsFact) error {
-	m, err := r.nodeMeta(inner)
+// A keyed is an entry of a dictionary with its key in it, or the parts of a ragged tensor.
+type keyed struct {
+	path  []string
+	e     *metaEntry // nil for a ragged tensor
+	parts []*metaEntry
+}
+
+// keyed returns the entries of m. A ragged tensor is at the place of its first part.
+func (m *meta) keyed() []keyed {
+	all := make([]keyed, 0, len(m.entries))
+	var pools map[nestedkey.Key]int
+	for i := range m.entries {
+		e := &m.entries[i]
+		path := e.fact.path
+		if !m.native.growing || path == nil { // nil: added by Python's make_memmap
+			path = []string{e.name}
+		}
+		above, ok := partPath(path)
+		if !ok {
+			all = append(all, keyed{path: path, e: e})
+			continue
+		}
+		key := keyOf(above)
+		at, known := pools[key]
+		if !known {
+			if pools == nil {
+				pools = map[nestedkey.Key]int{}
+			}
+			at = len(all)
+			pools[key], all = at, append(all, keyed{path: above})
+		}
+		all[at].parts = append(all[at].parts, e)
+	}
+	return all
+}
+
+// partPath returns the path of the ragged tensor of which the entry at path is a part.
+func partPath(path []string) (above []string, ok bool) {
+	if len(path) == 0 {
+		return nil, false
+	}
+	rest, last := path[:len(path)-1], path[len(path)-1]
+	if pool.IsPart(last) {
+		return rest, true
+	}
+	leaf, _, ok := pool.Split(last)
+	return append(slices.Clip(rest), leaf), ok
+}
+
+// partName returns the name of the part that an entry is.
+func partName(name string) string {
+	if _, part, ok := pool.Split(name); ok {
+		return part
+	}
+	return name
+}
+
+// pooled returns the ragged tensor with the given parts, which are entries of n, in a dictionary of
+// the given batch shape. at is its path below n, for errors.
+func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
+	named := map[string]*metaEntry{}
+	parts := make([]pool.Part, len(entries))
+	for i, e := range entries {
+		name := partName(e.name)
+		dtype, err := e.element()
+		if err == nil && (e.isNode() || e.nested == isNested || e.fact.unbatched) {
+			err = corrupt("got another kind of entry, want a tensor")
+		}
+		if err != nil {
+			return nil, r.fail(n, at, fmt.Errorf("%s: %w", name, err))
+		}
+		named[name], parts[i] = e, pool.Part{Name: name, DType: dtype, Shape: e.shape}
+	}
+	form, err := pool.Check(parts, batch)
 	if err != nil {
-		return err
+		return nil, r.fail(n, at, err)
 	}
-	want := f.text(f.among.grow)
-	if m.class != dataClass || m.data == nil {
-		return r.fail(inner, metaName, corrupt("got a %s, want a NonTensorData with the value %q", quote(m.class), want))
+	layout, err := form.Layout(r.layouts, func(name string, count int, each func([]int64) error) error {
+		if name != pool.Row {
+			if err := r.takes(8 * count); err != nil {
+				return err
+			}
+		}
+		e := named[name]
+		sums, err := n.ints(e.name, leafExt, count, each)
+		if err != nil {
+			return err
+		}
+		return r.failAt(n.leafPath(e.name), sameSums(sums, e.fact.sums))
+	})
+	if err != nil {
+		return nil, r.fail(n, at, err)
 	}
-	s := jsonscan.New(m.data)
-	if got, err := s.Text(); err != nil || string(got) != want {
-		return r.fail(inner, metaName, corrupt("got the data %s, want %q", quote(string(m.data)), want))
+	shape, err := form.Used(layout)
+	if err != nil {
+		return nil, r.fail(n, at, asCorrupt(err))
+	}
+	e := named[pool.Values]
+	find := func(size int) (lender, int, error) { return n.leaf(e.name, size) }
+	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), form.DType, shape, find})
+}
+
+// sameSums returns ErrCorrupt unless got equals want, or want is nil.
+func sameSums(got, want []uint32) error {
+	if want == nil {
+		return nil
+	}
+	if len(got) != len(want) {
+		return corrupt("got %d checksums, want %d", len(want), len(got)) // want was read from the file
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			return &mismatch{got[i], want[i]}
+		}
 	}
 	return nil
 }
@@ -110,145 +192,86 @@ func (r *reader) lend(v savedValues) (*tensor.Tensor, lender, error) {
 	return t, file, r.failAt(v.at, err)
 }
 
+// checkRank returns an error if a ragged tensor has more dims than the format's readers take.
+func checkRank(t *ragged.Tensor) error {
+	return checkShape(slices.Concat(t.Shape(), slices.Repeat(shapeops.Shape{1}, t.Depth()), t.Features()))
+}
+
 // rows plans to save t as the entry e of n.
 func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
-	if s.asNested(n, e.name) {
-		return s.nestedTensor(n, e, t)
+	if c := s.nested[t.Layout()]; c != nil {
+		return s.nestedTensor(n, e, t, c)
 	}
 	inner, err := s.claimNode(n, e.name)
 	if err != nil {
 		return err
 	}
-	f := rowsFactOf(t)
-	if err := checkRank(f.batch, t.Depth(), f.features); err != nil {
+	pieces, err := piecesOf(t)
+	if err != nil {
 		return s.fail(inner.at, err)
 	}
-	for level := range f.levels {
-		offsets, err := s.offsets(t.Layout(), level+1)
-		if err != nil {
-			return s.fail(inner.at, err)
-		}
-		f.levels[level].rows = int(offsets[len(offsets)-1])
-	}
-	e.class, e.fact.rows, inner.text = dataClass, f, dataText(f.text(s.grow))
+	e.class = dictClass
+	inner.meta = &meta{shape: t.Shape().Clone(), entries: make([]metaEntry, len(pieces))}
 	s.nodes = append(s.nodes, inner)
-	n.rows = append(n.rows, savedRows{e, inner, t.Layout()})
-	return s.values(path.Join(inner.at, valuesName+leafExt), e, t, f.values())
-}
-
-// values plans the file with the values of t.
-func (s *saver) values(at string, e *metaEntry, t *ragged.Tensor, shape shapeops.Shape) error {
-	size, err := byteSize(t.DType(), shape)
-	if err != nil || size == 0 {
-		return s.fail(at, err)
-	}
-	s.add(&savedFile{at: at, bytes: int64(size), sums: &e.fact.sums, write: func(w io.Writer) error {
-		values, err := t.Values()
-		if err == nil {
-			_, err = bundle.Write(w, values)
+	var sums []*[]uint32
+	for i, p := range pieces {
+		e := &inner.meta.entries[i]
+		*e = partEntry(p)
+		f := &savedFile{at: inner.leaf(p.Name), bytes: int64(p.Used), pad: int64(p.Size - p.Used), sums: &e.fact.sums, part: true}
+		if p.Used > 0 {
+			s.add(f)
 		}
-		return err
-	}})
+		switch {
+		case p.Name == pool.Row:
+			f.keep, f.last = true, true
+			f.write = func(w io.Writer) error { return pool.WriteRows(w, 0, p.Used/8, s.tag(sums)) }
+		case p.Name == pool.Values:
+			f.write = func(w io.Writer) error { return writeValues(w, t) }
+		default:
+			f.keep = true
+			f.write = func(w io.Writer) error { return pool.WriteLengths(w, p.Offsets) }
+		}
+		sums = append(sums, f.sums)
+	}
 	return nil
 }
 
-// A savedRows is a ragged entry whose offsets are to be planned.
-type savedRows struct {
-	e      *metaEntry
-	inner  *savedNode
-	layout *ragged.Layout
-}
-
-// offsets returns the offsets of a level of l. It computes them once for all layouts that share it.
-func (s *saver) offsets(l *ragged.Layout, level int) ([]int64, error) {
-	l, err := l.At(level)
-	if err != nil {
+// piecesOf returns the parts of t, or an error if it has too many dims or elements.
+func piecesOf(t *ragged.Tensor) ([]pool.Piece, error) {
+	if err := checkRank(t); err != nil {
 		return nil, err
 	}
-	if known, ok := s.known[l]; ok {
-		return known, nil
-	}
-	offsets, err := l.Offsets(level)
-	if err != nil {
-		return nil, err
-	}
-	if s.known == nil {
-		s.known = map[*ragged.Layout][]int64{}
-	}
-	s.known[l] = offsets
-	return offsets, nil
+	return pool.PiecesOf(t)
 }
 
-// share plans the files of offsets of the ragged entries of n, unless a leaf in n or below has the
-// same layout.
-func (s *saver) share(n *savedNode) error {
-	for _, r := range n.rows {
-		paths := n.owners.of(r.layout)
-		for level := len(paths) + 1; level <= r.layout.Depth(); level++ {
-			if err := s.saveOffsets(r, level); err != nil {
-				return err
-			}
-			paths = append(slices.Clip(paths), []string{r.e.name})
-			l, _ := r.layout.At(level) // the level exists
-			if n.owners == nil {
-				n.owners = owners{}
-			}
-			n.owners[l] = paths
-		}
-		for i, path := range paths {
-			if l := &r.e.fact.rows.levels[i]; !slices.Equal(path, []string{r.e.name}) {
-				l.of = path
-			}
-		}
-	}
-	return nil
+// partEntry returns the entry of a part.
+func partEntry(p pool.Piece) metaEntry {
+	return metaEntry{name: p.Name, dtype: torch + p.DType.String(), shape: p.Shape, nested: isDense}
 }
 
-// of returns the paths for the first levels of l whose offsets have an owner.
-func (w owners) of(l *ragged.Layout) [][]string {
-	for ; l != nil; l = l.Outer() {
-		if paths, ok := w[l]; ok {
-			return paths
-		}
+// tag returns the tag of a ragged tensor whose other parts have the given sums.
+func (s *saver) tag(sums []*[]uint32) uint32 {
+	if s.reserve { // the values are not known
+		return pool.RandomTag()
 	}
-	return nil
+	var known [][]uint32
+	for _, list := range sums {
+		known = append(known, *list)
+	}
+	return pool.Tag(known)
 }
 
-// adopt adds the owners of inner, the node of the entry name, to the owners of n.
-func (n *savedNode) adopt(name string, inner *savedNode) {
-	for l, paths := range inner.owners {
-		if _, ok := n.owners[l]; ok {
-			continue
-		}
-		longer := make([][]string, len(paths))
-		for i, path := range paths {
-			longer[i] = append([]string{name}, path...)
-		}
-		if n.owners == nil {
-			n.owners = owners{}
-		}
-		n.owners[l] = longer
+// writeValues writes the values of t.
+func writeValues(w io.Writer, t *ragged.Tensor) error {
+	values, err := t.Values()
+	if err == nil {
+		_, err = bundle.Write(w, values)
 	}
-}
-
-// saveOffsets plans the file with the offsets of a level.
-func (s *saver) saveOffsets(r savedRows, level int) error {
-	offsets, err := s.offsets(r.layout, level)
-	if err != nil {
-		return s.fail(r.inner.at, err)
-	}
-	at := path.Join(r.inner.at, offsetsName(level)+leafExt)
-	s.ints(at, offsets, &r.e.fact.rows.levels[level-1].sums)
-	return nil
+	return err
 }
 
 // ints plans a file of int64. It is written even if saver.reserve is set.
 func (s *saver) ints(at string, numbers []int64, sums *[]uint32) {
 	write := func(w io.Writer) error { _, err := tensor.Vector(numbers...).WriteTo(w); return err }
 	s.add(&savedFile{at: at, bytes: int64(8 * len(numbers)), sums: sums, keep: true, write: write})
-}
-
-// keyOf returns the key of an entry of n.
-func (n *savedNode) keyOf(name string) nestedkey.Key {
-	return keyOf(append(slices.Clip(n.names), name))
 }

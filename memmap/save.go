@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"path"
@@ -13,9 +12,10 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -51,12 +51,9 @@ type SaveOptions struct {
 	// time, one succeeds. Systems other than Linux, and some network file systems, may replace an
 	// empty directory that is made while the new one is renamed.
 	NoReplace bool
-	// NestedTensors are keys of ragged leaves to be saved in the form of Python's nested tensors,
-	// which Python opens as such. It opens other ragged leaves as data with a text that describes
-	// them. Each of these leaves must have one level, and a batch shape of exactly one dim, whose
-	// size is not 0. If such a leaf shares a layout with another leaf, its lengths are saved again,
-	// and the two do not share a layout when they are opened.
-	NestedTensors []nestedkey.Key
+	// NoClass saves dictionaries without their classes. Python loads a dictionary with a class only
+	// if the class can be imported and has the same fields.
+	NoClass bool
 	// SkipSums saves the elements of mapped leaves as they are. By default, SaveWith compares their
 	// checksums while it reads them, and returns [ErrCorrupt] if they differ.
 	SkipSums bool
@@ -80,9 +77,8 @@ type SaveOptions struct {
 //     batch shape of that dictionary
 //   - dir is a member of a lazy stack, or an entry within a member
 //   - dir is an entry of a saved dictionary, and holds another value than a dictionary without a
-//     class: Data, a lazy stack, or a dictionary with a class
+//     class: Data, a ragged leaf, a lazy stack, or a dictionary with a class
 //   - dir is the directory _tensordict within a dictionary with a class
-//   - dir holds offsets that a ragged leaf outside of dir shares
 //
 // SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files; new
 // files get the permissions that all old files have. Nobody but the owner can read what is written
@@ -106,25 +102,24 @@ type SaveOptions struct {
 //   - A consolidated file has checksums of its blocks, not of leaves.
 //   - The keys for which SaveWith returns ErrName are not those listed below, which are for
 //     directories and archives. FORMAT.md lists the keys that a consolidated file reserves.
-//   - For a consolidated file, NestedTensors are checked but have no effect.
 //
 // SaveWith returns
 //
-//   - [ErrName] for a key with a part "shape", "device", "_type" or "_go", a part that is too
-//     long for a file name or, for a dictionary or Data, a part that is the name of a file of the
-//     format, such as "meta.json"
+//   - [ErrName] for a key with a part "shape", "device", "_type", "_go" or "_crc", a part that is
+//     the name of a part of a ragged tensor, such as "@pool", or ends in a dot and such a name, a
+//     part that is too long for a file name or, for a dictionary or Data, a part that is the name
+//     of a file of the format, such as "meta.json"
 //   - ErrName if two entries need the same file, dictionaries are nested more than 256 deep, or
 //     the class of a dictionary would be read as something else
-//   - [ErrUnsupported] for tdict.Data that Python would read back with another type or value, or
-//     whose JSON takes more than 64 MiB; for leaves of a dictionary that are stacked along different
-//     dims or along a dim after its batch shape; and for a leaf in NestedTensors that cannot be a
-//     nested tensor
+//   - [ErrUnsupported] for tdict.Data that Python would read back with another type or value, whose
+//     JSON takes more than 64 MiB, or whose text, such as "ragged uint8 [3 *]", is what Python saved
+//     in the place of a ragged leaf of an earlier version; and for leaves of a dictionary that are
+//     stacked along different dims or along a dim after its batch shape
 //   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
 //     seconds
 //   - [ErrFault] if the file of a mapped leaf was truncated
 //   - tdict.ErrSchema if td breaks opt.Schema
-//   - tdict.ErrKind if td is nil, or NestedTensors names a leaf that is not ragged
-//   - tdict.ErrMissing if NestedTensors names a key that td does not have
+//   - tdict.ErrKind if td is nil
 //   - shapeops.ErrShape if a shape has more than 64 dims
 //   - fs.ErrInvalid if dir is empty, or if the working directory is dir or a directory below it
 //   - the error of ctx if ctx ends first
@@ -145,6 +140,12 @@ func newSaver(ctx context.Context, dir string, opt SaveOptions) *saver {
 func (s *saver) save(td *tdict.TensorDict) error {
 	if err := s.check(td); err != nil {
 		return err
+	}
+	if s.opt.NoClass {
+		td = td.Copy()
+		if err := withoutClass(td); err != nil {
+			return s.fail("", err)
+		}
 	}
 	s.compare(td)
 	defer s.compared.end()
@@ -235,9 +236,6 @@ func (s *saver) plan(td *tdict.TensorDict) error {
 	if err := td.Ops().(namesChecker).CheckNames(); err != nil {
 		return err
 	}
-	if err := s.checkNested(td); err != nil {
-		return err
-	}
 	if err := s.dict(&savedNode{}, td, 0); err != nil {
 		return err
 	}
@@ -257,7 +255,6 @@ type saver struct {
 	may     replacing
 	reserve bool    // leaves with rows are not written, but reserved, as zeros
 	noSums  bool    // reserved leaves have no sums, rather than void ones
-	grow    bool    // a Writer will append to it
 	from    *Writer // if not nil, it has the files of the leaves
 
 	compared comparer // of what is saved
@@ -267,8 +264,7 @@ type saver struct {
 	total int64     // bytes of all leaves
 	time  time.Time // of the entries of an archive; the zero time means now
 
-	nested map[nestedkey.Key]bool     // to be saved as nested tensors
-	known  map[*ragged.Layout][]int64 // offsets computed so far
+	nested map[*ragged.Layout]*components // of leaves to be saved as nested tensors
 
 	mu   sync.Mutex
 	done int64 // bytes reported to Progress, guarded by mu
@@ -280,16 +276,20 @@ type savedNode struct {
 	meta  *meta             // of a dictionary; its entries are complete once all files are written
 	text  []byte            // of other nodes: the meta.json
 	taken map[string]string // names of entries by their file names
-
-	names  []string    // of the entries on the way to it
-	rows   []savedRows // ragged entries whose offsets are to be saved
-	owners owners      // of the offsets that are saved in it and below
 }
 
 func (n *savedNode) leaf(name string) string { return path.Join(n.at, fileName(name)+leafExt) }
 
 // claim takes the file name of an entry, and returns the path of the file.
 func (n *savedNode) claim(name, ext string) (at string, err error) {
+	if at, err = n.claimFile(name, ext); err == nil && pool.Reserved(name) {
+		err = fmt.Errorf("%w: %s: the format uses the name for a part of a ragged tensor", ErrName, quote(name))
+	}
+	return at, err
+}
+
+// claimFile is claim for a name that a part of a ragged tensor may have.
+func (n *savedNode) claimFile(name, ext string) (at string, err error) {
 	file := fileName(name) + ext
 	if n.taken == nil {
 		n.taken = map[string]string{}
@@ -304,7 +304,7 @@ func (n *savedNode) claim(name, ext string) (at string, err error) {
 // claimNode claims the directory of an entry of n, and returns its node.
 func (s *saver) claimNode(n *savedNode, name string) (*savedNode, error) {
 	at, err := n.claim(name, "")
-	return &savedNode{at: at, names: append(slices.Clip(n.names), name)}, s.fail(at, err)
+	return &savedNode{at: at}, s.fail(at, err)
 }
 
 // nameClash returns why an entry cannot be saved in a file, beside the taken names; "" if it can.
@@ -327,9 +327,12 @@ func nameClash(name, file string, taken map[string]string) string {
 type savedFile struct {
 	at       string
 	bytes    int64
+	pad      int64     // zeros that follow, which have no meaning and no sums
 	sums     *[]uint32 // set when it is written
 	write    func(io.Writer) error
 	keep     bool        // it is written even if saver.reserve is set
+	part     bool        // it is a part of a ragged tensor
+	last     bool        // it is written after all others, since it depends on their sums
 	from     string      // if not "", an existing file with the content, to be linked
 	of       fs.FileInfo // of the file from
 	copied   bool        // from is copied, not linked
@@ -356,11 +359,14 @@ func (s *saver) write(k sink) error {
 	}
 	gate := make(chan struct{}, max(1, workers.Count(s.opt.Workers, len(s.files))))
 	atOnce := max(syncsAtOnce, workers.Count(s.opt.Workers, len(s.files)))
-	err := workers.Do(s.ctx, len(s.files), atOnce, func(i int) error { return s.file(k, s.files[i], gate) })
-	if err != nil {
-		return err
+	for _, last := range []bool{false, true} {
+		files := slices.DeleteFunc(slices.Clone(s.files), func(f *savedFile) bool { return f.last != last })
+		err := workers.Do(s.ctx, len(files), atOnce, func(i int) error { return s.file(k, files[i], gate) })
+		if err != nil {
+			return err
+		}
 	}
-	err = workers.Do(s.ctx, len(s.nodes), syncsAtOnce, func(i int) error { return s.node(k, s.nodes[i]) })
+	err := workers.Do(s.ctx, len(s.nodes), syncsAtOnce, func(i int) error { return s.node(k, s.nodes[i]) })
 	if err != nil {
 		return err
 	}
@@ -402,13 +408,27 @@ func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (syncClose func()
 			if !s.noSums {
 				*f.sums = []uint32{} // void
 			}
-			return w.Reserve(f.bytes)
+			if err := w.Reserve(f.bytes); err != nil {
+				return err
+			}
+			return f.extend(w)
 		}
-		sum := summer{w: w}
+		sum := tdc.Summer{W: w}
 		err := f.write(&leafWriter{&sum, s, f, 0})
-		*f.sums = sum.sums()
-		return err
+		*f.sums = sum.Sums()
+		if err != nil {
+			return err
+		}
+		return f.extend(w)
 	})
+}
+
+// extend adds the zeros that follow the elements.
+func (f *savedFile) extend(w vfs.File) error {
+	if f.pad == 0 {
+		return nil
+	}
+	return w.Extend(f.bytes + f.pad)
 }
 
 // A leafWriter writes the file of a leaf, and reports progress. It writes in small pieces, so that
@@ -471,43 +491,4 @@ func (n *savedNode) metaText() ([]byte, error) {
 }
 
 // blockBytes is the size of a block: the bytes of a leaf that have one sum.
-const blockBytes = 64 << 20
-
-// castagnoli is the table of CRC-32C, for which processors have an instruction.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// A summer computes the sum of each block of the bytes that it writes to w.
-type summer struct {
-	w    io.Writer // or nil
-	full []uint32  // sums of full blocks
-	part uint32    // sum of the bytes after them
-	n    int       // number of these bytes
-}
-
-// Write sums p and writes it to w.
-func (s *summer) Write(p []byte) (int, error) {
-	s.add(p)
-	if s.w == nil {
-		return len(p), nil
-	}
-	return s.w.Write(p)
-}
-
-func (s *summer) add(p []byte) {
-	for len(p) > 0 {
-		n := min(len(p), blockBytes-s.n)
-		s.part, s.n = crc32.Update(s.part, castagnoli, p[:n]), s.n+n
-		if p = p[n:]; s.n == blockBytes {
-			s.full, s.part, s.n = append(s.full, s.part), 0, 0
-		}
-	}
-}
-
-// sums returns the sums of all blocks so far, with the last, shorter one.
-func (s *summer) sums() []uint32 {
-	sums := append([]uint32{}, s.full...)
-	if s.n > 0 {
-		sums = append(sums, s.part)
-	}
-	return sums
-}
+const blockBytes = tdc.BlockSize

@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -88,14 +87,13 @@ func TestSaveRows(t *testing.T) {
 }
 
 // TestSaveRowsReplaces replaces a dataset, whose permissions stay, and one of the form of an
-// archive, and saves a nested tensor of Python's.
+// archive.
 func TestSaveRowsReplaces(t *testing.T) {
 	dir := saved(t)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "reward.memmap"), 0o640))
-	opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{"words"}, NoSync: true}
+	opt := memmap.SaveOptions{NoSync: true}
 	require.NoError(t, memmap.SaveRows(t.Context(), dir, chunksOf(t, 2, 3), opt))
 	requireSame(t, rows(t, 0, 5), open(t, dir).TensorDict)
-	require.FileExists(t, filepath.Join(dir, "words.shape.memmap"))
 	require.Equal(t, fs.FileMode(0o640), tensor.Must(os.Stat(filepath.Join(dir, "reward.memmap"))).Mode())
 	file := savedArchive(t, steps())
 	require.NoError(t, memmap.SaveRows(t.Context(), file, chunksOf(t, 2, 3), memmap.SaveOptions{Compress: true}))

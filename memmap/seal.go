@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
@@ -19,8 +20,8 @@ import (
 // [ErrCorrupt] then. Earlier damage is not found any more afterwards.
 //
 // Seal reads all leaves. In a directory it changes nothing but the checksums, in each meta.json. An
-// archive or a consolidated file is replaced by a copy. Offsets of ragged tensors keep their
-// checksums, since Python does not change them.
+// archive or a consolidated file is replaced by a copy. Lengths and row numbers of ragged tensors
+// keep their checksums, since a change of them is damage.
 //
 // After another error than [ErrBusy] some checksums may be new; call Seal again. Seal returns
 // ErrBusy if others have the directory open to write it, or a [Writer] has not finished it,
@@ -52,21 +53,21 @@ func (d *Dataset) seal(ctx context.Context) error {
 	}
 	defer d.lockShared()
 	err := workers.Do(ctx, len(d.files), 0, func(i int) error {
-		l, sum := d.files[i], summer{}
+		l, sum := d.files[i], tdc.Summer{}
 		if !l.summed {
 			return nil
 		}
 		if err := l.read(&sum); err != nil {
 			return err
 		}
-		l.sums = sum.sums()
+		l.sums = sum.Sums()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, n := range d.nodes {
-		if n.td == nil { // data
+		if n.td == nil && n.leaf == nil { // data
 			continue
 		}
 		err := d.changeMeta(n, func(dir *vfs.Root, text []byte) ([]byte, error) {
@@ -107,7 +108,7 @@ func sealData(dir *vfs.Root, text []byte) ([]byte, error) {
 		if err = errors.Join(err, inner.Close()); err != nil {
 			return nil, err
 		}
-		sums := []uint32{crc32.Checksum(data, castagnoli)}
+		sums := []uint32{crc32.Checksum(data, tdc.Castagnoli)}
 		text, err = editField(text, e.name, func(entry []byte) ([]byte, error) {
 			return editField(entry, "go", func(fact []byte) ([]byte, error) {
 				return editField(fact, "sums", func([]byte) ([]byte, error) { return appendSums(nil, sums), nil })

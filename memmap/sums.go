@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -51,7 +52,6 @@ type leafNode struct {
 	leaf map[string]*leafFile
 
 	schema []byte // text of the saved schema; nil for none
-	owners owners // of the layouts of leaves in it
 
 	voided bool   // this Dataset has made sums in it void, and some still are
 	by     string // the token in its meta.json when Flush began to compute sums
@@ -84,6 +84,9 @@ func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // leaves whose sums were void
 	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
 		return editMeta(text, d.token, func(name string, sums []uint32) []uint32 {
+			if n.leaf[name] == nil { // it cannot be written: lengths and row numbers
+				return sums
+			}
 			before[name] = len(sums) == 0
 			return sums[:0]
 		})
@@ -219,20 +222,20 @@ func (d *Dataset) lockShared() {
 
 // sum computes the sums of a leaf, if its file was mapped and nobody is using it.
 func (s *summing) sum() error {
-	sum := summer{}
+	sum := tdc.Summer{}
 	var failed error
 	file := s.leaf.disk()
 	quiet, err := file.Quiet(func([]byte) { failed = s.leaf.read(&sum) })
 	if err = errors.Join(err, failed); err != nil || !quiet {
 		return err
 	}
-	s.sums = sum.sums()
+	s.sums = sum.Sums()
 	return file.FlushRange(0, file.Size()) // elements stored since the flush
 }
 
 // read sums the file. It reads the file instead of the mapping, whose pages would count as memory
 // of the process.
-func (l *leafFile) read(s *summer) error {
+func (l *leafFile) read(s *tdc.Summer) error {
 	f, err := l.disk().Open()
 	if err != nil {
 		return err
@@ -328,7 +331,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 	if err := replaceMeta(dir, changed, true); err != nil {
 		return err
 	}
-	n.sum = crc32.Checksum(changed, castagnoli)
+	n.sum = crc32.Checksum(changed, tdc.Castagnoli)
 	n.info, err = dir.Lstat(metaName)
 	return vfs.Done("meta.json was replaced", err)
 }
@@ -424,7 +427,7 @@ func (d *Dataset) sameText() bool {
 			return false
 		}
 		text, _, err := readMeta(dir)
-		if err = errors.Join(err, dir.Close()); err != nil || crc32.Checksum(text, castagnoli) != n.sum {
+		if err = errors.Join(err, dir.Close()); err != nil || crc32.Checksum(text, tdc.Castagnoli) != n.sum {
 			return false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
@@ -30,8 +31,9 @@ type tree interface {
 	known() *leafNode
 	// leaf returns the lender of a leaf of size bytes, and the offset of the leaf in it.
 	leaf(name string, size int) (file lender, offset int, err error)
-	// ints returns the first n int64 in a file of an entry, and the sums of their bytes.
-	ints(name, ext string, n int) (numbers []int64, sums []uint32, err error)
+	// ints calls each with the next of the first n int64 in a file of an entry, and returns the sums
+	// of their bytes. It checks the size of the file first.
+	ints(name, ext string, n int, each func(numbers []int64) error) (sums []uint32, err error)
 	// node returns the node of an entry. The caller closes it.
 	node(name string) (tree, error)
 	// member returns the member of a lazy stack, or nil if there is none. The caller closes it.
@@ -73,7 +75,7 @@ func (t *dirTree) close() error {
 
 func (t *dirTree) meta() ([]byte, error) {
 	text, info, err := readMeta(t.root)
-	t.is = &leafNode{path: t.path(), dir: t.at, info: info, sum: crc32.Checksum(text, castagnoli)}
+	t.is = &leafNode{path: t.path(), dir: t.at, info: info, sum: crc32.Checksum(text, tdc.Castagnoli)}
 	if errors.Is(err, fs.ErrNotExist) && t.path() == "" {
 		return nil, t.fail(metaName, noDataset(t.root))
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -95,7 +97,7 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		if err != nil {
 			return nil, err
 		}
-		v := &verifier{reader: reader{place: p, in: in, faults: &collector{}}, ctx: ctx, opt: opt}
+		v := &verifier{reader: reader{place: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}}, ctx: ctx, opt: opt}
 		report, err := v.run()
 		replaced, _ := in.Replaced()
 		_ = in.Close() // nothing was written
@@ -292,10 +294,10 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 		return 0, err
 	}
 	defer f.Close()
-	var s summer
+	var s tdc.Summer
 	for left, at := b.size, b.start; left > 0; {
 		n, err := f.ReadAt(buf[:min(left, int64(len(buf)))], at)
-		s.add(buf[:n])
+		s.Add(buf[:n])
 		left, at = left-int64(n), at+int64(n)
 		if err == io.EOF && left > 0 {
 			return 0, corrupt("got %d bytes, want %d", at, b.start+b.size)
@@ -304,7 +306,7 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 			return 0, err
 		}
 	}
-	return s.sums()[0], nil
+	return s.Sums()[0], nil
 }
 
 // sumsNow returns the current sums of the leaves in the meta.json of a node, or nil if it cannot be

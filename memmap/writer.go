@@ -52,7 +52,8 @@ type WriterOptions struct {
 // After each Commit the directory holds a dictionary of all committed rows, which [Open] and
 // Python's load_memmap can read meanwhile. Until Finish, the directory is flat on the disk. Open
 // returns the nested keys all the same. Python loads the leaf "n/y" under the key "n.y";
-// td.unflatten_keys(".") restores the nesting.
+// td.unflatten_keys(".") restores the nesting. A ragged leaf "text" has the leaves "text.@pool" and
+// others, see docs/from-python.md.
 //
 // Whenever the process ends, the rows of the last Commit are there, and [NewWriter] with the same
 // row continues after them.
@@ -73,7 +74,6 @@ type Writer struct {
 	row    *tdict.TensorDict
 	none   *tdict.TensorDict // zero rows like row
 	meta   *meta
-	named  namedEntries // entries of meta
 	leaves []*column
 	rows   int   // appended rows
 	saved  int   // committed rows
@@ -105,10 +105,8 @@ type Writer struct {
 //     NewWriter returns [ErrUnsupported]; texts that differ can be ragged rows of uint8.
 //   - Unbatched tensors, which are saved at once.
 //
-// Ragged leaves of row may have any lengths. Leaves that share a Layout in row share offsets on
-// disk, and must have equal lengths in each Append. A Writer that continues keeps the sharing of
-// the unfinished dataset. It reads all offsets into memory, and so does Finish. A Writer does not
-// keep the classes of dictionaries in row.
+// Ragged leaves of row may have any lengths. A Writer that continues reads the lengths of all rows
+// into memory, and so does Finish. A Writer does not keep the classes of dictionaries in row.
 //
 // NewWriter returns
 //
@@ -201,6 +199,9 @@ func (w *Writer) flush(c *column) error {
 		return nil
 	}
 	err := c.buf.Flush()
+	if err == nil && c.isPool() {
+		err = c.file.Extend(c.extent())
+	}
 	if err == nil && !w.opt.NoSync {
 		err = c.file.Sync()
 	}
@@ -230,7 +231,7 @@ func (w *Writer) publish() error {
 func (w *Writer) writeMeta() error {
 	w.setRows()
 	if (w.saved == 0 || w.unsynced) && !w.opt.NoSync { // new files must be durable before meta.json counts their rows
-		if err := w.syncNames(); err != nil {
+		if err := w.in.SyncDir("."); err != nil {
 			return err
 		}
 	}
@@ -239,16 +240,6 @@ func (w *Writer) writeMeta() error {
 		return err
 	}
 	return replaceMeta(w.in, text, !w.opt.NoSync)
-}
-
-// syncNames makes the names of all files durable.
-func (w *Writer) syncNames() error {
-	for _, e := range w.raggedEntries() {
-		if err := w.in.SyncDir(fileName(e.name)); err != nil {
-			return err
-		}
-	}
-	return w.in.SyncDir(".")
 }
 
 // setRows sets the number of rows, and the sums, in the entries.
@@ -260,11 +251,9 @@ func (w *Writer) setRows() {
 		}
 	}
 	for _, c := range w.leaves {
-		if c.entry.fact.rows == nil {
-			c.entry.shape[0] = w.rows
-		}
+		c.setShape(w.rows, len(w.meta.shape))
 		if c.file != nil {
-			*c.sums() = c.sum.sums()
+			c.entry.fact.sums = c.sum.Sums()
 		}
 	}
 }
@@ -305,7 +294,7 @@ func (w *Writer) putBack() (err error) {
 		}
 		err = c.file.Close()
 		c.file = nil
-		f, failed := w.in.Resume(c.at(), c.saved) // truncates it
+		f, failed := c.resume(w.in, c.saved) // may truncate it
 		if failed == nil {
 			failed = f.Close()
 		}

@@ -33,7 +33,6 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 //     row
 //   - tdict.ErrDiffers, with both values, if data or an unbatched tensor differs from the one
 //     in the row
-//   - ragged.ErrLengths, with both keys, if leaves that share offsets differ in lengths
 //
 // After a write error, such as a full disk, or an error reading td's mapped memory, w can only be
 // closed. The committed rows are kept.
@@ -57,7 +56,7 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 		}
 	}
 	w.rows += n
-	w.broken = w.countRows(td, n)
+	w.broken = w.countRows(td)
 	return w.fail("", w.broken)
 }
 
@@ -66,9 +65,6 @@ func (w *Writer) like(td *tdict.TensorDict) (n int, err error) {
 	n, err = w.count(td)
 	if err == nil {
 		err = w.fits(w.row, td, n, "")
-	}
-	if err == nil {
-		err = w.checkSharedLengths(td)
 	}
 	return n, err
 }

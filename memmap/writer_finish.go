@@ -8,13 +8,15 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // Finish commits, and puts the dictionary in its final form, as if it had been saved: nested as its
-// keys are, with files of exactly the size of their leaves. It closes w, unless the commit fails.
+// keys are. The files have exactly the size of their leaves, but those of ragged leaves may be
+// longer. It closes w, unless the commit fails.
 func (w *Writer) Finish() error {
 	if err := w.Commit(); err != nil {
 		return vfs.NotDone(err)
@@ -127,28 +129,22 @@ func (w *Writer) linkFiles(s *saver) error {
 		if f.of, err = w.in.Lstat(c.at()); err != nil {
 			return w.fail(c.at(), err)
 		}
-		f.from, *f.sums = filepath.Join(w.at, filepath.FromSlash(c.at())), *c.sums()
+		f.from, *f.sums = filepath.Join(w.at, filepath.FromSlash(c.at())), c.entry.fact.sums
 	}
 	return nil
 }
 
-// finalFiles returns the columns of a growing dictionary by the paths of their files in the
-// finished one. Several paths may have one column, as leaves share offsets.
+// finalFiles returns the columns of a growing dictionary by the paths of their files in the finished
+// one, but not row numbers: their tag depends on the sums of the others.
 func finalFiles(m *meta) map[string]*column {
-	files, named := map[string]*column{}, m.named()
+	files := map[string]*column{}
 	for i := range m.entries {
-		e := &m.entries[i]
-		at := ""
+		e, at := &m.entries[i], ""
 		for _, part := range e.fact.path {
 			at = path.Join(at, fileName(part))
 		}
-		if e.fact.rows == nil {
+		if path.Base(at) != pool.Row {
 			files[at+leafExt] = &column{entry: e}
-			continue
-		}
-		files[path.Join(at, valuesName+leafExt)] = &column{entry: e}
-		for level := range e.fact.rows.levels {
-			files[path.Join(at, offsetsName(level+1)+leafExt)] = &column{entry: named.owner(e, level+1), level: level + 1}
 		}
 	}
 	return files

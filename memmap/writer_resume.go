@@ -3,15 +3,20 @@ package memmap
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
-	"path"
 	"path/filepath"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/mapfile"
+	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // reopen puts a finished dataset into the flat form of s, in which it can grow. It does nothing for
@@ -75,10 +80,10 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 		}
 	}
 	w.rows, w.saved = n, n
-	w.setRows()
-	if err := w.countRows(ds.TensorDict, n); err != nil {
+	if err := w.countRows(ds.TensorDict); err != nil {
 		return err
 	}
+	w.setRows()
 	if n > 0 {
 		if err := w.takeFiles(s, ds, old); err != nil {
 			return err
@@ -161,31 +166,31 @@ func (w *Writer) namedAlike(row, td *tdict.TensorDict) error {
 }
 
 // takeFiles makes s link the files of the leaves of ds, in the tree old, and takes over their sums.
+// Lengths and row numbers are written again.
 func (w *Writer) takeFiles(s *saver, ds *Dataset, old *oldTree) error {
-	type entry struct {
-		td   *tdict.TensorDict
-		name string
-	}
-	files := map[entry]*leafFile{}
-	for _, l := range ds.files {
-		files[entry{l.node.td, l.name}] = l
-	}
-	w.dropOffsets(s)
 	for _, c := range w.leaves {
-		if c.level > 0 {
-			if err := w.takeOffsets(s, c, ds); err != nil {
-				return w.fail(c.at(), err)
-			}
-			continue
-		}
 		if c.size() == 0 {
 			continue
 		}
-		td := ds.TensorDict
-		if above, nested := c.key.Parent(); nested {
-			td, _ = td.Dict(above) // it exists, since it has the leaf
+		v, err := ds.Get(c.key)
+		if err != nil {
+			return err
 		}
-		l := files[entry{td, c.entry.fact.path[len(c.entry.fact.path)-1]}]
+		t, ok := v.(*tensor.Tensor)
+		if rows, is := v.(*ragged.Tensor); is {
+			if c.part != pool.Values {
+				write := func(w io.Writer) error { return c.write(w, rows, 0) }
+				s.add(&savedFile{at: c.at(), bytes: c.size(), pad: c.extent() - c.size(), sums: &c.entry.fact.sums, write: write})
+				continue
+			}
+			t, err = rows.Values()
+		}
+		var l *leafFile
+		if err == nil && (ok || t != nil) {
+			if file, is := t.Lender().(*mapfile.File); is {
+				l, _ = file.Owner.(*leafFile)
+			}
+		}
 		if l == nil {
 			return fmt.Errorf("%w that a Writer can append to: %s was read as a copy", ErrForeign, quote(string(c.key)))
 		}
@@ -199,16 +204,16 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset, old *oldTree) error {
 // take makes s link the file of a leaf, which is going to grow. It copies a file that has several
 // links already, because another may be of another leaf.
 func (w *Writer) take(s *saver, c *column, l *leafFile, old *oldTree) error {
-	if c.entry.fact.rows != nil && l.file.Path() != path.Join(l.node.path, fileName(l.name), valuesName+leafExt) {
+	if c.rows != nil && partName(l.name) != pool.Values {
 		return fmt.Errorf("%w that a Writer can append to: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
 	}
 	c.entry.fact.sums = l.sums
 	if len(l.sums) != (l.file.Size()+blockBytes-1)/blockBytes { // void, or missing
-		sum := summer{}
+		sum := tdc.Summer{}
 		if err := l.read(&sum); err != nil {
 			return err
 		}
-		c.entry.fact.sums = sum.sums()
+		c.entry.fact.sums = sum.Sums()
 	}
 	f, err := l.disk().Open()
 	if err != nil {

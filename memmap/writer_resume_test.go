@@ -238,8 +238,17 @@ func TestResumeRefusesNestedTensors(t *testing.T) {
 		dir := filepath.Join(testkit.TempDir(t), "d")
 		td := tdict.New(2)
 		require.NoError(t, td.Set(key, tensor.Must(ragged.From[int64]([][]int64{{1}, {2, 3}}))))
-		opt := memmap.SaveOptions{NestedTensors: []nestedkey.Key{key}}
-		require.NoError(t, memmap.SaveWith(t.Context(), dir, td, opt))
+		name, nested := key, false
+		if _, name, nested = key.Cut(); !nested {
+			name = key
+		}
+		require.NoError(t, memmap.Save(dir, tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"other": tensor.Vector[int32](1, 2)}))))
+		above := dir
+		if nested {
+			above = filepath.Join(dir, "in")
+			write(t, dir, "meta.json", `{"in":{"type":"TensorDict"},"shape":[2],`+dictTail)
+		}
+		writeNested(t, above, string(name))
 		before := tree(t, dir)
 		_, err := memmap.NewWriter(dir, tensor.Must(td.Index(ix.At(0))), memmap.WriterOptions{Resume: true})
 		require.ErrorIs(t, err, memmap.ErrForeign)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -94,16 +96,12 @@ func (w *Writer) busy(err error) error {
 
 // plan plans the flat form: every leaf is an entry of one node.
 func (w *Writer) plan() (*saver, error) {
-	s := &saver{op: "append", dir: w.dir, ctx: context.Background(), grow: true}
+	s := &saver{op: "append", dir: w.dir, ctx: context.Background()}
 	shape := append(shapeops.Shape{0}, w.row.Shape()...)
 	if err := checkShape(shape); err != nil {
 		return nil, err
 	}
-	leaves := 0
-	for range w.row.Leaves() {
-		leaves++
-	}
-	entries := make([]metaEntry, 0, leaves) // never reallocated: there are pointers into it
+	entries := make([]metaEntry, 0, mostEntries(w.row)) // never reallocated: there are pointers into it
 	w.meta = &meta{shape: shape, native: nodeFact{growing: true}, entries: entries}
 	w.meta.native.names = w.names(w.row)
 	n := &savedNode{meta: w.meta}
@@ -112,17 +110,25 @@ func (w *Writer) plan() (*saver, error) {
 	if w.none, err = noRows(w.row); err == nil {
 		err = w.planDict(s, n, w.row, nil, flatNames{})
 	}
-	if err == nil {
-		err = s.share(n)
-	}
 	if err != nil {
 		return nil, err
 	}
 	if err := w.keepSchema(nil); err != nil {
 		return nil, err
 	}
-	w.leaves, w.named = columnsOf(w.meta), w.meta.named()
+	w.leaves = columnsOf(w.meta)
 	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // checks the names in the final form
+}
+
+// mostEntries returns the number of entries in the flat form of rows like row.
+func mostEntries(row *tdict.TensorDict) (n int) {
+	for _, v := range row.Leaves() {
+		n++
+		if t, ok := v.(*ragged.Tensor); ok {
+			n += t.Depth() + 1
+		}
+	}
+	return n
 }
 
 // noRows returns zero rows like row.
@@ -160,6 +166,12 @@ func (w *Writer) planDict(s *saver, n *savedNode, td *tdict.TensorDict, prefix [
 		e := metaEntry{name: strings.Join(parts, "."), fact: fact{path: parts}}
 		if err := names.add(e.name, w.private); err != nil {
 			return s.fail(e.name, err)
+		}
+		if _, ok := v.(*ragged.Tensor); ok {
+			if err := w.planRows(s, n, e); err != nil {
+				return err
+			}
+			continue
 		}
 		n.meta.entries = append(n.meta.entries, e)
 		if err := w.planLeaf(s, n, &n.meta.entries[len(n.meta.entries)-1], v); err != nil {
@@ -211,13 +223,6 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 		e.dtype, e.shape, e.nested = torch+t.DType().String(), shape, isDense
 		return nil
 	}
-	if _, ok := v.(*ragged.Tensor); ok {
-		none, err := tdict.Get[*ragged.Tensor](w.none, keyOf(e.fact.path))
-		if err != nil {
-			return s.fail(n.leaf(e.name), err)
-		}
-		return s.rows(n, e, none)
-	}
 	if d, ok := v.(*tdict.Data); ok {
 		if _, same := d.Uniform(); !same {
 			return s.fail(n.leaf(e.name), unsupported(useText))
@@ -228,6 +233,29 @@ func (w *Writer) planLeaf(s *saver, n *savedNode, e *metaEntry, v tdict.Value) e
 	}
 	if e.fact.batch != nil { // the batch shape of one row
 		e.fact.batch = append(shapeops.Shape{0}, e.fact.batch...)
+	}
+	return nil
+}
+
+// planRows plans the ragged leaf e: each of its parts is an entry of n.
+func (w *Writer) planRows(s *saver, n *savedNode, e metaEntry) error {
+	none, err := tdict.Get[*ragged.Tensor](w.none, keyOf(e.fact.path))
+	if err != nil {
+		return s.fail(e.name, err)
+	}
+	pieces, err := piecesOf(none)
+	if err != nil {
+		return s.fail(e.name, err)
+	}
+	for _, p := range pieces {
+		part := partEntry(p)
+		part.name = e.name + "." + p.Name
+		part.fact.path = append(slices.Clip(e.fact.path), p.Name)
+		at, err := n.claimFile(part.name, leafExt)
+		if err != nil {
+			return s.fail(at, err)
+		}
+		n.meta.entries = append(n.meta.entries, part)
 	}
 	return nil
 }
@@ -293,7 +321,7 @@ func (w *Writer) resume() error {
 	if !w.locked(root) || !w.locked(w.in) || w.inPlace() != nil { // the directory was exchanged meanwhile
 		return w.busy(vfs.ErrHeld)
 	}
-	if err := w.continueFrom(m); err != nil {
+	if err := w.continueFrom(root, m); err != nil {
 		return cmp.Or(w.inPlace(), err)
 	}
 	return nil
@@ -308,15 +336,22 @@ func (w *Writer) locked(dir interface {
 }
 
 // continueFrom opens the files of the dataset that m describes, after the committed rows.
-func (w *Writer) continueFrom(m *meta) error {
+func (w *Writer) continueFrom(root *vfs.Root, m *meta) error {
 	if err := w.agree(m); err != nil {
-		return err
-	}
-	if err := w.agreeValues(); err != nil {
 		return err
 	}
 	w.rows, w.saved, w.unsynced = m.shape[0], m.shape[0], m.shape[0] > 0 && !w.opt.NoSync
 	w.leaves = columnsOf(w.meta)
+	if err := w.agreeValues(); err != nil {
+		return err
+	}
+	for _, c := range w.leaves {
+		if c.part == pool.Row && c.size() > 0 {
+			if err := c.readTag(root); err != nil {
+				return w.fail(c.at(), err)
+			}
+		}
+	}
 	size := min(1<<20, max(1<<12, (16<<20)/max(1, len(w.leaves))))
 	for _, c := range w.leaves {
 		if err := w.open(c, size); err != nil {
@@ -332,8 +367,9 @@ func (w *Writer) agree(m *meta) error {
 	if err := w.keepSchema(m.native.schema); err != nil {
 		return err
 	}
-	if len(m.entries) != len(w.meta.entries) {
-		return fmt.Errorf("%w: got a row of %d leaves, want %d as in the dataset", tdict.ErrMissing, len(w.meta.entries), len(m.entries))
+	there, own := m.keyed(), w.meta.keyed()
+	if len(there) != len(own) {
+		return fmt.Errorf("%w: got a row of %d leaves, want %d as in the dataset", tdict.ErrMissing, len(own), len(there))
 	}
 	if !slices.Equal(m.native.names, w.meta.native.names) {
 		return fmt.Errorf("%w: got rows whose dims are named %q, want %q", tdict.ErrName, w.meta.native.names, m.native.names)
@@ -341,27 +377,29 @@ func (w *Writer) agree(m *meta) error {
 	if !m.shape[1:].Equal(w.meta.shape[1:]) || !slices.EqualFunc(m.native.nodes, w.meta.native.nodes, sameNode) {
 		return fmt.Errorf("%w: got a row with other batch shapes or names of dims than the dataset", shapeops.ErrShape)
 	}
+	for i := range own {
+		if err := own[i].agree(there[i], m.shape[0], len(m.shape)); err != nil {
+			return w.fail(strings.Join(own[i].path, "."), err)
+		}
+	}
 	for i := range m.entries {
 		is, e := &m.entries[i], &w.meta.entries[i]
-		if err := e.agree(is, m.shape[0]); err != nil {
-			return w.fail(e.name, err)
-		}
-		e.shape, e.fact.sums, e.fact.more, e.fact.rows = is.shape, is.fact.sums, is.fact.more, is.fact.rows
+		e.shape, e.fact.sums, e.fact.more = is.shape, is.fact.sums, is.fact.more
 	}
 	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
 	return nil
 }
 
+var errOtherEntry = fmt.Errorf("%w: got an entry that the dataset does not have, want the same entries in the same order", tdict.ErrMissing)
+
 // agree returns an error unless rows like e can be appended to the n rows that there describes.
 func (e *metaEntry) agree(there *metaEntry, n int) error {
 	switch {
 	case there.name != e.name || !slices.Equal(there.fact.path, e.fact.path), there.isNode() != e.isNode(),
-		there.fact.unbatched != e.fact.unbatched, (there.fact.rows == nil) != (e.fact.rows == nil):
-		return fmt.Errorf("%w: got an entry that the dataset does not have, want the same entries in the same order", tdict.ErrMissing)
+		there.fact.unbatched != e.fact.unbatched:
+		return errOtherEntry
 	case there.dtype != e.dtype:
 		return fmt.Errorf("%w: got %s, want %s", tensor.ErrDType, e.dtype, there.dtype)
-	case e.fact.rows != nil:
-		return e.fact.rows.agree(there.fact.rows, n)
 	case e.isNode() || e.fact.unbatched:
 		return nil
 	}
@@ -383,9 +421,9 @@ func checkCount(shape shapeops.Shape, n int) error {
 }
 
 // agreeValues returns an error unless data and unbatched tensors in the dataset equal the values of
-// the row, and its offsets are sound.
+// the row. It counts the rows of ragged leaves.
 func (w *Writer) agreeValues() error {
-	if !slices.ContainsFunc(w.meta.entries, func(e metaEntry) bool { return e.isNode() || e.fact.unbatched }) {
+	if len(w.leaves) == len(w.meta.entries) && !slices.ContainsFunc(w.leaves, func(c *column) bool { return c.rows != nil }) {
 		return nil
 	}
 	ds, err := w.dataset()
@@ -406,7 +444,7 @@ func (w *Writer) agreeValues() error {
 			return w.keyError(key, err)
 		}
 	}
-	return nil
+	return w.countRows(ds.TensorDict)
 }
 
 func sameNode(a, b nodeShape) bool {
@@ -435,7 +473,7 @@ func (w *Writer) open(c *column, buffer int) error {
 		return nil
 	}
 	size, at := c.size(), c.at()
-	f, err := w.in.Resume(at, size)
+	f, err := c.resume(w.in, size)
 	if errors.Is(err, fs.ErrNotExist) && size == 0 {
 		f, err = w.make(at)
 	}
@@ -450,18 +488,18 @@ func (w *Writer) open(c *column, buffer int) error {
 		if err := f.Close(); err != nil {
 			return err
 		}
-		c.file = &reopened{w, at, size}
+		c.file = &reopened{w, c, size}
 	}
 	c.buf, c.saved = bufio.NewWriterSize(c.file, buffer), size
-	c.sum = summer{w: c.buf, n: int(size % blockBytes)}
-	sums := *c.sums()
+	c.sum = tdc.Summer{W: c.buf, N: int(size % blockBytes)}
+	sums := c.entry.fact.sums
 	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
 		return corrupt("got %d checksums, want %d", len(sums), want)
 	}
-	c.sum.full = slices.Clone(sums)
-	if c.sum.n > 0 {
+	c.sum.Full = slices.Clone(sums)
+	if c.sum.N > 0 {
 		last := len(sums) - 1
-		c.sum.full, c.sum.part = c.sum.full[:last], sums[last]
+		c.sum.Full, c.sum.Part = c.sum.Full[:last], sums[last]
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (p *parser) check(d *dict) error {
 	}
 	switch d.class {
 	case dictClass:
-		return cmp.Or(d.checkUnbatched(), d.checkRows(), d.checkJagged())
+		return cmp.Or(d.checkUnbatched(), d.checkJagged())
 	case stackClass, lazyClass:
 		return d.checkMembers()
 	}
@@ -54,27 +54,6 @@ func (d *dict) checkUnbatched() error {
 	}
 	for name := range left {
 		return fileformat.Corrupt("unbatched: there is no leaf %s", quote(name))
-	}
-	return nil
-}
-
-// checkRows checks that the node of a ragged tensor has the leaves of values and offsets, and
-// nothing else.
-func (d *dict) checkRows() error {
-	if d.rowsDepth == 0 {
-		return nil
-	}
-	for level := 0; level <= d.rowsDepth; level++ {
-		name := offsetsName(level)
-		if level == 0 {
-			name = valuesName
-		}
-		if d.find(name) == nil {
-			return fileformat.Corrupt("a ragged tensor without a leaf %q", name)
-		}
-	}
-	if got, want := len(d.leaves)+len(d.data)+len(d.dicts), d.rowsDepth+1; got != want {
-		return fileformat.Corrupt("a ragged tensor of %d levels: got %d entries, want %d: values and offsets", d.rowsDepth, got, want)
 	}
 	return nil
 }

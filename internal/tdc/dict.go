@@ -1,15 +1,14 @@
 package tdc
 
 import (
-	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -28,7 +27,7 @@ type Maker struct {
 // m.Tensor, and a fileformat.Error with the key: fileformat.ErrCorrupt or
 // fileformat.ErrUnsupported.
 func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
-	f.layouts = nil
+	f.layouts = pool.Layouts{}
 	b := &builder{m, f}
 	if f.root.class == lazyClass {
 		return b.lazy(f.root)
@@ -50,8 +49,8 @@ func (b *builder) value(d *dict) (tdict.Value, error) {
 		return valueOr(b.stack(d))
 	case d.class == lazyClass:
 		return valueOr(b.lazy(d))
-	case d.rowsDepth > 0:
-		return valueOr(b.levels(d))
+	case d.isPool():
+		return valueOr(b.pooled(d))
 	}
 	return valueOr(b.dict(d))
 }
@@ -77,6 +76,7 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 			return nil, err
 		}
 	}
+	flat := d.flat()
 	var parts []*Leaf // of the current jagged tensor
 	for e := range d.inOrder {
 		var v tdict.Value
@@ -93,6 +93,13 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 			name = bareName(e.leaf.name)
 			v, err = valueOr(b.jagged(parts))
 			parts = nil
+		case pool.Reserved(e.leaf.name):
+			name, _, _ = pool.Split(e.leaf.name)
+			if flat[name] == nil { // made with an earlier part
+				continue
+			}
+			v, err = valueOr(b.pool(keyIn(d, name), flat[name], d.batch))
+			delete(flat, name)
 		default:
 			name = e.leaf.name
 			v, err = b.leaf(d, e.leaf)
@@ -218,7 +225,12 @@ func (b *builder) jagged(parts []*Leaf) (*ragged.Tensor, error) {
 	if n := len(offsets); n > 0 && (offsets[0] != 0 || offsets[n-1] != int64(dim0(values))) {
 		return sound(ragged.FromOffsets(values, offsets))
 	}
-	return b.rows(parts[0], values, shapeops.Shape{len(offsets) - 1}, offsets)
+	layout, err := b.form.layouts.Layout(shapeops.Shape{len(offsets) - 1}, offsets)
+	if err != nil {
+		return nil, err
+	}
+	parts[0].Rows = layout
+	return b.rows(values, layout)
 }
 
 func dim0(t *tensor.Tensor) int {
@@ -245,62 +257,16 @@ func withGaps(values *tensor.Tensor, offsets, lengths []int64) (*ragged.Tensor, 
 	return both.Index(ix.Range(0, ix.End).Step(2))
 }
 
-// levels returns the ragged tensor of a node.
-func (b *builder) levels(d *dict) (*ragged.Tensor, error) {
-	l := d.find(valuesName)
-	all := make([][]int64, d.rowsDepth)
-	for i := range all {
-		var err error
-		if all[i], err = b.offsets(d.find(offsetsName(i + 1))); err != nil {
-			return nil, err
-		}
-	}
-	values, err := b.tensor(l)
-	if err != nil {
-		return nil, err
-	}
-	return b.rows(l, values, d.rowsBatch, all...)
-}
-
-// rows returns values, the tensor of l, divided into rows.
-func (b *builder) rows(l *Leaf, values *tensor.Tensor, batch shapeops.Shape, offsets ...[]int64) (*ragged.Tensor, error) {
-	layout, err := b.form.layout(batch, offsets)
-	if err != nil {
-		return nil, err
-	}
+// rows returns values, divided into rows.
+func (b *builder) rows(values *tensor.Tensor, layout *ragged.Layout) (*ragged.Tensor, error) {
 	t, err := sound(ragged.New(values, layout))
 	if err != nil {
 		return nil, err
 	}
-	if l.Rows = layout; b.Fixed && l.Size == 0 {
+	if b.Fixed && values.Shape().Size() == 0 {
 		t = t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed()
 	}
 	return t, nil
-}
-
-// castagnoli is the table of CRC-32C, for which processors have an instruction.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// layout returns the layout of the given offsets. Leaves with equal offsets share one.
-func (f *Form) layout(batch shapeops.Shape, offsets [][]int64) (*ragged.Layout, error) {
-	l, err := sound(ragged.NewLayout(batch, offsets...))
-	if err != nil {
-		return nil, err
-	}
-	sum := uint32(0)
-	for _, o := range offsets {
-		sum = crc32.Update(sum, castagnoli, cast.Bytes(o))
-	}
-	for _, known := range f.layouts[sum] {
-		if known.Equal(l) {
-			return known, nil
-		}
-	}
-	if f.layouts == nil {
-		f.layouts = map[uint32][]*ragged.Layout{}
-	}
-	f.layouts[sum] = append(f.layouts[sum], l)
-	return l, nil
 }
 
 // offsets returns the numbers of a leaf of offsets or lengths.

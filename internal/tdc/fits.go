@@ -34,7 +34,7 @@ func (p *Plan) Writable() bool {
 func (f *Form) Fits(p *Plan) bool { return f.size == p.size && p.fits(&p.nodes[0], f.root) }
 
 func (p *Plan) fits(n *node, d *dict) bool {
-	if d.class != dictClass || d.rowsDepth > 0 || !d.batch.Equal(n.td.Shape()) ||
+	if d.class != dictClass || !d.batch.Equal(n.td.Shape()) ||
 		len(d.leaves) != len(n.leaves) || len(d.dicts) != len(n.nodes) || len(d.data) != len(n.data) {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -123,6 +124,9 @@ func (p *parser) datum(d *dict, name string) error {
 	if err == nil && (n < 2 || n > 3) {
 		err = fileformat.Corrupt("got a list of %d items for data, want 3", n)
 	}
+	if err == nil && datajson.IsLeftover(x.value) {
+		err = datajson.ErrLeftover
+	}
 	if err != nil {
 		return fileformat.In(string(keyIn(d, name)), datajson.Failed(err))
 	}
@@ -188,6 +192,9 @@ func (p *parser) leaf(d *dict, name string) error {
 		return fileformat.In(string(l.Key), asCorrupt(err))
 	}
 	d.leaves = append(d.leaves, l)
+	if !pool.Counts(name) {
+		return nil
+	}
 	return p.count()
 }
 
@@ -300,31 +307,10 @@ func (p *parser) fact(d *dict, name string) (err error) {
 		})
 	case "dims":
 		d.cut, err = ReadDims(p.Scanner)
-	case "ragged":
-		err = p.ragged(d)
 	default:
 		err = p.Skip()
 	}
 	return err
-}
-
-// ragged reads the batch shape and the number of levels of a ragged tensor.
-func (p *parser) ragged(d *dict) error {
-	return p.Array(func(i int) (err error) {
-		switch i {
-		case 0:
-			d.rowsBatch, err = p.shape()
-		case 1:
-			var n int64
-			n, err = p.Int()
-			if d.rowsDepth = int(n); err == nil && (n < 1 || n > MaxDims) {
-				err = fileformat.Corrupt("got a ragged tensor of %d levels, want 1 to %d", n, MaxDims)
-			}
-		default:
-			err = p.Skip()
-		}
-		return err
-	})
 }
 
 // sums reads the checksums, one for each block.

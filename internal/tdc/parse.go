@@ -2,23 +2,19 @@ package tdc
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// BlockSize is the size of a block: the bytes of the data that have one checksum. The last block
-// may be shorter.
-const BlockSize = 64 << 20
 
 // Limits bound the work of reading a form. With the zero Limits only the size of the form bounds
 // it.
@@ -36,7 +32,7 @@ type Form struct {
 	size   int  // bytes of data
 	summed bool // the JSON has a checksum
 
-	layouts map[uint32][]*ragged.Layout // by the CRC-32C of their offsets
+	layouts pool.Layouts
 }
 
 // A Leaf is a tensor in a form.
@@ -180,8 +176,6 @@ type dict struct {
 	goClass   string
 	unbatched map[string]shapeops.Shape // batch shapes of unbatched tensors
 	cut       Dims                      // of a lazy stack
-	rowsBatch shapeops.Shape
-	rowsDepth int // number of levels; 0 if the node is not a ragged tensor
 }
 
 // setPlaces sets the start of d, and the places of its inner nodes.
@@ -194,15 +188,6 @@ func (d *dict) setPlaces() {
 	if len(d.leaves) > 0 {
 		d.start = min(d.start, d.leaves[0].Start)
 	}
-}
-
-// find returns the leaf with a name, or nil.
-func (d *dict) find(name string) *Leaf {
-	i := slices.IndexFunc(d.leaves, func(l *Leaf) bool { return l.name == name })
-	if i < 0 {
-		return nil
-	}
-	return d.leaves[i]
 }
 
 // TooMany returns the error for more entries than may be read.
@@ -234,7 +219,7 @@ func ByteSize(d tensor.DType, s shapeops.Shape) (int, error) {
 	if n := s.Size(); n <= math.MaxInt/d.Size() {
 		return n * d.Size(), nil
 	}
-	return 0, fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, d, s)
+	return 0, tooLarge(d, s)
 }
 
 // Size returns the size of the data in bytes.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -37,6 +38,7 @@ type leaf struct {
 	prefix string // of a part of a jagged tensor, or ""
 	name   string
 	t      *tensor.Tensor
+	shape  shapeops.Shape // of t; for a pool, which t has the beginning of, with what follows
 	start  int
 	size   int // bytes of elements; padding follows
 
@@ -147,6 +149,9 @@ func inEntry(key nestedkey.Key, err error) error {
 // value plans an entry of the node n. It is the one place that lists the kinds of values that are
 // written.
 func (p *Plan) value(n int, name string, v tdict.Value, depth int) error {
+	if pool.Reserved(name) {
+		return fmt.Errorf("%w: the format uses the name for a part of a ragged tensor", fileformat.ErrName)
+	}
 	switch v := v.(type) {
 	case *tensor.Tensor:
 		return p.leaf(n, "", name, v)
@@ -185,12 +190,16 @@ func (p *Plan) leaf(n int, prefix, name string, t *tensor.Tensor) error {
 	}
 	start, size := aligned(p.size, t.DType()), t.ByteSize()
 	if size > math.MaxInt-start-align {
-		return fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, t.DType(), t.Shape())
+		return tooLarge(t.DType(), t.Shape())
 	}
-	l := leaf{prefix: prefix, name: name, t: t, start: start, size: size}
+	l := leaf{prefix: prefix, name: name, t: t, shape: t.Shape(), start: start, size: size}
 	p.nodes[n].leaves = append(p.nodes[n].leaves, len(p.leaves))
 	p.leaves, p.size = append(p.leaves, l), l.end()
 	return nil
+}
+
+func tooLarge(d tensor.DType, s shapeops.Shape) error {
+	return fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, d, s)
 }
 
 // padded returns size, rounded up to a multiple of align.
@@ -221,6 +230,9 @@ func (p *Plan) unbatched(n int, name string, u *tdict.Unbatched) error {
 func (p *Plan) data(n int, name string, d *tdict.Data) error {
 	if err := CheckShape(d.Shape()); err != nil {
 		return err
+	}
+	if datajson.HasLeftover(d) {
+		return datajson.ErrLeftoverSaved
 	}
 	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
 		p.nodes[n].data = append(p.nodes[n].data, datum{name, one, d.Shape()})

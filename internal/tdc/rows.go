@@ -2,9 +2,13 @@ package tdc
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -23,13 +27,7 @@ var jaggedParts = [...]string{jaggedOld, jaggedValues, jaggedLengths, jaggedOffs
 // jaggedDim is the ragged dim of a jagged tensor.
 const jaggedDim = 1
 
-const valuesName = "values" // of the leaf in the node of a ragged tensor
-
-// offsetsName returns the name of the leaf with the offsets of a level.
-func offsetsName(level int) string { return fmt.Sprint("offsets", level) }
-
-// ragged plans a ragged tensor as a jagged tensor, or otherwise as a node with the values and the
-// offsets of each level, which a native fact marks.
+// ragged plans a ragged tensor as a jagged tensor, or otherwise as the dictionary of package pool.
 func (p *Plan) ragged(n int, name string, t *ragged.Tensor) error {
 	rank := len(t.Shape()) + t.Depth() + len(t.Features())
 	if rank > MaxDims {
@@ -42,7 +40,7 @@ func (p *Plan) ragged(n int, name string, t *ragged.Tensor) error {
 	if isJagged(t) {
 		return p.jagged(n, name, values, t.Layout())
 	}
-	return p.inner(n, name, func() (int, error) { return p.levels(name, values, t, p.nodes[n].locked) })
+	return p.inner(n, name, func() (int, error) { return p.pool(name, values, t, p.nodes[n].locked) })
 }
 
 // isJagged reports whether Python's jagged layout can hold t.
@@ -63,21 +61,65 @@ func (p *Plan) jagged(n int, name string, values *tensor.Tensor, l *ragged.Layou
 	return p.leaf(n, jaggedOffsets, name, tensor.Vector(offsets...))
 }
 
-// levels plans the node of a ragged tensor.
-func (p *Plan) levels(name string, values *tensor.Tensor, t *ragged.Tensor, locked bool) (int, error) {
+// pool plans the dictionary of a ragged tensor, as a node.
+func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked bool) (int, error) {
 	n := p.add(name)
 	p.nodes[n].rows, p.nodes[n].locked = t, locked
-	if err := p.leaf(n, "", valuesName, values); err != nil {
+	pieces, err := pool.PiecesOf(t)
+	if err != nil {
 		return n, err
 	}
-	for level := 1; level <= t.Depth(); level++ {
-		offsets, err := t.Layout().Offsets(level)
+	var sums [][]uint32
+	for _, piece := range pieces {
+		x, sum := values, Summer{}
+		switch {
+		case piece.Name == pool.Row:
+			x, err = ints(func(w io.Writer) error { return pool.WriteRows(w, 0, piece.Used/8, pool.Tag(sums)) })
+		case piece.Offsets != nil:
+			x, err = ints(func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
+		}
+		if err == nil && piece.Name != pool.Row {
+			_, err = bundle.Write(&sum, x)
+		}
+		if err == nil {
+			err = p.part(n, piece, x)
+		}
 		if err != nil {
 			return n, err
 		}
-		if err := p.leaf(n, "", offsetsName(level), tensor.Vector(offsets...)); err != nil {
-			return n, err
-		}
+		sums = append(sums, sum.Sums())
 	}
 	return n, nil
+}
+
+// ints returns the numbers that write writes.
+func ints(write func(w io.Writer) error) (*tensor.Tensor, error) {
+	var b appender
+	if err := write(&b); err != nil {
+		return nil, err
+	}
+	return tensor.FromBytes(tensor.Int64, b, len(b)/8)
+}
+
+// An appender is an io.Writer that appends to itself.
+type appender []byte
+
+// Write implements io.Writer.
+func (b *appender) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}
+
+// part plans a part of a ragged tensor, whose elements begin with those of t.
+func (p *Plan) part(n int, piece pool.Piece, t *tensor.Tensor) error {
+	if err := p.leaf(n, "", piece.Name, t); err != nil {
+		return err
+	}
+	l := &p.leaves[len(p.leaves)-1]
+	if l.shape = piece.Shape; piece.Size > math.MaxInt-l.start-align {
+		return tooLarge(piece.DType, piece.Shape)
+	}
+	l.size = piece.Size
+	p.size = l.end()
+	return nil
 }

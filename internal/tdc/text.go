@@ -80,7 +80,7 @@ func (p *Plan) appendLeaves(b []byte, n *node) []byte {
 		l := &p.leaves[number]
 		b = appendName(comma(b, i), l.prefix+l.name)
 		b = append(append(append(b, `["`+torch...), l.t.DType().String()...), `",`...)
-		b = appendShape(b, l.t.Shape())
+		b = appendShape(b, l.shape)
 		b = strconv.AppendInt(append(b, ','), int64(l.start), 10)
 		b = strconv.AppendInt(append(b, ','), int64(l.end()), 10)
 		b = strconv.AppendInt(append(b, ','), int64(l.end()-l.start-l.size), 10)
@@ -108,11 +108,12 @@ func (n *node) appendMeta(b []byte) []byte {
 		b = appendDim(append(b, `,"stack_dim_name":`...), n.dim)
 	} else {
 		b = append(b, `"device":null,"names":[`...)
-		if n.td != nil {
+		if n.rows != nil {
+			b = appendDims(b, make([]string, len(n.rows.Shape())))
+			b = appendShape(append(b, `],"batch_size":`...), n.rows.Shape())
+		} else {
 			b = appendDims(b, n.td.Names())
 			b = appendShape(append(b, `],"batch_size":`...), n.td.Shape())
-		} else {
-			b = append(b, `],"batch_size":[]`...)
 		}
 	}
 	return strconv.AppendBool(append(b, `,"is_locked":`...), n.locked)
@@ -144,11 +145,6 @@ func (p *Plan) appendFacts(b []byte, n *node, f *Facts) []byte {
 	b = p.appendUnbatched(b, n, from)
 	if n.dims != nil {
 		b = n.dims.AppendTo(append(sep(b, from), `"dims":`...))
-	}
-	if n.rows != nil {
-		b = appendShape(append(sep(b, from), `"ragged":[`...), n.rows.Shape())
-		b = strconv.AppendInt(append(b, ','), int64(n.rows.Depth()), 10)
-		b = append(b, ']')
 	}
 	if f != nil {
 		b = append(sep(b, from), `"text":"`...)

@@ -26,7 +26,7 @@ func (p *Plan) WriteData(w io.Writer) error {
 		if _, err := bundle.Write(w, l.t); err != nil {
 			return fileformat.In(string(nestedkey.Of(l.name)), err)
 		}
-		if err := writeZeros(w, l.end()-l.start-l.size); err != nil {
+		if err := writeZeros(w, l.end()-l.start-l.t.ByteSize()); err != nil {
 			return err
 		}
 		at = l.end()
@@ -34,15 +34,18 @@ func (p *Plan) WriteData(w io.Writer) error {
 	return nil
 }
 
-var zeros [16]byte
+var zeros [1 << 12]byte
 
-// writeZeros writes n zeros, at most 16.
+// writeZeros writes n zeros.
 func writeZeros(w io.Writer, n int) error {
-	if n == 0 {
-		return nil
+	for n > 0 {
+		some, err := w.Write(zeros[:min(n, len(zeros))])
+		if err != nil {
+			return err
+		}
+		n -= some
 	}
-	_, err := w.Write(zeros[:n])
-	return err
+	return nil
 }
 
 // Tensors yields each tensor with the start of its elements in the data.

@@ -44,6 +44,9 @@ type Files interface {
 	// Resume opens a file for writing at its end, after truncating it to size bytes. It fails if
 	// the file is shorter.
 	Resume(path string, size int64) (File, error)
+	// Reopen is Resume, but does not truncate the file: what is written replaces the bytes after
+	// size.
+	Reopen(path string, size int64) (File, error)
 	// Chmod sets the permissions of a file or directory exactly, without umask. With fs.ModeSetgid,
 	// new files in a directory get its group.
 	Chmod(path string, mode fs.FileMode) error
@@ -66,6 +69,9 @@ type File interface {
 	// Reserve extends an empty file to size zeros and allocates disk space for them. Later writes
 	// follow them.
 	Reserve(size int64) error
+	// Extend adds zeros at the end of a shorter file, so that it has size bytes. It allocates no
+	// disk space for them, and Write continues where it was.
+	Extend(size int64) error
 	// Sync makes all written bytes durable.
 	Sync() error
 	// Close ends the writing. It does not sync.

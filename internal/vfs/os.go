@@ -22,7 +22,11 @@ func (osFS) Create(path string, perm fs.FileMode) (File, error) {
 }
 
 func (osFS) Resume(path string, size int64) (File, error) {
-	return resume(OpenFile, path, path, size)
+	return resume(OpenFile, path, path, size, true)
+}
+
+func (osFS) Reopen(path string, size int64) (File, error) {
+	return resume(OpenFile, path, path, size, false)
 }
 
 func (osFS) OpenDir(path string) (Dir, error) {
@@ -48,7 +52,7 @@ func create(open opener, at, path string, perm fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
-func resume(open opener, at, path string, size int64) (File, error) {
+func resume(open opener, at, path string, size int64, truncate bool) (File, error) {
 	var f *os.File
 	err := step("resume", at, func() (err error) {
 		f, err = open(path, os.O_WRONLY|noFollow, 0) // does not wait for the reader of a FIFO
@@ -57,14 +61,14 @@ func resume(open opener, at, path string, size int64) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cut(f, size); err != nil {
+	if err := cut(f, size, truncate); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f}, nil
 }
 
-// cut truncates f to size bytes and seeks to its end.
-func cut(f *os.File, size int64) error {
+// cut seeks to the byte size of f, and may truncate it there.
+func cut(f *os.File, size int64, truncate bool) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -73,8 +77,10 @@ func cut(f *os.File, size int64) error {
 		err := fmt.Errorf("%w: got a file of %d bytes, want at least %d", fs.ErrInvalid, info.Size(), size)
 		return &os.PathError{Op: "resume", Path: f.Name(), Err: err}
 	}
-	if err := f.Truncate(size); err != nil {
-		return err
+	if truncate {
+		if err := f.Truncate(size); err != nil {
+			return err
+		}
 	}
 	_, err = f.Seek(size, io.SeekStart)
 	return err
@@ -135,6 +141,16 @@ func (f osFile) reserve(size int64) error {
 	}
 	_, err = f.Seek(size, io.SeekStart)
 	return err
+}
+
+func (f osFile) Extend(size int64) error {
+	return step("extend", f.Name(), func() error {
+		info, err := f.Stat()
+		if err != nil || info.Size() >= size {
+			return err
+		}
+		return f.Truncate(size)
+	})
 }
 
 // writeZeros reserves space where the system has no call for it.

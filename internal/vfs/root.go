@@ -60,7 +60,12 @@ func (r *Root) Create(path string, perm fs.FileMode) (File, error) {
 
 // Resume implements [Files].
 func (r *Root) Resume(path string, size int64) (File, error) {
-	return resume(r.OpenFile, r.at(path), path, size)
+	return resume(r.OpenFile, r.at(path), path, size, true)
+}
+
+// Reopen implements [Files].
+func (r *Root) Reopen(path string, size int64) (File, error) {
+	return resume(r.OpenFile, r.at(path), path, size, false)
 }
 
 // at returns the path of a file for [Observe].

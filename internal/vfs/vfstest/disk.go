@@ -46,7 +46,16 @@ func (d *Disk) Create(path string, _ fs.FileMode) (vfs.File, error) {
 
 // Resume implements [vfs.FS].
 func (d *Disk) Resume(path string, size int64) (vfs.File, error) {
-	f := &file{disk: d, path: path}
+	return d.resume(path, size, true)
+}
+
+// Reopen implements [vfs.FS].
+func (d *Disk) Reopen(path string, size int64) (vfs.File, error) {
+	return d.resume(path, size, false)
+}
+
+func (d *Disk) resume(path string, size int64, truncate bool) (vfs.File, error) {
+	f := &file{disk: d, path: path, at: int(size)}
 	err := d.change("resume", path, func() (err error) {
 		f.node, err = d.find(path)
 		switch {
@@ -57,7 +66,9 @@ func (d *Disk) Resume(path string, size int64) (vfs.File, error) {
 		case size < 0 || int64(len(f.node.data)) < size:
 			return fs.ErrInvalid
 		}
-		f.node.data = f.node.data[:size:size]
+		if truncate {
+			f.node.data = f.node.data[:size:size]
+		}
 		return nil
 	})
 	if err != nil {

@@ -7,10 +7,12 @@ type file struct {
 	disk   *Disk
 	path   string
 	node   *node
+	at     int // where Write continues
 	closed bool
 }
 
-// Write appends p. If it is made to fail, half of p is written.
+// Write writes p at the place where the file was opened, and after what was written. If it is made
+// to fail, half of p is written.
 func (f *file) Write(p []byte) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
@@ -21,7 +23,10 @@ func (f *file) Write(p []byte) (int, error) {
 	if injected != nil {
 		p = p[:len(p)/2]
 	}
-	f.node.data = append(f.node.data, p...)
+	f.node.data = append(f.node.data, make([]byte, max(0, f.at-len(f.node.data)))...)
+	n := copy(f.node.data[f.at:], p)
+	f.node.data = append(f.node.data, p[n:]...)
+	f.at += len(p)
 	return len(p), pathError("write", f.path, injected)
 }
 
@@ -50,6 +55,18 @@ func (f *file) Reserve(size int64) error {
 			return fs.ErrClosed
 		}
 		f.node.data = append(f.node.data, make([]byte, size)...)
+		f.at = len(f.node.data)
+		return nil
+	})
+}
+
+// Extend appends zeros to a shorter file.
+func (f *file) Extend(size int64) error {
+	return f.disk.change("extend", f.path, func() error {
+		if f.closed {
+			return fs.ErrClosed
+		}
+		f.node.data = append(f.node.data, make([]byte, max(0, int(size)-len(f.node.data)))...)
 		return nil
 	})
 }

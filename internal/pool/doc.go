@@ -1,0 +1,20 @@
+// Package pool has the form in which ragged tensors are saved: a dictionary of dense tensors, which
+// Python keeps whatever it does with it.
+//
+//	batch [B...], N rows, V values [F...]
+//
+//	@lengths    int64 [B...]      the length of each row
+//	@lengths2   int64 [B... W2]   the lengths of the rows of level 2, end to end; and so on
+//	@pool       [B... W F...]     the values, end to end
+//	@row        int64 [B...]      the number of the row, and 2^32 times the tag of the whole tensor
+//
+// W is V/N, rounded up, and W2 likewise: the pool holds the values as they are, without a gap, and
+// then fewer than N more, which have no meaning. So an index, a join or a computation in Python
+// keeps each part rectangular, and changes rows, widths or the row numbers in a way that a reader
+// notices: [Form.Layout] returns ErrCorrupt. memmap/FORMAT.md has the rules.
+//
+// Reading: [Check] takes the parts of a dictionary, and [Form.Layout] reads and checks their
+// numbers. Writing: [PiecesOf] lists the parts, [WriteLengths] and [WriteRows] write the numbers.
+//
+// A [Layouts] is not safe for concurrent use.
+package pool

@@ -1,0 +1,192 @@
+package pool
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// A Part is a tensor of a dictionary that is a ragged tensor.
+type Part struct {
+	Name  string
+	DType tensor.DType
+	Shape shapeops.Shape
+}
+
+// A Form is the parts of a ragged tensor, of which everything but numbers was checked.
+type Form struct {
+	Batch    shapeops.Shape
+	DType    tensor.DType
+	Features shapeops.Shape
+	widths   []int // of the lengths of level 2, 3 ... and of the pool
+}
+
+// Check checks the parts of a ragged tensor in a dictionary of the given batch shape. The batch
+// shape of the ragged tensor is that of the row numbers, which begins with batch. Check returns
+// fileformat.ErrCorrupt.
+func Check(parts []Part, batch shapeops.Shape) (*Form, error) {
+	named := map[string]*Part{}
+	for i := range parts {
+		named[parts[i].Name] = &parts[i]
+	}
+	want := []string{Row, Values, Lengths}
+	for k := 2; named[LengthsOf(k)] != nil; k++ {
+		want = append(want, LengthsOf(k))
+	}
+	for _, name := range want {
+		if named[name] == nil {
+			return nil, fileformat.Corrupt("a ragged tensor without %s", name)
+		}
+	}
+	for i := range parts {
+		if !slices.Contains(want, parts[i].Name) {
+			return nil, fileformat.Corrupt("a ragged tensor with a further entry %q", parts[i].Name)
+		}
+	}
+	f := &Form{Batch: named[Row].Shape, DType: named[Values].DType}
+	if !f.Batch.HasPrefix(batch) {
+		return nil, fileformat.Corrupt("%s: %w: got %v, want a shape that begins with the batch shape %v", Row, shapeops.ErrShape, f.Batch, batch)
+	}
+	for _, name := range append(want[2:], Values, Row) {
+		if err := f.checkPart(named[name]); err != nil {
+			return nil, err
+		}
+	}
+	f.Features = named[Values].Shape[len(f.Batch)+1:]
+	return f, nil
+}
+
+// checkPart checks the dtype and shape of a part, and notes its width.
+func (f *Form) checkPart(p *Part) error {
+	b := len(f.Batch)
+	switch {
+	case p.Name != Values && p.DType != tensor.Int64:
+		return fileformat.Corrupt("%s: %w: got %v, want int64", p.Name, tensor.ErrDType, p.DType)
+	case p.Shape.Size() > math.MaxInt/p.DType.Size():
+		return fileformat.Corrupt("%s: %w: got %v %v, want a size in bytes that an int holds", p.Name, shapeops.ErrShape, p.DType, p.Shape)
+	case p.Name == Lengths || p.Name == Row:
+		if !p.Shape.Equal(f.Batch) {
+			return fileformat.Corrupt("%s: %w: got %v, want %v as %s", p.Name, shapeops.ErrShape, p.Shape, f.Batch, Row)
+		}
+		return nil
+	case !p.Shape.HasPrefix(f.Batch) || len(p.Shape) == b || p.Name != Values && len(p.Shape) > b+1:
+		return fileformat.Corrupt("%s: %w: got %v, want %v and one dim more", p.Name, shapeops.ErrShape, p.Shape, f.Batch)
+	}
+	f.widths = append(f.widths, p.Shape[b])
+	return nil
+}
+
+// Width returns the width of a pool: count/rows, rounded up.
+func Width(count, rows int) int {
+	if rows == 0 {
+		return 0
+	}
+	w := count / rows
+	if count%rows > 0 {
+		w++
+	}
+	return w
+}
+
+// An Ints calls each with the first n numbers of a part, in pieces that are valid during the call.
+// It checks that the part has them before it calls each. n is not 0.
+type Ints func(part string, n int, each func(numbers []int64) error) error
+
+// Layout reads the row numbers and the lengths, and returns the layout of the ragged tensor, from
+// known if it has an equal one. It returns the errors of read, and fileformat.ErrCorrupt if rows
+// are not those that were saved. Lengths take memory once read has found them.
+func (f *Form) Layout(known *Layouts, read Ints) (*ragged.Layout, error) {
+	rows := f.Batch.Size()
+	l, err := known.batch(f.Batch)
+	if err == nil && rows > 0 {
+		numbers := rowNumbers{}
+		err = read(Row, rows, numbers.check)
+	}
+	for i, count := 0, rows; i < len(f.widths) && err == nil; i++ {
+		ends := lengths{count: count}
+		if count > 0 {
+			err = read(LengthsOf(i+1), count, ends.add)
+		}
+		if err == nil {
+			l, err = known.nest(l, ends.offsets())
+		}
+		count = int(ends.total)
+		if want := Width(count, rows); err == nil && f.widths[i] != want {
+			name := Values
+			if i+1 < len(f.widths) {
+				name = LengthsOf(i + 2)
+			}
+			err = fileformat.Corrupt("%s: got the width %d, want %d for %d rows of %d values in all: %s", name, f.widths[i], want, rows, count, advice)
+		}
+	}
+	return l, err
+}
+
+// Used returns the shape of the values, without what follows them in the pool.
+func (f *Form) Used(l *ragged.Layout) (shapeops.Shape, error) {
+	count, err := l.NumRows(-1)
+	return append(shapeops.Shape{count}, f.Features...), err
+}
+
+const advice = "Python picked, joined or changed rows of the pool, which holds all values end to end: unpack first, see docs/from-python.md"
+
+// rowNumbers checks row numbers.
+type rowNumbers struct {
+	first int64
+	n     int
+}
+
+const numberBits = 32 // of a row number, below the tag
+
+// check checks the next numbers.
+func (r *rowNumbers) check(numbers []int64) error {
+	for _, got := range numbers {
+		number := got & (1<<numberBits - 1)
+		if r.n == 0 {
+			r.first = got - number
+		}
+		if want := r.first + int64(r.n); got != want || got < 0 {
+			leaf := "the saved leaf"
+			if got-number != r.first {
+				leaf = "another saved leaf"
+			}
+			return fileformat.Corrupt("row %d is row %d of %s: %s", r.n, number, leaf, advice)
+		}
+		r.n++
+	}
+	return nil
+}
+
+// lengths makes offsets of the lengths of count rows.
+type lengths struct {
+	count int
+	ends  []int64
+	total int64
+}
+
+// add adds the next lengths.
+func (l *lengths) add(numbers []int64) error {
+	if l.ends == nil {
+		l.ends = make([]int64, 1, l.count+1)
+	}
+	for _, n := range numbers {
+		if n < 0 || n > math.MaxInt-l.total {
+			return fileformat.Corrupt("row %d: %w: got %d after %d values, want 0 or more, and a sum that an int holds", len(l.ends)-1, ragged.ErrLengths, n, l.total)
+		}
+		l.total += n
+		l.ends = append(l.ends, l.total)
+	}
+	return nil
+}
+
+// offsets returns the offsets.
+func (l *lengths) offsets() []int64 {
+	if l.ends == nil {
+		return []int64{0}
+	}
+	return l.ends
+}
