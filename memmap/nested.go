@@ -65,13 +65,13 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	if c.number > math.MaxInt/8/c.dims {
 		return nil, r.failAt(c.at, corrupt("got component shapes of shape %v, want a size in bytes that an int holds", e.shape))
 	}
-	if err := r.takes(8 * c.number * c.dims); err != nil {
-		return nil, r.failAt(c.at, err)
-	}
 	var sums []uint32
 	var err error
 	sums, err = n.ints(e.name, sizesExt, c.number*c.dims, func(sizes []int64) error {
 		if c.sizes == nil {
+			if err := r.takes(8 * c.number * c.dims); err != nil {
+				return err
+			}
 			c.sizes = make([]int64, 0, c.number*c.dims)
 		}
 		c.sizes = append(c.sizes, sizes...)

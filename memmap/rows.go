@@ -38,6 +38,14 @@ type keyed struct {
 	parts []*metaEntry
 }
 
+// name returns the name of the entry, or of the first part.
+func (k keyed) name() string {
+	if k.e != nil {
+		return k.e.name
+	}
+	return k.parts[0].name
+}
+
 // keyed returns the entries of m. A ragged tensor is at the place of its first part.
 func (m *meta) keyed() []keyed {
 	all := make([]keyed, 0, len(m.entries))
@@ -88,38 +96,37 @@ func partName(name string) string {
 	return name
 }
 
-// pooled returns the ragged tensor with the given parts, which are entries of n, in a dictionary of
-// the given batch shape. at is its path below n, for errors.
-func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
-	named := map[string]*metaEntry{}
+// formOf checks the entries that are the parts of a ragged tensor, in a dictionary of the given batch
+// shape.
+func formOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Form, error) {
 	parts := make([]pool.Part, len(entries))
 	for i, e := range entries {
 		name := partName(e.name)
+		if e.isNode() || e.nested == isNested || e.fact.unbatched {
+			return nil, corrupt("%s: got another kind of entry, want a tensor", name)
+		}
 		dtype, err := e.element()
-		if err == nil && (e.isNode() || e.nested == isNested || e.fact.unbatched) {
-			err = corrupt("got another kind of entry, want a tensor")
-		}
 		if err != nil {
-			return nil, r.fail(n, at, fmt.Errorf("%s: %w", name, err))
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		named[name], parts[i] = e, pool.Part{Name: name, DType: dtype, Shape: e.shape}
+		parts[i] = pool.Part{Name: name, DType: dtype, Shape: e.shape}
 	}
-	form, err := pool.Check(parts, batch)
+	return pool.Check(parts, batch)
+}
+
+// pooled returns the ragged tensor with the given parts, which are entries of n, in a dictionary of
+// the given batch shape. at is its path below n, for errors.
+func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
+	form, err := formOf(entries, batch)
 	if err != nil {
 		return nil, r.fail(n, at, err)
 	}
+	named := map[string]*metaEntry{}
+	for _, e := range entries {
+		named[partName(e.name)] = e
+	}
 	layout, err := form.Layout(r.layouts, func(name string, count int, each func([]int64) error) error {
-		if name != pool.Row {
-			if err := r.takes(8 * count); err != nil {
-				return err
-			}
-		}
-		e := named[name]
-		sums, err := n.ints(e.name, leafExt, count, each)
-		if err != nil {
-			return err
-		}
-		return r.failAt(n.leafPath(e.name), sameSums(sums, e.fact.sums))
+		return r.part(n, at, named[name], count, each)
 	})
 	if err != nil {
 		return nil, r.fail(n, at, err)
@@ -131,6 +138,32 @@ func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.
 	e := named[pool.Values]
 	find := func(size int) (lender, int, error) { return n.leaf(e.name, size) }
 	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), form.DType, shape, find})
+}
+
+// part calls each with the first numbers of the entry e of n, count in all, and compares their sums.
+// at is the path of the ragged tensor.
+func (r *reader) part(n tree, at string, e *metaEntry, count int, each func([]int64) error) error {
+	found := false
+	var wrong error
+	sums, err := n.ints(e.name, leafExt, count, func(numbers []int64) error {
+		if !found && partName(e.name) != pool.Row { // row numbers are not kept
+			wrong = r.takes(8 * count)
+		}
+		if found = true; wrong == nil {
+			wrong = each(numbers)
+		}
+		if e.fact.sums == nil {
+			return r.fail(n, at, wrong)
+		}
+		return nil // damage explains wrong numbers
+	})
+	if err == nil {
+		err = r.failAt(n.leafPath(e.name), sameSums(sums, e.fact.sums))
+	}
+	if err == nil {
+		err = r.fail(n, at, wrong)
+	}
+	return err
 }
 
 // sameSums returns ErrCorrupt unless got equals want, or want is nil.

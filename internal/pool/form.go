@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -22,6 +23,7 @@ type Form struct {
 	Batch    shapeops.Shape
 	DType    tensor.DType
 	Features shapeops.Shape
+	Depth    int   // number of levels
 	widths   []int // of the lengths of level 2, 3 ... and of the pool
 }
 
@@ -33,10 +35,15 @@ func Check(parts []Part, batch shapeops.Shape) (*Form, error) {
 	for i := range parts {
 		named[parts[i].Name] = &parts[i]
 	}
-	want := []string{Row, Values, Lengths}
-	for k := 2; named[LengthsOf(k)] != nil; k++ {
-		want = append(want, LengthsOf(k))
+	f := &Form{Depth: 1}
+	for named[LengthsOf(f.Depth+1)] != nil {
+		f.Depth++
 	}
+	want := []string{Row}
+	for level := 1; level <= f.Depth; level++ {
+		want = append(want, LengthsOf(level))
+	}
+	want = append(want, Values)
 	for _, name := range want {
 		if named[name] == nil {
 			return nil, fileformat.Corrupt("a ragged tensor without %s", name)
@@ -47,11 +54,11 @@ func Check(parts []Part, batch shapeops.Shape) (*Form, error) {
 			return nil, fileformat.Corrupt("a ragged tensor with a further entry %q", parts[i].Name)
 		}
 	}
-	f := &Form{Batch: named[Row].Shape, DType: named[Values].DType}
+	f.Batch, f.DType = named[Row].Shape, named[Values].DType
 	if !f.Batch.HasPrefix(batch) {
 		return nil, fileformat.Corrupt("%s: %w: got %v, want a shape that begins with the batch shape %v", Row, shapeops.ErrShape, f.Batch, batch)
 	}
-	for _, name := range append(want[2:], Values, Row) {
+	for _, name := range want {
 		if err := f.checkPart(named[name]); err != nil {
 			return nil, err
 		}
@@ -68,6 +75,9 @@ func (f *Form) checkPart(p *Part) error {
 		return fileformat.Corrupt("%s: %w: got %v, want int64", p.Name, tensor.ErrDType, p.DType)
 	case p.Shape.Size() > math.MaxInt/p.DType.Size():
 		return fileformat.Corrupt("%s: %w: got %v %v, want a size in bytes that an int holds", p.Name, shapeops.ErrShape, p.DType, p.Shape)
+	case p.Name == Lengths && f.Depth == 1 && p.Shape.Equal(noLengths(f.Batch)):
+		f.Depth = 0
+		return nil
 	case p.Name == Lengths || p.Name == Row:
 		if !p.Shape.Equal(f.Batch) {
 			return fileformat.Corrupt("%s: %w: got %v, want %v as %s", p.Name, shapeops.ErrShape, p.Shape, f.Batch, Row)
@@ -78,6 +88,24 @@ func (f *Form) checkPart(p *Part) error {
 	}
 	f.widths = append(f.widths, p.Shape[b])
 	return nil
+}
+
+// noLengths returns the shape of the lengths of a tensor without levels, of which there are none.
+func noLengths(batch shapeops.Shape) shapeops.Shape { return append(batch.Clone(), 0) }
+
+// Text returns dtype and shape, such as "ragged int32 [3 * * 2]".
+func (f *Form) Text() string {
+	dims := []any{}
+	for _, n := range f.Batch {
+		dims = append(dims, n)
+	}
+	for range f.Depth {
+		dims = append(dims, "*")
+	}
+	for _, n := range f.Features {
+		dims = append(dims, n)
+	}
+	return fmt.Sprint("ragged ", f.DType, " ", dims)
 }
 
 // Width returns the width of a pool: count/rows, rounded up.
@@ -106,24 +134,33 @@ func (f *Form) Layout(known *Layouts, read Ints) (*ragged.Layout, error) {
 		numbers := rowNumbers{}
 		err = read(Row, rows, numbers.check)
 	}
-	for i, count := 0, rows; i < len(f.widths) && err == nil; i++ {
+	count := rows
+	for level := 1; level <= f.Depth && err == nil; level++ {
+		if level > 1 {
+			err = f.checkWidth(LengthsOf(level), f.widths[level-2], count)
+		}
 		ends := lengths{count: count}
-		if count > 0 {
-			err = read(LengthsOf(i+1), count, ends.add)
+		if err == nil && count > 0 {
+			err = read(LengthsOf(level), count, ends.add)
 		}
 		if err == nil {
 			l, err = known.nest(l, ends.offsets())
 		}
 		count = int(ends.total)
-		if want := Width(count, rows); err == nil && f.widths[i] != want {
-			name := Values
-			if i+1 < len(f.widths) {
-				name = LengthsOf(i + 2)
-			}
-			err = fileformat.Corrupt("%s: got the width %d, want %d for %d rows of %d values in all: %s", name, f.widths[i], want, rows, count, advice)
-		}
+	}
+	if err == nil {
+		err = f.checkWidth(Values, f.widths[len(f.widths)-1], count)
 	}
 	return l, err
+}
+
+// checkWidth returns an error unless a pool of count numbers or values has the width got.
+func (f *Form) checkWidth(name string, got, count int) error {
+	rows := f.Batch.Size()
+	if want := Width(count, rows); got != want {
+		return fileformat.Corrupt("%s: got the width %d, want %d for %d in %d rows: %s", name, got, want, count, rows, advice)
+	}
+	return nil
 }
 
 // Used returns the shape of the values, without what follows them in the pool.

@@ -22,8 +22,8 @@ type Piece struct {
 	Size    int     // bytes of Shape
 }
 
-// PiecesOf returns the parts of t: the lengths of each level, the pool, and the row numbers. It
-// returns shapeops.ErrShape if a part is too large.
+// PiecesOf returns the parts of t: the lengths of each level, the pool, and the row numbers. A
+// tensor without levels has a part for lengths without elements. PiecesOf returns shapeops.ErrShape if a part is too large.
 func PiecesOf(t *ragged.Tensor) ([]Piece, error) {
 	b := t.Shape()
 	rows := b.Size()
@@ -40,6 +40,11 @@ func PiecesOf(t *ragged.Tensor) ([]Piece, error) {
 		return nil
 	}
 	count := rows
+	if t.Depth() == 0 {
+		if err := add(Part{Lengths, tensor.Int64, noLengths(b)}, nil, 0); err != nil {
+			return nil, err
+		}
+	}
 	for level := 1; level <= t.Depth(); level++ {
 		offsets, err := t.Layout().Offsets(level)
 		if err != nil {

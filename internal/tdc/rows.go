@@ -75,7 +75,7 @@ func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked
 		switch {
 		case piece.Name == pool.Row:
 			x, err = ints(func(w io.Writer) error { return pool.WriteRows(w, 0, piece.Used/8, pool.Tag(sums)) })
-		case piece.Offsets != nil:
+		case piece.Name != pool.Values:
 			x, err = ints(func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
 		}
 		if err == nil && piece.Name != pool.Row {
