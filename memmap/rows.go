@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A ragged tensor is a dictionary of the tensors that package pool names its parts. A flat
-// dictionary, such as one that grows, has them as entries of its own: "text.@pool" for "text".
+// A ragged tensor is a dictionary of its parts, see package pool. In a flat dictionary, such as one
+// that grows, the parts of "text" are the entries "text.@pool" and so on.
 
 // isPool reports whether the dictionary is a ragged tensor.
 func (m *meta) isPool() bool {

@@ -27,8 +27,8 @@ type Form struct {
 	widths   []int // of the lengths of level 2, 3 ... and of the pool
 }
 
-// Check checks the parts of a ragged tensor in a dictionary of the given batch shape. The batch
-// shape of the ragged tensor is that of the row numbers, which begins with batch. Check returns
+// Check checks the parts of a ragged tensor in a dictionary of the given batch shape. The ragged
+// tensor has the batch shape of the row numbers, which begins with batch. Check returns
 // fileformat.ErrCorrupt.
 func Check(parts []Part, batch shapeops.Shape) (*Form, error) {
 	named := map[string]*Part{}
@@ -126,7 +126,7 @@ type Ints func(part string, n int, each func(numbers []int64) error) error
 
 // Layout reads the row numbers and the lengths, and returns the layout of the ragged tensor, from
 // known if it has an equal one. It returns the errors of read, and fileformat.ErrCorrupt if rows
-// are not those that were saved. Lengths take memory once read has found them.
+// were picked, joined or changed. Lengths take memory once read has found them.
 func (f *Form) Layout(known *Layouts, read Ints) (*ragged.Layout, error) {
 	rows := f.Batch.Size()
 	l, err := known.batch(f.Batch)

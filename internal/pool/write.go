@@ -18,8 +18,8 @@ import (
 type Piece struct {
 	Part
 	Offsets []int64 // their differences are the lengths; nil for the pool and the row numbers
-	Used    int     // bytes before those that have no meaning
-	Size    int     // bytes of Shape
+	Used    int     // bytes that have a meaning, the first ones
+	Size    int     // bytes of the whole part
 }
 
 // PiecesOf returns the parts of t: the lengths of each level, the pool, and the row numbers. A

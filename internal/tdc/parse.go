@@ -76,6 +76,9 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 	if err == nil && root.class != dictClass && root.class != lazyClass {
 		err = fileformat.Unsupported("the outermost value is a %s, want a dictionary", quote(root.class))
 	}
+	if err == nil && root.isPool() {
+		err = fileformat.Unsupported("the outermost value is a ragged tensor, want a dictionary")
+	}
 	if err != nil {
 		return nil, asCorrupt(err)
 	}

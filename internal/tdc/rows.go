@@ -110,7 +110,7 @@ func (b *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// part plans a part of a ragged tensor, whose elements begin with those of t.
+// part plans a part of a ragged tensor, whose first elements t has.
 func (p *Plan) part(n int, piece pool.Piece, t *tensor.Tensor) error {
 	if err := p.leaf(n, "", piece.Name, t); err != nil {
 		return err
