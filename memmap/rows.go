@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -143,27 +145,55 @@ func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.
 // part calls each with the first numbers of the entry e of n, count in all, and compares their sums.
 // at is the path of the ragged tensor.
 func (r *reader) part(n tree, at string, e *metaEntry, count int, each func([]int64) error) error {
-	found := false
-	var wrong error
-	sums, err := n.ints(e.name, leafExt, count, func(numbers []int64) error {
-		if !found && partName(e.name) != pool.Row { // row numbers are not kept
-			wrong = r.takes(8 * count)
+	x := numbers{name: e.name, ext: leafExt, count: count, sums: e.fact.sums}
+	if partName(e.name) == pool.Row {
+		x.unkept = true
+		if count > 1 { // each notices any damage
+			x.sums = nil
 		}
-		if found = true; wrong == nil {
-			wrong = each(numbers)
-		}
-		if e.fact.sums == nil {
-			return r.fail(n, at, wrong)
-		}
-		return nil // damage explains wrong numbers
-	})
-	if err == nil {
-		err = r.failAt(n.leafPath(e.name), sameSums(sums, e.fact.sums))
+	}
+	wrong, err := r.numbers(n, x, each)
+	if x.sums = e.fact.sums; wrong != nil && err == nil { // is it damage?
+		_, err = r.numbers(n, x, func([]int64) error { return nil })
 	}
 	if err == nil {
 		err = r.fail(n, at, wrong)
 	}
 	return err
+}
+
+// numbers are the first int64 in a file of an entry.
+type numbers struct {
+	name, ext string
+	count     int
+	sums      []uint32 // nil for none
+	unkept    bool     // they take no memory
+}
+
+// numbers calls each with the next numbers of x, and compares their sums after that. wrong is the
+// error of each, err any other.
+func (r *reader) numbers(n tree, x numbers, each func([]int64) error) (wrong, err error) {
+	var sum tdc.Summer
+	found := false
+	err = n.ints(x.name, x.ext, x.count, func(numbers []int64) error {
+		if !found && !x.unkept {
+			wrong = r.takes(8 * x.count)
+		}
+		if found = true; wrong == nil {
+			wrong = each(numbers)
+		}
+		if x.sums != nil {
+			sum.Add(cast.Bytes(numbers))
+		}
+		return wrong
+	})
+	if wrong != nil {
+		return wrong, nil
+	}
+	if err == nil && x.sums != nil {
+		err = r.fail(n, fileName(x.name)+x.ext, sameSums(sum.Sums(), x.sums))
+	}
+	return nil, err
 }
 
 // sameSums returns ErrCorrupt unless got equals want, or want is nil.

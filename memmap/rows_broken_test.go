@@ -138,7 +138,10 @@ func TestRowsBroken(t *testing.T) {
 			meta("b", lengths2, `"@lengths2":{"device":"cpu","shape":[2,549755813888]`)(t, dir)
 		}, "b/@lengths2.memmap: corrupt: got 32 bytes, want 8796093022208"},
 		{"a wrong sum", meta("a", lengths+`,"dtype":"torch.int64","is_nested":false`, lengths+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"sums":["00000000"]}`), "a/@lengths.memmap: corrupt: changed or damaged: got CRC-32C "},
-		{"a wrong sum of row numbers", meta("a", aRow+`,"dtype":"torch.int64","is_nested":false`, aRow+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"sums":["00000000"]}`), "a/@row.memmap: corrupt: changed or damaged: got CRC-32C "},
+		{"a damaged row number", func(t *testing.T, dir string) {
+			meta("a", aRow+`,"dtype":"torch.int64","is_nested":false`, aRow+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"sums":["00000000"]}`)(t, dir)
+			write(t, dir, "a/@row.memmap", int64s(0, 3))
+		}, "a/@row.memmap: corrupt: changed or damaged: got CRC-32C "},
 		{"a damaged length", func(t *testing.T, dir string) {
 			meta("a", lengths+`,"dtype":"torch.int64","is_nested":false`, lengths+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"sums":["00000000"]}`)(t, dir)
 			write(t, dir, "a/@lengths.memmap", int64s(1, -2))

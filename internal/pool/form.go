@@ -181,21 +181,32 @@ const numberBits = 32 // of a row number, below the tag
 
 // check checks the next numbers.
 func (r *rowNumbers) check(numbers []int64) error {
-	for _, got := range numbers {
-		number := got & (1<<numberBits - 1)
-		if r.n == 0 {
-			r.first = got - number
-		}
-		if want := r.first + int64(r.n); got != want || got < 0 {
-			leaf := "the saved leaf"
-			if got-number != r.first {
-				leaf = "another saved leaf"
-			}
-			return fileformat.Corrupt("row %d is row %d of %s: %s", r.n, number, leaf, advice)
-		}
-		r.n++
+	if r.n == 0 {
+		r.first = numbers[0] &^ (1<<numberBits - 1)
 	}
+	want, wrong := r.first+int64(r.n), r.first>>63
+	for i, got := range numbers {
+		wrong |= got ^ (want + int64(i))
+	}
+	if wrong != 0 {
+		return r.reason(numbers)
+	}
+	r.n += len(numbers)
 	return nil
+}
+
+// reason returns the error for the first number that is wrong.
+func (r *rowNumbers) reason(numbers []int64) error {
+	i := slices.IndexFunc(numbers, func(got int64) bool {
+		r.n++
+		return got < 0 || got != r.first+int64(r.n-1)
+	})
+	number := numbers[i] & (1<<numberBits - 1)
+	leaf := "the saved leaf"
+	if numbers[i]-number != r.first {
+		leaf = "another saved leaf"
+	}
+	return fileformat.Corrupt("row %d is row %d of %s: %s", r.n-1, number, leaf, advice)
 }
 
 // lengths makes offsets of the lengths of count rows.
@@ -210,14 +221,32 @@ func (l *lengths) add(numbers []int64) error {
 	if l.ends == nil {
 		l.ends = make([]int64, 1, l.count+1)
 	}
-	for _, n := range numbers {
-		if n < 0 || n > math.MaxInt-l.total {
-			return fileformat.Corrupt("row %d: %w: got %d after %d values, want 0 or more, and a sum that an int holds", len(l.ends)-1, ragged.ErrLengths, n, l.total)
-		}
-		l.total += n
-		l.ends = append(l.ends, l.total)
+	at := len(l.ends)
+	l.ends = l.ends[:at+len(numbers)]
+	ends, total, wrong := l.ends[at:], l.total, int64(0)
+	for i, n := range numbers {
+		total += n
+		wrong |= n | total // negative after an overflow, too
+		ends[i] = total
 	}
+	if wrong < 0 {
+		return l.reason(numbers, at-1)
+	}
+	l.total = total
 	return nil
+}
+
+// reason returns the error for the first of numbers that is wrong; row is the row of the first one.
+func (l *lengths) reason(numbers []int64, row int) error {
+	total := l.total
+	i := slices.IndexFunc(numbers, func(n int64) bool {
+		if n < 0 || n > math.MaxInt-total {
+			return true
+		}
+		total += n
+		return false
+	})
+	return fileformat.Corrupt("row %d: %w: got %d after %d values, want 0 or more, and a sum that an int holds", row+i, ragged.ErrLengths, numbers[i], total)
 }
 
 // offsets returns the offsets.
