@@ -153,7 +153,7 @@ func (r *reader) part(n tree, at string, e *metaEntry, count int, each func([]in
 		}
 	}
 	wrong, err := r.numbers(n, x, each)
-	if x.sums = e.fact.sums; wrong != nil && err == nil { // is it damage?
+	if x.sums, x.unkept = e.fact.sums, true; wrong != nil && x.sums != nil { // is it damage?
 		_, err = r.numbers(n, x, func([]int64) error { return nil })
 	}
 	if err == nil {

@@ -1,11 +1,13 @@
 package pool
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -121,20 +123,37 @@ func Width(count, rows int) int {
 }
 
 // An Ints calls each with the first n numbers of a part, in pieces that are valid during the call.
-// It checks that the part has them before it calls each. n is not 0.
+// It checks that the part has them before it calls each. n is not 0. Two parts may be read at a
+// time.
 type Ints func(part string, n int, each func(numbers []int64) error) error
+
+// atOnce is the number of rows from which row numbers and lengths are read at the same time.
+const atOnce = 1 << 15
 
 // Layout reads the row numbers and the lengths, and returns the layout of the ragged tensor, from
 // known if it has an equal one. It returns the errors of read, and fileformat.ErrCorrupt if rows
 // were picked, joined or changed. Lengths take memory once read has found them.
-func (f *Form) Layout(known *Layouts, read Ints) (*ragged.Layout, error) {
-	rows := f.Batch.Size()
-	l, err := known.batch(f.Batch)
-	if err == nil && rows > 0 {
-		numbers := rowNumbers{}
-		err = read(Row, rows, numbers.check)
+func (f *Form) Layout(known *Layouts, read Ints) (l *ragged.Layout, err error) {
+	rows, readers := f.Batch.Size(), 1
+	if rows >= atOnce {
+		readers = 2
 	}
-	count := rows
+	err = workers.Do(context.Background(), 2, readers, func(i int) (err error) {
+		if i == 1 {
+			l, err = f.levels(known, read)
+		} else if rows > 0 {
+			numbers := rowNumbers{}
+			err = read(Row, rows, numbers.check)
+		}
+		return err
+	})
+	return l, err
+}
+
+// levels returns the layout of the lengths.
+func (f *Form) levels(known *Layouts, read Ints) (*ragged.Layout, error) {
+	l, err := known.batch(f.Batch)
+	count := f.Batch.Size()
 	for level := 1; level <= f.Depth && err == nil; level++ {
 		if level > 1 {
 			err = f.checkWidth(LengthsOf(level), f.widths[level-2], count)
