@@ -1,6 +1,7 @@
 package memmap_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,23 @@ func TestRowsCountOnce(t *testing.T) {
 		}
 		require.NoError(t, tensor.Must(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: counted})).Close(), at)
 		require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: counted - 1})), memmap.ErrUnsupported, at)
+	}
+}
+
+// TestPartsAreBounded: entries with the names of parts are no way around MaxEntries.
+func TestPartsAreBounded(t *testing.T) {
+	for _, part := range []string{"@pool", "@row", "@lengths2"} {
+		dir := t.TempDir()
+		var b strings.Builder
+		for i := range 20_000 {
+			fmt.Fprintf(&b, `"%d.%s":{"shape":[0],"dtype":"torch.int64"},`, i, part)
+		}
+		write(t, dir, "meta.json", `{`+b.String()+`"shape":[0],`+dictTail)
+		size := uint64(b.Len())
+		testkit.MaxBytes(t, 3*size, func() {
+			_, err := memmap.OpenWith(dir, memmap.OpenOptions{MaxEntries: 10})
+			require.ErrorIs(t, err, memmap.ErrUnsupported)
+		})
 	}
 }
 

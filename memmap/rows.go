@@ -107,6 +107,9 @@ func formOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Form, error) {
 		if e.isNode() || e.nested == isNested || e.fact.unbatched {
 			return nil, corrupt("%s: got another kind of entry, want a tensor", name)
 		}
+		if n := len(e.fact.path); n > 0 && partName(e.fact.path[n-1]) != name {
+			return nil, corrupt("%s: got a path that ends in %s", name, quote(e.fact.path[n-1]))
+		}
 		dtype, err := e.element()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -387,6 +387,10 @@ func (w *Writer) agree(m *meta) error {
 			return w.fail(strings.Join(own[i].path, "."), err)
 		}
 	}
+	sameName := func(a, b metaEntry) bool { return a.name == b.name }
+	if !slices.EqualFunc(m.entries, w.meta.entries, sameName) { // parts of ragged leaves in another order
+		return errOtherEntry
+	}
 	for i := range m.entries {
 		is, e := &m.entries[i], &w.meta.entries[i]
 		e.shape, e.fact.sums, e.fact.more = is.shape, is.fact.sums, is.fact.more

@@ -60,9 +60,19 @@ func Reserved(name string) bool {
 	return flat || IsPart(name)
 }
 
-// Counts reports whether an entry counts as one. A ragged tensor counts once: by the entry of its
-// dictionary, or in a flat dictionary by its row numbers.
-func Counts(name string) bool {
-	_, part, flat := Split(name)
-	return flat && part == Row || !flat && !IsPart(name)
+// A Counter counts entries. A ragged tensor counts once: by the entry of its dictionary or, in a flat
+// dictionary, by the first of its parts, which follow each other.
+type Counter struct {
+	N    int
+	leaf string // of the entry before, if flat
+	flat bool
+}
+
+// Add counts the entry name of a dictionary.
+func (c *Counter) Add(name string) {
+	leaf, _, flat := Split(name)
+	if !IsPart(name) && !(flat && c.flat && leaf == c.leaf) {
+		c.N++
+	}
+	c.leaf, c.flat = leaf, flat
 }

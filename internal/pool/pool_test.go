@@ -21,33 +21,33 @@ import (
 
 func TestNames(t *testing.T) {
 	tests := []struct {
-		name         string
-		part, counts bool
-		leaf, flat   string // "" unless it is a part in a flat dictionary
+		name       string
+		part       bool
+		leaf, flat string // "" unless it is a part in a flat dictionary
 	}{
-		{"@pool", true, false, "", ""},
-		{"@row", true, false, "", ""},
-		{"@lengths", true, false, "", ""},
-		{"@lengths2", true, false, "", ""},
-		{"@lengths64", true, false, "", ""},
-		{"@lengths1", false, true, "", ""},
-		{"@lengths02", false, true, "", ""},
-		{"@lengths65", false, true, "", ""},
-		{"@lengths-2", false, true, "", ""},
-		{"@lengths+2", false, true, "", ""},
-		{"@lengths2 ", false, true, "", ""},
-		{"@", false, true, "", ""},
-		{"", false, true, "", ""},
-		{"@pools", false, true, "", ""},
-		{"x@pool", false, true, "", ""},
-		{"@pool.x", false, true, "", ""},
-		{"x.@pool", false, false, "x", "@pool"},
-		{"x.y.@lengths3", false, false, "x.y", "@lengths3"},
-		{"x.@row", false, true, "x", "@row"},
-		{".@row", false, true, "", "@row"},
-		{"@pool.@row", false, true, "@pool", "@row"},
-		{"x.@rows", false, true, "", ""},
-		{"x.@row.", false, true, "", ""},
+		{"@pool", true, "", ""},
+		{"@row", true, "", ""},
+		{"@lengths", true, "", ""},
+		{"@lengths2", true, "", ""},
+		{"@lengths64", true, "", ""},
+		{"@lengths1", false, "", ""},
+		{"@lengths02", false, "", ""},
+		{"@lengths65", false, "", ""},
+		{"@lengths-2", false, "", ""},
+		{"@lengths+2", false, "", ""},
+		{"@lengths2 ", false, "", ""},
+		{"@", false, "", ""},
+		{"", false, "", ""},
+		{"@pools", false, "", ""},
+		{"x@pool", false, "", ""},
+		{"@pool.x", false, "", ""},
+		{"x.@pool", false, "x", "@pool"},
+		{"x.y.@lengths3", false, "x.y", "@lengths3"},
+		{"x.@row", false, "x", "@row"},
+		{".@row", false, "", "@row"},
+		{"@pool.@row", false, "@pool", "@row"},
+		{"x.@rows", false, "", ""},
+		{"x.@row.", false, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,11 +57,35 @@ func TestNames(t *testing.T) {
 			require.Equal(t, tt.flat, part)
 			require.Equal(t, tt.flat != "", flat)
 			require.Equal(t, tt.part || flat, pool.Reserved(tt.name))
-			require.Equal(t, tt.counts, pool.Counts(tt.name))
 		})
 	}
 	for level := 1; level <= 64; level++ {
 		require.Equal(t, level, pool.Level(pool.LengthsOf(level)))
+	}
+}
+
+// TestCounter: a ragged tensor counts once, whose parts follow each other.
+func TestCounter(t *testing.T) {
+	tests := []struct {
+		names []string
+		want  int
+	}{
+		{nil, 0},
+		{[]string{"a", "b"}, 2},
+		{[]string{"@lengths", "@pool", "@row"}, 0},
+		{[]string{"a.@lengths", "a.@lengths2", "a.@pool", "a.@row"}, 1},
+		{[]string{"a.@lengths", "b.@pool", "a.@row"}, 3},
+		{[]string{"a.@pool", "a", "a.@row"}, 3},
+		{[]string{".@pool", ".@row", "x"}, 2},
+		{[]string{"x", ".@pool"}, 2},
+		{[]string{"1.@pool", "2.@pool", "3.@pool"}, 3},
+	}
+	for _, tt := range tests {
+		var c pool.Counter
+		for _, name := range tt.names {
+			c.Add(name)
+		}
+		require.Equal(t, tt.want, c.N, tt.names)
 	}
 }
 

@@ -22,6 +22,7 @@ type parser struct {
 	*jsonscan.Scanner
 	form    *Form
 	entries int
+	counter pool.Counter // of leaves
 	sum     string // the checksum of the JSON; "" for none
 	sumAt   int    // the byte at which its digits begin
 }
@@ -192,7 +193,8 @@ func (p *parser) leaf(d *dict, name string) error {
 		return fileformat.In(string(l.Key), asCorrupt(err))
 	}
 	d.leaves = append(d.leaves, l)
-	if !pool.Counts(name) {
+	before := p.counter.N
+	if p.counter.Add(name); p.counter.N == before {
 		return nil
 	}
 	return p.count()
