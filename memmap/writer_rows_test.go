@@ -98,7 +98,7 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		{"another depth", "", "", deeper, shapeops.ErrShape, ": words: shape mismatch: got ragged uint8 [4 * *], want ragged uint8 [4 *]"},
 		{"another number of ragged rows", `"obs.tags.@row":{"device":"cpu","shape":[4]`, `"obs.tags.@row":{"device":"cpu","shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: @row: shape mismatch: got [5], want a shape that begins with the batch shape [4]"},
 		{"ragged rows of no batch", `"obs.tags.@row":{"device":"cpu","shape":[4]`, `"obs.tags.@row":{"device":"cpu","shape":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: @row: shape mismatch: got [], want a shape that begins with"},
-		{"a part that is missing", `"words.@row":`, `"words.@other":`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: a ragged tensor without @row"},
+		{"a part that is missing", `"words.@row":`, `"words.@other":`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: words.@other: got a path that ends in "},
 		{"two parts of one path", `"path":["words","@row"]`, `"path":["words","@lengths"]`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: "},
 		{"values of two dims", `"words.@pool":{"device":"cpu","shape":[4,`, `"words.@pool":{"device":"cpu","shape":[`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: @pool: "},
 		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got shape [5], want 4 rows"},
