@@ -33,6 +33,7 @@ type column struct {
 
 // A grown is a ragged tensor of a dataset that grows.
 type grown struct {
+	dims   int   // of its batch
 	counts []int // rows of each level so far; level 0 is the batch
 	tag    uint32
 }
@@ -46,9 +47,9 @@ func columnsOf(m *meta) (columns []*column) {
 			}
 			continue
 		}
-		rows := &grown{counts: make([]int, len(k.parts)-1), tag: pool.RandomTag()}
+		rows := &grown{dims: k.dims(), counts: make([]int, len(k.parts)-1), tag: pool.RandomTag()}
 		for _, e := range k.parts {
-			c := newColumn(keyOf(k.path), e, len(m.shape)+1)
+			c := newColumn(keyOf(k.path), e, rows.dims+1)
 			c.rows, c.part = rows, partName(e.name)
 			switch c.part {
 			case pool.Values:
@@ -99,10 +100,10 @@ func (c *column) extent() int64 {
 	return int64(c.rows.counts[0]) * int64(c.poolWidth()) * int64(c.width)
 }
 
-// setShape sets the shape of the entry for n rows in a dictionary of the given batch dims.
-func (c *column) setShape(n, dims int) {
+// setShape sets the shape of the entry for n rows.
+func (c *column) setShape(n int) {
 	if c.entry.shape[0] = n; c.isPool() {
-		c.entry.shape[dims] = c.poolWidth()
+		c.entry.shape[c.rows.dims] = c.poolWidth()
 	}
 }
 

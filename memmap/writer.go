@@ -251,7 +251,7 @@ func (w *Writer) setRows() {
 		}
 	}
 	for _, c := range w.leaves {
-		c.setShape(w.rows, len(w.meta.shape))
+		c.setShape(w.rows)
 		if c.file != nil {
 			c.entry.fact.sums = c.sum.Sums()
 		}

@@ -27,9 +27,18 @@ func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error 
 	return nil
 }
 
-// agree returns an error unless rows like those of k can be appended to the n rows of there, in a
-// dictionary of the given batch dims.
-func (k keyed) agree(there keyed, n, dims int) error {
+// dims returns the number of batch dims of a ragged tensor.
+func (k keyed) dims() int {
+	for _, e := range k.parts {
+		if partName(e.name) == pool.Row {
+			return len(e.shape)
+		}
+	}
+	return 0
+}
+
+// agree returns an error unless rows like those of k can be appended to the n rows of there.
+func (k keyed) agree(there keyed, n int) error {
 	switch {
 	case !slices.Equal(there.path, k.path), (there.e == nil) != (k.e == nil):
 		return errOtherEntry
@@ -38,6 +47,7 @@ func (k keyed) agree(there keyed, n, dims int) error {
 	case len(there.parts) != len(k.parts):
 		return fmt.Errorf("%w: got ragged rows of %d levels, want %d", shapeops.ErrShape, len(k.parts)-2, len(there.parts)-2)
 	}
+	dims := k.dims()
 	for i, e := range k.parts {
 		like := *there.parts[i]
 		if e.name == like.name && len(like.shape) > dims && len(e.shape) > dims { // the width may be another one

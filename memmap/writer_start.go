@@ -378,7 +378,7 @@ func (w *Writer) agree(m *meta) error {
 		return fmt.Errorf("%w: got a row with other batch shapes or names of dims than the dataset", shapeops.ErrShape)
 	}
 	for i := range own {
-		if err := own[i].agree(there[i], m.shape[0], len(m.shape)); err != nil {
+		if err := own[i].agree(there[i], m.shape[0]); err != nil {
 			return w.fail(strings.Join(own[i].path, "."), err)
 		}
 	}
