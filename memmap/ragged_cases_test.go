@@ -67,7 +67,7 @@ func raggedCases() []raggedCase {
 	for _, d := range []tensor.DType{tensor.Int8, tensor.Int16, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64} {
 		ints = append(ints, raggedLeaf{nestedkey.Of(d.String()), d, four, nil, mixed})
 	}
-	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128} {
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64, tensor.Complex64} { // Python consolidates no complex128
 		floats = append(floats, raggedLeaf{nestedkey.Of(d.String()), d, four, nil, mixed})
 	}
 	return []raggedCase{

@@ -1,10 +1,11 @@
 """Puts datasets with ragged leaves through the operations of tensordict.
 
-    ragged.py ops TOP     for each TOP/*: loads data (or data.tdz, data.tdc) and other, saves what each
-                          operation makes in results, and lists the operations in results.json
+    ragged.py ops TOP     for each TOP/*/*: loads data (or data.tdz, data.tdc) and other, saves what each
+                          operation makes, and lists the operations in results.json
     ragged.py pack TOP    for each TOP/*/rows.json: packs the rows, and saves the dictionary as data
 """
 import json
+import random
 import sys
 import warnings
 from pathlib import Path
@@ -22,6 +23,16 @@ class Holder:
 def load(path):
     "The dataset of any form."
     return TensorDict.from_consolidated(path) if path.suffix == ".tdc" else TensorDict.load_memmap(path)
+
+
+def save(td, path, suffix):
+    "Saves td: a consolidated file if suffix is .tdc, as memmap takes no jagged tensors."
+    if suffix != ".tdc":
+        td.memmap(path, copy_existing=True)
+        return path
+    path = path.with_name(path.name + ".tdc")
+    td.apply(torch.clone).consolidate(path)  # a consolidated td stays in its own file
+    return path
 
 
 def parts(td, name):
@@ -130,7 +141,7 @@ def operations(td, other, at):
         "transpose": lambda: td.transpose(0, 1),
         "pad": lambda: pad(td, [0, 2] + [0] * (2 * len(b) - 2)),
         "a row again": lambda: torch.cat([td[:1], td[:1], td[2:]]),
-        "assigned row": lambda: clone(td, lambda c: assign(c, 0, td[-1])),
+        "assigned row": lambda: clone(td, lambda c: assign(c, 0, td[1])),
         "assigned row of others": lambda: clone(td, lambda c: assign(c, 0, other[0])),
         "assigned mask of others": lambda: clone(td, lambda c: assign(c, odd, other[odd])),
         "where others": lambda: td.where(odd.reshape(-1, *[1] * (len(b) - 1)).expand(b), other),
@@ -172,8 +183,7 @@ def run(folder):
             try:
                 made = fn()
                 if not isinstance(made, Path):
-                    made.memmap(at / name, copy_existing=True)
-                    made = at / name
+                    made = save(made, at / name, data.suffix)
                 result["path"] = str(made)
             except Exception as e:
                 result["raised"] = f"{type(e).__name__}: {e}"[:200]
@@ -181,6 +191,31 @@ def run(folder):
     (folder / "results.json").write_text(json.dumps(results))
 
 
-if sys.argv[1] == "ops":
-    for folder in sorted(Path(sys.argv[2]).iterdir()):
+def pack(rows, batch, depth, dtype, features):
+    "The dictionary of nested lists, one for each row of the batch, row by row."
+    out, n = {}, len(rows)
+
+    def spread(x):
+        width = -(-len(x) // n) if n else 0
+        full = x.new_zeros((n * width, *x.shape[1:]))
+        full[:len(x)] = x
+        return full.reshape(*batch, width, *x.shape[1:])
+
+    for level in range(1, depth + 1):
+        lengths = torch.tensor([len(r) for r in rows], dtype=torch.int64)
+        out["@lengths" + (str(level) if level > 1 else "")] = spread(lengths) if level > 1 else lengths.reshape(batch)
+        rows = [x for r in rows for x in r]
+    out["@pool"] = spread(torch.tensor(rows, dtype=getattr(torch, dtype)).reshape(len(rows), *features))
+    out["@row"] = (torch.arange(n) + (random.randrange(1, 2**31) << 32)).reshape(batch)
+    return TensorDict(out, batch)
+
+
+for folder in sorted(Path(sys.argv[2]).glob("*/*") if sys.argv[1] == "ops" else Path(sys.argv[2]).iterdir()):
+    if sys.argv[1] == "ops":
         run(folder)
+    else:
+        leaves = json.loads((folder / "rows.json").read_text())
+        td = TensorDict({}, leaves.pop("batch"))
+        for key, leaf in leaves.items():
+            td[tuple(key.split("/"))] = pack(**leaf)
+        td.memmap(folder / "data")
