@@ -50,7 +50,7 @@ func TestDataset(t *testing.T) {
 		require.Equal(t, map[nestedkey.Key]memmap.Entry{
 			"in":   {Kind: tdict.KindDict, Shape: shapeops.Shape{2}, Names: dims},
 			"in/x": {DType: tensor.Float32, Shape: shapeops.Shape{2, 3}, File: "in/x.memmap", Bytes: 24, Summed: true},
-			"r":    {Kind: tdict.KindRagged, DType: tensor.Int64, Shape: shapeops.Shape{2, tdict.Any}, File: "r/values.memmap", Bytes: 24, Summed: true},
+			"r":    {Kind: tdict.KindRagged, DType: tensor.Int64, Shape: shapeops.Shape{2, tdict.Any}, File: "r/@pool.memmap", Bytes: 24, Summed: true},
 			"d":    {Kind: tdict.KindData, Shape: shapeops.Shape{2}},
 			"u":    {Kind: tdict.KindUnbatched, DType: tensor.Uint8, Shape: shapeops.Shape{3}, File: "u.memmap", Bytes: 3, Summed: true},
 			"none": {DType: tensor.Int8, Shape: shapeops.Shape{2, 0}},

@@ -109,5 +109,5 @@ func ExampleDataset() {
 	// age: tensor [4], file "age.memmap"
 	// age_mask: tensor [4], file "age_mask.memmap"
 	// lab: dictionary [4], file ""
-	// lab/name: ragged [4 -1], file "lab/name/values.memmap"
+	// lab/name: ragged [4 -1], file "lab/name/@pool.memmap"
 }

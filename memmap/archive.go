@@ -198,16 +198,12 @@ func (t *zipTree) find(name, ext string, size int) (file string, e zipfile.Entry
 	return file, e, nil
 }
 
-func (t *zipTree) ints(name, ext string, n int, each func([]int64) error) (sums []uint32, err error) {
+func (t *zipTree) ints(name, ext string, n int, each func([]int64) error) error {
 	file, e, err := t.find(name, ext, 8*n)
-	if err != nil {
-		return nil, t.fail(file, err)
+	if err == nil {
+		err = t.a.read(e, func(r io.Reader) error { return readInts(r, n, each) })
 	}
-	err = t.a.read(e, func(r io.Reader) (err error) {
-		sums, err = readInts(r, n, each)
-		return err
-	})
-	return sums, t.fail(file, err)
+	return t.fail(file, err)
 }
 
 func (t *zipTree) node(name string) (tree, error) {

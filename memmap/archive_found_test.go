@@ -39,15 +39,15 @@ func TestArchiveOfACutLazyStack(t *testing.T) {
 	require.ErrorIs(t, memmap.Copy(t.Context(), at, dir+"2", memmap.CopyOptions{}), memmap.ErrCorrupt)
 }
 
-// TestLongOffsetsInAnArchive: the CRC-32 is that of all bytes, so that they are all read.
-func TestLongOffsetsInAnArchive(t *testing.T) {
+// TestLongLengthsInAnArchive: the CRC-32 is that of all bytes, so that they are all read.
+func TestLongLengthsInAnArchive(t *testing.T) {
 	td := tdict.New(4)
 	require.NoError(t, td.Set("r", visited(t, 4, 1)))
 	file := savedArchive(t, td)
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		long := filepath.Join(t.TempDir(), "long.tdz")
 		rezip(t, file, long, method, func(name string, b []byte) []byte {
-			if strings.HasSuffix(name, "offsets.1.memmap") {
+			if strings.HasSuffix(name, "@lengths.memmap") {
 				return append(b, make([]byte, 800)...)
 			}
 			return b
@@ -55,7 +55,7 @@ func TestLongOffsetsInAnArchive(t *testing.T) {
 		require.NoError(t, testkit.Err(memmap.Verify(t.Context(), long, memmap.VerifyOptions{})))
 		b := tensor.Must(os.ReadFile(long))
 		for _, f := range tensor.Must(zip.OpenReader(long)).File {
-			if strings.HasSuffix(f.Name, "offsets.1.memmap") {
+			if strings.HasSuffix(f.Name, "@lengths.memmap") {
 				end := tensor.Must(f.DataOffset()) + int64(f.CompressedSize64)
 				b[end-10] ^= 3
 			}

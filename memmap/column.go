@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
@@ -13,7 +12,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -33,13 +31,13 @@ type column struct {
 
 // A grown is a ragged tensor of a dataset that grows.
 type grown struct {
-	dims   int   // of its batch
+	dims   int   // of the batch
 	counts []int // rows of each level so far; level 0 is the batch
 	tag    uint32
 }
 
 // columnsOf returns the columns of a dictionary that grows.
-func columnsOf(m *meta) (columns []*column) {
+func columnsOf(m *meta) (columns []*column, err error) {
 	for _, k := range m.keyed() {
 		if k.e != nil {
 			if !k.e.isNode() && !k.e.fact.unbatched {
@@ -47,22 +45,26 @@ func columnsOf(m *meta) (columns []*column) {
 			}
 			continue
 		}
-		rows := &grown{dims: k.dims(), counts: make([]int, len(k.parts)-1), tag: pool.RandomTag()}
+		form, err := formOf(k.parts, nil)
+		if err != nil {
+			return nil, err
+		}
+		rows := &grown{dims: len(form.Batch), counts: make([]int, form.Depth+1), tag: pool.RandomTag()}
 		for _, e := range k.parts {
 			c := newColumn(keyOf(k.path), e, rows.dims+1)
 			c.rows, c.part = rows, partName(e.name)
-			switch c.part {
-			case pool.Values:
-				c.level = len(rows.counts) - 1
-			case pool.Row:
-				c.width = 8
-			default:
-				c.width, c.level = 8, pool.Level(c.part)-1
+			switch level := pool.Level(c.part); {
+			case c.part == pool.Values:
+				c.level = form.Depth
+			case level <= form.Depth:
+				c.width, c.level = 8, max(0, level-1)
+			default: // lengths of a tensor without levels
+				c.width = 0
 			}
 			columns = append(columns, c)
 		}
 	}
-	return columns
+	return columns, nil
 }
 
 // newColumn returns the column of the entry e, whose rows or values have the dims from the given
@@ -172,19 +174,4 @@ func (c *column) readTag(in *vfs.Root) error {
 	_, err = io.ReadFull(f, b)
 	c.rows.tag = pool.TagIn(int64(binary.LittleEndian.Uint64(b)))
 	return errors.Join(err, f.Close())
-}
-
-// rowsText returns the shape of a ragged tensor, such as [3 * * 2].
-func rowsText(batch shapeops.Shape, depth int, features shapeops.Shape) string {
-	dims := []any{}
-	for _, n := range batch {
-		dims = append(dims, n)
-	}
-	for range depth {
-		dims = append(dims, "*")
-	}
-	for _, n := range features {
-		dims = append(dims, n)
-	}
-	return fmt.Sprint(dims)
 }

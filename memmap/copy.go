@@ -24,7 +24,7 @@ type CopyOptions struct {
 // to. If nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
 // .tdc, and otherwise a directory. Copy keeps everything that [SaveWith] keeps: kinds of values,
 // names of dims, and classes. It also keeps the schema, unless opt.Save has another. Nested tensors
-// of Python's stay that, except in a consolidated file.
+// of Python's stay nested tensors, except in a consolidated file.
 //
 // Copy compares the checksums of the source's leaves while it copies, so that damaged elements do
 // not get new checksums. If a leaf differs from its checksums, Copy returns [ErrCorrupt] with the
@@ -32,7 +32,7 @@ type CopyOptions struct {
 // place, call [Seal] first, or set opt.SkipSums. Leaves without checksums, as Python writes them,
 // are copied as they are.
 //
-// Copy copies leaf by leaf from the mapped files. Apart from Data and the offsets of ragged
+// Copy copies leaf by leaf from the mapped files. Apart from Data and the lengths of ragged
 // tensors, it reads only two things into memory: Python's views that select rows by a list, which
 // may take MaxCopy bytes together; and compressed leaves, each of which may take MaxCopy bytes, and
 // stays in memory while it is copied.

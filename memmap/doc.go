@@ -53,17 +53,19 @@
 //
 // Each kind of value has its form on disk:
 //
-//   - tensors, ragged tensors, unbatched tensors and dictionaries
+//   - tensors, unbatched tensors and dictionaries
+//   - ragged tensors, as dictionaries of dense tensors: see Ragged tensors
 //   - tdict.Data, as Python's NonTensorData and NonTensorStack
-//   - a dictionary with a class, as Python's tensorclass; nothing looks up the class
+//   - a dictionary with a class, as Python's tensorclass. This package does not look up the
+//     class; Python loads the dictionary only after the program has imported the class, and if the
+//     class has a field for each entry. [SaveOptions.NoClass] saves without classes.
 //   - a dictionary with stacked leaves, as Python's lazy stack, with a directory for each member;
 //     [AppendMember] adds a member
 //
 // Python's nested tensors are read as ragged tensors. Python's views of a dictionary are read as
 // dictionaries of the rows that the view selects. Open returns [ErrUnsupported] for all other kinds
 // of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back with
-// another type or value. It saves every ragged tensor, although Python loads it as a string: see
-// Ragged tensors.
+// another type or value.
 //
 // # Archives
 //
@@ -91,17 +93,22 @@
 //
 // # Ragged tensors
 //
-// A *ragged.Tensor is saved as its values and its offsets. The values are mapped like any leaf.
-// [Open] reads the offsets into memory and checks them. They take 8 bytes for each row at each
-// level, and at most [OpenOptions.MaxCopy] bytes in total. Leaves that share a layout share its
-// offsets on disk, and share one layout when they are opened.
+// A *ragged.Tensor is saved as a dictionary of dense tensors: the values, end to end, the lengths
+// of the rows of each level, and the numbers of the rows. The values are mapped like any leaf.
+// [Open] reads the lengths into memory, and checks them and the row numbers. The lengths take 8
+// bytes for each row at each level, and at most [OpenOptions.MaxCopy] bytes in total. Leaves with
+// equal lengths share one layout when they are opened.
 //
 // Values can be written in place, lengths cannot: to change lengths, save the dictionary again. A
 // [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks.
 //
-// Python loads a ragged tensor as NonTensorData whose value is a string, such as
-// "ragged int64 [3 * *]". Python's operations keep this string as it is, and do not read the
-// elements. With [SaveOptions.NestedTensors], Python loads a nested tensor instead.
+// Python loads that dictionary, with the entries "@lengths", "@pool" and "@row", and saves it again
+// as it is; docs/from-python.md says how to use it there. The rows of "@pool" are not the rows of
+// the ragged tensor: if Python picks, joins or reorders rows of the dictionary, so that values no
+// longer belong to their rows, Open returns [ErrCorrupt] for the result.
+//
+// Ragged tensors that were saved by versions of this package before they had this form cannot be
+// opened: Open and Verify return ErrCorrupt.
 //
 // # Memory
 //
@@ -133,7 +140,8 @@
 //   - Save, Copy and all other functions that copy mapped leaves compare checksums while they read
 //     them. With [OpenOptions.CheckSums] every operation does.
 //   - Python may change elements in place, on purpose. Then call Seal, which takes them as right.
-//   - Offsets of ragged tensors are never written in place; Open compares their checksums.
+//   - Lengths and row numbers of ragged tensors are never written in place; Open compares their
+//     checksums.
 //   - Each meta.json has a checksum of itself, which Open compares. Data has a checksum, which is
 //     compared where checksums of elements are.
 //

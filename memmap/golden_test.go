@@ -502,7 +502,8 @@ func FuzzMeta(f *testing.F) {
 	f.Add([]byte(`{"a":{"shape":[2,-3],"dtype":"torch.int8"},"shape":[2],"_type":"TensorDict"}`), []byte("012345"))
 	f.Add([]byte(`{"a":{"shape":[4611686018427387904,0],"dtype":"torch.int8"},"shape":[],"_type":"TensorDict"}`), []byte{})
 	f.Add([]byte(`{"a":{"type":"TensorDict"},"shape":[],"_type":"TensorDict"}`), []byte{})
-	f.Add([]byte(`{"r":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int8","batch":[1],"levels":[{"rows":2}]}}},"s":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int8","batch":[1],"levels":[{"rows":2,"offsets":["r"]},{"rows":1}]}}},"shape":[1],"_type":"TensorDict"}`), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte(`{"@lengths":{"dtype":"torch.int64","shape":[1]},"@pool":{"dtype":"torch.int8","shape":[1,2]},"@row":{"dtype":"torch.int64","shape":[1]},"shape":[1],"_type":"TensorDict"}`), []byte("\x02\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte(`{"r.@lengths":{"dtype":"torch.int64","shape":[2]},"r.@lengths2":{"dtype":"torch.int64","shape":[2,0]},"r.@pool":{"dtype":"torch.int8","shape":[2,0]},"r.@row":{"dtype":"torch.int64","shape":[2]},"shape":[2],"_type":"TensorDict"}`), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add([]byte(`{"a":{"dtype":"torch.int8","shape":[2,1],"is_nested":true},"shape":[2],"_type":"TensorDict"}`), []byte("\x03\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add([]byte(`{"a":{"dtype":"torch.int8","shape":[1,2],"is_nested":true},"shape":[1],"_type":"TensorDict"}`), []byte("\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, meta, leaf []byte) {
@@ -510,12 +511,11 @@ func FuzzMeta(f *testing.F) {
 		write(t, dir, "meta.json", string(meta))
 		write(t, dir, "a.memmap", string(leaf))
 		write(t, dir, "a.shape.memmap", string(leaf))
-		for name, text := range map[string]string{"r": "ragged int8 [1 *]", "s": "ragged int8 [1 * *]"} {
-			write(t, dir, name+"/meta.json", dataHead+strconv.Quote(text)+dataTail)
-			for _, file := range []string{"values", "offsets.1", "offsets.2"} {
-				write(t, dir, name+"/"+file+".memmap", string(leaf))
-			}
+		for _, part := range []string{"@lengths", "@lengths2", "@pool", "@row"} { // of a, where it is a dictionary with the same meta.json, and of flat ones
+			write(t, dir, "a/"+part+".memmap", string(leaf))
+			write(t, dir, "r."+part+".memmap", string(leaf))
 		}
+		write(t, dir, "a/meta.json", strings.ReplaceAll(string(meta), `"r.@`, `"@`))
 		ds, err := memmap.Open(dir)
 		if err != nil {
 			if _, ok := errors.AsType[*memmap.FileError](err); !ok {

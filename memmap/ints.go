@@ -6,31 +6,29 @@ import (
 	"io/fs"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-func (t *dirTree) ints(name, ext string, n int, each func([]int64) error) (sums []uint32, err error) {
+func (t *dirTree) ints(name, ext string, n int, each func([]int64) error) error {
 	file, info, err := t.find(name, ext)
 	if err == nil {
 		err = holdsInts(info, n)
 	}
 	if err != nil {
-		return nil, t.fail(file, err)
+		return t.fail(file, err)
 	}
 	f, err := openIn(t.root, file)
 	if err != nil {
-		return nil, t.fail(file, err)
+		return t.fail(file, err)
 	}
 	is, err := f.Stat()
 	if err == nil && !is.Mode().IsRegular() {
 		err = unlike(is, "a file")
 	}
-	if err != nil {
-		return nil, t.fail(file, errors.Join(err, f.Close()))
+	if err == nil {
+		err = readInts(f, n, each)
 	}
-	sums, err = readInts(f, n, each)
-	return sums, t.fail(file, errors.Join(err, f.Close()))
+	return t.fail(file, errors.Join(err, f.Close()))
 }
 
 // holdsInts returns an error unless info is a file of at least n int64.
@@ -44,25 +42,22 @@ func holdsInts(info fs.FileInfo, n int) error {
 	return nil
 }
 
-// readInts calls each with the next of n int64, and returns the sums of their bytes.
-func readInts(f io.Reader, n int, each func([]int64) error) ([]uint32, error) {
-	var s tdc.Summer
+// readInts calls each with the next of n int64.
+func readInts(f io.Reader, n int, each func([]int64) error) error {
 	for numbers := make([]int64, min(n, 1<<13)); n > 0; n -= len(numbers) {
 		numbers = numbers[:min(n, len(numbers))]
-		b := cast.Bytes(numbers)
-		_, err := io.ReadFull(f, b)
+		_, err := io.ReadFull(f, cast.Bytes(numbers))
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, corrupt("it became shorter while it was read: %w", err)
+			err = corrupt("it became shorter while it was read: %w", err)
+		}
+		if err == nil {
+			err = each(numbers)
 		}
 		if err != nil {
-			return nil, err
-		}
-		s.Add(b)
-		if err := each(numbers); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s.Sums(), nil
+	return nil
 }
 
 // takes counts bytes of lengths that are read into memory, and returns an error beyond the limit.

@@ -76,7 +76,7 @@ func TestCopyFindsDamage(t *testing.T) {
 		content    []byte
 	}{
 		{"a tensor", "in/x.memmap", []byte{0x88, 0x77, 0x66, 0x55}},
-		{"ragged rows", "r/values.memmap", []byte{0x04, 0x03, 0x02, 0x01}},
+		{"ragged rows", "r/@pool.memmap", []byte{0x04, 0x03, 0x02, 0x01}},
 	}
 	for _, from := range []string{"from", "from.tdz"} {
 		for _, to := range []string{"to", "to.tdz"} {

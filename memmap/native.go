@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/tdc"
@@ -123,6 +124,8 @@ func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
 			f.batch, err = r.shape()
 		case "path":
 			f.path, err = r.texts()
+		case "ragged":
+			err = datajson.ErrLeftover
 		case "nested":
 			f.sizes, err = r.sizes()
 		default:

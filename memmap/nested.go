@@ -1,6 +1,7 @@
 package memmap
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -65,22 +66,15 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	if c.number > math.MaxInt/8/c.dims {
 		return nil, r.failAt(c.at, corrupt("got component shapes of shape %v, want a size in bytes that an int holds", e.shape))
 	}
-	if err := r.takes(8 * c.number * c.dims); err != nil {
-		return nil, r.failAt(c.at, err)
-	}
-	var sums []uint32
-	var err error
-	sums, err = n.ints(e.name, sizesExt, c.number*c.dims, func(sizes []int64) error {
+	x := numbers{name: e.name, ext: sizesExt, count: c.number * c.dims, sums: e.fact.sizes}
+	wrong, err := r.numbers(n, x, func(sizes []int64) error {
 		if c.sizes == nil {
-			c.sizes = make([]int64, 0, c.number*c.dims)
+			c.sizes = make([]int64, 0, x.count)
 		}
 		c.sizes = append(c.sizes, sizes...)
 		return nil
 	})
-	if err == nil {
-		err = r.failAt(c.at, sameSums(sums, e.fact.sizes))
-	}
-	return c, err
+	return c, cmp.Or(r.failAt(c.at, wrong), err)
 }
 
 // sizesPath returns the path of the file of shapes of the entry name of n.

@@ -47,7 +47,7 @@ type OpenOptions struct {
 	// 200,000. It bounds the work that a hostile directory can cause.
 	MaxEntries int
 	// MaxCopy bounds the bytes that are read into memory, separately for: copies of Python's views
-	// that select rows by a list, offsets of ragged tensors, and compressed files in an archive. 0
+	// that select rows by a list, lengths of ragged tensors, and compressed files in an archive. 0
 	// means 1 GiB.
 	MaxCopy int64
 	// CheckSums compares each block of a leaf with its checksum, see [Verify], before an operation
@@ -68,9 +68,10 @@ type OpenOptions struct {
 func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved at dir. The directory of a nested dictionary can be opened by
-// itself. If Save replaces the directory meanwhile, OpenWith opens the old version or the new one.
-// If dir is an archive or a consolidated file, of any name, the file is mapped as a whole when it
-// is opened. If another file replaces it later, the Dataset stays as it is.
+// itself, the directory of a ragged tensor cannot ([ErrUnsupported]). If Save replaces the directory
+// meanwhile, OpenWith opens the old version or the new one. If dir is an archive or a consolidated
+// file, of any name, the file is mapped as a whole when it is opened. If another file replaces it
+// later, the Dataset stays as it is.
 //
 // OpenWith returns a [FileError] that names the file:
 //

@@ -23,7 +23,7 @@ type reader struct {
 	entries  int
 	copied   float64                        // bytes of copied views
 	row      fileRow                        // of the files that are being opened
-	taken    int64                          // bytes of offsets read
+	taken    int64                          // bytes of lengths read
 	unpacked int64                          // bytes of compressed entries inflated
 	layouts  *pool.Layouts                  // read so far
 	nested   map[*ragged.Layout]*components // of nested tensors of Python's, for Copy

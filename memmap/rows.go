@@ -6,16 +6,18 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A ragged tensor is a dictionary of the tensors that package pool names its parts. A flat
-// dictionary, such as one that grows, has them as entries of its own: "text.@pool" for "text".
+// A ragged tensor is a dictionary of its parts, see package pool. In a flat dictionary, such as one
+// that grows, the parts of "text" are the entries "text.@pool" and so on.
 
 // isPool reports whether the dictionary is a ragged tensor.
 func (m *meta) isPool() bool {
@@ -36,6 +38,14 @@ type keyed struct {
 	path  []string
 	e     *metaEntry // nil for a ragged tensor
 	parts []*metaEntry
+}
+
+// name returns the name of the entry, or of the first part.
+func (k keyed) name() string {
+	if k.e != nil {
+		return k.e.name
+	}
+	return k.parts[0].name
 }
 
 // keyed returns the entries of m. A ragged tensor is at the place of its first part.
@@ -88,38 +98,37 @@ func partName(name string) string {
 	return name
 }
 
-// pooled returns the ragged tensor with the given parts, which are entries of n, in a dictionary of
-// the given batch shape. at is its path below n, for errors.
-func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
-	named := map[string]*metaEntry{}
+// formOf checks the entries that are the parts of a ragged tensor, in a dictionary of the given batch
+// shape.
+func formOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Form, error) {
 	parts := make([]pool.Part, len(entries))
 	for i, e := range entries {
 		name := partName(e.name)
+		if e.isNode() || e.nested == isNested || e.fact.unbatched {
+			return nil, corrupt("%s: got another kind of entry, want a tensor", name)
+		}
 		dtype, err := e.element()
-		if err == nil && (e.isNode() || e.nested == isNested || e.fact.unbatched) {
-			err = corrupt("got another kind of entry, want a tensor")
-		}
 		if err != nil {
-			return nil, r.fail(n, at, fmt.Errorf("%s: %w", name, err))
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		named[name], parts[i] = e, pool.Part{Name: name, DType: dtype, Shape: e.shape}
+		parts[i] = pool.Part{Name: name, DType: dtype, Shape: e.shape}
 	}
-	form, err := pool.Check(parts, batch)
+	return pool.Check(parts, batch)
+}
+
+// pooled returns the ragged tensor with the given parts, which are entries of n, in a dictionary of
+// the given batch shape. at is its path below n, for errors.
+func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
+	form, err := formOf(entries, batch)
 	if err != nil {
 		return nil, r.fail(n, at, err)
 	}
+	named := map[string]*metaEntry{}
+	for _, e := range entries {
+		named[partName(e.name)] = e
+	}
 	layout, err := form.Layout(r.layouts, func(name string, count int, each func([]int64) error) error {
-		if name != pool.Row {
-			if err := r.takes(8 * count); err != nil {
-				return err
-			}
-		}
-		e := named[name]
-		sums, err := n.ints(e.name, leafExt, count, each)
-		if err != nil {
-			return err
-		}
-		return r.failAt(n.leafPath(e.name), sameSums(sums, e.fact.sums))
+		return r.part(n, at, named[name], count, each)
 	})
 	if err != nil {
 		return nil, r.fail(n, at, err)
@@ -131,6 +140,60 @@ func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.
 	e := named[pool.Values]
 	find := func(size int) (lender, int, error) { return n.leaf(e.name, size) }
 	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), form.DType, shape, find})
+}
+
+// part calls each with the first numbers of the entry e of n, count in all, and compares their sums.
+// at is the path of the ragged tensor.
+func (r *reader) part(n tree, at string, e *metaEntry, count int, each func([]int64) error) error {
+	x := numbers{name: e.name, ext: leafExt, count: count, sums: e.fact.sums}
+	if partName(e.name) == pool.Row {
+		x.unkept = true
+		if count > 1 { // each notices any damage
+			x.sums = nil
+		}
+	}
+	wrong, err := r.numbers(n, x, each)
+	if x.sums, x.unkept = e.fact.sums, true; wrong != nil && x.sums != nil { // is it damage?
+		_, err = r.numbers(n, x, func([]int64) error { return nil })
+	}
+	if err == nil {
+		err = r.fail(n, at, wrong)
+	}
+	return err
+}
+
+// numbers are the first int64 in a file of an entry.
+type numbers struct {
+	name, ext string
+	count     int
+	sums      []uint32 // nil for none
+	unkept    bool     // they take no memory
+}
+
+// numbers calls each with the next numbers of x, and compares their sums after that. wrong is the
+// error of each, err any other.
+func (r *reader) numbers(n tree, x numbers, each func([]int64) error) (wrong, err error) {
+	var sum tdc.Summer
+	found := false
+	err = n.ints(x.name, x.ext, x.count, func(numbers []int64) error {
+		if !found && !x.unkept {
+			wrong = r.takes(8 * x.count)
+		}
+		if found = true; wrong == nil {
+			wrong = each(numbers)
+		}
+		if x.sums != nil {
+			sum.Add(cast.Bytes(numbers))
+		}
+		return wrong
+	})
+	if wrong != nil {
+		return wrong, nil
+	}
+	if err == nil && x.sums != nil {
+		err = r.fail(n, fileName(x.name)+x.ext, sameSums(sum.Sums(), x.sums))
+	}
+	return nil, err
 }
 
 // sameSums returns ErrCorrupt unless got equals want, or want is nil.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,85 +124,63 @@ func TestRowsReopened(t *testing.T) {
 			report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
 			require.Empty(t, report.Unsummed)
 			readPython(t, dir).requireRules(t, true)
-			require.Equal(t, dataHead+`"`+want.Text()+`"`+dataTail, metaText(t, filepath.Join(dir, "x")))
 		})
 	}
 }
 
-// TestRowsOnDisk: the files and the native facts, and that shared offsets are there once.
+// TestRowsOnDisk: the files, their sizes, and the entries. Equal data have equal bytes.
 func TestRowsOnDisk(t *testing.T) {
 	dir := saveRows(t, visits(t))
 	files := tree(t, dir)
 	for file, size := range map[string]int{
-		"age.memmap": 12, "ts/values.memmap": 12, "codes/values.memmap": 20,
-		"more/weight/values.memmap": 40, "more/weight/offsets.1.memmap": 32, "more/weight/offsets.2.memmap": 32,
-		"meta.json": len(files["meta.json"]), "more/meta.json": len(files["more/meta.json"]),
-		"ts/meta.json": len(files["ts/meta.json"]), "codes/meta.json": len(files["codes/meta.json"]),
-		"more/weight/meta.json": len(files["more/weight/meta.json"]), "more/ward/meta.json": len(files["more/ward/meta.json"]),
+		"age.memmap": 12, "ts/@lengths.memmap": 24, "ts/@pool.memmap": 12, "ts/@row.memmap": 24,
+		"codes/@lengths.memmap": 24, "codes/@lengths2.memmap": 24, "codes/@pool.memmap": 24, "codes/@row.memmap": 24,
+		"more/weight/@lengths.memmap": 24, "more/weight/@lengths2.memmap": 24, "more/weight/@pool.memmap": 48, "more/weight/@row.memmap": 24,
+		"more/ward/@lengths.memmap": 24, "more/ward/@row.memmap": 24,
 	} {
 		require.Contains(t, files, file)
 		require.Len(t, files[file], size, file)
-		delete(files, file)
 	}
-	require.Empty(t, files)
-	require.Contains(t, metaText(t, dir), `"codes":{"type":"NonTensorData","go":{"v":1,"ragged":{"dtype":"int32","batch":[3],"features":[],`+
-		`"levels":[{"rows":3,"offsets":["more","weight"]},{"rows":5,"offsets":["more","weight"]}]},"sums":["`)
-	require.Contains(t, metaText(t, filepath.Join(dir, "more")), `"features":[2],"levels":[{"rows":3,"sums":["`)
+	require.Equal(t, int64s(2, 0, 1), files["codes/@lengths.memmap"])
+	require.Equal(t, int64s(3, 0, 2), files["codes/@lengths2.memmap"])
+	require.Contains(t, metaText(t, dir), `"codes":{"type":"TensorDict"}`)
+	require.Equal(t, `{"@lengths":{"device":"cpu","shape":[3],"dtype":"torch.int64","is_nested":false},"@lengths2":{"device":"cpu","shape":[3,1],"dtype":"torch.int64","is_nested":false},`+
+		`"@pool":{"device":"cpu","shape":[3,2],"dtype":"torch.int32","is_nested":false},"@row":{"device":"cpu","shape":[3],"dtype":"torch.int64","is_nested":false},"shape":[3],`+dictTail,
+		withoutNative(metaText(t, filepath.Join(dir, "codes"))))
+	require.Equal(t, files, tree(t, saveRows(t, visits(t))))
+	other := visits(t)
+	require.NoError(t, rowsAt(t, other, "codes").SetIndex(rowsOver(t, layoutOf(t, shapeops.Shape{1}, []int64{2}, []int64{3, 0})), ix.Range(0, 1)))
+	again := tree(t, saveRows(t, other))
+	require.Equal(t, files["codes/@row.memmap"], again["codes/@row.memmap"], "the same values")
+	require.NotEqual(t, files["codes/@row.memmap"], files["ts/@row.memmap"], "other values")
 }
 
-// TestRowsShareLayouts: leaves that share offsets on disk have one layout, wherever the entries
-// stand in meta.json, and a nested dictionary can be opened by itself.
+// TestRowsShareLayouts: leaves of equal lengths have one layout when they are opened, whatever they
+// shared when they were saved, and a nested dictionary can be opened by itself.
 func TestRowsShareLayouts(t *testing.T) {
-	dir := saveRows(t, visits(t))
 	shared := func(t *testing.T, td *tdict.TensorDict) {
 		codes, ts, weight, ward := rowsAt(t, td, "codes"), rowsAt(t, td, "ts"), rowsAt(t, td, "more/weight"), rowsAt(t, td, "more/ward")
 		require.Same(t, codes.Layout(), weight.Layout())
 		require.Same(t, codes.Layout().Outer(), ts.Layout())
 		require.Same(t, ts.Layout(), ward.Layout())
 	}
-	ds := open(t, dir)
-	require.True(t, visits(t).Equal(ds.TensorDict))
-	shared(t, ds.TensorDict)
-	again := saveRows(t, tensor.Must(ds.Index(ix.Range(0, 2))))
-	shared(t, open(t, again).TensorDict)
-	require.NotContains(t, tree(t, again), "ts/offsets.1.memmap", "views share too")
-
-	f := readFields(t, dir)
-	text := `{"codes":` + string(f.raw["codes"]) + `,"ts":` + string(f.raw["ts"]) + `,"more":` + string(f.raw["more"]) + `,"age":` + string(f.raw["age"]) + `,"shape":[3],` + dictTail
-	write(t, dir, "meta.json", text)
-	shared(t, open(t, dir).TensorDict)
-	more := open(t, filepath.Join(dir, "more"))
-	require.Same(t, rowsAt(t, more.TensorDict, "weight").Layout().Outer(), rowsAt(t, more.TensorDict, "ward").Layout())
-}
-
-// TestRowsOfCousins: where leaves share a layout in several dictionaries, each dictionary has its
-// own offsets, and those around it refer to one.
-func TestRowsOfCousins(t *testing.T) {
-	l := layoutOf(t, shapeops.Shape{2}, []int64{2, 1}, []int64{1, 0, 2})
-	td := tdict.New(2)
-	require.NoError(t, td.Set("a/outer", rowsOver(t, l.Outer())))
-	require.NoError(t, td.Set("b/both", rowsOver(t, l)))
-	require.NoError(t, td.Set("c/d/outer", rowsOver(t, l.Outer())))
-	require.NoError(t, td.Set("c/both", rowsOver(t, l)))
-	require.NoError(t, td.Set("both", rowsOver(t, l)))
-	require.NoError(t, td.Set("outer", rowsOver(t, l.Outer())))
-	dir := saveRows(t, td)
-	for _, at := range []string{"", "a", "b", "c", "c/d"} {
-		ds := open(t, filepath.Join(dir, at))
-		want := td
-		if at != "" {
-			want = tensor.Must(td.Dict(nestedkey.Key(at)))
+	apart := visits(t)
+	require.NoError(t, apart.Set("ts", rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{2, 0, 1}))))
+	for _, td := range []*tdict.TensorDict{visits(t), apart} {
+		dir := saveRows(t, td)
+		for _, at := range []string{dir, savedArchive(t, td)} {
+			ds := open(t, at)
+			require.True(t, td.Equal(ds.TensorDict))
+			shared(t, ds.TensorDict)
+			shared(t, open(t, saveRows(t, tensor.Must(ds.Index(ix.Range(0, 2))))).TensorDict)
 		}
-		require.True(t, want.Equal(ds.TensorDict), at)
-		require.NoError(t, testkit.Err(memmap.Verify(t.Context(), filepath.Join(dir, at), memmap.VerifyOptions{})))
+		more := open(t, filepath.Join(dir, "more"))
+		require.Same(t, rowsAt(t, more.TensorDict, "weight").Layout().Outer(), rowsAt(t, more.TensorDict, "ward").Layout())
 	}
-	ds := open(t, dir)
-	require.Same(t, rowsAt(t, ds.TensorDict, "both").Layout(), rowsAt(t, ds.TensorDict, "b/both").Layout())
-	require.Same(t, rowsAt(t, ds.TensorDict, "c/both").Layout().Outer(), rowsAt(t, ds.TensorDict, "c/d/outer").Layout())
-
-	require.ErrorIs(t, memmap.Save(filepath.Join(dir, "b"), tdict.New(2)), memmap.ErrForeign, "the offsets in it are wanted")
-	require.NoError(t, memmap.Save(filepath.Join(dir, "c"), tdict.New(2)), "those are not")
-	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
+	other := visits(t)
+	require.NoError(t, other.Set("ts", rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{2, 1, 0}))))
+	ds := open(t, saveRows(t, other))
+	require.NotSame(t, rowsAt(t, ds.TensorDict, "ts").Layout(), rowsAt(t, ds.TensorDict, "more/ward").Layout())
 }
 
 // TestRowsWritten: values are written in place, lengths are not; sums are set again.
@@ -212,7 +192,9 @@ func TestRowsWritten(t *testing.T) {
 	require.NoError(t, codes.SetIndex(src, ix.Range(0, 1)))
 	longer := tensor.Must(ragged.New(tensor.Vector[int32](1), layoutOf(t, shapeops.Shape{1}, []int64{1}, []int64{1})))
 	require.ErrorIs(t, codes.SetIndex(longer, ix.Range(0, 1)), ragged.ErrLengths)
-	require.Contains(t, metaText(t, dir), `]},"sums":[]`, "void while it is written")
+	text := metaText(t, filepath.Join(dir, "codes"))
+	require.Contains(t, text, `"go":{"v":1,"sums":[]}`, "void while it is written")
+	require.Equal(t, 1, strings.Count(text, `"sums":[]`), "those of lengths and row numbers stay")
 	require.NoError(t, ds.FlushRows(0, 2))
 	require.NoError(t, ds.Flush())
 	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
@@ -254,7 +236,7 @@ func TestRowsCreated(t *testing.T) {
 	}
 }
 
-// TestRowsAdded: AddLeaf takes offsets that are there already.
+// TestRowsAdded: AddLeaf adds ragged rows, which share layouts with leaves that are there.
 func TestRowsAdded(t *testing.T) {
 	dir := saveRows(t, visits(t))
 	ds := writable(t, dir)
@@ -266,10 +248,9 @@ func TestRowsAdded(t *testing.T) {
 	require.NoError(t, ds.AddLeaf("new/x", rowsOver(t, own)))
 	require.Same(t, scores, rowsAt(t, ds.TensorDict, "ranks").Layout())
 	require.Same(t, weight, rowsAt(t, ds.TensorDict, "more/height").Layout())
-	files := tree(t, dir)
-	require.NotContains(t, files, "ranks/offsets.1.memmap")
-	require.NotContains(t, files, "more/height/offsets.1.memmap")
-	require.Contains(t, files, "new/x/offsets.1.memmap")
+	for _, key := range []nestedkey.Key{"@pool", "more/@row", "x.@lengths", "scores/more"} {
+		require.Error(t, ds.AddLeaf(key, tensor.Vector[int64](1, 2, 3)), key)
+	}
 
 	fresh := tensor.Must(ds.Refresh())
 	defer fresh.Close()
@@ -318,13 +299,66 @@ func TestRowsOfALazyStack(t *testing.T) {
 	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
 }
 
-// TestRowsWithoutFacts: what Python saved again is data that says what it was.
-func TestRowsWithoutFacts(t *testing.T) {
-	dir := saveRows(t, visits(t))
-	write(t, dir, "meta.json", `{"ts":{"type":"NonTensorData"},"codes":{"type":"NonTensorData"},"shape":[3],`+dictTail)
-	ds := open(t, dir)
-	one, _ := tensor.Must(tdict.Get[*tdict.Data](ds.TensorDict, "codes")).Uniform()
-	require.Equal(t, "ragged int32 [3 * *]", one)
+// TestLeftoverText: an earlier version saved ragged rows as data with a text for Python, and what
+// Python saved again has nothing else.
+func TestLeftoverText(t *testing.T) {
+	tests := []struct {
+		data any
+		is   bool
+	}{
+		{"ragged uint8 [200000 *]", true},
+		{"ragged int64 [3 * *]", true},
+		{"ragged bfloat16 [2 3 * 4]", true},
+		{"ragged int32 [* *]", true},
+		{"ragged int32 [*]", true},
+		{"ragged int32 [3 2]", false},
+		{"ragged int33 [3 *]", false},
+		{"ragged int32 [3 *] ", false},
+		{"a ragged int32 [3 *]", false},
+		{"ragged int32 [3  *]", false},
+		{"ragged int32 [-3 *]", false},
+		{"ragged int32", false},
+		{"ragged int32 [3 *", false},
+		{int64(3), false},
+		{[]any{"ragged int32 [3 *]"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.data), func(t *testing.T) {
+			td := tdict.New(2)
+			require.NoError(t, td.Set("note", tensor.Must(tdict.NewData(tt.data, 2))))
+			rows := tdict.New(2)
+			require.NoError(t, rows.Set("note", tensor.Must(tdict.DataFrom([]any{"other", tt.data}, 2))))
+			for _, name := range []string{"d", "d.tdz", "d.tdc"} {
+				for _, td := range []*tdict.TensorDict{td, rows} {
+					at := filepath.Join(t.TempDir(), name)
+					err := memmap.Save(at, td)
+					if !tt.is {
+						require.NoError(t, err)
+						require.True(t, td.Equal(open(t, at).TensorDict))
+						continue
+					}
+					require.ErrorIs(t, err, memmap.ErrUnsupported)
+					require.ErrorContains(t, err, "note")
+					require.NoFileExists(t, at)
+				}
+			}
+			if !tt.is {
+				return
+			}
+			for _, text := range []string{
+				dataHead + strconv.Quote(tt.data.(string)) + dataTail,
+				`{"_type":"<class 'tensordict.tensorclass.NonTensorStack'>","stack_dim":0,"device":null,"data":["x",` + strconv.Quote(tt.data.(string)) + `]}`,
+			} {
+				dir := t.TempDir()
+				write(t, dir, "meta.json", `{"ts":{"type":"NonTensorData"},"shape":[2],`+dictTail)
+				write(t, dir, "ts/meta.json", text)
+				for _, err := range []error{testkit.Err(memmap.Open(dir)), testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))} {
+					require.ErrorIs(t, err, memmap.ErrCorrupt)
+					require.ErrorContains(t, err, "ts/meta.json: corrupt: a ragged leaf of an earlier version of this module, or the text that Python saves in the place of one")
+				}
+			}
+		})
+	}
 }
 
 func TestRowsKeysRefused(t *testing.T) {
@@ -332,6 +366,49 @@ func TestRowsKeysRefused(t *testing.T) {
 		td := tdict.New(3)
 		require.NoError(t, td.Set(nestedkey.Of(name), rowsOver(t, layoutOf(t, shapeops.Shape{3}))))
 		require.ErrorIs(t, memmap.Save(filepath.Join(t.TempDir(), "d"), td), memmap.ErrName)
+	}
+}
+
+// TestPoolNamesRefused: the names of the parts of ragged rows are refused for any other entry, at
+// any depth and in every form.
+func TestPoolNamesRefused(t *testing.T) {
+	inner := tdict.New(3)
+	require.NoError(t, inner.Set("x", tensor.Vector[int64](1, 2, 3)))
+	values := map[string]tdict.Value{
+		"tensor": tensor.Vector[int64](1, 2, 3), "data": tensor.Must(tdict.NewData("a", 3)), "dictionary": inner,
+		"ragged": rowsOver(t, layoutOf(t, shapeops.Shape{3}, []int64{1, 2, 0})), "unbatched": tensor.Must(tdict.NewUnbatched(tensor.Vector[int64](1))),
+	}
+	tests := []struct {
+		name    string
+		refused bool
+	}{
+		{"@pool", true}, {"@row", true}, {"@lengths", true}, {"@lengths2", true}, {"@lengths64", true},
+		{"text.@pool", true}, {"a.b.@row", true}, {".@lengths", true},
+		{"@lengths1", false}, {"@lengths02", false}, {"@lengths65", false}, {"@lengthsx", false}, {"@pools", false}, {"@", false},
+		{"x@pool", false}, {"@pool.x", false}, {"@Row", false},
+	}
+	for _, tt := range tests {
+		for kind, v := range values {
+			for _, above := range []string{"", "in"} {
+				for _, file := range []string{"d", "d.tdz", "d.tdc"} {
+					key := nestedkey.Of(tt.name)
+					if above != "" {
+						key = nestedkey.Of(above, tt.name)
+					}
+					td := tdict.New(3)
+					require.NoError(t, td.Set(key, v))
+					at := filepath.Join(t.TempDir(), file)
+					err := memmap.SaveWith(t.Context(), at, td, memmap.SaveOptions{NoSync: true})
+					if !tt.refused {
+						require.NoError(t, err, "%s: %s in %s", tt.name, kind, file)
+						require.True(t, td.Equal(open(t, at).TensorDict))
+						continue
+					}
+					require.ErrorIs(t, err, memmap.ErrName, "%s: %s in %s", tt.name, kind, file)
+					require.ErrorContains(t, err, "a part of a ragged tensor")
+				}
+			}
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ type SaveOptions struct {
 	// empty directory that is made while the new one is renamed.
 	NoReplace bool
 	// NoClass saves dictionaries without their classes. Python loads a dictionary with a class only
-	// if the class can be imported and has the same fields.
+	// after the program has imported the class, and if the class has a field for each entry.
 	NoClass bool
 	// SkipSums saves the elements of mapped leaves as they are. By default, SaveWith compares their
 	// checksums while it reads them, and returns [ErrCorrupt] if they differ.
@@ -79,6 +79,7 @@ type SaveOptions struct {
 //   - dir is an entry of a saved dictionary, and holds another value than a dictionary without a
 //     class: Data, a ragged leaf, a lazy stack, or a dictionary with a class
 //   - dir is the directory _tensordict within a dictionary with a class
+//   - dir is within the directory of a ragged leaf
 //
 // SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files; new
 // files get the permissions that all old files have. Nobody but the owner can read what is written
@@ -264,7 +265,7 @@ type saver struct {
 	total int64     // bytes of all leaves
 	time  time.Time // of the entries of an archive; the zero time means now
 
-	nested map[*ragged.Layout]*components // of leaves to be saved as nested tensors
+	nested map[*ragged.Layout]*components // of leaves that Python has as nested tensors, for Copy
 
 	mu   sync.Mutex
 	done int64 // bytes reported to Progress, guarded by mu

@@ -18,13 +18,12 @@ import (
 //
 //	chunk [n R...], leaf [n R... F...], ragged [n R... * F...] -> dictionary [N R...], N = sum(n)
 //
-// SaveRows has one chunk in memory at a time and, when all are written, the offsets of all ragged
+// SaveRows has one chunk in memory at a time and, when all are written, the lengths of all ragged
 // leaves. It does not keep a chunk, so the memory can be used for the next one.
 //
 // All chunks, including empty ones, must be like the first chunk that has rows, as [Writer.Append]
-// demands: Data has one value, the same in all rows of all chunks. If ragged leaves share a Layout
-// in that first chunk, then in each chunk the rows of these leaves must have equal lengths. If no
-// chunk has rows, the dictionary has none either.
+// demands: Data has one value, the same in all rows of all chunks. If no chunk has rows, the
+// dictionary has none either.
 //
 // The rows are written beside dir, and appear there together. Options and guarantees are as in
 // [SaveWith], but Progress is first called when all rows are written. An archive is made from files

@@ -72,7 +72,8 @@ const BlockSize = blockBytes
 //   - Leaves that Python has saved have none. The checksums of leaves that are being written are
 //     void until the next Flush.
 //   - Leaves that Python has written through its own mapping differ from their checksums.
-//   - Offsets of ragged tensors are read and compared before the leaves, as Open does.
+//   - Lengths and row numbers of ragged tensors are read and compared before the leaves, as Open
+//     does.
 //   - Each meta.json is compared with its checksum, as by Open, and data with theirs.
 //   - In an archive, each file is compared with the CRC-32 of its entry. The whole file is one
 //     block, and its faults have the Block -1.

@@ -15,8 +15,8 @@ import (
 )
 
 // Finish commits, and puts the dictionary in its final form, as if it had been saved: nested as its
-// keys are. The files have exactly the size of their leaves, but those of ragged leaves may be
-// longer. It closes w, unless the commit fails.
+// keys are. Each file has exactly the size of its leaf, but the file of a ragged leaf may be longer.
+// It closes w, unless the commit fails.
 func (w *Writer) Finish() error {
 	if err := w.Commit(); err != nil {
 		return vfs.NotDone(err)

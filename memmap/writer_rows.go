@@ -17,48 +17,44 @@ func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error 
 	if !ok {
 		return fmt.Errorf("%w: got a %T, want ragged rows", tdict.ErrKind, got)
 	}
-	if t.DType() != want.DType() {
-		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, t.DType(), want.DType())
+	return sameRows(formLike(t, t.Shape()), formLike(want, batch))
+}
+
+// formLike returns the form of a ragged tensor like t with another batch shape.
+func formLike(t *ragged.Tensor, batch shapeops.Shape) *pool.Form {
+	return &pool.Form{Batch: batch, DType: t.DType(), Features: t.Features(), Depth: t.Depth()}
+}
+
+// sameRows returns an error unless two ragged tensors have the same dtype and shape.
+func sameRows(got, want *pool.Form) error {
+	if got.DType != want.DType {
+		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, got.DType, want.DType)
 	}
-	is, like := rowsText(t.Shape(), t.Depth(), t.Features()), rowsText(batch, want.Depth(), want.Features())
-	if is != like {
-		return fmt.Errorf("%w: got ragged rows %s, want %s", shapeops.ErrShape, is, like)
+	if got.Text() != want.Text() {
+		return fmt.Errorf("%w: got %s, want %s", shapeops.ErrShape, got.Text(), want.Text())
 	}
 	return nil
 }
 
-// dims returns the number of batch dims of a ragged tensor.
-func (k keyed) dims() int {
-	for _, e := range k.parts {
-		if partName(e.name) == pool.Row {
-			return len(e.shape)
-		}
-	}
-	return 0
-}
-
-// agree returns an error unless rows like those of k can be appended to the n rows of there.
-func (k keyed) agree(there keyed, n int) error {
+// agree returns an error unless rows like k can be appended to the rows of there, in a dictionary of
+// the given batch shape.
+func (k keyed) agree(there keyed, batch shapeops.Shape) error {
 	switch {
 	case !slices.Equal(there.path, k.path), (there.e == nil) != (k.e == nil):
 		return errOtherEntry
 	case k.e != nil:
-		return k.e.agree(there.e, n)
-	case len(there.parts) != len(k.parts):
-		return fmt.Errorf("%w: got ragged rows of %d levels, want %d", shapeops.ErrShape, len(k.parts)-2, len(there.parts)-2)
+		return k.e.agree(there.e, batch[0])
 	}
-	dims := k.dims()
-	for i, e := range k.parts {
-		like := *there.parts[i]
-		if e.name == like.name && len(like.shape) > dims && len(e.shape) > dims { // the width may be another one
-			like.shape = like.shape.Clone()
-			like.shape[dims] = e.shape[dims]
-		}
-		if err := e.agree(&like, n); err != nil {
-			return err
-		}
+	want, err := formOf(there.parts, batch)
+	if err != nil {
+		return err
 	}
-	return nil
+	got, err := formOf(k.parts, nil)
+	if err != nil {
+		return err
+	}
+	got.Batch = append(batch[:1:1], got.Batch[1:]...)
+	return sameRows(got, want)
 }
 
 // countRows adds the rows of td to the counts of all ragged leaves.

@@ -1,7 +1,6 @@
 package memmap_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,33 +40,11 @@ func TestWriterAppendsRaggedRows(t *testing.T) {
 	require.Equal(t, tree(t, saved), tree(t, dir), "as if it had been saved")
 }
 
-// TestPythonOpensGrowingRows has Python open the directory at each commit, and when it is finished.
-func TestPythonOpensGrowingRows(t *testing.T) {
-	const script = `
-import sys
-from tensordict import TensorDict
-td = TensorDict.load_memmap(sys.argv[1]).unflatten_keys()
-print(list(td.batch_size), td.get("words").data, "/", td.get(("obs", "tags")).data, td.get("reward").tolist())
-`
-	dir := filepath.Join(testkit.TempDir(t), "log")
-	w := newWriter(t, dir)
-	for n := range 3 {
-		require.NoError(t, w.Append(rows(t, n)))
-		require.NoError(t, w.Commit())
-		numbers := []string{"[0.0]", "[0.0, 1.0]", "[0.0, 1.0, 2.0]"}[n]
-		require.Equal(t, fmt.Sprintf("[%d] ragged uint8 [* *] / ragged int32 [* * * 2] %s\n", n+1, numbers), python(t, script, dir))
-	}
-	require.NoError(t, w.Finish())
-	require.Equal(t, "[3] ragged uint8 [3 *] / ragged int32 [3 * * 2] [0.0, 1.0, 2.0]\n", python(t, script, dir))
-}
-
-// TestRowsCutOtherwise appends rows of which leaves that share offsets are cut otherwise, or that
-// are not like the row: nothing is appended.
-func TestRowsCutOtherwise(t *testing.T) {
+// TestRowsOfOtherKinds appends ragged rows that are not like the row: nothing is appended.
+func TestRowsOfOtherKinds(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "log")
 	w := newWriter(t, dir)
 	words, tags := wordsAndTags(t, 0, 4)
-	others, otherTags := wordsAndTags(t, 1, 4)
 	tests := []struct {
 		name string
 		key  nestedkey.Key
@@ -75,8 +52,6 @@ func TestRowsCutOtherwise(t *testing.T) {
 		err  error
 		text string
 	}{
-		{"cut otherwise", "words", others, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags", so both must have equal lengths: lengths differ: level 1, row 0 has length `},
-		{"the other cut otherwise", "obs/tags", otherTags, ragged.ErrLengths, `append "words": it shares offsets with "obs/tags", so both must have equal lengths: lengths differ: level 1, row 0 has length `},
 		{"another dtype", "words", tensor.Must(words.Cast(tensor.Int8)), tensor.ErrDType, `append "words": dtype mismatch: got int8, want uint8`},
 		{"another depth", "words", tags, tensor.ErrDType, `append "words": `},
 		{"other features", "obs/tags", tensor.Must(rowsOver(t, tags.Layout(), 3).Cast(tensor.Int32)), shapeops.ErrShape, `append "obs/tags": shape mismatch: got ragged int32 [4 * * 3], want ragged int32 [4 * * 2]`},
@@ -93,10 +68,7 @@ func TestRowsCutOtherwise(t *testing.T) {
 			require.Zero(t, w.Len())
 		})
 	}
-	td := rows(t, 0, 4)
-	apart, _ := wordsAndTags(t, 0, 4)
-	require.NoError(t, td.Set("words", apart), "equal, but another Layout")
-	require.NoError(t, w.Append(td))
+	require.NoError(t, w.Append(rows(t, 0, 4)))
 	require.NoError(t, w.Finish())
 	requireSame(t, rows(t, 0, 4), open(t, dir).TensorDict)
 }
@@ -124,8 +96,10 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		text           string
 	}{
 		{"another depth", "", "", deeper, shapeops.ErrShape, ": words: shape mismatch: got ragged uint8 [4 * *], want ragged uint8 [4 *]"},
-		{"another number of ragged rows", `"batch":[4]`, `"batch":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got shape [5], want 4 rows"},
-		{"ragged rows of no batch", `"batch":[4]`, `"batch":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: got shape [], want 4 rows"},
+		{"another number of ragged rows", `"obs.tags.@row":{"device":"cpu","shape":[4]`, `"obs.tags.@row":{"device":"cpu","shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: @row: shape mismatch: got [5], want a shape that begins with the batch shape [4]"},
+		{"ragged rows of no batch", `"obs.tags.@row":{"device":"cpu","shape":[4]`, `"obs.tags.@row":{"device":"cpu","shape":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: @row: shape mismatch: got [], want a shape that begins with"},
+		{"a part that is missing", `"words.@row":`, `"words.@other":`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: a ragged tensor without @row"},
+		{"values of two dims", `"words.@pool":{"device":"cpu","shape":[4,`, `"words.@pool":{"device":"cpu","shape":[`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: @pool: "},
 		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got shape [5], want 4 rows"},
 		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: got an entry that the dataset does not have, want the same entries in the same order"},
 	}
@@ -138,23 +112,21 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 	}
 }
 
-// TestSharedOffsetsStayShared goes on with a log, given a row whose leaves share no Layout.
-func TestSharedOffsetsStayShared(t *testing.T) {
+// TestSharedLayoutsMayPart goes on with a log whose leaves shared a Layout: their lengths may differ
+// from now on.
+func TestSharedLayoutsMayPart(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "log")
 	w := newWriter(t, dir)
 	require.NoError(t, w.Append(rows(t, 0, 4)))
 	require.NoError(t, w.Commit())
+	ds := open(t, dir)
+	require.Same(t, rowsAt(t, ds.TensorDict, "words").Layout(), rowsAt(t, ds.TensorDict, "obs/tags").Layout().Outer())
 	require.NoError(t, w.Close())
-	apart := func(first int, batch ...int) *tdict.TensorDict {
-		td := rows(t, 0, batch...)
-		words, _ := wordsAndTags(t, first, batch...)
-		require.NoError(t, td.Set("words", words))
-		return td
-	}
-	w, err := memmap.NewWriter(dir, apart(0), memmap.WriterOptions{})
-	require.NoError(t, err)
-	require.ErrorIs(t, w.Append(apart(1, 4)), ragged.ErrLengths)
-	require.NoError(t, w.Append(rows(t, 4, 2)))
+	apart := rows(t, 4, 2)
+	words, _ := wordsAndTags(t, 1, 2)
+	require.NoError(t, apart.Set("words", words))
+	w = newWriter(t, dir)
+	require.NoError(t, w.Append(apart))
 	require.NoError(t, w.Finish())
-	requireSame(t, rows(t, 0, 6), open(t, dir).TensorDict)
+	requireSame(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{rows(t, 0, 4), apart}, 0)), open(t, dir).TensorDict)
 }

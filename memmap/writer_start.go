@@ -116,7 +116,9 @@ func (w *Writer) plan() (*saver, error) {
 	if err := w.keepSchema(nil); err != nil {
 		return nil, err
 	}
-	w.leaves = columnsOf(w.meta)
+	if w.leaves, err = columnsOf(w.meta); err != nil {
+		return nil, err
+	}
 	return s, (&saver{op: "append", dir: w.dir}).dict(&savedNode{}, w.none, 0) // checks the names in the final form
 }
 
@@ -341,7 +343,10 @@ func (w *Writer) continueFrom(root *vfs.Root, m *meta) error {
 		return err
 	}
 	w.rows, w.saved, w.unsynced = m.shape[0], m.shape[0], m.shape[0] > 0 && !w.opt.NoSync
-	w.leaves = columnsOf(w.meta)
+	var err error
+	if w.leaves, err = columnsOf(w.meta); err != nil {
+		return err
+	}
 	if err := w.agreeValues(); err != nil {
 		return err
 	}
@@ -378,7 +383,7 @@ func (w *Writer) agree(m *meta) error {
 		return fmt.Errorf("%w: got a row with other batch shapes or names of dims than the dataset", shapeops.ErrShape)
 	}
 	for i := range own {
-		if err := own[i].agree(there[i], m.shape[0]); err != nil {
+		if err := own[i].agree(there[i], m.shape); err != nil {
 			return w.fail(strings.Join(own[i].path, "."), err)
 		}
 	}

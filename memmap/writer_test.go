@@ -186,7 +186,8 @@ func TestGrowingLiesFlat(t *testing.T) {
 	require.Contains(t, text, `"kind":{"type":"NonTensorData","go":{"v":1,"path":["kind"]`)
 	require.Contains(t, text, `"codes":{"device":"cpu","shape":[3],"dtype":"torch.uint8","is_nested":false,"go":{"v":1,"path":["codes"],"unbatched":[2],`)
 	require.Contains(t, text, `"shape":[2],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>","_go":[{"v":1,"growing":true,"nodes":[{"path":["obs"],"shape":[]},{"path":["empty"],"shape":[]},{"path":["agents"],"shape":[3]}]}]}`)
-	require.Equal(t, []string{".lock", "agents.id.memmap", "codes.memmap", "kind", "meta.json", "obs.pos.memmap", "obs.tags", "reward.memmap", "words"}, names(t, dir))
+	require.Equal(t, []string{".lock", "agents.id.memmap", "codes.memmap", "kind", "meta.json", "obs.pos.memmap",
+		"obs.tags.@lengths.memmap", "obs.tags.@lengths2.memmap", "obs.tags.@pool.memmap", "obs.tags.@row.memmap", "reward.memmap", "words.@lengths.memmap", "words.@pool.memmap", "words.@row.memmap"}, names(t, dir))
 }
 
 // TestAppendShowsBothValues: where what all rows share differs, the error has what was got and what

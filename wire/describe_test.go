@@ -1,9 +1,11 @@
 package wire_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -122,11 +125,26 @@ func describeRows(t *testing.T, x *ragged.Tensor) object {
 		}
 		return object{"kind": "nested", "dtype": x.DType().String(), "components": parts}
 	}
-	keys := object{"values": describeTensor(t, values)}
-	for level := 1; level <= x.Depth(); level++ {
-		keys["offsets"+strconv.Itoa(level)] = describeTensor(t, tensor.Vector(tensor.Must(x.Layout().Offsets(level))...))
+	keys := object{}
+	var sums [][]uint32
+	for _, p := range tensor.Must(pool.PiecesOf(x)) {
+		var b bytes.Buffer
+		switch p.Name {
+		case pool.Values:
+			b.Write(testkit.Content(t, values))
+		case pool.Row:
+			require.NoError(t, pool.WriteRows(&b, 0, p.Used/8, pool.Tag(sums)))
+		default:
+			require.NoError(t, pool.WriteLengths(&b, p.Offsets))
+		}
+		sums = append(sums, nil)
+		if p.Used > 0 {
+			sums[len(sums)-1] = []uint32{crc32.Checksum(b.Bytes(), crc32.MakeTable(crc32.Castagnoli))}
+		}
+		b.Write(make([]byte, p.Size-p.Used))
+		keys[p.Name] = object{"kind": "tensor", "dtype": p.DType.String(), "shape": p.Shape, "hex": hex.EncodeToString(b.Bytes())}
 	}
-	return object{"kind": "tensordict", "shape": []int{}, "keys": keys, "names": nil}
+	return object{"kind": "tensordict", "shape": x.Shape().Clone(), "keys": keys, "names": nil}
 }
 
 // same requires that two descriptions agree, once both went through JSON. Fields that one of them

@@ -70,7 +70,7 @@ func WriteTo(w io.Writer, td *tdict.TensorDict) (int64, error) {
 }
 
 // Parse returns the dictionary whose form is the whole memory of lender. Its tensors are views of
-// that memory, read-only if lender is; only the offsets of ragged tensors are copied. Parse checks
+// that memory, read-only if lender is; only the lengths of ragged tensors are copied. Parse checks
 // the whole form before it makes a tensor. The dictionary is locked if the form says so.
 //
 // Parse returns an [Error]: [ErrCorrupt], [ErrUnsupported], and the errors of lender.

@@ -43,8 +43,9 @@ func HasLeftover(d *tdict.Data) bool {
 	return false
 }
 
-// ErrLeftover is fileformat.ErrCorrupt for a text that [IsLeftover].
-var ErrLeftover = fileformat.Corrupt("the text is what Python saved in the place of a ragged leaf of an earlier version of this module, without its rows: save the original again, and copy that")
+// ErrLeftover is fileformat.ErrCorrupt for a text that [IsLeftover], and for a ragged leaf in the form
+// of an earlier version.
+var ErrLeftover = fileformat.Corrupt("a ragged leaf of an earlier version of this module, or the text that Python saves in the place of one, without its rows: save the original again, and copy that")
 
 // ErrLeftoverSaved is fileformat.ErrUnsupported for a text that [IsLeftover], and is to be saved.
 var ErrLeftoverSaved = fileformat.Unsupported("the text would be read as what an earlier version of this module saved in the place of a ragged leaf")

@@ -26,7 +26,7 @@ var layers = []string{
 	"arith",
 	"ragged",
 	"tdict",
-	"internal/bundle internal/datajson internal/table internal/table/tabletest tdict/tensorclass",
+	"internal/bundle internal/datajson internal/pool internal/table internal/table/tabletest tdict/tensorclass",
 	"internal/tdc",
 	"wire",
 	"memmap transform where pickstack interop/csv interop/jsonl interop/npy interop/nrt interop/safetensors interop/torchzip loader/sampler tdict/tdictcmp",

@@ -8,6 +8,8 @@
 //	@pool       [B... W F...]     the values, end to end
 //	@row        int64 [B...]      the number of the row, and 2^32 times the tag of the whole tensor
 //
+// A tensor without levels has @lengths of shape [B... 0].
+//
 // W is V/N, rounded up, and W2 likewise: the pool holds the values as they are, without a gap, and
 // then fewer than N more, which have no meaning. So an index, a join or a computation in Python
 // keeps each part rectangular, and changes rows, widths or the row numbers in a way that a reader

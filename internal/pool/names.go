@@ -60,8 +60,8 @@ func Reserved(name string) bool {
 	return flat || IsPart(name)
 }
 
-// Counts reports whether an entry counts as one. A ragged tensor counts once: in a dictionary of its
-// own that is the entry of the dictionary, and in a flat one the row numbers.
+// Counts reports whether an entry counts as one. A ragged tensor counts once: by the entry of its
+// dictionary, or in a flat dictionary by its row numbers.
 func Counts(name string) bool {
 	_, part, flat := Split(name)
 	return flat && part == Row || !flat && !IsPart(name)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -18,12 +19,12 @@ import (
 type Piece struct {
 	Part
 	Offsets []int64 // their differences are the lengths; nil for the pool and the row numbers
-	Used    int     // bytes before those that have no meaning
-	Size    int     // bytes of Shape
+	Used    int     // bytes that have a meaning, the first ones
+	Size    int     // bytes of the whole part
 }
 
-// PiecesOf returns the parts of t: the lengths of each level, the pool, and the row numbers. It
-// returns shapeops.ErrShape if a part is too large.
+// PiecesOf returns the parts of t: the lengths of each level, the pool, and the row numbers. A
+// tensor without levels has a part for lengths without elements. PiecesOf returns shapeops.ErrShape if a part is too large.
 func PiecesOf(t *ragged.Tensor) ([]Piece, error) {
 	b := t.Shape()
 	rows := b.Size()
@@ -40,6 +41,11 @@ func PiecesOf(t *ragged.Tensor) ([]Piece, error) {
 		return nil
 	}
 	count := rows
+	if t.Depth() == 0 {
+		if err := add(Part{Lengths, tensor.Int64, noLengths(b)}, nil, 0); err != nil {
+			return nil, err
+		}
+	}
 	for level := 1; level <= t.Depth(); level++ {
 		offsets, err := t.Layout().Offsets(level)
 		if err != nil {
@@ -83,25 +89,32 @@ func Number(row int, tag uint32) int64 { return int64(tag)<<numberBits + int64(r
 
 // WriteLengths writes the differences of offsets.
 func WriteLengths(w io.Writer, offsets []int64) error {
-	return write(w, max(0, len(offsets)-1), func(i int) int64 { return offsets[i+1] - offsets[i] })
+	return write(w, max(0, len(offsets)-1), func(to []int64, first int) {
+		from := offsets[first:]
+		for i := range to {
+			to[i] = from[i+1] - from[i]
+		}
+	})
 }
 
 // WriteRows writes the numbers of n rows, from the row first, of a tensor with a tag.
 func WriteRows(w io.Writer, first, n int, tag uint32) error {
 	start := Number(first, tag)
-	return write(w, n, func(i int) int64 { return start + int64(i) })
+	return write(w, n, func(to []int64, first int) {
+		for i := range to {
+			to[i] = start + int64(first+i)
+		}
+	})
 }
 
-// write writes n numbers.
-func write(w io.Writer, n int, number func(i int) int64) error {
-	b := make([]byte, 0, min(8*n, 1<<14))
-	for i := range n {
-		b = binary.LittleEndian.AppendUint64(b, uint64(number(i)))
-		if len(b) == cap(b) || i == n-1 {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
-			b = b[:0]
+// write writes n numbers. fill sets the next ones, from the given one on.
+func write(w io.Writer, n int, fill func(to []int64, first int)) error {
+	buf := make([]int64, min(n, 1<<13))
+	for first := 0; first < n; first += len(buf) {
+		buf = buf[:min(len(buf), n-first)]
+		fill(buf, first)
+		if _, err := w.Write(cast.Bytes(buf)); err != nil {
+			return err
 		}
 	}
 	return nil

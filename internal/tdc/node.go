@@ -305,6 +305,8 @@ func (p *parser) fact(d *dict, name string) (err error) {
 			d.unbatched[name], err = p.shape()
 			return err
 		})
+	case "ragged":
+		err = datajson.ErrLeftover
 	case "dims":
 		d.cut, err = ReadDims(p.Scanner)
 	default:

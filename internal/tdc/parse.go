@@ -20,7 +20,7 @@ import (
 // it.
 type Limits struct {
 	Entries int                 // at all levels together; 0 means no limit
-	Take    func(n int64) error // if not nil, called before n bytes of offsets are copied
+	Take    func(n int64) error // if not nil, called before n bytes of lengths or offsets are copied
 }
 
 // A Form is a form whose JSON was read and checked.
@@ -46,7 +46,7 @@ type Leaf struct {
 	// Set by Form.Dict.
 	Unbatched bool           // it is an unbatched tensor
 	Rows      *ragged.Layout // of the values of a ragged tensor; otherwise nil
-	Whole     bool           // it is a tensor or the values of a ragged tensor, not offsets
+	Whole     bool           // it is a tensor or the values of a ragged tensor, not its lengths, offsets or row numbers
 	Lazy      bool           // it is in a member of a lazy stack
 
 	name string
@@ -75,6 +75,9 @@ func Parse(text []byte, size int, limits Limits) (*Form, error) {
 	}
 	if err == nil && root.class != dictClass && root.class != lazyClass {
 		err = fileformat.Unsupported("the outermost value is a %s, want a dictionary", quote(root.class))
+	}
+	if err == nil && root.isPool() {
+		err = fileformat.Unsupported("the outermost value is a ragged tensor, want a dictionary")
 	}
 	if err != nil {
 		return nil, asCorrupt(err)

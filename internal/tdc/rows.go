@@ -75,7 +75,7 @@ func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked
 		switch {
 		case piece.Name == pool.Row:
 			x, err = ints(func(w io.Writer) error { return pool.WriteRows(w, 0, piece.Used/8, pool.Tag(sums)) })
-		case piece.Offsets != nil:
+		case piece.Name != pool.Values:
 			x, err = ints(func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
 		}
 		if err == nil && piece.Name != pool.Row {
@@ -110,7 +110,7 @@ func (b *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// part plans a part of a ragged tensor, whose elements begin with those of t.
+// part plans a part of a ragged tensor, whose first elements t has.
 func (p *Plan) part(n int, piece pool.Piece, t *tensor.Tensor) error {
 	if err := p.leaf(n, "", piece.Name, t); err != nil {
 		return err

@@ -79,6 +79,46 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestReopen: what follows the place is replaced, and what is not stays; Extend only makes a file
+// longer, and does not move the place.
+func TestReopen(t *testing.T) {
+	tests := []struct {
+		name         string
+		size, extend int64
+		want         string
+	}{
+		{"at the end", 4, 0, "text+more"},
+		{"within", 1, 0, "t+more"},
+		{"over a part", 0, 0, "+more"},
+		{"extended", 4, 11, "text+more\x00\x00"},
+		{"extended to less", 2, 3, "te+more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f")
+			require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
+			f, err := vfs.OS.Reopen(path, tt.size)
+			require.NoError(t, err)
+			requireContent(t, path, "text")
+			require.NoError(t, f.Extend(tt.extend))
+			_, err = f.Write([]byte("+more"))
+			require.NoError(t, err)
+			require.NoError(t, errors.Join(f.Sync(), f.Close()))
+			requireContent(t, path, tt.want)
+		})
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
+	_, err := vfs.OS.Reopen(path, 5)
+	require.ErrorIs(t, err, fs.ErrInvalid)
+	root, err := vfs.OS.OpenDir(filepath.Dir(path))
+	require.NoError(t, err)
+	f, err := root.Reopen("f", 2)
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(f.Extend(6), f.Close(), root.Close()))
+	requireContent(t, path, "text\x00\x00")
+}
+
 func TestWriteAt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	f, err := vfs.OS.Create(path, 0o666)

@@ -93,7 +93,7 @@
 // These are held in memory:
 //
 //   - chunks of about 4 MiB, or one row if that is larger
-//   - the offsets of ragged rows
+//   - the lengths of ragged rows
 //   - the list or mask of Slice
 //   - for Split, 16 bytes for each row. With By it is about 40 bytes; about 90 bytes if nearly all
 //     ids are distinct, unless they ascend

@@ -40,6 +40,10 @@
 // dictionary, with the batch shape of the dictionary around it. Entries of the dictionary without a
 // field are ignored.
 //
+// A blank field of type [Class] names the Python class of the dictionaries. Leave it out unless
+// Python has that class, with a field for each entry: otherwise Python cannot load what memmap
+// saves, except with memmap.SaveOptions.NoClass.
+//
 // # Columns
 //
 // A column is a [Leaf], a *tensor.Tensor or a *ragged.Tensor (of any dtype), a *tdict.Data or a

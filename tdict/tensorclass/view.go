@@ -18,6 +18,9 @@ import (
 //	}
 //
 // [Dict] and [FromRows] set the name. [View] and [ToRows] accept dictionaries of any class.
+//
+// Python loads a dataset of such dictionaries only after the program has imported the class, and
+// only if the class has a field for each entry. memmap.SaveOptions.NoClass saves without classes.
 type Class struct{}
 
 // A Leaf is a tensor whose dtype the compiler knows: a field of a struct that [View] fills. The

@@ -205,6 +205,19 @@ func resume(fsys vfs.FS, path string, size int64, data string) error {
 	return errors.Join(err, f.Close())
 }
 
+// reopen writes data at a byte of a file, after it has extended the file.
+func reopen(fsys vfs.FS, path string, size int64, data string) error {
+	f, err := fsys.Reopen(path, size)
+	if err != nil {
+		return err
+	}
+	err = f.Extend(size + 2)
+	if err == nil {
+		_, err = f.Write([]byte(data))
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 // same wants one tree after every crash.
 func same(want tree) map[vfstest.CrashMode]tree {
 	wants := make(map[vfstest.CrashMode]tree)
@@ -261,6 +274,7 @@ func FuzzDiskActsLikeTheRealOne(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 6, 0, 1, 18, 0, 1, 2, 0, 1, 4, 0, 0, 29, 1, 0, 8, 1, 0})
 	f.Add([]byte{0, 0, 0, 1, 2, 0, 0, 1, 0, 9, 0, 1, 10, 0, 1, 9, 1, 0, 10, 0, 0})
 	f.Add([]byte{0, 0, 0, 1, 2, 0, 6, 2, 1, 5, 0, 0, 4, 0, 0, 7, 1, 1, 8, 0, 0})
+	f.Add([]byte{0, 0, 0, 1, 2, 0, 11, 2, 1, 23, 2, 2, 7, 2, 1, 35, 2, 0})
 	f.Fuzz(func(t *testing.T, program []byte) {
 		root, disk := t.TempDir(), vfstest.New()
 		for len(program) >= 3 {
@@ -287,7 +301,7 @@ func name(b byte) string {
 }
 
 // ops is how many operations run has.
-const ops = 11
+const ops = 12
 
 // run runs one operation.
 func run(fsys vfs.FS, op byte, a, b string) error {
@@ -310,6 +324,8 @@ func run(fsys vfs.FS, op byte, a, b string) error {
 		return resume(fsys, a, int64(op/ops%3), filepath.Base(b)) // files have a byte or more
 	case 8:
 		return fsys.Chmod(a, 0o755)
+	case 11:
+		return reopen(fsys, a, int64(op/ops%3), filepath.Base(b))
 	}
 	if info, err := fsys.Lstat(a); err != nil || !info.IsDir() || filepath.Dir(a) != filepath.Dir(b) {
 		return err // RenameNew is for directories, and their names

@@ -210,10 +210,11 @@ func all(d *vfstest.Disk, f vfs.File) []error {
 	writeAt := func() error { _, err := f.WriteAt([]byte("V"), 0); return err }
 	create := func() error { _, err := d.Create("new", 0o666); return err }
 	resume := func() error { _, err := d.Resume("dir/y", 0); return err }
+	reopen := func() error { _, err := d.Reopen("dir/y", 0); return err }
 	return []error{
 		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
 		d.RenameNew("empty", "moved", false),
-		resume(), f.Reserve(4), d.Link("dir/x", "link"), d.Chmod("dir/x", 0o600), d.SyncDir("."), d.RemoveAll("dir"),
+		resume(), reopen(), f.Extend(9), f.Reserve(4), d.Link("dir/x", "link"), d.Chmod("dir/x", 0o600), d.SyncDir("."), d.RemoveAll("dir"),
 		writeAt(), f.Close(),
 	}
 }
@@ -241,7 +242,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for n := 1; n <= 16; n++ {
+			for n := 1; n <= 18; n++ {
 				d, f := prepared(t)
 				done := d.Ops()
 				tt.inject(d, n)
@@ -251,7 +252,7 @@ func TestFaults(t *testing.T) {
 						require.ErrorIs(t, err, vfstest.ErrInjected)
 					}
 				}
-				require.Equal(t, done+15, d.Ops())
+				require.Equal(t, done+17, d.Ops())
 			}
 		})
 	}
