@@ -344,7 +344,7 @@ func (op raggedOp) verdict(t *testing.T, td, other *tdict.TensorDict, r raggedRe
 		got = tensor.Must(got.Dict("td"))
 	}
 	if op.what == mixed {
-		return "opened", nil
+		return "opened", sameLengths(td, got, r.Flat)
 	}
 	if op.want == nil {
 		return "opened", fmt.Errorf("opens as %v", got)
@@ -365,6 +365,29 @@ func (op raggedOp) verdict(t *testing.T, td, other *tdict.TensorDict, r raggedRe
 		return "opened", fmt.Errorf("opens as %v, which is right, but not promised", got)
 	}
 	return "opened", nil
+}
+
+// sameLengths returns an error unless the ragged leaves of got have the lengths of td.
+func sameLengths(td, got *tdict.TensorDict, flat bool) error {
+	if flat {
+		td = tensor.Must(td.FlattenKeys("."))
+	}
+	for key, v := range td.Leaves() {
+		want, ok := v.(*ragged.Tensor)
+		if !ok {
+			continue
+		}
+		x, err := tdict.Get[*ragged.Tensor](got, key)
+		if err != nil {
+			return err
+		}
+		for level := 1; level <= want.Depth(); level++ {
+			if !slices.Equal(tensor.Must(x.Layout().Offsets(level)), tensor.Must(want.Layout().Offsets(level))) {
+				return fmt.Errorf("%s: other lengths", key)
+			}
+		}
+	}
+	return nil
 }
 
 // hasJagged reports whether td has a leaf that a consolidated file holds as a jagged tensor.
