@@ -41,11 +41,11 @@ type meta struct {
 	shape   shapeops.Shape
 	class   string // the last part of the name of the Python class
 	entries []metaEntry
-	counted pool.Counter // of entries
-	dim     int          // of a lazy stack: the stack dim; -1 if it is missing
-	data    []byte       // of data: the JSON text of the value or values; nil if it is missing
-	index   []byte       // of a view: the JSON text of the index; nil if it is missing
-	native  nodeFact     // native facts
+	counted int      // entries, with one for each ragged tensor
+	dim     int      // of a lazy stack: the stack dim; -1 if it is missing
+	data    []byte   // of data: the JSON text of the value or values; nil if it is missing
+	index   []byte   // of a view: the JSON text of the index; nil if it is missing
+	native  nodeFact // native facts
 
 	text      []byte // the whole text
 	fullClass string // the whole name of the Python class
@@ -158,7 +158,9 @@ type metaDecoder struct {
 	keep  bool // unknown native fields are kept
 	names map[string]bool
 	m     meta
-	later []laterField
+
+	counter pool.Counter
+	later   []laterField
 
 	entry        metaEntry // the one being read
 	seen         uint8     // its fields so far, as bits
@@ -291,7 +293,10 @@ func (d *metaDecoder) readEntry(name []byte) error {
 		return unsupported("an entry whose name has %d bytes, want at most %d", len(name), maxEntryName)
 	}
 	d.entry.name = string(name)
-	if d.m.counted.Add(d.entry.name); d.m.counted.N > d.most {
+	if d.counter.Counts(d.entry.name) {
+		d.m.counted++
+	}
+	if d.m.counted > d.most {
 		return tooMany(d.most)
 	}
 	d.names[d.entry.name] = true

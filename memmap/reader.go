@@ -120,7 +120,7 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 	if r.copying && m.later() {
 		r.faults.add(r.fail(n, metaName, unsupported("it has fields of a later version of this module, which a copy would lose")))
 	}
-	r.entries += m.counted.N
+	r.entries += m.counted
 	r.nodes = append(r.nodes, n.known())
 	return m, nil
 }

@@ -245,11 +245,14 @@ func (w *Writer) planRows(s *saver, n *savedNode, e metaEntry) error {
 	if err != nil {
 		return s.fail(e.name, err)
 	}
-	pieces, err := piecesOf(none)
+	if err := checkRank(none); err != nil {
+		return s.fail(e.name, err)
+	}
+	parts, err := pool.PartsOf(none)
 	if err != nil {
 		return s.fail(e.name, err)
 	}
-	for _, p := range pieces {
+	for _, p := range parts {
 		part := partEntry(p)
 		part.name = e.name + "." + p.Name
 		part.fact.path = append(slices.Clip(e.fact.path), p.Name)
@@ -500,9 +503,9 @@ func (w *Writer) open(c *column, buffer int) error {
 		c.file = &reopened{w, c, size}
 	}
 	c.buf, c.saved = bufio.NewWriterSize(c.file, buffer), size
-	c.sum = tdc.Summer{W: c.buf, N: int(size % blockBytes)}
+	c.sum = tdc.Summer{W: c.buf, N: int(size % BlockSize)}
 	sums := c.entry.fact.sums
-	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
+	if want := int((size + BlockSize - 1) / BlockSize); len(sums) != want {
 		return corrupt("got %d checksums, want %d", len(sums), want)
 	}
 	c.sum.Full = slices.Clone(sums)

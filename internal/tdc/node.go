@@ -23,8 +23,8 @@ type parser struct {
 	form    *Form
 	entries int
 	counter pool.Counter // of leaves
-	sum     string // the checksum of the JSON; "" for none
-	sumAt   int    // the byte at which its digits begin
+	sum     string       // the checksum of the JSON; "" for none
+	sumAt   int          // the byte at which its digits begin
 }
 
 // dict reads a node.
@@ -193,8 +193,7 @@ func (p *parser) leaf(d *dict, name string) error {
 		return fileformat.In(string(l.Key), asCorrupt(err))
 	}
 	d.leaves = append(d.leaves, l)
-	before := p.counter.N
-	if p.counter.Add(name); p.counter.N == before {
+	if !p.counter.Counts(name) {
 		return nil
 	}
 	return p.count()
@@ -210,8 +209,8 @@ func bareName(name string) string {
 	return name
 }
 
-// isPart reports whether a leaf of that name is a part of a jagged tensor.
-func isPart(name string) bool { return bareName(name) != name }
+// jaggedPart reports whether a leaf of that name is a part of a jagged tensor.
+func jaggedPart(name string) bool { return bareName(name) != name }
 
 // meta reads a field of cls_metadata.
 func (p *parser) meta(d *dict, name string) (err error) {
@@ -308,7 +307,7 @@ func (p *parser) fact(d *dict, name string) (err error) {
 			return err
 		})
 	case "ragged":
-		err = datajson.ErrLeftover
+		err = datajson.ErrOldRagged
 	case "dims":
 		d.cut, err = ReadDims(p.Scanner)
 	default:

@@ -1,8 +1,8 @@
 package tdc
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -65,61 +65,43 @@ func (p *Plan) jagged(n int, name string, values *tensor.Tensor, l *ragged.Layou
 func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked bool) (int, error) {
 	n := p.add(name)
 	p.nodes[n].rows, p.nodes[n].locked = t, locked
-	pieces, err := pool.PiecesOf(t)
+	parts, err := pool.PartsOf(t)
 	if err != nil {
 		return n, err
 	}
-	var sums [][]uint32
-	for _, piece := range pieces {
+	var sums []uint32
+	for _, part := range parts {
 		x, sum := values, Summer{}
-		switch {
-		case piece.Name == pool.Row:
-			x, err = ints(func(w io.Writer) error { return pool.WriteRows(w, 0, piece.Used/8, pool.Tag(sums)) })
-		case piece.Name != pool.Values:
-			x, err = ints(func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
-		}
-		if err == nil && piece.Name != pool.Row {
-			_, err = bundle.Write(&sum, x)
+		if part.Name == pool.Values {
+			_, err = bundle.Write(&sum, values)
+		} else {
+			var b bytes.Buffer
+			b.Grow(part.Used)
+			sum.W = &b
+			if err = pool.Write(&sum, part.Name, t, 0, pool.Tag(sums)); err == nil {
+				x, err = tensor.FromBytes(tensor.Int64, b.Bytes(), b.Len()/8)
+			}
 		}
 		if err == nil {
-			err = p.part(n, piece, x)
+			err = p.part(n, part, x)
 		}
 		if err != nil {
 			return n, err
 		}
-		sums = append(sums, sum.Sums())
+		sums = append(sums, sum.Sums()...)
 	}
 	return n, nil
 }
 
-// ints returns the numbers that write writes.
-func ints(write func(w io.Writer) error) (*tensor.Tensor, error) {
-	var b appender
-	if err := write(&b); err != nil {
-		return nil, err
-	}
-	return tensor.FromBytes(tensor.Int64, b, len(b)/8)
-}
-
-// An appender is an io.Writer that appends to itself.
-type appender []byte
-
-// Write implements io.Writer.
-func (b *appender) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
-}
-
 // part plans a part of a ragged tensor, whose first elements t has.
-func (p *Plan) part(n int, piece pool.Piece, t *tensor.Tensor) error {
-	if err := p.leaf(n, "", piece.Name, t); err != nil {
+func (p *Plan) part(n int, part pool.Part, t *tensor.Tensor) error {
+	if err := p.leaf(n, "", part.Name, t); err != nil {
 		return err
 	}
 	l := &p.leaves[len(p.leaves)-1]
-	if l.shape = piece.Shape; piece.Size > math.MaxInt-l.start-align {
-		return tooLarge(piece.DType, piece.Shape)
+	if l.shape, l.size = part.Shape, part.Size(); l.size > math.MaxInt-l.start-align {
+		return tooLarge(part.DType, part.Shape)
 	}
-	l.size = piece.Size
 	p.size = l.end()
 	return nil
 }
