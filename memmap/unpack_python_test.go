@@ -17,17 +17,33 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// pythonBlock returns the block of Python in a section of a page.
-func pythonBlock(t *testing.T, page, section string) string {
+// pythonBlocks returns the block of Python in a section of a page.
+func pythonBlocks(t *testing.T, page, section string) (blocks []string) {
 	t.Helper()
 	_, text, ok := strings.Cut(string(tensor.Must(os.ReadFile(page))), "\n## "+section+"\n")
 	require.True(t, ok, "no section %s", section)
 	text, _, _ = strings.Cut(text, "\n## ")
-	_, text, ok = strings.Cut(text, "\n```python\n")
-	require.True(t, ok, "no Python in it")
-	block, _, ok := strings.Cut(text, "\n```\n")
-	require.True(t, ok)
-	return block + "\n"
+	for _, part := range strings.Split(text, "\n```python\n")[1:] {
+		block, _, ok := strings.Cut(part, "\n```\n")
+		require.True(t, ok)
+		blocks = append(blocks, block+"\n")
+	}
+	require.Len(t, blocks, 2)
+	return blocks
+}
+
+// TestPythonSelects runs the selection of rows in docs/from-python.md, and compares with a mask.
+func TestPythonSelects(t *testing.T) {
+	top := testkit.TempDir(t)
+	td := tdict.New(5)
+	require.NoError(t, td.Set("text", tensor.Must(ragged.FromStrings([]string{"good", "", "bad", "wörld", "best"}))))
+	require.NoError(t, td.Set("tokens", tensor.Must(ragged.From[int32]([][]int32{{1, 2}, {}, {3}, {4, 5, 6}, {7}}))))
+	require.NoError(t, td.Set("rating", tensor.Vector[float32](5, 4, 1, 3, 4.5)))
+	require.NoError(t, memmap.Save(filepath.Join(top, "reviews"), td))
+	blocks := pythonBlocks(t, filepath.Join("..", "docs", "from-python.md"), "Ragged rows")
+	python(t, blocks[0]+"import os, sys\nos.chdir(sys.argv[1])\n"+blocks[1], top)
+	want := tensor.Must(td.Index(ix.Mask([]bool{true, true, false, false, true})))
+	requireSame(t, want, open(t, filepath.Join(top, "good")).TensorDict)
 }
 
 // TestPythonUnpacks runs the functions of docs/from-python.md on datasets that Go saved, and opens
@@ -55,7 +71,7 @@ func TestPythonUnpacks(t *testing.T) {
 			write(t, filepath.Join(top, name), "text", "hello||wörld")
 		}
 	}
-	functions := pythonBlock(t, filepath.Join("..", "docs", "from-python.md"), "Ragged rows")
+	functions := pythonBlocks(t, filepath.Join("..", "docs", "from-python.md"), "Ragged rows")[0]
 	python(t, functions+string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "unpack.py")))), top)
 	picked := 0
 	for name, td := range want {

@@ -36,12 +36,14 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
         if one and leaf["@row"].numel() and leaf["@pool"].numel():
             x = jagged(leaf)
             assert [len(r) for r in x.unbind()] == leaf["@lengths"].tolist()
+            assert x.to_padded_tensor(0).shape[:2] == (len(leaf["@lengths"]), int(leaf["@lengths"].max()))
             assert like(leaf, pack(x.values(), x.offsets().diff()))
         if key[-1] == "text":
             assert like(leaf, pack_texts(texts(leaf))) and texts(leaf) == (folder / "text").read_text().split("|")
         if one:
             rows = pickable(leaf)
             assert like(leaf, pack_picked(rows))
+            assert type(pack_picked(rows)["@pool"]) is torch.Tensor
             if b:
                 picked[key] = pack_picked(rows[mask])
         if b and b[0] > 1:
@@ -52,5 +54,11 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
                     continue
                 raise AssertionError((folder, key))
     packed.memmap(folder / "packed")
+    for lengths in ([1, 2, 2], [1, 2, 30], [-1, 4, 3]):
+        try:
+            pack(torch.arange(6), lengths)
+        except ValueError:
+            continue
+        raise AssertionError(lengths)
     if picked.keys():
         picked.memmap(folder / "picked")
