@@ -130,3 +130,23 @@ func TestSharedLayoutsMayPart(t *testing.T) {
 	require.NoError(t, w.Finish())
 	requireSame(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{rows(t, 0, 4), apart}, 0)), open(t, dir).TensorDict)
 }
+
+// TestWriterSumsWithoutLevels: an unbatched leaf has sums beside ragged leaves of any depth.
+func TestWriterSumsWithoutLevels(t *testing.T) {
+	for depth := range 3 {
+		dir := filepath.Join(t.TempDir(), "log")
+		row := tdict.New()
+		for _, key := range []nestedkey.Key{"codes", "more"} { // before and after ragged leaves
+			require.NoError(t, row.Set(key+"/first", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 3)))))
+			for _, name := range []nestedkey.Key{"a", "b"} {
+				require.NoError(t, row.Set(key+"/"+name, rowsOver(t, layoutOf(t, shapeops.Shape{}, [][]int64{{1}, {1}}[:depth]...))))
+			}
+			require.NoError(t, row.Set(key+"/last", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](4, 5)))))
+		}
+		w := tensor.Must(memmap.NewWriter(dir, row, memmap.WriterOptions{}))
+		require.NoError(t, w.Append(row))
+		require.NoError(t, w.Commit())
+		require.Empty(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, "%d levels", depth)
+		require.NoError(t, w.Close())
+	}
+}
