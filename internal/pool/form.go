@@ -35,6 +35,9 @@ type Form struct {
 func Check(parts []Part, batch shapeops.Shape) (*Form, error) {
 	named := map[string]*Part{}
 	for i := range parts {
+		if named[parts[i].Name] != nil {
+			return nil, fileformat.Corrupt("a ragged tensor with two entries %q", parts[i].Name)
+		}
 		named[parts[i].Name] = &parts[i]
 	}
 	f := &Form{Depth: 1}

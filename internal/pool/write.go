@@ -66,6 +66,8 @@ func PiecesOf(t *ragged.Tensor) ([]Piece, error) {
 	return pieces, add(Part{Row, tensor.Int64, b.Clone()}, nil, rows)
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // Tag returns the tag, of 31 bits, of a tensor whose lengths and values have the given checksums: a
 // list for each part, in the order of [PiecesOf]. Equal tensors have equal tags.
 func Tag(sums [][]uint32) uint32 {
