@@ -150,3 +150,31 @@ func TestWriterSumsWithoutLevels(t *testing.T) {
 		require.NoError(t, w.Close())
 	}
 }
+
+// TestWriterRefusesForgedParts: in a dataset that grows, no two entries are one part of a ragged
+// leaf, whatever their names, and the parts have their own order.
+func TestWriterRefusesForgedParts(t *testing.T) {
+	row := tdict.New()
+	require.NoError(t, row.Set("a/b", rowsOver(t, layoutOf(t, shapeops.Shape{}, []int64{1}))))
+	tests := []struct {
+		name, old, new string
+		err            error
+	}{
+		{"a part twice", `{"a.b.@lengths"`, `{"z.@pool":{"shape":[1,1],"dtype":"torch.int32","go":{"v":1,"path":["a","b.@pool"]}},"a.b.@lengths"`, memmap.ErrCorrupt},
+		{"parts that are exchanged", `["a","b","@lengths"]`, `["a","b","@row"]`, tdict.ErrMissing},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(testkit.TempDir(t), "log")
+			w := tensor.Must(memmap.NewWriter(dir, row, memmap.WriterOptions{}))
+			require.NoError(t, w.Append(row))
+			require.NoError(t, w.Commit())
+			require.NoError(t, w.Close())
+			text := withoutSum(metaText(t, dir))
+			require.Contains(t, text, tt.old)
+			write(t, dir, "meta.json", strings.Replace(text, tt.old, tt.new, 1))
+			write(t, dir, "z.@pool.memmap", "0123")
+			require.ErrorIs(t, testkit.Err(memmap.NewWriter(dir, row, memmap.WriterOptions{})), tt.err)
+		})
+	}
+}

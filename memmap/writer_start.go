@@ -388,7 +388,10 @@ func (w *Writer) agree(m *meta) error {
 		}
 	}
 	for i := range m.entries {
-		is, e := &m.entries[i], &w.meta.entries[i]
+		is, e := &m.entries[i], &w.meta.entries[i] // the numbers of parts agree
+		if is.name != e.name || !slices.Equal(is.fact.path, e.fact.path) {
+			return w.fail(is.name, errOtherEntry)
+		}
 		e.shape, e.fact.sums, e.fact.more = is.shape, is.fact.sums, is.fact.more
 	}
 	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
