@@ -221,3 +221,22 @@ func TestTwoValuesOfOneKey(t *testing.T) {
 		}
 	}
 }
+
+// TestRaggedValuesAreReadOnce: Size does not read the values of a ragged tensor, and Append reads
+// them once, though the row numbers depend on their checksum.
+func TestRaggedValuesAreReadOnce(t *testing.T) {
+	lent := &testkit.Lender{Bytes: []byte{1, 2, 3}}
+	layout := tensor.Must(ragged.NewLayout([]int{2}, []int64{0, 1, 2}, []int64{0, 1, 3}))
+	td := tdict.New(2)
+	require.NoError(t, td.Set("r", tensor.Must(ragged.New(tensor.Must(tensor.FromLender(tensor.Int8, lent, 0, 3)), layout))))
+	before := lent.Borrows()
+	size := tensor.Must(wire.Size(td))
+	require.Equal(t, before, lent.Borrows())
+	b := tensor.Must(wire.Append(nil, td))
+	require.Equal(t, before+1, lent.Borrows())
+	require.Len(t, b, size)
+	lent.Bytes[0] = 7
+	require.NotEqual(t, b[:size/2], tensor.Must(wire.Append(nil, td))[:size/2])
+	own := tensor.Must(td.Clone())
+	require.Equal(t, tensor.Must(wire.Append(nil, own)), tensor.Must(wire.Append(nil, td)), "the same row numbers")
+}

@@ -41,6 +41,7 @@ type leaf struct {
 	shape  shapeops.Shape // of t; for a pool, which t has the beginning of, with what follows
 	start  int
 	size   int // bytes of elements; padding follows
+	part   poolPart
 
 	unbatched *tdict.Unbatched // that t is of; nil for none
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -69,17 +68,13 @@ func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked
 	if err != nil {
 		return n, err
 	}
-	var sums [][]uint32
 	for _, piece := range pieces {
-		x, sum := values, Summer{}
+		x := values
 		switch {
 		case piece.Name == pool.Row:
-			x, err = ints(func(w io.Writer) error { return pool.WriteRows(w, 0, piece.Used/8, pool.Tag(sums)) })
+			x, err = tensor.Scalar(int64(0)).Expand(piece.Used / 8) // until WriteData knows the sums of the others
 		case piece.Name != pool.Values:
-			x, err = ints(func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
-		}
-		if err == nil && piece.Name != pool.Row {
-			_, err = bundle.Write(&sum, x)
+			x, err = ints(piece.Used, func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
 		}
 		if err == nil {
 			err = p.part(n, piece, x)
@@ -87,14 +82,27 @@ func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked
 		if err != nil {
 			return n, err
 		}
-		sums = append(sums, sum.Sums())
 	}
 	return n, nil
 }
 
-// ints returns the numbers that write writes.
-func ints(write func(w io.Writer) error) (*tensor.Tensor, error) {
-	var b appender
+// A poolPart says which part of a ragged tensor a leaf is.
+type poolPart uint8
+
+const (
+	noPart     poolPart = iota
+	summedPart          // lengths or values
+	rowPart             // row numbers, which WriteData makes
+)
+
+// rowNumbers returns the row numbers of a ragged tensor whose other parts have the given sums.
+func (l *leaf) rowNumbers(sums [][]uint32) (*tensor.Tensor, error) {
+	return ints(l.size, func(w io.Writer) error { return pool.WriteRows(w, 0, l.size/8, pool.Tag(sums)) })
+}
+
+// ints returns the numbers that write writes, size bytes in all.
+func ints(size int, write func(w io.Writer) error) (*tensor.Tensor, error) {
+	b := make(appender, 0, size)
 	if err := write(&b); err != nil {
 		return nil, err
 	}
@@ -119,7 +127,10 @@ func (p *Plan) part(n int, piece pool.Piece, t *tensor.Tensor) error {
 	if l.shape = piece.Shape; piece.Size > math.MaxInt-l.start-align {
 		return tooLarge(piece.DType, piece.Shape)
 	}
-	l.size = piece.Size
+	l.size, l.part = piece.Size, summedPart
+	if piece.Name == pool.Row {
+		l.part = rowPart
+	}
 	p.size = l.end()
 	return nil
 }
