@@ -159,6 +159,7 @@ type metaDecoder struct {
 	names map[string]bool
 	m     meta
 	later []laterField
+	count pool.Count
 
 	entry        metaEntry // the one being read
 	seen         uint8     // its fields so far, as bits
@@ -291,7 +292,7 @@ func (d *metaDecoder) readEntry(name []byte) error {
 		return unsupported("an entry whose name has %d bytes, want at most %d", len(name), maxEntryName)
 	}
 	d.entry.name = string(name)
-	if pool.Counts(d.entry.name) {
+	if d.count.Adds(d.entry.name) {
 		d.m.counted++
 	}
 	if d.m.counted > d.most {

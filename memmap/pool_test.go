@@ -1,6 +1,8 @@
 package memmap_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/wire"
 )
 
 // TestNoClass saves dictionaries without their classes, at any depth and in each form; the
@@ -68,6 +71,25 @@ func TestRowsCountOnce(t *testing.T) {
 		}
 		require.NoError(t, tensor.Must(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: counted})).Close(), at)
 		require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: counted - 1})), memmap.ErrUnsupported, at)
+	}
+}
+
+// TestPartsCount: parts of ragged leaves whose other parts are missing count, so that MaxEntries
+// bounds their number.
+func TestPartsCount(t *testing.T) {
+	text := `{`
+	td := tdict.New(0)
+	for i := range 50 {
+		text += fmt.Sprintf(`"%d.@pool":{"shape":[0,0],"dtype":"torch.int8"},`, i)
+		require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint(i, ".-pool")), tensor.Must(tensor.New(tensor.Int8, 0, 0))))
+	}
+	dir := testkit.TempDir(t)
+	write(t, dir, "meta.json", text+`"shape":[0],`+dictTail)
+	file := filepath.Join(dir, "d.tdc")
+	require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(tensor.Must(wire.Append(nil, td)), []byte(".-pool"), []byte(".@pool")), 0o666))
+	for _, at := range []string{dir, file} {
+		require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: 49})), memmap.ErrUnsupported, at)
+		require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: 50})), memmap.ErrCorrupt, at)
 	}
 }
 

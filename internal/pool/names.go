@@ -60,9 +60,27 @@ func Reserved(name string) bool {
 	return flat || IsPart(name)
 }
 
-// Counts reports whether an entry counts as one. A ragged tensor counts once: by the entry of its
-// dictionary, or in a flat dictionary by its row numbers.
-func Counts(name string) bool {
+// A Count counts the entries of a dictionary. A ragged tensor counts once: by the entry of its
+// dictionary, or in a flat dictionary by its parts. Parts without the others count as if they had
+// them. The zero Count has no entries.
+type Count struct {
+	of   map[string]int // the parts of each name in a flat dictionary
+	most int            // of these
+}
+
+// Adds adds an entry, and reports whether it counts.
+func (c *Count) Adds(name string) bool {
 	_, part, flat := Split(name)
-	return flat && part == Row || !flat && !IsPart(name)
+	if !flat {
+		return !IsPart(name)
+	}
+	if c.of == nil {
+		c.of = map[string]int{}
+	}
+	c.of[part]++
+	if c.of[part] <= c.most {
+		return false
+	}
+	c.most++
+	return true
 }

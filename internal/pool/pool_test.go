@@ -41,8 +41,8 @@ func TestNames(t *testing.T) {
 		{"@pools", false, true, "", ""},
 		{"x@pool", false, true, "", ""},
 		{"@pool.x", false, true, "", ""},
-		{"x.@pool", false, false, "x", "@pool"},
-		{"x.y.@lengths3", false, false, "x.y", "@lengths3"},
+		{"x.@pool", false, true, "x", "@pool"},
+		{"x.y.@lengths3", false, true, "x.y", "@lengths3"},
 		{"x.@row", false, true, "x", "@row"},
 		{".@row", false, true, "", "@row"},
 		{"@pool.@row", false, true, "@pool", "@row"},
@@ -57,11 +57,26 @@ func TestNames(t *testing.T) {
 			require.Equal(t, tt.flat, part)
 			require.Equal(t, tt.flat != "", flat)
 			require.Equal(t, tt.part || flat, pool.Reserved(tt.name))
-			require.Equal(t, tt.counts, pool.Counts(tt.name))
+			require.Equal(t, tt.counts, new(pool.Count).Adds(tt.name))
 		})
 	}
 	for level := 1; level <= 64; level++ {
 		require.Equal(t, level, pool.Level(pool.LengthsOf(level)))
+	}
+}
+
+// TestCount: a flat ragged tensor counts once, and parts count if there are more of them than of
+// the others.
+func TestCount(t *testing.T) {
+	var c pool.Count
+	for _, tt := range []struct {
+		name string
+		adds bool
+	}{
+		{"x.@pool", true}, {"x.@row", false}, {"x.@lengths", false}, {"x.@lengths2", false}, {"x", true}, {"@pool", false},
+		{"y.@row", true}, {"z.@row", true}, {"z.@pool", false}, {"y.@pool", false}, {"u.@pool", true},
+	} {
+		require.Equal(t, tt.adds, c.Adds(tt.name), tt.name)
 	}
 }
 

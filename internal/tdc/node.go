@@ -10,7 +10,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
-	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -192,7 +191,7 @@ func (p *parser) leaf(d *dict, name string) error {
 		return fileformat.In(string(l.Key), asCorrupt(err))
 	}
 	d.leaves = append(d.leaves, l)
-	if !pool.Counts(name) {
+	if !d.count.Adds(name) {
 		return nil
 	}
 	return p.count()
