@@ -2,9 +2,7 @@ package memmap
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
-	"io"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/pool"
@@ -45,18 +43,18 @@ func columnsOf(m *meta) (columns []*column, err error) {
 			}
 			continue
 		}
-		form, err := formOf(k.parts, nil)
+		parts, err := partsOf(k.parts, nil)
 		if err != nil {
 			return nil, err
 		}
-		rows := &grown{dims: len(form.Batch), counts: make([]int, form.Depth+1), tag: pool.RandomTag()}
+		rows := &grown{dims: len(parts.Batch), counts: make([]int, parts.Depth+1), tag: pool.RandomTag()}
 		for _, e := range k.parts {
 			c := newColumn(keyOf(k.path), e, rows.dims+1)
 			c.rows, c.part = rows, partName(e.name)
 			switch level := pool.Level(c.part); {
 			case c.part == pool.Values:
-				c.level = form.Depth
-			case level <= form.Depth:
+				c.level = parts.Depth
+			case level <= parts.Depth:
 				c.width, c.level = 8, max(0, level-1)
 			default: // lengths of a tensor without levels
 				c.width = 0
@@ -112,10 +110,7 @@ func (c *column) setShape(n int) {
 // resume opens the file to append to its first size bytes. A pool is not truncated: readers of an
 // earlier commit may have mapped what follows.
 func (c *column) resume(in vfs.Dir, size int64) (vfs.File, error) {
-	if c.isPool() {
-		return in.Reopen(c.at(), size)
-	}
-	return in.Resume(c.at(), size)
+	return in.Resume(c.at(), size, !c.isPool())
 }
 
 // append appends the rows of td.
@@ -134,22 +129,7 @@ func (c *column) append(td *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	return c.write(&c.sum, t, c.rows.counts[0])
-}
-
-// write writes the part of t, whose first row is the given one of the dataset.
-func (c *column) write(w io.Writer, t *ragged.Tensor, first int) error {
-	switch c.part {
-	case pool.Values:
-		return writeValues(w, t)
-	case pool.Row:
-		return pool.WriteRows(w, first, t.Shape().Size(), c.rows.tag)
-	}
-	offsets, err := t.Layout().Offsets(c.level + 1)
-	if err != nil {
-		return err
-	}
-	return pool.WriteLengths(w, offsets)
+	return pool.Write(&c.sum, c.part, t, c.rows.counts[0], c.rows.tag)
 }
 
 // count adds the rows of t to the counts of all levels.
@@ -170,8 +150,6 @@ func (c *column) readTag(in *vfs.Root) error {
 	if err != nil {
 		return err
 	}
-	b := make([]byte, 8)
-	_, err = io.ReadFull(f, b)
-	c.rows.tag = pool.TagIn(int64(binary.LittleEndian.Uint64(b)))
+	err = readInts(f, 1, func(row []int64) error { c.rows.tag = pool.TagIn(row[0]); return nil })
 	return errors.Join(err, f.Close())
 }

@@ -80,7 +80,7 @@ func compareIn(file lender) {
 			if !ok || l.sums == nil {
 				return nil
 			}
-			return &mapfile.Sums{Size: f.Size(), Block: blockBytes, Want: l.sums, Table: tdc.Castagnoli, Differs: l.differs}
+			return &mapfile.Sums{Size: f.Size(), Block: BlockSize, Want: l.sums, Table: tdc.Castagnoli, Differs: l.differs}
 		})
 	case *zipLeaf:
 		f.Compare(func() *mapfile.Sums {

@@ -69,7 +69,7 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 	}
 	if want := c.form.Facts.Sums; want != nil {
 		differs := func(_ int, got, want uint32) error { return sealable(&mismatch{got, want}) }
-		c.sums = &mapfile.Sums{Size: c.form.Size(), Block: tdc.BlockSize, Want: want, Table: tdc.Castagnoli, Differs: differs}
+		c.sums = &mapfile.Sums{Size: c.form.Size(), Block: BlockSize, Want: want, Table: tdc.Castagnoli, Differs: differs}
 	}
 	td, err := c.form.Dict(tdc.Maker{Tensor: c.tensor, Fixed: true})
 	if err != nil {
@@ -138,8 +138,8 @@ func (c *consolidated) blocks() []block {
 	data, _ := c.Lend("", 0, size) // the form was checked
 	all := &leafFile{file: &filePart{data, c}, sums: c.form.Facts.Sums}
 	var blocks []block
-	for n, at := 0, 0; at < size; n, at = n+1, at+tdc.BlockSize {
-		blocks = append(blocks, block{all, n, int64(at), int64(min(tdc.BlockSize, size-at))})
+	for n, at := 0, 0; at < size; n, at = n+1, at+BlockSize {
+		blocks = append(blocks, block{all, n, int64(at), int64(min(BlockSize, size-at))})
 	}
 	return blocks
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Ragged leaves that share a layout share its offsets on disk.
+// Ragged leaves with equal lengths share a layout when they are opened.
 func ExampleSave_ragged() {
 	dir := tensor.Must(os.MkdirTemp("", "memmap"))
 	defer os.RemoveAll(dir)

@@ -158,8 +158,9 @@ type metaDecoder struct {
 	keep  bool // unknown native fields are kept
 	names map[string]bool
 	m     meta
-	later []laterField
-	count pool.Count
+
+	counter pool.Counter
+	later   []laterField
 
 	entry        metaEntry // the one being read
 	seen         uint8     // its fields so far, as bits
@@ -292,7 +293,7 @@ func (d *metaDecoder) readEntry(name []byte) error {
 		return unsupported("an entry whose name has %d bytes, want at most %d", len(name), maxEntryName)
 	}
 	d.entry.name = string(name)
-	if d.count.Adds(d.entry.name) {
+	if d.counter.Counts(d.entry.name) {
 		d.m.counted++
 	}
 	if d.m.counted > d.most {

@@ -125,7 +125,7 @@ func (f *fact) decode(s *jsonscan.Scanner, keep bool) error {
 		case "path":
 			f.path, err = r.texts()
 		case "ragged":
-			err = datajson.ErrLeftover
+			err = datajson.ErrOldRagged
 		case "nested":
 			f.sizes, err = r.sizes()
 		default:

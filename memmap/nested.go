@@ -1,11 +1,11 @@
 package memmap
 
 import (
-	"cmp"
 	"io"
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -66,15 +66,15 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	if c.number > math.MaxInt/8/c.dims {
 		return nil, r.failAt(c.at, corrupt("got component shapes of shape %v, want a size in bytes that an int holds", e.shape))
 	}
-	x := numbers{name: e.name, ext: sizesExt, count: c.number * c.dims, sums: e.fact.sizes}
-	wrong, err := r.numbers(n, x, func(sizes []int64) error {
+	x := firstInts{name: e.name, ext: sizesExt, count: c.number * c.dims, sums: e.fact.sizes}
+	err := r.firstInts(n, x, func(sizes []int64) error {
 		if c.sizes == nil {
 			c.sizes = make([]int64, 0, x.count)
 		}
 		c.sizes = append(c.sizes, sizes...)
 		return nil
 	})
-	return c, cmp.Or(r.failAt(c.at, wrong), err)
+	return c, r.failAt(c.at, err)
 }
 
 // sizesPath returns the path of the file of shapes of the entry name of n.
@@ -213,7 +213,7 @@ func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor, c *co
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{c.number, c.dims}, isNested
 	s.ints(sizesAt, c.sizes, &e.fact.sizes)
 	f := &savedFile{at: at, bytes: int64(t.NumValues() * t.Features().Size() * t.DType().Size()), sums: &e.fact.sums}
-	f.write = func(w io.Writer) error { return writeValues(w, t) }
+	f.write = func(w io.Writer) error { return pool.Write(w, pool.Values, t, 0, 0) }
 	if f.bytes == 0 { // Python ignores an entry without a file
 		f.sums = new([]uint32)
 	}

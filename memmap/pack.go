@@ -35,7 +35,7 @@ func (s *saver) pack(f vfs.File) error {
 		return err
 	}
 	w := zipfile.NewWriter(f)
-	for _, file := range files {
+	for _, file := range files { // "@row" comes after the parts whose sums it has
 		if err := s.entry(w, file); err != nil {
 			return s.fail(file.at, err)
 		}

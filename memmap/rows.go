@@ -1,11 +1,11 @@
 package memmap
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/pool"
@@ -36,16 +36,9 @@ func (m *meta) parts() []*metaEntry {
 // A keyed is an entry of a dictionary with its key in it, or the parts of a ragged tensor.
 type keyed struct {
 	path  []string
+	name  string     // of the entry, or of the first part
 	e     *metaEntry // nil for a ragged tensor
 	parts []*metaEntry
-}
-
-// name returns the name of the entry, or of the first part.
-func (k keyed) name() string {
-	if k.e != nil {
-		return k.e.name
-	}
-	return k.parts[0].name
 }
 
 // keyed returns the entries of m. A ragged tensor is at the place of its first part.
@@ -60,7 +53,7 @@ func (m *meta) keyed() []keyed {
 		}
 		above, ok := partPath(path)
 		if !ok {
-			all = append(all, keyed{path: path, e: e})
+			all = append(all, keyed{path: path, name: e.name, e: e})
 			continue
 		}
 		key := keyOf(above)
@@ -70,7 +63,7 @@ func (m *meta) keyed() []keyed {
 				pools = map[nestedkey.Key]int{}
 			}
 			at = len(all)
-			pools[key], all = at, append(all, keyed{path: above})
+			pools[key], all = at, append(all, keyed{path: above, name: e.name})
 		}
 		all[at].parts = append(all[at].parts, e)
 	}
@@ -87,7 +80,10 @@ func partPath(path []string) (above []string, ok bool) {
 		return rest, true
 	}
 	leaf, _, ok := pool.Split(last)
-	return append(slices.Clip(rest), leaf), ok
+	if !ok {
+		return nil, false
+	}
+	return append(slices.Clip(rest), leaf), true
 }
 
 // partName returns the name of the part that an entry is.
@@ -98,14 +94,17 @@ func partName(name string) string {
 	return name
 }
 
-// formOf checks the entries that are the parts of a ragged tensor, in a dictionary of the given batch
+// partsOf checks the entries that are the parts of a ragged tensor, in a dictionary of the given batch
 // shape.
-func formOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Form, error) {
+func partsOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Parts, error) {
 	parts := make([]pool.Part, len(entries))
 	for i, e := range entries {
 		name := partName(e.name)
 		if e.isNode() || e.nested == isNested || e.fact.unbatched {
 			return nil, corrupt("%s: got another kind of entry, want a tensor", name)
+		}
+		if n := len(e.fact.path); n > 0 && partName(e.fact.path[n-1]) != name {
+			return nil, corrupt("%s: got a path that ends in %s", name, quote(e.fact.path[n-1]))
 		}
 		dtype, err := e.element()
 		if err != nil {
@@ -119,7 +118,7 @@ func formOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Form, error) {
 // pooled returns the ragged tensor with the given parts, which are entries of n, in a dictionary of
 // the given batch shape. at is its path below n, for errors.
 func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
-	form, err := formOf(entries, batch)
+	parts, err := partsOf(entries, batch)
 	if err != nil {
 		return nil, r.fail(n, at, err)
 	}
@@ -127,73 +126,49 @@ func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.
 	for _, e := range entries {
 		named[partName(e.name)] = e
 	}
-	layout, err := form.Layout(r.layouts, func(name string, count int, each func([]int64) error) error {
-		return r.part(n, at, named[name], count, each)
+	layout, shape, err := parts.Layout(r.layouts, func(name string, count int, each func([]int64) error) error {
+		e := named[name]
+		x := firstInts{name: e.name, ext: leafExt, count: count, sums: e.fact.sums, unkept: name == pool.Row}
+		return r.firstInts(n, x, func(numbers []int64) error { return r.fail(n, at, each(numbers)) })
 	})
 	if err != nil {
 		return nil, r.fail(n, at, err)
 	}
-	shape, err := form.Used(layout)
-	if err != nil {
-		return nil, r.fail(n, at, asCorrupt(err))
-	}
 	e := named[pool.Values]
 	find := func(size int) (lender, int, error) { return n.leaf(e.name, size) }
-	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), form.DType, shape, find})
+	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), parts.DType, shape, find})
 }
 
-// part calls each with the first numbers of the entry e of n, count in all, and compares their sums.
-// at is the path of the ragged tensor.
-func (r *reader) part(n tree, at string, e *metaEntry, count int, each func([]int64) error) error {
-	x := numbers{name: e.name, ext: leafExt, count: count, sums: e.fact.sums}
-	if partName(e.name) == pool.Row {
-		x.unkept = true
-		if count > 1 { // each notices any damage
-			x.sums = nil
-		}
-	}
-	wrong, err := r.numbers(n, x, each)
-	if x.sums, x.unkept = e.fact.sums, true; wrong != nil && x.sums != nil { // is it damage?
-		_, err = r.numbers(n, x, func([]int64) error { return nil })
-	}
-	if err == nil {
-		err = r.fail(n, at, wrong)
-	}
-	return err
-}
-
-// numbers are the first int64 in a file of an entry.
-type numbers struct {
+// firstInts are the first int64 in a file of an entry.
+type firstInts struct {
 	name, ext string
 	count     int
 	sums      []uint32 // nil for none
 	unkept    bool     // they take no memory
 }
 
-// numbers calls each with the next numbers of x, and compares their sums after that. wrong is the
-// error of each, err any other.
-func (r *reader) numbers(n tree, x numbers, each func([]int64) error) (wrong, err error) {
+// firstInts calls each with the next numbers of x, and compares their sums.
+func (r *reader) firstInts(n tree, x firstInts, each func([]int64) error) error {
 	var sum tdc.Summer
+	var wrong error
 	found := false
-	err = n.ints(x.name, x.ext, x.count, func(numbers []int64) error {
+	err := n.ints(x.name, x.ext, x.count, func(numbers []int64) error {
 		if !found && !x.unkept {
 			wrong = r.takes(8 * x.count)
 		}
 		if found = true; wrong == nil {
 			wrong = each(numbers)
 		}
-		if x.sums != nil {
-			sum.Add(cast.Bytes(numbers))
+		if x.sums == nil {
+			return wrong
 		}
-		return wrong
+		sum.Add(cast.Bytes(numbers))
+		return nil // damage may explain what is wrong
 	})
-	if wrong != nil {
-		return wrong, nil
-	}
-	if err == nil && x.sums != nil {
+	if err == nil {
 		err = r.fail(n, fileName(x.name)+x.ext, sameSums(sum.Sums(), x.sums))
 	}
-	return nil, err
+	return cmp.Or(err, wrong)
 }
 
 // sameSums returns ErrCorrupt unless got equals want, or want is nil.
@@ -269,46 +244,41 @@ func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 	if err != nil {
 		return err
 	}
-	pieces, err := piecesOf(t)
+	if err := checkRank(t); err != nil {
+		return s.fail(inner.at, err)
+	}
+	parts, err := pool.PartsOf(t)
 	if err != nil {
 		return s.fail(inner.at, err)
 	}
 	e.class = dictClass
-	inner.meta = &meta{shape: t.Shape().Clone(), entries: make([]metaEntry, len(pieces))}
+	inner.meta = &meta{shape: t.Shape().Clone(), entries: make([]metaEntry, len(parts))}
 	s.nodes = append(s.nodes, inner)
 	var sums []*[]uint32
-	for i, p := range pieces {
+	for i, p := range parts {
 		e := &inner.meta.entries[i]
 		*e = partEntry(p)
-		f := &savedFile{at: inner.leaf(p.Name), bytes: int64(p.Used), pad: int64(p.Size - p.Used), sums: &e.fact.sums, part: true}
+		f := &savedFile{at: inner.leaf(p.Name), bytes: int64(p.Used), pad: int64(p.Size() - p.Used), sums: &e.fact.sums, part: true}
+		f.keep, f.last = p.Name != pool.Values, p.Name == pool.Row
+		f.write = func(w io.Writer) error {
+			tag := uint32(0)
+			if f.last {
+				tag = s.tag(sums)
+			}
+			return pool.Write(w, p.Name, t, 0, tag)
+		}
 		if p.Used > 0 {
 			s.add(f)
 		}
-		switch {
-		case p.Name == pool.Row:
-			f.keep, f.last = true, true
-			f.write = func(w io.Writer) error { return pool.WriteRows(w, 0, p.Used/8, s.tag(sums)) }
-		case p.Name == pool.Values:
-			f.write = func(w io.Writer) error { return writeValues(w, t) }
-		default:
-			f.keep = true
-			f.write = func(w io.Writer) error { return pool.WriteLengths(w, p.Offsets) }
+		if !f.last {
+			sums = append(sums, f.sums)
 		}
-		sums = append(sums, f.sums)
 	}
 	return nil
 }
 
-// piecesOf returns the parts of t, or an error if it has too many dims or elements.
-func piecesOf(t *ragged.Tensor) ([]pool.Piece, error) {
-	if err := checkRank(t); err != nil {
-		return nil, err
-	}
-	return pool.PiecesOf(t)
-}
-
 // partEntry returns the entry of a part.
-func partEntry(p pool.Piece) metaEntry {
+func partEntry(p pool.Part) metaEntry {
 	return metaEntry{name: p.Name, dtype: torch + p.DType.String(), shape: p.Shape, nested: isDense}
 }
 
@@ -317,20 +287,11 @@ func (s *saver) tag(sums []*[]uint32) uint32 {
 	if s.reserve { // the values are not known
 		return pool.RandomTag()
 	}
-	var known [][]uint32
+	var all []uint32
 	for _, list := range sums {
-		known = append(known, *list)
+		all = append(all, *list...)
 	}
-	return pool.Tag(known)
-}
-
-// writeValues writes the values of t.
-func writeValues(w io.Writer, t *ragged.Tensor) error {
-	values, err := t.Values()
-	if err == nil {
-		_, err = bundle.Write(w, values)
-	}
-	return err
+	return pool.Tag(all)
 }
 
 // ints plans a file of int64. It is written even if saver.reserve is set.

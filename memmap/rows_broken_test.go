@@ -16,6 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -74,8 +75,8 @@ func TestRowsBroken(t *testing.T) {
 		{"no tag", file("b/@row.memmap", int64s(0, 1)), ""},
 		{"the largest tag", file("b/@row.memmap", int64s(1<<63-1<<32, 1<<63-1<<32+1)), ""},
 
-		{"a negative length", file("b/@lengths2.memmap", int64s(1, -1, 3, 0)), "b: corrupt: row 1: lengths differ: got -1 after 1 values, want 0 or more"},
-		{"lengths that overflow", file("a/@lengths.memmap", int64s(1, 1<<63-1)), "a: corrupt: row 1: lengths differ: got 9223372036854775807 after 1 values"},
+		{"a negative length", file("b/@lengths2.memmap", int64s(1, -1, 3, 0)), "b: corrupt: @lengths2: row 1: lengths differ: got -1 after 1 values, want 0 or more"},
+		{"lengths that overflow", file("a/@lengths.memmap", int64s(1, 1<<63-1)), "a: corrupt: @lengths: row 1: lengths differ: got 9223372036854775807 after 1 values"},
 		{"a longer row", file("a/@lengths.memmap", int64s(1, 4)), "a: corrupt: @pool: got the width 2, want 3 for 5 in 2 rows" + picked},
 		{"a shorter row", file("a/@lengths.memmap", int64s(1, 1)), "a: corrupt: @pool: got the width 2, want 1 for 2 in 2 rows" + picked},
 		{"a width at level 2", file("b/@lengths.memmap", int64s(1, 0)), "b: corrupt: @lengths2: got the width 2, want 1 for 1 in 2 rows" + picked},
@@ -112,6 +113,14 @@ func TestRowsBroken(t *testing.T) {
 		{"a further dictionary", meta("a", `{"@lengths"`, `{"x":{"type":"TensorDict"},"@lengths"`), "a: corrupt: x: got another kind of entry, want a tensor"},
 		{"a part that is a dictionary", meta("a", `"@row":{"device":"cpu","shape":[2],"dtype":"torch.int64","is_nested":false}`, `"@row":{"type":"TensorDict"}`), "a: corrupt: @row: got another kind of entry, want a tensor"},
 		{"a part that is nested", meta("a", `"is_nested":false`, `"is_nested":true`), "a: corrupt: @lengths: got another kind of entry, want a tensor"},
+		{"too many dims", meta("a", pool, `"@pool":{"device":"cpu","shape":[2,2`+strings.Repeat(",1", 63)+`]`), "a/meta.json: corrupt: "},
+		{"too many levels", func(t *testing.T, dir string) {
+			b := `{"@lengths":{"shape":[2],"dtype":"torch.int64"},"@pool":{"shape":[2,0],"dtype":"torch.int8"},"@row":{"shape":[2],"dtype":"torch.int64"},`
+			for level := 2; level <= 64; level++ {
+				b += fmt.Sprintf(`"@lengths%d":{"shape":[2,0],"dtype":"torch.int64"},`, level)
+			}
+			write(t, dir, "a/meta.json", b+`"shape":[2],`+dictTail)
+		}, "a: corrupt: shape mismatch: got a ragged tensor of 65 dims, want at most 64"},
 		{"a flat part that is missing", meta("n", `"c.@row"`, `"c.@rows"`), "n/c: corrupt: a ragged tensor without @row"},
 		{"a leaf of the same key", func(t *testing.T, dir string) {
 			meta("n", `"x":`, `"c":`)(t, dir)
@@ -154,6 +163,12 @@ func TestRowsBroken(t *testing.T) {
 			meta("a", lengths+`,"dtype":"torch.int64","is_nested":false`, lengths+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"sums":["00000000"]}`)(t, dir)
 			write(t, dir, "a/@lengths.memmap", int64s(1, -2))
 		}, "a/@lengths.memmap: corrupt: changed or damaged: got CRC-32C "},
+		{"a damaged tag of the only row", func(t *testing.T, dir string) {
+			write(t, dir, "meta.json", `{"a":{"type":"TensorDict"},"shape":[1],`+dictTail)
+			write(t, dir, "a/meta.json", `{"@lengths":{"shape":[1],"dtype":"torch.int64"},"@pool":{"shape":[1,1],"dtype":"torch.int8"},"@row":{"shape":[1],"dtype":"torch.int64","go":{"v":1,"sums":["00000000"]}},"shape":[1],`+dictTail)
+			write(t, dir, "a/@lengths.memmap", int64s(1))
+			write(t, dir, "a/@row.memmap", int64s(7<<32))
+		}, "a/@row.memmap: corrupt: changed or damaged: got CRC-32C "},
 		{"too many sums", meta("b", lengths2+`,"dtype":"torch.int64","is_nested":false`, lengths2+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"sums":["00000000","00000000"]}`), "b/@lengths2.memmap: corrupt: got 2 checksums, want 1"},
 		{"lengths that are unbatched", meta("a", lengths+`,"dtype":"torch.int64","is_nested":false`, lengths+`,"dtype":"torch.int64","is_nested":false,"go":{"v":1,"unbatched":[2]}`), "a: corrupt: @lengths: got another kind of entry"},
 	}
@@ -203,7 +218,8 @@ func TestRowsLengthsAreBounded(t *testing.T) {
 	write(t, dir, "a/@lengths.memmap", "")
 	require.NoError(t, os.Truncate(filepath.Join(dir, "a/@lengths.memmap"), 8*rows))
 	var b bytes.Buffer
-	require.NoError(t, pool.WriteRows(&b, 0, 1<<16, 0))
+	rows16 := tensor.Must(ragged.New(tensor.Must(tensor.Zeros[int8](1<<16)), tensor.Must(ragged.NewLayout(shapeops.Shape{1 << 16}))))
+	require.NoError(t, pool.Write(&b, pool.Row, rows16, 0, 0))
 	write(t, dir, "a/@row.memmap", b.String())
 	require.NoError(t, os.Truncate(filepath.Join(dir, "a/@row.memmap"), 8*rows))
 	testkit.MaxBytes(t, 1<<20, func() {
@@ -214,6 +230,6 @@ func TestRowsLengthsAreBounded(t *testing.T) {
 	write(t, dir, "a/meta.json", strings.ReplaceAll(text, fmt.Sprint(rows), "65536"))
 	_, err := memmap.OpenWith(dir, memmap.OpenOptions{MaxCopy: 8<<16 - 1})
 	require.ErrorIs(t, err, memmap.ErrUnsupported)
-	require.ErrorContains(t, err, "a: unsupported: got 524288 bytes of lengths of ragged tensors, want at most 524287: raise MaxCopy")
+	require.ErrorContains(t, err, "a/@lengths.memmap: unsupported: got 524288 bytes of lengths of ragged tensors, want at most 524287: raise MaxCopy")
 	require.NoError(t, testkit.Err(memmap.OpenWith(dir, memmap.OpenOptions{MaxCopy: 8 << 16})))
 }

@@ -43,7 +43,7 @@ func layoutOf(t testing.TB, batch shapeops.Shape, lengths ...[]int64) *ragged.La
 	return tensor.Must(ragged.NewLayout(batch, offsets...))
 }
 
-// requireSound requires that offsets fit the values.
+// requireSoundRows requires that offsets fit the values.
 func requireSoundRows(t testing.TB, r *ragged.Tensor) {
 	t.Helper()
 	rows := r.Shape().Size()
@@ -354,7 +354,7 @@ func TestLeftoverText(t *testing.T) {
 				write(t, dir, "ts/meta.json", text)
 				for _, err := range []error{testkit.Err(memmap.Open(dir)), testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))} {
 					require.ErrorIs(t, err, memmap.ErrCorrupt)
-					require.ErrorContains(t, err, "ts/meta.json: corrupt: a ragged leaf of an earlier version of this module, or the text that Python saves in the place of one")
+					require.ErrorContains(t, err, "ts/meta.json: corrupt: the text that Python saves in the place of a ragged leaf of an earlier version")
 				}
 			}
 		})

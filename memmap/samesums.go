@@ -37,7 +37,7 @@ func sumsOf(t *tensor.Tensor) (sums []uint32, zipped bool) {
 	}
 	switch f := file.(type) {
 	case *mapfile.File:
-		if len(f.Sums) == (f.Size()+blockBytes-1)/blockBytes {
+		if len(f.Sums) == (f.Size()+BlockSize-1)/BlockSize {
 			return f.Sums, false
 		}
 	case interface{ sum() (uint32, int64) }:

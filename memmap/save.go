@@ -409,27 +409,15 @@ func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (syncClose func()
 			if !s.noSums {
 				*f.sums = []uint32{} // void
 			}
-			if err := w.Reserve(f.bytes); err != nil {
-				return err
-			}
-			return f.extend(w)
+			return w.Reserve(f.bytes + f.pad)
 		}
 		sum := tdc.Summer{W: w}
 		err := f.write(&leafWriter{&sum, s, f, 0})
-		*f.sums = sum.Sums()
-		if err != nil {
-			return err
+		if *f.sums = sum.Sums(); err == nil && f.pad > 0 {
+			err = w.Extend(f.bytes + f.pad)
 		}
-		return f.extend(w)
+		return err
 	})
-}
-
-// extend adds the zeros that follow the elements.
-func (f *savedFile) extend(w vfs.File) error {
-	if f.pad == 0 {
-		return nil
-	}
-	return w.Extend(f.bytes + f.pad)
 }
 
 // A leafWriter writes the file of a leaf, and reports progress. It writes in small pieces, so that
@@ -448,7 +436,7 @@ func (l *leafWriter) Write(b []byte) (n int, err error) {
 		var m int
 		m, err = l.w.Write(b[n:min(len(b), n+piece)])
 		n, l.n = n+m, l.n+int64(m)
-		if l.n-l.f.reported >= blockBytes && l.n < l.f.bytes {
+		if l.n-l.f.reported >= BlockSize && l.n < l.f.bytes {
 			l.s.progress(l.f, l.n)
 		}
 	}
@@ -490,6 +478,3 @@ func (n *savedNode) metaText() ([]byte, error) {
 	}
 	return text, nil
 }
-
-// blockBytes is the size of a block: the bytes of a leaf that have one sum.
-const blockBytes = tdc.BlockSize

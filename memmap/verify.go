@@ -61,7 +61,7 @@ func (f Fault) String() string {
 
 // BlockSize is the size of a block: the bytes of a leaf that have one checksum. The last block of a
 // leaf may be shorter.
-const BlockSize = blockBytes
+const BlockSize = tdc.BlockSize
 
 // Verify reads all of the dictionary at dir, a directory or a file, compares each block of each
 // leaf with its checksum, and reports every fault: changed or damaged blocks, files that are
@@ -189,13 +189,13 @@ func (v *verifier) listBlocks() {
 		if len(l.sums) == 0 {
 			l.sums = nil
 			v.report.Unsummed = append(v.report.Unsummed, l.key)
-		} else if want := int((size + blockBytes - 1) / blockBytes); len(l.sums) != want {
+		} else if want := int((size + BlockSize - 1) / BlockSize); len(l.sums) != want {
 			v.faults.faults = append(v.faults.faults, Fault{l.key, path.Join(l.node.path, metaName), -1,
 				corrupt("got %d checksums for %s, want %d", len(l.sums), quote(l.name), want)})
 			l.sums = nil
 		}
-		for n, start := 0, int64(0); start < size; n, start = n+1, start+blockBytes {
-			v.blocks = append(v.blocks, block{l, n, start, min(blockBytes, size-start)})
+		for n, start := 0, int64(0); start < size; n, start = n+1, start+BlockSize {
+			v.blocks = append(v.blocks, block{l, n, start, min(BlockSize, size-start)})
 		}
 	}
 	v.damaged = make([]error, len(v.blocks))

@@ -176,17 +176,17 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset, old *oldTree) error {
 		if err != nil {
 			return err
 		}
-		t, ok := v.(*tensor.Tensor)
+		t, _ := v.(*tensor.Tensor)
 		if rows, is := v.(*ragged.Tensor); is {
 			if c.part != pool.Values {
-				write := func(w io.Writer) error { return c.write(w, rows, 0) }
+				write := func(w io.Writer) error { return pool.Write(w, c.part, rows, 0, c.rows.tag) }
 				s.add(&savedFile{at: c.at(), bytes: c.size(), pad: c.extent() - c.size(), sums: &c.entry.fact.sums, write: write})
 				continue
 			}
 			t, err = rows.Values()
 		}
 		var l *leafFile
-		if err == nil && (ok || t != nil) {
+		if err == nil && t != nil {
 			if file, is := t.Lender().(*mapfile.File); is {
 				l, _ = file.Owner.(*leafFile)
 			}
@@ -208,7 +208,7 @@ func (w *Writer) take(s *saver, c *column, l *leafFile, old *oldTree) error {
 		return fmt.Errorf("%w that a Writer can append to: %s is a nested tensor of Python's", ErrForeign, quote(string(c.key)))
 	}
 	c.entry.fact.sums = l.sums
-	if len(l.sums) != (l.file.Size()+blockBytes-1)/blockBytes { // void, or missing
+	if len(l.sums) != (l.file.Size()+BlockSize-1)/BlockSize { // void, or missing
 		sum := tdc.Summer{}
 		if err := l.read(&sum); err != nil {
 			return err

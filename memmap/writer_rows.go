@@ -17,16 +17,16 @@ func fitsRows(want *ragged.Tensor, got tdict.Value, batch shapeops.Shape) error 
 	if !ok {
 		return fmt.Errorf("%w: got a %T, want ragged rows", tdict.ErrKind, got)
 	}
-	return sameRows(formLike(t, t.Shape()), formLike(want, batch))
+	return sameRows(partsLike(t, t.Shape()), partsLike(want, batch))
 }
 
-// formLike returns the form of a ragged tensor like t with another batch shape.
-func formLike(t *ragged.Tensor, batch shapeops.Shape) *pool.Form {
-	return &pool.Form{Batch: batch, DType: t.DType(), Features: t.Features(), Depth: t.Depth()}
+// partsLike returns the parts of a ragged tensor like t with another batch shape.
+func partsLike(t *ragged.Tensor, batch shapeops.Shape) *pool.Parts {
+	return &pool.Parts{Batch: batch, DType: t.DType(), Features: t.Features(), Depth: t.Depth()}
 }
 
 // sameRows returns an error unless two ragged tensors have the same dtype and shape.
-func sameRows(got, want *pool.Form) error {
+func sameRows(got, want *pool.Parts) error {
 	if got.DType != want.DType {
 		return fmt.Errorf("%w: got %v, want %v", tensor.ErrDType, got.DType, want.DType)
 	}
@@ -45,11 +45,11 @@ func (k keyed) agree(there keyed, batch shapeops.Shape) error {
 	case k.e != nil:
 		return k.e.agree(there.e, batch[0])
 	}
-	want, err := formOf(there.parts, batch)
+	want, err := partsOf(there.parts, batch)
 	if err != nil {
 		return err
 	}
-	got, err := formOf(k.parts, nil)
+	got, err := partsOf(k.parts, nil)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,8 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 		{"another depth", "", "", deeper, shapeops.ErrShape, ": words: shape mismatch: got ragged uint8 [4 * *], want ragged uint8 [4 *]"},
 		{"another number of ragged rows", `"obs.tags.@row":{"device":"cpu","shape":[4]`, `"obs.tags.@row":{"device":"cpu","shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: @row: shape mismatch: got [5], want a shape that begins with the batch shape [4]"},
 		{"ragged rows of no batch", `"obs.tags.@row":{"device":"cpu","shape":[4]`, `"obs.tags.@row":{"device":"cpu","shape":[]`, rows(t, 0), memmap.ErrCorrupt, ": obs.tags: corrupt: @row: shape mismatch: got [], want a shape that begins with"},
-		{"a part that is missing", `"words.@row":`, `"words.@other":`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: a ragged tensor without @row"},
+		{"a part that is missing", `"words.@row":`, `"words.@other":`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: words.@other: got a path that ends in "},
+		{"two parts of one path", `"path":["words","@row"]`, `"path":["words","@lengths"]`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: "},
 		{"values of two dims", `"words.@pool":{"device":"cpu","shape":[4,`, `"words.@pool":{"device":"cpu","shape":[`, rows(t, 0), memmap.ErrCorrupt, ": words: corrupt: @pool: "},
 		{"another number of rows", `"shape":[4]`, `"shape":[5]`, rows(t, 0), memmap.ErrCorrupt, ": reward: corrupt: got shape [5], want 4 rows"},
 		{"another path", `"path":["reward"]`, `"path":["x"]`, rows(t, 0), tdict.ErrMissing, ": reward: missing key: got an entry that the dataset does not have, want the same entries in the same order"},
@@ -110,6 +111,25 @@ func TestNewWriterOnOtherRows(t *testing.T) {
 			require.ErrorContains(t, err, tt.text)
 		})
 	}
+}
+
+// TestNewWriterOnPartsInAnotherOrder: a Writer keeps the order of the entries that it has made, so
+// another order is refused, and the dataset can be opened all the same.
+func TestNewWriterOnPartsInAnotherOrder(t *testing.T) {
+	dir := filepath.Join(testkit.TempDir(t), "log")
+	w := newWriter(t, dir)
+	require.NoError(t, w.Append(rows(t, 0, 4)))
+	require.NoError(t, w.Commit())
+	require.NoError(t, w.Close())
+	f := readFields(t, dir)
+	text := metaText(t, dir)
+	lengths, values := `"words.@lengths":`+string(f.raw["words.@lengths"]), `"words.@pool":`+string(f.raw["words.@pool"])
+	require.Contains(t, text, lengths+","+values)
+	write(t, dir, "meta.json", strings.Replace(text, lengths+","+values, values+","+lengths, 1))
+	requireSame(t, rows(t, 0, 4), open(t, dir).TensorDict)
+	_, err := memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{})
+	require.ErrorIs(t, err, tdict.ErrMissing)
+	require.ErrorContains(t, err, "want the same entries in the same order")
 }
 
 // TestSharedLayoutsMayPart goes on with a log whose leaves shared a Layout: their lengths may differ
@@ -161,7 +181,7 @@ func TestWriterRefusesForgedParts(t *testing.T) {
 		err            error
 	}{
 		{"a part twice", `{"a.b.@lengths"`, `{"z.@pool":{"shape":[1,1],"dtype":"torch.int32","go":{"v":1,"path":["a","b.@pool"]}},"a.b.@lengths"`, memmap.ErrCorrupt},
-		{"parts that are exchanged", `["a","b","@lengths"]`, `["a","b","@row"]`, tdict.ErrMissing},
+		{"parts that are exchanged", `["a","b","@lengths"]`, `["a","b","@row"]`, memmap.ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

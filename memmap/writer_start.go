@@ -245,11 +245,14 @@ func (w *Writer) planRows(s *saver, n *savedNode, e metaEntry) error {
 	if err != nil {
 		return s.fail(e.name, err)
 	}
-	pieces, err := piecesOf(none)
+	if err := checkRank(none); err != nil {
+		return s.fail(e.name, err)
+	}
+	parts, err := pool.PartsOf(none)
 	if err != nil {
 		return s.fail(e.name, err)
 	}
-	for _, p := range pieces {
+	for _, p := range parts {
 		part := partEntry(p)
 		part.name = e.name + "." + p.Name
 		part.fact.path = append(slices.Clip(e.fact.path), p.Name)
@@ -387,11 +390,12 @@ func (w *Writer) agree(m *meta) error {
 			return w.fail(strings.Join(own[i].path, "."), err)
 		}
 	}
+	sameName := func(a, b metaEntry) bool { return a.name == b.name }
+	if !slices.EqualFunc(m.entries, w.meta.entries, sameName) { // parts of ragged leaves in another order
+		return errOtherEntry
+	}
 	for i := range m.entries {
-		is, e := &m.entries[i], &w.meta.entries[i] // the numbers of parts agree
-		if is.name != e.name || !slices.Equal(is.fact.path, e.fact.path) {
-			return w.fail(is.name, errOtherEntry)
-		}
+		is, e := &m.entries[i], &w.meta.entries[i]
 		e.shape, e.fact.sums, e.fact.more = is.shape, is.fact.sums, is.fact.more
 	}
 	w.meta.shape, w.meta.native.more, w.meta.native.nodes = m.shape, m.native.more, m.native.nodes
@@ -499,9 +503,9 @@ func (w *Writer) open(c *column, buffer int) error {
 		c.file = &reopened{w, c, size}
 	}
 	c.buf, c.saved = bufio.NewWriterSize(c.file, buffer), size
-	c.sum = tdc.Summer{W: c.buf, N: int(size % blockBytes)}
+	c.sum = tdc.Summer{W: c.buf, N: int(size % BlockSize)}
 	sums := c.entry.fact.sums
-	if want := int((size + blockBytes - 1) / blockBytes); len(sums) != want {
+	if want := int((size + BlockSize - 1) / BlockSize); len(sums) != want {
 		return corrupt("got %d checksums, want %d", len(sums), want)
 	}
 	c.sum.Full = slices.Clone(sums)

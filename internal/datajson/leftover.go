@@ -1,7 +1,7 @@
 package datajson
 
 import (
-	"strconv"
+	"regexp"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
@@ -9,25 +9,22 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+var leftover = regexp.MustCompile(`^ragged (\w+) \[(?:\d+ )*\*(?: (?:\d+|\*))*\]$`)
+
 // IsLeftover reports whether data is a text such as "ragged float32 [3 *]". Earlier versions of this
 // module saved a ragged tensor as data with that text for Python, and Python's copies of it have
 // nothing else.
 func IsLeftover(data any) bool {
-	text, ok := data.(string)
-	rest, isRagged := strings.CutPrefix(text, "ragged ")
-	dtype, shape, hasShape := strings.Cut(strings.TrimSuffix(rest, "]"), " [")
-	if !ok || !isRagged || !hasShape || !strings.HasSuffix(rest, "]") || !strings.Contains(shape, "*") {
+	text, _ := data.(string)
+	if !strings.HasPrefix(text, "ragged ") { // most texts
 		return false
 	}
-	if _, err := tensor.ParseDType(dtype); err != nil {
+	m := leftover.FindStringSubmatch(text)
+	if m == nil {
 		return false
 	}
-	for dim := range strings.SplitSeq(shape, " ") {
-		if _, err := strconv.ParseUint(dim, 10, 63); err != nil && dim != "*" {
-			return false
-		}
-	}
-	return true
+	_, err := tensor.ParseDType(m[1])
+	return err == nil
 }
 
 // HasLeftover reports whether a row of d is a text that [IsLeftover].
@@ -43,9 +40,12 @@ func HasLeftover(d *tdict.Data) bool {
 	return false
 }
 
-// ErrLeftover is fileformat.ErrCorrupt for a text that [IsLeftover], and for a ragged leaf in the form
-// of an earlier version.
-var ErrLeftover = fileformat.Corrupt("a ragged leaf of an earlier version of this module, or the text that Python saves in the place of one, without its rows: save the original again, and copy that")
-
-// ErrLeftoverSaved is fileformat.ErrUnsupported for a text that [IsLeftover], and is to be saved.
-var ErrLeftoverSaved = fileformat.Unsupported("the text would be read as what an earlier version of this module saved in the place of a ragged leaf")
+// Errors about what an earlier version of this module has saved, or Python has made of it.
+var (
+	// ErrLeftover is fileformat.ErrCorrupt for a text that [IsLeftover].
+	ErrLeftover = fileformat.Corrupt("the text that Python saves in the place of a ragged leaf of an earlier version of this module, without its rows: make the dataset again from its source")
+	// ErrLeftoverSaved is fileformat.ErrUnsupported for such a text that is to be saved.
+	ErrLeftoverSaved = fileformat.Unsupported("the text would be read as what Python saves in the place of a ragged leaf of an earlier version: change it")
+	// ErrOldRagged is fileformat.ErrCorrupt for a ragged leaf in an earlier form.
+	ErrOldRagged = fileformat.Corrupt("a ragged leaf in the form of an earlier version of this module, which cannot be read any more: make the dataset again from its source")
+)

@@ -13,10 +13,10 @@
 // W is V/N, rounded up, and W2 likewise: the pool holds the values as they are, without a gap, and
 // then fewer than N more, which have no meaning. So an index, a join or a computation in Python
 // keeps each part rectangular, and changes rows, widths or the row numbers in a way that a reader
-// notices: [Form.Layout] returns ErrCorrupt. memmap/FORMAT.md has the rules.
+// notices: [Parts.Layout] returns ErrCorrupt. memmap/FORMAT.md has the rules.
 //
-// Reading: [Check] takes the parts of a dictionary, and [Form.Layout] reads and checks their
-// numbers. Writing: [PiecesOf] lists the parts, [WriteLengths] and [WriteRows] write the numbers.
+// Reading: [Check] takes the parts of a dictionary, and [Parts.Layout] reads and checks their
+// numbers. Writing: [PartsOf] lists the parts, and [Write] writes them.
 //
 // A [Layouts] is not safe for concurrent use.
 package pool

@@ -60,13 +60,13 @@ func (s *Layouts) hash(b []byte) uint64 {
 }
 
 // find returns a known layout that is the same, or a new one.
-func (s *Layouts) find(c candidate, same func(*ragged.Layout) bool, make func() (*ragged.Layout, error)) (*ragged.Layout, error) {
+func (s *Layouts) find(c candidate, same func(*ragged.Layout) bool, made func() (*ragged.Layout, error)) (*ragged.Layout, error) {
 	for _, l := range s.known[c] {
 		if same(l) {
 			return l, nil
 		}
 	}
-	l, err := make()
+	l, err := made()
 	if err != nil {
 		return nil, fileformat.Corrupt("%w", err)
 	}

@@ -12,10 +12,11 @@ const (
 	Row     = "@row"
 )
 
-const maxLevels = 64
+// maxDims is the number of dims, levels included, that the readers of the format take.
+const maxDims = 64
 
-// LengthsOf returns the name of the lengths of a level, from 1.
-func LengthsOf(level int) string {
+// lengthsOf returns the name of the lengths of a level, from 1.
+func lengthsOf(level int) string {
 	if level == 1 {
 		return Lengths
 	}
@@ -32,7 +33,7 @@ func Level(name string) int {
 		return 1
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 2 || n > maxLevels || strconv.Itoa(n) != digits {
+	if err != nil || n < 2 || n > maxDims || strconv.Itoa(n) != digits {
 		return 0
 	}
 	return n
@@ -60,27 +61,24 @@ func Reserved(name string) bool {
 	return flat || IsPart(name)
 }
 
-// A Count counts the entries of a dictionary. A ragged tensor counts once: by the entry of its
-// dictionary, or in a flat dictionary by its parts. Parts without the others count as if they had
-// them. The zero Count has no entries.
-type Count struct {
-	of   map[string]int // the parts of each name in a flat dictionary
-	most int            // of these
+// A Counter counts entries so that a ragged tensor counts once: by the entry of its dictionary or,
+// in a flat dictionary, by the first of its parts, which follow each other.
+type Counter struct {
+	leaf string // of the part before
+	run  int    // number of parts of it; 0 if the entry before is no part
 }
 
-// Adds adds an entry, and reports whether it counts.
-func (c *Count) Adds(name string) bool {
-	_, part, flat := Split(name)
-	if !flat {
-		return !IsPart(name)
+// Counts reports whether the next entry, of the given name, counts.
+func (c *Counter) Counts(name string) bool {
+	leaf, _, flat := Split(name)
+	if !flat && !IsPart(name) {
+		c.run = 0
+		return true
 	}
-	if c.of == nil {
-		c.of = map[string]int{}
+	again := c.run == maxDims+2 // no leaf has more parts
+	if again || leaf != c.leaf {
+		c.leaf, c.run = leaf, 0
 	}
-	c.of[part]++
-	if c.of[part] <= c.most {
-		return false
-	}
-	c.most++
-	return true
+	c.run++
+	return c.run == 1 && (flat || again)
 }

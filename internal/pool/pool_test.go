@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -21,33 +22,33 @@ import (
 
 func TestNames(t *testing.T) {
 	tests := []struct {
-		name         string
-		part, counts bool
-		leaf, flat   string // "" unless it is a part in a flat dictionary
+		name       string
+		part       bool
+		leaf, flat string // "" unless it is a part in a flat dictionary
 	}{
-		{"@pool", true, false, "", ""},
-		{"@row", true, false, "", ""},
-		{"@lengths", true, false, "", ""},
-		{"@lengths2", true, false, "", ""},
-		{"@lengths64", true, false, "", ""},
-		{"@lengths1", false, true, "", ""},
-		{"@lengths02", false, true, "", ""},
-		{"@lengths65", false, true, "", ""},
-		{"@lengths-2", false, true, "", ""},
-		{"@lengths+2", false, true, "", ""},
-		{"@lengths2 ", false, true, "", ""},
-		{"@", false, true, "", ""},
-		{"", false, true, "", ""},
-		{"@pools", false, true, "", ""},
-		{"x@pool", false, true, "", ""},
-		{"@pool.x", false, true, "", ""},
-		{"x.@pool", false, true, "x", "@pool"},
-		{"x.y.@lengths3", false, true, "x.y", "@lengths3"},
-		{"x.@row", false, true, "x", "@row"},
-		{".@row", false, true, "", "@row"},
-		{"@pool.@row", false, true, "@pool", "@row"},
-		{"x.@rows", false, true, "", ""},
-		{"x.@row.", false, true, "", ""},
+		{"@pool", true, "", ""},
+		{"@row", true, "", ""},
+		{"@lengths", true, "", ""},
+		{"@lengths2", true, "", ""},
+		{"@lengths64", true, "", ""},
+		{"@lengths1", false, "", ""},
+		{"@lengths02", false, "", ""},
+		{"@lengths65", false, "", ""},
+		{"@lengths-2", false, "", ""},
+		{"@lengths+2", false, "", ""},
+		{"@lengths2 ", false, "", ""},
+		{"@", false, "", ""},
+		{"", false, "", ""},
+		{"@pools", false, "", ""},
+		{"x@pool", false, "", ""},
+		{"@pool.x", false, "", ""},
+		{"x.@pool", false, "x", "@pool"},
+		{"x.y.@lengths3", false, "x.y", "@lengths3"},
+		{"x.@row", false, "x", "@row"},
+		{".@row", false, "", "@row"},
+		{"@pool.@row", false, "@pool", "@row"},
+		{"x.@rows", false, "", ""},
+		{"x.@row.", false, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,26 +58,49 @@ func TestNames(t *testing.T) {
 			require.Equal(t, tt.flat, part)
 			require.Equal(t, tt.flat != "", flat)
 			require.Equal(t, tt.part || flat, pool.Reserved(tt.name))
-			require.Equal(t, tt.counts, new(pool.Count).Adds(tt.name))
 		})
 	}
-	for level := 1; level <= 64; level++ {
-		require.Equal(t, level, pool.Level(pool.LengthsOf(level)))
+	require.Equal(t, 1, pool.Level("@lengths"))
+	for level := 2; level <= 64; level++ {
+		require.Equal(t, level, pool.Level(fmt.Sprint("@lengths", level)))
 	}
 }
 
-// TestCount: a flat ragged tensor counts once, and parts count if there are more of them than of
-// the others.
-func TestCount(t *testing.T) {
-	var c pool.Count
-	for _, tt := range []struct {
-		name string
-		adds bool
+// TestCounter: a ragged tensor counts once, whose parts follow each other.
+func TestCounter(t *testing.T) {
+	tests := []struct {
+		names []string
+		want  int
 	}{
-		{"x.@pool", true}, {"x.@row", false}, {"x.@lengths", false}, {"x.@lengths2", false}, {"x", true}, {"@pool", false},
-		{"y.@row", true}, {"z.@row", true}, {"z.@pool", false}, {"y.@pool", false}, {"u.@pool", true},
-	} {
-		require.Equal(t, tt.adds, c.Adds(tt.name), tt.name)
+		{nil, 0},
+		{[]string{"a", "b"}, 2},
+		{[]string{"@lengths", "@pool", "@row"}, 0},
+		{[]string{"a.@lengths", "a.@lengths2", "a.@pool", "a.@row"}, 1},
+		{[]string{"a.@lengths", "b.@pool", "a.@row"}, 3},
+		{[]string{"a.@pool", "a", "a.@row"}, 3},
+		{[]string{".@pool", ".@row", "x"}, 2},
+		{[]string{"x", ".@pool"}, 2},
+		{[]string{"1.@pool", "2.@pool", "3.@pool"}, 3},
+	}
+	for _, tt := range tests {
+		var c pool.Counter
+		got := 0
+		for _, name := range tt.names {
+			if c.Counts(name) {
+				got++
+			}
+		}
+		require.Equal(t, tt.want, got, tt.names)
+	}
+	for _, name := range []string{"@pool", "x.@pool"} { // more than a leaf can have
+		var c pool.Counter
+		got := 0
+		for range 10_000 {
+			if c.Counts(name) {
+				got++
+			}
+		}
+		require.InDelta(t, 10_000/66, got, 2)
 	}
 }
 
@@ -179,7 +203,7 @@ func unpack(t *testing.T, p saved) ([]any, error) {
 	}
 	form, err := pool.Check(parts, shapeops.Shape{n})
 	require.NoError(t, err)
-	l, err := form.Layout(&pool.Layouts{}, func(name string, count int, each func([]int64) error) error {
+	l, used, err := form.Layout(&pool.Layouts{}, func(name string, count int, each func([]int64) error) error {
 		numbers := flat[name]
 		require.LessOrEqual(t, count, len(numbers), name)
 		for count > 0 { // in pieces of several sizes
@@ -195,8 +219,6 @@ func unpack(t *testing.T, p saved) ([]any, error) {
 		require.ErrorIs(t, err, fileformat.ErrCorrupt)
 		return nil, err
 	}
-	used, err := form.Used(l)
-	require.NoError(t, err)
 	x, err := ragged.New(tensor.Vector(flat["@pool"][:used[0]]...), l)
 	require.NoError(t, err)
 	return lists(t, x), nil
@@ -233,21 +255,17 @@ func TestAgainstPack(t *testing.T) {
 		require.Equal(t, rows, got)
 
 		x := build(t, rows, depth)
-		for _, p := range tensor.Must(pool.PiecesOf(x)) {
+		for _, p := range tensor.Must(pool.PartsOf(x)) {
 			var b bytes.Buffer
-			switch p.Name {
-			case pool.Values:
-				_, err = tensor.Must(x.Values()).WriteTo(&b)
-			case pool.Row:
-				err = pool.WriteRows(&b, 0, len(rows), pool.TagIn(slices.Concat(append(want["@row"], []int64{0})...)[0]))
-			default:
-				err = pool.WriteLengths(&b, p.Offsets)
+			tag := uint32(0)
+			if len(rows) > 0 {
+				tag = pool.TagIn(want["@row"][0][0])
 			}
-			require.NoError(t, err)
+			require.NoError(t, pool.Write(&b, p.Name, x, 0, tag))
 			require.Equal(t, p.Used, b.Len(), p.Name)
-			b.Write(make([]byte, p.Size-p.Used))
+			b.Write(make([]byte, p.Size()-p.Used))
 			require.Equal(t, cast.Bytes(slices.Concat(want[p.Name]...)), b.Bytes()[:b.Len():b.Len()], p.Name)
-			require.Less(t, p.Size-p.Used, max(1, 8*len(rows)))
+			require.Less(t, p.Size()-p.Used, max(1, 8*len(rows)))
 		}
 	}
 }
@@ -346,16 +364,21 @@ func TestPickedAndJoined(t *testing.T) {
 
 // TestTag: equal sums have equal tags of 31 bits; each sum and its place count.
 func TestTag(t *testing.T) {
-	sums := [][]uint32{{1, 2}, {}, {3}}
-	require.Equal(t, pool.Tag(sums), pool.Tag([][]uint32{{1, 2}, nil, {3}}))
+	row := tensor.Must(ragged.From[int64]([][]int64{{1}}))
 	seen := map[uint32]bool{}
-	for _, s := range [][][]uint32{sums, {{1, 2, 4}}, {{2, 1, 3}}, {{1, 2, 3, 0}}, {}} {
+	for _, s := range [][]uint32{{1, 2, 3}, {1, 2, 4}, {2, 1, 3}, {1, 2, 3, 0}, {}} {
 		tag := pool.Tag(s)
 		require.Less(t, tag, uint32(1<<31))
 		require.False(t, seen[tag])
 		seen[tag] = true
-		require.Equal(t, tag, pool.TagIn(pool.Number(7, tag)))
-		require.Positive(t, pool.Number(1<<32-1, tag))
+		for _, first := range []int{0, 7, 1<<32 - 1} {
+			var b bytes.Buffer
+			require.NoError(t, pool.Write(&b, pool.Row, row, first, tag))
+			number := int64(binary.LittleEndian.Uint64(b.Bytes()))
+			require.Equal(t, tag, pool.TagIn(number))
+			require.Equal(t, int64(first), number&(1<<32-1))
+			require.GreaterOrEqual(t, number, int64(0))
+		}
 	}
 }
 
@@ -364,21 +387,18 @@ func TestNoLevels(t *testing.T) {
 	for _, batch := range []shapeops.Shape{{3}, {0}, {}, {2, 2}} {
 		l := tensor.Must(ragged.NewLayout(batch))
 		x := tensor.Must(ragged.New(tensor.Must(tensor.Zeros[int8](batch.Size(), 2)), l))
-		var parts []pool.Part
-		for _, p := range tensor.Must(pool.PiecesOf(x)) {
-			parts = append(parts, p.Part)
-		}
-		form := tensor.Must(pool.Check(parts, batch))
+		form := tensor.Must(pool.Check(tensor.Must(pool.PartsOf(x)), batch))
 		require.Zero(t, form.Depth)
 		require.Equal(t, x.Text(), form.Text())
-		got := tensor.Must(form.Layout(&pool.Layouts{}, func(name string, n int, each func([]int64) error) error {
+		got, _, err := form.Layout(&pool.Layouts{}, func(name string, n int, each func([]int64) error) error {
 			require.Equal(t, pool.Row, name)
 			rows := make([]int64, n)
 			for i := range rows {
 				rows[i] = int64(i)
 			}
 			return each(rows)
-		}))
+		})
+		require.NoError(t, err)
 		require.True(t, l.Equal(got))
 	}
 }
@@ -414,7 +434,7 @@ func FuzzLayout(f *testing.F) {
 		form, err := pool.Check(parts, nil)
 		require.NoError(t, err)
 		var lengths [][]int64
-		l, err := form.Layout(&pool.Layouts{}, func(name string, count int, each func([]int64) error) error {
+		l, used, err := form.Layout(&pool.Layouts{}, func(name string, count int, each func([]int64) error) error {
 			list := make([]int64, count)
 			for i := range list {
 				if len(numbers) > 0 {
@@ -433,7 +453,6 @@ func FuzzLayout(f *testing.F) {
 			require.ErrorIs(t, err, fileformat.ErrCorrupt)
 			return
 		}
-		used := tensor.Must(form.Used(l))
 		require.Equal(t, pool.Width(used[0], n), int(width))
 		for i, want := range lengths {
 			require.Equal(t, want, tensor.Must(l.Lengths(i+1)))

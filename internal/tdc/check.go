@@ -92,7 +92,7 @@ func (d *dict) checkJagged() error {
 	for i := 0; i < len(d.leaves); i++ {
 		l := d.leaves[i]
 		name, isValues := l.values()
-		if !isPart(l.name) {
+		if !jaggedPart(l.name) {
 			continue
 		}
 		if i+1 < len(d.leaves) && d.leaves[i+1].name == jaggedLengths+name {

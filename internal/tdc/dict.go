@@ -86,7 +86,7 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 		case e.dict != nil:
 			name = e.dict.name
 			v, err = b.value(e.dict)
-		case isPart(e.leaf.name):
+		case jaggedPart(e.leaf.name):
 			if parts = append(parts, e.leaf); !strings.HasPrefix(e.leaf.name, jaggedOffsets) {
 				continue
 			}

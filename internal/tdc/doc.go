@@ -14,7 +14,7 @@
 // Writing has two steps: plan.go lists the nodes and leaves of a dictionary, with the place of each
 // leaf, and text.go writes them as JSON. Reading has two steps, too: parse.go and node.go read the
 // JSON, which check.go checks, and dict.go makes the values. Package memmap reads shapes, dtypes
-// and sizes in meta.json by functions of this package.
+// and sizes in meta.json by functions of this package, and sums blocks by [Summer].
 //
 // A Plan and a Form are not safe for concurrent use.
 package tdc

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -21,8 +22,9 @@ type parser struct {
 	*jsonscan.Scanner
 	form    *Form
 	entries int
-	sum     string // the checksum of the JSON; "" for none
-	sumAt   int    // the byte at which its digits begin
+	counter pool.Counter // of leaves
+	sum     string       // the checksum of the JSON; "" for none
+	sumAt   int          // the byte at which its digits begin
 }
 
 // dict reads a node.
@@ -191,7 +193,7 @@ func (p *parser) leaf(d *dict, name string) error {
 		return fileformat.In(string(l.Key), asCorrupt(err))
 	}
 	d.leaves = append(d.leaves, l)
-	if !d.count.Adds(name) {
+	if !p.counter.Counts(name) {
 		return nil
 	}
 	return p.count()
@@ -207,8 +209,8 @@ func bareName(name string) string {
 	return name
 }
 
-// isPart reports whether a leaf of that name is a part of a jagged tensor.
-func isPart(name string) bool { return bareName(name) != name }
+// jaggedPart reports whether a leaf of that name is a part of a jagged tensor.
+func jaggedPart(name string) bool { return bareName(name) != name }
 
 // meta reads a field of cls_metadata.
 func (p *parser) meta(d *dict, name string) (err error) {
@@ -305,7 +307,7 @@ func (p *parser) fact(d *dict, name string) (err error) {
 			return err
 		})
 	case "ragged":
-		err = datajson.ErrLeftover
+		err = datajson.ErrOldRagged
 	case "dims":
 		d.cut, err = ReadDims(p.Scanner)
 	default:

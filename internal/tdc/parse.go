@@ -169,7 +169,6 @@ type dict struct {
 	leaves []*Leaf
 	dicts  []*dict
 	data   []datum
-	count  pool.Count
 	start  int // of its first leaf; math.MaxInt without leaves
 	place  int // its start; without leaves, the start of the next node that has some
 

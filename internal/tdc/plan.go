@@ -41,7 +41,9 @@ type leaf struct {
 	shape  shapeops.Shape // of t; for a pool, which t has the beginning of, with what follows
 	start  int
 	size   int // bytes of elements; padding follows
-	part   poolPart
+
+	summed   bool           // lengths or values of a ragged tensor, whose sums give the tag of row numbers
+	numbered *ragged.Tensor // t is to be its row numbers, which WriteData makes; otherwise nil
 
 	unbatched *tdict.Unbatched // that t is of; nil for none
 }
@@ -74,7 +76,8 @@ type datum struct {
 // Size returns the size of the data in bytes, without the trailer.
 func (p *Plan) Size() int { return p.size }
 
-// Make plans td, and checks everything but elements. It returns a fileformat.Error with the key:
+// Make plans td, and checks everything but elements. It reads the lengths and values of ragged tensors
+// that are not jagged, and returns the errors of that. Otherwise it returns a fileformat.Error with the key:
 // fileformat.ErrName, fileformat.ErrUnsupported, shapeops.ErrShape or tensor.ErrMeta. If td is nil
 // it returns tdict.ErrKind.
 func (p *Plan) Make(td *tdict.TensorDict) error {
@@ -180,7 +183,7 @@ func (p *Plan) inner(n int, name string, plan func() (int, error)) error {
 
 // leaf plans a tensor.
 func (p *Plan) leaf(n int, prefix, name string, t *tensor.Tensor) error {
-	if isPart(name) {
+	if jaggedPart(name) {
 		return fmt.Errorf("%w: the format uses the beginning of the name for the parts of jagged tensors", fileformat.ErrName)
 	}
 	if t.Device() == tensor.Meta {

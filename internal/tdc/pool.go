@@ -24,9 +24,12 @@ func (d *dict) isPool() bool {
 // flat returns the leaves of d that are parts of ragged tensors, by the names of these: a flat
 // dictionary has the leaf "text.@pool".
 func (d *dict) flat() map[string]poolParts {
-	flat := map[string]poolParts{}
+	var flat map[string]poolParts
 	for _, l := range d.leaves {
 		if name, part, ok := pool.Split(l.name); ok {
+			if flat == nil {
+				flat = map[string]poolParts{}
+			}
 			if flat[name] == nil {
 				flat[name] = poolParts{}
 			}
@@ -56,11 +59,12 @@ func (b *builder) pool(key nestedkey.Key, parts poolParts, batch shapeops.Shape)
 		l.Key, l.Whole = key, name == pool.Values
 		list = append(list, pool.Part{Name: name, DType: l.DType, Shape: l.Shape})
 	}
-	form, err := pool.Check(list, batch)
+	checked, err := pool.Check(list, batch)
 	if err != nil {
 		return nil, err
 	}
-	layout, err := form.Layout(&b.form.layouts, func(name string, n int, each func([]int64) error) error {
+	used := *parts[pool.Values]
+	layout, shape, err := checked.Layout(&b.form.layouts, func(name string, n int, each func([]int64) error) error {
 		if take := b.form.limits.Take; take != nil && name != pool.Row {
 			if err := take(8 * int64(n)); err != nil {
 				return err
@@ -71,11 +75,7 @@ func (b *builder) pool(key nestedkey.Key, parts poolParts, batch shapeops.Shape)
 	if err != nil {
 		return nil, err
 	}
-	used := *parts[pool.Values]
-	if used.Shape, err = form.Used(layout); err != nil {
-		return nil, err
-	}
-	used.Size = used.Shape.Size() * used.DType.Size()
+	used.Shape, used.Size = shape, shape.Size()*used.DType.Size()
 	values, err := b.tensor(&used)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,8 @@
 package tdc
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -64,72 +64,51 @@ func (p *Plan) jagged(n int, name string, values *tensor.Tensor, l *ragged.Layou
 func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked bool) (int, error) {
 	n := p.add(name)
 	p.nodes[n].rows, p.nodes[n].locked = t, locked
-	pieces, err := pool.PiecesOf(t)
+	parts, err := pool.PartsOf(t)
 	if err != nil {
 		return n, err
 	}
-	for _, piece := range pieces {
+	for _, part := range parts {
 		x := values
 		switch {
-		case piece.Name == pool.Row:
-			x, err = tensor.Scalar(int64(0)).Expand(piece.Used / 8) // until WriteData knows the sums of the others
-		case piece.Name != pool.Values:
-			x, err = ints(piece.Used, func(w io.Writer) error { return pool.WriteLengths(w, piece.Offsets) })
+		case part.Name == pool.Row:
+			x, err = tensor.Scalar(int64(0)).Expand(part.Used / 8) // until WriteData knows the sums of the others
+		case part.Name != pool.Values:
+			x, err = numbers(part.Name, part.Used, t, 0)
 		}
 		if err == nil {
-			err = p.part(n, piece, x)
+			err = p.part(n, part, x)
 		}
 		if err != nil {
 			return n, err
+		}
+		if l := &p.leaves[len(p.leaves)-1]; part.Name == pool.Row {
+			l.numbered = t
+		} else {
+			l.summed = true
 		}
 	}
 	return n, nil
 }
 
-// A poolPart says which part of a ragged tensor a leaf is.
-type poolPart uint8
-
-const (
-	noPart     poolPart = iota
-	summedPart          // lengths or values
-	rowPart             // row numbers, which WriteData makes
-)
-
-// rowNumbers returns the row numbers of a ragged tensor whose other parts have the given sums.
-func (l *leaf) rowNumbers(sums [][]uint32) (*tensor.Tensor, error) {
-	return ints(l.size, func(w io.Writer) error { return pool.WriteRows(w, 0, l.size/8, pool.Tag(sums)) })
-}
-
-// ints returns the numbers that write writes, size bytes in all.
-func ints(size int, write func(w io.Writer) error) (*tensor.Tensor, error) {
-	b := make(appender, 0, size)
-	if err := write(&b); err != nil {
+// numbers returns the lengths or row numbers of t, size bytes in all.
+func numbers(part string, size int, t *ragged.Tensor, tag uint32) (*tensor.Tensor, error) {
+	var b bytes.Buffer
+	b.Grow(size)
+	if err := pool.Write(&b, part, t, 0, tag); err != nil {
 		return nil, err
 	}
-	return tensor.FromBytes(tensor.Int64, b, len(b)/8)
-}
-
-// An appender is an io.Writer that appends to itself.
-type appender []byte
-
-// Write implements io.Writer.
-func (b *appender) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
+	return tensor.FromBytes(tensor.Int64, b.Bytes(), b.Len()/8)
 }
 
 // part plans a part of a ragged tensor, whose first elements t has.
-func (p *Plan) part(n int, piece pool.Piece, t *tensor.Tensor) error {
-	if err := p.leaf(n, "", piece.Name, t); err != nil {
+func (p *Plan) part(n int, part pool.Part, t *tensor.Tensor) error {
+	if err := p.leaf(n, "", part.Name, t); err != nil {
 		return err
 	}
 	l := &p.leaves[len(p.leaves)-1]
-	if l.shape = piece.Shape; piece.Size > math.MaxInt-l.start-align {
-		return tooLarge(piece.DType, piece.Shape)
-	}
-	l.size, l.part = piece.Size, summedPart
-	if piece.Name == pool.Row {
-		l.part = rowPart
+	if l.shape, l.size = part.Shape, part.Size(); l.size > math.MaxInt-l.start-align {
+		return tooLarge(part.DType, part.Shape)
 	}
 	p.size = l.end()
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -14,7 +15,7 @@ import (
 // elements. It returns a fileformat.Error with the name of the leaf.
 func (p *Plan) WriteData(w io.Writer) error {
 	at := 0
-	var sums [][]uint32 // of the parts of a ragged tensor so far
+	var sums []uint32 // of the parts of a ragged tensor so far
 	for i := range p.leaves {
 		l := &p.leaves[i]
 		if err := writeZeros(w, l.start-at); err != nil {
@@ -22,13 +23,13 @@ func (p *Plan) WriteData(w io.Writer) error {
 		}
 		t, to := l.t, w
 		var sum *Summer
-		switch l.part {
-		case summedPart:
+		if l.summed {
 			sum = &Summer{W: w}
 			to = sum
-		case rowPart:
+		}
+		if l.numbered != nil {
 			var err error
-			if t, err = l.rowNumbers(sums); err != nil {
+			if t, err = numbers(pool.Row, l.size, l.numbered, pool.Tag(sums)); err != nil {
 				return err
 			}
 			sums = nil
@@ -40,7 +41,7 @@ func (p *Plan) WriteData(w io.Writer) error {
 			return fileformat.In(string(nestedkey.Of(l.name)), err)
 		}
 		if sum != nil {
-			sums = append(sums, sum.Sums())
+			sums = append(sums, sum.Sums()...)
 		}
 		if err := writeZeros(w, l.end()-l.start-l.t.ByteSize()); err != nil {
 			return err

@@ -41,12 +41,9 @@ type Files interface {
 	// Create creates a file for writing, with the given permissions, before umask. It fails if path
 	// exists.
 	Create(path string, perm fs.FileMode) (File, error)
-	// Resume opens a file for writing at its end, after truncating it to size bytes. It fails if
-	// the file is shorter.
-	Resume(path string, size int64) (File, error)
-	// Reopen is Resume, but does not truncate the file: what is written replaces the bytes after
-	// size.
-	Reopen(path string, size int64) (File, error)
+	// Resume opens a file for writing after its first size bytes. With cut it truncates the file
+	// there; otherwise what is written replaces what follows. It fails if the file is shorter.
+	Resume(path string, size int64, cut bool) (File, error)
 	// Chmod sets the permissions of a file or directory exactly, without umask. With fs.ModeSetgid,
 	// new files in a directory get its group.
 	Chmod(path string, mode fs.FileMode) error

@@ -21,12 +21,8 @@ func (osFS) Create(path string, perm fs.FileMode) (File, error) {
 	return create(OpenFile, path, path, perm)
 }
 
-func (osFS) Resume(path string, size int64) (File, error) {
-	return resume(OpenFile, path, path, size, true)
-}
-
-func (osFS) Reopen(path string, size int64) (File, error) {
-	return resume(OpenFile, path, path, size, false)
+func (osFS) Resume(path string, size int64, cut bool) (File, error) {
+	return resume(OpenFile, path, path, size, cut)
 }
 
 func (osFS) OpenDir(path string) (Dir, error) {
@@ -52,7 +48,7 @@ func create(open opener, at, path string, perm fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
-func resume(open opener, at, path string, size int64, truncate bool) (File, error) {
+func resume(open opener, at, path string, size int64, cut bool) (File, error) {
 	var f *os.File
 	err := step("resume", at, func() (err error) {
 		f, err = open(path, os.O_WRONLY|noFollow, 0) // does not wait for the reader of a FIFO
@@ -61,14 +57,14 @@ func resume(open opener, at, path string, size int64, truncate bool) (File, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := cut(f, size, truncate); err != nil {
+	if err := seek(f, size, cut); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f}, nil
 }
 
-// cut seeks to the byte size of f, and may truncate it there.
-func cut(f *os.File, size int64, truncate bool) error {
+// seek seeks to the byte size of f, and truncates it there with cut.
+func seek(f *os.File, size int64, cut bool) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -77,7 +73,7 @@ func cut(f *os.File, size int64, truncate bool) error {
 		err := fmt.Errorf("%w: got a file of %d bytes, want at least %d", fs.ErrInvalid, info.Size(), size)
 		return &os.PathError{Op: "resume", Path: f.Name(), Err: err}
 	}
-	if truncate {
+	if cut {
 		if err := f.Truncate(size); err != nil {
 			return err
 		}

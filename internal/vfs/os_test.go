@@ -66,7 +66,7 @@ func TestResume(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
-			f, err := vfs.OS.Resume(path, tt.size)
+			f, err := vfs.OS.Resume(path, tt.size, true)
 			require.NoError(t, err)
 			requireContent(t, path, "text"[:tt.size])
 			for _, more := range []string{" and", " more"} {
@@ -79,9 +79,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestReopen: what follows the place is replaced, and what is not stays; Extend only makes a file
+// TestResumeWithoutCut: what follows the place is replaced, or stays; Extend only makes a file
 // longer, and does not move the place.
-func TestReopen(t *testing.T) {
+func TestResumeWithoutCut(t *testing.T) {
 	tests := []struct {
 		name         string
 		size, extend int64
@@ -97,7 +97,7 @@ func TestReopen(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
-			f, err := vfs.OS.Reopen(path, tt.size)
+			f, err := vfs.OS.Resume(path, tt.size, false)
 			require.NoError(t, err)
 			requireContent(t, path, "text")
 			require.NoError(t, f.Extend(tt.extend))
@@ -109,11 +109,11 @@ func TestReopen(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("text"), 0o666))
-	_, err := vfs.OS.Reopen(path, 5)
+	_, err := vfs.OS.Resume(path, 5, false)
 	require.ErrorIs(t, err, fs.ErrInvalid)
 	root, err := vfs.OS.OpenDir(filepath.Dir(path))
 	require.NoError(t, err)
-	f, err := root.Reopen("f", 2)
+	f, err := root.Resume("f", 2, false)
 	require.NoError(t, err)
 	require.NoError(t, errors.Join(f.Extend(6), f.Close(), root.Close()))
 	requireContent(t, path, "text\x00\x00")
@@ -158,7 +158,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := vfs.OS.Resume(tt.path, tt.size)
+			f, err := vfs.OS.Resume(tt.path, tt.size, true)
 			require.Nil(t, f)
 			require.ErrorContains(t, err, tt.path)
 			require.ErrorContains(t, err, tt.text)

@@ -146,7 +146,7 @@ func TestOpenDirectoriesAreReached(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.NoError(t, dir.Rename("tmp", "a"))
 	require.NoError(t, dir.SyncDir("."))
-	f, err = dir.Resume(filepath.Join("sub", "b"), 1)
+	f, err = dir.Resume(filepath.Join("sub", "b"), 1, true)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 

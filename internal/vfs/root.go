@@ -59,13 +59,8 @@ func (r *Root) Create(path string, perm fs.FileMode) (File, error) {
 }
 
 // Resume implements [Files].
-func (r *Root) Resume(path string, size int64) (File, error) {
-	return resume(r.OpenFile, r.at(path), path, size, true)
-}
-
-// Reopen implements [Files].
-func (r *Root) Reopen(path string, size int64) (File, error) {
-	return resume(r.OpenFile, r.at(path), path, size, false)
+func (r *Root) Resume(path string, size int64, cut bool) (File, error) {
+	return resume(r.OpenFile, r.at(path), path, size, cut)
 }
 
 // at returns the path of a file for [Observe].

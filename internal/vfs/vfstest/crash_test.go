@@ -197,7 +197,7 @@ func linked(t *testing.T, d *vfstest.Disk, first, second string) {
 
 // resume cuts a file to size bytes and appends data, which is not synced.
 func resume(fsys vfs.FS, path string, size int64, data string) error {
-	f, err := fsys.Resume(path, size)
+	f, err := fsys.Resume(path, size, true)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func resume(fsys vfs.FS, path string, size int64, data string) error {
 
 // reopen writes data at a byte of a file, after it has extended the file.
 func reopen(fsys vfs.FS, path string, size int64, data string) error {
-	f, err := fsys.Reopen(path, size)
+	f, err := fsys.Resume(path, size, false)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,8 @@ func (d dir) at(path string) string { return filepath.Join(d.path, path) }
 func (d dir) Create(path string, perm fs.FileMode) (vfs.File, error) {
 	return d.disk.Create(d.at(path), perm)
 }
-func (d dir) Resume(path string, size int64) (vfs.File, error) {
-	return d.disk.Resume(d.at(path), size)
-}
-func (d dir) Reopen(path string, size int64) (vfs.File, error) {
-	return d.disk.Reopen(d.at(path), size)
+func (d dir) Resume(path string, size int64, cut bool) (vfs.File, error) {
+	return d.disk.Resume(d.at(path), size, cut)
 }
 func (d dir) Chmod(path string, mode fs.FileMode) error { return d.disk.Chmod(d.at(path), mode) }
 func (d dir) Rename(old, new string) error              { return d.disk.Rename(d.at(old), d.at(new)) }

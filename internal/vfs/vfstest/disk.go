@@ -45,16 +45,7 @@ func (d *Disk) Create(path string, _ fs.FileMode) (vfs.File, error) {
 }
 
 // Resume implements [vfs.FS].
-func (d *Disk) Resume(path string, size int64) (vfs.File, error) {
-	return d.resume(path, size, true)
-}
-
-// Reopen implements [vfs.FS].
-func (d *Disk) Reopen(path string, size int64) (vfs.File, error) {
-	return d.resume(path, size, false)
-}
-
-func (d *Disk) resume(path string, size int64, truncate bool) (vfs.File, error) {
+func (d *Disk) Resume(path string, size int64, cut bool) (vfs.File, error) {
 	f := &file{disk: d, path: path, at: int(size)}
 	err := d.change("resume", path, func() (err error) {
 		f.node, err = d.find(path)
@@ -66,7 +57,7 @@ func (d *Disk) resume(path string, size int64, truncate bool) (vfs.File, error) 
 		case size < 0 || int64(len(f.node.data)) < size:
 			return fs.ErrInvalid
 		}
-		if truncate {
+		if cut {
 			f.node.data = f.node.data[:size:size]
 		}
 		return nil

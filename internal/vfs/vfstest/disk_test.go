@@ -209,8 +209,8 @@ func all(d *vfstest.Disk, f vfs.File) []error {
 	write := func() error { _, err := f.Write([]byte("WXYZ")); return err }
 	writeAt := func() error { _, err := f.WriteAt([]byte("V"), 0); return err }
 	create := func() error { _, err := d.Create("new", 0o666); return err }
-	resume := func() error { _, err := d.Resume("dir/y", 0); return err }
-	reopen := func() error { _, err := d.Reopen("dir/y", 0); return err }
+	resume := func() error { _, err := d.Resume("dir/y", 0, true); return err }
+	reopen := func() error { _, err := d.Resume("dir/y", 0, false); return err }
 	return []error{
 		d.Mkdir("newdir", 0o777), create(), write(), f.Sync(), d.Rename("a", "c"), d.Exchange("b", "f"),
 		d.RenameNew("empty", "moved", false),

@@ -18,10 +18,25 @@ type Part struct {
 	Name  string
 	DType tensor.DType
 	Shape shapeops.Shape
+	Used  int // bytes that have a meaning, the first ones; set by [PartsOf]
 }
 
-// A Form is the parts of a ragged tensor, of which everything but numbers was checked.
-type Form struct {
+// Size returns the size in bytes.
+func (p *Part) Size() int { return p.Shape.Size() * p.DType.Size() }
+
+// checkSize returns an error unless an int holds the size in bytes.
+func (p *Part) checkSize() error {
+	if err := p.Shape.Check(); err != nil {
+		return err
+	}
+	if p.Shape.Size() > math.MaxInt/p.DType.Size() {
+		return fmt.Errorf("%w: got %v %v, want a size in bytes that an int holds", shapeops.ErrShape, p.DType, p.Shape)
+	}
+	return nil
+}
+
+// Parts are the parts of a ragged tensor, of which everything but numbers was checked.
+type Parts struct {
 	Batch    shapeops.Shape
 	DType    tensor.DType
 	Features shapeops.Shape
@@ -32,66 +47,70 @@ type Form struct {
 // Check checks the parts of a ragged tensor in a dictionary of the given batch shape. The ragged
 // tensor has the batch shape of the row numbers, which begins with batch. Check returns
 // fileformat.ErrCorrupt.
-func Check(parts []Part, batch shapeops.Shape) (*Form, error) {
+func Check(list []Part, batch shapeops.Shape) (*Parts, error) {
 	named := map[string]*Part{}
-	for i := range parts {
-		if named[parts[i].Name] != nil {
-			return nil, fileformat.Corrupt("a ragged tensor with two entries %q", parts[i].Name)
+	for i := range list {
+		if named[list[i].Name] != nil {
+			return nil, fileformat.Corrupt("a ragged tensor with two entries %s", list[i].Name)
 		}
-		named[parts[i].Name] = &parts[i]
+		named[list[i].Name] = &list[i]
 	}
-	f := &Form{Depth: 1}
-	for named[LengthsOf(f.Depth+1)] != nil {
-		f.Depth++
+	p := &Parts{Depth: 1}
+	for named[lengthsOf(p.Depth+1)] != nil {
+		p.Depth++
 	}
-	want := []string{Row}
-	for level := 1; level <= f.Depth; level++ {
-		want = append(want, LengthsOf(level))
+	want := []string{Row} // then the lengths of each level, and the pool
+	for level := 1; level <= p.Depth; level++ {
+		want = append(want, lengthsOf(level))
 	}
 	want = append(want, Values)
 	for _, name := range want {
 		if named[name] == nil {
-			return nil, fileformat.Corrupt("a ragged tensor without %s", name)
+			return nil, fileformat.Corrupt("a ragged tensor without %s: %s", name, advice)
 		}
 	}
-	for i := range parts {
-		if !slices.Contains(want, parts[i].Name) {
-			return nil, fileformat.Corrupt("a ragged tensor with a further entry %q", parts[i].Name)
+	for i := range list {
+		if !slices.Contains(want, list[i].Name) {
+			return nil, fileformat.Corrupt("a ragged tensor with a further entry %q", list[i].Name)
 		}
 	}
-	f.Batch, f.DType = named[Row].Shape, named[Values].DType
-	if !f.Batch.HasPrefix(batch) {
-		return nil, fileformat.Corrupt("%s: %w: got %v, want a shape that begins with the batch shape %v", Row, shapeops.ErrShape, f.Batch, batch)
+	p.Batch, p.DType = named[Row].Shape, named[Values].DType
+	if !p.Batch.HasPrefix(batch) {
+		return nil, fileformat.Corrupt("%s: %w: got %v, want a shape that begins with the batch shape %v", Row, shapeops.ErrShape, p.Batch, batch)
 	}
 	for _, name := range want {
-		if err := f.checkPart(named[name]); err != nil {
+		if err := p.add(named[name]); err != nil {
 			return nil, err
 		}
 	}
-	f.Features = named[Values].Shape[len(f.Batch)+1:]
-	return f, nil
+	p.Features = named[Values].Shape[len(p.Batch)+1:]
+	if dims := len(p.Batch) + p.Depth + len(p.Features); dims > maxDims {
+		return nil, fileformat.Corrupt("%w: got a ragged tensor of %d dims, want at most %d", shapeops.ErrShape, dims, maxDims)
+	}
+	return p, nil
 }
 
-// checkPart checks the dtype and shape of a part, and notes its width.
-func (f *Form) checkPart(p *Part) error {
-	b := len(f.Batch)
+// add checks the dtype and shape of a part, and notes its width.
+func (p *Parts) add(part *Part) error {
+	b, shape := len(p.Batch), part.Shape
+	if err := part.checkSize(); err != nil {
+		return fileformat.Corrupt("%s: %w", part.Name, err)
+	}
 	switch {
-	case p.Name != Values && p.DType != tensor.Int64:
-		return fileformat.Corrupt("%s: %w: got %v, want int64", p.Name, tensor.ErrDType, p.DType)
-	case p.Shape.Size() > math.MaxInt/p.DType.Size():
-		return fileformat.Corrupt("%s: %w: got %v %v, want a size in bytes that an int holds", p.Name, shapeops.ErrShape, p.DType, p.Shape)
-	case p.Name == Lengths && f.Depth == 1 && p.Shape.Equal(noLengths(f.Batch)):
-		f.Depth = 0
+	case part.Name != Values && part.DType != tensor.Int64:
+		return fileformat.Corrupt("%s: %w: got %v, want int64", part.Name, tensor.ErrDType, part.DType)
+	case part.Name == Lengths && p.Depth == 1 && shape.Equal(noLengths(p.Batch)):
+		p.Depth = 0
 		return nil
-	case p.Name == Lengths || p.Name == Row:
-		if !p.Shape.Equal(f.Batch) {
-			return fileformat.Corrupt("%s: %w: got %v, want %v as %s", p.Name, shapeops.ErrShape, p.Shape, f.Batch, Row)
+	case part.Name == Lengths || part.Name == Row:
+		if !shape.Equal(p.Batch) {
+			return fileformat.Corrupt("%s: %w: got %v, want %v as %s", part.Name, shapeops.ErrShape, shape, p.Batch, Row)
 		}
 		return nil
-	case !p.Shape.HasPrefix(f.Batch) || len(p.Shape) == b || p.Name != Values && len(p.Shape) > b+1:
-		return fileformat.Corrupt("%s: %w: got %v, want %v and one dim more", p.Name, shapeops.ErrShape, p.Shape, f.Batch)
+	case !shape.HasPrefix(p.Batch) || len(shape) == b || part.Name != Values && len(shape) > b+1:
+		return fileformat.Corrupt("%s: %w: got %v, want %v and one dim more", part.Name, shapeops.ErrShape, shape, p.Batch)
 	}
-	f.widths = append(f.widths, p.Shape[b])
+	p.widths = append(p.widths, shape[b])
 	return nil
 }
 
@@ -99,18 +118,18 @@ func (f *Form) checkPart(p *Part) error {
 func noLengths(batch shapeops.Shape) shapeops.Shape { return append(batch.Clone(), 0) }
 
 // Text returns dtype and shape, such as "ragged int32 [3 * * 2]".
-func (f *Form) Text() string {
+func (p *Parts) Text() string {
 	dims := []any{}
-	for _, n := range f.Batch {
+	for _, n := range p.Batch {
 		dims = append(dims, n)
 	}
-	for range f.Depth {
+	for range p.Depth {
 		dims = append(dims, "*")
 	}
-	for _, n := range f.Features {
+	for _, n := range p.Features {
 		dims = append(dims, n)
 	}
-	return fmt.Sprint("ragged ", f.DType, " ", dims)
+	return fmt.Sprint("ragged ", p.DType, " ", dims)
 }
 
 // Width returns the width of a pool: count/rows, rounded up.
@@ -133,37 +152,38 @@ type Ints func(part string, n int, each func(numbers []int64) error) error
 // atOnce is the number of rows from which row numbers and lengths are read at the same time.
 const atOnce = 1 << 15
 
-// Layout reads the row numbers and the lengths, and returns the layout of the ragged tensor, from
-// known if it has an equal one. It returns the errors of read, and fileformat.ErrCorrupt if rows
-// were picked, joined or changed. Lengths take memory once read has found them.
-func (f *Form) Layout(known *Layouts, read Ints) (l *ragged.Layout, err error) {
-	rows, readers := f.Batch.Size(), 1
+// Layout reads the row numbers and the lengths. It returns the layout of the ragged tensor, from
+// known if it has an equal one, and the shape of the values, without what follows them in the pool.
+// It returns the errors of read, and fileformat.ErrCorrupt if rows were picked, joined or changed.
+// It allocates memory for lengths in the first call of each, so not if read finds no numbers.
+func (p *Parts) Layout(known *Layouts, read Ints) (l *ragged.Layout, values shapeops.Shape, err error) {
+	rows, readers := p.Batch.Size(), 1
 	if rows >= atOnce {
 		readers = 2
 	}
 	err = workers.Do(context.Background(), 2, readers, func(i int) (err error) {
 		if i == 1 {
-			l, err = f.levels(known, read)
+			l, values, err = p.levels(known, read)
 		} else if rows > 0 {
 			numbers := rowNumbers{}
 			err = read(Row, rows, numbers.check)
 		}
 		return err
 	})
-	return l, err
+	return l, values, err
 }
 
-// levels returns the layout of the lengths.
-func (f *Form) levels(known *Layouts, read Ints) (*ragged.Layout, error) {
-	l, err := known.batch(f.Batch)
-	count := f.Batch.Size()
-	for level := 1; level <= f.Depth && err == nil; level++ {
+// levels returns the layout of the lengths, and the shape of the values.
+func (p *Parts) levels(known *Layouts, read Ints) (*ragged.Layout, shapeops.Shape, error) {
+	l, err := known.batch(p.Batch)
+	count := p.Batch.Size()
+	for level := 1; level <= p.Depth && err == nil; level++ {
+		ends := lengths{name: lengthsOf(level), count: count}
 		if level > 1 {
-			err = f.checkWidth(LengthsOf(level), f.widths[level-2], count)
+			err = p.checkWidth(ends.name, p.widths[level-2], count)
 		}
-		ends := lengths{count: count}
 		if err == nil && count > 0 {
-			err = read(LengthsOf(level), count, ends.add)
+			err = read(ends.name, count, ends.add)
 		}
 		if err == nil {
 			l, err = known.nest(l, ends.offsets())
@@ -171,24 +191,18 @@ func (f *Form) levels(known *Layouts, read Ints) (*ragged.Layout, error) {
 		count = int(ends.total)
 	}
 	if err == nil {
-		err = f.checkWidth(Values, f.widths[len(f.widths)-1], count)
+		err = p.checkWidth(Values, p.widths[len(p.widths)-1], count)
 	}
-	return l, err
+	return l, append(shapeops.Shape{count}, p.Features...), err
 }
 
 // checkWidth returns an error unless a pool of count numbers or values has the width got.
-func (f *Form) checkWidth(name string, got, count int) error {
-	rows := f.Batch.Size()
+func (p *Parts) checkWidth(name string, got, count int) error {
+	rows := p.Batch.Size()
 	if want := Width(count, rows); got != want {
 		return fileformat.Corrupt("%s: got the width %d, want %d for %d in %d rows: %s", name, got, want, count, rows, advice)
 	}
 	return nil
-}
-
-// Used returns the shape of the values, without what follows them in the pool.
-func (f *Form) Used(l *ragged.Layout) (shapeops.Shape, error) {
-	count, err := l.NumRows(-1)
-	return append(shapeops.Shape{count}, f.Features...), err
 }
 
 const advice = "Python picked, joined or changed rows of the pool, which holds all values end to end: unpack first, see docs/from-python.md"
@@ -206,7 +220,7 @@ func (r *rowNumbers) check(numbers []int64) error {
 	if r.n == 0 {
 		r.first = numbers[0] &^ (1<<numberBits - 1)
 	}
-	want, wrong := r.first+int64(r.n), r.first>>63
+	want, wrong := r.first+int64(r.n), r.first>>63 // not 0 if the tag has 32 bits
 	for i, got := range numbers {
 		wrong |= got ^ (want + int64(i))
 	}
@@ -233,6 +247,7 @@ func (r *rowNumbers) reason(numbers []int64) error {
 
 // lengths makes offsets of the lengths of count rows.
 type lengths struct {
+	name  string // of the part
 	count int
 	ends  []int64
 	total int64
@@ -268,7 +283,7 @@ func (l *lengths) reason(numbers []int64, row int) error {
 		total += n
 		return false
 	})
-	return fileformat.Corrupt("row %d: %w: got %d after %d values, want 0 or more, and a sum that an int holds", row+i, ragged.ErrLengths, numbers[i], total)
+	return fileformat.Corrupt("%s: row %d: %w: got %d after %d values, want 0 or more, and a sum that an int holds", l.name, row+i, ragged.ErrLengths, numbers[i], total)
 }
 
 // offsets returns the offsets.
