@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -268,8 +269,9 @@ func moveDir(file string, from, to *vfs.Root) error {
 func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 	for i := range m.entries {
 		x := &m.entries[i]
+		leaf, _, flat := pool.Split(x.name)
 		switch {
-		case x.name == a.name:
+		case x.name == a.name, flat && leaf == a.name:
 			return a.exists()
 		case x.file() == file || rawName(x.name) && x.rawFile() == file || x.nested == isNested && fileName(x.name)+sizesExt == file:
 			return fmt.Errorf("%w: %s: the entry %s has the same file name", ErrName, quote(string(a.key)), quote(x.name))

@@ -37,6 +37,9 @@ func (r *reader) dict(n tree, m *meta, depth int) (tdict.Value, error) {
 	td := tdict.New(m.shape...)
 	for _, k := range m.keyed() {
 		v, err := r.value(n, m, k, depth)
+		if err == nil && td.Has(keyOf(k.path)) { // "text" beside "text.@pool"
+			err, v = r.fault(r.fail(n, metaName, corrupt("two entries are %s", quote(k.path[0])))), nil
+		}
 		if err == nil {
 			err = r.put(n, td, v, k.path...)
 		}

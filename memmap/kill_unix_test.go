@@ -57,6 +57,9 @@ func version(t testing.TB, which int) *tdict.TensorDict {
 	batch := shapeops.Shape{[]int{300, 200}[which]}
 	td, err := tdict.FromMap(batch, entries)
 	require.NoError(t, err)
+	words, tags := wordsAndTags(t, 1000*which, batch...)
+	require.NoError(t, td.Set([]nestedkey.Key{"obs/text", "x/y/text"}[which], words))
+	require.NoError(t, td.Set("tags", tags))
 	require.NoError(t, tensor.Must(td.Dict([]nestedkey.Key{"obs", "x"}[which])).SetClass("my.Frame"))
 	return td
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -47,7 +49,23 @@ func logRows(t testing.TB, wide, first int, batch ...int) *tdict.TensorDict {
 	odd, err := tensor.Map(numbered(tensor.Int64, first, n), func(v int64) bool { return v%3 == 0 })
 	require.NoError(t, err)
 	require.NoError(t, td.Set("obs/odd", tensor.Must(odd.Reshape(batch...))))
+	require.NoError(t, td.Set("obs/runs", runs(t, first, batch...)))
 	return td
+}
+
+// runs returns ragged rows numbered from first, of which 50 have values and the next 50 have none:
+// the widths of their pools grow and shrink.
+func runs(t testing.TB, first int, batch ...int) *ragged.Tensor {
+	t.Helper()
+	var outer, inner, values []int64
+	for i := first; i < first+shapeops.Shape(batch).Size(); i++ {
+		length := int64(i / 50 % 2 * (i % 9))
+		outer = append(outer, length)
+		for j := range length {
+			inner, values = append(inner, j%4), append(values, slices.Repeat([]int64{int64(i)}, int(j%4))...)
+		}
+	}
+	return tensor.Must(ragged.New(tensor.Vector(values...), tensor.Must(ragged.LayoutOf(batch, outer, inner))))
 }
 
 // logLimit is how many rows a process appends to one directory at most.

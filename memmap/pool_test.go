@@ -270,3 +270,19 @@ func TestPoolsAreNeverTruncated(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
 }
+
+// TestAddLeafBesideFlatRows: another process has added a ragged leaf of the same key, in the flat
+// form.
+func TestAddLeafBesideFlatRows(t *testing.T) {
+	dir, flat := testkit.TempDir(t), testkit.TempDir(t)
+	brokenRows(t, flat)
+	require.NoError(t, memmap.Save(dir, tdict.New(2)))
+	ds := writable(t, dir)
+	for file, text := range tree(t, filepath.Join(flat, "n")) {
+		write(t, dir, file, text)
+	}
+	before := pictureOf(t, dir)
+	require.ErrorIs(t, ds.AddLeaf("c", tensor.Vector[int8](1, 2)), tdict.ErrExists)
+	require.Equal(t, before, pictureOf(t, dir))
+	require.Equal(t, 2, open(t, dir).NumEntries())
+}

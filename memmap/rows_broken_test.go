@@ -122,6 +122,14 @@ func TestRowsBroken(t *testing.T) {
 			write(t, dir, "a/meta.json", b+`"shape":[2],`+dictTail)
 		}, "a: corrupt: shape mismatch: got a ragged tensor of 65 dims, want at most 64"},
 		{"a flat part that is missing", meta("n", `"c.@row"`, `"c.@rows"`), "n/c: corrupt: a ragged tensor without @row"},
+		{"a leaf of the same key", func(t *testing.T, dir string) {
+			meta("n", `"x":`, `"c":`)(t, dir)
+			write(t, dir, "n/c.memmap", "01")
+		}, `n/meta.json: corrupt: two entries are "c"`},
+		{"a dictionary of the same key", func(t *testing.T, dir string) {
+			meta("n", `{"c.@lengths"`, `{"c":{"type":"TensorDict"},"c.@lengths"`)(t, dir)
+			write(t, dir, "n/c/meta.json", `{"shape":[2],`+dictTail)
+		}, `n/meta.json: corrupt: two entries are "c"`},
 		{"rows as floats", meta("a", aRow+`,"dtype":"torch.int64"`, aRow+`,"dtype":"torch.float32"`), "a: corrupt: @row: dtype mismatch: got float32, want int64"},
 		{"lengths of 32 bits", meta("b", lengths2+`,"dtype":"torch.int64"`, lengths2+`,"dtype":"torch.int32"`), "b: corrupt: @lengths2: dtype mismatch: got int32, want int64"},
 		{"a dtype that is none", meta("a", "torch.int8", "torch.int9"), `a: @pool: corrupt: there is no dtype "torch.int9"`},

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -20,8 +21,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// numbered returns rows whose elements, in leaves at two depths, say their number, and two ragged
-// leaves that share a layout.
+// numbered returns rows whose elements, in leaves at two depths, say their number, and ragged
+// leaves: two that share a layout, and one of two levels whose widths grow and shrink.
 func numbered(first, n int) *tdict.TensorDict {
 	td := tdict.New(n)
 	x := tensor.Must(tensor.Arange(int64(first), int64(first+n), 1))
@@ -35,6 +36,18 @@ func numbered(first, n int) *tdict.TensorDict {
 	layout := tensor.Must(ragged.LayoutOf(shapeops.Shape{n}, lengths))
 	require.NoError(nil, td.Set("c", tensor.Must(ragged.New(tensor.Vector(values...), layout))))
 	require.NoError(nil, td.Set("sub/d", tensor.Must(ragged.New(tensor.Vector(values...), layout))))
+	var outer, inner []int64
+	values = nil
+	for i := first; i < first+n; i++ {
+		length := []int{7, 0}[i/6%2] // the second batch begins with long rows, the third with empty ones
+		outer = append(outer, int64(length))
+		for j := range length {
+			inner = append(inner, int64((i+j)%4))
+			values = append(values, slices.Repeat([]int64{int64(i)}, (i+j)%4)...)
+		}
+	}
+	layout = tensor.Must(ragged.LayoutOf(shapeops.Shape{n}, outer, inner))
+	require.NoError(nil, td.Set("sub/e", tensor.Must(ragged.New(tensor.Vector(values...), layout))))
 	return td
 }
 

@@ -150,3 +150,51 @@ func TestSharedLayoutsMayPart(t *testing.T) {
 	require.NoError(t, w.Finish())
 	requireSame(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{rows(t, 0, 4), apart}, 0)), open(t, dir).TensorDict)
 }
+
+// TestWriterSumsWithoutLevels: an unbatched leaf has sums beside ragged leaves of any depth.
+func TestWriterSumsWithoutLevels(t *testing.T) {
+	for depth := range 3 {
+		dir := filepath.Join(t.TempDir(), "log")
+		row := tdict.New()
+		for _, key := range []nestedkey.Key{"codes", "more"} { // before and after ragged leaves
+			require.NoError(t, row.Set(key+"/first", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1, 2, 3)))))
+			for _, name := range []nestedkey.Key{"a", "b"} {
+				require.NoError(t, row.Set(key+"/"+name, rowsOver(t, layoutOf(t, shapeops.Shape{}, [][]int64{{1}, {1}}[:depth]...))))
+			}
+			require.NoError(t, row.Set(key+"/last", tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](4, 5)))))
+		}
+		w := tensor.Must(memmap.NewWriter(dir, row, memmap.WriterOptions{}))
+		require.NoError(t, w.Append(row))
+		require.NoError(t, w.Commit())
+		require.Empty(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, "%d levels", depth)
+		require.NoError(t, w.Close())
+	}
+}
+
+// TestWriterRefusesForgedParts: in a dataset that grows, no two entries are one part of a ragged
+// leaf, whatever their names, and the parts have their own order.
+func TestWriterRefusesForgedParts(t *testing.T) {
+	row := tdict.New()
+	require.NoError(t, row.Set("a/b", rowsOver(t, layoutOf(t, shapeops.Shape{}, []int64{1}))))
+	tests := []struct {
+		name, old, new string
+		err            error
+	}{
+		{"a part twice", `{"a.b.@lengths"`, `{"z.@pool":{"shape":[1,1],"dtype":"torch.int32","go":{"v":1,"path":["a","b.@pool"]}},"a.b.@lengths"`, memmap.ErrCorrupt},
+		{"parts that are exchanged", `["a","b","@lengths"]`, `["a","b","@row"]`, memmap.ErrCorrupt},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(testkit.TempDir(t), "log")
+			w := tensor.Must(memmap.NewWriter(dir, row, memmap.WriterOptions{}))
+			require.NoError(t, w.Append(row))
+			require.NoError(t, w.Commit())
+			require.NoError(t, w.Close())
+			text := withoutSum(metaText(t, dir))
+			require.Contains(t, text, tt.old)
+			write(t, dir, "meta.json", strings.Replace(text, tt.old, tt.new, 1))
+			write(t, dir, "z.@pool.memmap", "0123")
+			require.ErrorIs(t, testkit.Err(memmap.NewWriter(dir, row, memmap.WriterOptions{})), tt.err)
+		})
+	}
+}

@@ -127,7 +127,7 @@ func mostEntries(row *tdict.TensorDict) (n int) {
 	for _, v := range row.Leaves() {
 		n++
 		if t, ok := v.(*ragged.Tensor); ok {
-			n += t.Depth() + 1
+			n += max(1, t.Depth()) + 1 // lengths also of a tensor without levels, and row numbers
 		}
 	}
 	return n

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/wire"
@@ -182,4 +183,60 @@ func TestStackedBesides(t *testing.T) {
 	for i := range want {
 		require.Empty(t, tensor.Must(want[i].Diff(got[i])))
 	}
+}
+
+// TestTwoValuesOfOneKey: "text" beside "text.@pool", the parts of a ragged tensor "text", is
+// refused, whatever it is and whatever comes first.
+func TestTwoValuesOfOneKey(t *testing.T) {
+	for name, other := range map[string]tdict.Value{
+		"no other":       nil,
+		"a tensor":       tensor.Vector[int8](3, 4),
+		"data":           tensor.Must(tdict.NewData("x", 2)),
+		"a dictionary":   tdict.New(2),
+		"a lazy stack":   tensor.Must(tdict.LazyStack(0, tdict.New(), tdict.New())),
+		"data of a row":  tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2)),
+		"an own tensor":  tensor.Must(tdict.NewUnbatched(tensor.Vector[int8](3, 4))),
+		"a jagged one":   tensor.Must(ragged.FromOffsets(tensor.Vector[int8](3, 4), []int64{0, 1, 2})),
+		"another ragged": tensor.Must(ragged.New(tensor.Vector[int8](3, 4), tensor.Must(ragged.NewLayout([]int{2}, []int64{0, 1, 2}, []int64{0, 1, 2})))),
+	} {
+		for _, first := range []bool{true, false} {
+			td := tdict.New(2)
+			if other != nil && first {
+				require.NoError(t, td.Set("text", other))
+			}
+			require.NoError(t, td.Set("text.-lengths", tensor.Vector[int64](1, 1)))
+			require.NoError(t, td.Set("text.-pool", tensor.Must(tensor.Vector[int8](1, 2).Reshape(2, 1))))
+			require.NoError(t, td.Set("text.-row", tensor.Vector[int64](0, 1)))
+			if other != nil && !first {
+				require.NoError(t, td.Set("text", other))
+			}
+			b := bytes.ReplaceAll(tensor.Must(wire.Append(nil, td)), []byte("text.-"), []byte("text.@"))
+			var m wire.Message
+			if err := m.UnmarshalBinary(b); other != nil {
+				require.ErrorIs(t, err, wire.ErrCorrupt, name)
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, 1, m.Dict.NumEntries())
+			}
+		}
+	}
+}
+
+// TestRaggedValuesAreReadOnce: Size does not read the values of a ragged tensor, and Append reads
+// them once, though the row numbers depend on their checksum.
+func TestRaggedValuesAreReadOnce(t *testing.T) {
+	lent := &testkit.Lender{Bytes: []byte{1, 2, 3}}
+	layout := tensor.Must(ragged.NewLayout([]int{2}, []int64{0, 1, 2}, []int64{0, 1, 3}))
+	td := tdict.New(2)
+	require.NoError(t, td.Set("r", tensor.Must(ragged.New(tensor.Must(tensor.FromLender(tensor.Int8, lent, 0, 3)), layout))))
+	before := lent.Borrows()
+	size := tensor.Must(wire.Size(td))
+	require.Equal(t, before, lent.Borrows())
+	b := tensor.Must(wire.Append(nil, td))
+	require.Equal(t, before+1, lent.Borrows())
+	require.Len(t, b, size)
+	lent.Bytes[0] = 7
+	require.NotEqual(t, b[:size/2], tensor.Must(wire.Append(nil, td))[:size/2])
+	own := tensor.Must(td.Clone())
+	require.Equal(t, tensor.Must(wire.Append(nil, own)), tensor.Must(wire.Append(nil, td)), "the same row numbers")
 }

@@ -2,7 +2,7 @@ package pool
 
 import (
 	"fmt"
-	"hash/crc32"
+	"hash/maphash"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -15,15 +15,14 @@ import (
 // Layouts has none.
 type Layouts struct {
 	known map[candidate][]*ragged.Layout
+	seed  maphash.Seed
 }
 
 // A candidate is what equal layouts have in common.
 type candidate struct {
 	outer *ragged.Layout // nil for a batch
-	sum   uint32         // of the offsets, or of the batch shape
+	sum   uint64         // of the offsets, or of the batch shape, with a random seed: no file can make many equal
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Layout returns the layout with the given batch shape and offsets. It keeps offsets. It returns
 // fileformat.ErrCorrupt if they are invalid.
@@ -37,19 +36,27 @@ func (s *Layouts) Layout(batch shapeops.Shape, offsets ...[]int64) (*ragged.Layo
 
 // batch returns the layout of a batch.
 func (s *Layouts) batch(shape shapeops.Shape) (*ragged.Layout, error) {
-	c := candidate{sum: crc32.Checksum(fmt.Append(nil, shape), castagnoli)}
+	c := candidate{sum: s.hash(fmt.Append(nil, shape))}
 	same := func(l *ragged.Layout) bool { return l.Shape().Equal(shape) }
 	return s.find(c, same, func() (*ragged.Layout, error) { return ragged.NewLayout(shape.Clone()) })
 }
 
 // nest returns outer with one more level.
 func (s *Layouts) nest(outer *ragged.Layout, offsets []int64) (*ragged.Layout, error) {
-	c := candidate{outer, crc32.Checksum(cast.Bytes(offsets), castagnoli)}
+	c := candidate{outer, s.hash(cast.Bytes(offsets))}
 	same := func(l *ragged.Layout) bool {
 		known, err := l.Offsets(-1)
 		return err == nil && slices.Equal(known, offsets)
 	}
 	return s.find(c, same, func() (*ragged.Layout, error) { return outer.Nest(offsets) })
+}
+
+// hash returns a hash of b.
+func (s *Layouts) hash(b []byte) uint64 {
+	if s.known == nil {
+		s.known, s.seed = map[candidate][]*ragged.Layout{}, maphash.MakeSeed()
+	}
+	return maphash.Bytes(s.seed, b)
 }
 
 // find returns a known layout that is the same, or a new one.
@@ -62,9 +69,6 @@ func (s *Layouts) find(c candidate, same func(*ragged.Layout) bool, made func() 
 	l, err := made()
 	if err != nil {
 		return nil, fileformat.Corrupt("%w", err)
-	}
-	if s.known == nil {
-		s.known = map[candidate][]*ragged.Layout{}
 	}
 	s.known[c] = append(s.known[c], l)
 	return l, nil

@@ -94,6 +94,8 @@ func write(w io.Writer, n int, fill func(to []int64, at int)) error {
 	return nil
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // Tag returns the tag, of 31 bits, of a tensor, given the checksums of its lengths and values, in
 // the order of [PartsOf]. Equal tensors have equal tags.
 func Tag(sums []uint32) uint32 {

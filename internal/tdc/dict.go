@@ -113,8 +113,10 @@ func (b *builder) dict(d *dict) (*tdict.TensorDict, error) {
 
 // set sets an entry of td, unless err is an error of making v.
 func (b *builder) set(td *tdict.TensorDict, d *dict, name string, v tdict.Value, err error) error {
-	if err == nil {
-		err = asCorrupt(td.Set(nestedkey.Of(name), v))
+	if key := nestedkey.Of(name); err == nil && td.Has(key) { // "text" beside "text.@pool"
+		err = fileformat.Corrupt("duplicate key %s", quote(name))
+	} else if err == nil {
+		err = asCorrupt(td.Set(key, v))
 	}
 	return fileformat.In(string(keyIn(d, name)), err)
 }

@@ -41,7 +41,7 @@ type Leaf struct {
 	DType tensor.DType
 	Shape shapeops.Shape
 	Start int // bytes of data before it
-	Size  int // bytes of its elements, without padding
+	Size  int // bytes of its elements, without padding; of a pool, once Form.Dict was called, of its values
 
 	// Set by Form.Dict.
 	Unbatched bool           // it is an unbatched tensor

@@ -42,6 +42,9 @@ type leaf struct {
 	start  int
 	size   int // bytes of elements; padding follows
 
+	summed   bool           // lengths or values of a ragged tensor, whose sums give the tag of row numbers
+	numbered *ragged.Tensor // t is to be its row numbers, which WriteData makes; otherwise nil
+
 	unbatched *tdict.Unbatched // that t is of; nil for none
 }
 

@@ -80,7 +80,7 @@ func (b *builder) pool(key nestedkey.Key, parts poolParts, batch shapeops.Shape)
 	if err != nil {
 		return nil, err
 	}
-	parts[pool.Values].Rows = layout
+	parts[pool.Values].Rows, parts[pool.Values].Size = layout, used.Size
 	return b.rows(values, layout)
 }
 

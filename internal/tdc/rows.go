@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -69,18 +68,13 @@ func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked
 	if err != nil {
 		return n, err
 	}
-	var sums []uint32
 	for _, part := range parts {
-		x, sum := values, Summer{}
-		if part.Name == pool.Values {
-			_, err = bundle.Write(&sum, values)
-		} else {
-			var b bytes.Buffer
-			b.Grow(part.Used)
-			sum.W = &b
-			if err = pool.Write(&sum, part.Name, t, 0, pool.Tag(sums)); err == nil {
-				x, err = tensor.FromBytes(tensor.Int64, b.Bytes(), b.Len()/8)
-			}
+		x := values
+		switch {
+		case part.Name == pool.Row:
+			x, err = tensor.Scalar(int64(0)).Expand(part.Used / 8) // until WriteData knows the sums of the others
+		case part.Name != pool.Values:
+			x, err = numbers(part.Name, part.Used, t, 0)
 		}
 		if err == nil {
 			err = p.part(n, part, x)
@@ -88,9 +82,23 @@ func (p *Plan) pool(name string, values *tensor.Tensor, t *ragged.Tensor, locked
 		if err != nil {
 			return n, err
 		}
-		sums = append(sums, sum.Sums()...)
+		if l := &p.leaves[len(p.leaves)-1]; part.Name == pool.Row {
+			l.numbered = t
+		} else {
+			l.summed = true
+		}
 	}
 	return n, nil
+}
+
+// numbers returns the lengths or row numbers of t, size bytes in all.
+func numbers(part string, size int, t *ragged.Tensor, tag uint32) (*tensor.Tensor, error) {
+	var b bytes.Buffer
+	b.Grow(size)
+	if err := pool.Write(&b, part, t, 0, tag); err != nil {
+		return nil, err
+	}
+	return tensor.FromBytes(tensor.Int64, b.Bytes(), b.Len()/8)
 }
 
 // part plans a part of a ragged tensor, whose first elements t has.

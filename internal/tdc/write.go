@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
+	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -13,18 +14,34 @@ import (
 // a method Leaf(t *tensor.Tensor), WriteData calls it with each tensor before it writes the
 // elements. It returns a fileformat.Error with the name of the leaf.
 func (p *Plan) WriteData(w io.Writer) error {
-	observer, _ := w.(interface{ Leaf(t *tensor.Tensor) })
 	at := 0
+	var sums []uint32 // of the parts of a ragged tensor so far
 	for i := range p.leaves {
 		l := &p.leaves[i]
-		if observer != nil {
-			observer.Leaf(l.t)
-		}
 		if err := writeZeros(w, l.start-at); err != nil {
 			return err
 		}
-		if _, err := bundle.Write(w, l.t); err != nil {
+		t, to := l.t, w
+		var sum *Summer
+		if l.summed {
+			sum = &Summer{W: w}
+			to = sum
+		}
+		if l.numbered != nil {
+			var err error
+			if t, err = numbers(pool.Row, l.size, l.numbered, pool.Tag(sums)); err != nil {
+				return err
+			}
+			sums = nil
+		}
+		if observer, ok := w.(interface{ Leaf(t *tensor.Tensor) }); ok {
+			observer.Leaf(t)
+		}
+		if _, err := bundle.Write(to, t); err != nil {
 			return fileformat.In(string(nestedkey.Of(l.name)), err)
+		}
+		if sum != nil {
+			sums = append(sums, sum.Sums()...)
 		}
 		if err := writeZeros(w, l.end()-l.start-l.t.ByteSize()); err != nil {
 			return err
