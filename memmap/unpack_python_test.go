@@ -17,7 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// pythonBlocks returns the block of Python in a section of a page.
+// pythonBlocks returns the two blocks of Python in a section of a page.
 func pythonBlocks(t *testing.T, page, section string) (blocks []string) {
 	t.Helper()
 	_, text, ok := strings.Cut(string(tensor.Must(os.ReadFile(page))), "\n## "+section+"\n")

@@ -76,8 +76,7 @@ type datum struct {
 // Size returns the size of the data in bytes, without the trailer.
 func (p *Plan) Size() int { return p.size }
 
-// Make plans td, and checks everything but elements. It reads the lengths and values of ragged tensors
-// that are not jagged, and returns the errors of that. Otherwise it returns a fileformat.Error with the key:
+// Make plans td, and checks everything but elements. It returns a fileformat.Error with the key:
 // fileformat.ErrName, fileformat.ErrUnsupported, shapeops.ErrShape or tensor.ErrMeta. If td is nil
 // it returns tdict.ErrKind.
 func (p *Plan) Make(td *tdict.TensorDict) error {
