@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -69,6 +70,23 @@ func TestRowsCountOnce(t *testing.T) {
 		}
 		require.NoError(t, tensor.Must(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: counted})).Close(), at)
 		require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: counted - 1})), memmap.ErrUnsupported, at)
+	}
+}
+
+// TestRowsCountOnceEach: parts of different ragged leaves, one leaf after the other, are not counted
+// as a run of parts of one leaf.
+func TestRowsCountOnceEach(t *testing.T) {
+	const n = 50
+	td := tdict.New(1)
+	for i := range n {
+		require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint(i)), tensor.Must(ragged.From[int8]([][][]int8{{{1}}}))))
+	}
+	top := testkit.TempDir(t)
+	for _, name := range []string{"d", "d.tdz", "d.tdc"} {
+		at := filepath.Join(top, name)
+		require.NoError(t, memmap.Save(at, td))
+		require.NoError(t, tensor.Must(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: n})).Close(), at)
+		require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: n - 1})), memmap.ErrUnsupported, at)
 	}
 }
 

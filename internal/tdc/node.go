@@ -22,7 +22,7 @@ type parser struct {
 	*jsonscan.Scanner
 	form    *Form
 	entries int
-	counter pool.Counter // of leaves
+	counter pool.Counter // of the leaves of the current node
 	sum     string       // the checksum of the JSON; "" for none
 	sumAt   int          // the byte at which its digits begin
 }
@@ -75,6 +75,7 @@ func (p *parser) field(d *dict, name string, depth int) (err error) {
 	case fieldData:
 		err = p.Object(func(name []byte) error { return p.datum(d, string(name)) })
 	case fieldLeaves:
+		p.counter = pool.Counter{}
 		err = p.Object(func(name []byte) error { return p.leaf(d, string(name)) })
 	case fieldMeta:
 		err = p.once(func(name string) error { return p.meta(d, name) })
