@@ -465,16 +465,6 @@ func TestWritesWhatPythonWrites(t *testing.T) {
 	}
 }
 
-// nestedKeys returns the keys of ragged leaves.
-func nestedKeys(td *tdict.TensorDict) (keys []nestedkey.Key) {
-	for key, v := range td.Leaves() {
-		if _, ok := v.(*ragged.Tensor); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
 // tree returns the text of every file below dir.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
