@@ -235,3 +235,20 @@ func TestConsolidatedManyLeaves(t *testing.T) {
 	require.NoError(t, ds.Close())
 	require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: 2999})), memmap.ErrUnsupported)
 }
+
+// TestConsolidatedNamesTheLeaf: an error of elements has the whole key, of a ragged leaf without the
+// name of a part.
+func TestConsolidatedNamesTheLeaf(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.Set("in/deep", tensor.Must(ragged.From[bool]([][][]bool{{{true, false}}, {{true}}}))))
+	require.NoError(t, td.Set("in/rows", tensor.Must(ragged.From[bool]([][]bool{{true, false}, {true}}))))
+	require.NoError(t, td.Set("in/b", tensor.Vector(true, false)))
+	for file, key := range map[string]string{"in/deep/@pool.memmap": "in/deep", "in/rows/@pool.memmap": "in/rows", "in/b.memmap": "in/b"} {
+		dir := filepath.Join(t.TempDir(), "d")
+		require.NoError(t, memmap.Save(dir, td))
+		write(t, dir, file, "\x07\x07\x07\x07")
+		err := memmap.SaveWith(t.Context(), dir+".tdc", open(t, dir).TensorDict, memmap.SaveOptions{SkipSums: true})
+		require.ErrorIs(t, err, memmap.ErrCorrupt)
+		require.ErrorContains(t, err, "d.tdc: "+key+": corrupt: got byte 7 for bool element 0")
+	}
+}

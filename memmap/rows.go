@@ -171,7 +171,8 @@ func (r *reader) firstInts(n tree, x firstInts, each func([]int64) error) error 
 	return cmp.Or(err, wrong)
 }
 
-// sameSums returns ErrCorrupt unless got equals want, or want is nil.
+// sameSums returns ErrCorrupt unless got equals want, or want is nil. The error is no mismatch, for
+// which Verify says to Seal the dataset: Seal keeps these sums.
 func sameSums(got, want []uint32) error {
 	if want == nil {
 		return nil
@@ -181,7 +182,7 @@ func sameSums(got, want []uint32) error {
 	}
 	for i := range got {
 		if got[i] != want[i] {
-			return &mismatch{got[i], want[i]}
+			return corrupt("%s", sumsText(got[i], want[i]))
 		}
 	}
 	return nil

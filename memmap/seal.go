@@ -21,7 +21,7 @@ import (
 //
 // Seal reads all leaves. In a directory it changes nothing but the checksums, in each meta.json. An
 // archive or a consolidated file is replaced by a copy. Lengths and row numbers of ragged tensors
-// keep their checksums, since a change of them is damage.
+// keep their checksums, since a change of them is damage; a consolidated file has no separate ones.
 //
 // After another error than [ErrBusy] some checksums may be new; call Seal again. Seal returns
 // ErrBusy if others have the directory open to write it, or a [Writer] has not finished it,

@@ -3,6 +3,7 @@ package memmap_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +48,27 @@ func TestCheckSums(t *testing.T) {
 	require.NoError(t, err)
 	_, err = ds.Clone()
 	require.ErrorIs(t, err, memmap.ErrCorrupt)
+}
+
+// TestNumbersAreNotSealed: lengths and row numbers that were changed are damage, so Verify does not
+// say to Seal them.
+func TestNumbersAreNotSealed(t *testing.T) {
+	tests := []struct {
+		part string
+		seal bool
+	}{{"@lengths", false}, {"@row", false}, {"@pool", true}}
+	for _, tt := range tests {
+		t.Run(tt.part, func(t *testing.T) {
+			dir := saveRows(t, visits(t))
+			file := filepath.Join(dir, "codes", tt.part+".memmap")
+			text := tensor.Must(os.ReadFile(file))
+			text[0] ^= 1
+			require.NoError(t, os.WriteFile(file, text, 0o666))
+			_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+			require.ErrorIs(t, err, memmap.ErrCorrupt)
+			require.ErrorContains(t, err, tt.part+".memmap: corrupt: changed or damaged: got CRC-32C ")
+			require.Equal(t, tt.seal, strings.Contains(err.Error(), "Seal the dataset"), err)
+			require.Equal(t, tt.seal, memmap.Seal(t.Context(), dir) == nil)
+		})
+	}
 }

@@ -255,7 +255,12 @@ type mismatch struct{ got, want uint32 }
 
 // Error returns the text, with both sums.
 func (m *mismatch) Error() string {
-	return fmt.Sprintf("%v: changed or damaged: got CRC-32C %08x, want %08x", ErrCorrupt, m.got, m.want)
+	return fmt.Sprintf("%v: %s", ErrCorrupt, sumsText(m.got, m.want))
+}
+
+// sumsText returns the text of an error for bytes that differ from their sum.
+func sumsText(got, want uint32) string {
+	return fmt.Sprintf("changed or damaged: got CRC-32C %08x, want %08x", got, want)
 }
 
 // Unwrap returns [ErrCorrupt].

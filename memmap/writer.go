@@ -117,7 +117,8 @@ type Writer struct {
 //     dataset in dir has rows of other shapes, dtypes, keys, kinds of values or names of dims
 //     than row
 //   - [ErrName] if two leaves would have the same file name before Finish, such as "a/b" and
-//     "a.b", or if Python's unflatten_keys could not nest them, such as "a" and "a.b"
+//     "a.b", or a name that is too long, such as "a.b.@lengths.memmap" of a ragged leaf "a/b", or
+//     if Python's unflatten_keys could not nest them, such as "a" and "a.b"
 //   - the errors of [SaveWith]
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {

@@ -2,6 +2,7 @@ package tdc
 
 import (
 	"io"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
@@ -12,7 +13,7 @@ import (
 
 // WriteData writes the data to w, leaf by leaf, each in as few calls as its layout allows. If w has
 // a method Leaf(t *tensor.Tensor), WriteData calls it with each tensor before it writes the
-// elements. It returns a fileformat.Error with the name of the leaf.
+// elements. It returns a fileformat.Error with the key of the leaf.
 func (p *Plan) WriteData(w io.Writer) error {
 	at := 0
 	var sums []uint32 // of the parts of a ragged tensor so far
@@ -38,7 +39,7 @@ func (p *Plan) WriteData(w io.Writer) error {
 			observer.Leaf(t)
 		}
 		if _, err := bundle.Write(to, t); err != nil {
-			return fileformat.In(string(nestedkey.Of(l.name)), err)
+			return fileformat.In(string(p.keyOf(i)), err)
 		}
 		if sum != nil {
 			sums = append(sums, sum.Sums()...)
@@ -49,6 +50,21 @@ func (p *Plan) WriteData(w io.Writer) error {
 		at = l.end()
 	}
 	return nil
+}
+
+// keyOf returns the key of the entry that leaf i, by its index, is or is a part of.
+func (p *Plan) keyOf(i int) nestedkey.Key {
+	var names []string // from the last
+	at := slices.IndexFunc(p.nodes, func(n node) bool { return slices.Contains(n.leaves, i) })
+	if p.nodes[at].rows == nil {
+		names = append(names, p.leaves[i].name)
+	}
+	for at > 0 {
+		names = append(names, p.nodes[at].name)
+		at = slices.IndexFunc(p.nodes, func(n node) bool { return slices.Contains(n.nodes, at) })
+	}
+	slices.Reverse(names)
+	return nestedkey.Of(names[0], names[1:]...)
 }
 
 var zeros [1 << 12]byte
