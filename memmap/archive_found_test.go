@@ -39,7 +39,7 @@ func TestArchiveOfACutLazyStack(t *testing.T) {
 	require.ErrorIs(t, memmap.Copy(t.Context(), at, dir+"2", memmap.CopyOptions{}), memmap.ErrCorrupt)
 }
 
-// TestLongLengthsInAnArchive: the CRC-32 is that of all bytes, so that they are all read.
+// TestLongLengthsInAnArchive: the CRC-32 is of all bytes, so Open reads all.
 func TestLongLengthsInAnArchive(t *testing.T) {
 	td := tdict.New(4)
 	require.NoError(t, td.Set("r", visited(t, 4, 1)))

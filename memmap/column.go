@@ -91,8 +91,8 @@ func (c *column) size() int64 {
 // poolWidth returns the width of a pool.
 func (c *column) poolWidth() int { return pool.Width(c.rows.counts[c.level], c.rows.counts[0]) }
 
-// extent returns the size in bytes of the shape of the entry, which the file must have when rows are
-// committed: Python would extend a shorter one.
+// extent returns the size in bytes of the shape of the entry, which the file must have when rows
+// are committed: Python would extend a shorter one.
 func (c *column) extent() int64 {
 	if !c.isPool() {
 		return c.size()

@@ -236,8 +236,8 @@ func TestConsolidatedManyLeaves(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(memmap.OpenWith(at, memmap.OpenOptions{MaxEntries: 2999})), memmap.ErrUnsupported)
 }
 
-// TestConsolidatedNamesTheLeaf: an error of elements has the whole key, of a ragged leaf without the
-// name of a part.
+// TestConsolidatedNamesTheLeaf: an error of elements has the whole key, of a ragged leaf without
+// the name of a part.
 func TestConsolidatedNamesTheLeaf(t *testing.T) {
 	td := tdict.New(2)
 	require.NoError(t, td.Set("in/deep", tensor.Must(ragged.From[bool]([][][]bool{{{true, false}}, {{true}}}))))

@@ -20,8 +20,8 @@ func int64s(numbers ...int64) string {
 	return string(b)
 }
 
-// writeNested writes a dictionary of batch shape [2] whose only entry is a nested tensor of Python's:
-// int64, with components of 1 and 2 elements.
+// writeNested writes a dictionary of batch shape [2] whose only entry is a nested tensor of
+// Python's: int64, with components of 1 and 2 elements.
 func writeNested(t *testing.T, dir, name string) {
 	write(t, dir, "meta.json", `{"`+name+`":{"device":"cpu","shape":[2,1],"dtype":"torch.int64","is_nested":true},"shape":[2],`+dictTail)
 	write(t, dir, name+".memmap", int64s(1, 2, 3))

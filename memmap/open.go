@@ -68,10 +68,10 @@ type OpenOptions struct {
 func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 
 // OpenWith opens the dictionary saved at dir. The directory of a nested dictionary can be opened by
-// itself, the directory of a ragged tensor cannot ([ErrUnsupported]). If Save replaces the directory
-// meanwhile, OpenWith opens the old version or the new one. If dir is an archive or a consolidated
-// file, of any name, the file is mapped as a whole when it is opened. If another file replaces it
-// later, the Dataset stays as it is.
+// itself, the directory of a ragged tensor cannot ([ErrUnsupported]). If Save replaces the
+// directory meanwhile, OpenWith opens the old version or the new one. If dir is an archive or a
+// consolidated file, of any name, the file is mapped as a whole when it is opened. If another file
+// replaces it later, the Dataset stays as it is.
 //
 // OpenWith returns a [FileError] that names the file:
 //

@@ -27,8 +27,8 @@ import (
 const poolBatch = 1000
 
 // poolRows returns n rows, numbered from first, whose lengths are 1 but for the last of each
-// poolBatch: 2, or 0 every other time. So there is a value more than rows at every other commit, and
-// the pool is twice as wide as at the others: it has more bytes than after the next commit.
+// poolBatch: 2, or 0 every other time. So there is a value more than rows at every other commit,
+// and the pool is twice as wide as at the others: it has more bytes than after the next commit.
 func poolRows(t *testing.T, first, n int) *tdict.TensorDict {
 	t.Helper()
 	var one, two []int64
@@ -57,9 +57,9 @@ func poolRows(t *testing.T, first, n int) *tdict.TensorDict {
 // seenCommits is how many commits of a Writer a reader loads one by one.
 const seenCommits = 3
 
-// TestProcessAppendsPools is a process that appends poolBatch rows, commits, and tells how many rows
-// there are. It waits before the first commit and after each of the first ones. Then it finishes, if it is to, or goes on
-// until it is killed.
+// TestProcessAppendsPools is a process that appends poolBatch rows, commits, and tells how many
+// rows there are. It waits before the first commit and after each of the first ones. Then it
+// finishes, if it is to, or goes on until it is killed.
 func TestProcessAppendsPools(t *testing.T) {
 	k, ok := taskOf(t)
 	if !ok {
@@ -132,9 +132,9 @@ func (p *process) touches(t *testing.T) {
 	}
 }
 
-// TestPythonReadsPoolsBesideWriter has Python touch all bytes of the pools that it has mapped, while
-// a Writer commits, is killed, goes on, finishes, and grows again: no byte is gone, and no value
-// changes. Python takes some seconds to start.
+// TestPythonReadsPoolsBesideWriter has Python touch all bytes of the pools that it has mapped,
+// while a Writer commits, is killed, goes on, finishes, and grows again: no byte is gone, and no
+// value changes. Python takes some seconds to start.
 func TestPythonReadsPoolsBesideWriter(t *testing.T) {
 	needsExchange(t)
 	dir, rng := filepath.Join(testkit.TempDir(t), "log"), random(t)
@@ -171,8 +171,8 @@ func TestPythonReadsPoolsBesideWriter(t *testing.T) {
 	requirePoolsSeen(t, reader.heard)
 }
 
-// requirePoolsSeen checks what a reader told: it saw pools become narrower, and the last line counts
-// rounds.
+// requirePoolsSeen checks what a reader told: it saw pools become narrower, and the last line
+// counts rounds.
 func requirePoolsSeen(t *testing.T, heard []string) {
 	t.Helper()
 	narrower, width := 0, 0

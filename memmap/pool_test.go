@@ -73,8 +73,8 @@ func TestRowsCountOnce(t *testing.T) {
 	}
 }
 
-// TestRowsCountOnceEach: parts of different ragged leaves, one leaf after the other, are not counted
-// as a run of parts of one leaf.
+// TestRowsCountOnceEach: parts of different ragged leaves, one leaf after the other, are not
+// counted as a run of parts of one leaf.
 func TestRowsCountOnceEach(t *testing.T) {
 	const n = 50
 	td := tdict.New(1)

@@ -137,8 +137,8 @@ func begins(shape, batch []int) bool {
 	return len(shape) >= len(batch) && slices.Equal(shape[:len(batch)], batch)
 }
 
-// requireFile checks that the file of a leaf has its bytes. A pool, or lengths below the first level,
-// may have more, since it is never truncated.
+// requireFile checks that the file of a leaf has its bytes. A pool, or lengths below the first
+// level, may have more, since it is never truncated.
 func (m *pythonMeta) requireFile(t *testing.T, name string, e pythonEntry, exact bool) {
 	t.Helper()
 	bytes := widths[e.DType]

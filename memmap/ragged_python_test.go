@@ -124,8 +124,8 @@ var (
 	doubled = computed(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return arith.Mul(td, 2) })
 )
 
-// raggedOps are the operations. What jagged tensors of consolidated files make of them is exact too,
-// or raises.
+// raggedOps are the operations. What jagged tensors of consolidated files make of them is exact
+// too, or raises.
 var raggedOps = []raggedOp{
 	{"load", exact, "", same},
 	{"clone", exact, "", same},
@@ -248,8 +248,8 @@ type raggedResult struct {
 }
 
 // TestPythonOperations has Python put datasets with ragged leaves, in each form, through the
-// operations of tensordict, and opens what it saves: it is as the operation says, or refused. Python
-// takes some seconds to start, and about 5 ms for each of some thousand results.
+// operations of tensordict, and opens what it saves: it is as the operation says, or refused.
+// Python takes some seconds to start, and about 5 ms for each of some thousand results.
 func TestPythonOperations(t *testing.T) {
 	top, cases := testkit.TempDir(t), raggedCases()
 	if !longtests.On() {

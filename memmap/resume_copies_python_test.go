@@ -15,8 +15,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestWriterGoesOnWithPythonsCopies appends to what Python saved of datasets with ragged leaves: of a
-// finished one, and of one that grows, nested and flat. Python takes some seconds to start.
+// TestWriterGoesOnWithPythonsCopies appends to what Python saved of datasets with ragged leaves: of
+// a finished one, and of one that grows, nested and flat. Python takes some seconds to start.
 func TestWriterGoesOnWithPythonsCopies(t *testing.T) {
 	const script = `
 import sys

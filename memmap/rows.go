@@ -94,8 +94,8 @@ func partName(name string) string {
 	return name
 }
 
-// partsOf checks the entries that are the parts of a ragged tensor, in a dictionary of the given batch
-// shape.
+// partsOf checks the entries that are the parts of a ragged tensor, in a dictionary of the given
+// batch shape.
 func partsOf(entries []*metaEntry, batch shapeops.Shape) (*pool.Parts, error) {
 	parts := make([]pool.Part, len(entries))
 	for i, e := range entries {
@@ -163,7 +163,7 @@ func (r *reader) firstInts(n tree, x firstInts, each func([]int64) error) error 
 			return wrong
 		}
 		sum.Add(cast.Bytes(numbers))
-		return nil // damage may explain what is wrong
+		return nil // a wrong sum explains wrong numbers
 	})
 	if err == nil {
 		err = r.fail(n, fileName(x.name)+x.ext, sameSums(sum.Sums(), x.sums))

@@ -20,8 +20,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// brokenRows writes a dictionary of the ragged rows a [2 *] and b [2 * *], of int8, and a flat one in
-// n, whose entry c is [2 *].
+// brokenRows writes a dictionary of the ragged rows a [2 *] and b [2 * *], of int8, and a flat one
+// in n, whose entry c is [2 *].
 func brokenRows(t *testing.T, dir string) {
 	t.Helper()
 	part := func(name, shape, dtype string) string {

@@ -43,7 +43,7 @@ func layoutOf(t testing.TB, batch shapeops.Shape, lengths ...[]int64) *ragged.La
 	return tensor.Must(ragged.NewLayout(batch, offsets...))
 }
 
-// requireSoundRows requires that offsets fit the values.
+// requireSoundRows requires offsets that fit the values.
 func requireSoundRows(t testing.TB, r *ragged.Tensor) {
 	t.Helper()
 	rows := r.Shape().Size()

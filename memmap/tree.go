@@ -31,8 +31,8 @@ type tree interface {
 	known() *leafNode
 	// leaf returns the lender of a leaf of size bytes, and the offset of the leaf in it.
 	leaf(name string, size int) (file lender, offset int, err error)
-	// ints calls each with the next of the first n int64 in a file of an entry. It checks the size of
-	// the file first.
+	// ints calls each with the next of the first n int64 in a file of an entry. It checks the size
+	// of the file first.
 	ints(name, ext string, n int, each func(numbers []int64) error) error
 	// node returns the node of an entry. The caller closes it.
 	node(name string) (tree, error)

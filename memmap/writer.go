@@ -105,9 +105,10 @@ type Writer struct {
 //     NewWriter returns [ErrUnsupported]; texts that differ can be ragged rows of uint8.
 //   - Unbatched tensors, which are saved at once.
 //
-// Ragged leaves of row may have any lengths. A row of them is [tdict.Schema.Meta], or Index(ix.At(0))
-// of rows; append dictionaries of batch shape [n R...], also for n = 1. A Writer that continues reads the lengths of all rows
-// into memory, and so does Finish. A Writer does not keep the classes of dictionaries in row.
+// Ragged leaves of row may have any lengths. A row of them is [tdict.Schema.Meta], or
+// Index(ix.At(0)) of rows; append dictionaries of batch shape [n R...], also for n = 1. A Writer
+// that continues reads the lengths of all rows into memory, and so does Finish. A Writer does not
+// keep the classes of dictionaries in row.
 //
 // NewWriter returns
 //

@@ -15,8 +15,8 @@ import (
 )
 
 // Finish commits, and puts the dictionary in its final form, as if it had been saved: nested as its
-// keys are. Each file has exactly the size of its leaf, but the file of a ragged leaf may be longer.
-// It closes w, unless the commit fails.
+// keys are. Each file has exactly the size of its leaf, but the file of a ragged leaf may be
+// longer. It closes w, unless the commit fails.
 func (w *Writer) Finish() error {
 	if err := w.Commit(); err != nil {
 		return vfs.NotDone(err)
@@ -134,8 +134,8 @@ func (w *Writer) linkFiles(s *saver) error {
 	return nil
 }
 
-// finalFiles returns the columns of a growing dictionary by the paths of their files in the finished
-// one, but not row numbers: their tag depends on the sums of the others.
+// finalFiles returns the columns of a growing dictionary by the paths of their files in the
+// finished one, but not row numbers: their tag depends on the sums of the others.
 func finalFiles(m *meta) map[string]*column {
 	files := map[string]*column{}
 	for i := range m.entries {

@@ -36,8 +36,8 @@ func sameRows(got, want *pool.Parts) error {
 	return nil
 }
 
-// agree returns an error unless rows like k can be appended to the rows of there, in a dictionary of
-// the given batch shape.
+// agree returns an error unless rows like k can be appended to the rows of there, in a dictionary
+// of the given batch shape.
 func (k keyed) agree(there keyed, batch shapeops.Shape) error {
 	switch {
 	case !slices.Equal(there.path, k.path), (there.e == nil) != (k.e == nil):

@@ -132,8 +132,8 @@ func TestNewWriterOnPartsInAnotherOrder(t *testing.T) {
 	require.ErrorContains(t, err, "want the same entries in the same order")
 }
 
-// TestSharedLayoutsMayPart goes on with a log whose leaves shared a Layout: their lengths may differ
-// from now on.
+// TestSharedLayoutsMayPart goes on with a log whose leaves shared a Layout: their lengths may
+// differ from now on.
 func TestSharedLayoutsMayPart(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "log")
 	w := newWriter(t, dir)

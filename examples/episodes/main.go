@@ -62,8 +62,8 @@ func pad(batch *tdict.TensorDict) {
 	fmt.Printf("\n%v, padded: %v\nmask: %v\n", rewards, padded, mask)
 }
 
-// asRows saves all episodes as rows of ragged leaves: a few files for each leaf, whatever the number
-// of episodes.
+// asRows saves all episodes as rows of ragged leaves: a few files for each leaf, whatever the
+// number of episodes.
 func asRows(path string, td *tdict.TensorDict) error {
 	_, episodes, err := tdict.Members(td)
 	if err != nil {

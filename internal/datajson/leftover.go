@@ -11,9 +11,9 @@ import (
 
 var leftover = regexp.MustCompile(`^ragged (\w+) \[(?:\d+ )*\*(?: (?:\d+|\*))*\]$`)
 
-// IsLeftover reports whether data is a text such as "ragged float32 [3 *]". Earlier versions of this
-// module saved a ragged tensor as data with that text for Python, and Python's copies of it have
-// nothing else.
+// IsLeftover reports whether data is a text such as "ragged float32 [3 *]". Earlier versions of
+// this module saved a ragged tensor as data with that text for Python, and Python's copies of it
+// have nothing else.
 func IsLeftover(data any) bool {
 	text, _ := data.(string)
 	if !strings.HasPrefix(text, "ragged ") { // most texts

@@ -1,5 +1,5 @@
 // Package pool has the form in which ragged tensors are saved: a dictionary of dense tensors, which
-// Python keeps whatever it does with it.
+// Python loads, copies and saves like any other.
 //
 //	batch [B...], N rows, V values [F...]
 //
@@ -11,9 +11,9 @@
 // A tensor without levels has @lengths of shape [B... 0].
 //
 // W is V/N, rounded up, and W2 likewise: the pool holds the values as they are, without a gap, and
-// then fewer than N more, which have no meaning. So an index, a join or a computation in Python
-// keeps each part rectangular, and changes rows, widths or the row numbers in a way that a reader
-// notices: [Parts.Layout] returns ErrCorrupt. memmap/FORMAT.md has the rules.
+// then fewer than N more, which have no meaning. Where Python picks, joins or computes, the row
+// numbers or a width change, and [Parts.Layout] returns ErrCorrupt. It does not notice lengths that
+// change while row numbers and widths stay. memmap/FORMAT.md has the rules.
 //
 // Reading: [Check] takes the parts of a dictionary, and [Parts.Layout] reads and checks their
 // numbers. Writing: [PartsOf] lists the parts, and [Write] writes them.

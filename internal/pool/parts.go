@@ -114,7 +114,7 @@ func (p *Parts) add(part *Part) error {
 	return nil
 }
 
-// noLengths returns the shape of the lengths of a tensor without levels, of which there are none.
+// noLengths returns the shape of @lengths for a tensor without levels: no elements.
 func noLengths(batch shapeops.Shape) shapeops.Shape { return append(batch.Clone(), 0) }
 
 // Text returns dtype and shape, such as "ragged int32 [3 * * 2]".

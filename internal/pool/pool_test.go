@@ -243,7 +243,7 @@ func lists(t *testing.T, x *ragged.Tensor) []any {
 	return plain(reflect.ValueOf(v)).([]any)
 }
 
-// TestAgainstPack compares what is written with an oracle, and reads it back.
+// TestAgainstPack compares the written parts with an oracle, and reads them back.
 func TestAgainstPack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 2000 {
@@ -418,7 +418,8 @@ func TestLayoutsAreShared(t *testing.T) {
 	require.ErrorIs(t, err, fileformat.ErrCorrupt)
 }
 
-// FuzzLayout reads any numbers: the result is ErrCorrupt, or a layout whose lengths are the numbers.
+// FuzzLayout reads any numbers: the result is ErrCorrupt, or a layout whose lengths are the
+// numbers.
 func FuzzLayout(f *testing.F) {
 	f.Add([]byte{1, 2, 0, 1, 1}, uint8(2), uint8(2), uint8(2), false)
 	f.Add([]byte{1, 2, 1, 0, 3, 0, 0, 1, 1, 1}, uint8(2), uint8(2), uint8(2), true)

@@ -14,9 +14,9 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// PartsOf returns the parts of t: the lengths of each level, the pool, and the row numbers. A tensor
-// without levels has a part for lengths without elements. PartsOf returns shapeops.ErrShape if a
-// part is too large.
+// PartsOf returns the parts of t: the lengths of each level, the pool, and the row numbers. A
+// tensor without levels has a part for lengths without elements. PartsOf returns shapeops.ErrShape
+// if a part is too large.
 func PartsOf(t *ragged.Tensor) ([]Part, error) {
 	b := t.Shape()
 	rows := b.Size()

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// BlockSize is the size of a block: the bytes that have one checksum. The last block may be shorter.
+// BlockSize is the size of a block: the bytes that have one checksum. The last block may be
+// shorter.
 const BlockSize = 64 << 20
 
 // Castagnoli is the table of CRC-32C, for which processors have an instruction.

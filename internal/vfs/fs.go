@@ -42,7 +42,7 @@ type Files interface {
 	// exists.
 	Create(path string, perm fs.FileMode) (File, error)
 	// Resume opens a file for writing after its first size bytes. With cut it truncates the file
-	// there; otherwise what is written replaces what follows. It fails if the file is shorter.
+	// there; otherwise Write replaces the bytes that follow. It fails if the file is shorter.
 	Resume(path string, size int64, cut bool) (File, error)
 	// Chmod sets the permissions of a file or directory exactly, without umask. With fs.ModeSetgid,
 	// new files in a directory get its group.

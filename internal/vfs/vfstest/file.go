@@ -11,8 +11,8 @@ type file struct {
 	closed bool
 }
 
-// Write writes p at the place where the file was opened, and after what was written. If it is made
-// to fail, half of p is written.
+// Write writes p after the bytes of the last Write; the first Write begins where the file was
+// opened. If it is made to fail, half of p is written.
 func (f *file) Write(p []byte) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
