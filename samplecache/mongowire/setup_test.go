@@ -101,6 +101,13 @@ func dial(t testing.TB, addr string) *client {
 	return &client{t: t, Conn: nc}
 }
 
+// waitForever makes the server wait for an hour where it waits for a client: who waits for a silent
+// one then finds that its own connection has ended.
+func waitForever(t *testing.T) {
+	mongowire.SetStall(t, time.Hour)
+	mongowire.SetPatience(t, time.Hour)
+}
+
 // dialFrom is dial from another address of this machine.
 func dialFrom(t testing.TB, ip, addr string) *client {
 	t.Helper()
