@@ -62,7 +62,7 @@ func SetWindow[T Value[T]](x, value T, starts Integers, dims, sizes []int) error
 	if err != nil {
 		return named(op, err)
 	}
-	return named(op, x.Plan().Write(p, value))
+	return named(op, x.Ops().Write(p, value))
 }
 
 // windows returns the function that plans windows for a shape.

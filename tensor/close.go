@@ -15,7 +15,7 @@ import (
 // does not grow with t.
 //
 // It returns [ErrDType] if the dtypes differ, or if t or u holds a bool that is neither 0 nor 1,
-// and shapeops.ErrShape if u does not broadcast to t.
+// and shape.ErrShape if u does not broadcast to t.
 func (t *Tensor) AllClose(u *Tensor, rtol, atol float64) (bool, error) {
 	if u == nil {
 		return false, errNil

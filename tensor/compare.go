@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Equal reports whether t and u have the same dtype, shape and values. As everywhere in floating
@@ -99,7 +99,7 @@ func differInBlocks(t, u *Tensor) (int, error) {
 // operand returns the i-th operand of b as a tensor [rows width].
 func (b *Block) operand(i int) *Tensor {
 	strides := [...][]int{PerElement: {b.Width, 1}, PerRow: {1, 0}, PerBlock: {0, 0}}[b.Src[i].Per]
-	view := shapeops.View{Shape: shapeops.Shape{b.Rows, b.Width}, Strides: strides}
+	view := shape.View{Shape: shape.Shape{b.Rows, b.Width}, Strides: strides}
 	return &Tensor{dtype: b.Src[i].DType, view: view, mem: memory{bytes: b.Src[i].Bytes}}
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A Tolerance says when two numbers that differ count as equal. With the zero Tolerance they never
@@ -39,7 +39,7 @@ type ElementDiff struct {
 }
 
 // Differing implements [Ops]. An element that both tensors repeat counts once. It returns
-// [ErrDType] or shapeops.ErrShape if the tensors differ in dtype or shape, [ErrKind] if u is nil,
+// [ErrDType] or shape.ErrShape if the tensors differ in dtype or shape, [ErrKind] if u is nil,
 // and other errors if elements cannot be read.
 func (v *ops) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, count int, err error) {
 	t := (*Tensor)(v)
@@ -49,7 +49,7 @@ func (v *ops) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, c
 	case t.dtype != u.dtype:
 		return nil, 0, fmt.Errorf("%w: got %v, want %v", ErrDType, u.dtype, t.dtype)
 	case !t.view.Shape.Equal(u.view.Shape):
-		return nil, 0, fmt.Errorf("%w: got %v, want %v", shapeops.ErrShape, u.view.Shape, t.view.Shape)
+		return nil, 0, fmt.Errorf("%w: got %v, want %v", shape.ErrShape, u.view.Shape, t.view.Shape)
 	}
 	a, b := narrowed(t, u)
 	at, count, err := far(a, b, tol, n)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -214,17 +213,6 @@ func ExampleTensor_AsIndex() {
 	// Output:
 	// mask[FTF] float64 [3]
 	// [0.5   0   2]
-}
-
-func ExampleTensor_Plan() {
-	p, _ := plan.Index(shapeops.Shape{2}, ix.At(1)) // one plan for all that begin with [2]
-	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
-		fmt.Println(x.Plan().Execute(plan.NewPass(p)))
-	}
-	// Output:
-	// bool [] false <nil>
-	// int8 [2]
-	// [3 3] <nil>
 }
 
 func ExampleTensor_Reshape() {

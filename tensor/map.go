@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Map returns a new tensor of t's shape, with fn applied to each element of t:
@@ -61,7 +61,7 @@ func MapInto[T, U Elem](dst, t *Tensor, fn func(T) U) error {
 //
 //	a [F...], b -> [F...]
 //
-// It is otherwise like [Map], and returns shapeops.ErrShape if b does not broadcast.
+// It is otherwise like [Map], and returns shape.ErrShape if b does not broadcast.
 func Map2[A, B, U Elem](a, b *Tensor, fn func(A, B) U) (*Tensor, error) {
 	xs, err := operandsOf(fn == nil, operandOf[A](a), operandOf[B](b))
 	if err != nil {
@@ -141,7 +141,7 @@ func checkOperand[T Elem](t *Tensor) error {
 }
 
 // checkResult returns an error unless t has the shape, holds elements of U, and can be written.
-func checkResult[U Elem](t *Tensor, shape shapeops.Shape) error {
+func checkResult[U Elem](t *Tensor, shape shape.Shape) error {
 	if err := checkOperand[U](t); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // An operand is a tensor that a function is mapped over, and the error of checking it.
@@ -22,7 +22,7 @@ func operandOf[T Elem](t *Tensor) operand { return operand{t, checkOperand[T](t)
 func operandsOf(noFunc bool, xs ...operand) ([]*Tensor, error) {
 	all := make([]*Tensor, len(xs))
 	for i, x := range xs {
-		view, err := shapeops.View{}, x.err
+		view, err := shape.View{}, x.err
 		if err == nil {
 			view, err = x.t.broadcast(xs[0].t.view.Shape)
 		}
@@ -137,7 +137,7 @@ func rowsOf[U Elem](b *Block, to []U, at *cursor) iter.Seq2[int, []U] {
 }
 
 // caught returns the error of fn. If fn panics, the error names the element of a tensor of shape.
-func caught(shape shapeops.Shape, fn func(at *cursor) error) (err error) {
+func caught(shape shape.Shape, fn func(at *cursor) error) (err error) {
 	var at cursor
 	defer func() {
 		if v := recover(); v != nil {

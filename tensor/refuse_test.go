@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		}, tensor.ErrReadOnly},
 		{"a plan for another shape", func(x *tensor.Tensor) error {
 			p := tensor.Must(plan.Index(shapeops.Shape{3}, ix.Take(2)))
-			return testkit.Err(x.Plan().Execute(plan.NewPass(p)))
+			return testkit.Err(x.Ops().Execute(plan.NewPass(p)))
 		}, shapeops.ErrShape},
 	})
 }
@@ -237,8 +237,8 @@ func TestNilArguments(t *testing.T) {
 		{"index into", func() error { return x.IndexInto(nil, ix.All) }},
 		{"index into by a position", func() error { return x.IndexInto(nil, ix.At(0)) }},
 		{"set index by a position", func() error { return x.SetIndex(none, ix.At(0)) }},
-		{"execute", func() error { return testkit.Err(x.Plan().Execute(nil)) }},
-		{"execute a pass without a plan", func() error { return testkit.Err(x.Plan().Execute(&plan.Pass{})) }},
+		{"execute", func() error { return testkit.Err(x.Ops().Execute(nil)) }},
+		{"execute a pass without a plan", func() error { return testkit.Err(x.Ops().Execute(&plan.Pass{})) }},
 		{"execute into", func() error { return x.Ops().AddExecute(tr, nil, all) }},
 		{"execute into, of no plan", func() error { return x.Ops().AddExecute(tr, x, nil) }},
 		{"a transfer's write", func() error { return x.Ops().AddWrite(tr, nil, all) }},
@@ -250,13 +250,13 @@ func TestNilArguments(t *testing.T) {
 		{"a transfer's runs to", func() error { return tr.Runs(nil, x, nil) }},
 		{"a transfer's runs from", func() error { return tr.Runs(x, nil, nil) }},
 		{"a transfer's write by a pass without a plan", func() error { return x.Ops().AddWrite(tr, x, &plan.Pass{}) }},
-		{"join", func() error { return testkit.Err(x.Plan().Join(nil, list{x})) }},
-		{"join by a pass without a plan", func() error { return testkit.Err(x.Plan().Join(&plan.Pass{}, list{x})) }},
-		{"join nothing", func() error { return testkit.Err(x.Plan().Join(joining, nil)) }},
-		{"join what is nil", func() error { return testkit.Err(x.Plan().Join(joining, list{x, nil})) }},
-		{"join what begins with nil", func() error { return testkit.Err(x.Plan().Join(joining, list{nil, x})) }},
-		{"join into", func() error { return x.Plan().JoinInto(joining, nil, list{x, x}) }},
-		{"join nil into", func() error { return x.Plan().JoinInto(joining, x, list{x, nil}) }},
+		{"join", func() error { return testkit.Err(x.Ops().Join(nil, list{x})) }},
+		{"join by a pass without a plan", func() error { return testkit.Err(x.Ops().Join(&plan.Pass{}, list{x})) }},
+		{"join nothing", func() error { return testkit.Err(x.Ops().Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(x.Ops().Join(joining, list{x, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(x.Ops().Join(joining, list{nil, x})) }},
+		{"join into", func() error { return x.Ops().JoinInto(joining, nil, list{x, x}) }},
+		{"join nil into", func() error { return x.Ops().JoinInto(joining, x, list{x, nil}) }},
 		{"stack", func() error { return testkit.Err(shapeops.Stack(list{x, nil}, 0)) }},
 		{"stack from nil on", func() error { return testkit.Err(shapeops.Stack(list{nil, x}, 0)) }},
 		{"stack into", func() error { return shapeops.StackInto(nil, list{x}, 0) }},
