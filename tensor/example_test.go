@@ -313,7 +313,7 @@ func ExampleTensor_Cast() {
 
 func ExampleTensor_AllClose() {
 	x, y := tensor.Vector(1, 1+1e-9), tensor.Scalar(1.0)
-	near, err := x.AllClose(y, 1e-5, 1e-8)
+	near, err := x.AllClose(y, tensor.Tolerance{Relative: 1e-5, Absolute: 1e-8})
 	fmt.Println(near, err, x.Equal(y))
 	// Output: true <nil> false
 }
