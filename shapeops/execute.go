@@ -38,13 +38,5 @@ func executeInto[T Value[T]](op string, dst, x T, planOf func(s Shape) (*plan.Pl
 	return named(op, x.Ops().ExecuteInto(p, dst))
 }
 
-func executeInPlace[T Dense[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) error {
-	p, err := planned(op, x, planOf)
-	if err != nil {
-		return named(op, err)
-	}
-	return named(op, denseOps(x).ExecuteInPlace(p))
-}
-
 // denseOps returns the operations of a Dense value, which can be masked and reordered.
 func denseOps[T Dense[T]](x T) plan.DenseOps[T] { return x.Ops().(plan.DenseOps[T]) }

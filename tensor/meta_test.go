@@ -148,7 +148,6 @@ func TestMetaHasNoElements(t *testing.T) {
 		"kernel into":   func(x *tensor.Tensor) error { return real.Ops().LeafwiseInto(real, pairwise, x) },
 		"kernel to":     func(x *tensor.Tensor) error { return real.Ops().LeafwiseInto(x, pairwise) },
 		"flip in place": func(x *tensor.Tensor) error { return shapeops.FlipInPlace(x, 0) },
-		"roll in place": func(x *tensor.Tensor) error { return shapeops.RollInPlace(x, 0, 1) },
 		"scatter":       func(x *tensor.Tensor) error { return x.Scatter(0, tensor.Vector[int64](0), tensor.Vector[int64](1)) },
 		"as a scalar": func(x *tensor.Tensor) error {
 			return testkit.Err(tensor.ScalarOf(tensor.Int64, tensor.Must(x.Narrow(0, 0, 1))))
