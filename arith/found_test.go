@@ -41,12 +41,12 @@ func TestZeroTensor(t *testing.T) {
 	z := &tensor.Tensor{}
 	for _, v := range elementVerbs {
 		xs := []tens{z, z, z}[:v.others+1]
-		require.ErrorIs(t, testkit.Err(v.run(xs)), tensor.ErrDType, v.name)
-		require.ErrorIs(t, v.into(z, xs), tensor.ErrDType, v.name)
+		require.ErrorIs(t, testkit.Err(v.run(xs)), tensor.ErrKind, v.name)
+		require.ErrorIs(t, v.into(z, xs), tensor.ErrKind, v.name)
 	}
-	require.ErrorIs(t, testkit.Err(arith.Count(z, arith.Whole)), tensor.ErrDType)
-	require.ErrorIs(t, testkit.Err(arith.OneHot(z, 2, tensor.Bool)), tensor.ErrDType)
-	require.ErrorIs(t, testkit.Err(arith.CastScale(z, tensor.Float32, 1, 0)), tensor.ErrDType)
+	require.ErrorIs(t, testkit.Err(arith.Count(z, arith.Whole)), tensor.ErrKind)
+	require.ErrorIs(t, testkit.Err(arith.OneHot(z, 2, tensor.Bool)), tensor.ErrKind)
+	require.ErrorIs(t, testkit.Err(arith.CastScale(z, tensor.Float32, 1, 0)), tensor.ErrKind)
 }
 
 // TestNestedBatchDimsMeetTheirOwn: rows of the outermost dictionaries never meet further batch dims

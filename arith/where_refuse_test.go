@@ -83,7 +83,7 @@ func TestWhereRefuses(t *testing.T) {
 		{"no mask to fill by", func(d desk) error { return arith.MaskedFillInto(d.td, d.td, nil, 1) }, tensor.ErrKind},
 		{"no x", func(d desk) error { return testkit.Err(arith.Where(d.mask, none, 1)) }, tensor.ErrKind},
 		{"no dictionary", func(d desk) error { return arith.MaskedFillInto(noDict, noDict, d.mask, 1) }, tensor.ErrKind},
-		{"a tensor of no dtype", func(d desk) error { return testkit.Err(arith.Where(tensor.Scalar(true), new(tensor.Tensor), 1)) }, tensor.ErrDType},
+		{"a tensor of no dtype", func(d desk) error { return testkit.Err(arith.Where(tensor.Scalar(true), new(tensor.Tensor), 1)) }, tensor.ErrKind},
 		{"no other", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, nil) }, tensor.ErrKind},
 		{"no other tensor", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, none) }, tensor.ErrKind},
 		{"no other tensor for a dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, none) }, tensor.ErrKind},

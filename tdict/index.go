@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -55,10 +56,10 @@ func (td *TensorDict) planned(p *plan.Pass, entries store) (*TensorDict, error) 
 
 // useArena gives p an arena with room for the result of each tensor, unless it has one.
 func (td *TensorDict) useArena(p *plan.Pass) error {
-	if tensor.HasArena(p) {
+	if arena.Of[tensor.Tensor](p) != nil {
 		return nil
 	}
-	tensor.UseArena(p)
+	arena.Use[tensor.Tensor](p)
 	return td.reserve(p, 0)
 }
 
@@ -69,7 +70,7 @@ func (td *TensorDict) reserve(p *plan.Pass, depth int) error {
 	}
 	for _, v := range td.entries.all() {
 		if t, ok := asTensor(v); ok {
-			tensor.Reserve(p, t)
+			arena.Of[tensor.Tensor](p).Reserve(p, t.Shape(), t.DType().Size())
 		} else if d, ok := asDict(v); ok {
 			if err := d.reserve(p, depth+1); err != nil {
 				return err
@@ -84,7 +85,7 @@ func (td *TensorDict) executed(op string, p *plan.Plan, err error) (*TensorDict,
 	if err != nil {
 		return nil, failed(op, err)
 	}
-	return td.passed(op, tensor.NewPass(p))
+	return td.passed(op, arena.NewPass[tensor.Tensor](p))
 }
 
 // passed is Execute for the operation op, with a pass in whose arena nothing is reserved yet.

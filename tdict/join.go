@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -99,7 +100,7 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 		}
 	}
 	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
-	if err == nil && p.Join.Padded() && !tensor.HasArena(p) { // the outermost dictionary
+	if err == nil && p.Join.Padded() && arena.Of[tensor.Tensor](p) == nil { // the outermost dictionary
 		p.Join = p.Join.Within(batch)
 		err = xs[0].checkFills(p.Fills)
 	}

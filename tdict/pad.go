@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -34,7 +35,7 @@ func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 	if err != nil {
 		return nil, failed("pad", err)
 	}
-	p := tensor.NewPass(planned)
+	p := arena.NewPass[tensor.Tensor](planned)
 	p.Fill, p.Fills = opt.Value, opt.Values
 	return td.passed("pad", p)
 }

@@ -95,7 +95,7 @@ func (t *Tensor) CastInto(dst *Tensor) error {
 }
 
 // errZero is the error of an operation on the zero Tensor.
-var errZero = fmt.Errorf("%w: got the zero Tensor, which has no dtype", ErrDType)
+var errZero = fmt.Errorf("%w: got the zero Tensor, which has no dtype", ErrKind)
 
 // castKernel returns the kernel that converts to a dtype. Its name appears in no error.
 func castKernel(to DType) *Kernel {

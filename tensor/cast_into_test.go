@@ -172,8 +172,8 @@ func TestCastIntoRefuses(t *testing.T) {
 	bools := func(b ...byte) X { return tensor.Must(tensor.FromBytes(tensor.Bool, b, len(b))) }
 	testkit.Refuse(t, fresh, state, []testkit.Refusal[X]{
 		{"a nil destination", func(x X) error { return x.CastInto(none) }, tensor.ErrKind},
-		{"a destination of no dtype", func(x X) error { return x.CastInto(new(tensor.Tensor)) }, tensor.ErrDType},
-		{"a source of no dtype", func(x X) error { return new(tensor.Tensor).CastInto(x) }, tensor.ErrDType},
+		{"a destination of no dtype", func(x X) error { return x.CastInto(new(tensor.Tensor)) }, tensor.ErrKind},
+		{"a source of no dtype", func(x X) error { return new(tensor.Tensor).CastInto(x) }, tensor.ErrKind},
 		{"another shape", func(x X) error { return tensor.Vector(1.0, 2).CastInto(x) }, shapeops.ErrShape},
 		{"a shape that broadcasts", func(x X) error { return tensor.Vector(1.0).CastInto(x) }, shapeops.ErrShape},
 		{"another shape of the same dtype", func(x X) error { return tensor.Vector[int32](1).CastInto(x) }, shapeops.ErrShape},

@@ -185,3 +185,11 @@ func (t *Tensor) writeCopy(w io.Writer) (int64, error) {
 	}
 	return writeAll(w, c.mem.bytes)
 }
+
+// workersOf returns the number of cores that a pass may use; 0 means GOMAXPROCS.
+func workersOf(p *plan.Pass) int {
+	if p == nil {
+		return 0
+	}
+	return p.Workers
+}

@@ -215,8 +215,12 @@ func (a atlas) find(m memory) (n, low, high int) {
 
 // CheckApart returns [ErrOverlap] unless arithmetic on strides proves that writing a tensor of dst
 // changes no other tensor of dst and none of src. It reads no element. It allocates nothing if
-// len(dst) * (len(dst)+len(src)) is at most 4096 and no two tensors share memory.
+// len(dst) * (len(dst)+len(src)) is at most 4096 and no two tensors share memory. It returns
+// [ErrKind] if a tensor is nil or zero.
 func CheckApart(dst, src []*Tensor) error {
+	if err := checkMade(dst, src); err != nil {
+		return err
+	}
 	const few = 1 << 12 // pairs
 	if n := len(dst); n == 0 || n+len(src) <= few/n {
 		for i, t := range dst {
@@ -234,6 +238,21 @@ func CheckApart(dst, src []*Tensor) error {
 		tr.side(i+1, t, reads)
 	}
 	return stageConflicts(tr.moves)
+}
+
+// checkMade returns [ErrKind] if a tensor of the lists is nil or zero.
+func checkMade(lists ...[]*Tensor) error {
+	for _, list := range lists {
+		for _, t := range list {
+			if t == nil {
+				return errNil
+			}
+			if t.dtype == 0 {
+				return errZero
+			}
+		}
+	}
+	return nil
 }
 
 // meets reports whether two tensors may share a byte.
@@ -257,8 +276,11 @@ func (t *Tensor) footprint(origin int, all *footprints) footprint {
 // tensor of dst changes no other element of dst and src. There is one exception: two tensors of
 // dst, or one of dst and one of src, may share memory if their elements coincide one by one, that
 // is, if they have the same view of the same memory and equally wide elements. ([CheckApart] has no
-// exception.) CheckOnto reads no element.
+// exception.) CheckOnto reads no element. It returns [ErrKind] if a tensor is nil or zero.
 func CheckOnto(dst, src []*Tensor) error {
+	if err := checkMade(dst, src); err != nil {
+		return err
+	}
 	a, known := atlas{}, map[[2]int][]*Tensor{} // by memory and first byte
 	var apart [2][]*Tensor
 	for i, list := range [...][]*Tensor{dst, src} {

@@ -62,12 +62,14 @@ func (tol Tolerance) within(size float64) float64 {
 // memory needed does not grow with t.
 //
 // It returns [ErrDType] if the dtypes differ, or if t or u holds a bool that is neither 0 nor 1,
-// shape.ErrShape if u does not broadcast to t, and [ErrKind] if u is nil.
+// shape.ErrShape if u does not broadcast to t, and [ErrKind] if u is nil or zero.
 func (t *Tensor) AllClose(u *Tensor, tol Tolerance) (bool, error) {
-	if u == nil {
+	switch {
+	case u == nil:
 		return false, errNil
-	}
-	if t.dtype != u.dtype {
+	case t.dtype == 0 || u.dtype == 0:
+		return false, errZero
+	case t.dtype != u.dtype:
 		return false, fmt.Errorf("%w: got %v, want %v", ErrDType, u.dtype, t.dtype)
 	}
 	view, err := u.broadcast(t.view.Shape)

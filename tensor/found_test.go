@@ -179,3 +179,35 @@ func TestExpandedAreComparedOnce(t *testing.T) {
 	full := tensor.Must(tensor.Must(x.Expand(3, 2)).Clone())
 	require.True(t, full.Equal(tensor.Must(x.Expand(3, 2))), "one side alone repeats")
 }
+
+// TestArangeStopsBeforeStop: no element is at or past stop, though the quotient or the elements are
+// rounded.
+func TestArangeStopsBeforeStop(t *testing.T) {
+	for _, r := range [][3]float64{{1, 1.3, 0.1}, {0, 0.3, 0.1}, {1.3, 1, -0.1}, {0, 1, 1. / 3}, {1e17, 1e17 + 32, 4}, {0, 1e-300, 1e-301}} {
+		got := testkit.Elements[float64](t, tensor.Must(tensor.Arange(r[0], r[1], r[2])))
+		require.NotEmpty(t, got, r)
+		require.Equal(t, r[0], got[0])
+		last, next := got[len(got)-1], r[0]+float64(len(got))*r[2]
+		if r[2] < 0 {
+			last, next, r[1] = -last, -next, -r[1]
+		}
+		require.Less(t, last, r[1], r)
+		require.GreaterOrEqual(t, next, r[1], r)
+	}
+	narrow := testkit.Elements[float32](t, tensor.Must(tensor.Arange[float32](1<<24, 1<<24+10, 1)))
+	require.Less(t, narrow[len(narrow)-1], float32(1<<24+10))
+}
+
+// TestZeroTensorsDoNotPanic: what has no dtype prints, and is an error as an operand.
+func TestZeroTensorsDoNotPanic(t *testing.T) {
+	zero := new(tensor.Tensor)
+	require.Equal(t, "<zero Tensor>", zero.LogValue().String())
+	testkit.Fails(t, tensor.ErrKind, testkit.Err(zero.AllClose(zero, tensor.Tolerance{})))
+	one := tensor.Scalar(1.0)
+	for name, lists := range map[string][2][]*tensor.Tensor{
+		"nil destination": {{nil}, {one}}, "nil source": {{one}, {nil}}, "zero destination": {{zero}, {one}}, "two of nil": {{nil}, {nil}},
+	} {
+		require.ErrorIs(t, tensor.CheckApart(lists[0], lists[1]), tensor.ErrKind, name)
+		require.ErrorIs(t, tensor.CheckOnto(lists[0], lists[1]), tensor.ErrKind, name)
+	}
+}

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -41,7 +42,7 @@ func (t *Tensor) viewed(p *plan.Pass) (*Tensor, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	out := arenaOf(p).header(0)
+	out := arena.Of[Tensor](p).Header(0)
 	*out = Tensor{t.dtype, view, t.mem}
 	return out, nil
 }

@@ -170,10 +170,13 @@ func (t *Tensor) first(n int) (*Tensor, error) {
 }
 
 // LogValue implements slog.LogValuer: a line with dtype, shape and, if there are at most 16, the
-// elements.
+// elements; "<nil>" and "<zero Tensor>" for these.
 func (t *Tensor) LogValue() slog.Value {
-	if t == nil {
+	switch {
+	case t == nil:
 		return slog.StringValue("<nil>")
+	case t.dtype == 0:
+		return slog.StringValue("<zero Tensor>")
 	}
 	text := fmt.Sprintf("%v %v", t.dtype, t.view.Shape)
 	if t.Size() > logElements {

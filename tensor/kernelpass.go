@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shape"
@@ -11,7 +12,7 @@ import (
 
 // A KernelPass applies a kernel to several tensors, the leaves of a dictionary. If an operand is a
 // number, it is converted once to each dtype among the tensors. The pass allocates results in
-// blocks, as [UseArena] does for copies. It serves one operation. Not safe for concurrent use.
+// blocks, as dictionaries do for copies. It serves one operation. Not safe for concurrent use.
 type KernelPass struct {
 	kernel  *Kernel
 	pass    *plan.Pass // or nil, for one tensor
@@ -28,14 +29,16 @@ type scalarAs struct {
 }
 
 // NewKernelPass returns a pass of k. k.Valid() must return nil.
-func NewKernelPass(k *Kernel) *KernelPass { return &KernelPass{kernel: k, pass: NewPass(nil)} }
+func NewKernelPass(k *Kernel) *KernelPass {
+	return &KernelPass{kernel: k, pass: arena.NewPass[Tensor](nil)}
+}
 
 // Reserve announces one call of [KernelPass.Make]; size is the size in bytes of the tensor t that
 // Make will get. Call it for each t before the first call of Make. The pass must come from
 // [NewKernelPass].
 func (p *KernelPass) Reserve(size int) {
 	p.pass.Reserve(1)
-	arenaOf(p.pass).expect(size)
+	arena.Of[Tensor](p.pass).Expect(size)
 }
 
 // Make is Leafwise on t, a leaf of a dictionary with lead batch dims.
@@ -72,9 +75,9 @@ func (p *KernelPass) blank(d DType, shape shape.Shape, xs []*Tensor) (out *Tenso
 			return blankLike(p.pass, d, shape, nil, xs...)
 		}
 	}
-	r := arenaOf(p.pass)
-	out = r.header(n)
-	*out = Tensor{d, x.view, memory{bytes: r.data(n)}}
+	r := arena.Of[Tensor](p.pass)
+	out = r.Header(n)
+	*out = Tensor{d, x.view, memory{bytes: r.Data(n)}}
 	out.view.Offset = 0
 	return out, false, nil
 }

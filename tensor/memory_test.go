@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -92,9 +93,9 @@ func TestLenderOffsetsRefuse(t *testing.T) {
 func TestSlicesDoNotGrowIntoNeighbours(t *testing.T) {
 	take := pass(plan.Index(shapeops.Shape{4}, ix.Take(3, 1, 2)))
 	whole := tensor.Must(tensor.Arange[int32](0, 4, 1))
-	furnished := tensor.NewPass(take.Plan)
+	furnished := arena.NewPass[tensor.Tensor](take.Plan)
 	for range 50 {
-		tensor.Reserve(furnished, whole)
+		arena.Of[tensor.Tensor](furnished).Reserve(furnished, whole.Shape(), 4)
 	}
 	results := []*tensor.Tensor{}
 	for range 50 {
@@ -121,19 +122,19 @@ func TestFurnishedResults(t *testing.T) {
 func furnished[T uint8 | int32](t *testing.T, sizes ...int) {
 	take := pass(plan.Index(shapeops.Shape{2}, ix.Take(1, 0)))
 	var xs, results []*tensor.Tensor
-	p := tensor.NewPass(take.Plan)
+	p := arena.NewPass[tensor.Tensor](take.Plan)
 	for _, n := range append(sizes, sizes...) {
 		xs = append(xs, tensor.Must(tensor.Zeros[T](2, n)))
-		tensor.Reserve(p, xs[len(xs)-1])
+		arena.Of[tensor.Tensor](p).Reserve(p, xs[len(xs)-1].Shape(), xs[len(xs)-1].DType().Size())
 		require.NoError(t, tensor.Write(xs[len(xs)-1], func(s []T) {
 			for i := range s {
 				s[i] = T(i)
 			}
 		}))
 	}
-	require.False(t, tensor.HasArena(take) || tensor.HasArena(nil))
-	tensor.UseArena(take)
-	require.True(t, tensor.HasArena(p) && tensor.HasArena(take))
+	require.Nil(t, arena.Of[tensor.Tensor](take))
+	require.Nil(t, arena.Of[tensor.Tensor](nil))
+	require.Same(t, arena.Use[tensor.Tensor](take), arena.Of[tensor.Tensor](take))
 	for range 2 { // the second time, there is no room left
 		for _, x := range xs {
 			results = append(results, tensor.Must(x.Ops().Execute(p)))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shape"
@@ -42,9 +43,9 @@ func blank(p *plan.Pass, dtype DType, lead, trailing shape.Shape) (*Tensor, erro
 	if err != nil {
 		return nil, err
 	}
-	r := arenaOf(p)
-	t := r.header(n)
-	*t = Tensor{dtype, v, memory{bytes: r.data(n)}}
+	r := arena.Of[Tensor](p)
+	t := r.Header(n)
+	*t = Tensor{dtype, v, memory{bytes: r.Data(n)}}
 	return t, nil
 }
 
@@ -141,7 +142,15 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 	}
 	if DTypeOf[T]().IsFloat() {
 		steps := math.Ceil((float64(stop) - float64(start)) / float64(step))
-		return int(steps), steps < maxBytes
+		if steps >= maxBytes {
+			return 0, false
+		}
+		for n = int(steps); n > 1; n-- { // the quotient or the last elements may have been rounded up
+			if last := start + T(n-1)*step; step > 0 && last < stop || step < 0 && last > stop {
+				break
+			}
+		}
+		return n, true
 	}
 	way, by := uint64(stop)-uint64(start), uint64(step) // modulo 2^64, for signed too
 	if step < 0 {

@@ -19,7 +19,7 @@ const module = "github.com/go-tensordict/tensordict/"
 var layers = []string{
 	"nestedkey shape shapeops/ix internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
 	"internal/bson internal/fileformat internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
-	"internal/safetensors internal/vfs/vfstest internal/zipfile",
+	"internal/arena internal/safetensors internal/vfs/vfstest internal/zipfile",
 	"tensor",
 	"internal/mapfile shapeops",
 	"internal/testkit",
