@@ -58,9 +58,6 @@ func TestClassTravels(t *testing.T) {
 		"UnstackRagged": func() (*tdict.TensorDict, error) { return tensor.Must(tdict.UnstackRagged(stacked))[0], nil },
 		"Unpad":         func() (*tdict.TensorDict, error) { return tdict.Unpad(td, mask) },
 		"Apply":         func() (*tdict.TensorDict, error) { return td.Apply(same) },
-		"ApplyEntries": func() (*tdict.TensorDict, error) {
-			return tdict.ApplyEntries(td, func(_ key, v tdict.Value) (tdict.Value, error) { return v, nil })
-		},
 		"Apply to a batch": func() (*tdict.TensorDict, error) {
 			each := func(_ key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
 			return tdict.Apply(context.Background(), []*tdict.TensorDict{td}, each, tdict.ApplyOptions{Batch: shapeops.Shape{2}})
