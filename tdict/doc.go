@@ -46,9 +46,9 @@
 //   - A [Stacked] value keeps one leaf for each position of a dim, and these leaves may differ in
 //     dtype and shape. [LazyStack] makes it.
 //
-// A [Schema] lists the entries that a dictionary has, and says which ragged leaves are text. After
-// [TensorDict.Enforce], a change that would break the schema is an error. A dictionary can have the
-// name of a Python class ([TensorDict.SetClass]), which operations carry to their results.
+// A [Schema] lists the entries that a dictionary has, and says which ragged leaves are text.
+// [Schema.Check] compares a dictionary with it. A dictionary can have the name of a Python class
+// ([TensorDict.SetClass]), which operations carry to their results.
 //
 // # Functions over leaves and rows
 //

@@ -166,7 +166,6 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 //   - [ErrLocked] if the dictionary that would get the entry is locked,
 //   - shapeops.ErrShape if v does not begin with the batch shape,
 //   - [ErrName] if a copy would have two dims of one name,
-//   - [ErrSchema] if a schema of td forbids it, see [TensorDict.Enforce],
 //   - [ErrCycle] if v contains the dictionary that would get the entry,
 //   - [ErrDepth] if dictionaries would be nested more than 256 deep below td.
 func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
@@ -196,7 +195,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		first, rest, nested := key.Cut()
 		there, ok := d.entries.get(first)
 		if !ok || !nested {
-			return d.placeHere(key, v, there)
+			return d.placeHere(key, v)
 		}
 		inner, ok := asDict(there)
 		if !ok {
@@ -206,23 +205,18 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	}
 }
 
-// placeHere is place for an entry of td: was is the value under the whole key, or nil if td has no
-// entry under the first part of key.
-func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, error) {
-	if td.Locked() {
-		return placement{}, td.errLocked()
+// placeHere is place for an entry of td: td has no entry under the first part of key, unless that
+// is all of key.
+func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
+	if err := td.checkUnlocked(); err != nil {
+		return placement{}, err
 	}
 	if d, ok := asDict(v); ok && d.reaches(td) {
 		return placement{}, ErrCycle
-	} else if ok && td.binding != nil {
-		v = d.Copy()
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
 	if err == nil {
 		v, err = td.inheritNames(v)
-	}
-	if err == nil {
-		err = td.checkPut(key, v, was)
 	}
 	if inner, ok := err.(*KeyError); ok {
 		err = fmt.Errorf("its entry %q: %w", string(inner.Key), inner.Err)
@@ -284,8 +278,8 @@ func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bo
 }
 
 // Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns
-// [ErrMissing] if td has no such key, [ErrNotDict] if key leads through a leaf, [ErrLocked] if the
-// dictionary that has the entry is locked, and [ErrSchema] if a schema of td requires the entry.
+// [ErrMissing] if td has no such key, [ErrNotDict] if key leads through a leaf, and
+// [ErrLocked] if the dictionary that has the entry is locked.
 func (td *TensorDict) Delete(key nestedkey.Key) error {
 	_, err := td.remove("delete", key)
 	return err
@@ -297,12 +291,12 @@ func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	d, name, v, err := td.find(key)
 	if err == nil {
-		err = d.checkRemovable(name)
+		err = d.checkUnlocked()
 	}
 	if err != nil {
 		return nil, &KeyError{op, key, err}
 	}
-	d.drop(name)
+	d.entries.drop(name)
 	return v, nil
 }
 
@@ -318,12 +312,11 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 		return failedKey("rename", from, err)
 	}
 	p, err := td.place(to, v)
-	checkRemovable := d.checkRemovable(name)
 	switch {
 	case to.HasPrefix(from):
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
-	case checkRemovable != nil:
-		err = checkRemovable
+	case d.Locked():
+		err = d.checkUnlocked()
 	case td.Has(to):
 		err = fmt.Errorf("%w: %q: Delete it first", ErrExists, string(to))
 	case err != nil:
@@ -334,12 +327,9 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
-		if d.binding != nil {
-			d.rebind(p.key, nil, v)
-		}
 		return nil
 	}
-	d.drop(name)
+	d.entries.drop(name)
 	p.set()
 	return nil
 }

@@ -105,3 +105,11 @@ func TestSetClassRefuses(t *testing.T) {
 	require.ErrorIs(t, tensor.Must(td.Dict("in")).SetClass(""), tdict.ErrLocked)
 	require.Empty(t, td.Class())
 }
+
+// TestSetClassOfMade checks that dictionaries which Set makes have no class.
+func TestSetClassOfMade(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.SetClass("my.Frame"))
+	require.NoError(t, td.Set("a/b/c", count(2)))
+	require.Empty(t, tensor.Must(td.Dict("a")).Class()+tensor.Must(td.Dict("a/b")).Class())
+}

@@ -46,8 +46,8 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if s.Next() == 'n' {
 		return orEnd(s, s.Null())
 	}
-	if td.Locked() {
-		return td.errLocked()
+	if err := td.checkUnlocked(); err != nil {
+		return err
 	}
 	v, err := readValueNode(s, 0)
 	if err := orEnd(s, err); err != nil {
@@ -64,11 +64,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 		return err
 	}
 	read, _ = asDict(v)
-	if err := td.checkContent(read); err != nil {
-		return err
-	}
-	td.replaceAll(read.entries)
-	td.batch, td.names = read.batch, read.names
+	td.entries, td.batch, td.names = read.entries, read.batch, read.names
 	return nil
 }
 

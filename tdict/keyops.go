@@ -7,18 +7,12 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// Clear removes all entries. Nested dictionaries keep their own entries. Clear returns [ErrLocked],
-// and [ErrSchema] if a schema of td forbids it.
+// Clear removes all entries. Nested dictionaries keep their own entries. Clear returns [ErrLocked].
 func (td *TensorDict) Clear() error {
-	if td.Locked() {
-		return failed("clear", td.errLocked())
+	if err := td.checkUnlocked(); err != nil {
+		return failed("clear", err)
 	}
-	for name := range td.entries.all() {
-		if err := td.checkDrop(name); err != nil {
-			return &KeyError{"clear", name, err}
-		}
-	}
-	td.replaceAll(store{})
+	td.entries = store{}
 	return nil
 }
 
@@ -137,16 +131,15 @@ func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDi
 // locked.
 //
 // Separate returns [ErrMissing] if td lacks a key, [ErrNotDict] if a key leads through a leaf,
-// [ErrLocked] if a dictionary that would lose an entry is locked, [ErrSchema] if a schema of td
-// requires an entry, and [ErrExists] if a key is given twice or lies below another one. On an error
-// nothing has changed.
+// [ErrLocked] if a dictionary that would lose an entry is locked, and [ErrExists] if a key is given
+// twice or lies below another one. On an error nothing has changed.
 func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 	if _, err := td.treeOf("separate", keys); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
-		d, name, _, _ := td.find(key)
-		if err := d.checkRemovable(name); err != nil {
+		d, _, _, _ := td.find(key)
+		if err := d.checkUnlocked(); err != nil {
 			return nil, &KeyError{"separate", key, err}
 		}
 	}
@@ -154,7 +147,7 @@ func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
 		d, name, _, err := td.find(key)
 		if err == nil { // an error if d is in td twice, under another of the keys
-			d.drop(name)
+			d.entries.drop(name)
 		}
 	}
 	return out, nil

@@ -33,9 +33,13 @@ func (td *TensorDict) passReason() {
 	}
 }
 
-// errLocked returns ErrLocked with td's reason, or with advice if there is none.
-func (td *TensorDict) errLocked() error {
-	if td.why == "" {
+// checkUnlocked returns ErrLocked if td is locked, with its reason, or with advice if there is
+// none.
+func (td *TensorDict) checkUnlocked() error {
+	switch {
+	case !td.Locked():
+		return nil
+	case td.why == "":
 		return fmt.Errorf("%w: Unlock it, or change a Copy", ErrLocked)
 	}
 	return fmt.Errorf("%w: %s", ErrLocked, td.why)

@@ -91,10 +91,11 @@ func (td *TensorDict) RenameDims(names map[string]string) error {
 
 // putAllNames names the dims of td and the same dims of the dictionaries below it.
 func (td *TensorDict) putAllNames(op string, names []string) error {
-	if td.Locked() {
-		return failed(op, td.errLocked())
+	err := td.checkUnlocked()
+	if err == nil {
+		err = td.checkRenamed(names, map[*TensorDict]bool{})
 	}
-	if err := td.checkRenamed(names, map[*TensorDict]bool{}); err != nil {
+	if err != nil {
 		return failed(op, err)
 	}
 	td.putNames(names, map[*TensorDict]bool{})
@@ -114,8 +115,8 @@ func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) er
 		}
 		seen[d] = true
 		err := d.checkRenamed(names, seen)
-		if err == nil && d.Locked() && !slices.Equal(d.Names()[:len(names)], names) {
-			err = d.errLocked()
+		if err == nil && !slices.Equal(d.Names()[:len(names)], names) {
+			err = d.checkUnlocked()
 		}
 		if err != nil {
 			return within("names", name, err)

@@ -19,8 +19,6 @@ type TensorDict struct {
 	entries store
 	header
 
-	binding *binding // the schema set by Enforce; nil for none
-
 	locked        bool   // by Lock
 	why           string // the reason for the lock, for errors
 	lockedParents int    // number of locked dictionaries that have this one as an entry

@@ -47,7 +47,7 @@ func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []
 			out, err = mine.merge(theirs, depth+1, out)
 		} else if err = checkDepth(depth, v); err == nil {
 			var p placement
-			p, err = td.placeHere(name, shallow(v), nil)
+			p, err = td.placeHere(name, shallow(v))
 			out = append(out, p)
 		}
 		if err != nil {
