@@ -48,7 +48,7 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 		task := applyTask{out: out, name: name, key: nestedkey.Key(path) + name, result: v}
 		var err error
 		if d, ok := asDict(v); ok {
-			err = a.dict(task, d, all || whole, inner)
+			err = a.dict(task, d, all || whole && len(inner) == 0, inner)
 		} else {
 			err = failedKey("apply", task.key, a.leaf(task, td.batch, all || whole))
 		}

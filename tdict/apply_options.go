@@ -12,9 +12,9 @@ import (
 
 // ApplyOptions are the options of [Apply]. The zero value is the default.
 type ApplyOptions struct {
-	// Keys, if not nil, are the keys of the leaves that fn is called for. The key of a dictionary
-	// means all tensors in it. The key of a [Stacked] of tensors means each of its members. Other
-	// leaves stay as they are.
+	// Keys, if not nil, are the keys of the leaves that fn is called for, with the rules of
+	// [TensorDict.Select]. The key of a dictionary means all tensors in it. The key of a [Stacked]
+	// of tensors means each of its members. Other leaves stay as they are.
 	Keys []nestedkey.Key
 	// InPlace writes the results of fn to the leaves of the first dictionary, which Apply returns.
 	// It writes after the last call, to all leaves or, on an error, to none. A result must have the

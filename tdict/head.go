@@ -40,9 +40,12 @@ func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
 //	"Ada"     36
 //	"Émilie"  42
 //
-// It does not check td. If s says KindText for a ragged leaf that cannot be text, its cells have
-// the error.
+// It does not check td against s; of a nil td it returns the text of the error. If s says KindText
+// for a ragged leaf that cannot be text, its cells have the error.
 func (s Schema) Head(td *TensorDict, n int) string {
+	if td == nil {
+		return errNil.Error()
+	}
 	keys, leaves := td.headColumns(s.byKey())
 	left := td.countLeaves() - len(leaves)
 	if len(leaves) == 0 {

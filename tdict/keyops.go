@@ -72,20 +72,20 @@ func (td *TensorDict) SortKeys() *TensorDict {
 }
 
 // SplitKeys returns one dictionary for each set of keys, with the entries of td under these keys,
-// and a last one with the remaining entries. All are in td's order. td stays as it is. The key of a
-// dictionary means all of it.
+// and a last one with the remaining entries. All are in td's order. td stays as it is. The keys of
+// a set are read as by [TensorDict.Select].
 //
 // Each result has the dictionaries around its entries. The last result has no dictionary whose
 // entries are all in the sets, but it has the dictionaries that are empty in td. Leaves are shared,
 // dictionaries are new and not locked.
 //
 // SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a
-// key is given twice or lies below another one.
+// key is in two sets or lies below a key of another set.
 func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("split keys", errNil)
 	}
-	tree, err := td.treeOf("split keys", sets...)
+	tree, err := td.treeOf(sets)
 	if err != nil {
 		return nil, err
 	}
@@ -131,19 +131,19 @@ func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDi
 // locked.
 //
 // Separate returns [ErrMissing] if td lacks a key, [ErrNotDict] if a key leads through a leaf,
-// [ErrLocked] if a dictionary that would lose an entry is locked, and [ErrExists] if a key is given
-// twice or lies below another one. On an error nothing has changed.
+// [ErrLocked] if a dictionary that would lose an entry is locked. On an error nothing has changed.
 func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
-	if _, err := td.treeOf("separate", keys); err != nil {
-		return nil, err
+	out, err := td.Select(keys...)
+	if err != nil {
+		return nil, failed("separate", err)
 	}
+	keys = narrowed(keys)
 	for _, key := range keys {
 		d, _, _, _ := td.find(key)
 		if err := d.checkUnlocked(); err != nil {
 			return nil, &KeyError{"separate", key, err}
 		}
 	}
-	out := td.part(keys).Copy()
 	for _, key := range keys {
 		d, name, _, err := td.find(key)
 		if err == nil { // an error if d is in td twice, under another of the keys
@@ -154,17 +154,18 @@ func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 }
 
 // treeOf returns the tree of the keys of several sets. It returns a KeyError if td lacks a key, and
-// ErrExists if a key is given twice or lies below another one.
-func (td *TensorDict) treeOf(op string, sets ...[]nestedkey.Key) (*keyTree, error) {
+// ErrExists if a key is in two sets or lies below a key of another one.
+func (td *TensorDict) treeOf(sets [][]nestedkey.Key) (*keyTree, error) {
 	tree := &keyTree{}
 	for set, keys := range sets {
 		for _, key := range keys {
-			_, _, _, err := td.find(key)
-			if err == nil {
-				err = tree.add(key, set)
+			if _, _, _, err := td.find(key); err != nil {
+				return nil, &KeyError{"split keys", key, err}
 			}
-			if err != nil {
-				return nil, &KeyError{op, key, err}
+		}
+		for _, key := range narrowed(keys) {
+			if err := tree.add(key, set); err != nil {
+				return nil, &KeyError{"split keys", key, err}
 			}
 		}
 	}

@@ -8,31 +8,54 @@ import (
 )
 
 // Select returns a dictionary with the entries under the given keys, in td's order, and the
-// dictionaries around them. The key of a dictionary selects all of it, unless a longer key selects
-// a part of it. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a key leads
-// through a leaf.
+// dictionaries around them. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a
+// key leads through a leaf.
+//
+// The key of a dictionary means all of it, unless a longer key names a part of it: "a" and "a/b"
+// are a/b. This is so wherever keys choose entries: in SelectPresent, SplitKeys, Separate,
+// UpdateInPlace and ApplyOptions.Keys. (So it is in Python's select.)
 func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
 		if _, _, _, err := td.find(key); err != nil {
 			return nil, &KeyError{"select", key, err}
 		}
 	}
-	return td.selected(keys), nil
+	return td.selected(choose(keys)), nil
 }
 
 // SelectPresent is [TensorDict.Select] that ignores keys which td lacks.
-func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict { return td.selected(keys) }
+func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict {
+	return td.selected(choose(keys))
+}
 
-func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
-	out, chosen := td.emptied(), choose(keys)
+func (td *TensorDict) selected(chosen choice) *TensorDict {
+	out := td.emptied()
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
 		d, isDict := asDict(v)
 		switch {
 		case isDict && len(inner) > 0:
-			out.entries.put(name, d.selected(inner))
+			out.entries.put(name, d.selected(choose(inner)))
 		case whole:
 			out.entries.put(name, shallow(v))
+		}
+	}
+	return out
+}
+
+// narrowed returns keys without those that are there twice, and without the keys of dictionaries
+// that a longer key names a part of.
+func narrowed(keys []nestedkey.Key) (out []nestedkey.Key) {
+	skip := make(map[nestedkey.Key]bool, len(keys))
+	for _, key := range keys {
+		for outer, ok := key.Parent(); ok && !skip[outer]; outer, ok = outer.Parent() {
+			skip[outer] = true
+		}
+	}
+	for _, key := range keys {
+		if !skip[key] {
+			skip[key] = true
+			out = append(out, key)
 		}
 	}
 	return out
@@ -73,8 +96,9 @@ func (c choice) of(name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
 	return false, nil
 }
 
-// Exclude returns a dictionary without the entries under the given keys. Keys that td lacks are
-// ignored. A dictionary that becomes empty stays. Leaves are shared.
+// Exclude returns a dictionary without the entries under the given keys: the key of a dictionary
+// drops all of it, also beside a longer key. Keys that td lacks are ignored. A dictionary that
+// becomes empty stays. Leaves are shared.
 func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {

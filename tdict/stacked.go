@@ -274,7 +274,7 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 // LazyStack returns shapeops.ErrShape if there is no dictionary or dim is out of range, and
 // [ErrKind] if a dictionary is nil or, with the key and the number of the dictionary, if the values
 // under a key are of different kinds.
-func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
+func LazyStack(tds []*TensorDict, dim int) (*TensorDict, error) {
 	if len(tds) == 0 {
 		return nil, failed("lazy stack", fmt.Errorf("%w: got nothing to stack, want at least one dictionary", shapeops.ErrShape))
 	}
@@ -284,14 +284,14 @@ func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	if dim < 0 {
 		dim += len(agreedBatch(tds)) + 1
 	}
-	out, err := lazyStack(dim, tds)
+	out, err := lazyStack(tds, dim)
 	return out, failed("lazy stack", err)
 }
 
 // MaybeDense is [LazyStack], except that leaves that are [Stacked.Uniform] are stacked densely, in
 // new memory.
-func MaybeDense(dim int, tds ...*TensorDict) (*TensorDict, error) {
-	out, err := LazyStack(dim, tds...)
+func MaybeDense(tds []*TensorDict, dim int) (*TensorDict, error) {
+	out, err := LazyStack(tds, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +316,7 @@ func agreedBatch(tds []*TensorDict) (same shapeops.Shape) {
 }
 
 // lazyStack is LazyStack of dictionaries of which some, but not all, may be nil.
-func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
+func lazyStack(tds []*TensorDict, dim int) (*TensorDict, error) {
 	same := agreedBatch(tds)
 	if dim < 0 || dim > len(same) {
 		return nil, fmt.Errorf("%w: got stack dim %d, want 0 to %d: the batch shapes share the first dims %v", shapeops.ErrShape, dim, len(same), same)
@@ -380,7 +380,7 @@ func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
 		members[i] = stackMember{v, len(tds[i].batch)}
 	}
 	if isDict {
-		return asValue(lazyStack(dim, dicts))
+		return asValue(lazyStack(dicts, dim))
 	}
 	return asValue(newStacked(dim, members))
 }

@@ -64,39 +64,9 @@ func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
 	return d
 }
 
-// chosen returns the entries of td under the given keys. Dictionaries that are chosen as a whole
-// are shared: the caller must not change them.
-func (td *TensorDict) chosen(keys []nestedkey.Key) (*TensorDict, error) {
-	if td == nil {
-		return nil, errNil
-	}
-	for _, key := range keys {
-		if _, _, _, err := td.find(key); err != nil {
-			return nil, &KeyError{"choose", key, fmt.Errorf("source: %w", err)}
-		}
-	}
-	return td.part(keys), nil
-}
-
-// part is chosen for keys that td is known to have.
-func (td *TensorDict) part(keys []nestedkey.Key) *TensorDict {
-	out, chosen := td.emptied(), choose(keys)
-	for name, v := range td.entries.all() {
-		whole, inner := chosen.of(name)
-		d, isDict := asDict(v)
-		switch {
-		case whole:
-			out.entries.put(name, v)
-		case isDict && len(inner) > 0:
-			out.entries.put(name, d.part(inner))
-		}
-	}
-	return out
-}
-
 // UpdateInPlace writes the elements of other's leaves to the leaves that td has under the same
-// keys. Without keys, it writes all leaves of other; otherwise only the leaves under keys. The key
-// of a dictionary means all leaves in it. Tensors that share memory with td change too. The entries
+// keys. Without keys, it writes all leaves of other; otherwise only those that [TensorDict.Select]
+// of keys has. Tensors that share memory with td change too. The entries
 // of td stay the same, so it may be locked. Leaves that are not tensors are written as by
 // [TensorDict.SetIndex].
 //
@@ -109,13 +79,14 @@ func (td *TensorDict) UpdateInPlace(other *TensorDict, keys ...nestedkey.Key) er
 }
 
 func (td *TensorDict) updateInPlace(other *TensorDict, keys []nestedkey.Key) (err error) {
-	if len(keys) > 0 {
-		if other, err = other.chosen(keys); err != nil {
-			return err
-		}
-	}
 	if err := td.checkLike(other); err != nil {
 		return err
+	}
+	if len(keys) > 0 {
+		other, err = other.Select(keys...)
+		if e, ok := err.(*KeyError); ok {
+			return &KeyError{e.Op, e.Key, fmt.Errorf("source: %w", e.Err)}
+		}
 	}
 	p, err := plan.Index(td.batch)
 	if err != nil {
