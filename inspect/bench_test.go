@@ -103,7 +103,7 @@ func BenchmarkDifferences(b *testing.B) {
 	for _, trust := range []bool{false, true} {
 		b.Run(fmt.Sprintf("what=differences/trust=%t/workers=2", trust), func(b *testing.B) {
 			b.SetBytes(8 * benchElements)
-			opt := inspect.DifferencesOptions{Workers: 2, TrustSums: trust}
+			opt := inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}, Workers: 2, TrustSums: trust}
 			for b.Loop() {
 				for d, err := range inspect.Differences(context.Background(), d.TensorDict, e.TensorDict, opt) {
 					b.Fatal(d, err)

@@ -64,14 +64,14 @@ func (c *comparison) lengths(p pair, a, b *ragged.Layout, level int) (d tdict.Di
 	}
 	var t tallied
 	for i := range len(la) - 1 {
-		if la[i+1]-la[i] != lb[i+1]-lb[i] {
-			t.add(&c.opt, i)
+		if la[i+1]-la[i] == lb[i+1]-lb[i] {
+			continue
+		}
+		if t.count++; t.count <= c.opt.most() {
+			t.first = append(t.first, tensor.ElementDiff{Position: rowPosition(a, level-1, i), A: length(la, i), B: length(lb, i)})
 		}
 	}
-	element := func(i int) (tensor.ElementDiff, error) {
-		return tensor.ElementDiff{Position: rowPosition(a, level-1, i), A: length(la, i), B: length(lb, i)}, nil
-	}
-	d, differ, err = c.blocks(p, 1, element, func(int) (tallied, error) { return t, nil })
+	d, differ, err = c.blocks(p, 1, func(int) (tallied, error) { return t, nil })
 	d.Kind = tdict.DiffShape
 	d.Text = elementsText(d)
 	return d, differ, err
@@ -114,17 +114,15 @@ func (c *comparison) texts(p pair, la, lb *ragged.Layout, a, b *tensor.Tensor) (
 	if c.opt.TrustSums && slices.Equal(oa, ob) && memmap.SameSums(a, b) {
 		return d, false, nil
 	}
-	element := func(i int) (d tensor.ElementDiff, err error) {
-		d.Position = rowPosition(la, la.Depth()-1, i)
-		err = readTexts(a, b, oa[i:i+2], ob[i:i+2], func(_ int, x, y []byte) { d.A, d.B = textOf(x), textOf(y) })
-		return d, err
-	}
-	return c.blocks(p, (n+textRows-1)/textRows, element, func(block int) (t tallied, err error) {
+	return c.blocks(p, (n+textRows-1)/textRows, func(block int) (t tallied, err error) {
 		first := block * textRows
 		last := min(first+textRows, n)
 		err = readTexts(a, b, oa[first:last+1], ob[first:last+1], func(i int, x, y []byte) {
-			if string(x) != string(y) {
-				t.add(&c.opt, first+i)
+			if string(x) == string(y) {
+				return
+			}
+			if t.count++; t.count <= c.opt.most() {
+				t.first = append(t.first, tensor.ElementDiff{Position: rowPosition(la, la.Depth()-1, first+i), A: textOf(x), B: textOf(y)})
 			}
 		})
 		return t, err

@@ -9,18 +9,17 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // DifferencesOptions are the options of [Differences]. The zero value compares everything exactly,
-// with NaN equal to NaN.
+// and NaN differs from itself.
 type DifferencesOptions struct {
 	// Keys selects the entries to compare; the key of a dictionary selects all entries in it. Empty
 	// means all.
 	Keys []nestedkey.Key
-	// RTol and ATol are tolerances: a and b count as equal if |a-b| <= ATol + RTol*|b|.
-	RTol, ATol float64
-	// NaNDiffers makes NaN differ from NaN.
-	NaNDiffers bool
+	// Tolerance says when numbers that differ count as equal, and whether NaN equals NaN.
+	Tolerance tensor.Tolerance
 	// Most bounds the elements that a Difference lists, in Elements and Text; 0 means 3, and a
 	// negative Most means none.
 	Most int
@@ -44,9 +43,8 @@ type DifferencesOptions struct {
 //     of all. In text, which is ragged uint8 without features, each row is an element, and A and
 //     B are quoted.
 //
-// Numbers are compared like NumPy's allclose, which scales RTol by b: see [DifferencesOptions].
-// Infinities equal only themselves, and any RTol times 0 is 0. Integers are not rounded. Complex
-// numbers are compared by their distance, bools and Data exactly.
+// Numbers are compared within opt.Tolerance, as tensor.Tensor.AllClose does. Integers are not
+// rounded. Complex numbers are compared by their distance, bools and Data exactly.
 //
 // Leaves are read in blocks of 1 MiB, opt.Workers of them at a time. A block of a view with gaps is
 // copied. A ragged leaf that was permuted is copied as a whole.
@@ -79,8 +77,8 @@ func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOpt
 }
 
 func (opt *DifferencesOptions) check(a, b *tdict.TensorDict) error {
-	if !(opt.RTol >= 0) || !(opt.ATol >= 0) {
-		return fmt.Errorf("differences: %w: got RTol %v and ATol %v, want none negative or NaN", tdict.ErrKind, opt.RTol, opt.ATol)
+	if tol := opt.Tolerance; !(tol.Relative >= 0) || !(tol.Absolute >= 0) {
+		return fmt.Errorf("differences: %w: got the tolerances %v and %v, want none negative or NaN", tdict.ErrKind, tol.Relative, tol.Absolute)
 	}
 	return selection(opt.Keys).check("differences", a, b)
 }

@@ -46,13 +46,13 @@ func farApart(a, b complex128, opt inspect.DifferencesOptions) bool {
 	nan := func(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
 	switch {
 	case nan(a) || nan(b):
-		return opt.NaNDiffers || nan(a) != nan(b)
+		return !opt.Tolerance.EqualNaN || nan(a) != nan(b)
 	case cmplx.IsInf(a) || cmplx.IsInf(b):
 		return a != b
 	}
-	tolerance := opt.ATol
-	if opt.RTol != 0 && b != 0 {
-		tolerance += opt.RTol * cmplx.Abs(b)
+	tolerance := opt.Tolerance.Absolute
+	if opt.Tolerance.Relative != 0 && b != 0 {
+		tolerance += opt.Tolerance.Relative * cmplx.Abs(b)
 	}
 	return cmplx.Abs(a-b) > tolerance
 }
@@ -82,7 +82,10 @@ func TestDifferencesEqualLoops(t *testing.T) {
 		for layout := range layouts {
 			for _, shape := range [][]int{{}, {0}, {1}, {3, 0, 2}, {2, 3, 4}, {5, 7, 11}} {
 				for _, opt := range []inspect.DifferencesOptions{
-					{}, {NaNDiffers: true}, {ATol: 1, Most: 5}, {RTol: 0.5, Most: -1}, {ATol: 0.1, RTol: 1, NaNDiffers: true},
+					{Tolerance: tensor.Tolerance{EqualNaN: true}}, {},
+					{Tolerance: tensor.Tolerance{Absolute: 1, EqualNaN: true}, Most: 5},
+					{Tolerance: tensor.Tolerance{Relative: 0.5, EqualNaN: true}, Most: -1},
+					{Tolerance: tensor.Tolerance{Absolute: 0.1, Relative: 1}},
 				} {
 					a := randomLike(t, r, dtype, layout, shape...)
 					b := scattered(t, r, a, "transposed")
@@ -117,7 +120,7 @@ func compareNaively(t testing.TB, a, b *tensor.Tensor, opt inspect.DifferencesOp
 	p, q := wide(a), wide(b)
 	for i := range p {
 		differ := farApart(p[i], q[i], opt)
-		if a.DType() == tensor.Bool || a.DType().IsInteger() && opt.ATol == 0 && opt.RTol == 0 { // which complex128 would round
+		if a.DType() == tensor.Bool || a.DType().IsInteger() && opt.Tolerance.Absolute == 0 && opt.Tolerance.Relative == 0 { // which complex128 would round
 			differ = !tensorAt(t, a, a.Shape().Position(i)).Equal(tensorAt(t, b, a.Shape().Position(i)))
 		}
 		if !differ {
@@ -164,7 +167,7 @@ func TestDifferencesOfIntegers(t *testing.T) {
 		{3, 5, 0, 1.9, true},
 	}
 	for _, tt := range tests {
-		got := differences(t, of(t, tensor.Vector(tt.a)), of(t, tensor.Vector(tt.b)), inspect.DifferencesOptions{RTol: tt.rtol, ATol: tt.atol})
+		got := differences(t, of(t, tensor.Vector(tt.a)), of(t, tensor.Vector(tt.b)), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: tt.rtol, Absolute: tt.atol, EqualNaN: true}})
 		require.Equal(t, tt.want, len(got) == 1, "%+v", tt)
 	}
 }
@@ -189,7 +192,7 @@ func TestDifferencesInBlocks(t *testing.T) {
 	turned := tensor.Must(tensor.Must(tensor.Must(y.Transpose(0, 1)).Clone()).Transpose(0, 1))
 	for name, y := range map[string]*tensor.Tensor{"contiguous": y, "transposed": turned} {
 		for workers := 1; workers < 4; workers++ {
-			got := differences(t, of(t, x), of(t, y), inspect.DifferencesOptions{Most: 4, Workers: workers})
+			got := differences(t, of(t, x), of(t, y), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}, Most: 4, Workers: workers})
 			require.Len(t, got, 1, name)
 			require.Equal(t, 5, got[0].Count)
 			for i, e := range got[0].Elements {
@@ -222,7 +225,7 @@ func TestDifferencesOfStructure(t *testing.T) {
 	set(b, "one", tensor.Must(tdict.NewUnbatched(tensor.Vector[float32](1, 2, 4))))
 	require.NoError(t, a.SetNames("time"))
 	var got []string
-	for _, d := range differences(t, a, b, inspect.DifferencesOptions{}) {
+	for _, d := range differences(t, a, b, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 		got = append(got, fmt.Sprintf("%s %s", d.Kind, d.Text))
 	}
 	require.Equal(t, []string{
@@ -265,7 +268,7 @@ func TestDifferencesOfRagged(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := differences(t, of(t, tt.a), of(t, tt.b), inspect.DifferencesOptions{})
+			got := differences(t, of(t, tt.a), of(t, tt.b), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}})
 			if tt.want == "" {
 				require.Empty(t, got)
 				return
@@ -275,7 +278,7 @@ func TestDifferencesOfRagged(t *testing.T) {
 		})
 	}
 	turned := tensor.Must(lists([][]int32{{1}, {2, 3}}).Index(ix.Range(1, 2)))
-	require.Empty(t, differences(t, of(t, turned), of(t, lists([][]int32{{2, 3}})), inspect.DifferencesOptions{}))
+	require.Empty(t, differences(t, of(t, turned), of(t, lists([][]int32{{2, 3}})), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}))
 }
 
 // TestDifferencesTrustSums changes an element behind the back of the checksums.
@@ -301,17 +304,17 @@ func TestDifferencesTrustSums(t *testing.T) {
 			ds[i] = d
 		}
 		for i, want := range []int{0, 1, 1} {
-			got := differences(t, ds[0].TensorDict, ds[i].TensorDict, inspect.DifferencesOptions{})
+			got := differences(t, ds[0].TensorDict, ds[i].TensorDict, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}})
 			require.Len(t, got, want)
 		}
 		for i, want := range []int{0, 0, 1} {
-			got := differences(t, ds[0].TensorDict, ds[i].TensorDict, inspect.DifferencesOptions{TrustSums: true})
+			got := differences(t, ds[0].TensorDict, ds[i].TensorDict, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}, TrustSums: true})
 			require.Len(t, got, want, "trusted")
 		}
-		got := differences(t, ds[0].TensorDict, ds[1].TensorDict, inspect.DifferencesOptions{TrustSums: true, NaNDiffers: true})
+		got := differences(t, ds[0].TensorDict, ds[1].TensorDict, inspect.DifferencesOptions{TrustSums: true})
 		require.Len(t, got, 1, "a sum does not say that there is no NaN")
 		part := func(d *memmap.Dataset) *tdict.TensorDict { return tensor.Must(d.Index(ix.Range(1, 3))) }
-		require.Len(t, differences(t, part(ds[0]), part(ds[1]), inspect.DifferencesOptions{TrustSums: true}), 1, "a part of a leaf has no sum")
+		require.Len(t, differences(t, part(ds[0]), part(ds[1]), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}, TrustSums: true}), 1, "a part of a leaf has no sum")
 	}
 }
 
@@ -324,11 +327,11 @@ func TestDifferencesErrors(t *testing.T) {
 		opt  inspect.DifferencesOptions
 		want error
 	}{
-		{"no dictionary", td, nil, inspect.DifferencesOptions{}, tdict.ErrKind},
-		{"a tolerance below 0", td, td, inspect.DifferencesOptions{ATol: -1}, tdict.ErrKind},
-		{"a tolerance that is NaN", td, td, inspect.DifferencesOptions{RTol: math.NaN()}, tdict.ErrKind},
+		{"no dictionary", td, nil, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}, tdict.ErrKind},
+		{"a tolerance below 0", td, td, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Absolute: -1, EqualNaN: true}}, tdict.ErrKind},
+		{"a tolerance that is NaN", td, td, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: math.NaN(), EqualNaN: true}}, tdict.ErrKind},
 		{"a key that neither has", td, td, inspect.DifferencesOptions{Keys: []nestedkey.Key{"x", "y"}}, tdict.ErrMissing},
-		{"elements that are nowhere", td, meta, inspect.DifferencesOptions{}, tensor.ErrMeta},
+		{"elements that are nowhere", td, meta, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}, tensor.ErrMeta},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -343,7 +346,7 @@ func TestDifferencesErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(shapeops.ErrDim)
-	for _, err := range inspect.Differences(ctx, td, td, inspect.DifferencesOptions{}) {
+	for _, err := range inspect.Differences(ctx, td, td, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 		require.ErrorIs(t, err, shapeops.ErrDim)
 	}
 }
@@ -357,7 +360,7 @@ func TestDifferencesEndEarly(t *testing.T) {
 	require.NoError(t, b.Set("extra", tensor.Scalar(2.)))
 	for most := 1; most <= 4; most++ {
 		var got []string
-		for d := range inspect.Differences(context.Background(), a, b, inspect.DifferencesOptions{}) {
+		for d := range inspect.Differences(context.Background(), a, b, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 			if got = append(got, string(d.Key)); len(got) == most {
 				break
 			}

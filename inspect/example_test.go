@@ -63,7 +63,7 @@ func ExampleDifferences() {
 	if err := b.Delete("age_mask"); err != nil {
 		log.Fatal(err)
 	}
-	for d, err := range inspect.Differences(context.Background(), a, b, inspect.DifferencesOptions{RTol: 1e-5}) {
+	for d, err := range inspect.Differences(context.Background(), a, b, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: 1e-5, EqualNaN: true}}) {
 		if err != nil {
 			log.Fatal(err)
 		}

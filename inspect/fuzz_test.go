@@ -58,7 +58,7 @@ func FuzzDifferences(f *testing.F) {
 			rtol, atol = 0, 0 // which the loops would round
 		}
 		x := randomLike(t, r, dtype, name, shape...)
-		opt := inspect.DifferencesOptions{RTol: rtol, ATol: atol, NaNDiffers: nan, Most: int(seed%7) - 1, Workers: 1 + int(seed%3)}
+		opt := inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: rtol, Absolute: atol, EqualNaN: !nan}, Most: int(seed%7) - 1, Workers: 1 + int(seed%3)}
 		compareNaively(t, x, scattered(t, r, x, []string{"contiguous", "transposed", "stepped"}[seed%3]), opt)
 	})
 }

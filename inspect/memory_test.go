@@ -17,7 +17,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	for _, td := range []*tdict.TensorDict{a, b} {
 		require.NoError(t, td.Set("x", tensor.Must(tensor.New(tensor.Float64, 1<<17, 64))))
 	}
-	testkit.MaxBytes(t, 1<<20, func() { require.Empty(t, differences(t, a, b, inspect.DifferencesOptions{Workers: 2})) })
+	testkit.MaxBytes(t, 1<<20, func() {
+		require.Empty(t, differences(t, a, b, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}, Workers: 2}))
+	})
 	opts := map[string]inspect.DescribeOptions{
 		"contiguous": {Workers: 2}, "quantiles": {Workers: 2, Quantiles: []float64{0.5}},
 	}

@@ -89,7 +89,7 @@ func TestDescribeOddLeaves(t *testing.T) {
 	_, err := inspect.Describe(context.Background(), top, inspect.DescribeOptions{Mask: "in"})
 	require.ErrorIs(t, err, tensor.ErrDType, "a mask that is a dictionary")
 	for _, td := range []*tdict.TensorDict{empty, top, scalar} {
-		require.Empty(t, differences(t, td, tensor.Must(td.Clone()), inspect.DifferencesOptions{}))
+		require.Empty(t, differences(t, td, tensor.Must(td.Clone()), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}))
 	}
 }
 
@@ -102,15 +102,15 @@ func TestDifferencesOfOddNumbers(t *testing.T) {
 		opt  inspect.DifferencesOptions
 		want string // "" for none
 	}{
-		{"any distance", tensor.Vector(1, inf, -inf, nan, inf), tensor.Vector(2, inf, inf, 1, nan), inspect.DifferencesOptions{ATol: inf}, "3 elements differ: [2] is -Inf, other +Inf; [3] is NaN, other 1; [4] is +Inf, other NaN"},
-		{"any distance from 0", tensor.Vector(1., 0), tensor.Vector(0., 1), inspect.DifferencesOptions{RTol: inf}, "1 element differs: [0] is 1, other 0"},
-		{"any distance of integers from 0", tensor.Vector[int64](1, 0), tensor.Vector[int64](0, 1), inspect.DifferencesOptions{RTol: inf}, "1 element differs: [0] is 1, other 0"},
-		{"2^64 for integers", tensor.Vector[int64](math.MinInt64), tensor.Vector[int64](math.MaxInt64), inspect.DifferencesOptions{RTol: 2}, ""},
-		{"too little", tensor.Vector[uint64](math.MaxUint64), tensor.Vector[uint64](0), inspect.DifferencesOptions{ATol: 1 << 63}, "1 element differs: [0] is 18446744073709551615, other 0"},
-		{"invalid UTF-8", tensor.Must(ragged.FromStrings([]string{"\xff", "a"})), tensor.Must(ragged.FromStrings([]string{"\xfe", "a"})), inspect.DifferencesOptions{}, `1 element differs: [0] is "\xff", other "\xfe"`},
-		{"nil", tensor.Must(tdict.DataFrom([]any{nil, "a"}, 2)), tensor.Must(tdict.DataFrom([]any{nil, nil}, 2)), inspect.DifferencesOptions{}, `1 element differs: [1] is "a", other null`},
-		{"NaN and infinity", tensor.Vector(complex(1, nan), complex(inf, nan)), tensor.Vector(complex(nan, 1), complex(inf, 0)), inspect.DifferencesOptions{}, "1 element differs: [1] is (+Inf+NaNi), other (+Inf+0i)"},
-		{"float16", tensor.Must(tensor.Vector(1., 2).Cast(tensor.Float16)), tensor.Must(tensor.Vector(1., 2.5).Cast(tensor.Float16)), inspect.DifferencesOptions{ATol: 0.4}, "1 element differs: [1] is 2, other 2.5"},
+		{"any distance", tensor.Vector(1, inf, -inf, nan, inf), tensor.Vector(2, inf, inf, 1, nan), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Absolute: inf, EqualNaN: true}}, "3 elements differ: [2] is -Inf, other +Inf; [3] is NaN, other 1; [4] is +Inf, other NaN"},
+		{"any distance from 0", tensor.Vector(1., 0), tensor.Vector(0., 1), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: inf, EqualNaN: true}}, "1 element differs: [0] is 1, other 0"},
+		{"any distance of integers from 0", tensor.Vector[int64](1, 0), tensor.Vector[int64](0, 1), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: inf, EqualNaN: true}}, "1 element differs: [0] is 1, other 0"},
+		{"2^64 for integers", tensor.Vector[int64](math.MinInt64), tensor.Vector[int64](math.MaxInt64), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: 2, EqualNaN: true}}, ""},
+		{"too little", tensor.Vector[uint64](math.MaxUint64), tensor.Vector[uint64](0), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Absolute: 1 << 63, EqualNaN: true}}, "1 element differs: [0] is 18446744073709551615, other 0"},
+		{"invalid UTF-8", tensor.Must(ragged.FromStrings([]string{"\xff", "a"})), tensor.Must(ragged.FromStrings([]string{"\xfe", "a"})), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}, `1 element differs: [0] is "\xff", other "\xfe"`},
+		{"nil", tensor.Must(tdict.DataFrom([]any{nil, "a"}, 2)), tensor.Must(tdict.DataFrom([]any{nil, nil}, 2)), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}, `1 element differs: [1] is "a", other null`},
+		{"NaN and infinity", tensor.Vector(complex(1, nan), complex(inf, nan)), tensor.Vector(complex(nan, 1), complex(inf, 0)), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}, "1 element differs: [1] is (+Inf+NaNi), other (+Inf+0i)"},
+		{"float16", tensor.Must(tensor.Vector(1., 2).Cast(tensor.Float16)), tensor.Must(tensor.Vector(1., 2.5).Cast(tensor.Float16)), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Absolute: 0.4, EqualNaN: true}}, "1 element differs: [1] is 2, other 2.5"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestOddStates(t *testing.T) {
 		keys, ended := []nestedkey.Key{key}, 0
 		_, err := inspect.Describe(ctx, d.TensorDict, inspect.DescribeOptions{Keys: keys})
 		require.ErrorIs(t, err, context.Canceled, key)
-		for _, err := range inspect.Differences(ctx, d.TensorDict, d.TensorDict, inspect.DifferencesOptions{Keys: keys}) {
+		for _, err := range inspect.Differences(ctx, d.TensorDict, d.TensorDict, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}, Keys: keys}) {
 			require.ErrorIs(t, err, context.Canceled, key)
 			ended++
 		}
@@ -148,7 +148,7 @@ func TestOddStates(t *testing.T) {
 	require.NoError(t, d.Close())
 	_, err = inspect.Describe(context.Background(), td, inspect.DescribeOptions{})
 	require.ErrorIs(t, err, memmap.ErrClosed)
-	for _, err := range inspect.Differences(context.Background(), td, td, inspect.DifferencesOptions{}) {
+	for _, err := range inspect.Differences(context.Background(), td, td, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 		require.ErrorIs(t, err, memmap.ErrClosed)
 	}
 }

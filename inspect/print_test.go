@@ -49,7 +49,7 @@ func TestPrintClass(t *testing.T) {
 
 	other := td.Copy()
 	require.NoError(t, tensor.Must(other.Dict("in")).SetClass(""))
-	for d, err := range inspect.Differences(t.Context(), td, other, inspect.DifferencesOptions{}) {
+	for d, err := range inspect.Differences(t.Context(), td, other, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 		require.NoError(t, err)
 		require.Equal(t, `"in": class "my.Frame", other class ""`, d.String())
 	}

@@ -166,3 +166,6 @@ func absolute[T complex64 | complex128](dst []float64, x []T) []float64 {
 	}
 	return dst
 }
+
+// isNaN reports whether either part of a complex number is NaN.
+func isNaN(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }

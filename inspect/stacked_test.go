@@ -33,11 +33,11 @@ func runs(t testing.TB, number int64) *tdict.TensorDict {
 // Stacked leaves are compared member by member, printed, and counted; statistics refuse them.
 func TestStacks(t *testing.T) {
 	td := runs(t, 4)
-	for range inspect.Differences(t.Context(), td, runs(t, 4), inspect.DifferencesOptions{}) {
+	for range inspect.Differences(t.Context(), td, runs(t, 4), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 		t.Error("got a difference")
 	}
 	var all []tdict.Difference
-	for d, err := range inspect.Differences(t.Context(), td, runs(t, 5), inspect.DifferencesOptions{}) {
+	for d, err := range inspect.Differences(t.Context(), td, runs(t, 5), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{EqualNaN: true}}) {
 		require.NoError(t, err)
 		all = append(all, d)
 	}

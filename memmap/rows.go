@@ -208,7 +208,7 @@ func (r *reader) overRows(n tree, e *metaEntry, layout *ragged.Layout, v savedVa
 		return nil, r.failAt(v.at, asCorrupt(err))
 	}
 	if file == nil { // no values, but lengths in a file
-		return t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed(), nil
+		return t.Ops().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed(), nil
 	}
 	return t, r.opened(n, e, file, layout)
 }

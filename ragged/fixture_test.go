@@ -17,7 +17,7 @@ import (
 
 // verbsOf returns what package tdict asks of a tensor.
 func verbsOf(x *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {
-	return x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout])
+	return x.Ops().(plan.Nested[*ragged.Tensor, *ragged.Layout])
 }
 
 // parsed returns lists written as JSON, their integers as int.

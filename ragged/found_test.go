@@ -138,7 +138,7 @@ func TestListsOfSeveralTypes(t *testing.T) {
 // expanded returns rows of the batch repeated as a shape says.
 func expanded(x *ragged.Tensor, sizes ...int) *ragged.Tensor {
 	p := tensor.Must(plan.Expand(x.Shape(), sizes...))
-	return tensor.Must(x.Plan().Execute(plan.NewPass(p)))
+	return tensor.Must(x.Ops().Execute(plan.NewPass(p)))
 }
 
 // Counting the values of rows that an expansion repeats lists none of them.

@@ -19,7 +19,7 @@ func windows(t *testing.T) *ragged.Tensor {
 	x := tensor.Must(ragged.From[int64]([][]int64{{0}, {1}, {2}, {3}, {4}, {5}}))
 	p, err := plan.Unfold(x.Shape(), 0, 3, 2)
 	require.NoError(t, err)
-	return tensor.Must(x.Plan().Execute(plan.NewPass(p))) // [2 3 *]: 0 1 2 and 2 3 4
+	return tensor.Must(x.Ops().Execute(plan.NewPass(p))) // [2 3 *]: 0 1 2 and 2 3 4
 }
 
 // A row that stands at two places is not written in one of them: not of windows that overlap,
@@ -31,7 +31,7 @@ func TestRowsAtTwoPlacesAreNotWritten(t *testing.T) {
 	other := tensor.Must(ragged.FromLengths(tensor.Vector[int64](1, 2, 3, 4, 5, 6), []int64{1, 1, 1, 1, 1, 1}))
 	p, err := plan.Reshape(other.Shape(), 2, 3)
 	require.NoError(t, err)
-	full := tensor.Must(other.Plan().Execute(plan.NewPass(p)))
+	full := tensor.Must(other.Ops().Execute(plan.NewPass(p)))
 	require.Error(t, full.IndexInto(x, ix.All))
 	require.Equal(t, []int64{0, 1, 2, 2, 3, 4}, tensor.Must(tensor.Of[int64](tensor.Must(x.Values()))))
 
@@ -77,7 +77,7 @@ func TestSizesThatCannotBeListed(t *testing.T) {
 	x := tensor.Must(ragged.From[int64]([][]int64{{0}}))
 	p, err := plan.Expand(x.Shape(), 1<<45)
 	require.NoError(t, err)
-	_, err = x.Plan().Execute(plan.NewPass(p))
+	_, err = x.Ops().Execute(plan.NewPass(p))
 	require.ErrorIs(t, err, shapeops.ErrShape)
 	_, err = ragged.NewLayout([]int{1 << 45})
 	require.ErrorIs(t, err, shapeops.ErrShape)

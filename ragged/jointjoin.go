@@ -101,7 +101,7 @@ func (t *Tensor) rowed() (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Plan().Execute(plan.NewPass(p))
+	return t.Ops().Execute(plan.NewPass(p))
 }
 
 func inners(js []*Joint) ([]*Joint, error) { return eachJoint(js, (*Joint).inner) }

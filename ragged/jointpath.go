@@ -104,7 +104,7 @@ func (j *Joint) selected(x ix.Index) (*Joint, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
-		return f.Tensor.Plan().Execute(p)
+		return f.Tensor.Ops().Execute(p)
 	})
 }
 

@@ -199,7 +199,7 @@ func TestPreviewOfRepeatedRows(t *testing.T) {
 			x = tensor.Must(row.Index(ix.All, ix.New))
 		}
 		p := tensor.Must(plan.Expand(x.Shape(), shape...))
-		x = tensor.Must(x.Plan().Execute(plan.NewPass(p)))
+		x = tensor.Must(x.Ops().Execute(plan.NewPass(p)))
 		testkit.MaxBytes(t, 1<<20, func() {
 			text, err := json.Marshal(x.Preview(4))
 			require.NoError(t, err)

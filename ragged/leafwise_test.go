@@ -142,7 +142,7 @@ func TestLeafwiseInto(t *testing.T) {
 
 	l := tensor.Must(ragged.LayoutOf(shapeops.Shape{2, 2}, []int64{1, 2, 0, 1}))
 	square := of[int64](l, 1, 2, 3, 4)
-	turned := tensor.Must(square.Plan().Execute(plan.NewPass(tensor.Must(plan.Transpose(square.Shape(), 0, 1)))))
+	turned := tensor.Must(square.Ops().Execute(plan.NewPass(tensor.Must(plan.Transpose(square.Shape(), 0, 1)))))
 	require.NoError(t, arith.MulInto(turned, turned, 10))
 	require.Equal(t, "[[[10],[20,30]],[[],[40]]]", rowsText(t, square))
 

@@ -11,18 +11,15 @@ type ops Tensor
 
 var _ plan.Nested[*Tensor, *Layout] = (*ops)(nil)
 
-// Plan returns t's implementation of the operations of package shapeops.
-func (t *Tensor) Plan() plan.Ops[*Tensor] { return (*ops)(t) }
-
-// Ops returns t's implementation of the operations of packages arith and tdict.
+// Ops returns t's implementation of the operations of packages shapeops, arith and tdict.
 func (t *Tensor) Ops() tensor.Ops[*Tensor] { return (*ops)(t) }
 
-// ExecuteInto implements plan.Ops.
+// ExecuteInto implements tensor.Ops.
 func (v *ops) ExecuteInto(p *plan.Pass, dst *Tensor) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
 }
 
-// Write implements plan.Ops.
+// Write implements tensor.Ops.
 func (v *ops) Write(p *plan.Pass, src *Tensor) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
 }

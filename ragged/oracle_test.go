@@ -89,7 +89,7 @@ var batchSteps = []step{
 		perm := g.Perm(len(m.shape))
 		p, err := plan.Permute(x.Shape(), perm...)
 		require.NoError(g, err)
-		y, err := x.Plan().Execute(plan.NewPass(p))
+		y, err := x.Ops().Execute(plan.NewPass(p))
 		shape := make([]int, len(perm))
 		for i, d := range perm {
 			shape[i] = m.shape[d]
@@ -108,7 +108,7 @@ var batchSteps = []step{
 		shape := append([]int{g.IntN(3)}, m.shape...)
 		p, err := plan.Expand(x.Shape(), shape...)
 		require.NoError(g, err)
-		y, err := x.Plan().Execute(plan.NewPass(p))
+		y, err := x.Ops().Execute(plan.NewPass(p))
 		want := m.placed(naive.Build(shape, func(pos []int) int { return naive.Flat(m.shape, pos[1:]) }))
 		g.same(want, y, err)
 		return y, want

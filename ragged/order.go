@@ -42,7 +42,7 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := s.values.Plan().Execute(plan.NewPass(p))
+	values, err := s.values.Ops().Execute(plan.NewPass(p))
 	return finished(&Tensor{layout: s.layout, values: values}, err)
 }
 

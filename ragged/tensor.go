@@ -230,7 +230,7 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Plan().Execute(plan.NewPass(p))
+	return t.Ops().Execute(plan.NewPass(p))
 }
 
 // TakeRows returns a copy of the rows at the given positions of the first batch dim:

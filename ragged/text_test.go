@@ -120,7 +120,7 @@ func naiveDistinct(texts []string) []string {
 
 // planned returns x after an operation that dictionaries do.
 func planned(x *ragged.Tensor, p *plan.Plan) *ragged.Tensor {
-	return tensor.Must(x.Plan().Execute(plan.NewPass(p)))
+	return tensor.Must(x.Ops().Execute(plan.NewPass(p)))
 }
 
 func TestTextsOfSeveralDims(t *testing.T) {

@@ -22,7 +22,7 @@ func execute[T Value[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error
 	if err != nil {
 		return none, named(op, err)
 	}
-	out, err := x.Plan().Execute(p)
+	out, err := x.Ops().Execute(p)
 	return out, named(op, err)
 }
 
@@ -35,16 +35,8 @@ func executeInto[T Value[T]](op string, dst, x T, planOf func(s Shape) (*plan.Pl
 	if err != nil {
 		return named(op, err)
 	}
-	return named(op, x.Plan().ExecuteInto(p, dst))
-}
-
-func executeInPlace[T Dense[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) error {
-	p, err := planned(op, x, planOf)
-	if err != nil {
-		return named(op, err)
-	}
-	return named(op, denseOps(x).ExecuteInPlace(p))
+	return named(op, x.Ops().ExecuteInto(p, dst))
 }
 
 // denseOps returns the operations of a Dense value, which can be masked and reordered.
-func denseOps[T Dense[T]](x T) plan.DenseOps[T] { return x.Plan().(plan.DenseOps[T]) }
+func denseOps[T Dense[T]](x T) plan.DenseOps[T] { return x.Ops().(plan.DenseOps[T]) }

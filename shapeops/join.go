@@ -2,9 +2,11 @@ package shapeops
 
 import (
 	"fmt"
-	"github.com/go-tensordict/tensordict/internal/plan"
 	"slices"
 	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Value is the constraint of the operations here. *tensor.Tensor, *tdict.TensorDict,
@@ -13,7 +15,7 @@ import (
 type Value[T any] interface {
 	comparable
 	Shape() Shape
-	Plan() plan.Ops[T]
+	Ops() tensor.Ops[T]
 }
 
 // Stack joins xs along a new dim, which becomes dim dim of the result:
@@ -52,7 +54,7 @@ func join[T Value[T]](xs []T, dim int, stack bool) (T, error) {
 	if err != nil {
 		return none, named(op, err)
 	}
-	out, err := xs[0].Plan().Join(&plan.Pass{Join: j}, xs)
+	out, err := xs[0].Ops().Join(&plan.Pass{Join: j}, xs)
 	return out, named(op, err)
 }
 
@@ -69,7 +71,7 @@ func joinInto[T Value[T]](dst T, xs []T, dim int, stack bool) error {
 	if err := dst.Shape().CheckEqual(j.Shape()); err != nil {
 		return named(op, fmt.Errorf("destination: %w", err))
 	}
-	return named(op, xs[0].Plan().JoinInto(&plan.Pass{Join: j}, dst, xs))
+	return named(op, xs[0].Ops().JoinInto(&plan.Pass{Join: j}, dst, xs))
 }
 
 func joinOp(stack bool) string {

@@ -18,7 +18,6 @@ import (
 
 // A grid is an array as a value that is joined and cut.
 type grid struct {
-	plan.Ops[*grid]
 	naive.Array
 	bad error // what it says about its contents
 }
@@ -37,14 +36,17 @@ func (g *grid) Index(expr ...ix.Index) (*grid, error) {
 	return &grid{Array: a}, g.bad
 }
 
-// Plan implements shapeops.Value.
-func (g *grid) Plan() plan.Ops[*grid] { return g }
+// Ops implements shapeops.Value.
+func (g *grid) Ops() tensor.Ops[*grid] { return gridOps{} }
 
-// Join implements plan.Ops: it adapts join.
-func (g *grid) Join(p *plan.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
+// gridOps are the operations of a grid that joins call.
+type gridOps struct{ tensor.Ops[*grid] }
 
-// JoinInto implements plan.Ops.
-func (g *grid) JoinInto(p *plan.Pass, dst *grid, xs []*grid) error {
+// Join implements tensor.Ops: it adapts join.
+func (gridOps) Join(p *plan.Pass, xs []*grid) (*grid, error) { return join(p.Join, xs) }
+
+// JoinInto implements tensor.Ops.
+func (gridOps) JoinInto(p *plan.Pass, dst *grid, xs []*grid) error {
 	out, err := join(p.Join, xs)
 	if err == nil {
 		dst.Array = out.Array

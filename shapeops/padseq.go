@@ -47,7 +47,7 @@ func PadSequence[T Value[T]](xs []T, opt PadSequenceOptions) (T, error) {
 	if err != nil {
 		return none, named(padOp, err)
 	}
-	out, err := xs[0].Plan().Join(p, xs)
+	out, err := xs[0].Ops().Join(p, xs)
 	return out, named(padOp, err)
 }
 
@@ -63,7 +63,7 @@ func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 	if err != nil {
 		return named(padOp, err)
 	}
-	return named(padOp, xs[0].Plan().JoinInto(p, dst, xs))
+	return named(padOp, xs[0].Ops().JoinInto(p, dst, xs))
 }
 
 // PadSequenceMasked is [PadSequence] that also returns masks, true where the result is not padding.
@@ -81,7 +81,7 @@ func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T
 	if err != nil {
 		return none, none, named(padOp, err)
 	}
-	if out, err = xs[0].Plan().Join(p, xs); err != nil {
+	if out, err = xs[0].Ops().Join(p, xs); err != nil {
 		return none, none, named(padOp, err)
 	}
 	if masks, err = denseOps(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {

@@ -17,34 +17,28 @@ import (
 )
 
 // rows are numbered rows as a value.
-type rows struct {
-	plan.Ops[*rows]
-	*plan.Rows
-}
+type rows struct{ *plan.Rows }
 
-// Plan implements shapeops.Value.
-func (r *rows) Plan() plan.Ops[*rows] { return r }
+// Ops implements shapeops.Value.
+func (r *rows) Ops() tensor.Ops[*rows] { return rowsOps{} }
 
-// Join implements plan.Ops.
-func (r *rows) Join(p *plan.Pass, xs []*rows) (*rows, error) {
+// rowsOps are the operations of rows that PadSequence calls.
+type rowsOps struct{ tensor.Ops[*rows] }
+
+// Join implements tensor.Ops.
+func (rowsOps) Join(p *plan.Pass, xs []*rows) (*rows, error) {
 	all := make([]*plan.Rows, len(xs))
 	for i, x := range xs {
 		all[i] = x.Rows
 	}
-	joined, err := r.Rows.Join(p, all)
-	return &rows{Rows: joined}, err
+	joined, err := xs[0].Rows.Join(p, all)
+	return &rows{joined}, err
 }
-
-// Execute implements plan.Ops.
-func (r *rows) Execute(*plan.Pass) (*rows, error) { panic("not called") }
-
-// Write implements plan.Ops.
-func (r *rows) Write(*plan.Pass, *rows) error { panic("not called") }
 
 // rowsOf returns numbered rows of some shapes.
 func rowsOf(shapes ...[]int) (out []*rows) {
 	for _, shape := range shapes {
-		out = append(out, &rows{Rows: tensor.Must(plan.NewRows(shape...))})
+		out = append(out, &rows{tensor.Must(plan.NewRows(shape...))})
 	}
 	return out
 }

@@ -19,7 +19,11 @@ func FlipInto[T Value[T]](dst, x T, dims ...int) error {
 // FlipInPlace is [Flip] of x's elements in place, through a copy. A locked dictionary allows it. On
 // an error nothing has changed.
 func FlipInPlace[T Dense[T]](x T, dims ...int) error {
-	return executeInPlace("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
+	p, err := planned("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
+	if err != nil {
+		return named("flip", err)
+	}
+	return named("flip", denseOps(x).ExecuteInPlace(p))
 }
 
 // Roll returns a copy of x with the positions of a dim shifted by shift; positions shifted past the
@@ -29,31 +33,11 @@ func Roll[T Value[T]](x T, dim, shift int) (T, error) {
 	return execute("roll", x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
 }
 
-// RollInto is [Roll] into dst, which has the shape of the result. dst may share memory with the
-// operands: RollInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
-// On an error nothing has changed.
-func RollInto[T Value[T]](dst, x T, dim, shift int) error {
-	return executeInto("roll", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
-}
-
-// RollInPlace is [Roll] of x's elements in place, through a copy. A locked dictionary allows it. On
-// an error nothing has changed.
-func RollInPlace[T Dense[T]](x T, dim, shift int) error {
-	return executeInPlace("roll", x, func(s Shape) (*plan.Plan, error) { return plan.Roll(s, dim, shift) })
-}
-
 // Rot90 returns a copy of x with the plane of two dims rotated by quarters times 90 degrees, from
 // the first dim towards the second, as NumPy's rot90 does. It returns [ErrDim] if x lacks one of
 // the dims or they are the same, and [ErrKind] if x is nil.
 func Rot90[T Value[T]](x T, first, second, quarters int) (T, error) {
 	return execute("rot90", x, func(s Shape) (*plan.Plan, error) { return plan.Rot90(s, first, second, quarters) })
-}
-
-// Rot90Into is [Rot90] into dst, which has the shape of the result. dst may share memory with the
-// operands: Rot90Into returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
-// On an error nothing has changed.
-func Rot90Into[T Value[T]](dst, x T, first, second, quarters int) error {
-	return executeInto("rot90", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Rot90(s, first, second, quarters) })
 }
 
 // AtLeast returns x with dims of size 1 inserted before the others until there are n dims. If x has

@@ -12,24 +12,10 @@ func Repeat[T Value[T]](x T, counts ...int) (T, error) {
 	return execute("repeat", x, func(s Shape) (*plan.Plan, error) { return plan.Repeat(s, counts...) })
 }
 
-// RepeatInto is [Repeat] into dst, which has the shape of the result. dst may share memory with the
-// operands: RepeatInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
-// On an error nothing has changed.
-func RepeatInto[T Value[T]](dst, x T, counts ...int) error {
-	return executeInto("repeat", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Repeat(s, counts...) })
-}
-
 // Tile is [Repeat] with counts aligned at the last dim, as in torch: dims without a count are not
 // repeated, and if there are more counts than dims, dims of size 1 are inserted first.
 func Tile[T Value[T]](x T, counts ...int) (T, error) {
 	return execute("tile", x, func(s Shape) (*plan.Plan, error) { return plan.Tile(s, counts...) })
-}
-
-// TileInto is [Tile] into dst, which has the shape of the result. dst may share memory with the
-// operands: TileInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
-// On an error nothing has changed.
-func TileInto[T Value[T]](dst, x T, counts ...int) error {
-	return executeInto("tile", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Tile(s, counts...) })
 }
 
 // RepeatInterleave returns x with each position of a dim repeated count times, next to itself:
@@ -42,13 +28,6 @@ func RepeatInterleave[T Value[T]](x T, dim, count int) (T, error) {
 	return execute("repeat interleave", x, func(s Shape) (*plan.Plan, error) { return plan.RepeatInterleave(s, dim, count) })
 }
 
-// RepeatInterleaveInto is [RepeatInterleave] into dst, which has the shape of the result. dst may
-// share memory with the operands: RepeatInterleaveInto returns tensor.ErrOverlap if more than 64
-// MiB would have to be copied first. On an error nothing has changed.
-func RepeatInterleaveInto[T Value[T]](dst, x T, dim, count int) error {
-	return executeInto("repeat interleave", dst, x, func(s Shape) (*plan.Plan, error) { return plan.RepeatInterleave(s, dim, count) })
-}
-
 // RepeatEach returns x with position i of a dim repeated counts[i] times, next to itself:
 //
 //	[A N B] -> [A counts[0]+...+counts[N-1] B]
@@ -58,11 +37,4 @@ func RepeatInterleaveInto[T Value[T]](dst, x T, dim, count int) error {
 // is nil.
 func RepeatEach[T Value[T]](x T, dim int, counts []int) (T, error) {
 	return execute("repeat each", x, func(s Shape) (*plan.Plan, error) { return plan.RepeatEach(s, dim, counts) })
-}
-
-// RepeatEachInto is [RepeatEach] into dst, which has the shape of the result. dst may share memory
-// with the operands: RepeatEachInto returns tensor.ErrOverlap if more than 64 MiB would have to be
-// copied first. On an error nothing has changed.
-func RepeatEachInto[T Value[T]](dst, x T, dim int, counts []int) error {
-	return executeInto("repeat each", dst, x, func(s Shape) (*plan.Plan, error) { return plan.RepeatEach(s, dim, counts) })
 }

@@ -42,14 +42,6 @@ func Window[T Value[T]](x T, starts Integers, dims, sizes []int) (T, error) {
 	return execute("window", x, windows(starts, dims, sizes))
 }
 
-// WindowInto is [Window] into dst, which has the shape of the result. dst may share memory with the
-// operands: WindowInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
-// On an error nothing has changed. In a loop that reuses dst, only headers and a number for each
-// row are allocated.
-func WindowInto[T Value[T]](dst, x T, starts Integers, dims, sizes []int) error {
-	return executeInto("window", dst, x, windows(starts, dims, sizes))
-}
-
 // SetWindow writes value, broadcast, to the windows of x that [Window] would return. On an error
 // nothing has changed.
 func SetWindow[T Value[T]](x, value T, starts Integers, dims, sizes []int) error {
@@ -62,7 +54,7 @@ func SetWindow[T Value[T]](x, value T, starts Integers, dims, sizes []int) error
 	if err != nil {
 		return named(op, err)
 	}
-	return named(op, x.Plan().Write(p, value))
+	return named(op, x.Ops().Write(p, value))
 }
 
 // windows returns the function that plans windows for a shape.

@@ -186,7 +186,7 @@ func TestOperationsRefuse(t *testing.T) {
 		{"unsqueeze: among features", func(td *tdict.TensorDict) error { return testkit.Err(td.Unsqueeze(2)) }, shapeops.ErrDim},
 		{"flatten: into features", func(td *tdict.TensorDict) error { return testkit.Err(td.Flatten(0, 1)) }, shapeops.ErrDim},
 		{"execute: a plan on another shape", func(td *tdict.TensorDict) error {
-			return testkit.Err(td.Plan().Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{4})))))
+			return testkit.Err(td.Ops().Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{4})))))
 		}, shapeops.ErrShape},
 	})
 }

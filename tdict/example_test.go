@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -267,16 +266,6 @@ func ExampleTensorDict_SetIndex() {
 }
 
 // A plan for a batch shape fits every value whose shape begins with it.
-func ExampleTensorDict_Plan() {
-	p, err := plan.Index(shapeops.Shape{3}, ix.Take(2, 0))
-	fmt.Println(p, err)
-	show(steps().Plan().Execute(plan.NewPass(p)))
-	// Output:
-	// [3] -> [2] <nil>
-	// [2 2] int64 [2 2]
-	// [[4 5]
-	//  [0 1]]
-}
 
 func ExampleTensorDict_Reshape() {
 	show(steps().Reshape(2, shapeops.Infer))

@@ -74,15 +74,11 @@ func TestErrorsOfEachKind(t *testing.T) {
 		{"marshal what is gone", testkit.Err(td.MarshalJSON()), errStop},
 		{"compare what is gone", testkit.Err(td.Diff(dict([]int{2}, entry{"d/u", codes(count(2))}))), errStop},
 		{"join what is gone", testkit.Err(shapeops.Stack([]*tdict.TensorDict{td, dict([]int{2}, entry{"d/u", codes(count(2))})}, 0)), errStop},
-		{"data by a plan for another shape", data("x", 2).Plan().ExecuteInto(pass(), data("x", 2)), shapeops.ErrShape},
-		{"data into another shape", data("x", 3).Plan().ExecuteInto(pass(), data("x", 2)), shapeops.ErrShape},
-		{"unbatched by a plan for another shape", codes(count(2)).Plan().ExecuteInto(pass(), codes(count(2))), shapeops.ErrShape},
 		{"a dictionary by a plan for another shape", dict([]int{2}).Ops().AddExecute(&tr, dict([]int{2}), pass()), shapeops.ErrShape},
 		{"an index too deep", testkit.Err(deep.Index()), tdict.ErrDepth},
-		{"a plan for what is too deep", testkit.Err(deep.Plan().Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{2}))))), tdict.ErrDepth},
+		{"a plan for what is too deep", testkit.Err(deep.Ops().Execute(plan.NewPass(tensor.Must(plan.Index(shapeops.Shape{2}))))), tdict.ErrDepth},
 		{"a join into what is too deep", shapeops.CatInto(deep, []*tdict.TensorDict{deep}, 0), tdict.ErrDepth},
 		{"data of negative rows", testkit.Err(tdict.DataFrom([]any{}, -1)), shapeops.ErrShape},
-		{"data by a batch of others", testkit.Err(shapeops.Stack([]*tdict.Data{texts("a"), texts("a", "b")}, 0)), shapeops.ErrShape},
 	}
 	for _, tt := range tests {
 		require.ErrorIs(t, tt.err, tt.want, tt.name)
@@ -98,7 +94,7 @@ func TestJoinIntoChecksItsDestination(t *testing.T) {
 	x := dict([]int{2}, entry{"a", count(2)})
 	stack := &plan.Pass{Join: tensor.Must(plan.Stack(2, func(int) shapeops.Shape { return x.Shape() }, 0))}
 	for _, batch := range [][]int{{}, {2}, {3, 2}} {
-		err := x.Plan().JoinInto(stack, tdict.New(batch...), []*tdict.TensorDict{x, x})
+		err := x.Ops().JoinInto(stack, tdict.New(batch...), []*tdict.TensorDict{x, x})
 		require.ErrorIs(t, err, shapeops.ErrShape, "%v", batch)
 	}
 }

@@ -111,12 +111,10 @@ func TestGatherRefusals(t *testing.T) {
 		{"windows along a dim after the batch shape", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{2}, ints{1})) }, shapeops.ErrDim},
 		{"a window that leaves the dim", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{1}, ints{3})) }, shapeops.ErrIndex},
 		{"no starts", func(td dictionary) error { return testkit.Err(shapeops.Window(td, nil, ints{1}, ints{1})) }, tdict.ErrKind},
-		{"windows into nothing", func(td dictionary) error { return shapeops.WindowInto(nil, td, starts, ints{1}, ints{1}) }, tdict.ErrKind},
 		{"set windows to nothing", func(td dictionary) error { return shapeops.SetWindow(td, nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
 		{"set windows without starts", func(td dictionary) error { return shapeops.SetWindow(td, td, nil, ints{1}, ints{1}) }, tdict.ErrKind},
 		{"set windows to another batch shape", func(td dictionary) error { return shapeops.SetWindow(td, td, starts, ints{1}, ints{1}) }, shapeops.ErrShape},
 		{"flip no such batch dim", func(td dictionary) error { return testkit.Err(shapeops.Flip(td, 2)) }, shapeops.ErrDim},
-		{"roll no such batch dim", func(td dictionary) error { return shapeops.RollInPlace(td, math.MinInt, 1) }, shapeops.ErrDim},
 		{"turn no such batch dim", func(td dictionary) error { return testkit.Err(shapeops.Rot90(td, 0, 2, 1)) }, shapeops.ErrDim},
 		{"move to no such batch dim", func(td dictionary) error { return testkit.Err(td.Movedim(0, 2)) }, shapeops.ErrDim},
 		{"narrow beyond the end", func(td dictionary) error { return testkit.Err(td.Narrow(1, 2, 2)) }, shapeops.ErrIndex},
@@ -126,8 +124,6 @@ func TestGatherRefusals(t *testing.T) {
 		{"repeat so often that leaves overflow", func(td dictionary) error { return testkit.Err(shapeops.RepeatInterleave(td, 0, math.MaxInt/6)) }, shapeops.ErrShape},
 		{"too few counts for each", func(td dictionary) error { return testkit.Err(shapeops.RepeatEach(td, 0, ints{1})) }, shapeops.ErrShape},
 		{"flip into nothing", func(td dictionary) error { return shapeops.FlipInto(nil, td) }, tdict.ErrKind},
-		{"roll into other keys", func(td dictionary) error { return shapeops.RollInto(tdict.New(2, 3), td, 0, 1) }, tdict.ErrMissing},
-		{"repeat into another batch shape", func(td dictionary) error { return shapeops.RepeatInto(td, td, 2, 1) }, shapeops.ErrShape},
 	})
 }
 

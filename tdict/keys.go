@@ -43,8 +43,8 @@ func (td *TensorDict) selected(chosen choice) *TensorDict {
 	return out
 }
 
-// narrowed returns keys without those that are there twice, and without the keys of dictionaries
-// that a longer key names a part of.
+// narrowed returns each of keys once, without the keys of dictionaries of which a longer key names
+// a part.
 func narrowed(keys []nestedkey.Key) (out []nestedkey.Key) {
 	skip := make(map[nestedkey.Key]bool, len(keys))
 	for _, key := range keys {

@@ -236,7 +236,6 @@ func TestUnbatchedRefuses(t *testing.T) {
 	}
 	row := func(x *tensor.Tensor) *tdict.TensorDict { return tensor.Must(of(x).Index(ix.At(0))) }
 	other := tensor.Vector[int64](0, 1, 3)
-	alone := unbatched(w)
 	refuse(t, func() *tdict.TensorDict { return of(w) }, []refusal{
 		{"stack of others", stack(other), tdict.ErrDiffers},
 		{"stack of other shapes", stack(count(2)), tdict.ErrDiffers},
@@ -253,9 +252,6 @@ func TestUnbatchedRefuses(t *testing.T) {
 		{"a batch shape that does not fit", func(td *tdict.TensorDict) error {
 			u := tensor.Must(tdict.Get[*tdict.Unbatched](td, "d/w"))
 			return tdict.New(3).Set("w", u)
-		}, shapeops.ErrShape},
-		{"a stack that reaches into the tensor", func(*tdict.TensorDict) error {
-			return testkit.Err(shapeops.Stack([]*tdict.Unbatched{alone, alone}, 0))
 		}, shapeops.ErrShape},
 		{"no tensor", func(*tdict.TensorDict) error { return testkit.Err(tdict.NewUnbatched(nil)) }, tdict.ErrKind},
 		{"a tensor that is none", func(*tdict.TensorDict) error { return testkit.Err(tdict.NewUnbatched(&tensor.Tensor{})) }, tdict.ErrKind},

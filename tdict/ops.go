@@ -10,19 +10,15 @@ import (
 // dictOps has the operations of a TensorDict.
 type dictOps TensorDict
 
-// Plan returns the operations that package shapeops calls. Programs need not call it.
-func (td *TensorDict) Plan() plan.Ops[*TensorDict] { return (*dictOps)(td) }
-
-// Ops returns the operations through which packages arith and tdict work on elements. Programs need
-// not call it.
+// Ops returns the operations that packages shapeops and arith call.
 func (td *TensorDict) Ops() tensor.Ops[*TensorDict] { return (*dictOps)(td) }
 
-// ExecuteInto implements plan.Ops.
+// ExecuteInto implements tensor.Ops.
 func (v *dictOps) ExecuteInto(p *plan.Pass, dst *TensorDict) error {
 	return (*TensorDict)(v).passedInto(p.Op, dst, p)
 }
 
-// Write implements plan.Ops.
+// Write implements tensor.Ops.
 func (v *dictOps) Write(p *plan.Pass, src *TensorDict) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
 }
@@ -38,44 +34,16 @@ func (v *dictOps) Differing(*TensorDict, tensor.Tolerance, int) ([]tensor.Elemen
 // dataOps has the operations of Data.
 type dataOps Data
 
-// Plan returns the operations that package shapeops calls. Programs need not call it.
-func (d *Data) Plan() plan.Ops[*Data] { return (*dataOps)(d) }
-
-// ExecuteInto implements plan.Ops.
-func (v *dataOps) ExecuteInto(p *plan.Pass, dst *Data) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
-}
-
-// Write implements plan.Ops.
-func (v *dataOps) Write(p *plan.Pass, src *Data) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
-}
-
-// JoinInto implements plan.Ops.
-func (v *dataOps) JoinInto(p *plan.Pass, dst *Data, xs []*Data) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
+// Ops returns operations that packages which read and write files call.
+func (d *Data) Ops() interface {
+	Fixed() *Data
+	Shared() (any, bool)
+} {
+	return (*dataOps)(d)
 }
 
 // unbatchedOps has the operations of an Unbatched.
 type unbatchedOps Unbatched
-
-// Plan returns the operations that package shapeops calls. Programs need not call it.
-func (u *Unbatched) Plan() plan.Ops[*Unbatched] { return (*unbatchedOps)(u) }
-
-// ExecuteInto implements plan.Ops.
-func (v *unbatchedOps) ExecuteInto(p *plan.Pass, dst *Unbatched) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
-}
-
-// Write implements plan.Ops.
-func (v *unbatchedOps) Write(p *plan.Pass, src *Unbatched) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
-}
-
-// JoinInto implements plan.Ops.
-func (v *unbatchedOps) JoinInto(p *plan.Pass, dst *Unbatched, xs []*Unbatched) error {
-	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
-}
 
 // run runs a transfer of the copies that add adds.
 func run(add func(tr *tensor.Transfer) error) error {

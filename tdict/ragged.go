@@ -24,7 +24,7 @@ func cloneRagged(t *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) { retur
 
 // nested returns the operations of a ragged tensor that only this package uses.
 func nested(t *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {
-	return t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout])
+	return t.Ops().(plan.Nested[*ragged.Tensor, *ragged.Layout])
 }
 
 // checkRaggedPad returns ErrDim if p pads along a dim after t's batch shape.

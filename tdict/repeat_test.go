@@ -24,14 +24,6 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 			td, dst := wide(10, n), wide(10, n)
 			return func() error { return shapeops.FlipInto(dst, td, 0) }
 		}},
-		{"roll", 48, func(n int) func() error {
-			td, dst := wide(10, n), wide(10, n)
-			return func() error { return shapeops.RollInto(dst, td, 0, 3) }
-		}},
-		{"repeat", 26, func(n int) func() error {
-			td, dst := wide(10, n), wide(10, 2*n)
-			return func() error { return shapeops.RepeatInto(dst, td, 2) }
-		}},
 		{"pad", 44, func(n int) func() error {
 			td, dst := wide(10, n), wide(10, n+3)
 			return func() error { return td.PadInto(dst, tdict.PadOptions{}, 1, 2) }
@@ -43,10 +35,6 @@ func TestLayoutsIntoAllocateHeaders(t *testing.T) {
 		{"masked select", 16, func(n int) func() error {
 			td, dst, mask := wide(10, n), wide(10, n), tensor.Must(tensor.Full(true, n))
 			return func() error { return td.IndexInto(dst, tensor.Must(mask.AsMask())) }
-		}},
-		{"window", 48, func(n int) func() error {
-			td, dst := tensor.Must(wide(10, n).Unsqueeze(0)), tensor.Must(wide(10, n-2).Unsqueeze(0))
-			return func() error { return shapeops.WindowInto(dst, td, tensor.Vector[int64](1), []int{1}, []int{n - 2}) }
 		}},
 		{"pad sequence", 48, func(n int) func() error {
 			xs, dst := []dictionary{wide(10, n), wide(10, n-5)}, tensor.Must(tensor.Must(wide(10, 2*n).Unflatten(0, 2, n)).Clone())

@@ -192,13 +192,13 @@ func TestStackIntoChecksInnerBatchShapes(t *testing.T) {
 func TestPassGoesThroughDictionaries(t *testing.T) {
 	p := plan.NewPass(tensor.Must(plan.Reshape(shapeops.Shape{3}, 3, 1)))
 	for range 2 {
-		_, err := sample().Plan().Execute(p)
+		_, err := sample().Ops().Execute(p)
 		require.NoError(t, err)
 	}
 	made := 0
 	for range 2 {
 		_, _ = plan.Once(p, "key", func() (int, error) { made++; return 1, nil })
-		_, err := sample().Plan().Execute(p)
+		_, err := sample().Ops().Execute(p)
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, made)

@@ -65,10 +65,9 @@ func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
 }
 
 // UpdateInPlace writes the elements of other's leaves to the leaves that td has under the same
-// keys. Without keys, it writes all leaves of other; otherwise only those that [TensorDict.Select]
-// of keys has. Tensors that share memory with td change too. The entries
-// of td stay the same, so it may be locked. Leaves that are not tensors are written as by
-// [TensorDict.SetIndex].
+// keys. Without keys, it writes all leaves of other; otherwise only the leaves of Select(keys...).
+// Tensors that share memory with td change too. The entries of td stay the same, so it may be
+// locked. Leaves that are not tensors are written as by [TensorDict.SetIndex].
 //
 // UpdateInPlace returns shapeops.ErrShape if the batch shapes or the shapes of two leaves differ,
 // [ErrMissing] if td lacks a key that other has or other lacks one of keys, [ErrKind] if a value is

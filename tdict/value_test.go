@@ -170,7 +170,6 @@ func TestNilArguments(t *testing.T) {
 	td, tr := sample(), &tensor.Transfer{}
 	data, same := tensor.Must(tdict.NewData("x", 3)), tensor.Must(tdict.NewUnbatched(count(2)))
 	p := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{3}, ix.All))}
-	empty := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{}, ix.Rest))}
 	joining := &plan.Pass{Join: tensor.Must(plan.Stack(2, func(int) shapeops.Shape { return shapeops.Shape{3} }, 0))}
 	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
 	type list = []*tdict.TensorDict
@@ -188,17 +187,17 @@ func TestNilArguments(t *testing.T) {
 			return testkit.Err(tdict.Apply(context.Background(), list{td, nil}, each, tdict.ApplyOptions{}))
 		}},
 		{"index into", func() error { return td.IndexInto(nil) }},
-		{"execute", func() error { return testkit.Err(td.Plan().Execute(nil)) }},
+		{"execute", func() error { return testkit.Err(td.Ops().Execute(nil)) }},
 		{"execute into", func() error { return td.Ops().AddExecute(tr, nil, p) }},
 		{"execute into by no plan", func() error { return td.Ops().AddExecute(tr, td, nil) }},
 		{"write", func() error { return td.Ops().AddWrite(tr, nil, p) }},
 		{"write by no plan", func() error { return td.Ops().AddWrite(tr, td, nil) }},
-		{"join", func() error { return testkit.Err(td.Plan().Join(nil, list{td})) }},
-		{"join nothing", func() error { return testkit.Err(td.Plan().Join(joining, nil)) }},
-		{"join what is nil", func() error { return testkit.Err(td.Plan().Join(joining, list{td, nil})) }},
-		{"join what begins with nil", func() error { return testkit.Err(td.Plan().Join(joining, list{nil, td})) }},
-		{"join into", func() error { return td.Plan().JoinInto(joining, nil, list{td, td}) }},
-		{"join nil into", func() error { return td.Plan().JoinInto(joining, td, list{td, nil}) }},
+		{"join", func() error { return testkit.Err(td.Ops().Join(nil, list{td})) }},
+		{"join nothing", func() error { return testkit.Err(td.Ops().Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(td.Ops().Join(joining, list{td, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(td.Ops().Join(joining, list{nil, td})) }},
+		{"join into", func() error { return td.Ops().JoinInto(joining, nil, list{td, td}) }},
+		{"join nil into", func() error { return td.Ops().JoinInto(joining, td, list{td, nil}) }},
 		{"stack", func() error { return testkit.Err(shapeops.Stack(list{td, nil}, 0)) }},
 		{"stack into", func() error { return shapeops.StackInto(nil, list{td}, 0) }},
 		{"stack nil into", func() error { return shapeops.StackInto(td, list{nil}, 0) }},
@@ -210,31 +209,13 @@ func TestNilArguments(t *testing.T) {
 		{"unbind", func() error { return testkit.Err(shapeops.Unbind(none, 0)) }},
 
 		{"data: diff", func() error { return testkit.Err(data.Diff(nil)) }},
-		{"data: execute", func() error { return testkit.Err(data.Plan().Execute(nil)) }},
-		{"data: execute into", func() error { return data.Plan().ExecuteInto(p, nil) }},
-		{"data: write", func() error { return data.Plan().Write(p, nil) }},
-		{"data: write zero data", func() error { return data.Plan().Write(p, &tdict.Data{}) }},
-		{"data: write by no plan", func() error { return data.Plan().Write(nil, data) }},
-		{"data: join", func() error { return testkit.Err(data.Plan().Join(joining, []*tdict.Data{data, nil})) }},
-		{"data: join nothing", func() error { return testkit.Err(data.Plan().Join(joining, nil)) }},
-		{"data: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Data{data, nil}, 0)) }},
 
 		{"zero data: clone", func() error { return testkit.Err(new(tdict.Data).Clone()) }},
 		{"zero data: at", func() error { return testkit.Err(new(tdict.Data).At()) }},
-		{"zero data: flip", func() error { return testkit.Err(shapeops.Flip(new(tdict.Data))) }},
-		{"zero data: tile into", func() error { return shapeops.TileInto(data, new(tdict.Data), 3) }},
 		{"zero unbatched: clone", func() error { return testkit.Err(new(tdict.Unbatched).Clone()) }},
-		{"zero unbatched: tile", func() error { return testkit.Err(shapeops.Tile(new(tdict.Unbatched))) }},
-		{"zero unbatched: tile into", func() error { return shapeops.TileInto(same, new(tdict.Unbatched)) }},
 
 		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
 		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
-		{"unbatched: execute", func() error { return testkit.Err(same.Plan().Execute(nil)) }},
-		{"unbatched: execute into", func() error { return same.Plan().ExecuteInto(empty, nil) }},
-		{"unbatched: write", func() error { return same.Plan().Write(empty, nil) }},
-		{"unbatched: join", func() error { return testkit.Err(same.Plan().Join(joining, []*tdict.Unbatched{same, nil})) }},
-		{"unbatched: join nothing", func() error { return testkit.Err(same.Plan().Join(joining, nil)) }},
-		{"unbatched: stack", func() error { return testkit.Err(shapeops.Stack([]*tdict.Unbatched{same, nil}, 0)) }},
 	}
 	was := state(t, td)
 	for _, tt := range tests {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestZeroValuesCompare compares zero and nil values with each other and with values: none is equal,
-// and Diff returns ErrKind.
+// TestZeroValuesCompare compares zero and nil values with each other and with values: none is
+// equal, and Diff returns ErrKind.
 func TestZeroValuesCompare(t *testing.T) {
 	d := tensor.Must(tdict.NewData("a"))
 	u := unbatched(count(2))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Of returns the elements of t, row-major, as a slice of t's own memory.
@@ -181,7 +181,7 @@ func copied[T Elem](t *Tensor) ([]T, error) {
 
 // Item returns the element of t at a position: one number for each dim, negative from the end.
 // Without a position it returns the only element. It returns [ErrDType] if t does not hold T,
-// shapeops.ErrIndex if the position is out of range, and shapeops.ErrShape if no position is given
+// shape.ErrIndex if the position is out of range, and shape.ErrShape if no position is given
 // and t does not have exactly one element.
 func Item[T Elem](t *Tensor, pos ...int) (v T, err error) {
 	if err := checkElem[T](t); err != nil {
@@ -191,12 +191,12 @@ func Item[T Elem](t *Tensor, pos ...int) (v T, err error) {
 	if len(pos) > 0 {
 		at, err = t.view.At(pos...)
 	} else if t.Size() != 1 {
-		err = fmt.Errorf("%w: got %v %v, want one element", shapeops.ErrShape, t.dtype, t.view.Shape)
+		err = fmt.Errorf("%w: got %v %v, want one element", shape.ErrShape, t.dtype, t.view.Shape)
 	}
 	if err != nil {
 		return v, err
 	}
-	one := Tensor{t.dtype, shapeops.View{Offset: at}, t.mem}
+	one := Tensor{t.dtype, shape.View{Offset: at}, t.mem}
 	err = Read(&one, func(s []T) { v = s[0] })
 	return v, err
 }

@@ -12,7 +12,7 @@ func (v *ops) DiffBits(u *Tensor) (string, error) {
 		return t.Diff(u)
 	}
 	a, b := narrowed(t, u)
-	at, err := firstByte(a, b)
+	at, err := firstFound(&search{bits: true}, a, b)
 	if at < 0 || err != nil {
 		return "", err
 	}

@@ -2,7 +2,7 @@ package tensor
 
 import (
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A Block is a part of a result and the operands at the same positions: Rows rows of Width
@@ -150,9 +150,9 @@ func (b *blockOf) arena(i int) []byte {
 
 // move copies the block's elements of a lane to room, or from room if back is true.
 func (b *blockOf) move(a *lane, arena []byte, back bool) {
-	shape := shapeops.Shape{b.rows, b.cols}
-	far := shapeops.View{Shape: shape, Strides: []int{a.row, a.x}, Offset: b.first(a)}
-	near := shapeops.View{Shape: shape, Strides: []int{b.cols, 1}}
+	sizes := shape.Shape{b.rows, b.cols}
+	far := shape.View{Shape: sizes, Strides: []int{a.row, a.x}, Offset: b.first(a)}
+	near := shape.View{Shape: sizes, Strides: []int{b.cols, 1}}
 	var m move
 	if back {
 		m.all(a.size, memory{}, memory{}, far, near)

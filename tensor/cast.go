@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Cast returns a copy of t with another dtype; if t has that dtype, it is a [Tensor.Clone]. Values
@@ -72,7 +72,7 @@ func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
 //
 //   - [ErrOverlap] if t has more than 64 MiB and would have to be copied first, and both dtypes
 //     have the same element size; for dtypes of different sizes there is no limit
-//   - shapeops.ErrShape if the shapes differ
+//   - shape.ErrShape if the shapes differ
 //   - [ErrDType] if t holds a bool that is neither 0 nor 1
 //   - the errors of [Transfer]
 //
@@ -100,7 +100,7 @@ var errZero = fmt.Errorf("%w: got the zero Tensor, which has no dtype", ErrDType
 // castKernel returns the kernel that converts to a dtype. Its name appears in no error.
 func castKernel(to DType) *Kernel {
 	return &Kernel{
-		Check:    func(xs []*Tensor, _ int) (DType, shapeops.Shape, error) { return to, xs[0].view.Shape, nil },
+		Check:    func(xs []*Tensor, _ int) (DType, shape.Shape, error) { return to, xs[0].view.Shape, nil },
 		Elements: castBlock,
 		Fails:    func(xs []*Tensor) bool { return xs[0].dtype == Bool },
 	}

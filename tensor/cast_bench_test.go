@@ -72,22 +72,18 @@ func randomBytes(n int) (*tensor.Tensor, error) {
 // the result.
 func BenchmarkMap(b *testing.B) {
 	x := tensor.Must(randomBytes(benchBytes / 4))
-	y := tensor.Must(x.Cast(tensor.Float32))
-	xs, ys := tensor.Must(tensor.Of[uint8](x)), tensor.Must(tensor.Of[float32](y))
-	run := func(operands int, how string, fn func()) {
-		b.Run(fmt.Sprintf("operands=%d/how=%s", operands, how), func(b *testing.B) {
+	xs := tensor.Must(tensor.Of[uint8](x))
+	run := func(how string, fn func()) {
+		b.Run("how="+how, func(b *testing.B) {
 			b.SetBytes(benchBytes)
 			for b.Loop() {
 				fn()
 			}
 		})
 	}
-	one, two := func(v uint8) float32 { return float32(v) }, func(v uint8, w float32) float32 { return float32(v) * w }
-	run(1, "loop", func() { mapLoop(xs, one) })
-	run(1, "map", func() { _, _ = tensor.Map(x, one) })
-	run(2, "loop", func() { mapLoop2(xs, ys, two) })
-	run(2, "map", func() { _, _ = tensor.Map2(x, y, two) })
-	run(2, "scalar", func() { _, _ = tensor.Map2(x, tensor.Scalar[float32](2), two) })
+	one := func(v uint8) float32 { return float32(v) }
+	run("loop", func() { mapLoop(xs, one) })
+	run("map", func() { _, _ = tensor.Map(x, one) })
 }
 
 //go:noinline
@@ -95,15 +91,6 @@ func mapLoop(x []uint8, fn func(uint8) float32) []float32 {
 	to := make([]float32, len(x))
 	for i, v := range x {
 		to[i] = fn(v)
-	}
-	return to
-}
-
-//go:noinline
-func mapLoop2(x []uint8, y []float32, fn func(uint8, float32) float32) []float32 {
-	to := make([]float32, len(x))
-	for i, v := range x {
-		to[i] = fn(v, y[i])
 	}
 	return to
 }

@@ -252,7 +252,7 @@ func TestCompare(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.equal, tt.x.Equal(tt.y))
-			got, err := tt.x.AllClose(tt.y, 0.1, 0.01)
+			got, err := tt.x.AllClose(tt.y, tensor.Tolerance{Relative: 0.1, Absolute: 0.01})
 			require.NoError(t, err)
 			require.Equal(t, tt.close, got)
 		})

@@ -58,7 +58,7 @@ func TestComparisonsAreNaive(t *testing.T) {
 				for yName, y := range layouts(y) {
 					about := fmt.Sprint(d, " ", xName, ", ", yName, ", element ", at)
 					require.Equal(t, at < 0, x.Equal(y), about)
-					got, err := x.AllClose(y, 0.1, 0.1)
+					got, err := x.AllClose(y, tensor.Tolerance{Relative: 0.1, Absolute: 0.1})
 					require.NoError(t, err, about)
 					require.Equal(t, at < 0, got, about)
 					text, err := x.Diff(y)
@@ -88,7 +88,7 @@ func TestAllCloseBroadcasts(t *testing.T) {
 			}
 		}))
 		for _, x := range layouts(x) {
-			got, err := x.AllClose(y, 0.05, 0.05)
+			got, err := x.AllClose(y, tensor.Tolerance{Relative: 0.05, Absolute: 0.05})
 			require.NoError(t, err)
 			want := naiveClose(testkit.Elements[complex128](t, x), testkit.Elements[complex128](t, wide), 0.05, 0.05)
 			require.Equal(t, want, got)
@@ -113,7 +113,7 @@ func drawnNear(r *rand.Rand, shape []int) *tensor.Tensor {
 // and repeated elements are compared once.
 func TestComparisonsAllocateLittle(t *testing.T) {
 	compare := map[string]func(x, y *tensor.Tensor) bool{
-		"all close": func(x, y *tensor.Tensor) bool { return tensor.Must(x.AllClose(y, 0, 0)) },
+		"all close": func(x, y *tensor.Tensor) bool { return tensor.Must(x.AllClose(y, tensor.Tolerance{})) },
 		"equal":     func(x, y *tensor.Tensor) bool { return x.Equal(y) },
 	}
 	for name, same := range compare {
@@ -134,7 +134,7 @@ func TestComparisonsAllocateLittle(t *testing.T) {
 		})
 	}
 	x := tensor.Must(tensor.Zeros[int8](4000, 1000))
-	testkit.MaxBytes(t, 3<<20, func() { require.True(t, tensor.Must(x.AllClose(tensor.Scalar[int8](0), 0, 0))) })
+	testkit.MaxBytes(t, 3<<20, func() { require.True(t, tensor.Must(x.AllClose(tensor.Scalar[int8](0), tensor.Tolerance{}))) })
 }
 
 // TestAllCloseRefusesBadBools: in either operand, wherever it lies, and though the answer is known
@@ -145,8 +145,8 @@ func TestAllCloseRefusesBadBools(t *testing.T) {
 	bad[0], bad[n-1] = 1, 7
 	x := tensor.Must(tensor.FromBytes(tensor.Bool, bad, n))
 	y := tensor.Must(tensor.Zeros[bool](n))
-	_, err := x.AllClose(y, 0, 0)
+	_, err := x.AllClose(y, tensor.Tolerance{})
 	testkit.Fails(t, tensor.ErrDType, err)
-	_, err = y.AllClose(x, 0, 0)
+	_, err = y.AllClose(x, tensor.Tolerance{})
 	testkit.Fails(t, tensor.ErrDType, err)
 }

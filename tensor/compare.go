@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Equal reports whether t and u have the same dtype, shape and values. As everywhere in floating
@@ -70,63 +70,23 @@ func (t *Tensor) at(pos []int) *Tensor {
 // differ returns the row-major number of the first element in which t and u differ, or -1. They
 // have the same dtype and shape.
 func differ(t, u *Tensor) (int, error) {
-	if t.Size() > blockElements && !(t.view.IsContiguous() && u.view.IsContiguous()) {
-		return differInBlocks(t, u)
-	}
-	return differAtOnce(t, u)
+	return firstFound(&search{bits: !t.dtype.IsFloat() && !t.dtype.IsComplex()}, t, u)
 }
 
-// differInBlocks is differ of tensors that must be copied to be compared, one block at a time.
-func differInBlocks(t, u *Tensor) (int, error) {
-	at, before := -1, 0 // before: the number of elements in earlier blocks
-	compare := func(b *Block) error {
-		if at >= 0 {
-			return nil
-		}
-		i, err := differAtOnce(b.operand(0), b.operand(1))
-		if i >= 0 {
-			at = before + i
-		}
-		before += b.Rows * b.Width
-		return err
+// firstFound returns the row-major number of the first element that a search finds, or -1.
+func firstFound(s *search, t, u *Tensor) (int, error) {
+	s.most = 1
+	if err := s.run(t, u); err != nil || s.count == 0 {
+		return -1, err
 	}
-	l := newLanes(&Kernel{Elements: compare}, t, []*Tensor{t, u})
-	l.dry = true
-	err := l.run(1)
-	return at, err
+	return s.first[0], nil
 }
 
 // operand returns the i-th operand of b as a tensor [rows width].
 func (b *Block) operand(i int) *Tensor {
 	strides := [...][]int{PerElement: {b.Width, 1}, PerRow: {1, 0}, PerBlock: {0, 0}}[b.Src[i].Per]
-	view := shapeops.View{Shape: shapeops.Shape{b.Rows, b.Width}, Strides: strides}
+	view := shape.View{Shape: shape.Shape{b.Rows, b.Width}, Strides: strides}
 	return &Tensor{dtype: b.Src[i].DType, view: view, mem: memory{bytes: b.Src[i].Bytes}}
-}
-
-// differAtOnce is differ of tensors small enough to be copied whole.
-func differAtOnce(t, u *Tensor) (int, error) {
-	switch t.dtype {
-	case Float16:
-		return firstWhere(t, u, func(a, b F16) bool { return a.Float64() != b.Float64() })
-	case BFloat16:
-		return firstWhere(t, u, func(a, b BF16) bool { return a.Float64() != b.Float64() })
-	case Float32:
-		return firstWhere(t, u, unequal[float32])
-	case Float64:
-		return firstWhere(t, u, unequal[float64])
-	case Complex64:
-		return firstWhere(t, u, unequal[complex64])
-	case Complex128:
-		return firstWhere(t, u, unequal[complex128])
-	}
-	return firstByte(t, u)
-}
-
-func unequal[T comparable](a, b T) bool { return a != b }
-
-func firstWhere[T Elem](t, u *Tensor, differ func(a, b T) bool) (at int, err error) {
-	err = readBoth(t, u, func(a, b []T) { at = firstOf(a, b, differ) })
-	return at, err
 }
 
 // readBoth is Read of two tensors.
@@ -150,15 +110,6 @@ func readBoth[T Elem](t, u *Tensor, fn func(a, b []T)) error {
 	})
 }
 
-func firstOf[T any](a, b []T, differ func(a, b T) bool) int {
-	for i, v := range a {
-		if differ(v, b[i]) {
-			return i
-		}
-	}
-	return -1
-}
-
 // inOrder returns t, or a copy if t is not contiguous and aligned.
 func (t *Tensor) inOrder() (*Tensor, error) {
 	if !t.view.IsContiguous() {
@@ -176,7 +127,7 @@ func (t *Tensor) inOrder() (*Tensor, error) {
 	return t.Clone()
 }
 
-// firstByte is differ of elements that are equal exactly if their bytes are.
+// firstByte returns the row-major number of the first element of which bytes differ, or -1.
 func firstByte(t, u *Tensor) (at int, err error) {
 	a, err := t.Contiguous()
 	if err != nil {

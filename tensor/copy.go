@@ -12,7 +12,7 @@ import (
 )
 
 // Clone returns a contiguous copy of t in its own Go memory. It returns an error if lent memory
-// cannot be read any more, and shapeops.ErrShape if t is expanded to more bytes than an int counts.
+// cannot be read any more, and shape.ErrShape if t is expanded to more bytes than an int counts.
 // A copy larger than the machine's memory ends the program: check [Tensor.ByteSize] first.
 func (t *Tensor) Clone() (*Tensor, error) { return t.clone(nil) }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A site is one side of a move: the range of bytes that it touches in a memory, or, once folded, in
@@ -276,7 +276,7 @@ func CheckOnto(dst, src []*Tensor) error {
 
 // sameView reports whether two views with the same first element have the same elements at the same
 // positions.
-func sameView(a, b shapeops.View) bool {
+func sameView(a, b shape.View) bool {
 	if !a.Shape.Equal(b.Shape) {
 		return false
 	}

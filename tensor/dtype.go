@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // What can be wrong with a tensor, besides its shape.
@@ -13,7 +13,7 @@ var (
 	ErrLayout   = errors.New("unsuitable layout")
 	ErrOverlap  = errors.New("source and destination overlap")
 	ErrReadOnly = errors.New("read-only memory")
-	ErrKind     = shapeops.ErrKind // an argument is nil or of the wrong type
+	ErrKind     = shape.ErrKind // an argument is nil or of the wrong type
 )
 
 // A DType is the type of a tensor's elements. The zero DType is invalid; only the zero Tensor has
@@ -149,6 +149,9 @@ func checkElem[T Elem](t *Tensor) error {
 	}
 	return nil
 }
+
+// errShape is shape.ErrShape, for functions whose parameter is called shape.
+var errShape = shape.ErrShape
 
 var errNil = fmt.Errorf("%w: got a nil tensor", ErrKind)
 

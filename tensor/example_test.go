@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -216,17 +215,6 @@ func ExampleTensor_AsIndex() {
 	// [0.5   0   2]
 }
 
-func ExampleTensor_Plan() {
-	p, _ := plan.Index(shapeops.Shape{2}, ix.At(1)) // one plan for all that begin with [2]
-	for _, x := range []*tensor.Tensor{tensor.Vector(true, false), tensor.Must(tensor.Full[int8](3, 2, 2))} {
-		fmt.Println(x.Plan().Execute(plan.NewPass(p)))
-	}
-	// Output:
-	// bool [] false <nil>
-	// int8 [2]
-	// [3 3] <nil>
-}
-
 func ExampleTensor_Reshape() {
 	x, _ := tensor.Arange[int8](0, 6, 1)
 	square, err := x.Reshape(2, shapeops.Infer)
@@ -325,7 +313,7 @@ func ExampleTensor_Cast() {
 
 func ExampleTensor_AllClose() {
 	x, y := tensor.Vector(1, 1+1e-9), tensor.Scalar(1.0)
-	near, err := x.AllClose(y, 1e-5, 1e-8)
+	near, err := x.AllClose(y, tensor.Tolerance{Relative: 1e-5, Absolute: 1e-8})
 	fmt.Println(near, err, x.Equal(y))
 	// Output: true <nil> false
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // FillRuns adds dst[To:To+Len] = src[From:From+Len] along dim 0 for each run, and dst[row] = the
@@ -23,10 +23,10 @@ import (
 // looks for overlaps. Otherwise FillRuns adds a Fill and Runs.
 //
 // The runs must be sorted by To and must not overlap in dst. The Transfer keeps runs, which must
-// not change before Run. FillRuns returns shapeops.ErrIndex if a run is out of range of dst or src,
-// or begins in dst before the end of the run before it. It returns shapeops.ErrShape unless value
+// not change before Run. FillRuns returns shape.ErrIndex if a run is out of range of dst or src,
+// or begins in dst before the end of the run before it. It returns shape.ErrShape unless value
 // has exactly one element.
-func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
+func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shape.Run) error {
 	copied, err := checkFillRuns(dst, src, value, runs)
 	if err != nil || dst.Size() == 0 {
 		return err
@@ -39,7 +39,7 @@ func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shapeops.Run) error
 }
 
 // checkFillRuns returns the number of rows that the runs copy, or why they cannot be copied.
-func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, err error) {
+func checkFillRuns(dst, src, value *Tensor, runs []shape.Run) (copied int, err error) {
 	if err := checkRows(dst, src); err != nil {
 		return 0, err
 	}
@@ -51,7 +51,7 @@ func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, er
 		if r.Len < 0 || r.To < end || r.To > to-r.Len || r.From < 0 || r.From > from-r.Len {
 			return 0, cmp.Or(plan.CheckRuns(runs[:i+1], to, from), fmt.Errorf(
 				"%w: run %d: got row %d of the destination, want row %d or later, where run %d ends",
-				shapeops.ErrIndex, i, r.To, end, i-1))
+				shape.ErrIndex, i, r.To, end, i-1))
 		}
 		end = r.To + r.Len
 		copied += r.Len
@@ -61,12 +61,12 @@ func checkFillRuns(dst, src, value *Tensor, runs []shapeops.Run) (copied int, er
 
 // rowsAreBlocks reports whether dst, and each row of src, are contiguous.
 func rowsAreBlocks(dst, src *Tensor) bool {
-	row := shapeops.View{Shape: src.view.Shape[1:], Strides: src.view.Strides[1:]}
+	row := shape.View{Shape: src.view.Shape[1:], Strides: src.view.Strides[1:]}
 	return dst.view.IsContiguous() && row.IsContiguous()
 }
 
 // fillThenRuns is FillRuns in two passes, for any layout.
-func (tr *Transfer) fillThenRuns(dst, src, value *Tensor, runs []shapeops.Run) error {
+func (tr *Transfer) fillThenRuns(dst, src, value *Tensor, runs []shape.Run) error {
 	return tr.whole(func() error {
 		if err := tr.Fill(dst, value); err != nil {
 			return err
@@ -92,11 +92,11 @@ func (tr *Transfer) runFill(f *runFill) {
 // A runFill copies runs of rows to a tensor and fills the rows between them.
 type runFill struct {
 	dst, src, value *Tensor
-	runs            []shapeops.Run // none if all are empty
-	copied          int            // number of rows in all runs
-	row             int            // size of a row in bytes
-	step            int            // distance between rows of src in bytes
-	pattern         []byte         // value, repeated; nil if all its bytes are zero
+	runs            []shape.Run // none if all are empty
+	copied          int         // number of rows in all runs
+	row             int         // size of a row in bytes
+	step            int         // distance between rows of src in bytes
+	pattern         []byte      // value, repeated; nil if all its bytes are zero
 }
 
 const (
@@ -163,7 +163,7 @@ func (f *runFill) rows(to, from []byte, lo, hi int) {
 }
 
 // over copies the runs to rows lo to hi, and returns the runs that continue after hi.
-func (f *runFill) over(to, from []byte, runs []shapeops.Run, lo, hi int) []shapeops.Run {
+func (f *runFill) over(to, from []byte, runs []shape.Run, lo, hi int) []shape.Run {
 	for i, r := range runs {
 		if r.To >= hi {
 			return runs[i:]
@@ -178,7 +178,7 @@ func (f *runFill) over(to, from []byte, runs []shapeops.Run, lo, hi int) []shape
 }
 
 // between copies the runs to rows lo to hi, and fills the rows between them.
-func (f *runFill) between(to, from []byte, runs []shapeops.Run, lo, hi int) {
+func (f *runFill) between(to, from []byte, runs []shape.Run, lo, hi int) {
 	for _, r := range runs {
 		if r.To >= hi {
 			break
@@ -193,7 +193,7 @@ func (f *runFill) between(to, from []byte, runs []shapeops.Run, lo, hi int) {
 
 // first returns the index of the first run that ends after row.
 func (f *runFill) first(row int) int {
-	i, _ := slices.BinarySearchFunc(f.runs, row, func(r shapeops.Run, row int) int {
+	i, _ := slices.BinarySearchFunc(f.runs, row, func(r shape.Run, row int) int {
 		return r.To + r.Len - row - 1
 	})
 	return i

@@ -132,9 +132,9 @@ func TestJoinChecksWhatItJoins(t *testing.T) {
 	base := tensor.Must(tensor.Zeros[int32](4, 2))
 	dst, v := tensor.Must(base.Index(ix.Range(0, 2))), tensor.Vector[int32](7, 7)
 	w := tensor.Vector[int32](1, 2, 3)
-	require.ErrorIs(t, v.Plan().JoinInto(p, dst, []*tensor.Tensor{v, v, v}), shapeops.ErrShape)
+	require.ErrorIs(t, v.Ops().JoinInto(p, dst, []*tensor.Tensor{v, v, v}), shapeops.ErrShape)
 	for _, xs := range [][]*tensor.Tensor{{v}, {v, v, v}, {w, w}} {
-		require.ErrorIs(t, testkit.Err(xs[0].Plan().Join(p, xs)), shapeops.ErrShape)
+		require.ErrorIs(t, testkit.Err(xs[0].Ops().Join(p, xs)), shapeops.ErrShape)
 	}
 	require.Equal(t, make([]int32, 8), testkit.Elements[int32](t, base))
 }

@@ -14,8 +14,8 @@ import (
 //	t [A N B], index [A' M B'] -> [A' M B'], out[a m b] = t[a index[a m b] b]
 //
 // index has as many dims as t; dims other than dim may be smaller than t's. Negative positions
-// count from the end. The result is a copy. Gather returns shapeops.ErrDim, shapeops.ErrShape,
-// shapeops.ErrIndex and the errors of [Tensor.Ints].
+// count from the end. The result is a copy. Gather returns shape.ErrDim, shape.ErrShape,
+// shape.ErrIndex and the errors of [Tensor.Ints].
 func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(plan.GatherBy(t.view.Shape, dim, index))
 }
@@ -47,7 +47,7 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 //
 //	t [A N B], index [I...] -> [A I... B]
 //
-// The result is a copy. Take returns shapeops.ErrDim, shapeops.ErrShape, shapeops.ErrIndex and the
+// The result is a copy. Take returns shape.ErrDim, shape.ErrShape, shape.ErrIndex and the
 // errors of [Tensor.Ints].
 func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
 	return t.executed(plan.TakeBy(t.view.Shape, dim, index))
@@ -64,7 +64,7 @@ func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
 //
 //	t [M... F...], mask [M...] -> [n F...], n being the number of true elements
 //
-// The result is a copy. MaskedSelect returns [ErrDType] if mask is not bool, and shapeops.ErrIndex
+// The result is a copy. MaskedSelect returns [ErrDType] if mask is not bool, and shape.ErrIndex
 // unless the shape of t begins with the shape of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	var out *Tensor

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
 // Execute applies p.Plan to t. The result shares t's memory, unless the plan picks by lists or
 // masks, lays pieces together, or reshapes beyond what strides express; then it is a copy. It
-// returns shapeops.ErrShape unless the shape of t begins with the plan's shape, and [ErrDType] if
+// returns shape.ErrShape unless the shape of t begins with the plan's shape, and [ErrDType] if
 // the plan pads and t's dtype does not hold p.Fill.
 func (v *ops) Execute(p *plan.Pass) (*Tensor, error) {
 	t := (*Tensor)(v)
@@ -75,11 +75,11 @@ func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Plan().Execute(plan.NewPass(p))
+	return t.Ops().Execute(plan.NewPass(p))
 }
 
 // Index returns the part of t that an index expression selects. The result is a copy if the
-// expression has a list or a mask; otherwise it shares t's memory. It returns shapeops.ErrIndex if
+// expression has a list or a mask; otherwise it shares t's memory. It returns shape.ErrIndex if
 // the expression does not fit t's shape, for example if a position is out of range.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 	return t.executed(plan.Index(t.view.Shape, expr...))
@@ -110,7 +110,7 @@ func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 }
 
 // SetIndex writes value, broadcast, to the part of t that an index expression selects. If a list
-// names a position twice, the last value written wins. SetIndex returns shapeops.ErrIndex as
+// names a position twice, the last value written wins. SetIndex returns shape.ErrIndex as
 // [Tensor.Index] does, and the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	p, err := plan.Index(t.view.Shape, expr...)
@@ -150,7 +150,7 @@ func (t *Tensor) AsIndex() (ix.Index, error) {
 	return ix.Index{}, fmt.Errorf("%w: got an index of %v, want bool or integers", ErrDType, t.dtype)
 }
 
-func maskOf(bits []bool, shape shapeops.Shape) ix.Index {
+func maskOf(bits []bool, shape shape.Shape) ix.Index {
 	if len(shape) == 0 {
 		return ix.Bool(bits[0])
 	}

@@ -115,7 +115,7 @@ func TestIntact(t *testing.T) {
 		{"diff, transposed", func(x tt) error { return testkit.Err(turned(x).Diff(tensor.Must(tensor.Full[uint8](1, 2, 3)))) }, 1},
 		{"diff of another shape", func(x tt) error { return testkit.Err(x.Diff(row(x, 0))) }, 0},
 		{"diff of nothing", func(x tt) error { return testkit.Err(none(x).Diff(none(x))) }, 0},
-		{"all close", func(x tt) error { return testkit.Err(x.AllClose(zeros(3, 2), 0, 0)) }, 1},
+		{"all close", func(x tt) error { return testkit.Err(x.AllClose(zeros(3, 2), tensor.Tolerance{})) }, 1},
 		{"as an index", func(x tt) error { return testkit.Err(x.AsIndex()) }, 1},
 		{"as JSON", func(x tt) error { return testkit.Err(x.MarshalJSON()) }, 1},
 		{"as JSON, transposed", func(x tt) error { return testkit.Err(turned(x).MarshalJSON()) }, 1},

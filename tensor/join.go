@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Join joins xs as p.Join says, in a new tensor; t is xs[0]. It implements shapeops.Stack, Cat and
-// PadSequence. It returns [ErrDType] if the dtypes differ or do not hold p.Fill, shapeops.ErrShape
+// PadSequence. It returns [ErrDType] if the dtypes differ or do not hold p.Fill, shape.ErrShape
 // if the remaining dims differ, and an error if lent memory cannot be read.
 func (v *ops) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	t := (*Tensor)(v)
@@ -49,8 +49,8 @@ func (t *Tensor) copyPart(p *plan.Pass, start int, x *Tensor, next []*Tensor) er
 }
 
 // part returns the view of the joined tensor t that x fills at position start.
-func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shapeops.View {
-	v := shapeops.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim()]}
+func (t *Tensor) part(j *plan.Join, start int, x *Tensor) shape.View {
+	v := shape.View{Shape: x.view.Shape, Offset: t.view.Offset + start*t.view.Strides[j.Dim()]}
 	if !j.New() {
 		v.Strides = t.view.Strides
 		return v
@@ -124,12 +124,12 @@ func checkJoin(p *plan.Pass, xs []*Tensor) error {
 	if alike {
 		return p.Join.CheckAlike(len(xs), first.view.Shape)
 	}
-	return p.Join.Check(len(xs), func(i int) shapeops.Shape { return xs[i].view.Shape })
+	return p.Join.Check(len(xs), func(i int) shape.Shape { return xs[i].view.Shape })
 }
 
 // joinedShape returns the shape of xs joined. A scalar cannot be padded.
-func joinedShape(j *plan.Join, xs []*Tensor) (shapeops.Shape, error) {
-	return j.Joined(len(xs), true, func(i int) shapeops.Shape { return xs[i].view.Shape })
+func joinedShape(j *plan.Join, xs []*Tensor) (shape.Shape, error) {
+	return j.Joined(len(xs), true, func(i int) shape.Shape { return xs[i].view.Shape })
 }
 
 // solid returns the bytes of t's elements if they are contiguous in Go memory.

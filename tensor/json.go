@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // ErrJSON says that UnmarshalJSON of a tensor, or of a value that holds tensors, cannot read its
@@ -23,7 +23,7 @@ const logElements = 16 // LogValue shows at most these
 //	{"dtype":"float32","shape":[2,2],"values":[[0,1],[2,3]]}
 //
 // An element that JSON has no number for is a string: "NaN", "+Inf", "-Inf", "(1+2i)". A NaN loses
-// its payload. The zero Tensor is null. MarshalJSON returns shapeops.ErrShape for more than 1<<24
+// its payload. The zero Tensor is null. MarshalJSON returns shape.ErrShape for more than 1<<24
 // elements (use [Tensor.Preview]) or more than 400 dims, and [ErrMeta] if t is on device [Meta].
 func (t *Tensor) MarshalJSON() ([]byte, error) { return t.Ops().AppendJSON(nil) }
 
@@ -56,11 +56,11 @@ func (t *Tensor) appendHead(b []byte, open string) []byte {
 
 func (t *Tensor) checkJSON() error {
 	if n := len(t.view.Shape); n > jsonlists.MaxDims {
-		return fmt.Errorf("%w: got %d dims, want at most %d in JSON", shapeops.ErrShape, n, jsonlists.MaxDims)
+		return fmt.Errorf("%w: got %d dims, want at most %d in JSON", shape.ErrShape, n, jsonlists.MaxDims)
 	}
 	if t.Size() > jsonlists.MaxElements {
 		return fmt.Errorf("%w: got %v %v, want at most %d elements in JSON: use Preview(n)",
-			shapeops.ErrShape, t.dtype, t.view.Shape, jsonlists.MaxElements)
+			shape.ErrShape, t.dtype, t.view.Shape, jsonlists.MaxElements)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 //
 // It returns [ErrJSON], with the byte offset or the number of the element, if the text is not a
 // tensor, has unknown fields or is a preview; [ErrKind] if t is not the zero Tensor, since a header
-// never changes; and shapeops.ErrShape. On an error nothing has changed. It allocates memory only
+// never changes; and shape.ErrShape. On an error nothing has changed. It allocates memory only
 // for elements that the text contains.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
 	node, lists, err := jsonlists.Parse(text)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A Kernel is an operation that computes with elements: a function that checks the operands and a
@@ -24,7 +24,7 @@ type Kernel struct {
 	// dictionary that holds it; lead is 0 for a tensor by itself. Unless Free is set, each other
 	// operand has the shape of xs[0] or is a scalar. If Elements is set, the result must have the
 	// shape of xs[0].
-	Check func(xs []*Tensor, lead int) (DType, shapeops.Shape, error)
+	Check func(xs []*Tensor, lead int) (DType, shape.Shape, error)
 
 	// Elements computes a block of the result. Each element of the result may depend only on the
 	// elements of the operands at its position. Several goroutines may call Elements at once.
@@ -58,7 +58,7 @@ type Kernel struct {
 	// Batch returns the reduction to apply to a batch shape. It is called for a dictionary and for
 	// each inner dictionary. If Batch is nil, batch shapes and values that are not tensors stay as
 	// they are.
-	Batch func(batch shapeops.Shape) (*plan.Reduction, error)
+	Batch func(batch shape.Shape) (*plan.Reduction, error)
 
 	// Missing is the number or bool used in place of a leaf that one of several dictionaries lacks.
 	// If Missing is nil, such a leaf is an error.
@@ -87,7 +87,7 @@ func (k *Kernel) Other(i int) string {
 }
 
 // checked is Check, followed by a check that the result can be made.
-func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shapeops.Shape, error) {
+func (k *Kernel) checked(xs []*Tensor, lead int) (DType, shape.Shape, error) {
 	d, shape, err := k.Check(xs, lead)
 	if err != nil {
 		return 0, nil, err
@@ -112,7 +112,7 @@ func (k *Kernel) fails(xs []*Tensor) bool { return k.Fails != nil && k.Fails(xs)
 
 // Leafwise applies k to t and others, and returns a new tensor. Each of others is a tensor,
 // broadcast to the shape of t, or a number or bool, which [ScalarOf] converts to t's dtype. It
-// returns the errors of ScalarOf and of k, and shapeops.ErrShape if a tensor does not broadcast.
+// returns the errors of ScalarOf and of k, and shape.ErrShape if a tensor does not broadcast.
 func (v *ops) Leafwise(k *Kernel, others ...any) (*Tensor, error) {
 	t := (*Tensor)(v)
 	if err := k.Valid(); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A KernelPass applies a kernel to several tensors, the leaves of a dictionary. If an operand is a
@@ -61,7 +61,7 @@ func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 
 // blank returns a new result; done is true if it is on device [Meta] and complete. It shares the
 // shape and strides of the first operand where they are the same, since they never change.
-func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Tensor, done bool, err error) {
+func (p *KernelPass) blank(d DType, shape shape.Shape, xs []*Tensor) (out *Tensor, done bool, err error) {
 	x := xs[0]
 	n := x.Size() * d.Size()
 	if !identical(shape, x.view.Shape) || d.Size() > x.dtype.Size() || !x.view.IsContiguous() || x.mem.loan != nil {
@@ -74,12 +74,13 @@ func (p *KernelPass) blank(d DType, shape shapeops.Shape, xs []*Tensor) (out *Te
 	}
 	r := arenaOf(p.pass)
 	out = r.header(n)
-	*out = Tensor{d, shapeops.View{Shape: x.view.Shape, Strides: x.view.Strides}, memory{bytes: r.data(n)}}
+	*out = Tensor{d, x.view, memory{bytes: r.data(n)}}
+	out.view.Offset = 0
 	return out, false, nil
 }
 
 // identical reports whether two shapes are the same slice.
-func identical(a, b shapeops.Shape) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+func identical(a, b shape.Shape) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // To adds dst = the kernel applied to t and others, as LeafwiseInto of [Ops] does.
 func (p *KernelPass) To(tr *Transfer, dst, t *Tensor, lead int, others []any) error {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // blockElements is about how many elements a block has that was gathered from what is not
@@ -41,7 +41,7 @@ type lane struct {
 // newLanes returns the lanes of dst and xs.
 func newLanes(k *Kernel, dst *Tensor, xs []*Tensor) *lanes {
 	l := &lanes{kernel: k, rows: 1, width: 1, bytes: dst.ByteSize()}
-	views := []shapeops.View{dst.view}
+	views := []shape.View{dst.view}
 	l.all = append(l.all, laneOf(dst))
 	for _, x := range xs {
 		views = append(views, x.stretched(dst.view.Shape))
@@ -68,17 +68,17 @@ func laneOf(t *Tensor) lane {
 	return lane{mem: t.mem, dtype: t.dtype, size: t.dtype.Size(), start: t.view.Offset}
 }
 
-// stretched returns t's view; for a scalar, a view that repeats it to shape.
-func (t *Tensor) stretched(shape shapeops.Shape) shapeops.View {
-	if len(t.view.Shape) > 0 || len(shape) == 0 {
+// stretched returns t's view; for a scalar, a view that repeats it to the given sizes.
+func (t *Tensor) stretched(sizes shape.Shape) shape.View {
+	if len(t.view.Shape) > 0 || len(sizes) == 0 {
 		return t.view
 	}
-	return shapeops.View{Shape: shape, Strides: make([]int, len(shape)), Offset: t.view.Offset}
+	return shape.View{Shape: sizes, Strides: make([]int, len(sizes)), Offset: t.view.Offset}
 }
 
 // joinAlike returns the dims of several views of one shape, without dims of size 1, joining
 // neighbours that are evenly spaced in all views.
-func joinAlike(shape shapeops.Shape, views []shapeops.View) (sizes []int, strides [][]int) {
+func joinAlike(shape shape.Shape, views []shape.View) (sizes []int, strides [][]int) {
 	strides = make([][]int, len(views))
 	for dim, size := range shape {
 		if size == 1 {
@@ -185,7 +185,7 @@ func (l *lanes) hold() (release func(), err error) {
 
 // blocks returns the number of blocks.
 func (l *lanes) blocks() int {
-	return shapeops.Shape(l.outer).Size() * ceilDiv(l.rows, l.step[0]) * ceilDiv(l.width, l.step[1])
+	return shape.Shape(l.outer).Size() * ceilDiv(l.rows, l.step[0]) * ceilDiv(l.width, l.step[1])
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -98,7 +98,7 @@ func TestSlicesDoNotGrowIntoNeighbours(t *testing.T) {
 	}
 	results := []*tensor.Tensor{}
 	for range 50 {
-		results = append(results, tensor.Must(whole.Plan().Execute(furnished)))
+		results = append(results, tensor.Must(whole.Ops().Execute(furnished)))
 	}
 	for _, x := range append(results, whole, tensor.Must(whole.Index(ix.Range(0, 2))), tensor.Must(whole.Index(ix.Range(1, 3)))) {
 		s := tensor.Must(tensor.Of[int32](x))
@@ -136,7 +136,7 @@ func furnished[T uint8 | int32](t *testing.T, sizes ...int) {
 	require.True(t, tensor.HasArena(p) && tensor.HasArena(take))
 	for range 2 { // the second time, there is no room left
 		for _, x := range xs {
-			results = append(results, tensor.Must(x.Plan().Execute(p)))
+			results = append(results, tensor.Must(x.Ops().Execute(p)))
 		}
 	}
 	for i, x := range results {

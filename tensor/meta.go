@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A Device says where the elements of a tensor are.
@@ -34,7 +34,7 @@ func (t *Tensor) Device() Device {
 // Operations that need elements return [ErrMeta]. NewMeta returns the errors of [New].
 func NewMeta(dtype DType, shape ...int) (*Tensor, error) { return newMeta(nil, dtype, shape, nil) }
 
-func newMeta(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
+func newMeta(p *plan.Pass, dtype DType, lead, trailing shape.Shape) (*Tensor, error) {
 	v, n, err := layOut(p, dtype, lead, trailing)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (*nowhere) ReadOnly() bool          { return false }
 
 // blankLike is blank. If one of xs is on device Meta, the result is too; done is then true, and
 // there is nothing to write.
-func blankLike(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape, xs ...*Tensor) (out *Tensor, done bool, err error) {
+func blankLike(p *plan.Pass, dtype DType, lead, trailing shape.Shape, xs ...*Tensor) (out *Tensor, done bool, err error) {
 	for _, x := range xs {
 		if x.Device() == Meta {
 			out, err = newMeta(p, dtype, lead, trailing)

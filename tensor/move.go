@@ -6,7 +6,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A move copies the elements of one view to another view of the same shape. It looks only at the
@@ -24,7 +24,7 @@ type move struct {
 	picked   int // index into dims of the dim whose rows are listed, or noDim
 	toRows   []int
 	fromRows []int // nil means each row in turn; so for toRows
-	runs     []shapeops.Run
+	runs     []shape.Run
 
 	toBytes, fromBytes []byte // between hold and release
 	held               bool
@@ -83,7 +83,7 @@ func (m *move) start(width int, to, from memory) {
 }
 
 // all sets m to the move between two views of equal shape.
-func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
+func (m *move) all(width int, to, from memory, toView, fromView shape.View) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = toView.Offset, fromView.Offset
 	m.addDims(toView.Shape, toView.Strides, fromView.Strides)
@@ -91,7 +91,7 @@ func (m *move) all(width int, to, from memory, toView, fromView shapeops.View) {
 }
 
 // fill sets m to the move of the only element of value to all of a view.
-func (m *move) fill(width int, to memory, view shapeops.View, value *Tensor) {
+func (m *move) fill(width int, to memory, view shape.View, value *Tensor) {
 	m.start(width, to, value.mem)
 	m.toStart, m.fromAt = view.Offset, value.view.Offset
 	m.addDims(view.Shape, view.Strides, make([]int, len(view.Shape)))
@@ -100,7 +100,7 @@ func (m *move) fill(width int, to memory, view shapeops.View, value *Tensor) {
 
 // gather sets m to the move from the rows of a frame to a view. The rows are arranged in the n dims
 // of the view that follow the frame's outer dims.
-func (m *move) gather(width int, to, from memory, view shapeops.View, f plan.Frame, n int) {
+func (m *move) gather(width int, to, from memory, view shape.View, f plan.Frame, n int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = view.Offset, f.Kept.Offset
 	flat, rows := joinDims(view, f.At, n)
@@ -111,7 +111,7 @@ func (m *move) gather(width int, to, from memory, view shapeops.View, f plan.Fra
 }
 
 // scatter sets m to the move from a view to the rows of a frame, the reverse of gather.
-func (m *move) scatter(width int, to, from memory, view shapeops.View, f plan.Frame, n int) {
+func (m *move) scatter(width int, to, from memory, view shape.View, f plan.Frame, n int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = f.Kept.Offset, view.Offset
 	flat, rows := joinDims(view, f.At, n)
@@ -123,7 +123,7 @@ func (m *move) scatter(width int, to, from memory, view shapeops.View, f plan.Fr
 
 // listed sets m to the move between two views whose leading dims have the same number of elements,
 // row-major, and whose remaining dims are equal.
-func (m *move) listed(width int, to, from memory, a shapeops.View, lead int, b shapeops.View, other int) {
+func (m *move) listed(width int, to, from memory, a shape.View, lead int, b shape.View, other int) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = a.Offset, b.Offset
 	toStride, toRows := joinDims(a, 0, lead)
@@ -135,7 +135,7 @@ func (m *move) listed(width int, to, from memory, a shapeops.View, lead int, b s
 
 // stretches sets m to the move of runs of rows along dim 0 of two views, whose remaining dims are
 // equal.
-func (m *move) stretches(width int, to, from memory, a, b shapeops.View, runs []shapeops.Run) {
+func (m *move) stretches(width int, to, from memory, a, b shape.View, runs []shape.Run) {
 	m.start(width, to, from)
 	m.toStart, m.fromAt = a.Offset, b.Offset
 	m.runs = runs
@@ -152,8 +152,8 @@ func (m *move) pick(s span, toRows, fromRows []int) {
 
 // joinDims joins n dims of v, from dim at on, into one. It returns the distance between neighbours;
 // if they are not evenly spaced, 1 and the position of each.
-func joinDims(v shapeops.View, at, n int) (stride int, rows []int) {
-	dims := shapeops.View{Shape: v.Shape[at : at+n], Strides: v.Strides[at : at+n]}
+func joinDims(v shape.View, at, n int) (stride int, rows []int) {
+	dims := shape.View{Shape: v.Shape[at : at+n], Strides: v.Strides[at : at+n]}
 	stride, even := 0, true // of the dims joined so far, beginning with the last
 	size := 1
 	for i := n - 1; i >= 0; i-- {
@@ -178,7 +178,7 @@ func joinDims(v shapeops.View, at, n int) (stride int, rows []int) {
 
 // addDims appends dims. It joins each with the one before it if both are laid out alike and that
 // one is not picked.
-func (m *move) addDims(shape shapeops.Shape, to, from []int) {
+func (m *move) addDims(shape shape.Shape, to, from []int) {
 	first := m.dims.n
 	for i, n := range shape {
 		if n == 1 {
@@ -219,7 +219,7 @@ func (m *move) bytes() int {
 	return n
 }
 
-func runRows(runs []shapeops.Run) int {
+func runRows(runs []shape.Run) int {
 	n := 0
 	for _, r := range runs {
 		n += r.Len
@@ -313,7 +313,7 @@ func (m *move) workers(most int) int {
 }
 
 // ascending reports whether each run writes rows after the rows of the run before it.
-func ascending(runs []shapeops.Run) bool {
+func ascending(runs []shape.Run) bool {
 	for i := 1; i < len(runs); i++ {
 		if runs[i].To < runs[i-1].To+runs[i-1].Len {
 			return false

@@ -56,7 +56,7 @@ func TestRowsListedOnBothSides(t *testing.T) {
 					for i, m := range testkit.Memories {
 						src := testkit.Make(t, d, tt.shape, l, m, 0)
 						want, p := tt.want(src.Array), pass(tt.plan(tt.shape))
-						equals(t, tensor.Must(src.Plan().Execute(p)), want.Shape, src.Want(want), "%v %s/%s", src, m.Name, l.Name)
+						equals(t, tensor.Must(src.Ops().Execute(p)), want.Shape, src.Want(want), "%v %s/%s", src, m.Name, l.Name)
 						for _, to := range testkit.Layouts[:3] {
 							about := fmt.Sprintf("%v %s/%s to %s", src, m.Name, l.Name, to.Name)
 							into(t, src, want, p, testkit.Make(t, d, want.Shape, to, testkit.Memories[i%3], 50), about)

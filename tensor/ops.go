@@ -4,11 +4,25 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// Ops are operations on values of type T that are part of a [Transfer] or apply a [Kernel]. Each
-// type of value has a method Ops that returns them. They are for packages that implement types of
-// values, or operations on elements.
+// Ops are the operations of values of type T that take a plan, are part of a [Transfer], or apply a
+// [Kernel]. Tensors, ragged tensors and dictionaries have a method Ops that returns them, for this
+// library's packages that implement types of values or operations on them, such as shapeops and
+// arith.
 type Ops[T any] interface {
-	plan.Ops[T]
+	// Execute returns the result of p.Plan on the value.
+	Execute(p *plan.Pass) (T, error)
+	// ExecuteInto is Execute into dst, which must have the shape of the result. On an error nothing
+	// has changed.
+	ExecuteInto(p *plan.Pass, dst T) error
+	// Write writes src, broadcast, to the part of the value that p.Plan selects. On an error
+	// nothing has changed.
+	Write(p *plan.Pass, src T) error
+	// Join joins xs as p.Join says, into a new value. The value is xs[0]. Unless the plan pads, the
+	// leading dims of xs have been checked against it, by plan.Join.Joined.
+	Join(p *plan.Pass, xs []T) (T, error)
+	// JoinInto is Join into dst. Unless the plan pads, the shape of dst has been checked too. On an
+	// error nothing has changed.
+	JoinInto(p *plan.Pass, dst T, xs []T) error
 
 	// AddExecute adds dst = p.Plan applied to the value.
 	AddExecute(tr *Transfer, dst T, p *plan.Pass) error
@@ -39,13 +53,10 @@ var (
 	_ plan.BitDiffer[*Tensor] = (*ops)(nil)
 )
 
-// Plan returns the methods that package shapeops calls.
-func (t *Tensor) Plan() plan.Ops[*Tensor] { return (*ops)(t) }
-
-// Ops returns the methods that packages arith and tdict call.
+// Ops returns the methods that packages shapeops, arith and tdict call.
 func (t *Tensor) Ops() Ops[*Tensor] { return (*ops)(t) }
 
-// ExecuteInto implements plan.Ops.
+// ExecuteInto implements Ops.
 func (v *ops) ExecuteInto(p *plan.Pass, dst *Tensor) error {
 	var tr Transfer
 	if err := v.AddExecute(&tr, dst, p); err != nil {
@@ -54,7 +65,7 @@ func (v *ops) ExecuteInto(p *plan.Pass, dst *Tensor) error {
 	return tr.Run()
 }
 
-// Write implements plan.Ops.
+// Write implements Ops.
 func (v *ops) Write(p *plan.Pass, src *Tensor) error {
 	var tr Transfer
 	if err := v.AddWrite(&tr, src, p); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // stagedBytes is the most that a Transfer copies to new memory because it is going to be
@@ -119,7 +119,7 @@ func (m *move) parted(b []byte) (in, out move) {
 }
 
 // sideBySide splits runs into runs to consecutive rows, and runs from these rows.
-func sideBySide(runs []shapeops.Run) (in, out []shapeops.Run) {
+func sideBySide(runs []shape.Run) (in, out []shape.Run) {
 	in, out = slices.Clone(runs), slices.Clone(runs)
 	at := 0
 	for i := range runs {

@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // randomMove returns a move between views of one buffer, at random: several widths, strides that
 // are often alike, sides out of step by bytes, and rows listed on neither, one or both sides, or as
 // runs.
 func randomMove(rng *rand.Rand) *move {
-	to := shapeops.View{Offset: rng.IntN(20)}
+	to := shape.View{Offset: rng.IntN(20)}
 	for range 1 + rng.IntN(3) {
 		to.Shape = append(to.Shape, 1+rng.IntN(4))
 		to.Strides = append(to.Strides, 1+rng.IntN(9))
 	}
-	from := shapeops.View{Shape: to.Shape, Offset: rng.IntN(20)}
+	from := shape.View{Shape: to.Shape, Offset: rng.IntN(20)}
 	if rng.IntN(3) == 0 {
 		from.Offset = to.Offset
 	}
@@ -43,11 +43,11 @@ func randomMove(rng *rand.Rand) *move {
 
 var buffer = make([]byte, 4096)
 
-func randomRows(rng *rand.Rand, m *move, width int, a, b memory, to, from shapeops.View) *move {
+func randomRows(rng *rand.Rand, m *move, width int, a, b memory, to, from shape.View) *move {
 	if rng.IntN(2) == 0 {
-		runs := []shapeops.Run{}
+		runs := []shape.Run{}
 		for range 1 + rng.IntN(3) {
-			runs = append(runs, shapeops.Run{To: rng.IntN(6), From: rng.IntN(6), Len: rng.IntN(3)})
+			runs = append(runs, shape.Run{To: rng.IntN(6), From: rng.IntN(6), Len: rng.IntN(3)})
 		}
 		if rng.IntN(3) == 0 {
 			runs[0].From = runs[0].To
@@ -235,8 +235,8 @@ func TestSettleBySorting(t *testing.T) {
 	const n = 1000
 	table := memory{bytes: make([]byte, n*2*n)}
 	columns, rows := make([]move, n), make([]move, n)
-	view := func(at, stride int) shapeops.View {
-		return shapeops.View{Shape: shapeops.Shape{n}, Strides: []int{stride}, Offset: at}
+	view := func(at, stride int) shape.View {
+		return shape.View{Shape: shape.Shape{n}, Strides: []int{stride}, Offset: at}
 	}
 	for i := range n {
 		columns[i].all(1, table, table, view(2*i, 2*n), view(2*((i*7)%n)+1, 2*n))

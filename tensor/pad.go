@@ -11,13 +11,13 @@ import (
 //	[A B], 1, 0, 0, 2 -> [A+1 B+2]
 //
 // Added positions are set to value, which [ScalarOf] converts to t's dtype; nil means zero. Pad
-// returns shapeops.ErrShape, and [ErrDType] if the dtype does not hold value.
+// returns shape.ErrShape, and [ErrDType] if the dtype does not hold value.
 func (t *Tensor) Pad(value any, sizes ...int) (*Tensor, error) {
 	p, err := plan.Pad(t.view.Shape, sizes...)
 	if err != nil {
 		return nil, err
 	}
-	return t.Plan().Execute(&plan.Pass{Plan: p, Fill: value})
+	return t.Ops().Execute(&plan.Pass{Plan: p, Fill: value})
 }
 
 // PadInto is [Tensor.Pad] into dst, which has the dtype and the shape of the result. It also

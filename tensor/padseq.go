@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // joinPadded is Join of tensors whose lengths along a dim differ.
@@ -105,7 +105,7 @@ func (v *ops) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	if err := checkJoin(p, xs); err != nil {
 		return nil, err
 	}
-	shape, err := joinedShape(p.Join, xs)
+	joined, err := joinedShape(p.Join, xs)
 	if err != nil {
 		return nil, err
 	}
@@ -114,41 +114,41 @@ func (v *ops) JoinMasks(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	for i, x := range xs {
 		lengths[i] = x.view.Shape[at]
 	}
-	return LengthMask(lengths, shapeops.Shape{len(xs), shape[at+1]}, 1, p.Join.PadsLeft())
+	return LengthMask(lengths, shape.Shape{len(xs), joined[at+1]}, 1, p.Join.PadsLeft())
 }
 
-// LengthMask returns a bool tensor of the given shape that is true where a padded sequence is not
+// LengthMask returns a bool tensor of the given sizes that is true where a padded sequence is not
 // padding:
 //
-//	lengths [N], shape [N ... L ...], L being the size of dim
+//	lengths [N], sizes [N ... L ...], L being the size of dim
 //
 // In row i the first lengths[i] positions of dim are true, or the last ones if left is true: then
-// the padding is on the left. It returns shapeops.ErrDim if shape has no such dim after its first,
-// and shapeops.ErrShape unless lengths has N elements, each from 0 to L.
-func LengthMask(lengths []int, shape shapeops.Shape, dim int, left bool) (*Tensor, error) {
-	at, err := shape.Dim(dim)
+// the padding is on the left. It returns shape.ErrDim if sizes has no such dim after its first,
+// and shape.ErrShape unless lengths has N elements, each from 0 to L.
+func LengthMask(lengths []int, sizes shape.Shape, dim int, left bool) (*Tensor, error) {
+	at, err := sizes.Dim(dim)
 	if err == nil {
-		err = shape.Check()
+		err = sizes.Check()
 	}
 	if err == nil && at == 0 {
-		err = fmt.Errorf("%w: got dim 0 of mask shape %v, want a dim after dim 0", shapeops.ErrDim, shape)
+		err = fmt.Errorf("%w: got dim 0 of mask shape %v, want a dim after dim 0", shape.ErrDim, sizes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(lengths) != shape[0] {
-		return nil, fmt.Errorf("%w: got %d lengths, want %d for %v", shapeops.ErrShape, len(lengths), shape[0], shape)
+	if len(lengths) != sizes[0] {
+		return nil, fmt.Errorf("%w: got %d lengths, want %d for %v", shape.ErrShape, len(lengths), sizes[0], sizes)
 	}
-	out, err := New(Bool, shape...)
+	out, err := New(Bool, sizes...)
 	if err != nil {
 		return nil, err
 	}
 	// Copying sequences of true into zeros leaves the padding false.
-	b := bed{to: out.mem.bytes, fill: []byte{1}, left: !left, row: shape[at+1:].Size()}
-	b.length, b.times = shape[at], shape[1:at].Size()
+	b := bed{to: out.mem.bytes, fill: []byte{1}, left: !left, row: sizes[at+1:].Size()}
+	b.length, b.times = sizes[at], sizes[1:at].Size()
 	for i, n := range lengths {
 		if n < 0 || n > b.length {
-			return nil, fmt.Errorf("%w: row %d: got length %d, want 0 to %d", shapeops.ErrShape, i, n, b.length)
+			return nil, fmt.Errorf("%w: row %d: got length %d, want 0 to %d", shape.ErrShape, i, n, b.length)
 		}
 		b.lay(nil, b.length-n)
 	}

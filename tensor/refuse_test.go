@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 		{"setting from another dtype", func(x *tensor.Tensor) error { return x.SetIndex(wide(), ix.Rest) }, tensor.ErrDType},
 		{"indexing into another dtype", func(x *tensor.Tensor) error { return x.IndexInto(wide(), ix.Rest) }, tensor.ErrDType},
 		{"stacking different dtypes", func(x *tensor.Tensor) error { return testkit.Err(shapeops.Stack(list{x, wide()}, 0)) }, tensor.ErrDType},
-		{"comparing different dtypes", func(x *tensor.Tensor) error { return testkit.Err(x.AllClose(wide(), 0, 0)) }, tensor.ErrDType},
+		{"comparing different dtypes", func(x *tensor.Tensor) error { return testkit.Err(x.AllClose(wide(), tensor.Tolerance{})) }, tensor.ErrDType},
 
 		{"a slice of what is not in order", func(x *tensor.Tensor) error { return testkit.Err(tensor.Of[float32](tensor.Must(x.Transpose(0, 1)))) }, tensor.ErrLayout},
 		{"a slice of what is not aligned", func(*tensor.Tensor) error {
@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 			return x.IndexInto(tensor.Must(tensor.Zeros[float32](3, 1)), ix.Take(0, 1))
 		}, shapeops.ErrShape},
 		{"a destination never broadcasts", func(x *tensor.Tensor) error { return row.IndexInto(x, ix.New) }, shapeops.ErrShape},
-		{"comparing what does not broadcast", func(x *tensor.Tensor) error { return testkit.Err(row.AllClose(x, 0, 0)) }, shapeops.ErrShape},
+		{"comparing what does not broadcast", func(x *tensor.Tensor) error { return testkit.Err(row.AllClose(x, tensor.Tolerance{})) }, shapeops.ErrShape},
 		{"an index out of range", func(x *tensor.Tensor) error { return testkit.Err(x.Index(ix.At(2))) }, shapeops.ErrIndex},
 		{"setting out of range", func(x *tensor.Tensor) error { return x.SetIndex(row, ix.Take(0, 2)) }, shapeops.ErrIndex},
 		{"indexing into, out of range", func(x *tensor.Tensor) error { return x.IndexInto(row, ix.At(-3)) }, shapeops.ErrIndex},
@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		}, tensor.ErrReadOnly},
 		{"a plan for another shape", func(x *tensor.Tensor) error {
 			p := tensor.Must(plan.Index(shapeops.Shape{3}, ix.Take(2)))
-			return testkit.Err(x.Plan().Execute(plan.NewPass(p)))
+			return testkit.Err(x.Ops().Execute(plan.NewPass(p)))
 		}, shapeops.ErrShape},
 	})
 }
@@ -183,7 +183,7 @@ func TestBadLenders(t *testing.T) {
 			for _, err := range []error{
 				testkit.Err(x.Clone()), testkit.Err(x.Cast(tensor.Bool)), testkit.Err(tensor.Of[int32](x)), testkit.Err(tensor.Elements[int32](x)),
 				testkit.Err(tensor.Item[int32](tensor.Must(x.Index(ix.At(0))))), testkit.Err(x.WriteTo(&full{99})), testkit.Err(x.AsIndex()),
-				testkit.Err(x.Index(ix.Take(0))), testkit.Err(x.AllClose(x, 0, 0)),
+				testkit.Err(x.Index(ix.Take(0))), testkit.Err(x.AllClose(x, tensor.Tolerance{})),
 				x.CopyFrom(other), other.CopyFrom(x), x.SetIndex(other, ix.Rest), x.IndexInto(other, ix.Take(0, 1)),
 			} {
 				testkit.Fails(t, tt.err, err)
@@ -229,7 +229,7 @@ func TestNilArguments(t *testing.T) {
 		{"elements", func() error { return testkit.Err(tensor.Elements[int8](none)) }},
 		{"map", func() error { return testkit.Err(tensor.Map(none, func(v int8) int8 { return v })) }},
 		{"from lender", func() error { return testkit.Err(tensor.FromLender(tensor.Int8, nil, 0, 3)) }},
-		{"all close", func() error { return testkit.Err(x.AllClose(nil, 0, 0)) }},
+		{"all close", func() error { return testkit.Err(x.AllClose(nil, tensor.Tolerance{})) }},
 		{"diff", func() error { return testkit.Err(x.Diff(nil)) }},
 		{"copy from", func() error { return x.CopyFrom(nil) }},
 		{"set index", func() error { return x.SetIndex(nil, ix.All) }},
@@ -237,8 +237,8 @@ func TestNilArguments(t *testing.T) {
 		{"index into", func() error { return x.IndexInto(nil, ix.All) }},
 		{"index into by a position", func() error { return x.IndexInto(nil, ix.At(0)) }},
 		{"set index by a position", func() error { return x.SetIndex(none, ix.At(0)) }},
-		{"execute", func() error { return testkit.Err(x.Plan().Execute(nil)) }},
-		{"execute a pass without a plan", func() error { return testkit.Err(x.Plan().Execute(&plan.Pass{})) }},
+		{"execute", func() error { return testkit.Err(x.Ops().Execute(nil)) }},
+		{"execute a pass without a plan", func() error { return testkit.Err(x.Ops().Execute(&plan.Pass{})) }},
 		{"execute into", func() error { return x.Ops().AddExecute(tr, nil, all) }},
 		{"execute into, of no plan", func() error { return x.Ops().AddExecute(tr, x, nil) }},
 		{"a transfer's write", func() error { return x.Ops().AddWrite(tr, nil, all) }},
@@ -250,13 +250,13 @@ func TestNilArguments(t *testing.T) {
 		{"a transfer's runs to", func() error { return tr.Runs(nil, x, nil) }},
 		{"a transfer's runs from", func() error { return tr.Runs(x, nil, nil) }},
 		{"a transfer's write by a pass without a plan", func() error { return x.Ops().AddWrite(tr, x, &plan.Pass{}) }},
-		{"join", func() error { return testkit.Err(x.Plan().Join(nil, list{x})) }},
-		{"join by a pass without a plan", func() error { return testkit.Err(x.Plan().Join(&plan.Pass{}, list{x})) }},
-		{"join nothing", func() error { return testkit.Err(x.Plan().Join(joining, nil)) }},
-		{"join what is nil", func() error { return testkit.Err(x.Plan().Join(joining, list{x, nil})) }},
-		{"join what begins with nil", func() error { return testkit.Err(x.Plan().Join(joining, list{nil, x})) }},
-		{"join into", func() error { return x.Plan().JoinInto(joining, nil, list{x, x}) }},
-		{"join nil into", func() error { return x.Plan().JoinInto(joining, x, list{x, nil}) }},
+		{"join", func() error { return testkit.Err(x.Ops().Join(nil, list{x})) }},
+		{"join by a pass without a plan", func() error { return testkit.Err(x.Ops().Join(&plan.Pass{}, list{x})) }},
+		{"join nothing", func() error { return testkit.Err(x.Ops().Join(joining, nil)) }},
+		{"join what is nil", func() error { return testkit.Err(x.Ops().Join(joining, list{x, nil})) }},
+		{"join what begins with nil", func() error { return testkit.Err(x.Ops().Join(joining, list{nil, x})) }},
+		{"join into", func() error { return x.Ops().JoinInto(joining, nil, list{x, x}) }},
+		{"join nil into", func() error { return x.Ops().JoinInto(joining, x, list{x, nil}) }},
 		{"stack", func() error { return testkit.Err(shapeops.Stack(list{x, nil}, 0)) }},
 		{"stack from nil on", func() error { return testkit.Err(shapeops.Stack(list{nil, x}, 0)) }},
 		{"stack into", func() error { return shapeops.StackInto(nil, list{x}, 0) }},

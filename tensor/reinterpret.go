@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Reinterpret returns t's bytes as elements of another dtype. A narrower dtype makes the last dim
@@ -15,7 +15,7 @@ import (
 //	uint8 [A 4*N] as float32 -> [A N]
 //
 // The result shares t's memory. Reinterpret returns [ErrDType] if dtype is invalid, and
-// shapeops.ErrShape if the last dim does not hold whole elements, or if t is a scalar of another
+// shape.ErrShape if the last dim does not hold whole elements, or if t is a scalar of another
 // width. It returns [ErrLayout] if the elements of the last dim are not contiguous, or if a row
 // begins within an element: call [Tensor.Clone] first. (Python: view(dtype).)
 func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
@@ -28,12 +28,12 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	}
 	last := len(t.view.Shape) - 1
 	if last < 0 {
-		return nil, fmt.Errorf("%w: got a scalar of %v, want a dim to reinterpret as %v", shapeops.ErrShape, t.dtype, dtype)
+		return nil, fmt.Errorf("%w: got a scalar of %v, want a dim to reinterpret as %v", shape.ErrShape, t.dtype, dtype)
 	}
 	if t.view.Shape[last] > 1 && t.view.Strides[last] != 1 && t.Size() > 0 {
 		return nil, fmt.Errorf("%w: got stride %d in the last dim, want 1: call Clone first", ErrLayout, t.view.Strides[last])
 	}
-	v := shapeops.View{Shape: t.view.Shape.Clone(), Strides: slices.Clone(t.view.Strides)}
+	v := shape.View{Shape: t.view.Shape.Clone(), Strides: slices.Clone(t.view.Strides)}
 	v.Strides[last] = 1
 	var err error
 	if to < from {
@@ -48,10 +48,10 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 }
 
 // asNarrower changes v to a view of narrower elements; times of them replace one.
-func asNarrower(v *shapeops.View, offset, times int) error {
+func asNarrower(v *shape.View, offset, times int) error {
 	last := len(v.Shape) - 1
 	if v.Shape[last] > math.MaxInt/times {
-		return fmt.Errorf("%w: the size of the last dim overflows", shapeops.ErrShape)
+		return fmt.Errorf("%w: the size of the last dim overflows", shape.ErrShape)
 	}
 	for dim := range last {
 		v.Strides[dim] *= times
@@ -62,10 +62,10 @@ func asNarrower(v *shapeops.View, offset, times int) error {
 }
 
 // asWider changes v to a view of wider elements; one of them replaces times.
-func asWider(v *shapeops.View, offset, times int) error {
+func asWider(v *shape.View, offset, times int) error {
 	last := len(v.Shape) - 1
 	if v.Shape[last]%times != 0 {
-		return fmt.Errorf("%w: the last dim does not hold whole elements", shapeops.ErrShape)
+		return fmt.Errorf("%w: the last dim does not hold whole elements", shape.ErrShape)
 	}
 	even := offset%times == 0
 	for dim := range last {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // ScalarOf returns a tensor of shape [] that holds v: a bool, a number of a predeclared Go type,
@@ -19,7 +19,7 @@ import (
 //   - a complex number needs a complex dtype, in which a finite number must stay finite
 //   - a bool needs dtype bool, which also takes the numbers 0 and 1
 //
-// ScalarOf returns shapeops.ErrShape for a tensor that does not have exactly one element, and
+// ScalarOf returns shape.ErrShape for a tensor that does not have exactly one element, and
 // [ErrKind] for a value of another type.
 func ScalarOf(dtype DType, v any) (*Tensor, error) {
 	if !dtype.valid() {
@@ -93,7 +93,7 @@ func widenedTensor(t *Tensor) (*Tensor, error) {
 		return nil, errNil
 	}
 	if t.Size() != 1 {
-		return nil, fmt.Errorf("%w: got %v, want one element", shapeops.ErrShape, t.view.Shape)
+		return nil, fmt.Errorf("%w: got %v, want one element", shape.ErrShape, t.view.Shape)
 	}
 	if t.Device() == Meta {
 		return nil, ErrMeta

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A Tensor is an array of numbers of one dtype, with a shape. Its header (dtype, shape, strides)
@@ -19,11 +19,11 @@ import (
 // Safe for concurrent readers; a writer needs exclusive access, as with a map.
 type Tensor struct {
 	dtype DType
-	view  shapeops.View // in mem, counted in elements
+	view  shape.View // in mem, counted in elements
 	mem   memory
 }
 
-// New returns a tensor of zeros. It returns [ErrDType] if dtype is invalid, and shapeops.ErrShape
+// New returns a tensor of zeros. It returns [ErrDType] if dtype is invalid, and shape.ErrShape
 // if a size is negative or the size in bytes overflows. A tensor larger than the machine's memory
 // ends the program, as make does. That holds for every copy; [Tensor.ByteSize] tells its size in
 // advance.
@@ -37,7 +37,7 @@ func New(dtype DType, shape ...int) (*Tensor, error) {
 
 // blank returns a tensor of shape [lead... trailing...] with undefined elements: the caller must
 // write each. Shape, header and elements are allocated by the pass where it can.
-func blank(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, error) {
+func blank(p *plan.Pass, dtype DType, lead, trailing shape.Shape) (*Tensor, error) {
 	v, n, err := layOut(p, dtype, lead, trailing)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func blank(p *plan.Pass, dtype DType, lead, trailing shapeops.Shape) (*Tensor, e
 
 // layOut returns the view of a contiguous tensor of shape [lead... trailing...], and its size in
 // bytes.
-func layOut(p *plan.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View, int, error) {
+func layOut(p *plan.Pass, d DType, lead, trailing shape.Shape) (shape.View, int, error) {
 	if !d.valid() {
-		return shapeops.View{}, 0, fmt.Errorf("%w: got %v", ErrDType, d)
+		return shape.View{}, 0, fmt.Errorf("%w: got %v", ErrDType, d)
 	}
 	v, err := p.Contiguous(lead, trailing)
 	if err != nil {
@@ -61,7 +61,7 @@ func layOut(p *plan.Pass, d DType, lead, trailing shapeops.Shape) (shapeops.View
 	n := v.Shape.Size()
 	if n > maxBytes/d.Size() {
 		return v, 0, fmt.Errorf("%w: got %v of %v, want at most %d bytes",
-			shapeops.ErrShape, v.Shape, d, maxBytes)
+			shape.ErrShape, v.Shape, d, maxBytes)
 	}
 	return v, n * d.Size(), nil
 }
@@ -109,20 +109,20 @@ type Real interface{ Number | F16 | BF16 }
 
 // Arange returns start, start+step, ... up to but not including stop, as a tensor with one dim. It
 // has no elements if start is already at or past stop in the direction of step. Arange returns
-// shapeops.ErrShape if step is zero, if start or step is not finite, if stop is NaN, or if there
+// shape.ErrShape if step is zero, if start or step is not finite, if stop is NaN, or if there
 // are too many elements, as with an infinite stop.
 func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	if step == 0 {
-		return nil, fmt.Errorf("%w: got step 0, want another step", shapeops.ErrShape)
+		return nil, fmt.Errorf("%w: got step 0, want another step", shape.ErrShape)
 	}
 	if step-step != 0 || start-start != 0 || stop != stop { // NaN != NaN, Inf-Inf != 0
-		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, want finite numbers", shapeops.ErrShape, start, stop, step)
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, want finite numbers", shape.ErrShape, start, stop, step)
 	}
 	n, ok := countSteps(start, stop, step)
 	if !ok {
-		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, which has too many elements", shapeops.ErrShape, start, stop, step)
+		return nil, fmt.Errorf("%w: got a range from %v to %v by %v, which has too many elements", shape.ErrShape, start, stop, step)
 	}
-	t, err := blank(nil, DTypeOf[T](), shapeops.Shape{n}, nil)
+	t, err := blank(nil, DTypeOf[T](), shape.Shape{n}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 }
 
 // From returns a tensor that aliases data, whose elements are row-major. Without a shape it is a
-// scalar, and data must have one element. From returns shapeops.ErrShape if shape does not have
+// scalar, and data must have one element. From returns shape.ErrShape if shape does not have
 // len(data) elements.
 func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 	v, _, err := layOut(nil, DTypeOf[T](), shape, nil)
@@ -160,22 +160,20 @@ func From[T Elem](data []T, shape ...int) (*Tensor, error) {
 		return nil, fmt.Errorf("tensor from: %w", err)
 	}
 	if n := v.Shape.Size(); n != len(data) {
-		return nil, fmt.Errorf("tensor from: %w: got %d elements, want %d for %v",
-			shapeops.ErrShape, len(data), n, v.Shape)
+		return nil, fmt.Errorf("tensor from: %w: got %d elements, want %d for %v", errShape, len(data), n, v.Shape)
 	}
 	return &Tensor{DTypeOf[T](), v, memory{bytes: cast.Bytes(data)}}, nil
 }
 
 // FromBytes returns a tensor that aliases data, whose elements are row-major and in the machine's
-// byte order. It returns shapeops.ErrShape if shape and dtype do not take len(data) bytes.
+// byte order. It returns shape.ErrShape if shape and dtype do not take len(data) bytes.
 func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 	v, n, err := layOut(nil, dtype, shape, nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) != n {
-		return nil, fmt.Errorf("%w: got %d bytes, want %d for %v %v",
-			shapeops.ErrShape, len(data), n, dtype, v.Shape)
+		return nil, fmt.Errorf("%w: got %d bytes, want %d for %v %v", errShape, len(data), n, dtype, v.Shape)
 	}
 	return &Tensor{dtype, v, memory{bytes: data}}, nil
 }
@@ -184,7 +182,7 @@ func FromBytes(dtype DType, data []byte, shape ...int) (*Tensor, error) {
 // offset. Memory is borrowed only when an operation needs elements; if it is then too short for the
 // tensor, that operation returns [ErrLayout].
 //
-// FromLender returns [ErrDType] and shapeops.ErrShape as [New] does, [ErrLayout] if offset is
+// FromLender returns [ErrDType] and shape.ErrShape as [New] does, [ErrLayout] if offset is
 // negative or if int does not hold the end of the elements, offset plus their size in bytes, and
 // [ErrKind] if lender is nil or not comparable.
 func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, error) {
@@ -206,11 +204,11 @@ func FromLender(dtype DType, lender Lender, offset int, shape ...int) (*Tensor, 
 func (t *Tensor) DType() DType { return t.dtype }
 
 // Shape returns the shape. The caller must not change it.
-func (t *Tensor) Shape() shapeops.Shape { return t.view.Shape }
+func (t *Tensor) Shape() shape.Shape { return t.view.Shape }
 
 // View returns the shape, strides and offset of the elements in the tensor's memory. The caller
 // must not change its slices.
-func (t *Tensor) View() shapeops.View { return t.view }
+func (t *Tensor) View() shape.View { return t.view }
 
 // Size returns the number of elements.
 func (t *Tensor) Size() int { return t.view.Shape.Size() }

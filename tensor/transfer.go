@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A Transfer is a list of copies and kernels that are done together or not at all. Each is checked
@@ -16,7 +16,7 @@ import (
 // The methods that add a copy, here and of Tensor, add nothing and return
 //
 //   - [ErrKind] if a tensor is nil
-//   - shapeops.ErrShape or [ErrDType] if source and destination do not fit
+//   - shape.ErrShape or [ErrDType] if source and destination do not fit
 //   - [ErrReadOnly] if the destination is read-only
 //   - [ErrLayout] if two elements of the destination share memory, as in an expanded tensor
 //   - [ErrOverlap] if source and destination overlap and more than 64 MiB would have to be copied
@@ -247,7 +247,7 @@ func (tr *Transfer) Copy(dst, src *Tensor) error {
 }
 
 // copyView adds a copy of src, broadcast, to a view of dst.
-func (tr *Transfer) copyView(dst *Tensor, part shapeops.View, src *Tensor) error {
+func (tr *Transfer) copyView(dst *Tensor, part shape.View, src *Tensor) error {
 	view, err := src.broadcast(part.Shape)
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (tr *Transfer) copyView(dst *Tensor, part shapeops.View, src *Tensor) error
 	return tr.add(m, nil)
 }
 
-// Fill adds dst[...] = the only element of value. It returns shapeops.ErrShape unless value has
+// Fill adds dst[...] = the only element of value. It returns shape.ErrShape unless value has
 // exactly one element.
 func (tr *Transfer) Fill(dst, value *Tensor) error {
 	if err := checkFill(dst, value); err != nil {
@@ -273,8 +273,8 @@ func (tr *Transfer) Fill(dst, value *Tensor) error {
 //	src [N F...], dst [M F...]
 //
 // If several runs write a row, the last one wins. The Transfer keeps runs, which must not change
-// before Run. Runs returns shapeops.ErrIndex if a run is out of range of dst or src.
-func (tr *Transfer) Runs(dst, src *Tensor, runs []shapeops.Run) error {
+// before Run. Runs returns shape.ErrIndex if a run is out of range of dst or src.
+func (tr *Transfer) Runs(dst, src *Tensor, runs []shape.Run) error {
 	if err := checkRows(dst, src); err != nil {
 		return err
 	}
@@ -388,7 +388,7 @@ func checkFill(dst, value *Tensor) error {
 		return err
 	}
 	if value.Size() != 1 {
-		return fmt.Errorf("%w: got a fill value of shape %v, want one element", shapeops.ErrShape, value.view.Shape)
+		return fmt.Errorf("%w: got a fill value of shape %v, want one element", shape.ErrShape, value.view.Shape)
 	}
 	return nil
 }
@@ -401,7 +401,7 @@ func checkRows(dst, src *Tensor) error {
 	a, b := dst.view.Shape, src.view.Shape
 	if len(a) == 0 || len(b) == 0 || !a[1:].Equal(b[1:]) {
 		return fmt.Errorf("%w: got source %v and destination %v, want the same dims after the first",
-			shapeops.ErrShape, b, a)
+			shape.ErrShape, b, a)
 	}
 	return nil
 }
@@ -426,14 +426,14 @@ func (t *Tensor) checkWritable() error {
 	return nil
 }
 
-// broadcast returns a view that repeats t's elements to the given shape.
-func (t *Tensor) broadcast(shape shapeops.Shape) (shapeops.View, error) {
-	if t.view.Shape.Equal(shape) {
+// broadcast returns a view that repeats t's elements to the given sizes.
+func (t *Tensor) broadcast(sizes shape.Shape) (shape.View, error) {
+	if t.view.Shape.Equal(sizes) {
 		return t.view, nil
 	}
-	p, err := plan.Expand(t.view.Shape, shape...)
+	p, err := plan.Expand(t.view.Shape, sizes...)
 	if err != nil {
-		return shapeops.View{}, err
+		return shape.View{}, err
 	}
 	v, _, err := p.View(t.view)
 	return v, err

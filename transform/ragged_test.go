@@ -117,7 +117,7 @@ func testViews(t *testing.T, x *ragged.Tensor, times int) {
 	index := func(expr ...ix.Index) *ragged.Tensor { return tensor.Must(x.Index(expr...)) }
 	moved := func(x *ragged.Tensor, p *plan.Plan, err error) *ragged.Tensor {
 		require.NoError(t, err)
-		return tensor.Must(x.Plan().Execute(plan.NewPass(p)))
+		return tensor.Must(x.Ops().Execute(plan.NewPass(p)))
 	}
 	permute, err := plan.Permute(x.Shape(), 1, 0)
 	permuted := moved(x, permute, err)
@@ -540,7 +540,7 @@ func TestFitOfLongRowsOfAViewKeepsNoCopy(t *testing.T) {
 	x := tensor.Must(ragged.FromLengths(tensor.Must(tensor.Zeros[float32](150_000)), []int64{150_000}))
 	fit := func(times int) func() {
 		p := tensor.Must(plan.Expand(x.Shape(), times))
-		td := with(t, tensor.Must(x.Plan().Execute(plan.NewPass(p))), times)
+		td := with(t, tensor.Must(x.Ops().Execute(plan.NewPass(p))), times)
 		return func() { _ = tensor.Must(transform.FitStandard(td, nil)) }
 	}
 	testkit.Near(t, 3, fit(10), fit(100))

@@ -149,7 +149,7 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	if err := c.check(x.Features(), 0); err != nil {
 		return nil, err
 	}
-	x, err := x.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).CompactIn(p)
+	x, err := x.Ops().(plan.Nested[*ragged.Tensor, *ragged.Layout]).CompactIn(p)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 type diffCmd struct {
@@ -54,7 +55,7 @@ func (c *diffCmd) Run(s *session) error {
 	defer b.Close()
 	var answer error
 	for d, err := range inspect.Differences(s.ctx, a.Dict, b.Dict, inspect.DifferencesOptions{
-		Keys: c.Keys, RTol: c.RTol, ATol: c.ATol, Most: cmp.Or(c.Max, -1), TrustSums: c.TrustSums,
+		Keys: c.Keys, Tolerance: tensor.Tolerance{Relative: c.RTol, Absolute: c.ATol, EqualNaN: true}, Most: cmp.Or(c.Max, -1), TrustSums: c.TrustSums,
 	}) {
 		if err != nil {
 			return err

@@ -12,11 +12,11 @@ func Append(b []byte, v any) []byte {
 
 // Fixed returns d as data whose values cannot be changed, like data beside a mapped file.
 func Fixed(d *tdict.Data) *tdict.Data {
-	return d.Plan().(interface{ Fixed() *tdict.Data }).Fixed()
+	return d.Ops().Fixed()
 }
 
 // Shared returns the value of all rows of d or, if d has no rows, the value that it was made with.
 // It returns false if rows differ, or if there is neither a row nor a value.
 func Shared(d *tdict.Data) (any, bool) {
-	return d.Plan().(interface{ Shared() (any, bool) }).Shared()
+	return d.Ops().Shared()
 }

@@ -23,8 +23,8 @@ var Ops = []string{
 	"repeat interleave", "repeat each", "gather", "take", "window", "pad",
 }
 
-// Copies are the operations of Ops whose result is always a copy. They can fill a destination.
-var Copies = []string{"flip", "roll", "rot90", "repeat", "tile", "repeat interleave", "repeat each", "gather", "take", "window", "pad"}
+// Copies are the operations of Ops whose result is always a copy, and that can fill a destination.
+var Copies = []string{"flip", "roll", "rot90", "repeat", "tile", "repeat interleave", "repeat each", "gather", "take", "pad"}
 
 // String returns the operation with its arguments.
 func (c Call) String() string {

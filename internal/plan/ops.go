@@ -1,34 +1,9 @@
 package plan
 
-// Ops are the operations of values of type T that take plans. Each type of value has a method
-// Plan that returns its Ops; the operations in shapeops are written in terms of them.
-type Ops[T any] interface {
-	// Execute returns the result of p.Plan on the value.
-	Execute(p *Pass) (T, error)
-
-	// ExecuteInto is Execute into dst, which must have the shape of the result. On an error nothing
-	// has changed.
-	ExecuteInto(p *Pass, dst T) error
-
-	// Write writes src, broadcast, to the part of the value that p.Plan selects. On an error
-	// nothing has changed.
-	Write(p *Pass, src T) error
-
-	// Join joins xs as p.Join says, into a new value. The value is xs[0]. Unless the plan pads, the
-	// leading dims of xs have been checked against it, by [Join.Joined].
-	Join(p *Pass, xs []T) (T, error)
-
-	// JoinInto is Join into dst. Unless the plan pads, the shape of dst has been checked too. On an
-	// error nothing has changed.
-	JoinInto(p *Pass, dst T, xs []T) error
-}
-
-// Nested are the Ops of values whose rows contain rows, as a layout of type L says, with further
-// operations. A *ragged.Tensor has them. In one pass, results of values that share a layout share a
+// Nested are further operations of values whose rows contain rows, as a layout of type L says: the
+// Ops of a *ragged.Tensor have them. In one pass, results of values that share a layout share a
 // layout too.
 type Nested[T, L any] interface {
-	Ops[T]
-
 	// CloneIn is Clone within a pass.
 	CloneIn(p *Pass) (T, error)
 
@@ -62,10 +37,9 @@ type Nested[T, L any] interface {
 	ShapeText() string
 }
 
-// DenseOps are the Ops of values whose dims have one size each.
+// DenseOps are further operations of values whose dims have one size each: the Ops of tensors and
+// dictionaries have them.
 type DenseOps[T any] interface {
-	Ops[T]
-
 	// ExecuteInPlace sets the value to the result of p.Plan on it. The plan must keep its shape. On
 	// an error nothing has changed.
 	ExecuteInPlace(p *Pass) error

@@ -179,26 +179,37 @@ func (b *builder) data(x datum) (*tdict.Data, error) {
 
 // stack returns data with a value for each row.
 func (b *builder) stack(d *dict) (*tdict.Data, error) {
-	members := make([]*tdict.Data, len(d.data)+len(d.dicts))
-	var err error
+	members := make([]*tdict.TensorDict, len(d.data)+len(d.dicts)) // each with its data alone
+	add := func(name string, v *tdict.Data, err error) error {
+		if err != nil {
+			return err
+		}
+		i, _ := strconv.Atoi(name) // checkMembers has checked it
+		members[i] = tdict.New(v.Shape()...)
+		return members[i].Set("data", v)
+	}
 	for _, x := range d.data {
-		i, _ := strconv.Atoi(x.name) // checkMembers has checked it
-		if members[i], err = sound(tdict.NewData(x.value, x.batch...)); err != nil {
+		v, err := sound(tdict.NewData(x.value, x.batch...))
+		if err = add(x.name, v, err); err != nil {
 			return nil, err
 		}
 	}
 	for _, inner := range d.dicts {
-		i, _ := strconv.Atoi(inner.name)
 		if inner.class != stackClass {
 			return nil, fileformat.Unsupported("a stack of a %s, want data", quote(inner.class))
 		}
-		if members[i], err = b.stack(inner); err != nil {
+		v, err := b.stack(inner)
+		if err = add(inner.name, v, err); err != nil {
 			return nil, err
 		}
 	}
-	v, err := shapeops.Stack(members, d.stackDim)
+	stacked, err := shapeops.Stack(members, d.stackDim)
 	if err != nil {
 		return nil, fileformat.Unsupported("a stack of data: %w", err)
+	}
+	v, err := tdict.Get[*tdict.Data](stacked, "data")
+	if err != nil {
+		return nil, err
 	}
 	if b.Fixed {
 		v = datajson.Fixed(v)
@@ -266,7 +277,7 @@ func (b *builder) rows(values *tensor.Tensor, layout *ragged.Layout) (*ragged.Te
 		return nil, err
 	}
 	if b.Fixed && values.Shape().Size() == 0 {
-		t = t.Plan().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed()
+		t = t.Ops().(plan.Nested[*ragged.Tensor, *ragged.Layout]).Fixed()
 	}
 	return t, nil
 }

@@ -202,7 +202,7 @@ func (r *reader) entries(items []item) ([]bundle.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	data = data.Plan().(interface{ Fixed() *tdict.Data }).Fixed() // it cannot be written, as the tensors
+	data = data.Ops().Fixed() // it cannot be written, as the tensors
 	return append(entries, bundle.Entry{Key: r.opt.Metadata, Value: data}), nil
 }
 

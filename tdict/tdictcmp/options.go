@@ -22,7 +22,8 @@ import (
 var Options = Within(tensor.Tolerance{})
 
 // Within returns Options that treat elements of tensors as equal if they differ no more than a
-// tolerance allows.
+// tolerance allows. As cmp wants, the order of two does not matter: a relative tolerance is a share of
+// the smaller one.
 func Within(tol tensor.Tolerance) cmp.Options {
 	return cmp.Options{
 		cmp.Transformer("tdictcmp.Dict", func(td *tdict.TensorDict) *entries { return entriesOf(td, tol) }),
@@ -95,7 +96,15 @@ func first(all iter.Seq[tdict.Difference]) (tdict.Difference, bool) {
 
 // diff returns the difference between two leaves, or false if they are equal.
 func (l *leaf) diff(other *leaf) (tdict.Difference, bool) {
-	return first(l.alone.DiffsWithin(other.alone, l.tol))
+	d, differ := first(l.alone.DiffsWithin(other.alone, l.tol))
+	if differ || l.tol.Relative == 0 {
+		return d, differ
+	}
+	d, differ = first(other.alone.DiffsWithin(l.alone, l.tol))
+	for i, e := range d.Elements {
+		d.Elements[i].A, d.Elements[i].B = e.B, e.A
+	}
+	return d, differ
 }
 
 // equal reports whether two leaves are equal. Afterwards each prints its differences from the
