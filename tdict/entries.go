@@ -34,7 +34,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 		if !nested {
 			return d, first, v, nil
 		}
-		inner, ok := asDict(v)
+		inner, ok := v.(*TensorDict)
 		if !ok {
 			return nil, "", nil, d.throughLeaf(whole, key, notDict(string(first), v))
 		}
@@ -58,7 +58,7 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	}
 	typed, ok := v.(V)
 	_, leaf := any((*V)(nil)).(*Leaf)
-	if _, isDict := asDict(v); !ok || leaf && isDict {
+	if _, isDict := v.(*TensorDict); !ok || leaf && isDict {
 		want := strings.TrimPrefix(fmt.Sprintf("%T", (*V)(nil)), "*")
 		return none, &KeyError{"get", key, fmt.Errorf("%w: got %s, want %s", ErrKind, describe(v), want)}
 	}
@@ -119,7 +119,7 @@ func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	if !ok {
 		return nil, &KeyError{"get", key, notDict(string(key), v)}
 	}
@@ -135,7 +135,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 		if !ok || !nested {
 			return ok
 		}
-		if d, ok = asDict(v); !ok {
+		if d, ok = v.(*TensorDict); !ok {
 			return false
 		}
 		key = rest
@@ -185,7 +185,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	if err := checkValue(v); err != nil {
 		return placement{}, err
 	}
-	if _, isDict := asDict(v); isDict || len(key) > MaxDepth {
+	if _, isDict := v.(*TensorDict); isDict || len(key) > MaxDepth {
 		if err := checkDepth(strings.Count(string(key), "/"), v); err != nil {
 			return placement{}, err
 		}
@@ -197,7 +197,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		if !ok || !nested {
 			return d.placeHere(key, v)
 		}
-		inner, ok := asDict(there)
+		inner, ok := there.(*TensorDict)
 		if !ok {
 			return placement{}, fmt.Errorf(`%w: for a name that contains "/", use %s`, notDict(string(first), there), spelled(whole, key))
 		}
@@ -211,7 +211,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 	if err := td.checkUnlocked(); err != nil {
 		return placement{}, err
 	}
-	if d, ok := asDict(v); ok && d.reaches(td) {
+	if d, ok := v.(*TensorDict); ok && d.reaches(td) {
 		return placement{}, ErrCycle
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
@@ -226,7 +226,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 
 // checkDepth returns ErrDepth if v would be nested too deep with above dictionaries around it.
 func checkDepth(above int, v Value) error {
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	if !ok {
 		above--
 	}
@@ -246,7 +246,7 @@ func (td *TensorDict) checkDepth(depth int, seen map[*TensorDict]int) error {
 		return errDepth
 	}
 	for _, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok || seen[d] > depth {
 			continue
 		}
@@ -265,7 +265,7 @@ func (td *TensorDict) reaches(other *TensorDict) bool {
 
 func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bool {
 	for _, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok || seen[d] {
 			continue
 		}

@@ -82,7 +82,7 @@ func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string,
 			break
 		}
 		c := headColumn{v, opsOf(v).texts}
-		if _, ok := asRagged(v); ok && specs[key] != nil && specs[key].Kind == KindText {
+		if _, ok := v.(*ragged.Tensor); ok && specs[key] != nil && specs[key].Kind == KindText {
 			c.texts = quotedTexts
 		}
 		keys, leaves = append(keys, cut(errtext.Line(string(key)))), append(leaves, c)
@@ -106,7 +106,7 @@ func (td *TensorDict) headRow(leaves []headColumn, row int) []string {
 // quotedTexts returns the texts of a ragged tensor, quoted. A text that is longer than a cell is
 // cut before it is read.
 func quotedTexts(v Value) ([]string, error) {
-	r, _ := asRagged(v)
+	r, _ := v.(*ragged.Tensor)
 	if r.Depth() == 1 {
 		var err error
 		if r, err = r.IndexLevel(1, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {

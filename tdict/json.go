@@ -58,7 +58,7 @@ func (td *TensorDict) appendJSON(b []byte, open string, depth int, leaf appendLe
 	for name, v := range td.entries.all() {
 		b = jsonlists.AppendText(append(b, comma...), name.Name())
 		b, comma = append(b, ':'), ","
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			b, err = d.appendJSON(b, open, depth+1, leaf)
 		} else {
 			b, err = leaf(opsOf(v), v, b)

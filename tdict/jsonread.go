@@ -55,7 +55,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if err := orEnd(s, err); err != nil {
 		return err
 	}
-	read, ok := asDict(v)
+	read, ok := v.(*TensorDict)
 	if !ok {
 		return fmt.Errorf("%w: got %s, want a dictionary", tensor.ErrJSON, describe(v))
 	}
@@ -65,7 +65,7 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if v, err = td.inheritNames(read); err != nil {
 		return err
 	}
-	read, _ = asDict(v)
+	read, _ = v.(*TensorDict)
 	td.entries, td.batch, td.names, td.class = read.entries, read.batch, read.names, cmp.Or(read.class, td.class)
 	return nil
 }
@@ -234,7 +234,7 @@ func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unbatched: %w", err)
 	}
-	t, ok := asTensor(v)
+	t, ok := v.(*tensor.Tensor)
 	if !ok {
 		return nil, fmt.Errorf("unbatched: %w: got %s, want a tensor", tensor.ErrJSON, describe(v))
 	}
@@ -295,7 +295,7 @@ func (n *jsonNode) dict() (Value, error) {
 // checkFit returns shapeops.ErrShape unless v begins with the batch shape. Unlike Set it repeats no
 // Data: a short text could have a batch shape with more rows than can be iterated over.
 func (n *jsonNode) checkFit(v Value) error {
-	if u, ok := asUnbatched(v); ok {
+	if u, ok := v.(*Unbatched); ok {
 		return u.batch.CheckPrefix(n.batch)
 	}
 	return v.Shape().CheckPrefix(n.batch)

@@ -22,7 +22,7 @@ func (td *TensorDict) IsEmpty() bool { return td.isEmpty(map[*TensorDict]bool{})
 // isEmpty is IsEmpty that skips the dictionaries in seen.
 func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 	for _, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok {
 			return false
 		}
@@ -42,7 +42,7 @@ func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 func (td *TensorDict) FilterEmpty() *TensorDict {
 	out := td.emptied()
 	for name, v := range td.entries.all() {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			d = d.FilterEmpty()
 			if d.NumEntries() == 0 {
 				continue
@@ -62,7 +62,7 @@ func (td *TensorDict) SortKeys() *TensorDict {
 	values := make([]Value, len(names))
 	for i, name := range names {
 		v, _ := td.entries.get(name)
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			v = d.SortKeys()
 		}
 		values[i] = v
@@ -108,7 +108,7 @@ func (td *TensorDict) distribute(tree *keyTree, rest int, to func(set int) *Tens
 		case picked.ends:
 			to(picked.set).entries.put(name, shallow(v))
 		default:
-			d, _ := asDict(v) // a dictionary, since the keys were found
+			d, _ := v.(*TensorDict) // a dictionary, since the keys were found
 			d.distribute(picked, rest, func(set int) *TensorDict { return to(set).innerDictLike(name, d) })
 		}
 	}

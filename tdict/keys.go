@@ -32,7 +32,7 @@ func (td *TensorDict) selected(chosen choice) *TensorDict {
 	out := td.emptied()
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
-		d, isDict := asDict(v)
+		d, isDict := v.(*TensorDict)
 		switch {
 		case isDict && len(inner) > 0:
 			out.entries.put(name, d.selected(choose(inner)))
@@ -103,7 +103,7 @@ func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
-		d, isDict := asDict(v)
+		d, isDict := v.(*TensorDict)
 		switch {
 		case whole:
 		case isDict:
@@ -152,7 +152,7 @@ type flattened struct {
 func (f *flattened) add(td *TensorDict, prefix, sep string) {
 	for name, v := range td.entries.all() {
 		text := prefix + name.Name()
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			f.add(d, text+sep, sep)
 			continue
 		}
@@ -186,7 +186,7 @@ func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 // unflatten sets v under key. If there is a dictionary under key and v is one too, it merges them.
 // Any other value under key is an error.
 func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
-	d, isDict := asDict(v)
+	d, isDict := v.(*TensorDict)
 	if !td.Has(key) {
 		p, err := td.place(key, shallow(v))
 		if err == nil {
@@ -198,7 +198,7 @@ func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
 	if err != nil {
 		return err
 	}
-	into, alsoDict := asDict(old)
+	into, alsoDict := old.(*TensorDict)
 	if !isDict || !alsoDict {
 		return fmt.Errorf("%w: %q is %s already, cannot merge %s with it", ErrExists, string(key), describe(old), describe(v))
 	}

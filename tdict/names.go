@@ -109,7 +109,7 @@ func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) er
 		return err
 	}
 	for name, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok || seen[d] {
 			continue
 		}
@@ -128,7 +128,7 @@ func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) er
 func (td *TensorDict) putNames(names []string, seen map[*TensorDict]bool) {
 	td.names = tidy(td.withNames(names))
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok && !seen[d] {
+		if d, ok := v.(*TensorDict); ok && !seen[d] {
 			seen[d] = true
 			d.putNames(names, seen)
 		}
@@ -154,7 +154,7 @@ func (td *TensorDict) checkNested(names []string) error {
 		return err
 	}
 	for name, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok {
 			continue
 		}
@@ -193,7 +193,7 @@ func checkDistinct(names []string) error {
 // inheritNames returns v as an entry of td: a copy with td's names if v is a dictionary with other
 // names for td's batch dims, otherwise v itself.
 func (td *TensorDict) inheritNames(v Value) (Value, error) {
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	if !ok || td.names == nil || slices.Equal(d.Names()[:len(td.batch)], td.Names()) {
 		return v, nil
 	}

@@ -109,7 +109,7 @@ func SchemaOf(td *TensorDict) Schema {
 	td.walk(nil, func(key nestedkey.Key, v Value) bool {
 		spec := specOf(v, len(td.batch)).clone()
 		spec.Key = key
-		if d, ok := asDict(v); !ok || d.NumEntries() == 0 || len(spec.Shape) > 0 {
+		if d, ok := v.(*TensorDict); !ok || d.NumEntries() == 0 || len(spec.Shape) > 0 {
 			s = append(s, spec)
 		}
 		return true

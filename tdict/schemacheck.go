@@ -51,7 +51,7 @@ func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	case err != nil:
 		return err
 	}
-	if t, ok := asTensor(v); ok && want.Kind == KindTensor && (want.DType == 0 || want.DType == t.DType()) &&
+	if t, ok := v.(*tensor.Tensor); ok && want.Kind == KindTensor && (want.DType == 0 || want.DType == t.DType()) &&
 		sizesFit(want.Shape, t.Shape()[len(td.batch):]) { // faster than specOf
 		return nil
 	}
@@ -80,7 +80,7 @@ func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 func (x schemaIndex) others(d *TensorDict, path nestedkey.Key) (errs []error) {
 	for name, v := range d.All() {
 		key := path + name
-		inner, isDict := asDict(v)
+		inner, isDict := v.(*TensorDict)
 		switch spec := x.specs[key]; {
 		case spec == nil && !x.outer[key]:
 			err := fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v))

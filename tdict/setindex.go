@@ -55,7 +55,7 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 	w := setter{create: opt.Create, batch: td.batch, pass: &plan.Pass{Plan: planned, Workers: opt.Workers}}
 	tr := tensor.Transfer{Workers: opt.Workers}
 	w.tr = &tr
-	if d, ok := asDict(value); ok {
+	if d, ok := value.(*TensorDict); ok {
 		if opt.Create { // keys are nested as deep in td as in value
 			err = d.checkDepth(0, map[*TensorDict]int{})
 		}
@@ -106,9 +106,9 @@ type setter struct {
 func (w *setter) fill(td *TensorDict, value Value) error {
 	for name, v := range td.entries.all() {
 		var err error
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			err = w.fill(d, value)
-		} else if s, ok := asStacked(v); ok && !stackeds.passes(v) {
+		} else if s, ok := v.(*Stacked); ok && !stackeds.passes(v) {
 			err = stackeds.put(w.tr, s, value, w.pass, func(int) error { return nil })
 		} else if k := opsOf(v); !k.passes(v) {
 			err = k.write(w.tr, v, value, w.pass)
@@ -161,8 +161,8 @@ func (w *setter) writeEntry(td *TensorDict, c column, v Value) error {
 }
 
 func (w *setter) writeValue(to, v Value) error {
-	d, isDict := asDict(to)
-	e, alsoDict := asDict(v)
+	d, isDict := to.(*TensorDict)
+	e, alsoDict := v.(*TensorDict)
 	if isDict && alsoDict {
 		return w.writeDict(d, e)
 	}

@@ -85,7 +85,7 @@ func (td *TensorDict) Copy() *TensorDict {
 
 // shallow returns a Copy of v if it is a dictionary, otherwise v.
 func shallow(v Value) Value {
-	if d, ok := asDict(v); ok {
+	if d, ok := v.(*TensorDict); ok {
 		return d.Copy()
 	}
 	return v

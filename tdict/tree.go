@@ -44,10 +44,10 @@ func (td *TensorDict) Tree() ([]*tensor.Tensor, *Tree) {
 func (td *TensorDict) withoutTensors(leaves *[]*tensor.Tensor) *TensorDict {
 	out := td.emptied()
 	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			return d.withoutTensors(leaves), nil
 		}
-		if x, ok := asTensor(v); ok {
+		if x, ok := v.(*tensor.Tensor); ok {
 			*leaves = append(*leaves, x)
 			return slot{}, nil
 		}
@@ -96,7 +96,7 @@ func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 // filled returns td with the first of leaves, which it removes, in its slots.
 func (td *TensorDict) filled(leaves *[]*tensor.Tensor) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			return asValue(d.filled(leaves))
 		}
 		if _, ok := v.(slot); !ok {

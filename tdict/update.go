@@ -42,7 +42,7 @@ func (td *TensorDict) checkLike(other *TensorDict) error {
 func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []placement, err error) {
 	for name, v := range other.entries.all() {
 		mine := td.innerDict(name)
-		theirs, ok := asDict(v)
+		theirs, ok := v.(*TensorDict)
 		if mine != nil && ok {
 			out, err = mine.merge(theirs, depth+1, out)
 		} else if err = checkDepth(depth, v); err == nil {
@@ -60,7 +60,7 @@ func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []
 // innerDict returns the dictionary under a name of one part, or nil.
 func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
 	v, _ := td.entries.get(name)
-	d, _ := asDict(v)
+	d, _ := v.(*TensorDict)
 	return d
 }
 
@@ -131,7 +131,7 @@ func Merge(tds []*TensorDict, opt MergeOptions) (*TensorDict, error) {
 // followed by a slash unless it is empty.
 func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) (*TensorDict, error) {
 	out := tds[0].emptied()
-	names, all := byName(tds)
+	names, all, _ := byName(tds)
 	merged := make([]Value, len(all))
 	for i, vs := range all {
 		if len(vs) == 1 {
@@ -153,22 +153,25 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 }
 
 // byName returns the names of the entries of dictionaries, in the order of their first appearance,
-// and the values under each name. Unlike columnsOf, it takes no memory for names that a dictionary
-// lacks.
-func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
+// and for each name the values under it and the numbers of the dictionaries that have them. Nil
+// dictionaries are skipped.
+func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value, from [][]int) {
 	at := map[nestedkey.Key]int{}
-	for _, td := range tds {
+	for number, td := range tds {
+		if td == nil {
+			continue
+		}
 		for name, v := range td.entries.all() {
 			i, ok := at[name]
 			if !ok {
 				i = len(names)
 				at[name] = i
-				names, values = append(names, name), append(values, nil)
+				names, values, from = append(names, name), append(values, nil), append(from, nil)
 			}
-			values[i] = append(values[i], v)
+			values[i], from[i] = append(values[i], v), append(from[i], number)
 		}
 	}
-	return names, values
+	return names, values, from
 }
 
 // mergeValues returns the value for a key, in full, that several dictionaries have. batch is their
@@ -200,7 +203,7 @@ func asDicts(vs []Value) ([]*TensorDict, bool) {
 	ds := make([]*TensorDict, len(vs))
 	for i, v := range vs {
 		var ok bool
-		if ds[i], ok = asDict(v); !ok {
+		if ds[i], ok = v.(*TensorDict); !ok {
 			return nil, false
 		}
 	}
