@@ -27,7 +27,7 @@ func runs(t testing.TB, number int64) *tdict.TensorDict {
 		}
 		tds = append(tds, td)
 	}
-	return tensor.Must(tdict.LazyStack(0, tds...))
+	return tensor.Must(tdict.LazyStack(tds, 0))
 }
 
 // Stacked leaves are compared member by member, printed, and counted; statistics refuse them.

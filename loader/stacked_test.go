@@ -22,7 +22,7 @@ func TestBatchesOfALazyStack(t *testing.T) {
 		require.NoError(t, td.Set("x", tensor.Must(tensor.Full(float32(n), n+1, 2))))
 		tds = append(tds, td)
 	}
-	td := tensor.Must(tdict.LazyStack(0, tds...))
+	td := tensor.Must(tdict.LazyStack(tds, 0))
 	dir := filepath.Join(t.TempDir(), "d")
 	require.NoError(t, memmap.Save(dir, td))
 	ds := tensor.Must(memmap.Open(dir))
@@ -55,7 +55,7 @@ func TestBatchesOfScalarMembers(t *testing.T) {
 		return td
 	}
 	for _, tds := range [][]*tdict.TensorDict{{sample(), sample()}, {sample(3), sample()}, {sample(), sample(4)}} {
-		source := tensor.Must(loader.From(tensor.Must(tdict.LazyStack(0, tds...))))
+		source := tensor.Must(loader.From(tensor.Must(tdict.LazyStack(tds, 0))))
 		l, err := loader.New(source, loader.Options{Batch: 2})
 		require.NoError(t, err)
 		for batch, err := range l.Batches(t.Context()) {

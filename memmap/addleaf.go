@@ -29,7 +29,7 @@ import (
 //
 // AddLeaf is a write, like Set. It returns tdict.ErrExists, shapeops.ErrShape if the shape of v
 // does not begin with the batch shape, tdict.ErrSchema if v would break the schema that was saved
-// with d or is bound to it, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
+// with d, tensor.ErrReadOnly if d was not opened with Writable, tdict.ErrKind,
 // [ErrReplaced], [ErrClosed], [ErrForeign] if a directory that meta.json does not list is in the
 // place of the entry, and the errors of [SaveWith].
 func (d *Dataset) AddLeaf(key nestedkey.Key, v tdict.Leaf) error {
@@ -102,20 +102,13 @@ func (d *Dataset) addTo(td *tdict.TensorDict, key, rest nestedkey.Key, v tdict.L
 	if err := alone.Set(rest, v); err != nil {
 		return nil, err
 	}
-	fitted, err := alone.Get(rest)
-	if err == nil {
-		err = td.Ops().(setChecker).CheckSet(rest, fitted)
-	}
-	if err == nil {
-		err = d.checkSaved(key, v)
-	}
-	if err != nil {
-		return nil, err
-	}
 	first, more, nested := rest.Cut()
 	entry := key
 	if nested {
 		entry = key[:len(key)-len("/")-len(more)]
+	}
+	if err := d.checkSaved(key, entry, v); err != nil {
+		return nil, err
 	}
 	return &addition{d: d, node: d.nodes[i], name: first.Name(), td: alone, key: key, entry: entry}, nil
 }

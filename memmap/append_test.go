@@ -61,7 +61,7 @@ func saveEpisodes(t *testing.T, lengths ...int) (dir string) {
 		tds = append(tds, episode(t, n))
 	}
 	dir = filepath.Join(t.TempDir(), "set")
-	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack(0, tds...))))
+	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack(tds, 0))))
 	return dir
 }
 
@@ -170,7 +170,7 @@ func TestAppendMemberKeepsAStackReadable(t *testing.T) {
 		{"a tensor under a nested key of data", one("n/y", data), one("n/y", x), tdict.ErrKind},
 		{"a dictionary under a tensor's key", one("y", x), one("y/z", x), tdict.ErrKind},
 		{"an empty dictionary under a tensor's key", one("y", x), one("y", tdict.New(2)), tdict.ErrKind},
-		{"a stack under a tensor's key", one("y", x), tensor.Must(tdict.LazyStack(0, one("y", x), one("y", x))), tdict.ErrKind},
+		{"a stack under a tensor's key", one("y", x), tensor.Must(tdict.LazyStack([]*tdict.TensorDict{one("y", x), one("y", x)}, 0)), tdict.ErrKind},
 		{"a class", one("y", x), classed, memmap.ErrUnsupported},
 		{"a key of the same kind", one("y", x), one("y", numbered(tensor.Float32, 0, 2, 4)), nil},
 		{"more batch dims", one("y", x), wide, nil},
@@ -182,12 +182,12 @@ func TestAppendMemberKeepsAStackReadable(t *testing.T) {
 				var err error
 				switch by {
 				case "saved":
-					err = memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one("x", x), tt.second)))
+					err = memmap.Save(dir, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{one("x", x), tt.second}, 0)))
 				case "appended":
-					err = memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one("x", x))))
+					err = memmap.Save(dir, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{one("x", x)}, 0)))
 					require.NoError(t, memmap.AppendMember(dir, tt.second))
 				default:
-					err = memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one("x", x))))
+					err = memmap.Save(dir, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{one("x", x)}, 0)))
 					require.NoError(t, memmap.Save(dir+"-1", tt.second))
 					require.NoError(t, os.Rename(dir+"-1", filepath.Join(dir, "1")))
 				}
@@ -231,7 +231,7 @@ func TestSaveIntoMember(t *testing.T) {
 	one := tdict.New(2)
 	require.NoError(t, one.Set("in/deep/x", numbered(tensor.Int8, 0, 2)))
 	dir := filepath.Join(t.TempDir(), "set")
-	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack(0, one, one))))
+	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{one, one}, 0))))
 	other := tdict.New(2)
 	require.NoError(t, other.Set("x", tensor.Must(tdict.NewData("text"))))
 	for _, at := range []string{"1", "1/in", "1/in/deep"} {
@@ -245,7 +245,7 @@ func TestSaveIntoMember(t *testing.T) {
 func TestAppendMemberWhileReplaced(t *testing.T) {
 	needsExchange(t)
 	dir := saveEpisodes(t, 1)
-	stack := tensor.Must(tdict.LazyStack(0, episode(t, 1)))
+	stack := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{episode(t, 1)}, 0))
 	var all sync.WaitGroup
 	stop := make(chan struct{})
 	all.Go(func() {
@@ -271,7 +271,7 @@ func TestAppendMemberWhileReplaced(t *testing.T) {
 
 // The names of dims that a member's sizes take away are not those of the stack any more.
 func TestAppendMemberToNamedDims(t *testing.T) {
-	td := tensor.Must(tdict.LazyStack(0, episode(t, 2), episode(t, 2)))
+	td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{episode(t, 2), episode(t, 2)}, 0))
 	require.NoError(t, td.SetNames("run", "step"))
 	dir := filepath.Join(t.TempDir(), "set")
 	require.NoError(t, memmap.Save(dir, td))
@@ -302,14 +302,14 @@ func TestLazyStackIsWritten(t *testing.T) {
 func TestLazyStacksAreSaved(t *testing.T) {
 	dense := tdict.New(2)
 	require.NoError(t, dense.Set("id", numbered(tensor.Int64, 0, 2)))
-	inner := tensor.Must(tdict.LazyStack(0, episode(t, 2), episode(t, 3)))
+	inner := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{episode(t, 2), episode(t, 3)}, 0))
 	mixed := dense.Copy()
 	require.NoError(t, mixed.Set("run", inner))
 	both := inner.Copy()
 	require.NoError(t, both.Set("id", numbered(tensor.Int64, 0, 2)))
-	twice := tensor.Must(tdict.LazyStack(0, inner, tensor.Must(tdict.LazyStack(0, episode(t, 4)))))
-	across := tensor.Must(tdict.LazyStack(1, grid(t, 2), grid(t, 3)))
-	named := tensor.Must(tdict.LazyStack(0, episode(t, 2), episode(t, 2)))
+	twice := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{inner, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{episode(t, 4)}, 0))}, 0))
+	across := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{grid(t, 2), grid(t, 3)}, 1))
+	named := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{episode(t, 2), episode(t, 2)}, 0))
 	require.NoError(t, named.SetNames("run", "step"))
 	classed := inner.Copy()
 	require.NoError(t, classed.SetClass("my.Run"))

@@ -48,7 +48,7 @@ func lazyStack(dim int, members []*tdict.TensorDict) (*tdict.TensorDict, error) 
 	if err := checkClasses(members); err != nil {
 		return nil, err
 	}
-	td, err := tdict.LazyStack(dim, members...)
+	td, err := tdict.LazyStack(members, dim)
 	if err == nil {
 		err = checkShapes(td)
 	}

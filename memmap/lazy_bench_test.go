@@ -24,7 +24,7 @@ func BenchmarkOpenLazyStack(b *testing.B) {
 		}
 	}
 	dir := filepath.Join(b.TempDir(), "set")
-	require.NoError(b, memmap.SaveWith(b.Context(), dir, tensor.Must(tdict.LazyStack(0, tds...)), memmap.SaveOptions{NoSync: true}))
+	require.NoError(b, memmap.SaveWith(b.Context(), dir, tensor.Must(tdict.LazyStack(tds, 0)), memmap.SaveOptions{NoSync: true}))
 	opened := func(at string) {
 		ds := tensor.Must(memmap.Open(at))
 		require.NoError(b, ds.Close())

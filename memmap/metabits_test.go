@@ -54,7 +54,7 @@ func allKinds(t *testing.T) (*tdict.TensorDict, tdict.Schema) {
 	set(members[0], "x", counted(tensor.Int16, 3), nil)
 	set(members[1], "x", counted(tensor.Int16, 3, 2), nil)
 	set(members[1], "e", tdict.New(3), nil)
-	stack, err := tdict.LazyStack(0, members...)
+	stack, err := tdict.LazyStack(members, 0)
 	set(td, "stack", stack, err)
 	require.NoError(t, td.SetNames("day", "hour"))
 	return td, tdict.SchemaOf(td)

@@ -106,7 +106,7 @@ func TestVerifyGoesOnAfterAMember(t *testing.T) {
 		members[i] = tdict.New(2)
 		require.NoError(t, members[i].Set("x", counted(tensor.Int16, 2)))
 	}
-	dir := saveAs(t, tensor.Must(tdict.LazyStack(0, members...)))
+	dir := saveAs(t, tensor.Must(tdict.LazyStack(members, 0)))
 	for _, name := range []string{"0", "2"} {
 		text := string(tensor.Must(os.ReadFile(filepath.Join(dir, name, "meta.json"))))
 		write(t, dir, name+"/meta.json", strings.Replace(text, `"x"`, `"y"`, 1))

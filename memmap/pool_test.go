@@ -24,7 +24,7 @@ import (
 // dictionary itself keeps them.
 func TestNoClass(t *testing.T) {
 	td := frames(t)
-	stack := tensor.Must(tdict.LazyStack(0, frames(t), frames(t)))
+	stack := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{frames(t), frames(t)}, 0))
 	require.NoError(t, stack.SetClass("my.Stack"))
 	for _, name := range []string{"d", "d.tdz", "d.tdc"} {
 		for _, td := range []*tdict.TensorDict{td, stack} {

@@ -139,7 +139,9 @@ var raggedOps = []raggedOp{
 	{"from_consolidated", exact, "", same},
 	{"torch.save", exact, "", same},
 	{"tensorclass", exact, "", same},
-	{"lazy stack", exact, "", func(td, _ *tdict.TensorDict) (*tdict.TensorDict, error) { return tdict.LazyStack(0, td, td) }},
+	{"lazy stack", exact, "", func(td, _ *tdict.TensorDict) (*tdict.TensorDict, error) {
+		return tdict.LazyStack([]*tdict.TensorDict{td, td}, 0)
+	}},
 	{"to_dict", exact, "", same},
 	{"apply", exact, "", same},
 	{"update", exact, "", same},

@@ -39,7 +39,7 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 		if err != nil {
 			return nil, r.failAt("", err)
 		}
-		return td, r.bind(td)
+		return td, r.checkSchema(td)
 	}
 	n := r.tree()
 	v, err := r.node(n, nil, nil, 0)
@@ -53,7 +53,7 @@ func (r *reader) top() (*tdict.TensorDict, error) {
 	if td == nil {
 		return nil, nil
 	}
-	return td, r.bind(td)
+	return td, r.checkSchema(td)
 }
 
 // tree returns the top of the container.

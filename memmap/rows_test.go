@@ -288,7 +288,7 @@ func TestRowsServed(t *testing.T) {
 func TestRowsOfALazyStack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	members := []*tdict.TensorDict{visits(t), tensor.Must(visits(t).Index(ix.Take(2, 1, 0)))}
-	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack(0, members...))))
+	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack(members, 0))))
 	ds := open(t, dir)
 	require.True(t, tensor.Must(shapeops.Stack(members, 0)).Equal(tensor.Must(ds.Dense())))
 	_, again, err := tdict.Members(ds.TensorDict)

@@ -13,7 +13,7 @@ import (
 )
 
 // SaveRows saves the rows of all chunks, one after the other, as one dictionary. The dictionary may
-// be larger than memory. The chunks can come from loader.Batches, tdict.MapIter, a reader of
+// be larger than memory. The chunks can come from loader.Batches, tdict.IterChunks, a reader of
 // tables, or any other iterator.
 //
 //	chunk [n R...], leaf [n R... F...], ragged [n R... * F...] -> dictionary [N R...], N = sum(n)

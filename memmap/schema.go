@@ -2,6 +2,7 @@ package memmap
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -13,8 +14,9 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Schema returns the schema that was saved with d, or nil. It is bound to d: changes in memory and
-// AddLeaf return tdict.ErrSchema if they would break it. The caller must not change it.
+// Schema returns the schema that was saved with d, or nil. AddLeaf returns tdict.ErrSchema if the
+// new leaf would break it. Changes of d in memory are not checked: call Check of the schema, or
+// Save with it. The caller must not change it.
 func (d *Dataset) Schema() tdict.Schema { return d.schema }
 
 // partsPerEntry bounds the keys of a schema: all keys together have at most this many parts for
@@ -59,16 +61,15 @@ func readSchema(text []byte, most int) (s tdict.Schema, err error) {
 	return s, s.UnmarshalJSON(text)
 }
 
-// bind binds the schema that was saved with td to it. It returns ErrCorrupt if td breaks the
-// schema.
-func (r *reader) bind(td *tdict.TensorDict) error {
+// checkSchema reads the schema that was saved with td. It returns ErrCorrupt if td breaks it.
+func (r *reader) checkSchema(td *tdict.TensorDict) error {
 	i := slices.IndexFunc(r.nodes, func(n *leafNode) bool { return n.td == td })
 	if i < 0 || r.nodes[i].schema == nil || r.faults.number() > 0 {
 		return nil
 	}
 	s, err := readSchema(r.nodes[i].schema, r.maxEntries())
 	if err == nil {
-		err = td.Enforce(s)
+		err = s.Check(td)
 	}
 	if err != nil && !known(err) {
 		err = corrupt("schema: %w", err)
@@ -128,9 +129,10 @@ func (w *Writer) keepSchema(there []byte) (err error) {
 	return err
 }
 
-// checkSaved returns ErrSchema if a new entry would break the schema that was saved with d. The
-// schema that is bound to d may be another by now.
-func (d *Dataset) checkSaved(key nestedkey.Key, v tdict.Leaf) error {
+// checkSaved returns ErrSchema if a new leaf under key would break the schema that was saved with
+// d. entry is the first part of key that d lacks. Other entries, which may have changed in memory,
+// are not checked.
+func (d *Dataset) checkSaved(key, entry nestedkey.Key, v tdict.Leaf) error {
 	if d.schema == nil {
 		return nil
 	}
@@ -138,10 +140,15 @@ func (d *Dataset) checkSaved(key nestedkey.Key, v tdict.Leaf) error {
 	if err := td.Set(key, v); err != nil {
 		return err
 	}
-	return d.schema.Check(td)
-}
-
-// A setChecker returns the error for which Set would refuse a value because of a schema.
-type setChecker interface {
-	CheckSet(key nestedkey.Key, v tdict.Value) error
+	err := d.schema.Check(td)
+	all, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	for _, err := range all.Unwrap() {
+		if about, ok := errors.AsType[*tdict.KeyError](err); ok && (about.Key.HasPrefix(entry) || entry.HasPrefix(about.Key)) {
+			return err
+		}
+	}
+	return nil
 }

@@ -110,7 +110,7 @@ func (r stacker) stack(batch shapeops.Shape, depth int) *tdict.TensorDict {
 			members[i] = r.dict(own, depth)
 		}
 	}
-	td, err := tdict.LazyStack(dim, members...)
+	td, err := tdict.LazyStack(members, dim)
 	if err != nil { // values of other kinds under one key
 		return r.dict(batch, depth+1)
 	}
@@ -142,7 +142,7 @@ func (r stacker) changed(td *tdict.TensorDict) *tdict.TensorDict {
 		out = td.Copy()
 		err = out.Set("later", r.leaf(td.Shape()))
 	case 7:
-		out, err = tdict.LazyStack(dim, td, td)
+		out, err = tdict.LazyStack([]*tdict.TensorDict{td, td}, dim)
 	}
 	if err != nil {
 		return td

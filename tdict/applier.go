@@ -47,8 +47,8 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 		whole, inner := chosen.of(name)
 		task := applyTask{out: out, name: name, key: nestedkey.Key(path) + name, result: v}
 		var err error
-		if d, ok := asDict(v); ok {
-			err = a.dict(task, d, all || whole, inner)
+		if d, ok := v.(*TensorDict); ok {
+			err = a.dict(task, d, all || whole && len(inner) == 0, inner)
 		} else {
 			err = failedKey("apply", task.key, a.leaf(task, td.batch, all || whole))
 		}
@@ -69,7 +69,7 @@ func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
-	if s, ok := asStacked(task.result); ok && chosen && elements(s) != nil {
+	if s, ok := task.result.(*Stacked); ok && chosen && elements(s) != nil {
 		return a.members(task, s)
 	}
 	if e := elements(task.result); e != nil && chosen {
@@ -207,7 +207,7 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 	if err := checkValue(t.result); err != nil {
 		return err
 	}
-	made, _ := asTensor(t.result)
+	made, _ := t.result.(*tensor.Tensor)
 	switch {
 	case inPlace && (t.leaf == nil || made == t.first):
 		return nil
@@ -243,7 +243,7 @@ func (t *applyTask) restack() (err error) {
 	if !t.whole {
 		return nil
 	}
-	s, _ := asStacked(t.result)
+	s, _ := t.result.(*Stacked)
 	if t.result = nil; s.missing() < len(s.members) {
 		t.result, err = asValue(newStacked(s.dim, s.members))
 	}

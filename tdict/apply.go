@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -27,48 +26,6 @@ func (td *TensorDict) Apply(fn func(key nestedkey.Key, x *tensor.Tensor) (*tenso
 	}
 	each := func(key nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return fn(key, xs[0]) }
 	return Apply(context.Background(), []*TensorDict{td}, each, ApplyOptions{Workers: 1})
-}
-
-// ApplyEntries calls fn with each entry of td itself, in order, and returns a dictionary of the
-// results under the same names. Entries are leaves of every kind and nested dictionaries; the
-// entries of nested dictionaries are not visited. If fn returns nil, the entry is left out. Leaves
-// that fn returns are shared, dictionaries are copied. The result is not locked.
-//
-// ApplyEntries returns fn's first error, or its panic, with the key, and the errors of
-// [TensorDict.Set] for the values that fn returns. (Python: apply with call_on_nested.)
-func ApplyEntries(td *TensorDict, fn func(name nestedkey.Key, v Value) (Value, error)) (*TensorDict, error) {
-	if fn == nil {
-		return nil, failed("apply entries", errNoFunc)
-	}
-	if td == nil {
-		return nil, failed("apply entries", errNil)
-	}
-	out := td.emptied()
-	for name, v := range td.entries.all() {
-		var made Value
-		if err := workers.Call(func() (err error) { made, err = fn(name, v); return err }); err != nil {
-			return nil, &KeyError{"apply entries", name, err}
-		}
-		if made == nil {
-			continue
-		}
-		if err := out.adopt(name, made); err != nil {
-			return nil, within("apply entries", name, err)
-		}
-	}
-	return out, nil
-}
-
-// adopt sets a value of any kind under a name of one part. Dictionaries are copied, leaves shared.
-func (td *TensorDict) adopt(name nestedkey.Key, v Value) error {
-	v, err := fitAt(0, v, td.batch)
-	if err == nil {
-		v, err = td.inheritNames(v)
-	}
-	if err == nil {
-		td.entries.put(name, v)
-	}
-	return err
 }
 
 // A LeafFunc returns a tensor for a key, given the tensors that several dictionaries have under it.

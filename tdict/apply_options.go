@@ -12,9 +12,9 @@ import (
 
 // ApplyOptions are the options of [Apply]. The zero value is the default.
 type ApplyOptions struct {
-	// Keys, if not nil, are the keys of the leaves that fn is called for. The key of a dictionary
-	// means all tensors in it. The key of a [Stacked] of tensors means each of its members. Other
-	// leaves stay as they are.
+	// Keys, if not nil, are the keys of the leaves that fn is called for, with the rules of
+	// [TensorDict.Select]. The key of a dictionary means all tensors in it. The key of a [Stacked]
+	// of tensors means each of its members. Other leaves stay as they are.
 	Keys []nestedkey.Key
 	// InPlace writes the results of fn to the leaves of the first dictionary, which Apply returns.
 	// It writes after the last call, to all leaves or, on an error, to none. A result must have the
@@ -67,7 +67,7 @@ func (td *TensorDict) checkTensors(key nestedkey.Key) error {
 	if err != nil {
 		return err
 	}
-	_, isDict := asDict(v)
+	_, isDict := v.(*TensorDict)
 	if isDict || elements(v) != nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 // memberOf returns the part of v that belongs to the task's leaf: a member or a row if the leaf is
 // a member of a Stacked, otherwise all of v.
 func (t *applyTask) memberOf(v Value) (Value, error) {
-	s, ok := asStacked(v)
+	s, ok := v.(*Stacked)
 	switch {
 	case t.stack == nil:
 		return denseOf(v)
@@ -120,7 +120,7 @@ func (t *applyTask) memberOf(v Value) (Value, error) {
 
 // standIn returns the replacement of a missing tensor, given the first dictionary's tensor.
 func (opt *ApplyOptions) standIn(first *tensor.Tensor) (*tensor.Tensor, error) {
-	if t, ok := asTensor(opt.Default); ok {
+	if t, ok := opt.Default.(*tensor.Tensor); ok {
 		return t, checkValue(t)
 	}
 	if opt.Default == nil {

@@ -2,8 +2,6 @@ package tdict
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -11,33 +9,18 @@ import (
 
 // A RowsError is an error of an operation, with the rows that it is about.
 type RowsError struct {
-	Op       string // the function, in lower case: "map", "map iter", "vmap"
-	From, To int    // the rows are From to To-1; if rows were shuffled, they count in shuffled order
-	Rows     []int  // if rows were shuffled, their numbers before that; otherwise nil
+	Op       string // the function, in lower case: "map chunks", "iter chunks", "vmap"
+	From, To int    // the rows are From to To-1
 	Err      error  // the reason
 }
 
 // Error returns the text: operation, rows, reason.
-func (e *RowsError) Error() string { return fmt.Sprintf("%s: %s: %v", e.Op, e.rows(), e.Err) }
-
-// rows lists the rows for Error.
-func (e *RowsError) rows() string {
-	const most = 8
-	switch n := len(e.Rows); {
-	case n > most:
-		return fmt.Sprintf("rows %s and %d more", spaced(e.Rows[:most]), n-most)
-	case n > 1:
-		return "rows " + spaced(e.Rows)
-	case n == 1:
-		return fmt.Sprintf("row %d", e.Rows[0])
-	case e.To == e.From+1:
-		return fmt.Sprintf("row %d", e.From)
+func (e *RowsError) Error() string {
+	if e.To == e.From+1 {
+		return fmt.Sprintf("%s: row %d: %v", e.Op, e.From, e.Err)
 	}
-	return fmt.Sprintf("rows [%d:%d]", e.From, e.To)
+	return fmt.Sprintf("%s: rows [%d:%d]: %v", e.Op, e.From, e.To, e.Err)
 }
-
-// spaced returns numbers with spaces between them.
-func spaced(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
 
 // Unwrap returns the reason.
 func (e *RowsError) Unwrap() error { return e.Err }
@@ -54,7 +37,6 @@ const (
 	defaultChunks = 64
 	chunkBytes    = 64 << 20 // the most bytes in a chunk of the default size
 	maxChunks     = 1 << 24  // a dictionary without elements can have any number of rows
-	maxShuffled   = 1 << 32  // rows; their order takes 32 GiB
 )
 
 // chunks are the pieces of a dictionary along a dim, and the function that is called with each.
@@ -63,10 +45,9 @@ type chunks struct {
 	td    *TensorDict
 	fn    ChunkFunc
 	dim   int
-	rows  int   // the size of dim dim
-	size  int   // the rows of a chunk; the last may have fewer
-	count int   // the number of chunks; 1 if there are no rows
-	order []int // the order of the rows, or nil if they are not shuffled
+	rows  int // the size of dim dim
+	size  int // the rows of a chunk; the last may have fewer
+	count int // the number of chunks; 1 if there are no rows
 }
 
 // newChunks cuts td along a dim, into chunks of the given size or into count chunks. At most one of
@@ -122,17 +103,6 @@ func (c *chunks) usual() int {
 	return int(chunkBytes / bytes)
 }
 
-// checkShuffle returns an error if there are too many rows to shuffle.
-func (c *chunks) checkShuffle() error {
-	if uint64(c.rows) > maxShuffled {
-		return fmt.Errorf("%w: got %d rows to shuffle, want at most %d", shapeops.ErrShape, c.rows, uint64(maxShuffled))
-	}
-	return nil
-}
-
-// shuffle puts the rows in a random order.
-func (c *chunks) shuffle(seed uint64) { c.order = rand.New(rand.NewPCG(seed, 0)).Perm(c.rows) }
-
 // bounds returns the first row of chunk i, and the one after the last.
 func (c *chunks) bounds(i int) (from, to int) {
 	from = i * c.size
@@ -143,15 +113,11 @@ func (c *chunks) bounds(i int) (from, to int) {
 func (c *chunks) index(i int) []ix.Index {
 	from, to := c.bounds(i)
 	expr := make([]ix.Index, c.dim+1)
-	if c.order == nil {
-		expr[c.dim] = ix.Range(from, to)
-	} else {
-		expr[c.dim] = ix.Take(c.order[from:to]...)
-	}
+	expr[c.dim] = ix.Range(from, to)
 	return expr
 }
 
-// chunk returns chunk i: a view, or a copy if rows are shuffled.
+// chunk returns chunk i, a view.
 func (c *chunks) chunk(i int) (*TensorDict, error) { return c.td.Index(c.index(i)...) }
 
 // failed returns a RowsError for an error about chunk i, or nil for nil.
@@ -160,9 +126,5 @@ func (c *chunks) failed(i int, err error) error {
 		return nil
 	}
 	from, to := c.bounds(i)
-	failed := &RowsError{Op: c.op, From: from, To: to, Err: err}
-	if c.order != nil {
-		failed.Rows = c.order[from:to:to]
-	}
-	return failed
+	return &RowsError{Op: c.op, From: from, To: to, Err: err}
 }

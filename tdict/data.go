@@ -306,9 +306,9 @@ func (d *Data) Equal(x *Data) bool {
 }
 
 // Diff describes the first difference between d and x, or returns "" if they are equal. It returns
-// [ErrKind] if x is nil.
+// [ErrKind] if x is nil or one of the two is zero.
 func (d *Data) Diff(x *Data) (string, error) {
-	if !x.valid() {
+	if !d.valid() || !x.valid() {
 		return "", errNoData
 	}
 	if !d.Shape().Equal(x.Shape()) {

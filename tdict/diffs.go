@@ -100,8 +100,8 @@ func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, 
 			}
 			continue
 		}
-		d, isDict := asDict(v)
-		e, alsoDict := asDict(w)
+		d, isDict := v.(*TensorDict)
+		e, alsoDict := w.(*TensorDict)
 		if isDict && alsoDict {
 			if !d.eachDiff(e, key+"/", leaves, yield) {
 				return false

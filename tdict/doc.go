@@ -46,17 +46,16 @@
 //   - A [Stacked] value keeps one leaf for each position of a dim, and these leaves may differ in
 //     dtype and shape. [LazyStack] makes it.
 //
-// A [Schema] lists the entries that a dictionary has, and says which ragged leaves are text. After
-// [TensorDict.Enforce], a change that would break the schema is an error. A dictionary can have the
-// name of a Python class ([TensorDict.SetClass]), which operations carry to their results.
+// A [Schema] lists the entries that a dictionary has, and says which ragged leaves are text.
+// [Schema.Check] compares a dictionary with it. A dictionary can have the name of a Python class
+// ([TensorDict.SetClass]), which operations carry to their results.
 //
 // # Functions over leaves and rows
 //
 //   - [Apply] and [TensorDict.Apply] call a function with each tensor, and return a dictionary of
-//     the results or write them in place. [MapElems] calls a function with each element,
-//     [ApplyEntries] with each entry. [Fold] combines all tensors into one value.
-//   - [Map], [MapIter] and [Vmap] call a function with chunks of rows, or with each row, on
-//     several goroutines. The results are in order.
+//     the results or write them in place. [MapElems] calls a function with each element.
+//   - [MapChunks], [IterChunks] and [Vmap] call a function with chunks of rows, or with each row,
+//     on several goroutines. The results are in order.
 //   - [TensorDict.Tree] returns the tensors as a list, and [Tree.Build] makes the dictionary with
 //     other tensors.
 //
@@ -86,15 +85,16 @@
 //
 // # Errors
 //
-// An operation that returns an error has changed nothing, with two exceptions: [Map] with
-// MapOptions.Into, and memory that cannot be read in the middle of a copy (see tensor.Transfer).
+// An operation that returns an error has changed nothing, with two exceptions: [MapChunks] with
+// MapChunksOptions.Into, and memory that cannot be read in the middle of a copy (see
+// tensor.Transfer).
 //
-// An error about an entry is a [KeyError] with the key. An error of [Map], [MapIter] or [Vmap]
-// about certain rows, such as an error of the function that was called with them, is a [RowsError]
-// with the rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict], [ErrLocked],
-// [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], [ErrSchema], or an error of packages
-// nestedkey, shapeops, tensor and ragged. A call with a nil dictionary, tensor, value or function
-// returns ErrKind.
+// An error about an entry is a [KeyError] with the key. An error of [MapChunks], [IterChunks] or
+// [Vmap] about certain rows, such as an error of the function that was called with them, is a
+// [RowsError] with the rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict],
+// [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], [ErrSchema], or an error
+// of packages nestedkey, shapeops, tensor and ragged. A call with a nil dictionary, tensor, value
+// or function returns ErrKind.
 //
 // # Concurrency
 //

@@ -34,7 +34,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 		if !nested {
 			return d, first, v, nil
 		}
-		inner, ok := asDict(v)
+		inner, ok := v.(*TensorDict)
 		if !ok {
 			return nil, "", nil, d.throughLeaf(whole, key, notDict(string(first), v))
 		}
@@ -58,7 +58,7 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	}
 	typed, ok := v.(V)
 	_, leaf := any((*V)(nil)).(*Leaf)
-	if _, isDict := asDict(v); !ok || leaf && isDict {
+	if _, isDict := v.(*TensorDict); !ok || leaf && isDict {
 		want := strings.TrimPrefix(fmt.Sprintf("%T", (*V)(nil)), "*")
 		return none, &KeyError{"get", key, fmt.Errorf("%w: got %s, want %s", ErrKind, describe(v), want)}
 	}
@@ -119,7 +119,7 @@ func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	if !ok {
 		return nil, &KeyError{"get", key, notDict(string(key), v)}
 	}
@@ -135,7 +135,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 		if !ok || !nested {
 			return ok
 		}
-		if d, ok = asDict(v); !ok {
+		if d, ok = v.(*TensorDict); !ok {
 			return false
 		}
 		key = rest
@@ -166,7 +166,6 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 //   - [ErrLocked] if the dictionary that would get the entry is locked,
 //   - shapeops.ErrShape if v does not begin with the batch shape,
 //   - [ErrName] if a copy would have two dims of one name,
-//   - [ErrSchema] if a schema of td forbids it, see [TensorDict.Enforce],
 //   - [ErrCycle] if v contains the dictionary that would get the entry,
 //   - [ErrDepth] if dictionaries would be nested more than 256 deep below td.
 func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
@@ -186,7 +185,7 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	if err := checkValue(v); err != nil {
 		return placement{}, err
 	}
-	if _, isDict := asDict(v); isDict || len(key) > MaxDepth {
+	if _, isDict := v.(*TensorDict); isDict || len(key) > MaxDepth {
 		if err := checkDepth(strings.Count(string(key), "/"), v); err != nil {
 			return placement{}, err
 		}
@@ -196,9 +195,9 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		first, rest, nested := key.Cut()
 		there, ok := d.entries.get(first)
 		if !ok || !nested {
-			return d.placeHere(key, v, there)
+			return d.placeHere(key, v)
 		}
-		inner, ok := asDict(there)
+		inner, ok := there.(*TensorDict)
 		if !ok {
 			return placement{}, fmt.Errorf(`%w: for a name that contains "/", use %s`, notDict(string(first), there), spelled(whole, key))
 		}
@@ -206,23 +205,18 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 	}
 }
 
-// placeHere is place for an entry of td: was is the value under the whole key, or nil if td has no
-// entry under the first part of key.
-func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, error) {
-	if td.Locked() {
-		return placement{}, td.errLocked()
+// placeHere is place for an entry of td: td has no entry under the first part of key, unless that
+// is all of key.
+func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
+	if err := td.checkUnlocked(); err != nil {
+		return placement{}, err
 	}
-	if d, ok := asDict(v); ok && d.reaches(td) {
+	if d, ok := v.(*TensorDict); ok && d.reaches(td) {
 		return placement{}, ErrCycle
-	} else if ok && td.binding != nil {
-		v = d.Copy()
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
 	if err == nil {
 		v, err = td.inheritNames(v)
-	}
-	if err == nil {
-		err = td.checkPut(key, v, was)
 	}
 	if inner, ok := err.(*KeyError); ok {
 		err = fmt.Errorf("its entry %q: %w", string(inner.Key), inner.Err)
@@ -232,7 +226,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v, was Value) (placement, err
 
 // checkDepth returns ErrDepth if v would be nested too deep with above dictionaries around it.
 func checkDepth(above int, v Value) error {
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	if !ok {
 		above--
 	}
@@ -252,7 +246,7 @@ func (td *TensorDict) checkDepth(depth int, seen map[*TensorDict]int) error {
 		return errDepth
 	}
 	for _, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok || seen[d] > depth {
 			continue
 		}
@@ -271,7 +265,7 @@ func (td *TensorDict) reaches(other *TensorDict) bool {
 
 func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bool {
 	for _, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok || seen[d] {
 			continue
 		}
@@ -284,8 +278,8 @@ func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bo
 }
 
 // Delete removes the entry under key. A dictionary that becomes empty stays. Delete returns
-// [ErrMissing] if td has no such key, [ErrNotDict] if key leads through a leaf, [ErrLocked] if the
-// dictionary that has the entry is locked, and [ErrSchema] if a schema of td requires the entry.
+// [ErrMissing] if td has no such key, [ErrNotDict] if key leads through a leaf, and
+// [ErrLocked] if the dictionary that has the entry is locked.
 func (td *TensorDict) Delete(key nestedkey.Key) error {
 	_, err := td.remove("delete", key)
 	return err
@@ -297,12 +291,12 @@ func (td *TensorDict) Pop(key nestedkey.Key) (Value, error) { return td.remove("
 func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 	d, name, v, err := td.find(key)
 	if err == nil {
-		err = d.checkRemovable(name)
+		err = d.checkUnlocked()
 	}
 	if err != nil {
 		return nil, &KeyError{op, key, err}
 	}
-	d.drop(name)
+	d.entries.drop(name)
 	return v, nil
 }
 
@@ -318,12 +312,11 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 		return failedKey("rename", from, err)
 	}
 	p, err := td.place(to, v)
-	checkRemovable := d.checkRemovable(name)
 	switch {
 	case to.HasPrefix(from):
 		err = fmt.Errorf("%w: %q lies below it", ErrCycle, string(to))
-	case checkRemovable != nil:
-		err = checkRemovable
+	case d.Locked():
+		err = d.checkUnlocked()
 	case td.Has(to):
 		err = fmt.Errorf("%w: %q: Delete it first", ErrExists, string(to))
 	case err != nil:
@@ -334,12 +327,9 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
-		if d.binding != nil {
-			d.rebind(p.key, nil, v)
-		}
 		return nil
 	}
-	d.drop(name)
+	d.entries.drop(name)
 	p.set()
 	return nil
 }

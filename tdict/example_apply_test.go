@@ -44,31 +44,6 @@ func ExampleApplyOptions() {
 	// [1.5 1.5] [3]
 }
 
-func ExampleApplyEntries() {
-	only, err := tdict.ApplyEntries(steps(), func(name nestedkey.Key, v tdict.Value) (tdict.Value, error) {
-		if obs, ok := v.(*tdict.TensorDict); ok {
-			return obs.Get("pos") // a dictionary becomes one of its leaves
-		}
-		return v, nil
-	})
-	for name, v := range only.All() {
-		fmt.Println(name, v.Shape())
-	}
-	fmt.Println(err)
-	// Output:
-	// act [3 2]
-	// obs [3 2 4]
-	// <nil>
-}
-
-func ExampleFold() {
-	bytes, err := tdict.Fold(steps(), 0, func(n int, _ nestedkey.Key, x *tensor.Tensor) (int, error) {
-		return n + x.ByteSize(), nil
-	})
-	fmt.Println(bytes, err)
-	// Output: 144 <nil>
-}
-
 func ExampleMapElems() {
 	halved, err := tdict.MapElems(steps(), func(v int64) float32 { return float32(v) / 2 })
 	show(halved, err)
@@ -80,16 +55,6 @@ func ExampleMapElems() {
 	//  [  1 1.5]
 	//  [  2 2.5]]
 	// float32 [3 2 4]
-}
-
-func ExampleMapElemsInPlace() {
-	td := steps()
-	td.Lock() // keeps the structure, not the elements
-	fmt.Println(tdict.MapElemsInPlace(td, func(v int64) int64 { return v * v }))
-	fmt.Println(tensor.Must(tdict.Slice[int64](td, "act")))
-	// Output:
-	// <nil>
-	// [0 1 4 9 16 25]
 }
 
 func ExamplePanicError() {
@@ -131,22 +96,4 @@ func ExampleTensorDict_Tree() {
 	//             batch=[]),
 	//         name: Data(shape=[], value="net")},
 	//     batch=[])
-}
-
-// This example makes batches of any number of rows from the structure of one prototype.
-func ExampleTree_BuildBatch() {
-	_, tree := steps().Tree()
-	for key := range tree.Keys() {
-		fmt.Println(key)
-	}
-	received := []*tensor.Tensor{tensor.Vector[int64](7, 8), tensor.Must(tensor.Zeros[float32](2, 4))}
-	td, err := tree.BuildBatch(received, 2)
-	fmt.Println(td.Shape(), tensor.Must(tdict.Slice[int64](td, "act")), err)
-	_, err = tree.BuildBatch(received[:1], 2)
-	fmt.Println(err)
-	// Output:
-	// act
-	// obs/pos
-	// [2] [7 8] <nil>
-	// build "obs/pos": shape mismatch: got 1 leaves, want 2
 }

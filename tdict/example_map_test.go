@@ -41,18 +41,18 @@ func squares(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, err
 	return tdict.MapElems(chunk, func(n int64) float64 { return float64(n * n) })
 }
 
-func ExampleMap() {
-	some, err := tdict.Map(context.Background(), ten(), odd, tdict.MapOptions{ChunkSize: 4, Workers: 2})
+func ExampleMapChunks() {
+	some, err := tdict.MapChunks(context.Background(), ten(), odd, tdict.MapChunksOptions{ChunkSize: 4, Workers: 2})
 	fmt.Println(some.Shape(), tensor.Must(tdict.Slice[int64](some, "n")), err)
 	// Output: [5] [1 3 5 7 9] <nil>
 }
 
-// Map writes results to Into when they are ready. Into may be a memory-mapped dataset that is
+// MapChunks writes results to Into when they are ready. Into may be a memory-mapped dataset that is
 // larger than memory.
-func ExampleMap_into() {
+func ExampleMapChunks_into() {
 	out := tdict.New(10)
 	err := out.Set("n", tensor.Must(tensor.Zeros[float64](10)))
-	_, err2 := tdict.Map(context.Background(), ten(), squares, tdict.MapOptions{
+	_, err2 := tdict.MapChunks(context.Background(), ten(), squares, tdict.MapChunksOptions{
 		Chunks:   2,
 		Into:     out,
 		Progress: func(done, total int) { fmt.Println(done, "of", total) },
@@ -64,9 +64,9 @@ func ExampleMap_into() {
 	// [0 1 4 9 16 25 36 49 64 81] <nil>
 }
 
-func ExampleMapIter() {
-	opt := tdict.MapIterOptions{ChunkSize: 4, Shuffle: true, Seed: 1, Workers: 2}
-	for batch, err := range tdict.MapIter(context.Background(), ten(), squares, opt) {
+func ExampleIterChunks() {
+	opt := tdict.IterChunksOptions{ChunkSize: 4, Workers: 2}
+	for batch, err := range tdict.IterChunks(context.Background(), ten(), squares, opt) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -74,9 +74,9 @@ func ExampleMapIter() {
 		fmt.Println(tensor.Must(tdict.Slice[float64](batch, "n")))
 	}
 	// Output:
-	// [36 9 1 81]
-	// [49 16 64 4]
-	// [0 25]
+	// [0 1 4 9]
+	// [16 25 36 49]
+	// [64 81]
 }
 
 // This example computes the distance of each point from one other point.
@@ -101,14 +101,14 @@ func ExampleVmap() {
 }
 
 func ExampleRowsError() {
-	_, err := tdict.Map(context.Background(), ten(), func(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, error) {
+	_, err := tdict.MapChunks(context.Background(), ten(), func(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, error) {
 		return nil, fmt.Errorf("no %d rows today", chunk.Shape()[0])
-	}, tdict.MapOptions{ChunkSize: 4})
+	}, tdict.MapChunksOptions{ChunkSize: 4})
 	fmt.Println(err)
 	if failed, ok := errors.AsType[*tdict.RowsError](err); ok {
 		fmt.Println(failed.From, failed.To, "|", failed.Err)
 	}
 	// Output:
-	// map: rows [0:4]: no 4 rows today
+	// map chunks: rows [0:4]: no 4 rows today
 	// 0 4 | no 4 rows today
 }

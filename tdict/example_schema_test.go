@@ -114,26 +114,6 @@ func ExampleSchema_MarshalJSON() {
 	// true <nil>
 }
 
-// After Enforce, changes that break the schema are errors, also changes of a nested dictionary.
-func ExampleTensorDict_Enforce() {
-	schema := tdict.Schema{
-		{Key: "name", Kind: tdict.KindText},
-		{Key: "body/height", DType: tensor.Float32},
-	}
-	td := tensor.Must(schema.Zeros(2))
-	if err := td.Enforce(schema); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(td.Set("body/height", tensor.Vector(1.62, 1.71))) // float64
-	fmt.Println(tensor.Must(td.Dict("body")).Delete("height"))
-	fmt.Println(td.Set("body/height", tensor.Vector[float32](1.62, 1.71)))
-	// Output:
-	// set "body/height": schema mismatch: got tensor float64 [2], want tensor float32 [2]
-	// delete "height": schema mismatch: got none, want tensor float32 [2]
-	// <nil>
-}
-
 // A dictionary can have the name of a Python class.
 func ExampleTensorDict_SetClass() {
 	td := tdict.New(4)

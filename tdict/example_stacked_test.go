@@ -15,7 +15,7 @@ func ExampleLazyStack() {
 	_ = long.Set("reward", tensor.Vector[float32](3, 4, 5))
 	_ = long.Set("goal", tensor.Vector(false, false, true))
 
-	td := tensor.Must(tdict.LazyStack(0, short, long))
+	td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{short, long}, 0))
 	fmt.Println(td)
 	_ = td.SetIndex(tensor.Must(tensor.Full[float32](9)), ix.At(0))
 	fmt.Println(tensor.Must(short.Tensor("reward")))
@@ -33,10 +33,10 @@ func ExampleMembers() {
 	a, b := tdict.New(2), tdict.New(3)
 	_ = a.Set("x", tensor.Vector[int8](1, 2))
 	_ = b.Set("x", tensor.Vector[int8](1, 2, 3))
-	td := tensor.Must(tdict.LazyStack(0, a, b))
+	td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{a, b}, 0))
 
 	_, members, _ := tdict.Members(td)
-	more := tensor.Must(tdict.LazyStack(0, append(members, a)...))
+	more := tensor.Must(tdict.LazyStack(append(members, a), 0))
 	fmt.Println(more.Shape(), members[1].Shape())
 	// Output:
 	// [3] [3]
@@ -48,7 +48,7 @@ func ExampleMaybeDense() {
 	_ = b.Set("id", tensor.Must(tensor.Full[int64](2)))
 	_ = a.Set("image", tensor.Must(tensor.Zeros[uint8](2, 3)))
 	_ = b.Set("image", tensor.Must(tensor.Zeros[uint8](4, 3)))
-	fmt.Println(tensor.Must(tdict.MaybeDense(0, a, b)))
+	fmt.Println(tensor.Must(tdict.MaybeDense([]*tdict.TensorDict{a, b}, 0)))
 	// Output:
 	// TensorDict(
 	//     fields={
@@ -61,7 +61,7 @@ func ExampleStacked_Padded() {
 	a, b := tdict.New(), tdict.New()
 	_ = a.Set("x", tensor.Vector[int32](1, 2))
 	_ = b.Set("x", tensor.Vector[int32](3, 4, 5))
-	td := tensor.Must(tdict.LazyStack(0, a, b))
+	td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{a, b}, 0))
 	x := tensor.Must(tdict.Get[*tdict.Stacked](td, "x"))
 
 	padded, mask, _ := x.Padded(tdict.PaddedOptions{Value: -1, Mask: true})

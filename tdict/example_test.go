@@ -535,3 +535,13 @@ func ExampleItem() {
 	// 0 item "act": bad index: got position 3 of dim 0, which has size 3
 	// 0 item "obs/vel": in "obs": missing key: have "pos"
 }
+
+// This example adds the sizes of all tensors.
+func ExampleTensorDict_Tensors() {
+	elements := 0
+	for _, x := range steps().Tensors() {
+		elements += x.Size()
+	}
+	fmt.Println(elements)
+	// Output: 30
+}

@@ -40,9 +40,12 @@ func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
 //	"Ada"     36
 //	"Émilie"  42
 //
-// It does not check td. If s says KindText for a ragged leaf that cannot be text, its cells have
-// the error.
+// It does not check td against s; of a nil td it returns the text of the error. If s says KindText
+// for a ragged leaf that cannot be text, its cells have the error.
 func (s Schema) Head(td *TensorDict, n int) string {
+	if td == nil {
+		return errNil.Error()
+	}
 	keys, leaves := td.headColumns(s.byKey())
 	left := td.countLeaves() - len(leaves)
 	if len(leaves) == 0 {
@@ -79,7 +82,7 @@ func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string,
 			break
 		}
 		c := headColumn{v, opsOf(v).texts}
-		if _, ok := asRagged(v); ok && specs[key] != nil && specs[key].Kind == KindText {
+		if _, ok := v.(*ragged.Tensor); ok && specs[key] != nil && specs[key].Kind == KindText {
 			c.texts = quotedTexts
 		}
 		keys, leaves = append(keys, cut(errtext.Line(string(key)))), append(leaves, c)
@@ -103,7 +106,7 @@ func (td *TensorDict) headRow(leaves []headColumn, row int) []string {
 // quotedTexts returns the texts of a ragged tensor, quoted. A text that is longer than a cell is
 // cut before it is read.
 func quotedTexts(v Value) ([]string, error) {
-	r, _ := asRagged(v)
+	r, _ := v.(*ragged.Tensor)
 	if r.Depth() == 1 {
 		var err error
 		if r, err = r.IndexLevel(1, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {

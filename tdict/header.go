@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -31,10 +32,7 @@ func (td *TensorDict) Class() string { return td.class }
 // SetClass returns [ErrLocked], and [ErrName] unless name is printable UTF-8 without spaces and
 // quotes that does not end in a dot.
 func (td *TensorDict) SetClass(name string) error {
-	if td.Locked() {
-		return failed("set class", td.errLocked())
-	}
-	if err := checkClass(name); err != nil {
+	if err := cmp.Or(td.checkUnlocked(), checkClass(name)); err != nil {
 		return failed("set class", err)
 	}
 	td.class = name

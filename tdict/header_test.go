@@ -58,9 +58,6 @@ func TestClassTravels(t *testing.T) {
 		"UnstackRagged": func() (*tdict.TensorDict, error) { return tensor.Must(tdict.UnstackRagged(stacked))[0], nil },
 		"Unpad":         func() (*tdict.TensorDict, error) { return tdict.Unpad(td, mask) },
 		"Apply":         func() (*tdict.TensorDict, error) { return td.Apply(same) },
-		"ApplyEntries": func() (*tdict.TensorDict, error) {
-			return tdict.ApplyEntries(td, func(_ key, v tdict.Value) (tdict.Value, error) { return v, nil })
-		},
 		"Apply to a batch": func() (*tdict.TensorDict, error) {
 			each := func(_ key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
 			return tdict.Apply(context.Background(), []*tdict.TensorDict{td}, each, tdict.ApplyOptions{Batch: shapeops.Shape{2}})
@@ -107,4 +104,12 @@ func TestSetClassRefuses(t *testing.T) {
 	require.ErrorIs(t, td.SetClass("my.Outer"), tdict.ErrLocked)
 	require.ErrorIs(t, tensor.Must(td.Dict("in")).SetClass(""), tdict.ErrLocked)
 	require.Empty(t, td.Class())
+}
+
+// TestSetClassOfMade checks that dictionaries which Set makes have no class.
+func TestSetClassOfMade(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.SetClass("my.Frame"))
+	require.NoError(t, td.Set("a/b/c", count(2)))
+	require.Empty(t, tensor.Must(td.Dict("a")).Class()+tensor.Must(td.Dict("a/b")).Class())
 }

@@ -69,9 +69,9 @@ func (td *TensorDict) reserve(p *plan.Pass, depth int) error {
 		return errDepth
 	}
 	for _, v := range td.entries.all() {
-		if t, ok := asTensor(v); ok {
+		if t, ok := v.(*tensor.Tensor); ok {
 			arena.Of[tensor.Tensor](p).Reserve(p, t.Shape(), t.DType().Size())
-		} else if d, ok := asDict(v); ok {
+		} else if d, ok := v.(*TensorDict); ok {
 			if err := d.reserve(p, depth+1); err != nil {
 				return err
 			}

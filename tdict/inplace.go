@@ -29,7 +29,7 @@ func (td *TensorDict) checkApart() error {
 	seen := map[*tensor.Tensor]bool{}
 	var all []*tensor.Tensor
 	add := func(v Value) {
-		if t, ok := asTensor(v); ok && !seen[t] {
+		if t, ok := v.(*tensor.Tensor); ok && !seen[t] {
 			seen[t] = true
 			all = append(all, t)
 		}
@@ -43,7 +43,7 @@ func (td *TensorDict) checkApart() error {
 // cloned is Clone, except that it shares values which operations return unchanged.
 func (td *TensorDict) cloned(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			return asValue(d.cloned(p))
 		}
 		if k := opsOf(v); !k.passes(v) {

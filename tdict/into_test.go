@@ -137,10 +137,10 @@ var intoForms = []intoForm{
 		func(dst, td dictionary) error { return shapeops.PadSequenceInto(dst, []dictionary{td, td}, leftDim1) }},
 	{"map",
 		func(td dictionary) (dictionary, error) {
-			return tdict.Map(context.Background(), td, cloneChunk, tdict.MapOptions{ChunkSize: 2})
+			return tdict.MapChunks(context.Background(), td, cloneChunk, tdict.MapChunksOptions{ChunkSize: 2})
 		},
 		func(dst, td dictionary) error {
-			_, err := tdict.Map(context.Background(), td, cloneChunk, tdict.MapOptions{ChunkSize: 2, Into: dst})
+			_, err := tdict.MapChunks(context.Background(), td, cloneChunk, tdict.MapChunksOptions{ChunkSize: 2, Into: dst})
 			return err
 		}},
 	{"set index of all",

@@ -165,7 +165,7 @@ func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
 // entry returns the mask of a column whose first value is v: a tensor, a dictionary of masks, or
 // nil if v has no elements.
 func (m *masker) entry(v Value, xs []*TensorDict, c column) (mask Value, err error) {
-	if d, ok := asDict(v); ok {
+	if d, ok := v.(*TensorDict); ok {
 		err = withColumn(m.p, xs, c, func(inner []*TensorDict) (err error) {
 			mask, err = asValue(m.dict(d, inner))
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// MarshalJSON returns the batch shape, the names of dims if there are any, and the entries in
-// order, with every element. [TensorDict.UnmarshalJSON] reads the text.
+// MarshalJSON returns the batch shape, the names of dims and the class if there are any, and the
+// entries in order, with every element. [TensorDict.UnmarshalJSON] reads the text.
 //
 //	{"batch":[2],"names":["time"],"entries":{"x":{"dtype":"int8","shape":[2],"values":[0,1]}}}
 //
@@ -49,12 +49,16 @@ func (td *TensorDict) appendJSON(b []byte, open string, depth int, leaf appendLe
 		return nil, err
 	}
 	b = jsonlists.AppendInts(append(b, open...), td.batch)
-	b = append(td.appendNames(b), `,"entries":{`...)
+	b = td.appendNames(b)
+	if td.class != "" {
+		b = jsonlists.AppendText(append(b, `,"class":`...), td.class)
+	}
+	b = append(b, `,"entries":{`...)
 	comma := ""
 	for name, v := range td.entries.all() {
 		b = jsonlists.AppendText(append(b, comma...), name.Name())
 		b, comma = append(b, ':'), ","
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			b, err = d.appendJSON(b, open, depth+1, leaf)
 		} else {
 			b, err = leaf(opsOf(v), v, b)

@@ -440,3 +440,19 @@ func TestJSONErrorsSayTheByte(t *testing.T) {
 		})
 	}
 }
+
+// The class of a dictionary is in its JSON.
+func TestJSONKeepsTheClass(t *testing.T) {
+	td := classed(t)
+	text := tensor.Must(json.Marshal(td))
+	require.Contains(t, string(text), `{"batch":[2,3],"class":"my.Outer","entries":{`)
+	var back tdict.TensorDict
+	require.NoError(t, json.Unmarshal(text, &back))
+	require.Equal(t, "my.Outer", back.Class())
+	require.Equal(t, "my.Inner", tensor.Must(back.Dict("in")).Class())
+	require.NoError(t, json.Unmarshal([]byte(`{"batch":[2,3],"entries":{}}`), &back))
+	require.Equal(t, "my.Outer", back.Class(), "without one, the class stays")
+	require.EqualError(t, json.Unmarshal([]byte(`{"batch":[],"class":"a b","entries":{}}`), new(tdict.TensorDict)),
+		`unmarshal: bad name: got the class "a b", want a name such as my.module.Frame`)
+	require.ErrorIs(t, json.Unmarshal([]byte(`{"batch":[],"class":3,"entries":{}}`), new(tdict.TensorDict)), tensor.ErrJSON)
+}

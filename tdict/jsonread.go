@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/jsonlists"
@@ -18,8 +19,9 @@ import (
 //
 // The batch shape in the JSON must begin with td's batch shape. If a dim of td has a name, all dims
 // of td keep the names that they have. Both rules are there because td may be an entry of a
-// dictionary with this batch shape and these names. The zero TensorDict and New() accept any batch
-// shape. UnmarshalJSON allocates no memory for elements that the JSON does not have.
+// dictionary with this batch shape and these names. td keeps its class if the JSON has none. The
+// zero TensorDict and New() accept any batch shape. UnmarshalJSON allocates no memory for elements
+// that the JSON does not have.
 //
 // UnmarshalJSON returns
 //
@@ -28,8 +30,8 @@ import (
 //   - shapeops.ErrShape if the shape of a value does not begin with the batch shape in the JSON,
 //     or that batch shape does not begin with td's,
 //   - [ErrLocked] if td is locked,
-//   - [ErrName] if a list of names in the JSON is invalid, or two dims would have the same name,
-//   - [ErrSchema] if a schema of td forbids an entry,
+//   - [ErrName] if a list of names or a class in the JSON is invalid, or two dims would have the
+//     same name,
 //   - [ErrDepth] if dictionaries, or the lists and objects of Data, are nested more than 256
 //     deep,
 //   - [ErrKind] if td is nil.
@@ -46,14 +48,14 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if s.Next() == 'n' {
 		return orEnd(s, s.Null())
 	}
-	if td.Locked() {
-		return td.errLocked()
+	if err := td.checkUnlocked(); err != nil {
+		return err
 	}
 	v, err := readValueNode(s, 0)
 	if err := orEnd(s, err); err != nil {
 		return err
 	}
-	read, ok := asDict(v)
+	read, ok := v.(*TensorDict)
 	if !ok {
 		return fmt.Errorf("%w: got %s, want a dictionary", tensor.ErrJSON, describe(v))
 	}
@@ -63,12 +65,8 @@ func (td *TensorDict) unmarshal(s *jsonscan.Scanner) error {
 	if v, err = td.inheritNames(read); err != nil {
 		return err
 	}
-	read, _ = asDict(v)
-	if err := td.checkContent(read); err != nil {
-		return err
-	}
-	td.replaceAll(read.entries)
-	td.batch, td.names = read.batch, read.names
+	read, _ = v.(*TensorDict)
+	td.entries, td.batch, td.names, td.class = read.entries, read.batch, read.names, cmp.Or(read.class, td.class)
 	return nil
 }
 
@@ -141,6 +139,7 @@ type jsonNode struct {
 	depth          int
 	batch          shapeops.Shape
 	dims           []string
+	class          string
 	names          []nestedkey.Key
 	entries        []Value
 	tensor         *tensor.Tensor // for an Unbatched
@@ -172,6 +171,10 @@ func (n *jsonNode) field(s *jsonscan.Scanner, name string) (err error) {
 		n.batch, err = jsonlists.ReadSizes(s)
 	case "names":
 		err = n.readDims(s)
+	case "class":
+		var text []byte
+		text, err = s.Text()
+		n.class = string(text)
 	case "entries":
 		err = n.readEntries(s)
 	case "unbatched":
@@ -231,7 +234,7 @@ func readUnbatched(s *jsonscan.Scanner) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unbatched: %w", err)
 	}
-	t, ok := asTensor(v)
+	t, ok := v.(*tensor.Tensor)
 	if !ok {
 		return nil, fmt.Errorf("unbatched: %w: got %s, want a tensor", tensor.ErrJSON, describe(v))
 	}
@@ -244,7 +247,7 @@ func (n *jsonNode) build() (Value, error) {
 		fields []string // the first determines the kind, the others are allowed too
 		make   func() (Value, error)
 	}{
-		{[]string{"entries", "batch", "names"}, n.dict},
+		{[]string{"entries", "batch", "names", "class"}, n.dict},
 		{[]string{"unbatched", "batch"}, n.unbatched},
 		{[]string{"stacked", "members"}, n.stacked},
 		{[]string{"dtype", "shape", "values", "feature_dims"}, n.leaf},
@@ -274,7 +277,7 @@ func (n *jsonNode) dict() (Value, error) {
 	if n.Has("names") && len(n.dims) != len(n.batch) {
 		return nil, fmt.Errorf("%w: got %d names, want one for each dim of %v", ErrName, len(n.dims), n.batch)
 	}
-	if err := checkDistinct(n.dims); err != nil {
+	if err := cmp.Or(checkDistinct(n.dims), checkClass(n.class)); err != nil {
 		return nil, err
 	}
 	for i, v := range n.entries {
@@ -286,13 +289,13 @@ func (n *jsonNode) dict() (Value, error) {
 	if first != second {
 		return nil, fmt.Errorf("%w: duplicate entry %.40q", tensor.ErrJSON, n.names[second].Name())
 	}
-	return &TensorDict{batch: n.batch, entries: entries, header: header{names: tidy(n.dims)}}, nil
+	return &TensorDict{batch: n.batch, entries: entries, header: header{names: tidy(n.dims), class: n.class}}, nil
 }
 
 // checkFit returns shapeops.ErrShape unless v begins with the batch shape. Unlike Set it repeats no
 // Data: a short text could have a batch shape with more rows than can be iterated over.
 func (n *jsonNode) checkFit(v Value) error {
-	if u, ok := asUnbatched(v); ok {
+	if u, ok := v.(*Unbatched); ok {
 		return u.batch.CheckPrefix(n.batch)
 	}
 	return v.Shape().CheckPrefix(n.batch)

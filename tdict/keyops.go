@@ -7,18 +7,12 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// Clear removes all entries. Nested dictionaries keep their own entries. Clear returns [ErrLocked],
-// and [ErrSchema] if a schema of td forbids it.
+// Clear removes all entries. Nested dictionaries keep their own entries. Clear returns [ErrLocked].
 func (td *TensorDict) Clear() error {
-	if td.Locked() {
-		return failed("clear", td.errLocked())
+	if err := td.checkUnlocked(); err != nil {
+		return failed("clear", err)
 	}
-	for name := range td.entries.all() {
-		if err := td.checkDrop(name); err != nil {
-			return &KeyError{"clear", name, err}
-		}
-	}
-	td.replaceAll(store{})
+	td.entries = store{}
 	return nil
 }
 
@@ -28,7 +22,7 @@ func (td *TensorDict) IsEmpty() bool { return td.isEmpty(map[*TensorDict]bool{})
 // isEmpty is IsEmpty that skips the dictionaries in seen.
 func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 	for _, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok {
 			return false
 		}
@@ -48,7 +42,7 @@ func (td *TensorDict) isEmpty(seen map[*TensorDict]bool) bool {
 func (td *TensorDict) FilterEmpty() *TensorDict {
 	out := td.emptied()
 	for name, v := range td.entries.all() {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			d = d.FilterEmpty()
 			if d.NumEntries() == 0 {
 				continue
@@ -68,7 +62,7 @@ func (td *TensorDict) SortKeys() *TensorDict {
 	values := make([]Value, len(names))
 	for i, name := range names {
 		v, _ := td.entries.get(name)
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			v = d.SortKeys()
 		}
 		values[i] = v
@@ -78,20 +72,20 @@ func (td *TensorDict) SortKeys() *TensorDict {
 }
 
 // SplitKeys returns one dictionary for each set of keys, with the entries of td under these keys,
-// and a last one with the remaining entries. All are in td's order. td stays as it is. The key of a
-// dictionary means all of it.
+// and a last one with the remaining entries. All are in td's order. td stays as it is. The keys of
+// a set are read as by [TensorDict.Select].
 //
 // Each result has the dictionaries around its entries. The last result has no dictionary whose
 // entries are all in the sets, but it has the dictionaries that are empty in td. Leaves are shared,
 // dictionaries are new and not locked.
 //
 // SplitKeys returns [ErrMissing], [ErrNotDict] if a key leads through a leaf, and [ErrExists] if a
-// key is given twice or lies below another one.
+// key is in two sets or lies below a key of another set.
 func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("split keys", errNil)
 	}
-	tree, err := td.treeOf("split keys", sets...)
+	tree, err := td.treeOf(sets)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +108,7 @@ func (td *TensorDict) distribute(tree *keyTree, rest int, to func(set int) *Tens
 		case picked.ends:
 			to(picked.set).entries.put(name, shallow(v))
 		default:
-			d, _ := asDict(v) // a dictionary, since the keys were found
+			d, _ := v.(*TensorDict) // a dictionary, since the keys were found
 			d.distribute(picked, rest, func(set int) *TensorDict { return to(set).innerDictLike(name, d) })
 		}
 	}
@@ -137,41 +131,41 @@ func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDi
 // locked.
 //
 // Separate returns [ErrMissing] if td lacks a key, [ErrNotDict] if a key leads through a leaf,
-// [ErrLocked] if a dictionary that would lose an entry is locked, [ErrSchema] if a schema of td
-// requires an entry, and [ErrExists] if a key is given twice or lies below another one. On an error
-// nothing has changed.
+// [ErrLocked] if a dictionary that would lose an entry is locked. On an error nothing has changed.
 func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
-	if _, err := td.treeOf("separate", keys); err != nil {
-		return nil, err
+	out, err := td.Select(keys...)
+	if err != nil {
+		return nil, failed("separate", err)
 	}
+	keys = narrowed(keys)
 	for _, key := range keys {
-		d, name, _, _ := td.find(key)
-		if err := d.checkRemovable(name); err != nil {
+		d, _, _, _ := td.find(key)
+		if err := d.checkUnlocked(); err != nil {
 			return nil, &KeyError{"separate", key, err}
 		}
 	}
-	out := td.part(keys).Copy()
 	for _, key := range keys {
 		d, name, _, err := td.find(key)
 		if err == nil { // an error if d is in td twice, under another of the keys
-			d.drop(name)
+			d.entries.drop(name)
 		}
 	}
 	return out, nil
 }
 
 // treeOf returns the tree of the keys of several sets. It returns a KeyError if td lacks a key, and
-// ErrExists if a key is given twice or lies below another one.
-func (td *TensorDict) treeOf(op string, sets ...[]nestedkey.Key) (*keyTree, error) {
+// ErrExists if a key is in two sets or lies below a key of another one.
+func (td *TensorDict) treeOf(sets [][]nestedkey.Key) (*keyTree, error) {
 	tree := &keyTree{}
 	for set, keys := range sets {
 		for _, key := range keys {
-			_, _, _, err := td.find(key)
-			if err == nil {
-				err = tree.add(key, set)
+			if _, _, _, err := td.find(key); err != nil {
+				return nil, &KeyError{"split keys", key, err}
 			}
-			if err != nil {
-				return nil, &KeyError{op, key, err}
+		}
+		for _, key := range narrowed(keys) {
+			if err := tree.add(key, set); err != nil {
+				return nil, &KeyError{"split keys", key, err}
 			}
 		}
 	}

@@ -8,31 +8,54 @@ import (
 )
 
 // Select returns a dictionary with the entries under the given keys, in td's order, and the
-// dictionaries around them. The key of a dictionary selects all of it, unless a longer key selects
-// a part of it. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a key leads
-// through a leaf.
+// dictionaries around them. Leaves are shared. Select returns [ErrMissing], and [ErrNotDict] if a
+// key leads through a leaf.
+//
+// The key of a dictionary means all of it, unless a longer key names a part of it: "a" and "a/b"
+// are a/b. This is so wherever keys choose entries: in SelectPresent, SplitKeys, Separate,
+// UpdateInPlace and ApplyOptions.Keys. (So it is in Python's select.)
 func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
 		if _, _, _, err := td.find(key); err != nil {
 			return nil, &KeyError{"select", key, err}
 		}
 	}
-	return td.selected(keys), nil
+	return td.selected(choose(keys)), nil
 }
 
 // SelectPresent is [TensorDict.Select] that ignores keys which td lacks.
-func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict { return td.selected(keys) }
+func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict {
+	return td.selected(choose(keys))
+}
 
-func (td *TensorDict) selected(keys []nestedkey.Key) *TensorDict {
-	out, chosen := td.emptied(), choose(keys)
+func (td *TensorDict) selected(chosen choice) *TensorDict {
+	out := td.emptied()
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
-		d, isDict := asDict(v)
+		d, isDict := v.(*TensorDict)
 		switch {
 		case isDict && len(inner) > 0:
-			out.entries.put(name, d.selected(inner))
+			out.entries.put(name, d.selected(choose(inner)))
 		case whole:
 			out.entries.put(name, shallow(v))
+		}
+	}
+	return out
+}
+
+// narrowed returns each of keys once, without the keys of dictionaries of which a longer key names
+// a part.
+func narrowed(keys []nestedkey.Key) (out []nestedkey.Key) {
+	skip := make(map[nestedkey.Key]bool, len(keys))
+	for _, key := range keys {
+		for outer, ok := key.Parent(); ok && !skip[outer]; outer, ok = outer.Parent() {
+			skip[outer] = true
+		}
+	}
+	for _, key := range keys {
+		if !skip[key] {
+			skip[key] = true
+			out = append(out, key)
 		}
 	}
 	return out
@@ -73,13 +96,14 @@ func (c choice) of(name nestedkey.Key) (whole bool, inner []nestedkey.Key) {
 	return false, nil
 }
 
-// Exclude returns a dictionary without the entries under the given keys. Keys that td lacks are
-// ignored. A dictionary that becomes empty stays. Leaves are shared.
+// Exclude returns a dictionary without the entries under the given keys: the key of a dictionary
+// drops all of it, also beside a longer key. Keys that td lacks are ignored. A dictionary that
+// becomes empty stays. Leaves are shared.
 func (td *TensorDict) Exclude(keys ...nestedkey.Key) *TensorDict {
 	out, chosen := td.emptied(), choose(keys)
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
-		d, isDict := asDict(v)
+		d, isDict := v.(*TensorDict)
 		switch {
 		case whole:
 		case isDict:
@@ -128,7 +152,7 @@ type flattened struct {
 func (f *flattened) add(td *TensorDict, prefix, sep string) {
 	for name, v := range td.entries.all() {
 		text := prefix + name.Name()
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			f.add(d, text+sep, sep)
 			continue
 		}
@@ -162,7 +186,7 @@ func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 // unflatten sets v under key. If there is a dictionary under key and v is one too, it merges them.
 // Any other value under key is an error.
 func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
-	d, isDict := asDict(v)
+	d, isDict := v.(*TensorDict)
 	if !td.Has(key) {
 		p, err := td.place(key, shallow(v))
 		if err == nil {
@@ -174,7 +198,7 @@ func (td *TensorDict) unflatten(key nestedkey.Key, v Value) error {
 	if err != nil {
 		return err
 	}
-	into, alsoDict := asDict(old)
+	into, alsoDict := old.(*TensorDict)
 	if !isDict || !alsoDict {
 		return fmt.Errorf("%w: %q is %s already, cannot merge %s with it", ErrExists, string(key), describe(old), describe(v))
 	}

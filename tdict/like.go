@@ -37,7 +37,7 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 		return nil, err
 	}
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			return asValue(d.zerosLike(p, batch, dims))
 		}
 		return zeroLike(v, p, append(batch.Clone(), v.Shape()[dims:]...))

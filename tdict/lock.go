@@ -26,16 +26,20 @@ func (td *TensorDict) Lock(why ...string) {
 // passReason copies td's reason to the dictionaries below it that have none.
 func (td *TensorDict) passReason() {
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok && d.why == "" && td.why != "" {
+		if d, ok := v.(*TensorDict); ok && d.why == "" && td.why != "" {
 			d.why = td.why
 			d.passReason()
 		}
 	}
 }
 
-// errLocked returns ErrLocked with td's reason, or with advice if there is none.
-func (td *TensorDict) errLocked() error {
-	if td.why == "" {
+// checkUnlocked returns ErrLocked if td is locked, with its reason, or with advice if there is
+// none.
+func (td *TensorDict) checkUnlocked() error {
+	switch {
+	case !td.Locked():
+		return nil
+	case td.why == "":
 		return fmt.Errorf("%w: Unlock it, or change a Copy", ErrLocked)
 	}
 	return fmt.Errorf("%w: %s", ErrLocked, td.why)
@@ -64,7 +68,7 @@ func (td *TensorDict) Locked() bool { return td.locked || td.lockedParents > 0 }
 // lockChildren counts td, which has become locked, as a locked parent of its dictionaries.
 func (td *TensorDict) lockChildren() {
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			held := d.Locked()
 			d.lockedParents++
 			d.why = cmp.Or(d.why, td.why)
@@ -78,7 +82,7 @@ func (td *TensorDict) lockChildren() {
 // unlockChildren is the reverse of lockChildren, for td, which is no longer locked.
 func (td *TensorDict) unlockChildren() {
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			d.lockedParents--
 			d.locked = false
 			if !d.Locked() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -62,7 +63,7 @@ func BenchmarkMap(b *testing.B) {
 		rows = 16 << 10
 	}
 	in := mappedFloats(b, "in", rows)
-	if err := tdict.MapElemsInPlace(tensor.Must(in.TensorDict.Narrow(0, 0, rows/2)), func(float32) float32 { return 1.5 }); err != nil {
+	if err := in.SetIndex(tensor.Scalar[float32](1.5), ix.Range(0, rows/2)); err != nil {
 		b.Fatal(err)
 	}
 	for _, into := range []dictionary{nil, mappedFloats(b, "into", rows).TensorDict} {
@@ -70,14 +71,14 @@ func BenchmarkMap(b *testing.B) {
 		if into != nil {
 			to, fn = "mapped", allWaves
 		}
-		if _, err := tdict.Map(b.Context(), in.TensorDict, fn, tdict.MapOptions{Into: into}); err != nil { // the files have pages
+		if _, err := tdict.MapChunks(b.Context(), in.TensorDict, fn, tdict.MapChunksOptions{Into: into}); err != nil { // the files have pages
 			b.Fatal(err)
 		}
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("to=%s/workers=%d", to, workers), func(b *testing.B) {
 				b.SetBytes(int64(rows) * 4096)
 				loop(b, func() error {
-					_, err := tdict.Map(b.Context(), in.TensorDict, fn, tdict.MapOptions{Workers: workers, Into: into})
+					_, err := tdict.MapChunks(b.Context(), in.TensorDict, fn, tdict.MapChunksOptions{Workers: workers, Into: into})
 					return err
 				})
 			})
@@ -85,21 +86,21 @@ func BenchmarkMap(b *testing.B) {
 	}
 }
 
-// What Map, MapIter and Vmap cost by themselves, a chunk of one row each.
-func BenchmarkMapChunks(b *testing.B) {
+// What MapChunks, IterChunks and Vmap cost by themselves, a chunk of one row each.
+func BenchmarkChunkCalls(b *testing.B) {
 	for _, chunks := range []int{100, 1_000, 10_000} {
 		in := dict([]int{chunks}, entry{"a", count(chunks)}, entry{"d/b", count(chunks)})
 		ways := map[string]func() error{
 			"map": func() error {
-				_, err := tdict.Map(b.Context(), in, same, tdict.MapOptions{ChunkSize: 1})
+				_, err := tdict.MapChunks(b.Context(), in, same, tdict.MapChunksOptions{ChunkSize: 1})
 				return err
 			},
 			"map-into": func() error {
-				_, err := tdict.Map(b.Context(), in, same, tdict.MapOptions{ChunkSize: 1, Into: in})
+				_, err := tdict.MapChunks(b.Context(), in, same, tdict.MapChunksOptions{ChunkSize: 1, Into: in})
 				return err
 			},
 			"map-iter": func() (last error) {
-				for _, err := range tdict.MapIter(b.Context(), in, same, tdict.MapIterOptions{ChunkSize: 1}) {
+				for _, err := range tdict.IterChunks(b.Context(), in, same, tdict.IterChunksOptions{ChunkSize: 1}) {
 					last = err
 				}
 				return last

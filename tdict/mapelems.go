@@ -15,37 +15,23 @@ import (
 // tensor.Map with the key, fn's panic as a [PanicError] with the key and the position of the
 // element, and [ErrKind] if td or fn is nil.
 func MapElems[T, U tensor.Elem](td *TensorDict, fn func(T) U) (*TensorDict, error) {
-	return mapElems("map elems", td, fn, ApplyOptions{})
-}
-
-// MapElemsInPlace is [MapElems] that writes the results to the leaves of td, which may be locked.
-// On an error no leaf has changed: all results are computed before the first is written, and take
-// as many bytes of memory as the leaves. [Map] with td as MapOptions.Into takes only the memory of
-// a few chunks, but on an error some chunks may have been written. MapElemsInPlace also returns the
-// errors of tensor.Transfer.
-func MapElemsInPlace[T tensor.Elem](td *TensorDict, fn func(T) T) error {
-	_, err := mapElems("map elems in place", td, fn, ApplyOptions{InPlace: true})
-	return err
-}
-
-func mapElems[T, U tensor.Elem](op string, td *TensorDict, fn func(T) U, opt ApplyOptions) (*TensorDict, error) {
+	const op = "map elems"
 	switch {
 	case td == nil:
 		return nil, failed(op, errNil)
 	case fn == nil:
 		return nil, failed(op, errNoFunc)
 	}
-	var err error
-	opt.Workers = 1
-	if opt.Keys, err = td.keysOf(tensor.DTypeOf[T]()); err != nil {
-		return nil, failed(op, err)
-	}
-	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return tensor.Map(xs[0], fn) }
-	td, err = Apply(context.Background(), []*TensorDict{td}, each, opt)
+	keys, err := td.keysOf(tensor.DTypeOf[T]())
 	if err != nil {
 		return nil, failed(op, err)
 	}
-	return td, nil
+	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return tensor.Map(xs[0], fn) }
+	out, err := Apply(context.Background(), []*TensorDict{td}, each, ApplyOptions{Keys: keys, Workers: 1})
+	if err != nil {
+		return nil, failed(op, err)
+	}
+	return out, nil
 }
 
 // keysOf returns the keys of the tensors of dtype d. It returns ErrDType if there are none but

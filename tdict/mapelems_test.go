@@ -48,27 +48,6 @@ func TestMapElems(t *testing.T) {
 	})
 }
 
-func TestMapElemsInPlace(t *testing.T) {
-	td := manyDTypes()
-	again := tensor.Must(td.Tensor("i"))
-	require.NoError(t, td.Set("again", again))
-	td.Lock()
-	want := map[key][]int64{}
-	for k, x := range td.Tensors() {
-		if x.DType() == tensor.Int64 {
-			for _, v := range testkit.Elements[int64](t, x) {
-				want[k] = append(want[k], v+1)
-			}
-		}
-	}
-	require.NoError(t, tdict.MapElemsInPlace(td, func(v int64) int64 { return v + 1 }))
-	for k := range want {
-		require.Equal(t, want[k], values(t, td, k), "%s: a tensor under two keys counts once", k)
-	}
-	require.Equal(t, []float32{0.5, 1.5, 2.5}, tensor.Must(tdict.Slice[float32](td, "f")), "other dtypes stay")
-	require.Same(t, again, tensor.Must(td.Tensor("i")))
-}
-
 func TestMapElemsRefuses(t *testing.T) {
 	broken := func(v int64) int64 {
 		if v == 10 {
@@ -79,10 +58,6 @@ func TestMapElemsRefuses(t *testing.T) {
 	td := func() *tdict.TensorDict {
 		return dict([]int{3}, entry{"a", count(3)}, entry{"d/x", count(3, 4)})
 	}
-	readOnly := func() *tdict.TensorDict {
-		lender := &testkit.Lender{Bytes: make([]byte, 24), Locked: true}
-		return dict([]int{3}, entry{"a", count(3)}, entry{"b", tensor.Must(tensor.FromLender(tensor.Int64, lender, 0, 3))})
-	}
 	tests := []struct {
 		name string
 		op   func(td *tdict.TensorDict) error
@@ -90,15 +65,8 @@ func TestMapElemsRefuses(t *testing.T) {
 		text string
 	}{
 		{"a panic", func(td *tdict.TensorDict) error { return testkit.Err(tdict.MapElems(td, broken)) }, errStop, `map elems "d/x": element [2 2]: panic: stop`},
-		{"a panic in place", func(td *tdict.TensorDict) error { return tdict.MapElemsInPlace(td, broken) }, errStop, `map elems in place "d/x": element [2 2]: panic: stop`},
 		{"no dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.MapElems(nil, broken)) }, tdict.ErrKind, "map elems: "},
-		{"no dictionary in place", func(*tdict.TensorDict) error { return tdict.MapElemsInPlace(nil, broken) }, tdict.ErrKind, "map elems in place: "},
 		{"no function", func(td *tdict.TensorDict) error { return testkit.Err(tdict.MapElems[int64, bool](td, nil)) }, tdict.ErrKind, "map elems: "},
-		{"no function in place", func(td *tdict.TensorDict) error { return tdict.MapElemsInPlace[int64](td, nil) }, tdict.ErrKind, "map elems in place: "},
-		{"elements that are one", func(*tdict.TensorDict) error {
-			return tdict.MapElemsInPlace(dict([]int{3}, entry{"x", tensor.Must(count(1).Expand(3))}), broken)
-		}, tensor.ErrLayout, `map elems in place "x": `},
-		{"read-only memory", func(*tdict.TensorDict) error { return tdict.MapElemsInPlace(readOnly(), broken) }, tensor.ErrReadOnly, `map elems in place "b": `},
 		{"no elements", func(*tdict.TensorDict) error {
 			return testkit.Err(tdict.MapElems(tensor.Must(td().ToMeta()), broken))
 		}, tensor.ErrMeta, `map elems "a": `},
@@ -120,11 +88,12 @@ func TestMapElemsRefuses(t *testing.T) {
 func TestMapElemsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		td, began, seen := dict([]int{3}, entry{"b", count(3)}, entry{"a/c", tensor.Vector[int64](7, 8, 9)}), time.Now(), []int64{}
-		require.NoError(t, tdict.MapElemsInPlace(td, func(v int64) int64 {
+		_, err := tdict.MapElems(td, func(v int64) int64 {
 			time.Sleep(time.Second)
 			seen = append(seen, v)
 			return v
-		}))
+		})
+		require.NoError(t, err)
 		require.Equal(t, []int64{0, 1, 2, 7, 8, 9}, seen)
 		require.Equal(t, 6*time.Second, time.Since(began))
 	})
@@ -152,6 +121,4 @@ func TestMapElemsOfOtherDTypes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true, true}, testkit.Elements[bool](t, tensor.Must(got.Tensor("b"))))
 	require.Equal(t, shapeops.Shape{3}, got.Shape())
-	require.NoError(t, tdict.MapElemsInPlace(td, func(v uint8) uint8 { return v * 2 }), "nor must it be so in place")
-	require.Equal(t, []uint8{2, 4, 6}, testkit.Elements[uint8](t, tensor.Must(td.Tensor("b"))))
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A mapping is one call of [Map].
+// A mapping is one call of [MapChunks].
 type mapping struct {
 	*chunks
-	opt     MapOptions
+	opt     MapChunksOptions
 	workers int
 	rowLock sync.Locker // held while rows are read or written, if any are more than memory
 
@@ -31,7 +31,7 @@ type result struct {
 	present bool
 }
 
-func newMapping(c *chunks, opt MapOptions) *mapping {
+func newMapping(c *chunks, opt MapChunksOptions) *mapping {
 	m := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), rowLock: noLock{}}
 	if opt.Into == nil {
 		m.results = make([]result, c.count)
@@ -183,7 +183,7 @@ func (m *mapping) result() (*TensorDict, error) {
 	}
 	out, err := shapeops.Cat(all, m.dim)
 	if err != nil {
-		return nil, failed("map", err)
+		return nil, failed("map chunks", err)
 	}
 	return out, nil
 }

@@ -30,7 +30,7 @@ func StackDim(td *TensorDict) (dim int, ok bool) {
 		return td.stack.dim, true
 	}
 	for _, v := range td.entries.all() {
-		if s, ok := asStacked(v); ok {
+		if s, ok := v.(*Stacked); ok {
 			return s.dim, true
 		}
 	}
@@ -81,7 +81,7 @@ func (td *TensorDict) checkStackDim() (dim int, err error) {
 		return dim, nil
 	}
 	for name, v := range td.entries.all() {
-		if s, ok := asStacked(v); ok && s.dim != dim {
+		if s, ok := v.(*Stacked); ok && s.dim != dim {
 			return 0, &KeyError{"members", name, fmt.Errorf("%w: got stack dim %d, want %d as for the leaves before", shapeops.ErrShape, s.dim, dim)}
 		} else if ok && dim >= len(td.batch) {
 			return 0, &KeyError{"members", name, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, dim, td.batch)}
@@ -94,12 +94,12 @@ func (td *TensorDict) checkStackDim() (dim int, err error) {
 // likewise the dictionaries in them. A row is nil if td, a dictionary in another, has none there.
 func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 	for c, v := range td.entries.columns() {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			inner := make([]*TensorDict, len(rows))
 			for i, row := range rows {
 				if row != nil {
 					w, _ := row.entries.get(c.name)
-					inner[i], _ = asDict(w)
+					inner[i], _ = w.(*TensorDict)
 				}
 			}
 			d.restore(dim, inner)
@@ -113,7 +113,7 @@ func (td *TensorDict) restore(dim int, rows []*TensorDict) {
 		}
 		batches[i] = row.batch
 		if s := td.stack; s != nil && s.dim == dim {
-			if m, ok := asDict(s.members[i].value); ok {
+			if m, ok := s.members[i].value.(*TensorDict); ok {
 				batches[i], row.stack = m.batch, m.stack // row has none if its batch shape lacks the stack dim
 			}
 		}
@@ -148,7 +148,7 @@ func (s *Stacked) planned(p *plan.Pass, batch shapeops.Shape) (*Stacked, error) 
 	case err != nil || !some:
 		return nil, err
 	case c.Dim < 0:
-		td, _ := asDict(members[0].value)
+		td, _ := members[0].value.(*TensorDict)
 		if td.batch.Equal(batch) {
 			return td.stack, nil
 		}
@@ -181,7 +181,7 @@ func joinedStack(p *plan.Pass, xs []*TensorDict) (*Stacked, error) {
 		values = append(values, x.stack)
 	}
 	v, err := stackeds.joined(p, values)
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	return s, err
 }
 
@@ -194,7 +194,7 @@ func (s *Stacked) withBatch(batch shapeops.Shape) *Stacked {
 	inner := slices.Delete(batch.Clone(), s.dim, s.dim+1)
 	members, shape := slices.Clone(s.members), shapeops.Shape(nil)
 	for i, m := range members {
-		td, ok := asDict(m.value)
+		td, ok := m.value.(*TensorDict)
 		if !ok {
 			continue
 		}

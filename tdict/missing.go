@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -19,14 +20,12 @@ type missingError struct {
 }
 
 // missing returns the ErrMissing of a key that td lacks.
-func (td *TensorDict) missing(key nestedkey.Key) error {
-	return &missingError{key: key, other: td.respelled(key), names: td.entries.table.snapshot()}
-}
+func (td *TensorDict) missing(key nestedkey.Key) error { return td.missingIn(key, key) }
 
 // missingIn returns the ErrMissing of whole, of which td, a nested dictionary, lacks the rest.
 func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
-	outer := strings.TrimSuffix(string(whole), string(rest))
-	return &missingError{nestedkey.Key(strings.TrimSuffix(outer, "/")), rest, td.respelled(rest), td.entries.table.snapshot()}
+	outer := strings.TrimSuffix(strings.TrimSuffix(string(whole), string(rest)), "/")
+	return &missingError{nestedkey.Key(outer), rest, td.respelled(rest), td.entries.table.snapshot()}
 }
 
 // respelled returns a key of td that is key with "/" in the place of "." or of an escaped "/", or
@@ -45,52 +44,32 @@ func (td *TensorDict) respelled(key nestedkey.Key) nestedkey.Key {
 // Unwrap returns ErrMissing.
 func (e *missingError) Unwrap() error { return ErrMissing }
 
-// Error returns the names that the dictionary has, and the one of most similar spelling.
+// Error returns the first names that the dictionary has, and the one of most similar spelling.
 func (e *missingError) Error() string {
-	text := ErrMissing.Error() + ": " + e.have()
+	const most = 8
+	names := slices.DeleteFunc(slices.Clone(e.names), func(name nestedkey.Key) bool { return name == gap })
+	text := ErrMissing.Error() + ": have "
+	for i, name := range names[:min(len(names), most)] {
+		text += strings.Repeat(", ", min(i, 1)) + strconv.Quote(string(name))
+	}
+	switch {
+	case len(names) == 0:
+		text = ErrMissing.Error() + ": the dictionary is empty"
+	case len(names) > most:
+		text += fmt.Sprintf(", and %d more", len(names)-most)
+	}
 	if e.outer != "" {
 		text = fmt.Sprintf("in %q: %s", string(e.outer), text)
 	}
-	if other := cmp.Or(e.other, e.joined(), e.nearest()); other != "" {
-		text += fmt.Sprintf("; did you mean %s?", suggested(e.whole(other)))
+	joined := joinedName(e.key, func(name nestedkey.Key) bool { return slices.Contains(e.names, name) })
+	other := cmp.Or(e.other, joined, e.nearest())
+	if other == "" {
+		return text
 	}
-	return text
-}
-
-// whole returns a key of the dictionary as a key of the one that was searched.
-func (e *missingError) whole(key nestedkey.Key) nestedkey.Key {
-	if e.outer == "" {
-		return key
+	if e.outer != "" {
+		other = nestedkey.Join(e.outer, other)
 	}
-	return nestedkey.Join(e.outer, key)
-}
-
-// have lists the first names.
-func (e *missingError) have() string {
-	const most = 8
-	var texts []string
-	more := 0
-	for _, name := range e.names {
-		switch {
-		case name == gap:
-		case len(texts) == most:
-			more++
-		default:
-			texts = append(texts, fmt.Sprintf("%q", string(name)))
-		}
-	}
-	if len(texts) == 0 {
-		return "the dictionary is empty"
-	}
-	if more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
-	}
-	return "have " + strings.Join(texts, ", ")
-}
-
-// joined returns a name of the dictionary that joins the parts of the key with "." or "/", or "".
-func (e *missingError) joined() nestedkey.Key {
-	return joinedName(e.key, func(name nestedkey.Key) bool { return slices.Contains(e.names, name) })
+	return text + fmt.Sprintf("; did you mean %s?", suggested(other))
 }
 
 // joinedName returns a name that joins the parts of key with "." or "/" and that has accepts, or
@@ -151,36 +130,32 @@ func distance(a, b string, limit int) int {
 	var rows [mostChanged][mostChanged]int // [i][j]: the distance of a[:i] from b[:j]
 	for i := range len(a) + 1 {
 		for j := range len(b) + 1 {
-			rows[i][j] = changes(&rows, a, b, i, j)
+			if i == 0 || j == 0 {
+				rows[i][j] = i + j
+				continue
+			}
+			n := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				n++
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				n = min(n, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = min(n, rows[i-1][j]+1, rows[i][j-1]+1)
 		}
 	}
 	return min(limit, rows[len(a)][len(b)])
-}
-
-// changes returns the distance of a[:i] from b[:j], given the distances of shorter texts.
-func changes(rows *[mostChanged][mostChanged]int, a, b string, i, j int) int {
-	if i == 0 || j == 0 {
-		return i + j
-	}
-	n := rows[i-1][j-1]
-	if a[i-1] != b[j-1] {
-		n++
-	}
-	if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-		n = min(n, rows[i-2][j-2]+1)
-	}
-	return min(n, rows[i-1][j]+1, rows[i][j-1]+1)
 }
 
 // suggested returns a key as a Go expression: quoted, or a call of nestedkey.Of if it has an
 // escape.
 func suggested(key nestedkey.Key) string {
 	if !strings.Contains(string(key), "~") {
-		return fmt.Sprintf("%q", string(key))
+		return strconv.Quote(string(key))
 	}
-	texts := []string{}
+	var texts []string
 	for part := range key.Parts() {
-		texts = append(texts, fmt.Sprintf("%q", part))
+		texts = append(texts, strconv.Quote(part))
 	}
 	return "nestedkey.Of(" + strings.Join(texts, ", ") + ")"
 }
@@ -188,10 +163,6 @@ func suggested(key nestedkey.Key) string {
 // spelled returns, as a Go expression, the key whole with all parts of rest, its end, as a single
 // name.
 func spelled(whole, rest nestedkey.Key) string {
-	var last []string
-	for part := range rest.Parts() {
-		last = append(last, part)
-	}
-	name := nestedkey.Of(strings.Join(last, "/"))
+	name := nestedkey.Of(strings.Join(slices.Collect(rest.Parts()), "/"))
 	return suggested(nestedkey.Key(strings.TrimSuffix(string(whole), string(rest))) + name)
 }

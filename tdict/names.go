@@ -91,10 +91,11 @@ func (td *TensorDict) RenameDims(names map[string]string) error {
 
 // putAllNames names the dims of td and the same dims of the dictionaries below it.
 func (td *TensorDict) putAllNames(op string, names []string) error {
-	if td.Locked() {
-		return failed(op, td.errLocked())
+	err := td.checkUnlocked()
+	if err == nil {
+		err = td.checkRenamed(names, map[*TensorDict]bool{})
 	}
-	if err := td.checkRenamed(names, map[*TensorDict]bool{}); err != nil {
+	if err != nil {
 		return failed(op, err)
 	}
 	td.putNames(names, map[*TensorDict]bool{})
@@ -108,14 +109,14 @@ func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) er
 		return err
 	}
 	for name, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok || seen[d] {
 			continue
 		}
 		seen[d] = true
 		err := d.checkRenamed(names, seen)
-		if err == nil && d.Locked() && !slices.Equal(d.Names()[:len(names)], names) {
-			err = d.errLocked()
+		if err == nil && !slices.Equal(d.Names()[:len(names)], names) {
+			err = d.checkUnlocked()
 		}
 		if err != nil {
 			return within("names", name, err)
@@ -127,7 +128,7 @@ func (td *TensorDict) checkRenamed(names []string, seen map[*TensorDict]bool) er
 func (td *TensorDict) putNames(names []string, seen map[*TensorDict]bool) {
 	td.names = tidy(td.withNames(names))
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok && !seen[d] {
+		if d, ok := v.(*TensorDict); ok && !seen[d] {
 			seen[d] = true
 			d.putNames(names, seen)
 		}
@@ -153,7 +154,7 @@ func (td *TensorDict) checkNested(names []string) error {
 		return err
 	}
 	for name, v := range td.entries.all() {
-		d, ok := asDict(v)
+		d, ok := v.(*TensorDict)
 		if !ok {
 			continue
 		}
@@ -192,7 +193,7 @@ func checkDistinct(names []string) error {
 // inheritNames returns v as an entry of td: a copy with td's names if v is a dictionary with other
 // names for td's batch dims, otherwise v itself.
 func (td *TensorDict) inheritNames(v Value) (Value, error) {
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	if !ok || td.names == nil || slices.Equal(d.Names()[:len(td.batch)], td.Names()) {
 		return v, nil
 	}

@@ -233,7 +233,7 @@ func TestNamesOfStacks(t *testing.T) {
 		{[]string{"a", "b"}, []string{"b", "a"}, []string{"", "", ""}, []string{"a", "b"}},
 	} {
 		a, b := named(tt.a...), named(tt.b...)
-		stack, lazy := tensor.Must(shapeops.Stack([]*tdict.TensorDict{a, b}, 0)), tensor.Must(tdict.LazyStack(0, a, b))
+		stack, lazy := tensor.Must(shapeops.Stack([]*tdict.TensorDict{a, b}, 0)), tensor.Must(tdict.LazyStack([]*tdict.TensorDict{a, b}, 0))
 		cat := tensor.Must(shapeops.Cat([]*tdict.TensorDict{a, b}, 0))
 		require.Equal(t, tt.stacked, stack.Names())
 		require.Equal(t, tt.stacked, lazy.Names())

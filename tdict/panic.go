@@ -7,9 +7,9 @@ import (
 )
 
 // A PanicError is the panic of a function that the caller passed to an operation, such as [Apply]
-// or [Map]. Value is the argument of panic; the PanicError wraps it if it is an error. Stack is the
-// stack of the goroutine, as debug.Stack formats it. The operation returns the PanicError inside a
-// [KeyError] or a [RowsError], which says where the function panicked.
+// or [MapChunks]. Value is the argument of panic; the PanicError wraps it if it is an error. Stack
+// is the stack of the goroutine, as debug.Stack formats it. The operation returns the PanicError
+// inside a [KeyError] or a [RowsError], which says where the function panicked.
 //
 //	if p, ok := errors.AsType[*tdict.PanicError](err); ok {
 //		log.Printf("%v\n%s", err, p.Stack)

@@ -95,7 +95,7 @@ func (p *treePrinter) entries(td *TensorDict, indent string, rooms []int) {
 
 // value prints an entry in room lines.
 func (p *treePrinter) value(v Value, indent string, room int) {
-	d, ok := asDict(v)
+	d, ok := v.(*TensorDict)
 	switch {
 	case !ok:
 		p.out.WriteString(opsOf(v).print(v, p.more))
@@ -118,7 +118,7 @@ func (p *treePrinter) share(td *TensorDict, room int) []int {
 	type need struct{ entry, lines int }
 	var needs []need
 	for _, v := range td.entries.all() {
-		if d, ok := asDict(v); ok && left > 0 {
+		if d, ok := v.(*TensorDict); ok && left > 0 {
 			needs = append(needs, need{len(needs), lines(d, left+1) - 1})
 		} else {
 			needs = append(needs, need{len(needs), 0})
@@ -144,7 +144,7 @@ func lines(d *TensorDict, limit int) int {
 		if n > limit {
 			break
 		}
-		if inner, ok := asDict(v); ok {
+		if inner, ok := v.(*TensorDict); ok {
 			n += lines(inner, limit-n)
 		} else {
 			n++
@@ -155,7 +155,7 @@ func lines(d *TensorDict, limit int) int {
 
 // leavesOf returns the number of leaves in v, which is 1 if v is a leaf.
 func leavesOf(v Value) int {
-	if d, ok := asDict(v); ok {
+	if d, ok := v.(*TensorDict); ok {
 		return d.countLeaves()
 	}
 	return 1

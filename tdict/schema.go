@@ -20,9 +20,9 @@ import (
 //		{Key: "name", Kind: tdict.KindText, Optional: true},
 //	}
 //
-// [Schema.Check] compares a dictionary with a schema once. After [TensorDict.Enforce], changes that
-// would break the schema are errors. [Schema.MarshalJSON] writes a schema for programs in any
-// language.
+// [Schema.Check] compares a dictionary with a schema: call it where data come in and where they go
+// out. [TensorDict.Lock] keeps the structure in between. [Schema.MarshalJSON] writes a schema for
+// programs in any language.
 //
 // A Schema is a slice and can be changed like one. Of its methods only UnmarshalJSON changes it. A
 // method that can fail returns the error of [Schema.Validate], an [ErrSchema] with the key, if the
@@ -109,7 +109,7 @@ func SchemaOf(td *TensorDict) Schema {
 	td.walk(nil, func(key nestedkey.Key, v Value) bool {
 		spec := specOf(v, len(td.batch)).clone()
 		spec.Key = key
-		if d, ok := asDict(v); !ok || d.NumEntries() == 0 || len(spec.Shape) > 0 {
+		if d, ok := v.(*TensorDict); !ok || d.NumEntries() == 0 || len(spec.Shape) > 0 {
 			s = append(s, spec)
 		}
 		return true
@@ -118,14 +118,6 @@ func SchemaOf(td *TensorDict) Schema {
 }
 
 // clone returns a copy of s that shares no memory.
-func (s Schema) clone() Schema {
-	c := make(Schema, len(s))
-	for i := range s {
-		c[i] = s[i].clone()
-	}
-	return c
-}
-
 func (s Spec) clone() Spec {
 	s.Batch, s.Shape = s.Batch.Clone(), s.Shape.Clone()
 	return s

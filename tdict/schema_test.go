@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -343,4 +344,83 @@ p/name  n  two                  bad
 	require.Contains(t, schema.Head(td, 5), `"日本日本日本日本日本日本日本日本日本日本...`)
 	require.Contains(t, schema.Head(td, 5), `"\xff\t"`)
 	require.Equal(t, td.Head(5), tdict.Schema(nil).Head(td, 5))
+}
+
+// randomSpecs returns a schema of entries of every kind, at several depths.
+func randomSpecs(r *rand.Rand) tdict.Schema {
+	sizes := func() (s shapeops.Shape) {
+		for range r.IntN(3) {
+			s = append(s, 1+r.IntN(3))
+		}
+		return s
+	}
+	var s tdict.Schema
+	for i := range 1 + r.IntN(8) {
+		key := nestedkey.Key(strings.Repeat("d/", r.IntN(3)) + fmt.Sprint("k", i))
+		spec := tdict.Spec{Key: key, Kind: tdict.Kind(r.IntN(6)), Shape: sizes(), Optional: r.IntN(3) == 0}
+		switch spec.Kind {
+		case tdict.KindRagged:
+			spec.DType, spec.Depth, spec.Batch = tensor.Int32, 1+r.IntN(2), sizes()
+		case tdict.KindTensor, tdict.KindUnbatched:
+			spec.DType = tensor.Float32
+		}
+		s = append(s, spec)
+	}
+	return s
+}
+
+// wrongFor returns values for an entry which break one rule each: kind, dtype, a size, a dim.
+func wrongFor(t *testing.T, s tdict.Spec, batch ...int) map[string]tdict.Value {
+	change := func(f func(*tdict.Spec)) tdict.Value {
+		c := s
+		c.Shape, c.Batch = s.Shape.Clone(), s.Batch.Clone()
+		f(&c)
+		return tensor.Must(tensor.Must(tdict.Schema{c}.Zeros(batch...)).Get(s.Key))
+	}
+	wrong := map[string]tdict.Value{
+		"a dim":  change(func(s *tdict.Spec) { s.Shape = append(s.Shape, 1) }),
+		"a kind": change(func(c *tdict.Spec) { *c = tdict.Spec{Key: s.Key, Kind: tdict.KindData, Shape: s.Shape} }),
+	}
+	if s.Kind == tdict.KindData {
+		wrong["a kind"] = change(func(c *tdict.Spec) { *c = tdict.Spec{Key: s.Key, Kind: tdict.KindDict, Shape: s.Shape} })
+	}
+	if s.DType != 0 {
+		wrong["a dtype"] = change(func(s *tdict.Spec) { s.DType = tensor.Bool })
+	}
+	if len(s.Shape) > 0 {
+		wrong["a size"] = change(func(s *tdict.Spec) { s.Shape[0]++ })
+	}
+	if s.Depth > 0 {
+		wrong["a level"] = change(func(s *tdict.Spec) { s.Depth++ })
+		wrong["a batch dim"] = change(func(s *tdict.Spec) { s.Batch = append(s.Batch, 2) })
+	}
+	return wrong
+}
+
+// TestCheckRandomSchemas checks that zeros fit a schema, and that each change which breaks one rule
+// is refused, and no other is.
+func TestCheckRandomSchemas(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		schema := randomSpecs(r)
+		td := tensor.Must(schema.Zeros(2))
+		require.NoError(t, schema.Check(td))
+		check := func(what string, change func(td *tdict.TensorDict) error, breaks bool) {
+			changed := td.Copy()
+			require.NoError(t, change(changed), what)
+			err := schema.Check(changed)
+			require.Equal(t, breaks, err != nil, "%s: %v\n%v", what, err, schema)
+			require.True(t, !breaks || errors.Is(err, tdict.ErrSchema), what)
+		}
+		for _, s := range schema {
+			for what, v := range wrongFor(t, s, 2) {
+				check(string(s.Key)+" has another "+what, func(td *tdict.TensorDict) error { return td.Set(s.Key, v) }, true)
+			}
+			check(string(s.Key)+" is set again", func(td *tdict.TensorDict) error {
+				return td.Set(s.Key, tensor.Must(tensor.Must(tdict.Schema{s}.Zeros(2)).Get(s.Key)))
+			}, false)
+			check(string(s.Key)+" goes", func(td *tdict.TensorDict) error { return td.Delete(s.Key) }, !s.Optional)
+		}
+		check("a further entry", func(td *tdict.TensorDict) error { return td.Set("more", tensor.Must(tensor.New(tensor.Int8, 2))) }, true)
+	}
 }

@@ -30,21 +30,19 @@ func (s Schema) Check(td *TensorDict) error {
 		return failed("check", errNil)
 	}
 	var errs []error
-	refuse := func(key nestedkey.Key, err error) { errs = append(errs, &KeyError{"check", key, err}) }
 	for i := range s {
 		if err := x.checkEntry(td, &s[i]); err != nil {
-			refuse(s[i].Key, err)
+			errs = append(errs, &KeyError{"check", s[i].Key, err})
 		}
 	}
-	x.checkOthers(td, nil, refuse)
-	return errors.Join(errs...)
+	return errors.Join(append(errs, x.others(td, "")...)...)
 }
 
 // checkEntry returns ErrSchema unless td has an entry that fits a spec.
 func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	v, err := td.Get(want.Key)
 	switch {
-	case errors.Is(err, ErrNotDict): // checkOthers reports it
+	case errors.Is(err, ErrNotDict): // others reports it
 		return nil
 	case errors.Is(err, ErrMissing) && x.optional(td, want):
 		return nil
@@ -53,18 +51,12 @@ func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	case err != nil:
 		return err
 	}
-	return want.checkValue(v, td.batch)
-}
-
-// checkValue returns ErrSchema unless v fits s. v is an entry of a dictionary with the given batch
-// shape.
-func (s *Spec) checkValue(v Value, batch shapeops.Shape) error {
-	if t, ok := asTensor(v); ok && s.Kind == KindTensor && (s.DType == 0 || s.DType == t.DType()) &&
-		sizesFit(s.Shape, t.Shape()[len(batch):]) { // faster than specOf
+	if t, ok := v.(*tensor.Tensor); ok && want.Kind == KindTensor && (want.DType == 0 || want.DType == t.DType()) &&
+		sizesFit(want.Shape, t.Shape()[len(td.batch):]) { // faster than specOf
 		return nil
 	}
-	if got := specOf(v, len(batch)); !s.fits(&got) {
-		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.describe(batch), s.describe(batch))
+	if got := specOf(v, len(td.batch)); !want.fits(&got) {
+		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.describe(td.batch), want.describe(td.batch))
 	}
 	return nil
 }
@@ -83,29 +75,24 @@ func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
 	return false
 }
 
-// checkOthers calls refuse for each entry of d, at any depth, that has no spec. outer is the key of
-// d, or nil for the outermost dictionary.
-func (x schemaIndex) checkOthers(d *TensorDict, outer *nestedkey.Key, refuse func(nestedkey.Key, error)) {
+// others returns an error for each entry of d, at any depth, that has no spec. path is the key of
+// d, followed by a slash unless it is empty.
+func (x schemaIndex) others(d *TensorDict, path nestedkey.Key) (errs []error) {
 	for name, v := range d.All() {
-		key := name
-		if outer != nil {
-			key = nestedkey.Join(*outer, name)
+		key := path + name
+		inner, isDict := v.(*TensorDict)
+		switch spec := x.specs[key]; {
+		case spec == nil && !x.outer[key]:
+			err := fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v))
+			errs = append(errs, &KeyError{"check", key, err})
+		case spec == nil && !isDict:
+			err := fmt.Errorf("%w: got %s, want a dictionary", ErrSchema, describe(v))
+			errs = append(errs, &KeyError{"check", key, err})
+		case isDict && (spec == nil || spec.Kind == KindDict):
+			errs = append(errs, x.others(inner, key+"/")...)
 		}
-		x.checkOther(key, v, refuse)
 	}
-}
-
-// checkOther is checkOthers for one entry and the entries below it.
-func (x schemaIndex) checkOther(key nestedkey.Key, v Value, refuse func(nestedkey.Key, error)) {
-	inner, isDict := asDict(v)
-	switch spec := x.specs[key]; {
-	case spec == nil && !x.outer[key]:
-		refuse(key, fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v)))
-	case spec == nil && !isDict:
-		refuse(key, fmt.Errorf("%w: got %s, want a dictionary", ErrSchema, describe(v)))
-	case isDict && (spec == nil || spec.Kind == KindDict):
-		x.checkOthers(inner, &key, refuse)
-	}
+	return errs
 }
 
 // fits reports whether an entry with the spec got fits s.

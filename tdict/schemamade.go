@@ -123,6 +123,6 @@ func emptyRows(meta bool, d tensor.DType, batch shapeops.Shape, depth int, featu
 	if err != nil {
 		return nil, err
 	}
-	t, _ := asTensor(values)
+	t, _ := values.(*tensor.Tensor)
 	return asValue(ragged.New(t, l))
 }

@@ -55,7 +55,7 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 	w := setter{create: opt.Create, batch: td.batch, pass: &plan.Pass{Plan: planned, Workers: opt.Workers}}
 	tr := tensor.Transfer{Workers: opt.Workers}
 	w.tr = &tr
-	if d, ok := asDict(value); ok {
+	if d, ok := value.(*TensorDict); ok {
 		if opt.Create { // keys are nested as deep in td as in value
 			err = d.checkDepth(0, map[*TensorDict]int{})
 		}
@@ -106,9 +106,9 @@ type setter struct {
 func (w *setter) fill(td *TensorDict, value Value) error {
 	for name, v := range td.entries.all() {
 		var err error
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			err = w.fill(d, value)
-		} else if s, ok := asStacked(v); ok && !stackeds.passes(v) {
+		} else if s, ok := v.(*Stacked); ok && !stackeds.passes(v) {
 			err = stackeds.put(w.tr, s, value, w.pass, func(int) error { return nil })
 		} else if k := opsOf(v); !k.passes(v) {
 			err = k.write(w.tr, v, value, w.pass)
@@ -152,7 +152,7 @@ func (w *setter) writeEntry(td *TensorDict, c column, v Value) error {
 	if err != nil {
 		return err
 	}
-	p, err := td.placeHere(c.name, zero, nil)
+	p, err := td.placeHere(c.name, zero)
 	if err != nil {
 		return err
 	}
@@ -161,8 +161,8 @@ func (w *setter) writeEntry(td *TensorDict, c column, v Value) error {
 }
 
 func (w *setter) writeValue(to, v Value) error {
-	d, isDict := asDict(to)
-	e, alsoDict := asDict(v)
+	d, isDict := to.(*TensorDict)
+	e, alsoDict := v.(*TensorDict)
 	if isDict && alsoDict {
 		return w.writeDict(d, e)
 	}
@@ -178,30 +178,14 @@ func (w *setter) writeValue(to, v Value) error {
 // trailing returns the dims of v after the first batch dims.
 func trailing(v Value, batch int) shapeops.Shape { return v.Shape()[batch:] }
 
-// zeros returns a value of zeros like v, with the batch shape of the whole dictionary.
+// zeros returns a value of zeros like v, with the batch shape of the whole dictionary. A dictionary
+// is empty.
 func (w *setter) zeros(v Value) (Value, error) {
 	shape := append(w.batch.Clone(), trailing(v, len(w.value))...)
 	if w.zeroed == nil {
 		w.zeroed = new(plan.Pass)
 	}
-	if d, ok := asDict(v); ok { // with all its entries, which a schema may require
-		return w.zeroDict(d, shape)
-	}
 	return opsOf(v).zerosLike(v, w.zeroed, shape)
-}
-
-// zeroDict is zeros for a dictionary.
-func (w *setter) zeroDict(d *TensorDict, shape shapeops.Shape) (Value, error) {
-	out, err := zeroDict(d, nil, shape)
-	if err != nil {
-		return nil, err
-	}
-	var name nestedkey.Key
-	out.entries, name, err = d.entries.mapped(func(_ column, v Value) (Value, error) { return w.zeros(v) })
-	if err != nil {
-		return nil, within(cmp.Or(w.pass.Op, "set index"), name, err)
-	}
-	return out, nil
 }
 
 // A placement is an entry that was checked and can be set.
@@ -218,5 +202,5 @@ func (p placement) set() {
 		placement{inner, rest, p.value}.set()
 		p.value = inner
 	}
-	p.in.put(first, p.value)
+	p.in.entries.put(first, p.value)
 }

@@ -27,7 +27,7 @@ func (td *TensorDict) sum(known map[*TensorDict]int, size func(leaf Value) int) 
 	}
 	for _, v := range td.entries.all() {
 		n := 0
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			n = d.sum(known, size)
 		} else {
 			n = size(v)

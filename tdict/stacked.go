@@ -7,6 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A Stacked is a leaf that keeps one value, a member, for each position of a dim, the stack dim.
@@ -122,7 +123,7 @@ func (s *Stacked) first() Value {
 
 // leafOf returns v or, if v is a Stacked, its first leaf of another kind.
 func leafOf(v Value) Value {
-	for s, ok := asStacked(v); ok; s, ok = asStacked(v) {
+	for s, ok := v.(*Stacked); ok; s, ok = v.(*Stacked) {
 		v = s.first()
 	}
 	return v
@@ -130,7 +131,7 @@ func leafOf(v Value) Value {
 
 // eachMember calls fn with v or, if v is a Stacked, with each of its members, at any depth.
 func eachMember(v Value, fn func(v Value)) {
-	s, ok := asStacked(v)
+	s, ok := v.(*Stacked)
 	if !ok {
 		fn(v)
 		return
@@ -157,7 +158,7 @@ func (s *Stacked) checkUniform() error {
 		if !alike(m.value, first) {
 			return fmt.Errorf("%w: member %d is %s, the first is %s", shapeops.ErrShape, i, describe(m.value), describe(first))
 		}
-		if inner, ok := asStacked(m.value); ok {
+		if inner, ok := m.value.(*Stacked); ok {
 			if err := inner.checkUniform(); err != nil {
 				return fmt.Errorf("member %d: %w", i, err)
 			}
@@ -171,13 +172,13 @@ func alike(a, b Value) bool {
 	if !a.Shape().Equal(b.Shape()) {
 		return false
 	}
-	if t, ok := asTensor(a); ok { // the usual kind
-		if u, ok := asTensor(b); ok {
+	if t, ok := a.(*tensor.Tensor); ok { // the usual kind
+		if u, ok := b.(*tensor.Tensor); ok {
 			return t.DType() == u.DType()
 		}
 	}
 	if opsOf(a) != opsOf(b) { // one is a Stacked
-		_, ok := asTensor(leafOf(a))
+		_, ok := leafOf(a).(*tensor.Tensor)
 		return ok && opsOf(a).spec(a).DType == opsOf(b).spec(b).DType
 	}
 	got, want := opsOf(a).spec(a), opsOf(b).spec(b)
@@ -212,7 +213,7 @@ func (s *Stacked) Dense() (Value, error) {
 
 // denseOf returns v, or v.Dense() if v is a Stacked.
 func denseOf(v Value) (Value, error) {
-	if s, ok := asStacked(v); ok {
+	if s, ok := v.(*Stacked); ok {
 		return s.Dense()
 	}
 	return v, nil
@@ -233,12 +234,12 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 	var name nestedkey.Key
 	var err error
 	out.entries, name, err = td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			d, err := d.dense(chosen)
 			stacked = stacked || err == nil && d.stack != nil
 			return asValue(d, err)
 		}
-		s, ok := asStacked(v)
+		s, ok := v.(*Stacked)
 		if ok && chosen(s) {
 			return s.Dense()
 		}
@@ -274,7 +275,7 @@ func (td *TensorDict) dense(chosen func(s *Stacked) bool) (*TensorDict, error) {
 // LazyStack returns shapeops.ErrShape if there is no dictionary or dim is out of range, and
 // [ErrKind] if a dictionary is nil or, with the key and the number of the dictionary, if the values
 // under a key are of different kinds.
-func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
+func LazyStack(tds []*TensorDict, dim int) (*TensorDict, error) {
 	if len(tds) == 0 {
 		return nil, failed("lazy stack", fmt.Errorf("%w: got nothing to stack, want at least one dictionary", shapeops.ErrShape))
 	}
@@ -284,14 +285,14 @@ func LazyStack(dim int, tds ...*TensorDict) (*TensorDict, error) {
 	if dim < 0 {
 		dim += len(agreedBatch(tds)) + 1
 	}
-	out, err := lazyStack(dim, tds)
+	out, err := lazyStack(tds, dim)
 	return out, failed("lazy stack", err)
 }
 
 // MaybeDense is [LazyStack], except that leaves that are [Stacked.Uniform] are stacked densely, in
 // new memory.
-func MaybeDense(dim int, tds ...*TensorDict) (*TensorDict, error) {
-	out, err := LazyStack(dim, tds...)
+func MaybeDense(tds []*TensorDict, dim int) (*TensorDict, error) {
+	out, err := LazyStack(tds, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +317,7 @@ func agreedBatch(tds []*TensorDict) (same shapeops.Shape) {
 }
 
 // lazyStack is LazyStack of dictionaries of which some, but not all, may be nil.
-func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
+func lazyStack(tds []*TensorDict, dim int) (*TensorDict, error) {
 	same := agreedBatch(tds)
 	if dim < 0 || dim > len(same) {
 		return nil, fmt.Errorf("%w: got stack dim %d, want 0 to %d: the batch shapes share the first dims %v", shapeops.ErrShape, dim, len(same), same)
@@ -327,10 +328,10 @@ func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	if names := head.namesShared(head.prefixNames(same), tds); names != nil {
 		out.names = slices.Insert(names, dim, "")
 	}
-	names, columns := columnsOf(tds)
+	names, all, from := byName(tds)
 	values := make([]Value, len(names))
-	for i, column := range columns {
-		v, err := stackColumn(dim, tds, column)
+	for i := range all {
+		v, err := stackColumn(dim, tds, all[i], from[i])
 		if err != nil {
 			return nil, within("lazy stack", names[i], err)
 		}
@@ -340,47 +341,19 @@ func lazyStack(dim int, tds []*TensorDict) (*TensorDict, error) {
 	return out, out.batch.Check()
 }
 
-// columnsOf returns the names of the entries of dictionaries, in the order of their first
-// appearance, and for each name the value that each dictionary has under it, or nil.
-func columnsOf(tds []*TensorDict) (names []nestedkey.Key, columns [][]Value) {
-	at := map[nestedkey.Key]int{}
-	for i, td := range tds {
-		if td == nil {
-			continue
-		}
-		for name, v := range td.entries.all() {
-			n, ok := at[name]
-			if !ok {
-				n, at[name] = len(names), len(names)
-				names, columns = append(names, name), append(columns, make([]Value, len(tds)))
-			}
-			columns[n][i] = v
-		}
-	}
-	return names, columns
-}
-
-// stackColumn stacks the values of dictionaries under one name, of which some are nil.
-func stackColumn(dim int, tds []*TensorDict, values []Value) (Value, error) {
+// stackColumn stacks the values under one name, of the dictionaries with the numbers in from.
+func stackColumn(dim int, tds []*TensorDict, values []Value, from []int) (Value, error) {
 	dicts, members := make([]*TensorDict, len(tds)), make([]stackMember, len(tds))
-	var first Value
-	isDict := false
-	for i, v := range values {
-		if v == nil {
-			continue
-		}
-		if first == nil {
-			first = v
-			_, isDict = asDict(v)
-		}
-		var ok bool
-		if dicts[i], ok = asDict(v); ok != isDict {
-			return nil, fmt.Errorf("member %d: %w", i, mismatch(v, first))
+	_, isDict := values[0].(*TensorDict)
+	for n, v := range values {
+		i, ok := from[n], false
+		if dicts[i], ok = v.(*TensorDict); ok != isDict {
+			return nil, fmt.Errorf("member %d: %w", i, mismatch(v, values[0]))
 		}
 		members[i] = stackMember{v, len(tds[i].batch)}
 	}
 	if isDict {
-		return asValue(lazyStack(dim, dicts))
+		return asValue(lazyStack(dicts, dim))
 	}
 	return asValue(newStacked(dim, members))
 }

@@ -27,7 +27,7 @@ func uniformMembers(n, leaves, rows int) []*tdict.TensorDict {
 
 // BenchmarkLazyStackIndex takes parts of 1000 members of 10 leaves: headers only.
 func BenchmarkLazyStackIndex(b *testing.B) {
-	td := tensor.Must(tdict.LazyStack(0, uniformMembers(1000, 10, 8)...))
+	td := tensor.Must(tdict.LazyStack(uniformMembers(1000, 10, 8), 0))
 	for name, expr := range map[string]ix.Index{"at": ix.At(500), "range100": ix.Range(300, 400)} {
 		b.Run("part="+name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -42,7 +42,7 @@ func BenchmarkLazyStackIndex(b *testing.B) {
 func BenchmarkLazyStackDense(b *testing.B) {
 	for _, rows := range []int{8, 256} {
 		tds := uniformMembers(64, 10, rows)
-		td := tensor.Must(tdict.LazyStack(0, tds...))
+		td := tensor.Must(tdict.LazyStack(tds, 0))
 		for how, fn := range map[string]func() (*tdict.TensorDict, error){
 			"stack": func() (*tdict.TensorDict, error) { return shapeops.Stack(tds, 0) },
 			"dense": td.Dense,

@@ -35,7 +35,7 @@ func episodes() []*tdict.TensorDict {
 
 func TestLazyStack(t *testing.T) {
 	tds := episodes()
-	td := tensor.Must(tdict.LazyStack(0, tds...))
+	td := tensor.Must(tdict.LazyStack(tds, 0))
 	consistent(t, td)
 	require.Equal(t, shapeops.Shape{3}, td.Shape().Clone())
 	require.Equal(t, []nestedkey.Key{"x", "obs/y", "name", "only"}, testkit.Keys(td.Leaves()))
@@ -66,14 +66,14 @@ func TestLazyStack(t *testing.T) {
 	for _, expr := range []ix.Index{ix.Range(1, 3), ix.Take(1, 2), ix.Mask([]bool{false, true, true})} {
 		part := tensor.Must(td.Index(expr))
 		consistent(t, part)
-		require.True(t, part.Equal(tensor.Must(tdict.LazyStack(0, tds[1:]...))), expr.String())
+		require.True(t, part.Equal(tensor.Must(tdict.LazyStack(tds[1:], 0))), expr.String())
 	}
 	rest := tensor.Must(td.Index(ix.Take(0, 2)))
 	require.False(t, rest.Has("only"), "a key that all lack is left out")
 	_, err = td.Dense()
 	testkit.Fails(t, shapeops.ErrShape, err)
 	more := tensor.Must(shapeops.Cat([]*tdict.TensorDict{rest, tensor.Must(td.Index(ix.Take(2, 0)))}, 0))
-	require.True(t, more.Equal(tensor.Must(tdict.LazyStack(0, tds[0], tds[2], tds[2], tds[0]))))
+	require.True(t, more.Equal(tensor.Must(tdict.LazyStack([]*tdict.TensorDict{tds[0], tds[2], tds[2], tds[0]}, 0))))
 	sum := tensor.Must(arith.Add(rest, 1))
 	require.Equal(t, int64(21), tensor.Must(tdict.Item[int64](tensor.Must(sum.Index(ix.At(1))), "x", 0, 0)))
 	require.NoError(t, td.SetIndex(tensor.Must(episode(3, 50).WithBatch()), ix.At(1)))
@@ -82,7 +82,7 @@ func TestLazyStack(t *testing.T) {
 	var back tdict.TensorDict
 	require.NoError(t, back.UnmarshalJSON(text))
 	require.True(t, td.Equal(&back), string(text))
-	both := tensor.Must(tdict.LazyStack(1, dict([]int{2}, entry{"a", count(2, 3)}), dict([]int{2}, entry{"a", count(2, 1)})))
+	both := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{dict([]int{2}, entry{"a", count(2, 3)}), dict([]int{2}, entry{"a", count(2, 1)})}, 1))
 	require.Equal(t, shapeops.Shape{2, 2}, both.Shape().Clone())
 	require.Equal(t, shapeops.Shape{2, 2}, tensor.Must(both.Permute(1, 0)).Shape().Clone())
 	s := tensor.Must(tdict.Get[*tdict.Stacked](both, "a"))
@@ -131,8 +131,8 @@ func TestStackedAlongDims(t *testing.T) {
 	}
 	for name, do := range ops {
 		for stackDim := range 3 {
-			lazy := tensor.Must(tdict.LazyStack(stackDim, member(5, 3), member(90, 3), member(1, 3)))
-			uneven := tensor.Must(tdict.LazyStack(stackDim, member(5, 3), member(90, 4), member(1, 3)))
+			lazy := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{member(5, 3), member(90, 3), member(1, 3)}, stackDim))
+			uneven := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{member(5, 3), member(90, 4), member(1, 3)}, stackDim))
 			for dim := range 3 {
 				want, err := do(tensor.Must(lazy.Dense()), dim)
 				require.NoError(t, err, name)
@@ -157,14 +157,14 @@ func shifted(n int, shape ...int) *tensor.Tensor {
 
 // A member has at least the dims that the dictionary around it has.
 func TestMembersOfMoreBatchDims(t *testing.T) {
-	lazy := tensor.Must(tdict.LazyStack(0, dict(nil, entry{"x", count(3)}), dict(nil, entry{"x", count(3, 2)})))
+	lazy := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{dict(nil, entry{"x", count(3)}), dict(nil, entry{"x", count(3, 2)})}, 0))
 	td := dict([]int{2, 3}, entry{"x", tensor.Must(lazy.Get("x"))})
 	_, members, err := tdict.Members(td)
 	require.NoError(t, err)
 	for _, m := range members {
 		require.Equal(t, shapeops.Shape{3}, m.Shape().Clone())
 	}
-	require.True(t, tensor.Must(tdict.LazyStack(0, members...)).Equal(td))
+	require.True(t, tensor.Must(tdict.LazyStack(members, 0)).Equal(td))
 }
 
 // A row of a lazy stack, in which a dictionary has fewer batch dims than in the member, is no lazy
@@ -172,10 +172,10 @@ func TestMembersOfMoreBatchDims(t *testing.T) {
 func TestRowOfMembersOfMoreBatchDims(t *testing.T) {
 	var members []*tdict.TensorDict
 	for n := range 2 {
-		stack := tensor.Must(tdict.LazyStack(0, slices.Repeat([]*tdict.TensorDict{dict(nil, entry{"in", tdict.New()})}, n+1)...))
+		stack := tensor.Must(tdict.LazyStack(slices.Repeat([]*tdict.TensorDict{dict(nil, entry{"in", tdict.New()})}, n+1), 0))
 		members = append(members, dict(nil, entry{"a", stack}))
 	}
-	td := tensor.Must(tdict.LazyStack(0, members...))
+	td := tensor.Must(tdict.LazyStack(members, 0))
 	row := tensor.Must(td.Index(ix.At(0)))
 	require.Empty(t, tensor.Must(row.Dict("a")).Shape())
 	_, lazy := tdict.StackDim(tensor.Must(row.Dict("a")))

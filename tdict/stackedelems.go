@@ -84,7 +84,7 @@ func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, err
 
 // to adds to tr: dst = the result of make.
 func (e elementsOfStacked) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
-	d, _ := asStacked(dst)
+	d, _ := dst.(*Stacked)
 	if !e.divides(w, others) || d.dim != e.dim || len(d.members) != len(e.members) {
 		made, err := e.make(w, lead, others)
 		if err != nil {
@@ -132,7 +132,7 @@ func (e elementsOfStacked) divides(w *leafwise, others []any) bool {
 		return false
 	}
 	for _, other := range others {
-		if x, ok := asStacked(other); ok {
+		if x, ok := other.(*Stacked); ok {
 			if x.dim != e.dim || len(x.members) != len(e.members) {
 				return false
 			}
@@ -147,7 +147,7 @@ func (e elementsOfStacked) divides(w *leafwise, others []any) bool {
 func (e elementsOfStacked) operands(i int, v Value, others []any) ([]any, error) {
 	parts := slices.Clone(others)
 	for n, other := range others {
-		if x, ok := asStacked(other); ok {
+		if x, ok := other.(*Stacked); ok {
 			if x.members[i].value == nil {
 				return nil, fmt.Errorf("operand %d: %w", n+1, ErrMissing)
 			}
@@ -190,7 +190,7 @@ func (e elementsOfStacked) makeDense(w *leafwise, lead int, others []any) (Value
 	}
 	dense := slices.Clone(others)
 	for n, other := range others {
-		if x, ok := asStacked(other); ok {
+		if x, ok := other.(*Stacked); ok {
 			if dense[n], err = x.Dense(); err != nil {
 				return nil, err
 			}

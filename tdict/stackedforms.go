@@ -67,7 +67,7 @@ func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
 		return nil, 0, errNoStacked
 	}
 	for i, m := range s.members {
-		t, ok := asTensor(m.value)
+		t, ok := m.value.(*tensor.Tensor)
 		switch {
 		case m.value == nil:
 			continue
@@ -90,7 +90,7 @@ func (s *Stacked) largest() (sizes shapeops.Shape, d tensor.DType, err error) {
 // place adds to tr the copy of member i to its place in padded, and true to the same place in mask
 // unless mask is nil. There is nothing to do if v is nil.
 func (s *Stacked) place(tr *tensor.Transfer, padded, mask *tensor.Tensor, i int, v Value, left bool) error {
-	t, ok := asTensor(v)
+	t, ok := v.(*tensor.Tensor)
 	if !ok {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (s *Stacked) Ragged() (*ragged.Tensor, error) {
 	rows := s.shape[:s.dim].Size() // rows of a member
 	lengths := make([]int64, 0, rows*len(s.members))
 	for i, m := range s.members {
-		t, ok := asTensor(m.value)
+		t, ok := m.value.(*tensor.Tensor)
 		switch {
 		case m.value == nil:
 			lengths = append(lengths, make([]int64, rows)...)

@@ -105,7 +105,7 @@ func (m *listModel) step(op, arg int) string {
 			return "nothing"
 		}
 		m.list = append(slices.Clone(m.list), m.fresh(arg))
-		m.td = tensor.Must(tdict.LazyStack(0, m.list...))
+		m.td = tensor.Must(tdict.LazyStack(m.list, 0))
 		return "append"
 	case 4:
 		if n > 12 {
@@ -159,7 +159,7 @@ func FuzzStacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, program []byte) {
 		m := &listModel{t: t}
 		m.list = []*tdict.TensorDict{m.fresh(1), m.fresh(22)}
-		m.td = tensor.Must(tdict.LazyStack(0, m.list...))
+		m.td = tensor.Must(tdict.LazyStack(m.list, 0))
 		for len(program) >= 2 && len(program) < 64 {
 			m.check(m.step(int(program[0]), int(program[1])))
 			program = program[2:]
@@ -173,7 +173,7 @@ func TestStackedPrograms(t *testing.T) {
 	for range 300 {
 		m := &listModel{t: t}
 		m.list = []*tdict.TensorDict{m.fresh(1), m.fresh(22)}
-		m.td = tensor.Must(tdict.LazyStack(0, m.list...))
+		m.td = tensor.Must(tdict.LazyStack(m.list, 0))
 		for range 12 {
 			m.check(m.step(rng.IntN(256), rng.IntN(256)))
 		}
@@ -183,9 +183,9 @@ func TestStackedPrograms(t *testing.T) {
 // What is no stack is refused, with the key and the member, and changes nothing.
 func TestStacksRefuse(t *testing.T) {
 	x := dict([]int{2}, entry{"x", count(2, 3)})
-	fresh := func() *tdict.TensorDict { return tensor.Must(tdict.LazyStack(0, episodes()...)) }
+	fresh := func() *tdict.TensorDict { return tensor.Must(tdict.LazyStack(episodes(), 0)) }
 	lazy := func(dim int, tds ...*tdict.TensorDict) func(*tdict.TensorDict) error {
-		return func(*tdict.TensorDict) error { return testkit.Err(tdict.LazyStack(dim, tds...)) }
+		return func(*tdict.TensorDict) error { return testkit.Err(tdict.LazyStack(tds, dim)) }
 	}
 	refuse(t, fresh, []refusal{
 		{"nothing", lazy(0), shapeops.ErrShape},
@@ -212,7 +212,7 @@ func TestStacksRefuse(t *testing.T) {
 		}, tensor.ErrOverlap},
 		{"a sum over what differs", func(td *tdict.TensorDict) error { return testkit.Err(arith.Sum(td, arith.Dims(0))) }, shapeops.ErrShape},
 		{"cat of other lengths", func(td *tdict.TensorDict) error {
-			other := tensor.Must(tdict.LazyStack(0, episode(2, 0)))
+			other := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{episode(2, 0)}, 0))
 			return testkit.Err(shapeops.Cat([]*tdict.TensorDict{td, other}, 0))
 		}, shapeops.ErrShape},
 		{"another shape", func(td *tdict.TensorDict) error { return testkit.Err(td.NewZeros(7)) }, shapeops.ErrShape},
@@ -221,7 +221,7 @@ func TestStacksRefuse(t *testing.T) {
 			return err
 		}, tdict.ErrKind},
 		{"ragged scalars", func(*tdict.TensorDict) error {
-			td := tensor.Must(tdict.LazyStack(0, dict(nil, entry{"x", count()}), dict(nil, entry{"x", count()})))
+			td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{dict(nil, entry{"x", count()}), dict(nil, entry{"x", count()})}, 0))
 			return testkit.Err(tensor.Must(tdict.Get[*tdict.Stacked](td, "x")).Ragged())
 		}, shapeops.ErrShape},
 		{"a member beyond the end", func(td *tdict.TensorDict) error {

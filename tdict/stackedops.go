@@ -66,7 +66,7 @@ func (c *stackedCut) of(m stackMember) (stackMember, error) {
 // nil if there are no members at the selected positions, or a dense copy if the plan cannot be
 // divided.
 func (k *stackedKind) execute(v Value, p *plan.Pass) (Value, error) {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	if err := p.CheckPlan(s.shape); err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func assign(tr *tensor.Transfer, dst, v Value) error {
 	if err != nil {
 		return err
 	}
-	s, isStacked := asStacked(v)
-	if _, both := asStacked(dst); both || !isStacked {
+	s, isStacked := v.(*Stacked)
+	if _, both := dst.(*Stacked); both || !isStacked {
 		return opsOf(dst).write(tr, dst, v, plan.NewPass(whole))
 	}
 	for i, m := range s.members { // member by member, without a dense copy
@@ -177,7 +177,7 @@ func rowOf(v Value, dim, i int) (Value, error) {
 // write adds to tr: the part of dst that p.Plan selects = src, broadcast. If src is a Stacked along
 // the same dim that lacks a member, the member of dst stays as it is.
 func (k *stackedKind) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
-	s, _ := asStacked(dst)
+	s, _ := dst.(*Stacked)
 	return k.put(tr, s, src, p, func(row int) error { return s.lacks(row) })
 }
 
@@ -219,15 +219,15 @@ func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pa
 // sameStackedKind reports whether one of two values is a Stacked and the other of the kind of its
 // members.
 func sameStackedKind(a, b Value) bool {
-	s, ok := asStacked(a)
-	x, also := asStacked(b)
+	s, ok := a.(*Stacked)
+	x, also := b.(*Stacked)
 	return ok && opsOf(s.first()) == opsOf(b) || also && opsOf(x.first()) == opsOf(a)
 }
 
 // differs reports whether v is a Stacked that is not uniform. Its members can then have dims that
 // its shape lacks.
 func differs(v Value) bool {
-	s, ok := asStacked(v)
+	s, ok := v.(*Stacked)
 	return ok && !s.Uniform()
 }
 
@@ -235,7 +235,7 @@ func differs(v Value) bool {
 // has dims dims. It returns nil if src is a Stacked along that dim without that member.
 func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	own := len(src.Shape())
-	if s, ok := asStacked(src); ok {
+	if s, ok := src.(*Stacked); ok {
 		own = len(s.first().Shape()) + 1
 	}
 	at := dim - (dims + 1 - own)
@@ -270,7 +270,7 @@ func (s *Stacked) checkApart(rows []int) error {
 	}
 	var all []*tensor.Tensor
 	for _, row := range slices.Compact(slices.Sorted(slices.Values(rows))) {
-		if t, ok := asTensor(s.members[row].value); ok {
+		if t, ok := s.members[row].value.(*tensor.Tensor); ok {
 			all = append(all, t)
 		}
 	}
@@ -308,7 +308,7 @@ func (k *stackedKind) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []
 func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
 	xs := make([]*Stacked, len(values))
 	for i, v := range values {
-		s, ok := asStacked(v)
+		s, ok := v.(*Stacked)
 		if xs[i] = s; !ok || s.dim != xs[0].dim || p.Join.Padded() {
 			return joinDense(p, values)
 		}
@@ -397,21 +397,21 @@ func (s *Stacked) each(fn func(v Value) (Value, error)) (*Stacked, error) {
 }
 
 func (k *stackedKind) clone(v Value, p *plan.Pass) (Value, error) {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).clone(v, p) }))
 }
 
 // passes reports whether the members are unbatched tensors, which operations on a part of the rows
 // return unchanged.
 func (k *stackedKind) passes(v Value) bool {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	return opsOf(s.first()).passes(s.first())
 }
 
 // zerosLike returns zeros for each member if shape is the shape of v. For another shape it returns
 // a dense value, if the members are uniform.
 func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	switch {
 	case shape.Equal(s.shape):
 		return asValue(s.each(func(v Value) (Value, error) { return opsOf(v).zerosLike(v, p, v.Shape()) }))
@@ -423,7 +423,7 @@ func (k *stackedKind) zerosLike(v Value, p *plan.Pass, shape shapeops.Shape) (Va
 
 // alike returns the value that all members share with another shape, or nil if they differ.
 func (k *stackedKind) alike(v Value, shape shapeops.Shape) (Value, error) {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	if !s.Uniform() {
 		return nil, nil
 	}

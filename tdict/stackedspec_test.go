@@ -23,7 +23,7 @@ func uneven() []dictionary {
 
 // What Python's stacks do, case by case; where its answer is a defect, the row says so.
 func TestStacksAsInPython(t *testing.T) {
-	lazy := func() dictionary { return tensor.Must(tdict.LazyStack(0, uneven()...)) }
+	lazy := func() dictionary { return tensor.Must(tdict.LazyStack(uneven(), 0)) }
 	stacked := func(td dictionary, key string) *tdict.Stacked {
 		return tensor.Must(tdict.Get[*tdict.Stacked](td, nestedkey.Key(key)))
 	}
@@ -98,21 +98,21 @@ func TestStacksAsInPython(t *testing.T) {
 		}},
 		{"a write to a position reaches the member", func(t *testing.T) {
 			tds := uneven()
-			td := tensor.Must(tdict.LazyStack(0, tds...))
+			td := tensor.Must(tdict.LazyStack(tds, 0))
 			require.NoError(t, td.SetIndex(dict(nil, entry{"a", from1(5, 2)}), ix.At(0)))
 			require.Equal(t, []int64{5, 6}, testkit.Elements[int64](t, tensor.Must(tds[0].Tensor("a"))))
 		}},
 		{"lazy stack of [3] and [2]: Python has -1 for what differs", func(t *testing.T) {
-			require.Equal(t, shapeops.Shape{2}, tensor.Must(tdict.LazyStack(0, a(3), a(2))).Shape().Clone())
+			require.Equal(t, shapeops.Shape{2}, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{a(3), a(2)}, 0)).Shape().Clone())
 		}},
 		{"lazy stack of [3] and []: Python refuses", func(t *testing.T) {
-			require.Equal(t, shapeops.Shape{2}, tensor.Must(tdict.LazyStack(0, a(3), a())).Shape().Clone())
-			require.ErrorIs(t, testkit.Err(tdict.LazyStack(1, a(3), a())), shapeops.ErrShape)
+			require.Equal(t, shapeops.Shape{2}, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{a(3), a()}, 0)).Shape().Clone())
+			require.ErrorIs(t, testkit.Err(tdict.LazyStack([]*tdict.TensorDict{a(3), a()}, 1)), shapeops.ErrShape)
 		}},
 		{"append, insert, extend", func(t *testing.T) {
 			_, members, err := tdict.Members(lazy())
 			require.NoError(t, err)
-			more := tensor.Must(tdict.LazyStack(0, append(members, uneven()[0])...))
+			more := tensor.Must(tdict.LazyStack(append(members, uneven()[0]), 0))
 			require.Equal(t, shapeops.Shape{3}, more.Shape().Clone())
 			twice := tensor.Must(shapeops.Cat([]dictionary{lazy(), lazy()}, 0))
 			require.Equal(t, shapeops.Shape{4}, twice.Shape().Clone())
@@ -128,7 +128,7 @@ func TestStacksAsInPython(t *testing.T) {
 		}},
 		{"slices and masks are lazy, a position is the member", func(t *testing.T) {
 			tds := uneven()
-			td := tensor.Must(tdict.LazyStack(0, tds...))
+			td := tensor.Must(tdict.LazyStack(tds, 0))
 			for _, expr := range []ix.Index{ix.Range(0, 1), ix.Mask([]bool{true, false})} {
 				require.Equal(t, 1, stacked(tensor.Must(td.Index(expr)), "a").Len())
 			}
@@ -138,7 +138,7 @@ func TestStacksAsInPython(t *testing.T) {
 		}},
 		{"what differs is not made dense, nor reshaped across", func(t *testing.T) {
 			require.ErrorIs(t, testkit.Err(lazy().Dense()), shapeops.ErrShape)
-			both := tensor.Must(tdict.LazyStack(1, dict([]int{2}, entry{"a", count(2, 3)}), dict([]int{2}, entry{"a", count(2, 4)})))
+			both := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{dict([]int{2}, entry{"a", count(2, 3)}), dict([]int{2}, entry{"a", count(2, 4)})}, 1))
 			require.ErrorIs(t, testkit.Err(both.Reshape(4)), shapeops.ErrShape)
 		}},
 		{"a missing member is a row of length 0", func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStacksAsInPython(t *testing.T) {
 			require.Equal(t, shapeops.Shape{2, 1}, tensor.Must(stacked(lazy(), "c").Dense()).Shape().Clone())
 		}},
 		{"dense where all agree, lazy elsewhere", func(t *testing.T) {
-			td := tensor.Must(tdict.MaybeDense(0, uneven()...))
+			td := tensor.Must(tdict.MaybeDense(uneven(), 0))
 			require.Equal(t, shapeops.Shape{2, 1}, tensor.Must(td.Tensor("c")).Shape().Clone())
 			require.Equal(t, 2, stacked(td, "a").Len())
 			require.Equal(t, 2, stacked(td, "b").Len())

@@ -67,8 +67,8 @@ func describeMember(v Value) string {
 // differing returns the first elements in which members differ, and the number of all elements that
 // differ.
 func (k *stackedKind) differing(a, b Value, tol tensor.Tolerance) (all []tensor.ElementDiff, count int, err error) {
-	s, _ := asStacked(a)
-	x, ok := asStacked(b)
+	s, _ := a.(*Stacked)
+	x, ok := b.(*Stacked)
 	switch {
 	case !ok:
 		return nil, 0, mismatch(b, a)
@@ -202,7 +202,7 @@ func specStacked(s *Stacked) Spec { return Spec{Kind: KindStacked, DType: s.DTyp
 // texts returns the texts of all elements if the members are uniform, otherwise a description of
 // each member.
 func (k *stackedKind) texts(v Value) (texts []string, err error) {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	if s.Uniform() {
 		d, err := s.Dense()
 		if err != nil {
@@ -234,7 +234,7 @@ func (s *Stacked) MarshalJSON() ([]byte, error) {
 
 // json appends what MarshalJSON returns.
 func (k *stackedKind) json(v Value, b []byte) ([]byte, error) {
-	s, _ := asStacked(v)
+	s, _ := v.(*Stacked)
 	return s.appendJSON(b, "{", len(s.members), func(b []byte, v Value) ([]byte, error) { return opsOf(v).json(v, b) })
 }
 
@@ -308,7 +308,7 @@ func readMembers(s *jsonscan.Scanner, depth int) ([]Value, error) {
 		if err != nil {
 			return fmt.Errorf("member %d: %w", i, err)
 		}
-		if _, ok := asDict(v); ok {
+		if _, ok := v.(*TensorDict); ok {
 			return fmt.Errorf("member %d: %w: got %s, want a leaf", i, tensor.ErrJSON, describe(v))
 		}
 		members = append(members, v)

@@ -33,8 +33,10 @@ func (s *store) len() int { return s.table.count() }
 // all yields the entries in order.
 func (s *store) all() iter.Seq2[nestedkey.Key, Value] {
 	return func(yield func(nestedkey.Key, Value) bool) {
-		for i, name := range s.table.all() {
-			if !yield(name, s.values[i]) {
+		for i := 0; i < len(s.values); i++ {
+			if v := s.values[i]; v == nil {
+				i = s.table.skip[i]
+			} else if !yield(s.table.names[i], v) {
 				return
 			}
 		}
@@ -45,8 +47,8 @@ func (s *store) all() iter.Seq2[nestedkey.Key, Value] {
 // name in other dictionaries.
 func (s *store) columns() iter.Seq2[column, Value] {
 	return func(yield func(column, Value) bool) {
-		for i, name := range s.table.all() {
-			if !yield(column{name, i}, s.values[i]) {
+		for i, v := range s.values {
+			if v != nil && !yield(column{s.table.names[i], i}, v) {
 				return
 			}
 		}
@@ -100,38 +102,29 @@ func (s *store) rename(from, to nestedkey.Key) {
 // mapped returns a store with the same names and fn applied to each value. Names for which fn
 // returns nil are left out. If fn fails, mapped returns its error unchanged, with the name.
 func (s *store) mapped(fn func(c column, v Value) (Value, error)) (store, nestedkey.Key, error) {
-	out := store{s.table.share(), make([]Value, len(s.values))}
-	for c, v := range s.columns() {
+	out, lacks := store{s.table.share(), make([]Value, len(s.values))}, false
+	for i, v := range s.values {
+		if v == nil {
+			continue
+		}
+		c := column{s.table.names[i], i}
 		w, err := fn(c, v)
 		if err != nil {
 			return store{}, c.name, err
 		}
-		out.values[c.at] = w
+		out.values[i] = w
+		lacks = lacks || w == nil
 	}
-	if present(out.values) < out.len() {
-		return out.without(), "", nil
+	if !lacks {
+		return out, "", nil
 	}
-	return out, "", nil
-}
-
-// present returns the number of values that are not nil.
-func present(values []Value) (n int) {
-	for _, v := range values {
+	var fewer store
+	for i, v := range out.values {
 		if v != nil {
-			n++
+			fewer.put(out.table.names[i], v)
 		}
 	}
-	return n
-}
-
-// without returns s without the entries whose values are nil.
-func (s store) without() (out store) {
-	for name, v := range s.all() {
-		if v != nil {
-			out.put(name, v)
-		}
-	}
-	return out
+	return fewer, "", nil
 }
 
 // A column is a name and its position in one dictionary. Other dictionaries usually have the name

@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"iter"
 	"slices"
 	"sync/atomic"
 
@@ -27,22 +26,6 @@ const (
 	// gap replaces a name that was removed. It is not a key, since it is not UTF-8.
 	gap nestedkey.Key = "\xff"
 )
-
-// all yields the names with their positions.
-func (t *table) all() iter.Seq2[int, nestedkey.Key] {
-	return func(yield func(int, nestedkey.Key) bool) {
-		if t == nil {
-			return
-		}
-		for i := 0; i < len(t.names); i++ {
-			if name := t.names[i]; name == gap {
-				i = t.skip[i]
-			} else if !yield(i, name) {
-				return
-			}
-		}
-	}
-}
 
 // count returns the number of names.
 func (t *table) count() int {
@@ -118,8 +101,10 @@ func (t *table) index() {
 		return
 	}
 	t.at = make(map[nestedkey.Key]int, len(t.names))
-	for i, name := range t.all() {
-		t.at[name] = i
+	for i, name := range t.names {
+		if name != gap {
+			t.at[name] = i
+		}
 	}
 }
 

@@ -19,8 +19,6 @@ type TensorDict struct {
 	entries store
 	header
 
-	binding *binding // the schema set by Enforce; nil for none
-
 	locked        bool   // by Lock
 	why           string // the reason for the lock, for errors
 	lockedParents int    // number of locked dictionaries that have this one as an entry
@@ -87,7 +85,7 @@ func (td *TensorDict) Copy() *TensorDict {
 
 // shallow returns a Copy of v if it is a dictionary, otherwise v.
 func shallow(v Value) Value {
-	if d, ok := asDict(v); ok {
+	if d, ok := v.(*TensorDict); ok {
 		return d.Copy()
 	}
 	return v

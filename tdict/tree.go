@@ -44,10 +44,10 @@ func (td *TensorDict) Tree() ([]*tensor.Tensor, *Tree) {
 func (td *TensorDict) withoutTensors(leaves *[]*tensor.Tensor) *TensorDict {
 	out := td.emptied()
 	out.entries, _, _ = td.entries.mapped(func(_ column, v Value) (Value, error) {
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			return d.withoutTensors(leaves), nil
 		}
-		if x, ok := asTensor(v); ok {
+		if x, ok := v.(*tensor.Tensor); ok {
 			*leaves = append(*leaves, x)
 			return slot{}, nil
 		}
@@ -77,108 +77,40 @@ func (t *Tree) Keys() iter.Seq[nestedkey.Key] {
 // a tensor does not begin with the batch shape of the dictionary around it, and [ErrKind], with the
 // key, if a tensor is nil.
 func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
-	t = t.whole()
-	return t.build(leaves, t.skeleton.batch)
-}
-
-// BuildBatch is [Tree.Build] of a dictionary with the given batch shape, so that the Tree of a
-// prototype makes batches of any size. Nested dictionaries keep the batch dims that they have after
-// the outermost batch shape. Dims keep their names if the new batch shape has as many dims.
-// Unbatched tensors, and [Data] with the same value for all rows, are repeated to the new batch
-// shape.
-//
-// BuildBatch returns the errors of Build, and shapeops.ErrShape if the batch shape is invalid. If
-// the batch shape differs from the Tree's, it returns [ErrKind], with the key, for a leaf that
-// cannot be repeated: a ragged tensor, a [Stacked], or Data whose rows differ.
-func (t *Tree) BuildBatch(leaves []*tensor.Tensor, batch ...int) (*TensorDict, error) {
-	if err := shapeops.Shape(batch).Check(); err != nil {
-		return nil, failed("build", err)
-	}
-	return t.whole().build(leaves, batch)
-}
-
-// whole returns t, or an empty Tree with a skeleton if t is nil or zero.
-func (t *Tree) whole() *Tree {
 	if t == nil || t.skeleton == nil {
-		return &Tree{skeleton: New()}
+		t = &Tree{skeleton: New()}
 	}
-	return t
-}
-
-func (t *Tree) build(leaves []*tensor.Tensor, batch shapeops.Shape) (*TensorDict, error) {
-	if len(leaves) > t.slots {
-		return nil, failed("build", wrongCount(len(leaves), t.slots))
-	}
-	b := builder{leaves: leaves, slots: t.slots, was: t.skeleton.batch, batch: batch}
-	out, err := b.dict(t.skeleton)
-	if err != nil {
+	if len(leaves) != t.slots {
+		err := fmt.Errorf("%w: got %d leaves, want %d", shapeops.ErrShape, len(leaves), t.slots)
+		i := 0
+		for key := range t.Keys() {
+			if i++; i > len(leaves) {
+				return nil, &KeyError{"build", key, err} // the first without a leaf
+			}
+		}
 		return nil, failed("build", err)
 	}
-	return out, nil
+	return t.skeleton.filled(&leaves)
 }
 
-// A builder puts tensors into the slots of a skeleton, in order.
-type builder struct {
-	leaves     []*tensor.Tensor
-	next       int            // the index of the next leaf
-	slots      int            // the number of slots
-	was, batch shapeops.Shape // the batch shapes of the skeleton and of the result
-}
-
-func (b *builder) dict(d *TensorDict) (*TensorDict, error) {
-	out := &TensorDict{batch: b.fit(d.batch), header: d.header}
-	if !b.batch.Equal(b.was) {
-		out.stack = nil
-	}
-	if len(b.batch) != len(b.was) {
-		out.names = nil
-	}
-	var name nestedkey.Key
-	var err error
-	out.entries, name, err = d.entries.mapped(func(_ column, v Value) (Value, error) { return b.value(v, out.batch) })
+// filled returns td with the first of leaves, which it removes, in its slots.
+func (td *TensorDict) filled(leaves *[]*tensor.Tensor) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) {
+		if d, ok := v.(*TensorDict); ok {
+			return asValue(d.filled(leaves))
+		}
+		if _, ok := v.(slot); !ok {
+			return v, nil
+		}
+		x := (*leaves)[0]
+		*leaves = (*leaves)[1:]
+		if err := checkValue(x); err != nil {
+			return nil, err
+		}
+		return x, x.Shape().CheckPrefix(td.batch)
+	})
 	if err != nil {
 		return nil, within("build", name, err)
 	}
-	return out, nil
-}
-
-// fit replaces the batch shape of the skeleton, with which s begins, by the batch shape of the
-// result.
-func (b *builder) fit(s shapeops.Shape) shapeops.Shape {
-	return append(b.batch.Clone(), s[len(b.was):]...)
-}
-
-// value returns the replacement of v, in a dictionary with the given batch shape.
-func (b *builder) value(v Value, batch shapeops.Shape) (Value, error) {
-	if _, ok := v.(slot); ok {
-		return b.leaf(batch)
-	}
-	if d, ok := asDict(v); ok {
-		return asValue(b.dict(d))
-	}
-	if b.batch.Equal(b.was) {
-		return v, nil
-	}
-	made, err := opsOf(v).alike(v, b.fit(v.Shape()))
-	if made != nil || err != nil {
-		return made, err
-	}
-	return nil, fmt.Errorf("%w: got %s, which cannot be repeated to another batch shape", ErrKind, describe(v))
-}
-
-// leaf returns the next leaf. It returns an error if the leaf does not begin with the batch shape.
-func (b *builder) leaf(batch shapeops.Shape) (Value, error) {
-	if b.next == len(b.leaves) {
-		return nil, wrongCount(b.next, b.slots)
-	}
-	x := b.leaves[b.next]
-	b.next++
-	if err := checkValue(x); err != nil {
-		return nil, err
-	}
-	return x, x.Shape().CheckPrefix(batch)
-}
-
-func wrongCount(got, want int) error {
-	return fmt.Errorf("%w: got %d leaves, want %d", shapeops.ErrShape, got, want)
+	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
 }

@@ -73,44 +73,6 @@ func TestTreeBuildsOthers(t *testing.T) {
 	consistent(t, got)
 }
 
-func TestTreeBuildBatch(t *testing.T) {
-	td := dict([]int{3}, entry{"a", count(3)}, entry{"b", dict([]int{3, 4}, entry{"c", count(3, 4)}, entry{"w", unbatched(count(2))})}, entry{"d", tdict.New(3)},
-		entry{"b/unit", data("m", 3, 4)})
-	require.NoError(t, td.SetNames("time"))
-	_, tree := td.Tree()
-	tests := []struct {
-		name   string
-		leaves []*tensor.Tensor
-		batch  []int
-		inner  shapeops.Shape
-		names  []string
-	}{
-		{"more rows", []*tensor.Tensor{count(5), count(5, 4)}, []int{5}, shapeops.Shape{5, 4}, []string{"time"}},
-		{"no rows", []*tensor.Tensor{count(0), count(0, 4)}, []int{0}, shapeops.Shape{0, 4}, []string{"time"}},
-		{"the same rows", []*tensor.Tensor{count(3), count(3, 4)}, []int{3}, shapeops.Shape{3, 4}, []string{"time"}},
-		{"none", []*tensor.Tensor{count(), count(4)}, nil, shapeops.Shape{4}, []string{}},
-		{"more dims", []*tensor.Tensor{count(2, 5, 1), count(2, 5, 4)}, []int{2, 5}, shapeops.Shape{2, 5, 4}, []string{"", ""}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := tree.BuildBatch(tt.leaves, tt.batch...)
-			require.NoError(t, err)
-			require.True(t, got.Shape().Equal(tt.batch))
-			require.Equal(t, tt.names, got.Names())
-			require.Equal(t, keys(td), keys(got))
-			require.Equal(t, tt.inner, tensor.Must(got.Dict("b")).Shape())
-			require.True(t, tensor.Must(got.Dict("d")).Shape().Equal(tt.batch))
-			w := tensor.Must(tdict.Get[*tdict.Unbatched](got, "b/w"))
-			require.Equal(t, append(tt.inner.Clone(), 2), w.Shape())
-			require.Same(t, tensor.Must(tdict.Get[*tdict.Unbatched](td, "b/w")).Tensor(), w.Tensor())
-			unit := tensor.Must(tdict.Get[*tdict.Data](got, "b/unit"))
-			require.Equal(t, tt.inner, unit.Shape())
-			require.Equal(t, slices.Repeat([]any{"m"}, tt.inner.Size()), slices.AppendSeq([]any{}, unit.All()))
-			consistent(t, got)
-		})
-	}
-}
-
 func TestTreeRefuses(t *testing.T) {
 	build := func(edit func(leaves []*tensor.Tensor) []*tensor.Tensor) func(*tdict.TensorDict) error {
 		return func(td *tdict.TensorDict) error {
@@ -128,14 +90,6 @@ func TestTreeRefuses(t *testing.T) {
 		{"a nil leaf", put(nil), tdict.ErrKind},
 		{"a zero leaf", put(new(tensor.Tensor)), tdict.ErrKind},
 		{"another batch shape", put(count(3)), shapeops.ErrShape},
-		{"data of another batch shape", func(td *tdict.TensorDict) error {
-			_, tree := td.Tree()
-			return testkit.Err(tree.BuildBatch([]*tensor.Tensor{count(5), count(5), count(5), count(5)}, 5))
-		}, tdict.ErrKind},
-		{"a batch shape that is none", func(td *tdict.TensorDict) error {
-			leaves, tree := td.Tree()
-			return testkit.Err(tree.BuildBatch(leaves, -2))
-		}, shapeops.ErrShape},
 	})
 }
 
@@ -143,7 +97,6 @@ func TestTreeOfNothing(t *testing.T) {
 	for _, tree := range []*tdict.Tree{nil, {}} {
 		require.Empty(t, slices.Collect(tree.Keys()))
 		require.True(t, tdict.New().Equal(tensor.Must(tree.Build(nil))))
-		require.True(t, tdict.New(2).Equal(tensor.Must(tree.BuildBatch(nil, 2))))
 		require.ErrorIs(t, testkit.Err(tree.Build([]*tensor.Tensor{count()})), shapeops.ErrShape)
 	}
 	for range many().Tensors() {

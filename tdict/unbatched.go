@@ -154,12 +154,13 @@ func (u *Unbatched) Clone() (*Unbatched, error) {
 
 // Equal reports whether u and x have the same batch shape and equal tensors.
 func (u *Unbatched) Equal(x *Unbatched) bool {
-	return x.valid() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
+	return u.valid() && x.valid() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
 }
 
-// Diff describes the first difference between u and x, or returns "" if they are equal.
+// Diff describes the first difference between u and x, or returns "" if they are equal. It returns
+// [ErrKind] if x is nil or one of the two is zero.
 func (u *Unbatched) Diff(x *Unbatched) (string, error) {
-	if !x.valid() {
+	if !u.valid() || !x.valid() {
 		return "", errNoUnbatched
 	}
 	if !u.batch.Equal(x.batch) {

@@ -42,12 +42,12 @@ func (td *TensorDict) checkLike(other *TensorDict) error {
 func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []placement, err error) {
 	for name, v := range other.entries.all() {
 		mine := td.innerDict(name)
-		theirs, ok := asDict(v)
+		theirs, ok := v.(*TensorDict)
 		if mine != nil && ok {
 			out, err = mine.merge(theirs, depth+1, out)
 		} else if err = checkDepth(depth, v); err == nil {
 			var p placement
-			p, err = td.placeHere(name, shallow(v), nil)
+			p, err = td.placeHere(name, shallow(v))
 			out = append(out, p)
 		}
 		if err != nil {
@@ -60,45 +60,14 @@ func (td *TensorDict) merge(other *TensorDict, depth int, out []placement) (_ []
 // innerDict returns the dictionary under a name of one part, or nil.
 func (td *TensorDict) innerDict(name nestedkey.Key) *TensorDict {
 	v, _ := td.entries.get(name)
-	d, _ := asDict(v)
+	d, _ := v.(*TensorDict)
 	return d
 }
 
-// chosen returns the entries of td under the given keys. Dictionaries that are chosen as a whole
-// are shared: the caller must not change them.
-func (td *TensorDict) chosen(keys []nestedkey.Key) (*TensorDict, error) {
-	if td == nil {
-		return nil, errNil
-	}
-	for _, key := range keys {
-		if _, _, _, err := td.find(key); err != nil {
-			return nil, &KeyError{"choose", key, fmt.Errorf("source: %w", err)}
-		}
-	}
-	return td.part(keys), nil
-}
-
-// part is chosen for keys that td is known to have.
-func (td *TensorDict) part(keys []nestedkey.Key) *TensorDict {
-	out, chosen := td.emptied(), choose(keys)
-	for name, v := range td.entries.all() {
-		whole, inner := chosen.of(name)
-		d, isDict := asDict(v)
-		switch {
-		case whole:
-			out.entries.put(name, v)
-		case isDict && len(inner) > 0:
-			out.entries.put(name, d.part(inner))
-		}
-	}
-	return out
-}
-
 // UpdateInPlace writes the elements of other's leaves to the leaves that td has under the same
-// keys. Without keys, it writes all leaves of other; otherwise only the leaves under keys. The key
-// of a dictionary means all leaves in it. Tensors that share memory with td change too. The entries
-// of td stay the same, so it may be locked. Leaves that are not tensors are written as by
-// [TensorDict.SetIndex].
+// keys. Without keys, it writes all leaves of other; otherwise only the leaves of Select(keys...).
+// Tensors that share memory with td change too. The entries of td stay the same, so it may be
+// locked. Leaves that are not tensors are written as by [TensorDict.SetIndex].
 //
 // UpdateInPlace returns shapeops.ErrShape if the batch shapes or the shapes of two leaves differ,
 // [ErrMissing] if td lacks a key that other has or other lacks one of keys, [ErrKind] if a value is
@@ -109,13 +78,14 @@ func (td *TensorDict) UpdateInPlace(other *TensorDict, keys ...nestedkey.Key) er
 }
 
 func (td *TensorDict) updateInPlace(other *TensorDict, keys []nestedkey.Key) (err error) {
-	if len(keys) > 0 {
-		if other, err = other.chosen(keys); err != nil {
-			return err
-		}
-	}
 	if err := td.checkLike(other); err != nil {
 		return err
+	}
+	if len(keys) > 0 {
+		other, err = other.Select(keys...)
+		if e, ok := err.(*KeyError); ok {
+			return &KeyError{e.Op, e.Key, fmt.Errorf("source: %w", e.Err)}
+		}
 	}
 	p, err := plan.Index(td.batch)
 	if err != nil {
@@ -161,7 +131,7 @@ func Merge(tds []*TensorDict, opt MergeOptions) (*TensorDict, error) {
 // followed by a slash unless it is empty.
 func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) (*TensorDict, error) {
 	out := tds[0].emptied()
-	names, all := byName(tds)
+	names, all, _ := byName(tds)
 	merged := make([]Value, len(all))
 	for i, vs := range all {
 		if len(vs) == 1 {
@@ -183,22 +153,25 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 }
 
 // byName returns the names of the entries of dictionaries, in the order of their first appearance,
-// and the values under each name. Unlike columnsOf, it takes no memory for names that a dictionary
-// lacks.
-func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value) {
+// and for each name the values under it and the numbers of the dictionaries that have them. Nil
+// dictionaries are skipped.
+func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value, from [][]int) {
 	at := map[nestedkey.Key]int{}
-	for _, td := range tds {
+	for number, td := range tds {
+		if td == nil {
+			continue
+		}
 		for name, v := range td.entries.all() {
 			i, ok := at[name]
 			if !ok {
 				i = len(names)
 				at[name] = i
-				names, values = append(names, name), append(values, nil)
+				names, values, from = append(names, name), append(values, nil), append(from, nil)
 			}
-			values[i] = append(values[i], v)
+			values[i], from[i] = append(values[i], v), append(from[i], number)
 		}
 	}
-	return names, values
+	return names, values, from
 }
 
 // mergeValues returns the value for a key, in full, that several dictionaries have. batch is their
@@ -230,7 +203,7 @@ func asDicts(vs []Value) ([]*TensorDict, bool) {
 	ds := make([]*TensorDict, len(vs))
 	for i, v := range vs {
 		var ok bool
-		if ds[i], ok = asDict(v); !ok {
+		if ds[i], ok = v.(*TensorDict); !ok {
 			return nil, false
 		}
 	}

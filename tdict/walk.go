@@ -19,7 +19,7 @@ func (td *TensorDict) All() iter.Seq2[nestedkey.Key, Value] { return td.entries.
 func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
 	return func(yield func(nestedkey.Key, Leaf) bool) {
 		td.walk(nil, func(key nestedkey.Key, v Value) bool {
-			_, isDict := asDict(v)
+			_, isDict := v.(*TensorDict)
 			return isDict || yield(key, v)
 		})
 	}
@@ -31,7 +31,7 @@ func (td *TensorDict) Leaves() iter.Seq2[nestedkey.Key, Leaf] {
 func (td *TensorDict) Tensors() iter.Seq2[nestedkey.Key, *tensor.Tensor] {
 	return func(yield func(nestedkey.Key, *tensor.Tensor) bool) {
 		td.walk(nil, func(key nestedkey.Key, v Value) bool {
-			t, ok := asTensor(v)
+			t, ok := v.(*tensor.Tensor)
 			return !ok || yield(key, t)
 		})
 	}
@@ -93,7 +93,7 @@ func (td *TensorDict) walk(path []byte, fn func(nestedkey.Key, Value) bool) bool
 		if !fn(key, v) {
 			return false
 		}
-		if d, ok := asDict(v); ok && !d.walk(append(append(path, name...), '/'), fn) {
+		if d, ok := v.(*TensorDict); ok && !d.walk(append(append(path, name...), '/'), fn) {
 			return false
 		}
 	}

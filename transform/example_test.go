@@ -116,12 +116,12 @@ func ExampleDraw() {
 	//  [0 1 2]] <nil>
 }
 
-// Chunks of tdict.Map know their rows if the dataset has a leaf that numbers them.
+// Chunks of tdict.MapChunks know their rows if the dataset has a leaf that numbers them.
 func ExampleDraw_map() {
 	ds, crop := ramps(100), transform.OnKeys(transform.RandomCrop(3), "image", "mask")
 	err := ds.Set("row", tensor.Must(tensor.Arange[int64](0, 100, 1)))
 	all, err2 := crop.Apply(ds, transform.Draw{Seed: 1})
-	same, err3 := tdict.Map(context.Background(), ds, func(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, error) {
+	same, err3 := tdict.MapChunks(context.Background(), ds, func(_ context.Context, chunk *tdict.TensorDict) (*tdict.TensorDict, error) {
 		numbers, err := chunk.Tensor("row")
 		if err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ func ExampleDraw_map() {
 			return nil, err
 		}
 		return crop.Apply(chunk, transform.Draw{Seed: 1, Rows: rows})
-	}, tdict.MapOptions{ChunkSize: 7})
+	}, tdict.MapChunksOptions{ChunkSize: 7})
 	fmt.Println(same.Equal(all), errors.Join(err, err2, err3))
 	// Output: true <nil>
 }

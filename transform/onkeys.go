@@ -10,13 +10,12 @@ import (
 )
 
 // OnKeys returns a transform that applies t to the entries under some keys, which may be nested,
-// and puts the result in their place. Other entries do not change. The key of a dictionary stands
-// for all of it.
+// and puts the result in their place. Other entries do not change. Keys are read as by
+// [tdict.TensorDict.Select].
 //
 // If t does not return a key, the key is removed from the result. If t returns a leaf under another
 // key, it is added; if that key exists, Apply returns tdict.ErrExists. t must keep the batch shape;
-// otherwise Apply returns shapeops.ErrShape. A missing key is tdict.ErrMissing; a key that is given
-// twice, or that is nested in another, is tdict.ErrExists.
+// otherwise Apply returns shapeops.ErrShape. A missing key is tdict.ErrMissing.
 //
 // One t on several keys draws once for all of them: OnKeys(RandomCrop(6, 6), "image", "mask") cuts
 // the same part out of both; two steps would not.

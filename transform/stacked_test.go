@@ -19,7 +19,7 @@ func imageStack(t testing.TB, dim int, sizes ...int) *tdict.TensorDict {
 		require.NoError(t, td.Set("image", tensor.Must(tensor.Full[float32](float32(n), 2, n, 3))))
 		tds = append(tds, td)
 	}
-	return tensor.Must(tdict.LazyStack(dim, tds...))
+	return tensor.Must(tdict.LazyStack(tds, dim))
 }
 
 // Stacked leaves are treated, or named in an error; none is passed over.

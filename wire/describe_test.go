@@ -275,7 +275,7 @@ func (m maker) stack(batch []int, depth int) *tdict.TensorDict {
 		}
 		members = append(members, td)
 	}
-	return tensor.Must(tdict.LazyStack(0, members...))
+	return tensor.Must(tdict.LazyStack(members, 0))
 }
 
 func (m maker) sizes(most int) []int {

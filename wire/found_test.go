@@ -166,7 +166,7 @@ func TestStackedBesides(t *testing.T) {
 		require.NoError(t, td.Set("s", tensor.Must(tensor.New(tensor.Int8, n))))
 		return td
 	}
-	td := tensor.Must(tdict.LazyStack(0, row(1), row(2)))
+	td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{row(1), row(2)}, 0))
 	require.NoError(t, td.Set("x", tensor.Vector[int32](1, 2)))
 	require.NoError(t, td.Set("d/y", tensor.Vector[int32](3, 4)))
 	require.NoError(t, td.Set("who", tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2))))
@@ -193,7 +193,7 @@ func TestTwoValuesOfOneKey(t *testing.T) {
 		"a tensor":       tensor.Vector[int8](3, 4),
 		"data":           tensor.Must(tdict.NewData("x", 2)),
 		"a dictionary":   tdict.New(2),
-		"a lazy stack":   tensor.Must(tdict.LazyStack(0, tdict.New(), tdict.New())),
+		"a lazy stack":   tensor.Must(tdict.LazyStack([]*tdict.TensorDict{tdict.New(), tdict.New()}, 0)),
 		"data of a row":  tensor.Must(tdict.DataFrom([]string{"a", "b"}, 2)),
 		"an own tensor":  tensor.Must(tdict.NewUnbatched(tensor.Vector[int8](3, 4))),
 		"a jagged one":   tensor.Must(ragged.FromOffsets(tensor.Vector[int8](3, 4), []int64{0, 1, 2})),

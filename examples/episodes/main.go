@@ -22,7 +22,7 @@ func main() {
 	defer os.RemoveAll(dir)
 	path, rng := filepath.Join(dir, "walks"), rand.New(rand.NewPCG(1, 2))
 
-	first := tensor.Must(tdict.LazyStack(0, walk(rng))) // a stack of one episode
+	first := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{walk(rng)}, 0)) // a stack of one episode
 	check(memmap.Save(path, first))
 	for range 5 {
 		check(memmap.AppendMember(path, walk(rng))) // atomic

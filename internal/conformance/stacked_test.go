@@ -64,7 +64,7 @@ func lazily(in []dict, dim int, only bool) ([]dict, bool) {
 			return nil, false
 		}
 		names := td.Names()
-		out[i] = tensor.Must(tdict.LazyStack(dim, cut(td, dim)...))
+		out[i] = tensor.Must(tdict.LazyStack(cut(td, dim), dim))
 		must(out[i].SetNames(names...))
 	}
 	return out, true

@@ -18,7 +18,7 @@ type Dims map[nestedkey.Key]int
 
 // DimsOf returns the Dims of td, a lazy stack of members, or nil if there are none.
 func DimsOf(td *tdict.TensorDict, dim int, members []*tdict.TensorDict) (Dims, error) {
-	again, err := tdict.LazyStack(dim, members...)
+	again, err := tdict.LazyStack(members, dim)
 	if err != nil {
 		return nil, err
 	}

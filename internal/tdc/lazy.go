@@ -56,7 +56,7 @@ func (b *builder) lazy(d *dict) (*tdict.TensorDict, error) {
 	if dims := len(members[0].Shape()); d.stackDim > dims {
 		return nil, fileformat.Corrupt("got the stack_dim %d, want 0 to %d", d.stackDim, dims)
 	}
-	td, err := tdict.LazyStack(d.stackDim, members...)
+	td, err := tdict.LazyStack(members, d.stackDim)
 	if err != nil {
 		return nil, fileformat.Unsupported("a lazy stack: %w", err)
 	}

@@ -165,7 +165,7 @@ func TestDamageIsNotAdded(t *testing.T) {
 		"a member": func(ds *memmap.Dataset) error {
 			stack := to + "-stack"
 			defer os.RemoveAll(stack)
-			if err := memmap.Save(stack, tensor.Must(tdict.LazyStack(0, filled(1, "")))); err != nil {
+			if err := memmap.Save(stack, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{filled(1, "")}, 0))); err != nil {
 				return err
 			}
 			return memmap.AppendMember(stack, ds.TensorDict)

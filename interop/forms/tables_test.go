@@ -282,7 +282,7 @@ func TestStacksAndTables(t *testing.T) {
 	member := func(n int) *tdict.TensorDict {
 		return tensor.Must(tdict.FromMap(nil, tdict.Entries{"x": tensor.Must(tensor.Zeros[int8](n)), "y": tensor.Scalar(1.5)}))
 	}
-	td := dict(t, []int{2}, tdict.Entries{"k": tensor.Vector[int64](7, 8), "z": tensor.Must(tdict.LazyStack(0, member(3), member(5)))})
+	td := dict(t, []int{2}, tdict.Entries{"k": tensor.Vector[int64](7, 8), "z": tensor.Must(tdict.LazyStack([]*tdict.TensorDict{member(3), member(5)}, 0))})
 	in := saved(t, td)
 	for name, want := range map[string]string{"o.jsonl": "{\"k\":7}\n{\"k\":8}\n", "o.csv": "k\n7\n8\n", "o.npz": "", "o.nrt": "", "o.safetensors": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -239,7 +239,7 @@ func writers() (list []writer) {
 	}
 	member := func(v int64) *tdict.TensorDict { return filled(v, "") }
 	add(writer{name: "AppendMember", out: "out", changes: true, old: func(t testing.TB, to string) {
-		require.NoError(t, memmap.Save(to, tensor.Must(tdict.LazyStack(0, member(1), member(1)))))
+		require.NoError(t, memmap.Save(to, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{member(1), member(1)}, 0))))
 	}, write: func(to, _ string) error { return memmap.AppendMember(to, member(2)) }})
 	return list
 }

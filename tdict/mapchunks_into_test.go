@@ -32,14 +32,14 @@ func doubled(_ context.Context, chunk dictionary) (dictionary, error) {
 }
 
 // Results go to the rows of their chunks, along any dim; keys that they lack stay.
-func TestMapInto(t *testing.T) {
+func TestMapChunksInto(t *testing.T) {
 	for _, batch := range [][]int{{7}, {2, 5}, {3, 4, 2}, {0, 2}} {
 		for dim := range batch {
 			for _, workers := range []int{1, 4} {
 				in := rowTable(dim, batch...)
 				into := dict(batch, entry{"d/y", tensor.Must(tensor.New(tensor.Float64, append(slices.Clone(batch), 2)...))}, entry{"kept", count(batch...)})
 				into.Lock()
-				got, err := tdict.Map(t.Context(), in, doubled, tdict.MapOptions{Dim: dim - len(batch), ChunkSize: 2, Workers: workers, Into: into})
+				got, err := tdict.MapChunks(t.Context(), in, doubled, tdict.MapChunksOptions{Dim: dim - len(batch), ChunkSize: 2, Workers: workers, Into: into})
 				require.NoError(t, err)
 				require.True(t, got == into, "the destination itself")
 				want := []float64{}
@@ -55,7 +55,7 @@ func TestMapInto(t *testing.T) {
 
 // The dictionary that is cut may be the destination, with leaves of other kinds too; rows for which
 // fn returns nil stay.
-func TestMapIntoItself(t *testing.T) {
+func TestMapChunksIntoItself(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		const n = 40
 		names := make([]any, n)
@@ -65,13 +65,13 @@ func TestMapIntoItself(t *testing.T) {
 		in := rowTable(0, n)
 		require.NoError(t, in.Set("name", tensor.Must(tdict.DataFrom(names, n))))
 		require.NoError(t, in.Set("d/w", unbatched(count(2))))
-		_, err := tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+		_, err := tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 			row := rowNumbers(t, chunk, 0)[0]
 			if row == 4 {
 				return nil, nil
 			}
 			return chunk, chunk.SetIndex(dict(nil, entry{"row", tensor.Scalar(int64(-row))}, entry{"name", data(row)}))
-		}, tdict.MapOptions{ChunkSize: 2, Workers: workers, Into: in})
+		}, tdict.MapChunksOptions{ChunkSize: 2, Workers: workers, Into: in})
 		require.NoError(t, err)
 		for i, v := range values(t, in, "row") {
 			name := tensor.Must(tensor.Must(tdict.Get[*tdict.Data](in, "name")).At(i))
@@ -87,18 +87,18 @@ func TestMapIntoItself(t *testing.T) {
 }
 
 // After an error, what was written stays, the rest is unchanged, and no chunk is written in part.
-func TestMapIntoStaysAfterAnError(t *testing.T) {
+func TestMapChunksIntoStaysAfterAnError(t *testing.T) {
 	into := dict([]int{8}, entry{"row", tensor.Must(tensor.Full(int64(-1), 8))}, entry{"d/x", tensor.Must(tensor.Full(int64(-1), 8, 2))})
-	_, err := tdict.Map(t.Context(), rowTable(0, 8), breaks(t, 5, func(chunk dictionary) (dictionary, error) {
+	_, err := tdict.MapChunks(t.Context(), rowTable(0, 8), breaks(t, 5, func(chunk dictionary) (dictionary, error) {
 		return chunk, chunk.Set("d/x", tensor.Vector[float32](1, 2)) // "row" would fit
-	}), tdict.MapOptions{ChunkSize: 2, Workers: 1, Into: into})
+	}), tdict.MapChunksOptions{ChunkSize: 2, Workers: 1, Into: into})
 	require.ErrorIs(t, err, shapeops.ErrShape)
 	require.Equal(t, []int64{0, 1, 2, 3, -1, -1, -1, -1}, values(t, into, "row"))
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1}, values(t, into, "d/x"))
 }
 
-// TestMapIntoShared: a destination may share memory with what is cut only row by row.
-func TestMapIntoShared(t *testing.T) {
+// TestMapChunksIntoShared: a destination may share memory with what is cut only row by row.
+func TestMapChunksIntoShared(t *testing.T) {
 	const n = 40
 	rows := func(x *tensor.Tensor, from int) *tensor.Tensor { return tensor.Must(x.Narrow(0, from, n)) }
 	columns := func(x *tensor.Tensor, from int) *tensor.Tensor { return tensor.Must(x.Narrow(1, from, 2)) }
@@ -120,30 +120,30 @@ func TestMapIntoShared(t *testing.T) {
 		{"shifted within the destination", dict([]int{n}, entry{"x", copied}), dict([]int{n}, entry{"x", rows(big, 0)}, entry{"y", rows(big, 10)}), "y"},
 	} {
 		called := false
-		_, err := tdict.Map(t.Context(), tt.td, func(context.Context, dictionary) (dictionary, error) {
+		_, err := tdict.MapChunks(t.Context(), tt.td, func(context.Context, dictionary) (dictionary, error) {
 			called = true
 			return nil, nil
-		}, tdict.MapOptions{ChunkSize: 3, Workers: 1, Into: tt.into})
+		}, tdict.MapChunksOptions{ChunkSize: 3, Workers: 1, Into: tt.into})
 		require.Equal(t, tt.key == "", called, tt.name)
 		if tt.key == "" {
 			require.NoError(t, err, tt.name)
 			continue
 		}
 		require.ErrorIs(t, err, tensor.ErrOverlap, tt.name)
-		require.ErrorContains(t, err, fmt.Sprintf("map: into %q: ", tt.key), tt.name)
+		require.ErrorContains(t, err, fmt.Sprintf("map chunks: into %q: ", tt.key), tt.name)
 	}
 }
 
 // A check of a destination takes time in proportion to the leaves.
-func TestMapIntoOfManyLeaves(t *testing.T) {
+func TestMapChunksIntoOfManyLeaves(t *testing.T) {
 	wide := count(4, 1000)
 	td := tdict.New(4)
 	for i := range 1000 {
 		require.NoError(t, td.Set(key(fmt.Sprint(i)), tensor.Must(wide.Narrow(1, i, 1))))
 	}
-	require.NoError(t, testkit.Err(tdict.Map(t.Context(), td, same, tdict.MapOptions{Into: td})))
+	require.NoError(t, testkit.Err(tdict.MapChunks(t.Context(), td, same, tdict.MapChunksOptions{Into: td})))
 	require.NoError(t, td.Set("across", wide))
-	require.ErrorIs(t, testkit.Err(tdict.Map(t.Context(), td, same, tdict.MapOptions{Into: td})), tensor.ErrOverlap)
+	require.ErrorIs(t, testkit.Err(tdict.MapChunks(t.Context(), td, same, tdict.MapChunksOptions{Into: td})), tensor.ErrOverlap)
 }
 
 // mappedTable saves a table as a dataset and opens it.
@@ -158,14 +158,14 @@ func mappedTable(t testing.TB, writable bool, rows int) *memmap.Dataset {
 }
 
 // A mapped dataset is mapped, in both senses, to another one that is written where it is.
-func TestMapIntoMapped(t *testing.T) {
+func TestMapChunksIntoMapped(t *testing.T) {
 	const rows = 1000
 	in := mappedTable(t, false, rows)
 	dir := filepath.Join(t.TempDir(), "into")
 	prototype := dict([]int{rows}, entry{"d/y", tensor.Must(tensor.Scalar[float64](0).Expand(rows, 2))})
 	out, err := memmap.Create(dir, prototype, memmap.CreateOptions{NoSync: true})
 	require.NoError(t, err)
-	_, err = tdict.Map(t.Context(), in.TensorDict, doubled, tdict.MapOptions{ChunkSize: 7, Workers: 4, Into: out.TensorDict})
+	_, err = tdict.MapChunks(t.Context(), in.TensorDict, doubled, tdict.MapChunksOptions{ChunkSize: 7, Workers: 4, Into: out.TensorDict})
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
 
@@ -179,27 +179,27 @@ func TestMapIntoMapped(t *testing.T) {
 	require.Len(t, got, 2*rows)
 }
 
-func TestMapIntoMappedRefuses(t *testing.T) {
+func TestMapChunksIntoMappedRefuses(t *testing.T) {
 	in := rowTable(0, 10)
 	readOnly := mappedTable(t, false, 10)
-	_, err := tdict.Map(t.Context(), in, same, tdict.MapOptions{ChunkSize: 5, Workers: 1, Into: readOnly.TensorDict})
+	_, err := tdict.MapChunks(t.Context(), in, same, tdict.MapChunksOptions{ChunkSize: 5, Workers: 1, Into: readOnly.TensorDict})
 	require.ErrorIs(t, err, tensor.ErrReadOnly)
-	require.ErrorContains(t, err, `map: rows [0:5]: into "row": read-only memory`)
+	require.ErrorContains(t, err, `map chunks: rows [0:5]: into "row": read-only memory`)
 
 	writable := mappedTable(t, true, 10)
-	_, err = tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+	_, err = tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 		if rowNumbers(t, chunk, 0)[0] == 5 {
 			require.NoError(t, writable.Close())
 		}
 		return chunk, nil
-	}, tdict.MapOptions{ChunkSize: 5, Workers: 1, Into: writable.TensorDict})
+	}, tdict.MapChunksOptions{ChunkSize: 5, Workers: 1, Into: writable.TensorDict})
 	require.ErrorIs(t, err, memmap.ErrClosed)
-	require.ErrorContains(t, err, "map: rows [5:10]: into: ")
+	require.ErrorContains(t, err, "map chunks: rows [5:10]: into: ")
 }
 
 // With a destination, no more results are kept than there are workers: 64 results of 1 MiB take no
 // more than a few at any time.
-func TestMapIntoKeepsNoResults(t *testing.T) {
+func TestMapChunksIntoKeepsNoResults(t *testing.T) {
 	const bytes = 1 << 20
 	in := dict([]int{64}, entry{"x", tensor.Must(tensor.New(tensor.Uint8, 64, 1))})
 	into := dict([]int{64}, entry{"y", tensor.Must(tensor.New(tensor.Uint8, 64, bytes))})
@@ -210,12 +210,12 @@ func TestMapIntoKeepsNoResults(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := live()
-	_, err := tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+	_, err := tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 		if now := live(); now-before > 8*bytes {
 			return nil, fmt.Errorf("%d MiB are in use", (now-before)>>20)
 		}
 		return dict([]int{1}, entry{"y", tensor.Must(tensor.Full(uint8(1), 1, bytes))}), nil
-	}, tdict.MapOptions{ChunkSize: 1, Workers: 2, Into: into})
+	}, tdict.MapChunksOptions{ChunkSize: 1, Workers: 2, Into: into})
 	require.NoError(t, err)
 	require.Equal(t, uint8(1), testkit.Elements[uint8](t, tensor.Must(into.Tensor("y")))[64*bytes-1])
 }

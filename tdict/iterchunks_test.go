@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -18,7 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // collected returns the row numbers of each result, and the error that came last.
@@ -34,7 +32,7 @@ func collected(t testing.TB, results iter.Seq2[dictionary, error], dim int) (row
 	return rows, last
 }
 
-func TestMapIter(t *testing.T) {
+func TestIterChunks(t *testing.T) {
 	drop := func(_ context.Context, chunk dictionary) (dictionary, error) {
 		if rowNumbers(t, chunk, 0)[0] != 2 {
 			return chunk, nil
@@ -45,22 +43,22 @@ func TestMapIter(t *testing.T) {
 		name  string
 		batch []int
 		fn    tdict.ChunkFunc
-		opt   tdict.MapIterOptions
+		opt   tdict.IterChunksOptions
 		want  [][]int
 	}{
-		{"the last may have fewer rows", []int{5}, same, tdict.MapIterOptions{ChunkSize: 2}, [][]int{{0, 1}, {2, 3}, {4}}},
-		{"so many chunks", []int{5}, same, tdict.MapIterOptions{Chunks: 2}, [][]int{{0, 1, 2}, {3, 4}}},
-		{"64 by default", []int{3}, same, tdict.MapIterOptions{}, [][]int{{0}, {1}, {2}}},
-		{"along another dim", []int{2, 3}, same, tdict.MapIterOptions{Dim: -1, ChunkSize: 2}, [][]int{{0, 1}, {2}}},
-		{"nil is passed over", []int{5}, drop, tdict.MapIterOptions{ChunkSize: 2}, [][]int{{0, 1}, {4}}},
-		{"no rows", []int{0}, same, tdict.MapIterOptions{}, nil},
+		{"the last may have fewer rows", []int{5}, same, tdict.IterChunksOptions{ChunkSize: 2}, [][]int{{0, 1}, {2, 3}, {4}}},
+		{"so many chunks", []int{5}, same, tdict.IterChunksOptions{Chunks: 2}, [][]int{{0, 1, 2}, {3, 4}}},
+		{"64 by default", []int{3}, same, tdict.IterChunksOptions{}, [][]int{{0}, {1}, {2}}},
+		{"along another dim", []int{2, 3}, same, tdict.IterChunksOptions{Dim: -1, ChunkSize: 2}, [][]int{{0, 1}, {2}}},
+		{"nil is passed over", []int{5}, drop, tdict.IterChunksOptions{ChunkSize: 2}, [][]int{{0, 1}, {4}}},
+		{"no rows", []int{0}, same, tdict.IterChunksOptions{}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, workers := range []int{0, 1, 2, 100} {
 				tt.opt.Workers = workers
 				dim := max(0, len(tt.batch)+tt.opt.Dim) % len(tt.batch)
-				results := tdict.MapIter(t.Context(), rowTable(dim, tt.batch...), tt.fn, tt.opt)
+				results := tdict.IterChunks(t.Context(), rowTable(dim, tt.batch...), tt.fn, tt.opt)
 				for range 2 {
 					got, err := collected(t, results, dim)
 					require.NoError(t, err)
@@ -71,65 +69,18 @@ func TestMapIter(t *testing.T) {
 	}
 }
 
-// Shuffled, each row is in one chunk; the order hangs on the seed alone, and is the same
-// everywhere.
-func TestMapIterShuffles(t *testing.T) {
-	in := rowTable(0, 11)
-	order := func(seed uint64, workers int) (all []int, sizes []int) {
-		results := tdict.MapIter(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
-			require.False(t, tensor.Must(chunk.Tensor("d/x")).SharesMemory(tensor.Must(in.Tensor("d/x"))), "chunks are copies")
-			return chunk, nil
-		}, tdict.MapIterOptions{ChunkSize: 4, Shuffle: true, Seed: seed, Workers: workers})
-		for x, err := range results {
-			require.NoError(t, err)
-			rows := rowNumbers(t, x, 0)
-			for i, v := range values(t, x, "d/x") {
-				require.Equal(t, int64(2*rows[i/2]+i%2), v, "rows stay whole")
-			}
-			all, sizes = append(all, rows...), append(sizes, len(rows))
-		}
-		return all, sizes
-	}
-	first, sizes := order(7, 1)
-	require.Equal(t, []int{4, 4, 3}, sizes)
-	require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, slices.Sorted(slices.Values(first)))
-	for _, workers := range []int{0, 2, 5} {
-		again, _ := order(7, workers)
-		require.Equal(t, first, again)
-	}
-	other, _ := order(8, 1)
-	require.NotEqual(t, first, other)
-	require.Equal(t, []int{3, 0, 8, 9, 7, 4, 6, 5, 1, 10, 2}, first)
-}
-
-// Every row comes first about as often as every other.
-func TestMapIterShufflesEvenly(t *testing.T) {
-	const rows, epochs = 8, 8000
-	in, counts := rowTable(0, rows), [rows]int{}
-	for seed := range uint64(epochs) {
-		for x, err := range tdict.MapIter(t.Context(), in, same, tdict.MapIterOptions{ChunkSize: 1, Shuffle: true, Seed: seed, Workers: 1}) {
-			require.NoError(t, err)
-			counts[rowNumbers(t, x, 0)[0]]++
-			break
-		}
-	}
-	for _, n := range counts {
-		require.InDelta(t, epochs/rows, n, 150) // five standard deviations
-	}
-}
-
 // While the loop has a result, as many further ones are made as there are workers, and no more.
-func TestMapIterLooksAhead(t *testing.T) {
+func TestIterChunksLooksAhead(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			var began, running, most atomic.Int64
-			results := tdict.MapIter(t.Context(), rowTable(0, 20), func(_ context.Context, chunk dictionary) (dictionary, error) {
+			results := tdict.IterChunks(t.Context(), rowTable(0, 20), func(_ context.Context, chunk dictionary) (dictionary, error) {
 				began.Add(1)
 				most.Store(max(most.Load(), running.Add(1)))
 				defer running.Add(-1)
 				time.Sleep(time.Second)
 				return chunk, nil
-			}, tdict.MapIterOptions{ChunkSize: 1, Workers: workers})
+			}, tdict.IterChunksOptions{ChunkSize: 1, Workers: workers})
 			seen := 0
 			for _, err := range results {
 				require.NoError(t, err)
@@ -146,11 +97,11 @@ func TestMapIterLooksAhead(t *testing.T) {
 
 // The loop and the workers work at the same time: 10 chunks that take a second each, as the loop
 // does with each.
-func TestMapIterOverlaps(t *testing.T) {
+func TestIterChunksOverlaps(t *testing.T) {
 	for workers, seconds := range map[int]int{1: 11, 2: 11, 5: 11} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			for _, err := range tdict.MapIter(t.Context(), rowTable(0, 10), napping(time.Second), tdict.MapIterOptions{ChunkSize: 1, Workers: workers}) {
+			for _, err := range tdict.IterChunks(t.Context(), rowTable(0, 10), napping(time.Second), tdict.IterChunksOptions{ChunkSize: 1, Workers: workers}) {
 				require.NoError(t, err)
 				time.Sleep(time.Second)
 			}
@@ -159,7 +110,7 @@ func TestMapIterOverlaps(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		for range tdict.MapIter(t.Context(), rowTable(0, 10), napping(5*time.Second), tdict.MapIterOptions{ChunkSize: 1, Workers: 5}) {
+		for range tdict.IterChunks(t.Context(), rowTable(0, 10), napping(5*time.Second), tdict.IterChunksOptions{ChunkSize: 1, Workers: 5}) {
 			time.Sleep(time.Second)
 		}
 		require.Equal(t, 15*time.Second, time.Since(began), "five at a time keep the loop busy, after the first")
@@ -175,7 +126,7 @@ func napping(d time.Duration) tdict.ChunkFunc {
 }
 
 // However a loop ends, the functions' context ends, and no goroutine is left when it has.
-func TestMapIterLeavesNoGoroutine(t *testing.T) {
+func TestIterChunksLeavesNoGoroutine(t *testing.T) {
 	endings := map[string]struct {
 		fn   tdict.ChunkFunc
 		body func(i int) bool
@@ -215,7 +166,7 @@ func TestMapIterLeavesNoGoroutine(t *testing.T) {
 						done <- last
 					}()
 					i := 0
-					for _, err := range tdict.MapIter(t.Context(), rowTable(0, 20), fn, tdict.MapIterOptions{ChunkSize: 1, Workers: 4}) {
+					for _, err := range tdict.IterChunks(t.Context(), rowTable(0, 20), fn, tdict.IterChunksOptions{ChunkSize: 1, Workers: 4}) {
 						last = err
 						if i++; !end.body(i) {
 							break
@@ -223,7 +174,7 @@ func TestMapIterLeavesNoGoroutine(t *testing.T) {
 					}
 				}()
 				err := <-done
-				require.Zero(t, running.Load(), "MapIter has waited for them")
+				require.Zero(t, running.Load(), "IterChunks has waited for them")
 				require.Equal(t, name == "to the end", time.Since(began) > time.Minute, "which is not long")
 				if name == "Goexit in function" {
 					require.ErrorContains(t, err, "Goexit")
@@ -235,18 +186,18 @@ func TestMapIterLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-func TestMapIterStopsWithItsContext(t *testing.T) {
+func TestIterChunksStopsWithItsContext(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		seen := 0
-		for x, err := range tdict.MapIter(ctx, rowTable(0, 20), same, tdict.MapIterOptions{ChunkSize: 1, Workers: workers}) {
+		for x, err := range tdict.IterChunks(ctx, rowTable(0, 20), same, tdict.IterChunksOptions{ChunkSize: 1, Workers: workers}) {
 			if seen++; seen == 3 {
 				cancel(errStop)
 			}
 			if seen == 4 {
 				require.Nil(t, x)
-				require.EqualError(t, err, "map iter: stop")
+				require.EqualError(t, err, "iter chunks: stop")
 				require.ErrorIs(t, err, errStop)
 			} else {
 				require.NoError(t, err)
@@ -255,21 +206,21 @@ func TestMapIterStopsWithItsContext(t *testing.T) {
 		require.Equal(t, 4, seen, "the cause, once")
 
 		calls := 0
-		_, err := collected(t, tdict.MapIter(ctx, rowTable(0, 20), func(_ context.Context, chunk dictionary) (dictionary, error) {
+		_, err := collected(t, tdict.IterChunks(ctx, rowTable(0, 20), func(_ context.Context, chunk dictionary) (dictionary, error) {
 			calls++
 			return chunk, nil
-		}, tdict.MapIterOptions{Workers: workers}), 0)
+		}, tdict.IterChunksOptions{Workers: workers}), 0)
 		require.ErrorIs(t, err, errStop)
 		require.Zero(t, calls, "nothing is called when it has ended before")
 	}
 }
 
 // When the context ends after the last result, all has been done.
-func TestMapIterContextEndsAfterTheLast(t *testing.T) {
+func TestIterChunksContextEndsAfterTheLast(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	seen := 0
-	for _, err := range tdict.MapIter(ctx, rowTable(0, 3), same, tdict.MapIterOptions{ChunkSize: 1}) {
+	for _, err := range tdict.IterChunks(ctx, rowTable(0, 3), same, tdict.IterChunksOptions{ChunkSize: 1}) {
 		require.NoError(t, err)
 		if seen++; seen == 3 {
 			cancel()
@@ -279,29 +230,29 @@ func TestMapIterContextEndsAfterTheLast(t *testing.T) {
 }
 
 // A function that heeds its context, and so fails because of it, does not hide the cause.
-func TestMapIterCause(t *testing.T) {
+func TestIterChunksCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errStop) })
-		_, err := collected(t, tdict.MapIter(ctx, rowTable(0, 3), func(ctx context.Context, _ dictionary) (dictionary, error) {
+		_, err := collected(t, tdict.IterChunks(ctx, rowTable(0, 3), func(ctx context.Context, _ dictionary) (dictionary, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}, tdict.MapIterOptions{}), 0)
-		require.EqualError(t, err, "map iter: stop")
+		}, tdict.IterChunksOptions{}), 0)
+		require.EqualError(t, err, "iter chunks: stop")
 	})
 }
 
-func TestMapIterWithoutContext(t *testing.T) {
+func TestIterChunksWithoutContext(t *testing.T) {
 	//lint:ignore SA1012 what must not end the program
-	rows, err := collected(t, tdict.MapIter(nil, rowTable(0, 3), same, tdict.MapIterOptions{ChunkSize: 2}), 0)
+	rows, err := collected(t, tdict.IterChunks(nil, rowTable(0, 3), same, tdict.IterChunksOptions{ChunkSize: 2}), 0)
 	require.NoError(t, err)
 	require.Equal(t, [][]int{{0, 1}, {2}}, rows)
 }
 
-func TestMapIterRefuses(t *testing.T) {
-	run := func(fn tdict.ChunkFunc, opt tdict.MapIterOptions) func(dictionary) error {
+func TestIterChunksRefuses(t *testing.T) {
+	run := func(fn tdict.ChunkFunc, opt tdict.IterChunksOptions) func(dictionary) error {
 		return func(x dictionary) error {
-			rows, err := collected(t, tdict.MapIter(context.Background(), x, fn, opt), 0)
+			rows, err := collected(t, tdict.IterChunks(context.Background(), x, fn, opt), 0)
 			if rows != nil {
 				return errors.New("a result before the error")
 			}
@@ -311,51 +262,41 @@ func TestMapIterRefuses(t *testing.T) {
 	never := func(context.Context, dictionary) (dictionary, error) { panic("called") }
 	fail := func(context.Context, dictionary) (dictionary, error) { return nil, errStop }
 	refuse(t, func() dictionary { return rowTable(0, 20) }, []refusal{
-		{"no dictionary", func(dictionary) error { return run(never, tdict.MapIterOptions{})(nil) }, tdict.ErrKind},
-		{"no function", run(nil, tdict.MapIterOptions{}), tdict.ErrKind},
-		{"a dim that is not there", run(never, tdict.MapIterOptions{Dim: 1}), shapeops.ErrDim},
-		{"the batch shape []", func(dictionary) error { return run(never, tdict.MapIterOptions{})(tdict.New()) }, shapeops.ErrDim},
-		{"a negative size", run(never, tdict.MapIterOptions{ChunkSize: -1}), shapeops.ErrShape},
-		{"a negative number", run(never, tdict.MapIterOptions{Chunks: -1}), shapeops.ErrShape},
-		{"a size and a number", run(never, tdict.MapIterOptions{ChunkSize: 1, Chunks: 1}), shapeops.ErrShape},
-		{"too many chunks", func(dictionary) error { return run(never, tdict.MapIterOptions{ChunkSize: 1})(tdict.New(1 << 25)) }, shapeops.ErrShape},
-		{"too many rows to shuffle", func(dictionary) error {
-			return run(never, tdict.MapIterOptions{ChunkSize: math.MaxInt, Shuffle: true})(tdict.New(math.MaxInt))
-		}, shapeops.ErrShape},
-		{"fn fails", run(fail, tdict.MapIterOptions{ChunkSize: 4}), errStop},
-		{"fn fails for a shuffled row", run(fail, tdict.MapIterOptions{ChunkSize: 1, Shuffle: true}), errStop},
-		{"fn fails for a few shuffled rows", run(fail, tdict.MapIterOptions{ChunkSize: 4, Shuffle: true}), errStop},
-		{"fn fails for many shuffled rows", run(fail, tdict.MapIterOptions{ChunkSize: 20, Shuffle: true}), errStop},
+		{"no dictionary", func(dictionary) error { return run(never, tdict.IterChunksOptions{})(nil) }, tdict.ErrKind},
+		{"no function", run(nil, tdict.IterChunksOptions{}), tdict.ErrKind},
+		{"a dim that is not there", run(never, tdict.IterChunksOptions{Dim: 1}), shapeops.ErrDim},
+		{"the batch shape []", func(dictionary) error { return run(never, tdict.IterChunksOptions{})(tdict.New()) }, shapeops.ErrDim},
+		{"a negative size", run(never, tdict.IterChunksOptions{ChunkSize: -1}), shapeops.ErrShape},
+		{"a negative number", run(never, tdict.IterChunksOptions{Chunks: -1}), shapeops.ErrShape},
+		{"a size and a number", run(never, tdict.IterChunksOptions{ChunkSize: 1, Chunks: 1}), shapeops.ErrShape},
+		{"too many chunks", func(dictionary) error { return run(never, tdict.IterChunksOptions{ChunkSize: 1})(tdict.New(1 << 25)) }, shapeops.ErrShape},
+		{"fn fails", run(fail, tdict.IterChunksOptions{ChunkSize: 4}), errStop},
+		{"fn fails for one row", run(fail, tdict.IterChunksOptions{ChunkSize: 1}), errStop},
 	})
 }
 
-// An error says which rows were shuffled into the chunk.
-func TestMapIterSaysWhichRows(t *testing.T) {
-	var bad []int
-	_, err := collected(t, tdict.MapIter(t.Context(), rowTable(0, 12), func(_ context.Context, chunk dictionary) (dictionary, error) {
+// An error says which rows the chunk had.
+func TestIterChunksSaysWhichRows(t *testing.T) {
+	_, err := collected(t, tdict.IterChunks(t.Context(), rowTable(0, 12), func(_ context.Context, chunk dictionary) (dictionary, error) {
 		if rows := rowNumbers(t, chunk, 0); slices.Contains(rows, 5) {
-			bad = rows
 			panic(fmt.Sprint("a bad row among ", len(rows)))
 		}
 		return chunk, nil
-	}, tdict.MapIterOptions{ChunkSize: 4, Shuffle: true, Workers: 1}), 0)
+	}, tdict.IterChunksOptions{ChunkSize: 4, Workers: 1}), 0)
 	failed, ok := errors.AsType[*tdict.RowsError](err)
 	require.True(t, ok)
-	require.Equal(t, bad, failed.Rows)
-	require.Equal(t, 4, failed.To-failed.From)
+	require.Equal(t, []int{4, 8}, []int{failed.From, failed.To})
 	p, ok := errors.AsType[*tdict.PanicError](err)
 	require.True(t, ok)
 	require.Equal(t, "a bad row among 4", p.Value)
 }
 
-func TestMapIterGrowth(t *testing.T) {
+func TestIterChunksGrowth(t *testing.T) {
 	run := func(chunks int) func() {
 		in := dict([]int{chunks}, entry{"a", count(chunks)}, entry{"d/b", count(chunks)})
 		return func() {
-			for _, shuffle := range []bool{false, true} {
-				for _, err := range tdict.MapIter(t.Context(), in, same, tdict.MapIterOptions{ChunkSize: 1, Workers: 2, Shuffle: shuffle}) {
-					require.NoError(t, err)
-				}
+			for _, err := range tdict.IterChunks(t.Context(), in, same, tdict.IterChunksOptions{ChunkSize: 1, Workers: 2}) {
+				require.NoError(t, err)
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // the dictionary that it is a part of. A function that runs long should return when ctx ends.
 type ChunkFunc func(ctx context.Context, chunk *TensorDict) (*TensorDict, error)
 
-// MapOptions are the options of [Map]. The zero value is the default.
-type MapOptions struct {
+// MapChunksOptions are the options of [MapChunks]. The zero value is the default.
+type MapChunksOptions struct {
 	// Dim is the batch dim to cut along. A negative dim counts from the end.
 	Dim int
 	// ChunkSize is the number of rows of a chunk; the last chunk may have fewer.
@@ -25,9 +25,9 @@ type MapOptions struct {
 	// Chunks is the number of chunks, which have equal size except the last, as in shapeops.Chunk;
 	// there may be fewer.
 	//
-	// If ChunkSize and Chunks are both 0, Map makes at most 64 chunks of equal size. It makes more
-	// if the tensors of such a chunk would take more than 64 MiB; only a chunk of a single row may
-	// take more.
+	// If ChunkSize and Chunks are both 0, MapChunks makes at most 64 chunks of equal size. It makes
+	// more if the tensors of such a chunk would take more than 64 MiB; only a chunk of a single row
+	// may take more.
 	Chunks int
 
 	// Into, if not nil, receives the results: each is written to the rows of its chunk when the
@@ -47,34 +47,35 @@ type MapOptions struct {
 	Progress func(done, total int)
 }
 
-// Map cuts td along a batch dim into chunks, which are views, calls fn with each, and joins the
-// results along that dim, in the order of the chunks, as shapeops.Cat does:
+// MapChunks cuts td along a batch dim into chunks, which are views, calls fn with each, and joins
+// the results along that dim, in the order of the chunks, as shapeops.Cat does:
 //
 //	[A N B] -> fn of [A ni B] -> [... mi ...] -> [... m1+m2+... ...]
 //
 // A result may have more or fewer rows than its chunk, and other keys, dtypes and dims, as long as
-// Cat can join all results. A nil result adds no rows. If all results are nil, Map returns a
+// Cat can join all results. A nil result adds no rows. If all results are nil, MapChunks returns a
 // dictionary without entries, whose batch shape is td's with size 0 at opt.Dim. If td has no rows,
 // fn is called once, with a chunk without rows. The result is a copy and not locked. All results of
 // fn are in memory at the same time.
 //
-// With opt.Into, Map writes each result there, as [TensorDict.SetIndex] does, and returns opt.Into.
-// Each result must have the batch shape of the rows of opt.Into that it is written to. Keys that a
-// result lacks, and rows for which fn returns nil, keep their values. Entries stay the same, so
-// that Into may be locked. At most opt.Workers results are in memory. After an error, rows that
-// were written stay written, but no chunk is written in part.
+// With opt.Into, MapChunks writes each result there, as [TensorDict.SetIndex] does, and returns
+// opt.Into. Each result must have the batch shape of the rows of opt.Into that it is written to.
+// Keys that a result lacks, and rows for which fn returns nil, keep their values. Entries stay the
+// same, so that Into may be locked. At most opt.Workers results are in memory. After an error, rows
+// that were written stay written, but no chunk is written in part.
 //
-// Map stops at the first error, in the order of the chunks, and finishes the chunks that it has
-// begun. fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives Map.
+// MapChunks stops at the first error, in the order of the chunks, and finishes the chunks that it
+// has begun. fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives
+// MapChunks.
 //
-// Before the first call of fn, Map returns
+// Before the first call of fn, MapChunks returns
 //
 //   - [ErrKind] if td or fn is nil,
 //   - shapeops.ErrDim if td or opt.Into has no dim opt.Dim,
 //   - shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are set, the numbers of
 //     rows of opt.Into and td differ, or there would be more than 1<<24 chunks,
-//   - tensor.ErrOverlap if a tensor of opt.Into shares elements other than [MapOptions] allow, or
-//     if finding out would take too long.
+//   - tensor.ErrOverlap if a tensor of opt.Into shares elements other than [MapChunksOptions]
+//     allow, or if finding out would take too long.
 //
 // Afterwards it returns context.Cause(ctx), or a [RowsError] that wraps one of
 //
@@ -82,17 +83,17 @@ type MapOptions struct {
 //   - the errors of shapeops.Cat, if a result cannot be joined to the results before it,
 //   - with opt.Into, shapeops.ErrShape if the batch shape of a result differs from the batch
 //     shape of the rows that it is written to, and the errors of SetIndex.
-func Map(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapOptions) (*TensorDict, error) {
-	c, err := newChunks("map", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)
+func MapChunks(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapChunksOptions) (*TensorDict, error) {
+	c, err := newChunks("map chunks", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)
 	if err == nil && opt.Into != nil {
 		err = c.checkInto(opt.Into)
 	}
 	if err != nil {
-		return nil, failed("map", err)
+		return nil, failed("map chunks", err)
 	}
 	m, ctx := newMapping(c, opt), orBackground(ctx)
 	if err := workers.Do(ctx, c.count, opt.Workers, func(i int) error { return m.do(ctx, i) }); err != nil {
-		return nil, failedRows("map", err)
+		return nil, failedRows("map chunks", err)
 	}
 	return m.result()
 }

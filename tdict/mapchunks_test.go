@@ -73,9 +73,9 @@ func picked(elems []int64, shape []int, dim int, rows []int) []int64 {
 
 func same(_ context.Context, chunk dictionary) (dictionary, error) { return chunk, nil }
 
-// What Map makes is compared with plain loops over rows: functions that keep them, drop some, or
-// make more, along every dim, in chunks of any size, on any number of workers.
-func TestMapOracle(t *testing.T) {
+// What MapChunks makes is compared with plain loops over rows: functions that keep them, drop some,
+// or make more, along every dim, in chunks of any size, on any number of workers.
+func TestMapChunksOracle(t *testing.T) {
 	rows := map[string]func(row int) []int{
 		"the same rows": func(row int) []int { return []int{row} },
 		"fewer rows": func(row int) []int {
@@ -86,7 +86,7 @@ func TestMapOracle(t *testing.T) {
 		},
 		"more rows": func(row int) []int { return []int{row, row} },
 	}
-	sizes := []tdict.MapOptions{{}, {ChunkSize: 1}, {ChunkSize: 3}, {ChunkSize: 100}, {Chunks: 1}, {Chunks: 3}, {Chunks: 100}}
+	sizes := []tdict.MapChunksOptions{{}, {ChunkSize: 1}, {ChunkSize: 3}, {ChunkSize: 100}, {Chunks: 1}, {Chunks: 3}, {Chunks: 100}}
 	for name, of := range rows {
 		for _, batch := range [][]int{{7}, {1}, {0}, {2, 5}, {5, 2}, {3, 4, 2}} {
 			for dim := range batch {
@@ -97,7 +97,7 @@ func TestMapOracle(t *testing.T) {
 				}
 				for i, opt := range sizes {
 					opt.Dim, opt.Workers = dim-i%2*len(batch), i%4
-					got, err := tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+					got, err := tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 						list := []int{}
 						for i, row := range rowNumbers(t, chunk, dim) {
 							list = append(list, slices.Repeat([]int{i}, len(of(row)))...)
@@ -121,30 +121,30 @@ func TestMapOracle(t *testing.T) {
 }
 
 // The sizes of chunks are those of shapeops.Chunk and SplitBy.
-func TestMapChunkSizes(t *testing.T) {
+func TestMapChunksChunkSizes(t *testing.T) {
 	tests := []struct {
 		name string
 		rows int
-		opt  tdict.MapOptions
+		opt  tdict.MapChunksOptions
 		want []int
 	}{
-		{"the last may have fewer rows", 7, tdict.MapOptions{ChunkSize: 3}, []int{3, 3, 1}},
-		{"a chunk larger than all", 7, tdict.MapOptions{ChunkSize: 100}, []int{7}},
-		{"so many chunks", 7, tdict.MapOptions{Chunks: 3}, []int{3, 3, 1}},
-		{"so many equal chunks", 6, tdict.MapOptions{Chunks: 3}, []int{2, 2, 2}},
-		{"fewer chunks than asked for", 6, tdict.MapOptions{Chunks: 5}, []int{2, 2, 2}},
-		{"never more than rows", 3, tdict.MapOptions{Chunks: 100}, []int{1, 1, 1}},
-		{"64 of few rows are one each", 3, tdict.MapOptions{}, []int{1, 1, 1}},
-		{"64 of many rows", 6400, tdict.MapOptions{}, slices.Repeat([]int{100}, 64)},
-		{"no rows are one chunk", 0, tdict.MapOptions{}, []int{0}},
-		{"of any size", 0, tdict.MapOptions{ChunkSize: 3}, []int{0}},
-		{"of any number", 0, tdict.MapOptions{Chunks: 3}, []int{0}},
+		{"the last may have fewer rows", 7, tdict.MapChunksOptions{ChunkSize: 3}, []int{3, 3, 1}},
+		{"a chunk larger than all", 7, tdict.MapChunksOptions{ChunkSize: 100}, []int{7}},
+		{"so many chunks", 7, tdict.MapChunksOptions{Chunks: 3}, []int{3, 3, 1}},
+		{"so many equal chunks", 6, tdict.MapChunksOptions{Chunks: 3}, []int{2, 2, 2}},
+		{"fewer chunks than asked for", 6, tdict.MapChunksOptions{Chunks: 5}, []int{2, 2, 2}},
+		{"never more than rows", 3, tdict.MapChunksOptions{Chunks: 100}, []int{1, 1, 1}},
+		{"64 of few rows are one each", 3, tdict.MapChunksOptions{}, []int{1, 1, 1}},
+		{"64 of many rows", 6400, tdict.MapChunksOptions{}, slices.Repeat([]int{100}, 64)},
+		{"no rows are one chunk", 0, tdict.MapChunksOptions{}, []int{0}},
+		{"of any size", 0, tdict.MapChunksOptions{ChunkSize: 3}, []int{0}},
+		{"of any number", 0, tdict.MapChunksOptions{Chunks: 3}, []int{0}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			in, sizes := dict([]int{tt.rows}, entry{"x", count(tt.rows)}), []int{}
 			tt.opt.Workers = 1
-			_, err := tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+			_, err := tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 				sizes = append(sizes, chunk.Shape()[0])
 				return nil, nil
 			}, tt.opt)
@@ -169,10 +169,10 @@ func TestMapChunksOfLargeRows(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var most atomic.Int64
-			_, err := tdict.Map(t.Context(), tt.in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+			_, err := tdict.MapChunks(t.Context(), tt.in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 				most.Store(max(most.Load(), int64(chunk.Shape()[0])))
 				return nil, nil
-			}, tdict.MapOptions{Workers: 1})
+			}, tdict.MapChunksOptions{Workers: 1})
 			require.NoError(t, err)
 			require.EqualValues(t, tt.most, most.Load())
 		})
@@ -180,17 +180,17 @@ func TestMapChunksOfLargeRows(t *testing.T) {
 }
 
 // A chunk is a view with a structure of its own; the result shares nothing with it.
-func TestMapMemory(t *testing.T) {
+func TestMapChunksMemory(t *testing.T) {
 	in := kinds()
 	in.Lock()
 	for _, size := range []int{1, 100} {
-		got, err := tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+		got, err := tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 			x := tensor.Must(chunk.Tensor("x"))
 			require.True(t, x.SharesMemory(tensor.Must(in.Tensor("x"))))
 			require.False(t, chunk.Locked())
 			require.NoError(t, chunk.Set("new", tensor.Must(tensor.Full(int8(1), chunk.Shape()...))))
 			return chunk, nil
-		}, tdict.MapOptions{ChunkSize: size})
+		}, tdict.MapChunksOptions{ChunkSize: size})
 		require.NoError(t, err)
 		require.False(t, in.Has("new") || got.Locked())
 		require.False(t, tensor.Must(got.Tensor("x")).SharesMemory(tensor.Must(in.Tensor("x"))), "also if there is one chunk")
@@ -199,7 +199,7 @@ func TestMapMemory(t *testing.T) {
 	}
 }
 
-func TestMapDropsNil(t *testing.T) {
+func TestMapChunksDropsNil(t *testing.T) {
 	in := rowTable(1, 2, 6)
 	require.NoError(t, in.SetNames("game", "time"))
 	drop := func(rows ...int) tdict.ChunkFunc {
@@ -210,13 +210,13 @@ func TestMapDropsNil(t *testing.T) {
 			return chunk, nil
 		}
 	}
-	opt := tdict.MapOptions{Dim: -1, ChunkSize: 2}
-	got, err := tdict.Map(t.Context(), in, drop(0, 4), opt)
+	opt := tdict.MapChunksOptions{Dim: -1, ChunkSize: 2}
+	got, err := tdict.MapChunks(t.Context(), in, drop(0, 4), opt)
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 3}, rowNumbers(t, got, 1), "the first chunk may be among them")
 	require.Equal(t, []string{"game", "time"}, got.Names())
 
-	got, err = tdict.Map(t.Context(), in, drop(0, 2, 4), opt)
+	got, err = tdict.MapChunks(t.Context(), in, drop(0, 2, 4), opt)
 	require.NoError(t, err)
 	require.Equal(t, shapeops.Shape{2, 0}, got.Shape(), "no rows if all are nil")
 	require.Zero(t, got.NumEntries())
@@ -225,15 +225,15 @@ func TestMapDropsNil(t *testing.T) {
 }
 
 // Results may have other keys, dtypes and dims than chunks.
-func TestMapToOthers(t *testing.T) {
-	got, err := tdict.Map(t.Context(), rowTable(0, 6, 2), func(_ context.Context, chunk dictionary) (dictionary, error) {
+func TestMapChunksToOthers(t *testing.T) {
+	got, err := tdict.MapChunks(t.Context(), rowTable(0, 6, 2), func(_ context.Context, chunk dictionary) (dictionary, error) {
 		sum := int64(0)
 		for _, v := range values(t, chunk, "d/x") {
 			sum += v
 		}
 		out := tdict.New(1)
 		return out, errors.Join(out.Set("sum", tensor.Vector(sum)), out.Set("name", data(fmt.Sprint(sum))))
-	}, tdict.MapOptions{ChunkSize: 4, Workers: 2})
+	}, tdict.MapChunksOptions{ChunkSize: 4, Workers: 2})
 	require.NoError(t, err)
 	require.Equal(t, []int64{15 * 16 / 2, (16 + 23) * 8 / 2}, values(t, got, "sum"))
 	require.Equal(t, []any{"120", "156"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](got, "name")).All()))
@@ -241,17 +241,17 @@ func TestMapToOthers(t *testing.T) {
 
 // Chunks that come late take their place, and as many are worked on at a time as there are workers:
 // chunk i takes 10-i seconds.
-func TestMapOrderAndWorkers(t *testing.T) {
+func TestMapChunksOrderAndWorkers(t *testing.T) {
 	for workers, seconds := range map[int]int{1: 10 + 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1, 3: 10 + 7 + 3, 100: 10} {
 		synctest.Test(t, func(t *testing.T) {
 			began, running, most := time.Now(), atomic.Int64{}, atomic.Int64{}
 			in := rowTable(0, 20)
-			got, err := tdict.Map(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
+			got, err := tdict.MapChunks(t.Context(), in, func(_ context.Context, chunk dictionary) (dictionary, error) {
 				most.Store(max(most.Load(), running.Add(1)))
 				defer running.Add(-1)
 				time.Sleep(time.Duration(10-rowNumbers(t, chunk, 0)[0]/2) * time.Second)
 				return chunk, nil
-			}, tdict.MapOptions{Workers: workers, ChunkSize: 2})
+			}, tdict.MapChunksOptions{Workers: workers, ChunkSize: 2})
 			require.NoError(t, err)
 			require.True(t, in.Equal(got))
 			require.EqualValues(t, min(workers, 10), most.Load())
@@ -260,15 +260,15 @@ func TestMapOrderAndWorkers(t *testing.T) {
 	}
 }
 
-func TestMapProgress(t *testing.T) {
-	for _, opt := range []tdict.MapOptions{{}, {Into: rowTable(0, 10)}} {
+func TestMapChunksProgress(t *testing.T) {
+	for _, opt := range []tdict.MapChunksOptions{{}, {Into: rowTable(0, 10)}} {
 		for _, workers := range []int{1, 4} {
 			var all []int
 			opt.Workers, opt.ChunkSize, opt.Progress = workers, 4, func(done, total int) {
 				require.Equal(t, 10, total)
 				all = append(all, done) // without a lock: the race detector watches
 			}
-			_, err := tdict.Map(t.Context(), rowTable(0, 10), same, opt)
+			_, err := tdict.MapChunks(t.Context(), rowTable(0, 10), same, opt)
 			require.NoError(t, err)
 			require.Len(t, all, 3)
 			require.True(t, slices.IsSorted(all))
@@ -278,21 +278,21 @@ func TestMapProgress(t *testing.T) {
 }
 
 // A chunk that fails is not one that is done.
-func TestMapProgressOfFailures(t *testing.T) {
-	for _, opt := range []tdict.MapOptions{{}, {Into: rowTable(0, 10)}} {
+func TestMapChunksProgressOfFailures(t *testing.T) {
+	for _, opt := range []tdict.MapChunksOptions{{}, {Into: rowTable(0, 10)}} {
 		var all []int
 		opt.Workers, opt.ChunkSize, opt.Progress = 1, 2, func(done, _ int) { all = append(all, done) }
 		wide := func(chunk dictionary) (dictionary, error) { return chunk.Unsqueeze(0) }
-		_, err := tdict.Map(t.Context(), rowTable(0, 10), breaks(t, 5, wide), opt)
+		_, err := tdict.MapChunks(t.Context(), rowTable(0, 10), breaks(t, 5, wide), opt)
 		require.ErrorIs(t, err, shapeops.ErrShape)
 		require.Equal(t, []int{2, 4}, all)
 	}
 }
 
-func TestMapRefuses(t *testing.T) {
-	run := func(opt tdict.MapOptions) func(dictionary) error {
+func TestMapChunksRefuses(t *testing.T) {
+	run := func(opt tdict.MapChunksOptions) func(dictionary) error {
 		return func(x dictionary) error {
-			got, err := tdict.Map(context.Background(), x, func(context.Context, dictionary) (dictionary, error) { panic("called") }, opt)
+			got, err := tdict.MapChunks(context.Background(), x, func(context.Context, dictionary) (dictionary, error) { panic("called") }, opt)
 			if got != nil {
 				return errors.New("a result beside an error")
 			}
@@ -301,21 +301,21 @@ func TestMapRefuses(t *testing.T) {
 	}
 	refuse(t, func() dictionary { return rowTable(0, 6, 2) }, []refusal{
 		{"no dictionary", func(dictionary) error {
-			return testkit.Err(tdict.Map(context.Background(), nil, same, tdict.MapOptions{}))
+			return testkit.Err(tdict.MapChunks(context.Background(), nil, same, tdict.MapChunksOptions{}))
 		}, tdict.ErrKind},
 		{"no function", func(x dictionary) error {
-			return testkit.Err(tdict.Map(context.Background(), x, nil, tdict.MapOptions{}))
+			return testkit.Err(tdict.MapChunks(context.Background(), x, nil, tdict.MapChunksOptions{}))
 		}, tdict.ErrKind},
-		{"a dim that is not there", run(tdict.MapOptions{Dim: 2}), shapeops.ErrDim},
-		{"a negative dim too far", run(tdict.MapOptions{Dim: -3}), shapeops.ErrDim},
-		{"the batch shape []", func(dictionary) error { return run(tdict.MapOptions{})(dict(nil, entry{"x", count(2)})) }, shapeops.ErrDim},
-		{"a negative batch size", func(dictionary) error { return run(tdict.MapOptions{})(tdict.New(-1)) }, shapeops.ErrShape},
-		{"a negative size", run(tdict.MapOptions{ChunkSize: -1}), shapeops.ErrShape},
-		{"a negative number", run(tdict.MapOptions{Chunks: -1}), shapeops.ErrShape},
-		{"a size and a number", run(tdict.MapOptions{ChunkSize: 2, Chunks: 3}), shapeops.ErrShape},
-		{"too many chunks", func(dictionary) error { return run(tdict.MapOptions{ChunkSize: 1})(tdict.New(1 << 25)) }, shapeops.ErrShape},
-		{"a destination with other rows", run(tdict.MapOptions{Into: rowTable(0, 5, 2)}), shapeops.ErrShape},
-		{"a destination without the dim", run(tdict.MapOptions{Dim: 1, Into: rowTable(0, 6)}), shapeops.ErrDim},
+		{"a dim that is not there", run(tdict.MapChunksOptions{Dim: 2}), shapeops.ErrDim},
+		{"a negative dim too far", run(tdict.MapChunksOptions{Dim: -3}), shapeops.ErrDim},
+		{"the batch shape []", func(dictionary) error { return run(tdict.MapChunksOptions{})(dict(nil, entry{"x", count(2)})) }, shapeops.ErrDim},
+		{"a negative batch size", func(dictionary) error { return run(tdict.MapChunksOptions{})(tdict.New(-1)) }, shapeops.ErrShape},
+		{"a negative size", run(tdict.MapChunksOptions{ChunkSize: -1}), shapeops.ErrShape},
+		{"a negative number", run(tdict.MapChunksOptions{Chunks: -1}), shapeops.ErrShape},
+		{"a size and a number", run(tdict.MapChunksOptions{ChunkSize: 2, Chunks: 3}), shapeops.ErrShape},
+		{"too many chunks", func(dictionary) error { return run(tdict.MapChunksOptions{ChunkSize: 1})(tdict.New(1 << 25)) }, shapeops.ErrShape},
+		{"a destination with other rows", run(tdict.MapChunksOptions{Into: rowTable(0, 5, 2)}), shapeops.ErrShape},
+		{"a destination without the dim", run(tdict.MapChunksOptions{Dim: 1, Into: rowTable(0, 6)}), shapeops.ErrDim},
 	})
 }
 
@@ -330,7 +330,7 @@ func breaks(t testing.TB, at int, fail func(chunk dictionary) (dictionary, error
 }
 
 // What is wrong with the chunk of rows 2 to 4 is a RowsError that says so.
-func TestMapFails(t *testing.T) {
+func TestMapChunksFails(t *testing.T) {
 	edit := func(change func(x dictionary) error) func(dictionary) (dictionary, error) {
 		return func(chunk dictionary) (dictionary, error) { return chunk, change(chunk) }
 	}
@@ -347,7 +347,7 @@ func TestMapFails(t *testing.T) {
 		{"a result beside an error is dropped", func(chunk dictionary) (dictionary, error) { return chunk, errStop }, false, errStop},
 		{"fn panics", func(dictionary) (dictionary, error) { panic(errStop) }, false, errStop},
 		{"fn fails in a Map of its own", func(chunk dictionary) (dictionary, error) {
-			return tdict.Map(context.Background(), chunk, breaks(t, 3, func(dictionary) (dictionary, error) { panic(errStop) }), tdict.MapOptions{ChunkSize: 1})
+			return tdict.MapChunks(context.Background(), chunk, breaks(t, 3, func(dictionary) (dictionary, error) { panic(errStop) }), tdict.MapChunksOptions{ChunkSize: 1})
 		}, false, errStop},
 		{"a key is missing", edit(func(x dictionary) error { return x.Delete("d/x") }), false, tdict.ErrMissing},
 		{"another key", with("new", count(2)), false, tdict.ErrMissing},
@@ -369,17 +369,16 @@ func TestMapFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, workers := range []int{1, 4} {
-				opt := tdict.MapOptions{ChunkSize: 2, Workers: workers}
+				opt := tdict.MapChunksOptions{ChunkSize: 2, Workers: workers}
 				if tt.into {
 					opt.Into = tensor.Must(rowTable(0, 8).NewZeros(8))
 				}
-				got, err := tdict.Map(t.Context(), rowTable(0, 8), breaks(t, 3, tt.fail), opt)
+				got, err := tdict.MapChunks(t.Context(), rowTable(0, 8), breaks(t, 3, tt.fail), opt)
 				require.Nil(t, got)
 				failed, ok := errors.AsType[*tdict.RowsError](err)
 				require.True(t, ok, "%v", err)
 				require.Equal(t, [2]int{2, 4}, [2]int{failed.From, failed.To})
-				require.Equal(t, "map", failed.Op)
-				require.Nil(t, failed.Rows)
+				require.Equal(t, "map chunks", failed.Op)
 				if workers == 1 {
 					testkit.Fails(t, tt.err, err)
 				} else {
@@ -391,18 +390,18 @@ func TestMapFails(t *testing.T) {
 }
 
 // The dims of the first result are looked at when it comes.
-func TestMapFailsAtTheFirstResult(t *testing.T) {
+func TestMapChunksFailsAtTheFirstResult(t *testing.T) {
 	calls := 0
-	_, err := tdict.Map(t.Context(), rowTable(0, 8), func(context.Context, dictionary) (dictionary, error) { calls++; return tdict.New(), nil },
-		tdict.MapOptions{ChunkSize: 2, Workers: 1})
+	_, err := tdict.MapChunks(t.Context(), rowTable(0, 8), func(context.Context, dictionary) (dictionary, error) { calls++; return tdict.New(), nil },
+		tdict.MapChunksOptions{ChunkSize: 2, Workers: 1})
 	require.ErrorIs(t, err, shapeops.ErrDim)
-	require.EqualError(t, err, "map: rows [0:2]: no such dim: got dim 0 of shape [], which has no dims")
+	require.EqualError(t, err, "map chunks: rows [0:2]: no such dim: got dim 0 of shape [], which has no dims")
 	require.Equal(t, 1, calls)
 }
 
 // Of chunks that fail, or do not go with the first, the error is about the first one, however many
 // workers there are and whichever ends first.
-func TestMapReturnsTheFirstFailure(t *testing.T) {
+func TestMapChunksReturnsTheFirstFailure(t *testing.T) {
 	other := func(chunk dictionary) (dictionary, error) {
 		return chunk, chunk.Set("row", tensor.Vector[float32](1, 2))
 	}
@@ -424,14 +423,14 @@ func TestMapReturnsTheFirstFailure(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					random := rand.New(rand.NewPCG(seed, 1))
 					naps := random.Perm(8)
-					_, err := tdict.Map(t.Context(), rowTable(0, 16), func(_ context.Context, chunk dictionary) (dictionary, error) {
+					_, err := tdict.MapChunks(t.Context(), rowTable(0, 16), func(_ context.Context, chunk dictionary) (dictionary, error) {
 						i := rowNumbers(t, chunk, 0)[0] / 2
 						time.Sleep(time.Duration(naps[i]) * time.Second)
 						if fail := tt.at[i]; fail != nil {
 							return fail(chunk)
 						}
 						return chunk, nil
-					}, tdict.MapOptions{ChunkSize: 2, Workers: 1 + int(seed)%8})
+					}, tdict.MapChunksOptions{ChunkSize: 2, Workers: 1 + int(seed)%8})
 					failed, ok := errors.AsType[*tdict.RowsError](err)
 					require.True(t, ok)
 					require.Equal(t, 2*tt.want, failed.From, "%v", err)
@@ -441,21 +440,21 @@ func TestMapReturnsTheFirstFailure(t *testing.T) {
 	}
 }
 
-func TestMapStopsAtTheFirstError(t *testing.T) {
+func TestMapChunksStopsAtTheFirstError(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var began, ended atomic.Int64
-		_, err := tdict.Map(t.Context(), rowTable(0, 100), func(context.Context, dictionary) (dictionary, error) {
+		_, err := tdict.MapChunks(t.Context(), rowTable(0, 100), func(context.Context, dictionary) (dictionary, error) {
 			began.Add(1)
 			defer ended.Add(1)
 			return nil, errStop
-		}, tdict.MapOptions{ChunkSize: 1, Workers: workers})
+		}, tdict.MapChunksOptions{ChunkSize: 1, Workers: workers})
 		require.ErrorIs(t, err, errStop)
 		require.LessOrEqual(t, began.Load(), int64(workers), "each worker fails at most once")
 		require.Equal(t, began.Load(), ended.Load(), "what was begun has ended")
 	}
 }
 
-func TestMapStopsWithItsContext(t *testing.T) {
+func TestMapChunksStopsWithItsContext(t *testing.T) {
 	type hint struct{}
 	for _, into := range []dictionary{nil, rowTable(0, 100)} {
 		for _, workers := range []int{1, 4} {
@@ -468,53 +467,53 @@ func TestMapStopsWithItsContext(t *testing.T) {
 				}
 				return chunk, nil
 			}
-			opt := tdict.MapOptions{ChunkSize: 1, Workers: workers, Into: into}
-			got, err := tdict.Map(ctx, rowTable(0, 100), fn, opt)
+			opt := tdict.MapChunksOptions{ChunkSize: 1, Workers: workers, Into: into}
+			got, err := tdict.MapChunks(ctx, rowTable(0, 100), fn, opt)
 			require.ErrorIs(t, err, errStop)
-			require.EqualError(t, err, "map: stop")
+			require.EqualError(t, err, "map chunks: stop")
 			require.Nil(t, got)
 			require.Less(t, calls.Load(), int64(5+workers))
 
 			calls.Store(0)
-			_, err = tdict.Map(ctx, rowTable(0, 100), fn, opt)
+			_, err = tdict.MapChunks(ctx, rowTable(0, 100), fn, opt)
 			require.ErrorIs(t, err, errStop)
 			require.Zero(t, calls.Load(), "nothing is called when it has ended before")
 		}
 	}
 }
 
-// Without a context, Map cannot be stopped, and fn gets one all the same.
-func TestMapWithoutContext(t *testing.T) {
+// Without a context, MapChunks cannot be stopped, and fn gets one all the same.
+func TestMapChunksWithoutContext(t *testing.T) {
 	fn := func(ctx context.Context, chunk dictionary) (dictionary, error) { return chunk, ctx.Err() }
 	//lint:ignore SA1012 what must not end the program
-	_, err := tdict.Map(nil, rowTable(0, 4), fn, tdict.MapOptions{Workers: 2})
+	_, err := tdict.MapChunks(nil, rowTable(0, 4), fn, tdict.MapChunksOptions{Workers: 2})
 	require.NoError(t, err)
 }
 
-func TestMapPanic(t *testing.T) {
-	_, err := tdict.Map(t.Context(), rowTable(0, 4), func(context.Context, dictionary) (dictionary, error) { panic("at the disco") }, tdict.MapOptions{ChunkSize: 1})
-	require.EqualError(t, err, "map: row 0: panic: at the disco")
+func TestMapChunksPanic(t *testing.T) {
+	_, err := tdict.MapChunks(t.Context(), rowTable(0, 4), func(context.Context, dictionary) (dictionary, error) { panic("at the disco") }, tdict.MapChunksOptions{ChunkSize: 1})
+	require.EqualError(t, err, "map chunks: row 0: panic: at the disco")
 	p, ok := errors.AsType[*tdict.PanicError](err)
 	require.True(t, ok)
-	require.Contains(t, string(p.Stack), "map_test.go")
+	require.Contains(t, string(p.Stack), "mapchunks_test.go")
 
-	_, err = tdict.Map(t.Context(), rowTable(0, 4), same, tdict.MapOptions{Progress: func(int, int) { panic(errStop) }})
+	_, err = tdict.MapChunks(t.Context(), rowTable(0, 4), same, tdict.MapChunksOptions{Progress: func(int, int) { panic(errStop) }})
 	require.ErrorIs(t, err, errStop)
-	require.ErrorContains(t, err, "map: row ")
+	require.ErrorContains(t, err, "map chunks: row ")
 }
 
-// A function that ends its goroutine, as t.FailNow does, does not hang Map.
-func TestMapGoexit(t *testing.T) {
-	_, err := tdict.Map(t.Context(), rowTable(0, 4), func(context.Context, dictionary) (dictionary, error) { runtime.Goexit(); return nil, nil },
-		tdict.MapOptions{ChunkSize: 1, Workers: 2})
+// A function that ends its goroutine, as t.FailNow does, does not hang MapChunks.
+func TestMapChunksGoexit(t *testing.T) {
+	_, err := tdict.MapChunks(t.Context(), rowTable(0, 4), func(context.Context, dictionary) (dictionary, error) { runtime.Goexit(); return nil, nil },
+		tdict.MapChunksOptions{ChunkSize: 1, Workers: 2})
 	require.ErrorContains(t, err, "Goexit")
 }
 
 // No goroutine outlives a call, however it ends.
-func TestMapLeavesNoGoroutine(t *testing.T) {
+func TestMapChunksLeavesNoGoroutine(t *testing.T) {
 	for _, fn := range []tdict.ChunkFunc{same, breaks(t, 3, func(dictionary) (dictionary, error) { return nil, errStop }), breaks(t, 3, func(dictionary) (dictionary, error) { panic(errStop) })} {
 		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
-			_, _ = tdict.Map(t.Context(), rowTable(0, 20), fn, tdict.MapOptions{ChunkSize: 1, Workers: 8})
+			_, _ = tdict.MapChunks(t.Context(), rowTable(0, 20), fn, tdict.MapChunksOptions{ChunkSize: 1, Workers: 8})
 			ones := func(_ context.Context, rows []dictionary) (dictionary, error) {
 				return fn(t.Context(), tensor.Must(rows[0].Unsqueeze(0)))
 			}
@@ -524,12 +523,12 @@ func TestMapLeavesNoGoroutine(t *testing.T) {
 }
 
 // What a chunk costs does not depend on how many there are.
-func TestMapGrowth(t *testing.T) {
+func TestMapChunksGrowth(t *testing.T) {
 	run := func(chunks int) func() {
 		in := dict([]int{chunks}, entry{"a", count(chunks)}, entry{"d/b", count(chunks)})
 		return func() {
-			require.NoError(t, testkit.Err(tdict.Map(t.Context(), in, same, tdict.MapOptions{ChunkSize: 1, Workers: 1})))
-			require.NoError(t, testkit.Err(tdict.Map(t.Context(), in, same, tdict.MapOptions{ChunkSize: 1, Workers: 2, Into: in})))
+			require.NoError(t, testkit.Err(tdict.MapChunks(t.Context(), in, same, tdict.MapChunksOptions{ChunkSize: 1, Workers: 1})))
+			require.NoError(t, testkit.Err(tdict.MapChunks(t.Context(), in, same, tdict.MapChunksOptions{ChunkSize: 1, Workers: 2, Into: in})))
 		}
 	}
 	testkit.Near(t, 12, run(100), run(1_000))
@@ -537,11 +536,11 @@ func TestMapGrowth(t *testing.T) {
 }
 
 // A chunk of a dictionary with two leaves that is written in place costs a view and a transfer.
-func TestMapAllocations(t *testing.T) {
+func TestMapChunksAllocations(t *testing.T) {
 	allocs := func(chunks int) float64 {
 		in := dict([]int{chunks}, entry{"a", count(chunks)}, entry{"d/b", count(chunks)})
 		return testing.AllocsPerRun(5, func() {
-			_, _ = tdict.Map(context.Background(), in, same, tdict.MapOptions{ChunkSize: 1, Workers: 1, Into: in})
+			_, _ = tdict.MapChunks(context.Background(), in, same, tdict.MapChunksOptions{ChunkSize: 1, Workers: 1, Into: in})
 		})
 	}
 	require.LessOrEqual(t, (allocs(200)-allocs(100))/100, 25.0)
