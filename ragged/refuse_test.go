@@ -3,7 +3,6 @@ package ragged_test
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -120,9 +119,6 @@ func TestTensorRefusals(t *testing.T) {
 		{"a mask of numbers", testkit.Err(ragged.FromMasks(values, values)), tensor.ErrDType},
 		{"a mask of another size", testkit.Err(ragged.FromMasks(values, bits)), shapeops.ErrIndex},
 		{"a value in a row that is not there", testkit.Err(ragged.FromMasks(two, bits, tensor.Must(tensor.Full(true, 2, 2)))), ragged.ErrLengths},
-		{"nothing that is padded", testkit.Err(ragged.FromPadded(nil, values, false)), shapeops.ErrShape},
-		{"nil lengths", testkit.Err(ragged.FromPadded(two, nil, false)), shapeops.ErrKind},
-		{"lengths beyond the width", testkit.Err(ragged.FromPadded(two, tensor.Vector[int64](3, 1), true)), shapeops.ErrShape},
 		{"slices of another type", testkit.Err(ragged.From[int64]([][]int32{{1}})), shapeops.ErrKind},
 		{"nil lists", testkit.Err(ragged.From[int64](nil)), shapeops.ErrKind},
 		{"values of two depths", testkit.Err(ragged.From[int64]([]any{int64(1), []int64{2}})), ragged.ErrLengths},
@@ -149,7 +145,7 @@ func TestTensorRefusals(t *testing.T) {
 // Operations that are refused change nothing. A nil tensor or function as an argument is ErrKind.
 func TestOperationRefusals(t *testing.T) {
 	type list = []*ragged.Tensor
-	zero, rng := &ragged.Tensor{}, rand.New(rand.NewPCG(1, 2))
+	zero := &ragged.Tensor{}
 	row := func(n ...int64) *ragged.Tensor { return tensor.Must(ragged.From[int64]([][]int64{n})) }
 	bits := func(b ...[]bool) *ragged.Tensor { return tensor.Must(ragged.From[bool](b)) }
 	pairs := func(x *ragged.Tensor) *ragged.Tensor {
@@ -171,8 +167,6 @@ func TestOperationRefusals(t *testing.T) {
 		{"too few starts", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, tensor.Vector[int64](0, 0), 1)) }, shapeops.ErrShape},
 		{"nil starts", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, nil, 1)) }, shapeops.ErrKind},
 		{"starts that are not integers", func(x *ragged.Tensor) error { return testkit.Err(x.WindowLevel(1, tensor.Vector(0.5, 0, 0), 1)) }, tensor.ErrDType},
-		{"a shuffle without a source", func(x *ragged.Tensor) error { return testkit.Err(x.ShuffleLevel(1, nil)) }, shapeops.ErrKind},
-		{"a shuffle of a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.ShuffleLevel(2, rng)) }, shapeops.ErrDim},
 		{"a nil index", func(x *ragged.Tensor) error { return testkit.Err(x.Pick(nil)) }, shapeops.ErrKind},
 		{"an index of other rows", func(x *ragged.Tensor) error { return testkit.Err(x.Pick(row(0))) }, ragged.ErrLengths},
 		{"an index with features", func(x *ragged.Tensor) error { return testkit.Err(x.Pick(pairs(x))) }, shapeops.ErrShape},
@@ -191,10 +185,6 @@ func TestOperationRefusals(t *testing.T) {
 		{"lengths of the batch", func(x *ragged.Tensor) error { return testkit.Err(x.UnflattenLevel(tensor.Must(x.Counts(1)))) }, shapeops.ErrDim},
 		{"groups that do not add up", func(x *ragged.Tensor) error { return testkit.Err(x.Group(1, 1)) }, ragged.ErrLengths},
 		{"a negative group", func(x *ragged.Tensor) error { return testkit.Err(x.Group(4, -1)) }, ragged.ErrLengths},
-		{"squeezing several rows", func(x *ragged.Tensor) error { return testkit.Err(x.SqueezeLevel(0)) }, shapeops.ErrShape},
-		{"squeezing rows that are not of length one", func(x *ragged.Tensor) error { return testkit.Err(x.SqueezeLevel(1)) }, shapeops.ErrShape},
-		{"squeezing a level that is not there", func(x *ragged.Tensor) error { return testkit.Err(x.SqueezeLevel(2)) }, shapeops.ErrDim},
-		{"unsqueezing a level too far", func(x *ragged.Tensor) error { return testkit.Err(x.UnsqueezeLevel(3)) }, shapeops.ErrDim},
 		{"other lengths for rows of a view", func(x *ragged.Tensor) error {
 			return tensor.Must(x.Range(0, 2)).SetIndex(row(9, 9, 9, 9, 9, 9, 9), ix.Range(0, 1))
 		}, ragged.ErrLengths},
@@ -275,7 +265,6 @@ func TestZeroTensor(t *testing.T) {
 		"into":      oneDeep().IndexInto(new(ragged.Tensor), ix.All),
 		"path":      testkit.Err(new(ragged.Tensor).Path()),
 		"clone":     testkit.Err(new(ragged.Tensor).Clone()),
-		"shuffle":   testkit.Err(new(ragged.Tensor).ShuffleLevel(0, rand.New(rand.NewPCG(1, 2)))),
 		"nil clone": testkit.Err((*ragged.Tensor)(nil).Clone()),
 		"nil index": testkit.Err((*ragged.Tensor)(nil).Index()),
 	} {

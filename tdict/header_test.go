@@ -52,12 +52,10 @@ func TestClassTravels(t *testing.T) {
 		"Merge": func() (*tdict.TensorDict, error) {
 			return tdict.Merge([]*tdict.TensorDict{td, tdict.New(2, 3)}, tdict.MergeOptions{})
 		},
-		"Stack":         func() (*tdict.TensorDict, error) { return shapeops.Stack([]*tdict.TensorDict{td, td}, 0) },
-		"Cat":           func() (*tdict.TensorDict, error) { return shapeops.Cat([]*tdict.TensorDict{td, td}, 0) },
-		"StackRagged":   func() (*tdict.TensorDict, error) { return stacked, nil },
-		"UnstackRagged": func() (*tdict.TensorDict, error) { return tensor.Must(tdict.UnstackRagged(stacked))[0], nil },
-		"Unpad":         func() (*tdict.TensorDict, error) { return tdict.Unpad(td, mask) },
-		"Apply":         func() (*tdict.TensorDict, error) { return td.Apply(same) },
+		"Stack":       func() (*tdict.TensorDict, error) { return shapeops.Stack([]*tdict.TensorDict{td, td}, 0) },
+		"Cat":         func() (*tdict.TensorDict, error) { return shapeops.Cat([]*tdict.TensorDict{td, td}, 0) },
+		"StackRagged": func() (*tdict.TensorDict, error) { return stacked, nil },
+		"Apply":       func() (*tdict.TensorDict, error) { return td.Apply(same) },
 		"ApplyEntries": func() (*tdict.TensorDict, error) {
 			return tdict.ApplyEntries(td, func(_ key, v tdict.Value) (tdict.Value, error) { return v, nil })
 		},

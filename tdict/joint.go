@@ -44,7 +44,7 @@ func ToJoint(td *TensorDict, trees map[string]string) (*ragged.Joint, error) {
 	var fields []ragged.Field
 	f := &fieldMaker{rows}
 	for name, v := range td.All() {
-		t, err := opsOf(v).asField(v, f)
+		t, err := f.field(v)
 		if err != nil {
 			return nil, within("to joint", name, err)
 		}
@@ -62,21 +62,25 @@ func (td *TensorDict) absent(name string) error {
 // A fieldMaker converts values of a dictionary to fields of a collection with its rows.
 type fieldMaker struct{ rows *ragged.Layout }
 
-func (f *fieldMaker) tensor(t *tensor.Tensor) (*ragged.Tensor, error) { return ragged.New(t, f.rows) }
-
-func (*fieldMaker) ragged(t *ragged.Tensor) (*ragged.Tensor, error) { return t, nil }
-
-// unbatched returns the tensor as a scalar of the collection.
-func (*fieldMaker) unbatched(u *Unbatched) (*ragged.Tensor, error) {
-	one, err := u.tensor.Unsqueeze(0)
-	if err != nil {
-		return nil, err
+// field returns v as a tensor with the rows of the collection, or a scalar.
+func (f *fieldMaker) field(v Value) (*ragged.Tensor, error) {
+	switch v := v.(type) {
+	case *ragged.Tensor:
+		return v, nil
+	case *tensor.Tensor:
+		return ragged.New(v, f.rows)
+	case *Unbatched:
+		one, err := v.tensor.Unsqueeze(0)
+		if err != nil {
+			return nil, err
+		}
+		scalar, err := ragged.NewLayout(nil)
+		if err != nil {
+			return nil, err
+		}
+		return ragged.New(one, scalar)
 	}
-	scalar, err := ragged.NewLayout(nil)
-	if err != nil {
-		return nil, err
-	}
-	return ragged.New(one, scalar)
+	return nil, fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
 }
 
 // FromJoint returns a collection of N rows as a dictionary with batch shape [N]: fields of depth 0
