@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -24,8 +25,12 @@ type DensifyOptions struct {
 	// Rows lists the rows of the batch to pad; negative numbers count from the end. The batch must
 	// have one dim. Nil means all rows. The rows are not copied before they are padded.
 	Rows []int
-	// Masks adds masks to the [Dense] of a [Joint]. For a [Tensor] see [Tensor.DensifyMasked].
-	Masks bool
+	// Masks is for padding several tensors, by loader.Pad and package joint: the key of a dictionary
+	// of masks in the result; "" means no masks. For a tensor with one level, the mask is under its
+	// key, bool [N L], true where there is a value. For one with several levels there is a
+	// dictionary under its key, with a mask under the number of each level: "1" is bool [N L], "2"
+	// is bool [N L M]. For one [Tensor] see [Tensor.DensifyMasked].
+	Masks nestedkey.Key
 	// Buffer, if not nil, is the memory for the results.
 	Buffer *Buffer
 	// Workers is the number of goroutines that copy; 0 means GOMAXPROCS.
@@ -111,7 +116,7 @@ func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
 	if err := opt.check(t.Depth()); err != nil {
 		return nil, err
 	}
-	if opt.Masks {
+	if opt.Masks != "" {
 		return nil, fmt.Errorf("%w: got Masks for a Tensor: see DensifyMasked", shapeops.ErrKind)
 	}
 	rows := t.layout.root().rows

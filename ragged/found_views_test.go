@@ -8,6 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -123,7 +124,7 @@ func negated(x *tensor.Tensor) (*tensor.Tensor, error) {
 // Rows of what a collection gives out keep their lengths, as those of any view.
 func TestFieldsAreViews(t *testing.T) {
 	a := tensor.Must(ragged.From[int64]([][]int64{{1, 2}, {3}}))
-	j := tensor.Must(ragged.NewJoint(ragged.Field{Name: "a", Tensor: a}))
+	j := tensor.Must(joint.New(joint.Field{Name: "a", Tensor: a}))
 	long := tensor.Must(ragged.From[int64]([][]int64{{9, 9, 9}}))
 	require.ErrorIs(t, tensor.Must(tensor.Must(j.Range(0, 1)).Tensor("a")).SetIndex(long, ix.All), ragged.ErrLengths)
 	require.ErrorIs(t, tensor.Must(j.Tensor("a")).SetIndex(long, ix.Range(0, 1)), ragged.ErrLengths)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -26,11 +27,11 @@ func twoDeep() *ragged.Tensor {
 }
 
 // patients returns a collection of both, and of a field of depth 0.
-func patients() *ragged.Joint {
-	return tensor.Must(ragged.NewJoint(
-		ragged.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{70, 80, 90}))},
-		ragged.Field{Name: "day", Tensor: oneDeep()},
-		ragged.Field{Name: "code", Tensor: tensor.Must(ragged.From[int64]([][][]int64{{{1}, {2, 3}}, {}, {{}}}))},
+func patients() *joint.Joint {
+	return tensor.Must(joint.New(
+		joint.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{70, 80, 90}))},
+		joint.Field{Name: "day", Tensor: oneDeep()},
+		joint.Field{Name: "code", Tensor: tensor.Must(ragged.From[int64]([][][]int64{{{1}, {2, 3}}, {}, {{}}}))},
 	))
 }
 
@@ -125,17 +126,17 @@ func TestTensorRefusals(t *testing.T) {
 		{"rows of two depths", testkit.Err(ragged.From[int64]([]any{[]int64{2}, [][]int64{{1}}})), ragged.ErrLengths},
 		{"another depth than is known", testkit.Err(ragged.FromDepth[int64]([][]int64{{1}}, 2)), ragged.ErrLengths},
 		{"an empty list of unknown depth", testkit.Err(ragged.From[int64]([]any{})), ragged.ErrLengths},
-		{"no number to tell a dtype from", testkit.Err(ragged.FromLists([]any{[]any{}})), tensor.ErrDType},
-		{"a string", testkit.Err(ragged.FromLists([]any{"one"})), shapeops.ErrKind},
-		{"slices that are not of numbers", testkit.Err(ragged.FromLists([]any{[]string{"one"}})), shapeops.ErrKind},
-		{"integers that none holds", testkit.Err(ragged.FromLists([]any{-1, uint64(math.MaxUint64)})), tensor.ErrDType},
-		{"an integer that the dtype does not hold", testkit.Err(ragged.FromListsAs([]any{1, 300}, tensor.Uint8, -1)), tensor.ErrDType},
-		{"a number that a bool does not hold", testkit.Err(ragged.FromListsAs([]any{1, 2}, tensor.Bool, -1)), tensor.ErrDType},
-		{"a float that overflows", testkit.Err(ragged.FromListsAs([]any{1e300}, tensor.Float32, -1)), tensor.ErrDType},
-		{"a negative one", testkit.Err(ragged.FromListsAs([]any{-1}, tensor.Uint64, -1)), tensor.ErrDType},
-		{"a fraction as an integer", testkit.Err(ragged.FromListsAs([]any{1.5}, tensor.Int64, -1)), tensor.ErrDType},
-		{"NaN as an integer", testkit.Err(ragged.FromListsAs([]any{"NaN"}, tensor.Int64, -1)), tensor.ErrDType},
-		{"slices of another dtype", testkit.Err(ragged.FromListsAs([]int64{1}, tensor.Int32, -1)), tensor.ErrDType},
+		{"no number to tell a dtype from", testkit.Err(inferred([]any{[]any{}})), tensor.ErrDType},
+		{"a string", testkit.Err(inferred([]any{"one"})), shapeops.ErrKind},
+		{"slices that are not of numbers", testkit.Err(inferred([]any{[]string{"one"}})), shapeops.ErrKind},
+		{"integers that none holds", testkit.Err(inferred([]any{-1, uint64(math.MaxUint64)})), tensor.ErrDType},
+		{"an integer that the dtype does not hold", testkit.Err(inferredAs([]any{1, 300}, tensor.Uint8)), tensor.ErrDType},
+		{"a number that a bool does not hold", testkit.Err(inferredAs([]any{1, 2}, tensor.Bool)), tensor.ErrDType},
+		{"a float that overflows", testkit.Err(inferredAs([]any{1e300}, tensor.Float32)), tensor.ErrDType},
+		{"a negative one", testkit.Err(inferredAs([]any{-1}, tensor.Uint64)), tensor.ErrDType},
+		{"a fraction as an integer", testkit.Err(inferredAs([]any{1.5}, tensor.Int64)), tensor.ErrDType},
+		{"NaN as an integer", testkit.Err(inferredAs([]any{"NaN"}, tensor.Int64)), tensor.ErrDType},
+		{"slices of another dtype", testkit.Err(inferredAs([]int64{1}, tensor.Int32)), tensor.ErrDType},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.want, tt.err) })
@@ -196,7 +197,7 @@ func TestOperationRefusals(t *testing.T) {
 			return testkit.Err(x.Densify(ragged.DensifyOptions{Widths: []int{1, 2}}))
 		}, shapeops.ErrShape},
 		{"masks of a tensor by Densify", func(x *ragged.Tensor) error {
-			return testkit.Err(x.Densify(ragged.DensifyOptions{Masks: true}))
+			return testkit.Err(x.Densify(ragged.DensifyOptions{Masks: "masks"}))
 		}, shapeops.ErrKind},
 		{"concatenating nothing", func(*ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(nil, 1)) }, shapeops.ErrShape},
 		{"concatenating nil", func(x *ragged.Tensor) error { return testkit.Err(ragged.ConcatLevel(list{x, nil}, 1)) }, shapeops.ErrKind},
