@@ -1,6 +1,7 @@
 package ragged_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,6 +104,23 @@ func TestZeroLayout(t *testing.T) {
 	require.ErrorIs(t, err, shapeops.ErrKind)
 	_, err = tensor.Must(ragged.From[int8]([]int8{1})).Broadcast(none)
 	require.ErrorIs(t, err, shapeops.ErrKind)
+	for name, err := range map[string]error{
+		"rows":       testkit.Err(none.NumRows(0)),
+		"lengths":    testkit.Err(none.Lengths(1)),
+		"offsets":    testkit.Err(none.Offsets(1)),
+		"offsets 32": testkit.Err(none.Offsets32(1)),
+		"row ids":    testkit.Err(none.RowIDs(1)),
+	} {
+		require.ErrorIs(t, err, shapeops.ErrKind, name)
+	}
+	require.Same(t, none, none.Compact())
+	require.Same(t, none, tensor.Must(none.At(0)))
+	require.Equal(t, "[] 0 true", fmt.Sprint(none, none.Depth(), none.Outer() == nil))
+	scalar := tensor.Must(ragged.NewLayout(nil))
+	require.True(t, none.Equal(new(ragged.Layout)))
+	require.False(t, none.Equal(scalar), "which has a row")
+	require.False(t, scalar.Equal(none))
+	require.ErrorIs(t, scalar.CheckEqual(none), ragged.ErrLengths)
 }
 
 // What is written into a view comes to the whole, though all values are the view's.

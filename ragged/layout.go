@@ -211,6 +211,9 @@ func (l *Layout) level(level int) (int, error) {
 // expansion repeats counts once for each position. NumRows returns shapeops.ErrDim for a level that
 // l does not have.
 func (l *Layout) NumRows(level int) (int, error) {
+	if !l.made() {
+		return 0, errNoLayout
+	}
 	k := level
 	if k < 0 {
 		k += l.depth + 1

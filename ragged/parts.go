@@ -81,7 +81,7 @@ func (v *ops) DensifyIn(x plan.Parts[*Tensor], opt DensifyOptions) (dense []*ten
 	}
 	opt.Buffer.reset()
 	d.start = d.placed(x.Runs, x.Apart)
-	dense, masks = make([]*tensor.Tensor, len(x.Values)), make([][]*tensor.Tensor, len(x.Values))
+	dense, masks, d.fills = make([]*tensor.Tensor, len(x.Values)), make([][]*tensor.Tensor, len(x.Values)), make([]fill, 0, 2*len(x.Values))
 	for i, t := range x.Values {
 		d.name = x.Names[i]
 		switch rows := x.Rows[i]; {

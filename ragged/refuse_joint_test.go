@@ -92,7 +92,7 @@ func TestJointRefusals(t *testing.T) {
 		}, shapeops.ErrKind},
 		{"masks under the name of a field", func(j *joint.Joint) error {
 			return testkit.Err(j.Densify(ragged.DensifyOptions{Masks: "age"}))
-		}, tdict.ErrNotDict},
+		}, tdict.ErrExists},
 		{"a nil list", func(*joint.Joint) error { return testkit.Err(nrt.FromLists(map[string]any{"a": nil}, nil)) }, shapeops.ErrKind},
 	}
 	testkit.Refuse(t, patients, state, tests)

@@ -247,13 +247,6 @@ func TestOperationRefusals(t *testing.T) {
 		{"padding rows that are not there", func(x *ragged.Tensor) error {
 			return testkit.Err(x.Densify(ragged.DensifyOptions{Rows: []int{3}}))
 		}, shapeops.ErrIndex},
-		{"padding into nil", func(x *ragged.Tensor) error { return x.DensifyInto(nil, ragged.DensifyOptions{}) }, shapeops.ErrKind},
-		{"padding into another shape", func(x *ragged.Tensor) error {
-			return x.DensifyInto(tensor.Vector[int64](1), ragged.DensifyOptions{})
-		}, shapeops.ErrShape},
-		{"padding into another dtype", func(x *ragged.Tensor) error {
-			return x.DensifyInto(tensor.Must(tensor.Zeros[int32](3, 2)), ragged.DensifyOptions{})
-		}, tensor.ErrDType},
 	})
 }
 

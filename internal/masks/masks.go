@@ -13,17 +13,19 @@ import (
 // dictionary there, under the numbers of their levels. It returns [tdict.ErrExists] if the key is
 // in use.
 func Add(out *tdict.TensorDict, at nestedkey.Key, masks []*tensor.Tensor) error {
+	switch {
+	case len(masks) == 0:
+		return nil
+	case out.Has(at):
+		return &tdict.KeyError{Op: "set", Key: at, Err: tdict.ErrExists}
+	case len(masks) == 1:
+		return out.Set(at, masks[0])
+	}
+	levels := tdict.New(out.Shape()...)
 	for i, mask := range masks {
-		key := at
-		if len(masks) > 1 {
-			key = nestedkey.Join(at, nestedkey.Of(strconv.Itoa(i+1)))
-		}
-		if out.Has(key) {
-			return &tdict.KeyError{Op: "set", Key: key, Err: tdict.ErrExists}
-		}
-		if err := out.Set(key, mask); err != nil {
+		if err := levels.Set(nestedkey.Key(strconv.Itoa(i+1)), mask); err != nil {
 			return err
 		}
 	}
-	return nil
+	return out.Set(at, levels)
 }

@@ -20,7 +20,7 @@ import (
 // that key, for each field with levels.
 //
 // Densify returns the errors of ragged.Tensor.Densify, with the name of the field, shapeops.ErrDim
-// if opt.Rows is set but j has no rows, and tdict.ErrNotDict if opt.Masks is the name of a field.
+// if opt.Rows is set but j has no rows, and tdict.ErrExists if opt.Masks is the name of a field.
 func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 	rows, err := j.inner()
 	if err != nil && j.made() && j.at.Single && opt.Rows == nil {
@@ -44,11 +44,11 @@ func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 			runs[i] = shapeops.Run{From: at.First, Len: 1}
 		}
 	}
-	parts := plan.Parts[*ragged.Tensor]{Level: rows.at.Level, Runs: runs}
+	parts := rows.parts(runs, false)
 	scalars := map[string]tdict.Value{}
 	for _, f := range rows.base.fields {
 		if !rows.isScalar(f.Tensor) {
-			parts.Names, parts.Values = append(parts.Names, f.Name), append(parts.Values, f.Tensor)
+			parts.Names, parts.Values, parts.Rows = append(parts.Names, f.Name), append(parts.Values, f.Tensor), append(parts.Rows, nil)
 			continue
 		}
 		x, err := rows.field(nil, f.Tensor)
@@ -59,7 +59,6 @@ func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 	}
-	parts.Rows = make([][]int, len(parts.Values))
 	return rows.dense(n, scalars, parts, opt)
 }
 
@@ -96,7 +95,7 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) 
 		return all.Densify(opt)
 	}
 	first := alike[0]
-	parts := plan.Parts[*ragged.Tensor]{Level: first.at.Level, Apart: !first.at.Single, Runs: make([]shapeops.Run, len(alike))}
+	parts := first.parts(make([]shapeops.Run, len(alike)), !first.at.Single)
 	for i, j := range alike {
 		parts.Runs[i] = shapeops.Run{From: j.at.First, Len: j.at.N}
 	}
@@ -132,6 +131,15 @@ func siblings(js []*Joint) ([]*Joint, bool) {
 	return entered, err == nil && alike(entered)
 }
 
+// parts returns parts with room for all fields.
+func (j *Joint) parts(runs []shapeops.Run, apart bool) plan.Parts[*ragged.Tensor] {
+	n := len(j.base.fields)
+	return plan.Parts[*ragged.Tensor]{
+		Names: make([]string, 0, n), Values: make([]*ragged.Tensor, 0, n), Rows: make([][]int, 0, n),
+		Level: j.at.Level, Runs: runs, Apart: apart,
+	}
+}
+
 // isScalar reports whether t, a field of the base, is a scalar in j.
 func (j *Joint) isScalar(t *ragged.Tensor) bool { return len(t.Shape()) == 0 || t.Depth() < j.at.Level }
 
@@ -164,10 +172,20 @@ func (j *Joint) dense(n int, scalars map[string]tdict.Value, parts plan.Parts[*r
 			return nil, err
 		}
 	}
+	if opt.Masks == "" {
+		return out, nil
+	}
+	if out.Has(opt.Masks) {
+		return nil, &tdict.KeyError{Op: "densify", Key: opt.Masks, Err: tdict.ErrExists}
+	}
+	under := tdict.New(n)
 	for i, name := range parts.Names {
-		if err := masks.Add(out, nestedkey.Join(opt.Masks, nestedkey.Of(name)), bits[i]); err != nil {
+		if err := masks.Add(under, nestedkey.Of(name), bits[i]); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	if under.NumEntries() == 0 {
+		return out, nil
+	}
+	return out, out.Set(opt.Masks, under)
 }
