@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -23,9 +22,7 @@ func ExampleGroupBy() {
 	visits = tensor.Must(visits.Take(0, rows))
 	groups := tensor.Must(arith.GroupBy(tensor.Must(visits.Tensor("patient"))))
 	parts := tensor.Must(shapeops.Split(visits, 0, groups.Sizes()...)) // share its memory
-	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{
-		Values: map[nestedkey.Key]any{"patient": -1},
-	})
+	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{Value: -1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -36,7 +33,7 @@ func ExampleGroupBy() {
 	// Output:
 	// [2 3]
 	// patient     day         pulse
-	// [7 7 -1]    [1 4 0]     [81 80 0]
+	// [7 7 -1]    [1 4 -1]    [81 80 -1]
 	// [31 31 31]  [10 15 20]  [60 61 62]
 	// bool [2 3]
 	// [[ true  true false]

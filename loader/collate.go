@@ -2,10 +2,12 @@ package loader
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/masks"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -45,40 +47,37 @@ func (m *Memory) Buffer(key nestedkey.Key) *ragged.Buffer {
 	return m.buffers[key]
 }
 
-// PadOptions say how [Pad] pads ragged leaves. The zero value pads all of them with zeros after
-// each row, to the longest row of the batch.
-type PadOptions struct {
-	// Keys are the leaves to pad; nil means all ragged leaves. Other leaves stay ragged.
-	Keys []nestedkey.Key
-	// Left, Fill, Widths and KeepLast are as in ragged.DensifyOptions.
-	Left     bool
-	Fill     any
-	Widths   []int
-	KeepLast bool
-	// Masks is the key of a dictionary of masks; "" means no masks. For a leaf with one level, the
-	// mask is under the leaf's key, bool [N L], true where there is a value. For a leaf with
-	// several levels there is a dictionary under the leaf's key, with a mask under the number of
-	// each level: "1" is bool [N L], "2" is bool [N L M].
-	Masks nestedkey.Key
-}
-
-// Pad returns a [Collate] that pads ragged leaves to dense tensors:
+// Pad returns a [Collate] that pads the ragged leaves under keys, or all ragged leaves if there are
+// no keys, to dense tensors, and sets their masks if opt.Masks is set:
 //
 //	[N * F...] -> [N L F...]
 //
 // * is a ragged dim, whose size differs between rows. L is its width: the length of the longest row
-// of the batch, or PadOptions.Widths.
+// of the batch, or opt.Widths. The loader sets opt.Buffer; opt.Rows must be nil, and opt.Workers 0
+// means 1.
 //
-// It returns tdict.ErrMissing for a key that a batch does not have, tdict.ErrExists if the key of a
-// mask is in use, and the errors of ragged.Tensor.Densify.
-func Pad(opt PadOptions) Collate {
+// The Collate returns tdict.ErrMissing for a key that a batch does not have, tdict.ErrExists if the
+// key of a mask is in use, shapeops.ErrShape if opt.Rows is set, and the errors of
+// ragged.Tensor.Densify.
+func Pad(opt ragged.DensifyOptions, keys ...nestedkey.Key) Collate {
 	return func(td *tdict.TensorDict, mem *Memory) (*tdict.TensorDict, error) {
 		if td == nil {
 			return nil, fmt.Errorf("pad: %w", errNilDict)
 		}
+		if opt.Rows != nil {
+			return nil, fmt.Errorf("pad: %w: got Rows, want nil: a batch has all of its rows", shapeops.ErrShape)
+		}
+		chosen := slices.Clip(keys)
+		if len(keys) == 0 {
+			for key, leaf := range td.Leaves() {
+				if _, ok := leaf.(*ragged.Tensor); ok {
+					chosen = append(chosen, key)
+				}
+			}
+		}
 		out := td.Copy()
-		for _, key := range opt.keys(td) {
-			if err := opt.pad(out, td, key, mem); err != nil {
+		for _, key := range chosen {
+			if err := pad(out, td, key, mem, opt); err != nil {
 				return nil, fmt.Errorf("pad: %w", err)
 			}
 		}
@@ -86,60 +85,28 @@ func Pad(opt PadOptions) Collate {
 	}
 }
 
-// keys returns the keys of the leaves of td to pad.
-func (o PadOptions) keys(td *tdict.TensorDict) []nestedkey.Key {
-	if o.Keys != nil {
-		return o.Keys
-	}
-	var keys []nestedkey.Key
-	for key, leaf := range td.Leaves() {
-		if _, ok := leaf.(*ragged.Tensor); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
 // pad sets the padded leaf and its masks in out.
-func (o PadOptions) pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory) error {
+func pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory, opt ragged.DensifyOptions) error {
 	x, err := tdict.Get[*ragged.Tensor](td, key)
 	if err != nil {
 		return err
 	}
-	dense, masks, err := o.densify(x, mem.Buffer(key))
+	under := opt.Masks
+	opt.Buffer, opt.Workers, opt.Masks = mem.Buffer(key), max(1, opt.Workers), ""
+	var dense *tensor.Tensor
+	var bits []*tensor.Tensor
+	if under != "" {
+		dense, bits, err = x.DensifyMasked(opt)
+	} else {
+		dense, err = x.Densify(opt)
+	}
 	if err != nil {
 		return &tdict.KeyError{Op: "densify", Key: key, Err: err}
 	}
 	mem.keep(dense)
-	mem.keep(masks...)
+	mem.keep(bits...)
 	if err := out.Set(key, dense); err != nil {
 		return err
 	}
-	return addMasks(out, nestedkey.Join(o.Masks, key), masks)
-}
-
-// densify returns x padded, with masks if o.Masks is set.
-func (o PadOptions) densify(x *ragged.Tensor, buffer *ragged.Buffer) (*tensor.Tensor, []*tensor.Tensor, error) {
-	opt := ragged.DensifyOptions{
-		Left: o.Left, Fill: o.Fill, Widths: o.Widths, KeepLast: o.KeepLast,
-		Buffer: buffer, Workers: 1,
-	}
-	if o.Masks != "" {
-		return x.DensifyMasked(opt)
-	}
-	dense, err := x.Densify(opt)
-	return dense, nil, err
-}
-
-// addMasks sets masks under a key: a single mask at the key itself, several under their numbers.
-func addMasks(out *tdict.TensorDict, at nestedkey.Key, masks []*tensor.Tensor) error {
-	if len(masks) == 1 {
-		return add(out, at, masks[0])
-	}
-	for i, mask := range masks {
-		if err := add(out, nestedkey.Join(at, nestedkey.Of(strconv.Itoa(i+1))), mask); err != nil {
-			return err
-		}
-	}
-	return nil
+	return masks.Add(out, nestedkey.Join(under, key), bits)
 }

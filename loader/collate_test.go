@@ -40,34 +40,38 @@ func TestPad(t *testing.T) {
 	const o, x = false, true
 	tests := []struct {
 		name  string
-		opt   loader.PadOptions
+		opt   ragged.DensifyOptions
+		only  nestedkey.Key // the only leaf to pad, or "" for all
 		key   nestedkey.Key
 		shape shapeops.Shape
 		want  any // int64s or bools; nil for what is ragged yet
 	}{
-		{"to the longest", loader.PadOptions{}, "x", shapeops.Shape{3, 3}, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}},
-		{"at both levels", loader.PadOptions{}, "deep/y", shapeops.Shape{3, 2, 2}, []int64{1, 0, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0}},
-		{"before each row", loader.PadOptions{Left: true}, "x", shapeops.Shape{3, 3}, []int64{0, 1, 2, 0, 0, 0, 3, 4, 5}},
-		{"with a number", loader.PadOptions{Fill: -1}, "x", shapeops.Shape{3, 3}, []int64{1, 2, -1, -1, -1, -1, 3, 4, 5}},
-		{"to a width", loader.PadOptions{Widths: []int{4}, Keys: []nestedkey.Key{"x"}}, "x", shapeops.Shape{3, 4}, []int64{1, 2, 0, 0, 0, 0, 0, 0, 3, 4, 5, 0}},
-		{"cut at a width", loader.PadOptions{Widths: []int{2}}, "x", shapeops.Shape{3, 2}, []int64{1, 2, 0, 0, 3, 4}},
-		{"cut before it", loader.PadOptions{Widths: []int{2}, KeepLast: true}, "x", shapeops.Shape{3, 2}, []int64{1, 2, 0, 0, 4, 5}},
-		{"a width for each level", loader.PadOptions{Widths: []int{1, 3}, Keys: []nestedkey.Key{"deep/y"}}, "deep/y", shapeops.Shape{3, 1, 3}, []int64{1, 0, 0, 0, 0, 0, 4, 0, 0}},
-		{"one key of several", loader.PadOptions{Keys: []nestedkey.Key{"deep/y"}}, "deep/y", shapeops.Shape{3, 2, 2}, []int64{1, 0, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0}},
-		{"others stay ragged", loader.PadOptions{Keys: []nestedkey.Key{"deep/y"}}, "x", nil, nil},
-		{"no key", loader.PadOptions{Keys: []nestedkey.Key{}}, "x", nil, nil},
-		{"dense ones stay", loader.PadOptions{}, "row", shapeops.Shape{3}, []int64{0, 1, 2}},
-		{"a mask of one level", loader.PadOptions{Masks: "m"}, "m/x", shapeops.Shape{3, 3}, []bool{x, x, o, o, o, o, x, x, x}},
-		{"a mask on the left", loader.PadOptions{Masks: "m", Left: true}, "m/x", shapeops.Shape{3, 3}, []bool{o, x, x, o, o, o, x, x, x}},
-		{"a mask of the first of two levels", loader.PadOptions{Masks: "deep/m"}, "deep/m/deep/y/1", shapeops.Shape{3, 2}, []bool{x, x, o, o, x, o}},
-		{"a mask of the second", loader.PadOptions{Masks: "m"}, "m/deep/y/2", shapeops.Shape{3, 2, 2}, []bool{x, o, x, x, o, o, o, o, x, o, o, o}},
-		{"what the masks are of", loader.PadOptions{Masks: "m"}, "x", shapeops.Shape{3, 3}, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}},
+		{"to the longest", ragged.DensifyOptions{}, "", "x", shapeops.Shape{3, 3}, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}},
+		{"at both levels", ragged.DensifyOptions{}, "", "deep/y", shapeops.Shape{3, 2, 2}, []int64{1, 0, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0}},
+		{"before each row", ragged.DensifyOptions{Left: true}, "", "x", shapeops.Shape{3, 3}, []int64{0, 1, 2, 0, 0, 0, 3, 4, 5}},
+		{"with a number", ragged.DensifyOptions{Fill: -1}, "", "x", shapeops.Shape{3, 3}, []int64{1, 2, -1, -1, -1, -1, 3, 4, 5}},
+		{"to a width", ragged.DensifyOptions{Widths: []int{4}}, "x", "x", shapeops.Shape{3, 4}, []int64{1, 2, 0, 0, 0, 0, 0, 0, 3, 4, 5, 0}},
+		{"cut at a width", ragged.DensifyOptions{Widths: []int{2}}, "", "x", shapeops.Shape{3, 2}, []int64{1, 2, 0, 0, 3, 4}},
+		{"cut before it", ragged.DensifyOptions{Widths: []int{2}, KeepLast: true}, "", "x", shapeops.Shape{3, 2}, []int64{1, 2, 0, 0, 4, 5}},
+		{"a width for each level", ragged.DensifyOptions{Widths: []int{1, 3}}, "deep/y", "deep/y", shapeops.Shape{3, 1, 3}, []int64{1, 0, 0, 0, 0, 0, 4, 0, 0}},
+		{"one key of several", ragged.DensifyOptions{}, "deep/y", "deep/y", shapeops.Shape{3, 2, 2}, []int64{1, 0, 2, 3, 0, 0, 0, 0, 4, 0, 0, 0}},
+		{"others stay ragged", ragged.DensifyOptions{}, "deep/y", "x", nil, nil},
+		{"dense ones stay", ragged.DensifyOptions{}, "", "row", shapeops.Shape{3}, []int64{0, 1, 2}},
+		{"a mask of one level", ragged.DensifyOptions{Masks: "m"}, "", "m/x", shapeops.Shape{3, 3}, []bool{x, x, o, o, o, o, x, x, x}},
+		{"a mask on the left", ragged.DensifyOptions{Masks: "m", Left: true}, "", "m/x", shapeops.Shape{3, 3}, []bool{o, x, x, o, o, o, x, x, x}},
+		{"a mask of the first of two levels", ragged.DensifyOptions{Masks: "deep/m"}, "", "deep/m/deep/y/1", shapeops.Shape{3, 2}, []bool{x, x, o, o, x, o}},
+		{"a mask of the second", ragged.DensifyOptions{Masks: "m"}, "", "m/deep/y/2", shapeops.Shape{3, 2, 2}, []bool{x, o, x, x, o, o, o, o, x, o, o, o}},
+		{"what the masks are of", ragged.DensifyOptions{Masks: "m"}, "", "x", shapeops.Shape{3, 3}, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}},
 	}
 	for _, tt := range tests {
 		for _, own := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/own=%t", tt.name, own), func(t *testing.T) {
 				td := uneven(t)
-				l := must(loader.New(must(loader.From(td)), loader.Options{Batch: 3, Collate: loader.Pad(tt.opt), Own: own}))
+				pad := loader.Pad(tt.opt)
+				if tt.only != "" {
+					pad = loader.Pad(tt.opt, tt.only)
+				}
+				l := must(loader.New(must(loader.From(td)), loader.Options{Batch: 3, Collate: pad, Own: own}))
 				for batch, err := range l.Batches(t.Context()) {
 					require.NoError(t, err)
 					requirePadded(t, batch, tt.key, tt.shape, tt.want)
@@ -98,7 +102,7 @@ func requirePadded(t *testing.T, batch *tdict.TensorDict, key nestedkey.Key, sha
 func TestPadInTheSameMemory(t *testing.T) {
 	td := kinds(t, 0, 60)
 	for _, opt := range []loader.Options{{}, {Workers: 2}, {Poison: true}, {Own: true}} {
-		opt.Batch, opt.Sampler, opt.Collate = 3, sampler.Random(), loader.Pad(loader.PadOptions{Fill: -7, Masks: "m"})
+		opt.Batch, opt.Sampler, opt.Collate = 3, sampler.Random(), loader.Pad(ragged.DensifyOptions{Fill: -7, Masks: "m"})
 		l := must(loader.New(must(loader.From(td)), opt))
 		for range 2 {
 			for batch, err := range l.Batches(t.Context()) {
@@ -128,17 +132,17 @@ func TestTransformAfterPad(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		for _, opt := range []loader.Options{{}, {Workers: 2}, {Poison: true}, {Own: true}} {
 			opt.Batch, opt.Sampler = 5, sampler.Random()
-			opt.Collate = loader.Pad(loader.PadOptions{Left: left, Masks: "m"})
+			opt.Collate = loader.Pad(ragged.DensifyOptions{Left: left, Masks: "m"})
 			opt.Transform = stats
 			eachBatch(t, opt, td, want, func(batch, want *tdict.TensorDict) {
 				requireRagged(t, want, batch, "labs", "m/labs")
 				requireRagged(t, want, batch, "deep/labs", "m/deep/labs/1", "m/deep/labs/2")
 			})
 
-			opt.Collate = loader.Pad(loader.PadOptions{Left: left, Fill: math.NaN()})
+			opt.Collate = loader.Pad(ragged.DensifyOptions{Left: left, Fill: math.NaN()})
 			opt.Transform = transform.Compose(stats, transform.FillNaN(0))
 			eachBatch(t, opt, td, want, func(batch, want *tdict.TensorDict) {
-				padded := must(loader.Pad(loader.PadOptions{Left: left})(want, nil))
+				padded := must(loader.Pad(ragged.DensifyOptions{Left: left})(want, nil))
 				require.Empty(t, must(padded.Diff(batch)))
 			})
 		}
@@ -182,7 +186,7 @@ func requireRagged(t testing.TB, want, batch *tdict.TensorDict, key nestedkey.Ke
 
 // Batches that own their memory keep what they have.
 func TestPadOwned(t *testing.T) {
-	l := must(loader.New(must(loader.From(kinds(t, 0, 12))), loader.Options{Batch: 3, Own: true, Collate: loader.Pad(loader.PadOptions{})}))
+	l := must(loader.New(must(loader.From(kinds(t, 0, 12))), loader.Options{Batch: 3, Own: true, Collate: loader.Pad(ragged.DensifyOptions{})}))
 	var kept, copies []*tdict.TensorDict
 	for batch, err := range l.Batches(t.Context()) {
 		require.NoError(t, err)
@@ -195,7 +199,7 @@ func TestPadOwned(t *testing.T) {
 
 // A Collate may do without Memory.
 func TestPadWithoutMemory(t *testing.T) {
-	out := must(loader.Pad(loader.PadOptions{})(uneven(t), nil))
+	out := must(loader.Pad(ragged.DensifyOptions{})(uneven(t), nil))
 	require.Equal(t, []int64{1, 2, 0, 0, 0, 0, 3, 4, 5}, must(tdict.Slice[int64](out, "x")))
 	var m loader.Memory
 	require.Same(t, m.Buffer("x"), m.Buffer("x"))
@@ -203,7 +207,7 @@ func TestPadWithoutMemory(t *testing.T) {
 }
 
 func TestPadRefuses(t *testing.T) {
-	pad := func(opt loader.PadOptions, change ...func(td *tdict.TensorDict) error) func() error {
+	pad := func(opt ragged.DensifyOptions, change ...func(td *tdict.TensorDict) error) func() error {
 		return func() error {
 			td := uneven(t)
 			for _, fn := range change {
@@ -230,14 +234,14 @@ func TestPadRefuses(t *testing.T) {
 		op   func() error
 		is   error
 	}{
-		{"a key that is missing", pad(loader.PadOptions{Keys: []nestedkey.Key{"no"}}), tdict.ErrMissing},
-		{"a key of a dense leaf", pad(loader.PadOptions{Keys: []nestedkey.Key{"row"}}), tdict.ErrKind},
-		{"a fill that the dtype does not have", pad(loader.PadOptions{Fill: 0.5}), tensor.ErrDType},
-		{"a negative width", pad(loader.PadOptions{Widths: []int{-1}}), shapeops.ErrShape},
-		{"a mask where there is something", pad(loader.PadOptions{Masks: "m"}, set("m/x")), tdict.ErrExists},
-		{"a mask where there is something, at a level", pad(loader.PadOptions{Masks: "m"}, set("m/deep/y/2")), tdict.ErrExists},
-		{"masks within a leaf", pad(loader.PadOptions{Masks: "row"}), tdict.ErrNotDict},
-		{"a missing key in an epoch", collate(loader.Pad(loader.PadOptions{Keys: []nestedkey.Key{"no"}})), tdict.ErrMissing},
+		{"a key that is missing", collate(loader.Pad(ragged.DensifyOptions{}, "no")), tdict.ErrMissing},
+		{"a key of a dense leaf", collate(loader.Pad(ragged.DensifyOptions{}, "row")), tdict.ErrKind},
+		{"a fill that the dtype does not have", pad(ragged.DensifyOptions{Fill: 0.5}), tensor.ErrDType},
+		{"rows that are listed", pad(ragged.DensifyOptions{Rows: []int{0, 1, 2}}), shapeops.ErrShape},
+		{"a negative width", pad(ragged.DensifyOptions{Widths: []int{-1}}), shapeops.ErrShape},
+		{"a mask where there is something", pad(ragged.DensifyOptions{Masks: "m"}, set("m/x")), tdict.ErrExists},
+		{"a mask where there is something, at a level", pad(ragged.DensifyOptions{Masks: "m"}, set("m/deep/y/2")), tdict.ErrExists},
+		{"masks within a leaf", pad(ragged.DensifyOptions{Masks: "row"}), tdict.ErrNotDict},
 		{"a function that fails", collate(func(*tdict.TensorDict, *loader.Memory) (*tdict.TensorDict, error) { return nil, mine }), mine},
 		{"a function that panics", collate(func(*tdict.TensorDict, *loader.Memory) (*tdict.TensorDict, error) { panic(mine) }), mine},
 		{"a function that returns nothing", collate(func(*tdict.TensorDict, *loader.Memory) (*tdict.TensorDict, error) { return nil, nil }), tdict.ErrKind},
@@ -289,7 +293,7 @@ func TestAllocations(t *testing.T) {
 	}
 	lists := func(n int) loader.Source { return must(loader.From(must(kinds(t, 0, n).Select("codes")))) }
 	random := loader.Options{Sampler: sampler.Random()}
-	padded := loader.Options{Sampler: sampler.Random(), Collate: loader.Pad(loader.PadOptions{Masks: "m"})}
+	padded := loader.Options{Sampler: sampler.Random(), Collate: loader.Pad(ragged.DensifyOptions{Masks: "m"})}
 	tests := []struct {
 		name   string
 		src    func(n int) loader.Source
@@ -328,7 +332,7 @@ func TestBytes(t *testing.T) {
 	}{
 		{"dense", dense, loader.Options{}},
 		{"ragged", lists, loader.Options{}},
-		{"padded", lists, loader.Options{Collate: loader.Pad(loader.PadOptions{Masks: "m"})}},
+		{"padded", lists, loader.Options{Collate: loader.Pad(ragged.DensifyOptions{Masks: "m"})}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -351,7 +355,7 @@ func TestPaddedIsPoisoned(t *testing.T) {
 		td := tdict.New(4)
 		require.NoError(t, td.Set("codes", must(ragged.From[int64]([][]int64{{1}, {2, 3}, {}, {4}}))))
 		l := must(loader.New(must(loader.From(td)), loader.Options{
-			Batch: 2, Collate: loader.Pad(loader.PadOptions{Masks: "masks"}), Poison: true, Own: own,
+			Batch: 2, Collate: loader.Pad(ragged.DensifyOptions{Masks: "masks"}), Poison: true, Own: own,
 		}))
 		var kept *tdict.TensorDict
 		for batch, err := range l.Batches(t.Context()) {

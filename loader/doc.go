@@ -24,7 +24,7 @@
 // A [Source] has two methods: Len, the number of rows, and Fetch, which returns all rows of a batch
 // at once and may reuse memory. Optional interfaces add abilities: a [Slicer] returns consecutive
 // rows without copying them, a [Prefetcher] reads rows in advance, a [Snapshotter] may change
-// between epochs. [FromDataset], [From], [FromLive], [FromJoint], [FromTensors], [FromRows] and
+// between epochs. [FromDataset], [From], [FromLive], [FromTensors], [FromRows] and
 // [FromFunc] return sources; [Concat], [Zip] and [Subset] combine them.
 //
 // # Order

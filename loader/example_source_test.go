@@ -73,21 +73,6 @@ func ExampleFromLive() {
 	// [25]
 }
 
-func ExampleFromJoint() {
-	patients := tensor.Must(ragged.JointFromLists(map[string]any{
-		"age":   []int64{31, 47, 25},
-		"codes": [][]int64{{7}, {}, {8, 9}},
-	}))
-	l := tensor.Must(loader.New(tensor.Must(loader.FromJoint(patients)), loader.Options{Batch: 2}))
-	for batch := range l.Batches(context.Background()) {
-		codes := tensor.Must(tdict.Get[*ragged.Tensor](batch, "codes"))
-		fmt.Println(tensor.Must(tdict.Slice[int64](batch, "age")), tensor.Must(ragged.Lists[int64](codes)))
-	}
-	// Output:
-	// [31 47] [[7] []]
-	// [25] [[8 9]]
-}
-
 func ExampleFromTensors() {
 	xs := tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, 6}, 3, 2))
 	ys := tensor.Vector[int64](0, 1, 0)
@@ -168,7 +153,7 @@ func ExamplePad() {
 	_ = codes.Set("codes", tensor.Must(ragged.From[int64]([][]int64{{7}, {8, 9}, {1, 2, 3}})))
 	l := tensor.Must(loader.New(tensor.Must(loader.From(codes)), loader.Options{
 		Batch:   2,
-		Collate: loader.Pad(loader.PadOptions{Fill: -1, Masks: "mask"}),
+		Collate: loader.Pad(ragged.DensifyOptions{Fill: -1, Masks: "mask"}),
 	}))
 	for batch := range l.Batches(context.Background()) {
 		padded := tensor.Must(batch.Tensor("codes"))

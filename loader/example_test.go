@@ -132,7 +132,7 @@ func ExampleOptions_share() {
 }
 
 func ExampleCollate() {
-	words := tensor.Must(ragged.FromLists([][]int64{{1, 2}, {3}, {}, {4, 5, 6}}))
+	words := tensor.Must(ragged.From[int64]([][]int64{{1, 2}, {3}, {}, {4, 5, 6}}))
 	td := tdict.New(4)
 	_ = td.Set("word", words)
 	lengths := func(td *tdict.TensorDict, mem *loader.Memory) (*tdict.TensorDict, error) {

@@ -46,16 +46,6 @@ func FromDataset(ds *memmap.Dataset) (Source, error) {
 	return mapped{d, ds}, nil
 }
 
-// FromJoint is [From] for the dictionary that tdict.FromJoint returns: fields are ragged leaves, or
-// dense leaves if they have one value for each row.
-func FromJoint(j *ragged.Joint) (Source, error) {
-	td, err := tdict.FromJoint(j)
-	if err != nil {
-		return nil, err // begins with "from joint"
-	}
-	return From(td)
-}
-
 // FromTensors is [From] for tensors with the same number of rows, under the keys "0", "1" and so
 // on:
 //

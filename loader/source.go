@@ -9,7 +9,7 @@ import (
 )
 
 // A Source is a dataset whose rows can be fetched by number. [From], [FromDataset], [FromLive],
-// [FromJoint], [FromTensors], [FromRows] and [FromFunc] return Sources; [Concat], [Zip] and
+// [FromTensors], [FromRows] and [FromFunc] return Sources; [Concat], [Zip] and
 // [Subset] combine them. Package loadertest checks other implementations.
 //
 // A Source may also implement [Slicer], [Prefetcher], [Describer] and [Snapshotter].

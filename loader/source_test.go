@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/loadertest"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -118,7 +120,7 @@ func adapters(t *testing.T) map[string]loader.Source {
 		"FromLive":         must(loader.FromLive(live, loader.LiveOptions{})),
 		"FromLive finish":  must(loader.FromLive(live, loader.LiveOptions{Finish: true})),
 		"FromTensors":      must(loader.FromTensors(must(whole.Tensor("row")), must(whole.Tensor("deep/x")))),
-		"FromJoint":        must(loader.FromJoint(joint(t))),
+		"From collection":  must(loader.From(must(patients(t).Dict()))),
 		"FromRows dense":   must(loader.FromRows(12, rowOf(dense))),
 		"FromRows ragged":  must(loader.FromRows(12, visit)),
 		"FromFunc":         must(loader.FromFunc(12, from.Fetch)),
@@ -139,8 +141,8 @@ func adapters(t *testing.T) map[string]loader.Source {
 	}
 }
 
-// joint returns a collection of 6 patients.
-func joint(t testing.TB) *ragged.Joint {
+// patients returns a collection of 6 patients.
+func patients(t testing.TB) *joint.Joint {
 	t.Helper()
 	codes, visits := make([][][]int64, 6), make([][]int64, 6)
 	for i := range codes {
@@ -150,7 +152,7 @@ func joint(t testing.TB) *ragged.Joint {
 		}
 		visits[i] = repeat(int64(i), i%3)
 	}
-	return must(ragged.JointFromLists(map[string]any{"codes": codes, "visits": visits, "age": []int64{5, 4, 3, 2, 1, 0}}))
+	return must(nrt.FromLists(map[string]any{"codes": codes, "visits": visits, "age": []int64{5, 4, 3, 2, 1, 0}}, nil))
 }
 
 // rowOf returns a function that returns rows of td.
@@ -287,8 +289,8 @@ func TestFromTensors(t *testing.T) {
 	require.Equal(t, []float64{5, 6, 1, 2}, must(tdict.Slice[float64](td, "1")))
 }
 
-func TestFromJoint(t *testing.T) {
-	src := must(loader.FromJoint(joint(t)))
+func TestFromCollection(t *testing.T) {
+	src := must(loader.From(must(patients(t).Dict())))
 	td := must(src.Fetch(t.Context(), []int{5, 0}, nil))
 	require.Equal(t, []int64{0, 5}, must(tdict.Slice[int64](td, "age")))
 	require.Equal(t, [][][]int64{{{5}, {5, 5}}, {}}, must(ragged.Lists[int64](must(tdict.Get[*ragged.Tensor](td, "codes")))))
@@ -399,8 +401,6 @@ func TestSourcesRefuse(t *testing.T) {
 		{"FromDataset of the zero Dataset", func() error { return testkit.Err(loader.FromDataset(&memmap.Dataset{})) }, loader.ErrSource},
 		{"FromDataset a scalar", func() error { return testkit.Err(loader.FromDataset(open(t, tdict.New()))) }, shapeops.ErrDim},
 		{"FromLive nil", func() error { return testkit.Err(loader.FromLive(nil, loader.LiveOptions{})) }, loader.ErrSource},
-		{"FromJoint nil", func() error { return testkit.Err(loader.FromJoint(nil)) }, tdict.ErrKind},
-		{"FromJoint without fields", func() error { return testkit.Err(loader.FromJoint(&ragged.Joint{})) }, shapeops.ErrDim},
 		{"FromTensors none", func() error { return testkit.Err(loader.FromTensors()) }, loader.ErrSource},
 		{"FromTensors nil", func() error { return testkit.Err(loader.FromTensors(zero, nil)) }, loader.ErrSource},
 		{"FromTensors a scalar", func() error { return testkit.Err(loader.FromTensors(zero, tensor.Scalar[int64](1))) }, shapeops.ErrDim},

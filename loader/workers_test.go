@@ -17,6 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -91,7 +92,7 @@ func TestWorkersGiveTheSame(t *testing.T) {
 			opt := kind.opt
 			opt.Seed, opt.Transform, opt.RowsKey = 9, jitter(-1, never), "number"
 			if name == "kinds" {
-				opt.Collate = loader.Pad(loader.PadOptions{Masks: "masks"})
+				opt.Collate = loader.Pad(ragged.DensifyOptions{Masks: "masks"})
 			}
 			want := all(t, must(loader.New(src, opt)), 2)
 			require.NotEmpty(t, want)

@@ -182,7 +182,6 @@ func TestMaskThatChanges(t *testing.T) {
 			}
 			return picked(r.Values())
 		}},
-		{"ragged rows of a dictionary", func() error { return sound(tdict.Unpad(td, mask)) }},
 		{"to select of ragged rows", func() error {
 			r, err := visits.MaskedSelect(present)
 			if err != nil {

@@ -32,8 +32,8 @@ func oneOfEach(t *testing.T) *tdict.TensorDict {
 	put("z", tensor.Must(tensor.From([]complex128{1, 2i, 3}, 3)))
 	put("deep/er", tensor.Must(tensor.From([]bool{true, false, true}, 3)))
 	put("none", tensor.Must(tensor.New(tensor.Int64, 3, 0)))
-	put("visits", tensor.Must(ragged.FromLists([][]int64{{1, 2}, {}, {3}})))
-	put("codes", tensor.Must(ragged.FromLists([][][]int64{{{1}, {2, 3}}, {}, {{}}})))
+	put("visits", tensor.Must(ragged.From[int64]([][]int64{{1, 2}, {}, {3}})))
+	put("codes", tensor.Must(ragged.From[int64]([][][]int64{{{1}, {2, 3}}, {}, {{}}})))
 	put("table", tensor.Must(tdict.NewUnbatched(tensor.Vector[int32](7, 8))))
 	return td
 }

@@ -21,8 +21,7 @@
 //
 // [NewPool] makes plans that pool by [Max], [Min], [Mean], [Sum] or [LogSumExp].
 // [PoolOptions.MinValue], if set, is a lower bound of the results, and the result for an empty pool
-// unless [PoolOptions.Empty] is set. [Pick], [Pool], [PickGradient] and [PoolGradient] make a plan
-// for one call.
+// unless [PoolOptions.Empty] is set.
 //
 // An input whose index is nil is passed on row by row: a skip connection. One tensor may be several
 // inputs.

@@ -67,10 +67,11 @@ func ExampleFromSplits() {
 }
 
 // A skip connection: each row is passed on beside the greatest of its pool.
-func ExamplePool() {
+func ExampleNewPool_skip() {
 	x := tensor.Must(tensor.From([]float64{1, 5, 3}, 1, 3, 1))
 	neighbours := tensor.Must(ragged.From[int64]([][]int64{{1}, {0, 2}, {1}}))
-	out, err := pickstack.Pool([]*tensor.Tensor{x, x}, []*ragged.Tensor{nil, neighbours}, pickstack.PoolOptions{})
+	plan := tensor.Must(pickstack.NewPool([]*ragged.Tensor{nil, neighbours}, []int{3, 3}, pickstack.PoolOptions{}))
+	out, err := plan.Forward(x, x)
 	fmt.Println(out, err)
 	// Output:
 	// float64 [1 3 2]
@@ -79,17 +80,11 @@ func ExamplePool() {
 	//   [3 5]]] <nil>
 }
 
-func ExamplePick() {
-	x := tensor.Must(tensor.From([]float64{1, 2, 3}, 1, 3, 1))
-	_, err := pickstack.Pick([]*tensor.Tensor{x}, []*tensor.Tensor{tensor.Vector[int64](0, 3)})
-	fmt.Println(err)
-	// Output: pick: input 0: position 1: bad index: got row 3, but the input has 3 rows
-}
-
-func ExamplePickGradient() {
+func ExamplePlan_Gradient() {
 	x := tensor.Must(tensor.From([]float64{1, 2, 3, 4}, 1, 4, 1))
 	g := tensor.Must(tensor.From([]float64{.5, .25, 2}, 1, 3, 1))
-	dxs, err := pickstack.PickGradient(g, []*tensor.Tensor{x}, []*tensor.Tensor{tensor.Vector[int64](3, 3, 1)})
+	plan := tensor.Must(pickstack.NewPick([]*tensor.Tensor{tensor.Vector[int64](3, 3, 1)}, []int{4}, pickstack.PickOptions{}))
+	dxs, err := plan.Gradient(g, x)
 	fmt.Println(dxs[0], err)
 	// Output:
 	// float64 [1 4 1]
@@ -100,12 +95,13 @@ func ExamplePickGradient() {
 }
 
 // Three entries attain the maximum.
-func ExamplePoolGradient() {
+func ExampleTies() {
 	x := tensor.Must(tensor.From([]float64{3, 3, 1, 3}, 1, 4, 1))
 	g := tensor.Must(tensor.From([]float64{6}, 1, 1, 1))
 	all := tensor.Must(ragged.From[int64]([][]int64{{0, 1, 2, 3}}))
 	for _, ties := range []pickstack.Ties{pickstack.TieEven, pickstack.TieFirst, pickstack.TieAll} {
-		dxs, err := pickstack.PoolGradient(g, []*tensor.Tensor{x}, []*ragged.Tensor{all}, pickstack.PoolOptions{Ties: ties})
+		plan := tensor.Must(pickstack.NewPool([]*ragged.Tensor{all}, []int{4}, pickstack.PoolOptions{Ties: ties}))
+		dxs, err := plan.Gradient(g, x)
 		fmt.Println(ties, dxs[0], err)
 	}
 	// Output:

@@ -227,7 +227,6 @@ func TestInputErrors(t *testing.T) {
 		"gradient into": plan.GradientInto([]*tensor.Tensor{nil, nil}, two, x, meta),
 		"add":           plan.AddGradient([]*tensor.Tensor{nil, nil}, two, x, meta),
 		"plan":          testkit.Err(pickstack.NewPool([]*ragged.Tensor{pools, pools}, []int{1, 0}, pickstack.PoolOptions{})),
-		"no plan":       testkit.Err(pickstack.Pool([]*tensor.Tensor{x, nil}, []*ragged.Tensor{pools, pools}, pickstack.PoolOptions{})),
 	} {
 		about, ok := errors.AsType[*pickstack.InputError](err)
 		require.True(t, ok, "%s: %v", name, err)
@@ -241,7 +240,7 @@ func TestInfiniteLogSumExpOfInfiniteGradient(t *testing.T) {
 	pools := tensor.Must(ragged.From[int64]([][]int64{{0, 1, 2}}))
 	opt := pickstack.PoolOptions{Reduction: pickstack.LogSumExp}
 	inf := math.Inf(1)
-	dxs, err := pickstack.PoolGradient(column(inf), []*tensor.Tensor{column(1, inf, 2)}, []*ragged.Tensor{pools}, opt)
+	dxs, err := tensor.Must(pickstack.NewPool([]*ragged.Tensor{pools}, []int{3}, opt)).Gradient(column(inf), column(1, inf, 2))
 	require.NoError(t, err)
 	require.True(t, column(0, inf, 0).Equal(dxs[0]), "%v", dxs[0])
 }
@@ -254,7 +253,7 @@ func TestLogSumExpOfInfiniteGradient(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
 		x := tensor.Must(column(0, -720, -745).Cast(d))
 		g := tensor.Must(column(inf).Cast(d))
-		dxs, err := pickstack.PoolGradient(g, []*tensor.Tensor{x}, []*ragged.Tensor{pools}, opt)
+		dxs, err := tensor.Must(pickstack.NewPool([]*ragged.Tensor{pools}, []int{3}, opt)).Gradient(g, x)
 		require.NoError(t, err)
 		require.True(t, tensor.Must(column(inf, inf, inf).Cast(d)).Equal(dxs[0]), "%v", dxs[0])
 	}

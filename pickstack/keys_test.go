@@ -11,7 +11,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/pickstack"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -221,27 +220,4 @@ func (p problem) mapped(t *testing.T, ds *memmap.Dataset) {
 	dxs, err := plan.Gradient(entry(t, ds.TensorDict, "g"), xs...)
 	require.NoError(t, err)
 	require.Equal(t, p.gradients(t), [][]float64{listed(t, dxs[0]), listed(t, dxs[1])})
-}
-
-// TestWithoutPlan: what the functions do without a plan that is kept.
-func TestWithoutPlan(t *testing.T) {
-	for seed := range uint64(30) {
-		d := newDrawer(seed + 3000)
-		p := d.problem(one(d, ways()), one(d, floats))
-		var out *tensor.Tensor
-		var dxs []*tensor.Tensor
-		var err, err2 error
-		g := dense(p.dtype, p.out(), p.g)
-		if p.pick {
-			out, err = pickstack.Pick(p.inputs(), p.indices(tensor.Int64))
-			dxs, err2 = pickstack.PickGradient(g, p.inputs(), p.indices(tensor.Int32))
-		} else {
-			out, err = pickstack.Pool(p.inputs(), p.pools(tensor.Int64), p.opt)
-			dxs, err2 = pickstack.PoolGradient(g, p.inputs(), p.pools(tensor.Int32), p.opt)
-		}
-		require.NoError(t, err)
-		require.NoError(t, err2)
-		p.sameForward(t, out)
-		p.sameGradient(t, dxs, nil)
-	}
 }

@@ -138,12 +138,6 @@ func (p *Plan) String() string {
 	return fmt.Sprintf("%s of %d inputs, %d rows", op, len(p.tables), p.rows)
 }
 
-// Inputs returns N, the number of inputs.
-func (p *Plan) Inputs() int { return len(p.tables) }
-
-// Rows returns A, the number of rows of the output.
-func (p *Plan) Rows() int { return p.rows }
-
 // invert computes the inverses, once.
 func (p *Plan) invert() {
 	p.inverting.Do(func() {

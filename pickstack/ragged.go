@@ -139,9 +139,6 @@ func (p *RaggedPlan) String() string {
 	return fmt.Sprintf("%v of %d problems", &p.plan, max(0, len(p.plan.problems)-1))
 }
 
-// Inputs returns N, the number of inputs.
-func (p *RaggedPlan) Inputs() int { return p.plan.Inputs() }
-
 // Layout returns the layout of the output, [Q *]: the number of output rows of each problem.
 func (p *RaggedPlan) Layout() *ragged.Layout { return p.layout }
 

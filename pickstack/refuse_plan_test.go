@@ -73,11 +73,6 @@ func TestPickRefusals(t *testing.T) {
 		{"one beyond 32 bits that ends like a row", pickErr(list(i64(1<<32)), 3), shapeops.ErrIndex},
 		{"the least int32", pickErr(list(tensor.Vector[int32](0, math.MinInt32)), 3), shapeops.ErrIndex},
 		{"a row of an input without rows", pickErr(list(i64(0)), 0), shapeops.ErrIndex},
-		{"an index without a plan", testkit.Err(pickstack.Pick(list(dense(tensor.Float32, []int{1, 2, 1}, []float64{1, 2})), list(i64(2)))), shapeops.ErrIndex},
-		{"inputs and indices not equally many", testkit.Err(pickstack.Pick(nil, list(i64(2)))), shapeops.ErrShape},
-		{"a nil input without a plan", testkit.Err(pickstack.Pick(list[*tensor.Tensor](nil), list(i64(0)))), tensor.ErrKind},
-		{"a flat input without a plan", testkit.Err(pickstack.Pick(list(i64(0)), list(i64(0)))), shapeops.ErrDim},
-		{"a nil gradient without a plan", testkit.Err(pickstack.PickGradient(nil, list(dense(tensor.Float32, []int{1, 2, 1}, []float64{1, 2})), list(i64(1)))), tensor.ErrKind},
 	})
 }
 
@@ -91,7 +86,6 @@ func TestPoolRefusals(t *testing.T) {
 	wide := tensor.Must(ragged.FromLengths(tensor.Must(tensor.Zeros[int64](1, 2)), []int64{1}))
 	lost := tensor.Must(ragged.FromLengths(gone(tensor.Int64, 1), []int64{1}))
 	nan := math.NaN()
-	input := list(dense(tensor.Float32, []int{1, 2, 1}, []float64{1, 2}))
 	runRefused(t, []refused{
 		{"no input", poolErr(none, nil), shapeops.ErrShape},
 		{"fewer widths than pools", poolErr(none, list(pools(), pools()), 1), shapeops.ErrShape},
@@ -112,10 +106,6 @@ func TestPoolRefusals(t *testing.T) {
 		{"an unknown reduction", poolErr(pickstack.PoolOptions{Reduction: 5}, list(pools()), 1), pickstack.ErrOptions},
 		{"unknown ties", poolErr(pickstack.PoolOptions{Ties: 3}, list(pools()), 1), pickstack.ErrOptions},
 		{"a MinValue of NaN", poolErr(pickstack.PoolOptions{MinValue: &nan}, list(pools()), 1), pickstack.ErrOptions},
-		{"an option without a plan", testkit.Err(pickstack.Pool(input, list(pools()), pickstack.PoolOptions{Ties: 3})), pickstack.ErrOptions},
-		{"an entry without a plan", testkit.Err(pickstack.Pool(input, list(pools([]int{2})), none)), shapeops.ErrIndex},
-		{"a nil input without a plan", testkit.Err(pickstack.Pool(list[*tensor.Tensor](nil), list(pools()), none)), tensor.ErrKind},
-		{"a nil gradient without a plan", testkit.Err(pickstack.PoolGradient(nil, input, list(pools()), none)), tensor.ErrKind},
 	})
 }
 

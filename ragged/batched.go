@@ -107,7 +107,7 @@ func (t *Tensor) filling(p *plan.Pass, m *moved) (fill any, padded bool) {
 	if rows == m.rows() {
 		return nil, false
 	}
-	if fill, _ = p.FillHere(); fill == nil {
+	if fill = p.Fill; fill == nil {
 		fill = 0
 	}
 	return fill, true

@@ -21,14 +21,20 @@ func (b *Buffer) reset() {
 	}
 }
 
-// tensor returns a tensor in the memory of b. Its elements are undefined.
-func (b *Buffer) tensor(d tensor.DType, shape, features shapeops.Shape) (*tensor.Tensor, error) {
-	all := append(shape.Clone(), features...)
-	bytes, err := byteSize(d, all)
+// tensor returns a tensor of shape [shape... features...] in the memory of b, and the same elements
+// as cells: [size(shape) features...]. The elements are undefined.
+func (b *Buffer) tensor(d tensor.DType, shape, features shapeops.Shape) (t, cells *tensor.Tensor, err error) {
+	all := append(append(make(shapeops.Shape, 0, len(shape)+len(features)), shape...), features...)
+	n, err := byteSize(d, all)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return tensor.FromBytes(d, b.bytes(bytes), all...)
+	memory := b.bytes(n)
+	if t, err = tensor.FromBytes(d, memory, all...); err != nil {
+		return nil, nil, err
+	}
+	cells, err = tensor.FromBytes(d, memory, append(shapeops.Shape{shape.Size()}, features...)...)
+	return t, cells, err
 }
 
 // byteSize returns the size in bytes of a tensor, or the error that tensor.New would return.

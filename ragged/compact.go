@@ -37,7 +37,7 @@ func (l *Layout) Compact() *Layout { return l.compact(nil) }
 
 // compact is Compact in a pass, which computes the result once for all tensors that share l.
 func (l *Layout) compact(p *plan.Pass) *Layout {
-	if l.root().whole() {
+	if !l.made() || l.root().whole() {
 		return l
 	}
 	return l.picked(p).layout

@@ -7,13 +7,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CompareOptions say which differences [Tensor.DiffWith] and [Joint.DiffWith] ignore. The zero
-// value ignores none.
+// CompareOptions say which differences [Tensor.DiffWith] ignores. The zero value ignores none.
 type CompareOptions struct {
-	// AnyDType compares values of different dtypes. Integers and bools are compared as int64; a
-	// uint64 that int64 does not hold is an error. Other dtypes are compared as complex128, which
-	// rounds integers beyond 2^53.
-	AnyDType bool
 	// EqualNaN treats NaN as equal to NaN.
 	EqualNaN bool
 }
@@ -37,51 +32,22 @@ func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
 	if !t.made() || !x.made() {
 		return "", errNil
 	}
-	if text := t.shapeDiff(x, opt); text != "" {
+	same := t.Depth() == x.Depth() && t.Shape().Equal(x.Shape()) && t.Features().Equal(x.Features())
+	if !same || t.DType() != x.DType() {
+		return fmt.Sprintf("%s, other %s", t.Text(), x.Text()), nil
+	}
+	if text := t.layout.differs(x.layout); text != "" {
 		return text, nil
 	}
-	a, b, err := opt.values(t, x)
+	a, err := t.Values()
+	if err != nil {
+		return "", err
+	}
+	b, err := x.Values()
 	if err != nil {
 		return "", err
 	}
 	return t.valueDiff(a, b, opt)
-}
-
-// shapeDiff describes how x differs from t in anything but values, or returns "".
-func (t *Tensor) shapeDiff(x *Tensor, opt CompareOptions) string {
-	same := t.Depth() == x.Depth() && t.Shape().Equal(x.Shape()) && t.Features().Equal(x.Features())
-	if !same || t.DType() != x.DType() && !opt.AnyDType {
-		return fmt.Sprintf("%s, other %s", t.Text(), x.Text())
-	}
-	return t.layout.differs(x.layout)
-}
-
-// values returns the values of t and x as one dtype.
-func (opt CompareOptions) values(t, x *Tensor) (a, b *tensor.Tensor, err error) {
-	if a, err = t.Values(); err != nil {
-		return nil, nil, err
-	}
-	if b, err = x.Values(); err != nil {
-		return nil, nil, err
-	}
-	if to := common(a.DType(), b.DType()); a.DType() != b.DType() {
-		if a, err = a.Cast(to); err != nil {
-			return nil, nil, err
-		}
-		if b, err = b.Cast(to); err != nil {
-			return nil, nil, err
-		}
-	}
-	return a, b, nil
-}
-
-// common returns the dtype as which values of dtypes a and b are compared.
-func common(a, b tensor.DType) tensor.DType {
-	whole := func(d tensor.DType) bool { return d.IsInteger() || d == tensor.Bool }
-	if whole(a) && whole(b) {
-		return tensor.Int64
-	}
-	return tensor.Complex128
 }
 
 // valueDiff describes the first difference between a and b, which are values of t's rows, or

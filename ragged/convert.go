@@ -210,25 +210,3 @@ func (l *Layout) nestMask(mask *tensor.Tensor, before shapeops.Shape, present []
 	out, err := l.Nest(offsets)
 	return out, bits, err
 }
-
-// FromPadded returns the first values of each row of a dense tensor, as many as lengths says; with
-// left set, the last ones:
-//
-//	x [N L F...], lengths integers [N] -> [N * F...]
-//
-// It copies. It returns shapeops.ErrShape unless x has at least two dims, and the errors of
-// [FromMasks], tensor.LengthMask and tensor.Tensor.Ints.
-func FromPadded(x, lengths *tensor.Tensor, left bool) (*Tensor, error) {
-	if x == nil || len(x.Shape()) < 2 {
-		return nil, fmt.Errorf("%w: got no tensor with two dims", shapeops.ErrShape)
-	}
-	list, err := ints("lengths", lengths, x.Shape()[0])
-	if err != nil {
-		return nil, err
-	}
-	mask, err := tensor.LengthMask(list, x.Shape()[:2], 1, left)
-	if err != nil {
-		return nil, err
-	}
-	return FromMasks(x, mask)
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -24,8 +25,12 @@ type DensifyOptions struct {
 	// Rows lists the rows of the batch to pad; negative numbers count from the end. The batch must
 	// have one dim. Nil means all rows. The rows are not copied before they are padded.
 	Rows []int
-	// Masks adds masks to the [Dense] of a [Joint]. For a [Tensor] see [Tensor.DensifyMasked].
-	Masks bool
+	// Masks is for padding several tensors, by loader.Pad and package joint: the key of a dictionary
+	// of masks in the result; "" means no masks. For a tensor with one level, the mask is under its
+	// key, bool [N L], true where there is a value. For one with several levels there is a
+	// dictionary under its key, with a mask under the number of each level: "1" is bool [N L], "2"
+	// is bool [N L M]. For one [Tensor] see [Tensor.DensifyMasked].
+	Masks nestedkey.Key
 	// Buffer, if not nil, is the memory for the results.
 	Buffer *Buffer
 	// Workers is the number of goroutines that copy; 0 means GOMAXPROCS.
@@ -57,10 +62,27 @@ func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks 
 
 // densified returns t padded, and the masks if masked is set.
 func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
-	d, err := t.denser(opt)
-	if err != nil {
+	if !t.made() {
+		return nil, nil, errNil
+	}
+	if err := opt.check(t.Depth()); err != nil {
 		return nil, nil, err
 	}
+	if opt.Masks != "" {
+		return nil, nil, fmt.Errorf("%w: got Masks for a Tensor: see DensifyMasked", shapeops.ErrKind)
+	}
+	rows := t.layout.root().rows
+	if opt.Rows != nil {
+		p, err := plan.Take(rows.Shape(), 0, opt.Rows, shapeops.Shape{len(opt.Rows)})
+		if err != nil {
+			return nil, nil, err
+		}
+		if rows, err = rows.Execute(plan.NewPass(p)); err != nil {
+			return nil, nil, err
+		}
+	}
+	opt.Buffer.reset()
+	d := &denser{opt: opt, start: &grid{rows.Shape(), runsOf(rows)}}
 	if dense, err = d.dense(t); err != nil {
 		return nil, nil, err
 	}
@@ -76,20 +98,6 @@ func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tenso
 	return dense, masks, nil
 }
 
-// DensifyInto is [Tensor.Densify] into dst, which has the dtype and the shape of the result; set
-// opt.Widths to fix that shape. It also returns the errors of tensor.Transfer; on an error nothing
-// has changed.
-func (t *Tensor) DensifyInto(dst *tensor.Tensor, opt DensifyOptions) error {
-	d, err := t.denser(opt)
-	if err != nil {
-		return err
-	}
-	if err := d.into(dst, t); err != nil {
-		return err
-	}
-	return d.finish()
-}
-
 // check returns ErrShape unless the widths are valid for a value with levels levels.
 func (opt *DensifyOptions) check(levels int) error {
 	if len(opt.Widths) > levels {
@@ -101,31 +109,6 @@ func (opt *DensifyOptions) check(levels int) error {
 		}
 	}
 	return nil
-}
-
-// denser returns a denser for t.
-func (t *Tensor) denser(opt DensifyOptions) (*denser, error) {
-	if !t.made() {
-		return nil, errNil
-	}
-	if err := opt.check(t.Depth()); err != nil {
-		return nil, err
-	}
-	if opt.Masks {
-		return nil, fmt.Errorf("%w: got Masks for a Tensor: see DensifyMasked", shapeops.ErrKind)
-	}
-	rows := t.layout.root().rows
-	if opt.Rows != nil {
-		p, err := plan.Take(rows.Shape(), 0, opt.Rows, shapeops.Shape{len(opt.Rows)})
-		if err != nil {
-			return nil, err
-		}
-		if rows, err = rows.Execute(plan.NewPass(p)); err != nil {
-			return nil, err
-		}
-	}
-	opt.Buffer.reset()
-	return &denser{opt: opt, start: &grid{rows.Shape(), runsOf(rows)}}, nil
 }
 
 // runsOf returns the runs of rows of the batch, in row-major order of its shape.
@@ -164,54 +147,25 @@ func (d *denser) dense(t *Tensor) (*tensor.Tensor, error) {
 // laid returns a new dense tensor with the values of t at the cells of g. Its elements are set by
 // finish.
 func (d *denser) laid(t *Tensor, g *grid) (*tensor.Tensor, error) {
-	dst, err := d.opt.Buffer.tensor(t.DType(), g.shape, t.Features())
+	dst, cells, err := d.opt.Buffer.tensor(t.DType(), g.shape, t.Features())
 	if err != nil {
 		return nil, err
 	}
-	return dst, d.fill(dst, t.values, g, d.opt.Fill)
+	return dst, d.fill(cells, t.values, g, d.opt.Fill)
 }
 
-// into sets dst to t padded.
-func (d *denser) into(dst *tensor.Tensor, t *Tensor) error {
-	g, err := d.grid(t.layout)
-	if err != nil {
-		return err
-	}
-	if dst == nil {
-		return fmt.Errorf("destination: %w: got nil", shapeops.ErrKind)
-	}
-	if err := dst.Shape().CheckEqual(append(g.shape.Clone(), t.Features()...)); err != nil {
-		return fmt.Errorf("destination: %w", err)
-	}
-	if dst.View().IsContiguous() {
-		return d.fill(dst, t.values, g, d.opt.Fill)
-	}
-	made, err := d.dense(t)
-	if err == nil {
-		err = d.finish()
-	}
-	if err != nil {
-		return err
-	}
-	return dst.CopyFrom(made)
-}
-
-// fill adds a fill, which finish runs: it sets the cells of dst that g names to rows of src, and
-// all other cells to value.
-func (d *denser) fill(dst, src *tensor.Tensor, g *grid, value any) error {
+// fill adds a fill, which finish runs: it sets the cells that g names to rows of src, and all other
+// cells to value.
+func (d *denser) fill(cells, src *tensor.Tensor, g *grid, value any) error {
 	if value == nil {
-		value = zeroOf(dst.DType())
+		value = zeroOf(cells.DType())
 	}
-	element, err := tensor.ScalarOf(dst.DType(), value)
+	element, err := tensor.ScalarOf(cells.DType(), value)
 	if err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
-	cells, err := dst.Reshape(append(shapeops.Shape{g.shape.Size()}, src.Shape()[1:]...)...)
-	if err != nil {
-		return err
-	}
 	tr := new(tensor.Transfer)
-	d.fills = append(d.fills, fill{tr, d.name, dst.ByteSize()})
+	d.fills = append(d.fills, fill{tr, d.name, cells.ByteSize()})
 	return tr.FillRuns(cells, src, element, g.runs)
 }
 
@@ -241,11 +195,11 @@ func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		mask, err := d.opt.Buffer.tensor(tensor.Bool, g.shape, nil)
+		mask, cells, err := d.opt.Buffer.tensor(tensor.Bool, g.shape, nil)
 		if err != nil {
 			return nil, err
 		}
-		return mask, d.fill(mask, ones, &grid{g.shape, from}, false)
+		return mask, d.fill(cells, ones, &grid{g.shape, from}, false)
 	})
 }
 

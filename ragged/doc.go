@@ -14,10 +14,8 @@
 //     many tensors can share it.
 //   - A [Tensor] is values, one after the other, and a layout: [B... * * F...]. B are the batch
 //     dims, each star is a level, and F are the dims of one value.
-//   - A [Joint] is a collection of named tensors, at several depths, that share layouts: a whole
-//     dataset of patients. Selecting a row or a range of rows takes constant time.
-//   - A [Dense] is a Joint after its rows were padded for a network. [Collate] makes one from a
-//     list of rows, or parts of rows, in one pass.
+//
+// Package joint has collections of named tensors that share layouts.
 //
 // # Levels
 //
@@ -38,15 +36,14 @@
 //
 // # Memory
 //
-// Index without lists and masks, Row, Range, Path, FlattenLevel, UnflattenLevel, Group,
-// SqueezeLevel and UnsqueezeLevel share values and rewrite none; other operations copy. An
-// operation on several tensors computes each layout that they share once, and its results share
-// layouts too.
+// Index without lists and masks, Row, Range, Path, FlattenLevel, UnflattenLevel and Group share
+// values and rewrite none; other operations copy. An operation on several tensors computes each
+// layout that they share once, and its results share layouts too.
 //
 // # Concurrency
 //
-// Layouts and Joints never change. A Tensor is safe for concurrent readers; a writer needs
-// exclusive access, as with a map.
+// Layouts never change. A Tensor is safe for concurrent readers; a writer needs exclusive access,
+// as with a map.
 //
 // # Implementation
 //
@@ -66,5 +63,6 @@
 // shared a Layout share the Layout of the result.
 //
 // Padding (densify.go) follows the same offsets to a grid: a list of runs in the dense result.
-// Transfer.FillRuns writes the result in one pass.
+// Transfer.FillRuns writes the result in one pass. Package joint calls the methods of parts.go,
+// which are not in the method set of Tensor.
 package ragged

@@ -40,21 +40,6 @@ func ExampleFrom() {
 	// lengths [2 1 3] lengths [0 2 3 0 0 1] values [3 0 3 4 5 2]
 }
 
-func ExampleFromLists() {
-	for _, lists := range []any{
-		[]any{[]any{1, 2}, []any{300}},
-		[]any{[]any{1, -2}, []any{}},
-		[]any{[]any{0.5}, []any{"NaN"}},
-	} {
-		x := tensor.Must(ragged.FromLists(lists))
-		fmt.Println(x.Layout(), x.DType())
-	}
-	// Output:
-	// [2 *] uint16
-	// [2 *] int8
-	// [2 *] float32
-}
-
 func ExampleFromOffsets() {
 	values := tensor.Vector[int64](7, 5, 1, 9, 4)
 	x, err := ragged.FromOffsets(values, []int32{0, 2, 2, 5}) // as in an Arrow list

@@ -11,7 +11,11 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/interop/nrt"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -52,8 +56,21 @@ func plain(v any) any {
 }
 
 // jointOf returns the collection of lists written as JSON.
-func jointOf(text string) (*ragged.Joint, error) {
-	return ragged.JointFromLists(parsed(text).(map[string]any))
+func jointOf(text string) (*joint.Joint, error) {
+	return nrt.FromLists(parsed(text).(map[string]any), nil)
+}
+
+// inferred returns the tensor of lists, of the dtype that holds all values.
+func inferred(lists any) (*ragged.Tensor, error) { return inferredAs(lists, 0) }
+
+// inferredAs returns the tensor of lists as a dtype.
+func inferredAs(lists any, dtype tensor.DType) (*ragged.Tensor, error) {
+	s := tdict.Schema{{Key: "x", Kind: tdict.KindRagged, DType: dtype, Depth: tdict.Any}}
+	j, err := nrt.FromLists(map[string]any{"x": lists}, s)
+	if err != nil {
+		return nil, err
+	}
+	return j.Tensor("x")
 }
 
 // numbersOf returns the elements of a tensor, a bool being 0 or 1.
@@ -66,7 +83,7 @@ func numbersOf(t testing.TB, x *tensor.Tensor) []float64 {
 
 // storage returns how a collection of one tree is stored: where the rows of each level end, and the
 // values of each field under its name and depth. It fails the test unless the fields share layouts.
-func storage(t testing.TB, j *ragged.Joint) string {
+func storage(t testing.TB, j *joint.Joint) string {
 	t.Helper()
 	requireShared(t, j)
 	var deepest *ragged.Layout
@@ -93,7 +110,7 @@ func storage(t testing.TB, j *ragged.Joint) string {
 
 // requireShared fails the test unless fields of one tree have the same layouts at the levels that
 // they share.
-func requireShared(t testing.TB, j *ragged.Joint) {
+func requireShared(t testing.TB, j *joint.Joint) {
 	t.Helper()
 	trees := map[string]*ragged.Layout{}
 	for f := range j.Fields() {
@@ -134,16 +151,45 @@ func nested(t testing.TB, x *tensor.Tensor) string {
 }
 
 // padded returns a collection densified, field by field, and the last mask of each that has one.
-func padded(t testing.TB, d *ragged.Dense) string {
+func padded(t testing.TB, d *tdict.TensorDict) string {
 	t.Helper()
 	var parts []string
-	for name, x := range d.All() {
+	for key, v := range d.All() {
+		name, x := key.Name(), denseOf(v)
+		if x == nil {
+			continue
+		}
 		text := fmt.Sprintf("%s%v %s", name, x.Shape(), nested(t, x))
-		if masks := d.Masks(name); len(masks) > 0 {
+		if masks := masksOf(d, name); len(masks) > 0 {
 			text += " mask " + nested(t, masks[len(masks)-1])
 		}
 		parts = append(parts, text)
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, "\n")
+}
+
+// denseOf returns a field of a padded collection, which is unbatched if it was a scalar; nil if it
+// is the dictionary of masks.
+func denseOf(v tdict.Value) *tensor.Tensor {
+	if u, ok := v.(*tdict.Unbatched); ok {
+		return u.Tensor()
+	}
+	x, _ := v.(*tensor.Tensor)
+	return x
+}
+
+// masksOf returns the masks of a field of a padded collection, level by level.
+func masksOf(d *tdict.TensorDict, name string) (all []*tensor.Tensor) {
+	at := nestedkey.Join("masks", nestedkey.Of(name))
+	if x, err := d.Tensor(at); err == nil {
+		return []*tensor.Tensor{x}
+	}
+	for {
+		x, err := d.Tensor(nestedkey.Join(at, nestedkey.Of(fmt.Sprint(len(all)+1))))
+		if err != nil {
+			return all
+		}
+		all = append(all, x)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -30,16 +31,16 @@ func TestLargeStep(t *testing.T) {
 func TestScalarsStack(t *testing.T) {
 	j, err := jointOf(inB)
 	require.NoError(t, err)
-	var parts []*ragged.Joint
+	var parts []*joint.Joint
 	for _, at := range [][2]int{{2, 1}, {0, 1}} {
 		x, err := j.Index(ix.At(at[0]), ix.At(at[1]))
 		require.NoError(t, err)
 		parts = append(parts, x)
 	}
-	all, err := ragged.VstackJoints(parts, ragged.JoinOptions{})
+	all, err := joint.Vstack(parts)
 	require.NoError(t, err)
 	require.Equal(t, "s@0[9 7] ts@0[5 2] v@1[3 0] b1[0 2]", storage(t, all))
-	dense, err := ragged.Collate(parts, ragged.DensifyOptions{})
+	dense, err := joint.Collate(parts, ragged.DensifyOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "s[2] [9 7]\nts[2] [5 2]\nv[2 2] [[0 0] [3 0]]", padded(t, dense))
 }
@@ -48,12 +49,12 @@ func TestScalarsStack(t *testing.T) {
 // the row is.
 func TestScalarOfACollectionStacks(t *testing.T) {
 	scalar := tensor.Must(oneDeep().Path(ix.At(0), ix.At(0)))
-	j, err := ragged.NewJoint(ragged.Field{Name: "s", Tensor: scalar}, ragged.Field{Name: "x", Tensor: oneDeep()})
+	j, err := joint.New(joint.Field{Name: "s", Tensor: scalar}, joint.Field{Name: "x", Tensor: oneDeep()})
 	require.NoError(t, err)
 	row := tensor.Must(j.Row(0))
 	part := tensor.Must(row.Range(0, 1))
-	for _, parts := range [][]*ragged.Joint{{row, row}, {part, part}, {row, part}} {
-		all, err := ragged.VstackJoints(parts, ragged.JoinOptions{})
+	for _, parts := range [][]*joint.Joint{{row, row}, {part, part}, {row, part}} {
+		all, err := joint.Vstack(parts)
 		require.NoError(t, err)
 		require.Equal(t, 0, tensor.Must(all.Tensor("s")).Depth())
 		require.Equal(t, []float64{1, 1}, numbersOf(t, tensor.Must(tensor.Must(all.Tensor("s")).Values())))
@@ -84,11 +85,11 @@ func TestNegativeNumRows(t *testing.T) {
 // Trees are independent of one another below level 0, and each is edited alone.
 func TestTrees(t *testing.T) {
 	labs := tensor.Must(ragged.From[float32]([][]float32{{0.5, 0.25}, {1, 2, 3}, {4}}))
-	j, err := ragged.NewJoint(
-		ragged.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{70, 80, 90}))},
-		ragged.Field{Name: "day", Tensor: oneDeep()},
-		ragged.Field{Name: "code", Tensor: codesOfVisits()},
-		ragged.Field{Name: "lab", Tensor: labs, Tree: "labs"},
+	j, err := joint.New(
+		joint.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{70, 80, 90}))},
+		joint.Field{Name: "day", Tensor: oneDeep()},
+		joint.Field{Name: "code", Tensor: codesOfVisits()},
+		joint.Field{Name: "lab", Tensor: labs, Tree: "labs"},
 	)
 	require.NoError(t, err)
 	requireShared(t, j)
@@ -99,9 +100,9 @@ func TestTrees(t *testing.T) {
 	require.Equal(t, []float64{0.25, 3, 4}, numbersOf(t, tensor.Must(tensor.Must(cut.Tensor("lab")).Values())))
 	require.Equal(t, modelOf(t, tensor.Must(j.Tensor("code"))), modelOf(t, tensor.Must(cut.Tensor("code"))))
 
-	_, err = j.FlattenLevel(1, ragged.Drop)
+	_, err = j.FlattenLevel(1, joint.Drop)
 	require.ErrorIs(t, err, shapeops.ErrDim, "the other tree has rows of its own")
-	flat, err := j.FlattenLevel(2, ragged.Repeat)
+	flat, err := j.FlattenLevel(2, joint.Repeat)
 	require.NoError(t, err)
 	require.Equal(t, 1, tensor.Must(flat.Tensor("code")).Depth())
 
@@ -114,7 +115,7 @@ func TestTrees(t *testing.T) {
 	one, err := row.Select("code", "day")
 	require.NoError(t, err)
 	require.Equal(t, "code@1[4 5] day@0[3] b1[2]", storage(t, one))
-	d, err := row.Densify(ragged.DensifyOptions{Masks: true})
+	d, err := row.Densify(ragged.DensifyOptions{Masks: "masks"})
 	require.NoError(t, err)
 	require.Equal(t, "age[] 90\ncode[1 2] [[4 5]] mask [[1 1]]\nday[1] [3] mask [1]\nlab[1] [4] mask [1]", padded(t, d))
 }
@@ -126,10 +127,10 @@ func codesOfVisits() *ragged.Tensor {
 
 // Rows may be slices of several types, but of one depth.
 func TestListsOfSeveralTypes(t *testing.T) {
-	x, err := ragged.FromLists([]any{[]int{1, 2}, []uint8{}, []any{-3}, [][]int{{1}}})
+	x, err := inferred([]any{[]int{1, 2}, []uint8{}, []any{-3}, [][]int{{1}}})
 	require.ErrorIs(t, err, ragged.ErrLengths)
 	require.Nil(t, x)
-	x, err = ragged.FromLists([]any{[]int{1, 2}, []uint8{}, []any{-3}})
+	x, err = inferred([]any{[]int{1, 2}, []uint8{}, []any{-3}})
 	require.NoError(t, err)
 	require.Equal(t, tensor.Int8, x.DType())
 	require.True(t, slices.Equal([]int64{2, 0, 1}, tensor.Must(x.Layout().Lengths(1))))

@@ -1,6 +1,7 @@
 package ragged_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -102,6 +104,23 @@ func TestZeroLayout(t *testing.T) {
 	require.ErrorIs(t, err, shapeops.ErrKind)
 	_, err = tensor.Must(ragged.From[int8]([]int8{1})).Broadcast(none)
 	require.ErrorIs(t, err, shapeops.ErrKind)
+	for name, err := range map[string]error{
+		"rows":       testkit.Err(none.NumRows(0)),
+		"lengths":    testkit.Err(none.Lengths(1)),
+		"offsets":    testkit.Err(none.Offsets(1)),
+		"offsets 32": testkit.Err(none.Offsets32(1)),
+		"row ids":    testkit.Err(none.RowIDs(1)),
+	} {
+		require.ErrorIs(t, err, shapeops.ErrKind, name)
+	}
+	require.Same(t, none, none.Compact())
+	require.Same(t, none, tensor.Must(none.At(0)))
+	require.Equal(t, "[] 0 true", fmt.Sprint(none, none.Depth(), none.Outer() == nil))
+	scalar := tensor.Must(ragged.NewLayout(nil))
+	require.True(t, none.Equal(new(ragged.Layout)))
+	require.False(t, none.Equal(scalar), "which has a row")
+	require.False(t, scalar.Equal(none))
+	require.ErrorIs(t, scalar.CheckEqual(none), ragged.ErrLengths)
 }
 
 // What is written into a view comes to the whole, though all values are the view's.
@@ -123,7 +142,7 @@ func negated(x *tensor.Tensor) (*tensor.Tensor, error) {
 // Rows of what a collection gives out keep their lengths, as those of any view.
 func TestFieldsAreViews(t *testing.T) {
 	a := tensor.Must(ragged.From[int64]([][]int64{{1, 2}, {3}}))
-	j := tensor.Must(ragged.NewJoint(ragged.Field{Name: "a", Tensor: a}))
+	j := tensor.Must(joint.New(joint.Field{Name: "a", Tensor: a}))
 	long := tensor.Must(ragged.From[int64]([][]int64{{9, 9, 9}}))
 	require.ErrorIs(t, tensor.Must(tensor.Must(j.Range(0, 1)).Tensor("a")).SetIndex(long, ix.All), ragged.ErrLengths)
 	require.ErrorIs(t, tensor.Must(j.Tensor("a")).SetIndex(long, ix.Range(0, 1)), ragged.ErrLengths)

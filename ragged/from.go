@@ -20,7 +20,7 @@ func From[T tensor.Elem](lists any) (*Tensor, error) { return FromDepth[T](lists
 // FromDepth is [From] with the depth given, so that empty lists are possible. It returns
 // [ErrLengths] for slices of another depth.
 func FromDepth[T tensor.Elem](lists any, depth int) (*Tensor, error) {
-	n := nest[T]{depth: depth, leaf: func(v any) (T, bool) { x, ok := v.(T); return x, ok }}
+	n := nest[T]{depth: depth}
 	if err := n.add(lists, 0); err != nil {
 		return nil, err
 	}
@@ -35,12 +35,10 @@ func FromDepth[T tensor.Elem](lists any, depth int) (*Tensor, error) {
 const mostLevels = 1000
 
 // A nest collects the values of nested slices, and the lengths of the slices.
-type nest[T any] struct {
+type nest[T tensor.Elem] struct {
 	values  []T
 	lengths [][]int64 // for each level; the batch is level 0
 	depth   int       // -1 until known
-	leaf    func(v any) (T, bool)
-	open    func(list any) ([]any, bool) // converts other slices to []any; may be nil
 }
 
 // layout returns the layout of the slices that were added.
@@ -77,18 +75,11 @@ func (n *nest[T]) add(list any, level int) error {
 	case []any:
 		return n.mixed(list, level)
 	}
-	if n.open == nil {
-		return fmt.Errorf("%w: got %T, want slices of %T, nested up to 4 deep, or []any of them", shapeops.ErrKind, list, *new(T))
-	}
-	opened, ok := n.open(list)
-	if !ok {
-		return fmt.Errorf("%w: got %T, want []any, or slices of bool or of sized numbers such as int32 (not int), nested up to 4 deep", shapeops.ErrKind, list)
-	}
-	return n.mixed(opened, level)
+	return fmt.Errorf("%w: got %T, want slices of %T, nested up to 4 deep, or []any of them", shapeops.ErrKind, list, *new(T))
 }
 
 // each adds a slice of slices. Its values are deeper levels below level.
-func each[T, S any](n *nest[T], list []S, level, deeper int) error {
+func each[T tensor.Elem, S any](n *nest[T], list []S, level, deeper int) error {
 	if err := n.at(level + deeper); err != nil {
 		return err
 	}
@@ -144,7 +135,7 @@ func (n *nest[T]) mixed(list []any, level int) error {
 
 // item adds an item of a []any that is a row of a level.
 func (n *nest[T]) item(x any, level int) error {
-	v, ok := n.leaf(x)
+	v, ok := x.(T)
 	if !ok {
 		return n.add(x, level+1)
 	}

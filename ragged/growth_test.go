@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -17,7 +18,7 @@ import (
 
 // grown returns a collection of n rows, of so many levels and fields. Rows of level 1 have per
 // rows, those of deeper levels one or none.
-func grown(n, per, depth, fields int) *ragged.Joint {
+func grown(n, per, depth, fields int) *joint.Joint {
 	lengths := make([][]int64, depth)
 	for level, rows := 0, n; level < depth; level++ {
 		most := 1
@@ -33,73 +34,73 @@ func grown(n, per, depth, fields int) *ragged.Joint {
 		rows = sum
 	}
 	l := tensor.Must(ragged.LayoutOf(shapeops.Shape{n}, lengths...))
-	var all []ragged.Field
+	var all []joint.Field
 	for f := range fields {
 		at := tensor.Must(l.At(depth - f%depth))
 		values := tensor.Must(tensor.Zeros[int64](tensor.Must(at.NumRows(-1))))
-		all = append(all, ragged.Field{Name: fmt.Sprint("f", f), Tensor: tensor.Must(ragged.New(values, at))})
+		all = append(all, joint.Field{Name: fmt.Sprint("f", f), Tensor: tensor.Must(ragged.New(values, at))})
 	}
-	return tensor.Must(ragged.NewJoint(all...))
+	return tensor.Must(joint.New(all...))
 }
 
 // growing are operations on a collection, of which a row of each level is touched.
 var growing = []struct {
 	name string
-	run  func(j *ragged.Joint, x *ragged.Tensor) error
+	run  func(j *joint.Joint, x *ragged.Tensor) error
 }{
-	{"join", func(j *ragged.Joint, _ *ragged.Tensor) error {
-		var all []ragged.Field
+	{"join", func(j *joint.Joint, _ *ragged.Tensor) error {
+		var all []joint.Field
 		for f := range j.Fields() {
 			all = append(all, f)
 		}
-		return testkit.Err(ragged.NewJoint(all...))
+		return testkit.Err(joint.New(all...))
 	}},
-	{"take", func(j *ragged.Joint, _ *ragged.Tensor) error {
+	{"take", func(j *joint.Joint, _ *ragged.Tensor) error {
 		n, _ := j.Len()
 		return testkit.Err(j.Index(ix.Take(rand.New(rand.NewPCG(1, 2)).Perm(n)...)))
 	}},
-	{"step", func(j *ragged.Joint, _ *ragged.Tensor) error {
+	{"step", func(j *joint.Joint, _ *ragged.Tensor) error {
 		return testkit.Err(j.Index(ix.Range(0, ix.End).Step(2)))
 	}},
-	{"cut", func(j *ragged.Joint, _ *ragged.Tensor) error {
+	{"cut", func(j *joint.Joint, _ *ragged.Tensor) error {
 		return testkit.Err(j.IndexLevel(1, ix.Range(-2, ix.End)))
 	}},
-	{"masked select", func(j *ragged.Joint, x *ragged.Tensor) error {
+	{"masked select", func(j *joint.Joint, x *ragged.Tensor) error {
 		mask, err := x.MapValues(func(v *tensor.Tensor) (*tensor.Tensor, error) { return arith.Equal(v, 0) })
 		if err != nil {
 			return err
 		}
 		return testkit.Err(j.MaskedSelect(mask))
 	}},
-	{"sort", func(j *ragged.Joint, _ *ragged.Tensor) error {
+	{"sort", func(j *joint.Joint, _ *ragged.Tensor) error {
 		order, err := tensor.Must(j.Tensor("f0")).ArgSort(arith.SortOptions{})
 		if err != nil {
 			return err
 		}
 		return testkit.Err(j.Pick(order))
 	}},
-	{"flatten", func(j *ragged.Joint, _ *ragged.Tensor) error { return testkit.Err(j.FlattenLevel(1, ragged.Repeat)) }},
-	{"concat joints", func(j *ragged.Joint, _ *ragged.Tensor) error {
-		return testkit.Err(ragged.ConcatJoints([]*ragged.Joint{j, j}, ragged.JoinOptions{}))
+	{"flatten", func(j *joint.Joint, _ *ragged.Tensor) error { return testkit.Err(j.FlattenLevel(1, joint.Repeat)) }},
+	{"concat joints", func(j *joint.Joint, _ *ragged.Tensor) error {
+		return testkit.Err(joint.Concat([]*joint.Joint{j, j}, 0))
 	}},
-	{"vstack of rows", func(j *ragged.Joint, _ *ragged.Tensor) error {
+	{"vstack of rows", func(j *joint.Joint, _ *ragged.Tensor) error {
 		n, _ := j.Len()
-		all := make([]*ragged.Joint, min(n, 300))
+		all := make([]*joint.Joint, min(n, 300))
 		for i := range all {
 			all[i] = tensor.Must(j.Row(i * (n / len(all))))
 		}
-		return testkit.Err(ragged.VstackJoints(all, ragged.JoinOptions{}))
+		return testkit.Err(joint.Vstack(all))
 	}},
-	{"concat", func(_ *ragged.Joint, x *ragged.Tensor) error {
+	{"concat", func(_ *joint.Joint, x *ragged.Tensor) error {
 		return testkit.Err(ragged.ConcatLevel([]*ragged.Tensor{x, x, x}, -1))
 	}},
-	{"stack", func(_ *ragged.Joint, x *ragged.Tensor) error {
+	{"stack", func(_ *joint.Joint, x *ragged.Tensor) error {
 		return testkit.Err(shapeops.Stack([]*ragged.Tensor{x, x, x}, 0))
 	}},
-	{"reduce", func(_ *ragged.Joint, x *ragged.Tensor) error {
+	{"reduce", func(_ *joint.Joint, x *ragged.Tensor) error {
 		return testkit.Err(x.Reduce(0, arith.Sum[*tensor.Tensor]))
 	}},
-	{"set index", func(_ *ragged.Joint, x *ragged.Tensor) error {
+	{"set index", func(_ *joint.Joint, x *ragged.Tensor) error {
 		y, err := x.Clone()
 		if err != nil {
 			return err
@@ -110,8 +111,8 @@ var growing = []struct {
 		}
 		return y.SetIndex(part, ix.All)
 	}},
-	{"densify", func(j *ragged.Joint, _ *ragged.Tensor) error {
-		return testkit.Err(j.Densify(ragged.DensifyOptions{Masks: true}))
+	{"densify", func(j *joint.Joint, _ *ragged.Tensor) error {
+		return testkit.Err(j.Densify(ragged.DensifyOptions{Masks: "masks"}))
 	}},
 }
 
@@ -120,21 +121,21 @@ var growing = []struct {
 func TestGrowth(t *testing.T) {
 	type sides struct {
 		name        string
-		small, tall func() *ragged.Joint
+		small, tall func() *joint.Joint
 		ratio       float64
 	}
 	ways := []sides{
-		{"rows", func() *ragged.Joint { return grown(1_000, 4, 2, 3) }, func() *ragged.Joint { return grown(10_000, 4, 2, 3) }, 20},
-		{"more rows", func() *ragged.Joint { return grown(1_000, 4, 2, 3) }, func() *ragged.Joint { return grown(100_000, 4, 2, 3) }, 200},
-		{"values", func() *ragged.Joint { return grown(100, 10, 1, 3) }, func() *ragged.Joint { return grown(100, 1_000, 1, 3) }, 200},
-		{"levels", func() *ragged.Joint { return grown(3_000, 2, 1, 1) }, func() *ragged.Joint { return grown(3_000, 2, 5, 1) }, 8},
-		{"fields", func() *ragged.Joint { return grown(30, 2, 2, 30) }, func() *ragged.Joint { return grown(30, 2, 2, 300) }, 20},
+		{"rows", func() *joint.Joint { return grown(1_000, 4, 2, 3) }, func() *joint.Joint { return grown(10_000, 4, 2, 3) }, 20},
+		{"more rows", func() *joint.Joint { return grown(1_000, 4, 2, 3) }, func() *joint.Joint { return grown(100_000, 4, 2, 3) }, 200},
+		{"values", func() *joint.Joint { return grown(100, 10, 1, 3) }, func() *joint.Joint { return grown(100, 1_000, 1, 3) }, 200},
+		{"levels", func() *joint.Joint { return grown(3_000, 2, 1, 1) }, func() *joint.Joint { return grown(3_000, 2, 5, 1) }, 8},
+		{"fields", func() *joint.Joint { return grown(30, 2, 2, 30) }, func() *joint.Joint { return grown(30, 2, 2, 300) }, 20},
 	}
 	for _, way := range ways {
 		small, tall := way.small(), way.tall()
 		for _, op := range growing {
 			t.Run(way.name+"/"+op.name, func(t *testing.T) {
-				on := func(j *ragged.Joint) func() {
+				on := func(j *joint.Joint) func() {
 					x := tensor.Must(j.Tensor("f0"))
 					return func() { require.NoError(t, op.run(j, x)) }
 				}
@@ -180,7 +181,7 @@ func TestTakeAllocations(t *testing.T) {
 // Padding into a Buffer allocates nothing for elements.
 func TestBufferAllocations(t *testing.T) {
 	count := func(per int) (times float64, bytes uint64) {
-		j, opt := grown(64, per, 1, 3), ragged.DensifyOptions{Buffer: new(ragged.Buffer), Masks: true, Workers: 1}
+		j, opt := grown(64, per, 1, 3), ragged.DensifyOptions{Buffer: new(ragged.Buffer), Masks: "masks", Workers: 1}
 		pad := func() error { return testkit.Err(j.Densify(opt)) }
 		times = allocations(t, pad)
 		return times, testkit.Allocated(func() { require.NoError(t, pad()) })
@@ -200,13 +201,13 @@ func TestLayoutsAreWorkedOutOnce(t *testing.T) {
 		offsets[i] = int64(i)
 	}
 	l := tensor.Must(ragged.NewLayout(shapeops.Shape{rows}, offsets, offsets))
-	of := func(fields int) *ragged.Joint {
-		var all []ragged.Field
+	of := func(fields int) *joint.Joint {
+		var all []joint.Field
 		for f := range fields {
 			x := tensor.Must(ragged.New(tensor.Must(tensor.Zeros[uint8](rows)), l))
-			all = append(all, ragged.Field{Name: fmt.Sprint("f", f), Tensor: x})
+			all = append(all, joint.Field{Name: fmt.Sprint("f", f), Tensor: x})
 		}
-		return tensor.Must(ragged.NewJoint(all...))
+		return tensor.Must(joint.New(all...))
 	}
 	few, many := of(1), of(21)
 	for _, op := range growing {
@@ -215,7 +216,7 @@ func TestLayoutsAreWorkedOutOnce(t *testing.T) {
 			continue // of one field, or what costs more than values
 		}
 		t.Run(op.name, func(t *testing.T) {
-			on := func(j *ragged.Joint) uint64 {
+			on := func(j *joint.Joint) uint64 {
 				return testkit.Allocated(func() { require.NoError(t, op.run(j, nil)) })
 			}
 			on(few)

@@ -10,13 +10,11 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// Errors about lengths, fields and values. Errors about shapes, dims and indices come from package
+// Errors about offsets and lengths. Errors about shapes, dims and indices come from package
 // shapeops.
 var (
 	ErrOffsets = errors.New("bad offsets")
 	ErrLengths = errors.New("lengths differ")
-	ErrName    = errors.New("bad field name")
-	ErrDiffers = errors.New("values differ") // values that must be equal
 )
 
 // A Layout says how the rows of a batch are cut into rows of rows: patients into visits, visits
@@ -213,6 +211,9 @@ func (l *Layout) level(level int) (int, error) {
 // expansion repeats counts once for each position. NumRows returns shapeops.ErrDim for a level that
 // l does not have.
 func (l *Layout) NumRows(level int) (int, error) {
+	if !l.made() {
+		return 0, errNoLayout
+	}
 	k := level
 	if k < 0 {
 		k += l.depth + 1

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -44,15 +46,15 @@ func TestListsRefuse(t *testing.T) {
 
 // With puts fields in the place of others, or after them; Diff says how collections differ.
 func TestJointWithAndDiff(t *testing.T) {
-	j := tensor.Must(ragged.JointFromLists(map[string]any{"a": [][]int8{{1}, {2, 3}}, "s": []int8{7, 8}}))
+	j := tensor.Must(nrt.FromLists(map[string]any{"a": [][]int8{{1}, {2, 3}}, "s": []int8{7, 8}}, nil))
 	day := tensor.Must(ragged.From[int64]([][]int64{{5}, {6, 7}}))
-	with := func(name string, x *ragged.Tensor) *ragged.Joint {
-		return tensor.Must(j.With(ragged.Field{Name: name, Tensor: x}))
+	with := func(name string, x *ragged.Tensor) *joint.Joint {
+		return tensor.Must(j.With(joint.Field{Name: name, Tensor: x}))
 	}
-	k := tensor.Must(with("day", day).With(ragged.Field{Name: "s", Tensor: tensor.Must(day.IndexLevel(1, ix.At(0)))}))
+	k := tensor.Must(with("day", day).With(joint.Field{Name: "s", Tensor: tensor.Must(day.IndexLevel(1, ix.At(0)))}))
 	require.Equal(t, []string{"a", "s", "day"}, k.Names())
 	require.Equal(t, tensor.Int64, tensor.Must(k.Tensor("s")).DType())
-	_, err := j.With(ragged.Field{Name: "b", Tensor: tensor.Must(day.IndexLevel(1, ix.Range(0, 1)))})
+	_, err := j.With(joint.Field{Name: "b", Tensor: tensor.Must(day.IndexLevel(1, ix.Range(0, 1)))})
 	require.ErrorIs(t, err, ragged.ErrLengths)
 
 	require.Equal(t, "", tensor.Must(j.DiffWith(j, ragged.CompareOptions{})))

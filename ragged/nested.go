@@ -77,34 +77,6 @@ func (v *ops) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 	return &Tensor{layout: under(p, s.layout, 0, outer), values: s.values}, nil
 }
 
-// A rowKey is the key under which a pass keeps the batch of the rows inside a row.
-type rowKey struct {
-	l   *Layout
-	row int
-}
-
-// RowIn implements plan.Nested. It returns shapeops.ErrIndex if the batch shape is not [N], with N
-// more than i, and shapeops.ErrDim at depth 0.
-func (v *ops) RowIn(p *plan.Pass, i int) (*Tensor, error) {
-	t := (*Tensor)(v)
-	switch s := t.Shape(); {
-	case t.Depth() == 0:
-		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
-	case len(s) != 1 || i < 0 || i >= s[0] || !t.layout.root().whole():
-		return nil, fmt.Errorf("%w: got row %d of batch shape %v", shapeops.ErrIndex, i, s)
-	}
-	first := t.layout.at(1)
-	root, err := plan.Once(p, rowKey{first, i}, func() (*Layout, error) {
-		from, to := first.within(i, 1)
-		rows, err := plan.RowsFrom(from, first.numbered(), to-from)
-		return &Layout{rows: rows}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Tensor{under(p, t.layout, 1, root), t.values, true}, nil
-}
-
 // LayoutIn implements plan.Nested.
 func (v *ops) LayoutIn(p *plan.Pass) *Layout {
 	t := (*Tensor)(v)

@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/arith"
-	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // collection returns a random collection of one tree of so many levels, with two fields at the
 // last.
-func (g *drawer) collection(depth int) *ragged.Joint {
+func (g *drawer) collection(depth int) *joint.Joint {
 	l := g.layout([]int{g.IntN(5)}, depth)
-	var fields []ragged.Field
+	var fields []joint.Field
 	for d := range depth + 2 {
 		at, err := l.At(min(d, depth))
 		require.NoError(g, err)
@@ -27,16 +27,16 @@ func (g *drawer) collection(depth int) *ragged.Joint {
 			features = []int{2}
 		}
 		x := g.fill(at, dtypes[g.IntN(len(dtypes))], features...)
-		fields = append(fields, ragged.Field{Name: fmt.Sprint("f", d), Tensor: x})
+		fields = append(fields, joint.Field{Name: fmt.Sprint("f", d), Tensor: x})
 	}
-	j, err := ragged.NewJoint(fields...)
+	j, err := joint.New(fields...)
 	require.NoError(g, err)
 	return j
 }
 
 // each fails the test unless each field of y is what want makes of that of j, and fields share
 // their layouts.
-func (g *drawer) each(j, y *ragged.Joint, err error, want func(m model) model) {
+func (g *drawer) each(j, y *joint.Joint, err error, want func(m model) model) {
 	g.Helper()
 	require.NoError(g, err)
 	requireShared(g, y)
@@ -54,9 +54,9 @@ func (m model) batchOf(rows []any) model { return model{[]int{len(rows)}, m.dept
 // jointSteps do something to a collection and compare each field with its model.
 var jointSteps = []struct {
 	name string
-	run  func(g *drawer, j *ragged.Joint) (*ragged.Joint, error)
+	run  func(g *drawer, j *joint.Joint) (*joint.Joint, error)
 }{
-	{"take", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"take", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		n, _ := j.Len()
 		var list []int
 		for range g.IntN(5) {
@@ -74,19 +74,19 @@ var jointSteps = []struct {
 		})
 		return y, err
 	}},
-	{"index", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"index", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		a, b, by := g.bound(), g.bound(), 1+g.IntN(3)
 		y, err := j.Index(ix.Range(a, b).Step(by))
 		g.each(j, y, err, func(m model) model { return m.batchOf(clipped(m.rows, a, b, by)) })
 		return y, err
 	}},
-	{"range", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"range", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		a, b := g.bound(), g.bound()
 		y, err := j.Range(a, b)
 		g.each(j, y, err, func(m model) model { return m.batchOf(clipped(m.rows, a, b, 1)) })
 		return y, err
 	}},
-	{"row", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"row", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		n, _ := j.Len()
 		if n == 0 {
 			_, err := j.Row(0)
@@ -107,7 +107,7 @@ var jointSteps = []struct {
 		require.Equal(g, storage(g, y), storage(g, back))
 		return j, nil
 	}},
-	{"cut", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"cut", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		level, a, b := 1+g.IntN(depthOf(j)), g.bound(), g.bound()
 		y, err := j.IndexLevel(level, ix.Range(a, b))
 		g.each(j, y, err, func(m model) model {
@@ -118,7 +118,7 @@ var jointSteps = []struct {
 		})
 		return y, err
 	}},
-	{"masked select", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"masked select", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		level := g.IntN(depthOf(j) + 1)
 		l := tensor.Must(j.Tensor(fmt.Sprint("f", level))).Layout().Compact()
 		mask := g.fill(l, tensor.Bool)
@@ -144,7 +144,7 @@ var jointSteps = []struct {
 		})
 		return y, err
 	}},
-	{"sort by", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"sort by", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		level := 1 + g.IntN(depthOf(j))
 		name := fmt.Sprint("f", level)
 		by := tensor.Must(j.Tensor(name))
@@ -176,11 +176,11 @@ var jointSteps = []struct {
 		return y, err
 	}},
 	{"flatten", flattenJoint},
-	{"concat", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"concat", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		part, err := j.Range(g.bound(), ix.End)
 		require.NoError(g, err)
 		rows := map[string][]any{}
-		y, err := ragged.ConcatJoints([]*ragged.Joint{j, part, j}, ragged.JoinOptions{})
+		y, err := joint.Concat([]*joint.Joint{j, part, j}, 0)
 		require.NoError(g, err)
 		for f := range part.Fields() {
 			rows[f.Name] = modelOf(g, f.Tensor).rows
@@ -193,10 +193,10 @@ var jointSteps = []struct {
 		requireShared(g, y)
 		return y, nil
 	}},
-	{"vstack", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"vstack", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		part, err := j.Range(g.bound(), ix.End)
 		require.NoError(g, err)
-		y, err := ragged.VstackJoints([]*ragged.Joint{j, part}, ragged.JoinOptions{})
+		y, err := joint.Vstack([]*joint.Joint{j, part})
 		require.NoError(g, err)
 		requireShared(g, y)
 		for f := range j.Fields() {
@@ -208,7 +208,7 @@ var jointSteps = []struct {
 		require.Equal(g, storage(g, j), storage(g, rejoined))
 		return j, nil
 	}},
-	{"unsqueeze", func(g *drawer, j *ragged.Joint) (*ragged.Joint, error) {
+	{"unsqueeze", func(g *drawer, j *joint.Joint) (*joint.Joint, error) {
 		y, err := unsqueezed(j)
 		g.each(j, y, err, func(m model) model { return model{[]int{1}, m.depth + 1, []any{m.rows}} })
 		z, err := squeezed(y)
@@ -247,7 +247,7 @@ func jointProgram(t testing.TB, seed, ops uint64) {
 }
 
 // size returns how many values a collection has.
-func size(j *ragged.Joint) (n int) {
+func size(j *joint.Joint) (n int) {
 	for f := range j.Fields() {
 		n += f.Tensor.NumValues()
 	}

@@ -1,13 +1,11 @@
 package ragged_test
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -143,13 +141,6 @@ var levelSteps = []step{
 		g.same(want, y, err)
 		return y, want
 	}),
-	onLevel("shuffle", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
-		y, err := x.ShuffleLevel(spelled, g.Rand)
-		require.NoError(g, err)
-		got := modelOf(g, y)
-		require.Equal(g, m.at(level, sortedRows).String(), got.at(level, sortedRows).String())
-		return y, got
-	}),
 	onLevel("flatten", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
 		y, err := x.FlattenLevel(spelled)
 		var want model
@@ -213,23 +204,6 @@ var levelSteps = []step{
 		g.same(want, y, err)
 		return y, want
 	}},
-	{"unsqueeze and squeeze", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		y, err := x.UnsqueezeLevel(0)
-		if len(m.shape) != 1 {
-			g.refused(err)
-			return x, m
-		}
-		want := model{[]int{1}, m.depth + 1, []any{m.rows}}
-		g.same(want, y, err)
-		z, err := y.SqueezeLevel(0)
-		g.same(m, z, err)
-		level := 1 + g.IntN(m.depth+1)
-		z, err = x.UnsqueezeLevel(level)
-		require.NoError(g, err)
-		z, err = z.SqueezeLevel(level)
-		g.same(m, z, err)
-		return y, want
-	}},
 	onLevel("concat", func(g *drawer, x *ragged.Tensor, m model, level, spelled int) (*ragged.Tensor, model) {
 		other, err := x.IndexLevel(level, ix.Range(g.bound(), ix.End))
 		require.NoError(g, err)
@@ -281,24 +255,4 @@ var levelSteps = []step{
 		g.same(want, y, err)
 		return y, want
 	}},
-	{"shuffle of the batch", func(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
-		y, err := x.ShuffleLevel(0, g.Rand)
-		if len(m.shape) != 1 {
-			if len(m.shape) == 0 {
-				require.ErrorIs(g, err, shapeops.ErrDim)
-			}
-			return x, m
-		}
-		require.NoError(g, err)
-		got := modelOf(g, y)
-		require.Equal(g, fmt.Sprint(sortedRows(0, m.rows)), fmt.Sprint(sortedRows(0, got.rows)))
-		return y, got
-	}},
-}
-
-// sortedRows returns rows in the order of their texts.
-func sortedRows(_ int, rows []any) any {
-	out := slices.Clone(rows)
-	slices.SortFunc(out, func(a, b any) int { return slices.Compare([]byte(fmt.Sprint(a)), []byte(fmt.Sprint(b))) })
-	return out
 }

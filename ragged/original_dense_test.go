@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -12,7 +13,7 @@ import (
 
 // What the original densifies: field by field its shape, its elements and its last mask.
 func TestOriginalDense(t *testing.T) {
-	right, left := ragged.DensifyOptions{Masks: true}, ragged.DensifyOptions{Masks: true, Left: true}
+	right, left := ragged.DensifyOptions{Masks: "masks"}, ragged.DensifyOptions{Masks: "masks", Left: true}
 	const (
 		mask12 = "[[1 1 0] [1 0 0] [1 1 1]]"
 		mask34 = "[[[0 0 0] [1 1 0] [0 0 0]] [[1 1 1] [0 0 0] [0 0 0]] [[0 0 0] [0 0 0] [1 0 0]]]"
@@ -62,8 +63,8 @@ func TestOriginalDense(t *testing.T) {
 			d, err := j.Densify(tt.opt)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, padded(t, d))
-			for name, x := range d.All() {
-				require.Equal(t, tensor.Must(j.Tensor(name)).DType(), x.DType(), "nothing is promoted")
+			for _, name := range j.Names() {
+				require.Equal(t, tensor.Must(j.Tensor(name)).DType(), tensor.Must(d.Tensor(nestedkey.Of(name))).DType(), "nothing is promoted")
 			}
 		})
 	}

@@ -5,9 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/interop/nrt"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -24,35 +28,35 @@ const (
 	allA = "id@2[1 2 3 3 4 1 2 3 3 2 2] ts@1[1 2 3 4 5] b1[3 5] b2[3 5 7 8 11]"
 )
 
-type change = func(j *ragged.Joint) (*ragged.Joint, error)
+type change = func(j *joint.Joint) (*joint.Joint, error)
 
 func going(expr ...ix.Index) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) { return j.Index(expr...) }
+	return func(j *joint.Joint) (*joint.Joint, error) { return j.Index(expr...) }
 }
 
 func taking(rows ...int) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) { return j.Index(ix.Take(rows...)) }
+	return func(j *joint.Joint) (*joint.Joint, error) { return j.Index(ix.Take(rows...)) }
 }
 
 func ranging(start, stop int) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) { return j.Range(start, stop) }
+	return func(j *joint.Joint) (*joint.Joint, error) { return j.Range(start, stop) }
 }
 
-func flattening(mode ragged.FlattenMode) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) { return j.FlattenLevel(-1, mode) }
+func flattening(mode joint.FlattenMode) change {
+	return func(j *joint.Joint) (*joint.Joint, error) { return j.FlattenLevel(-1, mode) }
 }
 
 // unsqueezed returns the collection of which j is the only row.
-func unsqueezed(j *ragged.Joint) (*ragged.Joint, error) {
-	return ragged.VstackJoints([]*ragged.Joint{j}, ragged.JoinOptions{})
+func unsqueezed(j *joint.Joint) (*joint.Joint, error) {
+	return joint.Vstack([]*joint.Joint{j})
 }
 
 // squeezed returns what is in the only row.
-func squeezed(j *ragged.Joint) (*ragged.Joint, error) { return j.Row(0) }
+func squeezed(j *joint.Joint) (*joint.Joint, error) { return j.Row(0) }
 
 // then returns what changes make one after the other.
 func then(changes ...change) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) {
+	return func(j *joint.Joint) (*joint.Joint, error) {
 		for _, do := range changes {
 			var err error
 			if j, err = do(j); err != nil {
@@ -64,9 +68,9 @@ func then(changes ...change) change {
 }
 
 // with returns what joins the receiver and other collections.
-func with(join func([]*ragged.Joint, ragged.JoinOptions) (*ragged.Joint, error), opt ragged.JoinOptions, texts ...string) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) {
-		all := []*ragged.Joint{j}
+func with(join func([]*joint.Joint) (*joint.Joint, error), texts ...string) change {
+	return func(j *joint.Joint) (*joint.Joint, error) {
+		all := []*joint.Joint{j}
 		for _, text := range texts {
 			x, err := jointOf(text)
 			if err != nil {
@@ -74,14 +78,14 @@ func with(join func([]*ragged.Joint, ragged.JoinOptions) (*ragged.Joint, error),
 			}
 			all = append(all, x)
 		}
-		return join(all, opt)
+		return join(all)
 	}
 }
 
 // rejoined takes a collection apart by Row and stacks the parts again.
 func rejoined(rows ...int) change {
-	return func(j *ragged.Joint) (*ragged.Joint, error) {
-		var all []*ragged.Joint
+	return func(j *joint.Joint) (*joint.Joint, error) {
+		var all []*joint.Joint
 		for _, i := range rows {
 			x, err := j.Row(i)
 			if err != nil {
@@ -89,23 +93,24 @@ func rejoined(rows ...int) change {
 			}
 			all = append(all, x)
 		}
-		return ragged.VstackJoints(all, ragged.JoinOptions{})
+		return joint.Vstack(all)
 	}
 }
 
 // ofDepth2 makes the collection of a list of integers that are two deep, though it may be empty.
-func ofInt64(text string, depths ...int) (*ragged.Joint, error) {
+func ofInt64(text string, depths ...int) (*joint.Joint, error) {
 	lists := parsed(text).(map[string]any)
-	var s ragged.Schema
+	var s tdict.Schema
 	for i, name := range []string{"T", "Z", "ts", "c"} {
 		if _, ok := lists[name]; ok {
-			s = append(s, ragged.Spec{Name: name, DType: tensor.Int64, Depth: depths[i]})
+			s = append(s, tdict.Spec{Key: nestedkey.Of(name), Kind: tdict.KindRagged, DType: tensor.Int64, Depth: depths[i]})
 		}
 	}
-	return s.Joint(lists)
+	return nrt.FromLists(lists, s)
 }
 
-var joinAlike = ragged.JoinOptions{}
+// concat concatenates rows after rows.
+func concat(js []*joint.Joint) (*joint.Joint, error) { return joint.Concat(js, 0) }
 
 // What becomes of a collection: how it is stored then, or the error.
 func TestOriginalStorage(t *testing.T) {
@@ -129,7 +134,7 @@ func TestOriginalStorage(t *testing.T) {
 		{"N24 from the end on", inA, ranging(2, ix.End), "id@2[] ts@1[] b1[] b2[]", nil},
 		{"N24 of no row", inA, ranging(1, 1), "id@2[] ts@1[] b1[] b2[]", nil},
 		{"N24 beyond the end", inA, ranging(5, ix.End), "id@2[] ts@1[] b1[] b2[]", nil},
-		{"N25 a step is an index, there an error", inA, func(j *ragged.Joint) (*ragged.Joint, error) {
+		{"N25 a step is an index, there an error", inA, func(j *joint.Joint) (*joint.Joint, error) {
 			return j.Index(ix.Range(0, ix.End).Step(2))
 		}, "id@2[1 2 3 3 4 1 2] ts@1[1 2 3] b1[3] b2[3 5 7]", nil},
 		{"N25 in a row too", inA, going(ix.At(0), ix.Range(0, ix.End).Step(2)), "id@1[1 2 3 1 2] ts@0[1 3] b1[3 5]", nil},
@@ -156,28 +161,27 @@ func TestOriginalStorage(t *testing.T) {
 		{"N45 and back", inA, then(unsqueezed, squeezed), allA, nil},
 		{"N46", inB, unsqueezed, "s@1[7 8 9] ts@2[1 2 3 4 5 6] v@3[3 0 3 4 5 2] b1[3] b2[2 3 6] b3[0 2 5 5 5 6]", nil},
 		{"N47", `{"T":[[1,2]],"id":[[[1,2,3],[3]]]}`, squeezed, "T@0[1 2] id@1[1 2 3 3] b1[3 4]", nil},
-		{"N48", inA, flattening(ragged.First), "id@1[1 2 3 3 4 1 2 3 3 2 2] ts@1[1 0 0 2 0 3 0 4 5 0 0] b1[7 11]", nil},
-		{"N49", `{"ts":[1,2,3],"id":[[1,2,3],[3,4],[1,2]]}`, flattening(ragged.First), "id@0[1 2 3 3 4 1 2] ts@0[1 0 0 2 0 3 0]", nil},
-		{"N50", inA, then(flattening(ragged.First), flattening(ragged.First)), "id@0[1 2 3 3 4 1 2 3 3 2 2] ts@0[1 0 0 2 0 3 0 4 5 0 0]", nil},
-		{"N51", `{"ts":[1,2,3],"id":[[1],[3,4],[1]],"D":[[[[5,6],[7]]],[[[8]],[[]]],[[[9,10]]]]}`, flattening(ragged.First),
+		{"N48", inA, flattening(joint.First), "id@1[1 2 3 3 4 1 2 3 3 2 2] ts@1[1 0 0 2 0 3 0 4 5 0 0] b1[7 11]", nil},
+		{"N49", `{"ts":[1,2,3],"id":[[1,2,3],[3,4],[1,2]]}`, flattening(joint.First), "id@0[1 2 3 3 4 1 2] ts@0[1 0 0 2 0 3 0]", nil},
+		{"N50", inA, then(flattening(joint.First), flattening(joint.First)), "id@0[1 2 3 3 4 1 2 3 3 2 2] ts@0[1 0 0 2 0 3 0 4 5 0 0]", nil},
+		{"N51", `{"ts":[1,2,3],"id":[[1],[3,4],[1]],"D":[[[[5,6],[7]]],[[[8]],[[]]],[[[9,10]]]]}`, flattening(joint.First),
 			"D@2[5 6 7 8 9 10] id@1[1 3 4 1] ts@0[1 2 3] b1[1 3 4] b2[3 4 4 6]", nil},
-		{"N52", `{"c":[[],[[1,2],[3]]]}`, flattening(ragged.First), "c@1[1 2 3] b1[0 3]", nil},
-		{"N53", `{"c":[[[1]],[],[[2,3]]]}`, flattening(ragged.First), "c@1[1 2 3] b1[1 1 3]", nil},
+		{"N52", `{"c":[[],[[1,2],[3]]]}`, flattening(joint.First), "c@1[1 2 3] b1[0 3]", nil},
+		{"N53", `{"c":[[[1]],[],[[2,3]]]}`, flattening(joint.First), "c@1[1 2 3] b1[1 1 3]", nil},
 		{"N54", inA, rejoined(0, 1), allA, nil},
-		{"N55", inA, with(ragged.VstackJoints, joinAlike, inA),
+		{"N55", inA, with(joint.Vstack, inA),
 			"id@3[1 2 3 3 4 1 2 3 3 2 2 1 2 3 3 4 1 2 3 3 2 2] ts@2[1 2 3 4 5 1 2 3 4 5] b1[2 4] b2[3 5 8 10] b3[3 5 7 8 11 14 16 18 19 22]", nil},
-		{"N56", `{"s":[1,2]}`, with(ragged.VstackJoints, joinAlike, `{"s":[3]}`), "s@1[1 2 3] b1[2 3]", nil},
-		{"N57", inA, with(ragged.ConcatJoints, joinAlike, inA),
+		{"N56", `{"s":[1,2]}`, with(joint.Vstack, `{"s":[3]}`), "s@1[1 2 3] b1[2 3]", nil},
+		{"N57", inA, with(concat, inA),
 			"id@2[1 2 3 3 4 1 2 3 3 2 2 1 2 3 3 4 1 2 3 3 2 2] ts@1[1 2 3 4 5 1 2 3 4 5] b1[3 5 8 10] b2[3 5 7 8 11 14 16 18 19 22]", nil},
-		{"N59 dtypes differ", `{"T":[1]}`, with(ragged.ConcatJoints, joinAlike, `{"T":[300]}`), "", tensor.ErrDType},
-		{"N59 promoted on request", `{"T":[1]}`, with(ragged.ConcatJoints, ragged.JoinOptions{Promote: true}, `{"T":[300]}`), "T@0[1 300]", nil},
+		{"N59 dtypes differ", `{"T":[1]}`, with(concat, `{"T":[300]}`), "", tensor.ErrDType},
 		{"N60", `{"a":[[1,2],[3]],"b":[[1],[2,3]]}`, nil, "", ragged.ErrLengths},
 		{"N61 an empty list", `{"S":[]}`, nil, "", ragged.ErrLengths},
-		{"N61 a reserved name", `{"bounds":[1]}`, nil, "", ragged.ErrName},
-		{"N61 another reserved name", `{"mask":[1]}`, nil, "", ragged.ErrName},
+		{"N61 a reserved name", `{"bounds":[1]}`, nil, "", joint.ErrName},
+		{"N61 another reserved name", `{"mask":[1]}`, nil, "", joint.ErrName},
 		{"N61 lists of several depths, deeper", `{"D":[[[[5,6],[7]],[[[8]],[[]]],[[[9,10]]]]]}`, nil, "", ragged.ErrLengths},
 		{"N61 lists of several depths", `{"D":[[1],2]}`, nil, "", ragged.ErrLengths},
-		{"N63 some of the fields", inB, func(j *ragged.Joint) (*ragged.Joint, error) { return j.Select("ts") }, "ts@1[1 2 3 4 5 6] b1[2 3 6]", nil},
+		{"N63 some of the fields", inB, func(j *joint.Joint) (*joint.Joint, error) { return j.Select("ts") }, "ts@1[1 2 3 4 5 6] b1[2 3 6]", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,19 +210,19 @@ func TestOriginalSchema(t *testing.T) {
 		j, err := ofInt64(`{"T":[1,2],"Z":[[],[]]}`, 0, 1)
 		require.NoError(t, err)
 		require.Equal(t, "T@0[1 2] Z@1[] b1[0 0]", storage(t, j))
-		d, err := j.Densify(ragged.DensifyOptions{Masks: true})
+		d, err := j.Densify(ragged.DensifyOptions{Masks: "masks"})
 		require.NoError(t, err)
 		require.Equal(t, "T[2] [1 2]\nZ[2 0] [[] []] mask [[] []]", padded(t, d), "there Z is left out")
 	})
 	t.Run("N58", func(t *testing.T) {
-		var all []*ragged.Joint
+		var all []*joint.Joint
 		for _, text := range []string{`{"v":[[1,2],[3]]}`, `{"v":[[],[]]}`, `{"v":[[4]]}`} {
-			s := ragged.Schema{{Name: "v", DType: tensor.Uint8, Depth: 1}}
-			j, err := s.Joint(parsed(text).(map[string]any))
+			s := tdict.Schema{{Key: "v", Kind: tdict.KindRagged, DType: tensor.Uint8, Depth: 1}}
+			j, err := nrt.FromLists(parsed(text).(map[string]any), s)
 			require.NoError(t, err)
 			all = append(all, j)
 		}
-		j, err := ragged.ConcatJoints(all, joinAlike)
+		j, err := joint.Concat(all, 0)
 		require.NoError(t, err)
 		require.Equal(t, "v@1[1 2 3 4] b1[2 3 3 3 4]", storage(t, j))
 	})
@@ -235,7 +239,7 @@ func TestOriginalDTypes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.want.String(), func(t *testing.T) {
-			x, err := ragged.FromLists([]any{[]any{tt.low, tt.high}})
+			x, err := inferred([]any{[]any{tt.low, tt.high}})
 			require.NoError(t, err)
 			require.Equal(t, tt.want, x.DType())
 		})

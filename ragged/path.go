@@ -46,9 +46,20 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 		}
 		t, first, n = s, 0, s.Shape().Size()
 	}
-	at := spot{first: first, n: n, single: len(t.Shape()) == 0}
-	if err := at.follow(expr, t.layout.at); err != nil {
-		return nil, err
+	at := plan.Spot{First: first, N: n, Single: len(t.Shape()) == 0}
+	for _, x := range expr {
+		if at.Single {
+			at.Enter(t.layout.at(at.Level + 1).offsets)
+		}
+		switch x.Kind() {
+		case ix.KindRange:
+			start, stop, _ := x.Bounds()
+			at.Narrow(start, stop)
+		case ix.KindAt:
+			if err := at.Step(x.Position()); err != nil {
+				return nil, err
+			}
+		}
 	}
 	l, err := inside(nil, t.layout, at)
 	if err != nil {
@@ -94,81 +105,29 @@ func notInPath(i int, x ix.Index) error {
 	return fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
 }
 
-// A spot is a range of n rows of a level, beginning with first, or a single row.
-type spot struct {
-	level    int
-	first, n int
-	single   bool
-}
-
-// follow follows a path that was checked. at returns the layout of a depth.
-func (s *spot) follow(expr []ix.Index, at func(level int) *Layout) error {
-	for _, x := range expr {
-		if s.single {
-			s.enter(at(s.level + 1))
-		}
-		switch x.Kind() {
-		case ix.KindRange:
-			start, stop, _ := x.Bounds()
-			s.narrow(start, stop)
-		case ix.KindAt:
-			if err := s.step(x.Position()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// step moves to row i of the range.
-func (s *spot) step(i int) error {
-	at := i
-	if at < 0 {
-		at += s.n
-	}
-	if at < 0 || at >= s.n {
-		return fmt.Errorf("%w: level %d: got row %d of %d", shapeops.ErrIndex, s.level, i, s.n)
-	}
-	s.first, s.n, s.single = s.first+at, 1, true
-	return nil
-}
-
-// narrow moves to a part of the range.
-func (s *spot) narrow(start, stop int) {
-	lo := plan.Clamp(start, s.n)
-	s.first, s.n = s.first+lo, max(0, plan.Clamp(stop, s.n)-lo)
-}
-
-// enter moves from a single row to the rows inside it. l is the layout whose innermost level is the
-// next one.
-func (s *spot) enter(l *Layout) {
-	from, to := l.within(s.first, 1)
-	*s = spot{level: s.level + 1, first: from, n: to - from}
-}
-
 // An insideKey is the key under which a pass keeps the batch at a spot of l.
 type insideKey struct {
-	at spot
+	at plan.Spot
 	l  *Layout
 }
 
 // inside returns the part of l at a spot: the batch of its rows, or of the rows inside a single
 // row. If l has no further level, a single row has batch shape [].
-func inside(p *plan.Pass, l *Layout, at spot) (*Layout, error) {
+func inside(p *plan.Pass, l *Layout, at plan.Spot) (*Layout, error) {
 	dims := 1
-	if at.single && at.level < l.depth {
-		at.enter(l.at(at.level + 1))
-	} else if at.single {
+	if at.Single && at.Level < l.depth {
+		at.Enter(l.at(at.Level + 1).offsets)
+	} else if at.Single {
 		dims = 0
 	}
-	root, err := plan.Once(p, insideKey{at, l.at(at.level)}, func() (*Layout, error) {
-		rows, err := plan.RowsFrom(at.first, l.at(at.level).numbered(), []int{at.n}[:dims]...)
+	root, err := plan.Once(p, insideKey{at, l.at(at.Level)}, func() (*Layout, error) {
+		rows, err := plan.RowsFrom(at.First, l.at(at.Level).numbered(), []int{at.N}[:dims]...)
 		return &Layout{rows: rows}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return under(p, l, at.level, root), nil
+	return under(p, l, at.Level, root), nil
 }
 
 // under returns l with its first level levels replaced by outer, whose innermost level has the same

@@ -2,7 +2,6 @@ package ragged
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -171,28 +170,3 @@ func (l *Layout) checkMask(mask *Tensor) error {
 	}
 	return around.CheckEqual(mask.layout)
 }
-
-// ShuffleLevel returns t with the rows of a level in random order, each within its row of the level
-// above. Level 0 shuffles the first dim of the batch. ShuffleLevel copies. It returns
-// shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) ShuffleLevel(level int, rng *rand.Rand) (*Tensor, error) {
-	if rng == nil {
-		return nil, errNoRand
-	}
-	if !t.made() {
-		return nil, errNil
-	}
-	if level == 0 {
-		if len(t.Shape()) == 0 {
-			return nil, fmt.Errorf("%w: got the batch shape [], want a dim to shuffle", shapeops.ErrDim)
-		}
-		return t.Index(ix.Take(rng.Perm(t.Shape()[0])...))
-	}
-	return shuffled(level, rng).on(t)
-}
-
-func shuffled(level int, rng *rand.Rand) *edit {
-	return rearranged(level, func(_, _, n int) ([]int, error) { return rng.Perm(n), nil })
-}
-
-var errNoRand = fmt.Errorf("%w: got a nil source of random numbers", shapeops.ErrKind)

@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // orchard returns a collection of several trees whose counts are so small that they often coincide.
-func orchard(rng *rand.Rand) *ragged.Joint {
+func orchard(rng *rand.Rand) *joint.Joint {
 	rows := 1 + rng.IntN(3)
-	var fields []ragged.Field
+	var fields []joint.Field
 	for tree := range 1 + rng.IntN(3) {
 		lengths := [][]int64{nil, nil}
 		for range rows {
@@ -37,11 +38,11 @@ func orchard(rng *rand.Rand) *ragged.Joint {
 				values[i] = int16(rng.IntN(100))
 			}
 			x := tensor.Must(ragged.New(tensor.Vector(values...), at))
-			fields = append(fields, ragged.Field{Name: fmt.Sprint("t", tree, "d", depth), Tensor: x, Tree: fmt.Sprint(tree)})
+			fields = append(fields, joint.Field{Name: fmt.Sprint("t", tree, "d", depth), Tensor: x, Tree: fmt.Sprint(tree)})
 		}
 	}
 	rng.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
-	return tensor.Must(ragged.NewJoint(fields...))
+	return tensor.Must(joint.New(fields...))
 }
 
 // Trees are told apart, however alike their counts are: the fields that Fields yields together are
@@ -57,22 +58,20 @@ func TestTreesAreToldApart(t *testing.T) {
 		from := rng.IntN(n + 1)
 		part := tensor.Must(j.Range(from, from+rng.IntN(n-from+1)))
 		one := tensor.Must(j.Row(rng.IntN(n)))
-		for _, x := range []*ragged.Joint{j, part, one} {
+		for _, x := range []*joint.Joint{j, part, one} {
 			for f := range x.Fields() {
 				require.True(t, tensor.Must(x.Tensor(f.Name)).Equal(f.Tensor), "seed %d: %s of %v", seed, f.Name, x)
 			}
 			require.True(t, x.Equal(x), "seed %d", seed)
 		}
-		halves := []*ragged.Joint{tensor.Must(j.Range(0, from)), tensor.Must(j.Range(from, n))}
-		require.Equal(t, "", tensor.Must(j.DiffWith(tensor.Must(ragged.ConcatJoints(halves, ragged.JoinOptions{})), ragged.CompareOptions{})), "seed %d", seed)
-		var rows []*ragged.Joint
+		halves := []*joint.Joint{tensor.Must(j.Range(0, from)), tensor.Must(j.Range(from, n))}
+		require.Equal(t, "", tensor.Must(j.DiffWith(tensor.Must(joint.Concat(halves, 0)), ragged.CompareOptions{})), "seed %d", seed)
+		var rows []*joint.Joint
 		for i := range n {
 			rows = append(rows, tensor.Must(j.Row(i)))
 		}
-		dense, whole := tensor.Must(ragged.Collate(rows, ragged.DensifyOptions{})), tensor.Must(j.Densify(ragged.DensifyOptions{}))
-		for name, x := range whole.All() {
-			require.True(t, x.Equal(dense.Tensor(name)), "seed %d: %s", seed, name)
-		}
+		dense, whole := tensor.Must(joint.Collate(rows, ragged.DensifyOptions{})), tensor.Must(j.Densify(ragged.DensifyOptions{}))
+		require.Equal(t, "", tensor.Must(whole.Diff(dense)), "seed %d", seed)
 	}
 }
 
@@ -80,8 +79,8 @@ func TestTreesAreToldApart(t *testing.T) {
 func TestInTreeStays(t *testing.T) {
 	days := tensor.Must(ragged.From[int8]([][]int8{{1, 2}, {3}}))
 	notes := tensor.Must(ragged.From[int8]([][][]int8{{{4, 5}, {6}}, {{7}}}))
-	j := tensor.Must(ragged.NewJoint(ragged.Field{Name: "day", Tensor: days}, ragged.Field{Name: "note", Tensor: notes, Tree: "notes"}))
-	flat := tensor.Must(j.InTree("notes").FlattenLevel(2, ragged.Drop))
+	j := tensor.Must(joint.New(joint.Field{Name: "day", Tensor: days}, joint.Field{Name: "note", Tensor: notes, Tree: "notes"}))
+	flat := tensor.Must(j.InTree("notes").FlattenLevel(2, joint.Drop))
 	cut := tensor.Must(flat.IndexLevel(1, ix.Range(0, 1)))
 	require.Equal(t, [][]int8{{4}, {7}}, tensor.Must(ragged.Lists[int8](tensor.Must(cut.Tensor("note")))))
 	require.Equal(t, [][]int8{{1, 2}, {3}}, tensor.Must(ragged.Lists[int8](tensor.Must(cut.Tensor("day")))))

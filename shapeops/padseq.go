@@ -4,15 +4,12 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 // PadSequenceOptions are options of [PadSequence]. The zero value is the default.
 type PadSequenceOptions struct {
 	// Value is the padding: a number or a bool that each dtype must hold. Nil is zero.
 	Value any
-	// Values is the padding of some tensors of dictionaries, by key. Each key must exist.
-	Values map[nestedkey.Key]any
 	// Dim is the dim along which the values differ in length. In a dictionary it is a batch dim, or
 	// a dim after the batch shape of each leaf; a negative dim counts from the last dim of each
 	// leaf.
@@ -101,5 +98,5 @@ func planPadded[T Value[T]](xs []T, opt PadSequenceOptions) (*plan.Pass, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &plan.Pass{Join: j, Fill: opt.Value, Fills: opt.Values}, nil
+	return &plan.Pass{Join: j, Fill: opt.Value}, nil
 }

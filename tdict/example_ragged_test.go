@@ -19,9 +19,6 @@ func ExampleStackRagged() {
 	scaled := tensor.Must(arith.Mul(episodes, 2))
 	fmt.Println(tensor.Must(scaled.Get("reward")))
 	fmt.Println(tensor.Must(tensor.Must(episodes.Index(ix.Take(1, 0, 1))).Get("reward")))
-
-	back := tensor.Must(tdict.UnstackRagged(episodes))
-	fmt.Println(tensor.Must(back[1].Get("reward")))
 	// Output:
 	// ragged int64 [2 *]
 	// [[2 0]
@@ -30,6 +27,4 @@ func ExampleStackRagged() {
 	// [[0 0 5]
 	//  [1 0]
 	//  [0 0 5]]
-	// int64 [3]
-	// [0 0 5]
 }

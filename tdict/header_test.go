@@ -52,12 +52,10 @@ func TestClassTravels(t *testing.T) {
 		"Merge": func() (*tdict.TensorDict, error) {
 			return tdict.Merge([]*tdict.TensorDict{td, tdict.New(2, 3)}, tdict.MergeOptions{})
 		},
-		"Stack":         func() (*tdict.TensorDict, error) { return shapeops.Stack([]*tdict.TensorDict{td, td}, 0) },
-		"Cat":           func() (*tdict.TensorDict, error) { return shapeops.Cat([]*tdict.TensorDict{td, td}, 0) },
-		"StackRagged":   func() (*tdict.TensorDict, error) { return stacked, nil },
-		"UnstackRagged": func() (*tdict.TensorDict, error) { return tensor.Must(tdict.UnstackRagged(stacked))[0], nil },
-		"Unpad":         func() (*tdict.TensorDict, error) { return tdict.Unpad(td, mask) },
-		"Apply":         func() (*tdict.TensorDict, error) { return td.Apply(same) },
+		"Stack":       func() (*tdict.TensorDict, error) { return shapeops.Stack([]*tdict.TensorDict{td, td}, 0) },
+		"Cat":         func() (*tdict.TensorDict, error) { return shapeops.Cat([]*tdict.TensorDict{td, td}, 0) },
+		"StackRagged": func() (*tdict.TensorDict, error) { return stacked, nil },
+		"Apply":       func() (*tdict.TensorDict, error) { return td.Apply(same) },
 		"Apply to a batch": func() (*tdict.TensorDict, error) {
 			each := func(_ key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
 			return tdict.Apply(context.Background(), []*tdict.TensorDict{td}, each, tdict.ApplyOptions{Batch: shapeops.Shape{2}})

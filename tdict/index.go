@@ -26,10 +26,7 @@ func (v *dictOps) Execute(p *plan.Pass) (*TensorDict, error) {
 }
 
 func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
-	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
-		defer p.Leave(p.Enter(c.name))
-		return opsOf(v).execute(v, p)
-	})
+	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).execute(v, p) })
 	if err != nil {
 		return nil, within(cmp.Or(p.Op, "execute"), name, err)
 	}
@@ -156,9 +153,7 @@ func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass)
 	for c, v := range td.entries.columns() {
 		d, err := c.of(dst)
 		if err == nil {
-			was := p.Enter(c.name)
 			err = opsOf(v).into(tr, d, v, p)
-			p.Leave(was)
 		}
 		if err != nil {
 			return within(cmp.Or(p.Op, "index"), c.name, err)

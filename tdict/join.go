@@ -25,10 +25,7 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	}
 	out := &TensorDict{batch: batch, header: td.named(td.joinedNames(p.Join, xs))}
 	var name nestedkey.Key
-	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) {
-		defer p.Leave(p.Enter(c.name))
-		return opsOf(v).join(p, xs, c)
-	})
+	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) { return opsOf(v).join(p, xs, c) })
 	if err != nil {
 		return nil, within(p.Join.Op(), name, err)
 	}
@@ -74,9 +71,7 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 	for c, v := range td.entries.columns() {
 		d, err := c.of(dst)
 		if err == nil {
-			was := p.Enter(c.name)
 			err = opsOf(v).joinTo(tr, d, p, xs, c)
-			p.Leave(was)
 		}
 		if err != nil {
 			return within(p.Join.Op(), c.name, err)
@@ -102,7 +97,6 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
 	if err == nil && p.Join.Padded() && arena.Of[tensor.Tensor](p) == nil { // the outermost dictionary
 		p.Join = p.Join.Within(batch)
-		err = xs[0].checkFills(p.Fills)
 	}
 	return batch, err
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestKindsAreListedOnce finds the switches over the kinds of value: value.go has the table of what
-// each kind does, and stackragged.go and joint.go say what becomes of each. A new kind is written
+// each kind does, and stackragged.go says what becomes of each. A new kind is written
 // there. Any function may ask whether a value is of one kind.
 func TestKindsAreListedOnce(t *testing.T) {
 	kinds := []string{"*tensor.Tensor", "*TensorDict", "*ragged.Tensor", "*Data", "*Unbatched", "*Stacked"}
@@ -49,7 +49,7 @@ func TestKindsAreListedOnce(t *testing.T) {
 		})
 	}
 	require.Equal(t, 1, switches["value.go"])
-	for _, name := range []string{"value.go", "stackragged.go", "joint.go"} {
+	for _, name := range []string{"value.go", "stackragged.go"} {
 		delete(switches, name)
 	}
 	require.Empty(t, switches)

@@ -31,38 +31,77 @@ type PadOptions struct {
 // dtype of a leaf cannot represent its padding; [ErrMissing] for a key of opt.Values that td lacks,
 // and [ErrKind] if the value under such a key is not a tensor.
 func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
-	planned, err := td.planPad(opt, sizes)
+	p, err := td.planPad(opt, sizes)
 	if err != nil {
 		return nil, failed("pad", err)
 	}
-	p := arena.NewPass[tensor.Tensor](planned)
-	p.Fill, p.Fills = opt.Value, opt.Values
-	return td.passed("pad", p)
+	if len(opt.Values) == 0 {
+		return td.passed("pad", p)
+	}
+	if err := td.reserve(p, 0); err != nil {
+		return nil, failed("pad", err)
+	}
+	out, err := td.padded(p, opt.Values, "")
+	return out, failed("pad", err)
+}
+
+// padded is Pad of a dictionary under a key, whose leaves have padding by their full keys. A leaf
+// with padding in values has a separate pass.
+func (td *TensorDict) padded(p *plan.Pass, values map[nestedkey.Key]any, at nestedkey.Key) (*TensorDict, error) {
+	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
+		key := c.name
+		if at != "" {
+			key = nestedkey.Join(at, c.name)
+		}
+		if d, ok := asDict(v); ok {
+			return asValue(d.padded(p, values, key))
+		}
+		if fill, own := values[key]; own {
+			return opsOf(v).execute(v, &plan.Pass{Op: p.Op, Plan: p.Plan, Fill: fill})
+		}
+		return opsOf(v).execute(v, p)
+	})
+	if err != nil {
+		return nil, within(p.Op, name, err)
+	}
+	return td.planned(p, entries)
 }
 
 // PadInto is [TensorDict.Pad] into a dictionary that the caller owns, with the rules of
-// [TensorDict.IndexInto]. On an error nothing has changed.
+// [TensorDict.IndexInto]. On an error nothing has changed. With opt.Values it pads in new memory
+// first.
 func (td *TensorDict) PadInto(dst *TensorDict, opt PadOptions, sizes ...int) error {
 	p, err := td.planPad(opt, sizes)
 	if err != nil {
 		return failed("pad", err)
 	}
-	return td.passedInto("pad", dst, &plan.Pass{Plan: p, Fill: opt.Value, Fills: opt.Values})
-}
-
-func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Plan, error) {
-	if err := td.checkFills(opt.Values); err != nil {
-		return nil, err
+	if len(opt.Values) == 0 {
+		return td.passedInto("pad", dst, p)
 	}
-	return plan.Pad(td.batch, sizes...)
+	padded, err := td.Pad(opt, sizes...)
+	if err != nil {
+		return err
+	}
+	all, err := plan.Index(padded.batch)
+	if err != nil {
+		return failed("pad", err)
+	}
+	return padded.passedInto("pad", dst, arena.NewPass[tensor.Tensor](all))
 }
 
-// checkFills returns an error unless td has a tensor under each key of values.
-func (td *TensorDict) checkFills(values map[nestedkey.Key]any) error {
-	for _, key := range slices.SortedFunc(maps.Keys(values), nestedkey.Compare) {
+// planPad returns a pass that pads with opt.Value. It returns an error unless td has a tensor under
+// each key of opt.Values.
+func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Pass, error) {
+	for _, key := range slices.SortedFunc(maps.Keys(opt.Values), nestedkey.Compare) {
 		if _, err := td.Tensor(key); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	planned, err := plan.Pad(td.batch, sizes...)
+	if err != nil {
+		return nil, err
+	}
+	p := arena.NewPass[tensor.Tensor](planned)
+	p.Op, p.Fill = "pad", opt.Value
+	return p, nil
 }

@@ -254,7 +254,12 @@ var modelOps = []struct {
 	}),
 	withDim("pad sequence", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		short := tensor.Must(td.Narrow(dim, 0, td.Shape()[dim]/2))
-		return shapeops.PadSequence([]*tdict.TensorDict{td, short}, shapeops.PadSequenceOptions{Dim: dim, Values: map[nestedkey.Key]any{"row": -1}})
+		out, err := shapeops.PadSequence([]*tdict.TensorDict{td, short}, shapeops.PadSequenceOptions{Dim: dim})
+		if err != nil {
+			return nil, err
+		}
+		rows := []*tensor.Tensor{tensor.Must(td.Tensor("row")), tensor.Must(short.Tensor("row"))} // which have padding of -1
+		return out, out.Set("row", tensor.Must(shapeops.PadSequence(rows, shapeops.PadSequenceOptions{Dim: dim, Value: -1})))
 	}),
 	withDim("unfold", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		if td.Shape()[dim] < 2 {

@@ -261,17 +261,6 @@ func TestStackRagged(t *testing.T) {
 	require.Same(t, l, asRagged(got, "in/obs").Layout())
 	require.Same(t, l, asRagged(got, "codes").Layout().Outer())
 	require.Equal(t, `data [4] [["0","1","2"] [] ["20"] ["30","31","32","33"]]`, tensor.Must(got.Get("name")).(*tdict.Data).String())
-
-	for about, td := range map[string]*tdict.TensorDict{"as it is": got, "permuted and back": tensor.Must(shapeops.Flip(tensor.Must(shapeops.Flip(got)))),
-		"a part": tensor.Must(tensor.Must(shapeops.Cat([]*tdict.TensorDict{got, got}, 0)).Index(ix.Range(4, 8)))} {
-		back, err := tdict.UnstackRagged(td)
-		require.NoError(t, err, about)
-		require.Len(t, back, len(tds))
-		for i, td := range back {
-			require.Equal(t, "", tensor.Must(tds[i].Diff(td)), "%s: %d", about, i)
-			consistent(t, td)
-		}
-	}
 }
 
 func TestStackRaggedRefuses(t *testing.T) {
@@ -288,18 +277,5 @@ func TestStackRaggedRefuses(t *testing.T) {
 		{"data with further batch dims", func(*tdict.TensorDict) error {
 			return stacked(dict([]int{2, 2}, entry{"name", data("x")}))
 		}, shapeops.ErrShape},
-		{"back without a dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(nil)) }, tdict.ErrKind},
-		{"back without a ragged leaf", func(td *tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(tdict.New(2))) }, tdict.ErrKind},
-		{"back with two batch dims", func(*tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(tdict.New(2, 2))) }, shapeops.ErrDim},
-		{"back with a tensor", func(*tdict.TensorDict) error { return testkit.Err(tdict.UnstackRagged(ward())) }, tdict.ErrKind},
-		{"back with other lengths", func(*tdict.TensorDict) error {
-			return testkit.Err(tdict.UnstackRagged(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", ragRows(2, 1)})))
-		}, ragged.ErrLengths},
-		{"back with data that is no list", func(*tdict.TensorDict) error {
-			return testkit.Err(tdict.UnstackRagged(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", data("z")})))
-		}, tdict.ErrKind},
-		{"back with a list of another length", func(*tdict.TensorDict) error {
-			return testkit.Err(tdict.UnstackRagged(dict([]int{2}, entry{"x", ragRows(1, 2)}, entry{"y", data([]any{1})})))
-		}, ragged.ErrLengths},
 	})
 }

@@ -56,44 +56,38 @@ func init() {
 	tensors = &kind[*tensor.Tensor]{
 		ops: func(t *tensor.Tensor) typedOps[*tensor.Tensor] { return t.Ops() },
 		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, valid: validTensor,
-		specs:     func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
-		elements:  func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
-		groupRows: (*raggedStack).tensor, checkRows: (*raggedUnstack).checkTensor, field: (*fieldMaker).tensor,
+		specs:    func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
+		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
 	}
 	dicts = &kind[*TensorDict]{
 		ops: func(td *TensorDict) typedOps[*TensorDict] { return (*dictOps)(td) },
 		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, valid: validDict,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
-		groupRows: (*raggedStack).nested, checkRows: (*raggedUnstack).checkLengths, row: (*raggedUnstack).nested,
 	}
 	raggeds = &kind[*ragged.Tensor]{
 		ops: func(t *ragged.Tensor) typedOps[*ragged.Tensor] { return t.Ops() },
 		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
 		specs: specRagged,
 		valid: validRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
-		elements:  func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
-		groupRows: (*raggedStack).ragged, checkRows: (*raggedUnstack).checkLayout, row: (*raggedUnstack).ragged,
-		field: (*fieldMaker).ragged,
+		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
 	}
 	datas = &kind[*Data]{
 		ops: func(d *Data) typedOps[*Data] { return (*dataOps)(d) },
 		fit: fitData, zeros: zeroData, describe: describeData, show: showData, valid: (*Data).valid,
 		specs:   func(*Data) Spec { return Spec{Kind: KindData} },
-		uniform: uniformData, groupRows: (*raggedStack).data, checkRows: (*raggedUnstack).checkLists, row: (*raggedUnstack).data,
+		uniform: uniformData,
 	}
 	unbatcheds = &kind[*Unbatched]{
 		ops: func(u *Unbatched) typedOps[*Unbatched] { return (*unbatchedOps)(u) },
 		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
 		specs: specUnbatched,
 		valid: (*Unbatched).valid, through: true, uniform: uniformUnbatched,
-		groupRows: (*raggedStack).unbatched, row: (*raggedUnstack).unbatched, field: (*fieldMaker).unbatched,
 	}
 	stackeds = &stackedKind{kind[*Stacked]{
 		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, valid: (*Stacked).valid,
-		specs:     specStacked,
-		elements:  stackedElements,
-		groupRows: (*raggedStack).stacked, checkRows: (*raggedUnstack).checkStacked,
+		specs:    specStacked,
+		elements: stackedElements,
 	}}
 }
 
@@ -123,10 +117,6 @@ type ops interface {
 	passes(v Value) bool
 	elementwise(v Value) elementwise
 	alike(v Value, shape shapeops.Shape) (Value, error)
-	stacked(v Value, s *raggedStack) (Value, error)
-	unstackable(v Value, u *raggedUnstack) error
-	unstacked(v Value, u *raggedUnstack) (Value, error)
-	asField(v Value, f *fieldMaker) (*ragged.Tensor, error)
 }
 
 // typedValue has the methods that each kind of value has on its own type.
@@ -181,14 +171,6 @@ type kind[T typedValue[T]] struct {
 	through bool
 	// uniform returns v with another shape if all rows are the same, otherwise nil. It may be nil.
 	uniform func(v T, shape shapeops.Shape) (Value, error)
-	// groupRows groups the rows of v into rows of rows.
-	groupRows func(s *raggedStack, v T) (Value, error)
-	// checkRows returns an error unless each row of v can become a value. It may be nil.
-	checkRows func(u *raggedUnstack, v T) error
-	// row returns a row of v. It may be nil if checkRows always returns an error.
-	row func(u *raggedUnstack, v T) (Value, error)
-	// field converts v to a field of a collection. It may be nil.
-	field func(f *fieldMaker, v T) (*ragged.Tensor, error)
 }
 
 func (k *kind[T]) isValid(v Value) bool { return k.valid(v.(T)) }
@@ -244,24 +226,6 @@ func (k *kind[T]) alike(v Value, shape shapeops.Shape) (Value, error) {
 		return nil, nil
 	}
 	return k.uniform(v.(T), shape)
-}
-
-func (k *kind[T]) stacked(v Value, s *raggedStack) (Value, error) { return k.groupRows(s, v.(T)) }
-
-func (k *kind[T]) unstackable(v Value, u *raggedUnstack) error {
-	if k.checkRows == nil {
-		return nil
-	}
-	return k.checkRows(u, v.(T))
-}
-
-func (k *kind[T]) unstacked(v Value, u *raggedUnstack) (Value, error) { return k.row(u, v.(T)) }
-
-func (k *kind[T]) asField(v Value, f *fieldMaker) (*ragged.Tensor, error) {
-	if k.field == nil {
-		return nil, fmt.Errorf("%w: got %s, want a dense, a ragged or an unbatched tensor", ErrKind, describe(v))
-	}
-	return k.field(f, v.(T))
 }
 
 // asValue returns v as a Value, or nil with an error.

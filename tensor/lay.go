@@ -103,15 +103,11 @@ type fillKey DType
 // calls.
 func filler(p *plan.Pass, d DType) (*Tensor, error) {
 	if p.Join == nil {
-		if _, gaps := p.Plan.Pieces(); gaps == 0 && p.Fill == nil && p.Fills == nil {
+		if _, gaps := p.Plan.Pieces(); gaps == 0 && p.Fill == nil {
 			return nil, nil
 		}
 	}
-	v, own := p.FillHere()
-	if own {
-		return fillOf(d, v)
-	}
-	return plan.Once(p, fillKey(d), func() (*Tensor, error) { return fillOf(d, v) })
+	return plan.Once(p, fillKey(d), func() (*Tensor, error) { return fillOf(d, p.Fill) })
 }
 
 func fillOf(d DType, v any) (*Tensor, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/go-tensordict/tensordict/loader"
 	"github.com/go-tensordict/tensordict/loader/sampler"
+	"github.com/go-tensordict/tensordict/ragged"
 )
 
 // A contender is a way to iterate over the rows of a table.
@@ -14,7 +15,7 @@ type contender struct {
 }
 
 // contenders returns the contenders for two tables with the same number of rows.
-func contenders(where string, dense, ragged *table, c config) ([]contender, error) {
+func contenders(where string, dense, uneven *table, c config) ([]contender, error) {
 	groups, err := sampler.NewGroups(ids(dense.rows()), sampler.GroupOptions{})
 	if err != nil {
 		return nil, err
@@ -28,8 +29,8 @@ func contenders(where string, dense, ragged *table, c config) ([]contender, erro
 		{name: "shuffled", table: dense, opt: loader.Options{Batch: c.batch, Sampler: sampler.Random()}},
 		{name: "block-shuffled", table: dense, opt: loader.Options{Batch: c.batch, Sampler: sampler.Blocks(blocks)}},
 		{name: "grouped", table: dense, opt: loader.Options{Batching: whole, Sampler: sampler.Random()}},
-		{name: "padded", table: ragged, opt: loader.Options{
-			Batch: c.batch, Sampler: sampler.Random(), Collate: loader.Pad(loader.PadOptions{}),
+		{name: "padded", table: uneven, opt: loader.Options{
+			Batch: c.batch, Sampler: sampler.Random(), Collate: loader.Pad(ragged.DensifyOptions{}),
 		}},
 	}
 	for i := range all {

@@ -42,7 +42,7 @@ func TestRuns(t *testing.T) {
 	}
 	require.Equal(t, len(places)*len(names), strings.Count(out.String(), "B/s"))
 	require.Contains(t, out.String(), "GOMAXPROCS")
-	require.Contains(t, out.String(), "\nblock-shuffled, mapped: windows of 25000 units")
+	require.Contains(t, out.String(), "\nblock-shuffled, mapped: 100% of neighbours of one block, uniform 100%")
 	require.Subset(t, labels, []string{"GB/s", "loader", "bare loop; cold: plain reads"})
 	left, err := os.ReadDir(c.dir)
 	require.NoError(t, err)

@@ -47,11 +47,11 @@ buffer. sequential: batches are views, which the loop copies. padded: bytes with
 	} else {
 		fmt.Fprintln(w, "cold mapped files are left out: pages can be evicted on Linux only, and not on a tmpfs.")
 	}
-	s, err := blocks.Spread(c.mappedRows(), valueBytes*c.features)
+	s, err := spreadOf(c.mappedRows(), valueBytes*c.features)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "block-shuffled, mapped: %v\n", s)
+	_, err = fmt.Fprintln(w, "block-shuffled, mapped:", s)
 	return err
 }
 

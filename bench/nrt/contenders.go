@@ -1,7 +1,9 @@
 package main
 
 import (
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -20,12 +22,12 @@ type batch map[string]int
 
 // A raggedSet keeps the data in a collection, in memory or mapped.
 type raggedSet struct {
-	joint   *ragged.Joint
+	joint   *joint.Joint
 	windows []window
 	buffer  ragged.Buffer
 }
 
-func (s *raggedSet) item(patient int) (*ragged.Joint, error) {
+func (s *raggedSet) item(patient int) (*joint.Joint, error) {
 	row, err := s.joint.Row(patient)
 	if err != nil {
 		return nil, err
@@ -34,16 +36,24 @@ func (s *raggedSet) item(patient int) (*ragged.Joint, error) {
 	return row.Range(w.start, w.end)
 }
 
-func (s *raggedSet) collate(items []*ragged.Joint) (batch, error) {
-	dense, err := ragged.Collate(items, ragged.DensifyOptions{Buffer: &s.buffer, Masks: true})
+func (s *raggedSet) collate(items []*joint.Joint) (batch, error) {
+	dense, err := joint.Collate(items, ragged.DensifyOptions{Buffer: &s.buffer, Masks: "masks"})
 	if err != nil {
 		return nil, err
 	}
 	out := batch{}
-	for name, x := range dense.All() {
+	for _, name := range names {
+		x, err := dense.Tensor(nestedkey.Of(name))
+		if err != nil {
+			return nil, err
+		}
 		out[name] = x.ByteSize()
 	}
-	for i, mask := range dense.Masks(names[2]) {
+	for i, level := range []string{"1", "2"} {
+		mask, err := dense.Tensor(nestedkey.Join("masks", nestedkey.Of(names[2]), nestedkey.Of(level)))
+		if err != nil {
+			return nil, err
+		}
 		out[masks[i]] = mask.ByteSize()
 	}
 	return out, nil
@@ -68,7 +78,11 @@ func newDenseSet(d *dataset) (*denseSet, error) {
 	}
 	s := &denseSet{windows: d.windows}
 	for _, name := range names {
-		s.fields = append(s.fields, dense.Tensor(name))
+		x, err := dense.Tensor(nestedkey.Of(name))
+		if err != nil {
+			return nil, err
+		}
+		s.fields = append(s.fields, x)
 	}
 	for _, w := range d.windows {
 		s.longest = max(s.longest, w.end-w.start)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -13,7 +14,7 @@ var names = []string{"dim_1", "dim_2_1", "dim_2_2"}
 
 // A dataset is the data of one seed.
 type dataset struct {
-	joint   *ragged.Joint
+	joint   *joint.Joint
 	windows []window // the window of each patient
 	extent  extent
 }
@@ -41,15 +42,15 @@ func generate(s spec, seed uint32, patients, most int) (*dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	var fields []ragged.Field
+	var fields []joint.Field
 	for i, layout := range []*ragged.Layout{l.Outer(), l, l} {
 		t, err := hundreds(g, layout)
 		if err != nil {
 			return nil, err
 		}
-		fields = append(fields, ragged.Field{Name: names[i], Tensor: t})
+		fields = append(fields, joint.Field{Name: names[i], Tensor: t})
 	}
-	j, err := ragged.NewJoint(fields...)
+	j, err := joint.New(fields...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/go-tensordict/tensordict/examples/internal/data"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -25,12 +26,12 @@ type columns struct {
 
 // readPatients returns the patients: id, age, female and treated [N], the day of each visit [N *],
 // and the lab and value of each measurement [N * *].
-func readPatients() *ragged.Joint {
+func readPatients() *joint.Joint {
 	c := readColumns()
 	layout := tensor.Must(ragged.LayoutOf(shapeops.Shape{len(c.id)}, c.visits, c.measurements))
 	visits := layout.Outer()
 	patients := visits.Outer()
-	return tensor.Must(ragged.NewJoint(
+	return tensor.Must(joint.New(
 		field("id", patients, c.id), field("age", patients, c.age),
 		field("female", patients, c.female), field("treated", patients, c.treated),
 		field("day", visits, c.day),
@@ -38,8 +39,8 @@ func readPatients() *ragged.Joint {
 	))
 }
 
-func field[T tensor.Elem](name string, l *ragged.Layout, values []T) ragged.Field {
-	return ragged.Field{Name: name, Tensor: tensor.Must(ragged.New(tensor.Vector(values...), l))}
+func field[T tensor.Elem](name string, l *ragged.Layout, values []T) joint.Field {
+	return joint.Field{Name: name, Tensor: tensor.Must(ragged.New(tensor.Vector(values...), l))}
 }
 
 // readColumns reads the table, in which the rows of a patient follow one another.

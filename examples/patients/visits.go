@@ -7,34 +7,35 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/examples/internal/data"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // collate pads the last eight visits of some patients on the left, straight from the mapped file,
 // and prints the batch.
-func collate(all *ragged.Joint, some []int) {
-	var items []*ragged.Joint
+func collate(all *joint.Joint, some []int) {
+	var items []*joint.Joint
 	for _, patient := range some {
 		items = append(items, tensor.Must(all.Row(patient)))
 	}
-	batch := tensor.Must(ragged.Collate(items, ragged.DensifyOptions{
-		Widths: []int{8}, KeepLast: true, Left: true, Masks: true,
+	batch := tensor.Must(joint.Collate(items, ragged.DensifyOptions{
+		Widths: []int{8}, KeepLast: true, Left: true, Masks: "masks",
 	}))
 	fmt.Println("\na batch of last visits:")
-	for name, x := range batch.All() {
+	for name, x := range batch.Exclude("masks").Tensors() {
 		fmt.Printf("  %-8s %-8v %v\n", name, x.DType(), x.Shape())
 	}
-	fmt.Printf("\nday: %v\nmask: %v\n", batch.Tensor("day"), batch.Masks("day")[0])
+	fmt.Printf("\nday: %v\nmask: %v\n", tensor.Must(batch.Tensor("day")), tensor.Must(batch.Tensor("masks/day")))
 }
 
 // values returns the values of one lab: [N * *]. Each visit has at most one.
-func values(j *ragged.Joint, lab string) *ragged.Tensor {
+func values(j *joint.Joint, lab string) *ragged.Tensor {
 	is := tensor.Must(arith.Equal(tensor.Must(j.Tensor("lab")), slices.Index(data.Labs, lab)))
 	return tensor.Must(tensor.Must(j.Tensor("value")).MaskedSelect(is))
 }
 
 // byVisit prints a line for each visit of a patient.
-func byVisit(patient *ragged.Joint) {
+func byVisit(patient *joint.Joint) {
 	all := tensor.Must(patient.Tensor("value")) // [N *], N visits
 	measured := list[int64](tensor.Must(all.Counts(1)))
 	bili := list[float32](tensor.Must(values(patient, "bili").Reduce(0, arith.Mean)))
@@ -47,7 +48,7 @@ func byVisit(patient *ragged.Joint) {
 }
 
 // byPatient prints a line for each patient.
-func byPatient(some *ragged.Joint) {
+func byPatient(some *joint.Joint) {
 	all := tensor.Must(some.Tensor("value")) // [N * *]
 	visits := list[int64](tensor.Must(all.Counts(1)))
 	measured := list[float64](tensor.Must(tensor.Must(all.Counts(2)).Reduce(0, arith.Mean)))

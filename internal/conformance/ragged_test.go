@@ -4,24 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
+	"github.com/go-tensordict/tensordict/interop/nrt"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-type joint = *ragged.Joint
-
 // A jointOp runs a case on collections of ragged tensors.
-type jointOp func(c testCase, in []joint) (joint, error)
+type jointOp func(c testCase, in []*joint.Joint) (*joint.Joint, error)
 
 // jointOps has every operation on collections that is implemented.
 var jointOps = map[string]jointOp{
-	"to_dense": func(_ testCase, in []joint) (joint, error) { return in[0], nil },
+	"to_dense": func(_ testCase, in []*joint.Joint) (*joint.Joint, error) { return in[0], nil },
 	"index":    indexJoint,
-	"concat":   func(_ testCase, in []joint) (joint, error) { return ragged.ConcatJoints(in, ragged.JoinOptions{}) },
-	"vstack": func(c testCase, in []joint) (joint, error) {
-		var rows []joint
+	"concat":   func(_ testCase, in []*joint.Joint) (*joint.Joint, error) { return joint.Concat(in, 0) },
+	"vstack": func(c testCase, in []*joint.Joint) (*joint.Joint, error) {
+		var rows []*joint.Joint
 		for _, i := range arg[[]int](c, "items") {
 			row, err := in[0].Row(i)
 			if err != nil {
@@ -29,36 +30,36 @@ var jointOps = map[string]jointOp{
 			}
 			rows = append(rows, row)
 		}
-		return ragged.VstackJoints(rows, ragged.JoinOptions{})
+		return joint.Vstack(rows)
 	},
-	"flatten": func(c testCase, in []joint) (joint, error) {
-		return in[0].FlattenLevel(arg[int](c, "dim"), ragged.First)
+	"flatten": func(c testCase, in []*joint.Joint) (*joint.Joint, error) {
+		return in[0].FlattenLevel(arg[int](c, "dim"), joint.First)
 	},
 }
 
-func indexJoint(c testCase, in []joint) (joint, error) {
+func indexJoint(c testCase, in []*joint.Joint) (*joint.Joint, error) {
 	return in[0].Index(decodeIndex(c.Args["index"])...)
 }
 
 func isJoint(raw json.RawMessage) bool { return hasField(raw, "lists") }
 
 // joints decodes the inputs.
-func (c testCase) joints() ([]joint, error) {
-	out := make([]joint, len(c.Inputs))
+func (c testCase) joints() ([]*joint.Joint, error) {
+	out := make([]*joint.Joint, len(c.Inputs))
 	for i, raw := range c.Inputs {
 		var in struct {
 			Schema map[string]string
 			Lists  map[string]json.RawMessage
 		}
 		must(json.Unmarshal(raw, &in))
-		var schema ragged.Schema
+		var schema tdict.Schema
 		lists := map[string]any{}
 		for name, list := range in.Lists {
-			schema = append(schema, ragged.Spec{Name: name, DType: tensor.Must(tensor.ParseDType(in.Schema[name])), Depth: -1})
+			schema = append(schema, tdict.Spec{Key: nestedkey.Of(name), Kind: tdict.KindRagged, DType: tensor.Must(tensor.ParseDType(in.Schema[name])), Depth: tdict.Any})
 			lists[name] = decodeLists(list)
 		}
 		var err error
-		if out[i], err = schema.Joint(lists); err != nil {
+		if out[i], err = nrt.FromLists(lists, schema); err != nil {
 			return nil, err
 		}
 	}
@@ -123,21 +124,35 @@ func runJoint(run jointOp, c testCase) (map[string]*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := j.Densify(ragged.DensifyOptions{Left: arg[string](c, "padding_side") == "left", Masks: true})
+	d, err := j.Densify(ragged.DensifyOptions{Left: arg[string](c, "padding_side") == "left", Masks: "masks"})
 	if err != nil {
 		return nil, err
 	}
-	return denseByName(j, d), nil
+	return denseByName(d), nil
 }
 
 // denseByName returns fields and masks under the names that the original gives them: the mask of
 // the last level of each field, counted from the rows of the collection.
-func denseByName(j joint, d *ragged.Dense) map[string]*tensor.Tensor {
+func denseByName(d *tdict.TensorDict) map[string]*tensor.Tensor {
 	out := map[string]*tensor.Tensor{}
-	for name, x := range d.All() {
-		out[name] = x
-		if masks := d.Masks(name); len(masks) > 0 {
-			out[fmt.Sprintf("dim%d/mask", len(masks))] = slices.Clone(masks)[len(masks)-1]
+	for key, v := range d.All() {
+		name := key.Name()
+		if name == "masks" {
+			continue
+		}
+		if u, ok := v.(*tdict.Unbatched); ok {
+			out[name] = u.Tensor()
+			continue
+		}
+		out[name] = v.(*tensor.Tensor)
+		levels := 1
+		for d.Has(nestedkey.Join("masks", key, nestedkey.Of(fmt.Sprint(levels+1)))) {
+			levels++
+		}
+		if at := nestedkey.Join("masks", key); levels > 1 {
+			out[fmt.Sprintf("dim%d/mask", levels)] = tensor.Must(d.Tensor(nestedkey.Join(at, nestedkey.Of(fmt.Sprint(levels)))))
+		} else if d.Has(at) {
+			out["dim1/mask"] = tensor.Must(d.Tensor(at))
 		}
 	}
 	return out

@@ -24,12 +24,6 @@ type Nested[T, L any] interface {
 	//	[V * F...], outer [N *] -> [N * * F...]
 	NestIn(p *Pass, outer L) (T, error)
 
-	// RowIn undoes NestIn for row i of the batch: it returns the inner rows of that row as a batch,
-	// which shares memory. The value must be compact, and have a level.
-	//
-	//	[N * * F...] -> [Li * F...]
-	RowIn(p *Pass, i int) (T, error)
-
 	// Fixed returns the value with rows that keep their lengths. It shares memory.
 	Fixed() T
 

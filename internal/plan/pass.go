@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shape"
 )
 
@@ -19,13 +18,10 @@ type Pass struct {
 	// Fill is the value of padding: a number, a bool, or another value that an element can hold.
 	// Nil means zero, or nil for values that are not numbers.
 	Fill any
-	// Fills replaces Fill for some values of a collection, by key.
-	Fills map[nestedkey.Key]any
 
 	// Workers is the largest number of cores for a large move; 0 means GOMAXPROCS.
 	Workers int
 
-	at     nestedkey.Key // key of the current value, if there are Fills
 	room   room
 	shared []shared
 	last   map[any]int // for each key, one plus its last index in shared; nil if there are few
@@ -34,30 +30,6 @@ type Pass struct {
 
 // NewPass returns a Pass that carries plan.
 func NewPass(plan *Plan) *Pass { return &Pass{Plan: plan} }
-
-// Enter sets the current value to the entry name of the current collection. It returns the previous
-// key, for Leave. It has an effect only if there are Fills.
-func (p *Pass) Enter(name nestedkey.Key) (was nestedkey.Key) {
-	was = p.at
-	if p.Fills != nil {
-		p.at = name
-		if was != "" {
-			p.at = nestedkey.Join(was, name)
-		}
-	}
-	return was
-}
-
-// Leave undoes an Enter, given its result.
-func (p *Pass) Leave(was nestedkey.Key) { p.at = was }
-
-// FillHere returns the fill of the current value, and whether it is from Fills.
-func (p *Pass) FillHere() (fill any, own bool) {
-	if fill, own = p.Fills[p.at]; own {
-		return fill, true
-	}
-	return p.Fill, false
-}
 
 // Reserve announces n more views and shapes, so that the pass allocates memory for them at once.
 func (p *Pass) Reserve(n int) { p.room.expected += n }

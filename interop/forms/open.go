@@ -156,7 +156,7 @@ func openMapped(path string, opt OpenOptions) (*tdict.TensorDict, io.Closer, err
 		if err != nil {
 			return nil, nil, err
 		}
-		td, err := tdict.FromJoint(file.Joint)
+		td, err := file.Dict()
 		return orClose(path, td, file, err)
 	}
 	return nil, nil, fmt.Errorf("%w: got %v, want %s", ErrForm, opt.Form, list())

@@ -22,6 +22,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -316,7 +317,7 @@ func (s *saver) file(to string, f Form, td *tdict.TensorDict) error {
 	case Safetensors:
 		return safetensors.SaveWith(s.ctx, to, td, safetensors.SaveOptions{NoSync: s.opt.NoSync, Metadata: s.first.Metadata})
 	}
-	j, err := tdict.ToJoint(td, nil)
+	j, err := joint.FromDict(td, nil)
 	if err != nil {
 		return failed("save", to, err)
 	}

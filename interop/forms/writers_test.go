@@ -18,6 +18,7 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -79,7 +80,7 @@ func saveForm(to string, td *tdict.TensorDict) error {
 	case ".safetensors":
 		return safetensors.Save(to, td)
 	case ".nrt":
-		return nrt.Save(to, tensor.Must(tdict.ToJoint(td, nil)))
+		return nrt.Save(to, tensor.Must(joint.FromDict(td, nil)))
 	case ".csv", ".jsonl":
 		return forms.Convert(ctx, to, []string{to + ".in"}, forms.Options{Force: true})
 	}

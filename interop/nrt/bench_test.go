@@ -14,12 +14,13 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // hospital returns a collection of 1250 patients with some events each, and as many codes an event
 // as shrink leaves of some 37: two fields of codes, one of events.
-func hospital(b *testing.B, shrink int) *ragged.Joint {
+func hospital(b *testing.B, shrink int) *joint.Joint {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	var events, codes []int64
@@ -40,13 +41,13 @@ func hospital(b *testing.B, shrink int) *ragged.Joint {
 		}
 		return tensor.Vector(v...)
 	}
-	return tensor.Must(ragged.NewJoint(
+	return tensor.Must(joint.New(
 		field("dim_1", "", numbers(len(codes)), l.Outer()), field("dim_2_1", "", numbers(total), l), field("dim_2_2", "", numbers(total), l),
 	))
 }
 
 // saveOnce returns the path and size of a file of a collection.
-func saveOnce(b *testing.B, j *ragged.Joint) (path string, size int64) {
+func saveOnce(b *testing.B, j *joint.Joint) (path string, size int64) {
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "data.nrt")
 	require.NoError(b, nrt.Save(path, j))

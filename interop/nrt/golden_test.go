@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/interop/nrt"
-	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged/joint"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -58,13 +60,13 @@ func checkGolden(t *testing.T, folder string) {
 	d.UseNumber()
 	require.NoError(t, d.Decode(&want))
 
-	var s ragged.Schema
+	var s tdict.Schema
 	lists := map[string]any{}
 	for name, raw := range want.Source.Raw {
-		s = append(s, ragged.Spec{Name: name, DType: tensor.Must(tensor.ParseDType(want.Root.Schema[name])), Depth: -1})
+		s = append(s, tdict.Spec{Key: nestedkey.Of(name), Kind: tdict.KindRagged, DType: tensor.Must(tensor.ParseDType(want.Root.Schema[name])), Depth: tdict.Any})
 		lists[name] = numbers(t, raw)
 	}
-	made := tensor.Must(s.Joint(lists))
+	made := tensor.Must(nrt.FromLists(lists, s))
 	require.Equal(t, string(file), string(written(t, made)))
 
 	f := open(t, path)
@@ -84,8 +86,8 @@ func checkGolden(t *testing.T, folder string) {
 }
 
 // fieldsOf returns the fields by the names of their arrays.
-func fieldsOf(j *ragged.Joint) map[string]ragged.Field {
-	out := map[string]ragged.Field{}
+func fieldsOf(j *joint.Joint) map[string]joint.Field {
+	out := map[string]joint.Field{}
 	for f := range j.Fields() {
 		out["dim"+string(rune('0'+f.Tensor.Depth()))+"/"+f.Name] = f
 	}
@@ -109,7 +111,7 @@ func numbers(t *testing.T, v any) any {
 }
 
 // written returns the file of a collection.
-func written(t testing.TB, j *ragged.Joint) []byte {
+func written(t testing.TB, j *joint.Joint) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, nrt.Write(&b, j))
@@ -126,7 +128,7 @@ func open(t testing.TB, path string) *nrt.File {
 }
 
 // saved returns the path of a file of a collection.
-func saved(t testing.TB, j *ragged.Joint) string {
+func saved(t testing.TB, j *joint.Joint) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.nrt")
 	require.NoError(t, nrt.Save(path, j))
@@ -134,22 +136,22 @@ func saved(t testing.TB, j *ragged.Joint) string {
 }
 
 // visits returns a collection with fields at three depths, which G1 of N63 is made of.
-func visits() *ragged.Joint {
-	return tensor.Must(ragged.JointFromLists(map[string]any{
+func visits() *joint.Joint {
+	return tensor.Must(nrt.FromLists(map[string]any{
 		"s":  []any{7, 8, 9},
 		"ts": []any{[]any{1, 2}, []any{3}, []any{4, 5, 6}},
 		"v":  []any{[]any{[]any{}, []any{3, 0}}, []any{[]any{3, 4, 5}}, []any{[]any{}, []any{}, []any{2}}},
-	}))
+	}, nil))
 }
 
 // mixed returns the collection of several dtypes that G2 of N63 is made of.
-func mixed() *ragged.Joint {
-	return tensor.Must(ragged.JointFromLists(map[string]any{
+func mixed() *joint.Joint {
+	return tensor.Must(nrt.FromLists(map[string]any{
 		"z": []any{1.5, 2.5},
 		"m": []any{true, false},
 		"i": []any{[]any{1, -2}, []any{3}},
 		"f": []any{[]any{1.0, 2.0}, []any{3.0}},
-	}))
+	}, nil))
 }
 
 const (
@@ -178,7 +180,7 @@ const (
 func TestN63(t *testing.T) {
 	tests := []struct {
 		name, file string
-		made       *ragged.Joint
+		made       *joint.Joint
 	}{
 		{"G1", visitsFile, visits()},
 		{"G2", mixedFile, mixed()},
@@ -199,8 +201,8 @@ func TestN63(t *testing.T) {
 
 // TestN64 writes and reads fields without values, which keep their depths.
 func TestN64(t *testing.T) {
-	s := ragged.Schema{{Name: "T", DType: tensor.Int64, Depth: 0}, {Name: "Z", DType: tensor.Int64, Depth: 1}}
-	j := tensor.Must(s.Joint(map[string]any{"T": []any{1, 2}, "Z": []any{[]any{}, []any{}}}))
+	s := tdict.Schema{{Key: "T", DType: tensor.Int64}, {Key: "Z", Kind: tdict.KindRagged, DType: tensor.Int64, Depth: 1}}
+	j := tensor.Must(nrt.FromLists(map[string]any{"T": []any{1, 2}, "Z": []any{[]any{}, []any{}}}, s))
 	path := saved(t, j)
 	require.True(t, j.Equal(open(t, path).Joint))
 	require.Contains(t, string(tensor.Must(os.ReadFile(path))), `"dim1/Z":{"dtype":"I64","shape":[0],"data_offsets":[16,16]}`)

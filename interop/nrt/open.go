@@ -10,17 +10,17 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
-	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // A File is a collection whose values are in a mapped file. It embeds a Joint; where a
-// *ragged.Joint is required, as by Save or ragged.Collate, pass f.Joint. The zero File has none;
+// *joint.Joint is required, as by Save or joint.Collate, pass f.Joint. The zero File has none;
 // the methods of File itself then return [ErrClosed].
 //
 // Writing to values is tensor.ErrReadOnly. Safe for concurrent use.
 type File struct {
-	*ragged.Joint
+	*joint.Joint
 	mem *mapfile.Single
 }
 
@@ -45,7 +45,7 @@ func Open(path string) (*File, error) { return OpenWith(path, Options{}) }
 // The values of fields stay in the mapped file; bounds are copied. The caller closes the File.
 //
 // OpenWith returns a [FileError] with the file and the array: [ErrCorrupt], for bounds that
-// decrease also ragged.ErrOffsets, [ErrUnsupported], ragged.ErrName for a key that the file does
+// decrease also ragged.ErrOffsets, [ErrUnsupported], joint.ErrName for a key that the file does
 // not have, [ErrLimit], or an error of the system, such as fs.ErrNotExist.
 func OpenWith(path string, opt Options) (*File, error) {
 	f, err := open(path, opt)
@@ -72,7 +72,7 @@ func open(path string, opt Options) (*File, error) {
 }
 
 // read reads everything but values.
-func read(file *mapfile.Single, path string, opt Options) (*ragged.Joint, error) {
+func read(file *mapfile.Single, path string, opt Options) (*joint.Joint, error) {
 	head, err := header(file, int64(file.Size()))
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -33,9 +34,9 @@ func TestOpenFails(t *testing.T) {
 // TestValuesAreMapped: opening takes memory for bounds, not for values.
 func TestValuesAreMapped(t *testing.T) {
 	l := tensor.Must(ragged.LayoutOf([]int{2}, []int64{1 << 20, 1 << 20}))
-	big := tensor.Must(ragged.NewJoint(ragged.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Must(tensor.Zeros[float64](2<<20)), l))}))
+	big := tensor.Must(joint.New(joint.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Must(tensor.Zeros[float64](2<<20)), l))}))
 	l = tensor.Must(ragged.LayoutOf([]int{2}, []int64{1, 1}))
-	little := tensor.Must(ragged.NewJoint(ragged.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Vector(1.0, 2), l))}))
+	little := tensor.Must(joint.New(joint.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Vector(1.0, 2), l))}))
 	a, b := saved(t, little), saved(t, big)
 	testkit.Near(t, 1.2, func() { _ = open(t, a) }, func() { _ = open(t, b) })
 	x := tensor.Must(tensor.Must(open(t, a).Tensor("x")).Values())
@@ -46,7 +47,7 @@ func TestValuesAreMapped(t *testing.T) {
 func TestOpenBeyondTheLimit(t *testing.T) {
 	values := tensor.Must(tensor.Zeros[float64](1 << 14))
 	x := tensor.Must(ragged.New(values, tensor.Must(ragged.LayoutOf([]int{1}, []int64{1 << 14}))))
-	large := saved(t, tensor.Must(ragged.NewJoint(ragged.Field{Name: "x", Tensor: x})))
+	large := saved(t, tensor.Must(joint.New(joint.Field{Name: "x", Tensor: x})))
 	_ = open(t, large) // a limit is positive
 	defer mapping.SetLimit(mapping.Live())()
 	live := mapping.Live()
@@ -158,7 +159,7 @@ func TestErrorsAreFileErrors(t *testing.T) {
 func TestBoundsAreLimited(t *testing.T) {
 	const rows = 1000
 	l := tensor.Must(ragged.LayoutOf([]int{rows}, make([]int64, rows)))
-	path := saved(t, tensor.Must(ragged.NewJoint(ragged.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Vector[int8](), l))})))
+	path := saved(t, tensor.Must(joint.New(joint.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Vector[int8](), l))})))
 	_, err := nrt.OpenWith(path, nrt.Options{MaxCopy: 8 * rows})
 	require.ErrorIs(t, err, nrt.ErrUnsupported)
 	require.ErrorContains(t, err, "raise MaxCopy")

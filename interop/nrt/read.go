@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -20,7 +21,7 @@ import (
 // Read returns the collection in data, the bytes of a file. Its values alias data, except for
 // values that are not aligned for their type, which Read copies. Read returns the errors of
 // [OpenWith], except errors of the system. To get only some fields, call Select on the result.
-func Read(data []byte) (*ragged.Joint, error) {
+func Read(data []byte) (*joint.Joint, error) {
 	from := bytes.NewReader(data)
 	head, err := header(from, int64(len(data)))
 	if err != nil {
@@ -63,7 +64,7 @@ type field struct {
 }
 
 // joint reads everything but values.
-func (r *reader) joint() (*ragged.Joint, error) {
+func (r *reader) joint() (*joint.Joint, error) {
 	r.begin()
 	for i := range r.head.Entries {
 		e := &r.head.Entries[i]
@@ -288,7 +289,7 @@ func (r *reader) order() error {
 	for _, key := range r.keys {
 		at, ok := slices.BinarySearchFunc(r.fields, key, func(f field, key string) int { return cmp.Compare(f.key, key) })
 		if !ok {
-			return r.fail("", fmt.Errorf("%w: got key %s, which the file does not have", ragged.ErrName, errtext.Quote(key)))
+			return r.fail("", fmt.Errorf("%w: got key %s, which the file does not have", joint.ErrName, errtext.Quote(key)))
 		}
 		wanted = append(wanted, r.fields[at])
 	}
@@ -297,16 +298,16 @@ func (r *reader) order() error {
 }
 
 // joined returns the collection of the fields.
-func (r *reader) joined() (*ragged.Joint, error) {
-	fields := make([]ragged.Field, len(r.fields))
+func (r *reader) joined() (*joint.Joint, error) {
+	fields := make([]joint.Field, len(r.fields))
 	for i, f := range r.fields {
 		t, err := r.tensor(f)
 		if err != nil {
 			return nil, r.fail(f.Name, err)
 		}
-		fields[i] = ragged.Field{Name: f.key, Tensor: t}
+		fields[i] = joint.Field{Name: f.key, Tensor: t}
 	}
-	j, err := ragged.NewJoint(fields...)
+	j, err := joint.New(fields...)
 	return j, r.fail("", err)
 }
 

@@ -5,12 +5,12 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 )
 
 // Save writes j to a file, which it creates or replaces as a whole. It is [SaveWith] without
 // options.
-func Save(path string, j *ragged.Joint) error {
+func Save(path string, j *joint.Joint) error {
 	return SaveWith(context.Background(), path, j, SaveOptions{})
 }
 
@@ -42,11 +42,11 @@ type SaveOptions struct {
 //     something other than a regular file is there
 //   - errors of the system, such as fs.ErrNotExist if the directory does not exist
 //   - the error of ctx if ctx ends first
-func SaveWith(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) error {
+func SaveWith(ctx context.Context, path string, j *joint.Joint, opt SaveOptions) error {
 	return fileformat.SaveFailed(path, save(ctx, path, j, opt))
 }
 
-func save(ctx context.Context, path string, j *ragged.Joint, opt SaveOptions) error {
+func save(ctx context.Context, path string, j *joint.Joint, opt SaveOptions) error {
 	p, err := newPlan(j)
 	if err != nil {
 		return err

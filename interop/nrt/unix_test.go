@@ -13,6 +13,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestFileCut(t *testing.T) {
 	for _, left := range []int64{0, 100, 1 << 20} {
 		x := tensor.Must(ragged.New(tensor.Must(tensor.Zeros[float64](1<<18)), tensor.Must(ragged.NewLayout([]int{1 << 18}))))
-		path := saved(t, tensor.Must(ragged.NewJoint(ragged.Field{Name: "x", Tensor: x})))
+		path := saved(t, tensor.Must(joint.New(joint.Field{Name: "x", Tensor: x})))
 		f := open(t, path)
 		require.NoError(t, os.Truncate(path, left))
 		values := tensor.Must(tensor.Must(f.Tensor("x")).Values())

@@ -12,6 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -19,7 +20,7 @@ import (
 // Write writes to w the same bytes that [Save] writes to a file. Values are written without a copy,
 // field by field, unless their rows are not consecutive, as after a permutation. After an error, a
 // part may have been written. Write returns [ErrUnsupported] as Save does, and the errors of w.
-func Write(w io.Writer, j *ragged.Joint) error {
+func Write(w io.Writer, j *joint.Joint) error {
 	p, err := newPlan(j)
 	if err == nil {
 		err = p.writeTo(w)
@@ -32,12 +33,12 @@ type plan struct {
 	entries []safetensors.Entry
 	content map[string]func(io.Writer) error // writes the content of an entry, by name
 	deepest *ragged.Layout                   // the deepest of all fields; nil if there are only scalars
-	tree    *ragged.Field                    // the first field that is not a scalar
+	tree    *joint.Field                     // the first field that is not a scalar
 	head    []byte                           // the length of the header, and the header
 }
 
 // newPlan plans a file for j. It does all checks.
-func newPlan(j *ragged.Joint) (*plan, error) {
+func newPlan(j *joint.Joint) (*plan, error) {
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("%w on a big-endian machine", errors.ErrUnsupported)
 	}
@@ -72,7 +73,7 @@ func (p *plan) add(name, dtype string, n int, write func(io.Writer) error) {
 }
 
 // field adds the values of a field.
-func (p *plan) field(f ragged.Field) error {
+func (p *plan) field(f joint.Field) error {
 	t := f.Tensor
 	if features := t.Features(); len(features) > 0 {
 		return unsupported("got values %v, want single numbers: the format has no dims after the levels", features)
@@ -92,7 +93,7 @@ func (p *plan) field(f ragged.Field) error {
 }
 
 // nest records a field that is not a scalar, and returns its depth.
-func (p *plan) nest(f ragged.Field) (depth int, err error) {
+func (p *plan) nest(f joint.Field) (depth int, err error) {
 	depth = f.Tensor.Depth()
 	if p.tree == nil {
 		p.tree = &f
@@ -108,7 +109,7 @@ func (p *plan) nest(f ragged.Field) (depth int, err error) {
 
 // checkLengths returns ErrUnsupported for a field that readers would take for the lengths of old
 // writers.
-func checkLengths(f ragged.Field) error {
+func checkLengths(f joint.Field) error {
 	t := f.Tensor
 	if f.Name != lengthsName || t.Depth() == 0 || t.DType() != tensor.Int64 {
 		return nil

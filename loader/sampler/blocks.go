@@ -27,7 +27,7 @@ func (o BlockOptions) withDefaults() BlockOptions {
 // Blocks returns a sampler for units that are read from a disk. Each epoch has all units once, in
 // another random order, in which every window touches only a part of the disk: blocks of
 // neighbouring units are put in random order, and the units of all blocks of a window are shuffled.
-// [BlockOptions.Spread] says how close to uniform the order is.
+// The larger a window, the closer to uniform the order is.
 //
 // A block has as many units as fit in BlockBytes, and a window as many blocks as fit in
 // WindowBytes, at least one each. The memory of the order does not grow with the number of units:

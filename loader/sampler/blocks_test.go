@@ -94,59 +94,6 @@ func TestTheShortBlockIsAnywhere(t *testing.T) {
 	}
 }
 
-// TestSpread compares with the mean over many orders.
-func TestSpread(t *testing.T) {
-	for _, n := range []int{2, 40, 50, 101} {
-		for _, opt := range []sampler.BlockOptions{sizes(1, 4), sizes(5, 2), sizes(7, 3), sizes(10, 1), sizes(10, 100)} {
-			got, err := opt.Spread(n, 1000)
-			require.NoError(t, err)
-			neighbours, reach := measure(t, sampler.Blocks(opt), n, got.Block)
-			require.InDelta(t, neighbours, got.Neighbours, 0.02, "%d units, %v", n, got)
-			require.InDelta(t, reach, got.Reach, 0.06, "%d units, %v", n, got)
-		}
-	}
-}
-
-// measure returns, over 500 epochs, how many neighbours in the order are of one block, and how far
-// neighbours in the data are from each other, of what they are in a uniform order.
-func measure(t *testing.T, s sampler.Sampler, n, block int) (neighbours, reach float64) {
-	t.Helper()
-	at := make([]int, n)
-	for e := range uint64(500) {
-		order := all(t, s, epoch(n, 1, e))
-		for i, unit := range order {
-			at[unit] = i
-			if i > 0 && order[i-1]/block == unit/block {
-				neighbours++
-			}
-		}
-		for unit := range n - 1 {
-			reach += math.Abs(float64(at[unit] - at[unit+1]))
-		}
-	}
-	pairs := 500 * float64(n-1)
-	return neighbours / pairs, reach / pairs / (float64(n+1) / 3)
-}
-
-func TestSpreadOfAWholeWindow(t *testing.T) {
-	got, err := sizes(10, 100).Spread(1000, 1000)
-	require.NoError(t, err)
-	require.Equal(t, got.Uniform, got.Neighbours)
-	require.InDelta(t, 9./999, got.Uniform, 1e-12)
-	require.InDelta(t, 1, got.Reach, 1e-12)
-	require.Equal(t, "windows of 1000 units in blocks of 10: 0.901% of neighbours of one block, uniform 0.901%; reach 100%",
-		got.String())
-}
-
-func TestSpreadOfFew(t *testing.T) {
-	for n := range 2 {
-		got, err := sampler.BlockOptions{}.Spread(n, 1)
-		require.NoError(t, err)
-		require.Equal(t, n, got.Window)
-		require.False(t, math.IsNaN(got.Neighbours) || math.IsNaN(got.Reach))
-	}
-}
-
 // TestBlocksKeepFewWindows checks that walking an order needs no memory in proportion to the units.
 func TestBlocksKeepFewWindows(t *testing.T) {
 	const n = 400_000
@@ -159,11 +106,17 @@ func TestBlocksKeepFewWindows(t *testing.T) {
 	})
 }
 
-// A window has the bytes that it may have, also of units that are larger than a block.
+// A window has the bytes that it may have, also of units that are larger than a block: it has all
+// units of its blocks, and the unit after it is of another block.
 func TestBlocksOfLargeUnits(t *testing.T) {
-	for unit, want := range map[int]int{100 << 20: 1, 32 << 20: 2, 1 << 20: 64, 1000: 1048 * 64} {
-		s, err := sampler.BlockOptions{}.Spread(1_000_000, unit)
-		require.NoError(t, err)
-		require.Equal(t, want, s.Window, "%d bytes", unit)
+	for unit, want := range map[int]struct{ block, window int }{100 << 20: {1, 1}, 32 << 20: {1, 2}, 1 << 20: {1, 64}, 1000: {1048, 1048 * 64}} {
+		o := orderOf(t, sampler.Blocks(sampler.BlockOptions{}), sampler.Epoch{Units: 1_000_000, UnitBytes: unit})
+		counts := map[int]int{}
+		units := o.AppendTo(nil, 0, want.window+1)
+		for _, u := range units[:want.window] {
+			counts[u/want.block]++
+		}
+		require.Len(t, counts, want.window/want.block, "%d bytes", unit)
+		require.NotContains(t, counts, units[want.window]/want.block, "%d bytes", unit)
 	}
 }

@@ -105,15 +105,3 @@ func ExampleBlocks() {
 	// Output:
 	// [4 2 7 5 3 6 1 0 15 9 12 10 11 13 8 14]
 }
-
-func ExampleBlockOptions_Spread() {
-	const units, bytes = 1_000_000, 4000
-	for _, window := range []int{16 << 20, 256 << 20} {
-		s, err := sampler.BlockOptions{WindowBytes: window}.Spread(units, bytes)
-		fmt.Printf("windows of %d units: reach %.1f%%, %.2f%% of neighbours of one block, uniform %.2f%% (%v)\n",
-			s.Window, 100*s.Reach, 100*s.Neighbours, 100*s.Uniform, err)
-	}
-	// Output:
-	// windows of 4192 units: reach 0.8%, 6.24% of neighbours of one block, uniform 0.03% (<nil>)
-	// windows of 67072 units: reach 7.0%, 0.39% of neighbours of one block, uniform 0.03% (<nil>)
-}

@@ -58,7 +58,6 @@ func TestSamplersRefuse(t *testing.T) {
 		{"mixture: weights that overflow",
 			mix(0, sampler.Part{Units: 1, Weight: math.MaxInt}, sampler.Part{Units: 1, Weight: math.MaxInt - 1}), sampler.ErrWeight},
 		{"mixture: negative draws", mix(-1, one), sampler.ErrSize},
-		{"spread: no size of units", testkit.Err(sampler.BlockOptions{}.Spread(10, 0)), sampler.ErrSize},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.want, tt.err) })

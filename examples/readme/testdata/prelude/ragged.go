@@ -5,15 +5,17 @@ import (
 	"math/rand/v2"
 
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 var (
 	codes, day    *ragged.Tensor
-	j             *ragged.Joint
+	j             *joint.Joint
 	starts, masks *tensor.Tensor
 	rng           *rand.Rand
 	n             int
+	random        []float64
 	td            *tdict.TensorDict
 )

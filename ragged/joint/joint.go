@@ -1,13 +1,21 @@
-package ragged
+package joint
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+)
+
+// Errors about fields. Errors about lengths come from package ragged.
+var (
+	ErrName    = errors.New("bad field name")
+	ErrDiffers = errors.New("values differ") // values that must be equal
 )
 
 // A Joint is a collection of named tensors that are cut into rows together, such as patients, their
@@ -24,7 +32,7 @@ import (
 // The zero Joint has no fields. A Joint never changes. Safe for concurrent use.
 type Joint struct {
 	base *joint
-	at   spot
+	at   plan.Spot
 	path path
 	tree string // set by InTree
 }
@@ -32,7 +40,7 @@ type Joint struct {
 // A Field is one tensor of a [Joint].
 type Field struct {
 	Name   string
-	Tensor *Tensor
+	Tensor *ragged.Tensor
 	// Tree names the tree of the field. Tensors of one tree have the same lengths at each level
 	// that they share. Most collections have one tree, whose name is empty.
 	Tree string
@@ -43,26 +51,26 @@ type joint struct {
 	fields []Field // compact; the fields of a tree share layouts
 	names  map[string]int
 	trees  []tree
-	root   *Layout // of depth 0
+	root   *ragged.Layout // of depth 0
 }
 
 // A tree is the chain of layouts that the fields of one tree share; deepest has all of its levels.
 type tree struct {
 	name    string
-	deepest *Layout
+	deepest *ragged.Layout
 }
 
-// NewJoint returns the collection of fields, in their order. It shares the memory of their tensors;
+// New returns the collection of fields, in their order. It shares the memory of their tensors;
 // tensors of one tree get shared layouts. Each tensor has one batch dim, of the same size for all
-// fields, or none if it is a scalar, which has depth 0. NewJoint returns
+// fields, or none if it is a scalar, which has depth 0. New returns
 //
-//   - [ErrLengths], with the names, level and row, if two tensors of a tree differ in length at a
-//     level, or two fields in the number of rows
+//   - ragged.ErrLengths, with the names, level and row, if two tensors of a tree differ in length
+//     at a level, or two fields in the number of rows
 //   - [ErrName] for a name that is empty, used before, contains "/", or is "bounds" or "mask",
 //     which the file format reserves
 //   - shapeops.ErrDim for a tensor with another number of batch dims
 //   - shapeops.ErrKind for a nil tensor
-func NewJoint(fields ...Field) (*Joint, error) {
+func New(fields ...Field) (*Joint, error) {
 	b := &joint{names: make(map[string]int, len(fields))}
 	var p plan.Pass
 	for _, f := range fields {
@@ -76,9 +84,9 @@ func NewJoint(fields ...Field) (*Joint, error) {
 // whole returns the Joint of all rows of b.
 func (b *joint) whole() *Joint {
 	if b.root == nil {
-		return &Joint{base: b, at: spot{single: true}}
+		return &Joint{base: b, at: plan.Spot{Single: true}}
 	}
-	return &Joint{base: b, at: spot{n: b.root.numbered()}}
+	return &Joint{base: b, at: plan.Spot{N: b.root.Shape()[0]}}
 }
 
 // add adds a field.
@@ -86,10 +94,10 @@ func (b *joint) add(p *plan.Pass, f Field) error {
 	if err := b.checkName(f.Name); err != nil {
 		return err
 	}
-	if !f.Tensor.made() {
-		return errNil
+	if !made(f.Tensor) {
+		return fmt.Errorf("%w: got a nil ragged tensor", shapeops.ErrKind)
 	}
-	t, err := f.Tensor.compact(p)
+	t, err := opsOf(f.Tensor).CompactIn(p)
 	if err != nil {
 		return err
 	}
@@ -115,30 +123,69 @@ func (b *joint) checkName(name string) error {
 }
 
 // fit returns t over the shared layouts of tree name, to which it adds the deeper levels of t.
-func (b *joint) fit(t *Tensor, name string) (*Tensor, error) {
+func (b *joint) fit(t *ragged.Tensor, name string) (*ragged.Tensor, error) {
 	switch rank := len(t.Shape()); {
 	case rank == 0 && t.Depth() == 0:
 		return t, nil
 	case rank != 1:
-		return nil, fmt.Errorf("%w: got %v, want one dim of batch, or none at depth 0", shapeops.ErrDim, t.layout)
+		return nil, fmt.Errorf("%w: got %v, want one dim of batch, or none at depth 0", shapeops.ErrDim, t.Layout())
 	}
 	if b.root == nil {
-		b.root = t.layout.root()
+		root, err := t.Layout().At(0)
+		if err != nil {
+			return nil, err
+		}
+		b.root = root
 	}
 	if got, want := t.Shape()[0], b.root.Shape()[0]; got != want {
-		return nil, fmt.Errorf("%w: got %d rows, want %d as in field %q", ErrLengths, got, want, b.other(0, "", true))
+		return nil, fmt.Errorf("%w: got %d rows, want %d as in field %q", ragged.ErrLengths, got, want, b.other(0, "", true))
 	}
 	i := slices.IndexFunc(b.trees, func(t tree) bool { return t.name == name })
 	if i < 0 {
 		i = len(b.trees)
 		b.trees = append(b.trees, tree{name, b.root})
 	}
-	l, deepest, err := unify(t.layout, b.trees[i].deepest)
+	l, deepest := t.Layout(), b.trees[i].deepest
+	known := min(l.Depth(), deepest.Depth())
+	own, err := deepest.At(known)
 	if err != nil {
-		return nil, fmt.Errorf("%w in field %q", err, b.other(min(t.Depth(), b.trees[i].deepest.depth), name, false))
+		return nil, err
 	}
-	b.trees[i].deepest = deepest
-	return &Tensor{layout: l, values: t.values}, nil
+	shared, err := l.At(known)
+	if err == nil {
+		err = own.CheckEqual(shared)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w in field %q", err, b.other(known, name, false))
+	}
+	if l.Depth() > known {
+		if own != shared { // else l itself continues the levels of the tree
+			l, err = continued(own, l)
+		}
+		if err != nil {
+			return nil, err
+		}
+		own, b.trees[i].deepest = l, l
+	}
+	values, err := t.Values()
+	if err != nil {
+		return nil, err
+	}
+	return ragged.New(values, own)
+}
+
+// continued returns own with the further levels of l, a compact layout.
+func continued(own, l *ragged.Layout) (*ragged.Layout, error) {
+	for level := own.Depth() + 1; level <= l.Depth(); level++ {
+		offsets, err := l.Offsets(level)
+		if err != nil {
+			return nil, err
+		}
+		if own, err = own.Nest(offsets); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
 }
 
 // other returns the name of the first field of depth depth or more, of the given tree, or of any
@@ -148,21 +195,6 @@ func (b *joint) other(depth int, tree string, any bool) string {
 		return len(f.Tensor.Shape()) > 0 && f.Tensor.Depth() >= depth && (any || f.Tree == tree)
 	})
 	return b.fields[i].Name
-}
-
-// unify returns own, the layout of a tree that equals l, and deeper, the deeper of both. deepest is
-// the deepest layout of the tree; if l is deeper, own has the levels of deepest, then the further
-// levels of l.
-func unify(l, deepest *Layout) (own, deeper *Layout, err error) {
-	known := min(l.depth, deepest.depth)
-	if err := deepest.at(known).CheckEqual(l.at(known)); err != nil {
-		return nil, nil, err
-	}
-	if l.depth <= deepest.depth {
-		return deepest.at(l.depth), deepest, nil
-	}
-	own = under(nil, l, known, deepest)
-	return own, own, nil
 }
 
 // all returns the collection of which j is a part. It is empty for the zero Joint and for nil.
@@ -194,16 +226,16 @@ func (j *Joint) Names() []string {
 // further level.
 func (j *Joint) Len() (n int, ok bool) {
 	at, err := j.entered()
-	if err != nil || at.single || !j.made() {
+	if err != nil || at.Single || !j.made() {
 		return 0, false
 	}
-	return at.n, true
+	return at.N, true
 }
 
 // Tensor returns a field: a batch of rows [N * *], or a scalar with the batch shape []. It shares
 // memory and takes constant time; fields from [Joint.Fields] also share layouts. Tensor returns
 // [ErrName] if there is no such field.
-func (j *Joint) Tensor(name string) (*Tensor, error) {
+func (j *Joint) Tensor(name string) (*ragged.Tensor, error) {
 	i, ok := j.all().names[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: got %q, want one of %q", ErrName, name, j.Names())
@@ -212,19 +244,15 @@ func (j *Joint) Tensor(name string) (*Tensor, error) {
 }
 
 // field returns j's part of t, a field of the base.
-func (j *Joint) field(p *plan.Pass, t *Tensor) (*Tensor, error) {
+func (j *Joint) field(p *plan.Pass, t *ragged.Tensor) (*ragged.Tensor, error) {
 	at := j.at
 	if len(t.Shape()) == 0 { // a scalar
 		return t, nil
 	}
-	if t.Depth() < at.level { // a scalar in j
-		at = spot{level: t.Depth(), first: j.path.at(t.Depth()), n: 1, single: true}
+	if t.Depth() < at.Level { // a scalar in j
+		at = plan.Spot{Level: t.Depth(), First: j.path.at(t.Depth()), N: 1, Single: true}
 	}
-	l, err := inside(p, t.layout, at)
-	if err != nil {
-		return nil, err
-	}
-	return &Tensor{l, t.values, true}, nil
+	return opsOf(t).InsideIn(p, at)
 }
 
 // Fields returns an iterator over the fields, in order. Fields of one tree share layouts.
@@ -234,7 +262,7 @@ func (j *Joint) Fields() iter.Seq[Field] {
 		for _, f := range j.all().fields {
 			t, err := j.field(&p, f.Tensor)
 			if err != nil {
-				panic("ragged: impossible: " + err.Error()) // the spot is within the layout
+				panic("joint: impossible: " + err.Error()) // the spot is within the layout
 			}
 			if !yield(Field{f.Name, t, f.Tree}) {
 				return
@@ -263,7 +291,7 @@ func (j *Joint) Select(names ...string) (*Joint, error) {
 
 // With returns j with fields added; a field replaces the field of the same name. The rows of the
 // new fields are the rows of j; if j is a single row, they are the rows inside it. With returns the
-// errors of [NewJoint].
+// errors of [New].
 func (j *Joint) With(fields ...Field) (*Joint, error) {
 	var all []Field
 	for f := range j.Fields() {
@@ -278,9 +306,9 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 }
 
 // Map returns the collection of the results of fn, under the names of the fields. If fn returns
-// nil, the field is left out. Map applies an operation of [Tensor] to a whole collection:
+// nil, the field is left out. Map applies an operation of ragged.Tensor to a whole collection:
 //
-//	perVisit, err := j.Map(func(f ragged.Field) (*ragged.Tensor, error) {
+//	perVisit, err := j.Map(func(f Field) (*ragged.Tensor, error) {
 //		if f.Tensor.Depth() < 2 {
 //			return f.Tensor, nil
 //		}
@@ -288,10 +316,10 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 //	})
 //
 // Map returns shapeops.ErrKind if fn is nil, the error of fn, with the name of the field, and the
-// errors of [NewJoint].
-func (j *Joint) Map(fn func(f Field) (*Tensor, error)) (*Joint, error) {
+// errors of [New].
+func (j *Joint) Map(fn func(f Field) (*ragged.Tensor, error)) (*Joint, error) {
 	if fn == nil {
-		return nil, errNoFunc
+		return nil, fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 	}
 	var fields []Field
 	for f := range j.Fields() {
@@ -314,7 +342,7 @@ func (j *Joint) like(fields []Field) (*Joint, error) {
 	if err := j.checkRows(fields); err != nil {
 		return nil, err
 	}
-	out, err := NewJoint(fields...)
+	out, err := New(fields...)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +357,7 @@ func (j *Joint) checkRows(fields []Field) error {
 	_, several := j.entered()
 	tree := ""
 	for _, f := range fields {
-		if several == nil || !f.Tensor.made() || len(f.Tensor.Shape()) == 0 {
+		if several == nil || !made(f.Tensor) || len(f.Tensor.Shape()) == 0 {
 			continue
 		}
 		if tree != "" && f.Tree+"/" != tree {
@@ -341,15 +369,15 @@ func (j *Joint) checkRows(fields []Field) error {
 }
 
 // Equal reports whether j and x have the same fields, in any order, with the same trees, each equal
-// as [Tensor.Equal] says.
+// as ragged.Tensor.Equal says.
 func (j *Joint) Equal(x *Joint) bool {
-	text, err := j.DiffWith(x, CompareOptions{})
+	text, err := j.DiffWith(x, ragged.CompareOptions{})
 	return text == "" && err == nil
 }
 
-// DiffWith describes the first difference between j and x, as [Tensor.DiffWith] does, with the name
-// of the field. It returns "" if they are equal.
-func (j *Joint) DiffWith(x *Joint, opt CompareOptions) (string, error) {
+// DiffWith describes the first difference between j and x, as ragged.Tensor.DiffWith does, with the
+// name of the field. It returns "" if they are equal.
+func (j *Joint) DiffWith(x *Joint, opt ragged.CompareOptions) (string, error) {
 	if len(x.Names()) != len(j.Names()) {
 		return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
 	}
@@ -376,7 +404,7 @@ func (j *Joint) String() string {
 	var b strings.Builder
 	b.WriteString("joint {")
 	for f := range j.Fields() {
-		fmt.Fprintf(&b, "\n  %s: %v %s", f.Name, f.Tensor.DType(), f.Tensor.layout.text(f.Tensor.Features()))
+		fmt.Fprintf(&b, "\n  %s: %v %s", f.Name, f.Tensor.DType(), opsOf(f.Tensor).ShapeText())
 		if f.Tree != "" {
 			fmt.Fprintf(&b, " of %s", f.Tree)
 		}

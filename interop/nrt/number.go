@@ -1,4 +1,4 @@
-package ragged
+package nrt
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package tdict_test
+package joint_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -33,15 +34,15 @@ var notes = map[string]string{"note": "notes"}
 // and leaves of other lengths a tree of their own.
 func TestJointAndBack(t *testing.T) {
 	td := surgery(t)
-	j, err := tdict.ToJoint(td, notes)
+	j, err := joint.FromDict(td, notes)
 	require.NoError(t, err)
 	require.Equal(t, []string{"age", "day", "code", "note", "weights"}, j.Names())
-	schema := j.Schema()
-	require.Equal(t, ragged.Spec{Name: "code", DType: tensor.Uint8, Depth: 2}, schema[2])
-	require.Equal(t, ragged.Spec{Name: "note", DType: tensor.Uint8, Depth: 1, Tree: "notes"}, schema[3])
-	require.Equal(t, ragged.Single, schema[4].Depth)
+	for f := range j.Fields() {
+		require.Equal(t, notes[f.Name], f.Tree, f.Name)
+	}
+	require.Empty(t, tensor.Must(j.Tensor("weights")).Shape(), "a scalar")
 
-	back, err := tdict.FromJoint(j)
+	back, err := j.Dict()
 	require.NoError(t, err)
 	text, err := td.Diff(back)
 	require.NoError(t, err)
@@ -51,12 +52,12 @@ func TestJointAndBack(t *testing.T) {
 }
 
 // A row of a collection is a dictionary of the rows in it, with scalars for all of them.
-func TestFromJointRow(t *testing.T) {
+func TestDictOfARow(t *testing.T) {
 	td, err := surgery(t).Exclude("note"), error(nil)
 	require.NoError(t, err)
-	one, err := tensor.Must(tdict.ToJoint(td, nil)).Row(0)
+	one, err := tensor.Must(joint.FromDict(td, nil)).Row(0)
 	require.NoError(t, err)
-	got, err := tdict.FromJoint(one)
+	got, err := one.Dict()
 	require.NoError(t, err)
 	require.Equal(t, shapeops.Shape{2}, got.Shape())
 	age := tensor.Must(tdict.Get[*tdict.Unbatched](got, "age"))
@@ -83,39 +84,39 @@ func TestJointRefuses(t *testing.T) {
 		{"a reserved name", func(td *tdict.TensorDict) *tdict.TensorDict {
 			require.NoError(t, td.Set("bounds", tensor.Vector[int8](1, 2, 3)))
 			return td
-		}, ragged.ErrName},
+		}, joint.ErrName},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := tdict.ToJoint(tt.set(surgery(t)), notes)
+			_, err := joint.FromDict(tt.set(surgery(t)), notes)
 			require.ErrorIs(t, err, tt.want)
 		})
 	}
-	_, err := tdict.ToJoint(surgery(t), nil)
+	_, err := joint.FromDict(surgery(t), nil)
 	require.ErrorIs(t, err, ragged.ErrLengths, "notes have other lengths than visits")
-	_, err = tdict.ToJoint(surgery(t), map[string]string{"nobody": "x"})
+	_, err = joint.FromDict(surgery(t), map[string]string{"nobody": "x"})
 	require.ErrorIs(t, err, tdict.ErrMissing)
-	_, err = tdict.FromJoint(nil)
+	_, err = (*joint.Joint)(nil).Dict()
 	require.ErrorIs(t, err, tdict.ErrKind)
-	row := tensor.Must(tensor.Must(tdict.ToJoint(surgery(t), notes)).Row(0))
-	_, err = tdict.FromJoint(row)
+	row := tensor.Must(tensor.Must(joint.FromDict(surgery(t), notes)).Row(0))
+	_, err = row.Dict()
 	require.ErrorIs(t, err, shapeops.ErrDim, "one row of two trees")
-	flat := tensor.Must(ragged.NewJoint(
-		ragged.Field{Name: "a", Tensor: tensor.Must(ragged.From[int8]([][]int8{{1, 2}, {3}}))},
-		ragged.Field{Name: "b", Tensor: tensor.Must(ragged.From[int8]([][]int8{{4}, {5}})), Tree: "x"}))
-	_, err = tdict.FromJoint(tensor.Must(flat.Row(0)))
+	flat := tensor.Must(joint.New(
+		joint.Field{Name: "a", Tensor: tensor.Must(ragged.From[int8]([][]int8{{1, 2}, {3}}))},
+		joint.Field{Name: "b", Tensor: tensor.Must(ragged.From[int8]([][]int8{{4}, {5}})), Tree: "x"}))
+	_, err = tensor.Must(flat.Row(0)).Dict()
 	require.ErrorIs(t, err, shapeops.ErrDim, "one row of two trees of one level")
 }
 
-func ExampleToJoint() {
+func ExampleFromDict() {
 	visits, _ := ragged.LayoutOf([]int{2}, []int64{2, 1})
 	td := tdict.New(2)
 	_ = td.Set("age", tensor.Vector[int32](58, 56))
 	_ = td.Set("day", tensor.Must(ragged.New(tensor.Vector[int32](0, 192, 7), visits)))
 
-	j := tensor.Must(tdict.ToJoint(td, nil))
+	j := tensor.Must(joint.FromDict(td, nil))
 	batch := tensor.Must(j.Densify(ragged.DensifyOptions{Left: true, Fill: -1}))
-	for name, x := range batch.All() {
+	for name, x := range batch.Tensors() {
 		fmt.Println(name, x)
 	}
 	// Output:

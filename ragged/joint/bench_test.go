@@ -1,14 +1,16 @@
-package ragged
+package joint_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // patients returns a collection of n patients, with events and codes whose numbers are drawn.
-func patients(b testing.TB, n int, events, codes func() int) *Joint {
+func patients(b testing.TB, n int, events, codes func() int) *joint.Joint {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var perPatient, perEvent []int64
 	total := 0
@@ -28,11 +30,11 @@ func patients(b testing.TB, n int, events, codes func() int) *Joint {
 		}
 		return tensor.Vector(v...)
 	}
-	l := tensor.Must(LayoutOf([]int{n}, perPatient, perEvent))
-	j, err := NewJoint(
-		Field{Name: "dim_1", Tensor: tensor.Must(New(make64(len(perEvent)), l.Outer()))},
-		Field{Name: "dim_2_1", Tensor: tensor.Must(New(make64(total), l))},
-		Field{Name: "dim_2_2", Tensor: tensor.Must(New(make64(total), l))},
+	l := tensor.Must(ragged.LayoutOf([]int{n}, perPatient, perEvent))
+	j, err := joint.New(
+		joint.Field{Name: "dim_1", Tensor: tensor.Must(ragged.New(make64(len(perEvent)), l.Outer()))},
+		joint.Field{Name: "dim_2_1", Tensor: tensor.Must(ragged.New(make64(total), l))},
+		joint.Field{Name: "dim_2_2", Tensor: tensor.Must(ragged.New(make64(total), l))},
 	)
 	if err != nil {
 		b.Fatal(err)
@@ -40,7 +42,7 @@ func patients(b testing.TB, n int, events, codes func() int) *Joint {
 	return j
 }
 
-func small(b testing.TB) *Joint {
+func small(b testing.TB) *joint.Joint {
 	rng := rand.New(rand.NewPCG(3, 4))
 	return patients(b, 1250, func() int { return 5 + rng.IntN(196) }, func() int { return 1 + rng.IntN(20) })
 }
@@ -71,17 +73,17 @@ func BenchmarkDensify(b *testing.B) {
 	x := tensor.Must(j.Tensor("dim_2_1"))
 	rows := rows64()
 	b.Run("buffer=reused", func(b *testing.B) {
-		dst := tensor.Must(tensor.Zeros[int64](64, 200, 20))
+		opt := ragged.DensifyOptions{Rows: rows, Widths: []int{200, 20}, Buffer: new(ragged.Buffer)}
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := x.DensifyInto(dst, DensifyOptions{Rows: rows, Widths: []int{200, 20}}); err != nil {
+			if _, err := x.Densify(opt); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("buffer=fresh", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := x.Densify(DensifyOptions{Rows: rows, Widths: []int{200, 20}}); err != nil {
+			if _, err := x.Densify(ragged.DensifyOptions{Rows: rows, Widths: []int{200, 20}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,8 +1,9 @@
-package ragged
+package joint_test
 
 import (
 	"testing"
 
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -15,11 +16,18 @@ type stretch struct {
 }
 
 // stretches returns where the values of rows lie, field by field.
-func stretches(b *testing.B, j *Joint, rows []int) (values [][]int64, parts []stretch) {
+func stretches(b *testing.B, j *joint.Joint, rows []int) (values [][]int64, parts []stretch) {
 	i := 0
 	for f := range j.Fields() {
 		values = append(values, tensor.Must(tensor.Of[int64](tensor.Must(f.Tensor.Values()))))
-		ends := f.Tensor.Layout().reach(0)
+		ends := tensor.Must(f.Tensor.Layout().Offsets(1))
+		for level := 2; level <= f.Tensor.Depth(); level++ {
+			inner, composed := tensor.Must(f.Tensor.Layout().Offsets(level)), make([]int64, len(ends))
+			for i, end := range ends {
+				composed[i] = inner[end]
+			}
+			ends = composed
+		}
 		for _, row := range rows {
 			parts = append(parts, stretch{i, ends[row], ends[row+1]})
 		}
@@ -52,7 +60,7 @@ func copied(values [][]int64, parts []stretch) [][]int64 {
 func BenchmarkTake(b *testing.B) {
 	for _, c := range []struct {
 		name string
-		j    *Joint
+		j    *joint.Joint
 	}{{"small", small(b)}, {"mimic", mimic(b)}} {
 		rows := rows64()
 		b.Run("data="+c.name+"/how=take", func(b *testing.B) {
@@ -84,7 +92,7 @@ func BenchmarkTake(b *testing.B) {
 // Cat of 64 collections of 20 rows each.
 func BenchmarkConcat(b *testing.B) {
 	j := mimic(b)
-	var parts []*Joint
+	var parts []*joint.Joint
 	var all []int
 	for i := range 64 {
 		part, err := j.Range(i*19, (i+1)*19)
@@ -99,7 +107,7 @@ func BenchmarkConcat(b *testing.B) {
 	b.Run("how=concat", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ConcatJoints(parts, JoinOptions{}); err != nil {
+			if _, err := joint.Concat(parts, 0); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,32 +1,41 @@
-package ragged_test
+package joint_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // clinic returns patients, with their visits and the codes of these.
-func clinic() *ragged.Joint {
-	return tensor.Must(ragged.JointFromLists(map[string]any{
-		"age":  []any{70, 80, 90},
-		"day":  []any{[]any{5, 2}, []any{3}, []any{}},
-		"code": []any{[]any{[]any{1}, []any{2, 3}}, []any{[]any{4, 5}}, []any{}},
-	}))
+func clinic() *joint.Joint {
+	return tensor.Must(joint.New(
+		joint.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{70, 80, 90}))},
+		joint.Field{Name: "code", Tensor: tensor.Must(ragged.From[uint8]([][][]uint8{{{1}, {2, 3}}, {{4, 5}}, {}}))},
+		joint.Field{Name: "day", Tensor: tensor.Must(ragged.From[uint8]([][]uint8{{5, 2}, {3}, {}}))},
+	))
 }
 
 // fields prints the fields of a collection.
-func fields(j *ragged.Joint) {
+func fields(j *joint.Joint) {
 	for f := range j.Fields() {
 		fmt.Print(f.Name, ": ")
-		show(f.Tensor)
+		for level := 1; level <= f.Tensor.Depth(); level++ {
+			fmt.Print("lengths ", tensor.Must(f.Tensor.Layout().Lengths(level)), " ")
+		}
+		fmt.Println("values", elements(tensor.Must(f.Tensor.Values())))
 	}
 }
 
-func ExampleJointFromLists() {
+func elements(x *tensor.Tensor) []int64 {
+	return slices.Collect(tensor.Must(tensor.Elements[int64](tensor.Must(x.Cast(tensor.Int64)))))
+}
+
+func ExampleJoint() {
 	fmt.Println(clinic())
 	// Output:
 	// joint {
@@ -36,21 +45,12 @@ func ExampleJointFromLists() {
 	// }
 }
 
-func ExampleSchema_Joint() {
-	s := ragged.Schema{{Name: "code", DType: tensor.Int32, Depth: 2}}
-	fmt.Println(tensor.Must(s.Joint(map[string]any{"code": []any{[]any{}, []any{}}})))
-	// Output:
-	// joint {
-	//   code: int32 [2 * *]
-	// }
-}
-
-func ExampleNewJoint() {
+func ExampleNew() {
 	day := tensor.Must(ragged.From[int64]([][]int64{{5, 2}, {3}}))
 	lab := tensor.Must(ragged.From[float32]([][]float32{{0.5}, {0.25}}))
-	_, err := ragged.NewJoint(ragged.Field{Name: "day", Tensor: day}, ragged.Field{Name: "lab", Tensor: lab})
+	_, err := joint.New(joint.Field{Name: "day", Tensor: day}, joint.Field{Name: "lab", Tensor: lab})
 	fmt.Println(err)
-	j, err := ragged.NewJoint(ragged.Field{Name: "day", Tensor: day}, ragged.Field{Name: "lab", Tensor: lab, Tree: "labs"})
+	j, err := joint.New(joint.Field{Name: "day", Tensor: day}, joint.Field{Name: "lab", Tensor: lab, Tree: "labs"})
 	fmt.Println(j, err)
 	// Output:
 	// field "lab": lengths differ: level 1, row 0 has length 2, other 1 in field "day"
@@ -113,8 +113,8 @@ func ExampleJoint_Pick() {
 }
 
 func ExampleJoint_FlattenLevel() {
-	fields(tensor.Must(clinic().FlattenLevel(1, ragged.Repeat))) // visits with the age of the patient
-	fields(tensor.Must(clinic().FlattenLevel(2, ragged.First)))  // the day of a visit at its first code
+	fields(tensor.Must(clinic().FlattenLevel(1, joint.Repeat))) // visits with the age of the patient
+	fields(tensor.Must(clinic().FlattenLevel(2, joint.First)))  // the day of a visit at its first code
 	// Output:
 	// age: values [70 70 80]
 	// code: lengths [1 2 2] values [1 2 3 4 5]
@@ -125,18 +125,21 @@ func ExampleJoint_FlattenLevel() {
 }
 
 func ExampleJoint_Densify() {
-	d, err := clinic().Densify(ragged.DensifyOptions{Masks: true})
+	d, err := clinic().Densify(ragged.DensifyOptions{Masks: "masks"})
 	if err != nil {
 		panic(err)
 	}
-	for name, x := range d.All() {
-		fmt.Println(name, x.Shape(), len(d.Masks(name)), "masks")
+	for key, x := range d.Tensors() {
+		fmt.Println(key, x.DType(), x.Shape())
 	}
-	fmt.Println(d.Tensor("day"))
+	fmt.Println(tensor.Must(d.Tensor("day")))
 	// Output:
-	// age [3] 0 masks
-	// code [3 2 2] 2 masks
-	// day [3 2] 1 masks
+	// age uint8 [3]
+	// code uint8 [3 2 2]
+	// day uint8 [3 2]
+	// masks/code/1 bool [3 2]
+	// masks/code/2 bool [3 2 2]
+	// masks/day bool [3 2]
 	// uint8 [3 2]
 	// [[5 2]
 	//  [3 0]
@@ -145,16 +148,16 @@ func ExampleJoint_Densify() {
 
 func ExampleCollate() {
 	j := clinic()
-	var batch []*ragged.Joint
+	var batch []*joint.Joint
 	for _, i := range []int{1, 0} {
 		patient := tensor.Must(j.Row(i))
 		batch = append(batch, tensor.Must(patient.Range(0, 2)))
 	}
-	d, err := ragged.Collate(batch, ragged.DensifyOptions{Widths: []int{2, 2}})
+	d, err := joint.Collate(batch, ragged.DensifyOptions{Widths: []int{2, 2}})
 	if err != nil {
 		panic(err)
 	}
-	for name, x := range d.All() {
+	for name, x := range d.Tensors() {
 		fmt.Println(name, x.Shape(), elements(x))
 	}
 	// Output:
@@ -163,19 +166,19 @@ func ExampleCollate() {
 	// day [2 2] [3 0 5 2]
 }
 
-func ExampleConcatJoints() {
+func ExampleConcat() {
 	j := clinic()
-	fields(tensor.Must(ragged.ConcatJoints([]*ragged.Joint{tensor.Must(j.Range(1, 2)), j}, ragged.JoinOptions{})))
+	fields(tensor.Must(joint.Concat([]*joint.Joint{tensor.Must(j.Range(1, 2)), j}, 0)))
 	// Output:
 	// age: values [80 70 80 90]
 	// code: lengths [1 2 1 0] lengths [2 1 2 2] values [4 5 1 2 3 4 5]
 	// day: lengths [1 2 1 0] values [3 5 2 3]
 }
 
-func ExampleVstackJoints() {
+func ExampleVstack() {
 	j := clinic()
-	rows := []*ragged.Joint{tensor.Must(j.Row(1)), tensor.Must(j.Row(0))}
-	fields(tensor.Must(ragged.VstackJoints(rows, ragged.JoinOptions{})))
+	rows := []*joint.Joint{tensor.Must(j.Row(1)), tensor.Must(j.Row(0))}
+	fields(tensor.Must(joint.Vstack(rows)))
 	// Output:
 	// age: values [80 70]
 	// code: lengths [1 2] lengths [2 1 2] values [4 5 1 2 3]

@@ -1,13 +1,16 @@
-package ragged
+package joint_test
 
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
 )
 
 // mimic returns patients whose numbers of events and codes are about those of the data that the
 // original was measured on: 170 events of at most 256, and 37 codes.
-func mimic(b testing.TB) *Joint {
+func mimic(b testing.TB) *joint.Joint {
 	rng := rand.New(rand.NewPCG(7, 8))
 	quantile := func(q []int, p []float64) func() int {
 		return func() int {
@@ -25,8 +28,8 @@ func mimic(b testing.TB) *Joint {
 		quantile([]int{3, 5, 17, 28, 46, 97, 151, 235, 1626}, []float64{0, .05, .25, .5, .75, .95, .99, .999, 1}))
 }
 
-func batch64(b *testing.B, j *Joint, rng *rand.Rand) []*Joint {
-	var items []*Joint
+func batch64(b *testing.B, j *joint.Joint, rng *rand.Rand) []*joint.Joint {
+	var items []*joint.Joint
 	for _, i := range rng.Perm(1250)[:64] {
 		r, err := j.Row(i)
 		if err != nil {
@@ -49,20 +52,20 @@ func BenchmarkCollate(b *testing.B) {
 	j := mimic(b)
 	rng := rand.New(rand.NewPCG(9, 10))
 	items := batch64(b, j, rng)
-	var buf Buffer
-	d, err := Collate(items, DensifyOptions{Buffer: &buf, Masks: true})
+	var buf ragged.Buffer
+	d, err := joint.Collate(items, ragged.DensifyOptions{Buffer: &buf, Masks: "masks"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	bytes := 0
-	for _, x := range d.All() {
+	for _, x := range d.Tensors() {
 		bytes += x.ByteSize()
 	}
 	b.Run("what=collate", func(b *testing.B) {
 		b.SetBytes(int64(bytes))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Collate(items, DensifyOptions{Buffer: &buf}); err != nil {
+			if _, err := joint.Collate(items, ragged.DensifyOptions{Buffer: &buf}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -70,7 +73,7 @@ func BenchmarkCollate(b *testing.B) {
 	b.Run("what=masks", func(b *testing.B) {
 		b.SetBytes(int64(bytes))
 		for b.Loop() {
-			if _, err := Collate(items, DensifyOptions{Buffer: &buf, Masks: true}); err != nil {
+			if _, err := joint.Collate(items, ragged.DensifyOptions{Buffer: &buf, Masks: "masks"}); err != nil {
 				b.Fatal(err)
 			}
 		}

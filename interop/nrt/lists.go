@@ -1,16 +1,23 @@
-package ragged
+package nrt
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/ragged/joint"
+	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// FromLists is [From] for lists whose type is known only at run time, such as lists from JSON:
+// FromLists returns a collection of nested lists under their names, for lists whose types are known
+// only at run time, such as lists from JSON:
 //
-//   - Slices of one Elem, nested up to 4 deep, become a tensor of that dtype.
+//   - Slices of one dtype, nested up to 4 deep, keep it.
 //   - A []any may hold bools, numbers of all Go types, encoding/json's Number, the strings "NaN",
 //     "+Inf" and "-Inf", and further []any or slices of these. The dtype is the smallest that
 //     holds all values.
@@ -21,42 +28,83 @@ import (
 // a float. Unlike in Python, an integer that the dtype does not hold, such as 16777217 beside a
 // float, is an error.
 //
-// encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
-// give the dtype by [FromListsAs] or a [Schema].
+//	j, err := nrt.FromLists(map[string]any{
+//		"age": []any{70, 80},                    // uint8 [2]
+//		"day": []any{[]any{0, 192}, []any{0.5}}, // float32 [2 *]
+//	}, nil)
 //
-// FromLists returns [ErrLengths] if values are at different depths, or if there is only an empty
-// list, and tensor.ErrDType if there is no value from which to infer the dtype.
-func FromLists(lists any) (*Tensor, error) {
-	t, err := fromTyped(lists)
-	if t != nil || err != nil {
-		return t, err
+// Fields are in the order of schema, which says their dtypes and depths, so that lists may be
+// empty: KindTensor for a list of one value a row, KindRagged with a Depth, which may be tdict.Any
+// for the depth of the list, and KindUnbatched for a value instead of a list, which becomes a
+// scalar. A spec without a dtype leaves the dtype to the values. Integers must fit the dtype
+// exactly; floats must too if it is an integer dtype, otherwise they are rounded. A bool counts as
+// 0 or 1. If schema is nil, all is inferred, and fields are in the order of their names.
+//
+// encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
+// give the dtype in a schema.
+//
+// FromLists returns, with the name of the field, [joint.ErrName] if a list has no spec, or a spec
+// no list, ragged.ErrLengths if values are at different depths, or if there is only an empty list
+// and no schema, tensor.ErrDType if there is no value from which to infer the dtype, or a dtype
+// does not hold a value, shapeops.ErrKind for what is no list and for a spec of another kind, and
+// the errors of [joint.New].
+func FromLists(lists map[string]any, schema tdict.Schema) (*joint.Joint, error) {
+	inferred := schema == nil
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		if inferred {
+			schema = append(schema, tdict.Spec{Key: nestedkey.Of(name), Kind: tdict.KindRagged, Depth: tdict.Any})
+		} else if !slices.ContainsFunc(schema, func(s tdict.Spec) bool { return s.Key == nestedkey.Of(name) }) {
+			return nil, fmt.Errorf("%w: the schema has no %q", joint.ErrName, name)
+		}
 	}
-	return fromNumbers(lists, 0, -1)
+	fields := make([]joint.Field, len(schema))
+	for i, spec := range schema {
+		name := spec.Key.Name()
+		list, ok := lists[name]
+		if !ok {
+			return nil, fmt.Errorf("%w: got no list for %q, which the schema has", joint.ErrName, name)
+		}
+		t, err := fromList(list, spec)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", name, err)
+		}
+		fields[i] = joint.Field{Name: name, Tensor: t}
+	}
+	return joint.New(fields...)
 }
 
-// FromListsAs is [FromLists] with the dtype and depth given, so that lists may be empty. depth may
-// be [AsListed]. Integers must fit the dtype exactly; floats must too if dtype is an integer dtype,
-// otherwise they are rounded. A bool counts as 0 or 1.
-func FromListsAs(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
+// fromList returns the tensor of lists, or of a value if spec says so.
+func fromList(lists any, spec tdict.Spec) (*ragged.Tensor, error) {
+	switch spec.Kind {
+	case tdict.KindUnbatched:
+		row, err := fromList([]any{lists}, tdict.Spec{DType: spec.DType})
+		if err != nil {
+			return nil, err
+		}
+		return row.Row(0)
+	case tdict.KindTensor, tdict.KindRagged:
+	default:
+		return nil, fmt.Errorf("%w: got a spec of kind %v, want a tensor, ragged or unbatched", shapeops.ErrKind, spec.Kind)
+	}
 	t, err := fromTyped(lists)
 	if err != nil {
 		return nil, err
 	}
 	if t == nil {
-		return fromNumbers(lists, dtype, depth)
+		return fromNumbers(lists, spec.DType, spec.Depth) // FromDepth takes -1, which is tdict.Any
 	}
-	if depth >= 0 && t.Depth() != depth {
-		return nil, fmt.Errorf("%w: got values at depth %d, want depth %d", ErrLengths, t.Depth(), depth)
+	if spec.Depth >= 0 && t.Depth() != spec.Depth {
+		return nil, fmt.Errorf("%w: got values at depth %d, want depth %d", ragged.ErrLengths, t.Depth(), spec.Depth)
 	}
-	if t.DType() != dtype {
-		return nil, fmt.Errorf("%w: got %v, want %v: Cast it", tensor.ErrDType, t.DType(), dtype)
+	if spec.DType != 0 && t.DType() != spec.DType {
+		return nil, fmt.Errorf("%w: got %v, want %v: Cast it", tensor.ErrDType, t.DType(), spec.DType)
 	}
 	return t, nil
 }
 
 // fromTyped returns the tensor of slices of an Elem, or nil if lists are not such slices.
-func fromTyped(lists any) (*Tensor, error) {
-	for _, try := range []func(any) (*Tensor, error){
+func fromTyped(lists any) (*ragged.Tensor, error) {
+	for _, try := range []func(any) (*ragged.Tensor, error){
 		typed[bool], typed[uint8], typed[uint16], typed[uint32], typed[uint64],
 		typed[int8], typed[int16], typed[int32], typed[int64],
 		typed[tensor.F16], typed[tensor.BF16], typed[float32], typed[float64], typed[complex64], typed[complex128],
@@ -68,34 +116,56 @@ func fromTyped(lists any) (*Tensor, error) {
 	return nil, nil
 }
 
-func typed[T tensor.Elem](lists any) (*Tensor, error) {
+func typed[T tensor.Elem](lists any) (*ragged.Tensor, error) {
 	switch lists.(type) {
 	case []T, [][]T, [][][]T, [][][][]T:
-		return From[T](lists)
+		return ragged.From[T](lists)
 	}
 	return nil, nil
 }
 
 // fromNumbers returns the tensor of lists of numbers. It infers the dtype if dtype is 0.
-func fromNumbers(lists any, dtype tensor.DType, depth int) (*Tensor, error) {
-	n := nest[number]{depth: depth, leaf: numberOf, open: opened}
-	if err := n.add(lists, 0); err != nil {
+func fromNumbers(lists any, dtype tensor.DType, depth int) (*ragged.Tensor, error) {
+	var values []number
+	places, err := placesOf(lists, &values)
+	if err != nil {
 		return nil, err
 	}
-	l, err := n.layout()
+	at, err := ragged.FromDepth[bool](places, depth)
 	if err != nil {
 		return nil, err
 	}
 	if dtype == 0 {
-		if dtype, err = smallest(n.values); err != nil {
+		if dtype, err = smallest(values); err != nil {
 			return nil, err
 		}
 	}
-	values, err := numbersAs(n.values, dtype)
+	x, err := numbersAs(values, dtype)
 	if err != nil {
 		return nil, err
 	}
-	return New(values, l)
+	return ragged.New(x, at.Layout())
+}
+
+// placesOf appends the numbers in lists to values, and returns lists with true in their places.
+func placesOf(lists any, values *[]number) ([]any, error) {
+	list, ok := opened(lists)
+	if !ok {
+		return nil, fmt.Errorf("%w: got %T, want []any, or slices of bool or of sized numbers such as int32 (not int), nested up to 4 deep", shapeops.ErrKind, lists)
+	}
+	out := make([]any, len(list))
+	for i, x := range list {
+		if v, ok := numberOf(x); ok {
+			*values, out[i] = append(*values, v), true
+			continue
+		}
+		inner, err := placesOf(x, values)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+		out[i] = inner
+	}
+	return out, nil
 }
 
 // opened converts a slice of numbers, or of such slices, to a []any.
@@ -136,7 +206,7 @@ func anys[T any](list []T) []any {
 // smallest returns the smallest dtype that holds all values.
 func smallest(values []number) (tensor.DType, error) {
 	if len(values) == 0 {
-		return 0, fmt.Errorf("%w: got no value to infer the dtype from: see FromListsAs", tensor.ErrDType)
+		return 0, fmt.Errorf("%w: got no value to infer the dtype from: give it in a schema", tensor.ErrDType)
 	}
 	if i := slices.IndexFunc(values, func(v number) bool { return v.kind == anInteger && !v.whole }); i >= 0 {
 		return 0, fmt.Errorf("value %d: %w: got %v, which is beyond 64 bits", i, tensor.ErrDType, values[i])

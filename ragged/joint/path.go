@@ -1,9 +1,10 @@
-package ragged
+package joint
 
 import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -41,7 +42,7 @@ func (j *Joint) Row(i int) (*Joint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := out.at.step(i); err != nil {
+	if err := out.at.Step(i); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -54,7 +55,7 @@ func (j *Joint) Range(start, stop int) (*Joint, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.at.narrow(start, stop)
+	out.at.Narrow(start, stop)
 	return out, nil
 }
 
@@ -68,8 +69,13 @@ func (j *Joint) Range(start, stop int) (*Joint, error) {
 // or a mask, rows are copied; each layout that fields share is computed once. The empty expression
 // returns j. Index returns shapeops.ErrIndex, and shapeops.ErrDim if there are no rows.
 func (j *Joint) Index(expr ...ix.Index) (*Joint, error) {
-	if err := checkSteps(expr, j.depth()+1); err != nil {
-		return nil, err
+	if dims := j.depth() + 1; len(expr) > max(dims, 1) {
+		return nil, fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
+	}
+	for i, x := range expr[:max(len(expr)-1, 0)] {
+		if x.Kind() != ix.KindAt {
+			return nil, fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
+		}
 	}
 	out, err := j, error(nil)
 	for _, x := range expr {
@@ -92,7 +98,7 @@ func (j *Joint) selected(x ix.Index) (*Joint, error) {
 	case x.Kind() == ix.KindRange && step == 1:
 		return rows.Range(start, stop)
 	}
-	planned, err := plan.Index(shapeops.Shape{rows.at.n}, x)
+	planned, err := plan.Index(shapeops.Shape{rows.at.N}, x)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +106,7 @@ func (j *Joint) selected(x ix.Index) (*Joint, error) {
 		return nil, fmt.Errorf("%w: got %v, want an index that leaves one dim", shapeops.ErrIndex, x)
 	}
 	p := plan.NewPass(planned)
-	return rows.Map(func(f Field) (*Tensor, error) {
+	return rows.Map(func(f Field) (*ragged.Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
@@ -115,12 +121,12 @@ func (j *Joint) depth() int {
 	}
 	depth := 0
 	for _, t := range j.all().trees {
-		depth = max(depth, t.deepest.depth)
+		depth = max(depth, t.deepest.Depth())
 	}
-	if j.at.single {
-		return depth - j.at.level - 1
+	if j.at.Single {
+		return depth - j.at.Level - 1
 	}
-	return depth - j.at.level
+	return depth - j.at.Level
 }
 
 // inner returns a copy of j; if j is a single row, it returns the rows inside instead.
@@ -129,17 +135,17 @@ func (j *Joint) inner() (*Joint, error) {
 		return nil, errNoRows
 	}
 	out := &Joint{j.base, j.at, j.path, j.tree}
-	if !j.at.single {
+	if !j.at.Single {
 		return out, nil
 	}
 	at, err := j.entered()
 	if err != nil {
 		return nil, err
 	}
-	if at.single {
+	if at.Single {
 		return nil, errNoRows
 	}
-	out.path = j.path.with(j.at.level, j.at.first)
+	out.path = j.path.with(j.at.Level, j.at.First)
 	out.at = at
 	return out, nil
 }
@@ -148,29 +154,33 @@ var errNoRows = fmt.Errorf("%w: got a value that has no rows", shapeops.ErrDim)
 
 // entered returns the spot of j's rows: if j is a single row, of the rows inside it, or of j itself
 // if there are none.
-func (j *Joint) entered() (spot, error) {
+func (j *Joint) entered() (plan.Spot, error) {
 	if !j.made() {
-		return spot{single: true}, nil
+		return plan.Spot{Single: true}, nil
 	}
 	at := j.at
-	if !at.single {
+	if !at.Single {
 		return at, nil
 	}
-	l, err := j.all().spine(at.level + 1)
+	l, err := j.all().spine(at.Level + 1)
 	if err != nil || l == nil {
 		return at, err
 	}
-	at.enter(l)
+	offsets, err := l.Offsets(at.Level + 1)
+	if err != nil {
+		return at, err
+	}
+	at.Enter(offsets)
 	return at, nil
 }
 
 // spine returns the layout of the given depth, or nil if no tree is that deep. It returns ErrDim if
 // several trees are.
-func (b *joint) spine(level int) (*Layout, error) {
+func (b *joint) spine(level int) (*ragged.Layout, error) {
 	var found *tree
 	for i := range b.trees {
 		t := &b.trees[i]
-		if t.deepest.depth < level {
+		if t.deepest.Depth() < level {
 			continue
 		}
 		if found != nil {
@@ -181,5 +191,5 @@ func (b *joint) spine(level int) (*Layout, error) {
 	if found == nil {
 		return nil, nil
 	}
-	return found.deepest.at(level), nil
+	return found.deepest.At(level)
 }

@@ -1,4 +1,4 @@
-package ragged_test
+package nrt_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
+
+// fromList returns the tensor of one list, as a schema says.
+func fromList(list any, dtype tensor.DType, depth int) (*ragged.Tensor, error) {
+	j, err := nrt.FromLists(map[string]any{"x": list}, tdict.Schema{{Key: "x", Kind: tdict.KindRagged, DType: dtype, Depth: depth}})
+	if err != nil {
+		return nil, err
+	}
+	return j.Tensor("x")
+}
 
 // Numbers of a JSON text are what they spell, or an error: nothing is rounded to become an integer.
 func TestJSONNumbers(t *testing.T) {
@@ -43,7 +54,7 @@ func TestJSONNumbers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text+" as "+tt.dtype.String(), func(t *testing.T) {
-			x, err := ragged.FromListsAs([]any{json.Number(tt.text)}, tt.dtype, 0)
+			x, err := fromList([]any{json.Number(tt.text)}, tt.dtype, 0)
 			if tt.err != nil {
 				require.ErrorIs(t, err, tt.err)
 				return
@@ -52,8 +63,8 @@ func TestJSONNumbers(t *testing.T) {
 			require.Equal(t, tt.want, tensor.Must(x.Values()).String())
 		})
 	}
-	_, err := ragged.FromLists([]any{json.Number("18446744073709551617")})
+	_, err := fromList([]any{json.Number("18446744073709551617")}, 0, tdict.Any)
 	require.ErrorIs(t, err, tensor.ErrDType, "beyond 64 bits")
-	_, err = ragged.FromListsAs([]any{}, tensor.Int8, 1<<40)
+	_, err = fromList([]any{}, tensor.Int8, 1<<40)
 	require.ErrorIs(t, err, ragged.ErrLengths)
 }
