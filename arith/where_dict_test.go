@@ -10,6 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -286,4 +288,42 @@ func TestMasksOfLeaves(t *testing.T) {
 		require.ErrorIs(t, arith.MaskedFillInto(own, own, true, 7), tensor.ErrKind)
 		require.ErrorIs(t, arith.MaskedFillInto(own, own, (*tdict.TensorDict)(nil), 7), tensor.ErrKind)
 	})
+}
+
+// TestStackedAndDense: a stack of dictionaries and its dense form are operands, and destinations,
+// for one another, whatever the kind of their leaves.
+func TestStackedAndDense(t *testing.T) {
+	mask := tensor.Must(tensor.From([]bool{true, false, false, true}, 2, 2))
+	for name, leaf := range map[string]func(first int64) tdict.Value{
+		"tensor": func(first int64) tdict.Value { return numbers(first, 2, 3) },
+		"ragged": func(first int64) tdict.Value {
+			return tensor.Must(ragged.New(numbers(first, 3), tensor.Must(ragged.LayoutOf(shapeops.Shape{2}, []int64{2, 1}))))
+		},
+		"data":         func(first int64) tdict.Value { return texts(fmt.Sprint("a", first), "b") },
+		"uniform data": func(first int64) tdict.Value { return tensor.Must(tdict.NewData(fmt.Sprint(first), 2)) },
+		"unbatched":    func(int64) tdict.Value { return same(numbers(1, 2)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			both := func(first int64) [2]*tdict.TensorDict {
+				stack := tensor.Must(tdict.LazyStack(0, dict([]int{2}, entry{"v", leaf(first)}), dict([]int{2}, entry{"v", leaf(first + 1)})))
+				return [2]*tdict.TensorDict{stack, tensor.Must(stack.Dense())}
+			}
+			xs, ys := both(1), both(5)
+			chosen, sum := tensor.Must(arith.Where(mask, xs[1], ys[1])), tensor.Must(arith.Add(xs[1], xs[1]))
+			for _, x := range xs {
+				for _, y := range ys {
+					got := tensor.Must(arith.Where(mask, x, y))
+					require.True(t, tensor.Must(got.Dense()).Equal(chosen), "%v", got)
+					for _, dst := range both(3) {
+						require.NoError(t, arith.WhereInto(dst, mask, x, y))
+						require.True(t, tensor.Must(dst.Dense()).Equal(chosen), "%v", dst)
+					}
+				}
+				for _, dst := range both(1) { // values without elements stay as they are
+					require.NoError(t, arith.AddInto(dst, x, x))
+					require.True(t, tensor.Must(dst.Dense()).Equal(sum), "%v", dst)
+				}
+			}
+		})
+	}
 }

@@ -321,8 +321,8 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	if err != nil {
 		return nil, err
 	}
-	if opsOf(from) != opsOf(v) {
-		return nil, mismatch(from, v)
+	if from, err = asKindOf(from, v); err != nil {
+		return nil, err
 	}
 	p, err := w.selection()
 	if err != nil {
@@ -336,7 +336,7 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	if err != nil {
 		return nil, err
 	}
-	return out, opsOf(v).write(tr, out, rows, p)
+	return out, opsOf(out).write(tr, out, rows, p)
 }
 
 // selection returns a pass that selects the rows which the kernel selects. It is planned once.
