@@ -30,19 +30,6 @@ func CastScaleInto[T Elementwise[T]](dst, x T, dtype tensor.DType, scale, shift 
 	return leafwiseInto("cast scale", k, err, dst, x)
 }
 
-// CastScaleInPlace sets x, whose leaves have floating-point dtypes, to x * scale + shift. It
-// returns the errors of [CastScale].
-func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
-	k, err := scaleKernel(x, tensor.Float64, scale, shift)
-	if err != nil {
-		return fmt.Errorf("cast scale: %w", err)
-	}
-	k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
-		return xs[0].DType(), xs[0].Shape(), checkFraction(xs[0].DType())
-	}
-	return x.Ops().LeafwiseInto(x, k)
-}
-
 // An affine holds the coefficients of x * scale + shift.
 type affine struct{ scale, shift float64 }
 

@@ -16,18 +16,22 @@ func (p *product[T]) begin(_, lines int) {
 	p.products = repeated(zeros(p.products, lines), 1)
 }
 
-func (p *product[T]) line(_ int, x []T) {
+func (p *product[T]) line(_ int, x []T, bits []byte) {
 	all := p.products[0]
-	for _, v := range x {
-		all *= v
+	for i, v := range x {
+		if bits == nil || bits[i] != 0 {
+			all *= v
+		}
 	}
 	p.products[0] = all
 }
 
 func (p *product[T]) rows(x []T, r rowList) {
-	for _, off := range r.offs {
+	for k, off := range r.offs {
 		for i, v := range x[off:][:len(p.products)] {
-			p.products[i] *= v
+			if r.counts(k, i) {
+				p.products[i] *= v
+			}
 		}
 	}
 }
@@ -70,16 +74,20 @@ func multiply[T integers](p *factors, v T) {
 	}
 }
 
-func (p *intProduct[T, D]) line(_ int, x []T) {
-	for _, v := range x {
-		multiply(&p.products[0], v)
+func (p *intProduct[T, D]) line(_ int, x []T, bits []byte) {
+	for i, v := range x {
+		if bits == nil || bits[i] != 0 {
+			multiply(&p.products[0], v)
+		}
 	}
 }
 
 func (p *intProduct[T, D]) rows(x []T, r rowList) {
-	for _, off := range r.offs {
+	for k, off := range r.offs {
 		for i, v := range x[off:][:len(p.products)] {
-			multiply(&p.products[i], v)
+			if r.counts(k, i) {
+				multiply(&p.products[i], v)
+			}
 		}
 	}
 }

@@ -30,21 +30,12 @@ func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 	return reduce(r, x, over)
 }
 
-// QuantileInto is [Quantile] into dst, by the rules of [SumInto].
-func QuantileInto[T Reducible[T]](dst, x T, over Over, q float64) error {
-	r, err := quantileOf(q)
-	if err != nil {
-		return err
-	}
-	return reduceInto(r, dst, x, over)
-}
-
 func quantileOf(q float64) (*reduction, error) {
 	if !(q >= 0 && q <= 1) {
 		return nil, fmt.Errorf("quantile: %w: got the quantile %v, want one from 0 to 1", tensor.ErrKind, q)
 	}
 	r := recipe[float64, float64]{fold: func([]float64) fold[float64, float64] { return &quantile{q: q} }, tile: 16}
-	return &reduction{"quantile", realDType, "real numbers", inFloat64.run(r), true}, nil
+	return &reduction{name: "quantile", makes: realDType, wants: "real numbers", of: inFloat64.with(r)}, nil
 }
 
 // A quantile is a fold that keeps all elements, and selects from them at the end.
@@ -64,13 +55,25 @@ func (k *quantile) begin(_, lines int) {
 	}
 }
 
-func (k *quantile) line(_ int, x []float64) { k.kept[0] = append(k.kept[0], x...) }
+func (k *quantile) line(_ int, x []float64, bits []byte) {
+	if bits == nil {
+		k.kept[0] = append(k.kept[0], x...)
+		return
+	}
+	for i, v := range x {
+		if bits[i] != 0 {
+			k.kept[0] = append(k.kept[0], v)
+		}
+	}
+}
 
 func (k *quantile) rows(x []float64, r rowList) {
 	for i := range k.kept[:k.nlines] {
 		line := slices.Grow(k.kept[i], len(r.offs))
-		for _, off := range r.offs {
-			line = append(line, x[off+i])
+		for row, off := range r.offs {
+			if r.counts(row, i) {
+				line = append(line, x[off+i])
+			}
 		}
 		k.kept[i] = line
 	}

@@ -193,7 +193,7 @@ func TestWhereMissing(t *testing.T) {
 		entry{"w", same(numbers(0, 1))})
 	require.NoError(t, x.SetNames("time"))
 	before := state(t, x) + state(t, y)
-	got := tensor.Must(arith.WhereWith(mask3, x, y, arith.WhereOptions{Missing: -1}))
+	got := tensor.Must(arith.Where(mask3, x, y, arith.WhereOptions{Missing: -1}))
 	require.Equal(t, []nestedkey.Key{"x", "only/a", "name", "more/b", "text", "w"}, testkit.Keys(got.Leaves()))
 	require.Equal(t, []int64{0, 11, 2}, ints(t, got, "x"))
 	require.Equal(t, []int64{0, 1, -1, -1, 4, 5}, ints(t, got, "only/a"))
@@ -203,7 +203,7 @@ func TestWhereMissing(t *testing.T) {
 	require.Equal(t, before, state(t, x)+state(t, y))
 
 	bits := dict([]int{3}, entry{"bit", tensor.Vector(true, true, true)})
-	require.ErrorIs(t, testkit.Err(arith.WhereWith(mask3, x, bits, arith.WhereOptions{Missing: -1})), tensor.ErrDType)
+	require.ErrorIs(t, testkit.Err(arith.Where(mask3, x, bits, arith.WhereOptions{Missing: -1})), tensor.ErrDType)
 }
 
 // TestWhereMissingNamesDims: a dictionary that only the other has gets the names of the dims that
@@ -211,11 +211,11 @@ func TestWhereMissing(t *testing.T) {
 func TestWhereMissingNamesDims(t *testing.T) {
 	x, y := dict([]int{3}), dict([]int{3}, entry{"more/b", numbers(10, 3)})
 	require.NoError(t, x.SetNames("time"))
-	got := tensor.Must(arith.WhereWith(mask3, x, y, arith.WhereOptions{Missing: -1}))
+	got := tensor.Must(arith.Where(mask3, x, y, arith.WhereOptions{Missing: -1}))
 	require.Equal(t, []string{"time"}, got.Names())
 	require.Equal(t, []string{"time"}, tensor.Must(got.Dict("more")).Names())
 	require.NoError(t, y.SetNames("step"))
-	got = tensor.Must(arith.WhereWith(mask3, x, y, arith.WhereOptions{Missing: -1}))
+	got = tensor.Must(arith.Where(mask3, x, y, arith.WhereOptions{Missing: -1}))
 	require.Equal(t, []string{"time"}, tensor.Must(got.Dict("more")).Names())
 }
 

@@ -130,17 +130,21 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 	if err != nil {
 		return nil, err
 	}
-	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
+	out.entries = td.entries.emptied()
+	for i := range td.entries.values {
+		c, v := td.entries.at(i)
+		if v == nil {
+			continue
+		}
 		made, err := w.entry(td, out, v, dicts, c)
 		if err == nil {
 			err = made.Shape().CheckPrefix(out.batch)
 		}
-		return made, err
-	})
-	if err != nil {
-		return nil, within(w.kernel.Op, name, err)
+		if err != nil {
+			return nil, within(w.kernel.Op, c.name, err)
+		}
+		out.entries.values[i] = made
 	}
-	out.entries = entries
 	return out, w.addMissing(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
 }
 
@@ -265,6 +269,9 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	operands, err := w.operands(td, v, dicts, c)
 	if err != nil {
 		return nil, err
+	}
+	if t, ok := e.(elementsOfTensor); ok {
+		return asValue(w.pass.Make(t.Tensor, len(td.batch), operands))
 	}
 	return e.make(w, len(td.batch), operands)
 }

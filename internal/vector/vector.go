@@ -44,8 +44,8 @@ type table struct {
 	equalNumber, notEqualNumber, lessNumber, lessEqualNumber, greaterNumber, greaterEqualNumber pair[kernel]
 	isNaN, isFinite                                                                             pair[kernel]
 
-	least, greatest pair[kernel]
-	sums            func(dst, x []byte, step, n int)
+	least, greatest, blend pair[kernel]
+	sums                   func(dst, x []byte, step, n int)
 
 	addRows, minimumRows, maximumRows pair[rowKernel]
 

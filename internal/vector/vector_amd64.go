@@ -68,6 +68,7 @@ var assembly = table{
 	isFinite:           pair[kernel]{isFinite32, isFinite64},
 	least:              pair[kernel]{least32, least64},
 	greatest:           pair[kernel]{greatest32, greatest64},
+	blend:              pair[kernel]{blend32, blend64},
 	sums:               sums32,
 	addRows:            pair[rowKernel]{addRows32, addRows64},
 	minimumRows:        pair[rowKernel]{minimumRows32, minimumRows64},

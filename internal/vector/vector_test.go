@@ -178,6 +178,35 @@ func testExtremes[T Float](t *testing.T) {
 	}
 }
 
+func TestBlend(t *testing.T) {
+	needsAssembly(t)
+	testBlend[float32](t)
+	testBlend[float64](t)
+}
+
+func testBlend[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for n := range 300 {
+		if n > 290 {
+			n *= 100
+		}
+		x, marks := random[T](r, n+3)[3:], make([]uint8, n)
+		for i := range marks {
+			marks[i] = uint8(r.IntN(2))
+		}
+		want, got := make([]T, n), make([]T, n)
+		plainly(func() { Blend(want, x, marks, -2) })
+		Blend(got, x, marks, -2)
+		requireSame(t, want, got, n)
+		Blend(x, x, marks, -2)
+		requireSame(t, want, x, n, " in place")
+		if n > 0 {
+			requirePanic(t, func() { Blend(got, x, marks[:n-1], 0) }, n)
+			requirePanic(t, func() { Blend(got, x[:n-1], marks, 0) }, n)
+		}
+	}
+}
+
 func TestSums(t *testing.T) {
 	needsAssembly(t)
 	r := rand.New(rand.NewPCG(7, 8))
