@@ -20,8 +20,8 @@ import "github.com/go-tensordict/tensordict/tensor"
 // Floating-point and complex numbers are added in one order, whatever the layout, the memory and
 // the number of cores:
 //
-//   - The elements that count, in row-major order of the reduced dims, are divided into blocks of
-//     64; the last may be shorter.
+//   - The elements, in row-major order of the reduced dims, are divided into blocks of 64; the last
+//     may be shorter. An element that does not count is 0, whatever it holds.
 //   - In a block they are added one after the other, starting from 0.
 //   - The sums of full blocks are added in pairs of neighbours, from the first block on; the sums
 //     of pairs are again added in pairs, and so on. A sum without a neighbour of equally many
@@ -31,7 +31,9 @@ import "github.com/go-tensordict/tensordict/tensor"
 //     the one before it, and so on up to the first. With a shorter block 8 the example gives
 //     s(1-4) + (s(5-6) + (s(7) + s(8))).
 //
-// So a sum with a mask has exactly the bits of the sum of only the elements that count.
+// So a sum with a mask has exactly the bits of the sum of [Where] with 0 in the place of the
+// elements that do not count. It may differ in its last bits from the sum of only the elements that
+// count, which lie in other blocks.
 //
 // Sum returns the errors of the Over, tensor.ErrDType if the dtype does not hold a sum of integers,
 // and tensor.ErrKind if x is nil. On an error there is no result. The result shares no memory with

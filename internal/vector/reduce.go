@@ -104,14 +104,14 @@ func AddRows[T Float](dst, x []T, at []int) {
 	}
 }
 
-// MinimumRows sets dst to the [Minimum] of dst and the rows of x that [AddRows] adds.
+// MinimumRows sets dst to the Minimum of dst and the rows of x that [AddRows] adds.
 func MinimumRows[T Real](dst, x []T, at []int) {
 	if !foldRows(kernels.minimumRows, dst, x, at) {
 		minimumRows(dst, x, at)
 	}
 }
 
-// MaximumRows sets dst to the [Maximum] of dst and the rows of x that [AddRows] adds.
+// MaximumRows sets dst to the Maximum of dst and the rows of x that [AddRows] adds.
 func MaximumRows[T Real](dst, x []T, at []int) {
 	if !foldRows(kernels.maximumRows, dst, x, at) {
 		maximumRows(dst, x, at)
