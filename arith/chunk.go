@@ -56,13 +56,8 @@ func (o op) takesNumbers(b *tensor.Block) bool {
 			return false
 		}
 	}
-	switch f, d := ops[o].family, b.Src[0].DType; {
-	case f == ofPairs:
-		return !d.IsInteger()
-	case f == ofComparisons, o == opClamp:
-		return d.IsFloat()
-	}
-	return false
+	f := ops[o].family
+	return b.Src[0].DType.IsFloat() && (f == ofPairs || f == ofComparisons || o == opClamp)
 }
 
 // broadcasts reports whether an operand of a block must be broadcast.

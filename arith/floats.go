@@ -49,13 +49,9 @@ func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 	return nil
 }
 
-// fieldOps computes sums, products and quotients of complex numbers. b may be a single number.
+// fieldOps computes sums, products and quotients of complex numbers.
 func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
-	if len(b) == 1 {
-		fieldNumber(o, dst, a, b[0])
-		return
-	}
-	a, b = a[:len(dst)], b[:len(dst)]
+	b = b[:len(dst)]
 	switch o {
 	case opAdd:
 		for i := range dst {
@@ -72,29 +68,6 @@ func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
 	case opDiv:
 		for i := range dst {
 			dst[i] = a[i] / b[i]
-		}
-	}
-}
-
-// fieldNumber is fieldOps with a single number b.
-func fieldNumber[T complex64 | complex128](o op, dst, a []T, b T) {
-	a = a[:len(dst)]
-	switch o {
-	case opAdd:
-		for i := range dst {
-			dst[i] = a[i] + b
-		}
-	case opSub:
-		for i := range dst {
-			dst[i] = a[i] - b
-		}
-	case opMul:
-		for i := range dst {
-			dst[i] = a[i] * b
-		}
-	case opDiv:
-		for i := range dst {
-			dst[i] = a[i] / b
 		}
 	}
 }

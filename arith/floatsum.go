@@ -95,11 +95,20 @@ func (s *floatSum[T]) finished(dst []T) error {
 	return nil
 }
 
-func (s *floatSum[T]) line(_ int, x []T, bits []byte) {
+func (s *floatSum[T]) line(at int, x []T, bits []byte) {
+	s.skip(at)
 	if s.finish != nil {
 		s.counter.line(len(x), bits)
 	}
 	s.add(s.blend.line(x, bits, 0))
+}
+
+// skip goes on to a position: what lies before it and does not count adds 0.
+func (s *floatSum[T]) skip(at int) {
+	for at >= (s.blocks+1)*sumBlock {
+		s.push(0)
+	}
+	s.filled = max(s.filled, at-s.blocks*sumBlock)
 }
 
 // add adds elements to the only line.
@@ -169,9 +178,7 @@ func (s *floatSum[T]) rows(x []T, r rowList) {
 	}
 	x, r = s.blend.rows(x, r, s.nlines, 0)
 	for len(r.offs) > 0 {
-		for r.at[0] >= (s.blocks+1)*sumBlock {
-			s.push(0)
-		}
+		s.skip(r.at[0])
 		n, end := min(len(r.offs), (s.blocks+1)*sumBlock-r.at[0]), (s.blocks+1)*sumBlock
 		for r.at[n-1] >= end {
 			n--
@@ -291,9 +298,7 @@ func (s *floatSum[T]) groups(at int, dst []T, x []T, splits []int64) error {
 // levels of s, which may end before at if the last rows do not count.
 func (s *floatSum[T]) join(other fold[T, T], at int) {
 	next := other.(*floatSum[T])
-	for s.blocks < at/sumBlock {
-		s.push(0)
-	}
+	s.skip(at)
 	s.counter.join(&next.counter)
 	for level := 62; level >= 0; level-- {
 		if next.blocks>>level&1 == 1 {

@@ -105,8 +105,9 @@ func foldGroups[T, D any](f fold[T, D], at int, dst []D, x []T, splits []int64) 
 
 // A blender replaces the elements that do not count by the neutral element of a fold.
 type blender[T cast.Fixed] struct {
-	room []T
-	offs []int
+	room    []T
+	offs    []int
+	neutral [1]T
 }
 
 // line returns the elements of a line.
@@ -115,7 +116,8 @@ func (b *blender[T]) line(x []T, bits []byte, neutral T) []T {
 		return x
 	}
 	b.room = grown(b.room, len(x))
-	blend(b.room[:len(x)], x, bits, neutral)
+	b.neutral[0] = neutral
+	b.blend(b.room[:len(x)], x, bits)
 	return b.room[:len(x)]
 }
 
@@ -127,12 +129,12 @@ func (b *blender[T]) rows(x []T, r rowList, n int, neutral T) ([]T, rowList) {
 	b.room, b.offs = grown(b.room, n*len(r.offs)), b.offs[:0]
 	at, bit, last := r.offs[0], r.bitOffs[0], len(r.offs)-1
 	together := r.offs[last]-at == last*n && r.bitOffs[last]-bit == last*n // no gap between rows
-	if together {
-		blend(b.room[:n*len(r.offs)], x[at:], r.bits[bit:][:n*len(r.offs)], neutral)
+	if b.neutral[0] = neutral; together {
+		b.blend(b.room[:n*len(r.offs)], x[at:], r.bits[bit:][:n*len(r.offs)])
 	}
 	for i, off := range r.offs {
 		if !together {
-			blend(b.room[i*n:(i+1)*n], x[off:], r.bits[r.bitOffs[i]:][:n], neutral)
+			b.blend(b.room[i*n:(i+1)*n], x[off:], r.bits[r.bitOffs[i]:][:n])
 		}
 		b.offs = append(b.offs, i*n)
 	}
@@ -140,19 +142,23 @@ func (b *blender[T]) rows(x []T, r rowList, n int, neutral T) ([]T, rowList) {
 }
 
 // blend sets dst to x where a bit is 1, and to the neutral element where it is 0.
-func blend[T cast.Fixed](dst, x []T, bits []byte, neutral T) {
-	switch to := any(dst).(type) {
-	case []float32:
-		vector.Blend(to, any(x).([]float32), bits, any(neutral).(float32))
-		return
-	case []float64:
-		vector.Blend(to, any(x).([]float64), bits, any(neutral).(float64))
-		return
+func (b *blender[T]) blend(dst, x []T, bits []byte) {
+	x = x[:len(dst)]
+	switch d := ofWidth[cast.Size[T]()]; d {
+	case tensor.Uint32:
+		vector.Blend(viewed[float32](dst), viewed[float32](x), bits, viewed[float32](b.neutral[:])[0])
+	case tensor.Uint64:
+		vector.Blend(viewed[float64](dst), viewed[float64](x), bits, viewed[float64](b.neutral[:])[0])
+	default:
+		chooseElements(cast.Bytes(dst), bits, tensor.Lane{Bytes: cast.Bytes(x), DType: d},
+			tensor.Lane{Bytes: cast.Bytes(b.neutral[:]), DType: d, Per: tensor.PerBlock})
 	}
-	one := [1]T{neutral}
-	d := ofWidth[cast.Size[T]()]
-	chooseElements(cast.Bytes(dst), bits, tensor.Lane{Bytes: cast.Bytes(x[:len(dst)]), DType: d},
-		tensor.Lane{Bytes: cast.Bytes(one[:]), DType: d, Per: tensor.PerBlock})
+}
+
+// viewed returns the same bits as numbers of another type.
+func viewed[F float32 | float64, T cast.Fixed](s []T) []F {
+	out, _ := cast.Slice[F](cast.Bytes(s))
+	return out
 }
 
 // ofWidth has a dtype for each width in bytes.

@@ -241,12 +241,23 @@ func (w *reducer[T, D]) units(lo, hi int) error {
 func (w *reducer[T, D]) feed(o, from, lo, hi, c0, n int) {
 	x, step := w.x[o*w.n*w.inner:], max(1, hi-lo)
 	if w.inner == 1 {
-		if w.bits != nil {
-			step = maskChunk
+		bits := w.bits
+		if bits != nil {
+			step, bits = maskChunk, bits[o*w.bitmask.outer:]
 		}
-		for ; lo < hi; lo += step {
+		for rep := w.bitmask.rep; lo < hi; lo += step {
+			if rep > 1 { // the elements up to the next bit that differs
+				bit, end := bits[lo/rep], lo/rep+1
+				for end*rep < hi && bits[end] == bit {
+					end++
+				}
+				if step = min(hi, end*rep) - lo; bit != 0 {
+					w.fold.line(lo-from, x[lo:lo+step], nil)
+				}
+				continue
+			}
 			end := min(hi, lo+step)
-			w.fold.line(lo-from, x[lo:end], w.expand(0, o*w.bitmask.outer, lo, end-lo))
+			w.fold.line(lo-from, x[lo:end], partOf(bits, lo, end-lo))
 		}
 		return
 	}
@@ -292,23 +303,13 @@ func (w *reducer[T, D]) feed(o, from, lo, hi, c0, n int) {
 	}
 }
 
-// expand returns the bits of elements first to first+n-1 of a line or a row whose bits begin at
-// base, or nil if all elements count. If a bit stands for several elements, it writes them to room,
+// expand writes the bits of elements first to first+n-1 of a row, whose bits begin at base, to room,
 // from position at on.
-func (w *reducer[T, D]) expand(at, base, first, n int) []byte {
-	rep := w.bitmask.rep
-	switch {
-	case w.bits == nil:
-		return nil
-	case rep == 1:
-		return w.bits[base+first:][:n]
-	}
-	w.room = grown(w.room, at+n)
-	out := w.room[at : at+n]
+func (w *reducer[T, D]) expand(at, base, first, n int) {
+	rep, out := w.bitmask.rep, w.room[at:at+n]
 	for done := 0; done < n; {
 		k := min(n-done, rep-(first+done)%rep)
 		repeated(out[done:done+k], w.bits[base+(first+done)/rep])
 		done += k
 	}
-	return out
 }

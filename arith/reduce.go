@@ -58,8 +58,17 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 				return err
 			}
 			by := r.of(xs[0].DType())
-			if dst.DType() == by.makes && in.sorted(order) {
+			sorted := in.sorted(order)
+			switch {
+			case sorted && dst.DType() == by.makes:
 				return by.into(dst, a)
+			case sorted && dst.DType() == tensor.Bool:
+				if dst, err = dst.Reinterpret(by.makes); err != nil {
+					return err
+				}
+				return by.into(dst, a)
+			case sorted:
+				return viaWider(dst, by.makes, func(wide *tensor.Tensor) error { return by.into(wide, a) })
 			}
 			made, err := tensor.New(by.makes, a.results()...)
 			if err == nil {
@@ -210,7 +219,7 @@ func complexBy[T complex64 | complex128](w way, mean func([]T, int) error) reduc
 	case means, checkedMeans:
 		return evenly(summing(mean)).reducing()
 	}
-	return recipe[T, T]{fold: newProduct[T]}.reducing()
+	return recipe[T, T]{fold: func([]T) fold[T, T] { return new(complexProduct[T]) }}.reducing()
 }
 
 // via returns the reduction of elements of type S by a recipe for T. to widens them; it is nil if S
