@@ -30,19 +30,6 @@ func CastScaleInto[T Elementwise[T]](dst, x T, dtype tensor.DType, scale, shift 
 	return leafwiseInto("cast scale", k, err, dst, x)
 }
 
-// CastScaleInPlace sets x, whose leaves have floating-point dtypes, to x * scale + shift. It
-// returns the errors of [CastScale].
-func CastScaleInPlace[T Elementwise[T]](x T, scale, shift float64) error {
-	k, err := scaleKernel(x, tensor.Float64, scale, shift)
-	if err != nil {
-		return fmt.Errorf("cast scale: %w", err)
-	}
-	k.Check = func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
-		return xs[0].DType(), xs[0].Shape(), checkFraction(xs[0].DType())
-	}
-	return x.Ops().LeafwiseInto(x, k)
-}
-
 // An affine holds the coefficients of x * scale + shift.
 type affine struct{ scale, shift float64 }
 
@@ -132,7 +119,7 @@ func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l affine, l
 	return byChunk(b, 0, scaled[S, V, float64](l, load, room))
 }
 
-func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l affine, load func([]S, *scratch) []V, room *scratch) family[S, D] {
+func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l affine, load func([]S, *scratch) []V, room *scratch) slicer[S, D] {
 	return func(_ op, dst []D, x [3][]S) error {
 		scale(dst, load(x[0], room), l)
 		return nil
@@ -141,7 +128,7 @@ func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l affine, load func
 
 // narrowed computes in W, and rounds to 16 bits.
 func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l affine, load func([]S, *scratch) []V, room *scratch,
-	narrow func([]uint16, []W)) family[S, uint16] {
+	narrow func([]uint16, []W)) slicer[S, uint16] {
 	return func(_ op, dst []uint16, x [3][]S) error {
 		wide, _ := cast.Slice[W](room[1][:cast.Size[W]()*len(dst)])
 		scale(wide, load(x[0], room), l)

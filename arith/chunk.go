@@ -11,31 +11,31 @@ import (
 // operands to stay in the cache.
 const chunk = 2048
 
-// A family is a function on slices for several ops: it sets dst to the result of op o on up to
+// A slicer is a function on slices for several ops: it sets dst to the result of op o on up to
 // three operands, which are as long as dst.
-type family[T, D cast.Fixed] func(o op, dst []D, x [3][]T) error
+type slicer[T, D cast.Fixed] func(o op, dst []D, x [3][]T) error
 
 // A scratch is memory for one chunk of each operand and of the result.
 type scratch [4][chunk * 16]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// byChunk runs a family on a block, chunk by chunk. It broadcasts an operand that has fewer
+// byChunk runs a slicer on a block, chunk by chunk. It broadcasts an operand that has fewer
 // elements than the result, unless it is a single number and the op takes that.
-func byChunk[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+func byChunk[T, D cast.Fixed](b *tensor.Block, o op, fn slicer[T, D]) error {
 	return inSteps(b, o, fn, chunk)
 }
 
-// atOnce is byChunk for a family that takes slices of any length: it runs on the whole block at
+// atOnce is byChunk for a slicer that takes slices of any length: it runs on the whole block at
 // once if no operand is broadcast.
-func atOnce[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D]) error {
+func atOnce[T, D cast.Fixed](b *tensor.Block, o op, fn slicer[T, D]) error {
 	if o.broadcasts(b) {
 		return byChunk(b, o, fn)
 	}
 	return inSteps(b, o, fn, b.Rows*b.Width)
 }
 
-func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn family[T, D], step int) error {
+func inSteps[T, D cast.Fixed](b *tensor.Block, o op, fn slicer[T, D], step int) error {
 	s := broadcaster[T]{block: b, number: o.takesNumbers(b)}
 	defer s.done()
 	dst, _ := cast.Slice[D](b.Dst)
@@ -56,13 +56,8 @@ func (o op) takesNumbers(b *tensor.Block) bool {
 			return false
 		}
 	}
-	switch d := b.Src[0].DType; {
-	case o <= opDiv:
-		return !d.IsInteger()
-	case o == opMinimum, o == opMaximum, o == opClamp, opEqual <= o && o <= opGreaterEqual:
-		return d.IsFloat()
-	}
-	return false
+	f := ops[o].family
+	return b.Src[0].DType.IsFloat() && (f == ofPairs || f == ofComparisons || o == opClamp)
 }
 
 // broadcasts reports whether an operand of a block must be broadcast.

@@ -11,44 +11,12 @@ import (
 // compareFloats sets dst to 1 where a comparison holds, otherwise to 0. The second operand may be a
 // single number.
 func compareFloats[T ordinary](o op, dst []uint8, x [3][]T) error {
-	switch a, b := x[0], x[1]; {
-	case o == opIsNaN:
-		vector.IsNaN(dst, a)
-	case o == opIsFinite:
-		vector.IsFinite(dst, a)
-	case len(b) == 1:
-		compareNumber(o, dst, a, b[0])
-	case o == opEqual:
-		vector.Equal(dst, a, b)
-	case o == opNotEqual:
-		vector.NotEqual(dst, a, b)
-	case o == opLess:
-		vector.Less(dst, a, b)
-	case o == opLessEqual:
-		vector.LessEqual(dst, a, b)
-	case o == opGreater:
-		vector.Less(dst, b, a)
-	case o == opGreaterEqual:
-		vector.LessEqual(dst, b, a)
+	if len(x[1]) == 1 && ops[o].family == ofComparisons {
+		vector.MarkNumber(ops[o].vector, dst, x[0], x[1][0])
+	} else {
+		vector.Mark(ops[o].vector, dst, x[0], x[1])
 	}
 	return nil
-}
-
-func compareNumber[T ordinary](o op, dst []uint8, a []T, b T) {
-	switch o {
-	case opEqual:
-		vector.EqualNumber(dst, a, b)
-	case opNotEqual:
-		vector.NotEqualNumber(dst, a, b)
-	case opLess:
-		vector.LessNumber(dst, a, b)
-	case opLessEqual:
-		vector.LessEqualNumber(dst, a, b)
-	case opGreater:
-		vector.GreaterNumber(dst, a, b)
-	case opGreaterEqual:
-		vector.GreaterEqualNumber(dst, a, b)
-	}
 }
 
 // compareOps is compareFloats for integers, all of which are finite.
@@ -115,7 +83,7 @@ func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) er
 func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
 // halvesCompare is compareFloats for 16-bit floats.
-func halvesCompare(w widening) family[uint16, uint8] {
+func halvesCompare(w widening) slicer[uint16, uint8] {
 	return func(o op, dst []uint8, x [3][]uint16) error {
 		room := scratches.Get().(*scratch)
 		defer scratches.Put(room)

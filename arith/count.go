@@ -10,10 +10,7 @@ import (
 // elements of a mask, call [Sum]. (Python's count_nonzero is Sum of NotEqual(x, 0).)
 func Count[T Reducible[T]](x T, over Over) (T, error) { return reduce(countOf, x, over) }
 
-// CountInto is [Count] into dst, by the rules of [SumInto].
-func CountInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(countOf, dst, x, over) }
-
-var countOf = &reduction{"count", func(tensor.DType) tensor.DType { return tensor.Int64 }, "", runCount, false}
+var countOf = &reduction{name: "count", makes: func(tensor.DType) tensor.DType { return tensor.Int64 }, whole: runCount}
 
 // runCount counts the mask bits over the reduced dims that the mask has, and multiplies by the
 // sizes of the reduced dims that it lacks.
@@ -28,13 +25,9 @@ func runCount(dst *tensor.Tensor, in *reduced) error {
 			return err
 		}
 	}
-	return countBits(dst, in, mask)
-}
-
-// countBits is runCount for a mask that covers whole groups, if there are groups.
-func countBits(dst *tensor.Tensor, in *reduced, mask *tensor.Tensor) error {
 	rank, times := len(mask.Shape()), int64(1)
-	sizes, shape := shapeops.Shape{}, shapeops.Shape{} // of counts; and of the result
+	reduced := &scope{Over: Over{kind: overDims}, splits: in.splits} // of the mask
+	sizes, shape := shapeops.Shape{}, shapeops.Shape{}               // of counts; and of the result
 	for dim, size := range in.x.Shape() {
 		switch {
 		case in.dims[dim] && in.splits != nil:
@@ -48,14 +41,16 @@ func countBits(dst *tensor.Tensor, in *reduced, mask *tensor.Tensor) error {
 		if dim < rank {
 			sizes = append(sizes, size)
 		}
+		if dim < rank && in.dims[dim] {
+			reduced.dims = append(reduced.dims, dim)
+		}
 		shape = append(shape, size)
 	}
 	counts, err := tensor.New(tensor.Int64, sizes...)
 	if err != nil {
 		return err
 	}
-	err = sums.run(recipe[float64, float64]{})(counts, &reduced{x: mask, dims: in.dims[:rank], splits: in.splits})
-	if err == nil {
+	if err = sumOf.kernel(reduced).Whole(counts, []*tensor.Tensor{mask}, 0); err == nil {
 		err = tensor.Write(counts, func(s []int64) {
 			for i := range s {
 				s[i] *= times

@@ -117,17 +117,19 @@ func runAll[T element](t *tensor.Tensor, r running, newAdder func() adder[T]) er
 	tiles := (r.inner + tile - 1) / tile
 	units := r.outer * tiles
 	cores := min(units, workers.Count(0, t.Size()/minWork+1))
-	return writeAll(t, func(s []T) error {
-		return workers.Do(context.Background(), cores, cores, func(core int) error {
-			w := sumRunner[T]{running: r, s: s, add: newAdder(), tile: tile}
-			for u := units * core / cores; u < units*(core+1)/cores; u++ {
-				w.unit(u/tiles, u%tiles*tile)
-			}
-			if w.wrapped {
-				return fmt.Errorf("%w: a sum overflows %v", tensor.ErrDType, t.DType())
-			}
-			return nil
-		})
+	s, err := tensor.Of[T](t)
+	if err != nil {
+		return err
+	}
+	return workers.Do(context.Background(), cores, cores, func(core int) error {
+		w := sumRunner[T]{running: r, s: s, add: newAdder(), tile: tile}
+		for u := units * core / cores; u < units*(core+1)/cores; u++ {
+			w.unit(u/tiles, u%tiles*tile)
+		}
+		if w.wrapped {
+			return fmt.Errorf("%w: a sum overflows %v", tensor.ErrDType, t.DType())
+		}
+		return nil
 	})
 }
 

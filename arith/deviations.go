@@ -11,7 +11,7 @@ func spreadOf(name string, opt VarOptions, root bool) *reduction {
 		return nil
 	}
 	if !root {
-		return &reduction{name, realDType, "real numbers", inFloat64.run(deviationsTo(finish)), true}
+		return &reduction{name: name, makes: realDType, wants: "real numbers", of: inFloat64.with(deviationsTo(finish))}
 	}
 	rooted := func(roots func(sums []float64, count int) error) recipe[float64, float64] {
 		return deviationsTo(func(sums []float64, count int) error {
@@ -19,14 +19,13 @@ func spreadOf(name string, opt VarOptions, root bool) *reduction {
 			return roots(sums, count)
 		})
 	}
-	return &reduction{name, realDType, "real numbers", inFloat64.inRange(rooted(checkedRoots), rooted(roots)), true}
+	return &reduction{name: name, makes: realDType, wants: "real numbers", of: inRange(inFloat64, inFloat64, rooted(checkedRoots), rooted(roots))}
 }
 
 // deviationsTo returns the recipe of sums of squared deviations, which finish turns into results.
 func deviationsTo(finish func(sums []float64, count int) error) recipe[float64, float64] {
-	means := evenly(summing(mean[float64]))
 	return recipe[float64, float64]{
-		first: func() fold[float64, float64] { return means.fold(nil) }, joins: true,
+		first: func() fold[float64, float64] { return float64Means.fold(nil) }, joins: true,
 		fold: func(first []float64) fold[float64, float64] {
 			return &deviations{sums: floatSum[float64]{finish: finish}, means: first}
 		},
@@ -55,15 +54,15 @@ func (d *deviations) begin(at, lines int) {
 	d.mean = d.means[at : at+lines]
 }
 
-func (d *deviations) line(at int, x []float64) {
-	for len(x) > 0 {
-		n, mean := min(len(x), wideChunk), d.mean[0]
+func (d *deviations) line(at int, x []float64, bits []byte) {
+	mean := d.mean[0]
+	for from := 0; from < len(x); from += wideChunk {
+		n := min(len(x)-from, wideChunk)
 		d.room = grown(d.room, n)
-		for i, v := range x[:n] {
+		for i, v := range x[from : from+n] {
 			d.room[i] = (v - mean) * (v - mean)
 		}
-		d.sums.line(at, d.room[:n])
-		x = x[n:]
+		d.sums.line(at+from, d.room[:n], partOf(bits, from, n))
 	}
 }
 
@@ -79,10 +78,13 @@ func (d *deviations) rows(x []float64, r rowList) {
 			}
 			d.list = append(d.list, k*n)
 		}
-		d.sums.rows(d.room, rowList{d.list, part.at})
+		part.offs = d.list
+		d.sums.rows(d.room, part)
 	}
 }
 
 func (d *deviations) end(dst []float64) error { return d.sums.end(dst) }
 
-func (d *deviations) join(other fold[float64, float64]) { d.sums.join(&other.(*deviations).sums) }
+func (d *deviations) join(other fold[float64, float64], at int) {
+	d.sums.join(&other.(*deviations).sums, at)
+}

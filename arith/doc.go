@@ -137,8 +137,8 @@
 // # In place
 //
 // A function whose name ends in Into writes to a value that has the dtypes and shapes of the
-// result. The destination may be an operand: AddInto(x, x, y) changes x. [FillInPlace] and
-// [CastScaleInPlace] change their operand.
+// result. The destination may be an operand: AddInto(x, x, y) changes x. [FillInPlace]
+// changes its operand.
 //
 // On an error nothing has changed. For this, an operation that may fail on its elements is computed
 // twice, the first time without writing.

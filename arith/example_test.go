@@ -41,11 +41,11 @@ func ExampleWhere() {
 	// [7 0 9]
 }
 
-func ExampleWhereWith() {
+func ExampleWhere_missing() {
 	known := tensor.Vector(true, false, true)
 	guess := tdict.New(3)
 	_ = guess.Set("obs", tensor.Must(tensor.Full[float32](-1, 3, 2)))
-	show(arith.WhereWith(known, steps(), guess, arith.WhereOptions{Missing: 0}))
+	show(arith.Where(known, steps(), guess, arith.WhereOptions{Missing: 0}))
 	// Output:
 	// obs float32 [3 2]
 	// [[ 1  2]

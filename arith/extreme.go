@@ -15,28 +15,25 @@ type realNumber interface {
 // An extreme is a fold that keeps the least or the greatest number, or NaN if any is NaN. -0 is
 // less than 0.
 type extreme[T realNumber] struct {
-	max  bool
-	some bool
-	best []T
+	counter
+	blend   blender[T]
+	max     bool
+	neutral T // the number that never decides
+	best    []T
 }
 
 func (e *extreme[T]) begin(_, lines int) {
-	e.some = false
-	e.best = zeros(e.best, lines)
+	e.counter.begin()
+	e.best = repeated(zeros(e.best, lines), e.neutral)
 }
 
-func (e *extreme[T]) line(_ int, x []T) {
-	if len(x) == 0 {
-		return
-	}
-	if !e.some {
-		e.best[0], e.some = x[0], true
-	}
-	e.best[0] = e.of(e.best[0], x)
+func (e *extreme[T]) line(_ int, x []T, bits []byte) {
+	e.counter.line(len(x), bits)
+	e.best[0] = e.with(e.best[0], e.blend.line(x, bits, e.neutral))
 }
 
-// of returns the extreme of m and x.
-func (e *extreme[T]) of(m T, x []T) T {
+// with returns the extreme of m and x.
+func (e *extreme[T]) with(m T, x []T) T {
 	if e.max {
 		return vector.Greatest(m, x)
 	}
@@ -44,55 +41,75 @@ func (e *extreme[T]) of(m T, x []T) T {
 }
 
 // lines sets dst to the extremes of lines of n elements.
-func (e *extreme[T]) lines(_ int, dst []T, x []T, n int) error {
-	if n == 0 && len(dst) > 0 {
-		return ofNone(dst)
-	}
+func (e *extreme[T]) lines(at int, dst []T, x []T, n int, bits []byte) error {
 	for i := range dst {
-		line := x[i*n:][:n]
-		dst[i] = e.of(line[0], line)
+		e.begin(at+i, 1)
+		e.line(0, x[i*n:][:n], partOf(bits, i*n, n))
+		if err := e.end(dst[i : i+1]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func (e *extreme[T]) rows(x []T, r rowList) {
-	offs := r.offs
-	if len(offs) > 0 && !e.some {
-		copy(e.best, x[offs[0]:])
-		offs, e.some = offs[1:], true
-	}
+	e.counter.rows(r, len(e.best))
+	x, r = e.blend.rows(x, r, len(e.best), e.neutral)
 	if e.max {
-		vector.MaximumRows(e.best, x, offs)
+		vector.MaximumRows(e.best, x, r.offs)
 	} else {
-		vector.MinimumRows(e.best, x, offs)
+		vector.MinimumRows(e.best, x, r.offs)
 	}
 }
 
+// end sets the results of lines without an element to NaN. It returns ErrEmpty for integers.
 func (e *extreme[T]) end(dst []T) error {
-	if !e.some {
-		return ofNone(dst)
-	}
 	copy(dst, e.best)
-	return nil
-}
-
-// ofNone sets dst to NaN. It returns ErrEmpty for integers.
-func ofNone[T realNumber](dst []T) error {
+	if e.all > 0 {
+		return nil
+	}
 	nan := math.NaN()
-	if v := T(nan); v == v {
-		return fmt.Errorf("%w to choose from", ErrEmpty)
-	} else {
-		repeated(dst, v)
+	for i := range dst {
+		if e.of(i) > 0 {
+			continue
+		}
+		if dst[i] = T(nan); dst[i] == dst[i] {
+			return fmt.Errorf("%w to choose from", ErrEmpty)
+		}
 	}
 	return nil
 }
 
-func (e *extreme[T]) join(other fold[T, T]) {
+func (e *extreme[T]) join(other fold[T, T], _ int) {
 	next := other.(*extreme[T])
-	e.rows(next.best, rowList{offs: []int{0}})
+	e.counter.join(&next.counter)
+	if e.max {
+		vector.MaximumRows(e.best, next.best, []int{0})
+	} else {
+		vector.MinimumRows(e.best, next.best, []int{0})
+	}
 }
 
 // extremes returns the recipe of extremes.
 func extremes[T realNumber](max bool) recipe[T, T] {
-	return recipe[T, T]{fold: func([]T) fold[T, T] { return &extreme[T]{max: max} }, joins: true}
+	neutral := largest[T]()
+	switch {
+	case max && T(1)/2 != 0:
+		neutral = -neutral
+	case max:
+		neutral++ // wraps around to the least integer
+	}
+	return recipe[T, T]{fold: func([]T) fold[T, T] { return &extreme[T]{max: max, neutral: neutral} }, joins: true}
+}
+
+// largest returns the greatest number: infinity for floating-point types.
+func largest[T realNumber]() T {
+	v, inf := T(1), math.Inf(1)
+	if v/2 != 0 {
+		return T(inf)
+	}
+	for 2*v+1 > v {
+		v = 2*v + 1
+	}
+	return v
 }

@@ -10,72 +10,48 @@ import (
 // ordinary is the set of floating-point types that Go computes with.
 type ordinary interface{ float32 | float64 }
 
-// floatOps computes ops on floating-point numbers.
+// floatOps computes ops on floating-point numbers. The operands after the first may be single
+// numbers if takesNumbers says so.
 func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
-	switch {
-	case o <= opDiv || o == opMinimum || o == opMaximum:
-		floatPairs(o, dst, x[0], x[1])
-	case o <= opPow:
-		divideFloats(o, dst, x[0], x[1])
-	case o <= opRelu:
-		signFloats(o, dst, x[0])
-	case o <= opTrunc:
-		roundFloats(o, dst, x[0])
-	case o <= opSigmoid:
-		functions(o, dst, x[0])
+	switch a, b := x[0], x[1]; ops[o].family {
+	case ofPairs:
+		if len(b) == 1 {
+			vector.DoNumber(ops[o].vector, dst, a, b[0])
+		} else {
+			vector.Do(ops[o].vector, dst, a, b)
+		}
+	case ofQuotients:
+		divideFloats(o, dst, a, b)
+	case ofOne:
+		if o != opSign {
+			vector.Do(ops[o].vector, dst, a, nil)
+			break
+		}
+		for i, v := range a[:len(dst)] {
+			switch {
+			case v > 0:
+				v = 1
+			case v < 0:
+				v = -1
+			}
+			dst[i] = v // a zero or NaN stays
+		}
+	case ofFunctions:
+		switch dst := any(dst).(type) {
+		case []float32:
+			singleFunctions(o, dst, any(a).([]float32))
+		case []float64:
+			doubleFunctions(o, dst, any(a).([]float64))
+		}
 	default:
 		mixFloats(o, dst, x)
 	}
 	return nil
 }
 
-// floatPairs computes the ops of two numbers that package vector has. b may be a single number.
-func floatPairs[T ordinary](o op, dst, a, b []T) {
-	if len(b) == 1 {
-		floatNumber(o, dst, a, b[0])
-		return
-	}
-	switch o {
-	case opAdd:
-		vector.Add(dst, a, b)
-	case opSub:
-		vector.Sub(dst, a, b)
-	case opMul:
-		vector.Mul(dst, a, b)
-	case opDiv:
-		vector.Div(dst, a, b)
-	case opMinimum:
-		vector.Minimum(dst, a, b)
-	case opMaximum:
-		vector.Maximum(dst, a, b)
-	}
-}
-
-// floatNumber is floatPairs with a single number b.
-func floatNumber[T ordinary](o op, dst, a []T, b T) {
-	switch o {
-	case opAdd:
-		vector.AddNumber(dst, a, b)
-	case opSub:
-		vector.SubNumber(dst, a, b)
-	case opMul:
-		vector.MulNumber(dst, a, b)
-	case opDiv:
-		vector.DivNumber(dst, a, b)
-	case opMinimum:
-		vector.MinimumNumber(dst, a, b)
-	case opMaximum:
-		vector.MaximumNumber(dst, a, b)
-	}
-}
-
-// fieldOps computes sums, products and quotients of complex numbers. b may be a single number.
+// fieldOps computes sums, products and quotients of complex numbers.
 func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
-	if len(b) == 1 {
-		fieldNumber(o, dst, a, b[0])
-		return
-	}
-	a, b = a[:len(dst)], b[:len(dst)]
+	b = b[:len(dst)]
 	switch o {
 	case opAdd:
 		for i := range dst {
@@ -92,29 +68,6 @@ func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
 	case opDiv:
 		for i := range dst {
 			dst[i] = a[i] / b[i]
-		}
-	}
-}
-
-// fieldNumber is fieldOps with a single number b.
-func fieldNumber[T complex64 | complex128](o op, dst, a []T, b T) {
-	a = a[:len(dst)]
-	switch o {
-	case opAdd:
-		for i := range dst {
-			dst[i] = a[i] + b
-		}
-	case opSub:
-		for i := range dst {
-			dst[i] = a[i] - b
-		}
-	case opMul:
-		for i := range dst {
-			dst[i] = a[i] * b
-		}
-	case opDiv:
-		for i := range dst {
-			dst[i] = a[i] / b
 		}
 	}
 }
@@ -168,61 +121,7 @@ func floorDiv(a, b float64) float64 {
 	return math.RoundToEven(q) // removes the rounding error of the division
 }
 
-// signFloats computes the ops that change or read signs.
-func signFloats[T ordinary](o op, dst, a []T) {
-	switch o {
-	case opNeg:
-		vector.Neg(dst, a)
-	case opAbs:
-		vector.Abs(dst, a)
-	case opRelu:
-		vector.Relu(dst, a)
-	case opSign:
-		for i, v := range a[:len(dst)] {
-			dst[i] = signOf(v)
-		}
-	}
-}
-
-// signOf returns -1, 1, or v itself if it is a zero or NaN.
-func signOf[T ordinary](v T) T {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return v
-}
-
-// roundFloats computes the ops that round to whole numbers.
-func roundFloats[T ordinary](o op, dst, a []T) {
-	switch o {
-	case opFloor:
-		vector.Floor(dst, a)
-	case opCeil:
-		vector.Ceil(dst, a)
-	case opRound:
-		vector.Round(dst, a)
-	case opTrunc:
-		vector.Trunc(dst, a)
-	}
-}
-
-// functions computes Sqrt, Exp, Log, Tanh and Sigmoid in float64, and rounds once.
-func functions[T ordinary](o op, dst, a []T) {
-	if o == opSqrt {
-		vector.Sqrt(dst, a)
-		return
-	}
-	switch dst := any(dst).(type) {
-	case []float32:
-		singleFunctions(o, dst, any(a).([]float32))
-	case []float64:
-		doubleFunctions(o, dst, any(a).([]float64))
-	}
-}
-
+// The functions Exp, Log, Tanh and Sigmoid are computed in float64, and rounded once.
 func singleFunctions(o op, dst, a []float32) {
 	switch o {
 	case opExp:
@@ -310,14 +209,14 @@ func lerp[T ordinary](a, b, w T) T {
 // complexOps computes ops on complex numbers.
 func complexOps[T complex64 | complex128](o op, dst []T, x [3][]T) error {
 	a := x[0][:len(dst)]
-	switch {
-	case o <= opDiv:
+	switch o {
+	case opAdd, opSub, opMul, opDiv:
 		fieldOps(o, dst, a, x[1])
-	case o == opNeg:
+	case opNeg:
 		for i := range dst {
 			dst[i] = -a[i]
 		}
-	case o == opAddCMul:
+	case opAddCMul:
 		b, c := x[1][:len(dst)], x[2][:len(dst)]
 		for i := range dst {
 			dst[i] = a[i] + b[i]*c[i]
@@ -332,8 +231,8 @@ type widening struct {
 	narrow func(dst []uint16, src []float32)
 }
 
-// halves returns the family of ops on 16-bit floats, computed in float32.
-func halves(w widening) family[uint16, uint16] {
+// halves returns the ops on 16-bit floats, computed in float32.
+func halves(w widening) slicer[uint16, uint16] {
 	return func(o op, dst []uint16, x [3][]uint16) error {
 		room := scratches.Get().(*scratch)
 		defer scratches.Put(room)

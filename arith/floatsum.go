@@ -13,6 +13,8 @@ const sumBlock = 64
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
 
+	counter
+	blend  blender[T]
 	nlines int // the number of lines
 	part   []T // for each line, the sum of the current block
 	filled int // rows in the current block
@@ -23,6 +25,7 @@ type floatSum[T floats] struct {
 }
 
 func (s *floatSum[T]) begin(_, lines int) {
+	s.counter.begin()
 	s.nlines, s.filled, s.blocks = lines, 0, 0
 	if cap(s.part) < lines {
 		s.part = make([]T, lines)
@@ -71,16 +74,45 @@ func (s *floatSum[T]) total() {
 }
 
 func (s *floatSum[T]) end(dst []T) error {
-	count := s.blocks*sumBlock + s.filled
 	s.total()
 	copy(dst, s.part)
-	if s.finish == nil {
-		return nil
-	}
-	return s.finish(dst, count)
+	return s.finished(dst)
 }
 
-func (s *floatSum[T]) line(_ int, x []T) {
+// finished applies finish to the sums of lines.
+func (s *floatSum[T]) finished(dst []T) error {
+	switch {
+	case s.finish == nil:
+		return nil
+	case len(s.own) == 0:
+		return s.finish(dst, s.all)
+	}
+	for i := range dst {
+		if err := s.finish(dst[i:i+1], s.of(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *floatSum[T]) line(at int, x []T, bits []byte) {
+	s.skip(at)
+	if s.finish != nil {
+		s.counter.line(len(x), bits)
+	}
+	s.add(s.blend.line(x, bits, 0))
+}
+
+// skip goes on to a position: what lies before it and does not count adds 0.
+func (s *floatSum[T]) skip(at int) {
+	for at >= (s.blocks+1)*sumBlock {
+		s.push(0)
+	}
+	s.filled = max(s.filled, at-s.blocks*sumBlock)
+}
+
+// add adds elements to the only line.
+func (s *floatSum[T]) add(x []T) {
 	if s.filled > 0 {
 		n := min(len(x), sumBlock-s.filled)
 		s.part[0] = addAll(s.part[0], x[:n])
@@ -139,11 +171,21 @@ func sumLines[T floats](sums, x []T, step, n int) {
 	}
 }
 
+// rows leaves out rows that do not count, which would add 0, but for their place in blocks.
 func (s *floatSum[T]) rows(x []T, r rowList) {
+	if s.finish != nil {
+		s.counter.rows(r, s.nlines)
+	}
+	x, r = s.blend.rows(x, r, s.nlines, 0)
 	for len(r.offs) > 0 {
-		part := r.first(min(len(r.offs), sumBlock-s.filled))
+		s.skip(r.at[0])
+		n, end := min(len(r.offs), (s.blocks+1)*sumBlock-r.at[0]), (s.blocks+1)*sumBlock
+		for r.at[n-1] >= end {
+			n--
+		}
+		part := r.first(n)
 		sumRows(s.part, x, part.offs)
-		if s.filled += len(part.offs); s.filled == sumBlock {
+		if s.filled = part.at[n-1] + 1 - s.blocks*sumBlock; s.filled == sumBlock {
 			s.push(0)
 		}
 	}
@@ -178,17 +220,27 @@ func sumRows[T floats](sums, x []T, offs []int) {
 const someLines = 32
 
 // lines adds lines of at most one block directly, and longer ones someLines at a time.
-func (s *floatSum[T]) lines(at int, dst []T, x []T, n int) error {
+func (s *floatSum[T]) lines(at int, dst []T, x []T, n int, bits []byte) error {
+	x = s.blend.line(x, bits, 0)
+	count := func(lines int) { // counts the elements of the next lines
+		if s.all = n; bits != nil && s.finish != nil {
+			s.all, s.own = 0, zeros(s.own, lines)
+			for i := range s.own {
+				s.own[i] = ones(bits[i*n : (i+1)*n])
+			}
+			bits = bits[lines*n:]
+		}
+	}
 	if n <= sumBlock {
 		sumLines(dst, x, n, n)
-		if s.finish == nil {
-			return nil
-		}
-		return s.finish(dst, n)
+		s.counter.begin()
+		count(len(dst))
+		return s.finished(dst)
 	}
 	for len(dst) >= 8 && n < 4096 {
 		lines := min(len(dst), someLines) &^ 7
 		s.begin(at, lines)
+		count(lines)
 		for from := 0; from < n; from += sumBlock {
 			count := min(sumBlock, n-from)
 			sumLines(s.part, x[from:], n, count)
@@ -203,7 +255,8 @@ func (s *floatSum[T]) lines(at int, dst []T, x []T, n int) error {
 	}
 	for i := range dst {
 		s.begin(at+i, 1)
-		s.line(0, x[i*n:(i+1)*n])
+		count(1)
+		s.add(x[i*n : (i+1)*n])
 		if err := s.end(dst[i : i+1]); err != nil {
 			return err
 		}
@@ -221,7 +274,7 @@ func (s *floatSum[T]) groups(at int, dst []T, x []T, splits []int64) error {
 		lo = int(end - first)
 		if len(group) > sumBlock {
 			s.begin(at+i, 1)
-			s.line(0, group)
+			s.line(0, group, nil)
 			if err := s.end(dst[i : i+1]); err != nil {
 				return err
 			}
@@ -241,10 +294,12 @@ func (s *floatSum[T]) groups(at int, dst []T, x []T, splits []int64) error {
 	return nil
 }
 
-// join adds the tree of the fold of the following elements. All its levels are below the levels of
-// s.
-func (s *floatSum[T]) join(other fold[T, T]) {
+// join adds the tree of the fold of the elements from position at on. All its levels are below the
+// levels of s, which may end before at if the last rows do not count.
+func (s *floatSum[T]) join(other fold[T, T], at int) {
 	next := other.(*floatSum[T])
+	s.skip(at)
+	s.counter.join(&next.counter)
 	for level := 62; level >= 0; level-- {
 		if next.blocks>>level&1 == 1 {
 			copy(s.part, next.tree[level*next.nlines:][:next.nlines])

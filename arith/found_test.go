@@ -15,16 +15,6 @@ import (
 
 // Tests of what was found by trying to break things.
 
-// TestResultsOverSplits: a result may lie where the splits do.
-func TestResultsOverSplits(t *testing.T) {
-	mem := tensor.Vector[int64](0, 2, 3, 5, 6, 0, 0, 0)
-	splits := tensor.Must(mem.Narrow(0, 0, 5))
-	dst := tensor.Must(tensor.Must(mem.Reinterpret(tensor.Float64)).Reshape(4, 2))
-	x := tensor.Must(tensor.From([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 6, 2))
-	require.NoError(t, arith.SumInto(dst, x, arith.BySplits(splits)))
-	require.Equal(t, []float64{4, 6, 5, 6, 16, 18, 11, 12}, testkit.Elements[float64](t, dst))
-}
-
 // TestMaskOfFewDimsStaysSmall: a mask over a dim that is kept is not spread over those that are
 // reduced.
 func TestMaskOfFewDimsStaysSmall(t *testing.T) {

@@ -154,7 +154,22 @@ func sortRows(columns []*tensor.Tensor) (*rowSort, error) {
 	}
 	s := new(rowSort)
 	s.reset(uninitialized[int64](n))
-	return s, s.byEach(columns)
+	for i, c := range columns { // the memory of one column is borrowed at a time
+		switch c.DType().Size() {
+		case 1:
+			err = byColumn[uint8](s, c)
+		case 2:
+			err = byColumn[uint16](s, c)
+		case 4:
+			err = byColumn[uint32](s, c)
+		default:
+			err = byColumn[uint64](s, c)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	return s, nil
 }
 
 // countRows returns the number of rows of columns. It returns an error if they cannot be sorted.
@@ -178,28 +193,6 @@ func countRows(columns []*tensor.Tensor) (int, error) {
 		}
 	}
 	return columns[0].Shape()[0], nil
-}
-
-// byEach sorts by one column after another. It borrows the memory of one column at a time.
-func (s *rowSort) byEach(columns []*tensor.Tensor) error {
-	for i, c := range columns {
-		if err := s.byTensor(c); err != nil {
-			return fmt.Errorf("column %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (s *rowSort) byTensor(t *tensor.Tensor) error {
-	switch t.DType().Size() {
-	case 1:
-		return byColumn[uint8](s, t)
-	case 2:
-		return byColumn[uint16](s, t)
-	case 4:
-		return byColumn[uint32](s, t)
-	}
-	return byColumn[uint64](s, t)
 }
 
 // byColumn sorts by a tensor whose elements are as wide as K.

@@ -14,24 +14,30 @@ var ErrDivide = errors.New("division of integers by zero")
 // integerOps computes ops on integers. A result that T does not hold is an error.
 func integerOps[T integers](o op, dst []T, x [3][]T) error {
 	a := x[0][:len(dst)]
-	switch {
-	case o <= opMul:
+	switch o {
+	case opAdd, opSub, opMul:
 		return sumIntegers(o, dst, a, x[1])
-	case o <= opPow:
+	case opFloorDiv, opMod, opPow:
 		return divideIntegers(o, dst, a, x[1])
-	case o <= opMaximum:
-		extremeIntegers(o, dst, a, x[1])
-	case o <= opAbs:
+	case opMinimum:
+		for i, v := range x[1][:len(dst)] {
+			dst[i] = min(a[i], v)
+		}
+	case opMaximum:
+		for i, v := range x[1][:len(dst)] {
+			dst[i] = max(a[i], v)
+		}
+	case opNeg, opAbs:
 		return signIntegers(o, dst, a)
-	case o <= opTrunc:
-		wholeIntegers(o, dst, a)
-	case o == opClamp:
+	case opClamp:
 		b, c := x[1][:len(dst)], x[2][:len(dst)]
 		for i := range dst {
 			dst[i] = min(max(a[i], b[i]), c[i])
 		}
-	case o == opAddCMul:
+	case opAddCMul:
 		return addProducts(dst, a, x[1], x[2])
+	default:
+		wholeIntegers(o, dst, a)
 	}
 	return nil
 }
@@ -247,20 +253,6 @@ func powInteger[T integers](a, n T) (T, error) {
 		return 0, beyond(base, exponent)
 	}
 	return out, nil
-}
-
-func extremeIntegers[T integers](o op, dst, a, b []T) {
-	b = b[:len(dst)]
-	switch o {
-	case opMinimum:
-		for i := range dst {
-			dst[i] = min(a[i], b[i])
-		}
-	case opMaximum:
-		for i := range dst {
-			dst[i] = max(a[i], b[i])
-		}
-	}
 }
 
 // signIntegers computes opNeg and opAbs.

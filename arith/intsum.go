@@ -12,6 +12,7 @@ import (
 // lower and the upper halves of 64-bit integers separately, which cannot wrap around. Then it moves
 // these sums to totals of 128 bits.
 type intSum[T integers, D int64 | uint64] struct {
+	blend  blender[T]
 	nlines int     // the number of lines
 	count  int     // elements of a line added to lower and upper
 	lower  []int64 // for each line
@@ -65,7 +66,8 @@ func (s *intSum[T, D]) flush() {
 	s.count = 0
 }
 
-func (s *intSum[T, D]) line(_ int, x []T) {
+func (s *intSum[T, D]) line(_ int, x []T, bits []byte) {
+	x = s.blend.line(x, bits, 0)
 	for len(x) > 0 {
 		n := min(len(x), flushAt-s.count)
 		if s.wide() {
@@ -106,6 +108,7 @@ func addHalves[T integers, D int64 | uint64](x []T) (lower, upper int64) {
 }
 
 func (s *intSum[T, D]) rows(x []T, r rowList) {
+	x, r = s.blend.rows(x, r, s.nlines, 0)
 	for len(r.offs) > 0 {
 		part := r.first(min(len(r.offs), flushAt-s.count))
 		if s.wide() {
@@ -155,7 +158,7 @@ func (s *intSum[T, D]) end(dst []D) error {
 	return nil
 }
 
-func (s *intSum[T, D]) join(other fold[T, D]) {
+func (s *intSum[T, D]) join(other fold[T, D], _ int) {
 	next := other.(*intSum[T, D])
 	s.flush()
 	next.flush()
@@ -167,7 +170,8 @@ func (s *intSum[T, D]) join(other fold[T, D]) {
 }
 
 // lines adds short lines directly if they cannot wrap around.
-func (s *intSum[T, D]) lines(at int, dst []D, x []T, n int) error {
+func (s *intSum[T, D]) lines(at int, dst []D, x []T, n int, bits []byte) error {
+	x = s.blend.line(x, bits, 0)
 	for i := range dst {
 		if err := s.one(at+i, dst[i:i+1], x[i*n:(i+1)*n]); err != nil {
 			return err
@@ -192,6 +196,6 @@ func (s *intSum[T, D]) one(at int, dst []D, x []T) error {
 		return nil
 	}
 	s.begin(at, 1)
-	s.line(0, x)
+	s.line(0, x, nil)
 	return s.end(dst)
 }

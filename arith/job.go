@@ -13,38 +13,63 @@ import (
 )
 
 // A recipe says how a reduction computes results D from elements T.
-type recipe[T, D any] struct {
-	first      func() fold[T, D]          // for a first pass, or nil
-	fold       func(first []D) fold[T, D] // gets the results of the first pass
-	positional bool                       // results depend on positions
-	joins      bool                       // the folds are joiners
-	tile       int                        // lines side by side at once; 0 means the default
+type recipe[T, D element] struct {
+	first func() fold[T, D]          // for a first pass, or nil
+	fold  func(first []D) fold[T, D] // gets the results of the first pass
+	joins bool                       // the folds are joiners
+	tile  int                        // lines side by side at once; 0 means the default
 }
 
 // A job is a reduction of contiguous elements: [outer n inner].
-type job[T cast.Fixed, D any] struct {
+type job[T, D element] struct {
 	recipe[T, D]
 	outer, n, inner int // n is reduced, in one group or several
 	bitmask         bitmask
-	splits          []int64        // or nil for one group
+	splits          []int64        // n+1 numbers for n groups, or nil for one group
 	x               *tensor.Tensor // [size], contiguous
-
-	checked bool // all bools among the elements and the bits are valid
+	checked         bool           // all bools among the elements and the bits are valid
 }
+
+const (
+	cacheLine = 64       // bytes of a cache line, or a multiple
+	minWork   = 1 << 14  // elements below which a second core does not pay
+	maskChunk = 1 << 12  // elements with a mask that a fold gets at once
+	pieceRows = sumBlock // the unit of the size of a joined piece, which has a power of two of them
+)
 
 // errUnaligned means that elements are not contiguous, or not aligned for their type.
 var errUnaligned = errors.New("arith: elements are not aligned")
 
-// open calls fn with the elements and the mask bits. Each goroutine must call open itself: a fault
-// in borrowed memory is reported only to the goroutine that borrowed it. Bools are checked first,
-// unless check has done so.
-func (j *job[T, D]) open(fn func(x []T, bits []byte) error) error {
-	return openAs(j.x, j.checked, func(x []T) (err error) {
+// openAs calls fn with the elements of a contiguous tensor [size], as a type T of the same width.
+// An invalid bool is an error, unless checked is true. Each goroutine must call openAs itself: a
+// fault in borrowed memory is reported only to the goroutine that borrowed it.
+func openAs[T cast.Fixed](t *tensor.Tensor, checked bool, fn func(s []T) error) error {
+	var failed error
+	as := func(b []byte) {
+		s, ok := cast.Slice[T](b)
+		if failed = errUnaligned; ok {
+			failed = fn(s)
+		}
+	}
+	if t.DType() == tensor.Bool && !checked {
+		err := tensor.Read(t, func(s []bool) { as(cast.Bytes(s)) })
+		return cmp.Or(err, failed)
+	}
+	raw, err := t.Reinterpret(tensor.Uint8)
+	if err == nil {
+		err = tensor.Read(raw, as)
+	}
+	return cmp.Or(err, failed)
+}
+
+// withBits returns a function that calls fn with elements and the mask bits, for openAs.
+func (j *job[T, D]) withBits(fn func(x []T, bits []byte) error) func(x []T) error {
+	return func(x []T) error {
 		if j.bitmask.bits == nil {
 			return fn(x, nil)
 		}
 		return openAs(j.bitmask.bits, j.checked, func(bits []byte) error { return fn(x, bits) })
-	})
+	}
 }
 
 // check checks bools once, a part on each core, so that not every core checks all of them.
@@ -69,54 +94,8 @@ func (j *job[T, D]) check(cores int) error {
 	return nil
 }
 
-// openAs calls fn with the elements of a contiguous tensor [size], as a type T of the same width.
-// An invalid bool is an error, unless checked is true.
-func openAs[T cast.Fixed](t *tensor.Tensor, checked bool, fn func(s []T) error) error {
-	var failed error
-	as := func(b []byte) {
-		s, ok := cast.Slice[T](b)
-		if failed = errUnaligned; ok {
-			failed = fn(s)
-		}
-	}
-	if t.DType() == tensor.Bool && !checked {
-		err := tensor.Read(t, func(s []bool) { as(cast.Bytes(s)) })
-		return cmp.Or(err, failed)
-	}
-	raw, err := t.Reinterpret(tensor.Uint8)
-	if err == nil {
-		err = tensor.Read(raw, as)
-	}
-	return cmp.Or(err, failed)
-}
-
 // groups returns the number of groups.
-func (j *job[T, D]) groups() int {
-	if j.splits == nil {
-		return 1
-	}
-	return len(j.splits) - 1
-}
-
-// rowsOf returns the range of rows of a group: from to to-1.
-func (j *job[T, D]) rowsOf(group int) (from, to int) {
-	if j.splits == nil {
-		return 0, j.n
-	}
-	return int(j.splits[group]), int(j.splits[group+1])
-}
-
-// run sets dst to the results: [outer groups inner].
-func (j *job[T, D]) run(dst []D) error {
-	var first []D
-	if j.recipe.first != nil {
-		first = make([]D, len(dst))
-		if err := j.pass(first, j.recipe.first); err != nil {
-			return err
-		}
-	}
-	return j.pass(dst, func() fold[T, D] { return j.fold(first) })
-}
+func (j *job[T, D]) groups() int { return max(1, len(j.splits)-1) }
 
 // A cut says how a job is divided into units.
 type cut struct {
@@ -124,101 +103,213 @@ type cut struct {
 	parts []int // part i has the groups parts[i] to parts[i+1]-1
 	tile  int   // elements of a row in a unit
 	tiles int   // tiles of a row
+	joins bool  // there are so few lines, and so long, that several cores share each line
 }
 
 // cut divides the job for as many cores as its size is worth.
 func (j *job[T, D]) cut() cut {
 	size := j.outer * j.n * j.inner
-	c := cut{workers.Count(0, size/minWork+1), []int{0, j.groups()}, cmp.Or(j.tile, 2048), 1}
+	c := cut{cores: workers.Count(0, size/minWork+1), parts: []int{0, j.groups()}, tile: cmp.Or(j.tile, 2048)}
 	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
-	if few := j.outer * c.tiles; c.cores > 1 && few < c.cores {
-		switch {
-		case j.groups() >= 4*c.cores:
-			c.parts = j.someParts(4 * c.cores)
-		case !j.joined(c):
-			c.tile = max(16, (j.inner+c.cores-1)/c.cores)
-		}
+	if c.cores == 1 || j.outer*c.tiles >= c.cores {
+		return c
 	}
-	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
+	switch few := 4 * c.cores; {
+	case j.groups() >= few: // parts of about equally many rows
+		c.parts = make([]int, few+1)
+		for i := 1; i < few; i++ {
+			row := int64(j.n * i / few)
+			c.parts[i] = sort.Search(j.groups(), func(g int) bool { return j.splits[g] >= row })
+		}
+		c.parts[few] = j.groups()
+	case j.joins && j.splits == nil:
+		c.joins = true
+	default:
+		c.tile = max(16, (j.inner+c.cores-1)/c.cores)
+		c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
+	}
 	return c
 }
 
-// joined reports whether there are so few lines, and so long, that several cores share each line.
-func (j *job[T, D]) joined(c cut) bool {
-	return c.cores > 1 && j.joins && j.bitmask.bits == nil && j.splits == nil && j.outer*c.tiles < c.cores
-}
-
-// someParts divides the groups into n parts of about equally many rows.
-func (j *job[T, D]) someParts(n int) []int {
-	at := make([]int, n+1)
-	for i := 1; i < n; i++ {
-		row := int64(j.n * i / n)
-		at[i] = sort.Search(j.groups(), func(g int) bool { return j.splits[g] >= row })
-	}
-	at[n] = j.groups()
-	return at
-}
-
-// pass folds all elements once.
-func (j *job[T, D]) pass(dst []D, make func() fold[T, D]) error {
+// pass folds all elements once, and sets dst to the results: [outer groups inner].
+func (j *job[T, D]) pass(dst []D, fresh func() fold[T, D]) error {
 	c := j.cut()
 	if c.cores > 1 {
 		if err := j.check(c.cores); err != nil {
 			return err
 		}
 	}
-	if j.joined(c) {
-		return j.passJoined(dst, make, c)
+	if c.joins {
+		return j.passJoined(dst, fresh, c)
 	}
 	units := j.outer * (len(c.parts) - 1) * c.tiles
 	c.cores = min(c.cores, units)
-	return workers.Do(context.Background(), c.cores, c.cores, func(core int) error {
-		return j.open(func(x []T, bits []byte) error {
-			w := &reducer[T, D]{job: j, cut: c, make: make, fold: make(), x: x, bits: bits, dst: dst}
+	part := func(core int) func(x []T) error {
+		return j.withBits(func(x []T, bits []byte) error {
+			w := &reducer[T, D]{job: j, cut: c, fold: fresh(), x: x, bits: bits, dst: dst}
 			return w.units(units*core/c.cores, units*(core+1)/c.cores)
 		})
-	})
+	}
+	if c.cores == 1 {
+		return openAs(j.x, j.checked, part(0))
+	}
+	return workers.Do(context.Background(), c.cores, c.cores, func(core int) error { return openAs(j.x, j.checked, part(core)) })
 }
 
-// pieceRows is the unit of the size of a joined piece: each piece has pieceRows times a power of
-// two rows.
-const pieceRows = sumBlock
-
-// passJoined is pass for long lines, of which each core folds a part.
-func (j *job[T, D]) passJoined(dst []D, make func() fold[T, D], c cut) error {
+// passJoined is pass for long lines, of which each core folds pieces, which are then joined.
+func (j *job[T, D]) passJoined(dst []D, fresh func() fold[T, D], c cut) error {
 	rows := pieceRows << mathbits.Len(uint(j.n/(pieceRows*4*c.cores)))
 	for u := range j.outer * c.tiles {
-		if err := j.joinPieces(dst, make, c, u, rows); err != nil {
+		o, from, to := u/c.tiles, u%c.tiles*c.tile, min(j.inner, (u%c.tiles+1)*c.tile)
+		pieces := make([]fold[T, D], (j.n+rows-1)/rows)
+		err := workers.Do(context.Background(), len(pieces), c.cores, func(i int) error {
+			return openAs(j.x, j.checked, j.withBits(func(x []T, bits []byte) error {
+				w := &reducer[T, D]{job: j, cut: c, fold: fresh(), x: x, bits: bits}
+				w.fold.begin(o*j.inner+from, to-from)
+				w.feed(o, i*rows, i*rows, min(j.n, (i+1)*rows), from, to-from)
+				pieces[i] = w.fold
+				return nil
+			}))
+		})
+		if err != nil {
+			return err
+		}
+		for i, next := range pieces[1:] {
+			pieces[0].(joiner[T, D]).join(next, (i+1)*rows)
+		}
+		if err := pieces[0].end(dst[o*j.inner+from : o*j.inner+to]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// joinPieces folds the lines of a unit in pieces of rows rows, and joins the pieces.
-func (j *job[T, D]) joinPieces(dst []D, fresh func() fold[T, D], c cut, unit, rows int) error {
-	pieces := make([]fold[T, D], (j.n+rows-1)/rows)
-	err := workers.Do(context.Background(), len(pieces), c.cores, func(i int) error {
-		return j.open(func(x []T, bits []byte) error {
-			w := &reducer[T, D]{job: j, cut: c, make: fresh, fold: fresh(), x: x, bits: bits, dst: dst}
-			o, from, to := unit/c.tiles, unit%c.tiles*c.tile, min(j.inner, (unit%c.tiles+1)*c.tile)
-			w.fold.begin(o*j.inner+from, to-from)
-			w.feed(o, 0, i*rows, min(j.n, (i+1)*rows), from)
-			pieces[i] = w.fold
-			return nil
-		})
-	})
-	if err != nil {
-		return err
-	}
-	return j.endJoined(dst, pieces, unit, c)
+// A reducer is the work of one core on a job.
+type reducer[T, D element] struct {
+	*job[T, D]
+	cut
+	fold fold[T, D]
+	x    []T
+	bits []byte
+	dst  []D
+	list rowList
+	room []byte // for bits, each repeated for the elements that it stands for
 }
 
-func (j *job[T, D]) endJoined(dst []D, pieces []fold[T, D], unit int, c cut) error {
-	for _, next := range pieces[1:] {
-		pieces[0].(joiner[T, D]).join(next)
+// units reduces units lo to hi-1. Each unit is some groups of some lines side by side.
+func (w *reducer[T, D]) units(lo, hi int) error {
+	own := w.bits != nil && w.bitmask.rep == 1 && w.bitmask.outer == w.n && w.n <= maskChunk // bits of each line
+	for w.inner == 1 && w.splits == nil && (w.bits == nil || own) && lo < hi {
+		k := hi - lo
+		if own {
+			k = min(k, maskChunk/w.n)
+		}
+		if err := foldLines(w.fold, lo, w.dst[lo:lo+k], w.x[lo*w.n:(lo+k)*w.n], w.n, partOf(w.bits, lo*w.n, k*w.n)); err != nil {
+			return err
+		}
+		lo += k
 	}
-	from, to := unit%c.tiles*c.tile, min(j.inner, (unit%c.tiles+1)*c.tile)
-	at := unit / c.tiles * j.inner
-	return pieces[0].end(dst[at+from : at+to])
+	parts, groups := len(w.parts)-1, w.groups()
+	for u := lo; u < hi; u++ {
+		tile, part, o := u%w.tiles, u/w.tiles%parts, u/w.tiles/parts
+		c0, c1 := tile*w.tile, min(w.inner, (tile+1)*w.tile)
+		g0, g1 := w.parts[part], w.parts[part+1]
+		if w.inner == 1 && w.bits == nil && w.splits != nil && g1 > g0 {
+			err := foldGroups(w.fold, o*groups+g0, w.dst[o*groups+g0:o*groups+g1], w.x[o*w.n+int(w.splits[g0]):], w.splits[g0:g1+1])
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for g := g0; g < g1; g++ {
+			from, to, at := 0, w.n, (o*groups+g)*w.inner+c0
+			if w.splits != nil {
+				from, to = int(w.splits[g]), int(w.splits[g+1])
+			}
+			w.fold.begin(at, c1-c0)
+			w.feed(o, from, from, to, c0, c1-c0)
+			if err := w.fold.end(w.dst[at : at+c1-c0]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// feed gives the fold the n elements from column c0 on of rows lo to hi-1, in a group that begins
+// at row from.
+func (w *reducer[T, D]) feed(o, from, lo, hi, c0, n int) {
+	x, step := w.x[o*w.n*w.inner:], max(1, hi-lo)
+	if w.inner == 1 {
+		bits := w.bits
+		if bits != nil {
+			step, bits = maskChunk, bits[o*w.bitmask.outer:]
+		}
+		for rep := w.bitmask.rep; lo < hi; lo += step {
+			if rep > 1 { // the elements up to the next bit that differs
+				bit, end := bits[lo/rep], lo/rep+1
+				for end*rep < hi && bits[end] == bit {
+					end++
+				}
+				if step = min(hi, end*rep) - lo; bit != 0 {
+					w.fold.line(lo-from, x[lo:lo+step], nil)
+				}
+				continue
+			}
+			end := min(hi, lo+step)
+			w.fold.line(lo-from, x[lo:end], partOf(bits, lo, end-lo))
+		}
+		return
+	}
+	const most = 256
+	if step = min(step, most); w.bits != nil && w.bitmask.each {
+		step = max(1, min(step, maskChunk/n))
+	}
+	if w.list.offs == nil {
+		w.list = rowList{offs: make([]int, most), at: make([]int, most), bitOffs: make([]int, most)}
+	}
+	for ; lo < hi; lo += step {
+		k := 0
+		list := rowList{offs: w.list.offs[:most], at: w.list.at[:most]}
+		if w.bits != nil && w.bitmask.each {
+			list.bits, list.bitOffs = w.bits, w.list.bitOffs
+			if w.bitmask.rep > 1 {
+				w.room = grown(w.room, step*n)
+				list.bits = w.room
+			}
+		}
+		for r := lo; r < min(hi, lo+step); r++ {
+			list.offs[k], list.at[k] = r*w.inner+c0, r-from
+			switch {
+			case w.bits == nil:
+				k++
+			case !w.bitmask.each:
+				k += int(w.bits[o*w.bitmask.outer+r/w.bitmask.rep])
+			case w.bitmask.rep == 1:
+				list.bitOffs[k] = o*w.bitmask.outer + r*w.bitmask.row + c0
+				k++
+			default:
+				list.bitOffs[k] = k * n
+				w.expand(k*n, o*w.bitmask.outer+r*w.bitmask.row, c0, n)
+				k++
+			}
+		}
+		if list.offs, list.at = list.offs[:k], list.at[:k]; k > 0 {
+			if list.bits != nil {
+				list.bitOffs = list.bitOffs[:k]
+			}
+			w.fold.rows(x, list)
+		}
+	}
+}
+
+// expand writes the bits of elements first to first+n-1 of a row, whose bits begin at base, to room,
+// from position at on.
+func (w *reducer[T, D]) expand(at, base, first, n int) {
+	rep, out := w.bitmask.rep, w.room[at:at+n]
+	for done := 0; done < n; {
+		k := min(n-done, rep-(first+done)%rep)
+		repeated(out[done:done+k], w.bits[base+(first+done)/rep])
+		done += k
+	}
 }

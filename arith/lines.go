@@ -21,11 +21,6 @@ func linesOf(t *tensor.Tensor, dim int) lines {
 	return l
 }
 
-const (
-	cacheLine = 64      // bytes of a cache line, or a multiple
-	minWork   = 1 << 14 // elements below which a second core does not pay
-)
-
 // eachLine sets each line of to from the same line of from. It calls sorter once on each core, and
 // the function that sorter returns for each line. from may be to.
 func eachLine[D int64 | uints, K uints](to []D, from []K, l lines, sorter func() func(to []D, from []K)) error {

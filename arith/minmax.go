@@ -9,18 +9,8 @@ import "github.com/go-tensordict/tensordict/tensor"
 // (Python: amin.)
 func Min[T Reducible[T]](x T, over Over) (T, error) { return reduce(minReduction, x, over) }
 
-// MinInto is [Min] into dst, by the rules of [SumInto].
-func MinInto[T Reducible[T]](dst, x T, over Over) error {
-	return reduceInto(minReduction, dst, x, over)
-}
-
 // Max returns the greatest elements of x, by the rules of [Min]. (Python: amax.)
 func Max[T Reducible[T]](x T, over Over) (T, error) { return reduce(maxReduction, x, over) }
-
-// MaxInto is [Max] into dst, by the rules of [SumInto].
-func MaxInto[T Reducible[T]](dst, x T, over Over) error {
-	return reduceInto(maxReduction, dst, x, over)
-}
 
 // ArgMin returns the position of the least element, as int64; shapes are as for [Sum]. If any
 // element is NaN, it returns the position of the first NaN. Of several least elements it returns
@@ -32,18 +22,8 @@ func MaxInto[T Reducible[T]](dst, x T, over Over) error {
 // for no elements, and tensor.ErrDType for complex numbers and bool. (Python: argmin.)
 func ArgMin[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMinReduction, x, over) }
 
-// ArgMinInto is [ArgMin] into dst, by the rules of [SumInto].
-func ArgMinInto[T Reducible[T]](dst, x T, over Over) error {
-	return reduceInto(argMinReduction, dst, x, over)
-}
-
 // ArgMax returns the position of the greatest element, by the rules of [ArgMin]. (Python: argmax.)
 func ArgMax[T Reducible[T]](x T, over Over) (T, error) { return reduce(argMaxReduction, x, over) }
-
-// ArgMaxInto is [ArgMax] into dst, by the rules of [SumInto].
-func ArgMaxInto[T Reducible[T]](dst, x T, over Over) error {
-	return reduceInto(argMaxReduction, dst, x, over)
-}
 
 var (
 	minReduction    = orderReduction("min", orderedDType, least)
@@ -53,7 +33,7 @@ var (
 )
 
 func orderReduction(name string, makes func(tensor.DType) tensor.DType, w way) *reduction {
-	return &reduction{name, makes, "real numbers", w.run(recipe[float64, float64]{}), w == least || w == greatest}
+	return &reduction{name: name, makes: makes, wants: "real numbers", of: w.with(recipe[float64, float64]{})}
 }
 
 // orderedDType returns the dtype of Min and Max, or 0 if elements of dtype d have none.

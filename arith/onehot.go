@@ -21,12 +21,6 @@ func OneHot[T Elementwise[T]](x T, classes int, dtype tensor.DType) (T, error) {
 	return leafwise("one hot", k, err, x)
 }
 
-// OneHotInto is [OneHot] into dst, whose leaves have the dtype.
-func OneHotInto[T Elementwise[T]](dst, x T, classes int, dtype tensor.DType) error {
-	k, err := oneHotKernel(x, classes, dtype)
-	return leafwiseInto("one hot", k, err, dst, x)
-}
-
 func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tensor.Kernel, error) {
 	var none T
 	if x == none {

@@ -2,15 +2,16 @@ package arith
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// An op is an operation on each element by itself. A family computes several ops on slices.
+// An op is an operation on each element by itself.
 type op uint8
 
-// The ops, grouped by family.
 const (
 	opAdd op = iota
 	opSub
@@ -56,56 +57,74 @@ const (
 	opNot
 )
 
-// ops has, for each op, its name and the names of its operands in errors, and its dtypes.
+// A family is the ops that one function computes on slices of a type.
+type family uint8
+
+// The families.
+const (
+	ofPairs       family = iota // of package vector, of two numbers
+	ofQuotients                 // and powers
+	ofOne                       // of one number, in package vector but for opSign
+	ofFunctions                 // in float64
+	ofThree                     // of three numbers
+	ofComparisons               // of two numbers
+	ofClasses                   // of one number
+	ofBits                      // of integers and bools
+)
+
+// ops has, for each op, its name and the names of its operands in errors, its dtypes, its family
+// and its number in package vector.
 var ops = [...]struct {
 	name    string
 	others  []string
 	takes   kinds
 	makes   tensor.DType // dtype of the result; 0 means the dtype of the operands
 	instead string       // advice in the error for integers and bools
+	family  family
+	vector  vector.Op
 }{
-	opAdd:      {"add", y, numbers, 0, ""},
-	opSub:      {"sub", y, numbers, 0, ""},
-	opMul:      {"mul", y, numbers, 0, ""},
-	opDiv:      {"div", y, fractions | complexes, 0, ": Cast first, or call FloorDiv"},
-	opFloorDiv: {"floor div", y, reals, 0, ""},
-	opMod:      {"mod", y, reals, 0, ""},
-	opPow:      {"pow", y, reals, 0, ""},
-	opMinimum:  {"minimum", y, reals, 0, ""},
-	opMaximum:  {"maximum", y, reals, 0, ""},
+	opAdd:      {"add", y, numbers, 0, "", ofPairs, vector.Add},
+	opSub:      {"sub", y, numbers, 0, "", ofPairs, vector.Sub},
+	opMul:      {"mul", y, numbers, 0, "", ofPairs, vector.Mul},
+	opDiv:      {"div", y, fractions | complexes, 0, ": Cast first, or call FloorDiv", ofPairs, vector.Div},
+	opFloorDiv: {"floor div", y, reals, 0, "", ofQuotients, 0},
+	opMod:      {"mod", y, reals, 0, "", ofQuotients, 0},
+	opPow:      {"pow", y, reals, 0, "", ofQuotients, 0},
+	opMinimum:  {"minimum", y, reals, 0, "", ofPairs, vector.Minimum},
+	opMaximum:  {"maximum", y, reals, 0, "", ofPairs, vector.Maximum},
 
-	opNeg:   {"neg", nil, numbers, 0, ""},
-	opAbs:   {"abs", nil, reals, 0, ""},
-	opSign:  {"sign", nil, reals, 0, ""},
-	opRelu:  {"relu", nil, reals, 0, ""},
-	opFloor: {"floor", nil, reals, 0, ""},
-	opCeil:  {"ceil", nil, reals, 0, ""},
-	opRound: {"round", nil, reals, 0, ""},
-	opTrunc: {"trunc", nil, reals, 0, ""},
+	opNeg:   {"neg", nil, numbers, 0, "", ofOne, vector.Neg},
+	opAbs:   {"abs", nil, reals, 0, "", ofOne, vector.Abs},
+	opSign:  {"sign", nil, reals, 0, "", ofOne, 0},
+	opRelu:  {"relu", nil, reals, 0, "", ofOne, vector.Relu},
+	opFloor: {"floor", nil, reals, 0, "", ofOne, vector.Floor},
+	opCeil:  {"ceil", nil, reals, 0, "", ofOne, vector.Ceil},
+	opRound: {"round", nil, reals, 0, "", ofOne, vector.Round},
+	opTrunc: {"trunc", nil, reals, 0, "", ofOne, vector.Trunc},
 
-	opSqrt:    {"sqrt", nil, fractions, 0, castFirst},
-	opExp:     {"exp", nil, fractions, 0, castFirst},
-	opLog:     {"log", nil, fractions, 0, castFirst},
-	opTanh:    {"tanh", nil, fractions, 0, castFirst},
-	opSigmoid: {"sigmoid", nil, fractions, 0, castFirst},
+	opSqrt:    {"sqrt", nil, fractions, 0, castFirst, ofOne, vector.Sqrt},
+	opExp:     {"exp", nil, fractions, 0, castFirst, ofFunctions, 0},
+	opLog:     {"log", nil, fractions, 0, castFirst, ofFunctions, 0},
+	opTanh:    {"tanh", nil, fractions, 0, castFirst, ofFunctions, 0},
+	opSigmoid: {"sigmoid", nil, fractions, 0, castFirst, ofFunctions, 0},
 
-	opClamp:   {"clamp", []string{"low", "high"}, reals, 0, ""},
-	opLerp:    {"lerp", []string{"end", "weight"}, fractions, 0, castFirst},
-	opAddCMul: {"add c mul", []string{"a", "b"}, numbers, 0, ""},
+	opClamp:   {"clamp", []string{"low", "high"}, reals, 0, "", ofThree, 0},
+	opLerp:    {"lerp", []string{"end", "weight"}, fractions, 0, castFirst, ofThree, 0},
+	opAddCMul: {"add c mul", []string{"a", "b"}, numbers, 0, "", ofThree, 0},
 
-	opEqual:        {"equal", y, numbers | bools, tensor.Bool, ""},
-	opNotEqual:     {"not equal", y, numbers | bools, tensor.Bool, ""},
-	opLess:         {"less", y, reals, tensor.Bool, ""},
-	opLessEqual:    {"less equal", y, reals, tensor.Bool, ""},
-	opGreater:      {"greater", y, reals, tensor.Bool, ""},
-	opGreaterEqual: {"greater equal", y, reals, tensor.Bool, ""},
-	opIsNaN:        {"is nan", nil, numbers | bools, tensor.Bool, ""},
-	opIsFinite:     {"is finite", nil, numbers | bools, tensor.Bool, ""},
+	opEqual:        {"equal", y, numbers | bools, tensor.Bool, "", ofComparisons, vector.Equal},
+	opNotEqual:     {"not equal", y, numbers | bools, tensor.Bool, "", ofComparisons, vector.NotEqual},
+	opLess:         {"less", y, reals, tensor.Bool, "", ofComparisons, vector.Less},
+	opLessEqual:    {"less equal", y, reals, tensor.Bool, "", ofComparisons, vector.LessEqual},
+	opGreater:      {"greater", y, reals, tensor.Bool, "", ofComparisons, vector.Greater},
+	opGreaterEqual: {"greater equal", y, reals, tensor.Bool, "", ofComparisons, vector.GreaterEqual},
+	opIsNaN:        {"is nan", nil, numbers | bools, tensor.Bool, "", ofClasses, vector.IsNaN},
+	opIsFinite:     {"is finite", nil, numbers | bools, tensor.Bool, "", ofClasses, vector.IsFinite},
 
-	opAnd: {"and", y, bools | wholes, 0, ""},
-	opOr:  {"or", y, bools | wholes, 0, ""},
-	opXor: {"xor", y, bools | wholes, 0, ""},
-	opNot: {"not", nil, bools | wholes, 0, ""},
+	opAnd: {"and", y, bools | wholes, 0, "", ofBits, 0},
+	opOr:  {"or", y, bools | wholes, 0, "", ofBits, 0},
+	opXor: {"xor", y, bools | wholes, 0, "", ofBits, 0},
+	opNot: {"not", nil, bools | wholes, 0, "", ofBits, 0},
 }
 
 const castFirst = ": Cast first"
@@ -182,7 +201,7 @@ func kernelOf(o op) *tensor.Kernel {
 
 // weight returns the cost of an op relative to a copy.
 func (o op) weight() int {
-	if o == opPow || opExp <= o && o <= opSigmoid {
+	if o == opPow || ops[o].family == ofFunctions {
 		return 8
 	}
 	return 1
@@ -214,9 +233,9 @@ func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
 func (o op) fails(d tensor.DType) bool {
 	switch kindOf(d) {
 	case bools:
-		return o != opIsNaN && o != opIsFinite
+		return ops[o].family != ofClasses
 	case wholes:
-		return o <= opPow && o != opDiv || o == opNeg || o == opAbs || o == opAddCMul
+		return ops[o].family == ofQuotients || slices.Contains([]op{opAdd, opSub, opMul, opNeg, opAbs, opAddCMul}, o)
 	}
 	return false
 }

@@ -162,7 +162,11 @@ func sortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
 }
 
 func argSortInto(dst, src *tensor.Tensor, dim int, descending bool) error {
-	return ArgSortInto(dst, src, dim, SortOptions{Descending: descending})
+	positions, err := ArgSort(src, dim, SortOptions{Descending: descending})
+	if err != nil {
+		return err
+	}
+	return dst.CopyFrom(positions)
 }
 
 // checkSort checks what sortInto and argSortInto write to a tensor of the given layout, and to s.

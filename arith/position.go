@@ -1,19 +1,20 @@
 package arith
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A position is a fold that finds the position of the first least or greatest number, or of the
 // first NaN.
 type position[T realNumber] struct {
 	max  bool
-	some bool
 	best []T
-	at   []int64
+	at   []int64 // -1 for a line without a number yet
 }
 
 func (p *position[T]) begin(_, lines int) {
-	p.some = false
-	p.best, p.at = zeros(p.best, lines), zeros(p.at, lines)
+	p.best, p.at = zeros(p.best, lines), repeated(zeros(p.at, lines), -1)
 }
 
 // wins reports whether v replaces best, which came before it.
@@ -21,20 +22,27 @@ func (p *position[T]) wins(v, best T) bool {
 	return p.max && v > best || !p.max && v < best || v != v && best == best
 }
 
-func (p *position[T]) line(at int, x []T) {
-	if len(x) == 0 {
-		return
-	}
-	if !p.some {
-		p.best[0], p.at[0], p.some = x[0], int64(at), true
+func (p *position[T]) line(at int, x []T, bits []byte) {
+	first := 0
+	if p.at[0] < 0 {
+		for first < len(x) && bits != nil && bits[first] == 0 {
+			first++
+		}
+		if first == len(x) {
+			return
+		}
+		p.best[0], p.at[0] = x[first], int64(at+first)
 	}
 	best, found := p.best[0], -1
 	if best != best {
 		return
 	}
-	for i, v := range x {
+	for i, v := range x[first:] {
 		if p.max && v > best || !p.max && v < best || v != v {
-			best, found = v, i
+			if bits != nil && bits[first+i] == 0 {
+				continue
+			}
+			best, found = v, first+i
 			if v != v {
 				break
 			}
@@ -48,40 +56,44 @@ func (p *position[T]) line(at int, x []T) {
 func (p *position[T]) rows(x []T, r rowList) {
 	for k, off := range r.offs {
 		row, at := x[off:][:len(p.best)], int64(r.at[k])
-		if !p.some {
+		switch {
+		case r.bits != nil:
+			for i, b := range r.bits[r.bitOffs[k]:][:len(row)] {
+				if b != 0 && (p.at[i] < 0 || p.wins(row[i], p.best[i])) {
+					p.best[i], p.at[i] = row[i], at
+				}
+			}
+		case len(p.at) > 0 && p.at[0] < 0: // the first row of all lines
 			copy(p.best, row)
 			repeated(p.at, at)
-			p.some = true
-			continue
-		}
-		for i, v := range row {
-			if p.wins(v, p.best[i]) {
-				p.best[i], p.at[i] = v, at
+		default:
+			for i, v := range row {
+				if p.wins(v, p.best[i]) {
+					p.best[i], p.at[i] = v, at
+				}
 			}
 		}
 	}
 }
 
 func (p *position[T]) end(dst []int64) error {
-	if !p.some {
+	if slices.Contains(p.at, -1) {
 		return fmt.Errorf("%w to choose from", ErrEmpty)
 	}
 	copy(dst, p.at)
 	return nil
 }
 
-func (p *position[T]) join(other fold[T, int64]) {
+func (p *position[T]) join(other fold[T, int64], at int) {
 	next := other.(*position[T])
 	for i, v := range next.best {
-		if p.wins(v, p.best[i]) {
-			p.best[i], p.at[i] = v, next.at[i]
+		if next.at[i] >= 0 && (p.at[i] < 0 || p.wins(v, p.best[i])) {
+			p.best[i], p.at[i] = v, int64(at)+next.at[i]
 		}
 	}
 }
 
 // positions returns the recipe of positions.
 func positions[T realNumber](max bool) recipe[T, int64] {
-	return recipe[T, int64]{
-		fold: func([]int64) fold[T, int64] { return &position[T]{max: max} }, joins: true, positional: true,
-	}
+	return recipe[T, int64]{fold: func([]int64) fold[T, int64] { return &position[T]{max: max} }, joins: true}
 }

@@ -8,23 +8,49 @@ import (
 )
 
 // A product is a fold that multiplies numbers one after the other.
-type product[T floats] struct{ products []T }
+type product[T floats] struct {
+	blend    blender[T]
+	products []T
+}
 
 func newProduct[T floats]([]T) fold[T, T] { return new(product[T]) }
+
+// A complexProduct is a product that leaves out what does not count, because an infinity times 1 is
+// NaN.
+type complexProduct[T complex64 | complex128] struct{ product[T] }
+
+func (p *complexProduct[T]) line(_ int, x []T, bits []byte) {
+	for i, v := range x {
+		if bits == nil || bits[i] != 0 {
+			p.products[0] *= v
+		}
+	}
+}
+
+func (p *complexProduct[T]) rows(x []T, r rowList) {
+	for k, off := range r.offs {
+		for i, v := range x[off:][:len(p.products)] {
+			if r.counts(k, i) {
+				p.products[i] *= v
+			}
+		}
+	}
+}
 
 func (p *product[T]) begin(_, lines int) {
 	p.products = repeated(zeros(p.products, lines), 1)
 }
 
-func (p *product[T]) line(_ int, x []T) {
+func (p *product[T]) line(_ int, x []T, bits []byte) {
 	all := p.products[0]
-	for _, v := range x {
+	for _, v := range p.blend.line(x, bits, 1) {
 		all *= v
 	}
 	p.products[0] = all
 }
 
 func (p *product[T]) rows(x []T, r rowList) {
+	x, r = p.blend.rows(x, r, len(p.products), 1)
 	for _, off := range r.offs {
 		for i, v := range x[off:][:len(p.products)] {
 			p.products[i] *= v
@@ -38,7 +64,10 @@ func (p *product[T]) end(dst []T) error {
 }
 
 // An intProduct is a fold that multiplies integers. It keeps magnitudes and signs apart.
-type intProduct[T integers, D int64 | uint64] struct{ products []factors }
+type intProduct[T integers, D int64 | uint64] struct {
+	blend    blender[T]
+	products []factors
+}
 
 // A factors is the product of the factors so far.
 type factors struct {
@@ -70,13 +99,14 @@ func multiply[T integers](p *factors, v T) {
 	}
 }
 
-func (p *intProduct[T, D]) line(_ int, x []T) {
-	for _, v := range x {
+func (p *intProduct[T, D]) line(_ int, x []T, bits []byte) {
+	for _, v := range p.blend.line(x, bits, 1) {
 		multiply(&p.products[0], v)
 	}
 }
 
 func (p *intProduct[T, D]) rows(x []T, r rowList) {
+	x, r = p.blend.rows(x, r, len(p.products), 1)
 	for _, off := range r.offs {
 		for i, v := range x[off:][:len(p.products)] {
 			multiply(&p.products[i], v)

@@ -10,15 +10,9 @@ import (
 // elements it is true. All returns tensor.ErrDType for dtypes other than bool. (Python: all.)
 func All[T Reducible[T]](x T, over Over) (T, error) { return reduce(allOf, x, over) }
 
-// AllInto is [All] into dst, by the rules of [SumInto].
-func AllInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(allOf, dst, x, over) }
-
 // Any reports, as bools, whether any element that counts is true; shapes are as for [Sum]. For no
 // elements it is false. Any returns tensor.ErrDType for dtypes other than bool. (Python: any.)
 func Any[T Reducible[T]](x T, over Over) (T, error) { return reduce(anyOf, x, over) }
-
-// AnyInto is [Any] into dst, by the rules of [SumInto].
-func AnyInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(anyOf, dst, x, over) }
 
 var (
 	allOf = quantifierReduction("all", 0)
@@ -35,24 +29,26 @@ func quantifierReduction(name string, decides byte) *reduction {
 		return 0
 	}
 	r := recipe[uint8, uint8]{fold: func([]uint8) fold[uint8, uint8] { return &quantifier{decides: decides} }, joins: true}
-	return &reduction{name, makes, "bool: call NotEqual(x, 0) first", func(dst *tensor.Tensor, in *reduced) error { return reduceAs(dst, in, r) }, false}
+	return &reduction{name: name, makes: makes, wants: "bool: call NotEqual(x, 0) first", of: func(tensor.DType) reducing { return r.reducing() }}
 }
 
 // A quantifier is a fold of bools that looks for an element equal to decides.
 type quantifier struct {
 	decides byte // the value that decides: 0 for all, 1 for any
 	bits    []byte
+	blend   blender[uint8]
 }
 
 func (q *quantifier) begin(_, lines int) { q.bits = repeated(zeros(q.bits, lines), 1-q.decides) }
 
-func (q *quantifier) line(_ int, x []uint8) {
-	if bytes.IndexByte(x, q.decides) >= 0 {
+func (q *quantifier) line(_ int, x []uint8, bits []byte) {
+	if bytes.IndexByte(q.blend.line(x, bits, 1-q.decides), q.decides) >= 0 {
 		q.bits[0] = q.decides
 	}
 }
 
 func (q *quantifier) rows(x []uint8, r rowList) {
+	x, r = q.blend.rows(x, r, len(q.bits), 1-q.decides)
 	for _, off := range r.offs {
 		row := x[off:][:len(q.bits)]
 		if q.decides == 0 {
@@ -72,6 +68,6 @@ func (q *quantifier) end(dst []uint8) error {
 	return nil
 }
 
-func (q *quantifier) join(other fold[uint8, uint8]) {
+func (q *quantifier) join(other fold[uint8, uint8], _ int) {
 	q.rows(other.(*quantifier).bits, rowList{offs: []int{0}})
 }

@@ -22,29 +22,12 @@ import (
 // Quantile returns tensor.ErrDType for complex numbers and bool, and tensor.ErrKind if q is not
 // from 0 to 1. (Python: quantile, median for an odd number of elements.)
 func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
-	r, err := quantileOf(q)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return reduce(r, x, over)
-}
-
-// QuantileInto is [Quantile] into dst, by the rules of [SumInto].
-func QuantileInto[T Reducible[T]](dst, x T, over Over, q float64) error {
-	r, err := quantileOf(q)
-	if err != nil {
-		return err
-	}
-	return reduceInto(r, dst, x, over)
-}
-
-func quantileOf(q float64) (*reduction, error) {
 	if !(q >= 0 && q <= 1) {
-		return nil, fmt.Errorf("quantile: %w: got the quantile %v, want one from 0 to 1", tensor.ErrKind, q)
+		var none T
+		return none, fmt.Errorf("quantile: %w: got the quantile %v, want one from 0 to 1", tensor.ErrKind, q)
 	}
 	r := recipe[float64, float64]{fold: func([]float64) fold[float64, float64] { return &quantile{q: q} }, tile: 16}
-	return &reduction{"quantile", realDType, "real numbers", inFloat64.run(r), true}, nil
+	return reduce(&reduction{name: "quantile", makes: realDType, wants: "real numbers", of: inFloat64.with(r)}, x, over)
 }
 
 // A quantile is a fold that keeps all elements, and selects from them at the end.
@@ -64,13 +47,27 @@ func (k *quantile) begin(_, lines int) {
 	}
 }
 
-func (k *quantile) line(_ int, x []float64) { k.kept[0] = append(k.kept[0], x...) }
+func (k *quantile) line(_ int, x []float64, bits []byte) {
+	if bits == nil {
+		k.kept[0] = append(k.kept[0], x...)
+		return
+	}
+	n := len(k.kept[0])
+	line := slices.Grow(k.kept[0], len(x))[:n+len(x)]
+	for i, v := range x { // without a branch, which a random mask would have mispredicted
+		line[n] = v
+		n += int(bits[i])
+	}
+	k.kept[0] = line[:n]
+}
 
 func (k *quantile) rows(x []float64, r rowList) {
 	for i := range k.kept[:k.nlines] {
 		line := slices.Grow(k.kept[i], len(r.offs))
-		for _, off := range r.offs {
-			line = append(line, x[off+i])
+		for row, off := range r.offs {
+			if r.counts(row, i) {
+				line = append(line, x[off+i])
+			}
 		}
 		k.kept[i] = line
 	}

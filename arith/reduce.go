@@ -2,8 +2,9 @@ package arith
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/half"
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -15,26 +16,24 @@ type reduction struct {
 	// take d.
 	makes func(d tensor.DType) tensor.DType
 	wants string
-	run   func(dst *tensor.Tensor, in *reduced) error
-	sure  bool // cannot fail on floating-point numbers
+	of    func(d tensor.DType) reducing // for elements of a dtype
+	// whole, if not nil, is called in the place of what of returns.
+	whole func(dst *tensor.Tensor, in *reduced) error
 }
 
 // reduce applies a reduction to x.
 func reduce[T Reducible[T]](r *reduction, x T, o Over) (T, error) {
 	s, others, err := scopeOf(x, o)
-	return leafwise(r.name, r.kernel(s), err, x, others...)
-}
-
-// reduceInto sets dst to the reduction of x.
-func reduceInto[T Reducible[T]](r *reduction, dst, x T, o Over) error {
-	s, others, err := scopeOf(x, o)
-	return leafwiseInto(r.name, r.kernel(s), err, dst, x, others...)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("%s: %w", r.name, err)
+	}
+	return x.Ops().Leafwise(r.kernel(s), others...)
 }
 
 func (r *reduction) kernel(s *scope) *tensor.Kernel {
 	return &tensor.Kernel{
-		Op: r.name, Others: maskOnly, Free: true, Fails: r.fails, Batch: s.batch(),
-		Rowwise: s.kind == overFeatures,
+		Op: r.name, Others: maskOnly, Free: true, Batch: s.batch(), Rowwise: s.kind == overFeatures,
 		Check: func(xs []*tensor.Tensor, lead int) (tensor.DType, shapeops.Shape, error) {
 			x := xs[0]
 			d, err := r.dtype(x.DType())
@@ -51,19 +50,46 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 					return err
 				}
 			}
-			if dst.Lender() != nil || slices.ContainsFunc(xs, dst.SharesMemory) {
-				return viaWider(dst, dst.DType(), func(out *tensor.Tensor) error { return r.run(out, in) })
+			if r.whole != nil {
+				return r.whole(dst, in)
 			}
-			return r.run(dst, in)
+			a, order, err := in.arranged()
+			if err != nil || dst.Size() == 0 {
+				return err
+			}
+			by := r.of(xs[0].DType())
+			sorted := in.sorted(order)
+			switch {
+			case sorted && dst.DType() == by.makes:
+				return by.into(dst, a)
+			case sorted && dst.DType() == tensor.Bool:
+				if dst, err = dst.Reinterpret(by.makes); err != nil {
+					return err
+				}
+				return by.into(dst, a)
+			case sorted:
+				return viaWider(dst, by.makes, func(wide *tensor.Tensor) error { return by.into(wide, a) })
+			}
+			made, err := tensor.New(by.makes, a.results()...)
+			if err == nil {
+				err = by.into(made, a)
+			}
+			if err != nil {
+				return err
+			}
+			back := make([]int, len(order)) // the order of dims in x
+			for at, dim := range order {
+				back[dim] = at
+			}
+			if made, err = made.Permute(back...); err == nil {
+				made, err = made.Reshape(dst.Shape()...)
+			}
+			if err != nil {
+				return err
+			}
+			return made.CastInto(dst)
 		},
 	}
-}
-
-// fails reports whether a reduction may fail once it has begun: on integers, whose result may not
-// fit or not exist; on bools and masks, which may be invalid; and on lent memory.
-func (r *reduction) fails(xs []*tensor.Tensor) bool {
-	lent := func(x *tensor.Tensor) bool { return x.Lender() != nil }
-	return !r.sure || len(xs) > 1 || !xs[0].DType().IsFloat() || slices.ContainsFunc(xs, lent)
 }
 
 var maskOnly = []string{"mask"}
@@ -89,4 +115,146 @@ func checkLeafMask(xs []*tensor.Tensor) error {
 		return fmt.Errorf("mask: %w: got %v, want the leading dims of %v", shapeops.ErrShape, mask.Shape(), x.Shape())
 	}
 	return nil
+}
+
+// A way is a method of reducing many numbers of one dtype to one number.
+type way uint8
+
+// The ways. Integers without a fold for a way are converted to float64.
+const (
+	inFloat64 way = iota
+	inSquares     // in float64, of the squares
+	sums
+	means
+	checkedMeans // a mean that is out of range is errRange
+	products
+	least
+	greatest
+	whereLeast
+	whereGreatest
+)
+
+// isMax reports whether w looks for the greatest number.
+func (w way) isMax() bool { return w == greatest || w == whereGreatest }
+
+// with returns the function that reduces tensors of dtype d by w. wide is the recipe for reductions
+// in float64.
+func (w way) with(wide recipe[float64, float64]) func(d tensor.DType) reducing {
+	return func(d tensor.DType) reducing {
+		switch d {
+		case tensor.Bool, tensor.Uint8:
+			return integersBy[uint8, int64](w, wide)
+		case tensor.Uint16:
+			return integersBy[uint16, int64](w, wide)
+		case tensor.Uint32:
+			return integersBy[uint32, int64](w, wide)
+		case tensor.Uint64:
+			return integersBy[uint64, uint64](w, wide)
+		case tensor.Int8:
+			return integersBy[int8, int64](w, wide)
+		case tensor.Int16:
+			return integersBy[int16, int64](w, wide)
+		case tensor.Int32:
+			return integersBy[int32, int64](w, wide)
+		case tensor.Int64:
+			return integersBy[int64, int64](w, wide)
+		case tensor.Float16:
+			return floatsBy(w, vector.WidenF16, wide, halfToFloat64(w, half.F16To32))
+		case tensor.BFloat16:
+			return floatsBy(w, vector.WidenBF16, wide, halfToFloat64(w, half.BF16To32))
+		case tensor.Float32:
+			return floatsBy[float32, float32](w, nil, wide, toFloat64[float32](w))
+		case tensor.Float64:
+			if w == inSquares {
+				return floatsBy[float64, float64](w, nil, wide, square[float64])
+			}
+			return floatsBy[float64, float64](w, nil, wide, nil)
+		case tensor.Complex64:
+			return complexBy(w, mean64)
+		}
+		return complexBy(w, mean128)
+	}
+}
+
+// integersBy reduces integers, and bools as integers. Sums and products are of type D.
+func integersBy[T integers, D int64 | uint64](w way, wide recipe[float64, float64]) reducing {
+	switch w {
+	case sums:
+		return recipe[T, D]{fold: newIntSum[T, D], joins: true}.reducing()
+	case products:
+		return recipe[T, D]{fold: newIntProduct[T, D]}.reducing()
+	case least, greatest:
+		return extremes[T](w.isMax()).reducing()
+	case whereLeast, whereGreatest:
+		return positions[T](w.isMax()).reducing()
+	}
+	return widenRecipe(wide, toFloat64[T](w)).reducing()
+}
+
+// floatsBy reduces elements of type S, which are computed as T. to widens them to T, and to64 to
+// float64; either is nil if S is that type.
+func floatsBy[S element, T ordinary](w way, to func([]T, []S), wide recipe[float64, float64], to64 func([]float64, []S)) reducing {
+	switch w {
+	case sums:
+		return via(summing[T](nil), to)
+	case means:
+		return via(evenly(summing(mean[T])), to)
+	case checkedMeans:
+		return via(evenly(summing(checkedMean[T])), to)
+	case products:
+		return via(recipe[T, T]{fold: newProduct[T]}, to)
+	case least, greatest:
+		return via(extremes[T](w.isMax()), to)
+	case whereLeast, whereGreatest:
+		return via(positions[T](w.isMax()), to)
+	}
+	return via(wide, to64)
+}
+
+// complexBy reduces complex numbers. mean divides sums by the number of elements.
+func complexBy[T complex64 | complex128](w way, mean func([]T, int) error) reducing {
+	switch w {
+	case sums:
+		return summing[T](nil).reducing()
+	case means, checkedMeans:
+		return evenly(summing(mean)).reducing()
+	}
+	return recipe[T, T]{fold: func([]T) fold[T, T] { return new(complexProduct[T]) }}.reducing()
+}
+
+// via returns the reduction of elements of type S by a recipe for T. to widens them; it is nil if S
+// is T.
+func via[S, T, D element](r recipe[T, D], to func(dst []T, src []S)) reducing {
+	if to == nil {
+		return r.reducing()
+	}
+	return widenRecipe(r, to).reducing()
+}
+
+// toFloat64 returns a function that converts numbers to float64, or to their squares.
+func toFloat64[S realNumber](w way) func(dst []float64, src []S) {
+	if w == inSquares {
+		return square[S]
+	}
+	return func(dst []float64, src []S) {
+		for i, v := range src[:len(dst)] {
+			dst[i] = float64(v)
+		}
+	}
+}
+
+func square[S realNumber](dst []float64, src []S) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = float64(v) * float64(v)
+	}
+}
+
+func halfToFloat64(w way, to32 func(uint16) float32) func(dst []float64, src []uint16) {
+	return func(dst []float64, src []uint16) {
+		for i, v := range src[:len(dst)] {
+			if dst[i] = float64(to32(v)); w == inSquares {
+				dst[i] *= dst[i]
+			}
+		}
+	}
 }

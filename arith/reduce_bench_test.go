@@ -14,7 +14,7 @@ type lap struct {
 	over  Over
 	x     *tensor.Tensor
 	plain func(dst, x []float32)
-	verb  func(dst, x *tensor.Tensor, over Over) error
+	verb  func(x *tensor.Tensor, over Over) (*tensor.Tensor, error)
 }
 
 // BenchmarkReduce has beside each operation a plain loop that adds in the same order on one core,
@@ -22,8 +22,7 @@ type lap struct {
 func BenchmarkReduce(b *testing.B) {
 	for _, l := range laps() {
 		b.Run(l.name, func(b *testing.B) {
-			dst := tensor.Must(l.of(l.x))
-			to, x := make([]float32, dst.Size()), tensor.Must(tensor.Of[float32](l.x))
+			to, x := make([]float32, tensor.Must(l.verb(l.x, l.over)).Size()), tensor.Must(tensor.Of[float32](l.x))
 			b.SetBytes(int64(l.x.ByteSize()))
 			var plain time.Duration
 			for b.Loop() {
@@ -32,7 +31,7 @@ func BenchmarkReduce(b *testing.B) {
 				l.plain(to, x)
 				plain += time.Since(start)
 				b.StartTimer()
-				if err := l.verb(dst, l.x, l.over); err != nil {
+				if _, err := l.verb(l.x, l.over); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -247,7 +246,7 @@ func laps() (all []lap) {
 		}
 		return tensor.Must(tensor.From(bits[:n], shape...))
 	}
-	sum, mean := SumInto[*tensor.Tensor], MeanInto[*tensor.Tensor]
+	sum, mean := Sum[*tensor.Tensor], Mean[*tensor.Tensor]
 	for _, w := range []int{8, 100, 1024, 65536} {
 		x, rows := of(w), size/w
 		add := func(name string, over Over, plain func(dst, x []float32)) {
@@ -272,7 +271,7 @@ func laps() (all []lap) {
 		lap{"op=sum/line", Whole, line, plainLines(size, nil, false), sum},
 		lap{"op=sum/line/mask=each", Whole.Where(maskOf(size)), line, plainLines(size, bits, true), sum},
 		lap{"op=sum/groups=pairs", BySplits(tensor.Vector(pairs...)), x2, plainGroups(pairs), sum},
-		lap{"op=max/line", Whole, line, plainMax, MaxInto[*tensor.Tensor]},
-		lap{"op=max/width=1024/dim=0", Dims(0), of(1024), plainMaxRows, MaxInto[*tensor.Tensor]},
+		lap{"op=max/line", Whole, line, plainMax, Max[*tensor.Tensor]},
+		lap{"op=max/width=1024/dim=0", Dims(0), of(1024), plainMaxRows, Max[*tensor.Tensor]},
 	)
 }

@@ -69,8 +69,13 @@ func bucketsOf(shape []int, reduced []bool, splits []int64, values []any, counts
 	return out
 }
 
-// inOrder adds numbers in the order that Sum states.
-func inOrder[T float32 | float64 | complex64 | complex128](s []T) T {
+// inOrder adds the numbers s of a bucket in the order that Sum states, with 0 in the places of those
+// that do not count.
+func inOrder[T float32 | float64 | complex64 | complex128](b bucket, counting []T) T {
+	s := make([]T, b.size)
+	for i, v := range counting {
+		s[b.at[i]] = v
+	}
 	type node struct {
 		sum    T
 		blocks int
@@ -240,15 +245,15 @@ func bitsOf(v any) any {
 func sumBy(t testing.TB, d tensor.DType, b bucket) any {
 	switch d {
 	case tensor.Float16, tensor.BFloat16:
-		return rounded(t, d, float64(inOrder(widened(b))))
+		return rounded(t, d, float64(inOrder(b, widened(b))))
 	case tensor.Float32:
-		return inOrder(as[float32](b))
+		return inOrder(b, as[float32](b))
 	case tensor.Float64:
-		return inOrder(as[float64](b))
+		return inOrder(b, as[float64](b))
 	case tensor.Complex64:
-		return inOrder(as[complex64](b))
+		return inOrder(b, as[complex64](b))
 	case tensor.Complex128:
-		return inOrder(as[complex128](b))
+		return inOrder(b, as[complex128](b))
 	}
 	sum := int64(0)
 	for _, v := range b.values {
@@ -307,23 +312,23 @@ func meanBy(t testing.TB, d tensor.DType, b bucket) any {
 	n := float64(len(b.values))
 	switch d {
 	case tensor.Float16, tensor.BFloat16:
-		return rounded(t, d, float64(orEqual(widened(b), inOrder(widened(b))/float32(n))))
+		return rounded(t, d, float64(orEqual(widened(b), inOrder(b, widened(b))/float32(n))))
 	case tensor.Float32:
-		return orEqual(as[float32](b), inOrder(as[float32](b))/float32(n))
+		return orEqual(as[float32](b), inOrder(b, as[float32](b))/float32(n))
 	case tensor.Complex64:
-		sum := inOrder(as[complex64](b))
+		sum := inOrder(b, as[complex64](b))
 		if all := as[complex64](b); equalNumbers(all) {
 			return all[0] + 0
 		}
 		return complex(real(sum)/float32(n), imag(sum)/float32(n))
 	case tensor.Complex128:
-		sum := inOrder(as[complex128](b))
+		sum := inOrder(b, as[complex128](b))
 		if all := as[complex128](b); equalNumbers(all) {
 			return all[0] + 0
 		}
 		return complex(real(sum)/n, imag(sum)/n)
 	}
-	return orEqual(float64sOf(b), inOrder(float64sOf(b))/n)
+	return orEqual(float64sOf(b), inOrder(b, float64sOf(b))/n)
 }
 
 // orEqual returns the number that all of s are, or else the mean.
@@ -354,11 +359,11 @@ func fractionOf(d tensor.DType) tensor.DType {
 
 func varBy(t testing.TB, d tensor.DType, b bucket, correction int, root bool) any {
 	s := float64sOf(b)
-	mean := orEqual(s, inOrder(s)/float64(len(s)))
+	mean := orEqual(s, inOrder(b, s)/float64(len(s)))
 	for i, v := range s {
 		s[i] = (v - mean) * (v - mean)
 	}
-	v := inOrder(s) / float64(len(s)-correction)
+	v := inOrder(b, s) / float64(len(s)-correction)
 	if len(s) <= correction {
 		v = math.NaN()
 	}
@@ -373,7 +378,7 @@ func normBy(t testing.TB, d tensor.DType, b bucket) any {
 	for i, v := range s {
 		s[i] = v * v
 	}
-	return rounded(t, fractionOf(d), math.Sqrt(inOrder(s)))
+	return rounded(t, fractionOf(d), math.Sqrt(inOrder(b, s)))
 }
 
 func quantileBy(t testing.TB, d tensor.DType, b bucket, q float64) any {

@@ -11,10 +11,10 @@ type runner func(b *tensor.Block, o op) error
 // run computes an op on a block, with the runner for the op and dtype.
 func (o op) run(b *tensor.Block) error {
 	d := b.Src[0].DType
-	switch {
-	case o >= opAnd && d != tensor.Bool:
+	switch f := ops[o].family; {
+	case f == ofBits && d != tensor.Bool:
 		return logics[d.Size()](b, o)
-	case o >= opEqual:
+	case f >= ofComparisons:
 		return comparisons[d](b, o)
 	}
 	return computations[d](b, o)

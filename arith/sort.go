@@ -43,13 +43,6 @@ func ArgSort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
 	return leafwise("arg sort", k, err, x)
 }
 
-// ArgSortInto is [ArgSort] into dst, which has dtype int64 and the shapes of x. It also returns the
-// errors of tensor.Transfer; on an error nothing has changed.
-func ArgSortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
-	k, err := argSortKernel(x, dim, opt)
-	return leafwiseInto("arg sort", k, err, dst, x)
-}
-
 func sortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
 	keeps := func(x *tensor.Tensor) tensor.DType { return x.DType() }
 	return lineKernel("sort", x, dim, keeps, func(dst, x *tensor.Tensor, dim int) error {

@@ -51,9 +51,6 @@ func TestSortOfDictionaries(t *testing.T) {
 			into := tensor.Must(td.NewZeros(4, 5))
 			require.NoError(t, arith.SortInto(into, td, dim, opt))
 			require.Equal(t, state(t, got), state(t, into))
-			orders := tensor.Must(order.NewZeros(4, 5))
-			require.NoError(t, arith.ArgSortInto(orders, td, dim, opt))
-			require.Equal(t, state(t, order), state(t, orders))
 			require.NoError(t, arith.SortInto(td, td, dim, opt))
 			require.Equal(t, state(t, got), state(t, td))
 		}
@@ -82,9 +79,6 @@ func TestSortVerbsRefuse(t *testing.T) {
 		{"complex numbers under a key", func(td *tdict.TensorDict) error { return sortInPlace(with(td, "d/z", complexes), opt) }, tensor.ErrDType},
 		{"positions of complex numbers under a key", func(td *tdict.TensorDict) error {
 			return testkit.Err(arith.ArgSort(with(td, "d/z", complexes), 0, opt))
-		}, tensor.ErrDType},
-		{"positions into another dtype", func(td *tdict.TensorDict) error {
-			return arith.ArgSortInto(dict([]int{3}, entry{"x", tensor.Vector[int32](0, 0, 0)}, entry{"d", tdict.New(3)}), td, 0, opt)
 		}, tensor.ErrDType},
 		{"a shape that differs", func(td *tdict.TensorDict) error { return arith.SortInto(numbers(0, 2), numbers(0, 3), 0, opt) }, shapeops.ErrShape},
 		{"a bad bool after another leaf", func(td *tdict.TensorDict) error { return sortInPlace(with(td, "z", bits), opt) }, tensor.ErrDType},

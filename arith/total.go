@@ -20,8 +20,8 @@ import "github.com/go-tensordict/tensordict/tensor"
 // Floating-point and complex numbers are added in one order, whatever the layout, the memory and
 // the number of cores:
 //
-//   - The elements that count, in row-major order of the reduced dims, are divided into blocks of
-//     64; the last may be shorter.
+//   - The elements, in row-major order of the reduced dims, are divided into blocks of 64; the last
+//     may be shorter. An element that does not count is 0, whatever it holds.
 //   - In a block they are added one after the other, starting from 0.
 //   - The sums of full blocks are added in pairs of neighbours, from the first block on; the sums
 //     of pairs are again added in pairs, and so on. A sum without a neighbour of equally many
@@ -31,24 +31,19 @@ import "github.com/go-tensordict/tensordict/tensor"
 //     the one before it, and so on up to the first. With a shorter block 8 the example gives
 //     s(1-4) + (s(5-6) + (s(7) + s(8))).
 //
-// So a sum with a mask has exactly the bits of the sum of only the elements that count.
+// So a sum with a mask has exactly the bits of the sum of [Where] with 0 in the place of the
+// elements that do not count. It may differ in its last bits from the sum of only the elements that
+// count, which lie in other blocks.
 //
 // Sum returns the errors of the Over, tensor.ErrDType if the dtype does not hold a sum of integers,
 // and tensor.ErrKind if x is nil. On an error there is no result. The result shares no memory with
 // x. (Python: sum.)
 func Sum[T Reducible[T]](x T, over Over) (T, error) { return reduce(sumOf, x, over) }
 
-// SumInto is [Sum] into dst, which has the dtypes and shapes of the result. It also returns the
-// errors of tensor.Transfer; on an error nothing has changed.
-func SumInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(sumOf, dst, x, over) }
-
 // Prod returns the products of x; shapes and dtypes are as for [Sum]. The product of no elements is
 // 1. Factors are multiplied in row-major order, one after the other. If the dtype does not hold a
 // product of integers, Prod returns tensor.ErrDType. (Python: prod.)
 func Prod[T Reducible[T]](x T, over Over) (T, error) { return reduce(prodOf, x, over) }
-
-// ProdInto is [Prod] into dst, by the rules of [SumInto].
-func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(prodOf, dst, x, over) }
 
 // Mean returns the means of x: the [Sum], in its order, divided by the number of elements that
 // count. The mean of equal numbers is that number. Shapes are as for Sum. The mean of no elements
@@ -56,9 +51,6 @@ func ProdInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(pro
 // and bool are converted to float64 first, so their means are float64; other dtypes stay. (Python:
 // mean.)
 func Mean[T Reducible[T]](x T, over Over) (T, error) { return reduce(meanOf, x, over) }
-
-// MeanInto is [Mean] into dst, by the rules of [SumInto].
-func MeanInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(meanOf, dst, x, over) }
 
 // VarOptions are the options of [Var] and [Std]. The zero value is the default.
 type VarOptions struct {
@@ -78,21 +70,11 @@ func Var[T Reducible[T]](x T, over Over, opt VarOptions) (T, error) {
 	return reduce(spreadOf("var", opt, false), x, over)
 }
 
-// VarInto is [Var] into dst, by the rules of [SumInto].
-func VarInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
-	return reduceInto(spreadOf("var", opt, false), dst, x, over)
-}
-
 // Std returns the standard deviations of x: the square roots of the variances of [Var], rounded
 // once. If a variance of float64 is out of range, they are computed from scaled numbers. (Python:
 // std.)
 func Std[T Reducible[T]](x T, over Over, opt VarOptions) (T, error) {
 	return reduce(spreadOf("std", opt, true), x, over)
-}
-
-// StdInto is [Std] into dst, by the rules of [SumInto].
-func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
-	return reduceInto(spreadOf("std", opt, true), dst, x, over)
 }
 
 // Norm returns the Euclidean norms of x: the square root of the sum of the squares. The squares are
@@ -104,14 +86,13 @@ func StdInto[T Reducible[T]](dst, x T, over Over, opt VarOptions) error {
 // torch.linalg.vector_norm.)
 func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, over) }
 
-// NormInto is [Norm] into dst, by the rules of [SumInto].
-func NormInto[T Reducible[T]](dst, x T, over Over) error { return reduceInto(normOf, dst, x, over) }
-
 var (
-	sumOf  = &reduction{"sum", sumDType, "numbers or bool", sums.run(recipe[float64, float64]{}), true}
-	prodOf = &reduction{"prod", prodDType, "numbers", products.run(recipe[float64, float64]{}), true}
-	normOf = &reduction{"norm", realDType, "real numbers", inSquares.inRange(summing(checkedRoots), summing(roots)), true}
-	meanOf = &reduction{"mean", meanDType, "numbers or bool", means.inRange(evenly(summing(mean[float64])), evenly(summing(mean[float64]))), true}
+	sumOf  = &reduction{name: "sum", makes: sumDType, wants: "numbers or bool", of: sums.with(recipe[float64, float64]{})}
+	prodOf = &reduction{name: "prod", makes: prodDType, wants: "numbers", of: products.with(recipe[float64, float64]{})}
+	normOf = &reduction{name: "norm", makes: realDType, wants: "real numbers", of: inRange(inSquares, inSquares, summing(checkedRoots), summing(roots))}
+	meanOf = &reduction{name: "mean", makes: meanDType, wants: "numbers or bool", of: inRange(checkedMeans, means, float64Means, float64Means)}
+
+	float64Means = evenly(summing(mean[float64]))
 )
 
 // sumDType returns the dtype of sums.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// WhereOptions are the options of [WhereWith]. The zero value is the default.
+// WhereOptions are the options of [Where] and [WhereInto]. The zero value is the default.
 type WhereOptions struct {
 	// Missing, if not nil, is a number or bool that replaces a leaf which one of the dictionaries
 	// lacks. By default, differing keys are tdict.ErrMissing.
@@ -30,27 +30,17 @@ type WhereOptions struct {
 //
 // Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if x's
 // shape does not begin with mask's shape or other does not fit, and tensor.ErrKind for a nil
-// operand or an operand of another type.
-func Where[T Elementwise[T]](mask any, x T, other any) (T, error) {
-	return WhereWith(mask, x, other, WhereOptions{})
-}
-
-// WhereWith is [Where] with options.
-func WhereWith[T Elementwise[T]](mask any, x T, other any, opt WhereOptions) (T, error) {
+// operand or an operand of another type. Pass at most one opt.
+func Where[T Elementwise[T]](mask any, x T, other any, opt ...WhereOptions) (T, error) {
 	k, wide, err := whereKernel(mask, x, opt)
 	return leafwise("where", k, err, x, wide, other)
 }
 
 // WhereInto is [Where] into dst, which has the dtypes and shapes of the result. dst may be x or
 // other itself; then elements that stay are not written, if dst is contiguous. It returns the
-// errors of [Where] and of tensor.Transfer; on an error nothing has changed.
-func WhereInto[T Elementwise[T]](dst T, mask any, x T, other any) error {
-	return WhereIntoWith(dst, mask, x, other, WhereOptions{})
-}
-
-// WhereIntoWith is [WhereInto] with options. With opt.Missing, dst must have each key that x or
-// other has.
-func WhereIntoWith[T Elementwise[T]](dst T, mask any, x T, other any, opt WhereOptions) error {
+// errors of [Where] and of tensor.Transfer; on an error nothing has changed. With Missing of opt,
+// dst must have each key that x or other has.
+func WhereInto[T Elementwise[T]](dst T, mask any, x T, other any, opt ...WhereOptions) error {
 	k, wide, err := whereKernel(mask, x, opt)
 	return leafwiseInto("where", k, err, dst, x, wide, other)
 }
@@ -108,10 +98,13 @@ func extended(t *tensor.Tensor, dims int) (*tensor.Tensor, error) {
 
 // whereKernel returns the kernel of Where, whose operands are x, mask and other. It also returns
 // the mask in the form that the kernel takes.
-func whereKernel[T Elementwise[T]](mask any, x T, opt WhereOptions) (*tensor.Kernel, any, error) {
+func whereKernel[T Elementwise[T]](mask any, x T, opt []WhereOptions) (*tensor.Kernel, any, error) {
 	k := &tensor.Kernel{
-		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice, Missing: opt.Missing,
+		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice,
 		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[0], b.Src[2]) },
+	}
+	for _, o := range opt {
+		k.Missing = o.Missing
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
 		k.Select = func() (*plan.Plan, error) { return planMask(t) }

@@ -10,6 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -191,7 +193,7 @@ func TestWhereMissing(t *testing.T) {
 		entry{"w", same(numbers(0, 1))})
 	require.NoError(t, x.SetNames("time"))
 	before := state(t, x) + state(t, y)
-	got := tensor.Must(arith.WhereWith(mask3, x, y, arith.WhereOptions{Missing: -1}))
+	got := tensor.Must(arith.Where(mask3, x, y, arith.WhereOptions{Missing: -1}))
 	require.Equal(t, []nestedkey.Key{"x", "only/a", "name", "more/b", "text", "w"}, testkit.Keys(got.Leaves()))
 	require.Equal(t, []int64{0, 11, 2}, ints(t, got, "x"))
 	require.Equal(t, []int64{0, 1, -1, -1, 4, 5}, ints(t, got, "only/a"))
@@ -201,7 +203,7 @@ func TestWhereMissing(t *testing.T) {
 	require.Equal(t, before, state(t, x)+state(t, y))
 
 	bits := dict([]int{3}, entry{"bit", tensor.Vector(true, true, true)})
-	require.ErrorIs(t, testkit.Err(arith.WhereWith(mask3, x, bits, arith.WhereOptions{Missing: -1})), tensor.ErrDType)
+	require.ErrorIs(t, testkit.Err(arith.Where(mask3, x, bits, arith.WhereOptions{Missing: -1})), tensor.ErrDType)
 }
 
 // TestWhereMissingNamesDims: a dictionary that only the other has gets the names of the dims that
@@ -209,11 +211,11 @@ func TestWhereMissing(t *testing.T) {
 func TestWhereMissingNamesDims(t *testing.T) {
 	x, y := dict([]int{3}), dict([]int{3}, entry{"more/b", numbers(10, 3)})
 	require.NoError(t, x.SetNames("time"))
-	got := tensor.Must(arith.WhereWith(mask3, x, y, arith.WhereOptions{Missing: -1}))
+	got := tensor.Must(arith.Where(mask3, x, y, arith.WhereOptions{Missing: -1}))
 	require.Equal(t, []string{"time"}, got.Names())
 	require.Equal(t, []string{"time"}, tensor.Must(got.Dict("more")).Names())
 	require.NoError(t, y.SetNames("step"))
-	got = tensor.Must(arith.WhereWith(mask3, x, y, arith.WhereOptions{Missing: -1}))
+	got = tensor.Must(arith.Where(mask3, x, y, arith.WhereOptions{Missing: -1}))
 	require.Equal(t, []string{"time"}, tensor.Must(got.Dict("more")).Names())
 }
 
@@ -286,4 +288,42 @@ func TestMasksOfLeaves(t *testing.T) {
 		require.ErrorIs(t, arith.MaskedFillInto(own, own, true, 7), tensor.ErrKind)
 		require.ErrorIs(t, arith.MaskedFillInto(own, own, (*tdict.TensorDict)(nil), 7), tensor.ErrKind)
 	})
+}
+
+// TestStackedAndDense: a stack of dictionaries and its dense form are operands, and destinations,
+// for one another, whatever the kind of their leaves.
+func TestStackedAndDense(t *testing.T) {
+	mask := tensor.Must(tensor.From([]bool{true, false, false, true}, 2, 2))
+	for name, leaf := range map[string]func(first int64) tdict.Value{
+		"tensor": func(first int64) tdict.Value { return numbers(first, 2, 3) },
+		"ragged": func(first int64) tdict.Value {
+			return tensor.Must(ragged.New(numbers(first, 3), tensor.Must(ragged.LayoutOf(shapeops.Shape{2}, []int64{2, 1}))))
+		},
+		"data":         func(first int64) tdict.Value { return texts(fmt.Sprint("a", first), "b") },
+		"uniform data": func(first int64) tdict.Value { return tensor.Must(tdict.NewData(fmt.Sprint(first), 2)) },
+		"unbatched":    func(int64) tdict.Value { return same(numbers(1, 2)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			both := func(first int64) [2]*tdict.TensorDict {
+				stack := tensor.Must(tdict.LazyStack(0, dict([]int{2}, entry{"v", leaf(first)}), dict([]int{2}, entry{"v", leaf(first + 1)})))
+				return [2]*tdict.TensorDict{stack, tensor.Must(stack.Dense())}
+			}
+			xs, ys := both(1), both(5)
+			chosen, sum := tensor.Must(arith.Where(mask, xs[1], ys[1])), tensor.Must(arith.Add(xs[1], xs[1]))
+			for _, x := range xs {
+				for _, y := range ys {
+					got := tensor.Must(arith.Where(mask, x, y))
+					require.True(t, tensor.Must(got.Dense()).Equal(chosen), "%v", got)
+					for _, dst := range both(3) {
+						require.NoError(t, arith.WhereInto(dst, mask, x, y))
+						require.True(t, tensor.Must(dst.Dense()).Equal(chosen), "%v", dst)
+					}
+				}
+				for _, dst := range both(1) { // values without elements stay as they are
+					require.NoError(t, arith.AddInto(dst, x, x))
+					require.True(t, tensor.Must(dst.Dense()).Equal(sum), "%v", dst)
+				}
+			}
+		})
+	}
 }

@@ -94,7 +94,16 @@ type verb struct {
 }
 
 var verbs = []verb{
-	{"where", arith.Where[*tensor.Tensor], arith.WhereInto[*tensor.Tensor], picked},
+	{
+		"where",
+		func(mask any, x *tensor.Tensor, other any) (*tensor.Tensor, error) {
+			return arith.Where(mask, x, other)
+		},
+		func(dst *tensor.Tensor, mask any, x *tensor.Tensor, other any) error {
+			return arith.WhereInto(dst, mask, x, other)
+		},
+		picked,
+	},
 	{
 		"masked fill",
 		func(mask any, x *tensor.Tensor, v any) (*tensor.Tensor, error) { return arith.MaskedFill(x, mask, v) },

@@ -155,10 +155,10 @@ func look[N vector.Real](t *taker, x []N) bool {
 func countZeros[N vector.Real](bits []uint8, x []N) (n int) {
 	switch x := any(x).(type) {
 	case []float32:
-		vector.EqualNumber(bits, x, 0)
+		vector.MarkNumber(vector.Equal, bits, x, 0)
 		return bytes.Count(bits, []byte{1})
 	case []float64:
-		vector.EqualNumber(bits, x, 0)
+		vector.MarkNumber(vector.Equal, bits, x, 0)
 		return bytes.Count(bits, []byte{1})
 	}
 	for _, v := range x {

@@ -130,17 +130,21 @@ func (w *leafwise) dict(td *TensorDict, dicts []*TensorDict) (*TensorDict, error
 	if err != nil {
 		return nil, err
 	}
-	entries, name, err := td.entries.mapped(func(c column, v Value) (Value, error) {
+	out.entries = td.entries.emptied()
+	for i := range td.entries.values {
+		c, v := td.entries.at(i)
+		if v == nil {
+			continue
+		}
 		made, err := w.entry(td, out, v, dicts, c)
 		if err == nil {
 			err = made.Shape().CheckPrefix(out.batch)
 		}
-		return made, err
-	})
-	if err != nil {
-		return nil, within(w.kernel.Op, name, err)
+		if err != nil {
+			return nil, within(w.kernel.Op, c.name, err)
+		}
+		out.entries.values[i] = made
 	}
-	out.entries = entries
 	return out, w.addMissing(out, dicts, func(c column, zero Value) (Value, error) { return w.entry(td, out, zero, dicts, c) })
 }
 
@@ -266,6 +270,9 @@ func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	if err != nil {
 		return nil, err
 	}
+	if t, ok := e.(elementsOfTensor); ok {
+		return asValue(w.pass.Make(t.Tensor, len(td.batch), operands))
+	}
 	return e.make(w, len(td.batch), operands)
 }
 
@@ -321,8 +328,8 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	if err != nil {
 		return nil, err
 	}
-	if opsOf(from) != opsOf(v) {
-		return nil, mismatch(from, v)
+	if from, err = asKindOf(from, v); err != nil {
+		return nil, err
 	}
 	p, err := w.selection()
 	if err != nil {
@@ -336,7 +343,7 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	if err != nil {
 		return nil, err
 	}
-	return out, opsOf(v).write(tr, out, rows, p)
+	return out, opsOf(out).write(tr, out, rows, p)
 }
 
 // selection returns a pass that selects the rows which the kernel selects. It is planned once.

@@ -62,7 +62,8 @@ func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, e
 }
 
 func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
-	if opsOf(to) != opsOf(v) {
+	sameKind := opsOf(to) == opsOf(v)
+	if !sameKind && !sameStackedKind(to, v) {
 		return mismatch(to, v)
 	}
 	if d, ok := asDict(v); ok {
@@ -83,6 +84,13 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	operands, err := w.operands(td, v, dicts, c)
 	if err != nil {
 		return err
+	}
+	if !sameKind { // dst and x are the dense form and the stacked one
+		made, err := e.make(w, len(td.batch), operands)
+		if err != nil {
+			return err
+		}
+		return assign(tr, to, made)
 	}
 	key := w.at
 	tr.About(func(err error) error { return &KeyError{opOf(w.kernel), key, err} })
@@ -109,6 +117,9 @@ func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	if err != nil || made == to || opsOf(to).passes(to) && opsOf(to).equal(to, made) {
 		return err
 	}
+	if opsOf(to) != opsOf(made) {
+		return assign(tr, to, made)
+	}
 	if w.whole == nil {
 		p, err := plan.Index(w.to)
 		if err != nil {
@@ -116,5 +127,5 @@ func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		}
 		w.whole = plan.NewPass(p)
 	}
-	return opsOf(v).into(tr, to, made, w.whole)
+	return opsOf(made).into(tr, to, made, w.whole)
 }

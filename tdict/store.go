@@ -127,6 +127,17 @@ func (s *store) mapped(fn func(c column, v Value) (Value, error)) (store, nested
 	return fewer, "", nil
 }
 
+// emptied returns a store with the same names, for set.
+func (s *store) emptied() store { return store{s.table.share(), make([]Value, len(s.values))} }
+
+// at returns the value at a position of the table, with its column, or nil for a gap.
+func (s *store) at(i int) (column, Value) {
+	if s.values[i] == nil {
+		return column{}, nil
+	}
+	return column{s.table.names[i], i}, s.values[i]
+}
+
 // A column is a name and its position in one dictionary. Other dictionaries usually have the name
 // at the same position.
 type column struct {

@@ -56,7 +56,12 @@ func (p *KernelPass) Make(t *Tensor, lead int, others []any) (*Tensor, error) {
 	if err != nil || done {
 		return out, err
 	}
-	if err := p.kernel.run(&p.block, out, xs, lead, 0); err != nil {
+	if p.kernel.Elements == nil {
+		err = p.kernel.Whole(out, xs, lead)
+	} else {
+		err = p.kernel.run(&p.block, out, xs, lead, 0)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

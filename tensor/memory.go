@@ -89,8 +89,8 @@ func (m memory) borrowPart(low, high int) ([]byte, error) {
 
 // borrow returns the bytes of m; giveBack must follow.
 func (m memory) borrow() ([]byte, error) {
-	if m.loan == nil {
-		return m.bytes, nil
+	if !m.checking() {
+		return m.borrowUnchecked()
 	}
 	return m.borrowPart(0, m.loan.size)
 }

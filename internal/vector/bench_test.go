@@ -15,8 +15,8 @@ func BenchmarkSlices(b *testing.B) {
 		x[i], y[i] = float32(i%200)/20-5, float32(i%7)+6
 	}
 	for name, fn := range map[string]func(){
-		"Add": func() { Add(dst, x, y) }, "Maximum": func() { Maximum(dst, x, y) }, "Relu": func() { Relu(dst, x) },
-		"Clamp": func() { Clamp(dst, x, -1, 1) }, "Sqrt": func() { Sqrt(dst, y) }, "LessNumber": func() { LessNumber(marked, x, 0) },
+		"Add": func() { Do(Add, dst, x, y) }, "Maximum": func() { Do(Maximum, dst, x, y) }, "Relu": func() { Do(Relu, dst, x, nil) },
+		"Clamp": func() { Clamp(dst, x, -1, 1) }, "Sqrt": func() { Do(Sqrt, dst, y, nil) }, "LessNumber": func() { MarkNumber(Less, marked, x, 0) },
 		"WidenF16": func() { WidenF16(dst, halves) }, "NarrowF16": func() { NarrowF16(halves, x) }, "NarrowBF16": func() { NarrowBF16(halves, x) },
 		"Sums of blocks": func() { Sums(sums, x, 64, 64) }, "Greatest": func() { dst[0] = Greatest(x[0], x) },
 		"Exp": func() { Exp(dst, x) }, "Log": func() { Log(dst, y) }, "Tanh": func() { Tanh(dst, x) }, "Sigmoid": func() { Sigmoid(dst, x) },

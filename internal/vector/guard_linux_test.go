@@ -75,6 +75,8 @@ func TestGuardPages(t *testing.T) {
 		n := len(a) / 2
 		AddWeightRows(dst[len(dst)-n:], a, []int{0, len(a) - n}, b[len(b)-n:])
 	})
+	atEnds(t, func(dst []float32, a, _ []uint8) { Blend(dst, dst, a, 1) })
+	atEnds(t, func(dst []float64, a, _ []uint8) { Blend(dst, dst, a, 1) })
 	atEnds(t, func(dst []float32, a, _ []float32) { dst[0] = Least(0, a) + Greatest(0, a) })
 	atEnds(t, func(dst []float64, a, _ []float64) { dst[0] = Least(0, a) + Greatest(0, a) })
 	for _, fold := range []func(dst, x []float32, at []int){AddRows[float32], MinimumRows[float32], MaximumRows[float32]} {

@@ -5,87 +5,64 @@ import "math"
 // This file defines every function. Where there is assembly, it computes the elements after the
 // whole vectors.
 
-func add[T Float](dst, a, b []T) {
+// combined computes operations of two numbers.
+func combined[T Float](o Op, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] + b[i]
+	switch o {
+	case Add:
+		for i := range dst {
+			dst[i] = a[i] + b[i]
+		}
+	case Sub:
+		for i := range dst {
+			dst[i] = a[i] - b[i]
+		}
+	case Mul:
+		for i := range dst {
+			dst[i] = a[i] * b[i]
+		}
+	case Div:
+		for i := range dst {
+			dst[i] = a[i] / b[i]
+		}
+	case Minimum:
+		for i := range dst {
+			dst[i] = min(a[i], b[i])
+		}
+	case Maximum:
+		for i := range dst {
+			dst[i] = max(a[i], b[i])
+		}
 	}
 }
 
-func sub[T Float](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] - b[i]
-	}
-}
-
-func mul[T Float](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] * b[i]
-	}
-}
-
-func div[T Float](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] / b[i]
-	}
-}
-
-func minimum[T Float](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = min(a[i], b[i])
-	}
-}
-
-func maximum[T Float](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = max(a[i], b[i])
-	}
-}
-
-func addNumber[T Float](dst, a []T, b T) {
+func combinedWith[T Float](o Op, dst, a []T, b T) {
 	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = v + b
-	}
-}
-
-func subNumber[T Float](dst, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = v - b
-	}
-}
-
-func mulNumber[T Float](dst, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = v * b
-	}
-}
-
-func divNumber[T Float](dst, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = v / b
-	}
-}
-
-func minimumNumber[T Float](dst, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = min(v, b)
-	}
-}
-
-func maximumNumber[T Float](dst, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = max(v, b)
+	switch o {
+	case Add:
+		for i, v := range a {
+			dst[i] = v + b
+		}
+	case Sub:
+		for i, v := range a {
+			dst[i] = v - b
+		}
+	case Mul:
+		for i, v := range a {
+			dst[i] = v * b
+		}
+	case Div:
+		for i, v := range a {
+			dst[i] = v / b
+		}
+	case Minimum:
+		for i, v := range a {
+			dst[i] = min(v, b)
+		}
+	case Maximum:
+		for i, v := range a {
+			dst[i] = max(v, b)
+		}
 	}
 }
 
@@ -96,143 +73,105 @@ func clamp[T Float](dst, a []T, low, high T) {
 	}
 }
 
-func neg[T Float](dst, a []T) {
+// changed computes operations of one number.
+func changed[T Float](o Op, dst, a []T) {
 	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = -v
+	switch o {
+	case Neg:
+		for i, v := range a {
+			dst[i] = -v
+		}
+	case Abs:
+		for i, v := range a {
+			dst[i] = T(math.Abs(float64(v)))
+		}
+	case Relu:
+		for i, v := range a {
+			dst[i] = max(v, 0)
+		}
+	case Sqrt:
+		for i, v := range a {
+			dst[i] = T(math.Sqrt(float64(v)))
+		}
+	case Floor:
+		for i, v := range a {
+			dst[i] = T(math.Floor(float64(v)))
+		}
+	case Ceil:
+		for i, v := range a {
+			dst[i] = T(math.Ceil(float64(v)))
+		}
+	case Round:
+		for i, v := range a {
+			dst[i] = T(math.RoundToEven(float64(v)))
+		}
+	case Trunc:
+		for i, v := range a {
+			dst[i] = T(math.Trunc(float64(v)))
+		}
 	}
 }
 
-func abs[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(math.Abs(float64(v)))
-	}
-}
-
-func relu[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = max(v, 0)
-	}
-}
-
-func sqrt[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(math.Sqrt(float64(v)))
-	}
-}
-
-func floor[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(math.Floor(float64(v)))
-	}
-}
-
-func ceil[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(math.Ceil(float64(v)))
-	}
-}
-
-func round[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(math.RoundToEven(float64(v)))
-	}
-}
-
-func trunc[T Float](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(math.Trunc(float64(v)))
-	}
-}
-
-func equal[T Float](dst []uint8, a, b []T) {
+// compared compares two numbers.
+func compared[T Float](o Op, dst []uint8, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = bit(a[i] == b[i])
+	switch o {
+	case Equal:
+		for i := range dst {
+			dst[i] = bit(a[i] == b[i])
+		}
+	case NotEqual:
+		for i := range dst {
+			dst[i] = bit(a[i] != b[i])
+		}
+	case Less:
+		for i := range dst {
+			dst[i] = bit(a[i] < b[i])
+		}
+	case LessEqual:
+		for i := range dst {
+			dst[i] = bit(a[i] <= b[i])
+		}
 	}
 }
 
-func notEqual[T Float](dst []uint8, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = bit(a[i] != b[i])
+func comparedWith[T Float](o Op, dst []uint8, a []T, b T) {
+	a = a[:len(dst)]
+	switch o {
+	case Equal:
+		for i, v := range a {
+			dst[i] = bit(v == b)
+		}
+	case NotEqual:
+		for i, v := range a {
+			dst[i] = bit(v != b)
+		}
+	case Less:
+		for i, v := range a {
+			dst[i] = bit(v < b)
+		}
+	case LessEqual:
+		for i, v := range a {
+			dst[i] = bit(v <= b)
+		}
+	case Greater:
+		for i, v := range a {
+			dst[i] = bit(v > b)
+		}
+	case GreaterEqual:
+		for i, v := range a {
+			dst[i] = bit(v >= b)
+		}
 	}
 }
 
-func less[T Float](dst []uint8, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = bit(a[i] < b[i])
-	}
-}
-
-func lessEqual[T Float](dst []uint8, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = bit(a[i] <= b[i])
-	}
-}
-
-func equalNumber[T Float](dst []uint8, a []T, b T) {
+// classified computes comparisons of one number.
+func classified[T Float](o Op, dst []uint8, a []T) {
 	a = a[:len(dst)]
 	for i, v := range a {
-		dst[i] = bit(v == b)
-	}
-}
-
-func notEqualNumber[T Float](dst []uint8, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v != b)
-	}
-}
-
-func lessNumber[T Float](dst []uint8, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v < b)
-	}
-}
-
-func lessEqualNumber[T Float](dst []uint8, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v <= b)
-	}
-}
-
-func greaterNumber[T Float](dst []uint8, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v > b)
-	}
-}
-
-func greaterEqualNumber[T Float](dst []uint8, a []T, b T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v >= b)
-	}
-}
-
-func isNaN[T Float](dst []uint8, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v != v)
-	}
-}
-
-func isFinite[T Float](dst []uint8, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = bit(v-v == 0) // v-v is NaN if v is infinite
+		if dst[i] = bit(v != v); o == IsFinite {
+			dst[i] = bit(v-v == 0) // v-v is NaN if v is infinite
+		}
 	}
 }
 

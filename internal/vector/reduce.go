@@ -47,6 +47,24 @@ func number[T Real](bits int) T {
 	return T(math.Float64frombits(uint64(bits)))
 }
 
+// Blend sets dst to the numbers of x whose mark is 1, and to neutral where the mark is 0.
+func Blend[T Float](dst, x []T, marks []uint8, neutral T) {
+	x, marks = upTo(x, len(dst)), upTo(marks, len(dst))
+	done, k := 0, of[T](kernels.blend)
+	for rest := 0; k != nil && done < len(dst) && rest == 0; {
+		n := min(runBytes/cast.Size[T](), len(dst)-done)
+		rest = k(cast.Bytes(dst[done:done+n]), cast.Bytes(x[done:]), marks[done:], bits(neutral), 0, false)
+		done += n - rest
+	}
+	for i, mark := range marks[done:] {
+		v := x[done+i]
+		if mark == 0 {
+			v = neutral
+		}
+		dst[done+i] = v
+	}
+}
+
 // Sums sets dst[i] to the sum of x[i*step:][:n], added one after the other from 0 on.
 func Sums[T Float](dst, x []T, step, n int) {
 	if len(dst) > 1 {
@@ -86,14 +104,14 @@ func AddRows[T Float](dst, x []T, at []int) {
 	}
 }
 
-// MinimumRows sets dst to the [Minimum] of dst and the rows of x that [AddRows] adds.
+// MinimumRows sets dst to the Minimum of dst and the rows of x that [AddRows] adds.
 func MinimumRows[T Real](dst, x []T, at []int) {
 	if !foldRows(kernels.minimumRows, dst, x, at) {
 		minimumRows(dst, x, at)
 	}
 }
 
-// MaximumRows sets dst to the [Maximum] of dst and the rows of x that [AddRows] adds.
+// MaximumRows sets dst to the Maximum of dst and the rows of x that [AddRows] adds.
 func MaximumRows[T Real](dst, x []T, at []int) {
 	if !foldRows(kernels.maximumRows, dst, x, at) {
 		maximumRows(dst, x, at)

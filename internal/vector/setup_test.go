@@ -82,19 +82,21 @@ func needsAssembly(t testing.TB) {
 	}
 }
 
+// opNames name the ops in tests.
+var opNames = [numOps]string{"Add", "Sub", "Mul", "Div", "Minimum", "Maximum", "Neg", "Abs", "Relu", "Sqrt", "Floor", "Ceil", "Round", "Trunc",
+	"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "IsNaN", "IsFinite"}
+
 // numbers are the functions whose results have the type of their operands. A function of a number
 // takes b's first, Clamp also the last.
 func numbers[T Float]() map[string]func(dst, a, b []T) {
-	one := func(f func(dst, a []T)) func(dst, a, b []T) { return func(dst, a, b []T) { f(dst, a) } }
-	number := func(f func(dst, a []T, b T)) func(dst, a, b []T) { return func(dst, a, b []T) { f(dst, a, b[0]) } }
-	return map[string]func(dst, a, b []T){
-		"Add": Add[T], "Sub": Sub[T], "Mul": Mul[T], "Div": Div[T], "Minimum": Minimum[T], "Maximum": Maximum[T],
-		"AddNumber": number(AddNumber[T]), "SubNumber": number(SubNumber[T]), "MulNumber": number(MulNumber[T]), "DivNumber": number(DivNumber[T]),
-		"MinimumNumber": number(MinimumNumber[T]), "MaximumNumber": number(MaximumNumber[T]),
-		"Clamp": func(dst, a, b []T) { Clamp(dst, a, b[0], b[len(b)-1]) },
-		"Neg":   one(Neg[T]), "Abs": one(Abs[T]), "Relu": one(Relu[T]), "Sqrt": one(Sqrt[T]),
-		"Floor": one(Floor[T]), "Ceil": one(Ceil[T]), "Round": one(Round[T]), "Trunc": one(Trunc[T]),
+	all := map[string]func(dst, a, b []T){"Clamp": func(dst, a, b []T) { Clamp(dst, a, b[0], b[len(b)-1]) }}
+	for o := Add; o <= Trunc; o++ {
+		all[opNames[o]] = func(dst, a, b []T) { Do(o, dst, a, b) }
+		if !o.alone() {
+			all[opNames[o]+"Number"] = func(dst, a, b []T) { DoNumber(o, dst, a, b[0]) }
+		}
 	}
+	return all
 }
 
 // singles are those that there are for float32 alone. Scale takes b's first and last.
@@ -110,13 +112,12 @@ func singles() map[string]func(dst, a, b []float32) {
 
 // marks are the functions that make bytes.
 func marks[T Float]() map[string]func(dst []uint8, a, b []T) {
-	type mark = func(dst []uint8, a, b []T)
-	number := func(f func(dst []uint8, a []T, b T)) mark { return func(dst []uint8, a, b []T) { f(dst, a, b[0]) } }
-	return map[string]mark{
-		"Equal": Equal[T], "NotEqual": NotEqual[T], "Less": Less[T], "LessEqual": LessEqual[T],
-		"EqualNumber": number(EqualNumber[T]), "NotEqualNumber": number(NotEqualNumber[T]), "LessNumber": number(LessNumber[T]),
-		"LessEqualNumber": number(LessEqualNumber[T]), "GreaterNumber": number(GreaterNumber[T]), "GreaterEqualNumber": number(GreaterEqualNumber[T]),
-		"IsNaN":    func(dst []uint8, a, b []T) { IsNaN(dst, a) },
-		"IsFinite": func(dst []uint8, a, b []T) { IsFinite(dst, a) },
+	all := map[string]func(dst []uint8, a, b []T){}
+	for o := Equal; o < numOps; o++ {
+		all[opNames[o]] = func(dst []uint8, a, b []T) { Mark(o, dst, a, b) }
+		if !o.alone() {
+			all[opNames[o]+"Number"] = func(dst []uint8, a, b []T) { MarkNumber(o, dst, a, b[0]) }
+		}
 	}
+	return all
 }

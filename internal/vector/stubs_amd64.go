@@ -158,9 +158,13 @@ func least32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (res
 
 func greatest32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
+func blend32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
+
 func least64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
 func greatest64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
+
+func blend64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 
 func sums32(dst []byte, x []byte, step int, n int)
 

@@ -36,16 +36,12 @@ var kernels table
 
 // A table has a kernel for each function.
 type table struct {
-	add, sub, mul, div, minimum, maximum                                     pair[kernel]
-	addNumber, subNumber, mulNumber, divNumber, minimumNumber, maximumNumber pair[kernel]
-	clamp, neg, abs, relu, sqrt, floor, ceil, round, trunc                   pair[kernel]
+	slices [numOps]pair[kernel] // of an operation of slices, or of one
+	number [numOps]pair[kernel] // of a slice and a number
+	clamp  pair[kernel]
 
-	equal, notEqual, less, lessEqual                                                            pair[kernel]
-	equalNumber, notEqualNumber, lessNumber, lessEqualNumber, greaterNumber, greaterEqualNumber pair[kernel]
-	isNaN, isFinite                                                                             pair[kernel]
-
-	least, greatest pair[kernel]
-	sums            func(dst, x []byte, step, n int)
+	least, greatest, blend pair[kernel]
+	sums                   func(dst, x []byte, step, n int)
 
 	addRows, minimumRows, maximumRows pair[rowKernel]
 
@@ -89,11 +85,6 @@ func on[D, A cast.Fixed](k kernel, dst []D, a, b []A, x, y uint64) (done int) {
 		done = aligned(dst)
 	}
 	return runs(k, dst, a, b, x, y, done, past)
-}
-
-// onPairs is on for a function of two slices.
-func onPairs[D, A cast.Fixed](k kernel, dst []D, a, b []A) (done int) {
-	return on(k, dst, a, upTo(b, len(dst)), 0, 0)
 }
 
 // upTo returns the first n elements of a slice. It panics if the slice is shorter, even if its

@@ -6242,6 +6242,95 @@ wideend:
 	MOVQ         DX, rest+96(FP)
 	RET
 
+// func blend32(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·blend32(SB), NOSPLIT, $0-104
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         a_base+24(FP), CX
+	MOVQ         dst_len+8(FP), DX
+	MOVQ         b_base+48(FP), BX
+	SHRQ         $0x02, DX
+	MOVQ         x+72(FP), SI
+	VMOVQ        SI, X0
+	VBROADCASTSS X0, Y0
+	MOVB         past+88(FP), SI
+	TESTB        SI, SI
+	JNZ          past
+
+wide:
+	CMPQ      DX, $0x00000010
+	JL        wideend
+	VPMOVZXBD (BX), Y1
+	VPSLLD    $0x1f, Y1, Y1
+	VBLENDVPS Y1, (CX), Y0, Y1
+	VMOVUPS   Y1, (AX)
+	VPMOVZXBD 8(BX), Y1
+	VPSLLD    $0x1f, Y1, Y1
+	VBLENDVPS Y1, 32(CX), Y0, Y1
+	VMOVUPS   Y1, 32(AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x00000010, DX
+	JMP       wide
+
+wideend:
+narrow:
+	CMPQ      DX, $0x00000008
+	JL        narrowend
+	VPMOVZXBD (BX), Y1
+	VPSLLD    $0x1f, Y1, Y1
+	VBLENDVPS Y1, (CX), Y0, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x00000008, DX
+	JMP       narrow
+
+narrowend:
+	VZEROUPPER
+	MOVQ DX, rest+96(FP)
+	RET
+
+past:
+stream:
+	CMPQ      DX, $0x00000010
+	JL        streamend
+	VPMOVZXBD (BX), Y1
+	VPSLLD    $0x1f, Y1, Y1
+	VBLENDVPS Y1, (CX), Y0, Y1
+	VMOVNTPS  Y1, (AX)
+	VPMOVZXBD 8(BX), Y1
+	VPSLLD    $0x1f, Y1, Y1
+	VBLENDVPS Y1, 32(CX), Y0, Y1
+	VMOVNTPS  Y1, 32(AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x00000010, DX
+	JMP       stream
+
+streamend:
+drip:
+	CMPQ      DX, $0x00000008
+	JL        dripend
+	VPMOVZXBD (BX), Y1
+	VPSLLD    $0x1f, Y1, Y1
+	VBLENDVPS Y1, (CX), Y0, Y1
+	VMOVNTPS  Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x00000008, DX
+	JMP       drip
+
+dripend:
+	SFENCE
+	VZEROUPPER
+	MOVQ DX, rest+96(FP)
+	RET
+
 // func least64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
 // Requires: AVX
 TEXT ·least64(SB), NOSPLIT, $0-104
@@ -6380,6 +6469,95 @@ wideend:
 	VMOVQ        X1, DX
 	VZEROUPPER
 	MOVQ         DX, rest+96(FP)
+	RET
+
+// func blend64(dst []byte, a []byte, b []byte, x uint64, y uint64, past bool) (rest int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·blend64(SB), NOSPLIT, $0-104
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         a_base+24(FP), CX
+	MOVQ         dst_len+8(FP), DX
+	MOVQ         b_base+48(FP), BX
+	SHRQ         $0x03, DX
+	MOVQ         x+72(FP), SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVB         past+88(FP), SI
+	TESTB        SI, SI
+	JNZ          past
+
+wide:
+	CMPQ      DX, $0x00000008
+	JL        wideend
+	VPMOVZXBQ (BX), Y1
+	VPSLLQ    $0x3f, Y1, Y1
+	VBLENDVPD Y1, (CX), Y0, Y1
+	VMOVUPD   Y1, (AX)
+	VPMOVZXBQ 4(BX), Y1
+	VPSLLQ    $0x3f, Y1, Y1
+	VBLENDVPD Y1, 32(CX), Y0, Y1
+	VMOVUPD   Y1, 32(AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x00000008, DX
+	JMP       wide
+
+wideend:
+narrow:
+	CMPQ      DX, $0x00000004
+	JL        narrowend
+	VPMOVZXBQ (BX), Y1
+	VPSLLQ    $0x3f, Y1, Y1
+	VBLENDVPD Y1, (CX), Y0, Y1
+	VMOVUPD   Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x00000004, DX
+	JMP       narrow
+
+narrowend:
+	VZEROUPPER
+	MOVQ DX, rest+96(FP)
+	RET
+
+past:
+stream:
+	CMPQ      DX, $0x00000008
+	JL        streamend
+	VPMOVZXBQ (BX), Y1
+	VPSLLQ    $0x3f, Y1, Y1
+	VBLENDVPD Y1, (CX), Y0, Y1
+	VMOVNTPD  Y1, (AX)
+	VPMOVZXBQ 4(BX), Y1
+	VPSLLQ    $0x3f, Y1, Y1
+	VBLENDVPD Y1, 32(CX), Y0, Y1
+	VMOVNTPD  Y1, 32(AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x00000008, DX
+	JMP       stream
+
+streamend:
+drip:
+	CMPQ      DX, $0x00000004
+	JL        dripend
+	VPMOVZXBQ (BX), Y1
+	VPSLLQ    $0x3f, Y1, Y1
+	VBLENDVPD Y1, (CX), Y0, Y1
+	VMOVNTPD  Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x00000004, DX
+	JMP       drip
+
+dripend:
+	SFENCE
+	VZEROUPPER
+	MOVQ DX, rest+96(FP)
 	RET
 
 // func sums32(dst []byte, x []byte, step int, n int)

@@ -178,6 +178,35 @@ func testExtremes[T Float](t *testing.T) {
 	}
 }
 
+func TestBlend(t *testing.T) {
+	needsAssembly(t)
+	testBlend[float32](t)
+	testBlend[float64](t)
+}
+
+func testBlend[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for n := range 300 {
+		if n > 290 {
+			n *= 100
+		}
+		x, marks := random[T](r, n+3)[3:], make([]uint8, n)
+		for i := range marks {
+			marks[i] = uint8(r.IntN(2))
+		}
+		want, got := make([]T, n), make([]T, n)
+		plainly(func() { Blend(want, x, marks, -2) })
+		Blend(got, x, marks, -2)
+		requireSame(t, want, got, n)
+		Blend(x, x, marks, -2)
+		requireSame(t, want, x, n, " in place")
+		if n > 0 {
+			requirePanic(t, func() { Blend(got, x, marks[:n-1], 0) }, n)
+			requirePanic(t, func() { Blend(got, x[:n-1], marks, 0) }, n)
+		}
+	}
+}
+
 func TestSums(t *testing.T) {
 	needsAssembly(t)
 	r := rand.New(rand.NewPCG(7, 8))
@@ -210,9 +239,9 @@ func TestAtOnce(t *testing.T) {
 		most = max(most, len(dst)*len(at))
 		own.addRows.f64(dst, x, at)
 	}
-	kernels.add.f64 = func(dst, a, b []byte, x, y uint64, past bool) int {
+	kernels.slices[Add].f64 = func(dst, a, b []byte, x, y uint64, past bool) int {
 		most = max(most, len(dst))
-		return own.add.f64(dst, a, b, x, y, past)
+		return own.slices[Add].f64(dst, a, b, x, y, past)
 	}
 	kernels.weightRows = func(dst, x []byte, at []int, b []byte) {
 		most = max(most, 2*len(b)*len(at))
@@ -221,7 +250,7 @@ func TestAtOnce(t *testing.T) {
 	for _, n := range []int{1, 64, 2047, 2048, 2049, 20_000, 40_000} {
 		Sums(make([]float32, 24), make([]float32, 24*n), n, n)
 		AddRows(make([]float64, n), make([]float64, n), make([]int, 12))
-		Add(make([]float64, n), make([]float64, n), make([]float64, n))
+		Do(Add, make([]float64, n), make([]float64, n), make([]float64, n))
 		WeightRows(make([]float64, 12*n), make([]float32, n), make([]int, 12), make([]float32, n))
 	}
 	require.LessOrEqual(t, most, runBytes)
@@ -374,9 +403,9 @@ func eachFloat(step uint64, fn func(x []float32)) {
 func TestAllocations(t *testing.T) {
 	a, b, marked := make([]float32, 1000), make([]float32, 1000), make([]uint8, 1000)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		Add(a, a, b)
-		AddNumber(a, a, 1)
-		Less(marked, a, b)
+		Do(Add, a, a, b)
+		DoNumber(Add, a, a, 1)
+		Mark(Less, marked, a, b)
 		Exp(a, b)
 		Sums(a[:8], b, 100, 100)
 		_ = Greatest(0, a)
@@ -411,8 +440,10 @@ func testShort[D, A element](t *testing.T, name string, f func(dst []D, a, b []A
 
 // TestShortOperands: slices that are too short are not read, nor is anything set.
 func TestShortOperands(t *testing.T) {
-	pair := map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Minimum": true, "Maximum": true,
-		"Equal": true, "NotEqual": true, "Less": true, "LessEqual": true}
+	pair := map[string]bool{}
+	for o, name := range opNames {
+		pair[name] = !Op(o).alone()
+	}
 	run := func() {
 		for name, f := range numbers[float32]() {
 			testShort(t, name, f, pair[name])

@@ -19,7 +19,8 @@ type format struct {
 	past                               func(v, to Op)
 	add, sub, mul, div, max, min, sqrt instruction
 	and, or, xor                       instruction
-	cmp                                instruction // the predicate first
+	cmp                                instruction             // the predicate first
+	choose                             func(mask, x, y, to Op) // x where the mask is set
 	round                              func(mode, x, to Op)
 	sign, magnitude                    func() Mem
 }
@@ -28,14 +29,14 @@ var float32s, float64s = format{
 	bits: 32, size: 4, lanes: 8,
 	mov: VMOVUPS, broadcast: VBROADCASTSS, masked: VMASKMOVPS, past: VMOVNTPS,
 	add: VADDPS, sub: VSUBPS, mul: VMULPS, div: VDIVPS, max: VMAXPS, min: VMINPS, sqrt: VSQRTPS,
-	and: VANDPS, or: VORPS, xor: VXORPS, cmp: VCMPPS, round: VROUNDPS,
+	and: VANDPS, or: VORPS, xor: VXORPS, cmp: VCMPPS, choose: VBLENDVPS, round: VROUNDPS,
 	sign:      func() Mem { return bits32(1 << 31) },
 	magnitude: func() Mem { return bits32(1<<31 - 1) },
 }, format{
 	bits: 64, size: 8, lanes: 4,
 	mov: VMOVUPD, broadcast: VBROADCASTSD, masked: VMASKMOVPD, past: VMOVNTPD,
 	add: VADDPD, sub: VSUBPD, mul: VMULPD, div: VDIVPD, max: VMAXPD, min: VMINPD, sqrt: VSQRTPD,
-	and: VANDPD, or: VORPD, xor: VXORPD, cmp: VCMPPD, round: VROUNDPD,
+	and: VANDPD, or: VORPD, xor: VXORPD, cmp: VCMPPD, choose: VBLENDVPD, round: VROUNDPD,
 	sign:      func() Mem { return bits64(1 << 63) },
 	magnitude: func() Mem { return bits64(1<<63 - 1) },
 }

@@ -13,9 +13,28 @@ func reductions() {
 	for _, f := range []format{float32s, float64s} {
 		f.extreme("least", f.min, f.or)
 		f.extreme("greatest", f.max, f.and)
+		f.blend()
 	}
 	sums()
 	rows()
+}
+
+// blend writes the kernel that replaces numbers whose byte in b is 0 by the number x.
+func (f format) blend() {
+	k := begin(f.name("blend"), f.size, f.size, 1)
+	neutral := number(f.broadcast, "x")
+	f.loops(k, 2, func(off int) vec {
+		v := YMM()
+		if f.bits == 32 {
+			VPMOVZXBD(k.with(off), v)
+			VPSLLD(U8(31), v, v)
+		} else {
+			VPMOVZXBQ(k.with(off), v)
+			VPSLLQ(U8(63), v, v)
+		}
+		f.choose(v, k.from(off), neutral, v)
+		return v
+	})
 }
 
 // extreme writes a kernel that returns the bits of the extreme of a, whose length is a multiple of
