@@ -63,7 +63,11 @@ func (td *TensorDict) hasData() bool {
 func (m *mapping) do(ctx context.Context, i int) error {
 	about := i
 	err := workers.Call(func() error {
-		out, err := m.call(ctx, i)
+		chunk, err := m.read(i)
+		if err != nil {
+			return err
+		}
+		out, err := m.fn(ctx, chunk)
 		switch {
 		case err != nil:
 		case m.opt.Into != nil:
@@ -71,21 +75,17 @@ func (m *mapping) do(ctx context.Context, i int) error {
 		default:
 			about, err = m.keep(i, out)
 		}
-		if err == nil {
-			m.reportProgress(i)
+		if err != nil || m.opt.Progress == nil {
+			return err
 		}
-		return err
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		from, to := m.bounds(i)
+		m.done += to - from
+		m.opt.Progress(m.done, m.rows)
+		return nil
 	})
 	return m.failed(about, err)
-}
-
-// call returns the result of the function for chunk i.
-func (m *mapping) call(ctx context.Context, i int) (*TensorDict, error) {
-	chunk, err := m.read(i)
-	if err != nil {
-		return nil, err
-	}
-	return m.fn(ctx, chunk)
 }
 
 // read returns chunk i. No other goroutine writes rows at the same time, if that matters.
@@ -151,18 +151,6 @@ func (m *mapping) checkJoinsFirst(out *TensorDict) error {
 		return fmt.Errorf("joining this result (value 1) to the first (value 0): %w", err)
 	}
 	return nil
-}
-
-// reportProgress calls Progress after chunk i.
-func (m *mapping) reportProgress(i int) {
-	if m.opt.Progress == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	from, to := m.bounds(i)
-	m.done += to - from
-	m.opt.Progress(m.done, m.rows)
 }
 
 // result returns the joined results, or opt.Into.

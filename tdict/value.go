@@ -23,7 +23,7 @@ type Value interface {
 // A Leaf is a Value that is not a dictionary.
 type Leaf interface{ Value }
 
-// opsOf returns the operations on v, or nil if v is of no kind. No other function lists the kinds.
+// opsOf returns the operations on v, or nil if v is of no kind.
 func opsOf(v Value) ops {
 	switch v.(type) {
 	case *tensor.Tensor:
@@ -255,7 +255,7 @@ func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error
 // writeDense is write of the Dense value of src. It returns an error unless src is a Stacked of
 // dst's kind.
 func (k *kind[T]) writeDense(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
-	s, ok := asStacked(src)
+	s, ok := src.(*Stacked)
 	if !ok || opsOf(s.first()) != opsOf(dst) {
 		return mismatch(src, dst)
 	}
@@ -396,12 +396,6 @@ func asTensor(v any) (*tensor.Tensor, bool) {
 func asRagged(v Value) (*ragged.Tensor, bool) {
 	t, ok := v.(*ragged.Tensor)
 	return t, ok
-}
-
-// asUnbatched returns v as an unbatched tensor, or nil and false.
-func asUnbatched(v Value) (*Unbatched, bool) {
-	u, ok := v.(*Unbatched)
-	return u, ok
 }
 
 // asStacked returns v as a Stacked, or nil and false. v need not be a Value.

@@ -89,9 +89,21 @@ func (v *vmapping) plan(in []int) error {
 		if in != nil {
 			v.dims[i] = in[i]
 		}
-		if err := v.planArg(i, arg); err != nil {
+		if arg == nil {
+			return fmt.Errorf("argument %d: %w", i, errNil)
+		}
+		if v.dims[i] == NotMapped {
+			continue
+		}
+		dim, err := arg.batch.Dim(v.dims[i])
+		if err != nil {
 			return fmt.Errorf("argument %d: %w", i, err)
 		}
+		v.dims[i] = dim
+		if n := arg.batch[dim]; v.rows >= 0 && n != v.rows {
+			return fmt.Errorf("argument %d: %w: got %d rows in dim %d, want %d", i, shapeops.ErrShape, n, dim, v.rows)
+		}
+		v.rows = arg.batch[dim]
 	}
 	switch {
 	case v.rows < 0:
@@ -102,34 +114,18 @@ func (v *vmapping) plan(in []int) error {
 	return nil
 }
 
-func (v *vmapping) planArg(i int, arg *TensorDict) error {
-	if arg == nil {
-		return errNil
-	}
-	if v.dims[i] == NotMapped {
-		return nil
-	}
-	dim, err := arg.batch.Dim(v.dims[i])
-	if err != nil {
-		return err
-	}
-	v.dims[i] = dim
-	if n := arg.batch[dim]; v.rows >= 0 && n != v.rows {
-		return fmt.Errorf("%w: got %d rows in dim %d, want %d", shapeops.ErrShape, n, dim, v.rows)
-	}
-	v.rows = arg.batch[dim]
-	return nil
-}
-
 // result returns the result of fn for row i.
 func (v *vmapping) result(ctx context.Context, i int) (out *TensorDict, err error) {
 	err = workers.Call(func() error {
 		rows, err := v.row(i)
-		if err == nil {
-			out, err = v.fn(ctx, rows)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = v.check(i, out)
+		if out, err = v.fn(ctx, rows); err == nil && out == nil {
+			err = errNil
+		}
+		if err == nil && i == 0 { // Stack compares the others with row 0
+			_, err = plan.Unsqueeze(out.batch, v.out)
 		}
 		return err
 	})
@@ -137,19 +133,6 @@ func (v *vmapping) result(ctx context.Context, i int) (out *TensorDict, err erro
 		return nil, &RowsError{Op: "vmap", From: i, To: i + 1, Err: err}
 	}
 	return out, nil
-}
-
-// check returns an error if a result cannot be stacked. It checks dims of row 0 only; Stack
-// compares the others with row 0.
-func (v *vmapping) check(i int, out *TensorDict) error {
-	if out == nil {
-		return errNil
-	}
-	if i > 0 {
-		return nil
-	}
-	_, err := plan.Unsqueeze(out.batch, v.out)
-	return err
 }
 
 // row returns the arguments of fn for row i.
