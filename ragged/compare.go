@@ -47,12 +47,6 @@ func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.valueDiff(a, b, opt)
-}
-
-// valueDiff describes the first difference between a and b, which are values of t's rows, or
-// returns "".
-func (t *Tensor) valueDiff(a, b *tensor.Tensor, opt CompareOptions) (string, error) {
 	text, err := a.Diff(b)
 	if text == "" || err != nil {
 		return "", err

@@ -157,8 +157,10 @@ func (d *denser) laid(t *Tensor, g *grid) (*tensor.Tensor, error) {
 // fill adds a fill, which finish runs: it sets the cells that g names to rows of src, and all other
 // cells to value.
 func (d *denser) fill(cells, src *tensor.Tensor, g *grid, value any) error {
-	if value == nil {
-		value = zeroOf(cells.DType())
+	if value == nil && cells.DType() == tensor.Bool {
+		value = false
+	} else if value == nil {
+		value = 0
 	}
 	element, err := tensor.ScalarOf(cells.DType(), value)
 	if err != nil {
@@ -167,13 +169,6 @@ func (d *denser) fill(cells, src *tensor.Tensor, g *grid, value any) error {
 	tr := new(tensor.Transfer)
 	d.fills = append(d.fills, fill{tr, d.name, cells.ByteSize()})
 	return tr.FillRuns(cells, src, element, g.runs)
-}
-
-func zeroOf(d tensor.DType) any {
-	if d == tensor.Bool {
-		return false
-	}
-	return 0
 }
 
 // A maskKey is the key under which a denser keeps the mask of a layout's innermost level.

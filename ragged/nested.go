@@ -22,15 +22,12 @@ func (v *ops) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
 		return nil, err
 	}
 	shape := append(shapeops.Shape{l.numbered()}, t.Features()...)
-	values, err := zeros(t, shape)
-	return finished(&Tensor{layout: l, values: values}, err)
-}
-
-func zeros(like *Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
-	if like.values.Device() == tensor.Meta {
-		return tensor.NewMeta(like.DType(), shape...)
+	made := tensor.New
+	if t.values.Device() == tensor.Meta {
+		made = tensor.NewMeta
 	}
-	return tensor.New(like.DType(), shape...)
+	values, err := made(t.DType(), shape...)
+	return finished(&Tensor{layout: l, values: values}, err)
 }
 
 // emptied returns a layout with l's depth, in which every row of the batch is empty.
@@ -41,22 +38,22 @@ func (l *Layout) emptied(p *plan.Pass, batch shapeops.Shape) (*Layout, error) {
 			return e, nil
 		}
 	}
-	out, err := l.emptiedNew(p, batch)
-	if err == nil {
-		*known = append(*known, out)
-	}
-	return out, err
-}
-
-func (l *Layout) emptiedNew(p *plan.Pass, batch shapeops.Shape) (*Layout, error) {
+	var out *Layout
 	if l.outer == nil {
-		return NewLayout(batch)
+		made, err := NewLayout(batch)
+		if err != nil {
+			return nil, err
+		}
+		out = made
+	} else {
+		outer, err := l.outer.emptied(p, batch)
+		if err != nil {
+			return nil, err
+		}
+		out = outer.nested(make([]int64, outer.numbered()+1))
 	}
-	outer, err := l.outer.emptied(p, batch)
-	if err != nil {
-		return nil, err
-	}
-	return outer.nested(make([]int64, outer.numbered()+1)), nil
+	*known = append(*known, out)
+	return out, nil
 }
 
 // NestIn implements plan.Nested. It shares t's values, unless t was permuted or repeats rows. It

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -83,7 +82,7 @@ func (t *Tensor) picks() (*edit, error) {
 // A mask of depth 0 keeps rows of the batch, which must then have one dim. MaskedSelect copies. It
 // returns [ErrLengths] if the lengths differ, tensor.ErrDType if mask does not hold bools, and
 // shapeops.ErrDim if mask is deeper than t.
-func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
+func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -94,27 +93,18 @@ func (t *Tensor) MaskedSelect(mask *Tensor) (out *Tensor, err error) {
 	if e != nil {
 		return e.on(t)
 	}
-	err = mask.withMask(func(x ix.Index) (err error) {
-		out, err = t.Index(x)
-		return err
-	})
-	return out, err
-}
-
-// withMask calls fn with t, which has depth 0, as part of an index expression.
-func (t *Tensor) withMask(fn func(x ix.Index) error) error {
-	bits, err := t.Values()
+	bits, err := mask.Values()
 	if err == nil {
-		bits, err = bits.Reshape(t.Shape()...)
+		bits, err = bits.Reshape(mask.Shape()...)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x, err := bits.AsMask()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return fn(x)
+	return t.Index(x)
 }
 
 // checkBare returns ErrShape if values have features.

@@ -13,12 +13,12 @@ import (
 
 // folders has the packages that docs/features.md names.
 var folders = map[string]string{
-	"conformance": "internal/conformance", "nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "plan": "internal/plan", "shape": "shape", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "tdict": "tdict", "memmap": "memmap", "wire": "wire", "nrt": "interop/nrt", "npy": "interop/npy",
+	"conformance": "internal/conformance", "nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "plan": "internal/plan", "shape": "shape", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "joint": "ragged/joint", "tdict": "tdict", "memmap": "memmap", "wire": "wire", "nrt": "interop/nrt", "npy": "interop/npy",
 	"tdictcmp": "tdict/tdictcmp", "safetensors": "interop/safetensors", "csv": "interop/csv", "jsonl": "interop/jsonl", "inspect": "inspect", "tensorclass": "tdict/tensorclass",
 }
 
 // stands says which type a name stands for.
-var stands = map[string]string{"td": "tdict.TensorDict", "x": "tensor.Tensor", "r": "ragged.Tensor", "j": "ragged.Joint", "key": "nestedkey.Key", "v": "tdict.Value"}
+var stands = map[string]string{"td": "tdict.TensorDict", "x": "tensor.Tensor", "r": "ragged.Tensor", "j": "joint.Joint", "key": "nestedkey.Key", "v": "tdict.Value"}
 
 var (
 	code     = regexp.MustCompile("`[^`]*`")
