@@ -305,7 +305,7 @@ func TestStackedAndDense(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			both := func(first int64) [2]*tdict.TensorDict {
-				stack := tensor.Must(tdict.LazyStack(0, dict([]int{2}, entry{"v", leaf(first)}), dict([]int{2}, entry{"v", leaf(first + 1)})))
+				stack := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{dict([]int{2}, entry{"v", leaf(first)}), dict([]int{2}, entry{"v", leaf(first + 1)})}, 0))
 				return [2]*tdict.TensorDict{stack, tensor.Must(stack.Dense())}
 			}
 			xs, ys := both(1), both(5)
