@@ -3,39 +3,40 @@ package shapeops
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
-// planned returns the pass of operation op on x, whose plan planOf makes.
-func planned[T Value[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) (*plan.Pass, error) {
+// planned returns a pass of the plan that planOf makes for x.
+func planned[T Value[T]](x T, planOf func(s Shape) (*plan.Plan, error)) (*plan.Pass, error) {
 	var none T
 	if x == none {
 		return nil, fmt.Errorf("%w: got nil", ErrKind)
 	}
 	p, err := planOf(x.Shape())
-	return &plan.Pass{Op: op, Plan: p}, err
+	return &plan.Pass{Plan: p}, err
 }
 
 func execute[T Value[T]](op string, x T, planOf func(s Shape) (*plan.Plan, error)) (T, error) {
 	var none T
-	p, err := planned(op, x, planOf)
+	p, err := planned(x, planOf)
 	if err != nil {
-		return none, named(op, err)
+		return none, errtext.Named(op, err)
 	}
 	out, err := x.Ops().Execute(p)
-	return out, named(op, err)
+	return out, errtext.Named(op, err)
 }
 
 func executeInto[T Value[T]](op string, dst, x T, planOf func(s Shape) (*plan.Plan, error)) error {
 	var none T
-	p, err := planned(op, x, planOf)
+	p, err := planned(x, planOf)
 	if err == nil && dst == none {
 		err = fmt.Errorf("%w: got no destination", ErrKind)
 	}
 	if err != nil {
-		return named(op, err)
+		return errtext.Named(op, err)
 	}
-	return named(op, x.Ops().ExecuteInto(p, dst))
+	return errtext.Named(op, x.Ops().ExecuteInto(p, dst))
 }
 
 // denseOps returns the operations of a Dense value, which can be masked and reordered.

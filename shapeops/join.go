@@ -3,8 +3,8 @@ package shapeops
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -52,10 +52,10 @@ func join[T Value[T]](xs []T, dim int, stack bool) (T, error) {
 	op := joinOp(stack)
 	j, err := planJoin(xs, dim, stack)
 	if err != nil {
-		return none, named(op, err)
+		return none, errtext.Named(op, err)
 	}
 	out, err := xs[0].Ops().Join(&plan.Pass{Join: j}, xs)
-	return out, named(op, err)
+	return out, errtext.Named(op, err)
 }
 
 func joinInto[T Value[T]](dst T, xs []T, dim int, stack bool) error {
@@ -64,14 +64,14 @@ func joinInto[T Value[T]](dst T, xs []T, dim int, stack bool) error {
 	j, err := planJoin(xs, dim, stack)
 	switch {
 	case err != nil:
-		return named(op, err)
+		return errtext.Named(op, err)
 	case dst == none:
-		return named(op, fmt.Errorf("%w: got no destination", ErrKind))
+		return errtext.Named(op, fmt.Errorf("%w: got no destination", ErrKind))
 	}
 	if err := dst.Shape().CheckEqual(j.Shape()); err != nil {
-		return named(op, fmt.Errorf("destination: %w", err))
+		return errtext.Named(op, fmt.Errorf("destination: %w", err))
 	}
-	return named(op, xs[0].Ops().JoinInto(&plan.Pass{Join: j}, dst, xs))
+	return errtext.Named(op, xs[0].Ops().JoinInto(&plan.Pass{Join: j}, dst, xs))
 }
 
 func joinOp(stack bool) string {
@@ -79,15 +79,6 @@ func joinOp(stack bool) string {
 		return "stack"
 	}
 	return "cat"
-}
-
-// named adds the name of the operation to an error, unless the error begins with it, as the errors
-// of a dictionary do: stack "key": ...
-func named(op string, err error) error {
-	if err == nil || strings.HasPrefix(err.Error(), op+` "`) || strings.HasPrefix(err.Error(), op+": ") {
-		return err
-	}
-	return fmt.Errorf("%s: %w", op, err)
 }
 
 func planJoin[T Value[T]](xs []T, dim int, stack bool) (*plan.Join, error) {

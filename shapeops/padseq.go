@@ -3,6 +3,7 @@ package shapeops
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
@@ -42,10 +43,10 @@ func PadSequence[T Value[T]](xs []T, opt PadSequenceOptions) (T, error) {
 	var none T
 	p, err := planPadded(xs, opt)
 	if err != nil {
-		return none, named(padOp, err)
+		return none, errtext.Named(padOp, err)
 	}
 	out, err := xs[0].Ops().Join(p, xs)
-	return out, named(padOp, err)
+	return out, errtext.Named(padOp, err)
 }
 
 // PadSequenceInto is [PadSequence] into dst, which has the shape of the result. dst may share
@@ -58,9 +59,9 @@ func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 		err = fmt.Errorf("%w: got no destination", ErrKind)
 	}
 	if err != nil {
-		return named(padOp, err)
+		return errtext.Named(padOp, err)
 	}
-	return named(padOp, xs[0].Ops().JoinInto(p, dst, xs))
+	return errtext.Named(padOp, xs[0].Ops().JoinInto(p, dst, xs))
 }
 
 // PadSequenceMasked is [PadSequence] that also returns masks, true where the result is not padding.
@@ -76,13 +77,13 @@ func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T
 	var none T
 	p, err := planPadded(xs, opt)
 	if err != nil {
-		return none, none, named(padOp, err)
+		return none, none, errtext.Named(padOp, err)
 	}
 	if out, err = xs[0].Ops().Join(p, xs); err != nil {
-		return none, none, named(padOp, err)
+		return none, none, errtext.Named(padOp, err)
 	}
 	if masks, err = denseOps(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
-		return none, none, named(padOp, err)
+		return none, none, errtext.Named(padOp, err)
 	}
 	return out, masks, nil
 }

@@ -1,6 +1,9 @@
 package shapeops
 
-import "github.com/go-tensordict/tensordict/internal/plan"
+import (
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/plan"
+)
 
 // Flip returns a copy of x with the order of positions reversed along the given dims; without dims,
 // along all. It returns [ErrDim] if x has no such dim or a dim is given twice, and [ErrKind] if x
@@ -19,11 +22,11 @@ func FlipInto[T Value[T]](dst, x T, dims ...int) error {
 // FlipInPlace is [Flip] of x's elements in place, through a copy. A locked dictionary allows it. On
 // an error nothing has changed.
 func FlipInPlace[T Dense[T]](x T, dims ...int) error {
-	p, err := planned("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
+	p, err := planned(x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 	if err != nil {
-		return named("flip", err)
+		return errtext.Named("flip", err)
 	}
-	return named("flip", denseOps(x).ExecuteInPlace(p))
+	return errtext.Named("flip", denseOps(x).ExecuteInPlace(p))
 }
 
 // Roll returns a copy of x with the positions of a dim shifted by shift; positions shifted past the

@@ -3,6 +3,7 @@ package shapeops
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
@@ -22,7 +23,7 @@ type Indexer[T any] interface {
 // negative, [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Split[T Indexer[T]](x T, dim int, sizes ...int) ([]T, error) {
 	out, err := split(x, dim, sizes)
-	return out, named("split", err)
+	return out, errtext.Named("split", err)
 }
 
 func split[T Indexer[T]](x T, dim int, sizes []int) ([]T, error) {
@@ -58,7 +59,7 @@ func splitError(s Shape, dim int, sizes []int) error {
 // nil.
 func SplitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
 	out, err := splitBy(x, dim, size)
-	return out, named("split by", err)
+	return out, errtext.Named("split by", err)
 }
 
 func splitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
@@ -84,7 +85,7 @@ func splitBy[T Indexer[T]](x T, dim, size int) ([]T, error) {
 // [ErrDim] if x has no such dim, and [ErrKind] if x is nil.
 func Chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	out, err := chunk(x, dim, n)
-	return out, named("chunk", err)
+	return out, errtext.Named("chunk", err)
 }
 
 func chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
@@ -108,7 +109,7 @@ func chunk[T Indexer[T]](x T, dim, n int) ([]T, error) {
 // dim, and [ErrKind] if x is nil.
 func TensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
 	out, err := tensorSplit(x, dim, n)
-	return out, named("tensor split", err)
+	return out, errtext.Named("tensor split", err)
 }
 
 func tensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
@@ -135,7 +136,7 @@ func tensorSplit[T Indexer[T]](x T, dim, n int) ([]T, error) {
 // (Python: tensor_split with a list.)
 func SplitAt[T Indexer[T]](x T, dim int, positions ...int) ([]T, error) {
 	out, err := splitAt(x, dim, positions)
-	return out, named("split at", err)
+	return out, errtext.Named("split at", err)
 }
 
 func splitAt[T Indexer[T]](x T, dim int, positions []int) ([]T, error) {
@@ -160,7 +161,7 @@ func splitAt[T Indexer[T]](x T, dim int, positions []int) ([]T, error) {
 // would be more than 1<<24 slices, and [ErrKind] if x is nil.
 func Unbind[T Indexer[T]](x T, dim int) ([]T, error) {
 	out, err := unbind(x, dim)
-	return out, named("unbind", err)
+	return out, errtext.Named("unbind", err)
 }
 
 func unbind[T Indexer[T]](x T, dim int) ([]T, error) {

@@ -3,6 +3,7 @@ package shapeops
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
@@ -47,14 +48,14 @@ func Window[T Value[T]](x T, starts Integers, dims, sizes []int) (T, error) {
 func SetWindow[T Value[T]](x, value T, starts Integers, dims, sizes []int) error {
 	const op = "set window"
 	var none T
-	p, err := planned(op, x, windows(starts, dims, sizes))
+	p, err := planned(x, windows(starts, dims, sizes))
 	if err == nil && value == none {
 		err = fmt.Errorf("value: %w: got nil", ErrKind)
 	}
 	if err != nil {
-		return named(op, err)
+		return errtext.Named(op, err)
 	}
-	return named(op, x.Ops().Write(p, value))
+	return errtext.Named(op, x.Ops().Write(p, value))
 }
 
 // windows returns the function that plans windows for a shape.

@@ -184,7 +184,7 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 	tr.Workers = a.opt.Workers
 	for i := range a.tasks {
 		if err := a.tasks[i].finish(&tr, &a.shared, a.opt.InPlace); err != nil {
-			return nil, &KeyError{"apply", a.tasks[i].key, err}
+			return nil, failedKey("apply", a.tasks[i].key, err)
 		}
 	}
 	if err := tr.Run(); err != nil {

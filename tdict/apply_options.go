@@ -55,7 +55,7 @@ func (opt *ApplyOptions) check(td *TensorDict) error {
 	}
 	for _, key := range opt.Keys {
 		if err := td.checkTensors(key); err != nil {
-			return &KeyError{"apply", key, err}
+			return failedKey("apply", key, err)
 		}
 	}
 	return nil

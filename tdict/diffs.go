@@ -156,7 +156,7 @@ func firstOfLeaves(at string, v, w Value) (Difference, bool) {
 
 // failedDiff returns the difference for values that cannot be read.
 func failedDiff(at string, v, w Value, err error) Difference {
-	err = &KeyError{"diff", nestedkey.Key(at), err}
+	err = failedKey("diff", nestedkey.Key(at), err)
 	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Text: err.Error(), Err: err}
 }
 

@@ -16,7 +16,7 @@ import (
 func (td *TensorDict) Get(key nestedkey.Key) (Value, error) {
 	_, _, v, err := td.find(key)
 	if err != nil {
-		return nil, &KeyError{"get", key, err}
+		return nil, failedKey("get", key, err)
 	}
 	return v, nil
 }
@@ -50,7 +50,7 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	var none V
 	if td == nil {
-		return none, &KeyError{"get", key, errNil}
+		return none, failedKey("get", key, errNil)
 	}
 	v, err := td.Get(key)
 	if err != nil {
@@ -60,7 +60,7 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	_, leaf := any((*V)(nil)).(*Leaf)
 	if _, isDict := v.(*TensorDict); !ok || leaf && isDict {
 		want := strings.TrimPrefix(fmt.Sprintf("%T", (*V)(nil)), "*")
-		return none, &KeyError{"get", key, fmt.Errorf("%w: got %s, want %s", ErrKind, describe(v), want)}
+		return none, failedKey("get", key, fmt.Errorf("%w: got %s, want %s", ErrKind, describe(v), want))
 	}
 	return typed, nil
 }
@@ -121,7 +121,7 @@ func (td *TensorDict) Dict(key nestedkey.Key) (*TensorDict, error) {
 	}
 	d, ok := v.(*TensorDict)
 	if !ok {
-		return nil, &KeyError{"get", key, notDict(string(key), v)}
+		return nil, failedKey("get", key, notDict(string(key), v))
 	}
 	return d, nil
 }
@@ -171,7 +171,7 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 func (td *TensorDict) Set(key nestedkey.Key, v Value) error {
 	p, err := td.place(key, v)
 	if err != nil {
-		return &KeyError{"set", key, err}
+		return failedKey("set", key, err)
 	}
 	p.set()
 	return nil
@@ -294,7 +294,7 @@ func (td *TensorDict) remove(op string, key nestedkey.Key) (Value, error) {
 		err = d.checkUnlocked()
 	}
 	if err != nil {
-		return nil, &KeyError{op, key, err}
+		return nil, failedKey(op, key, err)
 	}
 	d.entries.drop(name)
 	return v, nil
@@ -323,7 +323,7 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 		err = fmt.Errorf("to %q: %w", string(to), err)
 	}
 	if err != nil {
-		return &KeyError{"rename", from, err}
+		return failedKey("rename", from, err)
 	}
 	if _, _, nested := p.key.Cut(); !nested && p.in == d {
 		d.entries.rename(name, p.key)
@@ -332,12 +332,4 @@ func (td *TensorDict) Rename(from, to nestedkey.Key) error {
 	d.entries.drop(name)
 	p.set()
 	return nil
-}
-
-// failedKey returns a KeyError of err, or nil for nil.
-func failedKey(op string, key nestedkey.Key, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &KeyError{op, key, err}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -30,35 +31,27 @@ var (
 	errNil   = fmt.Errorf("%w: got a nil dictionary", ErrKind)
 )
 
-// A KeyError is an error of an operation, with the key of the entry that it is about.
-type KeyError struct {
-	Op  string        // the method, in lower case: "set", "index"
-	Key nestedkey.Key // the key in the dictionary that the method was called on
-	Err error         // the reason
-}
-
-// Error returns the text: operation, key, reason.
-func (e *KeyError) Error() string { return fmt.Sprintf("%s %q: %v", e.Op, string(e.Key), e.Err) }
-
-// Unwrap returns the reason.
-func (e *KeyError) Unwrap() error { return e.Err }
+// A KeyError is an error of an operation, with the key of the entry that it is about. It has the
+// fields Op, the operation in lower case, such as "set" or "index"; Key, in the dictionary that the
+// operation was called on; and Err, the reason, which it wraps.
+type KeyError = errtext.KeyError
 
 // within prepends the name of an outer dictionary's entry to the key of a KeyError. Of another
-// error it makes a KeyError with that name.
+// error it makes a KeyError with that name. Where op is "", the caller names the operation.
 func within(op string, name nestedkey.Key, err error) error {
 	if inner, ok := err.(*KeyError); ok {
-		return &KeyError{op, nestedkey.Join(name, inner.Key), inner.Err}
+		return failedKey(op, nestedkey.Join(name, inner.Key), inner.Err)
 	}
-	return &KeyError{op, name, err}
+	return failedKey(op, name, err)
 }
 
 // failed adds the name of the operation to an error. It returns nil for nil.
-func failed(op string, err error) error {
+func failed(op string, err error) error { return errtext.Named(op, err) }
+
+// failedKey returns a KeyError of err, or nil for nil.
+func failedKey(op string, key nestedkey.Key, err error) error {
 	if err == nil {
 		return nil
 	}
-	if inner, ok := err.(*KeyError); ok {
-		return &KeyError{op, inner.Key, inner.Err}
-	}
-	return fmt.Errorf("%s: %w", op, err)
+	return &KeyError{Op: op, Key: key, Err: err}
 }

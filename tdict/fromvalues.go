@@ -35,7 +35,7 @@ func FromValues(batch shapeops.Shape, values Values) (*TensorDict, error) {
 	for _, key := range slices.SortedFunc(maps.Keys(values), nestedkey.Compare) {
 		v, err := valueOf(values[key])
 		if err != nil {
-			return nil, &KeyError{"set", key, err}
+			return nil, failedKey("set", key, err)
 		}
 		entries[key] = v
 	}

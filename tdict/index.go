@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/arena"
@@ -28,7 +27,7 @@ func (v *dictOps) Execute(p *plan.Pass) (*TensorDict, error) {
 func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 	entries, name, err := td.entries.mapped(func(_ column, v Value) (Value, error) { return opsOf(v).execute(v, p) })
 	if err != nil {
-		return nil, within(cmp.Or(p.Op, "execute"), name, err)
+		return nil, within("", name, err)
 	}
 	return td.planned(p, entries)
 }
@@ -124,15 +123,7 @@ func (td *TensorDict) executedInto(op string, dst *TensorDict, p *plan.Plan, err
 }
 
 func (td *TensorDict) passedInto(op string, dst *TensorDict, p *plan.Pass) error {
-	if dst == nil {
-		return failed(op, errNil)
-	}
-	var tr tensor.Transfer
-	p.Reserve(2 * td.entries.len())
-	if err := td.Ops().AddExecute(&tr, dst, p); err != nil {
-		return failed(op, err)
-	}
-	return failed(op, tr.Run())
+	return failed(op, td.Ops().ExecuteInto(p, dst))
 }
 
 // AddExecute adds to tr: dst = td with p.Plan applied, with the rules of [TensorDict.IndexInto].
@@ -156,7 +147,7 @@ func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass)
 			err = opsOf(v).into(tr, d, v, p)
 		}
 		if err != nil {
-			return within(cmp.Or(p.Op, "index"), c.name, err)
+			return within("", c.name, err)
 		}
 	}
 	return nil
@@ -175,7 +166,7 @@ func (td *TensorDict) sameNamesAs(lacks, extra string, other *TensorDict) error 
 	}
 	for name := range other.entries.all() {
 		if !td.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("%s: %w", lacks, td.missing(name))}
+			return failedKey("index", name, fmt.Errorf("%s: %w", lacks, td.missing(name)))
 		}
 	}
 	if td.entries.len() == other.entries.len() {
@@ -183,7 +174,7 @@ func (td *TensorDict) sameNamesAs(lacks, extra string, other *TensorDict) error 
 	}
 	for name := range td.entries.all() {
 		if !other.entries.has(name) {
-			return &KeyError{"index", name, fmt.Errorf("%s: %w", extra, other.missing(name))}
+			return failedKey("index", name, fmt.Errorf("%s: %w", extra, other.missing(name)))
 		}
 	}
 	return nil

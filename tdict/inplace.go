@@ -14,13 +14,13 @@ func (v *dictOps) ExecuteInPlace(p *plan.Pass) error {
 		return err
 	}
 	if err := td.checkApart(); err != nil {
-		return failed(p.Op, err)
+		return err
 	}
 	c, err := td.cloned(new(plan.Pass))
 	if err != nil {
-		return failed(p.Op, err)
+		return err
 	}
-	return c.passedInto(p.Op, td, p)
+	return c.Ops().ExecuteInto(p, td)
 }
 
 // checkApart returns ErrOverlap if two tensors among the leaves and the members of leaves share

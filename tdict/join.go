@@ -27,7 +27,7 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	var name nestedkey.Key
 	out.entries, name, err = td.entries.mapped(func(c column, v Value) (Value, error) { return opsOf(v).join(p, xs, c) })
 	if err != nil {
-		return nil, within(p.Join.Op(), name, err)
+		return nil, within("", name, err)
 	}
 	out.stack, err = joinedStack(p, xs)
 	return out, err
@@ -66,7 +66,7 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 		return fmt.Errorf("destination: %w", err)
 	}
 	if err := dst.sameNames(td); err != nil {
-		return failed(p.Join.Op(), err)
+		return err
 	}
 	for c, v := range td.entries.columns() {
 		d, err := c.of(dst)
@@ -74,7 +74,7 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 			err = opsOf(v).joinTo(tr, d, p, xs, c)
 		}
 		if err != nil {
-			return within(p.Join.Op(), c.name, err)
+			return within("", c.name, err)
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (m *masker) dict(td *TensorDict, xs []*TensorDict) (*TensorDict, error) {
 	for c, v := range td.entries.columns() {
 		mask, err := m.entry(v, xs, c)
 		if err != nil {
-			return nil, within(m.p.Join.Op(), c.name, err)
+			return nil, within("", c.name, err)
 		}
 		if mask != nil {
 			out.entries.put(c.name, mask)

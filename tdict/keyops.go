@@ -141,7 +141,7 @@ func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
 		d, _, _, _ := td.find(key)
 		if err := d.checkUnlocked(); err != nil {
-			return nil, &KeyError{"separate", key, err}
+			return nil, failedKey("separate", key, err)
 		}
 	}
 	for _, key := range keys {
@@ -160,12 +160,12 @@ func (td *TensorDict) treeOf(sets [][]nestedkey.Key) (*keyTree, error) {
 	for set, keys := range sets {
 		for _, key := range keys {
 			if _, _, _, err := td.find(key); err != nil {
-				return nil, &KeyError{"split keys", key, err}
+				return nil, failedKey("split keys", key, err)
 			}
 		}
 		for _, key := range narrowed(keys) {
 			if err := tree.add(key, set); err != nil {
-				return nil, &KeyError{"split keys", key, err}
+				return nil, failedKey("split keys", key, err)
 			}
 		}
 	}

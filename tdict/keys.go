@@ -17,7 +17,7 @@ import (
 func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	for _, key := range keys {
 		if _, _, _, err := td.find(key); err != nil {
-			return nil, &KeyError{"select", key, err}
+			return nil, failedKey("select", key, err)
 		}
 	}
 	return td.selected(choose(keys)), nil
@@ -139,7 +139,7 @@ func (td *TensorDict) collision(first, second int) error {
 		keys = append(keys, key)
 	}
 	err := fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))
-	return &KeyError{"flatten keys", keys[second], err}
+	return failedKey("flatten keys", keys[second], err)
 }
 
 // flattened lists leaves with their flat names, which need not be distinct.
@@ -177,7 +177,7 @@ func (td *TensorDict) UnflattenKeys(sep string) (*TensorDict, error) {
 		parts := strings.Split(name.Name(), sep)
 		key := nestedkey.Of(parts[0], parts[1:]...)
 		if err := out.unflatten(key, v); err != nil {
-			return nil, &KeyError{"unflatten keys", name, err}
+			return nil, failedKey("unflatten keys", name, err)
 		}
 	}
 	return out, nil

@@ -93,7 +93,7 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 		return assign(tr, to, made)
 	}
 	key := w.at
-	tr.About(func(err error) error { return &KeyError{opOf(w.kernel), key, err} })
+	tr.About(func(err error) error { return failedKey(opOf(w.kernel), key, err) })
 	return e.to(w, tr, to, len(td.batch), operands)
 }
 

@@ -82,9 +82,9 @@ func (td *TensorDict) checkStackDim() (dim int, err error) {
 	}
 	for name, v := range td.entries.all() {
 		if s, ok := v.(*Stacked); ok && s.dim != dim {
-			return 0, &KeyError{"members", name, fmt.Errorf("%w: got stack dim %d, want %d as for the leaves before", shapeops.ErrShape, s.dim, dim)}
+			return 0, failedKey("members", name, fmt.Errorf("%w: got stack dim %d, want %d as for the leaves before", shapeops.ErrShape, s.dim, dim))
 		} else if ok && dim >= len(td.batch) {
-			return 0, &KeyError{"members", name, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, dim, td.batch)}
+			return 0, failedKey("members", name, fmt.Errorf("%w: got stack dim %d after the batch shape %v", shapeops.ErrShape, dim, td.batch))
 		}
 	}
 	return dim, nil

@@ -15,7 +15,11 @@ func (td *TensorDict) Ops() tensor.Ops[*TensorDict] { return (*dictOps)(td) }
 
 // ExecuteInto implements tensor.Ops.
 func (v *dictOps) ExecuteInto(p *plan.Pass, dst *TensorDict) error {
-	return (*TensorDict)(v).passedInto(p.Op, dst, p)
+	if dst == nil {
+		return errNil
+	}
+	p.Reserve(2 * (*TensorDict)(v).entries.len())
+	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
 }
 
 // Write implements tensor.Ops.

@@ -57,12 +57,12 @@ func (td *TensorDict) padded(p *plan.Pass, values map[nestedkey.Key]any, at nest
 			return asValue(d.padded(p, values, key))
 		}
 		if fill, own := values[key]; own {
-			return opsOf(v).execute(v, &plan.Pass{Op: p.Op, Plan: p.Plan, Fill: fill})
+			return opsOf(v).execute(v, &plan.Pass{Plan: p.Plan, Fill: fill})
 		}
 		return opsOf(v).execute(v, p)
 	})
 	if err != nil {
-		return nil, within(p.Op, name, err)
+		return nil, within("", name, err)
 	}
 	return td.planned(p, entries)
 }
@@ -102,6 +102,6 @@ func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Pass, error) {
 		return nil, err
 	}
 	p := arena.NewPass[tensor.Tensor](planned)
-	p.Op, p.Fill = "pad", opt.Value
+	p.Fill = opt.Value
 	return p, nil
 }

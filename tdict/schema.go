@@ -160,7 +160,7 @@ func (s Schema) index() (schemaIndex, error) {
 	x := schemaIndex{make(map[nestedkey.Key]*Spec, len(s)), map[nestedkey.Key]bool{}}
 	for i := range s {
 		if err := x.add(&s[i]); err != nil {
-			return x, &KeyError{"schema", s[i].Key, err}
+			return x, failedKey("schema", s[i].Key, err)
 		}
 	}
 	return x, nil

@@ -32,7 +32,7 @@ func (s Schema) Check(td *TensorDict) error {
 	var errs []error
 	for i := range s {
 		if err := x.checkEntry(td, &s[i]); err != nil {
-			errs = append(errs, &KeyError{"check", s[i].Key, err})
+			errs = append(errs, failedKey("check", s[i].Key, err))
 		}
 	}
 	return errors.Join(append(errs, x.others(td, "")...)...)
@@ -84,10 +84,10 @@ func (x schemaIndex) others(d *TensorDict, path nestedkey.Key) (errs []error) {
 		switch spec := x.specs[key]; {
 		case spec == nil && !x.outer[key]:
 			err := fmt.Errorf("%w: got %s, want no such entry", ErrSchema, describe(v))
-			errs = append(errs, &KeyError{"check", key, err})
+			errs = append(errs, failedKey("check", key, err))
 		case spec == nil && !isDict:
 			err := fmt.Errorf("%w: got %s, want a dictionary", ErrSchema, describe(v))
-			errs = append(errs, &KeyError{"check", key, err})
+			errs = append(errs, failedKey("check", key, err))
 		case isDict && (spec == nil || spec.Kind == KindDict):
 			errs = append(errs, x.others(inner, key+"/")...)
 		}

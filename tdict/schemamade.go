@@ -34,7 +34,7 @@ func (s Schema) build(meta bool, batch shapeops.Shape) (*TensorDict, error) {
 	for i := range s {
 		v, err := s[i].build(meta, batch)
 		if err != nil {
-			return nil, &KeyError{"schema", s[i].Key, err}
+			return nil, failedKey("schema", s[i].Key, err)
 		}
 		if err := td.Set(s[i].Key, v); err != nil {
 			return nil, failed("schema", err)

@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -114,7 +113,7 @@ func (w *setter) fill(td *TensorDict, value Value) error {
 			err = k.write(w.tr, v, value, w.pass)
 		}
 		if err != nil {
-			return within(cmp.Or(w.pass.Op, "set index"), name, err)
+			return within("", name, err)
 		}
 	}
 	return nil
@@ -134,7 +133,7 @@ func (w *setter) write(td, value *TensorDict) error {
 func (w *setter) writeDict(td, value *TensorDict) error {
 	for c, v := range value.entries.columns() {
 		if err := w.writeEntry(td, c, v); err != nil {
-			return within(cmp.Or(w.pass.Op, "set index"), c.name, err)
+			return within("", c.name, err)
 		}
 	}
 	return nil

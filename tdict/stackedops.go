@@ -30,7 +30,7 @@ type cutKey struct{ dim int }
 func cutAt(p *plan.Pass, dim int) *stackedCut {
 	c, _ := plan.Once(p, cutKey{dim}, func() (*stackedCut, error) {
 		cut, ok := p.Plan.Along(dim)
-		return &stackedCut{cut, plan.Pass{Op: p.Op, Plan: cut.Rest, Workers: p.Workers}, ok && cut.Rest.Whole(), ok}, nil
+		return &stackedCut{cut, plan.Pass{Plan: cut.Rest, Workers: p.Workers}, ok && cut.Rest.Whole(), ok}, nil
 	})
 	return c
 }
@@ -329,7 +329,7 @@ func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
 	if j.New() && dim >= j.Dim() {
 		dim++
 	}
-	pass := plan.Pass{Op: p.Op, Join: j.Without(dim), Workers: p.Workers}
+	pass := plan.Pass{Join: j.Without(dim), Workers: p.Workers}
 	for i := range first.members {
 		m, err := joinMembers(&pass, xs, i)
 		if err != nil {

@@ -49,7 +49,7 @@ func FromMap(batch shapeops.Shape, entries Entries) (*TensorDict, error) {
 	for _, key := range keys {
 		v := entries[key]
 		if err := checkValue(v); err != nil {
-			return nil, &KeyError{"set", key, err}
+			return nil, failedKey("set", key, err)
 		}
 		if err := td.Set(key, shallow(v)); err != nil {
 			return nil, err

@@ -85,7 +85,7 @@ func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
 		i := 0
 		for key := range t.Keys() {
 			if i++; i > len(leaves) {
-				return nil, &KeyError{"build", key, err} // the first without a leaf
+				return nil, failedKey("build", key, err) // the first without a leaf
 			}
 		}
 		return nil, failed("build", err)

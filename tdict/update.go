@@ -84,7 +84,7 @@ func (td *TensorDict) updateInPlace(other *TensorDict, keys []nestedkey.Key) (er
 	if len(keys) > 0 {
 		other, err = other.Select(keys...)
 		if e, ok := err.(*KeyError); ok {
-			return &KeyError{e.Op, e.Key, fmt.Errorf("source: %w", e.Err)}
+			return failedKey(e.Op, e.Key, fmt.Errorf("source: %w", e.Err))
 		}
 	}
 	p, err := plan.Index(td.batch)
@@ -137,7 +137,7 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 		if len(vs) == 1 {
 			v, err := out.inheritNames(shallow(vs[0]))
 			if err != nil {
-				return nil, &KeyError{"merge", path + names[i], err}
+				return nil, failedKey("merge", path+names[i], err)
 			}
 			merged[i] = v
 			continue
@@ -180,7 +180,7 @@ func (opt MergeOptions) mergeValues(key nestedkey.Key, vs []Value, batch shapeop
 	if ds, ok := asDicts(vs); ok {
 		for _, d := range ds {
 			if err := ds[0].checkLike(d); err != nil {
-				return nil, &KeyError{"merge", key, err}
+				return nil, failedKey("merge", key, err)
 			}
 		}
 		return asValue(opt.merge(ds, key+"/", depth+1))
@@ -190,7 +190,7 @@ func (opt MergeOptions) mergeValues(key nestedkey.Key, vs []Value, batch shapeop
 	}
 	v, err := opt.Choose(key, vs)
 	if err != nil {
-		return nil, &KeyError{"merge", key, err}
+		return nil, failedKey("merge", key, err)
 	}
 	if v, err = fitAt(depth, v, batch); err != nil {
 		return nil, within("merge", key, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -53,18 +54,18 @@ import (
 func FitStandard(td *tdict.TensorDict, present any) (*Standard, error) {
 	fits, err := newFits(td, present)
 	if err != nil {
-		return nil, named("fit standard", err)
+		return nil, errtext.Named("fit standard", err)
 	}
 	err = workers.Do(context.Background(), len(fits), 0, func(i int) error {
 		return workers.Call(fits[i].run)
 	})
 	if err != nil {
-		return nil, named("fit standard", err)
+		return nil, errtext.Named("fit standard", err)
 	}
 	s := &Standard{tdict.New(), tdict.New(), map[nestedkey.Key]int{}}
 	for _, f := range fits {
 		if err := s.add(f.key, f.mean, f.std, f.levels); err != nil {
-			return nil, named("fit standard", err)
+			return nil, errtext.Named("fit standard", err)
 		}
 	}
 	return s.locked(), nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -31,7 +32,7 @@ func RandomCrop(sizes ...int) Transform {
 	}
 	return Random("random crop "+strings.Join(texts, "x"), func(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
 		out, err := c.apply(td, d)
-		return out, named("random crop", err)
+		return out, errtext.Named("random crop", err)
 	})
 }
 
@@ -118,7 +119,7 @@ func RandomFlip(p float64, dim int) Transform {
 	name := fmt.Sprintf("random flip: dim %d, p %v", dim, p)
 	return Random(name, func(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) {
 		out, err := flip(td, d, p, dim)
-		return out, named("random flip", err)
+		return out, errtext.Named("random flip", err)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -47,7 +48,7 @@ func FillNaN(value any) Transform {
 			}
 			return arith.MaskedFill(x, missing, value)
 		})
-		return out, named("fill NaN", err)
+		return out, errtext.Named("fill NaN", err)
 	})
 }
 

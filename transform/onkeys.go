@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -42,7 +43,7 @@ func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 	}
 	parts, err := tdict.SplitKeys(td, t.keys) // checks the keys
 	if err != nil {
-		return nil, named("on keys", err)
+		return nil, errtext.Named("on keys", err)
 	}
 	made, err := t.inner.Apply(parts[0], d)
 	if err != nil {
@@ -56,7 +57,7 @@ func (t *onKeys) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error) 
 	}
 	out := td.Copy()
 	if err := t.put(out, made); err != nil {
-		return nil, named("on keys", err)
+		return nil, errtext.Named("on keys", err)
 	}
 	return out, nil
 }

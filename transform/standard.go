@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -112,7 +113,7 @@ func (s *Standard) each(td *tdict.TensorDict, k *tensor.Kernel) (*tdict.TensorDi
 			err = out.Set(key, x)
 		}
 		if err != nil {
-			return nil, named("standard", err)
+			return nil, errtext.Named("standard", err)
 		}
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package transform
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -86,12 +87,12 @@ func listOf(t *tensor.Tensor) ([]any, error) {
 func StandardFrom(d *tdict.Data) (*Standard, error) {
 	leaves, err := leavesOf(d)
 	if err != nil {
-		return nil, named("standard from data", err)
+		return nil, errtext.Named("standard from data", err)
 	}
 	s := &Standard{tdict.New(), tdict.New(), map[nestedkey.Key]int{}}
 	for name, v := range leaves.All() {
 		if err := s.read(nestedkey.Key(name), v); err != nil {
-			return nil, named("standard from data", err)
+			return nil, errtext.Named("standard from data", err)
 		}
 	}
 	return s.locked(), nil

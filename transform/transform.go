@@ -55,14 +55,3 @@ func (f *function) Apply(td *tdict.TensorDict, d Draw) (*tdict.TensorDict, error
 	}
 	return f.fn(td.Copy(), d)
 }
-
-// named adds the name of an operation to an error. It replaces the operation of a KeyError.
-func named(op string, err error) error {
-	if inner, ok := err.(*tdict.KeyError); ok {
-		return &tdict.KeyError{Op: op, Key: inner.Key, Err: inner.Err}
-	}
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", op, err)
-}

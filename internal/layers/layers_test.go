@@ -17,7 +17,8 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shape shapeops/ix internal/cast internal/errtext internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
+	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
+	"internal/errtext",
 	"internal/bson internal/fileformat internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
 	"internal/arena internal/safetensors internal/vfs/vfstest internal/zipfile",
 	"tensor",

@@ -27,17 +27,6 @@ func (j *Join) Dim() int { return j.dim }
 // New reports whether Dim is new, so that each value fills one position of it: a stack.
 func (j *Join) New() bool { return j.stack }
 
-// Op returns the name of the operation, for errors: "stack", "cat" or "pad sequence".
-func (j *Join) Op() string {
-	switch {
-	case j.pad != nil:
-		return "pad sequence"
-	case j.stack:
-		return "stack"
-	}
-	return "cat"
-}
-
 // Rank returns the number of leading dims of a value that the plan covers.
 func (j *Join) Rank() int {
 	if j.stack {

@@ -11,9 +11,8 @@ import (
 // passes it to each value. Results may share a block of memory, so keeping one of them keeps the
 // block. Not safe for concurrent use.
 type Pass struct {
-	Op   string // names the operation in errors about entries
-	Plan *Plan  // of an operation on one value, or nil
-	Join *Join  // of an operation that joins values, or nil
+	Plan *Plan // of an operation on one value, or nil
+	Join *Join // of an operation that joins values, or nil
 
 	// Fill is the value of padding: a number, a bool, or another value that an element can hold.
 	// Nil means zero, or nil for values that are not numbers.

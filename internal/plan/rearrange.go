@@ -2,8 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"github.com/go-tensordict/tensordict/shape"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Reshape plans to arrange the elements of s, in their order, in another shape. One size may be

@@ -2,9 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"github.com/go-tensordict/tensordict/shape"
 	"math"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Repeat plans to repeat s along its dims, counts[i] times along dim i:

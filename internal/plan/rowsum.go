@@ -1,9 +1,10 @@
 package plan
 
 import (
-	"github.com/go-tensordict/tensordict/shape"
 	"iter"
 	"math"
+
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Distinct returns an iterator over the row numbers, in row-major order. A row that an expansion

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+
 	"github.com/go-tensordict/tensordict/shape"
 )
 

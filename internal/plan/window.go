@@ -2,8 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"github.com/go-tensordict/tensordict/shape"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // Window plans to cut a window out of each row, where rows are numbered by the first rank dims.

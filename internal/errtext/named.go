@@ -1,0 +1,38 @@
+package errtext
+
+import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
+)
+
+// A KeyError is an error of an operation on a dictionary, with the key of the entry that it is about.
+// Package tdict says more.
+type KeyError struct {
+	Op  string        // the operation, in lower case: "set", "index"
+	Key nestedkey.Key // the key in the dictionary that the operation was called on
+	Err error         // the reason
+}
+
+// Error returns the text: operation, key, reason.
+func (e *KeyError) Error() string {
+	if e.Op == "" {
+		return fmt.Sprintf("%q: %v", string(e.Key), e.Err)
+	}
+	return fmt.Sprintf("%s %q: %v", e.Op, string(e.Key), e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *KeyError) Unwrap() error { return e.Err }
+
+// Named adds the name of the operation that the user called to an error; a KeyError gets it as its
+// operation. It returns nil for nil.
+func Named(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if inner, ok := err.(*KeyError); ok {
+		return &KeyError{op, inner.Key, inner.Err}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
