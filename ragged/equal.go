@@ -13,7 +13,7 @@ func (l *Layout) differs(x *Layout) string {
 	switch {
 	case l == x:
 		return ""
-	case l.made() != x.made():
+	case !l.made() || !x.made():
 		return "no layout"
 	case l.depth != x.depth:
 		return fmt.Sprintf("depth %d, other %d", l.depth, x.depth)

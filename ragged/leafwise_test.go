@@ -203,3 +203,12 @@ func TestPrint(t *testing.T) {
 	require.Equal(t, 7, strings.Count(many.String(), "\n"), fmt.Sprint(many))
 
 }
+
+// TestPrintOfNoRows: many lists without rows are abbreviated.
+func TestPrintOfNoRows(t *testing.T) {
+	for _, shape := range [][]int{{math.MaxInt, 0}, {0, math.MaxInt}, {5, 1 << 40, 0}} {
+		text := tensor.Must(ragged.FromStrings(nil, shape...)).String()
+		require.Less(t, len(text), 400, shape)
+	}
+	require.Equal(t, "ragged uint8 [2 0 *]\n[[]\n\n []]", tensor.Must(ragged.FromStrings(nil, 2, 0)).String())
+}

@@ -79,9 +79,16 @@ func (t *Tensor) ends() (*Tensor, error) {
 	return t.Index(at...)
 }
 
-// sizeOf returns the total number of rows, of all levels, and elements.
+// sizeOf returns the total number of rows, of all levels, elements, and lists of rows, which may be
+// many though there is no row: [1000000 0 *].
 func (t *Tensor) sizeOf() int {
-	n := times(t.NumValues(), max(1, t.Features().Size()))
+	n, lists := times(t.NumValues(), max(1, t.Features().Size())), 1
+	for _, size := range t.Shape() {
+		lists = times(lists, max(1, size))
+	}
+	if t.Shape().Size() == 0 {
+		n = lists
+	}
 	for level := range t.Depth() {
 		rows, _ := t.layout.NumRows(level)
 		n += min(rows, math.MaxInt-n)

@@ -56,8 +56,11 @@ func (t *Tensor) CopyFrom(src *Tensor) error {
 }
 
 // WriteTo writes the elements to w, row-major and in the machine's byte order; [FromBytes] reads
-// them. It implements io.WriterTo.
+// them. It implements io.WriterTo. It returns [ErrKind] if w is nil.
 func (t *Tensor) WriteTo(w io.Writer) (n int64, err error) {
+	if w == nil {
+		return 0, fmt.Errorf("%w: got no writer", ErrKind)
+	}
 	if b, ok := t.solid(); ok {
 		return writeAll(w, b)
 	}
@@ -110,6 +113,9 @@ func writeAll(w io.Writer, b []byte) (int64, error) {
 // read before the error keep their new values. ReadFull returns [ErrReadOnly], or [ErrLayout] if
 // two elements share memory, before it reads anything.
 func (t *Tensor) ReadFull(r io.Reader) error {
+	if r == nil {
+		return fmt.Errorf("%w: got no reader", ErrKind)
+	}
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
