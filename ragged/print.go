@@ -40,7 +40,11 @@ func (t *Tensor) String() string {
 		return "ragged <nil>"
 	}
 	w, rows, err := lister{lines: true}, t, error(nil)
-	if t.sizeOf() > excerptOver {
+	lists := 1 // of rows: they may be many though there is no row, as in [1000000 0 *]
+	for _, size := range t.Shape() {
+		lists = times(lists, max(1, size))
+	}
+	if t.sizeOf() > excerptOver || lists > excerptOver {
 		if t.dims() > mostDims {
 			return t.Text() + "\n[...]"
 		}
@@ -79,16 +83,9 @@ func (t *Tensor) ends() (*Tensor, error) {
 	return t.Index(at...)
 }
 
-// sizeOf returns the total number of rows, of all levels, elements, and lists of rows, which may be
-// many though there is no row: [1000000 0 *].
+// sizeOf returns the total number of rows, of all levels, and elements.
 func (t *Tensor) sizeOf() int {
-	n, lists := times(t.NumValues(), max(1, t.Features().Size())), 1
-	for _, size := range t.Shape() {
-		lists = times(lists, max(1, size))
-	}
-	if t.Shape().Size() == 0 {
-		n = lists
-	}
+	n := times(t.NumValues(), max(1, t.Features().Size()))
 	for level := range t.Depth() {
 		rows, _ := t.layout.NumRows(level)
 		n += min(rows, math.MaxInt-n)
