@@ -11,7 +11,7 @@ func (l *Layout) Equal(x *Layout) bool { return l.differs(x) == "" }
 // differs describes how x differs from l, or returns "".
 func (l *Layout) differs(x *Layout) string {
 	switch {
-	case l == x:
+	case l == x || !l.made() && !x.made():
 		return ""
 	case !l.made() || !x.made():
 		return "no layout"
