@@ -229,21 +229,24 @@ func ones(bits []byte) (n int) {
 // wideChunk is the number of elements that are widened at once. It is a multiple of sumBlock.
 const wideChunk = 2048
 
-// A wideFold is a fold that widens elements, and gives them to another fold.
+// A wideFold is a fold that widens or changes elements, and gives them to another fold.
 type wideFold[S, T, D any] struct {
 	fold[T, D]
-	widen  func(dst []T, src []S)
-	nlines int
-	room   []T
-	list   []int
+	// widen sets dst to the elements src, of which the first per are of line number line, the next
+	// per of the line after it, and so on.
+	widen      func(dst []T, src []S, line, per int)
+	at, nlines int
+	room       []T
+	list       []int
 }
 
-// widened returns the recipe r with elements widened first.
+// widenRecipe returns the recipe r with elements widened first.
 func widenRecipe[S, T, D element](r recipe[T, D], to func(dst []T, src []S)) recipe[S, D] {
+	widen := func(dst []T, src []S, _, _ int) { to(dst, src) }
 	out := recipe[S, D]{joins: r.joins, tile: r.tile}
-	out.fold = func(first []D) fold[S, D] { return &wideFold[S, T, D]{fold: r.fold(first), widen: to} }
+	out.fold = func(first []D) fold[S, D] { return &wideFold[S, T, D]{fold: r.fold(first), widen: widen} }
 	if r.first != nil {
-		out.first = func() fold[S, D] { return &wideFold[S, T, D]{fold: r.first(), widen: to} }
+		out.first = func() fold[S, D] { return &wideFold[S, T, D]{fold: r.first(), widen: widen} }
 	}
 	return out
 }
@@ -258,14 +261,14 @@ func grown[T any](room []T, n int) []T {
 
 func (w *wideFold[S, T, D]) begin(at, lines int) {
 	w.fold.begin(at, lines)
-	w.nlines = lines
+	w.at, w.nlines = at, lines
 }
 
 func (w *wideFold[S, T, D]) line(at int, x []S, bits []byte) {
 	for from := 0; from < len(x); from += wideChunk {
 		n := min(len(x)-from, wideChunk)
 		w.room = grown(w.room, n)
-		w.widen(w.room[:n], x[from:from+n])
+		w.widen(w.room[:n], x[from:from+n], w.at, n)
 		w.fold.line(at+from, w.room[:n], partOf(bits, from, n))
 	}
 }
@@ -276,7 +279,7 @@ func (w *wideFold[S, T, D]) rows(x []S, r rowList) {
 		part := r.first(min(len(r.at), max(1, len(w.room)/n)))
 		w.list = w.list[:0]
 		for i, off := range part.offs {
-			w.widen(w.room[i*n:(i+1)*n], x[off:off+n])
+			w.widen(w.room[i*n:(i+1)*n], x[off:off+n], w.at, 1)
 			w.list = append(w.list, i*n)
 		}
 		part.offs = w.list
@@ -289,7 +292,7 @@ func (w *wideFold[S, T, D]) lines(at int, dst []D, x []S, n int, bits []byte) er
 	w.room = grown(w.room, min(wideChunk, len(x)))
 	for from := 0; from < len(dst) && most > 0; from += most {
 		k := min(most, len(dst)-from)
-		w.widen(w.room[:k*n], x[from*n:(from+k)*n])
+		w.widen(w.room[:k*n], x[from*n:(from+k)*n], at+from, n)
 		if err := foldLines(w.fold, at+from, dst[from:from+k], w.room[:k*n], n, partOf(bits, from*n, k*n)); err != nil {
 			return err
 		}
