@@ -143,22 +143,15 @@ func (b *blender[T]) rows(x []T, r rowList, n int, neutral T) ([]T, rowList) {
 
 // blend sets dst to x where a bit is 1, and to the neutral element where it is 0.
 func (b *blender[T]) blend(dst, x []T, bits []byte) {
-	x = x[:len(dst)]
+	to, from, neutral := cast.Bytes(dst), cast.Bytes(x[:len(dst)]), cast.Bytes(b.neutral[:])
 	switch d := ofWidth[cast.Size[T]()]; d {
 	case tensor.Uint32:
-		vector.Blend(viewed[float32](dst), viewed[float32](x), bits, viewed[float32](b.neutral[:])[0])
+		vector.Blend(items[float32](to), items[float32](from), bits, items[float32](neutral)[0])
 	case tensor.Uint64:
-		vector.Blend(viewed[float64](dst), viewed[float64](x), bits, viewed[float64](b.neutral[:])[0])
+		vector.Blend(items[float64](to), items[float64](from), bits, items[float64](neutral)[0])
 	default:
-		chooseElements(cast.Bytes(dst), bits, tensor.Lane{Bytes: cast.Bytes(x), DType: d},
-			tensor.Lane{Bytes: cast.Bytes(b.neutral[:]), DType: d, Per: tensor.PerBlock})
+		chooseElements(to, bits, tensor.Lane{Bytes: from, DType: d}, tensor.Lane{Bytes: neutral, DType: d, Per: tensor.PerBlock})
 	}
-}
-
-// viewed returns the same bits as numbers of another type.
-func viewed[F float32 | float64, T cast.Fixed](s []T) []F {
-	out, _ := cast.Slice[F](cast.Bytes(s))
-	return out
 }
 
 // ofWidth has a dtype for each width in bytes.

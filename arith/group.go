@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -71,7 +72,7 @@ func groups(columns []*tensor.Tensor) (*Groups, error) {
 	}
 	g := &Groups{splits: s.splits()}
 	g.firsts, g.rows = make([]int64, g.Len()), s.rows
-	of := uninitialized[int64](len(s.rows))
+	of := cast.UninitOf[int64](len(s.rows))
 	for i := range g.firsts {
 		group := s.rows[g.splits[i]:g.splits[i+1]]
 		g.firsts[i] = group[0]
@@ -167,7 +168,7 @@ func sortRows(columns []*tensor.Tensor) (*rowSort, error) {
 		}
 	}
 	s := new(rowSort)
-	s.reset(uninitialized[int64](columns[0].Shape()[0]))
+	s.reset(cast.UninitOf[int64](columns[0].Shape()[0]))
 	for i, c := range columns { // the memory of one column is borrowed at a time
 		var err error
 		switch c.DType().Size() {

@@ -3,6 +3,7 @@ package arith
 import (
 	"context"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -36,7 +37,7 @@ func eachLine[D int64 | uints, K uints](to []D, from []K, t *tensor.Tensor, dim 
 				continue
 			}
 			if raw == nil {
-				raw, sorted = uninitialized[K](min(block, inner)*step), uninitialized[D](min(block, inner)*step)
+				raw, sorted = cast.UninitOf[K](min(block, inner)*step), cast.UninitOf[D](min(block, inner)*step)
 			}
 			count := min(block, inner-first)
 			for j := range n {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -87,7 +88,7 @@ type lineSort[K uints] struct {
 // sort sorts a line: [N] -> [N]. to may be from.
 func (s *lineSort[K]) sort(to, from []K) {
 	if len(s.keys) < len(from) {
-		s.keys = uninitialized[K](len(from))
+		s.keys = cast.UninitOf[K](len(from))
 	}
 	keys, o := s.keys[:len(from)], s.order
 	if o.inf == 0 {

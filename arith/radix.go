@@ -135,7 +135,7 @@ func (s *rowSort) reset(rows []int64) {
 		s.ties = append(s.ties, run{hi: len(rows)})
 	}
 	if len(s.keys) < len(rows) {
-		s.keys, s.room = uninitialized[uint64](len(rows)), uninitialized[uint64](len(rows))
+		s.keys, s.room = cast.UninitOf[uint64](len(rows)), cast.UninitOf[uint64](len(rows))
 	}
 }
 
@@ -218,10 +218,4 @@ func (s *rowSort) split(sorted []uint64, lower int, first run, t table) {
 		}
 		i = end
 	}
-}
-
-// uninitialized returns n numbers of undefined value.
-func uninitialized[K uints | int64](n int) []K {
-	s, _ := cast.Slice[K](cast.Uninit(n * cast.Size[K]()))
-	return s[:n:n]
 }
