@@ -101,9 +101,6 @@ func TestVerbsChangeNothingWhenTheyFail(t *testing.T) {
 		}, tdict.ErrMissing},
 		{"a destination of the operands' dtype for a mask", func(d *tdict.TensorDict) error { return arith.LessInto(d, sums(), 1) }, tensor.ErrDType},
 		{"a byte that is no bool", func(d *tdict.TensorDict) error { return testkit.Err(arith.Not(byte2)) }, tensor.ErrDType},
-		{"a nil dictionary", func(d *tdict.TensorDict) error { return testkit.Err(arith.Exp[*tdict.TensorDict](nil)) }, tensor.ErrKind},
-		{"a nil destination", func(d *tdict.TensorDict) error { return arith.ExpInto(nil, d) }, tensor.ErrKind},
-		{"a nil operand", func(d *tdict.TensorDict) error { return testkit.Err(arith.Add(d, nil)) }, tensor.ErrKind},
 		{"a text", func(d *tdict.TensorDict) error { return testkit.Err(arith.Add(d, "1")) }, tensor.ErrKind},
 		{"classes that there are not", func(d *tdict.TensorDict) error { return testkit.Err(arith.OneHot(x(d, "b"), 3, tensor.Bool)) }, shapeops.ErrIndex},
 		{"a class below 0", func(d *tdict.TensorDict) error {

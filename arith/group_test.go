@@ -2,7 +2,6 @@ package arith
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -142,13 +141,6 @@ func TestGroupBy(t *testing.T) {
 	}
 }
 
-func TestZeroGroups(t *testing.T) {
-	var g Groups
-	require.Zero(t, g.Len())
-	require.Empty(t, g.Sizes())
-	require.Equal(t, shapeops.Shape{0}, g.Firsts().Shape())
-}
-
 func TestFirstsAreACopy(t *testing.T) {
 	g := tensor.Must(GroupBy(tensor.Vector[int8](1, 0)))
 	require.NoError(t, g.Firsts().CopyFrom(tensor.Scalar[int64](9)))
@@ -164,8 +156,8 @@ func TestGroupsRefuse(t *testing.T) {
 		text    string
 	}{
 		{"no column", nil, tensor.ErrKind, "wrong kind of value: got no column"},
-		{"a nil column", []*tensor.Tensor{x, nil}, tensor.ErrKind, "column 1: wrong kind of value: got a nil tensor"},
 		{"complex numbers", []*tensor.Tensor{tensor.Vector[complex128](1)}, tensor.ErrDType, "column 0: dtype mismatch: got complex128, which has no order"},
+		{"elements of device meta", []*tensor.Tensor{tensor.Must(tensor.NewMeta(tensor.Float32, 1<<40))}, tensor.ErrMeta, "column 0: " + tensor.ErrMeta.Error()},
 		{"a scalar", []*tensor.Tensor{x, tensor.Scalar(1.0)}, shapeops.ErrDim, "column 1: no such dim: got a scalar, want rows"},
 		{"a scalar first", []*tensor.Tensor{tensor.Scalar(1.0), x}, shapeops.ErrDim, "column 0: no such dim: got a scalar, want rows"},
 		{"other rows", []*tensor.Tensor{x, tensor.Must(tensor.Zeros[int8](3, 2))}, shapeops.ErrShape, "column 1: shape mismatch: got [3 2], want 2 rows"},
@@ -179,7 +171,6 @@ func TestGroupsRefuse(t *testing.T) {
 			require.EqualError(t, testkit.Err(GroupBy(tt.columns...)), "group by: "+tt.text)
 		})
 	}
-	require.EqualError(t, testkit.Err(Unique(nil)), "unique: column 0: wrong kind of value: got a nil tensor")
 	require.ErrorIs(t, testkit.Err(Unique(tensor.Scalar(1.0))), shapeops.ErrDim)
 }
 
@@ -232,11 +223,3 @@ func TestGroupsKeepMemory(t *testing.T) {
 	require.True(t, bytes.Equal([]byte{3, 1, 3, 2}, lender.Bytes))
 }
 
-// There is nothing to group on device meta, and no room is made for it.
-func TestGroupsOfMeta(t *testing.T) {
-	x := tensor.Must(tensor.NewMeta(tensor.Float32, 1<<40))
-	_, err := GroupBy(x)
-	if !errors.Is(err, tensor.ErrMeta) {
-		t.Errorf("got %v, want %v", err, tensor.ErrMeta)
-	}
-}
