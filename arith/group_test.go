@@ -3,7 +3,6 @@ package arith
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -114,33 +113,6 @@ func TestGroupsOfWideRows(t *testing.T) {
 	}
 }
 
-func TestGroupBy(t *testing.T) {
-	nan, zero := math.NaN(), math.Copysign(0, -1)
-	other := math.Float64frombits(math.Float64bits(-nan) | 1)
-	tests := []struct {
-		name    string
-		columns []*tensor.Tensor
-		rows    []int64
-		splits  []int64
-	}{
-		{"groups ascend, rows keep their order", []*tensor.Tensor{tensor.Vector[int64](7, -2, 7, -2)}, []int64{1, 3, 0, 2}, []int64{0, 2, 4}},
-		{"NaN is one group, the last", []*tensor.Tensor{tensor.Vector(nan, 5, other, 6)}, []int64{1, 3, 0, 2}, []int64{0, 1, 2, 4}},
-		{"-0 and 0 are one group", []*tensor.Tensor{tensor.Vector(zero, 1, 0, zero)}, []int64{0, 2, 3, 1}, []int64{0, 3, 4}},
-		{"a second column splits groups", []*tensor.Tensor{tensor.Vector[uint8](1, 0, 1), tensor.Vector(true, true, false)}, []int64{1, 2, 0}, []int64{0, 1, 2, 3}},
-		{"trailing elements are columns", []*tensor.Tensor{tensor.Must(tensor.From([]int32{1, 9, 1, 2, 1, 9}, 3, 2))}, []int64{1, 0, 2}, []int64{0, 1, 3}},
-		{"no rows, no group", []*tensor.Tensor{tensor.Vector[int8]()}, []int64{}, []int64{0}},
-		{"rows of no elements are one group", []*tensor.Tensor{tensor.Must(tensor.Zeros[int8](3, 0))}, []int64{0, 1, 2}, []int64{0, 3}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			g, err := GroupBy(tt.columns...)
-			require.NoError(t, err)
-			require.Equal(t, tt.rows, testkit.Elements[int64](t, g.Rows))
-			require.Equal(t, tt.splits, testkit.Elements[int64](t, g.Splits))
-		})
-	}
-}
-
 func TestFirstsAreACopy(t *testing.T) {
 	g := tensor.Must(GroupBy(tensor.Vector[int8](1, 0)))
 	require.NoError(t, g.Firsts().CopyFrom(tensor.Scalar[int64](9)))
@@ -222,4 +194,3 @@ func TestGroupsKeepMemory(t *testing.T) {
 	require.Zero(t, lender.Pinned())
 	require.True(t, bytes.Equal([]byte{3, 1, 3, 2}, lender.Bytes))
 }
-
