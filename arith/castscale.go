@@ -62,118 +62,97 @@ func checkFraction(d tensor.DType) error {
 func (l affine) run(b *tensor.Block) error {
 	switch b.Src[0].DType {
 	case tensor.Uint8:
-		return scaleFrom(b, l, asIs[uint8])
+		return scaleFrom[uint8, uint8](b, l, nil)
 	case tensor.Uint16:
-		return scaleFrom(b, l, asIs[uint16])
+		return scaleFrom[uint16, uint16](b, l, nil)
 	case tensor.Uint32:
-		return scaleFrom(b, l, asIs[uint32])
+		return scaleFrom[uint32, uint32](b, l, nil)
 	case tensor.Uint64:
-		return scaleFrom(b, l, asIs[uint64])
+		return scaleFrom[uint64, uint64](b, l, nil)
 	case tensor.Int8:
-		return scaleFrom(b, l, asIs[int8])
+		return scaleFrom[int8, int8](b, l, nil)
 	case tensor.Int16:
-		return scaleFrom(b, l, asIs[int16])
+		return scaleFrom[int16, int16](b, l, nil)
 	case tensor.Int32:
-		return scaleFrom(b, l, asIs[int32])
+		return scaleFrom[int32, int32](b, l, nil)
 	case tensor.Int64:
-		return scaleFrom(b, l, asIs[int64])
+		return scaleFrom[int64, int64](b, l, nil)
 	case tensor.Float16:
-		return scaleFrom(b, l, widened(vector.WidenF16))
+		return scaleFrom(b, l, vector.WidenF16)
 	case tensor.BFloat16:
-		return scaleFrom(b, l, widened(vector.WidenBF16))
+		return scaleFrom(b, l, vector.WidenBF16)
 	case tensor.Float32:
-		return scaleFrom(b, l, asIs[float32])
+		return scaleFrom[float32, float32](b, l, nil)
 	}
-	return scaleFrom(b, l, asIs[float64])
+	return scaleFrom[float64, float64](b, l, nil)
 }
 
-// asIs returns elements that need no conversion.
-func asIs[S cast.Fixed](s []S, _ *scratch) []S { return s }
-
-// widened returns a function that converts 16-bit floats to float32.
-func widened(widen func([]float32, []uint16)) func(s []uint16, room *scratch) []float32 {
-	return func(s []uint16, room *scratch) []float32 {
-		wide, _ := cast.Slice[float32](room[0][:4*len(s)])
-		widen(wide, s)
-		return wide
-	}
-}
-
-// scaleFrom is run for elements of type S, which load converts to V.
-func scaleFrom[S cast.Fixed, V integers | ordinary](b *tensor.Block, l affine, load func([]S, *scratch) []V) error {
-	room := scratches.Get().(*scratch)
-	defer scratches.Put(room)
+// scaleFrom is run for elements of type S, which widen converts to V; it is nil if S is V.
+func scaleFrom[S, V integers | ordinary](b *tensor.Block, l affine, widen func([]V, []S)) error {
 	wide := !short[V]()
 	switch d := b.DType; {
 	case d == tensor.Float16 && wide:
-		return byChunk(b, 0, narrowed(l, load, room, half.NarrowF16[float64]))
+		return scaleTo(b, l, widen, half.NarrowF16[float64])
 	case d == tensor.Float16:
-		return byChunk(b, 0, narrowed(l, load, room, vector.NarrowF16))
+		return scaleTo(b, l, widen, vector.NarrowF16)
 	case d == tensor.BFloat16 && wide:
-		return byChunk(b, 0, narrowed(l, load, room, half.NarrowBF16[float64]))
+		return scaleTo(b, l, widen, half.NarrowBF16[float64])
 	case d == tensor.BFloat16:
-		return byChunk(b, 0, narrowed(l, load, room, vector.NarrowBF16))
+		return scaleTo(b, l, widen, vector.NarrowBF16)
 	case d == tensor.Float32:
-		return byChunk(b, 0, scaled[S, V, float32](l, load, room))
+		return scaleTo[S, V, float32, float32](b, l, widen, nil)
 	}
-	return byChunk(b, 0, scaled[S, V, float64](l, load, room))
+	return scaleTo[S, V, float64, float64](b, l, widen, nil)
 }
 
-func scaled[S cast.Fixed, V integers | ordinary, D ordinary](l affine, load func([]S, *scratch) []V, room *scratch) slicer[S, D] {
-	return func(_ op, dst []D, x [3][]S) error {
-		scale(dst, load(x[0], room), l)
+// scaleTo is scaleFrom for results that are computed as W, which narrow converts to D; it is nil if
+// W is D.
+func scaleTo[S, V integers | ordinary, W ordinary, D cast.Fixed](b *tensor.Block, l affine, widen func([]V, []S),
+	narrow func([]D, []W)) error {
+	room := scratches.Get().(*scratch)
+	defer scratches.Put(room)
+	return byChunk(b, 0, chunk, func(_ op, dst []D, x [3][]S) error {
+		var src []V
+		if widen == nil {
+			src = any(x[0]).([]V)
+		} else {
+			src, _ = cast.Slice[V](room[0][:cast.Size[V]()*len(dst)])
+			widen(src, x[0])
+		}
+		if narrow == nil {
+			scale(any(dst).([]W), src, l)
+			return nil
+		}
+		to, _ := cast.Slice[W](room[1][:cast.Size[W]()*len(dst)])
+		scale(to, src, l)
+		narrow(dst, to)
 		return nil
-	}
-}
-
-// narrowed computes in W, and rounds to 16 bits.
-func narrowed[S cast.Fixed, V integers | ordinary, W ordinary](l affine, load func([]S, *scratch) []V, room *scratch,
-	narrow func([]uint16, []W)) slicer[S, uint16] {
-	return func(_ op, dst []uint16, x [3][]S) error {
-		wide, _ := cast.Slice[W](room[1][:cast.Size[W]()*len(dst)])
-		scale(wide, load(x[0], room), l)
-		narrow(dst, wide)
-		return nil
-	}
+	})
 }
 
 // scale computes in D if float32 holds all values of V, otherwise in float64.
 func scale[D ordinary, V integers | ordinary](dst []D, src []V, l affine) {
-	switch {
-	case !short[V]():
-		scaleWide(dst, src[:len(dst)], l.scale, l.shift)
-	case !scaleByVectors(dst, src, l):
-		scaleShort(dst, src[:len(dst)], D(l.scale), D(l.shift))
+	src = src[:len(dst)]
+	if !short[V]() {
+		for i, v := range src {
+			dst[i] = D(float64(float64(v)*l.scale) + l.shift)
+		}
+		return
 	}
-}
-
-func scaleWide[D ordinary, V integers | ordinary](dst []D, src []V, scale, shift float64) {
-	for i, v := range src {
-		dst[i] = D(float64(float64(v)*scale) + shift)
+	scale, shift := D(l.scale), D(l.shift)
+	if to, ok := any(dst).([]float32); ok {
+		switch src := any(src).(type) {
+		case []uint8:
+			vector.ScaleBytes(to, src, float32(scale), float32(shift))
+			return
+		case []float32:
+			vector.Scale(to, src, float32(scale), float32(shift))
+			return
+		}
 	}
-}
-
-func scaleShort[D ordinary, V integers | ordinary](dst []D, src []V, scale, shift D) {
 	for i, v := range src {
 		dst[i] = D(D(v)*scale) + shift
 	}
-}
-
-// scaleByVectors is scale for the types that package vector has. It returns false for others.
-func scaleByVectors[D ordinary, V integers | ordinary](dst []D, src []V, l affine) bool {
-	to, ok := any(dst).([]float32)
-	if !ok {
-		return false
-	}
-	switch src := any(src).(type) {
-	case []uint8:
-		vector.ScaleBytes(to, src, float32(l.scale), float32(l.shift))
-		return true
-	case []float32:
-		vector.Scale(to, src, float32(l.scale), float32(l.shift))
-		return true
-	}
-	return false
 }
 
 // short reports whether float32 holds all values of V.

@@ -54,7 +54,13 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 	} else if same(b.Dst, yes.Bytes) && yes.Per == tensor.PerElement {
 		keep = 1
 	}
-	rows := [2]tensor.Lane{wholeRow(b, no), wholeRow(b, yes)}
+	rows := [2]tensor.Lane{no, yes}
+	for i, l := range rows {
+		if l.Per == tensor.PerBlock { // a row of copies of the only element
+			rows[i].Bytes = make([]byte, n)
+			cast.Repeat(rows[i].Bytes, l.Bytes)
+		}
+	}
 	for r, m := range mask[:b.Rows] {
 		if int(m) == keep {
 			continue
@@ -69,16 +75,6 @@ func chooseRows(b *tensor.Block, mask []byte, yes, no tensor.Lane) {
 			copy(dst, from.Bytes)
 		}
 	}
-}
-
-// wholeRow returns l. If l has one element for the block, the result has a row of copies of it.
-func wholeRow(b *tensor.Block, l tensor.Lane) tensor.Lane {
-	if l.Per == tensor.PerBlock {
-		row := make([]byte, b.Width*b.DType.Size())
-		cast.Repeat(row, l.Bytes)
-		l.Bytes = row
-	}
-	return l
 }
 
 // chooseEach is choose row by row, for operands with one element for each row.
@@ -111,8 +107,13 @@ func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
 	}
 	switch yes.DType.Size() {
 	case 1:
-		if yes.Per == tensor.PerElement && no.Per == tensor.PerElement {
-			n := chooseBytes(dst, mask, yes.Bytes, no.Bytes)
+		if yes.Per == tensor.PerElement && no.Per == tensor.PerElement { // eight at a time
+			n, order := len(dst)&^7, binary.NativeEndian
+			for i := 0; i < n; i += 8 {
+				m := order.Uint64(mask[i:]) * 255 // each byte 0 or 1: all bits or none
+				a, b := order.Uint64(yes.Bytes[i:]), order.Uint64(no.Bytes[i:])
+				order.PutUint64(dst[i:], b^(a^b)&m)
+			}
 			dst, mask, yes.Bytes, no.Bytes = dst[n:], mask[n:], yes.Bytes[n:], no.Bytes[n:]
 		}
 		chooseOf[uint8](dst, mask, yes, no)
@@ -123,21 +124,12 @@ func chooseElements(dst, mask []byte, yes, no tensor.Lane) {
 	case 8:
 		chooseOf[uint64](dst, mask, yes, no)
 	default:
-		choosePairs(dst, mask, yes, no)
+		to, lanes := items[complex128](dst), [2]tensor.Lane{no, yes}
+		for i := range to {
+			from := items[complex128](lanes[mask[i]&1].Bytes)
+			to[i] = from[min(i, len(from)-1)]
+		}
 	}
-}
-
-// chooseBytes is chooseElements for elements of one byte. It sets eight at a time, and returns the
-// number of elements that it has set.
-func chooseBytes(dst, mask, yes, no []byte) int {
-	n := len(dst) &^ 7
-	order := binary.NativeEndian
-	for i := 0; i < n; i += 8 {
-		m := order.Uint64(mask[i:]) * 255 // each byte 0 or 1: all bits or none
-		a, b := order.Uint64(yes[i:]), order.Uint64(no[i:])
-		order.PutUint64(dst[i:], b^(a^b)&m)
-	}
-	return n
 }
 
 // chooseOf chooses without a branch, because a branch on a random mask is often mispredicted.
@@ -184,76 +176,43 @@ func replace(dst, mask []byte, kept byte, from tensor.Lane) {
 	case 8:
 		replaceOf(items[uint64](dst), mask, kept, items[uint64](from.Bytes), from.Per)
 	default:
-		replaceOf(pairs(dst), mask, kept, pairs(from.Bytes), from.Per)
+		replaceOf(items[complex128](dst), mask, kept, items[complex128](from.Bytes), from.Per)
 	}
 }
 
 // replaceOf is replace for one type. It handles eight elements with equal mask values at once.
 func replaceOf[T any](to []T, mask []byte, kept byte, from []T, per tensor.Per) {
-	one := per != tensor.PerElement
-	none := uint64(kept) * 0x0101010101010101
-	for len(to) >= 8 {
-		switch bits := binary.NativeEndian.Uint64(mask) ^ none; {
+	const all = 0x0101010101010101
+	for one := per != tensor.PerElement; len(to) > 0; {
+		n, bits := min(8, len(to)), uint64(1)
+		if n == 8 { // a bit for each element to set
+			bits = binary.NativeEndian.Uint64(mask) ^ uint64(kept)*all
+		}
+		switch {
 		case bits == 0:
 		case one:
-			replaceOne(to[:8], mask[:8], kept, from[0])
-		case bits == 0x0101010101010101:
+			for i, m := range mask[:n] {
+				if m != kept {
+					to[i] = from[0]
+				}
+			}
+		case bits == all:
 			copy(to[:8], from[:8])
 		default:
-			replaceEach(to[:8], mask[:8], kept, from[:8])
+			for i, m := range mask[:n] {
+				if m != kept {
+					to[i] = from[i]
+				}
+			}
 		}
-		to, mask = to[8:], mask[8:]
-		if !one {
-			from = from[8:]
+		if to, mask = to[n:], mask[n:]; !one {
+			from = from[n:]
 		}
-	}
-	if one {
-		replaceOne(to, mask[:len(to)], kept, from[0])
-	} else {
-		replaceEach(to, mask[:len(to)], kept, from[:len(to)])
-	}
-}
-
-func replaceOne[T any](to []T, mask []byte, kept byte, v T) {
-	for i, m := range mask {
-		if m != kept {
-			to[i] = v
-		}
-	}
-}
-
-func replaceEach[T any](to []T, mask []byte, kept byte, from []T) {
-	for i, m := range mask {
-		if m != kept {
-			to[i] = from[i]
-		}
-	}
-}
-
-// pairs views aligned bytes as elements of 16 bytes.
-func pairs(b []byte) [][2]uint64 {
-	s, _ := cast.Slice[[2]uint64](b)
-	return s
-}
-
-// choosePairs is chooseOf for elements of 16 bytes.
-func choosePairs(dst, mask []byte, yes, no tensor.Lane) {
-	const size = 16
-	for i := range len(dst) / size {
-		from := no
-		if mask[i] != 0 {
-			from = yes
-		}
-		at := i * size
-		if from.Per == tensor.PerBlock {
-			at = 0
-		}
-		copy(dst[i*size:(i+1)*size], from.Bytes[at:])
 	}
 }
 
 // items views aligned bytes as elements.
-func items[T uints](b []byte) []T {
+func items[T cast.Fixed](b []byte) []T {
 	s, _ := cast.Slice[T](b)
 	return s
 }

@@ -3,7 +3,6 @@ package arith
 import (
 	"math"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -82,22 +81,8 @@ func complexCompareOps[T complex64 | complex128](o op, dst []uint8, x [3][]T) er
 
 func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
-// halvesCompare is compareFloats for 16-bit floats.
-func halvesCompare(w widening) slicer[uint16, uint8] {
-	return func(o op, dst []uint8, x [3][]uint16) error {
-		room := scratches.Get().(*scratch)
-		defer scratches.Put(room)
-		var wide [3][]float32
-		for i, s := range x {
-			wide[i], _ = cast.Slice[float32](room[i][:4*len(s)])
-			w.widen(wide[i], s)
-		}
-		return compareFloats(o, dst, wide)
-	}
-}
-
 // logicOps computes ops on bits.
-func logicOps[T uints](o op, dst []T, x [3][]T) error {
+func logicOps[T integers](o op, dst []T, x [3][]T) error {
 	a := x[0][:len(dst)]
 	if o == opNot {
 		for i := range dst {

@@ -47,26 +47,26 @@ func runCount(dst *tensor.Tensor, in *reduced) error {
 		shape = append(shape, size)
 	}
 	counts, err := tensor.New(tensor.Int64, sizes...)
-	if err != nil {
-		return err
+	if err == nil {
+		err = sumOf.kernel(reduced).Whole(counts, []*tensor.Tensor{mask}, 0)
 	}
-	if err = sumOf.kernel(reduced).Whole(counts, []*tensor.Tensor{mask}, 0); err == nil {
+	if err == nil {
 		err = tensor.Write(counts, func(s []int64) {
 			for i := range s {
 				s[i] *= times
 			}
 		})
 	}
+	if err == nil {
+		counts, err = extended(counts, len(shape))
+	}
+	if err == nil {
+		counts, err = counts.Expand(shape...)
+	}
+	if err == nil {
+		counts, err = counts.Reshape(dst.Shape()...)
+	}
 	if err != nil {
-		return err
-	}
-	if counts, err = extended(counts, len(shape)); err != nil {
-		return err
-	}
-	if counts, err = counts.Expand(shape...); err != nil {
-		return err
-	}
-	if counts, err = counts.Reshape(dst.Shape()...); err != nil {
 		return err
 	}
 	return dst.CopyFrom(counts)

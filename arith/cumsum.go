@@ -79,83 +79,63 @@ func cumSum(dst *tensor.Tensor, xs []*tensor.Tensor, s *scope) error {
 	if err != nil || dst.Size() == 0 {
 		return err
 	}
-	return runningAs(dst, s)
-}
-
-// runningAs turns the elements of a contiguous tensor into running sums.
-func runningAs(t *tensor.Tensor, s *scope) error {
-	dim, shape := s.dims[0], t.Shape()
-	r := running{shape[:dim].Size(), shape[dim], shape[dim+1:].Size(), s.splits}
-	if r.splits == nil {
-		r.splits = []int64{0, int64(r.n)}
-	}
-	switch t.DType() {
+	inner := dst.Shape()[s.dims[0]+1:].Size()
+	switch d {
 	case tensor.Float32:
-		return runAll(t, r, func() adder[float32] { return &wideSums{} })
+		return runAll(dst, s, inner, wideSums)
 	case tensor.Float64:
-		return runAll(t, r, func() adder[float64] { return &exactSums{} })
-	case tensor.Complex64:
-		return runAll(t, r, func() adder[complex64] { return &wideComplexSums{} })
-	case tensor.Complex128:
-		return runAll(t, r, func() adder[complex128] { return &exactComplexSums{} })
+		return runAll(dst, s, inner, exactSums)
+	case tensor.Complex64, tensor.Complex128: // as pairs of real numbers
+		part := tensor.Float32
+		if d == tensor.Complex128 {
+			part = tensor.Float64
+		}
+		pairs, err := dst.Reinterpret(part)
+		switch {
+		case err != nil:
+			return err
+		case d == tensor.Complex64:
+			return runAll(pairs, s, 2*inner, wideSums)
+		}
+		return runAll(pairs, s, 2*inner, exactSums)
 	case tensor.Uint64:
-		return runAll(t, r, func() adder[uint64] { return &wholeSums[uint64]{} })
+		return runAll(dst, s, inner, wholeSums[uint64])
 	}
-	return runAll(t, r, func() adder[int64] { return &wholeSums[int64]{} })
+	return runAll(dst, s, inner, wholeSums[int64])
 }
 
-// A running holds the lines of [outer n inner] along n, which splits divides into groups.
-type running struct {
-	outer, n, inner int
-	splits          []int64
-}
-
-// runAll turns all lines into running sums, with an adder for each core. It returns tensor.ErrDType
-// if a sum wraps around.
-func runAll[T element](t *tensor.Tensor, r running, newAdder func() adder[T]) error {
-	tile := max(16, min(2048, (r.inner+1)/2))
-	tiles := (r.inner + tile - 1) / tile
-	units := r.outer * tiles
+// runAll turns the elements of a contiguous tensor into running sums along a dim with inner
+// elements at each position. It calls newAdder on each core: the function that newAdder returns
+// turns rows of width elements, of which each begins step elements after the one before it, into
+// running sums, and reports whether a sum wraps around.
+func runAll[T element](t *tensor.Tensor, s *scope, inner int, newAdder func() func(x []T, step, width int) bool) error {
+	dim, shape, splits := s.dims[0], t.Shape(), s.splits
+	n := t.Size() / (shape[:dim].Size() * inner)
+	if splits == nil {
+		splits = []int64{0, int64(n)}
+	}
+	tile := max(16, min(2048, (inner+1)/2))
+	tiles := (inner + tile - 1) / tile
+	units := shape[:dim].Size() * tiles
 	cores := min(units, workers.Count(0, t.Size()/minWork+1))
-	s, err := tensor.Of[T](t)
+	all, err := tensor.Of[T](t)
 	if err != nil {
 		return err
 	}
 	return workers.Do(context.Background(), cores, cores, func(core int) error {
-		w := sumRunner[T]{running: r, s: s, add: newAdder(), tile: tile}
+		add, wrapped := newAdder(), false
 		for u := units * core / cores; u < units*(core+1)/cores; u++ {
-			w.unit(u/tiles, u%tiles*tile)
+			from := u % tiles * tile
+			x := all[u/tiles*n*inner:][:n*inner]
+			for g, lo := range splits[:len(splits)-1] {
+				if hi := splits[g+1]; hi > lo {
+					wrapped = add(x[int(lo)*inner+from:int(hi)*inner], inner, min(tile, inner-from)) || wrapped
+				}
+			}
 		}
-		if w.wrapped {
+		if wrapped {
 			return fmt.Errorf("%w: a sum overflows %v", tensor.ErrDType, t.DType())
 		}
 		return nil
 	})
-}
-
-// A sumRunner is the work of one core on a running.
-type sumRunner[T element] struct {
-	running
-	s       []T
-	add     adder[T]
-	tile    int // most lines at a time
-	wrapped bool
-}
-
-// unit computes the running sums of one tile: the lines of outer position o that begin at column
-// from.
-func (w *sumRunner[T]) unit(o, from int) {
-	s := w.s[o*w.n*w.inner+from : (o+1)*w.n*w.inner]
-	for g := range len(w.splits) - 1 {
-		lo, hi := int(w.splits[g]), int(w.splits[g+1])
-		if w.inner == 1 {
-			w.wrapped = w.add.line(s[lo:hi]) || w.wrapped
-			continue
-		}
-		width := min(w.tile, w.inner-from)
-		w.add.begin(width)
-		for ; lo < hi; lo++ {
-			w.wrapped = w.add.row(s[lo*w.inner:][:width]) || w.wrapped
-		}
-	}
 }

@@ -2,59 +2,28 @@ package arith
 
 import "math"
 
-// An adder turns elements into running sums: a whole line at a time, or row by row of lines that
-// lie side by side. Both report whether a sum wraps around.
-type adder[T element] interface {
-	line(s []T) (wrapped bool)
-	// begin begins some lines that lie side by side.
-	begin(lines int)
-	row(s []T) (wrapped bool)
-}
-
 // wideSums adds float32 in float64.
-type wideSums struct{ sums []float64 }
-
-func (a *wideSums) begin(lines int) { a.sums = zeros(a.sums, lines) }
-
-func (a *wideSums) line(s []float32) (wrapped bool) {
-	sum := 0.0
-	for i, v := range s {
-		sum += float64(v)
-		s[i] = float32(sum)
+func wideSums() func(x []float32, step, width int) bool {
+	var sums []float64
+	return func(x []float32, step, width int) bool {
+		if step == 1 {
+			sum := 0.0
+			for i, v := range x {
+				sum += float64(v)
+				x[i] = float32(sum)
+			}
+			return false
+		}
+		sums = zeros(sums, width)
+		for ; len(x) > 0; x = x[min(step, len(x)):] {
+			row := x[:len(sums)]
+			for i, v := range row {
+				sum := sums[i] + float64(v)
+				sums[i], row[i] = sum, float32(sum)
+			}
+		}
+		return false
 	}
-	return false
-}
-
-func (a *wideSums) row(s []float32) (wrapped bool) {
-	sums := a.sums[:len(s)]
-	for i, v := range s {
-		sum := sums[i] + float64(v)
-		sums[i], s[i] = sum, float32(sum)
-	}
-	return false
-}
-
-// wideComplexSums adds complex64 in complex128.
-type wideComplexSums struct{ sums []complex128 }
-
-func (a *wideComplexSums) begin(lines int) { a.sums = zeros(a.sums, lines) }
-
-func (a *wideComplexSums) line(s []complex64) (wrapped bool) {
-	var sum complex128
-	for i, v := range s {
-		sum += complex128(v)
-		s[i] = complex64(sum)
-	}
-	return false
-}
-
-func (a *wideComplexSums) row(s []complex64) (wrapped bool) {
-	sums := a.sums[:len(s)]
-	for i, v := range s {
-		sums[i] += complex128(v)
-		s[i] = complex64(sums[i])
-	}
-	return false
 }
 
 // addExact returns sum + v, and lost plus the rounding error of that addition, which TwoSum of
@@ -74,78 +43,50 @@ func both64(sum, lost float64) float64 {
 }
 
 // exactSums adds float64, and the rounding errors separately.
-type exactSums struct{ sums, lost []float64 }
-
-func (a *exactSums) begin(lines int) { a.sums, a.lost = zeros(a.sums, lines), zeros(a.lost, lines) }
-
-func (a *exactSums) line(s []float64) (wrapped bool) {
-	sum, lost := 0.0, 0.0
-	for i, v := range s {
-		sum, lost = addExact(sum, lost, v)
-		s[i] = both64(sum, lost)
+func exactSums() func(x []float64, step, width int) bool {
+	var sums, lost []float64
+	return func(x []float64, step, width int) bool {
+		if step == 1 {
+			sum, lost := 0.0, 0.0
+			for i, v := range x {
+				sum, lost = addExact(sum, lost, v)
+				x[i] = both64(sum, lost)
+			}
+			return false
+		}
+		sums, lost = zeros(sums, width), zeros(lost, width)
+		for ; len(x) > 0; x = x[min(step, len(x)):] {
+			row, lost := x[:len(sums)], lost[:len(sums)]
+			for i, v := range row {
+				sums[i], lost[i] = addExact(sums[i], lost[i], v)
+				row[i] = both64(sums[i], lost[i])
+			}
+		}
+		return false
 	}
-	return false
-}
-
-func (a *exactSums) row(s []float64) (wrapped bool) {
-	sums, lost := a.sums[:len(s)], a.lost[:len(s)]
-	for i, v := range s {
-		sums[i], lost[i] = addExact(sums[i], lost[i], v)
-		s[i] = both64(sums[i], lost[i])
-	}
-	return false
-}
-
-// exactComplexSums is exactSums for complex128.
-type exactComplexSums struct{ sums, lost []complex128 }
-
-func (a *exactComplexSums) begin(lines int) {
-	a.sums, a.lost = zeros(a.sums, lines), zeros(a.lost, lines)
-}
-
-func (a *exactComplexSums) line(s []complex128) (wrapped bool) {
-	a.begin(1)
-	for i := range s {
-		a.row(s[i : i+1])
-	}
-	return false
-}
-
-func (a *exactComplexSums) row(s []complex128) (wrapped bool) {
-	sums, lost := a.sums[:len(s)], a.lost[:len(s)]
-	for i, v := range s {
-		re, lostRe := addExact(real(sums[i]), real(lost[i]), real(v))
-		im, lostIm := addExact(imag(sums[i]), imag(lost[i]), imag(v))
-		sums[i], lost[i] = complex(re, im), complex(lostRe, lostIm)
-		s[i] = complex(both64(re, lostRe), both64(im, lostIm))
-	}
-	return false
 }
 
 // wholeSums adds integers.
-type wholeSums[T int64 | uint64] struct {
-	before []T // the row before the next one
-}
-
-func (a *wholeSums[T]) begin(lines int) { a.before = make([]T, lines) }
-
-func (a *wholeSums[T]) line(s []T) (wrapped bool) {
-	var sum T
-	for i, v := range s {
-		was := sum
-		sum += v
-		wrapped = wrapped || (sum < was) != (v < 0)
-		s[i] = sum
+func wholeSums[T int64 | uint64]() func(x []T, step, width int) bool {
+	return func(x []T, step, width int) (wrapped bool) {
+		if step == 1 {
+			var sum T
+			for i, v := range x {
+				was := sum
+				sum += v
+				wrapped = wrapped || (sum < was) != (v < 0)
+				x[i] = sum
+			}
+			return wrapped
+		}
+		for ; len(x) > step; x = x[step:] {
+			row := x[step:][:width]
+			for i, v := range x[:width] {
+				was := row[i]
+				row[i] += v
+				wrapped = wrapped || (row[i] < was) != (v < 0)
+			}
+		}
+		return wrapped
 	}
-	return wrapped
-}
-
-func (a *wholeSums[T]) row(s []T) (wrapped bool) {
-	for i, v := range a.before[:len(s)] {
-		was := s[i]
-		s[i] += v
-		wrapped = wrapped || (s[i] < was) != (v < 0)
-	}
-	a.before = s
-	return wrapped
 }

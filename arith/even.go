@@ -6,7 +6,7 @@ type evenFold[T floats] struct {
 	fold[T, T]
 	first []T    // the first number of each line
 	seen  []bool // whether the line has one
-	even  []int  // the lines whose numbers all equal the first
+	even  []int  // the lines whose numbers all equal the first; their mean is 0 for -0, as the sum is
 }
 
 // evenly returns the recipe r with evenFolds around its folds.
@@ -16,9 +16,6 @@ func evenly[T floats](r recipe[T, T]) recipe[T, T] {
 	return r
 }
 
-// mean returns the mean of equal numbers; it is 0 for -0, as the sum is.
-func (f *evenFold[T]) mean(v T) T { return v + 0 }
-
 func (f *evenFold[T]) begin(at, lines int) {
 	f.fold.begin(at, lines)
 	f.first, f.seen, f.even = grown(f.first, lines), zeros(f.seen, lines), f.even[:0]
@@ -27,19 +24,27 @@ func (f *evenFold[T]) begin(at, lines int) {
 	}
 }
 
-func (f *evenFold[T]) line(at int, x []T, bits []byte) {
-	f.fold.line(at, x, bits)
-	if len(f.even) == 0 {
-		return
-	}
-	for i, v := range x {
+// even returns the first number of x that counts, or v if seen is true, and whether there is one.
+// It returns true if all numbers that count equal it.
+func even[T floats](x []T, bits []byte, v T, seen bool) (first T, some, all bool) {
+	for i, next := range x {
 		switch {
 		case bits != nil && bits[i] == 0:
-		case !f.seen[0]:
-			f.first[0], f.seen[0] = v, true
-		case v != f.first[0]:
+		case !seen:
+			v, seen = next, true
+		case next != v:
+			return v, true, false
+		}
+	}
+	return v, seen, true
+}
+
+func (f *evenFold[T]) line(at int, x []T, bits []byte) {
+	f.fold.line(at, x, bits)
+	if len(f.even) > 0 {
+		var all bool
+		if f.first[0], f.seen[0], all = even(x, bits, f.first[0], f.seen[0]); !all {
 			f.even = f.even[:0]
-			return
 		}
 	}
 }
@@ -70,7 +75,7 @@ func (f *evenFold[T]) end(dst []T) error {
 	err := f.fold.end(dst)
 	for _, line := range f.even {
 		if v := f.first[line]; f.seen[line] && v == v {
-			dst[line] = f.mean(v)
+			dst[line] = v + 0
 		}
 	}
 	return err
@@ -97,18 +102,8 @@ func (f *evenFold[T]) setEven(dst, x []T, bits []byte) {
 	if len(x) > 1 && bits == nil && x[0] != x[1] { // as in most lines
 		return
 	}
-	some, first := false, T(0)
-	for i, v := range x {
-		switch {
-		case bits != nil && bits[i] == 0:
-		case !some:
-			some, first = true, v
-		case v != first:
-			return
-		}
-	}
-	if some && first == first {
-		dst[0] = f.mean(first)
+	if v, some, all := even(x, bits, 0, false); some && all && v == v {
+		dst[0] = v + 0
 	}
 }
 

@@ -3,31 +3,46 @@ package arith
 import (
 	"math"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
 // ordinary is the set of floating-point types that Go computes with.
 type ordinary interface{ float32 | float64 }
 
+// singles are the functions that are computed in float64, and rounded once to float32.
+var singles = [...]func(dst, a []float32){opExp: vector.Exp, opLog: vector.Log, opTanh: vector.Tanh, opSigmoid: vector.Sigmoid}
+
 // floatOps computes ops on floating-point numbers. The operands after the first may be single
-// numbers if takesNumbers says so.
+// numbers if byChunk gives such. A product is rounded before it is added, on every machine.
 func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
-	switch a, b := x[0], x[1]; ops[o].family {
-	case ofPairs:
-		if len(b) == 1 {
-			vector.DoNumber(ops[o].vector, dst, a, b[0])
-		} else {
-			vector.Do(ops[o].vector, dst, a, b)
+	a, b, c, f := x[0], x[1], x[2], ops[o].family
+	switch {
+	case f == ofPairs && len(b) == 1:
+		vector.DoNumber(ops[o].vector, dst, a, b[0])
+		return nil
+	case f == ofPairs, f == ofOne && o != opSign:
+		vector.Do(ops[o].vector, dst, a, b)
+		return nil
+	case f == ofFunctions:
+		switch dst := any(dst).(type) {
+		case []float32:
+			singles[o](dst, any(a).([]float32))
+		case []float64:
+			doubleFunctions(o, dst, any(a).([]float64))
 		}
-	case ofQuotients:
-		divideFloats(o, dst, a, b)
-	case ofOne:
-		if o != opSign {
-			vector.Do(ops[o].vector, dst, a, nil)
-			break
-		}
-		for i, v := range a[:len(dst)] {
+		return nil
+	case o == opClamp && len(b) == 1:
+		vector.Clamp(dst, a, b[0], c[0])
+		return nil
+	case f == ofQuotients:
+		b = b[:len(dst)]
+	case f == ofThree:
+		b, c = b[:len(dst)], c[:len(dst)]
+	}
+	a = a[:len(dst)]
+	switch o {
+	case opSign:
+		for i, v := range a {
 			switch {
 			case v > 0:
 				v = 1
@@ -36,46 +51,6 @@ func floatOps[T ordinary](o op, dst []T, x [3][]T) error {
 			}
 			dst[i] = v // a zero or NaN stays
 		}
-	case ofFunctions:
-		switch dst := any(dst).(type) {
-		case []float32:
-			singleFunctions(o, dst, any(a).([]float32))
-		case []float64:
-			doubleFunctions(o, dst, any(a).([]float64))
-		}
-	default:
-		mixFloats(o, dst, x)
-	}
-	return nil
-}
-
-// fieldOps computes sums, products and quotients of complex numbers.
-func fieldOps[T complex64 | complex128](o op, dst, a, b []T) {
-	b = b[:len(dst)]
-	switch o {
-	case opAdd:
-		for i := range dst {
-			dst[i] = a[i] + b[i]
-		}
-	case opSub:
-		for i := range dst {
-			dst[i] = a[i] - b[i]
-		}
-	case opMul:
-		for i := range dst {
-			dst[i] = a[i] * b[i]
-		}
-	case opDiv:
-		for i := range dst {
-			dst[i] = a[i] / b[i]
-		}
-	}
-}
-
-// divideFloats computes floored division, remainder and power.
-func divideFloats[T ordinary](o op, dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	switch o {
 	case opFloorDiv:
 		for i := range dst {
 			dst[i] = T(floorDiv(float64(a[i]), float64(b[i])))
@@ -93,7 +68,20 @@ func divideFloats[T ordinary](o op, dst, a, b []T) {
 			}
 			dst[i] = T(math.Pow(x, y))
 		}
+	case opClamp:
+		for i := range dst {
+			dst[i] = min(max(a[i], b[i]), c[i])
+		}
+	case opLerp:
+		for i := range dst {
+			dst[i] = lerp(a[i], b[i], c[i])
+		}
+	case opAddCMul:
+		for i := range dst {
+			dst[i] = a[i] + T(b[i]*c[i])
+		}
 	}
+	return nil
 }
 
 // floorMod returns the remainder of floored division. It has the sign of b.
@@ -119,20 +107,6 @@ func floorDiv(a, b float64) float64 {
 		return math.Copysign(0, a/b)
 	}
 	return math.RoundToEven(q) // removes the rounding error of the division
-}
-
-// The functions Exp, Log, Tanh and Sigmoid are computed in float64, and rounded once.
-func singleFunctions(o op, dst, a []float32) {
-	switch o {
-	case opExp:
-		vector.Exp(dst, a)
-	case opLog:
-		vector.Log(dst, a)
-	case opTanh:
-		vector.Tanh(dst, a)
-	case opSigmoid:
-		vector.Sigmoid(dst, a)
-	}
 }
 
 func doubleFunctions(o op, dst, a []float64) {
@@ -169,30 +143,6 @@ func doubleFunctions(o op, dst, a []float64) {
 	}
 }
 
-// mixFloats computes ops of three numbers. A product is rounded before it is added, on every
-// machine.
-func mixFloats[T ordinary](o op, dst []T, x [3][]T) {
-	if o == opClamp && len(x[1]) == 1 {
-		vector.Clamp(dst, x[0], x[1][0], x[2][0])
-		return
-	}
-	a, b, c := x[0][:len(dst)], x[1][:len(dst)], x[2][:len(dst)]
-	switch o {
-	case opClamp:
-		for i := range dst {
-			dst[i] = min(max(a[i], b[i]), c[i])
-		}
-	case opLerp:
-		for i := range dst {
-			dst[i] = lerp(a[i], b[i], c[i])
-		}
-	case opAddCMul:
-		for i := range dst {
-			dst[i] = a[i] + T(b[i]*c[i])
-		}
-	}
-}
-
 // lerp interpolates from a to b. It returns exactly a where w is 0, and exactly b where w is 1.
 func lerp[T ordinary](a, b, w T) T {
 	switch {
@@ -208,42 +158,35 @@ func lerp[T ordinary](a, b, w T) T {
 
 // complexOps computes ops on complex numbers.
 func complexOps[T complex64 | complex128](o op, dst []T, x [3][]T) error {
-	a := x[0][:len(dst)]
+	a, b, c := x[0][:len(dst)], x[1], x[2]
+	if o != opNeg {
+		b = b[:len(dst)]
+	}
 	switch o {
-	case opAdd, opSub, opMul, opDiv:
-		fieldOps(o, dst, a, x[1])
+	case opAdd:
+		for i := range dst {
+			dst[i] = a[i] + b[i]
+		}
+	case opSub:
+		for i := range dst {
+			dst[i] = a[i] - b[i]
+		}
+	case opMul:
+		for i := range dst {
+			dst[i] = a[i] * b[i]
+		}
+	case opDiv:
+		for i := range dst {
+			dst[i] = a[i] / b[i]
+		}
 	case opNeg:
 		for i := range dst {
 			dst[i] = -a[i]
 		}
 	case opAddCMul:
-		b, c := x[1][:len(dst)], x[2][:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] + b[i]*c[i]
+		for i, v := range c[:len(dst)] {
+			dst[i] = a[i] + b[i]*v
 		}
 	}
 	return nil
-}
-
-// A widening converts between a 16-bit format and float32.
-type widening struct {
-	widen  func(dst []float32, src []uint16)
-	narrow func(dst []uint16, src []float32)
-}
-
-// halves returns the ops on 16-bit floats, computed in float32.
-func halves(w widening) slicer[uint16, uint16] {
-	return func(o op, dst []uint16, x [3][]uint16) error {
-		room := scratches.Get().(*scratch)
-		defer scratches.Put(room)
-		var wide [3][]float32
-		for i, s := range x {
-			wide[i], _ = cast.Slice[float32](room[i][:4*len(s)])
-			w.widen(wide[i], s)
-		}
-		to, _ := cast.Slice[float32](room[3][:4*len(dst)])
-		err := floatOps(o, to, wide)
-		w.narrow(dst, to)
-		return err
-	}
 }

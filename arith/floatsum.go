@@ -315,34 +315,44 @@ func summing[T floats](finish func(sums []T, count int) error) recipe[T, T] {
 	return recipe[T, T]{fold: func([]T) fold[T, T] { return &floatSum[T]{finish: finish} }, joins: true}
 }
 
-// mean divides sums by the number of elements that count.
-func mean[T float32 | float64](sums []T, count int) error {
-	for i := range sums {
-		sums[i] /= T(count)
+// mean returns a function that divides sums by the number of elements that count. If checked is
+// true, it returns errRange if a result is infinite.
+func mean[T float32 | float64](checked bool) func(sums []T, count int) error {
+	return func(sums []T, count int) error {
+		large := false
+		for i := range sums {
+			sums[i] /= T(count)
+			large = large || sums[i]-sums[i] != 0 && sums[i] == sums[i]
+		}
+		if large && checked {
+			return errRange
+		}
+		return nil
 	}
-	return nil
 }
 
-func mean64(sums []complex64, count int) error {
-	n := float32(count)
-	for i, v := range sums {
-		sums[i] = complex(real(v)/n, imag(v)/n)
-	}
-	return nil
-}
-
-func mean128(sums []complex128, count int) error {
+// meanComplex is mean of complex numbers, unchecked.
+func meanComplex[T complex64 | complex128](sums []T, count int) error {
 	n := float64(count)
 	for i, v := range sums {
-		sums[i] = complex(real(v)/n, imag(v)/n)
+		wide := complex128(v)
+		sums[i] = T(complex(real(wide)/n, imag(wide)/n))
 	}
 	return nil
 }
 
-// roots replaces sums by their square roots.
-func roots(sums []float64, _ int) error {
-	for i, v := range sums {
-		sums[i] = math.Sqrt(v)
+// roots returns a function that replaces sums by their square roots. If checked is true, it returns
+// errRange if a result is infinite or small.
+func roots(checked bool) func(sums []float64, _ int) error {
+	return func(sums []float64, _ int) error {
+		odd := false
+		for i, v := range sums {
+			sums[i] = math.Sqrt(v)
+			odd = odd || v > math.MaxFloat64 || v < smallest*smallest
+		}
+		if odd && checked {
+			return errRange
+		}
+		return nil
 	}
-	return nil
 }

@@ -143,22 +143,15 @@ func (b *blender[T]) rows(x []T, r rowList, n int, neutral T) ([]T, rowList) {
 
 // blend sets dst to x where a bit is 1, and to the neutral element where it is 0.
 func (b *blender[T]) blend(dst, x []T, bits []byte) {
-	x = x[:len(dst)]
+	to, from, neutral := cast.Bytes(dst), cast.Bytes(x[:len(dst)]), cast.Bytes(b.neutral[:])
 	switch d := ofWidth[cast.Size[T]()]; d {
 	case tensor.Uint32:
-		vector.Blend(viewed[float32](dst), viewed[float32](x), bits, viewed[float32](b.neutral[:])[0])
+		vector.Blend(items[float32](to), items[float32](from), bits, items[float32](neutral)[0])
 	case tensor.Uint64:
-		vector.Blend(viewed[float64](dst), viewed[float64](x), bits, viewed[float64](b.neutral[:])[0])
+		vector.Blend(items[float64](to), items[float64](from), bits, items[float64](neutral)[0])
 	default:
-		chooseElements(cast.Bytes(dst), bits, tensor.Lane{Bytes: cast.Bytes(x), DType: d},
-			tensor.Lane{Bytes: cast.Bytes(b.neutral[:]), DType: d, Per: tensor.PerBlock})
+		chooseElements(to, bits, tensor.Lane{Bytes: from, DType: d}, tensor.Lane{Bytes: neutral, DType: d, Per: tensor.PerBlock})
 	}
-}
-
-// viewed returns the same bits as numbers of another type.
-func viewed[F float32 | float64, T cast.Fixed](s []T) []F {
-	out, _ := cast.Slice[F](cast.Bytes(s))
-	return out
 }
 
 // ofWidth has a dtype for each width in bytes.
@@ -229,21 +222,24 @@ func ones(bits []byte) (n int) {
 // wideChunk is the number of elements that are widened at once. It is a multiple of sumBlock.
 const wideChunk = 2048
 
-// A wideFold is a fold that widens elements, and gives them to another fold.
+// A wideFold is a fold that widens or changes elements, and gives them to another fold.
 type wideFold[S, T, D any] struct {
 	fold[T, D]
-	widen  func(dst []T, src []S)
-	nlines int
-	room   []T
-	list   []int
+	// widen sets dst to the elements src, of which the first per are of line number line, the next
+	// per of the line after it, and so on.
+	widen      func(dst []T, src []S, line, per int)
+	at, nlines int
+	room       []T
+	list       []int
 }
 
-// widened returns the recipe r with elements widened first.
+// widenRecipe returns the recipe r with elements widened first.
 func widenRecipe[S, T, D element](r recipe[T, D], to func(dst []T, src []S)) recipe[S, D] {
+	widen := func(dst []T, src []S, _, _ int) { to(dst, src) }
 	out := recipe[S, D]{joins: r.joins, tile: r.tile}
-	out.fold = func(first []D) fold[S, D] { return &wideFold[S, T, D]{fold: r.fold(first), widen: to} }
+	out.fold = func(first []D) fold[S, D] { return &wideFold[S, T, D]{fold: r.fold(first), widen: widen} }
 	if r.first != nil {
-		out.first = func() fold[S, D] { return &wideFold[S, T, D]{fold: r.first(), widen: to} }
+		out.first = func() fold[S, D] { return &wideFold[S, T, D]{fold: r.first(), widen: widen} }
 	}
 	return out
 }
@@ -258,14 +254,14 @@ func grown[T any](room []T, n int) []T {
 
 func (w *wideFold[S, T, D]) begin(at, lines int) {
 	w.fold.begin(at, lines)
-	w.nlines = lines
+	w.at, w.nlines = at, lines
 }
 
 func (w *wideFold[S, T, D]) line(at int, x []S, bits []byte) {
 	for from := 0; from < len(x); from += wideChunk {
 		n := min(len(x)-from, wideChunk)
 		w.room = grown(w.room, n)
-		w.widen(w.room[:n], x[from:from+n])
+		w.widen(w.room[:n], x[from:from+n], w.at, n)
 		w.fold.line(at+from, w.room[:n], partOf(bits, from, n))
 	}
 }
@@ -276,7 +272,7 @@ func (w *wideFold[S, T, D]) rows(x []S, r rowList) {
 		part := r.first(min(len(r.at), max(1, len(w.room)/n)))
 		w.list = w.list[:0]
 		for i, off := range part.offs {
-			w.widen(w.room[i*n:(i+1)*n], x[off:off+n])
+			w.widen(w.room[i*n:(i+1)*n], x[off:off+n], w.at, 1)
 			w.list = append(w.list, i*n)
 		}
 		part.offs = w.list
@@ -289,7 +285,7 @@ func (w *wideFold[S, T, D]) lines(at int, dst []D, x []S, n int, bits []byte) er
 	w.room = grown(w.room, min(wideChunk, len(x)))
 	for from := 0; from < len(dst) && most > 0; from += most {
 		k := min(most, len(dst)-from)
-		w.widen(w.room[:k*n], x[from*n:(from+k)*n])
+		w.widen(w.room[:k*n], x[from*n:(from+k)*n], at+from, n)
 		if err := foldLines(w.fold, at+from, dst[from:from+k], w.room[:k*n], n, partOf(bits, from*n, k*n)); err != nil {
 			return err
 		}

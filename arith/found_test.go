@@ -26,19 +26,6 @@ func TestMaskOfFewDimsStaysSmall(t *testing.T) {
 	require.Equal(t, []int64{n, 0, n, n, 0, n, n, 0}, testkit.Elements[int64](t, got))
 }
 
-// TestZeroTensor: what no function of the library makes is an error, not a fault.
-func TestZeroTensor(t *testing.T) {
-	z := &tensor.Tensor{}
-	for _, v := range elementVerbs {
-		xs := []tens{z, z, z}[:v.others+1]
-		require.ErrorIs(t, testkit.Err(v.run(xs)), tensor.ErrKind, v.name)
-		require.ErrorIs(t, v.into(z, xs), tensor.ErrKind, v.name)
-	}
-	require.ErrorIs(t, testkit.Err(arith.Count(z, arith.Whole)), tensor.ErrKind)
-	require.ErrorIs(t, testkit.Err(arith.OneHot(z, 2, tensor.Bool)), tensor.ErrKind)
-	require.ErrorIs(t, testkit.Err(arith.CastScale(z, tensor.Float32, 1, 0)), tensor.ErrKind)
-}
-
 // TestNestedBatchDimsMeetTheirOwn: rows of the outermost dictionaries never meet further batch dims
 // of a nested one.
 func TestNestedBatchDimsMeetTheirOwn(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -71,7 +72,7 @@ func groups(columns []*tensor.Tensor) (*Groups, error) {
 	}
 	g := &Groups{splits: s.splits()}
 	g.firsts, g.rows = make([]int64, g.Len()), s.rows
-	of := uninitialized[int64](len(s.rows))
+	of := cast.UninitOf[int64](len(s.rows))
 	for i := range g.firsts {
 		group := s.rows[g.splits[i]:g.splits[i+1]]
 		g.firsts[i] = group[0]
@@ -148,13 +149,28 @@ func Unique(t *tensor.Tensor) (*Uniques, error) {
 
 // sortRows sorts the rows of columns.
 func sortRows(columns []*tensor.Tensor) (*rowSort, error) {
-	n, err := countRows(columns)
-	if err != nil {
-		return nil, err
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("%w: got no column", tensor.ErrKind)
+	}
+	for i, c := range columns {
+		err := checkOrder(c)
+		switch {
+		case err != nil:
+		case c.Device() == tensor.Meta:
+			err = tensor.ErrMeta
+		case len(c.Shape()) == 0:
+			err = fmt.Errorf("%w: got a scalar, want rows", shapeops.ErrDim)
+		case c.Shape()[0] != columns[0].Shape()[0]:
+			err = fmt.Errorf("%w: got %v, want %d rows", shapeops.ErrShape, c.Shape(), columns[0].Shape()[0])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
 	}
 	s := new(rowSort)
-	s.reset(uninitialized[int64](n))
+	s.reset(cast.UninitOf[int64](columns[0].Shape()[0]))
 	for i, c := range columns { // the memory of one column is borrowed at a time
+		var err error
 		switch c.DType().Size() {
 		case 1:
 			err = byColumn[uint8](s, c)
@@ -170,29 +186,6 @@ func sortRows(columns []*tensor.Tensor) (*rowSort, error) {
 		}
 	}
 	return s, nil
-}
-
-// countRows returns the number of rows of columns. It returns an error if they cannot be sorted.
-func countRows(columns []*tensor.Tensor) (int, error) {
-	if len(columns) == 0 {
-		return 0, fmt.Errorf("%w: got no column", tensor.ErrKind)
-	}
-	for i, c := range columns {
-		err := checkOrder(c)
-		switch {
-		case err != nil:
-		case c.Device() == tensor.Meta:
-			err = tensor.ErrMeta
-		case len(c.Shape()) == 0:
-			err = fmt.Errorf("%w: got a scalar, want rows", shapeops.ErrDim)
-		case c.Shape()[0] != columns[0].Shape()[0]:
-			err = fmt.Errorf("%w: got %v, want %d rows", shapeops.ErrShape, c.Shape(), columns[0].Shape()[0])
-		}
-		if err != nil {
-			return 0, fmt.Errorf("column %d: %w", i, err)
-		}
-	}
-	return columns[0].Shape()[0], nil
 }
 
 // byColumn sorts by a tensor whose elements are as wide as K.

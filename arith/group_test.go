@@ -2,9 +2,7 @@ package arith
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -115,40 +113,6 @@ func TestGroupsOfWideRows(t *testing.T) {
 	}
 }
 
-func TestGroupBy(t *testing.T) {
-	nan, zero := math.NaN(), math.Copysign(0, -1)
-	other := math.Float64frombits(math.Float64bits(-nan) | 1)
-	tests := []struct {
-		name    string
-		columns []*tensor.Tensor
-		rows    []int64
-		splits  []int64
-	}{
-		{"groups ascend, rows keep their order", []*tensor.Tensor{tensor.Vector[int64](7, -2, 7, -2)}, []int64{1, 3, 0, 2}, []int64{0, 2, 4}},
-		{"NaN is one group, the last", []*tensor.Tensor{tensor.Vector(nan, 5, other, 6)}, []int64{1, 3, 0, 2}, []int64{0, 1, 2, 4}},
-		{"-0 and 0 are one group", []*tensor.Tensor{tensor.Vector(zero, 1, 0, zero)}, []int64{0, 2, 3, 1}, []int64{0, 3, 4}},
-		{"a second column splits groups", []*tensor.Tensor{tensor.Vector[uint8](1, 0, 1), tensor.Vector(true, true, false)}, []int64{1, 2, 0}, []int64{0, 1, 2, 3}},
-		{"trailing elements are columns", []*tensor.Tensor{tensor.Must(tensor.From([]int32{1, 9, 1, 2, 1, 9}, 3, 2))}, []int64{1, 0, 2}, []int64{0, 1, 3}},
-		{"no rows, no group", []*tensor.Tensor{tensor.Vector[int8]()}, []int64{}, []int64{0}},
-		{"rows of no elements are one group", []*tensor.Tensor{tensor.Must(tensor.Zeros[int8](3, 0))}, []int64{0, 1, 2}, []int64{0, 3}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			g, err := GroupBy(tt.columns...)
-			require.NoError(t, err)
-			require.Equal(t, tt.rows, testkit.Elements[int64](t, g.Rows))
-			require.Equal(t, tt.splits, testkit.Elements[int64](t, g.Splits))
-		})
-	}
-}
-
-func TestZeroGroups(t *testing.T) {
-	var g Groups
-	require.Zero(t, g.Len())
-	require.Empty(t, g.Sizes())
-	require.Equal(t, shapeops.Shape{0}, g.Firsts().Shape())
-}
-
 func TestFirstsAreACopy(t *testing.T) {
 	g := tensor.Must(GroupBy(tensor.Vector[int8](1, 0)))
 	require.NoError(t, g.Firsts().CopyFrom(tensor.Scalar[int64](9)))
@@ -164,8 +128,8 @@ func TestGroupsRefuse(t *testing.T) {
 		text    string
 	}{
 		{"no column", nil, tensor.ErrKind, "wrong kind of value: got no column"},
-		{"a nil column", []*tensor.Tensor{x, nil}, tensor.ErrKind, "column 1: wrong kind of value: got a nil tensor"},
 		{"complex numbers", []*tensor.Tensor{tensor.Vector[complex128](1)}, tensor.ErrDType, "column 0: dtype mismatch: got complex128, which has no order"},
+		{"elements of device meta", []*tensor.Tensor{tensor.Must(tensor.NewMeta(tensor.Float32, 1<<40))}, tensor.ErrMeta, "column 0: " + tensor.ErrMeta.Error()},
 		{"a scalar", []*tensor.Tensor{x, tensor.Scalar(1.0)}, shapeops.ErrDim, "column 1: no such dim: got a scalar, want rows"},
 		{"a scalar first", []*tensor.Tensor{tensor.Scalar(1.0), x}, shapeops.ErrDim, "column 0: no such dim: got a scalar, want rows"},
 		{"other rows", []*tensor.Tensor{x, tensor.Must(tensor.Zeros[int8](3, 2))}, shapeops.ErrShape, "column 1: shape mismatch: got [3 2], want 2 rows"},
@@ -179,7 +143,6 @@ func TestGroupsRefuse(t *testing.T) {
 			require.EqualError(t, testkit.Err(GroupBy(tt.columns...)), "group by: "+tt.text)
 		})
 	}
-	require.EqualError(t, testkit.Err(Unique(nil)), "unique: column 0: wrong kind of value: got a nil tensor")
 	require.ErrorIs(t, testkit.Err(Unique(tensor.Scalar(1.0))), shapeops.ErrDim)
 }
 
@@ -230,13 +193,4 @@ func TestGroupsKeepMemory(t *testing.T) {
 	require.Zero(t, lender.Borrowed())
 	require.Zero(t, lender.Pinned())
 	require.True(t, bytes.Equal([]byte{3, 1, 3, 2}, lender.Bytes))
-}
-
-// There is nothing to group on device meta, and no room is made for it.
-func TestGroupsOfMeta(t *testing.T) {
-	x := tensor.Must(tensor.NewMeta(tensor.Float32, 1<<40))
-	_, err := GroupBy(x)
-	if !errors.Is(err, tensor.ErrMeta) {
-		t.Errorf("got %v, want %v", err, tensor.ErrMeta)
-	}
 }

@@ -47,32 +47,6 @@ func inRange(try, w way, checked, plain recipe[float64, float64]) func(d tensor.
 	}
 }
 
-// checkedMean is mean, and returns errRange if a result is infinite.
-func checkedMean[T float32 | float64](sums []T, count int) error {
-	large := false
-	for i := range sums {
-		sums[i] /= T(count)
-		large = large || sums[i]-sums[i] != 0 && sums[i] == sums[i]
-	}
-	if large {
-		return errRange
-	}
-	return nil
-}
-
-// checkedRoots is roots, and returns errRange if a result is infinite or small.
-func checkedRoots(sums []float64, _ int) error {
-	odd := false
-	for i, v := range sums {
-		sums[i] = math.Sqrt(v)
-		odd = odd || v > math.MaxFloat64 || v < smallest*smallest
-	}
-	if odd {
-		return errRange
-	}
-	return nil
-}
-
 // The factors, powers of two: their squares, and products with the numbers that they are for, are
 // in the range of float64.
 const (
@@ -107,9 +81,9 @@ func (w way) again(dst *tensor.Tensor, a arranged, wide recipe[float64, float64]
 		scale = 1
 		err = widenRecipe(wide, halfToFloat64(w, half.BF16To32)).into(back, a)
 	case tensor.Float32:
-		err = widenRecipe(wide, timesPower[float32](scale, w == inSquares)).into(back, a)
+		err = widenRecipe(wide, times[float32](scale, w == inSquares)).into(back, a)
 	default:
-		err = widenRecipe(wide, timesPower[float64](scale, w == inSquares)).into(back, a)
+		err = widenRecipe(wide, times[float64](scale, w == inSquares)).into(back, a)
 	}
 	if err != nil {
 		return err
@@ -130,16 +104,4 @@ func (w way) again(dst *tensor.Tensor, a arranged, wide recipe[float64, float64]
 			}
 		})
 	})
-}
-
-// timesPower returns a function that multiplies numbers by a factor, and squares them if squares is
-// true.
-func timesPower[S float32 | float64](scale float64, squares bool) func(dst []float64, src []S) {
-	return func(dst []float64, src []S) {
-		for i, v := range src[:len(dst)] {
-			if dst[i] = float64(v) * scale; squares {
-				dst[i] *= dst[i]
-			}
-		}
-	}
 }

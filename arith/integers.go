@@ -11,47 +11,97 @@ import (
 // ErrDivide is returned for a division of integers by zero.
 var ErrDivide = errors.New("division of integers by zero")
 
-// integerOps computes ops on integers. A result that T does not hold is an error.
-func integerOps[T integers](o op, dst []T, x [3][]T) error {
-	a := x[0][:len(dst)]
+// integerOps computes ops on integers. A result that T does not hold is an error. The loops of sums
+// have no branch, since adding is as fast as memory.
+func integerOps[T integers](o op, dst []T, x [3][]T) (err error) {
+	a, b, c := x[0][:len(dst)], x[1], x[2]
+	if ops[o].family != ofOne {
+		b = b[:len(dst)]
+	}
+	var high T // its highest bit is set once a sum wraps around
+	var wrapped, w uint8
 	switch o {
-	case opAdd, opSub, opMul:
-		return sumIntegers(o, dst, a, x[1])
+	case opAdd:
+		for i := range dst {
+			x, y := a[i], b[i]
+			s := x + y
+			dst[i], high = s, high|carry(x, y, s)
+		}
+		if highest(high) {
+			return tooLarge(a, b, add)
+		}
+	case opSub:
+		for i := range dst {
+			x, y := a[i], b[i]
+			s := x - y
+			dst[i], high = s, high|carry(s, y, x)
+		}
+		if highest(high) {
+			return tooLarge(a, b, sub)
+		}
+	case opMul:
+		for i := range dst {
+			dst[i], w = mul(a[i], b[i])
+			wrapped |= w
+		}
+		if wrapped != 0 {
+			return tooLarge(a, b, mul)
+		}
 	case opFloorDiv, opMod, opPow:
-		return divideIntegers(o, dst, a, x[1])
+		for i := range dst {
+			switch o {
+			case opFloorDiv:
+				dst[i], err = floorDivInteger(a[i], b[i])
+			case opMod:
+				dst[i], err = modInteger(a[i], b[i])
+			case opPow:
+				dst[i], err = powInteger(a[i], b[i])
+			}
+			if err != nil {
+				return err
+			}
+		}
 	case opMinimum:
-		for i, v := range x[1][:len(dst)] {
+		for i, v := range b {
 			dst[i] = min(a[i], v)
 		}
 	case opMaximum:
-		for i, v := range x[1][:len(dst)] {
+		for i, v := range b {
 			dst[i] = max(a[i], v)
 		}
 	case opNeg, opAbs:
-		return signIntegers(o, dst, a)
+		for i, v := range a {
+			if o == opNeg || v < 0 {
+				if dst[i], w = sub(0, v); w != 0 {
+					return beyond(v)
+				}
+				continue
+			}
+			dst[i] = v
+		}
+	case opSign:
+		for i, v := range a {
+			dst[i] = T(bit(v > 0)) - T(bit(v < 0))
+		}
+	case opRelu:
+		for i, v := range a {
+			dst[i] = max(v, 0)
+		}
 	case opClamp:
-		b, c := x[1][:len(dst)], x[2][:len(dst)]
-		for i := range dst {
-			dst[i] = min(max(a[i], b[i]), c[i])
+		for i, v := range c[:len(dst)] {
+			dst[i] = min(max(a[i], b[i]), v)
 		}
 	case opAddCMul:
-		return addProducts(dst, a, x[1], x[2])
-	default:
-		wholeIntegers(o, dst, a)
-	}
-	return nil
-}
-
-// sumIntegers computes sums, differences and products.
-func sumIntegers[T integers](o op, dst, a, b []T) error {
-	b = b[:len(dst)]
-	switch {
-	case o == opAdd && addEach(dst, a, b):
-		return tooLarge(a, b, add)
-	case o == opSub && subEach(dst, a, b):
-		return tooLarge(a, b, sub)
-	case o == opMul && mulEach(dst, a, b):
-		return tooLarge(a, b, mul)
+		for i, v := range c[:len(dst)] {
+			p, wp := mul(b[i], v)
+			s, ws := add(a[i], p)
+			if wp|ws != 0 {
+				return beyond(a[i], b[i], v)
+			}
+			dst[i] = s
+		}
+	default: // floor, ceil, round, trunc
+		copy(dst, a)
 	}
 	return nil
 }
@@ -66,53 +116,13 @@ func tooLarge[T integers](a, b []T, fn func(a, b T) (T, uint8)) error {
 	return nil
 }
 
-// addEach sets dst to a + b, and reports whether a sum wraps around. A sum that wraps sets the
-// highest bit of high: for signed integers it is computed from the signs, for unsigned integers
-// from the carry. The loops have no branch, since adding is as fast as memory.
-func addEach[T integers](dst, a, b []T) bool {
-	var high T
+// carry has its highest bit set if the sum s of x and y wraps around: for signed integers it is
+// computed from the signs, for unsigned integers from the carry.
+func carry[T integers](x, y, s T) T {
 	if signed[T]() {
-		for i := range dst {
-			x, y := a[i], b[i]
-			s := x + y
-			dst[i], high = s, high|(s^x)&(s^y)
-		}
-	} else {
-		for i := range dst {
-			x, y := a[i], b[i]
-			s := x + y
-			dst[i], high = s, high|x&y|(x|y)&^s
-		}
+		return (s ^ x) & (s ^ y)
 	}
-	return highest(high)
-}
-
-// subEach is addEach for a - b, with the borrow in place of the carry.
-func subEach[T integers](dst, a, b []T) bool {
-	var high T
-	if signed[T]() {
-		for i := range dst {
-			x, y := a[i], b[i]
-			s := x - y
-			dst[i], high = s, high|(x^y)&(x^s)
-		}
-	} else {
-		for i := range dst {
-			x, y := a[i], b[i]
-			s := x - y
-			dst[i], high = s, high|^x&y|(^x|y)&s
-		}
-	}
-	return highest(high)
-}
-
-func mulEach[T integers](dst, a, b []T) bool {
-	var wrapped, w uint8
-	for i := range dst {
-		dst[i], w = mul(a[i], b[i])
-		wrapped |= w
-	}
-	return wrapped != 0
+	return x&y | (x|y)&^s
 }
 
 // signed reports whether T is signed.
@@ -182,26 +192,6 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// divideIntegers computes floored division, remainder and power.
-func divideIntegers[T integers](o op, dst, a, b []T) error {
-	b = b[:len(dst)]
-	for i := range dst {
-		var err error
-		switch o {
-		case opFloorDiv:
-			dst[i], err = floorDivInteger(a[i], b[i])
-		case opMod:
-			dst[i], err = modInteger(a[i], b[i])
-		case opPow:
-			dst[i], err = powInteger(a[i], b[i])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func floorDivInteger[T integers](a, b T) (T, error) {
 	switch {
 	case b == 0:
@@ -253,48 +243,4 @@ func powInteger[T integers](a, n T) (T, error) {
 		return 0, beyond(base, exponent)
 	}
 	return out, nil
-}
-
-// signIntegers computes opNeg and opAbs.
-func signIntegers[T integers](o op, dst, a []T) error {
-	for i, v := range a {
-		if o == opNeg || v < 0 {
-			opposite, wrapped := sub(0, v)
-			if wrapped != 0 {
-				return beyond(v)
-			}
-			v = opposite
-		}
-		dst[i] = v
-	}
-	return nil
-}
-
-// wholeIntegers computes opSign, opRelu, and roundings, which keep integers.
-func wholeIntegers[T integers](o op, dst, a []T) {
-	switch o {
-	case opSign:
-		for i, v := range a {
-			dst[i] = T(bit(v > 0)) - T(bit(v < 0))
-		}
-	case opRelu:
-		for i, v := range a {
-			dst[i] = max(v, 0)
-		}
-	default: // floor, ceil, round, trunc
-		copy(dst, a)
-	}
-}
-
-func addProducts[T integers](dst, a, b, c []T) error {
-	b, c = b[:len(dst)], c[:len(dst)]
-	for i := range dst {
-		p, w := mul(b[i], c[i])
-		s, v := add(a[i], p)
-		if w|v != 0 {
-			return beyond(a[i], b[i], c[i])
-		}
-		dst[i] = s
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package arith
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -33,6 +32,9 @@ func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tens
 		return nil, fmt.Errorf("%w: got %v for the result, want bool or real numbers", tensor.ErrDType, dtype)
 	}
 	hot, err := tensor.ScalarOf(dtype, 1)
+	if err == nil {
+		hot, err = hot.Reshape(1)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,7 @@ func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tens
 	}, nil
 }
 
-// setOnes sets dst to zeros, and to hot at the class of each element of x.
+// setOnes sets dst to zeros, and to hot, a vector of one element, at the class of each element of x.
 func setOnes(dst, hot, x *tensor.Tensor, classes int) error {
 	index, err := x.Cast(tensor.Int64) // a class beyond int64 saturates
 	if err != nil {
@@ -64,33 +66,20 @@ func setOnes(dst, hot, x *tensor.Tensor, classes int) error {
 			return fmt.Errorf("%w: got class %d as element %d, want one from 0 to %d", shapeops.ErrIndex, c, i, classes-1)
 		}
 	}
-	one, err := bytesOf(hot)
+	if dst, err = dst.Reinterpret(tensor.Uint8); err == nil {
+		hot, err = hot.Reinterpret(tensor.Uint8)
+	}
 	if err != nil {
 		return err
 	}
-	return writeBytes(dst, func(to []byte) {
+	one, err := tensor.Of[uint8](hot)
+	if err != nil {
+		return err
+	}
+	return tensor.Write(dst, func(to []uint8) {
 		clear(to)
 		for i, c := range rows {
 			copy(to[(i*classes+int(c))*len(one):], one)
 		}
 	})
-}
-
-// bytesOf returns the bytes of a contiguous tensor in Go memory.
-func bytesOf(t *tensor.Tensor) (b []byte, err error) {
-	err = writeBytes(t, func(all []byte) { b = all })
-	return b, err
-}
-
-// writeBytes calls fn with the bytes of the elements of t, for fn to set.
-func writeBytes(t *tensor.Tensor, fn func(b []byte)) error {
-	switch t.DType().Size() {
-	case 1:
-		return writeBits(t, func(s []uint8) { fn(s) })
-	case 2:
-		return writeBits(t, func(s []uint16) { fn(cast.Bytes(s)) })
-	case 4:
-		return writeBits(t, func(s []uint32) { fn(cast.Bytes(s)) })
-	}
-	return writeBits(t, func(s []uint64) { fn(cast.Bytes(s)) })
 }

@@ -183,29 +183,28 @@ func (k kinds) String() string {
 
 // kernels has the kernel of each op.
 var kernels = func() (all [len(ops)]*tensor.Kernel) {
-	for o := range all {
-		all[o] = kernelOf(op(o))
+	for i := range all {
+		o, weight := op(i), 1
+		if o == opPow || ops[o].family == ofFunctions {
+			weight = 8 // the cost relative to a copy
+		}
+		all[o] = &tensor.Kernel{
+			Op: ops[o].name, Others: ops[o].others, Weight: weight,
+			Check:    func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return o.check(xs) },
+			Elements: func(b *tensor.Block) error { return runners[b.Src[0].DType](b, o) },
+			Fails: func(xs []*tensor.Tensor) bool { // because of a sum out of range, or an invalid bool
+				switch kindOf(xs[0].DType()) {
+				case bools:
+					return ops[o].family != ofClasses
+				case wholes:
+					return ops[o].family == ofQuotients || slices.Contains([]op{opAdd, opSub, opMul, opNeg, opAbs, opAddCMul}, o)
+				}
+				return false
+			},
+		}
 	}
 	return all
 }()
-
-func kernelOf(o op) *tensor.Kernel {
-	return &tensor.Kernel{
-		Op: ops[o].name, Others: ops[o].others,
-		Check:    func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return o.check(xs) },
-		Elements: func(b *tensor.Block) error { return o.run(b) },
-		Fails:    func(xs []*tensor.Tensor) bool { return o.fails(xs[0].DType()) },
-		Weight:   o.weight(),
-	}
-}
-
-// weight returns the cost of an op relative to a copy.
-func (o op) weight() int {
-	if o == opPow || ops[o].family == ofFunctions {
-		return 8
-	}
-	return 1
-}
 
 // check checks the operands, and returns the dtype and shape of the result.
 func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
@@ -226,18 +225,6 @@ func (o op) check(xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
 		return ops[o].makes, xs[0].Shape(), nil
 	}
 	return d, xs[0].Shape(), nil
-}
-
-// fails reports whether an op may fail on elements of a dtype: on integers, if the dtype may not
-// hold the result, and on bools, which may be invalid.
-func (o op) fails(d tensor.DType) bool {
-	switch kindOf(d) {
-	case bools:
-		return ops[o].family != ofClasses
-	case wholes:
-		return ops[o].family == ofQuotients || slices.Contains([]op{opAdd, opSub, opMul, opNeg, opAbs, opAddCMul}, o)
-	}
-	return false
 }
 
 // apply returns the result of an op on x and others.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -76,9 +77,6 @@ func (o *order[K]) key(b K) K {
 // the bits of a negative number, and sets the sign bit of others.
 func (o *order[K]) ranked(b K) K { return b ^ (-(b >> (o.width - 1)) | o.sign) }
 
-// unranked is the inverse of ranked.
-func (o *order[K]) unranked(k K) K { return k ^ (^-(k >> (o.width - 1)) | o.sign) }
-
 // A lineSort sorts lines. Not safe for concurrent use.
 type lineSort[K uints] struct {
 	order[K]
@@ -90,35 +88,20 @@ type lineSort[K uints] struct {
 // sort sorts a line: [N] -> [N]. to may be from.
 func (s *lineSort[K]) sort(to, from []K) {
 	if len(s.keys) < len(from) {
-		s.keys = uninitialized[K](len(from))
+		s.keys = cast.UninitOf[K](len(from))
 	}
-	if s.inf == 0 {
-		sorted := sortKeys(s.toggle(s.keys[:len(from)], from), to, &s.counters)
-		s.toggle(to, sorted)
+	keys, o := s.keys[:len(from)], s.order
+	if o.inf == 0 {
+		flip := o.sign ^ o.flip
+		for i, b := range from {
+			keys[i] = b ^ flip
+		}
+		for i, k := range sortKeys(keys, to, &s.counters) {
+			to[i] = k ^ flip
+		}
 		return
 	}
-	keys, minus := s.encode(from)
-	zeros := s.collect(from, minus, len(keys) < len(from))
-	sorted := sortKeys(keys, to[:len(keys)], &s.counters)
-	first, _ := slices.BinarySearch(sorted, s.sign^s.flip)
-	s.decode(to, sorted)
-	copy(to[first:], s.odd[:zeros])
-	copy(to[len(sorted):], s.odd[zeros:])
-}
-
-// toggle converts the bits of integers to keys, and keys to bits.
-func (s *lineSort[K]) toggle(to, from []K) []K {
-	x := s.sign ^ s.flip
-	for i, b := range from {
-		to[i] = b ^ x
-	}
-	return to
-}
-
-// encode returns the keys of a line of floating-point numbers without its NaNs, and whether the
-// line has a -0.
-func (s *lineSort[K]) encode(from []K) (keys []K, minus bool) {
-	keys, o, n := s.keys, s.order, 0
+	n, minus := 0, false // the numbers, and whether one is -0
 	for _, b := range from {
 		if b&^o.sign > o.inf {
 			continue
@@ -129,71 +112,52 @@ func (s *lineSort[K]) encode(from []K) (keys []K, minus bool) {
 		keys[n] = o.ranked(b) ^ o.flip
 		n++
 	}
-	return keys[:n], minus
-}
-
-// decode converts keys to the bits of numbers.
-func (s *lineSort[K]) decode(to, keys []K) {
-	o := s.order
-	for i, k := range keys {
-		to[i] = o.unranked(k ^ o.flip)
-	}
-}
-
-// collect sets odd to the zeros of a line, if zeros is true, and then its NaNs, if nans is true, in
-// their order. It returns the number of zeros.
-func (s *lineSort[K]) collect(from []K, zeros, nans bool) int {
 	s.odd = s.odd[:0]
-	if zeros {
-		s.odd = appendWhere(s.odd, from, s.sign, 0, 0)
-	}
-	n := len(s.odd)
-	if nans {
-		s.odd = appendWhere(s.odd, from, s.sign, s.inf+1, ^K(0))
-	}
-	return n
-}
-
-// appendWhere appends the elements of from whose bits without the sign are in the range from low to
-// high.
-func appendWhere[K uints](list, from []K, sign, low, high K) []K {
-	for _, b := range from {
-		if size := b &^ sign; size >= low && size <= high {
-			list = append(list, b)
+	if minus {
+		for _, b := range from {
+			if b&^o.sign == 0 {
+				s.odd = append(s.odd, b)
+			}
 		}
 	}
-	return list
+	zeros := len(s.odd)
+	for i := 0; i < len(from) && len(s.odd)-zeros < len(from)-n; i++ {
+		if b := from[i]; b&^o.sign > o.inf {
+			s.odd = append(s.odd, b)
+		}
+	}
+	sorted := sortKeys(keys[:n], to[:n], &s.counters)
+	first, _ := slices.BinarySearch(sorted, o.sign^o.flip)
+	for i, k := range sorted { // the inverse of ranked
+		k ^= o.flip
+		to[i] = k ^ (^-(k >> (o.width - 1)) | o.sign)
+	}
+	copy(to[first:], s.odd[:zeros])
+	copy(to[n:], s.odd[zeros:])
 }
 
-// byWidth has a function on lines of elements, taken as bits, for each width in bytes.
-type byWidth [9]func(dst, src *tensor.Tensor, l lines, descending bool) error
+// byWidth has a function on the lines of elements along a dim, taken as bits, for each width in
+// bytes.
+type byWidth [9]func(dst, src *tensor.Tensor, dim int, descending bool) error
 
 var (
 	sorters    = byWidth{1: sortLines[uint8], 2: sortLines[uint16], 4: sortLines[uint32], 8: sortLines[uint64]}
 	argSorters = byWidth{1: argSortLines[uint8], 2: argSortLines[uint16], 4: argSortLines[uint32], 8: argSortLines[uint64]}
 )
 
-// run sets each line of dst along a dim from the same line of src: [... N ...] -> [... N ...]. If
-// apart is true and src shares memory with dst, src is copied first. On an error dst has not
-// changed. Many lines are divided among the cores.
-func (verbs *byWidth) run(dst, src *tensor.Tensor, dim int, descending, apart bool) error {
-	l, verb := linesOf(src, dim), verbs[src.DType().Size()]
-	return separately(dst, src, apart, func(dst, src *tensor.Tensor) error { return verb(dst, src, l, descending) })
-}
-
-func sortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
+func sortLines[K uints](dst, src *tensor.Tensor, dim int, descending bool) error {
 	o := orderOf[K](src.DType(), descending)
 	return readWrite(dst, src, writeBits[K], func(to, from []K) error {
-		return eachLine(to, from, l, func() func(to, from []K) {
+		return eachLine(to, from, src, dim, func() func(to, from []K) {
 			return (&lineSort[K]{order: o}).sort
 		})
 	})
 }
 
-func argSortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) error {
+func argSortLines[K uints](dst, src *tensor.Tensor, dim int, descending bool) error {
 	o := orderOf[K](src.DType(), descending)
 	return readWrite(dst, src, tensor.Write[int64], func(to []int64, from []K) error {
-		return eachLine(to, from, l, func() func(to []int64, from []K) {
+		return eachLine(to, from, src, dim, func() func(to []int64, from []K) {
 			s, c := &rowSort{untied: true}, &column[K]{order: o, row: 1}
 			return func(to []int64, from []K) {
 				c.bits = from
@@ -202,21 +166,6 @@ func argSortLines[K uints](dst, src *tensor.Tensor, l lines, descending bool) er
 			}
 		})
 	})
-}
-
-// separately calls fn with dst and src. It replaces lent memory by a copy, since only the goroutine
-// that borrowed it may use it. It also copies src if apart is true and src shares memory with dst.
-func separately(dst, src *tensor.Tensor, apart bool, fn func(dst, src *tensor.Tensor) error) error {
-	var err error
-	if src.Lender() != nil || apart && dst.SharesMemory(src) {
-		if src, err = src.Clone(); err != nil {
-			return err
-		}
-	}
-	if dst.Lender() == nil {
-		return fn(dst, src)
-	}
-	return viaWider(dst, dst.DType(), func(out *tensor.Tensor) error { return fn(out, src) })
 }
 
 // readWrite calls fn with the elements of dst, to be set, and the elements of src as bits.
@@ -237,18 +186,18 @@ func readBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
 			return err
 		}
 	}
-	return useBits(t, tensor.Read[K], fn)
-}
-
-// writeBits is tensor.Write with the bits of elements of any dtype that is as wide as K.
-func writeBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
-	return useBits(t, tensor.Write[K], fn)
-}
-
-func useBits[K uints](t *tensor.Tensor, use func(*tensor.Tensor, func([]K)) error, fn func(s []K)) error {
 	bits, err := t.Reinterpret(tensor.DTypeOf[K]())
 	if err != nil {
 		return err
 	}
-	return use(bits, fn)
+	return tensor.Read(bits, fn)
+}
+
+// writeBits is tensor.Write with the bits of elements of any dtype that is as wide as K.
+func writeBits[K uints](t *tensor.Tensor, fn func(s []K)) error {
+	bits, err := t.Reinterpret(tensor.DTypeOf[K]())
+	if err != nil {
+		return err
+	}
+	return tensor.Write(bits, fn)
 }

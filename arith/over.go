@@ -103,7 +103,17 @@ func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	var err error
 	switch o.kind {
 	case overDims:
-		s.dims, err = dimsOf(x.Shape(), o.dims)
+		if len(o.dims) == 0 {
+			return s, nil, fmt.Errorf("%w: got no dims: use Whole or Features", shapeops.ErrDim)
+		}
+		if _, err = plan.Reduce(x.Shape(), false, o.dims...); err != nil {
+			return s, nil, err
+		}
+		s.dims = slices.Clone(o.dims)
+		for i, dim := range o.dims {
+			s.dims[i], _ = x.Shape().Dim(dim)
+		}
+		slices.Sort(s.dims)
 	case overSplits:
 		s.dims = []int{0}
 		s.splits, err = splitsOf(x.Shape(), o.splits)
@@ -112,22 +122,6 @@ func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 		return s, nil, err
 	}
 	return s, []any{o.mask}, checkMask(x, o.mask)
-}
-
-// dimsOf resolves dims of a shape, and returns them in ascending order.
-func dimsOf(shape shapeops.Shape, dims []int) ([]int, error) {
-	if len(dims) == 0 {
-		return nil, fmt.Errorf("%w: got no dims: use Whole or Features", shapeops.ErrDim)
-	}
-	if _, err := plan.Reduce(shape, false, dims...); err != nil {
-		return nil, err
-	}
-	out := make([]int, len(dims))
-	for i, dim := range dims {
-		out[i], _ = shape.Dim(dim)
-	}
-	slices.Sort(out)
-	return out, nil
 }
 
 // splitsOf returns a copy of the numbers of splits, checked against the rows of a shape.
@@ -142,23 +136,16 @@ func splitsOf(shape shapeops.Shape, t *tensor.Tensor) (splits []int64, err error
 	case len(t.Shape()) != 1 || len(splits) == 0:
 		return nil, fmt.Errorf("splits: %w: got shape %v, want one dim with at least one number", shapeops.ErrShape, t.Shape())
 	}
-	return splits, checkSplits(splits, shape[0])
-}
-
-// checkSplits checks that splits ascend from 0 to the number of rows.
-func checkSplits(splits []int64, rows int) error {
-	if splits[0] != 0 || splits[len(splits)-1] != int64(rows) {
-		return fmt.Errorf("splits: %w: got splits from %d to %d, want from 0 to %d, the number of rows",
+	if rows := int64(shape[0]); splits[0] != 0 || splits[len(splits)-1] != rows {
+		return nil, fmt.Errorf("splits: %w: got splits from %d to %d, want from 0 to %d, the number of rows",
 			shapeops.ErrShape, splits[0], splits[len(splits)-1], rows)
 	}
-	last := int64(0)
-	for i, at := range splits {
-		if at < last {
-			return fmt.Errorf("splits: %w: got %d at position %d, want at least %d, the split before it", shapeops.ErrShape, at, i, last)
+	for i, at := range splits[1:] {
+		if at < splits[i] {
+			return nil, fmt.Errorf("splits: %w: got %d at position %d, want at least %d, the split before it", shapeops.ErrShape, at, i+1, splits[i])
 		}
-		last = at
 	}
-	return nil
+	return splits, nil
 }
 
 // checkMask checks a mask as far as is possible before the leaves are known.

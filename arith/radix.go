@@ -33,16 +33,6 @@ func survey[K uints](keys []K) (low, high K, ascending bool) {
 // counters count how often each value of each digit occurs.
 type counters [][digits]int
 
-// of returns n cleared counters.
-func (c *counters) of(n int) counters {
-	if len(*c) < n {
-		*c = make(counters, n)
-		return *c
-	}
-	clear((*c)[:n])
-	return (*c)[:n]
-}
-
 // sortKeys sorts keys. The result is in keys or in room, which is equally long and is overwritten.
 func sortKeys[K uints](keys, room []K, c *counters) []K {
 	if len(keys) <= fewKeys {
@@ -60,13 +50,31 @@ func sortKeys[K uints](keys, room []K, c *counters) []K {
 // radixSort sorts keys by the width bits of key-low from bit shift on. It is stable. It returns
 // keys and room, swapped if the result is in room.
 func radixSort[K uints](keys, room []K, low K, shift, width int, c *counters) (sorted, other []K) {
-	counts := c.of((width + digitBits - 1) / digitBits)
+	n := (width + digitBits - 1) / digitBits
+	if len(*c) < n {
+		*c = make(counters, n)
+	} else {
+		clear((*c)[:n])
+	}
+	counts := (*c)[:n]
 	countDigits(counts, keys, low, shift)
+each:
 	for i := range counts {
-		if startsOf(&counts[i], len(keys)) {
-			scatter(room, keys, low, shift+i*digitBits, &counts[i])
-			keys, room = room, keys
+		starts, at := &counts[i], 0 // the position at which the first key with each value goes
+		for v, count := range starts {
+			if count == len(keys) { // all keys have this value
+				continue each
+			}
+			starts[v] = at
+			at += count
 		}
+		from := (shift + i*digitBits) & 63
+		for _, k := range keys {
+			d := uint64(k-low) >> from % digits
+			room[starts[d]] = k
+			starts[d]++
+		}
+		keys, room = room, keys
 	}
 	return keys, room
 }
@@ -88,30 +96,6 @@ func countDigits[K uints](counts [][digits]int, keys []K, low K, shift int) {
 		for _, k := range keys {
 			counts[i][uint64(k-low)>>at%digits]++
 		}
-	}
-}
-
-// startsOf replaces the counts of a digit's values by the positions at which their first keys go.
-// It returns false if all n keys have the same value.
-func startsOf(counts *[digits]int, n int) bool {
-	at := 0
-	for i, count := range counts {
-		if count == n {
-			return false
-		}
-		counts[i] = at
-		at += count
-	}
-	return true
-}
-
-// scatter moves each key to the position that starts has for its digit from bit shift on.
-func scatter[K uints](to, keys []K, low K, shift int, starts *[digits]int) {
-	shift &= 63
-	for _, k := range keys {
-		d := uint64(k-low) >> shift % digits
-		to[starts[d]] = k
-		starts[d]++
 	}
 }
 
@@ -151,7 +135,7 @@ func (s *rowSort) reset(rows []int64) {
 		s.ties = append(s.ties, run{hi: len(rows)})
 	}
 	if len(s.keys) < len(rows) {
-		s.keys, s.room = uninitialized[uint64](len(rows)), uninitialized[uint64](len(rows))
+		s.keys, s.room = cast.UninitOf[uint64](len(rows)), cast.UninitOf[uint64](len(rows))
 	}
 }
 
@@ -192,39 +176,30 @@ func (s *rowSort) sortRun(t table, r run) {
 	for i, k := range keys {
 		keys[i] = (k-low)>>drop<<place | uint64(i)
 	}
-	sorted, room := s.sortFrom(place, width-drop, keys, s.room[r.lo:r.hi])
-	s.permute(rows, sorted, room, 1<<place-1)
+	sorted, room := keys, s.room[r.lo:r.hi]
+	if len(keys) <= fewKeys {
+		slices.Sort(keys)
+	} else { // the bits of the position ascend already
+		sorted, room = radixSort(keys, room, 0, place, width-drop, &s.counters)
+	}
+	mask := uint64(1)<<place - 1
+	if s.fresh { // rows[i] is i
+		for i, k := range sorted {
+			rows[i] = int64(k & mask)
+		}
+	} else {
+		for i, row := range rows {
+			room[i] = uint64(row)
+		}
+		for i, k := range sorted {
+			rows[i] = int64(room[k&mask])
+		}
+	}
+	s.fresh = false
 	if drop > 0 {
 		equal = r.equal
 	}
 	s.split(sorted, place, run{lo: r.lo, equal: equal}, t)
-}
-
-// sortFrom sorts keys by width bits from bit place on. The bits below ascend already. It returns
-// keys and room, perhaps swapped.
-func (s *rowSort) sortFrom(place, width int, keys, room []uint64) (sorted, other []uint64) {
-	if len(keys) <= fewKeys {
-		slices.Sort(keys)
-		return keys, room
-	}
-	return radixSort(keys, room, 0, place, width, &s.counters)
-}
-
-// permute moves the row at position sorted[i]&mask to i.
-func (s *rowSort) permute(rows []int64, sorted, room []uint64, mask uint64) {
-	if s.fresh {
-		for i, k := range sorted {
-			rows[i] = int64(k & mask)
-		}
-		s.fresh = false
-		return
-	}
-	for i, row := range rows {
-		room[i] = uint64(row)
-	}
-	for i, k := range sorted {
-		rows[i] = int64(room[k&mask])
-	}
 }
 
 // split opens the runs of rows whose keys are equal in all but the lower bits. first.lo is the
@@ -243,10 +218,4 @@ func (s *rowSort) split(sorted []uint64, lower int, first run, t table) {
 		}
 		i = end
 	}
-}
-
-// uninitialized returns n numbers of undefined value.
-func uninitialized[K uints | int64](n int) []K {
-	s, _ := cast.Slice[K](cast.Uninit(n * cast.Size[K]()))
-	return s[:n:n]
 }

@@ -163,16 +163,16 @@ func (w way) with(wide recipe[float64, float64]) func(d tensor.DType) reducing {
 		case tensor.BFloat16:
 			return floatsBy(w, vector.WidenBF16, wide, halfToFloat64(w, half.BF16To32))
 		case tensor.Float32:
-			return floatsBy[float32, float32](w, nil, wide, toFloat64[float32](w))
+			return floatsBy[float32, float32](w, nil, wide, times[float32](1, w == inSquares))
 		case tensor.Float64:
 			if w == inSquares {
-				return floatsBy[float64, float64](w, nil, wide, square[float64])
+				return widenRecipe(wide, times[float64](1, true)).reducing()
 			}
 			return floatsBy[float64, float64](w, nil, wide, nil)
 		case tensor.Complex64:
-			return complexBy(w, mean64)
+			return complexBy[complex64](w)
 		}
-		return complexBy(w, mean128)
+		return complexBy[complex128](w)
 	}
 }
 
@@ -188,7 +188,7 @@ func integersBy[T integers, D int64 | uint64](w way, wide recipe[float64, float6
 	case whereLeast, whereGreatest:
 		return positions[T](w.isMax()).reducing()
 	}
-	return widenRecipe(wide, toFloat64[T](w)).reducing()
+	return widenRecipe(wide, times[T](1, w == inSquares)).reducing()
 }
 
 // floatsBy reduces elements of type S, which are computed as T. to widens them to T, and to64 to
@@ -198,9 +198,9 @@ func floatsBy[S element, T ordinary](w way, to func([]T, []S), wide recipe[float
 	case sums:
 		return via(summing[T](nil), to)
 	case means:
-		return via(evenly(summing(mean[T])), to)
+		return via(evenly(summing(mean[T](false))), to)
 	case checkedMeans:
-		return via(evenly(summing(checkedMean[T])), to)
+		return via(evenly(summing(mean[T](true))), to)
 	case products:
 		return via(recipe[T, T]{fold: newProduct[T]}, to)
 	case least, greatest:
@@ -211,13 +211,13 @@ func floatsBy[S element, T ordinary](w way, to func([]T, []S), wide recipe[float
 	return via(wide, to64)
 }
 
-// complexBy reduces complex numbers. mean divides sums by the number of elements.
-func complexBy[T complex64 | complex128](w way, mean func([]T, int) error) reducing {
+// complexBy reduces complex numbers.
+func complexBy[T complex64 | complex128](w way) reducing {
 	switch w {
 	case sums:
 		return summing[T](nil).reducing()
 	case means, checkedMeans:
-		return evenly(summing(mean)).reducing()
+		return evenly(summing(meanComplex[T])).reducing()
 	}
 	return recipe[T, T]{fold: func([]T) fold[T, T] { return new(complexProduct[T]) }}.reducing()
 }
@@ -231,21 +231,21 @@ func via[S, T, D element](r recipe[T, D], to func(dst []T, src []S)) reducing {
 	return widenRecipe(r, to).reducing()
 }
 
-// toFloat64 returns a function that converts numbers to float64, or to their squares.
-func toFloat64[S realNumber](w way) func(dst []float64, src []S) {
-	if w == inSquares {
-		return square[S]
+// times returns a function that multiplies numbers, converted to float64, by a factor, and squares
+// the products if squares is true.
+func times[S realNumber](factor float64, squares bool) func(dst []float64, src []S) {
+	if squares {
+		return func(dst []float64, src []S) {
+			for i, v := range src[:len(dst)] {
+				wide := float64(v) * factor
+				dst[i] = wide * wide
+			}
+		}
 	}
 	return func(dst []float64, src []S) {
 		for i, v := range src[:len(dst)] {
-			dst[i] = float64(v)
+			dst[i] = float64(v) * factor
 		}
-	}
-}
-
-func square[S realNumber](dst []float64, src []S) {
-	for i, v := range src[:len(dst)] {
-		dst[i] = float64(v) * float64(v)
 	}
 }
 

@@ -79,48 +79,20 @@ func BenchmarkReduceBools(b *testing.B) {
 	}
 }
 
-func (l lap) of(x *tensor.Tensor) (*tensor.Tensor, error) {
-	s, _, err := scopeOf(x, l.over)
-	if err != nil {
-		return nil, err
-	}
-	return tensor.New(tensor.Float32, s.shape(x.Shape(), s.reduced(x.Shape(), 0))...)
-}
-
 // plainLines adds up the lines of a width, block by block.
-func plainLines(width int, mask []bool, each bool) func(dst, x []float32) {
+func plainLines(width int, mask []bool) func(dst, x []float32) {
 	return func(dst, x []float32) {
 		var tree plainTree
 		for l := range dst {
-			tree.reset()
-			line := x[l*width : (l+1)*width]
-			switch {
-			case mask == nil:
-				for len(line) > 0 {
-					n, sum := min(64, len(line)), float32(0)
-					for _, v := range line[:n] {
+			tree.blocks = 0
+			for from := l * width; from < (l+1)*width; from += 64 {
+				block, sum := x[from:min(from+64, (l+1)*width)], float32(0)
+				for i, v := range block {
+					if mask == nil || mask[from+i] {
 						sum += v
 					}
-					tree.push(sum)
-					line = line[n:]
 				}
-			default:
-				bits, n, sum := mask, 0, float32(0)
-				if each {
-					bits = mask[l*width:]
-				}
-				for i, v := range line {
-					if bits[i] {
-						sum += v
-						if n++; n == 64 {
-							tree.push(sum)
-							n, sum = 0, 0
-						}
-					}
-				}
-				if n > 0 {
-					tree.push(sum)
-				}
+				tree.push(sum)
 			}
 			dst[l] = tree.total()
 		}
@@ -132,8 +104,6 @@ type plainTree struct {
 	sums   [40]float32
 	blocks int
 }
-
-func (t *plainTree) reset() { t.blocks = 0 }
 
 func (t *plainTree) push(sum float32) {
 	level := 0
@@ -159,42 +129,28 @@ func (t *plainTree) total() (sum float32) {
 	return sum
 }
 
-// plainRows adds up rows into dst, in blocks of 64 rows.
+// plainRows adds up rows into dst, in blocks of 64 rows. A mask has a bit for each row, or for each
+// element.
 func plainRows(mask []bool, each bool) func(dst, x []float32) {
 	return func(dst, x []float32) {
-		w := len(dst)
-		part, trees, counts := make([]float32, w), make([]plainTree, w), make([]int, w)
-		n := 0
-		for r := range len(x) / w {
-			row := x[r*w : (r+1)*w]
-			switch {
-			case each:
+		w, rows := len(dst), len(x)/len(dst)
+		part, trees := make([]float32, w), make([]plainTree, w)
+		for r := range rows {
+			if row := x[r*w : (r+1)*w]; each || mask == nil || mask[r] {
 				for c, v := range row {
-					if mask[r*w+c] {
+					if !each || mask[r*w+c] {
 						part[c] += v
-						if counts[c]++; counts[c] == 64 {
-							trees[c].push(part[c])
-							part[c], counts[c] = 0, 0
-						}
 					}
 				}
-			case mask == nil || mask[r]:
-				for c, v := range row {
-					part[c] += v
-				}
-				if n++; n == 64 {
-					for c := range part {
-						trees[c].push(part[c])
-						part[c] = 0
-					}
-					n = 0
+			}
+			if r%64 == 63 || r == rows-1 {
+				for c := range part {
+					trees[c].push(part[c])
+					part[c] = 0
 				}
 			}
 		}
 		for c := range dst {
-			if n > 0 || counts[c] > 0 {
-				trees[c].push(part[c])
-			}
 			dst[c] = trees[c].total()
 		}
 	}
@@ -255,10 +211,10 @@ func laps() (all []lap) {
 				all = append(all, lap{fmt.Sprintf("op=mean/width=%d/%s", w, name), over, x, plain, mean})
 			}
 		}
-		add("dim=1", Dims(1), plainLines(w, nil, false))
+		add("dim=1", Dims(1), plainLines(w, nil))
 		add("dim=0", Dims(0), plainRows(nil, false))
 		add("dim=0/mask=rows", Dims(0).Where(maskOf(rows)), plainRows(bits, false))
-		add("dim=1/mask=each", Dims(1).Where(maskOf(rows, w)), plainLines(w, bits, true))
+		add("dim=1/mask=each", Dims(1).Where(maskOf(rows, w)), plainLines(w, bits))
 		add("dim=0/mask=each", Dims(0).Where(maskOf(rows, w)), plainRows(bits, true))
 	}
 	line := tensor.Vector(data...)
@@ -268,8 +224,8 @@ func laps() (all []lap) {
 	}
 	x2 := tensor.Vector(data[:2<<20]...)
 	return append(all,
-		lap{"op=sum/line", Whole, line, plainLines(size, nil, false), sum},
-		lap{"op=sum/line/mask=each", Whole.Where(maskOf(size)), line, plainLines(size, bits, true), sum},
+		lap{"op=sum/line", Whole, line, plainLines(size, nil), sum},
+		lap{"op=sum/line/mask=each", Whole.Where(maskOf(size)), line, plainLines(size, bits), sum},
 		lap{"op=sum/groups=pairs", BySplits(tensor.Vector(pairs...)), x2, plainGroups(pairs), sum},
 		lap{"op=max/line", Whole, line, plainMax, Max[*tensor.Tensor]},
 		lap{"op=max/width=1024/dim=0", Dims(0), of(1024), plainMaxRows, Max[*tensor.Tensor]},

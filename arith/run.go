@@ -1,71 +1,74 @@
 package arith
 
 import (
+	"math"
+
+	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A runner computes an op on a block of one dtype.
-type runner func(b *tensor.Block, o op) error
+// runners compute an op on a block, for each dtype of its operands.
+var runners = [...]func(b *tensor.Block, o op) error{
+	tensor.Bool:       func(b *tensor.Block, o op) error { return byChunk(b, o, chunk, boolOps) },
+	tensor.Uint8:      runIntegers[uint8],
+	tensor.Uint16:     runIntegers[uint16],
+	tensor.Uint32:     runIntegers[uint32],
+	tensor.Uint64:     runIntegers[uint64],
+	tensor.Int8:       runIntegers[int8],
+	tensor.Int16:      runIntegers[int16],
+	tensor.Int32:      runIntegers[int32],
+	tensor.Int64:      runIntegers[int64],
+	tensor.Float16:    func(b *tensor.Block, o op) error { return runHalves(b, o, vector.WidenF16, vector.NarrowF16) },
+	tensor.BFloat16:   func(b *tensor.Block, o op) error { return runHalves(b, o, vector.WidenBF16, vector.NarrowBF16) },
+	tensor.Float32:    runFloats[float32],
+	tensor.Float64:    runFloats[float64],
+	tensor.Complex64:  runComplex[complex64],
+	tensor.Complex128: runComplex[complex128],
+}
 
-// run computes an op on a block, with the runner for the op and dtype.
-func (o op) run(b *tensor.Block) error {
-	d := b.Src[0].DType
+func runIntegers[T integers](b *tensor.Block, o op) error {
 	switch f := ops[o].family; {
-	case f == ofBits && d != tensor.Bool:
-		return logics[d.Size()](b, o)
+	case f == ofBits:
+		return byChunk(b, o, chunk, logicOps[T])
 	case f >= ofComparisons:
-		return comparisons[d](b, o)
+		return byChunk(b, o, chunk, compareOps[T])
 	}
-	return computations[d](b, o)
+	return byChunk(b, o, chunk, integerOps[T])
 }
 
-// computations are the runners of ops that return numbers.
-var computations = [...]runner{
-	tensor.Uint8:      func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[uint8]) },
-	tensor.Uint16:     func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[uint16]) },
-	tensor.Uint32:     func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[uint32]) },
-	tensor.Uint64:     func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[uint64]) },
-	tensor.Int8:       func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[int8]) },
-	tensor.Int16:      func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[int16]) },
-	tensor.Int32:      func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[int32]) },
-	tensor.Int64:      func(b *tensor.Block, o op) error { return byChunk(b, o, integerOps[int64]) },
-	tensor.Float16:    func(b *tensor.Block, o op) error { return byChunk(b, o, halves(float16)) },
-	tensor.BFloat16:   func(b *tensor.Block, o op) error { return byChunk(b, o, halves(bfloat16)) },
-	tensor.Float32:    func(b *tensor.Block, o op) error { return atOnce(b, o, floatOps[float32]) },
-	tensor.Float64:    func(b *tensor.Block, o op) error { return atOnce(b, o, floatOps[float64]) },
-	tensor.Complex64:  func(b *tensor.Block, o op) error { return byChunk(b, o, complexOps[complex64]) },
-	tensor.Complex128: func(b *tensor.Block, o op) error { return byChunk(b, o, complexOps[complex128]) },
+func runFloats[T ordinary](b *tensor.Block, o op) error {
+	if ops[o].family >= ofComparisons {
+		return byChunk(b, o, math.MaxInt, compareFloats[T])
+	}
+	return byChunk(b, o, math.MaxInt, floatOps[T])
 }
 
-// comparisons are the runners of ops that return bools, and of ops on bools.
-var comparisons = [...]runner{
-	tensor.Bool:       func(b *tensor.Block, o op) error { return byChunk(b, o, boolOps) },
-	tensor.Uint8:      func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[uint8]) },
-	tensor.Uint16:     func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[uint16]) },
-	tensor.Uint32:     func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[uint32]) },
-	tensor.Uint64:     func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[uint64]) },
-	tensor.Int8:       func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[int8]) },
-	tensor.Int16:      func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[int16]) },
-	tensor.Int32:      func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[int32]) },
-	tensor.Int64:      func(b *tensor.Block, o op) error { return byChunk(b, o, compareOps[int64]) },
-	tensor.Float16:    func(b *tensor.Block, o op) error { return byChunk(b, o, halvesCompare(float16)) },
-	tensor.BFloat16:   func(b *tensor.Block, o op) error { return byChunk(b, o, halvesCompare(bfloat16)) },
-	tensor.Float32:    func(b *tensor.Block, o op) error { return atOnce(b, o, compareFloats[float32]) },
-	tensor.Float64:    func(b *tensor.Block, o op) error { return atOnce(b, o, compareFloats[float64]) },
-	tensor.Complex64:  func(b *tensor.Block, o op) error { return byChunk(b, o, complexCompareOps[complex64]) },
-	tensor.Complex128: func(b *tensor.Block, o op) error { return byChunk(b, o, complexCompareOps[complex128]) },
+func runComplex[T complex64 | complex128](b *tensor.Block, o op) error {
+	if ops[o].family >= ofComparisons {
+		return byChunk(b, o, chunk, complexCompareOps[T])
+	}
+	return byChunk(b, o, chunk, complexOps[T])
 }
 
-// logics are the runners of ops on the bits of integers, by width in bytes.
-var logics = [...]runner{
-	1: func(b *tensor.Block, o op) error { return byChunk(b, o, logicOps[uint8]) },
-	2: func(b *tensor.Block, o op) error { return byChunk(b, o, logicOps[uint16]) },
-	4: func(b *tensor.Block, o op) error { return byChunk(b, o, logicOps[uint32]) },
-	8: func(b *tensor.Block, o op) error { return byChunk(b, o, logicOps[uint64]) },
+// runHalves computes ops on 16-bit floats in float32.
+func runHalves(b *tensor.Block, o op, widen func([]float32, []uint16), narrow func([]uint16, []float32)) error {
+	room := scratches.Get().(*scratch)
+	defer scratches.Put(room)
+	wider := func(x [3][]uint16) (wide [3][]float32) {
+		for i, s := range x {
+			wide[i], _ = cast.Slice[float32](room[i][:4*len(s)])
+			widen(wide[i], s)
+		}
+		return wide
+	}
+	if ops[o].family >= ofComparisons {
+		return byChunk(b, o, chunk, func(o op, dst []uint8, x [3][]uint16) error { return compareFloats(o, dst, wider(x)) })
+	}
+	return byChunk(b, o, chunk, func(o op, dst []uint16, x [3][]uint16) error {
+		to, _ := cast.Slice[float32](room[3][:4*len(dst)])
+		err := floatOps(o, to, wider(x))
+		narrow(dst, to)
+		return err
+	})
 }
-
-var (
-	float16  = widening{vector.WidenF16, vector.NarrowF16}
-	bfloat16 = widening{vector.WidenBF16, vector.NarrowBF16}
-)

@@ -1,6 +1,7 @@
 package arith
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -56,80 +57,67 @@ func scatterKernel[T Reducible[T]](x T, dim int, index *tensor.Tensor, src T) (*
 	}
 	return &tensor.Kernel{
 		Op: "scatter add", Others: []string{"src"}, Free: true, Fails: always,
-		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) { return checkScatter(p, xs) },
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return scatterAdd(dst, xs[0], xs[1], p) },
+		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
+			x, src := xs[0], xs[1]
+			switch {
+			case x.DType() == tensor.Bool:
+				return 0, nil, fmt.Errorf("%w: got bool, want numbers", tensor.ErrDType)
+			case src.DType() != x.DType():
+				return 0, nil, fmt.Errorf("src: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
+			}
+			if err := src.Shape().CheckEqual(p.Extend(x.Shape())); err != nil {
+				return 0, nil, fmt.Errorf("src: %w", err)
+			}
+			return x.DType(), x.Shape(), nil
+		},
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) (err error) {
+			x, src := xs[0], xs[1]
+			if d := x.DType(); d != tensor.Float16 && d != tensor.BFloat16 {
+				return scatterAdd(dst, x, src, p)
+			}
+			if src, err = src.Cast(tensor.Float32); err != nil {
+				return err
+			}
+			return viaWider(dst, tensor.Float32, func(sum *tensor.Tensor) error { return scatterAdd(sum, x, src, p) })
+		},
 	}, nil
-}
-
-func checkScatter(p *plan.Plan, xs []*tensor.Tensor) (tensor.DType, shapeops.Shape, error) {
-	x, src := xs[0], xs[1]
-	switch {
-	case x.DType() == tensor.Bool:
-		return 0, nil, fmt.Errorf("%w: got bool, want numbers", tensor.ErrDType)
-	case src.DType() != x.DType():
-		return 0, nil, fmt.Errorf("src: %w: got %v, want %v", tensor.ErrDType, src.DType(), x.DType())
-	}
-	if err := src.Shape().CheckEqual(p.Extend(x.Shape())); err != nil {
-		return 0, nil, fmt.Errorf("src: %w", err)
-	}
-	return x.DType(), x.Shape(), nil
 }
 
 // scatterAdd sets dst, which is contiguous, to x with src added to the rows that plan p picks.
 func scatterAdd(dst, x, src *tensor.Tensor, p *plan.Plan) error {
-	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
-		return scatterWide(dst, x, src, p)
-	}
-	if err := dst.CopyFrom(x); err != nil {
+	if err := x.CastInto(dst); err != nil {
 		return err
 	}
 	frame, err := p.Frame(dst.View())
 	if err != nil {
 		return err
 	}
-	return addRows(dst, src, frame.Rows, frame.Stride)
-}
-
-// scatterWide is scatterAdd for 16-bit floats, which it adds in float32.
-func scatterWide(dst, x, src *tensor.Tensor, p *plan.Plan) error {
-	wide, err := x.Cast(tensor.Float32)
-	if err != nil {
-		return err
-	}
-	if src, err = src.Cast(tensor.Float32); err != nil {
-		return err
-	}
-	return viaWider(dst, tensor.Float32, func(sum *tensor.Tensor) error { return scatterAdd(sum, wide, src, p) })
-}
-
-// addRows adds row i of src to the row of sum that begins at element rows[i]*stride, in order. Both
-// are contiguous.
-func addRows(sum, src *tensor.Tensor, rows []int, stride int) error {
-	switch sum.DType() {
+	rows, stride := frame.Rows, frame.Stride
+	switch dst.DType() {
 	case tensor.Uint8:
-		return addIntegers[uint8](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[uint8])
 	case tensor.Uint16:
-		return addIntegers[uint16](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[uint16])
 	case tensor.Uint32:
-		return addIntegers[uint32](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[uint32])
 	case tensor.Uint64:
-		return addIntegers[uint64](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[uint64])
 	case tensor.Int8:
-		return addIntegers[int8](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[int8])
 	case tensor.Int16:
-		return addIntegers[int16](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[int16])
 	case tensor.Int32:
-		return addIntegers[int32](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[int32])
 	case tensor.Int64:
-		return addIntegers[int64](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addIntegers[int64])
 	case tensor.Float32:
-		return addFloats[float32](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addFloats[float32])
 	case tensor.Float64:
-		return addFloats[float64](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addFloats[float64])
 	case tensor.Complex64:
-		return addFloats[complex64](sum, src, rows, stride)
+		return addRows(dst, src, rows, stride, addFloats[complex64])
 	}
-	return addFloats[complex128](sum, src, rows, stride)
+	return addRows(dst, src, rows, stride, addFloats[complex128])
 }
 
 type integers interface {
@@ -140,50 +128,41 @@ type floats interface {
 	float32 | float64 | complex64 | complex128
 }
 
-// addIntegers is addRows for integers. A sum that wraps around is an error.
-func addIntegers[T integers](sum, src *tensor.Tensor, rows []int, stride int) error {
+// addRows adds row i of src to the row of sum that begins at element rows[i]*stride, in order. Both
+// are contiguous. A sum that wraps around, which add reports, is an error.
+func addRows[T integers | floats](sum, src *tensor.Tensor, rows []int, stride int, add func(to, from []T) (wrapped bool)) error {
 	wrapped := -1
-	err := eachRow(sum, src, rows, stride, func(row int, to, from []T) {
-		for i, v := range from {
-			was := to[i]
-			to[i] += v
-			if (to[i] < was) != (v < 0) && wrapped < 0 {
-				wrapped = row
+	var failed error
+	err := tensor.Write(sum, func(to []T) {
+		failed = tensor.Read(src, func(from []T) {
+			width := len(from) / max(1, len(rows))
+			for i := 0; i < len(rows) && width > 0; i++ {
+				if at := rows[i] * stride; add(to[at:at+width], from[i*width:(i+1)*width]) && wrapped < 0 {
+					wrapped = i
+				}
 			}
-		}
+		})
 	})
-	if err == nil && wrapped >= 0 {
+	if err = cmp.Or(failed, err); err == nil && wrapped >= 0 {
 		err = fmt.Errorf("%w: a sum overflows %v at element %d of index", tensor.ErrDType, sum.DType(), wrapped)
 	}
 	return err
 }
 
-func addFloats[T floats](sum, src *tensor.Tensor, rows []int, stride int) error {
-	return eachRow(sum, src, rows, stride, func(_ int, to, from []T) {
-		for i, v := range from {
-			to[i] += v
-		}
-	})
+func addIntegers[T integers](to, from []T) (wrapped bool) {
+	for i, v := range from {
+		was := to[i]
+		to[i] += v
+		wrapped = wrapped || (to[i] < was) != (v < 0)
+	}
+	return wrapped
 }
 
-// eachRow calls fn with each row of src and the row of sum that it is added to.
-func eachRow[T integers | floats](sum, src *tensor.Tensor, rows []int, stride int, fn func(row int, to, from []T)) error {
-	var failed error
-	err := tensor.Write(sum, func(to []T) {
-		failed = tensor.Read(src, func(from []T) {
-			width := len(from) / max(1, len(rows))
-			if width == 0 {
-				return
-			}
-			for i, row := range rows {
-				fn(i, to[row*stride:row*stride+width], from[i*width:(i+1)*width])
-			}
-		})
-	})
-	if failed != nil {
-		return failed
+func addFloats[T floats](to, from []T) bool {
+	for i, v := range from {
+		to[i] += v
 	}
-	return err
+	return false
 }
 
 // always is Kernel.Fails of kernels that may fail for any operands.

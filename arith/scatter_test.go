@@ -137,24 +137,6 @@ func TestScatterAddToItself(t *testing.T) {
 	}
 }
 
-// TestScatterAddOfNothing: no positions, no rows, no features.
-func TestScatterAddOfNothing(t *testing.T) {
-	none := tensor.Must(tensor.Zeros[int64](0))
-	x := numbers(1, 3)
-	require.NoError(t, arith.ScatterAddInto(x, x, 0, none, none))
-	require.Equal(t, []int64{1, 2, 3}, testkit.Elements[int64](t, x))
-	require.NoError(t, arith.ScatterAddInto(none, none, 0, none, tensor.Must(tensor.Zeros[int64](0))))
-}
-
-// TestScatterAddWithoutFeatures has rows without elements.
-func TestScatterAddWithoutFeatures(t *testing.T) {
-	td, src := dict([]int{2}, entry{"x", numbers(0, 2, 0)}), dict([]int{3}, entry{"x", numbers(0, 3, 0)})
-	require.NotPanics(t, func() {
-		got := tensor.Must(arith.ScatterAdd(td, 0, tensor.Vector[int64](1, 1, 0), src))
-		require.Equal(t, shapeops.Shape{2, 0}, tensor.Must(got.Tensor("x")).Shape().Clone())
-	})
-}
-
 // TestScatterAddChangesAllOrNone: if a later leaf cannot hold a sum, an earlier one is as it was.
 func TestScatterAddChangesAllOrNone(t *testing.T) {
 	td := dict([]int{1}, entry{"a", numbers(1, 1)}, entry{"b", tensor.Vector[int8](100)})
@@ -165,19 +147,12 @@ func TestScatterAddChangesAllOrNone(t *testing.T) {
 }
 
 func TestScatterAddRefuses(t *testing.T) {
-	var none *tensor.Tensor
-	var noDict *tdict.TensorDict
 	at := tensor.Vector[int64](0, 0)
 	fresh := func() *tensor.Tensor { return numbers(0, 3) }
 	show := func(t testing.TB, x *tensor.Tensor) string { return fmt.Sprint(testkit.Content(t, x)) }
 	type X = *tensor.Tensor
 	add := func(x, src X, index X) error { return arith.ScatterAddInto(x, x, 0, index, src) }
 	rows := []testkit.Refusal[X]{
-		{"no x", func(X) error { return testkit.Err(arith.ScatterAdd(none, 0, at, at)) }, tensor.ErrKind},
-		{"nothing to add", func(x X) error { return add(x, none, at) }, tensor.ErrKind},
-		{"no index", func(x X) error { return add(x, at, nil) }, tensor.ErrKind},
-		{"no dictionary to add", func(X) error { return arith.ScatterAddInto(tdict.New(3), tdict.New(3), 0, at, noDict) }, tensor.ErrKind},
-		{"no destination", func(x X) error { return arith.ScatterAddInto(none, x, 0, at, at) }, tensor.ErrKind},
 		{"no such dim", func(x X) error { return arith.ScatterAddInto(x, x, 1, at, at) }, shapeops.ErrDim},
 		{"a position beyond the end", func(x X) error { return add(x, at, tensor.Vector[int64](0, 3)) }, shapeops.ErrIndex},
 		{"a position before the beginning", func(x X) error { return add(x, at, tensor.Vector[int64](0, -4)) }, shapeops.ErrIndex},

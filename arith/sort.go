@@ -25,41 +25,27 @@ type SortOptions struct {
 // Sort returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if the dtype of a leaf has no
 // order, and tensor.ErrKind if x is nil.
 func Sort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
-	k, err := sortKernel(x, dim, opt)
+	k, err := sortKernel("sort", &sorters, x, dim, opt)
 	return leafwise("sort", k, err, x)
 }
 
 // SortInto is [Sort] into dst, which has the dtypes and shapes of x, and may be x. It also returns
 // the errors of tensor.Transfer; on an error nothing has changed.
 func SortInto[T Reducible[T]](dst, x T, dim int, opt SortOptions) error {
-	k, err := sortKernel(x, dim, opt)
+	k, err := sortKernel("sort", &sorters, x, dim, opt)
 	return leafwiseInto("sort", k, err, dst, x)
 }
 
 // ArgSort returns the positions along a dim that sort each line of [Sort]: int64 [... N ...].
 // Gather at these positions returns what Sort returns. ArgSort returns the errors of Sort.
 func ArgSort[T Reducible[T]](x T, dim int, opt SortOptions) (T, error) {
-	k, err := argSortKernel(x, dim, opt)
+	k, err := sortKernel("arg sort", &argSorters, x, dim, opt)
 	return leafwise("arg sort", k, err, x)
 }
 
-func sortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
-	keeps := func(x *tensor.Tensor) tensor.DType { return x.DType() }
-	return lineKernel("sort", x, dim, keeps, func(dst, x *tensor.Tensor, dim int) error {
-		return sorters.run(dst, x, dim, opt.Descending, dst != x)
-	})
-}
-
-func argSortKernel[T Reducible[T]](x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
-	positions := func(*tensor.Tensor) tensor.DType { return tensor.Int64 }
-	return lineKernel("arg sort", x, dim, positions, func(dst, x *tensor.Tensor, dim int) error {
-		return argSorters.run(dst, x, dim, opt.Descending, true)
-	})
-}
-
-// lineKernel returns the kernel of an operation on lines of elements that have an order.
-func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Tensor) tensor.DType,
-	run func(dst, x *tensor.Tensor, dim int) error) (*tensor.Kernel, error) {
+// sortKernel returns the kernel of Sort, or of ArgSort, which sets each line of the result from the
+// same line of x: [... N ...] -> [... N ...]. On an error the result has not changed.
+func sortKernel[T Reducible[T]](op string, verbs *byWidth, x T, dim int, opt SortOptions) (*tensor.Kernel, error) {
 	var none T
 	if x == none {
 		return nil, errNilX
@@ -70,17 +56,27 @@ func lineKernel[T Reducible[T]](op string, x T, dim int, makes func(x *tensor.Te
 	}
 	return &tensor.Kernel{
 		Op: op,
-		Check: func(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, error) {
-			return makes(xs[0]), xs[0].Shape(), checkElements(xs[0])
+		Check: func(xs []*tensor.Tensor, _ int) (d tensor.DType, s shapeops.Shape, err error) {
+			if d, s = tensor.Int64, xs[0].Shape(); verbs == &sorters {
+				d = xs[0].DType()
+			}
+			if xs[0].DType() == tensor.Bool && xs[0].Device() != tensor.Meta {
+				return d, s, tensor.Read(xs[0], func([]bool) {})
+			}
+			return d, s, checkOrder(xs[0])
 		},
-		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) error { return run(dst, xs[0], at) },
+		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, _ int) (err error) {
+			src, verb := xs[0], verbs[xs[0].DType().Size()]
+			// Only the goroutine that borrowed lent memory may use it.
+			if src.Lender() != nil || (dst != src || verbs == &argSorters) && dst.SharesMemory(src) {
+				if src, err = src.Clone(); err != nil {
+					return err
+				}
+			}
+			if dst.Lender() == nil {
+				return verb(dst, src, at, opt.Descending)
+			}
+			return viaWider(dst, dst.DType(), func(out *tensor.Tensor) error { return verb(out, src, at, opt.Descending) })
+		},
 	}, nil
-}
-
-// checkElements returns tensor.ErrDType if the dtype of t has no order, or if a bool is invalid.
-func checkElements(t *tensor.Tensor) error {
-	if t.DType() == tensor.Bool && t.Device() != tensor.Meta {
-		return tensor.Read(t, func([]bool) {})
-	}
-	return checkOrder(t)
 }

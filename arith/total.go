@@ -89,10 +89,10 @@ func Norm[T Reducible[T]](x T, over Over) (T, error) { return reduce(normOf, x, 
 var (
 	sumOf  = &reduction{name: "sum", makes: sumDType, wants: "numbers or bool", of: sums.with(recipe[float64, float64]{})}
 	prodOf = &reduction{name: "prod", makes: prodDType, wants: "numbers", of: products.with(recipe[float64, float64]{})}
-	normOf = &reduction{name: "norm", makes: realDType, wants: "real numbers", of: inRange(inSquares, inSquares, summing(checkedRoots), summing(roots))}
+	normOf = &reduction{name: "norm", makes: realDType, wants: "real numbers", of: inRange(inSquares, inSquares, summing(roots(true)), summing(roots(false)))}
 	meanOf = &reduction{name: "mean", makes: meanDType, wants: "numbers or bool", of: inRange(checkedMeans, means, float64Means, float64Means)}
 
-	float64Means = evenly(summing(mean[float64]))
+	float64Means = evenly(summing(mean[float64](false)))
 )
 
 // sumDType returns the dtype of sums.

@@ -107,7 +107,13 @@ func whereKernel[T Elementwise[T]](mask any, x T, opt []WhereOptions) (*tensor.K
 		k.Missing = o.Missing
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
-		k.Select = func() (*plan.Plan, error) { return planMask(t) }
+		k.Select = func() (*plan.Plan, error) { // the rows where mask is true
+			x, err := t.AsMask()
+			if err != nil {
+				return nil, err
+			}
+			return plan.Index(t.Shape(), x)
+		}
 	}
 	return maskedKernel(k, mask, x)
 }
@@ -149,13 +155,4 @@ func checkChoice(xs []*tensor.Tensor, _ int) (tensor.DType, shapeops.Shape, erro
 		return 0, nil, fmt.Errorf("other: %w: got %v, want %v", tensor.ErrDType, other.DType(), x.DType())
 	}
 	return x.DType(), x.Shape(), nil
-}
-
-// planMask returns the plan that picks the rows where mask is true.
-func planMask(mask *tensor.Tensor) (*plan.Plan, error) {
-	x, err := mask.AsMask()
-	if err != nil {
-		return nil, err
-	}
-	return plan.Index(mask.Shape(), x)
 }

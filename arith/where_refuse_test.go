@@ -63,8 +63,6 @@ func TestWhereRefuses(t *testing.T) {
 	gone := lent(tensor.Int64, &testkit.Lender{Fail: errGone}, 3, 2)
 	locked := lent(tensor.Int64, &testkit.Lender{Bytes: make([]byte, 48), Locked: true}, 3, 2)
 	badMask := lent(tensor.Bool, &testkit.Lender{Bytes: []byte{1, 2, 0}}, 3)
-	var none *tensor.Tensor
-	var noDict *tdict.TensorDict
 	testkit.Refuse(t, newDesk, deskState, []whereRefusal{
 		{"a mask of another dtype", func(d desk) error { return testkit.Err(arith.Where(tensor.Vector[uint8](1, 0, 1), d.x, 1)) }, tensor.ErrDType},
 		{"a mask that is no prefix", func(d desk) error { return arith.WhereInto(d.x, tensor.Vector(true, false), d.x, 1) }, shapeops.ErrShape},
@@ -79,20 +77,8 @@ func TestWhereRefuses(t *testing.T) {
 		{"a mask without elements", func(d desk) error {
 			return arith.WhereInto(d.x, tensor.Must(tensor.NewMeta(tensor.Bool, 3)), d.x, 1)
 		}, tensor.ErrMeta},
-		{"no mask", func(d desk) error { return testkit.Err(arith.Where(none, d.x, 1)) }, tensor.ErrKind},
-		{"no mask to fill by", func(d desk) error { return arith.MaskedFillInto(d.td, d.td, nil, 1) }, tensor.ErrKind},
-		{"no x", func(d desk) error { return testkit.Err(arith.Where(d.mask, none, 1)) }, tensor.ErrKind},
-		{"no dictionary", func(d desk) error { return arith.MaskedFillInto(noDict, noDict, d.mask, 1) }, tensor.ErrKind},
-		{"a tensor of no dtype", func(d desk) error { return testkit.Err(arith.Where(tensor.Scalar(true), new(tensor.Tensor), 1)) }, tensor.ErrKind},
-		{"no other", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, nil) }, tensor.ErrKind},
-		{"no other tensor", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, none) }, tensor.ErrKind},
-		{"no other tensor for a dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, none) }, tensor.ErrKind},
-		{"no other dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, noDict) }, tensor.ErrKind},
-		{"no other for a dictionary", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, nil) }, tensor.ErrKind},
 		{"a dictionary for a tensor", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, d.td) }, tensor.ErrKind},
 		{"a text", func(d desk) error { return arith.WhereInto(d.td, d.mask, d.td, "0") }, tensor.ErrKind},
-		{"no destination", func(d desk) error { return arith.WhereInto(nil, d.mask, d.x, 1) }, tensor.ErrKind},
-		{"no destination dictionary", func(d desk) error { return arith.WhereInto(nil, d.mask, d.td, 1) }, tensor.ErrKind},
 		{"other of another dtype", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, tensor.Must(d.y.Cast(tensor.Int32))) }, tensor.ErrDType},
 		{"other of another shape", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, numbers(0, 3)) }, shapeops.ErrShape},
 		{"other of more dims", func(d desk) error { return arith.WhereInto(d.x, d.mask, d.x, numbers(0, 1, 3, 2)) }, shapeops.ErrShape},

@@ -199,29 +199,6 @@ func TestWhereOfManyElements(t *testing.T) {
 	}
 }
 
-// TestWhereOfManyBytes does elements of one byte on several cores.
-func TestWhereOfManyBytes(t *testing.T) {
-	const n = 9<<20 + 5
-	x, y, bits := make([]uint8, n), make([]uint8, n), make([]bool, n)
-	want := make([]uint8, n)
-	for i := range x {
-		x[i], y[i], bits[i] = uint8(i), uint8(i/7+1), i%3 == 0 || i/1000%2 == 0
-		if want[i] = y[i]; bits[i] {
-			want[i] = x[i]
-		}
-	}
-	mask, dst := tensor.Vector(bits...), tensor.Vector(y...)
-	require.NoError(t, arith.WhereInto(dst, mask, tensor.Vector(x...), dst))
-	require.True(t, slices.Equal(want, y))
-	for i, bit := range bits {
-		if bit {
-			want[i] = 9
-		}
-	}
-	require.NoError(t, arith.MaskedFillInto(dst, dst, mask, 9))
-	require.True(t, slices.Equal(want, y))
-}
-
 // TestWhereAllocations: what is allocated does not grow with the rows.
 func TestWhereAllocations(t *testing.T) {
 	count := func(n int, fn func(mask, x, y *tensor.Tensor) error) float64 {
