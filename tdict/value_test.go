@@ -208,14 +208,9 @@ func TestNilArguments(t *testing.T) {
 		{"chunk", func() error { return testkit.Err(shapeops.Chunk(none, 0, 1)) }},
 		{"unbind", func() error { return testkit.Err(shapeops.Unbind(none, 0)) }},
 
-		{"data: diff", func() error { return testkit.Err(data.Diff(nil)) }},
-
 		{"zero data: clone", func() error { return testkit.Err(new(tdict.Data).Clone()) }},
 		{"zero data: at", func() error { return testkit.Err(new(tdict.Data).At()) }},
 		{"zero unbatched: clone", func() error { return testkit.Err(new(tdict.Unbatched).Clone()) }},
-
-		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
-		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
 	}
 	was := state(t, td)
 	for _, tt := range tests {
