@@ -25,13 +25,12 @@ import (
 // rows see [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns shapeops.ErrKind
 // for a kernel that looks at more than one value, and for any other operand; [ErrLengths], with
 // level and row, if lengths differ; and the errors of tensor.Tensor.Leafwise.
-func (v *ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
-	t := (*Tensor)(v)
+func (t ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	p, err := newKernelPass(k)
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.Make(t, others)
+	out, err := p.Make(t.Tensor, others)
 	return out, p.named(err)
 }
 
@@ -42,13 +41,12 @@ func (v *ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 // otherwise dst gets new memory. If dst is a view, or in a mapped file, and its lengths would
 // change, LeafwiseInto returns [ErrLengths]. It also returns the errors of tensor.Transfer; on an
 // error nothing has changed.
-func (v *ops) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
-	t := (*Tensor)(v)
+func (t ops) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
 	p, err := newKernelPass(k)
 	if err != nil {
 		return err
 	}
-	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t, others) }))
+	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t.Tensor, others) }))
 }
 
 // A KernelPass applies one kernel to several ragged tensors, as a tensor.KernelPass does to
@@ -264,4 +262,33 @@ func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 	}
 	counts, _ := plan.Once(p.shared, countsKey{l, depth}, func() ([]int, error) { return l.counts(depth), nil })
 	return shapeops.RepeatEach(rows, 0, counts)
+}
+
+// Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
+func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
+	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
+}
+
+// MapValues returns t with fn(values) in place of its values; the rows stay the same:
+//
+//	[V F...] -> [V G...], which may share memory
+//
+// It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
+// and the error of fn.
+func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if fn == nil {
+		return nil, errNoFunc
+	}
+	s, err := t.compact(nil)
+	if err != nil {
+		return nil, err
+	}
+	values, err := fn(s.values)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, s.layout)
 }
