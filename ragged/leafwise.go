@@ -49,31 +49,34 @@ func (t ops) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
 	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t.Tensor, others) }))
 }
 
-// A KernelPass applies one kernel to several ragged tensors, as a tensor.KernelPass does to
+// A kernelPass applies one kernel to several ragged tensors, as a tensor.KernelPass does to
 // tensors. It computes what operands become under a layout once, and results of tensors that share
 // a layout share one too. Use it for one operation. Not safe for concurrent use.
-type KernelPass struct {
+type kernelPass struct {
 	kernel *tensor.Kernel
 	values *tensor.KernelPass
 	shared *plan.Pass
 }
 
-// NewKernelPass returns a pass of k, which must pass tensor.CheckKernel. values is a pass of the
-// same kernel, for the values.
-func NewKernelPass(k *tensor.Kernel, values *tensor.KernelPass) *KernelPass {
-	return &KernelPass{k, values, new(plan.Pass)}
+// KernelPass returns a pass of k, which must be valid, for several ragged tensors. values is a pass of
+// the same kernel, for the values.
+func (ops) KernelPass(k *tensor.Kernel, values *tensor.KernelPass) interface {
+	Make(t *Tensor, others []any) (*Tensor, error)
+	To(tr *tensor.Transfer, dst, t *Tensor, others []any) error
+} {
+	return &kernelPass{k, values, new(plan.Pass)}
 }
 
-// newKernelPass is NewKernelPass for a single tensor. It checks k.
-func newKernelPass(k *tensor.Kernel) (*KernelPass, error) {
+// newKernelPass returns a pass of k for a single tensor. It checks k.
+func newKernelPass(k *tensor.Kernel) (*kernelPass, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
 	}
-	return NewKernelPass(k, tensor.NewKernelPass(k)), nil
+	return &kernelPass{k, tensor.NewKernelPass(k), new(plan.Pass)}, nil
 }
 
 // named adds the name of the operation to an error.
-func (p *KernelPass) named(err error) error {
+func (p *kernelPass) named(err error) error {
 	if err == nil || p.kernel.Op == "" {
 		return err
 	}
@@ -81,7 +84,7 @@ func (p *KernelPass) named(err error) error {
 }
 
 // Make is Leafwise of t.
-func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
+func (p *kernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 	s, xs, err := p.operands(t, others)
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 }
 
 // To adds to tr: dst = the kernel applied to t, as LeafwiseInto does.
-func (p *KernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error {
+func (p *kernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error {
 	s, xs, err := p.operands(t, others)
 	if err != nil {
 		return err
@@ -141,7 +144,7 @@ func (t *Tensor) addReplace(tr *tensor.Transfer, x *Tensor, same bool) error {
 }
 
 // operands returns t made compact, and the operands of the kernel beside t's values.
-func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
+func (p *kernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 	if !t.made() {
 		return nil, nil, errNil
 	}
@@ -163,7 +166,7 @@ func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 }
 
 // operand returns one operand of the kernel: a tensor with a row for each value of t, or a number.
-func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
+func (p *kernelPass) operand(t *Tensor, other any) (any, error) {
 	var rows *tensor.Tensor
 	var err error
 	switch x := other.(type) {
@@ -188,7 +191,7 @@ func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
 }
 
 // raggedOperand returns the values of x, one for each value of t.
-func (p *KernelPass) raggedOperand(t, x *Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) raggedOperand(t, x *Tensor) (*tensor.Tensor, error) {
 	if !x.made() {
 		return nil, errNil
 	}
@@ -213,7 +216,7 @@ type spreadKey struct {
 
 // denseOperand returns x with one row for each value of t. x broadcasts to the batch shape of t, or
 // has features after it.
-func (p *KernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
 	return plan.Once(p.shared, spreadKey{t.layout, x}, func() (*tensor.Tensor, error) {
 		batch := t.Shape()
 		x, err := p.over(batch, x)
@@ -231,7 +234,7 @@ func (p *KernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, 
 
 // over returns x expanded to a batch shape, followed by the features of x. If the kernel is Free,
 // dims of x that are missing are its last ones.
-func (p *KernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tensor, error) {
 	s, to := x.Shape(), batch
 	switch {
 	case len(s) > len(batch):
@@ -256,7 +259,7 @@ type countsKey struct {
 
 // repeated takes rows, one for each row of a compact layout at a depth, and repeats each for every
 // value in it.
-func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tensor.Tensor, error) {
 	if depth == l.depth {
 		return rows, nil
 	}

@@ -71,17 +71,17 @@ func opOf(k *tensor.Kernel) string {
 type leafwise struct {
 	kernel *tensor.Kernel
 	pass   *tensor.KernelPass
-	others []any              // the operands; nil where an operand is a dictionary
-	dicts  []*TensorDict      // the operands; nil where an operand is not a dictionary
-	batch  int                // the number of batch dims of the outermost dictionary
-	done   map[Value]bool     // values that change in place and have been treated
-	at     nestedkey.Key      // with a destination: the key of the current entry
-	chosen *plan.Pass         // selects the rows that the kernel selects; nil before the first use
-	ragged *ragged.KernelPass // nil before the first use
-	shared *plan.Pass         // for replacements of missing values; nil before the first use
-	to     shapeops.Shape     // the batch shape of a destination
-	whole  *plan.Pass         // selects all rows of a destination; nil before the first use
-	buffer []any              // for the operands of a leaf
+	others []any          // the operands; nil where an operand is a dictionary
+	dicts  []*TensorDict  // the operands; nil where an operand is not a dictionary
+	batch  int            // the number of batch dims of the outermost dictionary
+	done   map[Value]bool // values that change in place and have been treated
+	at     nestedkey.Key  // with a destination: the key of the current entry
+	chosen *plan.Pass     // selects the rows that the kernel selects; nil before the first use
+	ragged raggedPass     // nil before the first use
+	shared *plan.Pass     // for replacements of missing values; nil before the first use
+	to     shapeops.Shape // the batch shape of a destination
+	whole  *plan.Pass     // selects all rows of a destination; nil before the first use
+	buffer []any          // for the operands of a leaf
 }
 
 // leafwise checks the operands of a kernel and returns its application to td.
@@ -289,10 +289,19 @@ func (w *leafwise) choosesRows(e elementwise, dicts []*TensorDict) bool {
 	return e.wholeRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
 }
 
+// A raggedPass applies one kernel to several ragged tensors.
+type raggedPass = interface {
+	Make(t *ragged.Tensor, others []any) (*ragged.Tensor, error)
+	To(tr *tensor.Transfer, dst, t *ragged.Tensor, others []any) error
+}
+
 // raggedPass returns the pass that applies the kernel to ragged tensors.
-func (w *leafwise) raggedPass() *ragged.KernelPass {
+func (w *leafwise) raggedPass(t *ragged.Tensor) raggedPass {
 	if w.ragged == nil {
-		w.ragged = ragged.NewKernelPass(w.kernel, w.pass)
+		kernels, _ := t.Ops().(interface {
+			KernelPass(k *tensor.Kernel, values *tensor.KernelPass) raggedPass
+		})
+		w.ragged = kernels.KernelPass(w.kernel, w.pass)
 	}
 	return w.ragged
 }

@@ -210,10 +210,10 @@ func (e elementsOfRagged) checkOperand(x Value) error {
 func (elementsOfRagged) wholeRows() bool { return true }
 
 func (e elementsOfRagged) make(w *leafwise, _ int, others []any) (Value, error) {
-	return asValue(w.raggedPass().Make(e.Tensor, others))
+	return asValue(w.raggedPass(e.Tensor).Make(e.Tensor, others))
 }
 
 func (e elementsOfRagged) to(w *leafwise, tr *tensor.Transfer, dst Value, _ int, others []any) error {
 	t, _ := dst.(*ragged.Tensor)
-	return w.raggedPass().To(tr, t, e.Tensor, others)
+	return w.raggedPass(e.Tensor).To(tr, t, e.Tensor, others)
 }
