@@ -47,11 +47,9 @@ func TestJSONOfLeavesRefuses(t *testing.T) {
 		{"data: null and more", new(tdict.Data), "null 1", tensor.ErrJSON},
 		{"data: a preview", new(tdict.Data), leafPreview(made, 1), tensor.ErrJSON},
 		{"data: made", made, value, tdict.ErrKind},
-		{"data: nil", (*tdict.Data)(nil), value, tdict.ErrKind},
 		{"unbatched: another kind", new(tdict.Unbatched), value, tensor.ErrJSON},
 		{"unbatched: a preview", new(tdict.Unbatched), leafPreview(madeU, 1), tensor.ErrJSON},
 		{"unbatched: made", madeU, unbatched, tdict.ErrKind},
-		{"unbatched: nil", (*tdict.Unbatched)(nil), unbatched, tdict.ErrKind},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.want, tt.into.UnmarshalJSON([]byte(tt.text))) })

@@ -29,3 +29,6 @@ func compare[T interface{ Equal(T) bool }](t *testing.T, v, zero T) {
 	}
 	require.True(t, v.Equal(v))
 }
+
+// No dictionary is equal to none.
+func TestEqualToNil(t *testing.T) { require.False(t, sample().Equal(nil)) }
