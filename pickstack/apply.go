@@ -98,37 +98,27 @@ func applyGradient[V arith.Elementwise[V]](p layer[V], grads, td *tdict.TensorDi
 	}
 	sums, made := grads.Exclude(out).Copy(), tdict.New(grads.Shape()...)
 	for n, key := range inputs {
-		if err := addEntry(sums, key, dxs[n]); err != nil {
-			return fmt.Errorf("apply gradient: %w", err)
+		sum := dxs[n]
+		if sums.Has(key) {
+			has, err := tdict.Get[V](sums, key)
+			if err != nil {
+				return fmt.Errorf("apply gradient: %w", err)
+			}
+			if got, want := shapeText(has), shapeText(sum); got != want {
+				return fmt.Errorf("apply gradient: gradient under %q: %w: got %s, want %s", key, shapeops.ErrShape, got, want)
+			}
+			if sum, err = arith.Add(has, sum); err != nil {
+				return fmt.Errorf("apply gradient: gradient under %q: %w", key, err)
+			}
 		}
-		sum, err := sums.Get(key)
-		if err != nil {
-			return err
+		if err := sums.Set(key, sum); err != nil {
+			return fmt.Errorf("apply gradient: %w", err)
 		}
 		if err := made.Set(key, sum); err != nil {
 			return err
 		}
 	}
 	return grads.Update(made)
-}
-
-// addEntry adds x to an entry, or sets it if there is none.
-func addEntry[V arith.Elementwise[V]](sums *tdict.TensorDict, key nestedkey.Key, x V) error {
-	if !sums.Has(key) {
-		return sums.Set(key, x)
-	}
-	has, err := tdict.Get[V](sums, key)
-	if err != nil {
-		return err
-	}
-	if got, want := shapeText(has), shapeText(x); got != want {
-		return fmt.Errorf("gradient under %q: %w: got %s, want %s", key, shapeops.ErrShape, got, want)
-	}
-	sum, err := arith.Add(has, x)
-	if err != nil {
-		return fmt.Errorf("gradient under %q: %w", key, err)
-	}
-	return sums.Set(key, sum)
 }
 
 // shapeText returns the shape of a value for errors: for a ragged tensor its text.

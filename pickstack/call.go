@@ -2,8 +2,10 @@ package pickstack
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 
+	"github.com/go-tensordict/tensordict/internal/vector"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -51,21 +53,24 @@ func newCall[E stored, T number, K key](p *Plan) *call[E, T, K] {
 		}
 	}
 	c.empty = T(rounded(p.rule.emptyResult(), tensor.DTypeOf[E]()))
-	c.lowest, c.highest = c.raisedKeys()
-	c.spread, c.tile, c.part = c.spreader(), (*worker[E, T, K]).forwardTile, (*worker[E, T, K]).gradientJob
+	switch c.lowest, c.highest = 1, 0; {
+	case p.rule.MinValue == nil:
+	case p.rule.Reduction == Min:
+		c.lowest, c.highest = c.order.key(c.floor)+1, c.order.nan-1
+	default:
+		c.lowest, c.highest = c.order.below, c.order.key(c.floor)-1
+	}
+	switch p.rule.Reduction {
+	case Max, Min:
+		c.spread = (*worker[E, T, K]).spreadExtreme
+	case LogSumExp:
+		c.spread = (*worker[E, T, K]).spreadLogSumExp
+	default:
+		c.spread = (*worker[E, T, K]).spreadSum
+	}
+	c.tile, c.part = (*worker[E, T, K]).forwardTile, (*worker[E, T, K]).gradientJob
 	c.crew = workers.NewCrew(func(i int) error { return c.workers[i].run() })
 	return c
-}
-
-// spreader returns the function that distributes the gradient of a pool to its entries.
-func (c *call[E, T, K]) spreader() func(w *worker[E, T, K]) {
-	switch c.plan.rule.Reduction {
-	case Max, Min:
-		return (*worker[E, T, K]).spreadExtreme
-	case LogSumExp:
-		return (*worker[E, T, K]).spreadLogSumExp
-	}
-	return (*worker[E, T, K]).spreadSum
 }
 
 // taskBytes is the approximate size of the result of a task. workerBytes is the size for which
@@ -86,7 +91,9 @@ func (c *call[E, T, K]) run(tasks, bytes int, do func(w *worker[E, T, K], task i
 	}
 	n = max(1, min(n, tasks)) // even without tasks, memory is borrowed and checked
 	for len(c.workers) < n {
-		c.workers = append(c.workers, newWorker(c))
+		w := &worker[E, T, K]{call: c}
+		w.open = w.opened
+		c.workers = append(c.workers, w)
 	}
 	return c.crew.Do(context.Background(), n, n)
 }
@@ -104,4 +111,22 @@ func grown[T any](s []T, n int) []T {
 func tiles(rows, rowBytes int) (step, count int) {
 	step = max(1, taskBytes/max(1, rowBytes))
 	return step, max(1, (rows+step-1)/step)
+}
+
+// A folder folds rows of x into d, one after another. The rows begin at elements at, and are as
+// long as d.
+type folder[T number] func(d, x []T, at []int)
+
+// folderOf returns the folder of a reduction, and the initial value of d, which is neutral. The
+// folder of LogSumExp finds the greatest exponent.
+func folderOf[T number](r Reduction) (f folder[T], begin T) {
+	switch r {
+	case Max, LogSumExp:
+		f, begin = vector.MaximumRows[T], T(math.Inf(-1))
+	case Min:
+		f, begin = vector.MinimumRows[T], T(math.Inf(1))
+	default:
+		f, begin = vector.AddRows[T], T(math.Copysign(0, -1)) // -0 + -0 is -0
+	}
+	return f, begin
 }

@@ -1,6 +1,7 @@
 package pickstack
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -39,7 +40,10 @@ func (p *Plan) checkInputs(xs []*tensor.Tensor) (dtype, batch, channels int, err
 		}
 		channels += x.Shape()[2]
 	}
-	if err := p.rule.checkFor(xs[0].DType()); err != nil {
+	if err := checkFinite("MinValue", p.rule.MinValue, xs[0].DType()); err != nil {
+		return 0, 0, 0, err
+	}
+	if err := checkFinite("Empty", p.rule.Empty, xs[0].DType()); err != nil {
 		return 0, 0, 0, err
 	}
 	return slices.Index(dtypes[:], xs[0].DType()), xs[0].Shape()[0], channels, nil
@@ -53,7 +57,7 @@ func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
 	case !slices.Contains(dtypes[:], x.DType()):
 		return fmt.Errorf("%w: got %v, want one of %v", tensor.ErrDType, x.DType(), dtypes)
 	case len(x.Shape()) != 3:
-		return errRank(x)
+		return fmt.Errorf("%w: got %v, want [B P C]", shapeops.ErrDim, x.Shape())
 	case x.DType() != first.DType():
 		return fmt.Errorf("%w: got %v, want %v, the dtype of input 0", tensor.ErrDType, x.DType(), first.DType())
 	case x.Shape()[0] != first.Shape()[0]:
@@ -62,10 +66,6 @@ func (p *Plan) checkInput(n int, x, first *tensor.Tensor) error {
 		return fmt.Errorf("%w: got %d rows, want %d, as in the plan", shapeops.ErrShape, x.Shape()[1], p.tables[n].width)
 	}
 	return nil
-}
-
-func errRank(x *tensor.Tensor) error {
-	return fmt.Errorf("%w: got %v, want [B P C]", shapeops.ErrDim, x.Shape())
 }
 
 // checkElements returns ErrMeta if an input is on device meta.
@@ -107,20 +107,23 @@ func (p *Plan) checkGradient(g *tensor.Tensor, xs []*tensor.Tensor) (dtype int, 
 	return dtype, nil
 }
 
-// checkGradients returns an error unless each of dxs is nil or has the dtype and shape of its
-// input.
-func (p *Plan) checkGradients(dxs, xs []*tensor.Tensor) error {
-	if len(dxs) != len(xs) {
-		return fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(xs))
-	}
-	for n, dx := range dxs {
-		switch {
-		case dx == nil:
-		case dx.DType() != xs[n].DType():
-			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, tensor.ErrDType, dx.DType(), xs[n].DType())
-		case !dx.Shape().Equal(xs[n].Shape()):
-			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, shapeops.ErrShape, dx.Shape(), xs[n].Shape())
-		}
-	}
-	return nil
+// ErrOptions is returned for an invalid option of a pool.
+var ErrOptions = errors.New("unusable options of a pool")
+
+// An InputError says which input an error is about: its index or pools, or its tensor. Errors about
+// the gradient of an input, or about two tensors that overlap, name the input only in their text.
+type InputError struct {
+	Input int
+	Err   error
 }
+
+// Error returns the text: the number of the input and the reason.
+func (e *InputError) Error() string { return fmt.Sprintf("input %d: %v", e.Input, e.Err) }
+
+// Unwrap returns the reason.
+func (e *InputError) Unwrap() error { return e.Err }
+
+var (
+	errNil    = fmt.Errorf("%w: got a nil tensor", tensor.ErrKind)
+	errNoPlan = fmt.Errorf("%w: got an empty plan: NewPick and NewPool make plans", tensor.ErrKind)
+)

@@ -1,22 +1,12 @@
 package pickstack
 
-// extreme reports whether the reduction is Max or Min, whose gradient goes to the entries that
-// attain the extreme.
-func (c *call[E, T, K]) extreme() bool {
-	return c.plan.rule.Reduction == Max || c.plan.rule.Reduction == Min
-}
-
 // spreadExtreme distributes the gradient of a pool to the entries that attain its extreme.
 func (w *worker[E, T, K]) spreadExtreme() {
 	s := &w.strip
 	findWinners(s.won, s.keys, w.at, w.order.below)
-	w.spreadWon(s.won, s.dx, s.g, s.keys)
-}
-
-// spreadWon adds the gradient g of each channel to the winners of the channel.
-func (w *worker[E, T, K]) spreadWon(won []winner[K], got, g []T, keys []K) {
+	got, g, keys := s.dx, s.g, s.keys
 	at, lowest, highest, first := w.at, w.lowest, w.highest, w.plan.rule.Ties == TieFirst
-	for c, won := range won {
+	for c, won := range s.won {
 		switch {
 		case lowest <= won.key && won.key <= highest: // MinValue replaces the extreme
 		case won.first == won.last || first:
@@ -72,16 +62,4 @@ func share[T number, K key](got []T, keys []K, at []int, best K, g T, ties Ties)
 			got[o] += g
 		}
 	}
-}
-
-// raisedKeys returns the range of the keys of extremes that MinValue replaces. No entry gets their
-// gradient.
-func (c *call[E, T, K]) raisedKeys() (lowest, highest K) {
-	if c.plan.rule.MinValue == nil {
-		return 1, 0
-	}
-	if c.plan.rule.Reduction == Min {
-		return c.order.key(c.floor) + 1, c.order.nan - 1
-	}
-	return c.order.below, c.order.key(c.floor) - 1
 }

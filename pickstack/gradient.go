@@ -1,6 +1,9 @@
 package pickstack
 
 import (
+	"fmt"
+
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -50,8 +53,17 @@ func (p *Plan) gradient(dxs []*tensor.Tensor, g *tensor.Tensor, xs []*tensor.Ten
 	if err != nil {
 		return err
 	}
-	if err := p.checkGradients(dxs, xs); err != nil {
-		return err
+	if len(dxs) != len(xs) {
+		return fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(xs))
+	}
+	for n, dx := range dxs {
+		switch {
+		case dx == nil:
+		case dx.DType() != xs[n].DType():
+			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, tensor.ErrDType, dx.DType(), xs[n].DType())
+		case !dx.Shape().Equal(xs[n].Shape()):
+			return fmt.Errorf("gradient of input %d: %w: got %v, want %v", n, shapeops.ErrShape, dx.Shape(), xs[n].Shape())
+		}
 	}
 	c := p.begin(dtype)
 	defer p.done(dtype, c)

@@ -31,14 +31,6 @@ func (o *operands) set(xs []*tensor.Tensor) {
 	}
 }
 
-// forget drops the tensors.
-func (o *operands) forget() {
-	clear(o.src[:cap(o.src)])
-	clear(o.dst)
-	clear(o.written)
-	o.src, o.dst, o.written = o.src[:0], o.dst[:0], o.written[:0]
-}
-
 // sourceName returns the name of src[i] in errors.
 func (o *operands) sourceName(i int) string {
 	switch {

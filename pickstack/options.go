@@ -116,14 +116,6 @@ func (o PoolOptions) emptyResult() float64 {
 	return [...]float64{Max: math.Inf(-1), Min: math.Inf(1), Mean: math.NaN(), Sum: 0, LogSumExp: math.Inf(-1)}[o.Reduction]
 }
 
-// checkFor returns ErrOptions if MinValue or Empty overflows a dtype.
-func (o PoolOptions) checkFor(d tensor.DType) error {
-	if err := checkFinite("MinValue", o.MinValue, d); err != nil {
-		return err
-	}
-	return checkFinite("Empty", o.Empty, d)
-}
-
 // checkFinite returns ErrOptions if a finite number overflows a dtype.
 func checkFinite(name string, v *float64, d tensor.DType) error {
 	if v == nil || math.IsInf(*v, 0) || !math.IsInf(rounded(*v, d), 0) {

@@ -21,7 +21,8 @@ type order[T number, K key] struct {
 func orderOf[T number, K key](opposite bool) order[T, K] {
 	var o any
 	if _, small := any(T(0)).(float32); small {
-		o = order[float32, int32]{keys32(opposite), math.MinInt32, math.MaxInt32}
+		keys := func(dst []int32, src []float32) { vector.Keys(dst[:len(src)], src, opposite) }
+		o = order[float32, int32]{keys, math.MinInt32, math.MaxInt32}
 	} else {
 		o = order[float64, int64]{keys64(opposite), math.MinInt64, math.MaxInt64}
 	}
@@ -33,10 +34,6 @@ func (o *order[T, K]) key(v T) K {
 	var k [1]K
 	o.keys(k[:], []T{v})
 	return k[0]
-}
-
-func keys32(opposite bool) func(dst []int32, src []float32) {
-	return func(dst []int32, src []float32) { vector.Keys(dst[:len(src)], src, opposite) }
 }
 
 func keys64(opposite bool) func(dst []int64, src []float64) {

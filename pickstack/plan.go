@@ -169,6 +169,10 @@ func (p *Plan) begin(d int) anyCall {
 
 // done keeps a call for the next call.
 func (p *Plan) done(d int, c anyCall) {
-	c.tensors().forget()
+	o := c.tensors() // keep no tensor alive
+	clear(o.src[:cap(o.src)])
+	clear(o.dst)
+	clear(o.written)
+	o.src, o.dst, o.written = o.src[:0], o.dst[:0], o.written[:0]
 	p.calls[d].Put(c)
 }

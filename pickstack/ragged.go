@@ -76,7 +76,17 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 	t := &p.plan.tables[n]
 	*t = table{rows: width, width: width}
 	if index != nil {
-		if layout, err = t.setRagged(index, levels); err != nil {
+		if t.list, err = readRagged(index, levels, [...]string{1: "[Q *]", 2: "[Q * *]"}[levels]); err != nil {
+			return err
+		}
+		t.rows = len(t.list)
+		if levels == 2 {
+			if t.splits, err = readOffsets(index, 2); err != nil {
+				return err
+			}
+			t.rows = len(t.splits) - 1
+		}
+		if layout, err = index.Layout().At(1); err != nil {
 			return err
 		}
 	}
@@ -84,41 +94,16 @@ func (p *RaggedPlan) add(n, levels int, index *ragged.Tensor) error {
 		p.layout, p.plan.rows = layout.Compact(), t.rows
 		p.plan.problems, err = problemStarts(layout)
 	}
-	if err == nil {
-		err = p.checkProblems(layout, len(starts)-1)
-	}
 	if err != nil {
 		return err
 	}
-	return t.place(p.plan.problems, starts)
-}
-
-// checkProblems returns an error unless an input has the same problems as input 0, and the same
-// number of output rows in each.
-func (p *RaggedPlan) checkProblems(layout *ragged.Layout, problems int) error {
 	if err := layout.CheckEqual(p.layout); err != nil {
 		return fmt.Errorf("rows of the output: %w of input 0", err)
 	}
-	if want := len(p.plan.problems) - 1; problems != want {
-		return fmt.Errorf("%w: got an input of %d problems, want %d", shapeops.ErrShape, problems, want)
+	if got, want := len(starts)-1, len(p.plan.problems)-1; got != want {
+		return fmt.Errorf("%w: got an input of %d problems, want %d", shapeops.ErrShape, got, want)
 	}
-	return nil
-}
-
-// setRagged reads an index of several problems, and returns the layout of the output rows.
-func (t *table) setRagged(index *ragged.Tensor, levels int) (layout *ragged.Layout, err error) {
-	want := [...]string{1: "[Q *]", 2: "[Q * *]"}[levels]
-	if t.list, err = readRagged(index, levels, want); err != nil {
-		return nil, err
-	}
-	t.rows = len(t.list)
-	if levels == 2 {
-		if t.splits, err = readOffsets(index, 2); err != nil {
-			return nil, err
-		}
-		t.rows = len(t.splits) - 1
-	}
-	return index.Layout().At(1)
+	return t.place(p.plan.problems, starts)
 }
 
 // problemStarts returns the rows at which the problems of a layout [Q *] begin, and the number of

@@ -43,29 +43,19 @@ func (p *RaggedPlan) gradientOnto(dxs []*ragged.Tensor, g *ragged.Tensor, xs []*
 	if err != nil {
 		return p.plan.named(err)
 	}
-	to, err := p.destinations(dxs)
-	if err != nil {
-		return p.plan.named(err)
-	}
-	return gradient(&p.plan, to, gs, values...)
-}
-
-// destinations returns the values of dxs, to be written. It keeps nil.
-func (p *RaggedPlan) destinations(dxs []*ragged.Tensor) ([]*tensor.Tensor, error) {
 	if len(dxs) != len(p.inputs) {
-		return nil, fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(p.inputs))
+		return p.plan.named(fmt.Errorf("gradients of the inputs: %w: got %d tensors, want %d", shapeops.ErrShape, len(dxs), len(p.inputs)))
 	}
-	values := make([]*tensor.Tensor, len(dxs))
+	to := make([]*tensor.Tensor, len(dxs))
 	for n, dx := range dxs {
 		if dx == nil {
 			continue
 		}
-		var err error
-		if values[n], err = flatten(dx, p.inputs[n], (*ragged.Tensor).ValuesView); err != nil {
-			return nil, fmt.Errorf("gradient of input %d: %w", n, err)
+		if to[n], err = flatten(dx, p.inputs[n], (*ragged.Tensor).ValuesView); err != nil {
+			return p.plan.named(fmt.Errorf("gradient of input %d: %w", n, err))
 		}
 	}
-	return values, nil
+	return gradient(&p.plan, to, gs, values...)
 }
 
 // flatten returns the values of a ragged tensor, which must have the given layout, as a batch of

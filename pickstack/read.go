@@ -59,3 +59,39 @@ func toInts(s []int64) []int {
 	}
 	return ints
 }
+
+// FromSplits returns pools from values and row splits, the form that functions of TensorFlow and
+// torch take: pool a is values[splits[a]:splits[a+1]].
+//
+//	values [V], splits [A+1], int32 or int64 -> [A *]
+//
+// It is ragged.FromOffsets for tensors, where splits must cover all values. The result shares
+// memory with values. FromSplits returns tensor.ErrKind if an argument is nil, shapeops.ErrDim if
+// one does not have one dim, tensor.ErrDType for another dtype, and ragged.ErrOffsets if splits do
+// not begin with 0, decrease, or do not end with V.
+func FromSplits(values, splits *tensor.Tensor) (*ragged.Tensor, error) {
+	if err := checkIndex(values); err != nil {
+		return nil, fmt.Errorf("values: %w", err)
+	}
+	offsets, err := readIndex(splits)
+	if err != nil {
+		return nil, fmt.Errorf("row splits: %w", err)
+	}
+	switch last, n := len(offsets)-1, values.Shape()[0]; {
+	case last < 0:
+		return nil, fmt.Errorf("row splits: %w: got none, want 0 and the end of each pool", ragged.ErrOffsets)
+	case offsets[0] != 0:
+		return nil, fmt.Errorf("row splits: %w: got %d first, want 0", ragged.ErrOffsets, offsets[0])
+	case offsets[last] != n:
+		return nil, fmt.Errorf("row splits: %w: got %d last, want %d, the number of values", ragged.ErrOffsets, offsets[last], n)
+	}
+	wide := make([]int64, len(offsets))
+	for i, o := range offsets {
+		wide[i] = int64(o)
+	}
+	pools, err := ragged.FromOffsets(values, wide)
+	if err != nil {
+		return nil, fmt.Errorf("row splits: %w", err)
+	}
+	return pools, nil
+}

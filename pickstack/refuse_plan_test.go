@@ -61,7 +61,6 @@ func TestPickRefusals(t *testing.T) {
 		{"an index of bools", pickErr(list(tensor.Vector(true)), 2), tensor.ErrDType},
 		{"an index of bytes", pickErr(list(tensor.Vector[uint8](0)), 2), tensor.ErrDType},
 		{"an index of uint64", pickErr(list(tensor.Vector[uint64](0)), 2), tensor.ErrDType},
-		{"a zero tensor", pickErr(list(&tensor.Tensor{}), 2), tensor.ErrDType},
 		{"an index on device meta", pickErr(list(tensor.Must(tensor.NewMeta(tensor.Int64, 2))), 2), tensor.ErrMeta},
 		{"an index whose memory is gone", pickErr(list(gone(tensor.Int64, 2)), 2), errGone},
 		{"the first is no row", pickErr(list(i64(3, 0, 1)), 3), shapeops.ErrIndex},
@@ -118,8 +117,6 @@ func TestSplitsRefusals(t *testing.T) {
 	v := i64(0, 1)
 	two := tensor.Must(tensor.Zeros[int64](1, 2))
 	runRefused(t, []refused{
-		{"nil values", splitsErr(nil, i64(0)), tensor.ErrKind},
-		{"nil splits", splitsErr(v, nil), tensor.ErrKind},
 		{"values of two dims", splitsErr(two, i64(0, 1)), shapeops.ErrDim},
 		{"splits of two dims", splitsErr(v, two), shapeops.ErrDim},
 		{"a scalar of splits", splitsErr(v, tensor.Scalar[int64](0)), shapeops.ErrDim},

@@ -52,7 +52,7 @@ func (w *worker[E, T, K]) beginStrip(used []int, x, dx *slab[E, T], fromX, toX, 
 	s := &w.strip
 	s.g, s.pooled, s.won = grown(s.g, channels), grown(s.pooled, channels), grown(s.won, channels)
 	s.dx = grown(s.dx, len(used)*channels)
-	if w.extreme() {
+	if r := w.plan.rule.Reduction; r == Max || r == Min { // their gradient goes by keys
 		w.loadKeys(used, x, fromX, channels)
 	} else {
 		s.x = grown(s.x, len(used)*channels)

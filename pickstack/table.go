@@ -54,20 +54,15 @@ func (t *table) place(problems, starts []int) error {
 		for i, row := range t.list[from:to] {
 			if row < 0 || row >= width {
 				err := fmt.Errorf("%s: %w: got row %d, but the input has %d rows", t.position(problems[q], i), shapeops.ErrIndex, row, width)
-				return inProblem(q, len(problems)-1, err)
+				if len(problems) > 2 {
+					err = fmt.Errorf("problem %d: %w", q, err)
+				}
+				return err
 			}
 			t.list[from+i] += start
 		}
 	}
 	return nil
-}
-
-// inProblem adds the number of the problem to an error, if there are several.
-func inProblem(q, of int, err error) error {
-	if of == 1 {
-		return err
-	}
-	return fmt.Errorf("problem %d: %w", q, err)
 }
 
 // position names an entry in errors: the i-th entry of the rows from first on.

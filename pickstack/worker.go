@@ -22,28 +22,20 @@ type worker[E stored, T number, K key] struct {
 	strip strip[T, K]
 }
 
-func newWorker[E stored, T number, K key](c *call[E, T, K]) *worker[E, T, K] {
-	w := &worker[E, T, K]{call: c}
-	w.open = w.opened
-	return w
-}
-
 // run borrows all tensors, and runs tasks until there are none. Each worker borrows for itself, so
 // that it gets the faults in mapped memory that it causes.
 func (w *worker[E, T, K]) run() error {
 	w.from, w.to, w.annotated = w.from[:0], w.to[:0], false
-	defer w.release()
+	defer func() {
+		clear(w.from)
+		clear(w.to)
+		w.x = nil
+	}()
 	err := w.borrow()
 	if err != nil {
 		w.next.Store(int64(w.tasks)) // stops the other workers
 	}
 	return err
-}
-
-func (w *worker[E, T, K]) release() {
-	clear(w.from)
-	clear(w.to)
-	w.x = nil
 }
 
 // borrow borrows the remaining tensors, in nested calls, and then runs the tasks.

@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -12,13 +13,12 @@ import (
 // at depth 0, where there are no rows, the values are p.Fill. The result shares t's values unless
 // the plan picks by lists or masks, or lays pieces together. Execute returns shapeops.ErrShape
 // unless the batch shape begins with the plan's shape.
-func (v *ops) Execute(p *plan.Pass) (*Tensor, error) {
-	t := (*Tensor)(v)
+func (t ops) Execute(p *plan.Pass) (*Tensor, error) {
 	m, err := t.executed(p)
 	if err != nil || m.view {
 		return t.over(m), err
 	}
-	return t.copied(p, m, t)
+	return t.copied(p, m, t.Tensor)
 }
 
 // executed returns how p.Plan moves the rows of t.
@@ -68,9 +68,20 @@ func (t *Tensor) addCopy(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass
 		}
 	}
 	if values.Device() == tensor.Meta {
-		return finished(out, checkMeta(given, xs))
+		if given != nil && slices.ContainsFunc(xs, func(x *Tensor) bool { return x.values.Device() != tensor.Meta }) {
+			return nil, fmt.Errorf("destination: %w", tensor.ErrMeta)
+		}
+		return out, nil
 	}
-	if fill, padded := t.filling(p, m); padded {
+	filled := 0
+	for _, piece := range m.pieces {
+		filled += piece.Len
+	}
+	if filled < m.rows() {
+		fill := p.Fill
+		if fill == nil {
+			fill = 0
+		}
 		value, err := tensor.ScalarOf(t.DType(), fill)
 		if err == nil {
 			err = tr.Fill(to, value)
@@ -85,32 +96,6 @@ func (t *Tensor) addCopy(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass
 		}
 	}
 	return out, nil
-}
-
-// checkMeta returns tensor.ErrMeta if given is a meta tensor but a source has elements.
-func checkMeta(given *tensor.Tensor, xs []*Tensor) error {
-	for _, x := range xs {
-		if given != nil && x.values.Device() != tensor.Meta {
-			return fmt.Errorf("destination: %w", tensor.ErrMeta)
-		}
-	}
-	return nil
-}
-
-// filling returns the value of rows of depth 0 that have no source. padded is false if every row of
-// m has one.
-func (t *Tensor) filling(p *plan.Pass, m *moved) (fill any, padded bool) {
-	rows := 0
-	for _, p := range m.pieces {
-		rows += p.Len
-	}
-	if rows == m.rows() {
-		return nil, false
-	}
-	if fill = p.Fill; fill == nil {
-		fill = 0
-	}
-	return fill, true
 }
 
 // place returns the part of t's values to which m copies. If rows keep their lengths, it is where
@@ -129,14 +114,8 @@ func (t *Tensor) place(m *moved, kept bool) (*tensor.Tensor, error) {
 	return nil, nil
 }
 
-// keeps reports whether m keeps the lengths of t's rows, and t has no row twice.
-func (t *Tensor) keeps(m *moved) bool {
-	return t.layout == m.layout || !t.layout.root().repeats && t.layout.Equal(m.layout)
-}
-
 // AddExecute adds to tr: dst = p.Plan applied to t, as [Tensor.IndexInto] does.
-func (v *ops) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
-	t := (*Tensor)(v)
+func (t ops) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	m, err := t.executed(p)
 	if err != nil {
 		return err
@@ -144,7 +123,7 @@ func (v *ops) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	if m.view {
 		m = m.layout.picked(p)
 	}
-	return t.addInto(tr, dst, p, m, t)
+	return t.addInto(tr, dst, p, m, t.Tensor)
 }
 
 // addInto adds to tr: dst = the values of xs, moved as m says. xs[0] is t.
@@ -152,14 +131,18 @@ func (t *Tensor) addInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *move
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	kept := dst.keeps(m)
+	kept := dst.layout == m.layout || !dst.layout.root().repeats && dst.layout.Equal(m.layout) // the lengths
 	if !kept {
 		if err := dst.checkFixed(m.layout); err != nil {
 			return fmt.Errorf("destination: %w", err)
 		}
 	}
 	if _, _, ok := dst.layout.span(); !ok && kept {
-		return t.addPermuted(tr, dst, p, m, xs...)
+		made, err := t.copied(p, m, xs...)
+		if err != nil {
+			return err
+		}
+		return dst.addReplace(tr, made, true)
 	}
 	values, err := dst.place(m, kept)
 	if err != nil {
@@ -171,16 +154,6 @@ func (t *Tensor) addInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *move
 	}
 	tr.Commit(func() { dst.layout, dst.values = out.layout, out.values })
 	return nil
-}
-
-// addPermuted is addInto for a permuted dst whose rows keep their lengths. It copies the values
-// first.
-func (t *Tensor) addPermuted(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
-	made, err := t.copied(p, m, xs...)
-	if err != nil {
-		return err
-	}
-	return dst.addReplace(tr, made, true)
 }
 
 // checkInto returns an error unless dst has the shape of l, and t's depth, features and dtype.
@@ -211,8 +184,7 @@ func (t *Tensor) checkLike(x *Tensor) error {
 // Join joins xs as p.Join says, in a new tensor; rows stay whole. t is xs[0]. It implements
 // shapeops.Stack and Cat. It returns [ErrLengths] if depths differ, shapeops.ErrShape if batch
 // shapes or features differ, and tensor.ErrDType if dtypes differ.
-func (v *ops) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
-	t := (*Tensor)(v)
+func (t ops) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return nil, err
@@ -239,8 +211,7 @@ func (t *Tensor) joined(p *plan.Pass, xs []*Tensor) (*moved, error) {
 }
 
 // AddJoin adds to tr: dst = xs joined as p.Join says. dst is replaced as in [Tensor.IndexInto].
-func (v *ops) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
-	t := (*Tensor)(v)
+func (t ops) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tensor) error {
 	m, err := t.joined(p, xs)
 	if err != nil {
 		return err
@@ -250,14 +221,13 @@ func (v *ops) AddJoin(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, xs []*Tens
 
 // JoinInto is Join into dst. It implements shapeops.StackInto and CatInto. On an error nothing has
 // changed.
-func (v *ops) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
+func (v ops) JoinInto(p *plan.Pass, dst *Tensor, xs []*Tensor) error {
 	return run(func(tr *tensor.Transfer) error { return v.AddJoin(tr, dst, p, xs) })
 }
 
 // AddWrite adds to tr: the rows of t that p.Plan selects = the rows of src, broadcast, as
 // [Tensor.SetIndex] does.
-func (v *ops) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
-	t := (*Tensor)(v)
+func (t ops) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	if !t.made() || !src.made() {
 		return errNil
 	}
@@ -277,17 +247,11 @@ func (v *ops) AddWrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	if err := t.checkFixed(m.layout); err != nil {
 		return err
 	}
-	return t.rewrite(tr, src, p)
-}
-
-// rewrite is AddWrite of rows whose lengths change: all rows of t move to new memory.
-func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 	s, err := t.compact(p)
 	if err != nil {
 		return err
 	}
-	m, err := s.layout.written(p, src.layout)
-	if err != nil {
+	if m, err = s.layout.written(p, src.layout); err != nil {
 		return err
 	}
 	if m.view {
@@ -306,7 +270,7 @@ func (t *Tensor) rewrite(tr *tensor.Transfer, src *Tensor, p *plan.Pass) error {
 func (t *Tensor) Clone() (*Tensor, error) { return t.cloned(nil) }
 
 // CloneIn implements plan.Nested.
-func (v *ops) CloneIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).cloned(p) }
+func (v ops) CloneIn(p *plan.Pass) (*Tensor, error) { return v.Tensor.cloned(p) }
 
 // cloned is Clone in a pass.
 func (t *Tensor) cloned(p *plan.Pass) (*Tensor, error) {

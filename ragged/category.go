@@ -23,7 +23,15 @@ func Categories(t *Tensor) (codes *tensor.Tensor, texts []string, err error) {
 	}
 	var c TextCodes
 	numbers := make([]int32, s.Shape().Size())
-	failed := tensor.Read(s.values, func(v []uint8) { err = c.number(s.layout, v, numbers) })
+	failed := tensor.Read(s.values, func(v []uint8) {
+		for i := range numbers {
+			from, to := s.layout.within(i, 1)
+			if numbers[i], err = c.Code(v[from:to]); err != nil {
+				err = fmt.Errorf("row %d: %w", i, err)
+				return
+			}
+		}
+	})
 	if failed != nil {
 		return nil, nil, failed
 	}
@@ -34,17 +42,6 @@ func Categories(t *Tensor) (codes *tensor.Tensor, texts []string, err error) {
 	return codes, c.Texts(), err
 }
 
-// number sets codes[i] to the code of row i. l is the layout of the texts in bytes.
-func (c *TextCodes) number(l *Layout, bytes []byte, codes []int32) (err error) {
-	for i := range codes {
-		from, to := l.within(i, 1)
-		if codes[i], err = c.Code(bytes[from:to]); err != nil {
-			return fmt.Errorf("row %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
 // FromCategories returns a tensor with the texts that codes number:
 //
 //	codes int32 [B...] -> uint8 [B... *], row i being texts[codes[i]]
@@ -53,24 +50,18 @@ func (c *TextCodes) number(l *Layout, bytes []byte, codes []int32) (err error) {
 // and shapeops.ErrIndex, with the row, for a code that is not the number of a text.
 func FromCategories(codes *tensor.Tensor, texts []string) (out *Tensor, err error) {
 	failed := tensor.Read(codes, func(v []int32) {
-		if err = checkCodes(v, codes.Shape(), len(texts)); err == nil {
-			out, err = fromTexts(codes.Shape(), len(v), func(i int) string { return texts[v[i]] })
+		for i, code := range v {
+			if code < 0 || int(code) >= len(texts) {
+				err = fmt.Errorf("row %v: %w: got code %d of %d texts", codes.Shape().Position(i), shapeops.ErrIndex, code, len(texts))
+				return
+			}
 		}
+		out, err = fromTexts(codes.Shape(), len(v), func(i int) string { return texts[v[i]] })
 	})
 	if failed != nil {
 		return nil, failed
 	}
 	return out, err
-}
-
-// checkCodes returns ErrIndex, with the row, for the first code that is not from 0 to n-1.
-func checkCodes(codes []int32, s shapeops.Shape, n int) error {
-	for i, code := range codes {
-		if code < 0 || int(code) >= n {
-			return fmt.Errorf("row %v: %w: got code %d of %d texts", s.Position(i), shapeops.ErrIndex, code, n)
-		}
-	}
-	return nil
 }
 
 // TextCodes numbers distinct texts from 0, in the order in which they first appear. To read a

@@ -42,11 +42,30 @@ func indexed(level int, x ix.Index) (*edit, error) {
 	case ix.KindRange:
 		start, stop, step := x.Bounds()
 		if step > 1 {
-			return stepped(level, start, stop, step), nil
+			var list []int
+			return rearranged(level, func(_, _, n int) ([]int, error) {
+				list = list[:0]
+				for i := plan.Clamp(start, n); i < plan.Clamp(stop, n); i += min(step, n) {
+					list = append(list, i)
+				}
+				return list, nil
+			}), nil
 		}
 		return cut(level, start, stop), nil
 	case ix.KindAt:
-		return nth(level, x.Position()), nil
+		position := x.Position()
+		e := kept(level, func(_, n int) (int, int, error) {
+			i := position
+			if i < 0 {
+				i += n
+			}
+			if i < 0 || i >= n {
+				return 0, 0, fmt.Errorf("%w: got position %d, want one of %d", shapeops.ErrIndex, position, n)
+			}
+			return i, 1, nil
+		})
+		e.ends = true
+		return e, nil
 	}
 	return nil, fmt.Errorf("%w: got %v, want a position or a range", shapeops.ErrIndex, x)
 }
@@ -57,34 +76,6 @@ func cut(level, start, stop int) *edit {
 		lo, hi := plan.Clamp(start, n), plan.Clamp(stop, n)
 		return lo, max(0, hi-lo), nil
 	})
-}
-
-// stepped is cut with a step.
-func stepped(level, start, stop, step int) *edit {
-	var list []int
-	return rearranged(level, func(_, _, n int) ([]int, error) {
-		list = list[:0]
-		for i := plan.Clamp(start, n); i < plan.Clamp(stop, n); i += min(step, n) {
-			list = append(list, i)
-		}
-		return list, nil
-	})
-}
-
-// nth returns an edit that keeps one position of each row, and removes the level.
-func nth(level, position int) *edit {
-	e := kept(level, func(_, n int) (int, int, error) {
-		i := position
-		if i < 0 {
-			i += n
-		}
-		if i < 0 || i >= n {
-			return 0, 0, fmt.Errorf("%w: got position %d, want one of %d", shapeops.ErrIndex, position, n)
-		}
-		return i, 1, nil
-	})
-	e.ends = true
-	return e
 }
 
 // without removes a level, whose rows all have length one, from a compact layout.
@@ -120,26 +111,19 @@ func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (*Tenso
 	if !t.made() {
 		return nil, errNil
 	}
-	e, err := t.layout.window(level, starts, size)
-	if err != nil {
-		return nil, err
-	}
-	return e.on(t)
-}
-
-// window returns the edit for WindowLevel.
-func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, error) {
-	at, err := l.level(level)
+	at, err := t.layout.level(level)
 	if err != nil {
 		return nil, err
 	}
 	if size < 0 {
 		return nil, fmt.Errorf("%w: got a window of size %d", shapeops.ErrShape, size)
 	}
-	n, _ := l.NumRows(at - 1)
-	list, err := ints("starts", starts, n)
+	list, err := starts.Ints()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("starts: %w", err)
+	}
+	if n, _ := t.layout.NumRows(at - 1); len(list) != n {
+		return nil, fmt.Errorf("starts: %w: got %d, want %d, one for each row", shapeops.ErrShape, len(list), n)
 	}
 	return kept(at, func(row, n int) (int, int, error) {
 		start := list[row]
@@ -152,5 +136,5 @@ func (l *Layout) window(level int, starts *tensor.Tensor, size int) (*edit, erro
 		}
 		start = min(max(start, 0), end)
 		return start, end - start, nil
-	}), nil
+	}).on(t)
 }

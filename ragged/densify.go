@@ -1,9 +1,12 @@
 package ragged
 
 import (
+	"context"
 	"fmt"
+	"math"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -82,7 +85,15 @@ func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tenso
 		}
 	}
 	opt.Buffer.reset()
-	d := &denser{opt: opt, start: &grid{rows.Shape(), runsOf(rows)}}
+	d := &denser{opt: opt, start: &grid{shape: rows.Shape()}}
+	if first, n, ok := rows.Span(); ok {
+		d.start.runs = []shapeops.Run{{To: 0, From: first, Len: n}}
+	} else {
+		d.start.runs = make([]shapeops.Run, 0, rows.Shape().Size())
+		for row := range rows.All() {
+			d.start.runs = append(d.start.runs, shapeops.Run{To: len(d.start.runs), From: row, Len: 1})
+		}
+	}
 	if dense, err = d.dense(t); err != nil {
 		return nil, nil, err
 	}
@@ -109,18 +120,6 @@ func (opt *DensifyOptions) check(levels int) error {
 		}
 	}
 	return nil
-}
-
-// runsOf returns the runs of rows of the batch, in row-major order of its shape.
-func runsOf(rows *plan.Rows) []shapeops.Run {
-	if first, n, ok := rows.Span(); ok {
-		return []shapeops.Run{{To: 0, From: first, Len: n}}
-	}
-	runs := make([]shapeops.Run, 0, rows.Shape().Size())
-	for row := range rows.All() {
-		runs = append(runs, shapeops.Run{To: len(runs), From: row, Len: 1})
-	}
-	return runs
 }
 
 // A denser pads tensors. It computes the grid and the mask of each layout once, for all tensors
@@ -209,4 +208,111 @@ func (d *denser) masks(l *Layout) ([]*tensor.Tensor, error) {
 		masks = append(masks, mask)
 	}
 	return masks, nil
+}
+
+// A fill is a transfer that fills one dense tensor, perhaps for a named field.
+type fill struct {
+	tr    *tensor.Transfer
+	name  string
+	bytes int
+}
+
+// largeFill is the size in bytes above which a second core speeds up filling a dense tensor.
+const largeFill = 4 << 20
+
+// finish runs all fills, several tensors at the same time. It is faster to fill a large tensor on
+// one core, past the caches, than to divide it among several.
+func (d *denser) finish() error {
+	fills := d.fills
+	d.fills = nil
+	cores, large := workers.Count(d.opt.Workers, math.MaxInt), 0
+	for _, f := range fills {
+		if f.bytes > largeFill {
+			large++
+		}
+	}
+	each := max(1, cores/max(1, large))
+	return workers.Do(context.Background(), len(fills), cores, func(i int) error {
+		fills[i].tr.Workers = each
+		err := fills[i].tr.Run()
+		if err != nil && fills[i].name != "" {
+			return fmt.Errorf("field %q: %w", fills[i].name, err)
+		}
+		return err
+	})
+}
+
+// A grid places the rows of a level in a dense tensor: the shape [B... L M] up to that level, and
+// the runs of rows, ordered by destination.
+type grid struct {
+	shape shapeops.Shape
+	runs  []shapeops.Run
+}
+
+// A gridKey is the key under which a denser keeps the grid of a layout's innermost level.
+type gridKey struct{ l *Layout }
+
+// grid returns the grid of the rows of l's innermost level.
+func (d *denser) grid(l *Layout) (*grid, error) {
+	if l.depth == d.level {
+		return d.start, nil
+	}
+	return plan.Once(&d.pass, gridKey{l}, func() (*grid, error) {
+		around, err := d.grid(l.outer)
+		if err != nil {
+			return nil, err
+		}
+		width := d.fixed(l.depth)
+		count, longest := 0, int64(0)
+		for _, r := range around.runs {
+			count += r.Len
+			last := l.offsets[r.From]
+			for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
+				longest = max(longest, o-last)
+				last = o
+			}
+		}
+		if width == 0 {
+			width = int(longest)
+		}
+		shape := append(around.shape.Clone(), width)
+		if err := shape.Check(); err != nil {
+			return nil, err
+		}
+		runs := make([]shapeops.Run, 0, count)
+		for _, r := range around.runs {
+			to, first := r.To*width, int(l.offsets[r.From])
+			for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
+				runs = d.opt.place(runs, to, first, int(o)-first, width)
+				to, first = to+width, int(o)
+			}
+		}
+		return &grid{shape, runs}, nil
+	})
+}
+
+// fixed returns the width of rows at a depth, or 0 for the width of the longest row.
+func (d *denser) fixed(depth int) int {
+	if i := depth - d.outer - 1; i < len(d.opt.Widths) {
+		return d.opt.Widths[i]
+	}
+	return 0
+}
+
+// place appends the run that places n rows, the first of which is first, in the row of width cells
+// that begins at cell to.
+func (opt *DensifyOptions) place(runs []shapeops.Run, to, first, n, width int) []shapeops.Run {
+	if n > width {
+		if opt.KeepLast {
+			first += n - width
+		}
+		n = width
+	}
+	if n == 0 {
+		return runs
+	}
+	if opt.Left {
+		to += width - n
+	}
+	return append(runs, shapeops.Run{To: to, From: first, Len: n})
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // An edit moves the rows of one level: for each row of the level above, it chooses which rows to
@@ -143,17 +141,4 @@ func relayout(p *plan.Pass, t *Tensor, fn func(l *Layout) (*Layout, error)) (*Te
 		return nil, err
 	}
 	return &Tensor{l, s.values, true}, nil
-}
-
-// ints returns the elements of an integer tensor, which must have n of them. what names it in
-// errors.
-func ints(what string, x *tensor.Tensor, n int) ([]int, error) {
-	list, err := x.Ints()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	if len(list) != n {
-		return nil, fmt.Errorf("%s: %w: got %d, want %d, one for each row", what, shapeops.ErrShape, len(list), n)
-	}
-	return list, nil
 }

@@ -98,21 +98,6 @@ func TestSizesThatCannotBeListed(t *testing.T) {
 // The zero Layout is none.
 func TestZeroLayout(t *testing.T) {
 	none := new(ragged.Layout)
-	_, err := ragged.New(tensor.Vector[int8](), none)
-	require.ErrorIs(t, err, shapeops.ErrKind)
-	_, err = none.Nest([]int64{0})
-	require.ErrorIs(t, err, shapeops.ErrKind)
-	_, err = tensor.Must(ragged.From[int8]([]int8{1})).Broadcast(none)
-	require.ErrorIs(t, err, shapeops.ErrKind)
-	for name, err := range map[string]error{
-		"rows":       testkit.Err(none.NumRows(0)),
-		"lengths":    testkit.Err(none.Lengths(1)),
-		"offsets":    testkit.Err(none.Offsets(1)),
-		"offsets 32": testkit.Err(none.Offsets32(1)),
-		"row ids":    testkit.Err(none.RowIDs(1)),
-	} {
-		require.ErrorIs(t, err, shapeops.ErrKind, name)
-	}
 	require.Same(t, none, none.Compact())
 	require.Same(t, none, tensor.Must(none.At(0)))
 	require.Equal(t, "[] 0 true", fmt.Sprint(none, none.Depth(), none.Outer() == nil))

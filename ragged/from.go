@@ -73,7 +73,22 @@ func (n *nest[T]) add(list any, level int) error {
 	case [][][][]T:
 		return each(n, list, level, 3)
 	case []any:
-		return n.mixed(list, level)
+		if n.depth >= 0 && level > n.depth {
+			return fmt.Errorf("%w: got a list at depth %d, want depth %d", ErrLengths, level, n.depth)
+		}
+		n.length(level, len(list))
+		for i, x := range list {
+			var err error
+			if v, ok := x.(T); !ok {
+				err = n.add(x, level+1)
+			} else if err = n.at(level); err == nil {
+				n.values = append(n.values, v)
+			}
+			if err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
+		}
+		return nil
 	}
 	return fmt.Errorf("%w: got %T, want slices of %T, nested up to 4 deep, or []any of them", shapeops.ErrKind, list, *new(T))
 }
@@ -118,30 +133,4 @@ func (n *nest[T]) length(level, length int) {
 		n.lengths = append(n.lengths, nil)
 	}
 	n.lengths[level] = append(n.lengths[level], int64(length))
-}
-
-func (n *nest[T]) mixed(list []any, level int) error {
-	if n.depth >= 0 && level > n.depth {
-		return fmt.Errorf("%w: got a list at depth %d, want depth %d", ErrLengths, level, n.depth)
-	}
-	n.length(level, len(list))
-	for i, x := range list {
-		if err := n.item(x, level); err != nil {
-			return fmt.Errorf("item %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// item adds an item of a []any that is a row of a level.
-func (n *nest[T]) item(x any, level int) error {
-	v, ok := x.(T)
-	if !ok {
-		return n.add(x, level+1)
-	}
-	if err := n.at(level); err != nil {
-		return err
-	}
-	n.values = append(n.values, v)
-	return nil
 }

@@ -22,20 +22,6 @@ type joined struct {
 // joinedAt joins layouts; join joins the rows of one level. Layouts that tensors share are joined
 // once.
 func joinedAt(p *plan.Pass, ls []*Layout, level int, join func(ls []*Layout) (*moved, error)) (*moved, error) {
-	return joinedOnce(p, ls, func() (*moved, error) {
-		if ls[0].depth == level {
-			return join(ls)
-		}
-		up, err := joinedAt(p, outers(ls), level, join)
-		if err != nil {
-			return nil, err
-		}
-		return up.below(ls...), nil
-	})
-}
-
-// joinedOnce returns the result of joining ls that p keeps, calling make on first use.
-func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved, error) {
 	known, err := plan.Once(p, joinedKey{ls[0], len(ls)}, func() (*[]joined, error) { return new([]joined), nil })
 	if err != nil {
 		return nil, err
@@ -45,38 +31,38 @@ func joinedOnce(p *plan.Pass, ls []*Layout, make func() (*moved, error)) (*moved
 			return j.moved, nil
 		}
 	}
-	m, err := make()
-	if err == nil {
-		*known = append(*known, joined{slices.Clone(ls), m})
+	var m *moved
+	if ls[0].depth == level {
+		m, err = join(ls)
+	} else {
+		outers := make([]*Layout, len(ls))
+		for i, l := range ls {
+			outers[i] = l.outer
+		}
+		if m, err = joinedAt(p, outers, level, join); err == nil {
+			m = m.below(ls...)
+		}
 	}
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	*known = append(*known, joined{slices.Clone(ls), m})
+	return m, nil
 }
 
 // join joins ls as p.Join says.
 func join(p *plan.Pass, ls []*Layout) (*moved, error) {
-	return joinedAt(p, ls, 0, func(ls []*Layout) (*moved, error) { return joinRows(p, ls) })
-}
-
-// outers returns the outer layout of each.
-func outers(ls []*Layout) []*Layout {
-	out := make([]*Layout, len(ls))
-	for i, l := range ls {
-		out[i] = l.outer
-	}
-	return out
-}
-
-// joinRows is join of layouts of depth 0.
-func joinRows(p *plan.Pass, ls []*Layout) (*moved, error) {
-	rows, counts := make([]*plan.Rows, len(ls)), make([]int, len(ls))
-	for i, l := range ls {
-		rows[i], counts[i] = l.rows, l.rows.Count()
-	}
-	out, err := rows[0].Join(p, rows)
-	if err != nil {
-		return nil, err
-	}
-	return listed(out, counts...)
+	return joinedAt(p, ls, 0, func(ls []*Layout) (*moved, error) {
+		rows, counts := make([]*plan.Rows, len(ls)), make([]int, len(ls))
+		for i, l := range ls {
+			rows[i], counts[i] = l.rows, l.rows.Count()
+		}
+		out, err := rows[0].Join(p, rows)
+		if err != nil {
+			return nil, err
+		}
+		return listed(out, counts...)
+	})
 }
 
 // A writtenKey is the key under which a pass keeps the result of writing rows of from to to.
@@ -134,7 +120,14 @@ func (l *Layout) writtenRows(p *plan.Pass, src *Layout) (*moved, error) {
 		return nil, err
 	}
 	if l.repeats {
-		return l.rewrittenRows(p, src)
+		rows, err := l.rows.Clone()
+		if err == nil {
+			err = rows.Write(p, src.rows)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return listed(rows, l.rows.Count(), src.rows.Count())
 	}
 	to, err := l.rows.Execute(p)
 	if err != nil {
@@ -155,18 +148,6 @@ func (l *Layout) writtenRows(p *plan.Pass, src *Layout) (*moved, error) {
 		numbers = numbers[1:]
 	}
 	return m, nil
-}
-
-// rewrittenRows is writtenRows that lists all rows.
-func (l *Layout) rewrittenRows(p *plan.Pass, src *Layout) (*moved, error) {
-	rows, err := l.rows.Clone()
-	if err == nil {
-		err = rows.Write(p, src.rows)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return listed(rows, l.rows.Count(), src.rows.Count())
 }
 
 // over returns where in the innermost level of l the rows of src go. It returns nil unless each row

@@ -23,11 +23,10 @@ const logOver = 16 // LogValue shows at most this number of rows and elements
 //
 // MarshalJSON returns shapeops.ErrShape for more than 1<<24 rows and elements (use
 // [Tensor.Preview]) or more than 400 dims. It returns another error if values cannot be read.
-func (t *Tensor) MarshalJSON() ([]byte, error) { return (*ops)(t).AppendJSON(nil) }
+func (t *Tensor) MarshalJSON() ([]byte, error) { return ops{t}.AppendJSON(nil) }
 
 // AppendJSON implements tensor.Ops.
-func (v *ops) AppendJSON(b []byte) ([]byte, error) {
-	t := (*Tensor)(v)
+func (t ops) AppendJSON(b []byte) ([]byte, error) {
 	if !t.made() {
 		return append(b, "null"...), nil
 	}
@@ -76,19 +75,14 @@ func (t *Tensor) appendLists(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
+	levels := make([][]int64, s.Depth())
+	for at := s.layout; at.depth > 0; at = at.outer {
+		levels[at.depth-1] = at.offsets
+	}
 	l := jsonlists.Lists{
-		DType: s.DType().String(), Batch: s.Shape(), Levels: s.layout.levels(), Features: s.Features(), Data: data,
+		DType: s.DType().String(), Batch: s.Shape(), Levels: levels, Features: s.Features(), Data: data,
 	}
 	return l.Append(b), nil
-}
-
-// levels returns the offsets of each level of a compact layout.
-func (l *Layout) levels() [][]int64 {
-	out := make([][]int64, l.depth)
-	for ; l.depth > 0; l = l.outer {
-		out[l.depth-1] = l.offsets
-	}
-	return out
 }
 
 // bytesOf returns the elements of x as bytes, row-major. It returns tensor.ErrDType for a bool that
@@ -121,11 +115,11 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 	case node.Stars == "":
 		return fmt.Errorf(`%w: got the shape %v, want the shape of a ragged tensor, such as "[3 *]"`, tensor.ErrJSON, node.Shape)
 	}
-	return (*ops)(t).Read(lists)
+	return ops{t}.Read(lists)
 }
 
 // Read implements [jsonlists.Reader].
-func (v *ops) Read(l *jsonlists.Lists) error {
+func (v ops) Read(l *jsonlists.Lists) error {
 	layout, err := NewLayout(l.Batch, l.Levels...)
 	if err != nil {
 		return err
@@ -140,7 +134,7 @@ func (v *ops) Read(l *jsonlists.Lists) error {
 	}
 	t, err := New(values, layout)
 	if err == nil {
-		*v = ops(*t)
+		*v.Tensor = *t
 	}
 	return err
 }
@@ -178,25 +172,13 @@ func (t *Tensor) preview(n int) ([]byte, error) {
 
 // first returns at most the first n elements of t's values, as one dim.
 func (t *Tensor) first(n int) (*tensor.Tensor, error) {
-	values, err := t.firstValues((max(n, 1)-1)/max(1, t.Features().Size()) + 1)
-	if err != nil {
-		return nil, err
-	}
-	if values, err = values.Reshape(values.Size()); err != nil {
-		return nil, err
-	}
-	return values.Narrow(0, 0, min(n, values.Size()))
-}
-
-// firstValues returns a copy of at most the first n values of t's rows. It reads a bounded number
-// of rows: an expansion may repeat an empty row more often than can be counted.
-func (t *Tensor) firstValues(n int) (*tensor.Tensor, error) {
+	rows := (max(n, 1)-1)/max(1, t.Features().Size()) + 1
 	var m rowsMaker
 	looked := 0
 	for row := range t.layout.root().rows.All() {
 		from, to := t.layout.extent(row, 1)
-		m.take(0, from, min(to-from, n-m.made))
-		if looked++; m.made == n || looked == jsonlists.MaxElements {
+		m.take(0, from, min(to-from, rows-m.made))
+		if looked++; m.made == rows || looked == jsonlists.MaxElements {
 			break
 		}
 	}
@@ -209,7 +191,11 @@ func (t *Tensor) firstValues(n int) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return first.values, nil
+	values := first.values
+	if values, err = values.Reshape(values.Size()); err != nil {
+		return nil, err
+	}
+	return values.Narrow(0, 0, min(n, values.Size()))
 }
 
 // LogValue implements slog.LogValuer: a line with dtype, shape and, if there are at most 16 rows

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
@@ -118,8 +119,19 @@ func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 	if !l.root().whole() {
 		return nil, fmt.Errorf("%w: got a layout that is a part of another: call Compact first", shapeops.ErrKind)
 	}
-	if err := checkOffsets(offsets, l.numbered()); err != nil {
-		return nil, fmt.Errorf("level %d, %w", l.depth+1, err)
+	if rows := l.numbered(); len(offsets) != rows+1 {
+		return nil, fmt.Errorf("level %d, of %d rows: %w: got %d of them, want one for each row and one for the end",
+			l.depth+1, rows, ErrOffsets, len(offsets))
+	}
+	if offsets[0] != 0 {
+		return nil, fmt.Errorf("level %d, row 0: %w: got %d, want the first to be 0", l.depth+1, ErrOffsets, offsets[0])
+	}
+	last := int64(0)
+	for i, o := range offsets {
+		if o < last {
+			return nil, fmt.Errorf("level %d, row %d: %w: got %d after %d, want them never to decrease", l.depth+1, i-1, ErrOffsets, o, last)
+		}
+		last = o
 	}
 	return l.nested(offsets), nil
 }
@@ -127,24 +139,6 @@ func (l *Layout) Nest(offsets []int64) (*Layout, error) {
 // nested is Nest without checks.
 func (l *Layout) nested(offsets []int64) *Layout {
 	return &Layout{outer: l, offsets: offsets, depth: l.depth + 1}
-}
-
-// checkOffsets returns ErrOffsets unless offsets are valid for rows rows.
-func checkOffsets(offsets []int64, rows int) error {
-	if len(offsets) != rows+1 {
-		return fmt.Errorf("of %d rows: %w: got %d of them, want one for each row and one for the end", rows, ErrOffsets, len(offsets))
-	}
-	if offsets[0] != 0 {
-		return fmt.Errorf("row 0: %w: got %d, want the first to be 0", ErrOffsets, offsets[0])
-	}
-	last := int64(0)
-	for i, o := range offsets {
-		if o < last {
-			return fmt.Errorf("row %d: %w: got %d after %d, want them never to decrease", i-1, ErrOffsets, o, last)
-		}
-		last = o
-	}
-	return nil
 }
 
 var errNoLayout = fmt.Errorf("%w: got no layout", shapeops.ErrKind)
@@ -287,4 +281,91 @@ func (l *Layout) text(features shapeops.Shape) string {
 		parts = append(parts, fmt.Sprint(n))
 	}
 	return "[" + strings.Join(parts, " ") + "]"
+}
+
+// Equal reports whether l and x have the same batch shape, depth and lengths.
+func (l *Layout) Equal(x *Layout) bool { return l.differs(x) == "" }
+
+// differs describes how x differs from l, or returns "".
+func (l *Layout) differs(x *Layout) string {
+	switch {
+	case l == x || !l.made() && !x.made():
+		return ""
+	case !l.made() || !x.made():
+		return "no layout"
+	case l.depth != x.depth:
+		return fmt.Sprintf("depth %d, other %d", l.depth, x.depth)
+	case l.outer == nil:
+		if !l.Shape().Equal(x.Shape()) {
+			return fmt.Sprintf("batch %v, other %v", l.Shape(), x.Shape())
+		}
+		return ""
+	}
+	if text := l.outer.differs(x.outer); text != "" {
+		return text
+	}
+	a, b := l.Compact().offsets, x.Compact().offsets
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) || slices.Equal(a, b) {
+		return ""
+	}
+	for i := range a[1:] {
+		if p, q := a[i+1]-a[i], b[i+1]-b[i]; p != q {
+			return fmt.Sprintf("level %d, row %d has length %d, other %d", l.depth, i, p, q)
+		}
+	}
+	return ""
+}
+
+// CheckEqual returns [ErrLengths], with level and row, unless l and x are equal as [Layout.Equal]
+// says.
+func (l *Layout) CheckEqual(x *Layout) error {
+	if text := l.differs(x); text != "" {
+		return fmt.Errorf("%w: %s", ErrLengths, text)
+	}
+	return nil
+}
+
+// span returns the range of rows of the innermost level that l has, if the rows of the batch are
+// consecutive.
+func (l *Layout) span() (first, n int, ok bool) {
+	first, n, ok = l.root().rows.Span()
+	if !ok {
+		return 0, 0, false
+	}
+	from, to := l.extent(first, n)
+	return from, to - from, true
+}
+
+// extent returns the range of rows of the innermost level inside n numbered rows of the batch, from
+// row first on.
+func (l *Layout) extent(first, n int) (from, to int) {
+	if l.outer == nil {
+		return first, first + n
+	}
+	from, to = l.outer.extent(first, n)
+	return int(l.offsets[from]), int(l.offsets[to])
+}
+
+// within returns the range of rows of the innermost level inside n rows of the level above, from
+// row first on.
+func (l *Layout) within(first, n int) (from, to int) {
+	return int(l.offsets[first]), int(l.offsets[first+n])
+}
+
+// Compact returns an equal layout that is compact, as [Layout] explains: l itself if it is.
+// [Layout.Nest] and [New] take compact layouts; a view or a permutation has a layout that is not.
+func (l *Layout) Compact() *Layout { return l.compact(nil) }
+
+// compact is Compact in a pass, which computes the result once for all tensors that share l.
+func (l *Layout) compact(p *plan.Pass) *Layout {
+	if !l.made() || l.root().whole() {
+		return l
+	}
+	return l.picked(p).layout
+}
+
+// whole reports whether the rows of the batch are all numbered rows, in order. l has depth 0.
+func (l *Layout) whole() bool {
+	first, n, ok := l.rows.Span()
+	return ok && first == 0 && (l.rows.Count() == n)
 }

@@ -25,13 +25,12 @@ import (
 // rows see [Tensor.Reduce], [Tensor.CumSum] and [Tensor.Sort]. Leafwise returns shapeops.ErrKind
 // for a kernel that looks at more than one value, and for any other operand; [ErrLengths], with
 // level and row, if lengths differ; and the errors of tensor.Tensor.Leafwise.
-func (v *ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
-	t := (*Tensor)(v)
+func (t ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 	p, err := newKernelPass(k)
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.Make(t, others)
+	out, err := p.Make(t.Tensor, others)
 	return out, p.named(err)
 }
 
@@ -42,40 +41,42 @@ func (v *ops) Leafwise(k *tensor.Kernel, others ...any) (*Tensor, error) {
 // otherwise dst gets new memory. If dst is a view, or in a mapped file, and its lengths would
 // change, LeafwiseInto returns [ErrLengths]. It also returns the errors of tensor.Transfer; on an
 // error nothing has changed.
-func (v *ops) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
-	t := (*Tensor)(v)
+func (t ops) LeafwiseInto(dst *Tensor, k *tensor.Kernel, others ...any) error {
 	p, err := newKernelPass(k)
 	if err != nil {
 		return err
 	}
-	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t, others) }))
+	return p.named(run(func(tr *tensor.Transfer) error { return p.To(tr, dst, t.Tensor, others) }))
 }
 
-// A KernelPass applies one kernel to several ragged tensors, as a tensor.KernelPass does to
+// A kernelPass applies one kernel to several ragged tensors, as a tensor.KernelPass does to
 // tensors. It computes what operands become under a layout once, and results of tensors that share
 // a layout share one too. Use it for one operation. Not safe for concurrent use.
-type KernelPass struct {
+type kernelPass struct {
 	kernel *tensor.Kernel
 	values *tensor.KernelPass
 	shared *plan.Pass
 }
 
-// NewKernelPass returns a pass of k, which must pass tensor.CheckKernel. values is a pass of the
-// same kernel, for the values.
-func NewKernelPass(k *tensor.Kernel, values *tensor.KernelPass) *KernelPass {
-	return &KernelPass{k, values, new(plan.Pass)}
+// KernelPass returns a pass of k, which must be valid, for several ragged tensors. values is a pass of
+// the same kernel, for the values.
+func (ops) KernelPass(k *tensor.Kernel, values *tensor.KernelPass) interface {
+	Make(t *Tensor, others []any) (*Tensor, error)
+	To(tr *tensor.Transfer, dst, t *Tensor, others []any) error
+} {
+	return &kernelPass{k, values, new(plan.Pass)}
 }
 
-// newKernelPass is NewKernelPass for a single tensor. It checks k.
-func newKernelPass(k *tensor.Kernel) (*KernelPass, error) {
+// newKernelPass returns a pass of k for a single tensor. It checks k.
+func newKernelPass(k *tensor.Kernel) (*kernelPass, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
 	}
-	return NewKernelPass(k, tensor.NewKernelPass(k)), nil
+	return &kernelPass{k, tensor.NewKernelPass(k), new(plan.Pass)}, nil
 }
 
 // named adds the name of the operation to an error.
-func (p *KernelPass) named(err error) error {
+func (p *kernelPass) named(err error) error {
 	if err == nil || p.kernel.Op == "" {
 		return err
 	}
@@ -83,7 +84,7 @@ func (p *KernelPass) named(err error) error {
 }
 
 // Make is Leafwise of t.
-func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
+func (p *kernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 	s, xs, err := p.operands(t, others)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (p *KernelPass) Make(t *Tensor, others []any) (*Tensor, error) {
 }
 
 // To adds to tr: dst = the kernel applied to t, as LeafwiseInto does.
-func (p *KernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error {
+func (p *kernelPass) To(tr *tensor.Transfer, dst, t *Tensor, others []any) error {
 	s, xs, err := p.operands(t, others)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (t *Tensor) addReplace(tr *tensor.Transfer, x *Tensor, same bool) error {
 }
 
 // operands returns t made compact, and the operands of the kernel beside t's values.
-func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
+func (p *kernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 	if !t.made() {
 		return nil, nil, errNil
 	}
@@ -165,7 +166,7 @@ func (p *KernelPass) operands(t *Tensor, others []any) (*Tensor, []any, error) {
 }
 
 // operand returns one operand of the kernel: a tensor with a row for each value of t, or a number.
-func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
+func (p *kernelPass) operand(t *Tensor, other any) (any, error) {
 	var rows *tensor.Tensor
 	var err error
 	switch x := other.(type) {
@@ -190,7 +191,7 @@ func (p *KernelPass) operand(t *Tensor, other any) (any, error) {
 }
 
 // raggedOperand returns the values of x, one for each value of t.
-func (p *KernelPass) raggedOperand(t, x *Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) raggedOperand(t, x *Tensor) (*tensor.Tensor, error) {
 	if !x.made() {
 		return nil, errNil
 	}
@@ -215,7 +216,7 @@ type spreadKey struct {
 
 // denseOperand returns x with one row for each value of t. x broadcasts to the batch shape of t, or
 // has features after it.
-func (p *KernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, error) {
 	return plan.Once(p.shared, spreadKey{t.layout, x}, func() (*tensor.Tensor, error) {
 		batch := t.Shape()
 		x, err := p.over(batch, x)
@@ -233,7 +234,7 @@ func (p *KernelPass) denseOperand(t *Tensor, x *tensor.Tensor) (*tensor.Tensor, 
 
 // over returns x expanded to a batch shape, followed by the features of x. If the kernel is Free,
 // dims of x that are missing are its last ones.
-func (p *KernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) over(batch shapeops.Shape, x *tensor.Tensor) (*tensor.Tensor, error) {
 	s, to := x.Shape(), batch
 	switch {
 	case len(s) > len(batch):
@@ -258,10 +259,39 @@ type countsKey struct {
 
 // repeated takes rows, one for each row of a compact layout at a depth, and repeats each for every
 // value in it.
-func (p *KernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tensor.Tensor, error) {
+func (p *kernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tensor.Tensor, error) {
 	if depth == l.depth {
 		return rows, nil
 	}
 	counts, _ := plan.Once(p.shared, countsKey{l, depth}, func() ([]int, error) { return l.counts(depth), nil })
 	return shapeops.RepeatEach(rows, 0, counts)
+}
+
+// Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
+func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
+	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
+}
+
+// MapValues returns t with fn(values) in place of its values; the rows stay the same:
+//
+//	[V F...] -> [V G...], which may share memory
+//
+// It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
+// and the error of fn.
+func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
+	}
+	if fn == nil {
+		return nil, errNoFunc
+	}
+	s, err := t.compact(nil)
+	if err != nil {
+		return nil, err
+	}
+	values, err := fn(s.values)
+	if err != nil {
+		return nil, err
+	}
+	return New(values, s.layout)
 }

@@ -35,20 +35,16 @@ func Lists[T tensor.Elem](t *Tensor) (any, error) {
 	if err := tensor.Read(s.values, func(v []T) { values = slices.Clone(v) }); err != nil {
 		return nil, err
 	}
-	return nestedLists(s.layout, values), nil
-}
-
-// nestedLists returns values, cut by a compact layout, as nested slices.
-func nestedLists[T any](l *Layout, values []T) any {
-	switch l.depth {
+	switch l := s.layout; l.depth {
 	case 0:
-		return values
+		return values, nil
 	case 1:
-		return sliced(l, values)
+		return sliced(l, values), nil
 	case 2:
-		return sliced(l.outer, sliced(l, values))
+		return sliced(l.outer, sliced(l, values)), nil
+	default:
+		return sliced(l.outer.outer, sliced(l.outer, sliced(l, values))), nil
 	}
-	return sliced(l.outer.outer, sliced(l.outer, sliced(l, values)))
 }
 
 // sliced cuts list into the rows of l's innermost level.

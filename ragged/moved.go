@@ -119,7 +119,14 @@ func (l *Layout) picked(p *plan.Pass) *moved {
 			return m, nil
 		}
 		if l.outer == nil {
-			return l.pickedRows(), nil
+			first, n, ok := l.rows.Span()
+			if !ok {
+				return listed(l.rows, l.rows.Count())
+			}
+			to, _ := plan.NewRows(l.Shape()...) // the shape is valid
+			m := &moved{layout: &Layout{rows: to}}
+			m.add(0, 0, first, n)
+			return m, nil
 		}
 		return l.outer.picked(p).below(l), nil
 	})
@@ -129,23 +136,22 @@ func (l *Layout) picked(p *plan.Pass) *moved {
 // A pickedKey is the key under which a pass keeps the result of picked.
 type pickedKey struct{ l *Layout }
 
-func (l *Layout) pickedRows() *moved {
-	if first, n, ok := l.rows.Span(); ok {
-		to, _ := plan.NewRows(l.Shape()...) // the shape is valid
-		m := &moved{layout: &Layout{rows: to}}
-		m.add(0, 0, first, n)
-		return m
-	}
-	m, _ := listed(l.rows, l.rows.Count())
-	return m
-}
-
 // executed returns how p.Plan moves the rows of l. A pass computes that once for all tensors that
 // share l.
 func (l *Layout) executed(p *plan.Pass) (*moved, error) {
 	return plan.Once(p, l, func() (*moved, error) {
 		if l.outer == nil {
-			return l.executedRows(p)
+			rows, err := l.rows.Execute(p)
+			if err == nil {
+				err = checkListed(rows.Shape().Size())
+			}
+			if err != nil {
+				return nil, err
+			}
+			if p.Plan.Pick() == nil && !p.Plan.Laid() {
+				return &moved{layout: &Layout{rows: rows, repeats: l.repeats || rows.Repeats()}, view: true}, nil
+			}
+			return listed(rows, l.rows.Count())
 		}
 		up, err := l.outer.executed(p)
 		if err != nil {
@@ -156,19 +162,4 @@ func (l *Layout) executed(p *plan.Pass) (*moved, error) {
 		}
 		return up.below(l), nil
 	})
-}
-
-func (l *Layout) executedRows(p *plan.Pass) (*moved, error) {
-	rows, err := l.rows.Execute(p)
-	if err == nil {
-		err = checkListed(rows.Shape().Size())
-	}
-	if err != nil {
-		return nil, err
-	}
-	if p.Plan.Pick() == nil && !p.Plan.Laid() {
-		repeats := l.repeats || rows.Repeats()
-		return &moved{layout: &Layout{rows: rows, repeats: repeats}, view: true}, nil
-	}
-	return listed(rows, l.rows.Count())
 }

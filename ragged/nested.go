@@ -12,8 +12,7 @@ import (
 type emptyKey struct{ l *Layout }
 
 // EmptyIn implements plan.Nested. It returns shapeops.ErrShape if the batch shape is invalid.
-func (v *ops) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
-	t := (*Tensor)(v)
+func (t ops) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -59,8 +58,7 @@ func (l *Layout) emptied(p *plan.Pass, batch shapeops.Shape) (*Layout, error) {
 // NestIn implements plan.Nested. It shares t's values, unless t was permuted or repeats rows. It
 // returns shapeops.ErrKind if outer is nil or not compact, and [ErrOffsets] if the batch shape is
 // not [V].
-func (v *ops) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
-	t := (*Tensor)(v)
+func (t ops) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 	if !outer.made() || !outer.root().whole() {
 		return nil, fmt.Errorf("%w: got a layout that is nil or not compact", shapeops.ErrKind)
 	}
@@ -75,8 +73,7 @@ func (v *ops) NestIn(p *plan.Pass, outer *Layout) (*Tensor, error) {
 }
 
 // LayoutIn implements plan.Nested.
-func (v *ops) LayoutIn(p *plan.Pass) *Layout {
-	t := (*Tensor)(v)
+func (t ops) LayoutIn(p *plan.Pass) *Layout {
 	if !t.made() {
 		return nil
 	}
@@ -84,4 +81,4 @@ func (v *ops) LayoutIn(p *plan.Pass) *Layout {
 }
 
 // CompactIn implements plan.Nested.
-func (v *ops) CompactIn(p *plan.Pass) (*Tensor, error) { return (*Tensor)(v).compact(p) }
+func (v ops) CompactIn(p *plan.Pass) (*Tensor, error) { return v.Tensor.compact(p) }

@@ -68,21 +68,13 @@ func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, s.layout.byRow(list), nil
-}
-
-// byRow returns list, which numbers rows of the innermost level, grouped by row of the level above.
-// Within a group the order is the order of list.
-func (l *Layout) byRow(list []int) []int {
-	of := l.rowIDs()
-	next := slices.Clone(l.offsets)
-	out := make([]int, len(list))
+	of, next, order := s.layout.rowIDs(), slices.Clone(s.layout.offsets), make([]int, len(list))
 	for _, i := range list {
 		row := of[i]
-		out[next[row]] = i
+		order[next[row]] = i
 		next[row]++
 	}
-	return out
+	return s, order, nil
 }
 
 // rowIDs returns, for each row of the innermost level, the number of its row in the level above.

@@ -14,7 +14,7 @@ import (
 
 // InsideIn returns the part of a compact tensor at a spot, which shares memory: the rows of the
 // spot or, if it is a single row, the rows inside it.
-func (v *ops) InsideIn(p *plan.Pass, at plan.Spot) (*Tensor, error) {
+func (v ops) InsideIn(p *plan.Pass, at plan.Spot) (*Tensor, error) {
 	l, err := inside(p, v.layout, at)
 	if err != nil {
 		return nil, err
@@ -23,12 +23,12 @@ func (v *ops) InsideIn(p *plan.Pass, at plan.Spot) (*Tensor, error) {
 }
 
 // FlattenIn is [Tensor.FlattenLevel], of a level that the tensor has.
-func (v *ops) FlattenIn(p *plan.Pass, level int) (*Tensor, error) {
-	return relayout(p, (*Tensor)(v), func(l *Layout) (*Layout, error) { return flattened(p, l, level) })
+func (v ops) FlattenIn(p *plan.Pass, level int) (*Tensor, error) {
+	return relayout(p, v.Tensor, func(l *Layout) (*Layout, error) { return flattened(p, l, level) })
 }
 
 // ConcatIn is [ConcatLevel]. The level may be 0.
-func (v *ops) ConcatIn(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
+func (v ops) ConcatIn(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	compact, err := alike(p, xs)
 	if err != nil {
 		return nil, err
@@ -38,25 +38,25 @@ func (v *ops) ConcatIn(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 
 // IndexLevels returns the editor that applies [Tensor.IndexLevel] to tensors with the layout of v,
 // or with its outer levels.
-func (v *ops) IndexLevels(level int, x ix.Index) (func(t *Tensor) (*Tensor, error), error) {
+func (v ops) IndexLevels(level int, x ix.Index) (func(t *Tensor) (*Tensor, error), error) {
 	e, err := indexed(level, x)
 	return v.editor(e, err)
 }
 
 // Picks is IndexLevels for [Tensor.Pick].
-func (v *ops) Picks(index *Tensor) (func(t *Tensor) (*Tensor, error), error) {
+func (v ops) Picks(index *Tensor) (func(t *Tensor) (*Tensor, error), error) {
 	e, err := v.layout.picks(index)
 	return v.editor(e, err)
 }
 
 // MaskedSelects is IndexLevels for [Tensor.MaskedSelect]. It returns nil if mask has no level.
-func (v *ops) MaskedSelects(mask *Tensor) (func(t *Tensor) (*Tensor, error), error) {
+func (v ops) MaskedSelects(mask *Tensor) (func(t *Tensor) (*Tensor, error), error) {
 	e, err := masked(v.layout, mask)
 	return v.editor(e, err)
 }
 
 // editor returns the function that applies an edit. A tensor without its level does not change.
-func (v *ops) editor(e *edit, err error) (func(t *Tensor) (*Tensor, error), error) {
+func (v ops) editor(e *edit, err error) (func(t *Tensor) (*Tensor, error), error) {
 	if err != nil || e == nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (v *ops) editor(e *edit, err error) (func(t *Tensor) (*Tensor, error), erro
 }
 
 // DensifyIn pads parts of tensors, in memory of opt.Buffer. It returns masks if opt.Masks is set.
-func (v *ops) DensifyIn(x plan.Parts[*Tensor], opt DensifyOptions) (dense []*tensor.Tensor, masks [][]*tensor.Tensor, err error) {
+func (v ops) DensifyIn(x plan.Parts[*Tensor], opt DensifyOptions) (dense []*tensor.Tensor, masks [][]*tensor.Tensor, err error) {
 	d := &denser{opt: opt, level: x.Level, outer: x.Level}
 	if x.Apart {
 		d.outer--

@@ -35,8 +35,18 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 	if len(t.Shape()) > 1 || len(t.Shape())+t.Depth() == 0 {
 		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim", shapeops.ErrDim, t.Shape())
 	}
-	if err := checkPath(expr, t.Depth()+len(t.Shape())); err != nil {
-		return nil, err
+	if dims := t.Depth() + len(t.Shape()); len(expr) > max(dims, 1) {
+		return nil, fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
+	}
+	for i, x := range expr {
+		last := i == len(expr)-1
+		switch _, _, step := x.Bounds(); {
+		case x.Kind() == ix.KindAt, last && x.Kind() == ix.KindAll, last && x.Kind() == ix.KindRange && step <= 1:
+		case last && x.Kind() == ix.KindRange:
+			return nil, fmt.Errorf("%w: part %d: got %v, want a range without a step: see Index and IndexLevel", shapeops.ErrIndex, i, x)
+		default:
+			return nil, fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
+		}
 	}
 	first, n, ok := t.layout.root().rows.Span()
 	if !ok {
@@ -66,43 +76,6 @@ func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
 		return nil, err
 	}
 	return &Tensor{l, t.values, true}, nil
-}
-
-// checkPath returns ErrIndex unless expr is a valid path into dims batch dims and levels.
-func checkPath(expr []ix.Index, dims int) error {
-	if err := checkSteps(expr, dims); err != nil || len(expr) == 0 {
-		return err
-	}
-	i := len(expr) - 1
-	x := expr[i]
-	switch x.Kind() {
-	case ix.KindAt, ix.KindAll:
-		return nil
-	case ix.KindRange:
-		if _, _, step := x.Bounds(); step > 1 {
-			return fmt.Errorf("%w: part %d: got %v, want a range without a step: see Index and IndexLevel", shapeops.ErrIndex, i, x)
-		}
-		return nil
-	}
-	return notInPath(i, x)
-}
-
-// checkSteps returns ErrIndex if expr has more parts than dims, the number of batch dims and
-// levels, or if a part before the last is not a position.
-func checkSteps(expr []ix.Index, dims int) error {
-	if len(expr) > max(dims, 1) {
-		return fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
-	}
-	for i, x := range expr[:max(len(expr)-1, 0)] {
-		if x.Kind() != ix.KindAt {
-			return notInPath(i, x)
-		}
-	}
-	return nil
-}
-
-func notInPath(i int, x ix.Index) error {
-	return fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
 }
 
 // An insideKey is the key under which a pass keeps the batch at a spot of l.

@@ -20,7 +20,7 @@ const (
 )
 
 // ShapeText implements plan.Nested.
-func (v *ops) ShapeText() string { return (*Tensor)(v).shapeText() }
+func (v ops) ShapeText() string { return v.Tensor.shapeText() }
 
 func (t *Tensor) shapeText() string { return t.layout.text(t.Features()) }
 
@@ -98,15 +98,15 @@ func (t *Tensor) dims() int { return len(t.Shape()) + t.Depth() + len(t.Features
 
 // Texts implements tensor.Ops: it returns each row of the batch as String prints it. It is meant
 // for few rows. It returns an error if values cannot be read.
-func (v *ops) Texts() ([]string, error) {
-	s, err := (*Tensor)(v).compact(nil)
+func (v ops) Texts() ([]string, error) {
+	s, err := v.Tensor.compact(nil)
 	if err != nil {
 		return nil, err
 	}
 	texts := make([]string, s.Shape().Size())
 	for i := range texts {
 		w := lister{of: s}
-		if s.rowSize(i) > rowOver {
+		if from, to := s.layout.extent(i, 1); times(to-from, max(1, s.Features().Size())) > rowOver {
 			w.edge = edge
 		}
 		if err := w.row(0, i); err != nil {
@@ -115,12 +115,6 @@ func (v *ops) Texts() ([]string, error) {
 		texts[i] = w.out.String()
 	}
 	return texts, nil
-}
-
-// rowSize returns the number of elements in a row of the batch.
-func (t *Tensor) rowSize(i int) int {
-	from, to := t.layout.extent(i, 1)
-	return times(to-from, max(1, t.Features().Size()))
 }
 
 // A lister writes rows as nested lists.

@@ -30,9 +30,23 @@ func (t *Tensor) Reduce(depth int, reduction Reducer) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := reduced(reduction, s.values, over)
+	if reduction == nil {
+		return nil, errNoFunc
+	}
+	values, err := reduction(s.values, over)
+	if err == nil && values == nil {
+		err = errNoValues
+	}
+	if errors.Is(err, arith.ErrEmpty) { // say which row is empty
+		ends := s.layout.reach(l.depth)
+		for row := range ends[1:] {
+			if ends[row] == ends[row+1] {
+				return nil, fmt.Errorf("level %d, row %d: %w", l.depth+1, row, err)
+			}
+		}
+	}
 	if err != nil {
-		return nil, s.emptyRow(depth, err)
+		return nil, err
 	}
 	if err := s.checkReduced(reduction, values, l.numbered()); err != nil {
 		return nil, err
@@ -59,33 +73,6 @@ func (t *Tensor) checkReduced(reduction Reducer, made *tensor.Tensor, rows int) 
 		return fmt.Errorf("%w: the reduction returned %v for one empty row, want one value: for running sums use CumSum", shapeops.ErrShape, out.Shape())
 	}
 	return nil
-}
-
-// emptyRow adds to err, if it is ErrEmpty, the number of the first empty row at depth.
-func (t *Tensor) emptyRow(depth int, err error) error {
-	l, failed := t.layout.At(depth)
-	if failed != nil || !errors.Is(err, arith.ErrEmpty) {
-		return err
-	}
-	ends := t.layout.reach(l.depth)
-	for row := range ends[1:] {
-		if ends[row] == ends[row+1] {
-			return fmt.Errorf("level %d, row %d: %w", l.depth+1, row, err)
-		}
-	}
-	return err
-}
-
-// reduced returns reduction(values, over), or ErrKind if reduction or its result is nil.
-func reduced(reduction Reducer, values *tensor.Tensor, over arith.Over) (*tensor.Tensor, error) {
-	if reduction == nil {
-		return nil, errNoFunc
-	}
-	out, err := reduction(values, over)
-	if err == nil && out == nil {
-		err = errNoValues
-	}
-	return out, err
 }
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)

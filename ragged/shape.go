@@ -77,45 +77,33 @@ func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	cuts, err := s.cuts()
+	if err := s.checkBare(); err != nil {
+		return nil, fmt.Errorf("lengths: %w", err)
+	}
+	list, err := s.values.Ints()
+	if err != nil {
+		return nil, fmt.Errorf("lengths: %w", err)
+	}
+	each := make([]int64, len(list))
+	for i, n := range list {
+		each[i] = int64(n)
+	}
+	cuts, err := offsetsOf(each)
 	if err != nil {
 		return nil, fmt.Errorf("lengths: %w", err)
 	}
 	return relayout(nil, t, func(l *Layout) (*Layout, error) {
-		if err := l.at(level).checkCuts(s.layout, cuts); err != nil {
+		around := l.at(level)
+		if err := around.outer.CheckEqual(s.layout.outer); err != nil {
 			return nil, fmt.Errorf("lengths: %w", err)
+		}
+		for row, end := range composed(s.layout.offsets, cuts) {
+			if want := around.offsets[row]; end != want {
+				return nil, fmt.Errorf("lengths: level %d, row %d: %w: got lengths up to %d, want up to %d", around.depth, max(row-1, 0), ErrLengths, end, want)
+			}
 		}
 		return under(nil, l, level, s.layout.nested(cuts)), nil
 	})
-}
-
-// checkCuts returns ErrLengths unless cuts, grouped by groups, end where the rows of l end.
-func (l *Layout) checkCuts(groups *Layout, cuts []int64) error {
-	if err := l.outer.CheckEqual(groups.outer); err != nil {
-		return err
-	}
-	for row, end := range composed(groups.offsets, cuts) {
-		if want := l.offsets[row]; end != want {
-			return fmt.Errorf("level %d, row %d: %w: got lengths up to %d, want up to %d", l.depth, max(row-1, 0), ErrLengths, end, want)
-		}
-	}
-	return nil
-}
-
-// cuts converts a compact tensor of lengths to offsets.
-func (t *Tensor) cuts() ([]int64, error) {
-	if err := t.checkBare(); err != nil {
-		return nil, err
-	}
-	list, err := t.values.Ints()
-	if err != nil {
-		return nil, err
-	}
-	lengths := make([]int64, len(list))
-	for i, n := range list {
-		lengths[i] = int64(n)
-	}
-	return offsetsOf(lengths)
 }
 
 // Counts returns the lengths at a level as an int64 tensor, which has the levels above it:
@@ -146,21 +134,48 @@ func (t *Tensor) Group(lengths ...int64) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
-	groups, err := grouped(t.Shape(), lengths)
+	if len(t.Shape()) != 1 {
+		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim: Flatten it first", shapeops.ErrDim, t.Shape())
+	}
+	groups, err := LayoutOf(shapeops.Shape{len(lengths)}, lengths)
+	if err == nil && groups.numbered() != t.Shape()[0] {
+		err = fmt.Errorf("%w: got a sum of %d, want %d", ErrLengths, groups.numbered(), t.Shape()[0])
+	}
 	if err != nil {
 		return nil, err
 	}
 	return relayout(nil, t, func(l *Layout) (*Layout, error) { return under(nil, l, 0, groups), nil })
 }
 
-// grouped returns the layout of groups of a batch.
-func grouped(batch shapeops.Shape, lengths []int64) (*Layout, error) {
-	if len(batch) != 1 {
-		return nil, fmt.Errorf("%w: got the batch shape %v, want one dim: Flatten it first", shapeops.ErrDim, batch)
+// Broadcast repeats each value of t for all rows or values that a deeper layout has in its place:
+//
+//	t [N *], layout [N * *] -> [N * *]: the day of a visit for each of its codes
+//
+// The outer levels of layout must equal the layout of t. The result is a copy. Broadcast returns
+// [ErrLengths] if they differ, and shapeops.ErrDim if layout has fewer levels than t.
+func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
+	if !t.made() {
+		return nil, errNil
 	}
-	l, err := LayoutOf(shapeops.Shape{len(lengths)}, lengths)
-	if err == nil && l.numbered() != batch[0] {
-		err = fmt.Errorf("%w: got a sum of %d, want %d", ErrLengths, l.numbered(), batch[0])
+	if !layout.made() {
+		return nil, errNoLayout
 	}
-	return l, err
+	around, err := layout.At(t.Depth())
+	if err != nil {
+		return nil, err
+	}
+	if err := around.CheckEqual(t.layout); err != nil {
+		return nil, err
+	}
+	values, err := t.Values()
+	if err != nil {
+		return nil, err
+	}
+	deep := layout.Compact()
+	if t.Depth() == layout.depth {
+		values, err = values.Clone()
+		return finished(&Tensor{layout: deep, values: values}, err)
+	}
+	values, err = shapeops.RepeatEach(values, 0, deep.counts(t.Depth()))
+	return finished(&Tensor{layout: deep, values: values}, err)
 }

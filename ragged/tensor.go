@@ -55,7 +55,7 @@ func New(values *tensor.Tensor, layout *Layout) (*Tensor, error) {
 // Fixed implements plan.Nested: it returns a view that returns [ErrLengths] for any change of the
 // lengths of its rows. Other views do so too, since they would stop being views; and so does a
 // tensor in lent memory, such as a mapped file, which has no place for the new rows.
-func (v *ops) Fixed() *Tensor { return &Tensor{v.layout, v.values, true} }
+func (v ops) Fixed() *Tensor { return &Tensor{v.layout, v.values, true} }
 
 // checkFixed returns an error if the rows of t must keep their lengths: ErrLengths, with the
 // difference between t and l, or tensor.ErrLayout if t has a row at several positions.
@@ -274,4 +274,32 @@ func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *plan.
 		return err
 	}
 	return run(func(tr *tensor.Transfer) error { return add(tr, plan.NewPass(planned)) })
+}
+
+// ops implements the methods that other packages of this library call. They are not in the method
+// set of Tensor.
+type ops struct{ *Tensor }
+
+var _ plan.Nested[*Tensor, *Layout] = ops{}
+
+// Ops returns t's implementation of the operations of packages shapeops, arith and tdict.
+func (t *Tensor) Ops() tensor.Ops[*Tensor] { return ops{t} }
+
+// ExecuteInto implements tensor.Ops.
+func (v ops) ExecuteInto(p *plan.Pass, dst *Tensor) error {
+	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
+}
+
+// Write implements tensor.Ops.
+func (v ops) Write(p *plan.Pass, src *Tensor) error {
+	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
+}
+
+// run runs a transfer, to which add adds.
+func run(add func(tr *tensor.Transfer) error) error {
+	var tr tensor.Transfer
+	if err := add(&tr); err != nil {
+		return err
+	}
+	return tr.Run()
 }

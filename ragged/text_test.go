@@ -210,12 +210,10 @@ func TestTextRefusals(t *testing.T) {
 		{"a shape of other texts", testkit.Err(ragged.FromStrings([]string{"a"}, 2)), shapeops.ErrShape},
 		{"a negative shape", testkit.Err(ragged.FromStrings([]string{"a"}, -1)), shapeops.ErrShape},
 		{"a builder's shape of other texts", testkit.Err(new(ragged.TextBuilder).Tensor(2)), shapeops.ErrShape},
-		{"strings of nil", testkit.Err(ragged.Strings(nil)), shapeops.ErrKind},
 		{"strings of numbers", testkit.Err(ragged.Strings(oneDeep())), tensor.ErrDType},
 		{"strings two deep", testkit.Err(ragged.Strings(deep)), shapeops.ErrDim},
 		{"strings with features", testkit.Err(ragged.Strings(pairs)), shapeops.ErrShape},
 		{"strings without elements", testkit.Err(ragged.Strings(meta)), tensor.ErrMeta},
-		{"one string of nil", testkit.Err(ragged.StringAt(nil, 0)), shapeops.ErrKind},
 		{"one string of numbers", testkit.Err(ragged.StringAt(oneDeep(), 0)), tensor.ErrDType},
 		{"a row that is not there", testkit.Err(ragged.StringAt(text, 2)), shapeops.ErrIndex},
 		{"a negative one", testkit.Err(ragged.StringAt(text, -3)), shapeops.ErrIndex},
@@ -227,7 +225,6 @@ func TestTextRefusals(t *testing.T) {
 		{"a code too large", testkit.Err(ragged.FromCategories(tensor.Must(tensor.From([]int32{0, 1, 1, 2}, 2, 2)), []string{"a", "b"})), shapeops.ErrIndex},
 		{"a negative code", testkit.Err(ragged.FromCategories(tensor.Vector[int32](-1), []string{"a"})), shapeops.ErrIndex},
 		{"codes of another dtype", testkit.Err(ragged.FromCategories(tensor.Vector[int64](0), []string{"a"})), tensor.ErrDType},
-		{"nil codes", testkit.Err(ragged.FromCategories(nil, nil)), shapeops.ErrKind},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { testkit.Fails(t, tt.want, tt.err) })

@@ -48,7 +48,10 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 		task := applyTask{out: out, name: name, key: nestedkey.Key(path) + name, result: v}
 		var err error
 		if d, ok := v.(*TensorDict); ok {
-			err = a.dict(task, d, all || whole && len(inner) == 0, inner)
+			made := a.empty(d)
+			task.result = made
+			a.keep(task)
+			err = a.plan(d, made, string(task.key)+"/", all || whole && len(inner) == 0, inner)
 		} else {
 			err = failedKey("apply", task.key, a.leaf(task, td.batch, all || whole))
 		}
@@ -57,14 +60,6 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 		}
 	}
 	return nil
-}
-
-// dict adds a task for the dictionary d and a task for each of its entries.
-func (a *applier) dict(task applyTask, d *TensorDict, all bool, keys []nestedkey.Key) error {
-	out := a.empty(d)
-	task.result = out
-	a.keep(task)
-	return a.plan(d, out, string(task.key)+"/", all, keys)
 }
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
@@ -81,7 +76,13 @@ func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error 
 		return a.call(task)
 	}
 	a.keep(task)
-	return task.checkBatch(batch)
+	switch got := task.result; {
+	case elements(got) != nil:
+		return got.Shape().CheckPrefix(task.out.batch)
+	case !task.out.batch.Equal(batch):
+		return fmt.Errorf("%w: got %s, which cannot change its batch shape", ErrKind, describe(got))
+	}
+	return nil
 }
 
 // members adds a task for each member of s, and a task for the Stacked of the results.
@@ -118,18 +119,6 @@ func (a *applier) keep(task applyTask) {
 	if !a.opt.InPlace {
 		a.tasks = append(a.tasks, task)
 	}
-}
-
-// checkBatch returns an error unless the result, a leaf of a dictionary with the given batch shape,
-// can be an entry of t.out without a call of fn.
-func (t *applyTask) checkBatch(batch shapeops.Shape) error {
-	if elements(t.result) != nil {
-		return t.result.Shape().CheckPrefix(t.out.batch)
-	}
-	if t.out.batch.Equal(batch) {
-		return nil
-	}
-	return fmt.Errorf("%w: got %s, which cannot change its batch shape", ErrKind, describe(t.result))
 }
 
 // call adds a task that calls fn with the tensors that the dictionaries have under task.key.
@@ -220,8 +209,14 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 		}
 		t.result = v
 	}
-	if err := t.restack(); err != nil {
-		return err
+	if s, ok := t.result.(*Stacked); ok && t.whole {
+		var err error
+		if t.result = nil; s.missing() < len(s.members) {
+			t.result, err = asValue(newStacked(s.dim, s.members))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if t.stack != nil {
 		t.stack.members[t.member].value = t.result
@@ -235,17 +230,4 @@ func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) erro
 	}
 	t.out.entries.put(t.name, t.result)
 	return nil
-}
-
-// restack replaces a Stacked whose members have changed by a new one, or by nil if no member is
-// left.
-func (t *applyTask) restack() (err error) {
-	if !t.whole {
-		return nil
-	}
-	s, _ := t.result.(*Stacked)
-	if t.result = nil; s.missing() < len(s.members) {
-		t.result, err = asValue(newStacked(s.dim, s.members))
-	}
-	return err
 }

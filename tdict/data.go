@@ -138,8 +138,7 @@ func (d *Data) All() iter.Seq[any] {
 }
 
 // Execute applies p.Plan to the rows of d. Rows that the plan pads get nil, whatever p.Fill is.
-func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
-	d := (*Data)(v)
+func (d dataOps) Execute(p *plan.Pass) (*Data, error) {
 	if !d.valid() {
 		return nil, errNoData
 	}
@@ -147,12 +146,26 @@ func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Data{rows: rows, values: slices.Clip(d.values), fixed: d.fixed && isView(p.Plan, d.Shape())}
+	out := &Data{rows: rows, values: slices.Clip(d.values)}
+	if d.fixed {
+		if v, err := shape.Contiguous(d.Shape()); err == nil { // the result of a view is fixed too
+			_, isView, err := p.View(v)
+			out.fixed = isView && err == nil
+		}
+	}
 	if rows.Count() > len(d.values) {
 		out.values = append(out.values, nil)
 	}
-	if out.crowded() {
-		out.trim()
+	if out.crowded() { // keep the values that are left, without comparing them
+		number := map[int]int{}
+		var kept []any
+		for row := range out.rows.Distinct() {
+			if _, ok := number[row]; !ok {
+				number[row] = len(kept)
+				kept = append(kept, out.values[row])
+			}
+		}
+		out.keep(kept, func(row int) int { return number[row] })
 	}
 	return out, nil
 }
@@ -161,33 +174,15 @@ func (v *dataOps) Execute(p *plan.Pass) (*Data, error) {
 // row returns tensor.ErrReadOnly. The same holds for parts of it for which a tensor would return a
 // view, such as Index with At and Range. It is for Data that is saved as a whole, as in the
 // directory of a dataset. Copies, as Clone, Take or Pad return, can be changed.
-func (v *dataOps) Fixed() *Data { return &Data{v.rows, v.values, true} }
+func (v dataOps) Fixed() *Data { return &Data{v.rows, v.values, true} }
 
 // Shared returns the value of all rows, as [Data.Uniform] does. If v has no rows but keeps a value,
 // it returns that value.
-func (v *dataOps) Shared() (any, bool) {
+func (v dataOps) Shared() (any, bool) {
 	if len(v.values) == 1 && v.rows.Shape().Size() == 0 {
 		return v.values[0], true
 	}
-	return (*Data)(v).Uniform()
-}
-
-// isView reports whether a plan applied to a contiguous tensor returns a view.
-func isView(p *plan.Plan, s shapeops.Shape) bool {
-	v, err := shape.Contiguous(s)
-	if err != nil {
-		return false
-	}
-	_, yes, err := p.View(v)
-	return yes && err == nil
-}
-
-// identical reports whether two values have the same JSON: NaN equals NaN, and 0 differs from -0.
-func identical(a, b any) bool {
-	if text, ok := a.(string); ok {
-		return b == any(text)
-	}
-	return jsonText(a) == jsonText(b)
+	return v.Data.Uniform()
 }
 
 // checkFixed returns tensor.ErrReadOnly if d is fixed and writing the values of other to rows, a
@@ -200,7 +195,11 @@ func (d *Data) checkFixed(rows, other *Data) error {
 	for i := range max(len(numbers), len(others)) {
 		want := rows.values[numbers[min(i, len(numbers)-1)]]
 		got := other.values[others[min(i, len(others)-1)]]
-		if !identical(got, want) {
+		same := jsonText(got) == jsonText(want)
+		if text, ok := got.(string); ok { // JSON replaces bytes that are not UTF-8
+			same = want == any(text)
+		}
+		if !same {
 			return fmt.Errorf("%w: got %s, want %s: data of a dataset cannot be changed; use a tensor for values that change, or Save a Clone",
 				tensor.ErrReadOnly, shortened(jsonText(got)), shortened(jsonText(want)))
 		}
@@ -214,8 +213,7 @@ func (d *Data) valid() bool { return d != nil && d.rows != nil }
 var errNoData = fmt.Errorf("%w: got no data", ErrKind)
 
 // Join joins the rows of xs as p.Join says. Rows that it pads get nil.
-func (v *dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
-	d := (*Data)(v)
+func (d dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
 	rows := make([]*plan.Rows, len(xs))
 	var values []any
 	for i, x := range xs {
@@ -226,7 +224,15 @@ func (v *dataOps) Join(p *plan.Pass, xs []*Data) (*Data, error) {
 		values = append(values, x.values...)
 	}
 	if value, ok := uniform(xs); ok && !padded(p, rows) {
-		return joinUniform(p, value, rows)
+		if err := p.CheckJoin(len(xs)); err != nil {
+			return nil, err
+		}
+		sizes, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return rows[i].Shape() })
+		if err != nil {
+			return nil, err
+		}
+		one, err := plan.OneRow(sizes...)
+		return &Data{rows: one, values: []any{value}}, err
 	}
 	joined, err := d.rows.Join(p, rows)
 	if err != nil {
@@ -263,26 +269,12 @@ func padded(p *plan.Pass, xs []*plan.Rows) bool {
 	return err == nil && slices.ContainsFunc(xs, func(x *plan.Rows) bool { return !x.Shape().Equal(sizes[1:]) })
 }
 
-// joinUniform is Join without padding, for rows that all have the same value.
-func joinUniform(p *plan.Pass, value any, xs []*plan.Rows) (*Data, error) {
-	if err := p.CheckJoin(len(xs)); err != nil {
-		return nil, err
-	}
-	sizes, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].Shape() })
-	if err != nil {
-		return nil, err
-	}
-	rows, err := plan.OneRow(sizes...)
-	return &Data{rows: rows, values: []any{value}}, err
-}
-
 // AddJoin adds to tr: dst = xs joined as p.Join says.
-func (v *dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
-	d := (*Data)(v)
+func (d dataOps) AddJoin(tr *tensor.Transfer, dst *Data, p *plan.Pass, xs []*Data) error {
 	if !dst.valid() {
 		return errNoData
 	}
-	out, err := (*dataOps)(d).Join(p, xs)
+	out, err := d.Join(p, xs)
 	if err != nil {
 		return err
 	}
@@ -301,13 +293,13 @@ func (d *Data) Clone() (*Data, error) {
 // Equal reports whether d and x have the same shape and equal values. NaN is not equal to NaN, and
 // an int64 is never equal to a float64. The order of an Object's fields matters.
 func (d *Data) Equal(x *Data) bool {
-	text, err := d.Diff(x)
+	text, err := d.diff(x)
 	return text == "" && err == nil
 }
 
-// Diff describes the first difference between d and x, or returns "" if they are equal. It returns
+// diff describes the first difference between d and x, or returns "" if they are equal. It returns
 // [ErrKind] if x is nil or one of the two is zero.
-func (d *Data) Diff(x *Data) (string, error) {
+func (d *Data) diff(x *Data) (string, error) {
 	if !d.valid() || !x.valid() {
 		return "", errNoData
 	}
@@ -372,18 +364,9 @@ func (d *Data) firstTexts(most int) string {
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
-// uniformData returns Data of another shape with d's value, or nil if the rows of d differ.
-func uniformData(d *Data, sizes shapeops.Shape) (Value, error) {
-	v, one := d.Uniform()
-	if !one {
-		return nil, nil
-	}
-	return asValue(NewData(v, sizes...))
-}
-
 // Texts returns the value of each row as JSON.
-func (v *dataOps) Texts() (texts []string, err error) {
-	for v := range (*Data)(v).All() {
+func (v dataOps) Texts() (texts []string, err error) {
+	for v := range v.Data.All() {
 		texts = append(texts, jsonText(v))
 	}
 	return texts, nil
@@ -393,27 +376,114 @@ func describeData(d *Data) string { return fmt.Sprintf("data %v", d.Shape()) }
 
 // fitData returns d, repeated over further dims if its shape is shorter than the batch shape.
 func fitData(d *Data, batch shapeops.Shape) (*Data, error) {
-	return fitted(d, d.Shape(), batch, func() (*Data, error) { return d.repeated(batch) })
-}
-
-// repeated returns d with a batch shape that begins with d's.
-func (d *Data) repeated(batch shapeops.Shape) (*Data, error) {
 	s := d.Shape()
-	sizes := append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)
-	p, err := plan.Reshape(s, sizes...)
-	if err != nil {
-		return nil, err
-	}
-	column, err := (*dataOps)(d).Execute(plan.NewPass(p))
-	if err != nil {
-		return nil, err
-	}
-	if p, err = plan.Expand(sizes, batch...); err != nil {
-		return nil, err
-	}
-	return (*dataOps)(column).Execute(plan.NewPass(p))
+	return fitted(d, s, batch, func() (*Data, error) {
+		sizes := append(s.Clone(), slices.Repeat(shapeops.Shape{1}, len(batch)-len(s))...)
+		p, err := plan.Reshape(s, sizes...)
+		if err != nil {
+			return nil, err
+		}
+		column, err := dataOps{d}.Execute(plan.NewPass(p))
+		if err != nil {
+			return nil, err
+		}
+		if p, err = plan.Expand(sizes, batch...); err != nil {
+			return nil, err
+		}
+		return dataOps{column}.Execute(plan.NewPass(p))
+	})
 }
 
-func zeroData(_ *Data, _ *plan.Pass, sizes shapeops.Shape) (*Data, error) {
-	return NewData(nil, sizes...)
+// commit adds to tr: d = out.
+func (d *Data) commit(tr *tensor.Transfer, out *Data) error {
+	if err := d.Shape().CheckEqual(out.Shape()); err != nil {
+		return fmt.Errorf("destination: %w", err)
+	}
+	if d.fixed {
+		return d.checkFixed(d, out)
+	}
+	tr.Commit(func() { d.rows, d.values = out.rows, out.values })
+	return nil
+}
+
+// AddExecute adds to tr: dst = d with p.Plan applied.
+func (d dataOps) AddExecute(tr *tensor.Transfer, dst *Data, p *plan.Pass) error {
+	if !dst.valid() {
+		return errNoData
+	}
+	out, err := d.Execute(p)
+	if err != nil {
+		return err
+	}
+	return dst.commit(tr, out)
+}
+
+// AddWrite adds to tr: the rows of d that p.Plan selects = the rows of src, broadcast. If a list
+// names a row twice, the last value stays.
+func (d dataOps) AddWrite(tr *tensor.Transfer, src *Data, p *plan.Pass) error {
+	if !src.valid() {
+		return errNoData
+	}
+	if err := d.rows.CheckWrite(p, src.rows); err != nil {
+		return err
+	}
+	planned, err := plan.Expand(src.Shape(), p.Extend(d.Shape())...)
+	if err != nil {
+		return err
+	}
+	from, err := dataOps{src}.Execute(plan.NewPass(planned)) // src as it is now
+	if err != nil {
+		return err
+	}
+	if d.fixed {
+		part, err := d.Execute(p)
+		if err != nil {
+			return err
+		}
+		return d.checkFixed(part, from)
+	}
+	tr.Commit(func() { d.write(from, p) })
+	return nil
+}
+
+// write is AddWrite at once, of rows that were checked.
+func (d *Data) write(src *Data, p *plan.Pass) {
+	d.values = append(d.values, src.values...)
+	if err := d.rows.Write(p, src.rows); err != nil {
+		panic("tdict: impossible: " + err.Error())
+	}
+	if d.crowded() {
+		d.compact()
+	}
+}
+
+// crowded reports whether d has many more values than rows.
+func (d *Data) crowded() bool { return len(d.values)/2-8 > d.Shape().Size() }
+
+// keep replaces the values of d by kept, and numbers its rows by number.
+func (d *Data) keep(kept []any, number func(row int) int) {
+	d.values = kept
+	if len(kept) == 1 {
+		d.rows, _ = plan.OneRow(d.Shape()...) // the shape is valid already
+		return
+	}
+	if err := d.rows.Renumber(len(kept), number); err != nil {
+		panic("tdict: impossible: " + err.Error()) // callers have listed the rows, or have few
+	}
+}
+
+// compact drops values that no row has, and merges equal neighbours.
+func (d *Data) compact() {
+	number := make([]int, len(d.values)) // the new number plus one, or 0
+	var kept []any
+	for row := range d.rows.Distinct() {
+		if number[row] > 0 {
+			continue
+		}
+		if n := len(kept); n == 0 || !same(kept[n-1], d.values[row]) {
+			kept = append(kept, d.values[row])
+		}
+		number[row] = len(kept)
+	}
+	d.keep(kept, func(row int) int { return number[row] - 1 })
 }

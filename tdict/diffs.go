@@ -75,7 +75,14 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 	if td == nil || other == nil {
 		return "", failed("diff", errNil)
 	}
-	td.eachDiff(other, "", firstOfLeaves, func(d Difference) bool {
+	leaf := func(at string, v, w Value) (Difference, bool) {
+		text, err := opsOf(v).diff(v, w)
+		if err != nil {
+			return failedDiff(at, v, w, err), true
+		}
+		return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, text != ""
+	}
+	td.eachDiff(other, "", leaf, func(d Difference) bool {
 		if err = d.Err; err == nil {
 			text = d.Text
 		}
@@ -88,8 +95,16 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 // is their key, followed by a slash unless it is empty. leaves compares two values that are not
 // both dictionaries.
 func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, yield func(Difference) bool) bool {
-	if !td.batch.Equal(other.batch) && !yield(td.batchDiff(other, at)) {
-		return false
+	if !td.batch.Equal(other.batch) {
+		d := Difference{Kind: DiffShape, A: describe(td), B: describe(other)}
+		if at != "" {
+			d.Key = nestedkey.Key(at[:len(at)-1])
+			d.Text = fmt.Sprintf("%q: ", string(d.Key))
+		}
+		d.Text += fmt.Sprintf("batch %v, other %v", td.batch, other.batch)
+		if !yield(d) {
+			return false
+		}
 	}
 	for name, v := range td.entries.all() {
 		key := at + string(name)
@@ -122,17 +137,6 @@ func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, 
 // equal.
 type diffLeaves func(at string, v, w Value) (Difference, bool)
 
-// batchDiff returns the difference between the batch shapes.
-func (td *TensorDict) batchDiff(other *TensorDict, at string) Difference {
-	d := Difference{Kind: DiffShape, A: describe(td), B: describe(other)}
-	if at != "" {
-		d.Key = nestedkey.Key(at[:len(at)-1])
-		d.Text = fmt.Sprintf("%q: ", string(d.Key))
-	}
-	d.Text += fmt.Sprintf("batch %v, other %v", td.batch, other.batch)
-	return d
-}
-
 // oneSided returns the difference for a value that only one of two dictionaries has.
 func oneSided(kind DifferenceKind, at string, v Value) Difference {
 	d := Difference{Kind: kind, Key: nestedkey.Key(at)}
@@ -142,16 +146,6 @@ func oneSided(kind DifferenceKind, at string, v Value) Difference {
 		d.B, d.Text = describe(v), fmt.Sprintf("%q is only in other", at)
 	}
 	return d
-}
-
-// firstOfLeaves is a diffLeaves that sets only Text, which describes the first element that
-// differs.
-func firstOfLeaves(at string, v, w Value) (Difference, bool) {
-	text, err := opsOf(v).diff(v, w)
-	if err != nil {
-		return failedDiff(at, v, w, err), true
-	}
-	return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, text != ""
 }
 
 // failedDiff returns the difference for values that cannot be read.
@@ -169,7 +163,12 @@ func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 	d := Difference{Kind: DiffKind, Key: nestedkey.Key(key), A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", key, text)}
 	if err == nil && opsOf(a) == opsOf(b) {
 		d.Elements, d.Count, err = opsOf(a).differing(a, b, tol)
-		d.Kind, err = differsIn(d, err)
+		switch d.Kind = DiffElements; {
+		case errors.Is(err, tensor.ErrDType) && d.A != d.B: // not an element that is invalid
+			d.Kind, err = DiffDType, nil
+		case errors.Is(err, shapeops.ErrShape), errors.Is(err, ragged.ErrLengths):
+			d.Kind, err = DiffShape, nil
+		}
 	}
 	if err != nil {
 		return failedDiff(key, a, b, err), true
@@ -181,23 +180,10 @@ func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 	return d, d.Kind != DiffElements || d.Count > 0
 }
 
-// differsIn returns the kind of the difference between two leaves of one kind, given the error of
-// comparing their elements. It returns err if that is about neither dtype nor shape.
-func differsIn(d Difference, err error) (DifferenceKind, error) {
-	switch {
-	case errors.Is(err, tensor.ErrDType) && d.A != d.B: // not an element that is invalid
-		return DiffDType, nil
-	case errors.Is(err, shapeops.ErrShape), errors.Is(err, ragged.ErrLengths):
-		return DiffShape, nil
-	}
-	return DiffElements, err
-}
-
 // Differing returns the first n rows in which d and x differ, with their values as JSON, and the
 // number of all rows that differ. Long values are cut. Values compare exactly. Differing returns
 // shapeops.ErrShape if the shapes differ, and [ErrKind] if x is nil.
-func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
-	d := (*Data)(v)
+func (d dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.ElementDiff, count int, err error) {
 	if !x.valid() {
 		return nil, 0, errNoData
 	}
@@ -223,8 +209,7 @@ func (v *dataOps) Differing(x *Data, _ tensor.Tolerance, n int) (first []tensor.
 }
 
 // Differing compares the tensors. It also returns shapeops.ErrShape if the batch shapes differ.
-func (v *unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
-	u := (*Unbatched)(v)
+func (u unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]tensor.ElementDiff, int, error) {
 	if !x.valid() {
 		return nil, 0, errNoUnbatched
 	}
@@ -234,7 +219,7 @@ func (v *unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]t
 	return u.tensor.Ops().Differing(x.tensor, tol, n)
 }
 
-// describeAny is describe for a dictionary that may be nil.
+// describeAny describes td, which may be nil.
 func describeAny(td *TensorDict) string {
 	if td == nil {
 		return "no value"

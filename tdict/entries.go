@@ -36,7 +36,12 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 		}
 		inner, ok := v.(*TensorDict)
 		if !ok {
-			return nil, "", nil, d.throughLeaf(whole, key, notDict(string(first), v))
+			err := notDict(string(first), v)
+			if name := joinedName(key, d.entries.has); name != "" {
+				outer := strings.TrimSuffix(string(whole), string(key))
+				err = fmt.Errorf("%w; did you mean %s?", err, suggested(nestedkey.Key(outer)+name))
+			}
+			return nil, "", nil, err
 		}
 		d, key = inner, rest
 	}
@@ -199,7 +204,9 @@ func (td *TensorDict) place(key nestedkey.Key, v Value) (placement, error) {
 		}
 		inner, ok := there.(*TensorDict)
 		if !ok {
-			return placement{}, fmt.Errorf(`%w: for a name that contains "/", use %s`, notDict(string(first), there), spelled(whole, key))
+			name := nestedkey.Of(strings.Join(slices.Collect(key.Parts()), "/"))
+			outer := nestedkey.Key(strings.TrimSuffix(string(whole), string(key)))
+			return placement{}, fmt.Errorf(`%w: for a name that contains "/", use %s`, notDict(string(first), there), suggested(outer+name))
 		}
 		d, key = inner, rest
 	}
@@ -211,7 +218,7 @@ func (td *TensorDict) placeHere(key nestedkey.Key, v Value) (placement, error) {
 	if err := td.checkUnlocked(); err != nil {
 		return placement{}, err
 	}
-	if d, ok := v.(*TensorDict); ok && d.reaches(td) {
+	if d, ok := v.(*TensorDict); ok && (d == td || d.holdsDict(td, map[*TensorDict]bool{})) {
 		return placement{}, ErrCycle
 	}
 	v, err := opsOf(v).fitTo(v, td.batch)
@@ -256,11 +263,6 @@ func (td *TensorDict) checkDepth(depth int, seen map[*TensorDict]int) error {
 		}
 	}
 	return nil
-}
-
-// reaches reports whether td is other, or contains it at any depth.
-func (td *TensorDict) reaches(other *TensorDict) bool {
-	return td == other || td.holdsDict(other, map[*TensorDict]bool{})
 }
 
 func (td *TensorDict) holdsDict(other *TensorDict, seen map[*TensorDict]bool) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -148,4 +149,16 @@ func loop(b *testing.B, fn func() error) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// leafDiff returns what Diff says of two dictionaries that differ in one leaf.
+func leafDiff(a, b tdict.Value) string {
+	return strings.TrimPrefix(tensor.Must(dict(nil, entry{"x", a}).Diff(dict(nil, entry{"x", b}))), `"x": `)
+}
+
+// leafPreview returns what Preview writes of a leaf in a dictionary.
+func leafPreview(v tdict.Value, n int) string {
+	text := string(tensor.Must(dict(nil, entry{"x", v}).Preview(n).MarshalJSON()))
+	_, text, _ = strings.Cut(text, `"x":`)
+	return strings.TrimSuffix(text, "}}")
 }

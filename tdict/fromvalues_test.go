@@ -84,8 +84,6 @@ func TestFromValuesRefuses(t *testing.T) {
 		{"a uint", nil, tdict.Values{"a/n": uint(1)}, tdict.ErrKind},
 		{"nested slices", two, tdict.Values{"a": [][]float32{{1}, {2}}}, tdict.ErrKind},
 		{"a map", nil, tdict.Values{"a": map[string]any{"lr": 0.1}}, tdict.ErrKind},
-		{"nil", nil, tdict.Values{"a": nil}, tdict.ErrKind},
-		{"a nil tensor", nil, tdict.Values{"a": (*tensor.Tensor)(nil)}, tdict.ErrKind},
 		{"text that is not UTF-8", nil, tdict.Values{"a": "\xff"}, tdict.ErrKind},
 		{"the first of several", nil, tdict.Values{"c": 1, "b": 'x', "a": 2, "d": nil}, tdict.ErrKind},
 		{"a number for several rows", two, tdict.Values{"a": float32(1)}, shapeops.ErrShape},

@@ -81,17 +81,13 @@ func TestGatherRefusals(t *testing.T) {
 		ints       = []int
 	)
 	index := func(v ...int64) *tensor.Tensor { return tensor.Must(tensor.From(v, 1, len(v))) }
-	starts, mask := tensor.Vector[int64](0, 1), tensor.Vector(true, false)
+	starts := tensor.Vector[int64](0, 1)
 	refuse(t, grid, []refusal{
 		{"no such batch dim", func(td dictionary) error { return testkit.Err(td.Gather(2, index(0))) }, shapeops.ErrDim},
 		{"an index of the leaf's dims", func(td dictionary) error { return testkit.Err(td.Gather(0, tensor.Must(tensor.Zeros[int64](1, 1, 1)))) }, shapeops.ErrShape},
 		{"an index of fewer dims", func(td dictionary) error { return testkit.Err(td.Gather(0, starts)) }, shapeops.ErrShape},
 		{"a position that is not there", func(td dictionary) error { return testkit.Err(td.Gather(1, index(0, 3))) }, shapeops.ErrIndex},
 		{"an index of floats", func(td dictionary) error { return testkit.Err(td.Gather(1, tensor.Must(tensor.Zeros[float32](1, 1)))) }, tensor.ErrDType},
-		{"no index", func(td dictionary) error { return testkit.Err(td.Gather(1, nil)) }, tdict.ErrKind},
-		{"no destination", func(td dictionary) error { return td.GatherInto(nil, 1, index(0)) }, tdict.ErrKind},
-		{"scatter nothing", func(td dictionary) error { return td.Scatter(1, index(0), nil) }, tdict.ErrKind},
-		{"scatter by no index", func(td dictionary) error { return td.Scatter(1, nil, td) }, tdict.ErrKind},
 		{"scatter what td lacks", func(td dictionary) error { return td.Scatter(1, index(0), dict([]int{1, 1}, entry{"x", count(1, 1)})) }, tdict.ErrMissing},
 		{"scatter another batch shape", func(td dictionary) error { return td.Scatter(1, index(0), dict([]int{2, 1})) }, shapeops.ErrShape},
 		{"scatter another dtype", func(td dictionary) error {
@@ -99,31 +95,15 @@ func TestGatherRefusals(t *testing.T) {
 		}, tensor.ErrDType},
 		{"take from no such dim", func(td dictionary) error { return testkit.Err(td.Take(-3, starts)) }, shapeops.ErrDim},
 		{"take a position that is not there", func(td dictionary) error { return testkit.Err(td.Take(0, tensor.Vector[int64](0, 2))) }, shapeops.ErrIndex},
-		{"take nothing", func(td dictionary) error { return testkit.Err(td.Take(0, nil)) }, tdict.ErrKind},
-		{"take into nothing", func(td dictionary) error { return td.TakeInto(nil, 0, starts) }, tdict.ErrKind},
-		{"no mask", func(td dictionary) error { return testkit.Err(td.MaskedSelect(nil)) }, tdict.ErrKind},
 		{"a mask of integers", func(td dictionary) error { return testkit.Err(td.MaskedSelect(starts)) }, tensor.ErrDType},
 		{"a mask of another size", func(td dictionary) error { return testkit.Err(td.MaskedSelect(tensor.Vector(true, true, true))) }, shapeops.ErrIndex},
 		{"a mask over more than the batch shape", func(td dictionary) error {
 			return testkit.Err(td.MaskedSelect(tensor.Must(tensor.Zeros[bool](2, 3, 4))))
 		}, shapeops.ErrIndex},
-		{"select into nothing", func(td dictionary) error { return td.IndexInto(nil, tensor.Must(mask.AsMask())) }, tdict.ErrKind},
 		{"windows along a dim after the batch shape", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{2}, ints{1})) }, shapeops.ErrDim},
 		{"a window that leaves the dim", func(td dictionary) error { return testkit.Err(shapeops.Window(td, starts, ints{1}, ints{3})) }, shapeops.ErrIndex},
-		{"no starts", func(td dictionary) error { return testkit.Err(shapeops.Window(td, nil, ints{1}, ints{1})) }, tdict.ErrKind},
-		{"set windows to nothing", func(td dictionary) error { return shapeops.SetWindow(td, nil, starts, ints{1}, ints{1}) }, tdict.ErrKind},
-		{"set windows without starts", func(td dictionary) error { return shapeops.SetWindow(td, td, nil, ints{1}, ints{1}) }, tdict.ErrKind},
 		{"set windows to another batch shape", func(td dictionary) error { return shapeops.SetWindow(td, td, starts, ints{1}, ints{1}) }, shapeops.ErrShape},
-		{"flip no such batch dim", func(td dictionary) error { return testkit.Err(shapeops.Flip(td, 2)) }, shapeops.ErrDim},
-		{"turn no such batch dim", func(td dictionary) error { return testkit.Err(shapeops.Rot90(td, 0, 2, 1)) }, shapeops.ErrDim},
-		{"move to no such batch dim", func(td dictionary) error { return testkit.Err(td.Movedim(0, 2)) }, shapeops.ErrDim},
-		{"narrow beyond the end", func(td dictionary) error { return testkit.Err(td.Narrow(1, 2, 2)) }, shapeops.ErrIndex},
-		{"unfold a dim after the batch shape", func(td dictionary) error { return testkit.Err(shapeops.Unfold(td, 2, 1, 1)) }, shapeops.ErrDim},
-		{"repeat with too few counts", func(td dictionary) error { return testkit.Err(shapeops.Repeat(td, 2)) }, shapeops.ErrShape},
-		{"tile so often that it overflows", func(td dictionary) error { return testkit.Err(shapeops.Tile(td, math.MaxInt)) }, shapeops.ErrShape},
 		{"repeat so often that leaves overflow", func(td dictionary) error { return testkit.Err(shapeops.RepeatInterleave(td, 0, math.MaxInt/6)) }, shapeops.ErrShape},
-		{"too few counts for each", func(td dictionary) error { return testkit.Err(shapeops.RepeatEach(td, 0, ints{1})) }, shapeops.ErrShape},
-		{"flip into nothing", func(td dictionary) error { return shapeops.FlipInto(nil, td) }, tdict.ErrKind},
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
 
@@ -58,7 +57,15 @@ func (s Schema) Head(td *TensorDict, n int) string {
 	shown := max(0, min(n, rows))
 	lines := [][]string{keys}
 	for i := range shown {
-		lines = append(lines, td.headRow(leaves, i))
+		var expr []ix.Index
+		if len(td.batch) > 0 {
+			expr = append(expr, ix.At(i))
+		}
+		cells := make([]string, len(leaves))
+		for column, c := range leaves {
+			cells[column] = c.cell(slices.Clip(expr))
+		}
+		lines = append(lines, cells)
 	}
 	if n <= 0 {
 		return aligned(lines)
@@ -83,48 +90,37 @@ func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string,
 		}
 		c := headColumn{v, opsOf(v).texts}
 		if _, ok := v.(*ragged.Tensor); ok && specs[key] != nil && specs[key].Kind == KindText {
-			c.texts = quotedTexts
+			c.texts = func(v Value) ([]string, error) {
+				r, _ := v.(*ragged.Tensor)
+				if r.Depth() == 1 { // only as much of a text as fits
+					var err error
+					if r, err = r.IndexLevel(1, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {
+						return nil, err
+					}
+				}
+				texts, err := ragged.Strings(r)
+				for i, text := range texts {
+					texts[i] = strconv.Quote(text)
+				}
+				return texts, err
+			}
 		}
 		keys, leaves = append(keys, cut(errtext.Line(string(key)))), append(leaves, c)
 	}
 	return keys, leaves
 }
 
-// headRow returns the cells of a row.
-func (td *TensorDict) headRow(leaves []headColumn, row int) []string {
-	cells := make([]string, len(leaves))
-	for i, c := range leaves {
-		var expr []ix.Index
-		if len(td.batch) > 0 {
-			expr = append(expr, ix.At(row))
-		}
-		cells[i] = c.cell(expr)
-	}
-	return cells
-}
-
-// quotedTexts returns the texts of a ragged tensor, quoted. A text that is longer than a cell is
-// cut before it is read.
-func quotedTexts(v Value) ([]string, error) {
-	r, _ := v.(*ragged.Tensor)
-	if r.Depth() == 1 {
-		var err error
-		if r, err = r.IndexLevel(1, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {
-			return nil, err
-		}
-	}
-	texts, err := ragged.Strings(r)
-	for i, text := range texts {
-		texts[i] = strconv.Quote(text)
-	}
-	return texts, err
-}
-
 // cell returns the text of the elements that expr selects. expr drops dims.
 func (c headColumn) cell(expr []ix.Index) string {
 	shape := c.leaf.Shape()[len(expr):]
 	var texts []string
-	part, err := partOf(c.leaf, append(expr, firstFew(shape)...))
+	few := make([]ix.Index, len(shape)) // the first elements, at least cellElements
+	after := 1                          // the number of elements of a position
+	for i, size := range slices.Backward(shape) {
+		few[i] = ix.Range(0, (cellElements+after-1)/after)
+		after = min(after*max(1, min(size, cellElements)), cellElements)
+	}
+	part, err := partOf(c.leaf, append(expr, few...))
 	switch {
 	case err != nil:
 	case part == nil:
@@ -140,19 +136,16 @@ func (c headColumn) cell(expr []ix.Index) string {
 	case len(shape) == 0:
 		return cut(oneLine(texts[0]))
 	}
-	return listText(texts[:min(len(texts), cellElements)], shape.Size())
-}
-
-// firstFew returns an index expression for a part of a shape with its first elements: at least
-// cellElements of them, if there are, and less than twice as many.
-func firstFew(shape shapeops.Shape) []ix.Index {
-	expr := make([]ix.Index, len(shape))
-	after := 1 // the number of elements of a position
-	for i, size := range slices.Backward(shape) {
-		expr[i] = ix.Range(0, (cellElements+after-1)/after)
-		after = min(after*max(1, min(size, cellElements)), cellElements)
+	for n := min(len(texts), cellElements); ; n-- { // as many as fit
+		shown := slices.Clone(texts[:n])
+		if n < shape.Size() {
+			shown = append(shown, "...")
+		}
+		text := oneLine("[" + strings.Join(shown, " ") + "]")
+		if n <= 1 || utf8.RuneCountInString(text) <= cellWidth {
+			return cut(text)
+		}
 	}
-	return expr
 }
 
 // partOf returns the part of a leaf that an index expression selects.
@@ -162,20 +155,6 @@ func partOf(v Leaf, expr []ix.Index) (Leaf, error) {
 		return nil, err
 	}
 	return opsOf(v).execute(v, plan.NewPass(p))
-}
-
-// listText returns the beginning of a list of size texts in brackets, as far as it fits a cell.
-func listText(texts []string, size int) string {
-	for n := len(texts); ; n-- {
-		shown := slices.Clone(texts[:n])
-		if n < size {
-			shown = append(shown, "...")
-		}
-		text := oneLine("[" + strings.Join(shown, " ") + "]")
-		if n <= 1 || utf8.RuneCountInString(text) <= cellWidth {
-			return cut(text)
-		}
-	}
 }
 
 // oneLine replaces runes that are not printable by spaces.

@@ -13,8 +13,7 @@ import (
 // unless the plan picks by lists or masks, lays pieces together, or reshapes beyond what strides
 // express. The result is not locked. Execute returns shapeops.ErrShape if the batch shape does not
 // begin with the plan's shape.
-func (v *dictOps) Execute(p *plan.Pass) (*TensorDict, error) {
-	td := (*TensorDict)(v)
+func (td dictOps) Execute(p *plan.Pass) (*TensorDict, error) {
 	if err := p.CheckPlan(td.batch); err != nil {
 		return nil, err
 	}
@@ -36,15 +35,26 @@ func (td *TensorDict) execute(p *plan.Pass) (*TensorDict, error) {
 // selects lack the dictionary.
 func executeIn(td *TensorDict, p *plan.Pass) (Value, error) {
 	out, err := td.Ops().Execute(p)
-	if err != nil || out.entries.len() == 0 && td.lackedBy(p) {
-		return nil, err
+	if err != nil || out.entries.len() > 0 {
+		return asValue(out, err)
+	}
+	lacked := td.entries.len() > 0 // by all members that p selects
+	if td.stack != nil {
+		if c := cutAt(p, td.stack.dim); c.ok {
+			if members, some, err := td.stack.cut(c); err == nil && len(members) > 0 {
+				lacked = !some
+			}
+		}
+	}
+	if lacked {
+		return nil, nil
 	}
 	return out, nil
 }
 
 // planned returns a dictionary with the given entries and td's batch shape after p.Plan.
 func (td *TensorDict) planned(p *plan.Pass, entries store) (*TensorDict, error) {
-	out := &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.plannedNames(p.Plan))}
+	out := &TensorDict{batch: p.Extend(td.batch), entries: entries, header: td.named(td.tracedNames(p.Plan, len(p.Plan.From()), len(p.Plan.Shape())))}
 	var err error
 	out.stack, err = td.stack.planned(p, out.batch)
 	return out, err
@@ -127,8 +137,7 @@ func (td *TensorDict) passedInto(op string, dst *TensorDict, p *plan.Pass) error
 }
 
 // AddExecute adds to tr: dst = td with p.Plan applied, with the rules of [TensorDict.IndexInto].
-func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
-	td := (*TensorDict)(o)
+func (td dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass) error {
 	if dst == nil {
 		return errNil
 	}
@@ -138,7 +147,7 @@ func (o *dictOps) AddExecute(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass)
 	if err := dst.batch.CheckEqual(p.Extend(td.batch)); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if err := dst.sameNames(td); err != nil {
+	if err := dst.sameNames(td.TensorDict); err != nil {
 		return err
 	}
 	for c, v := range td.entries.columns() {
@@ -161,7 +170,7 @@ func (td *TensorDict) sameNames(other *TensorDict) error {
 // sameNamesAs is sameNames with the given texts in errors: lacks if td lacks a name, extra if only
 // td has it.
 func (td *TensorDict) sameNamesAs(lacks, extra string, other *TensorDict) error {
-	if td.entries.namedAs(&other.entries) {
+	if td.entries.table == other.entries.table {
 		return nil
 	}
 	for name := range other.entries.all() {

@@ -5,11 +5,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-var _ plan.DenseOps[*TensorDict] = (*dictOps)(nil)
+var _ plan.DenseOps[*TensorDict] = dictOps{nil}
 
 // ExecuteInPlace implements plan.DenseOps. It copies td first.
-func (v *dictOps) ExecuteInPlace(p *plan.Pass) error {
-	td := (*TensorDict)(v)
+func (td dictOps) ExecuteInPlace(p *plan.Pass) error {
 	if err := p.CheckPlan(td.batch); err != nil {
 		return err
 	}
@@ -20,7 +19,7 @@ func (v *dictOps) ExecuteInPlace(p *plan.Pass) error {
 	if err != nil {
 		return err
 	}
-	return c.Ops().ExecuteInto(p, td)
+	return c.Ops().ExecuteInto(p, td.TensorDict)
 }
 
 // checkApart returns ErrOverlap if two tensors among the leaves and the members of leaves share

@@ -58,7 +58,7 @@ func IterChunks(ctx context.Context, td *TensorDict, fn ChunkFunc, opt IterChunk
 // make calls the function with chunk i.
 func (c *chunks) make(ctx context.Context, i int) (out *TensorDict, err error) {
 	err = workers.Call(func() (err error) {
-		chunk, err := c.chunk(i)
+		chunk, err := c.td.Index(c.index(i)...)
 		if err == nil {
 			out, err = c.fn(ctx, chunk)
 		}

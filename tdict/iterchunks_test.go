@@ -262,14 +262,7 @@ func TestIterChunksRefuses(t *testing.T) {
 	never := func(context.Context, dictionary) (dictionary, error) { panic("called") }
 	fail := func(context.Context, dictionary) (dictionary, error) { return nil, errStop }
 	refuse(t, func() dictionary { return rowTable(0, 20) }, []refusal{
-		{"no dictionary", func(dictionary) error { return run(never, tdict.IterChunksOptions{})(nil) }, tdict.ErrKind},
-		{"no function", run(nil, tdict.IterChunksOptions{}), tdict.ErrKind},
-		{"a dim that is not there", run(never, tdict.IterChunksOptions{Dim: 1}), shapeops.ErrDim},
-		{"the batch shape []", func(dictionary) error { return run(never, tdict.IterChunksOptions{})(tdict.New()) }, shapeops.ErrDim},
-		{"a negative size", run(never, tdict.IterChunksOptions{ChunkSize: -1}), shapeops.ErrShape},
-		{"a negative number", run(never, tdict.IterChunksOptions{Chunks: -1}), shapeops.ErrShape},
 		{"a size and a number", run(never, tdict.IterChunksOptions{ChunkSize: 1, Chunks: 1}), shapeops.ErrShape},
-		{"too many chunks", func(dictionary) error { return run(never, tdict.IterChunksOptions{ChunkSize: 1})(tdict.New(1 << 25)) }, shapeops.ErrShape},
 		{"fn fails", run(fail, tdict.IterChunksOptions{ChunkSize: 4}), errStop},
 		{"fn fails for one row", run(fail, tdict.IterChunksOptions{ChunkSize: 1}), errStop},
 	})

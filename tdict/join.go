@@ -14,8 +14,7 @@ import (
 // PadSequence call it; td is xs[0]. The keys are in td's order. Join returns [ErrMissing] if the
 // keys differ, [ErrKind] if the values under a key are of different kinds, and the errors of
 // joining them.
-func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
-	td := (*TensorDict)(o)
+func (td dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err
@@ -29,7 +28,15 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, within("", name, err)
 	}
-	out.stack, err = joinedStack(p, xs)
+	stacks := make([]Value, len(xs))
+	for i, x := range xs {
+		if x.stack == nil || x.stack.dim != xs[0].stack.dim || p.Join.Padded() {
+			return out, nil
+		}
+		stacks[i] = x.stack
+	}
+	v, err := stackeds.joined(p, stacks)
+	out.stack, _ = v.(*Stacked)
 	return out, err
 }
 
@@ -37,21 +44,19 @@ func (o *dictOps) Join(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 // PadSequenceInto call it; td is xs[0]. It returns the errors of Join, [ErrMissing] if dst has
 // other keys, the errors of tensor.Transfer, and [ErrDiffers] unless dst has the same unbatched
 // tensors as xs. On an error nothing has changed.
-func (v *dictOps) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
-	td := (*TensorDict)(v)
+func (td dictOps) JoinInto(p *plan.Pass, dst *TensorDict, xs []*TensorDict) error {
 	tr := tensor.Transfer{}
 	if p != nil {
 		tr.Workers = p.Workers
 	}
-	if err := td.Ops().AddJoin(&tr, dst, p, xs); err != nil {
+	if err := td.AddJoin(&tr, dst, p, xs); err != nil {
 		return err
 	}
 	return tr.Run()
 }
 
 // AddJoin adds to tr: dst = xs joined as p.Join says.
-func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
-	td := (*TensorDict)(o)
+func (td dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs []*TensorDict) error {
 	batch, err := checkJoin(p, xs)
 	switch {
 	case err != nil:
@@ -65,7 +70,7 @@ func (o *dictOps) AddJoin(tr *tensor.Transfer, dst *TensorDict, p *plan.Pass, xs
 	if err := dst.batch.CheckEqual(batch); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	if err := dst.sameNames(td); err != nil {
+	if err := dst.sameNames(td.TensorDict); err != nil {
 		return err
 	}
 	for c, v := range td.entries.columns() {
@@ -91,7 +96,11 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 			return nil, fmt.Errorf("value %d: %w", i, errNil)
 		}
 		if x.entries.len() > xs[0].entries.len() {
-			return nil, fmt.Errorf("value %d: %w", i, moreKeys(x, xs[0]))
+			for name := range x.entries.all() {
+				if !xs[0].entries.has(name) {
+					return nil, fmt.Errorf("value %d: %w: %q is not in value 0", i, ErrMissing, string(name))
+				}
+			}
 		}
 	}
 	batch, err := p.Join.Joined(len(xs), false, func(i int) shapeops.Shape { return xs[i].batch })
@@ -101,21 +110,10 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	return batch, err
 }
 
-// moreKeys returns the error that names a key of x which other lacks.
-func moreKeys(x, other *TensorDict) error {
-	for name := range x.entries.all() {
-		if !other.entries.has(name) {
-			return fmt.Errorf("%w: %q is not in value 0", ErrMissing, string(name))
-		}
-	}
-	return ErrMissing
-}
-
 // JoinMasks returns masks of the joined xs: under the key of each tensor a bool tensor that is true
 // where the result of Join is not padding. shapeops.PadSequenceMasked calls it and says which
 // shapes the masks have; td is xs[0]. It returns the errors of Join.
-func (v *dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
-	td := (*TensorDict)(v)
+func (td dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error) {
 	batch, err := checkJoin(p, xs)
 	if err != nil {
 		return nil, err
@@ -130,7 +128,7 @@ func (v *dictOps) JoinMasks(p *plan.Pass, xs []*TensorDict) (*TensorDict, error)
 			return nil, err
 		}
 	}
-	return m.dict(td, xs)
+	return m.dict(td.TensorDict, xs)
 }
 
 // A masker makes the masks of a padded join.

@@ -28,7 +28,6 @@ func TestJoinIntoRefusesWhatJoinRefuses(t *testing.T) {
 		"another dtype, narrower": {with(tensor.Must(tensor.Zeros[uint8](2, 2))), tensor.ErrDType},
 		"another shape":           {with(count(2, 3)), shapeops.ErrShape},
 		"another kind":            {with(data("s", 2)), tdict.ErrKind},
-		"nil":                     {nil, tdict.ErrKind},
 	}
 	for name, other := range others {
 		xs := []*tdict.TensorDict{with(like), other.td}

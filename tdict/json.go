@@ -27,9 +27,8 @@ import (
 func (td *TensorDict) MarshalJSON() ([]byte, error) { return td.Ops().AppendJSON(nil) }
 
 // AppendJSON implements tensor.Ops.
-func (v *dictOps) AppendJSON(b []byte) ([]byte, error) {
-	td := (*TensorDict)(v)
-	if td == nil {
+func (td dictOps) AppendJSON(b []byte) ([]byte, error) {
+	if td.TensorDict == nil {
 		return append(b, "null"...), nil
 	}
 	out, err := td.appendJSON(b, `{"batch":`, 0, ops.json)
@@ -49,7 +48,20 @@ func (td *TensorDict) appendJSON(b []byte, open string, depth int, leaf appendLe
 		return nil, err
 	}
 	b = jsonlists.AppendInts(append(b, open...), td.batch)
-	b = td.appendNames(b)
+	for i, name := range td.names {
+		if i == 0 {
+			b = append(b, `,"names":`...)
+		}
+		b = append(b, "[,"[min(i, 1)])
+		if name == "" {
+			b = append(b, "null"...)
+		} else {
+			b = jsonlists.AppendText(b, name)
+		}
+	}
+	if td.names != nil {
+		b = append(b, ']')
+	}
 	if td.class != "" {
 		b = jsonlists.AppendText(append(b, `,"class":`...), td.class)
 	}
@@ -81,23 +93,6 @@ func checkDims(s shapeops.Shape) error {
 // appendLeaf appends the object of the leaf v. k is opsOf(v).
 type appendLeaf func(k ops, v Value, b []byte) ([]byte, error)
 
-// appendNames appends the names of dims if there are any, null for a dim without one.
-func (td *TensorDict) appendNames(b []byte) []byte {
-	if td.names == nil {
-		return b
-	}
-	b = append(b, `,"names":`...)
-	for i, name := range td.Names() {
-		b = append(b, "[,"[min(i, 1)])
-		if name == "" {
-			b = append(b, "null"...)
-		} else {
-			b = jsonlists.AppendText(b, name)
-		}
-	}
-	return append(b, ']')
-}
-
 // Preview returns JSON of bounded size for people and their tools. It has at most the first n
 // elements of each leaf; if there are more, they are under "first" instead of "values". Texts of
 // [Data] are cut after 200 bytes. Apart from the names of the entries, the size is proportional to
@@ -115,7 +110,7 @@ func (td *TensorDict) preview(n int) ([]byte, error) {
 		return []byte("null"), nil
 	}
 	text, err := td.appendJSON(nil, previewOpen(n)+`"batch":`, 0, func(k ops, v Value, b []byte) ([]byte, error) {
-		part, err := k.preview(v, n).MarshalJSON()
+		part, err := k.preview(v, n)
 		return append(b, part...), err
 	})
 	return text, failed("marshal", err)
@@ -126,11 +121,10 @@ func previewOpen(n int) string { return fmt.Sprintf(`{"preview":%d,`, n) }
 
 // MarshalJSON returns the batch shape and the tensor, or null for the zero Unbatched. It returns
 // the errors of [tensor.Tensor.MarshalJSON].
-func (u *Unbatched) MarshalJSON() ([]byte, error) { return (*unbatchedOps)(u).AppendJSON(nil) }
+func (u *Unbatched) MarshalJSON() ([]byte, error) { return unbatchedOps{u}.AppendJSON(nil) }
 
 // AppendJSON implements typedOps.
-func (v *unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
-	u := (*Unbatched)(v)
+func (u unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
 	if !u.valid() {
 		return append(b, "null"...), nil
 	}
@@ -148,12 +142,6 @@ func (v *unbatchedOps) AppendJSON(b []byte) ([]byte, error) {
 func (u *Unbatched) appendHead(b []byte, open string) []byte {
 	b = jsonlists.AppendInts(append(append(b, open...), `"batch":`...), u.batch)
 	return append(b, `,"unbatched":`...)
-}
-
-// Preview returns JSON of bounded size, with at most the first n elements. UnmarshalJSON does not
-// accept it.
-func (u *Unbatched) Preview(n int) json.Marshaler {
-	return jsonlists.Marshaler(func() ([]byte, error) { return u.preview(jsonlists.PreviewSize(n)) })
 }
 
 func (u *Unbatched) preview(n int) ([]byte, error) {

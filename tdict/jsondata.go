@@ -2,7 +2,6 @@ package tdict
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,12 +20,11 @@ import (
 //
 // A float64 has a point or an exponent, an int64 has none. NaN and infinities become the strings
 // "NaN", "Infinity" and "-Infinity". The zero Data is null. MarshalJSON returns shapeops.ErrShape
-// if there are more than 1<<24 values, including those in lists and objects: use [Data.Preview].
-func (d *Data) MarshalJSON() ([]byte, error) { return (*dataOps)(d).AppendJSON(nil) }
+// if there are more than 1<<24 values, including those in lists and objects: use [TensorDict.Preview].
+func (d *Data) MarshalJSON() ([]byte, error) { return dataOps{d}.AppendJSON(nil) }
 
 // AppendJSON implements typedOps.
-func (v *dataOps) AppendJSON(b []byte) ([]byte, error) {
-	d := (*Data)(v)
+func (d dataOps) AppendJSON(b []byte) ([]byte, error) {
 	if !d.valid() {
 		return append(b, "null"...), nil
 	}
@@ -36,7 +34,7 @@ func (v *dataOps) AppendJSON(b []byte) ([]byte, error) {
 	out, ok := d.appendRows(b, "{", jsonlists.MaxElements, jsonlists.AppendText)
 	if !ok {
 		return b, fmt.Errorf("%w: got %s, want at most %d values in JSON: use Preview(n)",
-			shapeops.ErrShape, describeData(d), jsonlists.MaxElements)
+			shapeops.ErrShape, describeData(d.Data), jsonlists.MaxElements)
 	}
 	return out, nil
 }
@@ -92,17 +90,6 @@ func countValues(v any, left int) int {
 	return left
 }
 
-// Preview returns JSON of bounded size for people and their tools. If there are more than n values,
-// including those in lists and objects, it has only the first rows. Texts of more than 200 bytes,
-// including names in objects, are cut and end with "...".
-//
-//	{"preview":2,"shape":[9],"first":["left",1.0]}
-//
-// UnmarshalJSON does not accept it.
-func (d *Data) Preview(n int) json.Marshaler {
-	return jsonlists.Marshaler(func() ([]byte, error) { return d.preview(jsonlists.PreviewSize(n)) })
-}
-
 func (d *Data) preview(n int) ([]byte, error) {
 	if !d.valid() {
 		return []byte("null"), nil
@@ -153,9 +140,33 @@ func readValue(s *jsonscan.Scanner, depth int) (any, error) {
 	case '[':
 		return readList(s, depth)
 	case '{':
-		return readObject(s, depth)
+		o := &Object{[]Field{}, map[string]int{}}
+		err := s.Object(func(text []byte) error {
+			name := string(text)
+			if _, ok := o.at[name]; ok {
+				return fmt.Errorf("%w: duplicate field %.40q", tensor.ErrJSON, name)
+			}
+			v, err := readValue(s, depth+1)
+			o.at[name] = len(o.fields)
+			o.fields = append(o.fields, Field{name, v})
+			return err
+		})
+		return o, err
 	}
-	return readNumber(s)
+	text, err := jsonlists.Number(s)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if bytes.ContainsAny(text, ".eE") {
+		v, err = strconv.ParseFloat(string(text), 64)
+	} else {
+		v, err = strconv.ParseInt(string(text), 10, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: got %.40s, want a number of 64 bits", tensor.ErrJSON, text)
+	}
+	return v, nil
 }
 
 func readList(s *jsonscan.Scanner, depth int) (any, error) {
@@ -166,36 +177,4 @@ func readList(s *jsonscan.Scanner, depth int) (any, error) {
 		return err
 	})
 	return list, err
-}
-
-func readObject(s *jsonscan.Scanner, depth int) (any, error) {
-	o := &Object{[]Field{}, map[string]int{}}
-	err := s.Object(func(text []byte) error {
-		name := string(text)
-		if _, ok := o.at[name]; ok {
-			return fmt.Errorf("%w: duplicate field %.40q", tensor.ErrJSON, name)
-		}
-		v, err := readValue(s, depth+1)
-		o.at[name] = len(o.fields)
-		o.fields = append(o.fields, Field{name, v})
-		return err
-	})
-	return o, err
-}
-
-// readNumber reads a float64 if the number has a point or an exponent, otherwise an int64.
-func readNumber(s *jsonscan.Scanner) (v any, err error) {
-	text, err := jsonlists.Number(s)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.ContainsAny(text, ".eE") {
-		v, err = strconv.ParseFloat(string(text), 64)
-	} else {
-		v, err = strconv.ParseInt(string(text), 10, 64)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: got %.40s, want a number of 64 bits", tensor.ErrJSON, text)
-	}
-	return v, nil
 }

@@ -170,7 +170,15 @@ func (n *jsonNode) field(s *jsonscan.Scanner, name string) (err error) {
 	case "batch":
 		n.batch, err = jsonlists.ReadSizes(s)
 	case "names":
-		err = n.readDims(s)
+		err = s.Array(func(int) error {
+			if s.Next() == 'n' {
+				n.dims = append(n.dims, "")
+				return s.Null()
+			}
+			text, err := s.Text()
+			n.dims = append(n.dims, string(text))
+			return err
+		})
 	case "class":
 		var text []byte
 		text, err = s.Text()
@@ -191,19 +199,6 @@ func (n *jsonNode) field(s *jsonscan.Scanner, name string) (err error) {
 		err = n.Field(s, name)
 	}
 	return err
-}
-
-// readDims reads the names of dims, null for a dim without one.
-func (n *jsonNode) readDims(s *jsonscan.Scanner) error {
-	return s.Array(func(int) error {
-		if s.Next() == 'n' {
-			n.dims = append(n.dims, "")
-			return s.Null()
-		}
-		text, err := s.Text()
-		n.dims = append(n.dims, string(text))
-		return err
-	})
 }
 
 func (n *jsonNode) readEntries(s *jsonscan.Scanner) error {
@@ -281,7 +276,11 @@ func (n *jsonNode) dict() (Value, error) {
 		return nil, err
 	}
 	for i, v := range n.entries {
-		if err := n.checkFit(v); err != nil {
+		shape := v.Shape()
+		if u, ok := v.(*Unbatched); ok {
+			shape = u.batch
+		}
+		if err := shape.CheckPrefix(n.batch); err != nil {
 			return nil, within("unmarshal", n.names[i], err)
 		}
 	}
@@ -290,15 +289,6 @@ func (n *jsonNode) dict() (Value, error) {
 		return nil, fmt.Errorf("%w: duplicate entry %.40q", tensor.ErrJSON, n.names[second].Name())
 	}
 	return &TensorDict{batch: n.batch, entries: entries, header: header{names: tidy(n.dims), class: n.class}}, nil
-}
-
-// checkFit returns shapeops.ErrShape unless v begins with the batch shape. Unlike Set it repeats no
-// Data: a short text could have a batch shape with more rows than can be iterated over.
-func (n *jsonNode) checkFit(v Value) error {
-	if u, ok := v.(*Unbatched); ok {
-		return u.batch.CheckPrefix(n.batch)
-	}
-	return v.Shape().CheckPrefix(n.batch)
 }
 
 func (n *jsonNode) unbatched() (Value, error) {

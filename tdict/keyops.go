@@ -85,9 +85,18 @@ func SplitKeys(td *TensorDict, sets ...[]nestedkey.Key) ([]*TensorDict, error) {
 	if td == nil {
 		return nil, failed("split keys", errNil)
 	}
-	tree, err := td.treeOf(sets)
-	if err != nil {
-		return nil, err
+	tree := &keyTree{}
+	for set, keys := range sets {
+		for _, key := range keys {
+			if _, _, _, err := td.find(key); err != nil {
+				return nil, failedKey("split keys", key, err)
+			}
+		}
+		for _, key := range narrowed(keys) {
+			if err := tree.add(key, set); err != nil {
+				return nil, failedKey("split keys", key, err)
+			}
+		}
 	}
 	out := make([]*TensorDict, len(sets)+1)
 	for i := range out {
@@ -109,20 +118,16 @@ func (td *TensorDict) distribute(tree *keyTree, rest int, to func(set int) *Tens
 			to(picked.set).entries.put(name, shallow(v))
 		default:
 			d, _ := v.(*TensorDict) // a dictionary, since the keys were found
-			d.distribute(picked, rest, func(set int) *TensorDict { return to(set).innerDictLike(name, d) })
+			d.distribute(picked, rest, func(set int) *TensorDict {
+				inner := to(set).innerDict(name)
+				if inner == nil {
+					inner = d.emptied()
+					to(set).entries.put(name, inner)
+				}
+				return inner
+			})
 		}
 	}
-}
-
-// innerDictLike returns the dictionary under name, of one part. If there is none, it sets an empty
-// one like d.
-func (td *TensorDict) innerDictLike(name nestedkey.Key, d *TensorDict) *TensorDict {
-	inner := td.innerDict(name)
-	if inner == nil {
-		inner = d.emptied()
-		td.entries.put(name, inner)
-	}
-	return inner
 }
 
 // Separate moves the entries under the given keys from td to a new dictionary, which it returns,
@@ -153,25 +158,6 @@ func (td *TensorDict) Separate(keys ...nestedkey.Key) (*TensorDict, error) {
 	return out, nil
 }
 
-// treeOf returns the tree of the keys of several sets. It returns a KeyError if td lacks a key, and
-// ErrExists if a key is in two sets or lies below a key of another one.
-func (td *TensorDict) treeOf(sets [][]nestedkey.Key) (*keyTree, error) {
-	tree := &keyTree{}
-	for set, keys := range sets {
-		for _, key := range keys {
-			if _, _, _, err := td.find(key); err != nil {
-				return nil, failedKey("split keys", key, err)
-			}
-		}
-		for _, key := range narrowed(keys) {
-			if err := tree.add(key, set); err != nil {
-				return nil, failedKey("split keys", key, err)
-			}
-		}
-	}
-	return tree, nil
-}
-
 // A keyTree holds the keys of numbered sets by their parts. No key lies below another one.
 type keyTree struct {
 	key   nestedkey.Key // the first key that was added here or below
@@ -190,20 +176,15 @@ func (t *keyTree) add(key nestedkey.Key, set int) error {
 		next := t.below[first]
 		switch {
 		case next == nil:
-			next = t.addChild(first, &keyTree{key: key, set: set, ends: !nested})
+			if t.below == nil {
+				t.below = map[nestedkey.Key]*keyTree{}
+			}
+			next = &keyTree{key: key, set: set, ends: !nested}
+			t.below[first] = next
 		case next.ends || !nested:
 			return fmt.Errorf("%w: the keys overlap with %q, given before", ErrExists, string(next.key))
 		}
 		t = next
 	}
 	return nil
-}
-
-// addChild puts next below t, and returns it.
-func (t *keyTree) addChild(name nestedkey.Key, next *keyTree) *keyTree {
-	if t.below == nil {
-		t.below = map[nestedkey.Key]*keyTree{}
-	}
-	t.below[name] = next
-	return next
 }

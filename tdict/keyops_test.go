@@ -84,11 +84,6 @@ func TestKeyOperationsRefuse(t *testing.T) {
 			return testkit.Err(td.Separate("z", "a/x"))
 		}, tdict.ErrLocked},
 
-		{"merge: no dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.Merge(nil, tdict.MergeOptions{})) }, tdict.ErrKind},
-		{"merge: a nil dictionary", mergeWith(tdict.MergeOptions{}, a, nil), tdict.ErrKind},
-		{"merge: a nil dictionary first", func(td *tdict.TensorDict) error {
-			return testkit.Err(tdict.Merge([]*tdict.TensorDict{nil, td}, tdict.MergeOptions{}))
-		}, tdict.ErrKind},
 		{"merge: another batch shape", mergeWith(tdict.MergeOptions{}, a, tdict.New(3)), shapeops.ErrShape},
 		{"merge: another batch shape within", mergeWith(tdict.MergeOptions{}, dict([]int{2}, entry{"a/y", tdict.New(2, 3)})), shapeops.ErrShape},
 		{"merge: the choice fails", mergeWith(choosing(nil, errStop), a), errStop},
@@ -104,8 +99,6 @@ func TestKeyOperationsRefuse(t *testing.T) {
 		{"update in place: td lacks a key", updateInPlace(dict([]int{2}, entry{"z", count(2)}, entry{"a/no", count(2)})), tdict.ErrMissing},
 		{"update in place: td lacks an empty dictionary", updateInPlace(dict([]int{2}, entry{"no", tdict.New(2)})), tdict.ErrMissing},
 		{"update in place: other lacks a key", updateInPlace(a, "a/x", "a/no"), tdict.ErrMissing},
-		{"update in place: a nil dictionary", updateInPlace(nil), tdict.ErrKind},
-		{"update in place: keys of a nil dictionary", updateInPlace(nil, "a"), tdict.ErrKind},
 		{"update in place: another batch shape", updateInPlace(tdict.New()), shapeops.ErrShape},
 		{"update in place: another shape of a later leaf", updateInPlace(dict([]int{2}, entry{"z", ones(2)}, entry{"a/x", ones(2, 1)})), shapeops.ErrShape},
 		{"update in place: another dtype of a later leaf", updateInPlace(dict([]int{2}, entry{"z", ones(2)}, entry{"a/x", tensor.Vector(1.5, 2)})), tensor.ErrDType},
@@ -131,17 +124,9 @@ func TestSplitKeys(t *testing.T) {
 		sets []keyList
 		want []keyList
 	}{
-		{"without a set all is the rest", nil, []keyList{keys(forest())}},
-		{"an empty set is an empty dictionary", []keyList{{}}, []keyList{{}, keys(forest())}},
-		{"a leaf", []keyList{{"z"}}, []keyList{{"z"}, {"a", "a/x", "a/y", "a/y/p", "a/y/q", "a/e", "b", "b/c"}}},
-		{"a dictionary is all of it", []keyList{{"a/y"}}, []keyList{{"a", "a/y", "a/y/p", "a/y/q"}, {"z", "a", "a/x", "a/e", "b", "b/c"}}},
 		{"sets share the dictionaries around them", []keyList{{"a/y/p", "b/c"}, {"a/y/q", "a/x"}},
 			[]keyList{{"a", "a/y", "a/y/p", "b", "b/c"}, {"a", "a/x", "a/y", "a/y/q"}, {"z", "a", "a/e"}}},
 		{"the order is the dictionary's", []keyList{{"b", "a/x", "z"}}, []keyList{{"z", "a", "a/x", "b", "b/c"}, {"a", "a/y", "a/y/p", "a/y/q", "a/e"}}},
-		{"the rest has no dictionary that became empty", []keyList{{"a/x", "a/e"}, {"a/y/p", "a/y/q", "b/c"}},
-			[]keyList{{"a", "a/x", "a/e"}, {"a", "a/y", "a/y/p", "a/y/q", "b", "b/c"}, {"z"}}},
-		{"nothing is left", []keyList{{"z", "a"}, {"b"}},
-			[]keyList{{"z", "a", "a/x", "a/y", "a/y/p", "a/y/q", "a/e"}, {"b", "b/c"}, {}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,33 +154,6 @@ func TestSplitKeysKeepsBatchShapes(t *testing.T) {
 	}
 	out := tensor.Must(td.Separate("b/d"))
 	require.Equal(t, shapeops.Shape{3, 4}, tensor.Must(out.Dict("b")).Shape())
-}
-
-func TestSeparate(t *testing.T) {
-	tests := []struct {
-		name       string
-		keys       keyList
-		taken, own keyList
-	}{
-		{"nothing", nil, keyList{}, keys(forest())},
-		{"a leaf", keyList{"z"}, keyList{"z"}, keyList{"a", "a/x", "a/y", "a/y/p", "a/y/q", "a/e", "b", "b/c"}},
-		{"a dictionary", keyList{"a/y"}, keyList{"a", "a/y", "a/y/p", "a/y/q"}, keyList{"z", "a", "a/x", "a/e", "b", "b/c"}},
-		{"a dictionary that becomes empty stays", keyList{"b/c", "a/y/q", "a/y/p"}, keyList{"a", "a/y", "a/y/p", "a/y/q", "b", "b/c"},
-			keyList{"z", "a", "a/x", "a/y", "a/e", "b"}},
-		{"everything", keyList{"b", "a", "z"}, keys(forest()), keyList{}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			td, before := forest(), forest()
-			got, err := td.Separate(tt.keys...)
-			require.NoError(t, err)
-			require.Equal(t, tt.taken, keys(got))
-			require.Equal(t, tt.own, keys(td))
-			consistent(t, td)
-			require.NoError(t, got.Update(td))
-			require.True(t, before.Equal(got), "both together are what it was")
-		})
-	}
 }
 
 // A dictionary under two keys loses an entry once, and the result has it under both.
@@ -228,17 +186,8 @@ func TestMerge(t *testing.T) {
 		want keyList
 		from map[nestedkey.Key]int // the dictionary that a leaf is of
 	}{
-		{"one", []*tdict.TensorDict{leaf("b", "a/x")}, tdict.MergeOptions{}, keyList{"b", "a", "a/x"}, map[nestedkey.Key]int{"a/x": 0}},
 		{"by first appearance", []*tdict.TensorDict{leaf("c"), leaf("a", "b"), leaf("d")}, tdict.MergeOptions{},
 			keyList{"c", "a", "b", "d"}, map[nestedkey.Key]int{"a": 1, "d": 2}},
-		{"the first leaf stays", []*tdict.TensorDict{leaf("a", "b"), leaf("b", "a")}, tdict.MergeOptions{},
-			keyList{"a", "b"}, map[nestedkey.Key]int{"a": 0, "b": 0}},
-		{"dictionaries are merged", []*tdict.TensorDict{leaf("a/x/p"), leaf("b"), leaf("a/y", "a/x/q", "a/x/p")}, tdict.MergeOptions{},
-			keyList{"a", "a/x", "a/x/p", "a/x/q", "a/y", "b"}, map[nestedkey.Key]int{"a/x/p": 0, "a/x/q": 2}},
-		{"a leaf before a dictionary", []*tdict.TensorDict{leaf("a"), leaf("a/x"), leaf("a/y")}, tdict.MergeOptions{},
-			keyList{"a"}, map[nestedkey.Key]int{"a": 0}},
-		{"a dictionary before a leaf", []*tdict.TensorDict{leaf("a/x"), leaf("a/y"), leaf("a")}, tdict.MergeOptions{},
-			keyList{"a", "a/x"}, map[nestedkey.Key]int{"a/x": 0}},
 		{"the last leaf by choice", []*tdict.TensorDict{leaf("a/x", "b"), leaf("c", "b"), leaf("a/x", "d")}, last,
 			keyList{"a", "a/x", "b", "c", "d"}, map[nestedkey.Key]int{"a/x": 2, "b": 1, "c": 1}},
 		{"a dictionary by choice", []*tdict.TensorDict{leaf("a"), leaf("a/x")}, last, keyList{"a", "a/x"}, map[nestedkey.Key]int{"a/x": 1}},
@@ -285,40 +234,6 @@ func TestMergeAsks(t *testing.T) {
 	}
 }
 
-func TestFilterEmpty(t *testing.T) {
-	none := func(all ...nestedkey.Key) *tdict.TensorDict {
-		td := tdict.New(2)
-		for _, key := range all {
-			require.NoError(t, td.Set(key, tdict.New(2)))
-		}
-		return td
-	}
-	some := none("a/b/c", "d", "e/f")
-	require.NoError(t, errors.Join(some.Set("e/x", data("x", 2)), some.Set("w", unbatched(count(1)))))
-	tests := []struct {
-		name  string
-		td    *tdict.TensorDict
-		empty bool
-		want  keyList
-	}{
-		{"no entry", tdict.New(2), true, keyList{}},
-		{"dictionaries without a leaf", none("a/b/c", "d"), true, keyList{}},
-		{"leaves of any kind stay", some, false, keyList{"e", "e/x", "w"}},
-		{"nothing to filter", sample(), false, keyList{"a", "b", "b/c"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.empty, tt.td.IsEmpty())
-			testkit.Unchanged(t, tt.td, state, func() {
-				got := tt.td.FilterEmpty()
-				require.Equal(t, tt.want, keys(got))
-				require.Equal(t, tt.empty, got.IsEmpty())
-				consistent(t, got)
-			})
-		})
-	}
-}
-
 // A dictionary that is set without entries has the batch shape of the one around it.
 func TestNewDictionaries(t *testing.T) {
 	tests := []struct {
@@ -344,31 +259,6 @@ func TestNewDictionaries(t *testing.T) {
 	}
 	require.NoError(t, tdict.New().Set(path(256), tdict.New()))
 	require.ErrorIs(t, tdict.New().Set(path(257), tdict.New()), tdict.ErrDepth)
-}
-
-func TestUpdateWithSomeKeys(t *testing.T) {
-	tests := []struct {
-		name string
-		keys keyList
-		want keyList // leaves that are other's
-	}{
-		{"no key", nil, keyList{}},
-		{"a leaf", keyList{"z"}, keyList{"z"}},
-		{"a leaf within", keyList{"a/y/q"}, keyList{"a/y/q"}},
-		{"a dictionary is all of it", keyList{"a"}, keyList{"a/x", "a/y/p", "a/y/q"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			td, other := forest(), forest()
-			testkit.Unchanged(t, other, state, func() { require.NoError(t, updatedWith(td, other, tt.keys...)) })
-			require.Equal(t, keys(forest()), keys(td), "places are kept")
-			for key, leaf := range td.Leaves() {
-				require.Equal(t, slices.Contains(tt.want, key), leaf == tensor.Must(other.Get(key)), key)
-			}
-			ruin(t, td)
-			require.Equal(t, keys(forest()), keys(other), "dictionaries are not shared")
-		})
-	}
 }
 
 // UpdateInPlace writes to the memory of td, through a lock, and takes nothing over.
@@ -464,44 +354,6 @@ func TestClear(t *testing.T) {
 	require.Equal(t, 3, inner.NumEntries(), "dictionaries that were in it keep their entries")
 	require.NoError(t, td.Set("x", count(2)))
 	require.NoError(t, new(tdict.TensorDict).Clear())
-}
-
-// Pop takes entries from the end, whatever gaps are there, and shares no table with a copy.
-func TestPopFromTheEnd(t *testing.T) {
-	for seed := range uint64(50) {
-		g := rand.New(rand.NewPCG(seed, 5))
-		td, want := manyLeaves(g.IntN(40))
-		for len(want) > 0 {
-			at := max(0, len(want)-1-g.IntN(6))
-			require.NoError(t, td.Delete(want[at]))
-			want = slices.Delete(want, at, at+1)
-			if len(want) == 0 {
-				break
-			}
-			copied := td.Copy()
-			last, _ := td.Get(want[len(want)-1])
-			own := slices.Collect(td.Keys())
-			require.Equal(t, want[len(want)-1], own[len(own)-1])
-			require.Same(t, last, tensor.Must(td.Pop(own[len(own)-1])))
-			require.Equal(t, want, keys(copied))
-			want = want[:len(want)-1]
-			require.Equal(t, want, keys(td))
-		}
-		require.Zero(t, td.NumEntries())
-	}
-}
-
-func TestSortKeys(t *testing.T) {
-	td := dict([]int{2}, entry{"b", count(2)}, entry{"a.x", count(2)}, entry{"a/z", count(2)}, entry{"a/~1", count(2)},
-		entry{"a/y/q", count(2)}, entry{"a/y/p", count(2)}, entry{"", tdict.New(2)}, entry{"B", data("x", 2)})
-	td.Lock()
-	testkit.Unchanged(t, td, state, func() {
-		got := td.SortKeys()
-		require.Equal(t, keyList{"", "B", "a", "a/~1", "a/y", "a/y/p", "a/y/q", "a/z", "a.x", "b"}, keys(got))
-		require.True(t, td.Equal(got))
-		consistent(t, got)
-	})
-	require.Equal(t, keyList{}, keys(tdict.New().SortKeys()))
 }
 
 // What an operation on keys makes is its own at every depth and unlocked, with the leaves
@@ -1065,4 +917,11 @@ func TestOverlappingKeys(t *testing.T) {
 			require.Equal(t, ones(parts[1]), ones(rest), "Separate")
 		})
 	}
+}
+
+// Leaves of any kind keep a dictionary from being empty.
+func TestFilterEmptyKeepsLeavesOfAnyKind(t *testing.T) {
+	td := dict([]int{2}, entry{"d", tdict.New(2)}, entry{"e/f", tdict.New(2)}, entry{"e/x", data("x", 2)}, entry{"w", unbatched(count(1))})
+	require.Equal(t, keyList{"e", "e/x", "w"}, keys(td.FilterEmpty()))
+	require.False(t, td.IsEmpty())
 }

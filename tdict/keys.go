@@ -127,19 +127,14 @@ func (td *TensorDict) FlattenKeys(sep string) (*TensorDict, error) {
 	flat.add(td, "", sep)
 	entries, first, second := storeOf(flat.names, flat.values)
 	if first != second {
-		return nil, td.collision(first, second)
+		var keys []nestedkey.Key
+		for key := range td.Leaves() {
+			keys = append(keys, key)
+		}
+		err := fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))
+		return nil, failedKey("flatten keys", keys[second], err)
 	}
 	return &TensorDict{batch: td.batch, entries: entries, header: td.header}, nil
-}
-
-// collision returns the error that leaves number first and second, in order, get the same flat key.
-func (td *TensorDict) collision(first, second int) error {
-	var keys []nestedkey.Key
-	for key := range td.Leaves() {
-		keys = append(keys, key)
-	}
-	err := fmt.Errorf("%w: %q has the same flat key", ErrExists, string(keys[first]))
-	return failedKey("flatten keys", keys[second], err)
 }
 
 // flattened lists leaves with their flat names, which need not be distinct.

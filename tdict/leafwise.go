@@ -1,6 +1,7 @@
 package tdict
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,14 +28,13 @@ import (
 // Leafwise returns [ErrMissing] if the keys differ and k.Missing is nil, [ErrKind] if an operand is
 // of another type or the values under a key are of different kinds, and the errors of
 // tensor.Tensor.Leafwise.
-func (v *dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
-	td := (*TensorDict)(v)
+func (td dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error) {
 	w, err := td.leafwise(k, others)
 	if err != nil {
 		return nil, failed(opOf(k), err)
 	}
-	w.reserve(td)
-	out, err := w.dict(td, w.dicts)
+	w.reserve(td.TensorDict)
+	out, err := w.dict(td.TensorDict, w.dicts)
 	if err != nil {
 		return nil, failed(opOf(k), err)
 	}
@@ -43,8 +43,7 @@ func (v *dictOps) Leafwise(k *tensor.Kernel, others ...any) (*TensorDict, error)
 
 // LeafwiseInto is Leafwise into a dictionary that the caller owns, with the rules of
 // [TensorDict.IndexInto]. dst may be td or one of the others. On an error nothing has changed.
-func (v *dictOps) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
-	td := (*TensorDict)(v)
+func (td dictOps) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any) error {
 	w, err := td.leafwise(k, others)
 	if err == nil && dst == nil {
 		err = errNil
@@ -54,7 +53,7 @@ func (v *dictOps) LeafwiseInto(dst *TensorDict, k *tensor.Kernel, others ...any)
 	}
 	w.to = dst.batch
 	var tr tensor.Transfer
-	if err := w.into(&tr, dst, td, w.dicts); err != nil {
+	if err := w.into(&tr, dst, td.TensorDict, w.dicts); err != nil {
 		return failed(opOf(k), err)
 	}
 	return failed(opOf(k), tr.Run())
@@ -72,17 +71,17 @@ func opOf(k *tensor.Kernel) string {
 type leafwise struct {
 	kernel *tensor.Kernel
 	pass   *tensor.KernelPass
-	others []any              // the operands; nil where an operand is a dictionary
-	dicts  []*TensorDict      // the operands; nil where an operand is not a dictionary
-	batch  int                // the number of batch dims of the outermost dictionary
-	done   map[Value]bool     // values that change in place and have been treated
-	at     nestedkey.Key      // with a destination: the key of the current entry
-	chosen *plan.Pass         // selects the rows that the kernel selects; nil before the first use
-	ragged *ragged.KernelPass // nil before the first use
-	shared *plan.Pass         // for replacements of missing values; nil before the first use
-	to     shapeops.Shape     // the batch shape of a destination
-	whole  *plan.Pass         // selects all rows of a destination; nil before the first use
-	buffer []any              // for the operands of a leaf
+	others []any          // the operands; nil where an operand is a dictionary
+	dicts  []*TensorDict  // the operands; nil where an operand is not a dictionary
+	batch  int            // the number of batch dims of the outermost dictionary
+	done   map[Value]bool // values that change in place and have been treated
+	at     nestedkey.Key  // with a destination: the key of the current entry
+	chosen *plan.Pass     // selects the rows that the kernel selects; nil before the first use
+	ragged raggedPass     // nil before the first use
+	shared *plan.Pass     // for replacements of missing values; nil before the first use
+	to     shapeops.Shape // the batch shape of a destination
+	whole  *plan.Pass     // selects all rows of a destination; nil before the first use
+	buffer []any          // for the operands of a leaf
 }
 
 // leafwise checks the operands of a kernel and returns its application to td.
@@ -94,10 +93,16 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 	if err := td.checkDepth(0, map[*TensorDict]int{}); err != nil {
 		return nil, err
 	}
+	hasElements := false // else no leaf checks the kind of a number
+	for _, v := range td.Leaves() {
+		if hasElements = elements(v) != nil; hasElements {
+			break
+		}
+	}
 	for i, other := range others {
 		value, _ := other.(Value)
-		d, isDict := asDict(value)
-		x, isTensor := asTensor(other)
+		d, isDict := value.(*TensorDict)
+		x, isTensor := other.(*tensor.Tensor)
 		var err error
 		switch {
 		case isDict && d == nil:
@@ -110,8 +115,10 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
 		case isTensor && !k.Free:
 			other, err = x.Expand(td.batch...)
-		case !isTensor && !td.hasElements():
-			err = checkNumber(other)
+		case !isTensor && !hasElements:
+			if _, e := tensor.ScalarOf(tensor.Complex128, other); errors.Is(e, ErrKind) {
+				err = e
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
@@ -153,7 +160,7 @@ func (w *leafwise) reserve(td *TensorDict) {
 	for _, v := range td.entries.all() {
 		if e := elements(v); e != nil {
 			w.pass.Reserve(e.ByteSize())
-		} else if d, ok := asDict(v); ok {
+		} else if d, ok := v.(*TensorDict); ok {
 			w.reserve(d)
 		}
 	}
@@ -168,7 +175,7 @@ func (w *leafwise) head(td *TensorDict) (*TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TensorDict{batch: r.Shape().Clone(), header: td.named(td.reducedNames(r))}, nil
+	return &TensorDict{batch: r.Shape().Clone(), header: td.named(td.tracedNames(r, r.Rank(), len(r.Shape())))}, nil
 }
 
 // addMissing puts into td, for each entry that only dicts have, the result of fn for the
@@ -206,7 +213,7 @@ func (w *leafwise) addMissing(td *TensorDict, dicts []*TensorDict, fn func(c col
 
 // standIn returns the replacement of a missing value: a value like v filled with kernel.Missing.
 func (w *leafwise) standIn(v Value) (Value, error) {
-	if d, isDict := asDict(v); isDict {
+	if d, isDict := v.(*TensorDict); isDict {
 		return d.emptied(), nil
 	}
 	if w.shared == nil {
@@ -251,7 +258,7 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 // entry returns the result of the kernel for v, an entry of td, and the values of dicts in the same
 // column. It becomes an entry of out.
 func (w *leafwise) entry(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
-	if d, ok := asDict(v); ok {
+	if d, ok := v.(*TensorDict); ok {
 		inner, err := w.inner(d, dicts, c)
 		if err != nil {
 			return nil, err
@@ -282,10 +289,19 @@ func (w *leafwise) choosesRows(e elementwise, dicts []*TensorDict) bool {
 	return e.wholeRows() && w.kernel.Select != nil && last >= 0 && dicts[last] != nil
 }
 
+// A raggedPass applies one kernel to several ragged tensors.
+type raggedPass = interface {
+	Make(t *ragged.Tensor, others []any) (*ragged.Tensor, error)
+	To(tr *tensor.Transfer, dst, t *ragged.Tensor, others []any) error
+}
+
 // raggedPass returns the pass that applies the kernel to ragged tensors.
-func (w *leafwise) raggedPass() *ragged.KernelPass {
+func (w *leafwise) raggedPass(t *ragged.Tensor) raggedPass {
 	if w.ragged == nil {
-		w.ragged = ragged.NewKernelPass(w.kernel, w.pass)
+		kernels, _ := t.Ops().(interface {
+			KernelPass(k *tensor.Kernel, values *tensor.KernelPass) raggedPass
+		})
+		w.ragged = kernels.KernelPass(w.kernel, w.pass)
 	}
 	return w.ragged
 }
@@ -294,7 +310,14 @@ func (w *leafwise) raggedPass() *ragged.KernelPass {
 // If the kernel selects rows, they are rows of v and of the last operand.
 func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c column) (Value, error) {
 	if w.kernel.Batch != nil {
-		return reduced(td, out, v)
+		if out.batch.Equal(td.batch) {
+			return v, nil
+		}
+		made, err := opsOf(v).alike(v, slices.Concat(out.batch, v.Shape()[len(td.batch):]))
+		if made == nil && err == nil {
+			err = fmt.Errorf("%w: got %s that differs between the rows that are combined: Exclude it first", ErrKind, describe(v))
+		}
+		return made, err
 	}
 	last := len(dicts) - 1
 	if w.kernel.Select == nil || last < 0 || dicts[last] == nil {
@@ -308,19 +331,6 @@ func (w *leafwise) other(td, out *TensorDict, v Value, dicts []*TensorDict, c co
 	return made, tr.Run()
 }
 
-// reduced returns v, an entry of td without elements, as an entry of out. If the batch shapes
-// differ, it returns an error unless v is unbatched, or data that is the same for all rows.
-func reduced(td, out *TensorDict, v Value) (Value, error) {
-	if out.batch.Equal(td.batch) {
-		return v, nil
-	}
-	made, err := opsOf(v).alike(v, slices.Concat(out.batch, v.Shape()[len(td.batch):]))
-	if made != nil || err != nil {
-		return made, err
-	}
-	return nil, fmt.Errorf("%w: got %s that differs between the rows that are combined: Exclude it first", ErrKind, describe(v))
-}
-
 // selected returns a copy of the value of other in column c, and adds to tr the copy of those rows
 // of v that the kernel selects.
 func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c column) (Value, error) {
@@ -331,10 +341,14 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 	if from, err = asKindOf(from, v); err != nil {
 		return nil, err
 	}
-	p, err := w.selection()
-	if err != nil {
-		return nil, err
+	if w.chosen == nil {
+		p, err := w.kernel.Select()
+		if err != nil {
+			return nil, err
+		}
+		w.chosen = plan.NewPass(p)
 	}
+	p := w.chosen
 	out, err := opsOf(from).clone(from, p)
 	if err != nil {
 		return nil, err
@@ -344,16 +358,4 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 		return nil, err
 	}
 	return out, opsOf(out).write(tr, out, rows, p)
-}
-
-// selection returns a pass that selects the rows which the kernel selects. It is planned once.
-func (w *leafwise) selection() (*plan.Pass, error) {
-	if w.chosen == nil {
-		p, err := w.kernel.Select()
-		if err != nil {
-			return nil, err
-		}
-		w.chosen = plan.NewPass(p)
-	}
-	return w.chosen, nil
 }

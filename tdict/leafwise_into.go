@@ -18,7 +18,16 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	if err := dst.batch.CheckEqual(head.batch); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	all, err := w.complete(td, dicts)
+	all := td // the entries of td, and a replacement for each that td lacks
+	if w.kernel.Missing == nil {
+		err = w.sameKeys(td, dicts)
+	} else {
+		all = td.emptied()
+		for name, v := range td.entries.all() {
+			all.entries.put(name, v)
+		}
+		err = w.addMissing(all, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
+	}
 	if err != nil {
 		return err
 	}
@@ -28,7 +37,10 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	for c, v := range all.entries.columns() {
 		to, err := c.of(dst)
 		if err == nil {
-			was := w.enter(c.name)
+			was := w.at
+			if w.at = c.name; was != "" {
+				w.at = nestedkey.Join(was, c.name)
+			}
 			err = w.entryInto(tr, td, dst, to, v, dicts, c)
 			w.at = was
 		}
@@ -39,47 +51,45 @@ func (w *leafwise) into(tr *tensor.Transfer, dst, td *TensorDict, dicts []*Tenso
 	return nil
 }
 
-// enter appends name to w.at, the current key, and returns the key as it was, to restore it.
-func (w *leafwise) enter(name nestedkey.Key) (was nestedkey.Key) {
-	was, w.at = w.at, name
-	if was != "" {
-		w.at = nestedkey.Join(was, name)
-	}
-	return was
-}
-
-// complete returns td with replacements for entries that only dicts have, if the kernel has one.
-// Otherwise it returns td, and an error unless the keys are the same.
-func (w *leafwise) complete(td *TensorDict, dicts []*TensorDict) (*TensorDict, error) {
-	if w.kernel.Missing == nil {
-		return td, w.sameKeys(td, dicts)
-	}
-	out := td.emptied()
-	for name, v := range td.entries.all() {
-		out.entries.put(name, v)
-	}
-	return out, w.addMissing(out, dicts, func(_ column, zero Value) (Value, error) { return zero, nil })
-}
-
 func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
 	sameKind := opsOf(to) == opsOf(v)
 	if !sameKind && !sameStackedKind(to, v) {
 		return mismatch(to, v)
 	}
-	if d, ok := asDict(v); ok {
+	if d, ok := v.(*TensorDict); ok {
 		inner, err := w.inner(d, dicts, c)
 		if err != nil {
 			return err
 		}
-		e, _ := asDict(to)
+		e, _ := to.(*TensorDict)
 		return w.into(tr, e, d, inner)
 	}
 	e := elements(v)
 	if e == nil || w.choosesRows(e, dicts) {
-		return w.otherInto(tr, td, dst, to, v, dicts, c)
+		made, err := w.other(td, dst, v, dicts, c)
+		if err != nil || made == to || opsOf(to).passes(to) && opsOf(to).equal(to, made) {
+			return err
+		}
+		if opsOf(to) != opsOf(made) {
+			return assign(tr, to, made)
+		}
+		if w.whole == nil {
+			p, err := plan.Index(w.to)
+			if err != nil {
+				return err
+			}
+			w.whole = plan.NewPass(p)
+		}
+		return opsOf(made).into(tr, to, made, w.whole)
 	}
-	if to == v && w.doneBefore(v, dicts) {
-		return nil
+	if to == v && !slices.ContainsFunc(dicts, func(d *TensorDict) bool { return d != nil }) {
+		if w.done[v] { // v is in td twice
+			return nil
+		}
+		if w.done == nil {
+			w.done = map[Value]bool{}
+		}
+		w.done[v] = true
 	}
 	operands, err := w.operands(td, v, dicts, c)
 	if err != nil {
@@ -95,37 +105,4 @@ func (w *leafwise) entryInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Val
 	key := w.at
 	tr.About(func(err error) error { return failedKey(opOf(w.kernel), key, err) })
 	return e.to(w, tr, to, len(td.batch), operands)
-}
-
-// doneBefore reports whether v, which changes in place, has been treated under another key with the
-// same operands.
-func (w *leafwise) doneBefore(v Value, dicts []*TensorDict) bool {
-	if slices.ContainsFunc(dicts, func(d *TensorDict) bool { return d != nil }) {
-		return false
-	}
-	if w.done == nil {
-		w.done = map[Value]bool{}
-	}
-	was := w.done[v]
-	w.done[v] = true
-	return was
-}
-
-// otherInto is [leafwise.other] with a destination.
-func (w *leafwise) otherInto(tr *tensor.Transfer, td, dst *TensorDict, to, v Value, dicts []*TensorDict, c column) error {
-	made, err := w.other(td, dst, v, dicts, c)
-	if err != nil || made == to || opsOf(to).passes(to) && opsOf(to).equal(to, made) {
-		return err
-	}
-	if opsOf(to) != opsOf(made) {
-		return assign(tr, to, made)
-	}
-	if w.whole == nil {
-		p, err := plan.Index(w.to)
-		if err != nil {
-			return err
-		}
-		w.whole = plan.NewPass(p)
-	}
-	return opsOf(made).into(tr, to, made, w.whole)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -21,11 +22,16 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 		if err != nil {
 			return nil, err
 		}
-		e, ok := asDict(v)
+		e, ok := v.(*TensorDict)
 		if !ok {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), mismatch(v, d))
 		}
-		if err := w.fitsInner(i, e, d); err != nil && !w.kernel.Free {
+		err = w.fits(e, d)
+		if own, want := len(e.batch)-len(w.dicts[i].batch), len(d.batch)-w.batch; own != want {
+			err = fmt.Errorf("%w: got a batch shape %v of %d dims, want %d dims to match %v",
+				shapeops.ErrShape, e.batch, len(e.batch), len(w.dicts[i].batch)+want, d.batch)
+		}
+		if err != nil && !w.kernel.Free {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
 		inner[i] = e
@@ -41,17 +47,6 @@ func (w *leafwise) fits(other, td *TensorDict) error {
 	}
 	_, err := plan.Expand(other.batch, td.batch...)
 	return err
-}
-
-// fitsInner is fits for a nested dictionary of operand i. Both dictionaries must have the same
-// number of batch dims after the outermost batch shape.
-func (w *leafwise) fitsInner(i int, other, td *TensorDict) error {
-	own, want := len(other.batch)-len(w.dicts[i].batch), len(td.batch)-w.batch
-	if own != want {
-		return fmt.Errorf("%w: got a batch shape %v of %d dims, want %d dims to match %v",
-			shapeops.ErrShape, other.batch, len(other.batch), len(w.dicts[i].batch)+want, td.batch)
-	}
-	return w.fits(other, td)
 }
 
 // of returns the value of other in the column of v, or its replacement if it is missing.
@@ -82,8 +77,11 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 		if x, err = asKindOf(x, t); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
 		}
-		if err := w.fitsLeaf(td, other, t, x); err != nil {
-			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
+		features, own := len(t.Shape())-len(td.batch), len(x.Shape())-len(other.batch)
+		if !w.kernel.Free && (w.kernel.Select != nil || features != own) {
+			if err := x.Shape().CheckEqual(t.Shape()); err != nil {
+				return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
+			}
 		}
 		out = append(out, x)
 	}
@@ -100,26 +98,16 @@ func asKindOf(x, t Value) (Value, error) {
 	if !sameStackedKind(x, t) {
 		return nil, mismatch(x, t)
 	}
-	if s, ok := asStacked(x); ok {
+	if s, ok := x.(*Stacked); ok {
 		return s.Dense()
 	}
 	return x, nil
 }
 
-// fitsLeaf returns an error unless x, a leaf of other, can be an operand for t, a leaf of td: both
-// have the same number of features, which the kernel broadcasts, or their shapes are equal.
-func (w *leafwise) fitsLeaf(td, other *TensorDict, t, x Value) error {
-	features, own := len(t.Shape())-len(td.batch), len(x.Shape())-len(other.batch)
-	if w.kernel.Free || w.kernel.Select == nil && features == own {
-		return nil
-	}
-	return x.Shape().CheckEqual(t.Shape())
-}
-
 // wide returns an operand for the leaf t. A tensor over the batch shape gets a dim of size 1 for
 // each feature of t; a scalar stays as it is.
 func (w *leafwise) wide(other any, t Value) (any, error) {
-	x, ok := asTensor(other)
+	x, ok := other.(*tensor.Tensor)
 	if !ok || len(t.Shape()) == w.batch || w.kernel.Free {
 		return other, nil
 	}
@@ -130,21 +118,102 @@ func (w *leafwise) wide(other any, t Value) (any, error) {
 	return x.Index(expr...)
 }
 
-// hasElements reports whether a leaf of td has elements.
-func (td *TensorDict) hasElements() bool {
-	for _, v := range td.Leaves() {
-		if elements(v) != nil {
-			return true
-		}
-	}
-	return false
+// elementwise is a value with elements, for functions of elements. The values passed to its methods
+// are of the same kind.
+type elementwise interface {
+	DType() tensor.DType
+	ByteSize() int
+	// tensor returns a tensor of all elements. It shares their memory, unless the rows of a ragged
+	// tensor are not compact or the value is a Stacked. Parts that several values share are made
+	// once in p.
+	tensor(p *plan.Pass) (*tensor.Tensor, error)
+	// with returns the value with made in the place of that tensor.
+	with(p *plan.Pass, made *tensor.Tensor) (Value, error)
+	// set adds to tr: the elements of the value = the elements of made. first is the result of
+	// tensor.
+	set(tr *tensor.Transfer, p *plan.Pass, first, made *tensor.Tensor) error
+	// checkOperand returns an error unless the tensors of x and of the value have corresponding
+	// elements.
+	checkOperand(x Value) error
+	// wholeRows reports whether a kernel that selects rows selects whole rows of the value, not
+	// elements.
+	wholeRows() bool
+
+	// make returns the result of the kernel for a value in a dictionary with lead batch dims.
+	make(w *leafwise, lead int, others []any) (Value, error)
+	// to adds to tr: dst = the result of the kernel.
+	to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error
 }
 
-// checkNumber returns ErrKind unless v is a number or a bool. It checks an operand that no leaf
-// uses.
-func checkNumber(v any) error {
-	if _, err := tensor.ScalarOf(tensor.Complex128, v); errors.Is(err, ErrKind) {
+// elements returns v as elementwise, or nil if v has no elements.
+func elements(v Value) elementwise { return opsOf(v).elementwise(v) }
+
+// elementsOfTensor implements elementwise for a tensor.
+type elementsOfTensor struct{ *tensor.Tensor }
+
+func (e elementsOfTensor) tensor(*plan.Pass) (*tensor.Tensor, error) { return e.Tensor, nil }
+
+func (elementsOfTensor) with(_ *plan.Pass, made *tensor.Tensor) (Value, error) { return made, nil }
+
+func (elementsOfTensor) set(tr *tensor.Transfer, _ *plan.Pass, first, made *tensor.Tensor) error {
+	if err := made.Shape().CheckEqual(first.Shape()); err != nil {
 		return err
 	}
-	return nil
+	return tr.Copy(first, made)
+}
+
+func (elementsOfTensor) checkOperand(Value) error { return nil }
+
+func (elementsOfTensor) wholeRows() bool { return false }
+
+func (e elementsOfTensor) make(w *leafwise, lead int, others []any) (Value, error) {
+	return asValue(w.pass.Make(e.Tensor, lead, others))
+}
+
+func (e elementsOfTensor) to(w *leafwise, tr *tensor.Transfer, dst Value, lead int, others []any) error {
+	t, _ := dst.(*tensor.Tensor)
+	return w.pass.To(tr, t, e.Tensor, lead, others)
+}
+
+// elementsOfRagged implements elementwise for a ragged tensor.
+type elementsOfRagged struct{ *ragged.Tensor }
+
+func (e elementsOfRagged) tensor(p *plan.Pass) (*tensor.Tensor, error) {
+	s, err := nested(e.Tensor).CompactIn(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.Values()
+}
+
+func (e elementsOfRagged) with(p *plan.Pass, made *tensor.Tensor) (Value, error) {
+	return asValue(ragged.New(made, nested(e.Tensor).LayoutIn(p)))
+}
+
+func (e elementsOfRagged) set(tr *tensor.Transfer, p *plan.Pass, _, made *tensor.Tensor) error {
+	x, err := ragged.New(made, nested(e.Tensor).LayoutIn(p))
+	if err != nil {
+		return err
+	}
+	planned, err := plan.Index(e.Shape())
+	if err != nil {
+		return err
+	}
+	return e.Ops().AddWrite(tr, x, plan.NewPass(planned)) // in place: the lengths are equal
+}
+
+func (e elementsOfRagged) checkOperand(x Value) error {
+	t, _ := x.(*ragged.Tensor)
+	return e.Layout().CheckEqual(t.Layout())
+}
+
+func (elementsOfRagged) wholeRows() bool { return true }
+
+func (e elementsOfRagged) make(w *leafwise, _ int, others []any) (Value, error) {
+	return asValue(w.raggedPass(e.Tensor).Make(e.Tensor, others))
+}
+
+func (e elementsOfRagged) to(w *leafwise, tr *tensor.Transfer, dst Value, _ int, others []any) error {
+	t, _ := dst.(*ragged.Tensor)
+	return w.raggedPass(e.Tensor).To(tr, t, e.Tensor, others)
 }

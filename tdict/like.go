@@ -40,7 +40,15 @@ func (td *TensorDict) zerosLike(p *plan.Pass, batch shapeops.Shape, dims int) (*
 		if d, ok := v.(*TensorDict); ok {
 			return asValue(d.zerosLike(p, batch, dims))
 		}
-		return zeroLike(v, p, append(batch.Clone(), v.Shape()[dims:]...))
+		k, shape := opsOf(v), append(batch.Clone(), v.Shape()[dims:]...)
+		same, err := k.alike(v, shape)
+		switch {
+		case err != nil:
+			return nil, err
+		case same == nil:
+			return k.zerosLike(v, p, shape)
+		}
+		return opsOf(same).clone(same, p)
 	})
 	if err != nil {
 		return nil, within("zeros like", name, err)
@@ -96,18 +104,4 @@ func (td *TensorDict) each(op string, fn func(*tensor.Tensor) (*tensor.Tensor, e
 		return nil, failed(op, err)
 	}
 	return out, nil
-}
-
-// zeroLike returns a value like v, of another shape, that shares nothing with v. Data whose rows
-// agree keeps its value, and so do unbatched tensors.
-func zeroLike(v Value, p *plan.Pass, shape shapeops.Shape) (Value, error) {
-	k := opsOf(v)
-	same, err := k.alike(v, shape)
-	switch {
-	case err != nil:
-		return nil, err
-	case same == nil:
-		return k.zerosLike(v, p, shape)
-	}
-	return opsOf(same).clone(same, p)
 }

@@ -16,52 +16,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-func TestLockTree(t *testing.T) {
-	type step struct {
-		on     string // "root", "mid" or "low": each an entry of the one before
-		unlock bool
-		is     error
-	}
-	lock := func(on string) step { return step{on, false, nil} }
-	unlock := func(on string) step { return step{on, true, nil} }
-	refused := func(on string) step { return step{on, true, tdict.ErrLocked} }
-	tests := []struct {
-		name  string
-		steps []step
-		want  string // which are locked
-	}{
-		{"lock goes down", []step{lock("root")}, "root mid low "},
-		{"lock does not go up", []step{lock("mid")}, "mid low "},
-		{"unlock goes down", []step{lock("root"), unlock("root")}, ""},
-		{"unlock of an entry is refused", []step{lock("root"), refused("mid"), refused("low")}, "root mid low "},
-		{"unlock of what is not locked leaves the locks below", []step{lock("low"), unlock("root"), unlock("mid")}, "low "},
-		{"lock twice, unlock once", []step{lock("mid"), lock("mid"), unlock("mid")}, ""},
-		{"lock an entry, then the root: unlock undoes both", []step{lock("mid"), lock("root"), unlock("root")}, ""},
-		{"lock the root, then an entry: unlock undoes both", []step{lock("root"), lock("low"), unlock("root")}, ""},
-		{"lock an entry, then the root: the entry is not unlocked alone", []step{lock("mid"), lock("root"), refused("mid")}, "root mid low "},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			root := dict(nil, entry{"mid/low", tdict.New()})
-			tree := map[string]*tdict.TensorDict{"root": root, "mid": tensor.Must(root.Dict("mid")), "low": tensor.Must(root.Dict("mid/low"))}
-			for _, s := range tt.steps {
-				if s.unlock {
-					require.ErrorIs(t, tree[s.on].Unlock(), s.is)
-				} else {
-					tree[s.on].Lock()
-				}
-			}
-			got := ""
-			for _, name := range []string{"root", "mid", "low"} {
-				if tree[name].Locked() {
-					got += name + " "
-				}
-			}
-			require.Equal(t, tt.want, got)
-		})
-	}
-}
-
 func TestLockOfSharedEntry(t *testing.T) {
 	child := dict(nil, entry{"low", tdict.New()})
 	a, b := dict(nil, entry{"x", child}, entry{"y", child}), dict(nil, entry{"z", child})

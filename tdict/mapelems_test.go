@@ -65,8 +65,6 @@ func TestMapElemsRefuses(t *testing.T) {
 		text string
 	}{
 		{"a panic", func(td *tdict.TensorDict) error { return testkit.Err(tdict.MapElems(td, broken)) }, errStop, `map elems "d/x": element [2 2]: panic: stop`},
-		{"no dictionary", func(*tdict.TensorDict) error { return testkit.Err(tdict.MapElems(nil, broken)) }, tdict.ErrKind, "map elems: "},
-		{"no function", func(td *tdict.TensorDict) error { return testkit.Err(tdict.MapElems[int64, bool](td, nil)) }, tdict.ErrKind, "map elems: "},
 		{"no elements", func(*tdict.TensorDict) error {
 			return testkit.Err(tdict.MapElems(tensor.Must(td().ToMeta()), broken))
 		}, tensor.ErrMeta, `map elems "a": `},

@@ -31,33 +31,11 @@ type result struct {
 	present bool
 }
 
-func newMapping(c *chunks, opt MapChunksOptions) *mapping {
-	m := &mapping{chunks: c, opt: opt, workers: workers.Count(opt.Workers, c.count), rowLock: noLock{}}
-	if opt.Into == nil {
-		m.results = make([]result, c.count)
-	} else if opt.Into.hasData() {
-		m.rowLock = new(sync.Mutex)
-	}
-	return m
-}
-
 // noLock is a lock that does nothing.
 type noLock struct{}
 
 func (noLock) Lock()   {}
 func (noLock) Unlock() {}
-
-// hasData reports whether td has a leaf whose rows are more than memory, so that only one goroutine
-// at a time may write them.
-func (td *TensorDict) hasData() bool {
-	for _, leaf := range td.Leaves() {
-		k := opsOf(leaf)
-		if e := k.elementwise(leaf); !k.passes(leaf) && (e == nil || e.wholeRows()) {
-			return true
-		}
-	}
-	return false
-}
 
 // do processes chunk i.
 func (m *mapping) do(ctx context.Context, i int) error {
@@ -86,13 +64,6 @@ func (m *mapping) do(ctx context.Context, i int) error {
 		return nil
 	})
 	return m.failed(about, err)
-}
-
-// read returns chunk i. No other goroutine writes rows at the same time, if that matters.
-func (m *mapping) read(i int) (*TensorDict, error) {
-	m.rowLock.Lock()
-	defer m.rowLock.Unlock()
-	return m.chunk(i)
 }
 
 // write writes the result of chunk i to its rows of the destination.
@@ -174,4 +145,11 @@ func (m *mapping) result() (*TensorDict, error) {
 		return nil, failed("map chunks", err)
 	}
 	return out, nil
+}
+
+// read returns the rows of chunk i.
+func (m *mapping) read(i int) (*TensorDict, error) {
+	m.rowLock.Lock()
+	defer m.rowLock.Unlock()
+	return m.td.Index(m.index(i)...)
 }

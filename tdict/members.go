@@ -9,18 +9,6 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// stackOf returns what the lazy stack of dictionaries, of which some may be nil, keeps of them. Its
-// batch shape is batch.
-func stackOf(dim int, batch shapeops.Shape, tds []*TensorDict) *Stacked {
-	members := make([]stackMember, len(tds))
-	for i, td := range tds {
-		if td != nil {
-			members[i] = stackMember{&TensorDict{batch: td.batch, header: header{stack: td.stack}}, len(td.batch)}
-		}
-	}
-	return &Stacked{dim, members, batch}
-}
-
 // StackDim returns the stack dim of td if it is a lazy stack, and false for any other dictionary. A
 // lazy stack is the result of [LazyStack], or of an operation on one that keeps the stack dim, or a
 // dictionary that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary
@@ -158,34 +146,6 @@ func (s *Stacked) planned(p *plan.Pass, batch shapeops.Shape) (*Stacked, error) 
 		return td.stack.withBatch(batch), nil
 	}
 	return newStacked(c.Dim, members)
-}
-
-// lackedBy reports whether none of the members of td that p.Plan selects has td, a dictionary in
-// another of which no entry is left.
-func (td *TensorDict) lackedBy(p *plan.Pass) bool {
-	if td.stack != nil {
-		if c := cutAt(p, td.stack.dim); c.ok {
-			if members, some, err := td.stack.cut(c); err == nil && len(members) > 0 {
-				return !some
-			}
-		}
-	}
-	return td.entries.len() > 0
-}
-
-// joinedStack returns what the joined dictionaries xs keep of the members of xs, or nil if the
-// result is no lazy stack.
-func joinedStack(p *plan.Pass, xs []*TensorDict) (*Stacked, error) {
-	values := make([]Value, 0, len(xs))
-	for _, x := range xs {
-		if x.stack == nil || x.stack.dim != xs[0].stack.dim || p.Join.Padded() {
-			return nil, nil
-		}
-		values = append(values, x.stack)
-	}
-	v, err := stackeds.joined(p, values)
-	s, _ := v.(*Stacked)
-	return s, err
 }
 
 // withBatch returns s, of a dictionary that gets the given batch shape: the batch shapes of members

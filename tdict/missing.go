@@ -25,20 +25,13 @@ func (td *TensorDict) missing(key nestedkey.Key) error { return td.missingIn(key
 // missingIn returns the ErrMissing of whole, of which td, a nested dictionary, lacks the rest.
 func (td *TensorDict) missingIn(whole, rest nestedkey.Key) error {
 	outer := strings.TrimSuffix(strings.TrimSuffix(string(whole), string(rest)), "/")
-	return &missingError{nestedkey.Key(outer), rest, td.respelled(rest), td.entries.table.snapshot()}
-}
-
-// respelled returns a key of td that is key with "/" in the place of "." or of an escaped "/", or
-// "".
-func (td *TensorDict) respelled(key nestedkey.Key) nestedkey.Key {
+	e := &missingError{outer: nestedkey.Key(outer), key: rest, names: td.entries.table.snapshot()}
 	for _, old := range []string{".", "~1"} {
-		if strings.Contains(string(key), old) {
-			if other := nestedkey.Key(strings.ReplaceAll(string(key), old, "/")); td.Has(other) {
-				return other
-			}
+		if other := nestedkey.Key(strings.ReplaceAll(string(rest), old, "/")); e.other == "" && other != rest && td.Has(other) {
+			e.other = other
 		}
 	}
-	return ""
+	return e
 }
 
 // Unwrap returns ErrMissing.
@@ -62,7 +55,19 @@ func (e *missingError) Error() string {
 		text = fmt.Sprintf("in %q: %s", string(e.outer), text)
 	}
 	joined := joinedName(e.key, func(name nestedkey.Key) bool { return slices.Contains(e.names, name) })
-	other := cmp.Or(e.other, joined, e.nearest())
+	const mostCompared = 10_000
+	key, _, _ := e.key.Cut()
+	nearest, least := nestedkey.Key(""), min(len(key)/3, 3)+1
+	for _, name := range e.names[:min(len(e.names), mostCompared)] {
+		n := distance(string(key), string(name), least)
+		if strings.EqualFold(string(key), string(name)) {
+			n = 0
+		}
+		if n < least {
+			nearest, least = name, n
+		}
+	}
+	other := cmp.Or(e.other, joined, nearest)
 	if other == "" {
 		return text
 	}
@@ -82,34 +87,6 @@ func joinedName(key nestedkey.Key, has func(name nestedkey.Key) bool) nestedkey.
 		}
 	}
 	return ""
-}
-
-// throughLeaf adds a suggestion to err, the error of a key whose rest leads through a leaf of td.
-func (td *TensorDict) throughLeaf(whole, rest nestedkey.Key, err error) error {
-	name := joinedName(rest, td.entries.has)
-	if name == "" {
-		return err
-	}
-	outer := strings.TrimSuffix(string(whole), string(rest))
-	return fmt.Errorf("%w; did you mean %s?", err, suggested(nestedkey.Key(outer)+name))
-}
-
-// nearest returns the name with the smallest distance from the first part of the key, if that is
-// small compared to its length.
-func (e *missingError) nearest() (best nestedkey.Key) {
-	const most = 10_000 // names that are looked at
-	key, _, _ := e.key.Cut()
-	least := min(len(key)/3, 3) + 1
-	for _, name := range e.names[:min(len(e.names), most)] {
-		n := distance(string(key), string(name), least)
-		if strings.EqualFold(string(key), string(name)) {
-			n = 0
-		}
-		if n < least {
-			best, least = name, n
-		}
-	}
-	return best
 }
 
 // mostChanged is the length from which on distance does not compare texts.
@@ -158,11 +135,4 @@ func suggested(key nestedkey.Key) string {
 		texts = append(texts, strconv.Quote(part))
 	}
 	return "nestedkey.Of(" + strings.Join(texts, ", ") + ")"
-}
-
-// spelled returns, as a Go expression, the key whole with all parts of rest, its end, as a single
-// name.
-func spelled(whole, rest nestedkey.Key) string {
-	name := nestedkey.Of(strings.Join(slices.Collect(rest.Parts()), "/"))
-	return suggested(nestedkey.Key(strings.TrimSuffix(string(whole), string(rest))) + name)
 }

@@ -143,8 +143,7 @@ func (td *TensorDict) withNames(names []string) []string {
 // CheckNames returns ErrName, with the key, if a dictionary in td cannot take td's names for its
 // first dims, because two of its dims would have the same name. [TensorDict.Set] prevents this, but
 // naming the inner dictionary later can cause it. Readers of saved dictionaries do not accept it.
-func (v *dictOps) CheckNames() error {
-	td := (*TensorDict)(v)
+func (td dictOps) CheckNames() error {
 	return td.checkNested(td.Names())
 }
 
@@ -203,16 +202,6 @@ func (td *TensorDict) inheritNames(v Value) (Value, error) {
 	}
 	d.putNames(td.names, map[*TensorDict]bool{})
 	return d, nil
-}
-
-// plannedNames returns the names of td's batch dims after a plan is applied.
-func (td *TensorDict) plannedNames(p *plan.Plan) []string {
-	return td.tracedNames(p, len(p.From()), len(p.Shape()))
-}
-
-// reducedNames returns the names of td's batch dims after a reduction.
-func (td *TensorDict) reducedNames(r *plan.Reduction) []string {
-	return td.tracedNames(r, r.Rank(), len(r.Shape()))
 }
 
 // tracedNames returns names for a result whose first to dims come from td's first from dims, as

@@ -53,7 +53,7 @@ func (td *TensorDict) padded(p *plan.Pass, values map[nestedkey.Key]any, at nest
 		if at != "" {
 			key = nestedkey.Join(at, c.name)
 		}
-		if d, ok := asDict(v); ok {
+		if d, ok := v.(*TensorDict); ok {
 			return asValue(d.padded(p, values, key))
 		}
 		if fill, own := values[key]; own {

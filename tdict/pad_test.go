@@ -135,8 +135,6 @@ func TestPadRefusals(t *testing.T) {
 		{"more taken than there is", pad(opt{}, -4, 0), shapeops.ErrShape},
 		{"sizes that overflow", pad(opt{}, math.MaxInt, 1), shapeops.ErrShape},
 		{"as much taken as can be", pad(opt{}, math.MinInt, math.MinInt), shapeops.ErrShape},
-		{"into no destination", func(td dictionary) error { return td.PadInto(nil, opt{}, 1, 0) }, tdict.ErrKind},
-		{"into no destination, with values", func(td dictionary) error { return td.PadInto(nil, opt{Values: vals{"i": 1}}, 1, 0) }, tdict.ErrKind},
 		{"into another batch shape", into(opt{}, 1, 0), shapeops.ErrShape},
 		{"into another batch shape, with values", into(opt{Values: vals{"i": 1}}, 1, 0), shapeops.ErrShape},
 		{"into other keys", func(td dictionary) error { return td.PadInto(tdict.New(3), opt{}, 1, 0) }, tdict.ErrMissing},

@@ -83,7 +83,10 @@ func (p *treePrinter) entries(td *TensorDict, indent string, rooms []int) {
 			p.value(v, indent, rooms[i])
 			comma = ","
 		} else {
-			left += leavesOf(v)
+			left++
+			if d, ok := v.(*TensorDict); ok {
+				left += d.countLeaves() - 1
+			}
 		}
 		i++
 	}
@@ -153,14 +156,6 @@ func lines(d *TensorDict, limit int) int {
 	return min(n, limit+1)
 }
 
-// leavesOf returns the number of leaves in v, which is 1 if v is a leaf.
-func leavesOf(v Value) int {
-	if d, ok := v.(*TensorDict); ok {
-		return d.countLeaves()
-	}
-	return 1
-}
-
 func leavesText(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "leaf", "leaves")) }
 
 func showTensor(t *tensor.Tensor, more bool) string {
@@ -168,7 +163,13 @@ func showTensor(t *tensor.Tensor, more bool) string {
 	if t.Device() != tensor.CPU {
 		text += fmt.Sprintf(", device=%v", t.Device())
 	} else if more {
-		text += fmt.Sprintf(", bytes=%d, memory=%s", t.ByteSize(), memoryText(t))
+		memory := "go"
+		if l := t.Lender(); l != nil && l.ReadOnly() {
+			memory = "lent, read-only"
+		} else if l != nil {
+			memory = "lent"
+		}
+		text += fmt.Sprintf(", bytes=%d, memory=%s", t.ByteSize(), memory)
 		if !t.View().IsContiguous() {
 			text += fmt.Sprintf(", strides=%v", t.View().Strides)
 		}
@@ -182,10 +183,6 @@ func showRagged(t *ragged.Tensor, more bool) string {
 		text += fmt.Sprintf(", values=%d, bytes=%d", t.NumValues(), t.ByteSize())
 	}
 	return text + ")"
-}
-
-func showUnbatched(u *Unbatched, more bool) string {
-	return "Unbatched(" + showTensor(u.tensor, more) + ")"
 }
 
 // shownValues is the number of values that an entry of Data shows.
@@ -205,14 +202,4 @@ func shortened(s string) string {
 		return string(r[:most]) + "..."
 	}
 	return s
-}
-
-func memoryText(t *tensor.Tensor) string {
-	switch l := t.Lender(); {
-	case l == nil:
-		return "go"
-	case l.ReadOnly():
-		return "lent, read-only"
-	}
-	return "lent"
 }

@@ -190,8 +190,6 @@ func TestRaggedPrints(t *testing.T) {
 func TestRaggedRefuses(t *testing.T) {
 	refuse(t, ward, []refusal{
 		{"another batch", func(td *tdict.TensorDict) error { return td.Set("x", ragRows(1, 2)) }, shapeops.ErrShape},
-		{"nil", func(td *tdict.TensorDict) error { return td.Set("x", (*ragged.Tensor)(nil)) }, tdict.ErrKind},
-		{"nothing", func(td *tdict.TensorDict) error { return td.Set("x", &ragged.Tensor{}) }, tdict.ErrKind},
 		{"as a tensor", func(td *tdict.TensorDict) error { return testkit.Err(td.Tensor("days")) }, tdict.ErrKind},
 		{"rows of another depth", func(td *tdict.TensorDict) error {
 			return td.SetIndex(dict([]int{3}, entry{"days", asRagged(td, "in/codes")}))
@@ -270,7 +268,6 @@ func TestStackRaggedRefuses(t *testing.T) {
 	}
 	refuse(t, one, []refusal{
 		{"nothing", func(*tdict.TensorDict) error { return testkit.Err(tdict.StackRagged(nil)) }, tdict.ErrKind},
-		{"nil", func(td *tdict.TensorDict) error { return stacked(td, nil) }, tdict.ErrKind},
 		{"no batch dim", func(td *tdict.TensorDict) error { return stacked(td, tdict.New()) }, shapeops.ErrDim},
 		{"other keys", func(td *tdict.TensorDict) error { return stacked(td, dict([]int{2}, entry{"y", count(2)})) }, tdict.ErrMissing},
 		{"other features", func(td *tdict.TensorDict) error { return stacked(td, dict([]int{2}, entry{"x", count(2, 1)})) }, shapeops.ErrShape},

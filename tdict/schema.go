@@ -207,14 +207,6 @@ func (s *Spec) check() error {
 	if sizes := s.sizes(); slices.ContainsFunc(sizes, func(n int) bool { return n < Any }) {
 		return fmt.Errorf("%w: got %v, want no negative size but Any", shapeops.ErrShape, sizes)
 	}
-	return s.checkFields()
-}
-
-// sizes returns the sizes of Batch and Shape.
-func (s *Spec) sizes() shapeops.Shape { return slices.Concat(s.Batch, s.Shape) }
-
-// checkFields returns an error if a field does not apply to the kind of s.
-func (s *Spec) checkFields() error {
 	switch {
 	case s.DType != 0 && !s.Kind.typed():
 		return fmt.Errorf("%w: got dtype %v for kind %v, want none", tensor.ErrDType, s.DType, s.Kind)
@@ -227,3 +219,6 @@ func (s *Spec) checkFields() error {
 	}
 	return nil
 }
+
+// sizes returns the sizes of Batch and Shape.
+func (s *Spec) sizes() shapeops.Shape { return slices.Concat(s.Batch, s.Shape) }

@@ -41,10 +41,15 @@ func (s Schema) Check(td *TensorDict) error {
 // checkEntry returns ErrSchema unless td has an entry that fits a spec.
 func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 	v, err := td.Get(want.Key)
+	optional := want.Optional // or in a dictionary that is optional and missing
+	for key, ok := want.Key.Parent(); ok && err != nil && !optional; key, ok = key.Parent() {
+		in := x.specs[key]
+		optional = in != nil && in.Optional && !td.Has(key)
+	}
 	switch {
 	case errors.Is(err, ErrNotDict): // others reports it
 		return nil
-	case errors.Is(err, ErrMissing) && x.optional(td, want):
+	case errors.Is(err, ErrMissing) && optional:
 		return nil
 	case errors.Is(err, ErrMissing):
 		return fmt.Errorf("%w: got none, want %s", ErrSchema, want.describe(td.batch))
@@ -59,20 +64,6 @@ func (x schemaIndex) checkEntry(td *TensorDict, want *Spec) error {
 		return fmt.Errorf("%w: got %s, want %s", ErrSchema, got.describe(td.batch), want.describe(td.batch))
 	}
 	return nil
-}
-
-// optional reports whether td may lack the entry: it is optional, or below an optional dictionary
-// that td lacks.
-func (x schemaIndex) optional(td *TensorDict, s *Spec) bool {
-	if s.Optional {
-		return true
-	}
-	for key, ok := s.Key.Parent(); ok; key, ok = key.Parent() {
-		if in := x.specs[key]; in != nil && in.Optional && !td.Has(key) {
-			return true
-		}
-	}
-	return false
 }
 
 // others returns an error for each entry of d, at any depth, that has no spec. path is the key of

@@ -85,7 +85,24 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	if scan.Next() == 'n' {
 		return orEnd(scan, scan.Null())
 	}
-	read, err := readSchema(scan)
+	read, version := Schema{}, int64(0)
+	err := readFields(scan, []string{"version", "entries"}, func(field string) (err error) {
+		if field == "version" {
+			version, err = scan.Int()
+			return err
+		}
+		return scan.Array(func(i int) error {
+			var spec Spec
+			if err := readFields(scan, specFields, func(field string) error { return spec.read(scan, field) }); err != nil {
+				return fmt.Errorf("entry %d: %w", i, err)
+			}
+			read = append(read, spec)
+			return nil
+		})
+	})
+	if err == nil && version != schemaVersion {
+		err = fmt.Errorf("%w: got version %d of a schema, want %d", tensor.ErrJSON, version, schemaVersion)
+	}
 	if err := orEnd(scan, err); err != nil {
 		return failed("unmarshal", err)
 	}
@@ -94,29 +111,6 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 	}
 	*s = read
 	return nil
-}
-
-// readSchema reads the object of a schema.
-func readSchema(scan *jsonscan.Scanner) (Schema, error) {
-	s, version := Schema{}, int64(0)
-	err := readFields(scan, []string{"version", "entries"}, func(field string) (err error) {
-		if field == "version" {
-			version, err = scan.Int()
-			return err
-		}
-		return scan.Array(func(i int) error {
-			spec, err := readSpec(scan)
-			if err != nil {
-				return fmt.Errorf("entry %d: %w", i, err)
-			}
-			s = append(s, spec)
-			return nil
-		})
-	})
-	if err == nil && version != schemaVersion {
-		err = fmt.Errorf("%w: got version %d of a schema, want %d", tensor.ErrJSON, version, schemaVersion)
-	}
-	return s, err
 }
 
 // readFields reads an object whose fields are among names. The first two of names are required.
@@ -138,54 +132,46 @@ func readFields(scan *jsonscan.Scanner, names []string, read func(field string) 
 	return seen.Want(names[:2]...)
 }
 
-var specFields = []string{"key", "kind", "dtype", "batch", "depth", "shape", "optional", "doc"}
-
-// readSpec reads the object of a spec.
-func readSpec(scan *jsonscan.Scanner) (s Spec, err error) {
-	err = readFields(scan, specFields, func(field string) error { return s.readField(scan, field) })
-	return s, err
-}
-
-// readField reads the value of a field.
-func (s *Spec) readField(scan *jsonscan.Scanner, field string) (err error) {
+// read reads the field of s that has the given name.
+func (s *Spec) read(scan *jsonscan.Scanner, field string) (err error) {
 	switch field {
 	case "batch":
 		s.Batch, err = readSizes(scan)
+		return err
 	case "depth":
 		s.Depth, err = readSize(scan)
+		return err
 	case "shape":
 		s.Shape, err = readSizes(scan)
+		return err
 	case "optional":
 		s.Optional, err = scan.Bool()
-	default:
-		var text []byte
-		if text, err = scan.Text(); err == nil {
-			err = s.setText(field, string(text))
-		}
+		return err
 	}
-	return err
-}
-
-// setText sets a field whose value is a text in JSON.
-func (s *Spec) setText(field, text string) (err error) {
+	text, err := scan.Text()
+	if err != nil {
+		return err
+	}
 	switch field {
 	case "key":
 		s.Key = nestedkey.Key(text)
 	case "kind":
-		i := slices.Index(kindNames[:], text)
+		i := slices.Index(kindNames[:], string(text))
 		if i < 0 {
 			return fmt.Errorf("%w: got the unknown kind %.40q", tensor.ErrJSON, text)
 		}
 		s.Kind = Kind(i)
 	case "dtype":
-		if s.DType, err = tensor.ParseDType(text); err != nil {
+		if s.DType, err = tensor.ParseDType(string(text)); err != nil {
 			return fmt.Errorf("%w: got the unknown dtype %.40q", tensor.ErrJSON, text)
 		}
 	case "doc":
-		s.Doc = text
+		s.Doc = string(text)
 	}
 	return nil
 }
+
+var specFields = []string{"key", "kind", "dtype", "batch", "depth", "shape", "optional", "doc"}
 
 // readSizes reads a list of sizes, in which null means any size.
 func readSizes(scan *jsonscan.Scanner) (sizes shapeops.Shape, err error) {

@@ -45,8 +45,13 @@ func (s Schema) build(meta bool, batch shapeops.Shape) (*TensorDict, error) {
 
 // build returns an entry for a dictionary with the given batch shape.
 func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
-	if err := s.checkExact(); err != nil {
-		return nil, err
+	switch {
+	case s.Kind == KindStacked:
+		return nil, fmt.Errorf("%w: got a %v entry, which has no zeros: stack dictionaries with LazyStack", ErrSchema, s.Kind)
+	case s.Kind.typed() && s.DType == 0:
+		return nil, fmt.Errorf("%w: got any dtype, want a fixed dtype", ErrSchema)
+	case slices.Contains(s.sizes(), Any):
+		return nil, fmt.Errorf("%w: got %s, want fixed sizes", ErrSchema, s.describe(nil))
 	}
 	all := append(append(batch.Clone(), s.Batch...), s.Shape...)
 	outer := all[: len(batch)+len(s.Batch) : len(batch)+len(s.Batch)]
@@ -63,20 +68,6 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 		return s.unbatched(meta, outer)
 	}
 	return zeroed(meta, s.DType, all)
-}
-
-// checkExact returns ErrSchema if s does not determine dtype and sizes.
-func (s *Spec) checkExact() error {
-	if s.Kind == KindStacked {
-		return fmt.Errorf("%w: got a %v entry, which has no zeros: stack dictionaries with LazyStack", ErrSchema, s.Kind)
-	}
-	if s.Kind.typed() && s.DType == 0 {
-		return fmt.Errorf("%w: got any dtype, want a fixed dtype", ErrSchema)
-	}
-	if slices.Contains(s.sizes(), Any) {
-		return fmt.Errorf("%w: got %s, want fixed sizes", ErrSchema, s.describe(nil))
-	}
-	return nil
 }
 
 // unbatched returns an unbatched tensor of zeros. For a prototype it is a single zero, expanded.

@@ -78,8 +78,7 @@ func (td *TensorDict) SetIndexWith(value Value, opt SetIndexOptions, expr ...ix.
 
 // AddWrite adds to tr: the part of td that p.Plan selects = src, with the rules of
 // [TensorDict.SetIndex].
-func (v *dictOps) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
-	td := (*TensorDict)(v)
+func (td dictOps) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) error {
 	if src == nil {
 		return errNil
 	}
@@ -87,7 +86,7 @@ func (v *dictOps) AddWrite(tr *tensor.Transfer, src *TensorDict, p *plan.Pass) e
 		return err
 	}
 	w := setter{pass: p, batch: td.batch, tr: tr}
-	return w.write(td, src)
+	return w.write(td.TensorDict, src)
 }
 
 // A setter collects the copies and the new entries of a SetIndex.
@@ -197,7 +196,7 @@ type placement struct {
 func (p placement) set() {
 	first, rest, nested := p.key.Cut()
 	if nested {
-		inner := p.in.newInner()
+		inner := &TensorDict{batch: p.in.batch.Clone(), header: header{names: p.in.names}}
 		placement{inner, rest, p.value}.set()
 		p.value = inner
 	}

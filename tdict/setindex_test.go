@@ -97,7 +97,6 @@ func TestSetIndexRefuses(t *testing.T) {
 	}
 	nine := tensor.Scalar[int64](9)
 	refuse(t, small, []refusal{
-		{"no value", setIndex(nil), tdict.ErrKind},
 		{"a position out of range", setIndex(nine, ix.At(3)), shapeops.ErrIndex},
 		{"features are out of reach", setIndex(nine, ix.At(0), ix.At(0)), shapeops.ErrIndex},
 		{"a tensor that does not fit a later leaf", setIndex(tensor.Vector[int64](7, 8, 9), ix.New), shapeops.ErrShape},

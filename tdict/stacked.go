@@ -324,7 +324,13 @@ func lazyStack(tds []*TensorDict, dim int) (*TensorDict, error) {
 	}
 	head := tds[slices.IndexFunc(tds, func(td *TensorDict) bool { return td != nil })]
 	out := &TensorDict{batch: slices.Insert(same.Clone(), dim, len(tds)), header: head.named(nil)}
-	out.stack = stackOf(dim, out.batch, tds)
+	members := make([]stackMember, len(tds)) // empty dictionaries that keep the batch shapes
+	for i, td := range tds {
+		if td != nil {
+			members[i] = stackMember{&TensorDict{batch: td.batch, header: header{stack: td.stack}}, len(td.batch)}
+		}
+	}
+	out.stack = &Stacked{dim, members, out.batch}
 	if names := head.namesShared(head.prefixNames(same), tds); names != nil {
 		out.names = slices.Insert(names, dim, "")
 	}

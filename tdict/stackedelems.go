@@ -13,14 +13,6 @@ import (
 // operands allow it, otherwise to the result of Dense.
 type elementsOfStacked struct{ *Stacked }
 
-// stackedElements returns the elementwise of s, or nil if its members have no elements.
-func stackedElements(s *Stacked) elementwise {
-	if elements(s.first()) == nil {
-		return nil
-	}
-	return elementsOfStacked{s}
-}
-
 // DType returns the dtype of the first member.
 func (e elementsOfStacked) DType() tensor.DType { return elements(e.first()).DType() }
 
@@ -64,7 +56,19 @@ func (e elementsOfStacked) wholeRows() bool { return elements(e.first()).wholeRo
 // make applies a kernel to each member, or to the result of Dense.
 func (e elementsOfStacked) make(w *leafwise, lead int, others []any) (Value, error) {
 	if !e.divides(w, others) {
-		return e.makeDense(w, lead, others)
+		d, err := e.Dense()
+		if err != nil {
+			return nil, err
+		}
+		dense := slices.Clone(others)
+		for n, other := range others {
+			if x, ok := other.(*Stacked); ok {
+				if dense[n], err = x.Dense(); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return elements(d).make(w, lead, dense)
 	}
 	out := slices.Clone(e.members)
 	for i, m := range out {
@@ -163,7 +167,11 @@ func (e elementsOfStacked) operands(i int, v Value, others []any) ([]any, error)
 		}
 		part, err := rowOf(x, e.dim, min(i, x.Shape()[e.dim]-1))
 		if err == nil && len(x.Shape()) == len(e.shape) {
-			part, err = widened(part, len(v.Shape()))
+			expr := make([]ix.Index, len(part.Shape()), max(len(v.Shape()), len(part.Shape())))
+			for len(expr) < len(v.Shape()) {
+				expr = append(expr, ix.New)
+			}
+			part, err = partOf(part, expr)
 		}
 		if err != nil {
 			return nil, err
@@ -171,30 +179,4 @@ func (e elementsOfStacked) operands(i int, v Value, others []any) ([]any, error)
 		parts[n] = part
 	}
 	return parts, nil
-}
-
-// widened returns a tensor with dims of size 1 appended until it has dims dims.
-func widened(v Value, dims int) (Value, error) {
-	expr := make([]ix.Index, len(v.Shape()), max(dims, len(v.Shape())))
-	for len(expr) < dims {
-		expr = append(expr, ix.New)
-	}
-	return partOf(v, expr)
-}
-
-// makeDense is make with Dense of the value and of the operands.
-func (e elementsOfStacked) makeDense(w *leafwise, lead int, others []any) (Value, error) {
-	d, err := e.Dense()
-	if err != nil {
-		return nil, err
-	}
-	dense := slices.Clone(others)
-	for n, other := range others {
-		if x, ok := other.(*Stacked); ok {
-			if dense[n], err = x.Dense(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return elements(d).make(w, lead, dense)
 }

@@ -188,7 +188,14 @@ func (k *stackedKind) put(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pa
 	}
 	c := cutAt(p, s.dim)
 	if !c.ok {
-		return writeAcross(tr, s, src, p)
+		d, err := s.denseFor(p.Plan)
+		if err != nil {
+			return err
+		}
+		if err := run(func(tr *tensor.Transfer) error { return opsOf(d).write(tr, d, src, p) }); err != nil {
+			return err
+		}
+		return assign(tr, s, d)
 	}
 	rows := c.positions(len(s.members))
 	if err := s.checkApart(rows); err != nil {
@@ -250,19 +257,6 @@ func partOfSource(src Value, dim, i, n, dims int) (Value, error) {
 	return rowOf(src, at, i)
 }
 
-// writeAcross is write for a plan that cannot be divided: it writes to a dense copy, and the copy
-// to the members.
-func writeAcross(tr *tensor.Transfer, s *Stacked, src Value, p *plan.Pass) error {
-	d, err := s.denseFor(p.Plan)
-	if err != nil {
-		return err
-	}
-	if err := run(func(tr *tensor.Transfer) error { return opsOf(d).write(tr, d, src, p) }); err != nil {
-		return err
-	}
-	return assign(tr, s, d)
-}
-
 // checkApart returns tensor.ErrOverlap if members at different positions share memory.
 func (s *Stacked) checkApart(rows []int) error {
 	if len(rows) < 2 {
@@ -310,7 +304,18 @@ func (k *stackedKind) joined(p *plan.Pass, values []Value) (Value, error) {
 	for i, v := range values {
 		s, ok := v.(*Stacked)
 		if xs[i] = s; !ok || s.dim != xs[0].dim || p.Join.Padded() {
-			return joinDense(p, values)
+			dense := make([]Value, len(values))
+			for i, v := range values {
+				d, err := denseOf(v)
+				if err == nil && i > 0 && opsOf(d) != opsOf(dense[0]) {
+					err = mismatch(d, dense[0])
+				}
+				if err != nil {
+					return nil, fmt.Errorf("value %d: %w", i, err)
+				}
+				dense[i] = d
+			}
+			return opsOf(dense[0]).joined(p, dense)
 		}
 	}
 	first, j := xs[0], p.Join
@@ -362,22 +367,6 @@ func joinMembers(p *plan.Pass, xs []*Stacked, at int) (stackMember, error) {
 	}
 	v, err := opsOf(first.value).joined(p, values)
 	return stackMember{v, first.batch}, err
-}
-
-// joinDense joins values after replacing each Stacked by its Dense value.
-func joinDense(p *plan.Pass, values []Value) (Value, error) {
-	dense := make([]Value, len(values))
-	for i, v := range values {
-		d, err := denseOf(v)
-		if err == nil && i > 0 && opsOf(d) != opsOf(dense[0]) {
-			err = mismatch(d, dense[0])
-		}
-		if err != nil {
-			return nil, fmt.Errorf("value %d: %w", i, err)
-		}
-		dense[i] = d
-	}
-	return opsOf(dense[0]).joined(p, dense)
 }
 
 // each returns s with fn applied to each member.

@@ -1,13 +1,11 @@
 package tdict
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/jsonlists"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -24,13 +22,13 @@ func (s *Stacked) Clone() (*Stacked, error) {
 // Equal reports whether s and x have the same stack dim, members at the same positions, and equal
 // members.
 func (s *Stacked) Equal(x *Stacked) bool {
-	text, err := s.Diff(x)
+	text, err := s.diff(x)
 	return text == "" && err == nil
 }
 
-// Diff describes the first difference between s and x, with the number of the member, or returns ""
+// diff describes the first difference between s and x, with the number of the member, or returns ""
 // if they are equal. It returns [ErrKind] if s or x is nil or zero.
-func (s *Stacked) Diff(x *Stacked) (string, error) {
+func (s *Stacked) diff(x *Stacked) (string, error) {
 	if !s.valid() || !x.valid() {
 		return "", errNoStacked
 	}
@@ -197,8 +195,6 @@ func showStacked(s *Stacked, _ bool) string {
 	return text + ")"
 }
 
-func specStacked(s *Stacked) Spec { return Spec{Kind: KindStacked, DType: s.DType()} }
-
 // texts returns the texts of all elements if the members are uniform, otherwise a description of
 // each member.
 func (k *stackedKind) texts(v Value) (texts []string, err error) {
@@ -257,19 +253,12 @@ func (s *Stacked) appendJSON(b []byte, open string, n int, value func(b []byte, 
 	return append(b, "]}"...), nil
 }
 
-// Preview returns JSON of bounded size: at most the first n members, each with at most its first n
-// elements, and the number of members under "count". UnmarshalJSON does not accept it.
-func (s *Stacked) Preview(n int) json.Marshaler {
-	return jsonlists.Marshaler(func() ([]byte, error) {
-		if !s.valid() {
-			return []byte("null"), nil
-		}
-		n := jsonlists.PreviewSize(n)
-		open := fmt.Sprintf(`%s"count":%d,`, previewOpen(n), len(s.members))
-		return s.appendJSON(nil, open, min(n, len(s.members)), func(b []byte, v Value) ([]byte, error) {
-			part, err := opsOf(v).preview(v, n).MarshalJSON()
-			return append(b, part...), err
-		})
+// preview returns s as JSON of bounded size.
+func (s *Stacked) preview(n int) ([]byte, error) {
+	open := fmt.Sprintf(`%s"count":%d,`, previewOpen(n), len(s.members))
+	return s.appendJSON(nil, open, min(n, len(s.members)), func(b []byte, v Value) ([]byte, error) {
+		part, err := opsOf(v).preview(v, n)
+		return append(b, part...), err
 	})
 }
 

@@ -63,11 +63,6 @@ func (td *TensorDict) emptied() *TensorDict {
 	return &TensorDict{batch: td.batch.Clone(), header: td.header}
 }
 
-// newInner returns a dictionary without entries, as Set creates it in td.
-func (td *TensorDict) newInner() *TensorDict {
-	return &TensorDict{batch: td.batch.Clone(), header: header{names: td.names}}
-}
-
 // Shape returns the batch shape. The caller must not change it.
 func (td *TensorDict) Shape() shapeops.Shape { return td.batch }
 

@@ -87,8 +87,6 @@ func TestTreeRefuses(t *testing.T) {
 		{"one leaf too few", build(func(leaves []*tensor.Tensor) []*tensor.Tensor { return leaves[:2] }), shapeops.ErrShape},
 		{"no leaves", build(func([]*tensor.Tensor) []*tensor.Tensor { return nil }), shapeops.ErrShape},
 		{"one too many", build(func(leaves []*tensor.Tensor) []*tensor.Tensor { return append(leaves, count(2)) }), shapeops.ErrShape},
-		{"a nil leaf", put(nil), tdict.ErrKind},
-		{"a zero leaf", put(new(tensor.Tensor)), tdict.ErrKind},
 		{"another batch shape", put(count(3)), shapeops.ErrShape},
 	})
 }

@@ -45,8 +45,7 @@ func (u *Unbatched) Shape() shapeops.Shape { return u.shape }
 func (u *Unbatched) Tensor() *tensor.Tensor { return u.tensor }
 
 // Execute applies p.Plan to the batch shape of u.
-func (v *unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
-	u := (*Unbatched)(v)
+func (u unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
 	if !u.valid() {
 		return nil, errNoUnbatched
 	}
@@ -58,8 +57,7 @@ func (v *unbatchedOps) Execute(p *plan.Pass) (*Unbatched, error) {
 
 // Join returns the tensor of xs with their joined batch shape. It returns [ErrDiffers] if the
 // tensors are not equal.
-func (v *unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
-	u := (*Unbatched)(v)
+func (u unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 	if err := p.CheckJoin(len(xs)); err != nil {
 		return nil, err
 	}
@@ -76,9 +74,8 @@ func (v *unbatchedOps) Join(p *plan.Pass, xs []*Unbatched) (*Unbatched, error) {
 }
 
 // AddJoin adds nothing to tr. It returns an error unless dst equals the result of Join.
-func (v *unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
-	u := (*Unbatched)(v)
-	out, err := (*unbatchedOps)(u).Join(p, xs)
+func (u unbatchedOps) AddJoin(_ *tensor.Transfer, dst *Unbatched, p *plan.Pass, xs []*Unbatched) error {
+	out, err := u.Join(p, xs)
 	if err != nil {
 		return err
 	}
@@ -113,8 +110,7 @@ func (u *Unbatched) checkSame(x *Unbatched, name string) error {
 }
 
 // AddExecute adds to tr: the elements of dst's tensor = the elements of u's tensor.
-func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
-	u := (*Unbatched)(v)
+func (u unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.Pass) error {
 	if !u.valid() || !dst.valid() {
 		return errNoUnbatched
 	}
@@ -135,8 +131,7 @@ func (v *unbatchedOps) AddExecute(tr *tensor.Transfer, dst *Unbatched, p *plan.P
 
 // AddWrite adds nothing to tr, since a part of the rows cannot have another tensor. It returns
 // [ErrDiffers] unless the tensors are equal.
-func (v *unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
-	u := (*Unbatched)(v)
+func (u unbatchedOps) AddWrite(_ *tensor.Transfer, src *Unbatched, _ *plan.Pass) error {
 	return u.checkSame(src, "destination")
 }
 
@@ -157,9 +152,9 @@ func (u *Unbatched) Equal(x *Unbatched) bool {
 	return u.valid() && x.valid() && u.batch.Equal(x.batch) && u.tensor.Equal(x.tensor)
 }
 
-// Diff describes the first difference between u and x, or returns "" if they are equal. It returns
+// diff describes the first difference between u and x, or returns "" if they are equal. It returns
 // [ErrKind] if x is nil or one of the two is zero.
-func (u *Unbatched) Diff(x *Unbatched) (string, error) {
+func (u *Unbatched) diff(x *Unbatched) (string, error) {
 	if !u.valid() || !x.valid() {
 		return "", errNoUnbatched
 	}
@@ -183,18 +178,10 @@ func fitUnbatched(u *Unbatched, batch shapeops.Shape) (*Unbatched, error) {
 }
 
 // Texts returns a description of the tensor.
-func (v *unbatchedOps) Texts() ([]string, error) {
-	return []string{describeUnbatched((*Unbatched)(v))}, nil
-}
-
-func uniformUnbatched(u *Unbatched, shape shapeops.Shape) (Value, error) {
-	return asValue(zeroUnbatched(u, nil, shape))
+func (v unbatchedOps) Texts() ([]string, error) {
+	return []string{describeUnbatched(v.Unbatched)}, nil
 }
 
 func zeroUnbatched(u *Unbatched, _ *plan.Pass, shape shapeops.Shape) (*Unbatched, error) {
 	return unbatched(u.tensor, shape[:len(shape)-len(u.tensor.Shape())]), nil
-}
-
-func specUnbatched(u *Unbatched) Spec {
-	return Spec{Kind: KindUnbatched, DType: u.tensor.DType(), Shape: u.tensor.Shape()}
 }

@@ -177,7 +177,13 @@ func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value, from []
 // mergeValues returns the value for a key, in full, that several dictionaries have. batch is their
 // batch shape and depth their nesting.
 func (opt MergeOptions) mergeValues(key nestedkey.Key, vs []Value, batch shapeops.Shape, depth int) (Value, error) {
-	if ds, ok := asDicts(vs); ok {
+	var ds []*TensorDict
+	for _, v := range vs {
+		if d, ok := v.(*TensorDict); ok {
+			ds = append(ds, d)
+		}
+	}
+	if len(ds) == len(vs) {
 		for _, d := range ds {
 			if err := ds[0].checkLike(d); err != nil {
 				return nil, failedKey("merge", key, err)
@@ -192,32 +198,14 @@ func (opt MergeOptions) mergeValues(key nestedkey.Key, vs []Value, batch shapeop
 	if err != nil {
 		return nil, failedKey("merge", key, err)
 	}
-	if v, err = fitAt(depth, v, batch); err != nil {
+	if err = checkValue(v); err == nil {
+		err = checkDepth(depth, v)
+	}
+	if err == nil {
+		v, err = opsOf(v).fitTo(shallow(v), batch)
+	}
+	if err != nil {
 		return nil, within("merge", key, err)
 	}
 	return v, nil
-}
-
-// asDicts returns vs as dictionaries, or false if one is a leaf.
-func asDicts(vs []Value) ([]*TensorDict, bool) {
-	ds := make([]*TensorDict, len(vs))
-	for i, v := range vs {
-		var ok bool
-		if ds[i], ok = v.(*TensorDict); !ok {
-			return nil, false
-		}
-	}
-	return ds, true
-}
-
-// fitAt returns v as an entry of a dictionary with the given batch shape, nested depth deep.
-// Dictionaries are copied.
-func fitAt(depth int, v Value, batch shapeops.Shape) (Value, error) {
-	if err := checkValue(v); err != nil {
-		return nil, err
-	}
-	if err := checkDepth(depth, v); err != nil {
-		return nil, err
-	}
-	return opsOf(v).fitTo(shallow(v), batch)
 }

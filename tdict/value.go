@@ -2,7 +2,6 @@ package tdict
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 
@@ -54,40 +53,89 @@ var (
 // The kinds are set in init because their functions call opsOf: initializers would be a cycle.
 func init() {
 	tensors = &kind[*tensor.Tensor]{
-		ops: func(t *tensor.Tensor) typedOps[*tensor.Tensor] { return t.Ops() },
-		fit: fitTensor, zeros: zeroTensor, describe: describeTensor, show: showTensor, valid: validTensor,
+		ops:   func(t *tensor.Tensor) typedOps[*tensor.Tensor] { return t.Ops() },
+		valid: func(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 },
+		zeros: func(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
+			if t.Device() == tensor.Meta {
+				return tensor.NewMeta(t.DType(), shape...)
+			}
+			return tensor.New(t.DType(), shape...)
+		},
+		describe: func(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DType(), t.Shape()) },
+		show:     showTensor, diffs: (*tensor.Tensor).Diff,
+		previews: func(t *tensor.Tensor, n int) ([]byte, error) { return t.Preview(n).MarshalJSON() },
 		specs:    func(t *tensor.Tensor) Spec { return Spec{DType: t.DType()} },
 		elements: func(t *tensor.Tensor) elementwise { return elementsOfTensor{t} },
 	}
 	dicts = &kind[*TensorDict]{
-		ops: func(td *TensorDict) typedOps[*TensorDict] { return (*dictOps)(td) },
-		fit: fitDict, zeros: zeroDict, describe: describeDict, show: showDict, valid: validDict,
+		ops:   func(td *TensorDict) typedOps[*TensorDict] { return dictOps{td} },
+		valid: func(td *TensorDict) bool { return td != nil },
+		fit: func(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
+			return fitted(td, td.batch, batch, func() (*TensorDict, error) { return td.withBatch(batch) })
+		},
+		zeros: func(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
+			return &TensorDict{batch: shape.Clone(), header: td.named(nil)}, nil
+		},
+		describe: describeDict, show: showDict, diffs: (*TensorDict).Diff, previews: (*TensorDict).preview,
 		specs:   func(*TensorDict) Spec { return Spec{Kind: KindDict} },
 		cloneIn: (*TensorDict).cloneIn, executeIn: executeIn,
 	}
 	raggeds = &kind[*ragged.Tensor]{
-		ops: func(t *ragged.Tensor) typedOps[*ragged.Tensor] { return t.Ops() },
-		fit: fitRagged, zeros: zeroRagged, describe: (*ragged.Tensor).Text, show: showRagged,
-		specs: specRagged,
-		valid: validRagged, cloneIn: cloneRagged, pads: checkRaggedPad,
+		ops:   func(t *ragged.Tensor) typedOps[*ragged.Tensor] { return t.Ops() },
+		valid: func(t *ragged.Tensor) bool { return t.DType() != 0 },
+		zeros: func(t *ragged.Tensor, p *plan.Pass, shape shapeops.Shape) (*ragged.Tensor, error) {
+			return nested(t).EmptyIn(p, shape...)
+		},
+		describe: (*ragged.Tensor).Text, show: showRagged, diffs: (*ragged.Tensor).Diff,
+		previews: func(t *ragged.Tensor, n int) ([]byte, error) { return t.Preview(n).MarshalJSON() },
+		specs: func(t *ragged.Tensor) Spec {
+			return Spec{Kind: KindRagged, DType: t.DType(), Depth: t.Depth(), Shape: t.Features()}
+		},
+		cloneIn: func(t *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error) { return nested(t).CloneIn(p) },
+		pads: func(t *ragged.Tensor, p *plan.Pass) error {
+			if _, ok := p.Join.PadDim(t.Shape(), false); ok {
+				return nil
+			}
+			return fmt.Errorf("%w: got %s to pad along a dim after its batch shape: Densify it first",
+				shapeops.ErrDim, t.Text())
+		},
 		elements: func(t *ragged.Tensor) elementwise { return elementsOfRagged{t} },
 	}
 	datas = &kind[*Data]{
-		ops: func(d *Data) typedOps[*Data] { return (*dataOps)(d) },
-		fit: fitData, zeros: zeroData, describe: describeData, show: showData, valid: (*Data).valid,
-		specs:   func(*Data) Spec { return Spec{Kind: KindData} },
-		uniform: uniformData,
+		ops: func(d *Data) typedOps[*Data] { return dataOps{d} },
+		fit: fitData, describe: describeData, show: showData, valid: (*Data).valid,
+		zeros: func(_ *Data, _ *plan.Pass, shape shapeops.Shape) (*Data, error) { return NewData(nil, shape...) },
+		diffs: (*Data).diff, previews: (*Data).preview,
+		specs: func(*Data) Spec { return Spec{Kind: KindData} },
+		uniform: func(d *Data, shape shapeops.Shape) (Value, error) {
+			v, one := d.Uniform()
+			if !one {
+				return nil, nil
+			}
+			return asValue(NewData(v, shape...))
+		},
 	}
 	unbatcheds = &kind[*Unbatched]{
-		ops: func(u *Unbatched) typedOps[*Unbatched] { return (*unbatchedOps)(u) },
-		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, show: showUnbatched,
-		specs: specUnbatched,
-		valid: (*Unbatched).valid, through: true, uniform: uniformUnbatched,
+		ops: func(u *Unbatched) typedOps[*Unbatched] { return unbatchedOps{u} },
+		fit: fitUnbatched, zeros: zeroUnbatched, describe: describeUnbatched, valid: (*Unbatched).valid,
+		show:  func(u *Unbatched, more bool) string { return "Unbatched(" + showTensor(u.tensor, more) + ")" },
+		diffs: (*Unbatched).diff, previews: (*Unbatched).preview,
+		specs: func(u *Unbatched) Spec {
+			return Spec{Kind: KindUnbatched, DType: u.tensor.DType(), Shape: u.tensor.Shape()}
+		},
+		through: true,
+		uniform: func(u *Unbatched, shape shapeops.Shape) (Value, error) { return asValue(zeroUnbatched(u, nil, shape)) },
 	}
 	stackeds = &stackedKind{kind[*Stacked]{
 		fit: fitStacked, describe: (*Stacked).Text, show: showStacked, valid: (*Stacked).valid,
-		specs:    specStacked,
-		elements: stackedElements,
+		diffs: (*Stacked).diff, previews: (*Stacked).preview,
+		specs: func(s *Stacked) Spec { return Spec{Kind: KindStacked, DType: s.DType()} },
+		elements: func(s *Stacked) elementwise {
+			if elements(s.first()) == nil {
+				return nil
+			}
+			return elementsOfStacked{s}
+		},
 	}}
 }
 
@@ -111,22 +159,12 @@ type ops interface {
 	print(v Value, more bool) string
 	texts(v Value) ([]string, error)
 	json(v Value, b []byte) ([]byte, error)
-	preview(v Value, n int) json.Marshaler
+	preview(v Value, n int) ([]byte, error)
 	log(v Value) slog.Value
 	spec(v Value) Spec
 	passes(v Value) bool
 	elementwise(v Value) elementwise
 	alike(v Value, shape shapeops.Shape) (Value, error)
-}
-
-// typedValue has the methods that each kind of value has on its own type.
-type typedValue[T any] interface {
-	Value
-	Clone() (T, error)
-	Equal(x T) bool
-	Preview(n int) json.Marshaler
-	slog.LogValuer
-	Diff(x T) (string, error)
 }
 
 // typedOps are the operations of a kind of value that take and return its own type.
@@ -143,10 +181,16 @@ type typedOps[T any] interface {
 
 // A kind implements ops for one kind of value. Its fields are the functions that are not methods of
 // T.
-type kind[T typedValue[T]] struct {
+type kind[T interface {
+	Value
+	Clone() (T, error)
+	Equal(x T) bool
+	slog.LogValuer
+}] struct {
 	// ops returns the operations of v.
 	ops func(v T) typedOps[T]
-	// fit returns v as an entry of a dictionary with the given batch shape.
+	// fit returns v as an entry of a dictionary with the given batch shape. Without it, v's shape
+	// must begin with that shape.
 	fit func(v T, batch shapeops.Shape) (T, error)
 	// zeros returns a value of zeros like v, with another shape. Layouts that values share are made
 	// once in p.
@@ -155,6 +199,10 @@ type kind[T typedValue[T]] struct {
 	describe func(v T) string
 	// show prints v as an entry. more adds details about memory and locks.
 	show func(v T, more bool) string
+	// diffs returns the first difference between a and b, or "".
+	diffs func(a, b T) (string, error)
+	// previews returns v as JSON of bounded size.
+	previews func(v T, n int) ([]byte, error)
 	// specs returns the spec of v in a schema, without the dims that are in v.Shape.
 	specs func(v T) Spec
 	// valid reports whether v is neither nil nor zero.
@@ -190,6 +238,9 @@ func (k *kind[T]) clone(v Value, p *plan.Pass) (Value, error) {
 }
 
 func (k *kind[T]) fitTo(v Value, batch shapeops.Shape) (Value, error) {
+	if k.fit == nil {
+		return v, v.Shape().CheckPrefix(batch)
+	}
 	return asValue(k.fit(v.(T), batch))
 }
 
@@ -205,7 +256,7 @@ func (k *kind[T]) print(v Value, more bool) string { return k.show(v.(T), more) 
 
 func (k *kind[T]) json(v Value, b []byte) ([]byte, error) { return k.ops(v.(T)).AppendJSON(b) }
 
-func (*kind[T]) preview(v Value, n int) json.Marshaler { return v.(T).Preview(n) }
+func (k *kind[T]) preview(v Value, n int) ([]byte, error) { return k.previews(v.(T), n) }
 
 func (*kind[T]) log(v Value) slog.Value { return v.(T).LogValue() }
 
@@ -246,20 +297,15 @@ func (k *kind[T]) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) error {
 
 func (k *kind[T]) write(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
 	s, ok := src.(T)
-	if !ok {
-		return k.writeDense(tr, dst, src, p)
+	if ok {
+		return k.ops(dst.(T)).AddWrite(tr, s, p)
 	}
-	return k.ops(dst.(T)).AddWrite(tr, s, p)
-}
-
-// writeDense is write of the Dense value of src. It returns an error unless src is a Stacked of
-// dst's kind.
-func (k *kind[T]) writeDense(tr *tensor.Transfer, dst, src Value, p *plan.Pass) error {
-	s, ok := src.(*Stacked)
-	if !ok || opsOf(s.first()) != opsOf(dst) {
+	// src may be a Stacked of dst's kind
+	x, ok := src.(*Stacked)
+	if !ok || opsOf(x.first()) != opsOf(dst) {
 		return mismatch(src, dst)
 	}
-	d, err := s.Dense()
+	d, err := x.Dense()
 	if err != nil {
 		return err
 	}
@@ -271,12 +317,12 @@ func (*kind[T]) equal(a, b Value) bool {
 	return ok && a.(T).Equal(other)
 }
 
-func (*kind[T]) diff(a, b Value) (string, error) {
+func (k *kind[T]) diff(a, b Value) (string, error) {
 	other, ok := b.(T)
 	if !ok {
 		return fmt.Sprintf("%s, other %s", describe(a), describe(b)), nil
 	}
-	return a.(T).Diff(other)
+	return k.diffs(a.(T), other)
 }
 
 // differing returns the first elements in which two leaves differ, and the number of all that do.
@@ -335,8 +381,8 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 }
 
 // withColumn calls fn with the values of a column, in a slice that p keeps for the next column.
-func withColumn[T typedValue[T]](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
-	kept, _ := plan.Once(p, (*kind[T])(nil), func() (*[]T, error) { return new([]T), nil })
+func withColumn[T Value](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
+	kept, _ := plan.Once(p, (*T)(nil), func() (*[]T, error) { return new([]T), nil })
 	values := (*kept)[:0]
 	*kept = nil // fn may call withColumn for nested dictionaries
 	for i, x := range xs {
@@ -380,30 +426,6 @@ func checkValue(v Value) error {
 	return fmt.Errorf("%w: got %T, want a %s", ErrKind, v, want)
 }
 
-// asDict returns v as a dictionary, or nil and false.
-func asDict(v Value) (*TensorDict, bool) {
-	d, ok := v.(*TensorDict)
-	return d, ok
-}
-
-// asTensor returns v as a tensor, or nil and false. v need not be a Value.
-func asTensor(v any) (*tensor.Tensor, bool) {
-	t, ok := v.(*tensor.Tensor)
-	return t, ok
-}
-
-// asRagged returns v as a ragged tensor, or nil and false.
-func asRagged(v Value) (*ragged.Tensor, bool) {
-	t, ok := v.(*ragged.Tensor)
-	return t, ok
-}
-
-// asStacked returns v as a Stacked, or nil and false. v need not be a Value.
-func asStacked(v any) (*Stacked, bool) {
-	s, ok := v.(*Stacked)
-	return s, ok
-}
-
 // describe returns a description of v for errors.
 func describe(v Value) string { return opsOf(v).text(v) }
 
@@ -417,34 +439,7 @@ func notDict(name string, v Value) error {
 	return fmt.Errorf("%w: %q is %s", ErrNotDict, name, describe(v))
 }
 
-func fitTensor(t *tensor.Tensor, batch shapeops.Shape) (*tensor.Tensor, error) {
-	return t, t.Shape().CheckPrefix(batch)
-}
-
-func validTensor(t *tensor.Tensor) bool { return t != nil && t.DType() != 0 }
-
-func zeroTensor(t *tensor.Tensor, _ *plan.Pass, shape shapeops.Shape) (*tensor.Tensor, error) {
-	if t.Device() == tensor.Meta {
-		return tensor.NewMeta(t.DType(), shape...)
-	}
-	return tensor.New(t.DType(), shape...)
-}
-
-func describeTensor(t *tensor.Tensor) string { return fmt.Sprintf("%v %v", t.DType(), t.Shape()) }
-
-func validDict(td *TensorDict) bool { return td != nil }
-
-func zeroDict(td *TensorDict, _ *plan.Pass, shape shapeops.Shape) (*TensorDict, error) {
-	return &TensorDict{batch: shape.Clone(), header: td.named(nil)}, nil
-}
-
 func describeDict(td *TensorDict) string { return fmt.Sprintf("dictionary %v", td.Shape()) }
-
-// fitDict returns td, or a copy of td with batch shape batch and the same leaves if td's batch
-// shape is shorter.
-func fitDict(td *TensorDict, batch shapeops.Shape) (*TensorDict, error) {
-	return fitted(td, td.batch, batch, func() (*TensorDict, error) { return td.withBatch(batch) })
-}
 
 // fitted returns v if own, its batch shape, begins with batch, and extend() if batch begins with
 // own.
@@ -453,4 +448,60 @@ func fitted[T Value](v T, own, batch shapeops.Shape, extend func() (T, error)) (
 		return v, cmp.Or(err, own.CheckPrefix(batch))
 	}
 	return extend()
+}
+
+// nested returns the operations of a ragged tensor that only this package uses.
+func nested(t *ragged.Tensor) plan.Nested[*ragged.Tensor, *ragged.Layout] {
+	return t.Ops().(plan.Nested[*ragged.Tensor, *ragged.Layout])
+}
+
+// dictOps has the operations of a TensorDict.
+type dictOps struct{ *TensorDict }
+
+// Ops returns the operations that packages shapeops and arith call.
+func (td *TensorDict) Ops() tensor.Ops[*TensorDict] { return dictOps{td} }
+
+// ExecuteInto implements tensor.Ops.
+func (v dictOps) ExecuteInto(p *plan.Pass, dst *TensorDict) error {
+	if dst == nil {
+		return errNil
+	}
+	p.Reserve(2 * v.entries.len())
+	return run(func(tr *tensor.Transfer) error { return v.AddExecute(tr, dst, p) })
+}
+
+// Write implements tensor.Ops.
+func (v dictOps) Write(p *plan.Pass, src *TensorDict) error {
+	return run(func(tr *tensor.Transfer) error { return v.AddWrite(tr, src, p) })
+}
+
+// Texts implements tensor.Ops.
+func (v dictOps) Texts() ([]string, error) { return []string{describeDict(v.TensorDict)}, nil }
+
+// Differing implements tensor.Ops. A dictionary has leaves, not elements, so it returns ErrKind.
+func (v dictOps) Differing(*TensorDict, tensor.Tolerance, int) ([]tensor.ElementDiff, int, error) {
+	return nil, 0, fmt.Errorf("%w: got %s, want a leaf", ErrKind, describeDict(v.TensorDict))
+}
+
+// dataOps has the operations of Data.
+type dataOps struct{ *Data }
+
+// Ops returns operations that packages which read and write files call.
+func (d *Data) Ops() interface {
+	Fixed() *Data
+	Shared() (any, bool)
+} {
+	return dataOps{d}
+}
+
+// unbatchedOps has the operations of an Unbatched.
+type unbatchedOps struct{ *Unbatched }
+
+// run runs a transfer of the copies that add adds.
+func run(add func(tr *tensor.Transfer) error) error {
+	var tr tensor.Transfer
+	if err := add(&tr); err != nil {
+		return err
+	}
+	return tr.Run()
 }

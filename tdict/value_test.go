@@ -1,14 +1,12 @@
 package tdict_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -161,71 +159,4 @@ func TestKindsConcurrentReaders(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, was, state(t, td))
-}
-
-// A nil value of any kind, or a pass without a plan, is an error wherever it is an argument.
-// (TestValuesOfNoKind has those that are set.)
-func TestNilArguments(t *testing.T) {
-	var none *tdict.TensorDict
-	td, tr := sample(), &tensor.Transfer{}
-	data, same := tensor.Must(tdict.NewData("x", 3)), tensor.Must(tdict.NewUnbatched(count(2)))
-	p := &plan.Pass{Plan: tensor.Must(plan.Index(shapeops.Shape{3}, ix.All))}
-	joining := &plan.Pass{Join: tensor.Must(plan.Stack(2, func(int) shapeops.Shape { return shapeops.Shape{3} }, 0))}
-	each := func(_ nestedkey.Key, xs []*tensor.Tensor) (*tensor.Tensor, error) { return xs[0], nil }
-	type list = []*tdict.TensorDict
-	tests := []struct {
-		name string
-		do   func() error
-	}{
-		{"update", func() error { return td.Update(nil) }},
-		{"diff", func() error { return testkit.Err(td.Diff(nil)) }},
-		{"apply to no dictionary", func() error { return testkit.Err(tdict.Apply(context.Background(), nil, each, tdict.ApplyOptions{})) }},
-		{"apply that makes a zero tensor", func() error {
-			return testkit.Err(td.Apply(func(nestedkey.Key, *tensor.Tensor) (*tensor.Tensor, error) { return &tensor.Tensor{}, nil }))
-		}},
-		{"apply to a nil one", func() error {
-			return testkit.Err(tdict.Apply(context.Background(), list{td, nil}, each, tdict.ApplyOptions{}))
-		}},
-		{"index into", func() error { return td.IndexInto(nil) }},
-		{"execute", func() error { return testkit.Err(td.Ops().Execute(nil)) }},
-		{"execute into", func() error { return td.Ops().AddExecute(tr, nil, p) }},
-		{"execute into by no plan", func() error { return td.Ops().AddExecute(tr, td, nil) }},
-		{"write", func() error { return td.Ops().AddWrite(tr, nil, p) }},
-		{"write by no plan", func() error { return td.Ops().AddWrite(tr, td, nil) }},
-		{"join", func() error { return testkit.Err(td.Ops().Join(nil, list{td})) }},
-		{"join nothing", func() error { return testkit.Err(td.Ops().Join(joining, nil)) }},
-		{"join what is nil", func() error { return testkit.Err(td.Ops().Join(joining, list{td, nil})) }},
-		{"join what begins with nil", func() error { return testkit.Err(td.Ops().Join(joining, list{nil, td})) }},
-		{"join into", func() error { return td.Ops().JoinInto(joining, nil, list{td, td}) }},
-		{"join nil into", func() error { return td.Ops().JoinInto(joining, td, list{td, nil}) }},
-		{"stack", func() error { return testkit.Err(shapeops.Stack(list{td, nil}, 0)) }},
-		{"stack into", func() error { return shapeops.StackInto(nil, list{td}, 0) }},
-		{"stack nil into", func() error { return shapeops.StackInto(td, list{nil}, 0) }},
-		{"cat", func() error { return testkit.Err(shapeops.Cat(list{nil, td}, 0)) }},
-		{"cat into", func() error { return shapeops.CatInto(nil, list{td}, 0) }},
-		{"split", func() error { return testkit.Err(shapeops.Split(none, 0, 1)) }},
-		{"split by", func() error { return testkit.Err(shapeops.SplitBy(none, 0, 1)) }},
-		{"chunk", func() error { return testkit.Err(shapeops.Chunk(none, 0, 1)) }},
-		{"unbind", func() error { return testkit.Err(shapeops.Unbind(none, 0)) }},
-
-		{"data: diff", func() error { return testkit.Err(data.Diff(nil)) }},
-
-		{"zero data: clone", func() error { return testkit.Err(new(tdict.Data).Clone()) }},
-		{"zero data: at", func() error { return testkit.Err(new(tdict.Data).At()) }},
-		{"zero unbatched: clone", func() error { return testkit.Err(new(tdict.Unbatched).Clone()) }},
-
-		{"unbatched: diff", func() error { return testkit.Err(same.Diff(nil)) }},
-		{"unbatched: diff with a zero one", func() error { return testkit.Err(same.Diff(&tdict.Unbatched{})) }},
-	}
-	was := state(t, td)
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.NotPanics(t, func() { require.ErrorIs(t, tt.do(), tdict.ErrKind) })
-		})
-	}
-	require.NoError(t, tr.Run(), "nothing was added")
-	require.Equal(t, was, state(t, td))
-	require.False(t, td.Equal(nil))
-	require.False(t, data.Equal(nil) || data.Equal(&tdict.Data{}))
-	require.False(t, same.Equal(nil) || same.Equal(&tdict.Unbatched{}))
 }

@@ -118,14 +118,6 @@ func TestVmapRefuses(t *testing.T) {
 	}
 	never := tdict.NotMapped
 	refuse(t, func() dictionary { return rowTable(0, 6, 2) }, []refusal{
-		{"no function", func(x dictionary) error {
-			return testkit.Err(tdict.Vmap(context.Background(), []dictionary{x}, nil, tdict.VmapOptions{}))
-		}, tdict.ErrKind},
-		{"no argument", func(dictionary) error {
-			return testkit.Err(tdict.Vmap(context.Background(), nil, firstRow, tdict.VmapOptions{}))
-		}, shapeops.ErrShape},
-		{"a nil argument", run(tdict.VmapOptions{}, nil), tdict.ErrKind},
-		{"a nil argument that is not mapped", run(tdict.VmapOptions{In: []int{0, never}}, nil), tdict.ErrKind},
 		{"too few dims", run(tdict.VmapOptions{In: []int{0}}, rowTable(0, 6)), shapeops.ErrDim},
 		{"too many dims", run(tdict.VmapOptions{In: []int{0, 0}}), shapeops.ErrDim},
 		{"a dim that is not there", run(tdict.VmapOptions{In: []int{2}}), shapeops.ErrDim},

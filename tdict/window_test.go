@@ -35,17 +35,7 @@ func TestBatchDimsOnly(t *testing.T) {
 		got  func(td dictionary) (dictionary, error)
 		want string // the shape of a leaf [2 3 4]
 	}{
-		{"repeat", func(td dictionary) (dictionary, error) { return shapeops.Repeat(td, 2, 1) }, "[4 3 4]"},
-		{"interleave", func(td dictionary) (dictionary, error) { return shapeops.RepeatInterleave(td, 1, 2) }, "[2 6 4]"},
-		{"each", func(td dictionary) (dictionary, error) { return shapeops.RepeatEach(td, 0, []int{1, 2}) }, "[3 3 4]"},
-		{"tile", func(td dictionary) (dictionary, error) { return shapeops.Tile(td, 2) }, "[2 6 4]"},
-		{"narrow", func(td dictionary) (dictionary, error) { return td.Narrow(1, 1, 2) }, "[2 2 4]"},
-		{"a quarter", func(td dictionary) (dictionary, error) { return shapeops.Rot90(td, 0, 1, 1) }, "[3 2 4]"},
-		{"movedim", func(td dictionary) (dictionary, error) { return td.Movedim(0, -1) }, "[3 2 4]"},
-		{"at least", func(td dictionary) (dictionary, error) { return shapeops.AtLeast(td, 4) }, "[1 1 2 3 4]"},
-		{"at least as many as there are", func(td dictionary) (dictionary, error) { return shapeops.AtLeast(td, 2) }, "[2 3 4]"},
 		{"at least a negative number", func(td dictionary) (dictionary, error) { return shapeops.AtLeast(td, -1) }, "[2 3 4]"},
-		{"unfold", func(td dictionary) (dictionary, error) { return shapeops.Unfold(td, -1, 2, 1) }, "[2 2 2 4]"},
 		{"infer", func(td dictionary) (dictionary, error) { return td.Reshape(shapeops.Infer, 2) }, "[3 2 4]"},
 		{"infer within a dim", func(td dictionary) (dictionary, error) { return td.Unflatten(-1, shapeops.Infer, 1) }, "[2 3 1 4]"},
 		{"flatten", func(td dictionary) (dictionary, error) { return td.Flatten(0, 1) }, "[6 4]"},

@@ -85,7 +85,7 @@ var functions = []any{
 	ragged.Categories, ragged.ConcatLevel, ragged.From[float32], ragged.FromCategories,
 	ragged.FromDepth[float32], ragged.FromLengths, ragged.FromMasks, ragged.FromOffsets[int64],
 	ragged.FromRowIDs, ragged.FromStrings, ragged.LayoutOf, ragged.Lists[float32], ragged.New,
-	ragged.NewKernelPass, ragged.NewLayout, ragged.NewTextCodes, ragged.StringAt, ragged.Strings, ragged.Vstack,
+	ragged.NewLayout, ragged.NewTextCodes, ragged.StringAt, ragged.Strings, ragged.Vstack,
 	joint.Collate, joint.Concat, joint.FromDict, joint.New, joint.Vstack,
 	pickstack.FromSplits, pickstack.NewPick, pickstack.NewPool, pickstack.NewRaggedPick, pickstack.NewRaggedPool,
 	transform.CastScale, transform.Compose, transform.FillNaN, transform.FitStandard, transform.Func,

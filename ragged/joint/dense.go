@@ -104,7 +104,9 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) 
 		if first.isScalar(f.Tensor) {
 			rows = make([]int, len(alike))
 			for i, j := range alike {
-				rows[i] = j.rowOf(f.Tensor)
+				if len(f.Tensor.Shape()) > 0 {
+					rows[i] = j.path.at(f.Tensor.Depth())
+				}
 			}
 		}
 		parts.Names, parts.Values, parts.Rows = append(parts.Names, f.Name), append(parts.Values, f.Tensor), append(parts.Rows, rows)
@@ -142,14 +144,6 @@ func (j *Joint) parts(runs []shapeops.Run, apart bool) plan.Parts[*ragged.Tensor
 
 // isScalar reports whether t, a field of the base, is a scalar in j.
 func (j *Joint) isScalar(t *ragged.Tensor) bool { return len(t.Shape()) == 0 || t.Depth() < j.at.Level }
-
-// rowOf returns the row of t that contains j. t is a field of the base that is a scalar in j.
-func (j *Joint) rowOf(t *ragged.Tensor) int {
-	if len(t.Shape()) == 0 {
-		return 0
-	}
-	return j.path.at(t.Depth())
-}
 
 // dense returns a dictionary of n rows with the scalars and the padded parts, in the order of j's
 // fields, and then the masks.

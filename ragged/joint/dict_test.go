@@ -71,7 +71,6 @@ func TestJointRefuses(t *testing.T) {
 		set  func(td *tdict.TensorDict) *tdict.TensorDict
 		want error
 	}{
-		{"nil", func(*tdict.TensorDict) *tdict.TensorDict { return nil }, tdict.ErrKind},
 		{"two dims of batch", func(*tdict.TensorDict) *tdict.TensorDict { return tdict.New(2, 3) }, shapeops.ErrDim},
 		{"data", func(td *tdict.TensorDict) *tdict.TensorDict {
 			require.NoError(t, td.Set("name", tensor.Must(tdict.NewData("x"))))

@@ -10,6 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // Errors about fields. Errors about lengths come from package ragged.
@@ -78,21 +80,22 @@ func New(fields ...Field) (*Joint, error) {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 	}
-	return b.whole(), nil
-}
-
-// whole returns the Joint of all rows of b.
-func (b *joint) whole() *Joint {
 	if b.root == nil {
-		return &Joint{base: b, at: plan.Spot{Single: true}}
+		return &Joint{base: b, at: plan.Spot{Single: true}}, nil
 	}
-	return &Joint{base: b, at: plan.Spot{N: b.root.Shape()[0]}}
+	return &Joint{base: b, at: plan.Spot{N: b.root.Shape()[0]}}, nil
 }
 
 // add adds a field.
 func (b *joint) add(p *plan.Pass, f Field) error {
-	if err := b.checkName(f.Name); err != nil {
-		return err
+	_, taken := b.names[f.Name]
+	switch {
+	case taken:
+		return fmt.Errorf("%w: got it twice", ErrName)
+	case f.Name == "" || strings.Contains(f.Name, "/"):
+		return fmt.Errorf("%w: want a name that is not empty and has no \"/\"", ErrName)
+	case f.Name == "bounds" || f.Name == "mask":
+		return fmt.Errorf("%w: the file format reserves it", ErrName)
 	}
 	if !made(f.Tensor) {
 		return fmt.Errorf("%w: got a nil ragged tensor", shapeops.ErrKind)
@@ -106,19 +109,6 @@ func (b *joint) add(p *plan.Pass, f Field) error {
 	}
 	b.names[f.Name] = len(b.fields)
 	b.fields = append(b.fields, Field{f.Name, t, f.Tree})
-	return nil
-}
-
-func (b *joint) checkName(name string) error {
-	_, taken := b.names[name]
-	switch {
-	case taken:
-		return fmt.Errorf("%w: got it twice", ErrName)
-	case name == "" || strings.Contains(name, "/"):
-		return fmt.Errorf("%w: want a name that is not empty and has no \"/\"", ErrName)
-	case name == "bounds" || name == "mask":
-		return fmt.Errorf("%w: the file format reserves it", ErrName)
-	}
 	return nil
 }
 
@@ -159,33 +149,25 @@ func (b *joint) fit(t *ragged.Tensor, name string) (*ragged.Tensor, error) {
 		return nil, fmt.Errorf("%w in field %q", err, b.other(known, name, false))
 	}
 	if l.Depth() > known {
-		if own != shared { // else l itself continues the levels of the tree
-			l, err = continued(own, l)
+		if own == shared { // l itself continues the levels of the tree
+			own = l
 		}
-		if err != nil {
-			return nil, err
+		for level := own.Depth() + 1; level <= l.Depth(); level++ {
+			offsets, err := l.Offsets(level)
+			if err != nil {
+				return nil, err
+			}
+			if own, err = own.Nest(offsets); err != nil {
+				return nil, err
+			}
 		}
-		own, b.trees[i].deepest = l, l
+		b.trees[i].deepest = own
 	}
 	values, err := t.Values()
 	if err != nil {
 		return nil, err
 	}
 	return ragged.New(values, own)
-}
-
-// continued returns own with the further levels of l, a compact layout.
-func continued(own, l *ragged.Layout) (*ragged.Layout, error) {
-	for level := own.Depth() + 1; level <= l.Depth(); level++ {
-		offsets, err := l.Offsets(level)
-		if err != nil {
-			return nil, err
-		}
-		if own, err = own.Nest(offsets); err != nil {
-			return nil, err
-		}
-	}
-	return own, nil
 }
 
 // other returns the name of the first field of depth depth or more, of the given tree, or of any
@@ -339,8 +321,16 @@ func (j *Joint) like(fields []Field) (*Joint, error) {
 	if j == nil {
 		return nil, errNoJoint
 	}
-	if err := j.checkRows(fields); err != nil {
-		return nil, err
+	_, several := j.entered()
+	tree := ""
+	for _, f := range fields { // of a row of several trees: only fields of one
+		if several == nil || !made(f.Tensor) || len(f.Tensor.Shape()) == 0 {
+			continue
+		}
+		if tree != "" && f.Tree+"/" != tree {
+			return nil, several
+		}
+		tree = f.Tree + "/"
 	}
 	out, err := New(fields...)
 	if err != nil {
@@ -348,24 +338,6 @@ func (j *Joint) like(fields []Field) (*Joint, error) {
 	}
 	out.tree = j.tree
 	return out, nil
-}
-
-// checkRows returns shapeops.ErrDim if j is one row of several trees and fields has fields of more
-// than one tree: they would be rows of one collection, but they are different rows, even if there
-// are equally many.
-func (j *Joint) checkRows(fields []Field) error {
-	_, several := j.entered()
-	tree := ""
-	for _, f := range fields {
-		if several == nil || !made(f.Tensor) || len(f.Tensor.Shape()) == 0 {
-			continue
-		}
-		if tree != "" && f.Tree+"/" != tree {
-			return several
-		}
-		tree = f.Tree + "/"
-	}
-	return nil
 }
 
 // Equal reports whether j and x have the same fields, in any order, with the same trees, each equal
@@ -386,7 +358,7 @@ func (j *Joint) DiffWith(x *Joint, opt ragged.CompareOptions) (string, error) {
 		if err != nil {
 			return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
 		}
-		if tree := x.treeOf(f.Name); tree != f.Tree {
+		if tree := x.base.fields[x.base.names[f.Name]].Tree; tree != f.Tree {
 			return fmt.Sprintf("field %q is of tree %q, other of %q", f.Name, f.Tree, tree), nil
 		}
 		if text, err := f.Tensor.DiffWith(other, opt); text != "" || err != nil {
@@ -395,9 +367,6 @@ func (j *Joint) DiffWith(x *Joint, opt ragged.CompareOptions) (string, error) {
 	}
 	return "", nil
 }
-
-// treeOf returns the tree of a field that j has.
-func (j *Joint) treeOf(name string) string { return j.base.fields[j.base.names[name]].Tree }
 
 // String describes the fields, one on each line.
 func (j *Joint) String() string {
@@ -414,3 +383,26 @@ func (j *Joint) String() string {
 	}
 	return b.String() + "}"
 }
+
+// An editor applies one operation on a level to the tensors of a tree.
+type editor = func(t *ragged.Tensor) (*ragged.Tensor, error)
+
+// partOps are the operations of ragged tensors that share layouts within a pass: see parts.go of
+// package ragged.
+type partOps interface {
+	ShapeText() string
+	CompactIn(p *plan.Pass) (*ragged.Tensor, error)
+	NestIn(p *plan.Pass, outer *ragged.Layout) (*ragged.Tensor, error)
+	InsideIn(p *plan.Pass, at plan.Spot) (*ragged.Tensor, error)
+	FlattenIn(p *plan.Pass, level int) (*ragged.Tensor, error)
+	ConcatIn(p *plan.Pass, xs []*ragged.Tensor, level int) (*ragged.Tensor, error)
+	IndexLevels(level int, x ix.Index) (editor, error)
+	Picks(index *ragged.Tensor) (editor, error)
+	MaskedSelects(mask *ragged.Tensor) (editor, error)
+	DensifyIn(x plan.Parts[*ragged.Tensor], opt ragged.DensifyOptions) ([]*tensor.Tensor, [][]*tensor.Tensor, error)
+}
+
+func opsOf(t *ragged.Tensor) partOps { return t.Ops().(partOps) }
+
+// made reports whether t is neither nil nor the zero Tensor.
+func made(t *ragged.Tensor) bool { return t != nil && t.Layout() != nil }

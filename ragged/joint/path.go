@@ -24,16 +24,6 @@ func (p *path) at(level int) int {
 	return p.more[level-len(p.few)]
 }
 
-// with returns p extended by the row at level, which is the next level.
-func (p path) with(level, row int) path {
-	if level < len(p.few) {
-		p.few[level] = row
-	} else {
-		p.more = append(p.more[:level-len(p.few):level-len(p.few)], row)
-	}
-	return p
-}
-
 // Row returns the content of one row: for a patient, the collection whose rows are the visits of
 // that patient. A negative i counts from the end. Row takes constant time. It returns
 // shapeops.ErrIndex if there is no such row, and shapeops.ErrDim if j has no rows.
@@ -77,28 +67,30 @@ func (j *Joint) Index(expr ...ix.Index) (*Joint, error) {
 			return nil, fmt.Errorf("%w: part %d: got %v, want positions, and at most a range as the last part", shapeops.ErrIndex, i, x)
 		}
 	}
-	out, err := j, error(nil)
+	out := j
 	for _, x := range expr {
-		if out, err = out.selected(x); err != nil {
+		rows, err := out.inner()
+		if err != nil {
+			return nil, err
+		}
+		switch start, stop, step := x.Bounds(); {
+		case x.Kind() == ix.KindAt:
+			out, err = rows.Row(x.Position())
+		case x.Kind() == ix.KindRange && step == 1:
+			out, err = rows.Range(start, stop)
+		default:
+			out, err = rows.picked(x)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// selected is Index of one part.
-func (j *Joint) selected(x ix.Index) (*Joint, error) {
-	rows, err := j.inner()
-	if err != nil {
-		return nil, err
-	}
-	switch start, stop, step := x.Bounds(); {
-	case x.Kind() == ix.KindAt:
-		return rows.Row(x.Position())
-	case x.Kind() == ix.KindRange && step == 1:
-		return rows.Range(start, stop)
-	}
-	planned, err := plan.Index(shapeops.Shape{rows.at.N}, x)
+// picked returns the rows of j that x, which leaves one dim, selects.
+func (j *Joint) picked(x ix.Index) (*Joint, error) {
+	planned, err := plan.Index(shapeops.Shape{j.at.N}, x)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +98,7 @@ func (j *Joint) selected(x ix.Index) (*Joint, error) {
 		return nil, fmt.Errorf("%w: got %v, want an index that leaves one dim", shapeops.ErrIndex, x)
 	}
 	p := plan.NewPass(planned)
-	return rows.Map(func(f Field) (*ragged.Tensor, error) {
+	return j.Map(func(f Field) (*ragged.Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
@@ -145,7 +137,12 @@ func (j *Joint) inner() (*Joint, error) {
 	if at.Single {
 		return nil, errNoRows
 	}
-	out.path = j.path.with(j.at.Level, j.at.First)
+	if level := j.at.Level; level < len(out.path.few) {
+		out.path.few[level] = j.at.First
+	} else {
+		n := level - len(out.path.few)
+		out.path.more = append(out.path.more[:n:n], j.at.First)
+	}
 	out.at = at
 	return out, nil
 }
@@ -162,34 +159,24 @@ func (j *Joint) entered() (plan.Spot, error) {
 	if !at.Single {
 		return at, nil
 	}
-	l, err := j.all().spine(at.Level + 1)
-	if err != nil || l == nil {
-		return at, err
+	var inside *tree // the only tree with rows inside the row
+	for i := range j.base.trees {
+		t := &j.base.trees[i]
+		if t.deepest.Depth() <= at.Level {
+			continue
+		}
+		if inside != nil {
+			return at, fmt.Errorf("%w: trees %q and %q both have rows inside one row: Select the fields of one tree", shapeops.ErrDim, inside.name, t.name)
+		}
+		inside = t
 	}
-	offsets, err := l.Offsets(at.Level + 1)
+	if inside == nil {
+		return at, nil
+	}
+	offsets, err := inside.deepest.Offsets(at.Level + 1)
 	if err != nil {
 		return at, err
 	}
 	at.Enter(offsets)
 	return at, nil
-}
-
-// spine returns the layout of the given depth, or nil if no tree is that deep. It returns ErrDim if
-// several trees are.
-func (b *joint) spine(level int) (*ragged.Layout, error) {
-	var found *tree
-	for i := range b.trees {
-		t := &b.trees[i]
-		if t.deepest.Depth() < level {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("%w: trees %q and %q both have rows inside one row: Select the fields of one tree", shapeops.ErrDim, found.name, t.name)
-		}
-		found = t
-	}
-	if found == nil {
-		return nil, nil
-	}
-	return found.deepest.At(level)
 }
