@@ -52,6 +52,21 @@ func (e *extreme[T]) lines(at int, dst []T, x []T, n int, bits []byte) error {
 	return nil
 }
 
+// groups sets dst to the extremes of groups.
+func (e *extreme[T]) groups(at int, dst []T, x []T, splits []int64) error {
+	for i := range dst {
+		group := x[splits[i]-splits[0] : splits[i+1]-splits[0]]
+		if dst[i] = e.with(e.neutral, group); len(group) > 0 {
+			continue
+		}
+		e.begin(at+i, 1)
+		if err := e.end(dst[i : i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e *extreme[T]) rows(x []T, r rowList) {
 	e.counter.rows(r, len(e.best))
 	x, r = e.blend.rows(x, r, len(e.best), e.neutral)
