@@ -51,8 +51,7 @@ type Elem struct {
 }
 
 var elems = map[string]*Elem{
-	"bool": elem(Bool, "true or false",
-		func(b []byte, v uint8) []byte { return strconv.AppendBool(b, v != 0) }, parseBool),
+	"bool":       bools(),
 	"uint8":      unsigned[uint8](8),
 	"uint16":     unsigned[uint16](16),
 	"uint32":     unsigned[uint32](32),
@@ -72,77 +71,83 @@ var elems = map[string]*Elem{
 // Of returns the Elem of a dtype, or nil if there is no such dtype.
 func Of(dtype string) *Elem { return elems[dtype] }
 
-func elem[T cast.Fixed](kind Kind, want string, write func([]byte, T) []byte, parse func([]byte) (T, error)) *Elem {
+// at returns the element at the beginning of data, which need not be aligned.
+func at[T cast.Fixed](data []byte) T {
+	var one [1]T
+	copy(cast.Bytes(one[:]), data[:cast.Size[T]()])
+	return one[0]
+}
+
+// put appends an element, unless there is an error.
+func put[T cast.Fixed](data []byte, v T, err error) ([]byte, bool) {
+	if err != nil {
+		return data, false
+	}
+	one := [1]T{v}
+	return append(data, cast.Bytes(one[:])...), true
+}
+
+func bools() *Elem {
 	return &Elem{
-		Kind: kind, Size: cast.Size[T](), Want: want,
-		Append: func(b, data []byte) []byte { return write(b, at[T](data)) },
+		Kind: Bool, Size: 1, Want: "true or false",
+		Append: func(b, data []byte) []byte { return strconv.AppendBool(b, data[0] != 0) },
 		Parse: func(data, text []byte) ([]byte, bool) {
-			v, err := parse(text)
-			if err != nil {
-				return data, false
-			}
-			one := [1]T{v}
-			return append(data, cast.Bytes(one[:])...), true
+			v, err := strconv.ParseBool(string(text))
+			return put(data, v, err)
 		},
 	}
 }
 
-// at returns the element at the beginning of data, which need not be aligned.
-func at[T cast.Fixed](data []byte) T {
-	var one [1]T
-	copy(cast.Bytes(one[:]), data)
-	return one[0]
-}
-
-func parseBool(text []byte) (uint8, error) {
-	v, err := strconv.ParseBool(string(text))
-	if v {
-		return 1, err
-	}
-	return 0, err
-}
-
 func unsigned[T uint8 | uint16 | uint32 | uint64](bits int) *Elem {
-	return elem(Integer, fmt.Sprintf("an integer from 0 to %d", uint64(math.MaxUint64)>>(64-bits)),
-		func(b []byte, v T) []byte { return strconv.AppendUint(b, uint64(v), 10) },
-		func(text []byte) (T, error) {
+	return &Elem{
+		Kind: Integer, Size: bits / 8, Want: fmt.Sprintf("an integer from 0 to %d", uint64(math.MaxUint64)>>(64-bits)),
+		Append: func(b, data []byte) []byte { return strconv.AppendUint(b, uint64(at[T](data)), 10) },
+		Parse: func(data, text []byte) ([]byte, bool) {
 			v, err := strconv.ParseUint(string(text), 10, bits)
-			return T(v), err
-		})
+			return put(data, T(v), err)
+		},
+	}
 }
 
 func signed[T int8 | int16 | int32 | int64](bits int) *Elem {
-	return elem(Integer, fmt.Sprintf("an integer from %d to %d", int64(math.MinInt64)>>(64-bits), int64(math.MaxInt64)>>(64-bits)),
-		func(b []byte, v T) []byte { return strconv.AppendInt(b, int64(v), 10) },
-		func(text []byte) (T, error) {
+	return &Elem{
+		Kind: Integer, Size: bits / 8,
+		Want:   fmt.Sprintf("an integer from %d to %d", int64(math.MinInt64)>>(64-bits), int64(math.MaxInt64)>>(64-bits)),
+		Append: func(b, data []byte) []byte { return strconv.AppendInt(b, int64(at[T](data)), 10) },
+		Parse: func(data, text []byte) ([]byte, bool) {
 			v, err := strconv.ParseInt(string(text), 10, bits)
-			return T(v), err
-		})
+			return put(data, T(v), err)
+		},
+	}
 }
 
 func floats[T float32 | float64](bits int) *Elem {
-	return elem(Float, fmt.Sprintf("a number that float%d holds", bits),
-		func(b []byte, v T) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, bits) },
-		func(text []byte) (T, error) {
+	return &Elem{
+		Kind: Float, Size: bits / 8, Want: fmt.Sprintf("a number that float%d holds", bits),
+		Append: func(b, data []byte) []byte { return strconv.AppendFloat(b, float64(at[T](data)), 'g', -1, bits) },
+		Parse: func(data, text []byte) ([]byte, bool) {
 			v, err := strconv.ParseFloat(string(text), bits)
-			return T(v), err
-		})
+			return put(data, T(v), err)
+		},
+	}
 }
 
 // halves returns the Elem of 16-bit floats, which are rounded from the nearest float64.
 func halves(dtype string, widen func(uint16) float32, narrow func(float64) uint16, inf uint16) *Elem {
-	e := elem(Float, fmt.Sprintf("a number that %s holds", dtype),
-		func(b []byte, v uint16) []byte { return strconv.AppendFloat(b, float64(widen(v)), 'g', -1, 32) },
-		func(text []byte) (uint16, error) {
+	return &Elem{
+		Kind: Float, Size: 2, Want: fmt.Sprintf("a number that %s holds", dtype), widen: widen,
+		Append: func(b, data []byte) []byte {
+			return strconv.AppendFloat(b, float64(widen(at[uint16](data))), 'g', -1, 32)
+		},
+		Parse: func(data, text []byte) ([]byte, bool) {
 			v, err := strconv.ParseFloat(string(text), 64)
 			h := narrow(v)
 			if h&0x7fff == inf && !math.IsInf(v, 0) {
 				err = strconv.ErrRange
 			}
-			return h, err
-		})
-	e.widen = widen
-	return e
+			return put(data, h, err)
+		},
+	}
 }
 
 // AppendFewest is Append, but gives 16-bit floats the fewest digits that read back as the same
@@ -163,19 +168,21 @@ func (e *Elem) AppendFewest(b, data []byte) []byte {
 
 // complexes returns the Elem of complex numbers in the format of strconv.FormatComplex.
 func complexes[T complex64 | complex128](bits int) *Elem {
-	return elem(Complex, fmt.Sprintf(`a number such as "(1+2i)" that complex%d holds`, bits),
-		func(b []byte, v T) []byte {
-			wide := complex128(v)
-			b = strconv.AppendFloat(append(b, '('), real(wide), 'g', -1, bits/2)
+	return &Elem{
+		Kind: Complex, Size: bits / 8, Want: fmt.Sprintf(`a number such as "(1+2i)" that complex%d holds`, bits),
+		Append: func(b, data []byte) []byte {
+			v := complex128(at[T](data))
+			b = strconv.AppendFloat(append(b, '('), real(v), 'g', -1, bits/2)
 			from := len(b)
-			b = strconv.AppendFloat(append(b, '+'), imag(wide), 'g', -1, bits/2)
+			b = strconv.AppendFloat(append(b, '+'), imag(v), 'g', -1, bits/2)
 			if c := b[from+1]; c == '+' || c == '-' {
 				b = append(b[:from], b[from+1:]...)
 			}
 			return append(b, "i)"...)
 		},
-		func(text []byte) (T, error) {
+		Parse: func(data, text []byte) ([]byte, bool) {
 			v, err := strconv.ParseComplex(string(text), bits)
-			return T(v), err
-		})
+			return put(data, T(v), err)
+		},
+	}
 }
