@@ -51,7 +51,7 @@
 //   - [Kernel], with [Block], [Lane] and [Per]: operations of arith and transform that compute with
 //     elements
 //   - [KernelPass]: tdict and ragged carry a kernel over leaves
-//   - [CheckApart] and [CheckOnto]: tdict and pickstack check what they write in a loop of their own
+//   - [CheckApart] and [CheckOnto]: tdict and pickstack check what their own loops write
 //   - [CheckBools]: arith, tensorclass and readers of files check bytes that become bools
 //   - [ReadStrided] and [WriteStrided]: pickstack works row by row, in memory with strides
 //   - [OwnMask]: arith and ragged use a mask that nobody else may change
