@@ -37,7 +37,15 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 	}
 	b, ok := t.solid()
 	if !ok || !cast.Aligned(b, t.dtype.Size()) || t.Size() > parallelBytes/dtype.Size() {
-		return t.castBlocks(dtype)
+		if t.Size() > blockElements || t.Device() == Meta {
+			out, err := t.Ops().Leafwise(castKernel(dtype))
+			return out, t.whichBool(err)
+		}
+		c, err := t.Clone() // faster than block by block
+		if err != nil {
+			return nil, err
+		}
+		return c.Cast(dtype)
 	}
 	out, err := blank(nil, dtype, t.view.Shape, nil)
 	if err != nil {
@@ -47,20 +55,6 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 		return nil, t.whichBool(err)
 	}
 	return out, nil
-}
-
-// castBlocks is Cast block by block: for a tensor that is not contiguous in Go memory, or large
-// enough for several cores. Copying a small tensor first is faster.
-func (t *Tensor) castBlocks(dtype DType) (*Tensor, error) {
-	if t.Size() > blockElements || t.Device() == Meta {
-		out, err := t.Ops().Leafwise(castKernel(dtype))
-		return out, t.whichBool(err)
-	}
-	c, err := t.Clone()
-	if err != nil {
-		return nil, err
-	}
-	return c.Cast(dtype)
 }
 
 // CastInto is [Tensor.Cast] into dst, which has t's shape and the dtype wanted:
@@ -100,26 +94,23 @@ var errZero = fmt.Errorf("%w: got the zero Tensor, which has no dtype", ErrKind)
 // castKernel returns the kernel that converts to a dtype. Its name appears in no error.
 func castKernel(to DType) *Kernel {
 	return &Kernel{
-		Check:    func(xs []*Tensor, _ int) (DType, shape.Shape, error) { return to, xs[0].view.Shape, nil },
-		Elements: castBlock,
-		Fails:    func(xs []*Tensor) bool { return xs[0].dtype == Bool },
+		Check: func(xs []*Tensor, _ int) (DType, shape.Shape, error) { return to, xs[0].view.Shape, nil },
+		Fails: func(xs []*Tensor) bool { return xs[0].dtype == Bool },
+		Elements: func(b *Block) error { // converts each distinct element once
+			l, size := &b.Src[0], b.DType.Size()
+			n := len(l.Bytes) / l.DType.Size()
+			if err := convert(b.DType, b.Dst[:n*size], l.DType, l.Bytes); err != nil {
+				return err
+			}
+			switch l.Per {
+			case PerRow:
+				fillRows(b.Dst, n, b.Width*size, size)
+			case PerBlock:
+				fillRows(b.Dst, n, len(b.Dst), size)
+			}
+			return nil
+		},
 	}
-}
-
-// castBlock converts each distinct element of a block once.
-func castBlock(b *Block) error {
-	l, size := &b.Src[0], b.DType.Size()
-	n := len(l.Bytes) / l.DType.Size()
-	if err := convert(b.DType, b.Dst[:n*size], l.DType, l.Bytes); err != nil {
-		return err
-	}
-	switch l.Per {
-	case PerRow:
-		fillRows(b.Dst, n, b.Width*size, size)
-	case PerBlock:
-		fillRows(b.Dst, n, len(b.Dst), size)
-	}
-	return nil
 }
 
 // convert sets the elements of dst to the elements of src, converted.

@@ -147,20 +147,6 @@ func checkJoin(t *testing.T, xs []testkit.Specimen, dim int, naively func([]naiv
 	}
 }
 
-// Pieces of a tensor, laid side by side again, are what was cut.
-func TestCutAndJoin(t *testing.T) {
-	testkit.Specimens(t, func(t *testing.T, s testkit.Specimen) {
-		for dim, n := range s.Array.Shape {
-			pieces := tensor.Must(shapeops.Chunk(s.Tensor, dim, 2))
-			equals(t, tensor.Must(shapeops.Cat(pieces, dim)), s.Array.Shape, s.Want(s.Array), "%v along %d", s, dim)
-			if n > 0 {
-				rows := tensor.Must(shapeops.Unbind(s.Tensor, dim))
-				equals(t, tensor.Must(shapeops.Stack(rows, dim)), s.Array.Shape, s.Want(s.Array), "%v along %d", s, dim)
-			}
-		}
-	})
-}
-
 // A view without elements may begin beyond the end of its memory, which has none either.
 func TestEmptyViews(t *testing.T) {
 	last := tensor.Must(tensor.Must(tensor.Zeros[int64](2, 0, 3)).Index(ix.At(-1), ix.All, ix.At(-1)))

@@ -11,12 +11,9 @@
 // strides, and memory. [From], [Vector] and [Full] make tensors from Go values. [Read], [Write],
 // [Of], [Item], [Elements] and [Map] give access to elements as Go values. All of these are generic
 // over the types of [Elem]; access returns [ErrDType] if the type does not match the dtype.
-// [ReadStrided] and [WriteStrided] give access to the memory and its strides, for code that works
-// row by row.
 //
 // Package shapeops joins tensors (Stack, Cat, PadSequence) and splits them (Split, SplitBy,
 // SplitAt, TensorSplit, Chunk, Unbind). Operations that compute with elements are in package arith.
-// Each is a [Kernel], which methods of [Ops] apply to a tensor.
 //
 // # Memory
 //
@@ -44,8 +41,21 @@
 // A tensor on device [Meta] has a dtype and a shape and no memory: operations on shape, casts and
 // kernels can be planned with it.
 //
-// A [Transfer] checks copies between many tensors before it does the first of them. Package tdict
-// is built on it. [Transfer.FillRuns] pads rows that differ in length.
+// # For packages that implement operations
+//
+// A program does not need the names of this section; packages above this one do.
+//
+//   - [Ops]: shapeops and arith call these methods of tensors, ragged tensors and dictionaries
+//   - [Transfer]: tdict, ragged and arith check copies between many tensors before the first;
+//     [Transfer.FillRuns] pads rows that differ in length
+//   - [Kernel], with [Block], [Lane] and [Per]: operations of arith and transform that compute with
+//     elements
+//   - [KernelPass]: tdict and ragged carry a kernel over leaves
+//   - [CheckApart] and [CheckOnto]: tdict and pickstack check what their own loops write
+//   - [CheckBools]: arith, tensorclass and readers of files check bytes that become bools
+//   - [ReadStrided] and [WriteStrided]: pickstack works row by row, in memory with strides
+//   - [OwnMask]: arith and ragged use a mask that nobody else may change
+//   - [LengthMask]: tdict makes masks of padded rows
 //
 // # Concurrency
 //

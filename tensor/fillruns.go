@@ -31,8 +31,14 @@ func (tr *Transfer) FillRuns(dst, src, value *Tensor, runs []shape.Run) error {
 	if err != nil || dst.Size() == 0 {
 		return err
 	}
-	if !rowsAreBlocks(dst, src) || dst.SharesMemory(src) || dst.SharesMemory(value) {
-		return tr.fillThenRuns(dst, src, value, runs)
+	row := shape.View{Shape: src.view.Shape[1:], Strides: src.view.Strides[1:]}
+	if !dst.view.IsContiguous() || !row.IsContiguous() || dst.SharesMemory(src) || dst.SharesMemory(value) {
+		return tr.whole(func() error {
+			if err := tr.Fill(dst, value); err != nil {
+				return err
+			}
+			return tr.Runs(dst, src, runs)
+		})
 	}
 	tr.runFill(&runFill{dst: dst, src: src, value: value, runs: runs, copied: copied})
 	return nil
@@ -57,22 +63,6 @@ func checkFillRuns(dst, src, value *Tensor, runs []shape.Run) (copied int, err e
 		copied += r.Len
 	}
 	return copied, nil
-}
-
-// rowsAreBlocks reports whether dst, and each row of src, are contiguous.
-func rowsAreBlocks(dst, src *Tensor) bool {
-	row := shape.View{Shape: src.view.Shape[1:], Strides: src.view.Strides[1:]}
-	return dst.view.IsContiguous() && row.IsContiguous()
-}
-
-// fillThenRuns is FillRuns in two passes, for any layout.
-func (tr *Transfer) fillThenRuns(dst, src, value *Tensor, runs []shape.Run) error {
-	return tr.whole(func() error {
-		if err := tr.Fill(dst, value); err != nil {
-			return err
-		}
-		return tr.Runs(dst, src, runs)
-	})
 }
 
 // runFill adds f, whose sides share no memory.

@@ -35,11 +35,7 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	if err != nil {
 		return err
 	}
-	var tr Transfer
-	if err := t.Ops().AddWrite(&tr, src, plan.NewPass(p)); err != nil {
-		return err
-	}
-	return tr.Run()
+	return (*ops)(t).Write(plan.NewPass(p), src)
 }
 
 // Take returns the elements of t at the positions along dim that index lists. The shape of index

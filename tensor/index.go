@@ -91,15 +91,7 @@ func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
 	if err != nil {
 		return err
 	}
-	return t.passedInto(dst, &plan.Pass{Plan: p})
-}
-
-func (t *Tensor) passedInto(dst *Tensor, p *plan.Pass) error {
-	var tr Transfer
-	if err := t.Ops().AddExecute(&tr, dst, p); err != nil {
-		return err
-	}
-	return tr.Run()
+	return (*ops)(t).ExecuteInto(plan.NewPass(p), dst)
 }
 
 // IndexInto is [Tensor.Index] into dst, which has the dtype and the shape of the result. It also
@@ -118,11 +110,7 @@ func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	if err != nil {
 		return err
 	}
-	var tr Transfer
-	if err := t.Ops().AddWrite(&tr, value, plan.NewPass(p)); err != nil {
-		return err
-	}
-	return tr.Run()
+	return (*ops)(t).Write(plan.NewPass(p), value)
 }
 
 // AsIndex returns t as a part of an index expression. A bool tensor is a mask; it selects from as

@@ -31,21 +31,17 @@ func (v *ops) Join(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 		}
 		if j.Dim() == 0 && n < parallelBytes && x.mem.loan == nil && x.view.IsContiguous() {
 			copy(out.mem.bytes[at:at+n], x.mem.bytes[x.view.Offset*x.dtype.Size():])
-		} else if err := out.copyPart(p, start, x, xs[i+1:]); err != nil {
-			return nil, err
+		} else {
+			next := xs[i+1:]
+			m := move{more: len(next) > 0 && next[0].Size() > 0 && next[0].Lender() == x.Lender()}
+			m.all(t.dtype.Size(), out.mem, x.mem, out.part(j, start, x), x.view) // out is new: nothing overlaps
+			if err := m.run(p.Workers); err != nil {
+				return nil, err
+			}
 		}
 		start, at = start+j.Positions(x.view.Shape), at+n
 	}
 	return out, nil
-}
-
-// copyPart copies x to position start of the joined tensor t. next are the tensors that follow x.
-// Nothing overlaps, since t is new.
-func (t *Tensor) copyPart(p *plan.Pass, start int, x *Tensor, next []*Tensor) error {
-	part := t.part(p.Join, start, x)
-	m := move{more: len(next) > 0 && next[0].Size() > 0 && next[0].Lender() == x.Lender()}
-	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
-	return m.run(p.Workers)
 }
 
 // part returns the view of the joined tensor t that x fills at position start.

@@ -209,7 +209,12 @@ func (t *kernelTask) prepare(alone bool, workers int) (err error) {
 	}
 	switch fails := t.kernel.fails(t.ready); {
 	case t.kernel.Elements != nil && fails:
-		return t.try(workers)
+		if t.dst.Size() == 0 {
+			return nil
+		}
+		l := newLanes(t.kernel, t.dst, t.ready)
+		l.dry = true // to see whether it fails
+		return l.run(workers)
 	case t.kernel.Elements != nil || alone && !fails:
 		return nil
 	}
@@ -217,16 +222,6 @@ func (t *kernelTask) prepare(alone bool, workers int) (err error) {
 		return err
 	}
 	return t.kernel.Whole(t.made, t.ready, t.lead)
-}
-
-// try runs the kernel without storing the result, to see whether it fails.
-func (t *kernelTask) try(workers int) error {
-	if t.dst.Size() == 0 {
-		return nil
-	}
-	l := newLanes(t.kernel, t.dst, t.ready)
-	l.dry = true
-	return l.run(workers)
 }
 
 func (t *kernelTask) run(workers int) (err error) {

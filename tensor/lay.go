@@ -107,16 +107,14 @@ func filler(p *plan.Pass, d DType) (*Tensor, error) {
 			return nil, nil
 		}
 	}
-	return plan.Once(p, fillKey(d), func() (*Tensor, error) { return fillOf(d, p.Fill) })
-}
-
-func fillOf(d DType, v any) (*Tensor, error) {
-	if v == nil {
-		return New(d)
-	}
-	t, err := ScalarOf(d, v)
-	if err != nil {
-		return nil, fmt.Errorf("padding: %w", err)
-	}
-	return t, nil
+	return plan.Once(p, fillKey(d), func() (*Tensor, error) {
+		if p.Fill == nil {
+			return New(d)
+		}
+		t, err := ScalarOf(d, p.Fill)
+		if err != nil {
+			err = fmt.Errorf("padding: %w", err)
+		}
+		return t, err
+	})
 }

@@ -36,18 +36,16 @@ func Map[T, U Elem](t *Tensor, fn func(T) U) (out *Tensor, err error) {
 			out, err = nil, &panicAt{t.view.Shape.Position(at), &workers.PanicError{Item: at, Value: v, Stack: debug.Stack()}}
 		}
 	}()
-	if err := Read(t, func(s []T) { mapEach(to, s, fn, &at) }); err != nil {
+	err = Read(t, func(s []T) {
+		for i, v := range s {
+			at = i
+			to[i] = fn(v)
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-// mapEach sets each element of to, number *at.
-func mapEach[T, U Elem](to []U, x []T, fn func(T) U, at *int) {
-	for i := range to {
-		*at = i
-		to[i] = fn(x[i])
-	}
 }
 
 // A panicAt is the panic of a function, and the element that it was called for.

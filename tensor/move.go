@@ -265,7 +265,12 @@ func (m *move) part(lo, hi int) error {
 // hold borrows the memory of both sides until release is called.
 func (m *move) hold() (err error) {
 	if m.from.checking() {
-		m.fromBytes, err = m.from.borrowPart(m.readRange())
+		low, high := 0, 0 // of the bytes that m reads
+		if m.bytes() > 0 {
+			f := m.footprint(false, 0, new(footprints))
+			low, high = f.bounds(0)
+		}
+		m.fromBytes, err = m.from.borrowPart(low, high)
 	} else {
 		m.fromBytes, err = m.from.borrowUnchecked()
 	}
@@ -282,15 +287,6 @@ func (m *move) hold() (err error) {
 	}
 	m.held = true
 	return nil
-}
-
-// readRange returns the range of bytes of the memory from that m reads.
-func (m *move) readRange() (low, high int) {
-	if m.bytes() == 0 {
-		return 0, 0
-	}
-	f := m.footprint(false, 0, new(footprints))
-	return f.bounds(0)
 }
 
 func (m *move) release() {

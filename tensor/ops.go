@@ -87,5 +87,5 @@ func (v *ops) ExecuteInPlace(p *plan.Pass) error {
 	if err != nil {
 		return err
 	}
-	return c.passedInto(t, p)
+	return (*ops)(c).ExecuteInto(p, t)
 }

@@ -27,5 +27,5 @@ func (t *Tensor) PadInto(dst *Tensor, value any, sizes ...int) error {
 	if err != nil {
 		return err
 	}
-	return t.passedInto(dst, &plan.Pass{Plan: p, Fill: value})
+	return (*ops)(t).ExecuteInto(&plan.Pass{Plan: p, Fill: value}, dst)
 }

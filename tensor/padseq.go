@@ -29,7 +29,10 @@ func (t *Tensor) joinPadded(p *plan.Pass, xs []*Tensor) (*Tensor, error) {
 	for i, x := range xs {
 		from, ok := x.solid()
 		if !ok {
-			if err := out.placeMove(p, i, x); err != nil {
+			var m move
+			part, _ := p.Join.Place(out.view, i, x.view.Shape, true)
+			m.all(t.dtype.Size(), out.mem, x.mem, part, x.view)
+			if err := m.run(p.Workers); err != nil {
 				return nil, fmt.Errorf("value %d: %w", i, err)
 			}
 		}
@@ -67,14 +70,6 @@ func (b *bed) lay(from []byte, n int) {
 		cast.Repeat(gap, b.fill)
 		b.to = b.to[all:]
 	}
-}
-
-// placeMove copies value i of a padded join to its place in t, which is new.
-func (t *Tensor) placeMove(p *plan.Pass, i int, x *Tensor) error {
-	part, _ := p.Join.Place(t.view, i, x.view.Shape, true)
-	var m move
-	m.all(t.dtype.Size(), t.mem, x.mem, part, x.view)
-	return m.run(p.Workers)
 }
 
 // joinPadded adds the copies and the padding of a padded join to dst.

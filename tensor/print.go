@@ -1,9 +1,11 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/elemtext"
 )
 
 const (
@@ -135,40 +137,14 @@ func (v *ops) Texts() ([]string, error) {
 }
 
 // itemText returns the text of a scalar's value.
-func (t *Tensor) itemText() (string, error) {
-	switch t.dtype {
-	case Bool:
-		return text(t, strconv.FormatBool)
-	case Float16:
-		return text(t, func(v F16) string { return floatText(v.Float64(), 32) })
-	case BFloat16:
-		return text(t, func(v BF16) string { return floatText(v.Float64(), 32) })
-	case Float32:
-		return text(t, func(v float32) string { return floatText(float64(v), 32) })
-	case Float64:
-		return text(t, func(v float64) string { return floatText(v, 64) })
-	case Complex64:
-		return text(t, func(v complex64) string { return strconv.FormatComplex(complex128(v), 'g', -1, 64) })
-	case Complex128:
-		return wideText[complex128](t, Complex128)
-	case Uint64:
-		return text(t, func(v uint64) string { return strconv.FormatUint(v, 10) })
-	}
-	return wideText[int64](t, Int64)
+func (t *Tensor) itemText() (text string, err error) {
+	var failed error
+	err = t.use(func(mem []byte) {
+		item := t.own(mem)
+		if t.dtype == Bool {
+			failed = CheckBools(item)
+		}
+		text = string(elemtext.Of(t.dtype.String()).Append(nil, item))
+	})
+	return text, cmp.Or(failed, err)
 }
-
-func text[T Elem](t *Tensor, fn func(T) string) (string, error) {
-	v, err := Item[T](t)
-	return fn(v), err
-}
-
-// wideText returns the text of a value converted to a wider dtype.
-func wideText[T Elem](t *Tensor, dtype DType) (string, error) {
-	wide, err := t.Cast(dtype)
-	if err != nil {
-		return "", err
-	}
-	return text(wide, func(v T) string { return fmt.Sprint(v) })
-}
-
-func floatText(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }

@@ -102,24 +102,18 @@ func widenedTensor(t *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.dtype == Bool {
+	switch {
+	case t.dtype == Bool:
 		bit, err := Item[bool](one)
 		return Scalar(bit), err
+	case t.dtype == Uint64:
+		return one.Clone()
+	case t.dtype.IsInteger():
+		return one.Cast(Int64)
+	case t.dtype.IsFloat():
+		return one.Cast(Float64)
 	}
-	return one.Cast(t.dtype.widest())
-}
-
-// widest returns the dtype of the same kind that holds every value of d.
-func (d DType) widest() DType {
-	switch {
-	case d == Bool, d == Uint64:
-		return d
-	case d.IsInteger():
-		return Int64
-	case d.IsFloat():
-		return Float64
-	}
-	return Complex128
+	return one.Cast(Complex128)
 }
 
 // takes reports whether d can hold scalars of the kind of wide; for integers and floating-point

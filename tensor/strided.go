@@ -44,16 +44,11 @@ func useStrided[T Real](t *Tensor, borrow func(memory) ([]byte, error), fn func(
 	err := t.useBy(borrow, func(b []byte) {
 		var s []T
 		if s, failed = typedBytes[T](t.dtype, b[t.view.Offset*size:high*size]); failed == nil {
-			failed = nameBare(fn(s, t.view.Strides), b, t.mem)
+			failed = fn(s, t.view.Strides)
+			if _, bare := failed.(*mapping.FaultError); bare { // it has no name yet
+				failed = nameFault(failed, b, t.mem, nil, memory{})
+			}
 		}
 	})
 	return cmp.Or(failed, err)
-}
-
-// nameBare is nameFault, unless the error has a name already.
-func nameBare(err error, b []byte, m memory) error {
-	if _, bare := err.(*mapping.FaultError); bare {
-		return nameFault(err, b, m, nil, memory{})
-	}
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
@@ -47,7 +48,7 @@ func sizes(batch []int, levels int, features []int) []int {
 func (l *Lists) Append(b []byte) []byte {
 	w := writer{
 		sizes: sizes(l.Batch, len(l.Levels), l.Features), lists: l, first: len(l.Batch),
-		elem: elemsOf(l.DType).appender(l.Data), rows: make([]int, len(l.Levels)),
+		elem: elemtext.Of(l.DType), data: l.Data, rows: make([]int, len(l.Levels)),
 	}
 	return w.append(b, 0)
 }
@@ -55,17 +56,18 @@ func (l *Lists) Append(b []byte) []byte {
 type writer struct {
 	lists *Lists
 	sizes []int
-	first int // dim of the first level
-	rows  []int
-	next  int // number of the next element; rows are the numbers of the next rows
-	elem  func(b []byte, i int) []byte
+	first int   // dim of the first level
+	rows  []int // numbers of the next rows
+	elem  *elemtext.Elem
+	data  []byte // the elements that are not written yet
 }
 
 // append appends the next list of a dim.
 func (w *writer) append(b []byte, dim int) []byte {
 	if dim == len(w.sizes) {
-		w.next++
-		return w.elem(b, w.next-1)
+		b = appendElem(b, w.elem, w.data)
+		w.data = w.data[w.elem.Size:]
+		return b
 	}
 	b = append(b, '[')
 	for i := range w.size(dim) {
@@ -92,10 +94,10 @@ func (w *writer) size(dim int) int {
 // proportion to what it has read.
 func Read(s *jsonscan.Scanner, dtype string, batch []int, levels int, features []int) (*Lists, error) {
 	r := reader{
-		s: s, elems: elemsOf(dtype), sizes: sizes(batch, levels, features), first: len(batch),
+		s: s, elem: elemtext.Of(dtype), sizes: sizes(batch, levels, features), first: len(batch),
 		levels: make([][]int64, levels),
 	}
-	if r.elems == nil {
+	if r.elem == nil {
 		return nil, fmt.Errorf("%w: got unknown dtype %.40q", jsonscan.ErrSyntax, dtype)
 	}
 	if n := len(batch) + levels + len(features); n > MaxDims {
@@ -111,12 +113,13 @@ func Read(s *jsonscan.Scanner, dtype string, batch []int, levels int, features [
 	if err := r.read(0); err != nil {
 		return nil, err
 	}
-	return &Lists{dtype, batch, r.levels, features, r.elems.collected()}, nil
+	return &Lists{dtype, batch, r.levels, features, slices.Clip(r.data)}, nil
 }
 
 type reader struct {
 	s       *jsonscan.Scanner
-	elems   elems
+	elem    *elemtext.Elem
+	data    []byte // the elements read
 	sizes   []int
 	first   int // dim of the first level
 	levels  [][]int64
@@ -127,7 +130,12 @@ type reader struct {
 // read reads a list of a dim or, after the last dim, an element.
 func (r *reader) read(dim int) error {
 	if dim == len(r.sizes) {
-		return r.elems.read(r.s)
+		data, err := readElem(r.s, r.elem, r.data)
+		if err != nil {
+			return fmt.Errorf("element %d: %w", len(r.data)/r.elem.Size, err)
+		}
+		r.data = data
+		return nil
 	}
 	r.counts[dim] = 0
 	if err := r.s.Array(r.entries[dim]); err != nil {

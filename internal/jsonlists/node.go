@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 )
 
@@ -61,7 +62,7 @@ func (n *Node) Field(s *jsonscan.Scanner, name string) (err error) {
 	switch name {
 	case "dtype":
 		n.DType, err = text(s)
-		if err == nil && elemsOf(n.DType) == nil {
+		if err == nil && elemtext.Of(n.DType) == nil {
 			err = fmt.Errorf("%w: got unknown dtype %.40q", jsonscan.ErrSyntax, n.DType)
 		}
 		return err

@@ -18,7 +18,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
-	"internal/errtext",
+	"internal/elemtext internal/errtext",
 	"internal/bson internal/fileformat internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
 	"internal/arena internal/safetensors internal/vfs/vfstest internal/zipfile",
 	"tensor",

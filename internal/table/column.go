@@ -1,14 +1,27 @@
 package table
 
 import (
+	"cmp"
+	"encoding/binary"
+	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/elemtext"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
+
+// ErrValue says that a text is not a value of its column.
+var ErrValue = errors.New("value does not fit")
+
+// refused returns ErrValue for a text. want describes the values of its column.
+func refused(text []byte, want string, args ...any) error {
+	return fmt.Errorf("%w: got %s, want "+want, append([]any{ErrValue, errtext.Quote(string(text))}, args...)...)
+}
 
 // A Column holds the values of one entry.
 type Column struct {
@@ -18,13 +31,14 @@ type Column struct {
 	// tensor, of elements in a value.
 	Width int
 
-	cells   cells     // the elements, or the bytes of texts
+	elem    *elemtext.Elem
+	data    []byte    // the elements, or the bytes of texts
 	offsets [][]int64 // offsets of each level; texts have one level
 	lent    bool      // a ragged.Layout shares the offsets
-	mask    *cellsAs[bool]
-	fill    []byte // the text of a missing value, or nil
+	mask    []bool    // or nil
+	fill    []byte    // the text of a missing value, or nil
 
-	numbers *cellsAs[int32] // codes of categories
+	numbers []int32 // codes of categories
 	codes   *ragged.TextCodes
 	time    *Time
 }
@@ -36,17 +50,36 @@ func (c *Column) Missable() bool { return c.mask != nil || c.fill != nil }
 // the value does not fit; then nothing has changed.
 func (c *Column) Append(text []byte) error {
 	if c.Spec.Kind == tdict.KindText {
-		bytes := c.cells.(*cellsAs[uint8])
-		bytes.values = append(bytes.values, text...)
-		c.offsets[0] = append(c.offsets[0], int64(len(bytes.values)))
-	} else if err := c.cells.parse(text); err != nil {
+		c.data = append(c.data, text...)
+		c.offsets[0] = append(c.offsets[0], int64(len(c.data)))
+	} else if err := c.parse(text); err != nil {
 		return err
 	}
 	if c.mask != nil && c.Spec.Kind != tdict.KindRagged {
-		c.mask.values = append(c.mask.values, true)
+		c.mask = append(c.mask, true)
 	}
 	return nil
 }
+
+// parse appends an element.
+func (c *Column) parse(text []byte) error {
+	if c.time != nil {
+		n, err := c.time.parse(text)
+		if err == nil {
+			c.data = binary.NativeEndian.AppendUint64(c.data, uint64(n))
+		}
+		return err
+	}
+	data, ok := c.elem.Parse(c.data, text)
+	if !ok {
+		return refused(text, "%s", c.elem.Want)
+	}
+	c.data = data
+	return nil
+}
+
+// size returns the number of elements.
+func (c *Column) size() int { return len(c.data) / c.elem.Size }
 
 // AppendMissing appends a missing value or, for a ragged tensor, a missing row. It returns
 // [ErrValue] if c is not Missable.
@@ -63,13 +96,13 @@ func (c *Column) AppendMissing() error {
 			return err
 		}
 	default:
-		c.cells.zero()
+		c.data = append(c.data, make([]byte, c.elem.Size)...)
 		if c.mask != nil {
-			c.mask.values = append(c.mask.values, true)
+			c.mask = append(c.mask, true)
 		}
 	}
 	if c.mask != nil {
-		c.mask.values[len(c.mask.values)-1] = false
+		c.mask[len(c.mask)-1] = false
 	}
 	return nil
 }
@@ -77,16 +110,16 @@ func (c *Column) AppendMissing() error {
 // EndList ends a list of a ragged tensor: the row itself at level 1, a list of values at level
 // Depth. It returns [ErrValue] if the elements since the last list are not whole values.
 func (c *Column) EndList(level int) error {
-	n := c.cells.len() / c.Width
+	n := c.size() / c.Width
 	switch {
 	case level < len(c.offsets):
 		n = len(c.offsets[level]) - 1
-	case n*c.Width != c.cells.len():
-		return fmt.Errorf("%w: got %d elements, want values of %d", ErrValue, c.cells.len(), c.Width)
+	case n*c.Width != c.size():
+		return fmt.Errorf("%w: got %d elements, want values of %d", ErrValue, c.size(), c.Width)
 	}
 	c.offsets[level-1] = append(c.offsets[level-1], int64(n))
 	if level == 1 && c.mask != nil {
-		c.mask.values = append(c.mask.values, true)
+		c.mask = append(c.mask, true)
 	}
 	return nil
 }
@@ -119,7 +152,7 @@ func (c *Column) maskShape(rows int) shapeops.Shape {
 func (c *Column) shape(rows int) shapeops.Shape { return append(shapeops.Shape{rows}, c.Spec.Shape...) }
 
 func (c *Column) reset() {
-	c.cells.reset()
+	c.data = c.data[:0]
 	for i, old := range c.offsets {
 		if c.offsets[i] = old[:0]; c.lent { // clones share the layout too
 			c.offsets[i] = make([]int64, 0, cap(old))
@@ -127,12 +160,7 @@ func (c *Column) reset() {
 		c.offsets[i] = append(c.offsets[i], 0)
 	}
 	c.lent = false
-	if c.mask != nil {
-		c.mask.reset()
-	}
-	if c.numbers != nil {
-		c.numbers.reset()
-	}
+	c.mask, c.numbers = c.mask[:0], c.numbers[:0]
 }
 
 // value returns the values of all rows, which share c's memory.
@@ -145,7 +173,12 @@ func (c *Column) value(rows int) (tdict.Value, error) {
 	case c.Spec.Kind == tdict.KindRagged:
 		return c.levels(shapeops.Shape{rows}, c.Spec.Shape)
 	}
-	return c.cells.tensor(c.shape(rows))
+	return c.tensor(c.shape(rows))
+}
+
+// tensor returns the elements, which share c's memory.
+func (c *Column) tensor(shape shapeops.Shape) (*tensor.Tensor, error) {
+	return tensor.FromBytes(cmp.Or(c.Spec.DType, tensor.Uint8), c.data, shape...)
 }
 
 // levels returns a ragged tensor.
@@ -155,7 +188,7 @@ func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
-	values, err := c.cells.tensor(append(shapeops.Shape{c.cells.len() / max(1, features.Size())}, features...))
+	values, err := c.tensor(append(shapeops.Shape{c.size() / max(1, features.Size())}, features...))
 	if err != nil {
 		return nil, err
 	}
@@ -164,18 +197,16 @@ func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) 
 
 // coded returns the codes of the texts; new texts get new codes. A missing text is an empty text.
 func (c *Column) coded(rows int) (*tensor.Tensor, error) {
-	c.numbers.reset()
+	c.numbers = c.numbers[:0]
 	for i := range len(c.offsets[0]) - 1 {
 		code, err := c.codes.Code(c.bytes(i))
 		if err != nil {
 			return nil, err
 		}
-		c.numbers.values = append(c.numbers.values, code)
+		c.numbers = append(c.numbers, code)
 	}
-	return c.numbers.tensor(c.shape(rows))
+	return tensor.From(c.numbers, c.shape(rows)...)
 }
 
 // bytes returns text i.
-func (c *Column) bytes(i int) []byte {
-	return c.cells.(*cellsAs[uint8]).values[c.offsets[0][i]:c.offsets[0][i+1]]
-}
+func (c *Column) bytes(i int) []byte { return c.data[c.offsets[0][i]:c.offsets[0][i+1]] }

@@ -1,8 +1,11 @@
 package table
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -61,10 +64,10 @@ func (c *Column) loadMask(td *tdict.TensorDict) error {
 		if err != nil {
 			return err
 		}
-		return c.mask.load(mask)
+		return tensor.Read(mask, func(present []bool) { c.mask = append(c.mask[:0], present...) })
 	}
 	for range c.maskShape(td.Shape()[0]).Size() {
-		c.mask.values = append(c.mask.values, true)
+		c.mask = append(c.mask, true)
 	}
 	return nil
 }
@@ -78,7 +81,7 @@ func (c *Column) loadValue(v tdict.Value) error {
 		if c.codes != nil {
 			return c.loadCodes(v)
 		}
-		err = c.cells.load(v)
+		err = c.loadElements(v)
 	}
 	if err != nil || c.time == nil {
 		return err
@@ -100,24 +103,36 @@ func (c *Column) loadLevels(v *ragged.Tensor) error {
 		}
 		c.offsets[i] = append(c.offsets[i][:0], offsets...)
 	}
-	return c.cells.load(values)
+	return c.loadElements(values)
+}
+
+// loadElements replaces the elements by copies of v's.
+func (c *Column) loadElements(v *tensor.Tensor) error {
+	n := v.Size() * c.elem.Size
+	c.data = slices.Grow(c.data[:0], n)[:n]
+	own, err := c.tensor(v.Shape())
+	if err != nil {
+		return err
+	}
+	return own.CopyFrom(v)
 }
 
 // loadCodes loads the texts of codes.
 func (c *Column) loadCodes(v *tensor.Tensor) error {
-	if err := c.numbers.load(v); err != nil {
+	err := tensor.Read(v, func(codes []int32) { c.numbers = append(c.numbers[:0], codes...) })
+	if err != nil {
 		return err
 	}
-	texts, bytes := c.codes.Texts(), c.cells.(*cellsAs[uint8])
-	for i, code := range c.numbers.values {
+	texts := c.codes.Texts()
+	for i, code := range c.numbers {
 		switch {
 		case !c.Present(i):
 		case code < 0 || int(code) >= len(texts):
 			return fmt.Errorf("value %d: %w: got code %d of %d texts", i, shapeops.ErrIndex, code, len(texts))
 		default:
-			bytes.values = append(bytes.values, texts[code]...)
+			c.data = append(c.data, texts[code]...)
 		}
-		c.offsets[0] = append(c.offsets[0], int64(len(bytes.values)))
+		c.offsets[0] = append(c.offsets[0], int64(len(c.data)))
 	}
 	return nil
 }
@@ -125,7 +140,8 @@ func (c *Column) loadCodes(v *tensor.Tensor) error {
 // checkTimes returns ErrValue for a time that does not read back equal.
 func (c *Column) checkTimes() error {
 	var b []byte
-	for i, n := range c.cells.(*cellsAs[int64]).values {
+	for i := range c.size() {
+		n := c.units(i)
 		if c.Spec.Kind == tdict.KindTensor && !c.Present(i) {
 			continue
 		}
@@ -138,7 +154,7 @@ func (c *Column) checkTimes() error {
 }
 
 // Present reports whether value i is not missing; for a ragged tensor, whether row i is not.
-func (c *Column) Present(i int) bool { return c.mask == nil || c.mask.values[i] }
+func (c *Column) Present(i int) bool { return c.mask == nil || c.mask[i] }
 
 // Text appends the text of value i: the fewest digits that read back as the same element, or the
 // bytes of a text.
@@ -146,8 +162,24 @@ func (c *Column) Text(b []byte, i int) []byte {
 	if c.Spec.Kind == tdict.KindText {
 		return append(b, c.bytes(i)...)
 	}
-	return c.cells.text(b, i)
+	if c.time != nil {
+		return c.time.append(b, c.units(i))
+	}
+	from := len(b)
+	b = c.elem.AppendFewest(b, c.data[i*c.elem.Size:])
+	if c.elem.Kind != elemtext.Float {
+		return b
+	}
+	for _, x := range b[from:] {
+		if x != '-' && (x < '0' || x > '9') { // a point, an exponent, NaN or Inf
+			return b
+		}
+	}
+	return append(b, ".0"...) // it would read back as an integer
 }
+
+// units returns element i of a column of times.
+func (c *Column) units(i int) int64 { return int64(binary.NativeEndian.Uint64(c.data[8*i:])) }
 
 // List returns the range of lists of the next level, or at level Depth of values, each of Width
 // elements, in list i of a level.

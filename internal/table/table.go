@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -126,12 +127,12 @@ func checkHolds(s tdict.Spec) error {
 
 // newColumn returns a column without rows.
 func newColumn(s tdict.Spec, opt Options) (*Column, error) {
-	c := &Column{Spec: s, Width: s.Shape.Size(), cells: cellsOf(cmp.Or(s.DType, tensor.Uint8)), offsets: make([][]int64, s.Depth)}
+	c := &Column{Spec: s, Width: s.Shape.Size(), elem: elemtext.Of(cmp.Or(s.DType, tensor.Uint8).String()), offsets: make([][]int64, s.Depth)}
 	if s.Kind == tdict.KindText {
 		c.offsets = make([][]int64, 1)
 	}
 	if s.Optional {
-		c.mask = &cellsAs[bool]{}
+		c.mask = []bool{}
 	}
 	if err := c.setCategories(opt); err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (c *Column) setCategories(opt Options) error {
 	if c.Spec.Kind != tdict.KindText {
 		return fmt.Errorf("got Categories of %v, want text, which becomes codes", c.describe())
 	}
-	c.codes, c.numbers = codes, &cellsAs[int32]{}
+	c.codes = codes
 	return nil
 }
 
@@ -166,7 +167,7 @@ func (c *Column) setTime(opt Options) error {
 	if c.Spec.DType != tensor.Int64 {
 		return fmt.Errorf("got Times of %v, want %v", c.describe(), tensor.Int64)
 	}
-	c.time, c.cells = &tm, &cellsAs[int64]{elem: elem[int64]{tm.parse, tm.append}}
+	c.time = &tm
 	return tm.check()
 }
 
@@ -182,7 +183,7 @@ func (c *Column) setFill(opt Options) error {
 	if c.Spec.Kind == tdict.KindText {
 		return nil
 	}
-	return c.cells.parse(c.fill)
+	return c.parse(c.fill)
 }
 
 // Schema returns the schema of the dictionaries of t: with masks, and with codes for categories.
@@ -214,10 +215,10 @@ func (t *Table) Grow(rows int) {
 	rows = min(rows, maxGrow/width)
 	for _, c := range t.columns {
 		if c.Spec.Kind == tdict.KindTensor {
-			c.cells.grow(rows * c.Width)
+			c.data = slices.Grow(c.data, rows*c.Width*c.elem.Size)
 		}
 		if c.mask != nil {
-			c.mask.grow(rows * c.Width)
+			c.mask = slices.Grow(c.mask, rows*c.Width)
 		}
 		for i := range c.offsets {
 			c.offsets[i] = slices.Grow(c.offsets[i], rows)
@@ -260,7 +261,7 @@ func (c *Column) set(td *tdict.TensorDict, rows int) error {
 	if err := td.Set(c.Spec.Key, v); err != nil || c.mask == nil {
 		return err
 	}
-	mask, err := c.mask.tensor(c.maskShape(rows))
+	mask, err := tensor.From(c.mask, c.maskShape(rows)...)
 	if err != nil {
 		return &tdict.KeyError{Op: "table", Key: c.maskKey(), Err: err}
 	}
