@@ -12,7 +12,7 @@ import (
 // StackDim returns the stack dim of td if it is a lazy stack, and false for any other dictionary. A
 // lazy stack is the result of [LazyStack], or of an operation on one that keeps the stack dim, or a
 // dictionary that has a [Stacked] leaf as an entry. [Members] returns its members. A dictionary
-// that only has lazy stacks as entries is not one itself; nil is none. (Python: stack_dim.)
+// that only has lazy stacks as entries is not one itself, and nor is nil. (Python: stack_dim.)
 func StackDim(td *TensorDict) (dim int, ok bool) {
 	if td == nil {
 		return 0, false

@@ -138,6 +138,9 @@ func (v *ops) Texts() ([]string, error) {
 
 // itemText returns the text of a scalar's value.
 func (t *Tensor) itemText() (text string, err error) {
+	if !t.dtype.valid() {
+		return "", errZero
+	}
 	var failed error
 	err = t.use(func(mem []byte) {
 		item := t.own(mem)
