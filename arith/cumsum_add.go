@@ -14,6 +14,14 @@ func wideSums() func(x []float32, step, width int) bool {
 			}
 			return false
 		}
+		if step == 2 && width == 2 { // complex numbers of a line
+			re, im := 0.0, 0.0
+			for ; len(x) > 1; x = x[2:] {
+				re, im = re+float64(x[0]), im+float64(x[1])
+				x[0], x[1] = float32(re), float32(im)
+			}
+			return false
+		}
 		sums = zeros(sums, width)
 		for ; len(x) > 0; x = x[min(step, len(x)):] {
 			row := x[:len(sums)]

@@ -167,7 +167,7 @@ func panicOf(f reflect.Value, args []reflect.Value) (text string) {
 				text += fmt.Sprintf(" | %s", arg.Type())
 			}
 			for _, line := range strings.Split(string(debug.Stack()), "\n") {
-				if strings.HasPrefix(line, "\t") && !strings.Contains(line, runtime.GOROOT()) && !strings.Contains(line, "careless_test") {
+				if strings.HasPrefix(line, "\t") && !strings.Contains(line, "/src/") && !strings.Contains(line, "careless_test") {
 					text += " " + strings.TrimSpace(line)
 					break
 				}
