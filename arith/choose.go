@@ -182,31 +182,42 @@ func replace(dst, mask []byte, kept byte, from tensor.Lane) {
 
 // replaceOf is replace for one type. It handles eight elements with equal mask values at once.
 func replaceOf[T any](to []T, mask []byte, kept byte, from []T, per tensor.Per) {
-	const all = 0x0101010101010101
-	for one := per != tensor.PerElement; len(to) > 0; {
-		n, bits := min(8, len(to)), uint64(1)
-		if n == 8 { // a bit for each element to set
-			bits = binary.NativeEndian.Uint64(mask) ^ uint64(kept)*all
-		}
-		switch {
+	one := per != tensor.PerElement
+	none := uint64(kept) * 0x0101010101010101
+	for len(to) >= 8 {
+		switch bits := binary.NativeEndian.Uint64(mask) ^ none; {
 		case bits == 0:
 		case one:
-			for i, m := range mask[:n] {
-				if m != kept {
-					to[i] = from[0]
-				}
-			}
-		case bits == all:
+			replaceOne(to[:8], mask[:8], kept, from[0])
+		case bits == 0x0101010101010101:
 			copy(to[:8], from[:8])
 		default:
-			for i, m := range mask[:n] {
-				if m != kept {
-					to[i] = from[i]
-				}
-			}
+			replaceEach(to[:8], mask[:8], kept, from[:8])
 		}
-		if to, mask = to[n:], mask[n:]; !one {
-			from = from[n:]
+		to, mask = to[8:], mask[8:]
+		if !one {
+			from = from[8:]
+		}
+	}
+	if one {
+		replaceOne(to, mask[:len(to)], kept, from[0])
+	} else {
+		replaceEach(to, mask[:len(to)], kept, from[:len(to)])
+	}
+}
+
+func replaceOne[T any](to []T, mask []byte, kept byte, v T) {
+	for i, m := range mask {
+		if m != kept {
+			to[i] = v
+		}
+	}
+}
+
+func replaceEach[T any](to []T, mask []byte, kept byte, from []T) {
+	for i, m := range mask {
+		if m != kept {
+			to[i] = from[i]
 		}
 	}
 }
