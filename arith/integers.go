@@ -22,6 +22,7 @@ func integerOps[T integers](o op, dst []T, x [3][]T) (err error) {
 	var wrapped, w uint8
 	switch o {
 	case opAdd:
+		b := b[:len(dst)] // so that no index is checked
 		for i := range dst {
 			x, y := a[i], b[i]
 			s := x + y
@@ -31,6 +32,7 @@ func integerOps[T integers](o op, dst []T, x [3][]T) (err error) {
 			return tooLarge(a, b, add)
 		}
 	case opSub:
+		b := b[:len(dst)]
 		for i := range dst {
 			x, y := a[i], b[i]
 			s := x - y
@@ -40,6 +42,7 @@ func integerOps[T integers](o op, dst []T, x [3][]T) (err error) {
 			return tooLarge(a, b, sub)
 		}
 	case opMul:
+		b := b[:len(dst)]
 		for i := range dst {
 			dst[i], w = mul(a[i], b[i])
 			wrapped |= w
