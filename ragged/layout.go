@@ -317,8 +317,11 @@ func (l *Layout) differs(x *Layout) string {
 }
 
 // CheckEqual returns [ErrLengths], with level and row, unless l and x are equal as [Layout.Equal]
-// says.
+// says, and shapeops.ErrKind if x is nil.
 func (l *Layout) CheckEqual(x *Layout) error {
+	if x == nil {
+		return errNoLayout
+	}
 	if text := l.differs(x); text != "" {
 		return fmt.Errorf("%w: %s", ErrLengths, text)
 	}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -156,6 +157,52 @@ func TestCarelessCalls(t *testing.T) {
 		t.Errorf("%s panics: %s", name, text)
 	}
 	require.Greater(t, len(called), 400)
+}
+
+// TestNilArguments: no function and no method succeeds with nil for a value, and where nothing else is
+// wrong, the error is ErrKind. Functions without an error are left out.
+func TestNilArguments(t *testing.T) {
+	ends, kinds := map[string]bool{}, map[string]bool{} // by function and parameter: was there such an error
+	for seed := range uint64(longtests.Times(300, 6000)) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		c := careless{r, values(r)}
+		var names []string
+		var calls []reflect.Value
+		for _, f := range functions {
+			names, calls = append(names, nameOf(f)), append(calls, reflect.ValueOf(f))
+		}
+		for _, v := range c.values {
+			v := reflect.ValueOf(v)
+			for i := range v.NumMethod() {
+				names, calls = append(names, v.Type().String()+"."+v.Type().Method(i).Name), append(calls, v.Method(i))
+			}
+		}
+		for k, f := range calls {
+			name, last := names[k], f.Type().NumOut()-1
+			if last < 0 || f.Type().Out(last) != reflect.TypeFor[error]() {
+				continue
+			}
+			for i := range f.Type().NumIn() {
+				at := fmt.Sprintf("%s, argument %d", name, i)
+				if in := f.Type().In(i); in.Kind() != reflect.Pointer || kinds[at] {
+					continue
+				}
+				args, ok := c.args(f.Type())
+				if !ok {
+					continue
+				}
+				args[i] = reflect.Zero(f.Type().In(i))
+				err, _ := f.Call(args)[last].Interface().(error)
+				ends[at] = ends[at] || err == nil
+				kinds[at] = errors.Is(err, tensor.ErrKind)
+			}
+		}
+	}
+	for at, is := range kinds {
+		if (!is || ends[at]) && !strings.HasPrefix(at, "tensor.OwnMask,") { // for which nil is no mask
+			t.Errorf("%s: nil is ErrKind: %v, succeeds: %v", at, is, ends[at])
+		}
+	}
 }
 
 // panicOf calls f, and prints what it returns. It returns the panic and where it began, or "".

@@ -348,8 +348,11 @@ func (j *Joint) Equal(x *Joint) bool {
 }
 
 // DiffWith describes the first difference between j and x, as ragged.Tensor.DiffWith does, with the
-// name of the field. It returns "" if they are equal.
+// name of the field. It returns "" if they are equal, and shapeops.ErrKind if x is nil.
 func (j *Joint) DiffWith(x *Joint, opt ragged.CompareOptions) (string, error) {
+	if x == nil {
+		return "", errNoJoint
+	}
 	if len(x.Names()) != len(j.Names()) {
 		return fmt.Sprintf("fields %q, other %q", j.Names(), x.Names()), nil
 	}

@@ -75,8 +75,11 @@ func (j *Joint) edited(editorOf func(deepest partOps) (editor, error)) (*Joint, 
 		return nil, err
 	}
 	edit, err := editorOf(opsOf(deepest))
-	if err != nil || edit == nil {
-		return rows, err
+	if err != nil {
+		return nil, err
+	}
+	if edit == nil {
+		return rows, nil
 	}
 	return rows.Map(func(f Field) (*ragged.Tensor, error) {
 		if f.Tree != tree || len(f.Tensor.Shape()) == 0 {
