@@ -8,12 +8,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// CompareOptions say which differences [Tensor.DiffWith] ignores. The zero value ignores none.
-type CompareOptions struct {
-	// EqualNaN treats NaN as equal to NaN.
-	EqualNaN bool
-}
-
 // Equal reports whether t and x have the same dtype, batch shape, depth, lengths, features and
 // values; their arrangement in memory does not matter. As usual for floating point, NaN differs
 // from itself and 0 equals -0. Equal is also false if values cannot be read, for example because a
@@ -26,10 +20,10 @@ func (t *Tensor) Equal(x *Tensor) bool {
 // Diff describes the first difference between t and x, by the rules of [Tensor.Equal], with the
 // level and row, or the position of the element. It returns "" if they are equal. It returns an
 // error if values cannot be read, and shapeops.ErrKind if a tensor is nil.
-func (t *Tensor) Diff(x *Tensor) (string, error) { return t.DiffWith(x, CompareOptions{}) }
+func (t *Tensor) Diff(x *Tensor) (string, error) { return t.DiffWithin(x, tensor.Tolerance{}) }
 
-// DiffWith is [Tensor.Diff] with options.
-func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
+// DiffWithin is [Tensor.Diff], except that it ignores two values whose difference is within tol.
+func (t *Tensor) DiffWithin(x *Tensor, tol tensor.Tolerance) (string, error) {
 	if !t.made() || !x.made() {
 		return "", errNil
 	}
@@ -52,7 +46,7 @@ func (t *Tensor) DiffWith(x *Tensor, opt CompareOptions) (string, error) {
 	if text == "" || err != nil {
 		return "", err
 	}
-	first, _, err := a.Ops().Differing(b, tensor.Tolerance{EqualNaN: opt.EqualNaN}, 1)
+	first, _, err := a.Ops().Differing(b, tol, 1)
 	if len(first) == 0 || err != nil {
 		return "", err
 	}

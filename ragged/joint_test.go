@@ -139,7 +139,7 @@ func TestRowOfSeveralTrees(t *testing.T) {
 	}
 	row := tensor.Must(tensor.Must(unsqueezed(j)).Row(0))
 	back := tensor.Must(joint.New(slices.Collect(row.Fields())...))
-	require.Equal(t, "", tensor.Must(j.DiffWith(back, ragged.CompareOptions{})))
+	require.Equal(t, "", tensor.Must(j.DiffWithin(back, tensor.Tolerance{})))
 	n, ok := back.Len()
 	require.True(t, ok)
 	require.Equal(t, 2, n)

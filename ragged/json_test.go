@@ -184,7 +184,7 @@ func FuzzJSON(f *testing.F) {
 		if err := back.UnmarshalJSON(first); err != nil {
 			t.Fatalf("%s of %q: %v", first, text, err)
 		}
-		if diff, err := x.DiffWith(&back, ragged.CompareOptions{EqualNaN: true}); diff != "" || err != nil {
+		if diff, err := x.DiffWithin(&back, tensor.Tolerance{EqualNaN: true}); diff != "" || err != nil {
 			t.Fatalf("%s: %s %v", first, diff, err)
 		}
 	})

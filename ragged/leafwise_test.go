@@ -171,8 +171,8 @@ func TestCompare(t *testing.T) {
 		require.Equal(t, tt.want == "", tt.x.Equal(tt.y), name)
 	}
 	nan := func() *ragged.Tensor { return of(visits, 1, 2, 3, math.NaN(), 5, 6) }
-	require.Empty(t, tensor.Must(nan().DiffWith(nan(), ragged.CompareOptions{EqualNaN: true})))
-	require.NotEmpty(t, tensor.Must(nan().DiffWith(of(visits, 1, 2, 3, 4.0, 5, 6), ragged.CompareOptions{EqualNaN: true})))
+	require.Empty(t, tensor.Must(nan().DiffWithin(nan(), tensor.Tolerance{EqualNaN: true})))
+	require.NotEmpty(t, tensor.Must(nan().DiffWithin(of(visits, 1, 2, 3, 4.0, 5, 6), tensor.Tolerance{EqualNaN: true})))
 	require.ErrorIs(t, fails(x.Diff(nil)), shapeops.ErrKind)
 	require.False(t, x.Equal(nil) || x.Equal(&ragged.Tensor{}))
 }

@@ -57,10 +57,10 @@ func TestJointWithAndDiff(t *testing.T) {
 	_, err := j.With(joint.Field{Name: "b", Tensor: tensor.Must(day.IndexLevel(1, ix.Range(0, 1)))})
 	require.ErrorIs(t, err, ragged.ErrLengths)
 
-	require.Equal(t, "", tensor.Must(j.DiffWith(j, ragged.CompareOptions{})))
-	require.Contains(t, tensor.Must(j.DiffWith(with("s", tensor.Must(day.IndexLevel(1, ix.At(0)))), ragged.CompareOptions{})), `field "s": `)
-	require.Equal(t, `fields ["a" "s"], other ["a" "s" "day"]`, tensor.Must(j.DiffWith(k, ragged.CompareOptions{})))
-	_, err = j.DiffWith(nil, ragged.CompareOptions{})
+	require.Equal(t, "", tensor.Must(j.DiffWithin(j, tensor.Tolerance{})))
+	require.Contains(t, tensor.Must(j.DiffWithin(with("s", tensor.Must(day.IndexLevel(1, ix.At(0)))), tensor.Tolerance{})), `field "s": `)
+	require.Equal(t, `fields ["a" "s"], other ["a" "s" "day"]`, tensor.Must(j.DiffWithin(k, tensor.Tolerance{})))
+	_, err = j.DiffWithin(nil, tensor.Tolerance{})
 	require.ErrorIs(t, err, shapeops.ErrKind)
 	require.False(t, j.Equal(k))
 }

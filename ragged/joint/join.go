@@ -8,6 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // Concat concatenates several collections at a level. At level 0 the rows of each collection come
@@ -140,7 +141,7 @@ func join(p *plan.Pass, xs []*ragged.Tensor, level int) (*ragged.Tensor, error) 
 		return opsOf(xs[0]).ConcatIn(p, xs, level)
 	}
 	for i, x := range xs {
-		if text, err := x.DiffWith(xs[0], ragged.CompareOptions{EqualNaN: true}); text != "" || err != nil {
+		if text, err := x.DiffWithin(xs[0], tensor.Tolerance{EqualNaN: true}); text != "" || err != nil {
 			return nil, fmt.Errorf("value %d: %w from value 0: want equal fields above level %d", i, ErrDiffers, level)
 		}
 	}

@@ -343,13 +343,13 @@ func (j *Joint) like(fields []Field) (*Joint, error) {
 // Equal reports whether j and x have the same fields, in any order, with the same trees, each equal
 // as ragged.Tensor.Equal says.
 func (j *Joint) Equal(x *Joint) bool {
-	text, err := j.DiffWith(x, ragged.CompareOptions{})
+	text, err := j.DiffWithin(x, tensor.Tolerance{})
 	return text == "" && err == nil
 }
 
-// DiffWith describes the first difference between j and x, as ragged.Tensor.DiffWith does, with the
+// DiffWithin describes the first difference between j and x, as ragged.Tensor.DiffWithin does, with the
 // name of the field. It returns "" if they are equal, and shapeops.ErrKind if x is nil.
-func (j *Joint) DiffWith(x *Joint, opt ragged.CompareOptions) (string, error) {
+func (j *Joint) DiffWithin(x *Joint, tol tensor.Tolerance) (string, error) {
 	if x == nil {
 		return "", errNoJoint
 	}
@@ -364,7 +364,7 @@ func (j *Joint) DiffWith(x *Joint, opt ragged.CompareOptions) (string, error) {
 		if tree := x.base.fields[x.base.names[f.Name]].Tree; tree != f.Tree {
 			return fmt.Sprintf("field %q is of tree %q, other of %q", f.Name, f.Tree, tree), nil
 		}
-		if text, err := f.Tensor.DiffWith(other, opt); text != "" || err != nil {
+		if text, err := f.Tensor.DiffWithin(other, tol); text != "" || err != nil {
 			return fmt.Sprintf("field %q: %s", f.Name, text), err
 		}
 	}
