@@ -37,7 +37,18 @@
 //     result of Mean with Keep, for example, fits the operand of Mean.
 //   - If the first is a dictionary, it may be a tensor that broadcasts to the batch shape. Each of
 //     its elements applies to all features of its row: [N] on leaves [N F...].
+//   - If the first is ragged, it may be a tensor that broadcasts to the batch shape. Each of its
+//     elements applies to all values of its row: [N] on [N * F...]. A ragged operand must have the
+//     same lengths.
 //   - It may be a number or bool, which the dtype of each leaf must hold: see tensor.ScalarOf.
+//
+// So dims are aligned by what the operands are:
+//
+//	first        second       aligned at               [N] on [N F]
+//	tensor       tensor       the last dim, as torch   does not fit: Unsqueeze(-1), or Keep of a reduction
+//	dictionary   tensor       the batch dims           fits
+//	ragged       tensor       the batch dims           fits
+//	any          mask         the first dim            fits
 //
 // An operation applies to all leaves of a dictionary that are tensors; unbatched tensors and values
 // that are not tensors (Data, see package tdict) stay as they are. If the operation does not take
@@ -53,7 +64,8 @@
 //
 // An operation returns tensor.ErrDType for a dtype that it does not take, or if operands differ in
 // dtype; shapeops.ErrShape if an operand does not broadcast; tdict.ErrMissing if dictionaries
-// differ in keys; tensor.ErrKind for nil, or an operand of another type.
+// differ in keys; ragged.ErrLengths if the lengths of ragged operands differ; tensor.ErrKind for
+// nil, or an operand of another type.
 //
 // # Dtypes
 //

@@ -93,8 +93,8 @@
 // [Vmap] about certain rows, such as an error of the function that was called with them, is a
 // [RowsError] with the rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict],
 // [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], [ErrSchema], or an error
-// of packages nestedkey, shapeops, tensor and ragged. A call with a nil dictionary, tensor, value
-// or function returns ErrKind.
+// of packages nestedkey, shapeops, tensor and ragged. An argument that is a nil or zero dictionary,
+// tensor, value or function is ErrKind; a method of a nil *TensorDict may panic.
 //
 // # Concurrency
 //
