@@ -17,8 +17,6 @@
 //   - An operation along dims, such as Mean and Sort, takes a [Reducible]: *tensor.Tensor or
 //     *tdict.TensorDict. A ragged tensor has methods for these, such as Reduce.
 //
-// Each operation is a tensor.Kernel that Leafwise applies.
-//
 // A function whose name ends in Into writes to a destination, which may be an operand:
 //
 //	err = arith.MulInto(dst, td, 2)

@@ -150,3 +150,20 @@ func TestAllCloseRefusesBadBools(t *testing.T) {
 	_, err = y.AllClose(x, tensor.Tolerance{})
 	testkit.Fails(t, tensor.ErrDType, err)
 }
+
+// TestDistancesThatOverflow: numbers whose distance is not finite are not close, as in torch.
+func TestDistancesThatOverflow(t *testing.T) {
+	const most = 1.7e308
+	for _, c := range []struct {
+		a, b *tensor.Tensor
+		want bool
+	}{
+		{tensor.Vector(-most), tensor.Vector(most), false},
+		{tensor.Vector(0i), tensor.Vector(complex(1.5e308, 1.5e308)), false},
+		{tensor.Vector(most), tensor.Vector(most / 2), true},
+	} {
+		got, err := c.a.AllClose(c.b, tensor.Tolerance{Relative: 2})
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, "%v %v", c.a, c.b)
+	}
+}

@@ -11,7 +11,8 @@ import (
 )
 
 // A Tolerance says when two numbers that differ count as equal, by the rule of torch.isclose: a and b
-// do if |a-b| <= Absolute + Relative*|b|. An infinity equals only itself, and Relative times 0 is 0.
+// do if |a-b| is finite and <= Absolute + Relative*|b|. An infinity equals only itself, and Relative
+// times 0 is 0.
 // With the zero Tolerance numbers that differ never count as equal: NaN differs from itself, and 0
 // equals -0.
 type Tolerance struct {
@@ -30,7 +31,8 @@ func (tol Tolerance) near(a, b complex128) bool {
 	case cmplx.IsInf(a) || cmplx.IsInf(b):
 		return false
 	}
-	return cmplx.Abs(a-b) <= tol.within(cmplx.Abs(b))
+	apart := cmplx.Abs(a - b)
+	return apart <= math.MaxFloat64 && apart <= tol.within(cmplx.Abs(b))
 }
 
 // isNaN reports whether either part of a complex number is NaN.
@@ -46,7 +48,8 @@ func (tol Tolerance) nearReal(a, b float64) bool {
 	case math.IsInf(a, 0) || math.IsInf(b, 0):
 		return false
 	}
-	return math.Abs(a-b) <= tol.within(math.Abs(b))
+	apart := math.Abs(a - b)
+	return apart <= math.MaxFloat64 && apart <= tol.within(math.Abs(b))
 }
 
 // within returns the largest distance from a number of the given absolute value that counts as 0.

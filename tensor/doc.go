@@ -32,7 +32,7 @@
 // the dims after it (not so in transposed views) and there is no list of rows, elements are copied
 // in an order that reads each before it is overwritten, and no new memory is needed. Two mappings
 // of one file are an exception: there the source may be copied to new memory first. Operations that
-// compute, such as [Tensor.CastInto] and [MapInto], state their own rules.
+// compute, such as [Tensor.CastInto], state their own rules.
 //
 // Memory that Go does not manage, such as a mapped file, belongs to a [Lender]. Each operation
 // borrows it and returns it at its end. Only [Of] returns a slice of it that outlives the call; its
