@@ -41,7 +41,7 @@ func of(t testing.TB, v tdict.Value) *tdict.TensorDict {
 	return td
 }
 
-// farApart reports whether numbers differ, as NumPy's allclose says.
+// farApart reports whether numbers differ, as torch's isclose says.
 func farApart(a, b complex128, opt inspect.DifferencesOptions) bool {
 	nan := func(z complex128) bool { return math.IsNaN(real(z)) || math.IsNaN(imag(z)) }
 	switch {
@@ -54,7 +54,8 @@ func farApart(a, b complex128, opt inspect.DifferencesOptions) bool {
 	if opt.Tolerance.Relative != 0 && b != 0 {
 		tolerance += opt.Tolerance.Relative * cmplx.Abs(b)
 	}
-	return cmplx.Abs(a-b) > tolerance
+	apart := cmplx.Abs(a - b)
+	return apart > tolerance || math.IsInf(apart, 0)
 }
 
 // scattered returns x in a layout, with some elements changed.
