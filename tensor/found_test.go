@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"encoding/json"
+	"math"
 	"runtime"
 	"testing"
 
@@ -194,6 +195,8 @@ func TestArangeStopsBeforeStop(t *testing.T) {
 		require.Less(t, last, r[1], r)
 		require.GreaterOrEqual(t, next, r[1], r)
 	}
+	_, err := tensor.Arange(1, math.Nextafter(1, 2), 1e-31) // half of the elements round to 1
+	require.ErrorIs(t, err, shapeops.ErrShape)
 	narrow := testkit.Elements[float32](t, tensor.Must(tensor.Arange[float32](1<<24, 1<<24+10, 1)))
 	require.Less(t, narrow[len(narrow)-1], float32(1<<24+10))
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/cast"
@@ -145,12 +146,10 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 		if steps >= maxBytes {
 			return 0, false
 		}
-		for n = int(steps); n > 1; n-- { // the quotient or the last elements may have been rounded up
-			if last := start + T(n-1)*step; step > 0 && last < stop || step < 0 && last > stop {
-				break
-			}
-		}
-		return n, true
+		return sort.Search(int(steps), func(i int) bool { // the quotient or the last elements may have been rounded up
+			v := start + T(i)*step
+			return step > 0 && v >= stop || step < 0 && v <= stop
+		}), true
 	}
 	way, by := uint64(stop)-uint64(start), uint64(step) // modulo 2^64, for signed too
 	if step < 0 {
