@@ -40,10 +40,10 @@
 //     same lengths.
 //   - It may be a number or bool, which the dtype of each leaf must hold: see tensor.ScalarOf.
 //
-// So dims are aligned by what the operands are:
+// The kinds of the operands decide at which dim they are aligned:
 //
 //	first        second       aligned at               [N] on [N F]
-//	tensor       tensor       the last dim, as torch   does not fit: Unsqueeze(-1), or Keep of a reduction
+//	tensor       tensor       the last dim, as torch   does not: Unsqueeze(-1), or Keep
 //	dictionary   tensor       the batch dims           fits
 //	ragged       tensor       the batch dims           fits
 //	any          mask         the first dim            fits

@@ -13,9 +13,9 @@ var errRange = errors.New("a sum is out of range")
 
 // inRange returns the reduction by w and the recipe plain, in which a sum may leave the range of
 // float64, or of float32 for means, though the result is in it. First it tries a way and a recipe
-// that return errRange at such a result. Then plain computes all results. Infinite ones are computed
-// again from scaled numbers, and except for means small ones too, since their squares may have lost
-// bits.
+// that return errRange at such a result. Then plain computes all results. Infinite ones are
+// computed again from scaled numbers, and except for means small ones too, since their squares may
+// have lost bits.
 func inRange(try, w way, checked, plain recipe[float64, float64]) func(d tensor.DType) reducing {
 	return func(d tensor.DType) reducing {
 		first := try.with(checked)(d)

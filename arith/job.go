@@ -303,8 +303,8 @@ func (w *reducer[T, D]) feed(o, from, lo, hi, c0, n int) {
 	}
 }
 
-// expand writes the bits of elements first to first+n-1 of a row, whose bits begin at base, to room,
-// from position at on.
+// expand writes the bits of elements first to first+n-1 of a row, whose bits begin at base, to
+// room, from position at on.
 func (w *reducer[T, D]) expand(at, base, first, n int) {
 	rep, out := w.bitmask.rep, w.room[at:at+n]
 	for done := 0; done < n; {

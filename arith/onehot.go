@@ -51,7 +51,8 @@ func oneHotKernel[T Elementwise[T]](x T, classes int, dtype tensor.DType) (*tens
 	}, nil
 }
 
-// setOnes sets dst to zeros, and to hot, a vector of one element, at the class of each element of x.
+// setOnes sets dst to zeros, and to hot, a vector of one element, at the class of each element of
+// x.
 func setOnes(dst, hot, x *tensor.Tensor, classes int) error {
 	index, err := x.Cast(tensor.Int64) // a class beyond int64 saturates
 	if err != nil {

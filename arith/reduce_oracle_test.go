@@ -69,8 +69,8 @@ func bucketsOf(shape []int, reduced []bool, splits []int64, values []any, counts
 	return out
 }
 
-// inOrder adds the numbers s of a bucket in the order that Sum states, with 0 in the places of those
-// that do not count.
+// inOrder adds the numbers s of a bucket in the order that Sum states, with 0 in the places of
+// those that do not count.
 func inOrder[T float32 | float64 | complex64 | complex128](b bucket, counting []T) T {
 	s := make([]T, b.size)
 	for i, v := range counting {

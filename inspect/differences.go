@@ -23,10 +23,10 @@ type DifferencesOptions struct {
 	// Most bounds the elements that a Difference lists, in Elements and Text; 0 means 3, and a
 	// negative Most means none.
 	Most int
-	// TrustSums skips leaves whose stored checksums prove them equal: see memmap.SameSums. Leaves of
-	// floats are skipped only if Tolerance.EqualNaN is true, since they may hold NaN. A
-	// checksum is of the elements that were saved, and does not show later damage. Without
-	// TrustSums everything is read.
+	// TrustSums skips leaves whose stored checksums prove them equal: see memmap.SameSums. Leaves
+	// of floats are skipped only if Tolerance.EqualNaN is true, since they may hold NaN. A checksum
+	// is of the elements that were saved, and does not show later damage. Without TrustSums
+	// everything is read.
 	TrustSums bool
 	// Workers is how many blocks are compared at a time; 0 means GOMAXPROCS.
 	Workers int

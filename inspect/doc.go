@@ -4,7 +4,7 @@
 //	report, err := inspect.Dataset("visits") // opens no leaf
 //	err = inspect.Print(os.Stdout, td, inspect.PrintOptions{})
 //	columns, err := inspect.Describe(ctx, td, inspect.DescribeOptions{ByColumn: true})
-//	for d, err := range inspect.Differences(ctx, td, other, inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Absolute: 1e-6}}) {
+//	for d, err := range inspect.Differences(ctx, td, other, opt) { // see DifferencesOptions
 //		...
 //	}
 //

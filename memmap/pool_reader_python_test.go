@@ -171,7 +171,7 @@ func TestPythonReadsPoolsBesideWriter(t *testing.T) {
 	requirePoolsSeen(t, reader.heard)
 }
 
-// requirePoolsSeen checks what a reader told: it saw pools become narrower, and the last line
+// requirePoolsSeen checks the lines that a reader printed: it saw pools become narrower, and the last line
 // counts rounds.
 func requirePoolsSeen(t *testing.T, heard []string) {
 	t.Helper()

@@ -250,7 +250,7 @@ type raggedResult struct {
 }
 
 // TestPythonOperations has Python put datasets with ragged leaves, in each form, through the
-// operations of tensordict, and opens what it saves: it is as the operation says, or refused.
+// operations of tensordict, and opens the result: it is as the operation says, or refused.
 // Python takes some seconds to start, and about 5 ms for each of some thousand results.
 func TestPythonOperations(t *testing.T) {
 	top, cases := testkit.TempDir(t), raggedCases()

@@ -37,7 +37,7 @@ func visitRows(t testing.TB, batch ...int) *tdict.TensorDict {
 	return td
 }
 
-// requireVisitSpecs checks that what is saved at a path has the schema, and is locked.
+// requireVisitSpecs checks that the dataset at a path has the schema, and is locked.
 func requireVisitSpecs(t *testing.T, at string) {
 	t.Helper()
 	ds := open(t, at)

@@ -28,11 +28,11 @@ type DensifyOptions struct {
 	// Rows lists the rows of the batch to pad; negative numbers count from the end. The batch must
 	// have one dim. Nil means all rows. The rows are not copied before they are padded.
 	Rows []int
-	// Masks is for padding several tensors, by loader.Pad and package joint: the key of a dictionary
-	// of masks in the result; "" means no masks. For a tensor with one level, the mask is under its
-	// key, bool [N L], true where there is a value. For one with several levels there is a
-	// dictionary under its key, with a mask under the number of each level: "1" is bool [N L], "2"
-	// is bool [N L M]. For one [Tensor] see [Tensor.DensifyMasked].
+	// Masks is for padding several tensors, by loader.Pad and package joint: the key of a
+	// dictionary of masks in the result; "" means no masks. For a tensor with one level, the mask
+	// is under its key, bool [N L], true where there is a value. For one with several levels there
+	// is a dictionary under its key, with a mask under the number of each level: "1" is bool [N L],
+	// "2" is bool [N L M]. For one [Tensor] see [Tensor.DensifyMasked].
 	Masks nestedkey.Key
 	// Buffer, if not nil, is the memory for the results.
 	Buffer *Buffer

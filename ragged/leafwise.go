@@ -58,8 +58,8 @@ type kernelPass struct {
 	shared *plan.Pass
 }
 
-// KernelPass returns a pass of k, which must be valid, for several ragged tensors. values is a pass of
-// the same kernel, for the values.
+// KernelPass returns a pass of k, which must be valid, for several ragged tensors. values is a pass
+// of the same kernel, for the values.
 func (ops) KernelPass(k *tensor.Kernel, values *tensor.KernelPass) interface {
 	Make(t *Tensor, others []any) (*Tensor, error)
 	To(tr *tensor.Transfer, dst, t *Tensor, others []any) error

@@ -9,8 +9,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A Value is the constraint of the operations here. *tensor.Tensor, *tdict.TensorDict,
-// *ragged.Tensor and other kinds of value satisfy it, each with Ops of its type. A
+// A Value is the constraint of the operations here. *tensor.Tensor, *tdict.TensorDict and
+// *ragged.Tensor satisfy it, each with Ops of its type. A
 // *memmap.Dataset does not, since its Ops are for a *tdict.TensorDict: pass its field TensorDict.
 type Value[T any] interface {
 	comparable

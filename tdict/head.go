@@ -136,7 +136,7 @@ func (c headColumn) cell(expr []ix.Index) string {
 	case len(shape) == 0:
 		return cut(oneLine(texts[0]))
 	}
-	for n := min(len(texts), cellElements); ; n-- { // as many as fit
+	for n := min(len(texts), cellElements); ; n-- { // until the texts fit
 		shown := slices.Clone(texts[:n])
 		if n < shape.Size() {
 			shown = append(shown, "...")

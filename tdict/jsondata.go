@@ -20,7 +20,8 @@ import (
 //
 // A float64 has a point or an exponent, an int64 has none. NaN and infinities become the strings
 // "NaN", "Infinity" and "-Infinity". The zero Data is null. MarshalJSON returns shapeops.ErrShape
-// if there are more than 1<<24 values, including those in lists and objects: use [TensorDict.Preview].
+// if there are more than 1<<24 values, including those in lists and objects: use
+// [TensorDict.Preview].
 func (d *Data) MarshalJSON() ([]byte, error) { return dataOps{d}.AppendJSON(nil) }
 
 // AppendJSON implements typedOps.

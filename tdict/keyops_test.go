@@ -472,7 +472,7 @@ func (f flat) has(keys ...nestedkey.Key) bool {
 	return !slices.ContainsFunc(keys, func(key nestedkey.Key) bool { _, ok := f[string(key)]; return !ok })
 }
 
-// narrow returns keys without those of dictionaries that a longer key names a part of, each once.
+// narrow returns keys without dictionaries of which a longer key names a part, each once.
 func narrow(keys keyList) (out keyList) {
 	for _, key := range keys {
 		longer := func(other nestedkey.Key) bool { return other != key && other.HasPrefix(key) }

@@ -10,11 +10,10 @@ import (
 	"github.com/go-tensordict/tensordict/shape"
 )
 
-// A Tolerance says when two numbers that differ count as equal, by the rule of torch.isclose: a and b
-// do if |a-b| is finite and <= Absolute + Relative*|b|. An infinity equals only itself, and Relative
-// times 0 is 0.
-// With the zero Tolerance numbers that differ never count as equal: NaN differs from itself, and 0
-// equals -0.
+// A Tolerance says when two numbers that differ count as equal, by the rule of torch.isclose: a and
+// b do if |a-b| is finite and <= Absolute + Relative*|b|. An infinity equals only itself, and
+// Relative times 0 is 0. With the zero Tolerance numbers that differ never count as equal: NaN
+// differs from itself, and 0 equals -0.
 type Tolerance struct {
 	Absolute float64
 	Relative float64

@@ -203,8 +203,8 @@ func TestReadOnly(t *testing.T) {
 	require.NoError(t, y.CopyFrom(x), "reading is fine")
 }
 
-// A nil tensor in a list, and a nil pass, are errors wherever they are arguments. (A call with nil for
-// each tensor is in internal/conformance.)
+// A nil tensor in a list, and a nil pass, are errors wherever they are arguments. (A call with nil
+// for each tensor is in internal/conformance.)
 func TestNilArguments(t *testing.T) {
 	type list = []*tensor.Tensor
 	x, tr := tensor.Vector[int8](1, 2, 3), &tensor.Transfer{}

@@ -36,8 +36,8 @@ func NewPass[H any](p *plan.Plan) *plan.Pass {
 	return &f.pass
 }
 
-// Use gives p an arena, unless it has one. Call [Arena.Reserve] for each value before p executes its
-// plan.
+// Use gives p an arena, unless it has one. Call [Arena.Reserve] for each value before p executes
+// its plan.
 func Use[H any](p *plan.Pass) *Arena[H] {
 	if r := Of[H](p); r != nil {
 		return r

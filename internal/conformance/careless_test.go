@@ -94,7 +94,7 @@ var functions = []any{
 	transform.StandardFrom,
 }
 
-// TestEveryFunctionIsListed: what is exported is called below.
+// TestEveryFunctionIsListed: the tests below call every exported function.
 func TestEveryFunctionIsListed(t *testing.T) {
 	listed := map[string]bool{"tensor.Must": true}
 	for _, f := range functions {
@@ -159,8 +159,8 @@ func TestCarelessCalls(t *testing.T) {
 	require.Greater(t, len(called), 400)
 }
 
-// TestNilArguments: no function and no method succeeds with nil for a value, and where nothing else is
-// wrong, the error is ErrKind. Functions without an error are left out.
+// TestNilArguments: no function and no method succeeds with nil for a value, and where nothing else
+// is wrong, the error is ErrKind. Functions without an error are left out.
 func TestNilArguments(t *testing.T) {
 	ends, kinds := map[string]bool{}, map[string]bool{} // by function and parameter: was there such an error
 	for seed := range uint64(longtests.Times(300, 6000)) {
@@ -205,7 +205,7 @@ func TestNilArguments(t *testing.T) {
 	}
 }
 
-// panicOf calls f, and prints what it returns. It returns the panic and where it began, or "".
+// panicOf calls f, and prints its results. It returns the panic and where it began, or "".
 func panicOf(f reflect.Value, args []reflect.Value) (text string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -233,7 +233,7 @@ func panicOf(f reflect.Value, args []reflect.Value) (text string) {
 	return ""
 }
 
-// values returns a value of each kind, some of several, zero values, and what has no elements.
+// values returns values of each kind, zero values, and values without elements.
 func values(r *rand.Rand) []any {
 	must := func(v any, err error) any {
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A KeyError is an error of an operation on a dictionary, with the key of the entry that it is about.
-// Package tdict says more.
+// A KeyError is an error of an operation on a dictionary, with the key of the entry that it is
+// about. Package tdict says more.
 type KeyError struct {
 	Op  string        // the operation, in lower case: "set", "index"
 	Key nestedkey.Key // the key in the dictionary that the operation was called on

@@ -3,7 +3,8 @@ package vector
 // An Op is an operation on each number by itself.
 type Op uint8
 
-// The operations of two numbers a and b, the operations of a alone, and comparisons, which set bytes:
+// The operations of two numbers a and b, the operations of a alone, and comparisons, which set
+// bytes:
 // 1 where the comparison holds, otherwise 0.
 const (
 	Add Op = iota

@@ -347,8 +347,8 @@ func (j *Joint) Equal(x *Joint) bool {
 	return text == "" && err == nil
 }
 
-// DiffWithin describes the first difference between j and x, as ragged.Tensor.DiffWithin does, with the
-// name of the field. It returns "" if they are equal, and shapeops.ErrKind if x is nil.
+// DiffWithin describes the first difference between j and x, as ragged.Tensor.DiffWithin does, with
+// the name of the field. It returns "" if they are equal, and shapeops.ErrKind if x is nil.
 func (j *Joint) DiffWithin(x *Joint, tol tensor.Tolerance) (string, error) {
 	if x == nil {
 		return "", errNoJoint

@@ -22,8 +22,8 @@ import (
 var Options = Within(tensor.Tolerance{})
 
 // Within returns Options that treat elements of tensors as equal if they differ no more than a
-// tolerance allows. As cmp wants, the order of two does not matter: a relative tolerance is a share of
-// the smaller one.
+// tolerance allows. As cmp wants, the order of two does not matter: a relative tolerance is a share
+// of the smaller one.
 func Within(tol tensor.Tolerance) cmp.Options {
 	return cmp.Options{
 		cmp.Transformer("tdictcmp.Dict", func(td *tdict.TensorDict) *entries { return entriesOf(td, tol) }),
