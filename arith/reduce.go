@@ -17,7 +17,7 @@ type reduction struct {
 	makes func(d tensor.DType) tensor.DType
 	wants string
 	of    func(d tensor.DType) reducing // for elements of a dtype
-	// whole, if not nil, is called instead of the function that of returns.
+	// whole, if not nil, is called instead of the result of of.
 	whole func(dst *tensor.Tensor, in *reduced) error
 }
 

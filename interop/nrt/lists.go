@@ -46,8 +46,8 @@ import (
 // FromLists returns, with the name of the field, [joint.ErrName] if a list has no spec, or a spec
 // no list, ragged.ErrLengths if values are at different depths, or if there is only an empty list
 // and no schema, tensor.ErrDType if there is no value from which to infer the dtype, or a dtype
-// does not hold a value, shapeops.ErrKind for a value that is not a list and for a spec of another kind, and
-// the errors of [joint.New].
+// does not hold a value, shapeops.ErrKind for a value that is not a list and for a spec of another
+// kind, and the errors of [joint.New].
 func FromLists(lists map[string]any, schema tdict.Schema) (*joint.Joint, error) {
 	inferred := schema == nil
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
