@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKindsAreListedOnce finds the switches over the kinds of value: value.go has the table of what
+// TestKindsAreListedOnce finds the switches over the kinds of value: kinds.go has the table of what
 // each kind does, and stackragged.go says what becomes of each. A new kind is written
 // there. Any function may ask whether a value is of one kind.
 func TestKindsAreListedOnce(t *testing.T) {
@@ -48,8 +48,8 @@ func TestKindsAreListedOnce(t *testing.T) {
 			return true
 		})
 	}
-	require.Equal(t, 1, switches["value.go"])
-	for _, name := range []string{"value.go", "stackragged.go"} {
+	require.Equal(t, 1, switches["kinds.go"])
+	for _, name := range []string{"kinds.go", "stackragged.go"} {
 		delete(switches, name)
 	}
 	require.Empty(t, switches)
