@@ -24,7 +24,7 @@ var layers = []string{
 	"tensor",
 	"internal/mapfile shapeops",
 	"internal/testkit",
-	"arith",
+	"arith internal/testkit/filekit",
 	"ragged",
 	"tdict",
 	"internal/bundle internal/datajson internal/masks internal/table internal/table/tabletest tdict/tensorclass",
@@ -52,9 +52,9 @@ var leashed = map[string][]string{
 	"golang.org/x/sys/unix":             {"internal/host", "internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":          {"internal/mapping"},
 	"github.com/google/go-cmp/":         {"tdict/tdictcmp"},
-	"github.com/stretchr/testify/":      {},
+	"github.com/stretchr/testify/":      {"internal/testkit/filekit"},
 	module + "internal/naive":           {"internal/testkit"},
-	module + "internal/testkit":         {},
+	module + "internal/testkit":         {"internal/testkit/filekit"},
 }
 
 // A pkg is a package of this module with what it imports, tests left out.

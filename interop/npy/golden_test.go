@@ -91,6 +91,7 @@ func TestGoldenArchives(t *testing.T) {
 			path := filepath.Join(folder, "data.npz")
 			d := openDict(t, path)
 			require.Equal(t, want.Order, testkit.Keys(d.Tensors()))
+			require.True(t, d.Locked())
 			mapped := true
 			for key, x := range d.Tensors() {
 				want.Tensors[key].equal(t, x)

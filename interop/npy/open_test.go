@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -132,40 +128,6 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-func TestOpenFails(t *testing.T) {
-	dir := t.TempDir()
-	for name, open := range map[string]func(string) error{
-		"open":     func(path string) error { return testkit.Err(npy.Open(path)) },
-		"opendict": func(path string) error { return testkit.Err(npy.OpenDict(path)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := open(filepath.Join(dir, "nope"))
-			require.ErrorIs(t, err, fs.ErrNotExist)
-			require.EqualError(t, err, "open "+filepath.Join(dir, "nope")+": no such file or directory")
-			require.ErrorIs(t, open(dir), npy.ErrCorrupt)
-			require.Error(t, open(""))
-		})
-	}
-}
-
-// TestElementsAreMapped: opening takes memory for headers, not for elements.
-func TestElementsAreMapped(t *testing.T) {
-	save := func(n int) (x, z string) {
-		v := tensor.Must(tensor.Zeros[float64](n))
-		td := tdict.New()
-		require.NoError(t, td.Set("x", v))
-		return put(t, written(t, v)), saved(t, td)
-	}
-	smallX, smallZ := save(2)
-	largeX, largeZ := save(1 << 20)
-	testkit.Near(t, 1.2, func() { _ = open(t, smallX) }, func() { _ = open(t, largeX) })
-	testkit.Near(t, 1.2, func() { _ = openDict(t, smallZ) }, func() { _ = openDict(t, largeZ) })
-	require.ErrorIs(t, open(t, smallX).CopyFrom(tensor.Vector(3.0, 4)), tensor.ErrReadOnly)
-	d := openDict(t, smallZ)
-	require.ErrorIs(t, d.Set("y", tensor.Vector(1.0)), tdict.ErrLocked)
-	require.Equal(t, []float64{0, 0}, tensor.Must(tensor.Of[float64](tensor.Must(d.Tensor("x")))), "aligned")
-}
-
 // TestErrorsAreFileErrors: errors of opening are of one type, whatever they are about.
 func TestErrorsAreFileErrors(t *testing.T) {
 	two := append(array("'<i4'", "False", "(1,)", 4), 0)
@@ -205,58 +167,4 @@ func TestViews(t *testing.T) {
 	f := open(t, put(t, array("'<f4'", "True", "(2, 3, 4)", 96)))
 	require.Equal(t, []int{1, 2, 6}, f.View().Strides)
 	require.NotNil(t, f.Lender())
-}
-
-// TestOpenBeyondTheLimit: a small file is copied, and a large one is an error.
-func TestOpenBeyondTheLimit(t *testing.T) {
-	large := put(t, written(t, tensor.Must(tensor.Zeros[float64](1<<14))))
-	small := put(t, written(t, tensor.Vector(1.0, 2)))
-	_ = open(t, large) // a limit is positive
-	defer mapping.SetLimit(mapping.Live())()
-	_, err := npy.Open(large)
-	require.ErrorIs(t, err, npy.ErrLimit)
-	require.ErrorContains(t, err, "open "+large+": too many mapped files: the process has ")
-	require.True(t, tensor.Vector(1.0, 2).Equal(open(t, small).Tensor))
-}
-
-func TestClose(t *testing.T) {
-	td := tdict.New(2)
-	require.NoError(t, td.Set("x", tensor.Vector(1.0, 2)))
-	live := mapping.Live()
-	f, d := open(t, put(t, written(t, tensor.Vector(1.0, 2)))), openDict(t, saved(t, td))
-	x := tensor.Must(d.Tensor("x"))
-	require.Equal(t, live+2, mapping.Live())
-	for _, c := range []interface{ Close() error }{f, d} {
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, c.Close(), npy.ErrClosed)
-	}
-	require.Equal(t, live, mapping.Live())
-	require.NoError(t, f.CloseWait(t.Context()))
-	require.NoError(t, d.CloseWait(t.Context()))
-	require.ErrorIs(t, testkit.Err(f.Clone()), npy.ErrClosed)
-	require.ErrorIs(t, testkit.Err(x.Clone()), npy.ErrClosed)
-	require.ErrorContains(t, testkit.Err(x.Clone()), `"x.npy"`)
-	require.ErrorIs(t, npy.SaveDict(filepath.Join(t.TempDir(), "x"), d.TensorDict), npy.ErrClosed)
-	require.Equal(t, td.String(), d.String())
-
-	for _, err := range []error{new(npy.File).Close(), new(npy.File).CloseWait(t.Context()), new(npy.Dict).Close(), new(npy.Dict).CloseWait(t.Context())} {
-		require.ErrorIs(t, err, npy.ErrClosed)
-	}
-}
-
-// TestDropped: a file that nobody holds any more is unmapped, but not while somebody holds a
-// tensor.
-func TestDropped(t *testing.T) {
-	td := tdict.New(2)
-	require.NoError(t, td.Set("x", tensor.Vector(1.0, 2)))
-	path := saved(t, td)
-	live := mapping.Live()
-	x := tensor.Must(tensor.Must(npy.OpenDict(path)).Tensor("x"))
-	runtime.GC()
-	runtime.GC()
-	require.Equal(t, live+1, mapping.Live())
-	runtime.KeepAlive(x)
-	x = nil
-	require.Eventually(t, func() bool { runtime.GC(); return mapping.Live() == live }, 10*time.Second, time.Millisecond)
-	require.Nil(t, x)
 }

@@ -2,10 +2,6 @@ package npy_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +12,6 @@ import (
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -109,67 +104,4 @@ func TestOddKeys(t *testing.T) {
 		require.NoError(t, td.Set(key, tensor.Scalar(1.0)))
 	}
 	requireEqual(t, td, openDict(t, saved(t, td)).TensorDict)
-}
-
-func TestSaveRefusesPaths(t *testing.T) {
-	dir := t.TempDir()
-	tests := []struct {
-		name, path string
-		err        error
-	}{
-		{"none", "", fs.ErrInvalid},
-		{"a directory by its form", dir + string(filepath.Separator), fs.ErrInvalid},
-		{"a directory", dir, fs.ErrExist},
-		{"in a directory that is not there", filepath.Join(dir, "nope", "x"), fs.ErrNotExist},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.ErrorIs(t, npy.Save(tt.path, tensor.Vector(1.0)), tt.err)
-			require.ErrorIs(t, npy.SaveDict(tt.path, tdict.New()), tt.err)
-		})
-	}
-	require.Empty(t, tensor.Must(os.ReadDir(dir)))
-}
-
-// TestSaveStops: a context that has ended leaves what was there, and nothing beside it.
-func TestSaveStops(t *testing.T) {
-	path := put(t, written(t, tensor.Vector(1.0)))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, npy.SaveWith(ctx, path, tensor.Vector(2.0), npy.SaveOptions{}), context.Canceled)
-	require.ErrorIs(t, npy.SaveDictWith(ctx, path, visits(t), npy.SaveDictOptions{}), context.Canceled)
-	require.True(t, open(t, path).Equal(tensor.Vector(1.0)))
-	require.NoError(t, npy.SaveWith(t.Context(), path, tensor.Vector(2.0), npy.SaveOptions{NoSync: true}))
-	require.Len(t, tensor.Must(os.ReadDir(filepath.Dir(path))), 1)
-}
-
-// TestSaveOverItself saves a part of a file over that file.
-func TestSaveOverItself(t *testing.T) {
-	path := put(t, written(t, tensor.Vector(1.0, 2, 3)))
-	f := open(t, path)
-	require.NoError(t, npy.Save(path, tensor.Must(f.Index(ix.Range(1, 3)))))
-	require.True(t, open(t, path).Equal(tensor.Vector(2.0, 3)))
-}
-
-func TestWriteReportsTheWriter(t *testing.T) {
-	broken := errors.New("broken")
-	x := tensor.Vector(1.0, 2)
-	for left := range written(t, x) {
-		require.ErrorIs(t, npy.Write(&short{left, broken}, x), broken)
-	}
-}
-
-// A short writer takes some bytes.
-type short struct {
-	left int
-	err  error
-}
-
-func (w *short) Write(p []byte) (int, error) {
-	n := min(w.left, len(p))
-	w.left -= n
-	if n < len(p) {
-		return n, w.err
-	}
-	return n, nil
 }

@@ -1,20 +1,15 @@
 package nrt_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -22,103 +17,10 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-func TestOpenFails(t *testing.T) {
-	dir := t.TempDir()
-	_, err := nrt.Open(filepath.Join(dir, "nope"))
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.EqualError(t, err, "open "+filepath.Join(dir, "nope")+": no such file or directory")
-	require.ErrorIs(t, testkit.Err(nrt.Open(dir)), nrt.ErrCorrupt)
-	require.Error(t, testkit.Err(nrt.Open("")))
-}
-
-// TestValuesAreMapped: opening takes memory for bounds, not for values.
-func TestValuesAreMapped(t *testing.T) {
-	l := tensor.Must(ragged.LayoutOf([]int{2}, []int64{1 << 20, 1 << 20}))
-	big := tensor.Must(joint.New(joint.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Must(tensor.Zeros[float64](2<<20)), l))}))
-	l = tensor.Must(ragged.LayoutOf([]int{2}, []int64{1, 1}))
-	little := tensor.Must(joint.New(joint.Field{Name: "x", Tensor: tensor.Must(ragged.New(tensor.Vector(1.0, 2), l))}))
-	a, b := saved(t, little), saved(t, big)
-	testkit.Near(t, 1.2, func() { _ = open(t, a) }, func() { _ = open(t, b) })
-	x := tensor.Must(tensor.Must(open(t, a).Tensor("x")).Values())
-	require.ErrorIs(t, x.CopyFrom(tensor.Vector(3.0, 4)), tensor.ErrReadOnly)
-}
-
-// Beyond the limit on mappings a small file is copied, and a large one is an error.
-func TestOpenBeyondTheLimit(t *testing.T) {
-	values := tensor.Must(tensor.Zeros[float64](1 << 14))
-	x := tensor.Must(ragged.New(values, tensor.Must(ragged.LayoutOf([]int{1}, []int64{1 << 14}))))
-	large := saved(t, tensor.Must(joint.New(joint.Field{Name: "x", Tensor: x})))
-	_ = open(t, large) // a limit is positive
-	defer mapping.SetLimit(mapping.Live())()
-	live := mapping.Live()
-	_, err := nrt.Open(large)
-	require.ErrorIs(t, err, nrt.ErrLimit)
-	require.ErrorContains(t, err, "open "+large+": too many mapped files: the process has ")
-	f := open(t, saved(t, visits()))
-	require.Equal(t, live, mapping.Live())
-	require.True(t, visits().Equal(f.Joint))
-	v := tensor.Must(tensor.Must(f.Tensor("v")).Values())
-	require.NoError(t, f.Close())
-	require.ErrorIs(t, testkit.Err(v.Clone()), nrt.ErrClosed)
-}
-
 // A writerFunc is an io.Writer.
 type writerFunc func(b []byte) (int, error)
 
 func (w writerFunc) Write(b []byte) (int, error) { return w(b) }
-
-func TestClose(t *testing.T) {
-	live := mapping.Live()
-	f := open(t, saved(t, visits()))
-	v := tensor.Must(tensor.Must(f.Tensor("v")).Values())
-	row := tensor.Must(f.Row(1))
-	require.Equal(t, live+1, mapping.Live())
-	require.NoError(t, f.Close())
-	require.Equal(t, live, mapping.Live())
-	require.ErrorIs(t, f.Close(), nrt.ErrClosed)
-	require.NoError(t, f.CloseWait(t.Context()))
-
-	require.ErrorIs(t, testkit.Err(v.Clone()), nrt.ErrClosed)
-	require.ErrorIs(t, nrt.Write(&bytes.Buffer{}, row), nrt.ErrClosed)
-	require.ErrorIs(t, nrt.Save(filepath.Join(t.TempDir(), "x"), f.Joint), nrt.ErrClosed)
-	require.Equal(t, visits().String(), f.String(), "what is known without values stays")
-
-	require.ErrorIs(t, new(nrt.File).Close(), nrt.ErrClosed)
-	require.ErrorIs(t, new(nrt.File).CloseWait(t.Context()), nrt.ErrClosed)
-}
-
-// TestCloseWhileUsed closes a file in a function that an operation on it calls.
-func TestCloseWhileUsed(t *testing.T) {
-	live := mapping.Live()
-	f := open(t, saved(t, visits()))
-	v := tensor.Must(tensor.Must(f.Tensor("v")).Values())
-	var got bytes.Buffer
-	_, err := v.WriteTo(writerFunc(func(b []byte) (int, error) {
-		require.NoError(t, f.Close())
-		require.Equal(t, live+1, mapping.Live())
-		return got.Write(b)
-	}))
-	require.NoError(t, err)
-	require.Equal(t, []byte{3, 0, 3, 4, 5, 2}, got.Bytes())
-	require.Equal(t, live, mapping.Live())
-	require.ErrorIs(t, testkit.Err(v.Clone()), nrt.ErrClosed)
-}
-
-// A file that nobody holds any more is unmapped, but not while somebody holds a field.
-func TestDropped(t *testing.T) {
-	live := mapping.Live()
-	f := tensor.Must(nrt.Open(saved(t, visits())))
-	v := tensor.Must(f.Tensor("v"))
-	f = nil
-	runtime.GC()
-	runtime.GC()
-	require.Equal(t, live+1, mapping.Live())
-	runtime.KeepAlive(v)
-	v = nil
-	require.Eventually(t, func() bool { runtime.GC(); return mapping.Live() == live }, 10*time.Second, time.Millisecond)
-	require.Nil(t, f)
-	require.Nil(t, v)
-}
 
 // Opening takes memory in proportion to the number of fields.
 func TestManyFields(t *testing.T) {

@@ -2,10 +2,6 @@ package nrt_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -92,76 +88,4 @@ func TestSaveRefuses(t *testing.T) {
 		})
 	}
 	require.NoError(t, nrt.Write(&bytes.Buffer{}, of(field("a", "one", x, nested), field("b", "one", x, nested))), "a tree of any name")
-}
-
-func TestSaveRefusesPaths(t *testing.T) {
-	dir := t.TempDir()
-	tests := []struct {
-		name, path string
-		err        error
-	}{
-		{"none", "", fs.ErrInvalid},
-		{"a directory by its form", dir + string(filepath.Separator), fs.ErrInvalid},
-		{"a directory", dir, fs.ErrExist},
-		{"the directory around", filepath.Join(dir, "x") + string(filepath.Separator) + "..", fs.ErrInvalid},
-		{"a name of what is being saved", filepath.Join(dir, ".saving-ABCDEFGH"), fs.ErrInvalid},
-		{"in a directory that is not there", filepath.Join(dir, "nope", "x"), fs.ErrNotExist},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.ErrorIs(t, nrt.Save(tt.path, visits()), tt.err) })
-	}
-	require.Empty(t, tensor.Must(os.ReadDir(dir)))
-}
-
-// TestSaveStops: a context that has ended leaves what was there, and nothing beside it.
-func TestSaveStops(t *testing.T) {
-	path := saved(t, visits())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, nrt.SaveWith(ctx, path, mixed(), nrt.SaveOptions{}), context.Canceled)
-	require.True(t, visits().Equal(open(t, path).Joint))
-	require.NoError(t, nrt.SaveWith(t.Context(), path, mixed(), nrt.SaveOptions{NoSync: true}))
-	require.Len(t, tensor.Must(os.ReadDir(filepath.Dir(path))), 1)
-}
-
-// TestSaveOverItself saves a part of a file over that file.
-func TestSaveOverItself(t *testing.T) {
-	path := saved(t, visits())
-	f := open(t, path)
-	require.NoError(t, nrt.Save(path, tensor.Must(f.Range(1, 3))))
-	require.True(t, tensor.Must(visits().Range(1, 3)).Equal(open(t, path).Joint))
-}
-
-func TestWriteReportsTheWriter(t *testing.T) {
-	broken := errors.New("broken")
-	for left := range len(visitsFile) {
-		err := nrt.Write(&short{left, broken}, visits())
-		require.ErrorIs(t, err, broken)
-	}
-	require.NoError(t, nrt.Write(&short{len(visitsFile), broken}, visits()))
-}
-
-// A short writer takes left bytes.
-type short struct {
-	left int
-	err  error
-}
-
-func (w *short) Write(p []byte) (int, error) {
-	n := min(w.left, len(p))
-	w.left -= n
-	if n < len(p) {
-		return n, w.err
-	}
-	return n, nil
-}
-
-// Writing takes no memory for values.
-func TestWriteStreams(t *testing.T) {
-	f := func(n int) *joint.Joint {
-		return tensor.Must(joint.New(field("x", "", tensor.Must(tensor.Zeros[float64](n)), tensor.Must(ragged.NewLayout([]int{n})))))
-	}
-	none := writerFunc(func(b []byte) (int, error) { return len(b), nil })
-	little, big := f(1), f(1<<21)
-	testkit.Near(t, 1.2, func() { _ = nrt.Write(none, little) }, func() { _ = nrt.Write(none, big) })
 }

@@ -2,15 +2,11 @@ package safetensors_test
 
 import (
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -187,32 +183,6 @@ func TestMetadata(t *testing.T) {
 	require.Equal(t, map[string]string{"format": "pt", "é": "\n"}, metadata, "it is not changed")
 }
 
-func TestOpenFails(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "nope")
-	_, err := safetensors.Open(path)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.EqualError(t, err, "open "+path+": no such file or directory")
-	require.ErrorIs(t, testkit.Err(safetensors.Open(dir)), safetensors.ErrCorrupt)
-	require.Error(t, testkit.Err(safetensors.Open("")))
-	require.NoError(t, os.Symlink("nowhere", path))
-	require.ErrorIs(t, testkit.Err(safetensors.Open(path)), fs.ErrNotExist)
-}
-
-// TestElementsAreMapped: opening takes memory for the header, not for elements.
-func TestElementsAreMapped(t *testing.T) {
-	of := func(n int) string {
-		td := tdict.New(n)
-		require.NoError(t, td.Set("x", tensor.Must(tensor.Zeros[float64](n))))
-		return saved(t, td)
-	}
-	a, b := of(2), of(2<<20)
-	testkit.Near(t, 1.2, func() { _ = open(t, a) }, func() { _ = open(t, b) })
-	x := tensor.Must(open(t, a).Tensor("x"))
-	require.ErrorIs(t, x.CopyFrom(tensor.Vector(3.0, 4)), tensor.ErrReadOnly)
-	require.Equal(t, []float64{0, 0}, tensor.Must(tensor.Of[float64](x)))
-}
-
 // TestMisaligned reads a file whose tensors begin anywhere.
 func TestMisaligned(t *testing.T) {
 	text := `{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[1],"data_offsets":[1,9]}}`
@@ -244,60 +214,6 @@ func TestManyTensors(t *testing.T) {
 	for _, pair := range [][]string{paths[:2], paths[1:]} {
 		testkit.Near(t, 12, func() { _ = open(t, pair[0]) }, func() { _ = open(t, pair[1]) })
 	}
-}
-
-// Beyond the limit on mappings a small file is copied, and a large one is an error.
-func TestOpenBeyondTheLimit(t *testing.T) {
-	td := tdict.New()
-	require.NoError(t, td.Set("x", counted(t, tensor.Float64, 1<<14)))
-	large := saved(t, td)
-	_ = open(t, large) // a limit is positive
-	defer mapping.SetLimit(mapping.Live())()
-	live := mapping.Live()
-	_, err := safetensors.Open(large)
-	require.ErrorIs(t, err, safetensors.ErrLimit)
-	f := open(t, saved(t, batch(t)))
-	require.Equal(t, live, mapping.Live())
-	require.True(t, batch(t).Equal(f.TensorDict))
-}
-
-func TestClose(t *testing.T) {
-	live := mapping.Live()
-	f := open(t, saved(t, batch(t)))
-	x := tensor.Must(f.Tensor("obs/pos"))
-	require.Equal(t, live+1, mapping.Live())
-	require.NoError(t, f.Close())
-	require.Equal(t, live, mapping.Live())
-	require.ErrorIs(t, f.Close(), safetensors.ErrClosed)
-	require.NoError(t, f.CloseWait(t.Context()))
-	require.ErrorIs(t, testkit.Err(x.Clone()), safetensors.ErrClosed)
-	require.ErrorIs(t, safetensors.Write(io.Discard, f.TensorDict, safetensors.SaveOptions{}), safetensors.ErrClosed)
-	require.ErrorIs(t, safetensors.Save(filepath.Join(t.TempDir(), "x"), f.TensorDict), safetensors.ErrClosed)
-	require.Equal(t, []nestedkey.Key{"obs/done", "obs/pos", "reward"}, testkit.Keys(f.Leaves()))
-
-	g := open(t, saved(t, batch(t)))
-	require.NoError(t, g.CloseWait(t.Context()))
-	require.ErrorIs(t, g.Close(), safetensors.ErrClosed)
-	for _, f := range []*safetensors.File{nil, {}} {
-		require.ErrorIs(t, f.Close(), safetensors.ErrClosed)
-		require.ErrorIs(t, f.CloseWait(t.Context()), safetensors.ErrClosed)
-	}
-}
-
-// A file that nobody holds any more is unmapped, but not while somebody holds a tensor.
-func TestDropped(t *testing.T) {
-	live := mapping.Live()
-	f := tensor.Must(safetensors.Open(saved(t, batch(t))))
-	x := tensor.Must(f.Tensor("reward"))
-	f = nil
-	runtime.GC()
-	runtime.GC()
-	require.Equal(t, live+1, mapping.Live())
-	runtime.KeepAlive(x)
-	x = nil
-	require.Eventually(t, func() bool { runtime.GC(); return mapping.Live() == live }, 10*time.Second, time.Millisecond)
-	require.Nil(t, f)
-	require.Nil(t, x)
 }
 
 // Many goroutines read one file.

@@ -2,8 +2,6 @@ package safetensors_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -132,70 +130,6 @@ func TestWhatIsWrittenIsInOrder(t *testing.T) {
 	}
 }
 
-func TestSaveRefusesPaths(t *testing.T) {
-	dir := t.TempDir()
-	tests := []struct {
-		name, path string
-		err        error
-	}{
-		{"none", "", fs.ErrInvalid},
-		{"a directory by its form", dir + string(filepath.Separator), fs.ErrInvalid},
-		{"a directory", dir, fs.ErrExist},
-		{"a name of what is being saved", filepath.Join(dir, ".saving-ABCDEFGH"), fs.ErrInvalid},
-		{"in a directory that is not there", filepath.Join(dir, "nope", "x"), fs.ErrNotExist},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.ErrorIs(t, safetensors.Save(tt.path, batch(t)), tt.err) })
-	}
-	require.Empty(t, tensor.Must(os.ReadDir(dir)))
-}
-
-// TestSaveStops: a context that has ended leaves what was there, and nothing beside it.
-func TestSaveStops(t *testing.T) {
-	path := saved(t, batch(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	other := dict(t, nestedkey.Of("x"), tensor.Vector(1, 2.5))
-	require.ErrorIs(t, safetensors.SaveWith(ctx, path, other, safetensors.SaveOptions{}), context.Canceled)
-	require.True(t, batch(t).Equal(open(t, path).TensorDict))
-	require.NoError(t, safetensors.SaveWith(t.Context(), path, other, safetensors.SaveOptions{NoSync: true}))
-	require.True(t, other.Equal(open(t, path).TensorDict))
-	require.Len(t, tensor.Must(os.ReadDir(filepath.Dir(path))), 1)
-}
-
-// TestSaveOverItself saves a part of a file over that file.
-func TestSaveOverItself(t *testing.T) {
-	path := saved(t, batch(t))
-	f := open(t, path)
-	require.NoError(t, safetensors.Save(path, tensor.Must(f.Index(ix.Range(1, 3)))))
-	require.True(t, tensor.Must(batch(t).Index(ix.Range(1, 3))).Equal(open(t, path).TensorDict))
-	require.True(t, batch(t).Equal(f.TensorDict), "who has the old file open keeps it")
-}
-
-func TestWriteReportsTheWriter(t *testing.T) {
-	broken := errors.New("broken")
-	n := len(written(t, batch(t)))
-	for left := range n {
-		require.ErrorIs(t, safetensors.Write(&short{left, broken}, batch(t), safetensors.SaveOptions{}), broken)
-	}
-	require.NoError(t, safetensors.Write(&short{n, broken}, batch(t), safetensors.SaveOptions{}))
-}
-
-// A short writer takes left bytes.
-type short struct {
-	left int
-	err  error
-}
-
-func (w *short) Write(p []byte) (int, error) {
-	n := min(w.left, len(p))
-	w.left -= n
-	if n < len(p) {
-		return n, w.err
-	}
-	return n, nil
-}
-
 // TestWriteIsSave: both write the same bytes, whatever the options.
 func TestWriteIsSave(t *testing.T) {
 	td := batch(t)
@@ -206,18 +140,6 @@ func TestWriteIsSave(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, safetensors.Write(&b, td, opt))
 	require.Equal(t, string(tensor.Must(os.ReadFile(path))), b.String())
-}
-
-// Writing takes no memory for elements.
-func TestWriteStreams(t *testing.T) {
-	of := func(n int) *tdict.TensorDict {
-		return dict(t, nestedkey.Of("x"), tensor.Must(tensor.Zeros[float64](2, n)))
-	}
-	little, big := of(1), of(1<<20)
-	write := func(td *tdict.TensorDict) func() {
-		return func() { _ = safetensors.Write(io.Discard, td, safetensors.SaveOptions{}) }
-	}
-	testkit.Near(t, 1.2, write(little), write(big))
 }
 
 // TestLongErrors: a text stays short, whatever a file holds.
