@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -376,7 +377,7 @@ func TestLookAtALazyStack(t *testing.T) {
 func TestPythonReadsLazyStacks(t *testing.T) {
 	dir := saveEpisodes(t, 3, 2)
 	require.NoError(t, memmap.AppendMember(dir, episode(t, 4)))
-	require.Equal(t, "LazyStackedTensorDict [3, -1] [[3, 4, 5], [2, 3], [4, 5, 6, 7]] [3, 2, 4] episode 4 [4, 5, 6, 7]\n", python(t, `
+	require.Equal(t, "LazyStackedTensorDict [3, -1] [[3, 4, 5], [2, 3], [4, 5, 6, 7]] [3, 2, 4] episode 4 [4, 5, 6, 7]\n", processkit.Python(t, `
 import sys, torch
 from tensordict import TensorDict
 td = TensorDict.load_memmap(sys.argv[1])
@@ -384,7 +385,7 @@ print(type(td).__name__, list(td.batch_size), [x.tolist() for x in td.get("rewar
       [m.batch_size[0] for m in td.tensordicts], td[2]["name"], td[2]["even"].tolist())
 `, dir))
 	other := filepath.Join(t.TempDir(), "other")
-	python(t, `
+	processkit.Python(t, `
 import sys, torch
 from tensordict import TensorDict, lazy_stack
 ts = [TensorDict({"obs": {"x": torch.arange(n, 4 * n).float().view(n, 3)}, "reward": torch.arange(n, 2 * n), "name": "episode %d" % n}, [n]) for n in (3, 5)]

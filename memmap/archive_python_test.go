@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -30,7 +31,7 @@ td.select("obs").memmap(sys.argv[2], **(dict(compression="deflate") if sys.argv[
 		top := t.TempDir()
 		file, other := filepath.Join(top, "a.tdz"), filepath.Join(top, "b.tdz")
 		require.NoError(t, memmap.SaveWith(t.Context(), file, td, memmap.SaveOptions{Compress: compress}))
-		require.Equal(t, "[0, 1] torch.Size([2])\n", python(t, script, file, other, map[bool]string{true: "true"}[compress]))
+		require.Equal(t, "[0, 1] torch.Size([2])\n", processkit.Python(t, script, file, other, map[bool]string{true: "true"}[compress]))
 		back := open(t, other)
 		require.NoError(t, td.Delete("text"))
 		requireSame(t, td, back.TensorDict)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -216,7 +217,7 @@ print(type(f[0]).__name__)
 	require.NoError(t, tensor.Must(td.Dict("inner")).SetClass("__main__.Inner"))
 	dir, again := filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "again")
 	require.NoError(t, memmap.Save(dir, td))
-	require.Equal(t, "Frame", strings.TrimSpace(python(t, script, dir, again)))
+	require.Equal(t, "Frame", strings.TrimSpace(processkit.Python(t, script, dir, again)))
 	back := open(t, again)
 	require.True(t, td.Equal(back.TensorDict), "%v", back)
 	require.Equal(t, "__main__.Inner", tensor.Must(back.Dict("inner")).Class())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -180,23 +181,23 @@ func takeDescriptors(t *testing.T, free int) (giveBack func()) {
 // TestProcessWithFewDescriptors is a process that has a few descriptors free, and half of them in
 // what mappings keep.
 func TestProcessWithFewDescriptors(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
 	limitFiles(t, 512)
-	mapAll(t, k.args[0])() // a tenth of 512 may be kept
+	mapAll(t, k.Args[0])() // a tenth of 512 may be kept
 	limitFiles(t, 120)
 	for free := range 9 {
-		do := needy[k.args[1]](t, filepath.Join(testkit.TempDir(t), "d"))
-		kept := mapAll(t, k.args[0])
+		do := needy[k.Args[1]](t, filepath.Join(testkit.TempDir(t), "d"))
+		kept := mapAll(t, k.Args[0])
 		giveBack := takeDescriptors(t, free)
 		err := do()
 		giveBack()
 		require.NoError(t, err, "with %d free", free)
 		kept()
 	}
-	k.tell("done")
+	k.Tell("done")
 }
 
 // mapAll maps the leaves of a dataset, until unmap.
@@ -215,9 +216,9 @@ func TestFewDescriptors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, "TestProcessWithFewDescriptors", dir, name)
-			err := p.ended()
-			require.NoError(t, err, p.tail())
-			require.Contains(t, p.heard, "done")
+			err := p.Ended()
+			require.NoError(t, err, p.Tail())
+			require.Contains(t, p.Heard, "done")
 		})
 	}
 }

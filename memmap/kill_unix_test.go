@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -26,19 +27,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// kill kills a process that is still at work.
-func (p *process) kill(t *testing.T) {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Kill())
-	err := p.ended()
-	require.EqualError(t, err, "signal: killed", "%s", p.tail())
-}
-
 // killAt kills a process at a moment before limit.
 func (p *process) killAt(t *testing.T, rng *rand.Rand, limit time.Duration) {
 	t.Helper()
 	time.Sleep(time.Duration(rng.Int64N(int64(limit))))
-	p.kill(t)
+	p.Kill(t)
 }
 
 // version returns one of two dictionaries of some megabytes, which have entries of the same names
@@ -83,23 +76,25 @@ func requireOne(t *testing.T, dir string) int {
 // TestProcessSaves is a process that saves one version after the other onto one directory, whole or
 // in chunks of rows. It waits after the first, and tells how long that took.
 func TestProcessSaves(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	rng := k.random(t, 1)
+	rng := k.Random(t, 1)
 	versions := []*tdict.TensorDict{version(t, 0), version(t, 1)}
+	first := true
 	for i := rng.IntN(2); ; i = 1 - i {
 		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3), Schema: tdict.SchemaOf(versions[i])}
 		began := time.Now()
 		if rng.IntN(2) == 0 {
-			require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], versions[i], opt))
+			require.NoError(t, memmap.SaveWith(context.Background(), k.Args[0], versions[i], opt))
 		} else {
-			require.NoError(t, memmap.SaveRows(context.Background(), k.args[0], inChunks(versions[i], 64), opt))
+			require.NoError(t, memmap.SaveRows(context.Background(), k.Args[0], inChunks(versions[i], 64), opt))
 		}
-		if k.tell("saved %d", time.Since(began)); k.first() {
-			k.wait()
+		if k.Tell("saved %d", time.Since(began)); first {
+			k.Wait()
 		}
+		first = false
 	}
 }
 
@@ -109,13 +104,13 @@ func startSavers(t *testing.T, dir string, n int, rng *rand.Rand) (all []*proces
 	t.Helper()
 	for range n {
 		p := start(t, "TestProcessSaves", dir, rng.IntN(1<<30))
-		took, err := time.ParseDuration(p.next(t)[1] + "ns")
+		took, err := time.ParseDuration(p.Words(t)[1] + "ns")
 		require.NoError(t, err)
 		require.Equal(t, []string{filepath.Base(dir)}, names(t, filepath.Dir(dir)), "leftovers")
 		all, limit = append(all, p), max(limit, 3*took)
 	}
 	for _, p := range all {
-		p.proceed(t)
+		p.Proceed(t)
 	}
 	return all, limit
 }
@@ -131,7 +126,7 @@ func TestKillSave(t *testing.T) {
 }
 
 func killSave(t *testing.T, name string) {
-	dir, rng := filepath.Join(t.TempDir(), name), random(t)
+	dir, rng := filepath.Join(t.TempDir(), name), processkit.Random(t)
 	held, left := [2]int{}, 0
 	n := kills(t, 12, 300)
 	for done := 0; done < n; {
@@ -146,7 +141,7 @@ func killSave(t *testing.T, name string) {
 		left += len(names(t, filepath.Dir(dir))) - 1
 	}
 	last, _ := startSavers(t, dir, 1, rng)
-	last[0].kill(t)
+	last[0].Kill(t)
 	t.Logf("%d kills: then %v times the one version and the other, %d leftovers, all removed by the next save", n, held, left)
 }
 
@@ -164,20 +159,20 @@ func blank() *tdict.TensorDict {
 // TestProcessCreates is a process that creates dictionaries, in each directory two, one after the
 // other. It waits after the first.
 func TestProcessCreates(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	rng := k.random(t, 1)
+	rng := k.Random(t, 1)
 	for i := 0; ; i++ {
-		dir := filepath.Join(k.args[0], fmt.Sprint(i/2))
-		k.tell("creating %d", i/2)
+		dir := filepath.Join(k.Args[0], fmt.Sprint(i/2))
+		k.Tell("creating %d", i/2)
 		ds, err := memmap.Create(dir, blank(), memmap.CreateOptions{NoSync: rng.IntN(2) == 0, Replace: i%2 == 1})
 		require.NoError(t, err)
-		k.tell("created %d", i/2)
+		k.Tell("created %d", i/2)
 		require.NoError(t, ds.Close())
-		if k.first() {
-			k.wait()
+		if i == 0 {
+			k.Wait()
 		}
 	}
 }
@@ -186,17 +181,17 @@ func TestProcessCreates(t *testing.T) {
 // had not returned.
 func TestKillCreate(t *testing.T) {
 	needsExchange(t)
-	top, rng := t.TempDir(), random(t)
+	top, rng := t.TempDir(), processkit.Random(t)
 	whole, absent := 0, 0
 	n := kills(t, 8, 200)
 	for range n {
 		p := start(t, "TestProcessCreates", top, rng.IntN(1<<30))
-		require.Equal(t, "creating", p.next(t)[0])
-		require.Equal(t, "created", p.next(t)[0])
+		require.Equal(t, "creating", p.Words(t)[0])
+		require.Equal(t, "created", p.Words(t)[0])
 		require.Equal(t, []string{"0"}, names(t, top), "leftovers")
-		p.proceed(t)
+		p.Proceed(t)
 		p.killAt(t, rng, 60*time.Millisecond)
-		w, a := requireCreated(t, top, p.heard)
+		w, a := requireCreated(t, top, p.Heard)
 		whole, absent = whole+w, absent+a
 		for _, name := range names(t, top) {
 			if !strings.HasPrefix(name, ".") {
@@ -236,18 +231,18 @@ func requireCreated(t *testing.T, top string, heard []string) (whole, absent int
 // TestProcessClaims is a process that saves its number to one directory after the other, none of
 // which it may replace, and tells which of them it has got.
 func TestProcessClaims(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	rng := k.random(t, 1)
-	k.tell("ready")
-	k.wait()
+	rng := k.Random(t, 1)
+	k.Tell("ready")
+	k.Wait()
 	for i := 0; ; i++ {
 		opt := memmap.SaveOptions{NoReplace: true, NoSync: rng.IntN(2) == 0, Workers: rng.IntN(3)}
-		err := memmap.SaveWith(context.Background(), filepath.Join(k.args[0], fmt.Sprint(i)), generation(t, int64(k.number(t, 2))), opt)
+		err := memmap.SaveWith(context.Background(), filepath.Join(k.Args[0], fmt.Sprint(i)), generation(t, int64(k.Number(t, 2))), opt)
 		if err == nil {
-			k.tell("got %d", i)
+			k.Tell("got %d", i)
 			continue
 		}
 		require.ErrorIs(t, err, fs.ErrExist)
@@ -257,7 +252,7 @@ func TestProcessClaims(t *testing.T) {
 // TestKillClaims has processes save to the same directories, and kills them one after the other:
 // each directory is whole, and of the process that got it; none is of two.
 func TestKillClaims(t *testing.T) {
-	rng, claimed, directories := random(t), 0, 0
+	rng, claimed, directories := processkit.Random(t), 0, 0
 	n := kills(t, 8, 200)
 	for done := 0; done < n; {
 		top, all := t.TempDir(), []*process{}
@@ -265,8 +260,8 @@ func TestKillClaims(t *testing.T) {
 			all = append(all, start(t, "TestProcessClaims", top, rng.IntN(1<<30), which))
 		}
 		for _, p := range all {
-			p.next(t)
-			p.proceed(t)
+			p.Words(t)
+			p.Proceed(t)
 		}
 		for _, p := range all {
 			p.killAt(t, rng, 60*time.Millisecond)
@@ -274,7 +269,7 @@ func TestKillClaims(t *testing.T) {
 		}
 		owners := map[string]int{}
 		for which, p := range all {
-			for _, line := range p.heard[1:] {
+			for _, line := range p.Heard[1:] {
 				_, name, _ := strings.Cut(line, " ")
 				require.NotContains(t, owners, name, "two have got it")
 				owners[name] = which
@@ -320,31 +315,31 @@ func scratch(t testing.TB) *tdict.TensorDict {
 // TestProcessWrites is a process that writes to the leaves of a directory, with a Flush now and
 // then. It tells which node it has written to, or is about to.
 func TestProcessWrites(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	ds, rng := writable(t, k.args[0]), k.random(t, 1)
+	ds, rng := writable(t, k.Args[0]), k.Random(t, 1)
 	for i := 0; ; i++ {
 		if rng.IntN(100) == 0 {
-			k.tell("flushing")
+			k.Tell("flushing")
 			require.NoError(t, ds.Flush())
-			k.tell("flushed")
+			k.Tell("flushed")
 			continue
 		}
 		node := []string{"", "obs", "obs/deep"}[rng.IntN(3)]
 		x := tensor.Must(ds.Tensor(nodesOf[node][rng.IntN(2)]))
-		k.tell("writing %s", node)
+		k.Tell("writing %s", node)
 		value := tensor.Must(tensor.Must(tensor.Scalar(int64(-i)).Cast(x.DType())).Expand(x.Shape()[1:]...))
 		require.NoError(t, x.SetIndex(value, ix.At(rng.IntN(400))))
-		k.tell("wrote %s", node)
+		k.Tell("wrote %s", node)
 	}
 }
 
 // TestKillWritable kills processes while they write: the sums of every node that was written to
 // since the last Flush are void, those of others stand, and nothing is a fault.
 func TestKillWritable(t *testing.T) {
-	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), processkit.Random(t)
 	states, temps := map[string]int{}, 0
 	n := kills(t, 8, 150)
 	for i := range n {
@@ -354,10 +349,10 @@ func TestKillWritable(t *testing.T) {
 			requireSettled(t, dir)
 		}
 		p := start(t, "TestProcessWrites", dir, rng.IntN(1<<30))
-		p.next(t)
+		p.Words(t)
 		p.killAt(t, rng, 40*time.Millisecond)
 		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
-		require.NoError(t, err, "%s", p.tail())
+		require.NoError(t, err, "%s", p.Tail())
 		states[requireVoid(t, p, report.Unsummed)]++
 		require.NoError(t, open(t, dir).Close())
 		temps = max(temps, countTemps(t, dir))
@@ -378,12 +373,12 @@ func requireSettled(t *testing.T, dir string) {
 // it told last.
 func requireVoid(t *testing.T, p *process, unsummed []nestedkey.Key) string {
 	t.Helper()
-	sure, maybe, last := touched(p.heard)
+	sure, maybe, last := touched(p.Heard)
 	for node, keys := range nodesOf {
 		for _, key := range keys {
 			void := slices.Contains(unsummed, key)
-			require.True(t, void || !sure[node], "%s was written to, and has sums: %s", key, p.tail())
-			require.True(t, !void || maybe[node], "%s was not written to, and has none: %s", key, p.tail())
+			require.True(t, void || !sure[node], "%s was written to, and has sums: %s", key, p.Tail())
+			require.True(t, !void || maybe[node], "%s was not written to, and has none: %s", key, p.Tail())
 		}
 	}
 	return last
@@ -438,35 +433,35 @@ func entriesOf(t testing.TB) map[nestedkey.Key]tdict.Leaf {
 
 // TestProcessAdds is a process that adds leaves to a directory, and tells which it has.
 func TestProcessAdds(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	entries, ds := entriesOf(t), writable(t, k.args[0])
-	k.tell("ready")
+	entries, ds := entriesOf(t), writable(t, k.Args[0])
+	k.Tell("ready")
 	for key, v := range entries {
 		if !ds.Has(key) {
 			require.NoError(t, ds.AddLeaf(key, v))
-			k.tell("added %s", key)
+			k.Tell("added %s", key)
 		}
 	}
-	k.wait()
+	k.Wait()
 }
 
 // TestKillAddLeaf kills processes while they add leaves: each leaf is there, whole, or absent, and
 // then it can be added.
 func TestKillAddLeaf(t *testing.T) {
-	dir, rng := filepath.Join(t.TempDir(), "set"), random(t)
+	dir, rng := filepath.Join(t.TempDir(), "set"), processkit.Random(t)
 	entries, marked, absent := entriesOf(t), 0, 0
 	n := kills(t, 10, 600)
 	for range n {
 		require.NoError(t, memmap.Save(dir, scratch(t)))
 		p := start(t, "TestProcessAdds", dir)
-		p.next(t)
+		p.Words(t)
 		p.killAt(t, rng, 30*time.Millisecond)
 		marked += len(tensor.Must(filepath.Glob(filepath.Join(dir, "*", ".adding"))))
 		ds := writable(t, dir)
-		requireTold(t, ds.TensorDict, p.heard)
+		requireTold(t, ds.TensorDict, p.Heard)
 		want := scratch(t)
 		for key, v := range entries {
 			require.NoError(t, want.Set(key, v))
@@ -497,29 +492,29 @@ func requireTold(t *testing.T, td *tdict.TensorDict, heard []string) {
 // TestProcessAppendsMembers is a process that appends members to a lazy stack, and tells how many
 // it has.
 func TestProcessAppendsMembers(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	k.tell("ready")
+	k.Tell("ready")
 	for n := 1; ; n++ {
-		require.NoError(t, memmap.AppendMember(k.args[0], episode(t, 100*n)))
-		k.tell("appended %d", n)
+		require.NoError(t, memmap.AppendMember(k.Args[0], episode(t, 100*n)))
+		k.Tell("appended %d", n)
 	}
 }
 
 // TestKillAppendMember kills processes while they append: the members that were told are there, at
 // most one more, all whole, and the next is appended.
 func TestKillAppendMember(t *testing.T) {
-	rng, more := random(t), 0
+	rng, more := processkit.Random(t), 0
 	n := kills(t, 10, 600)
 	for range n {
 		dir := saveEpisodes(t, 100)
 		p := start(t, "TestProcessAppendsMembers", dir)
-		p.next(t)
+		p.Words(t)
 		p.killAt(t, rng, 60*time.Millisecond)
 		told := 0
-		for _, line := range p.heard {
+		for _, line := range p.Heard {
 			if strings.HasPrefix(line, "appended ") {
 				told++
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -77,15 +78,15 @@ func logDir(top string, n int) string { return filepath.Join(top, "log-"+strconv
 // TestProcessAppends is a process that appends to a log, and to the next when that is finished. It
 // tells how many rows are committed.
 func TestProcessAppends(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	a := &appender{task: k, rng: k.random(t, 3), wide: k.number(t, 2)}
-	for a.log = k.number(t, 1); ; a.log++ {
-		for !a.session(t, logDir(k.args[0], a.log)) {
+	a := &appender{Task: k, rng: k.Random(t, 3), wide: k.Number(t, 2)}
+	for a.log = k.Number(t, 1); ; a.log++ {
+		for !a.session(t, logDir(k.Args[0], a.log)) {
 			if !a.again {
-				k.tell("closed %d 0", a.log)
+				k.Tell("closed %d 0", a.log)
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func TestProcessAppends(t *testing.T) {
 
 // An appender appends to a log.
 type appender struct {
-	*task
+	*processkit.Task
 	rng       *rand.Rand
 	log, wide int
 	again     bool // the log is finished, and is to grow again
@@ -105,11 +106,11 @@ func (a *appender) session(t *testing.T, dir string) (finished bool) {
 	w, err := memmap.NewWriter(dir, logRows(t, a.wide, 0), memmap.WriterOptions{NoSync: a.rng.IntN(2) == 0, Resume: a.again})
 	a.again = false
 	if errors.Is(err, fs.ErrExist) {
-		a.tell("finished %d -1", a.log) // by one that was killed
+		a.Tell("finished %d -1", a.log) // by one that was killed
 		return true
 	}
 	require.NoError(t, err)
-	a.tell("opened %d %d", a.log, w.Len())
+	a.Tell("opened %d %d", a.log, w.Len())
 	for {
 		switch what := a.rng.IntN(300); {
 		case what == 0:
@@ -117,17 +118,17 @@ func (a *appender) session(t *testing.T, dir string) (finished bool) {
 			return false
 		case what == 1 || w.Len() > logLimit:
 			n := w.Len()
-			a.tell("finishing %d %d", a.log, n)
+			a.Tell("finishing %d %d", a.log, n)
 			require.NoError(t, w.Finish())
 			if a.again = n <= logLimit && a.rng.IntN(3) > 0; a.again {
-				a.tell("again %d %d", a.log, n)
+				a.Tell("again %d %d", a.log, n)
 				return false
 			}
-			a.tell("finished %d %d", a.log, n)
+			a.Tell("finished %d %d", a.log, n)
 			return true
 		case what < 100:
 			require.NoError(t, w.Commit())
-			a.tell("committed %d %d", a.log, w.Committed())
+			a.Tell("committed %d %d", a.log, w.Committed())
 		default:
 			require.NoError(t, w.Append(a.batch(t, w.Len())))
 		}
@@ -279,14 +280,14 @@ type writerTest struct {
 func TestKillWriter(t *testing.T) {
 	needsExchange(t)
 	n := kills(t, 10, 200)
-	w := &writerTest{top: t.TempDir(), rng: random(t), wide: 61}
+	w := &writerTest{top: t.TempDir(), rng: processkit.Random(t), wide: 61}
 	if n >= 100 {
 		w.wide = 4096 // more than one block of sums
 	}
 	for range n {
 		c := start(t, "TestProcessAppends", w.top, w.log, w.wide, w.rng.IntN(1<<30))
 		c.killAt(t, w.rng, 400*time.Millisecond)
-		for log, rows := range w.hear(t, c.heard) {
+		for log, rows := range w.hear(t, c.Heard) {
 			if rows < 0 {
 				rows = requireLog(t, logDir(w.top, log), w.wide)
 			}

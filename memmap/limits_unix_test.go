@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -31,7 +32,7 @@ func atMost[T int64 | uint64](limit *T, n int) { *limit = min(*limit, T(n)) }
 // TestProcessClonesWithFewDescriptors is a process that may have 512 descriptors, or fewer after it
 // has mapped all leaves, and clones a dictionary.
 func TestProcessClonesWithFewDescriptors(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
@@ -41,16 +42,16 @@ func TestProcessClonesWithFewDescriptors(t *testing.T) {
 		atMost(&limit.Cur, to)
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 	}
-	lower(k.number(t, 1))
-	for range 2 {
-		ds := open(t, k.args[0])
+	lower(k.Number(t, 1))
+	for i := range 2 {
+		ds := open(t, k.Args[0])
 		td, err := ds.Clone()
 		require.NoError(t, err)
-		k.tell("%d", td.NumEntries())
-		if k.first() {
-			requireDescriptors(t, k.number(t, 1)*8/10)
+		k.Tell("%d", td.NumEntries())
+		if i == 0 {
+			requireDescriptors(t, k.Number(t, 1)*8/10)
 		}
-		lower(k.number(t, 2))
+		lower(k.Number(t, 2))
 	}
 }
 
@@ -68,9 +69,9 @@ func TestCloneWithFewDescriptors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := start(t, "TestProcessClonesWithFewDescriptors", dir, tt.before, tt.then)
 			for range 2 {
-				require.Equal(t, []string{fmt.Sprint(leaves)}, p.next(t))
+				require.Equal(t, []string{fmt.Sprint(leaves)}, p.Words(t))
 			}
-			require.NoError(t, p.ended())
+			require.NoError(t, p.Ended())
 		})
 	}
 }
@@ -78,11 +79,11 @@ func TestCloneWithFewDescriptors(t *testing.T) {
 // TestProcessClonesManyLeaves is a process that clones a dictionary, maps another, and checks what
 // it cloned.
 func TestProcessClonesManyLeaves(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	ds := open(t, k.args[0])
+	ds := open(t, k.Args[0])
 	td, err := ds.Clone()
 	require.NoError(t, err)
 	for key, v := range td.All() {
@@ -90,9 +91,9 @@ func TestProcessClonesManyLeaves(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(key), fmt.Sprint(x[0]))
 	}
-	k.tell("%d %d", td.NumEntries(), mapping.Live())
+	k.Tell("%d %d", td.NumEntries(), mapping.Live())
 	require.NoError(t, ds.Close())
-	k.tell("%d", mapping.Live())
+	k.Tell("%d", mapping.Live())
 }
 
 // TestManyLeaves needs -kills full to have more leaves than Linux allows mappings.
@@ -100,7 +101,7 @@ func TestManyLeaves(t *testing.T) {
 	leaves := kills(t, 1000, 70_000)
 	dir, _ := saveScalars(t, leaves)
 	p := start(t, "TestProcessClonesManyLeaves", dir)
-	require.Equal(t, []string{fmt.Sprint(leaves), fmt.Sprint(min(leaves, mapping.Limit()))}, p.next(t))
-	require.Equal(t, []string{"0"}, p.next(t))
-	require.NoError(t, p.ended())
+	require.Equal(t, []string{fmt.Sprint(leaves), fmt.Sprint(min(leaves, mapping.Limit()))}, p.Words(t))
+	require.Equal(t, []string{"0"}, p.Words(t))
+	require.NoError(t, p.Ended())
 }

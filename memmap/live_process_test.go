@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -87,15 +88,15 @@ func uniform(td *tdict.TensorDict) (value any, same bool, err error) {
 // TestProcessPublishes is a process that saves so many generations, as fast as it can but for some
 // pauses, and tells when each save returned.
 func TestProcessPublishes(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	rng := k.random(t, 2)
-	for g := 1; g <= k.number(t, 1); g++ {
+	rng := k.Random(t, 2)
+	for g := 1; g <= k.Number(t, 1); g++ {
 		opt := memmap.SaveOptions{NoSync: rng.IntN(2) == 0}
-		require.NoError(t, memmap.SaveWith(context.Background(), k.args[0], published(t, g), opt))
-		k.tell("published %d %d", g, time.Now().UnixNano())
+		require.NoError(t, memmap.SaveWith(context.Background(), k.Args[0], published(t, g), opt))
+		k.Tell("published %d %d", g, time.Now().UnixNano())
 		if g == 5 || g == 10 {
 			time.Sleep(2 * liveInterval) // these are seen, however fast the disk is
 		} else if rng.IntN(8) == 0 {
@@ -206,7 +207,7 @@ func TestLiveServesWhileAnotherProcessSaves(t *testing.T) {
 }
 
 func serveWhileSaved(t *testing.T, name string) {
-	dir, rng := filepath.Join(t.TempDir(), name), random(t)
+	dir, rng := filepath.Join(t.TempDir(), name), processkit.Random(t)
 	require.NoError(t, memmap.Save(dir, published(t, 0)))
 	maps, goroutines := settledMaps(), runtime.NumGoroutine()
 
@@ -276,13 +277,13 @@ func publish(t *testing.T, dir string, n int, rng *rand.Rand) []time.Time {
 	p := start(t, "TestProcessPublishes", dir, n, rng.Int64())
 	times := []time.Time{{}}
 	for g := 1; g <= n; g++ {
-		line := p.next(t)
-		require.Equal(t, []string{"published", strconv.Itoa(g)}, line[:2], "%s", p.tail())
+		line := p.Words(t)
+		require.Equal(t, []string{"published", strconv.Itoa(g)}, line[:2], "%s", p.Tail())
 		at, err := strconv.ParseInt(line[2], 10, 64)
 		require.NoError(t, err)
 		times = append(times, time.Unix(0, at))
 	}
-	require.NoError(t, p.ended(), "%s", p.tail())
+	require.NoError(t, p.Ended(), "%s", p.Tail())
 	return times
 }
 

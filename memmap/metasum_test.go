@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -46,7 +47,7 @@ func TestPythonAddsToMeta(t *testing.T) {
 		require.NoError(t, td.Set("in/b", counted(tensor.Float32, 3, 2)))
 		dir := filepath.Join(t.TempDir(), "d")
 		require.NoError(t, memmap.Save(dir, td))
-		python(t, addPythons, append([]string{dir}, args...)...)
+		processkit.Python(t, addPythons, append([]string{dir}, args...)...)
 		text := string(tensor.Must(os.ReadFile(filepath.Join(dir, "meta.json"))))
 		require.Contains(t, text, "_crc")
 		require.Equal(t, 4, open(t, dir).NumEntries(), text)

@@ -3,10 +3,7 @@
 package memmap_test
 
 import (
-	"bufio"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -15,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -61,23 +59,23 @@ const seenCommits = 3
 // rows there are. It waits before the first commit and after each of the first ones. Then it
 // finishes, if it is to, or goes on until it is killed.
 func TestProcessAppendsPools(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
 	row := tensor.Must(poolRows(t, 0, 1).Index(ix.At(0)))
-	w, err := memmap.NewWriter(k.args[0], row, memmap.WriterOptions{NoSync: true, Resume: k.args[1] == "resume"})
+	w, err := memmap.NewWriter(k.Args[0], row, memmap.WriterOptions{NoSync: true, Resume: k.Args[1] == "resume"})
 	require.NoError(t, err)
-	k.tell("opened %d", w.Len())
-	k.wait()
+	k.Tell("opened %d", w.Len())
+	k.Wait()
 	for commits := 1; ; commits++ {
 		require.NoError(t, w.Append(poolRows(t, w.Len(), poolBatch)))
 		require.NoError(t, w.Commit())
-		k.tell("committed %d", w.Committed())
+		k.Tell("committed %d", w.Committed())
 		if commits <= seenCommits {
-			k.wait()
+			k.Wait()
 		}
-		if k.args[1] == "finish" && commits == seenCommits {
+		if k.Args[1] == "finish" && commits == seenCommits {
 			require.NoError(t, w.Finish())
 			return
 		}
@@ -90,45 +88,26 @@ func TestProcessAppendsPools(t *testing.T) {
 // startPython starts a script of testdata/python with the Python that TENSORDICT_PYTHON names.
 func startPython(t *testing.T, script string, args ...string) *process {
 	t.Helper()
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with tensordict")
-	}
-	p := &process{lines: make(chan string, 1<<16)}
-	p.cmd = exec.Command(exe, append([]string{"-W", "ignore", filepath.Join("testdata", "python", script)}, args...)...)
-	p.cmd.Stderr = os.Stderr
-	var err error
-	p.in, err = p.cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := p.cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	go func() {
-		defer close(p.lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			p.lines <- s.Text()
-		}
-	}()
-	return p
+	cmd := processkit.PythonCommand(t, append([]string{filepath.Join("testdata", "python", script)}, args...)...)
+	return &process{processkit.Run(t, cmd)}
 }
 
 // loads hears a reader out until it has loaded n rows.
 func (p *process) loads(t *testing.T, n string) {
 	t.Helper()
 	for line := []string{""}; line[0] != "loaded" || line[1] != n; {
-		line = p.next(t)
-		require.NotEqual(t, "changed:", line[0], "%s", p.tail())
+		line = p.Words(t)
+		require.NotEqual(t, "changed:", line[0], "%s", p.Tail())
 	}
 }
 
 // touches has a reader touch all bytes once more.
 func (p *process) touches(t *testing.T) {
 	t.Helper()
-	p.proceed(t)
+	p.Proceed(t)
 	for line := ""; line != "touched"; {
-		line = p.next(t)[0]
-		require.NotEqual(t, "changed:", line, "%s", p.tail())
+		line = p.Words(t)[0]
+		require.NotEqual(t, "changed:", line, "%s", p.Tail())
 	}
 }
 
@@ -137,24 +116,24 @@ func (p *process) touches(t *testing.T) {
 // value changes. Python takes some seconds to start.
 func TestPythonReadsPoolsBesideWriter(t *testing.T) {
 	needsExchange(t)
-	dir, rng := filepath.Join(testkit.TempDir(t), "log"), random(t)
+	dir, rng := filepath.Join(testkit.TempDir(t), "log"), processkit.Random(t)
 	var reader *process
 	for _, how := range []string{"start", "go on", "finish", "resume", "go on", "finish"} {
 		w, n := start(t, "TestProcessAppendsPools", dir, how), ""
-		w.next(t)
+		w.Words(t)
 		if reader == nil {
 			reader = startPython(t, "pools.py", dir)
 		}
 		reader.touches(t)
-		w.proceed(t)
+		w.Proceed(t)
 		for range seenCommits {
-			n = w.next(t)[1]
+			n = w.Words(t)[1]
 			reader.loads(t, n)
 			reader.touches(t)
-			w.proceed(t)
+			w.Proceed(t)
 		}
 		if how == "finish" {
-			require.NoError(t, w.ended(), "%s", w.tail())
+			require.NoError(t, w.Ended(), "%s", w.Tail())
 		} else {
 			w.killAt(t, rng, 100*time.Millisecond)
 		}
@@ -166,9 +145,9 @@ func TestPythonReadsPoolsBesideWriter(t *testing.T) {
 		requireSound(t, dir)
 	}
 	reader.touches(t)
-	require.NoError(t, reader.in.Close())
-	require.NoError(t, reader.ended(), "%s", reader.tail())
-	requirePoolsSeen(t, reader.heard)
+	require.NoError(t, reader.In.Close())
+	require.NoError(t, reader.Ended(), "%s", reader.Tail())
+	requirePoolsSeen(t, reader.Heard)
 }
 
 // requirePoolsSeen checks the lines that a reader printed: it saw pools become narrower, and the last line

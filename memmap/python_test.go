@@ -3,9 +3,7 @@ package memmap_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,21 +70,6 @@ func countFields(t *testing.T, text []byte) (n int) {
 		require.NoError(t, d.Decode(&value))
 	}
 	return n
-}
-
-// python runs a script with the Python that TENSORDICT_PYTHON names, and returns what it prints.
-func python(t *testing.T, script string, args ...string) string {
-	t.Helper()
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with tensordict")
-	}
-	out, err := exec.Command(exe, append([]string{"-W", "ignore", "-c", script}, args...)...).Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		require.NoError(t, err, "%s", e.Stderr)
-	}
-	require.NoError(t, err)
-	return string(out)
 }
 
 // isData reports whether the directory is no dictionary but a value, which has no entries.

@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -271,7 +272,7 @@ func TestPythonOperations(t *testing.T) {
 			form.save(t, filepath.Join(at, "other"), c.make(t, 101))
 		}
 	}
-	python(t, string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "ragged.py")))), "ops", top)
+	processkit.Python(t, string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "ragged.py")))), "ops", top)
 	for _, form := range raggedForms {
 		t.Run(form.name, func(t *testing.T) {
 			seen := verdicts{}
@@ -454,7 +455,7 @@ func TestPythonPacks(t *testing.T) {
 		}
 		write(t, filepath.Join(top, c.name), "rows.json", string(tensor.Must(json.Marshal(leaves))))
 	}
-	python(t, string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "ragged.py")))), "pack", top)
+	processkit.Python(t, string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "ragged.py")))), "pack", top)
 	for name, td := range made {
 		t.Run(name, func(t *testing.T) { requireSame(t, td, open(t, filepath.Join(top, name, "data")).TensorDict) })
 	}

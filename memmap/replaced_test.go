@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -130,7 +131,7 @@ func TestReplacedIsSaid(t *testing.T) {
 // all rows that were committed.
 func TestWriterBesideAnotherTool(t *testing.T) {
 	needsExchange(t)
-	rng := random(t)
+	rng := processkit.Random(t)
 	for range kills(t, 60, 2000) {
 		top := testkit.TempDir(t)
 		dir, moved, other := filepath.Join(top, "d"), filepath.Join(top, "moved"), filepath.Join(top, "other")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -40,7 +41,7 @@ for folder in Path(sys.argv[1]).iterdir():
 	require.NoError(t, os.MkdirAll(filepath.Join(top, "flat"), 0o777))
 	saveGrowing(t, filepath.Join(top, "nested", "data"), td)
 	saveGrowing(t, filepath.Join(top, "flat", "data"), td)
-	python(t, script, top)
+	processkit.Python(t, script, top)
 	for _, name := range []string{"finished", "nested", "flat"} {
 		t.Run(name, func(t *testing.T) {
 			td, dir := td, filepath.Join(top, name, "copy")

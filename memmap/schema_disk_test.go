@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -240,5 +241,5 @@ print(td["in", "y"].tolist())
 	schema := visitSpecs[:3]
 	td := visitRows(t, 2).Exclude("name", "codes", "note")
 	require.NoError(t, memmap.SaveWith(t.Context(), dir, td, memmap.SaveOptions{Schema: schema}))
-	require.Equal(t, "[0, 0]", strings.TrimSpace(python(t, script, dir)))
+	require.Equal(t, "[0, 0]", strings.TrimSpace(processkit.Python(t, script, dir)))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -23,7 +24,7 @@ func TestStacksThereAndBack(t *testing.T) {
 	if longtests.On() {
 		n = "400"
 	}
-	require.Contains(t, python(t, text, "make", "45", n, dir), "made")
+	require.Contains(t, processkit.Python(t, text, "make", "45", n, dir), "made")
 	for _, folder := range tensor.Must(filepath.Glob(filepath.Join(dir, "*"))) {
 		data := filepath.Join(folder, "data")
 		t.Run(filepath.Base(folder), func(t *testing.T) { checkGolden(t, folder) })
@@ -39,7 +40,7 @@ func TestStacksThereAndBack(t *testing.T) {
 			requireSameStacks(t, ds.TensorDict, back.TensorDict)
 		}
 	}
-	for _, line := range strings.Split(python(t, text, "same", dir, "data", "again", "copy", "again.tdc", "copy.tdc"), "\n") {
+	for _, line := range strings.Split(processkit.Python(t, text, "same", dir, "data", "again", "copy", "again.tdc", "copy.tdc"), "\n") {
 		require.Empty(t, line)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -41,7 +42,7 @@ func TestPythonSelects(t *testing.T) {
 	require.NoError(t, td.Set("rating", tensor.Vector[float32](5, 4, 1, 3, 4.5)))
 	require.NoError(t, memmap.Save(filepath.Join(top, "reviews"), td))
 	blocks := pythonBlocks(t, filepath.Join("..", "docs", "from-python.md"), "Ragged rows")
-	python(t, blocks[0]+"import os, sys\nos.chdir(sys.argv[1])\n"+blocks[1], top)
+	processkit.Python(t, blocks[0]+"import os, sys\nos.chdir(sys.argv[1])\n"+blocks[1], top)
 	want := tensor.Must(td.Index(ix.Mask([]bool{true, true, false, false, true})))
 	requireSame(t, want, open(t, filepath.Join(top, "good")).TensorDict)
 }
@@ -72,7 +73,7 @@ func TestPythonUnpacks(t *testing.T) {
 		}
 	}
 	functions := pythonBlocks(t, filepath.Join("..", "docs", "from-python.md"), "Ragged rows")[0]
-	python(t, functions+string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "unpack.py")))), top)
+	processkit.Python(t, functions+string(tensor.Must(os.ReadFile(filepath.Join("testdata", "python", "unpack.py")))), top)
 	picked := 0
 	for name, td := range want {
 		t.Run(name, func(t *testing.T) {

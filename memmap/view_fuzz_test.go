@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -217,7 +218,7 @@ func FuzzView(f *testing.F) {
 
 // Random indexes, as FuzzView reads.
 func TestViewsAgainstLoops(t *testing.T) {
-	rng, dir := random(t), newMatrixView(t)
+	rng, dir := processkit.Random(t), newMatrixView(t)
 	for range 1000 {
 		numbers := make([]byte, 24)
 		for i := range numbers {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -90,7 +91,7 @@ func FuzzWriter(f *testing.F) {
 
 // TestWriterAgainstAModel runs scripts of random numbers.
 func TestWriterAgainstAModel(t *testing.T) {
-	rng := random(t)
+	rng := processkit.Random(t)
 	for range longtests.Times(30, 150) {
 		run := make(script, 20+rng.IntN(300))
 		for i := range run {

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/wire"
 )
@@ -21,11 +21,7 @@ import (
 // lines that it prints.
 func python(t *testing.T, args ...string) []object {
 	t.Helper()
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with tensordict")
-	}
-	cmd := exec.Command(exe, append([]string{filepath.Join("testdata", "describe.py")}, args...)...)
+	cmd := processkit.PythonCommand(t, append([]string{filepath.Join("testdata", "describe.py")}, args...)...)
 	var out, failed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &failed
 	require.NoError(t, cmd.Run(), "%s", &failed)

@@ -18,7 +18,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
-	"internal/elemtext internal/errtext",
+	"internal/elemtext internal/errtext internal/testkit/processkit",
 	"internal/bson internal/fileformat internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
 	"internal/arena internal/safetensors internal/vfs/vfstest internal/zipfile",
 	"tensor",
@@ -52,7 +52,7 @@ var leashed = map[string][]string{
 	"golang.org/x/sys/unix":             {"internal/host", "internal/mapping", "internal/vfs"},
 	"golang.org/x/sys/windows":          {"internal/mapping"},
 	"github.com/google/go-cmp/":         {"tdict/tdictcmp"},
-	"github.com/stretchr/testify/":      {"internal/testkit/filekit"},
+	"github.com/stretchr/testify/":      {"internal/testkit/filekit", "internal/testkit/processkit"},
 	module + "internal/naive":           {"internal/testkit"},
 	module + "internal/testkit":         {"internal/testkit/filekit"},
 }

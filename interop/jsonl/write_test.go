@@ -7,8 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -139,13 +138,9 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // TestPythonReads has Python's json read every line of random tables.
 func TestPythonReads(t *testing.T) {
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python")
-	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := tabletest.Schema(rng, 3)
-	cmd := exec.Command(exe, "-c", "import sys, json\nfor l in sys.stdin.buffer: sys.stdout.write(json.dumps(json.loads(l)) + '\\n')")
+	cmd := processkit.PythonCommand(t, "-c", "import sys, json\nfor l in sys.stdin.buffer: sys.stdout.write(json.dumps(json.loads(l)) + '\\n')")
 	td := tabletest.Rows(rng, s, 50)
 	text := written(t, s, jsonl.WriteOptions{}, td)
 	cmd.Stdin = strings.NewReader(text)

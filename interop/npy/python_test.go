@@ -1,36 +1,20 @@
 package npy_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// python runs a script with the Python that TENSORDICT_PYTHON names, and returns what it prints.
-func python(t *testing.T, script string, args ...string) string {
-	t.Helper()
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with tensordict")
-	}
-	out, err := exec.Command(exe, append([]string{"-W", "ignore", "-c", script}, args...)...).Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		require.NoError(t, err, "%s", e.Stderr)
-	}
-	require.NoError(t, err)
-	return string(out)
-}
 
 // shapes are the shapes of the arrays that are exchanged with NumPy.
 var shapes = [][]int{{}, {0}, {1}, {3}, {2, 3}, {0, 4}, {4, 0}, {1, 5}, {2, 3, 4}, {2, 1, 2, 1, 3}}
@@ -79,7 +63,7 @@ func TestPythonReads(t *testing.T) {
 	}
 	require.NoError(t, npy.SaveDict(filepath.Join(dir, "all.npz"), td))
 	require.NoError(t, npy.SaveDictWith(t.Context(), filepath.Join(dir, "packed.npz"), td, npy.SaveDictOptions{Compress: true}))
-	out := python(t, `
+	out := processkit.Python(t, `
 import sys, io, glob, os, numpy as np
 os.chdir(sys.argv[1])
 z, p = np.load('all.npz'), np.load('packed.npz')
@@ -103,7 +87,7 @@ print(n, len(z.files), len(p.files))`, dir)
 // and in archives.
 func TestPythonWrites(t *testing.T) {
 	dir := t.TempDir()
-	python(t, `
+	processkit.Python(t, `
 import sys, os, numpy as np
 os.chdir(sys.argv[1])
 all = {}
@@ -145,7 +129,7 @@ np.savez_compressed('packed.npz', **all)`, dir)
 // TestPythonWritesRecords reads structured arrays of NumPy's.
 func TestPythonWritesRecords(t *testing.T) {
 	dir := t.TempDir()
-	python(t, `
+	processkit.Python(t, `
 import sys, os, numpy as np
 os.chdir(sys.argv[1])
 inner = np.dtype([('u', '<u2'), ('v', '>f4', (2,))])

@@ -1,36 +1,21 @@
 package safetensors_test
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
-
-// python runs a script with the Python that TENSORDICT_PYTHON names, and returns what it prints.
-func python(t *testing.T, script string, args ...string) []byte {
-	t.Helper()
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with safetensors and torch")
-	}
-	cmd := exec.Command(exe, append([]string{"-c", script}, args...)...)
-	var out, failed bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &failed
-	require.NoError(t, cmd.Run(), "%s", &failed)
-	return out.Bytes()
-}
 
 // TestPython writes every dtype and many shapes. Python reads them, element by element, and writes
 // a file of the same bytes, which is opened.
@@ -52,7 +37,7 @@ func TestPython(t *testing.T) {
 	dir := t.TempDir()
 	ours, theirs := filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
 	require.NoError(t, safetensors.SaveWith(t.Context(), ours, td, safetensors.SaveOptions{Metadata: map[string]string{"format": "pt"}}))
-	out := python(t, `
+	out := processkit.Python(t, `
 import json, sys, torch, safetensors.torch
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -69,7 +54,7 @@ save_file(tensors, sys.argv[2], metadata)
 print(json.dumps([found, metadata]))
 `, ours, theirs)
 	var found []map[string]string
-	require.NoError(t, json.Unmarshal(out, &found), "%s", out)
+	require.NoError(t, json.Unmarshal([]byte(out), &found), "%s", out)
 	require.Equal(t, want, found[0])
 	require.Equal(t, map[string]string{"format": "pt"}, found[1])
 	require.Equal(t, tensor.Must(os.ReadFile(ours)), tensor.Must(os.ReadFile(theirs)))
@@ -81,7 +66,7 @@ func TestPythonPassesOver(t *testing.T) {
 	td := batch(t)
 	require.NoError(t, td.SetNames("time"))
 	path, again := saved(t, td), filepath.Join(t.TempDir(), "again")
-	python(t, `
+	processkit.Python(t, `
 import sys
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file

@@ -2,23 +2,19 @@ package torchzip_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // TestPythonLoads has torch load files of all dtypes and several shapes without unpickling, and
 // save each again.
 func TestPythonLoads(t *testing.T) {
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with torch")
-	}
 	dir := t.TempDir()
 	want := map[string]*tensor.Tensor{}
 	for _, d := range tensor.DTypes() {
@@ -34,14 +30,13 @@ func TestPythonLoads(t *testing.T) {
 			want[name] = x
 		}
 	}
-	out, err := exec.Command(exe, "-W", "ignore", "-c", `
+	processkit.Python(t, `
 import glob, sys, torch
 for name in glob.glob(glob.escape(sys.argv[1]) + "/*"):
     x = torch.load(name, weights_only=True)
     assert f"{x.dtype}{list(x.shape)}".replace("torch.", "").replace(",", "") == name.split("/")[-1], name
     torch.save(x, name)
-`, dir).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+`, dir)
 	for name, x := range want {
 		got, err := read(tensor.Must(os.ReadFile(name)))
 		require.NoError(t, err, name)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
@@ -42,10 +43,10 @@ func passed(t *testing.T, alone bool) map[string]int {
 	if !alone {
 		s.atWork(p)
 	}
-	require.NoError(t, p.ended(), "%s", p.tail())
+	require.NoError(t, p.Ended(), "%s", p.Tail())
 	s.hear(p)
 	times := map[string]int{}
-	for _, line := range p.heard {
+	for _, line := range p.Heard {
 		if rest, ok := strings.CutPrefix(line, "point "); ok {
 			n, point, _ := strings.Cut(rest, " ")
 			times[point], _ = strconv.Atoi(n)
@@ -74,7 +75,7 @@ func TestW14(t *testing.T) {
 						require.Positive(t, times[point], "nobody passes %q", point)
 					}
 					for nth := 1; nth <= min(3, times[point]); nth++ {
-						if *killsFlag != "full" && (nth != 1+i%3 || !alone && i%2 == 0) {
+						if !processkit.Full() && (nth != 1+i%3 || !alone && i%2 == 0) {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s %d", point, nth), func(t *testing.T) {
@@ -105,15 +106,15 @@ func crash(t *testing.T, alone bool, point string, nth int) bool {
 	if !alone {
 		s.atWork(p)
 	}
-	err := p.ended()
-	require.True(t, p.killed() || !alone && err == nil, "%v: %s", err, p.tail())
+	err := p.Ended()
+	require.True(t, p.Killed() || !alone && err == nil, "%v: %s", err, p.Tail())
 	s.hear(p)
 	if alone {
 		s.open()
 	}
 	s.settled()
 	s.close()
-	return p.killed()
+	return p.Killed()
 }
 
 // TestW14Twice kills a process at each crash point, and then those that recover the cache, one
@@ -121,7 +122,7 @@ func crash(t *testing.T, alone bool, point string, nth int) bool {
 func TestW14Twice(t *testing.T) {
 	t.Parallel()
 	step, every := 6, longtests.Times(6, 3)
-	if *killsFlag == "full" {
+	if processkit.Full() {
 		step, every = 1, 1
 	}
 	var all atomic.Int64
@@ -132,15 +133,15 @@ func TestW14Twice(t *testing.T) {
 			}
 			t.Run(point, func(t *testing.T) {
 				t.Parallel()
-				s := newSite(t, samplecache.Config{Samples: 4, Durable: *killsFlag == "full" && i%4 == 0})
+				s := newSite(t, samplecache.Config{Samples: 4, Durable: processkit.Full() && i%4 == 0})
 				p := s.startHand(true, 1, 3, fall{"kill", point, 1})
-				require.Error(t, p.ended())
-				require.True(t, p.killed(), "%s", p.tail())
+				require.Error(t, p.Ended())
+				require.True(t, p.Killed(), "%s", p.Tail())
 				s.hear(p)
-				for n := 1 + i%step; p.killed(); n += step {
+				for n := 1 + i%step; p.Killed(); n += step {
 					p = s.startHand(true, 10, 0, fall{"kill", "", n})
-					err := p.ended()
-					require.True(t, p.killed() || err == nil, "%v: %s", err, p.tail())
+					err := p.Ended()
+					require.True(t, p.Killed() || err == nil, "%v: %s", err, p.Tail())
 					s.hear(p)
 					all.Add(1)
 				}
@@ -156,12 +157,12 @@ func TestW14Twice(t *testing.T) {
 // TestProcessCreates is a process that creates a cache and is killed at the nth crash point.
 // Arguments: directory, n.
 func TestProcessCreates(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	dircache.KillAt("", k.number(t, 1))
-	require.NoError(t, dircache.Create(k.args[0], stamp{}.marked(), small))
+	dircache.KillAt("", k.Number(t, 1))
+	require.NoError(t, dircache.Create(k.Args[0], stamp{}.marked(), small))
 }
 
 // TestW14Create kills processes at each crash point while they create a cache: it is there whole or
@@ -172,8 +173,8 @@ func TestW14Create(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := filepath.Join(top, fmt.Sprint(n))
 		p := start(t, "TestProcessCreates", dir, n)
-		err := p.ended()
-		require.True(t, p.killed() || err == nil, "%v: %s", err, p.tail())
+		err := p.Ended()
+		require.True(t, p.Killed() || err == nil, "%v: %s", err, p.Tail())
 		if err == nil {
 			require.Equal(t, []string{fmt.Sprint(n)}, namesIn(t, top), "left over")
 			require.Greater(t, n, 5)
@@ -182,7 +183,7 @@ func TestW14Create(t *testing.T) {
 		}
 		require.NoDirExists(t, dir)
 		p = start(t, "TestProcessCreates", dir, 1<<20)
-		require.NoError(t, p.ended())
+		require.NoError(t, p.Ended())
 		require.Equal(t, []string{fmt.Sprint(n)}, namesIn(t, top), "left over")
 		require.NoError(t, os.RemoveAll(dir))
 	}

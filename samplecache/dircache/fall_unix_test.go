@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 
@@ -23,10 +24,10 @@ type fall struct {
 // falling is set while crash points count.
 var falling atomic.Bool
 
-// falls has this process fall. The crash point, the how many-th, and how, are arguments from at on.
-func (k *task) falls(t *testing.T, at int) {
+// falls has this process fall. The crash point, which pass of it, and how, are arguments from at on.
+func falls(t *testing.T, k *processkit.Task, at int) {
 	t.Helper()
-	f := fall{k.args[at+2], k.args[at], k.number(t, at+1)}
+	f := fall{k.Args[at+2], k.Args[at], k.Number(t, at+1)}
 	falling.Store(true)
 	var passed atomic.Int64
 	dircache.CrashPoints(func(point string) {
@@ -34,7 +35,7 @@ func (k *task) falls(t *testing.T, at int) {
 			return
 		}
 		if f.how == "stop" {
-			k.tell("stops")
+			k.Tell("stops")
 			stopMyself()
 			return
 		}

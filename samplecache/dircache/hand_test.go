@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -260,27 +261,27 @@ func (h *hand) work(ctx context.Context) error {
 // TestProcessWorks is a process that works in a cache, and falls. Arguments: directory, where to
 // keep generations, whether it is alone, number of its first producer, rounds, and when it falls.
 func TestProcessWorks(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
 	passed := sync.Map{}
-	if k.args[5] == "trace" {
+	if k.Args[5] == "trace" {
 		dircache.CrashPoints(func(m string) { n, _ := passed.LoadOrStore(m, new(atomic.Int64)); n.(*atomic.Int64).Add(1) })
 	} else {
-		k.falls(t, 5)
+		falls(t, k, 5)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+k.number(t, 4))*20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+k.Number(t, 4))*20*time.Second)
 	defer cancel()
-	h := &hand{dir: k.args[0], keep: k.args[1], alone: k.args[2] == "true"}
-	h.tell, h.base = k.tell, int64(k.number(t, 3))
+	h := &hand{dir: k.Args[0], keep: k.Args[1], alone: k.Args[2] == "true"}
+	h.tell, h.base = k.Tell, int64(k.Number(t, 3))
 	h.tags.Store(rand.Int64N(1<<40) << 20) // others may have the same base
 	require.NoError(t, h.open(ctx))
-	k.tell("open")
-	for ; h.round < k.number(t, 4); h.round++ {
+	k.Tell("open")
+	for ; h.round < k.Number(t, 4); h.round++ {
 		require.NoError(t, h.work(ctx), "round %d", h.round)
 	}
 	require.NoError(t, h.c.Close())
-	passed.Range(func(m, n any) bool { k.tell("point %d %s", n.(*atomic.Int64).Load(), m); return true })
-	k.tell("done")
+	passed.Range(func(m, n any) bool { k.Tell("point %d %s", n.(*atomic.Int64).Load(), m); return true })
+	k.Tell("done")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
@@ -29,21 +30,21 @@ var soakConfig = samplecache.Config{Samples: 16, Retain: 2, MaxHeld: 8, Limits: 
 // from slots that it gives back now and then. Arguments: directory, number of its producer, seed,
 // and when it falls.
 func TestProcessPuts(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	k.falls(t, 3)
+	falls(t, k, 3)
 	ctx := t.Context()
-	rng := rand.New(rand.NewPCG(uint64(k.number(t, 2)), 0))
-	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
+	rng := rand.New(rand.NewPCG(uint64(k.Number(t, 2)), 0))
+	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.Args[0]}, samplecache.Options{OnError: func(err error) { k.Tell("error %v", err) }})
 	require.NoError(t, err)
-	w := &part{c: c, tell: k.tell, base: int64(k.number(t, 1))}
+	w := &part{c: c, tell: k.Tell, base: int64(k.Number(t, 1))}
 	named, err := c.Producer(producerOf(w.base))
 	require.NoError(t, err, "the name of one that was killed is free")
 	nameless, err := c.Producer("")
 	require.NoError(t, err)
-	k.tell("open")
+	k.Tell("open")
 	for {
 		switch n := rng.IntN(8); n {
 		case 0:
@@ -51,7 +52,7 @@ func TestProcessPuts(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, s.Abort())
 		case 1, 2, 3:
-			require.NoError(t, w.put(ctx, nameless, unnamed+int64(k.number(t, 2))))
+			require.NoError(t, w.put(ctx, nameless, unnamed+int64(k.Number(t, 2))))
 		default:
 			require.NoError(t, w.put(ctx, named, w.base))
 		}
@@ -62,35 +63,35 @@ func TestProcessPuts(t *testing.T) {
 // again, and epochs of a group. It tells how many rows it has read. Arguments: directory, group,
 // seed, and when it falls.
 func TestProcessReads(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	k.falls(t, 3)
+	falls(t, k, 3)
 	ctx := t.Context()
-	rng := rand.New(rand.NewPCG(uint64(k.number(t, 2)), 0))
-	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
+	rng := rand.New(rand.NewPCG(uint64(k.Number(t, 2)), 0))
+	c, err := samplecache.Open(ctx, dircache.Engine{Dir: k.Args[0]}, samplecache.Options{OnError: func(err error) { k.Tell("error %v", err) }})
 	require.NoError(t, err)
-	k.tell("open")
+	k.Tell("open")
 	var slow *samplecache.Generation // held for long
 	for last, epoch := uint64(0), uint64(0); ; epoch++ {
 		var g *samplecache.Generation
-		if epoch%2 == 0 && k.args[1] != "" {
-			g, err = c.Group(k.args[1], 1).Epoch(ctx, epoch)
+		if epoch%2 == 0 && k.Args[1] != "" {
+			g, err = c.Group(k.Args[1], 1).Epoch(ctx, epoch)
 		} else {
 			g, err = c.Wait(ctx, last*uint64(rng.IntN(2)))
 		}
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, g.ID(), last, "W3: what was published is not taken back")
 		last = g.ID()
-		k.tell("rows %d", readSome(t, g))
+		k.Tell("rows %d", readSome(t, g))
 		if slow == nil {
 			slow = g
 			continue
 		}
 		require.NoError(t, g.Close())
 		if rng.IntN(8) == 0 {
-			k.tell("rows %d", readSome(t, slow))
+			k.Tell("rows %d", readSome(t, slow))
 			require.NoError(t, slow.Close())
 			slow = nil
 		}
@@ -140,7 +141,7 @@ func newSoak(t *testing.T, limit time.Duration) *soak {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	s := &soak{rng: random(t), crashPoints: append(crashPoints(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: testkit.MemoryDir(t), ledger: newLedger()},
+	s := &soak{rng: processkit.Random(t), crashPoints: append(crashPoints(t), ""), site: site{t: t, ctx: ctx, dir: newCache(t, soakConfig), keep: testkit.MemoryDir(t), ledger: newLedger()},
 		fallen: map[string]int{}, watched: make(chan error, 1)}
 	s.tell = func(format string, args ...any) { s.read(fmt.Sprintf(format, args...)) }
 	s.base = 500
@@ -183,7 +184,7 @@ func (s *soak) begin(m *member) {
 	m.process, m.done = m.start(f), make(chan struct{})
 	go func(p *process, done chan struct{}) {
 		defer close(done)
-		for line := range p.lines {
+		for line := range p.Lines {
 			switch {
 			case strings.HasPrefix(line, "rows "):
 				s.rows.Add(int64(soakConfig.Samples))
@@ -192,7 +193,7 @@ func (s *soak) begin(m *member) {
 				go p.goOn()
 			default:
 				s.read(line)
-				p.heard = append(p.heard[max(0, len(p.heard)-20):], line)
+				p.Heard = append(p.Heard[max(0, len(p.Heard)-20):], line)
 			}
 		}
 	}(m.process, m.done)
@@ -202,17 +203,17 @@ func (s *soak) begin(m *member) {
 func (p *process) goOn() {
 	for _, after := range []time.Duration{20, 80, 1000} { // it may not have stopped yet
 		time.Sleep(after * time.Millisecond)
-		_ = p.cmd.Process.Signal(syscall.SIGCONT) // it may be dead
+		_ = p.Cmd.Process.Signal(syscall.SIGCONT) // it may be dead
 	}
 }
 
 // end kills a process, unless it was killed before.
 func (s *soak) end(m *member) {
 	s.t.Helper()
-	_ = m.cmd.Process.Kill()
+	_ = m.Cmd.Process.Kill()
 	<-m.done
-	_ = m.ended()
-	require.True(s.t, m.killed(), "%v: %s", m.err, m.tail())
+	_ = m.Ended()
+	require.True(s.t, m.Killed(), "%v: %s", m.Ended(), m.Tail())
 	s.fallen["kill"]++
 	s.fallen["stop"] += int(m.stops.Swap(0))
 }
@@ -220,9 +221,9 @@ func (s *soak) end(m *member) {
 // pause stops a process for a moment.
 func (s *soak) pause(m *member) {
 	s.t.Helper()
-	if m.cmd.Process.Signal(syscall.SIGSTOP) == nil {
+	if m.Cmd.Process.Signal(syscall.SIGSTOP) == nil {
 		time.Sleep(time.Duration(s.rng.IntN(int(20 * time.Millisecond))))
-		_ = m.cmd.Process.Signal(syscall.SIGCONT)
+		_ = m.Cmd.Process.Signal(syscall.SIGCONT)
 		s.fallen["stop"]++
 	}
 }
@@ -266,7 +267,7 @@ func (s *soak) count() {
 // there twice, and nobody reads what is torn. In the end all are killed, and the control file is
 // lost.
 func TestW09(t *testing.T) {
-	n, rows := kills(t, 10, 300, 10_000), int64(kills(t, 500, 1000, 1_000_000))
+	n, rows := processkit.Kills(t, 10, 300, 10_000), int64(processkit.Kills(t, 500, 1000, 1_000_000))
 	s := newSoak(t, max(time.Minute, time.Duration(n)*500*time.Millisecond))
 	began := time.Now()
 	for s.fallen["kill"] < n || s.rows.Load() < rows {

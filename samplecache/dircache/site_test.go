@@ -57,7 +57,7 @@ func (s *site) open() {
 // hear enters all that a process that has ended has told.
 func (s *site) hear(p *process) {
 	s.t.Helper()
-	for _, line := range p.heard {
+	for _, line := range p.Heard {
 		s.read(line)
 	}
 }
@@ -245,7 +245,7 @@ func (s *site) atWork(p *process) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.ctx)
 	ended := make(chan struct{})
-	go func() { _ = p.ended(); cancel(); close(ended) }()
+	go func() { _ = p.Ended(); cancel(); close(ended) }()
 	producer, err := s.c.Producer(producerOf(s.base))
 	require.NoError(s.t, err)
 	for ctx.Err() == nil {

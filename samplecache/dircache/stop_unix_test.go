@@ -20,12 +20,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 
 // roles are what TestProcessPlays does.
-var roles = map[string]func(ctx context.Context, k *task, c *samplecache.Cache) error{
+var roles = map[string]func(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error{
 	"slot": playSlot, "lock": playLock, "reader": playReader, "trainer": playTrainer, "parent": playParent,
 	"in Wait": playWait, "in Reserve": playReserve, "in Epoch": playEpoch,
 	"act": playAct,
@@ -34,27 +35,27 @@ var roles = map[string]func(ctx context.Context, k *task, c *samplecache.Cache) 
 // TestProcessPlays is a process that does what a test wants, and waits there. Arguments: directory,
 // role, and what that takes.
 func TestProcessPlays(t *testing.T) {
-	k, ok := taskOf(t)
+	k, ok := processkit.TaskOf(t)
 	if !ok {
 		return
 	}
-	switch k.args[1] {
+	switch k.Args[1] {
 	case "lock":
-		dircache.DoAt(k.args[2], 1, stopMyself)
+		dircache.DoAt(k.Args[2], 1, stopMyself)
 	case "act":
-		k.falls(t, 4)
+		falls(t, k, 4)
 		falling.Store(false) // until it acts
 	}
-	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: k.args[0]}, samplecache.Options{OnError: func(err error) { k.tell("error %v", err) }})
+	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: k.Args[0]}, samplecache.Options{OnError: func(err error) { k.Tell("error %v", err) }})
 	require.NoError(t, err)
-	require.NoError(t, roles[k.args[1]](t.Context(), k, c))
+	require.NoError(t, roles[k.Args[1]](t.Context(), k, c))
 	falling.Store(false) // nobody would let it go on
-	k.tell("done")
+	k.Tell("done")
 	require.NoError(t, c.Close())
 }
 
 // playSlot holds all slots that are free, and commits one of them when it is told to.
-func playSlot(ctx context.Context, k *task, c *samplecache.Cache) error {
+func playSlot(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
 	p, err := c.Producer("p1")
 	if err != nil {
 		return err
@@ -71,8 +72,8 @@ func playSlot(ctx context.Context, k *task, c *samplecache.Cache) error {
 	if !errors.Is(err, samplecache.ErrBlocked) {
 		return err
 	}
-	k.tell("ready")
-	k.wait()
+	k.Tell("ready")
+	k.Wait()
 	m := stamp{1, int64(first.Number())}
 	if err := m.write(first.Sample()); err != nil {
 		return err
@@ -84,9 +85,9 @@ func playSlot(ctx context.Context, k *task, c *samplecache.Cache) error {
 var goneOn atomic.Bool
 
 // playLock puts samples until it stops itself: others may be faster to publish what it has put.
-func playLock(ctx context.Context, k *task, c *samplecache.Cache) error {
-	k.tell("ready")
-	w := &part{c: c, tell: k.tell}
+func playLock(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
+	k.Tell("ready")
+	w := &part{c: c, tell: k.Tell}
 	p, err := c.Producer("p1")
 	for err == nil && !goneOn.Load() {
 		err = w.put(ctx, p, 1)
@@ -95,7 +96,7 @@ func playLock(ctx context.Context, k *task, c *samplecache.Cache) error {
 }
 
 // playReader holds the latest generation, and reads it again when it is told to.
-func playReader(ctx context.Context, k *task, c *samplecache.Cache) error {
+func playReader(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
 	g, err := c.Latest(ctx)
 	if err != nil {
 		return err
@@ -108,8 +109,8 @@ func playReader(ctx context.Context, k *task, c *samplecache.Cache) error {
 	if err != nil {
 		return err
 	}
-	k.tell("ready")
-	k.wait()
+	k.Tell("ready")
+	k.Wait()
 	after, err := stampsOf(view)
 	if err == nil && fmt.Sprint(before) != fmt.Sprint(after) {
 		err = fmt.Errorf("got %v, want %v", after, before)
@@ -118,19 +119,19 @@ func playReader(ctx context.Context, k *task, c *samplecache.Cache) error {
 }
 
 // playTrainer begins an epoch, and reads it when it is told to.
-func playTrainer(ctx context.Context, k *task, c *samplecache.Cache) error {
+func playTrainer(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
 	g, err := c.Group("train", 1).Epoch(ctx, 0)
 	if err != nil {
 		return err
 	}
-	k.tell("ready")
-	k.wait()
+	k.Tell("ready")
+	k.Wait()
 	_, err = readStamps(ctx, g)
 	return errors.Join(err, g.Close())
 }
 
 // playParent holds a slot, the latest generation and an epoch, and starts programs that outlive it.
-func playParent(ctx context.Context, k *task, c *samplecache.Cache) error {
+func playParent(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
 	g, err := c.Latest(ctx)
 	if err != nil {
 		return err
@@ -148,34 +149,34 @@ func playParent(ctx context.Context, k *task, c *samplecache.Cache) error {
 			err = child.Start()
 		}
 		if err == nil {
-			k.tell("%d", child.Process.Pid)
+			k.Tell("%d", child.Process.Pid)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	k.tell("ready")
-	k.wait()
+	k.Tell("ready")
+	k.Wait()
 	return g.Close()
 }
 
-func playWait(ctx context.Context, k *task, c *samplecache.Cache) error {
-	k.tell("ready")
+func playWait(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
+	k.Tell("ready")
 	_, err := c.Wait(ctx, 1<<20)
 	return err
 }
 
-func playReserve(ctx context.Context, k *task, c *samplecache.Cache) error {
+func playReserve(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
 	p, err := c.Producer("")
-	k.tell("ready")
+	k.Tell("ready")
 	for err == nil {
 		_, err = p.Reserve(ctx)
 	}
 	return err
 }
 
-func playEpoch(ctx context.Context, k *task, c *samplecache.Cache) error {
-	k.tell("ready")
+func playEpoch(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
+	k.Tell("ready")
 	var err error
 	for n := uint64(0); err == nil; n++ {
 		_, err = c.Group("train", 1).Epoch(ctx, n)
@@ -187,7 +188,7 @@ func playEpoch(ctx context.Context, k *task, c *samplecache.Cache) error {
 func (s *site) play(role string, args ...any) *process {
 	s.t.Helper()
 	p := start(s.t, "TestProcessPlays", append([]any{s.dir, role}, args...)...)
-	p.until(s.t, "ready")
+	p.Until(s.t, "ready")
 	return p
 }
 
@@ -196,13 +197,13 @@ func (p *process) stopped(t testing.TB) {
 	t.Helper()
 	var status syscall.WaitStatus
 	for {
-		pid, err := syscall.Wait4(p.pid(), &status, syscall.WUNTRACED, nil)
+		pid, err := syscall.Wait4(p.Cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
 		if err == syscall.EINTR {
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, p.pid(), pid)
-		require.True(t, status.Stopped(), "%v: %s", status, p.tail())
+		require.Equal(t, p.Cmd.Process.Pid, pid)
+		require.True(t, status.Stopped(), "%v: %s", status, p.Tail())
 		return
 	}
 }
@@ -210,7 +211,7 @@ func (p *process) stopped(t testing.TB) {
 // stop stops a process.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, p.Cmd.Process.Signal(syscall.SIGSTOP))
 	p.stopped(t)
 }
 
@@ -218,11 +219,11 @@ func (p *process) stop(t testing.TB) {
 // is killed.
 var endings = map[string]func(t *testing.T, p *process){
 	"goes on": func(t *testing.T, p *process) {
-		require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
-		p.proceed(t)
-		p.until(t, "done")
+		require.NoError(t, p.Cmd.Process.Signal(syscall.SIGCONT))
+		p.Proceed(t)
+		p.Until(t, "done")
 	},
-	"is killed": func(t *testing.T, p *process) { p.kill(t) },
+	"is killed": func(t *testing.T, p *process) { p.Kill(t) },
 }
 
 // eachEnding runs a test for each way in which a stop ends.
@@ -261,11 +262,11 @@ func TestStoppedWithSlots(t *testing.T) {
 		p.stop(t)
 		for range 2 {
 			text := requireBlocked(t, func(ctx context.Context) error { return s.put(ctx, own, nobodyElse) })
-			require.Regexp(t, fmt.Sprintf("slot [12] longest, by pid %d for ", p.pid()), text)
+			require.Regexp(t, fmt.Sprintf("slot [12] longest, by pid %d for ", p.Cmd.Process.Pid), text)
 		}
 		slots := s.stats().Slots
 		require.Len(t, slots, 2)
-		require.Equal(t, []int{p.pid(), p.pid()}, []int{slots[0].PID, slots[1].PID})
+		require.Equal(t, []int{p.Cmd.Process.Pid, p.Cmd.Process.Pid}, []int{slots[0].PID, slots[1].PID})
 		end(t, p)
 		for s.seeAll() == 0 {
 			require.NoError(t, s.put(s.ctx, own, nobodyElse))
@@ -287,7 +288,7 @@ func TestStoppedWithLock(t *testing.T) {
 				latest := s.topUp(1)
 				p := s.play("lock", point)
 				p.stopped(t)
-				who := fmt.Sprintf("pid %d", p.pid())
+				who := fmt.Sprintf("pid %d", p.Cmd.Process.Pid)
 				own, err := s.c.Producer("")
 				require.NoError(t, err)
 				for what, fn := range map[string]func(ctx context.Context) error{
@@ -301,7 +302,7 @@ func TestStoppedWithLock(t *testing.T) {
 				require.Contains(t, s.stats().PublishWaits, who)
 				require.NoError(t, s.tellOf(s.ctx, latest), "reads go on")
 				end(t, p)
-				_ = p.ended()
+				_ = p.Ended()
 				s.hear(p)
 				s.settled()
 			})
@@ -349,7 +350,7 @@ func TestStoppedReader(t *testing.T) {
 		s.topUp(5)
 		end(t, second)
 		s.topUp(5)
-		_, _ = first.ended(), second.ended()
+		_, _ = first.Ended(), second.Ended()
 		s.settled()
 	})
 }
@@ -371,11 +372,11 @@ func TestStoppedTrainer(t *testing.T) {
 			text = requireBlocked(t, func(ctx context.Context) error { return s.putAll(ctx, own) })
 		}
 		require.Contains(t, text, `waits for group "train", which has taken 0 rows of generation 2, want 2`)
-		if end(t, p); p.killed() {
+		if end(t, p); p.Killed() {
 			s.topUp(3)
 			return
 		}
-		require.NoError(t, p.ended()) // it has left the group
+		require.NoError(t, p.Ended()) // it has left the group
 		s.topUp(3)
 	})
 }
@@ -389,7 +390,7 @@ func TestW09Unnoticed(t *testing.T) {
 	require.NoError(t, err)
 	for range 3 {
 		p := s.play("slot")
-		p.kill(t)
+		p.Kill(t)
 		begun := time.Now()
 		slot, err := own.Reserve(s.ctx)
 		require.NoError(t, err)
@@ -406,15 +407,15 @@ func TestProgramsOutliveTheirParent(t *testing.T) {
 	s.topUp(1)
 	p := s.play("parent")
 	var programs []int
-	for _, line := range p.heard {
+	for _, line := range p.Heard {
 		if pid, err := strconv.Atoi(line); err == nil {
 			programs = append(programs, pid)
 			t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 		}
 	}
 	require.Len(t, programs, 3)
-	require.NoError(t, p.cmd.Process.Kill())
-	_, err := p.cmd.Process.Wait() // the programs keep its output open
+	require.NoError(t, p.Cmd.Process.Kill())
+	_, err := p.Cmd.Process.Wait() // the programs keep its output open
 	require.NoError(t, err)
 	s.settled()
 	for _, pid := range programs {
@@ -453,7 +454,7 @@ func TestBlockedProcessesSleep(t *testing.T) {
 		t.Skip("only Linux has /proc")
 	}
 	window, tries, most := 500*time.Millisecond, 8, 100
-	if *killsFlag != "" {
+	if processkit.Full() {
 		window, tries, most = 5*time.Second, 3, 150
 	}
 	for _, role := range []string{"in Wait", "in Reserve", "in Reserve without a store", "in Epoch"} {
@@ -479,9 +480,9 @@ func TestBlockedProcessesSleep(t *testing.T) {
 			for i, p := range all {
 				least := math.MaxInt
 				for try := 0; try < tries && least > most; try++ {
-					before := switches(t, p.pid())
+					before := switches(t, p.Cmd.Process.Pid)
 					time.Sleep(window)
-					least = min(least, switches(t, p.pid())-before)
+					least = min(least, switches(t, p.Cmd.Process.Pid)-before)
 				}
 				t.Logf("waiter %d: %d context switches in %v", i, least, window)
 				require.LessOrEqual(t, least, most)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -132,8 +133,8 @@ const actor = unnamed - 1
 
 // playAct holds slots. Then it aborts one, joins and leaves, claims and forgets, reads, commits and
 // publishes, and falls. Arguments: slots, where to keep a generation, and when it falls.
-func playAct(ctx context.Context, k *task, c *samplecache.Cache) error {
-	n, err := strconv.Atoi(k.args[2])
+func playAct(ctx context.Context, k *processkit.Task, c *samplecache.Cache) error {
+	n, err := strconv.Atoi(k.Args[2])
 	if err != nil {
 		return err
 	}
@@ -149,24 +150,24 @@ func playAct(ctx context.Context, k *task, c *samplecache.Cache) error {
 		}
 		slots = append(slots, s)
 	}
-	k.tell("ready")
-	k.wait()
+	k.Tell("ready")
+	k.Wait()
 	falling.Store(true)
 	if n > 1 { // others put the sample while it does other things, so that its own is the last
 		err, slots = slots[0].Abort(), slots[1:]
 	}
-	err = errors.Join(err, comeAndGo(ctx, k.args[0]), readAndKeep(ctx, c, k.args[3]))
+	err = errors.Join(err, comeAndGo(ctx, k.Args[0]), readAndKeep(ctx, c, k.Args[3]))
 	for _, s := range slots {
 		m := stamp{actor, int64(s.Number())}
 		if err == nil {
 			err = m.write(s.Sample())
 		}
 		if err == nil {
-			k.tell("put %d %d", m.who, m.number)
+			k.Tell("put %d %d", m.who, m.number)
 			err = s.Commit(ctx)
 		}
 		if err == nil {
-			k.tell("ok %d %d", m.who, m.number)
+			k.Tell("ok %d %d", m.who, m.number)
 		}
 	}
 	return errors.Join(err, p.Close())
@@ -232,17 +233,17 @@ func (c *crowd) tryTurn(f fall) (fallen bool, late string) {
 	keep := filepath.Join(c.keep, strconv.Itoa(c.turns))
 	p := c.play("act", st.Samples-st.Committed, keep, f.point, f.nth, f.how)
 	c.wait(all)
-	p.proceed(c.t)
-	if f.how == "stop" && p.either(c.t, "stops", "done") == "stops" {
+	p.Proceed(c.t)
+	if f.how == "stop" && p.Until(c.t, "stops", "done") == "stops" {
 		p.stopped(c.t)
 		fallen = true
 		time.Sleep(goesOn)
 		c.requireNoneMissed(all, &st, f)
-		require.NoError(c.t, p.cmd.Process.Signal(syscall.SIGCONT))
+		require.NoError(c.t, p.Cmd.Process.Signal(syscall.SIGCONT))
 	}
-	err := p.ended()
+	err := p.Ended()
 	since := time.Now()
-	require.True(c.t, err == nil || p.killed(), "%+v: %v: %s", f, err, p.tail())
+	require.True(c.t, err == nil || p.Killed(), "%+v: %v: %s", f, err, p.Tail())
 	c.hear(p)
 	for _, w := range all {
 		select {
@@ -259,7 +260,7 @@ func (c *crowd) tryTurn(f fall) (fallen bool, late string) {
 	}
 	c.seeAll()
 	require.NoError(c.t, os.RemoveAll(keep))
-	return fallen || p.killed(), late
+	return fallen || p.Killed(), late
 }
 
 // requireNoneMissed checks that nobody waits for what is there already, while a process is stopped.
@@ -295,8 +296,8 @@ func TestWaitersGoOn(t *testing.T) {
 			falls = slices.Insert(falls, 0, fall{"stop", point, 1})
 		}
 	}
-	if n := kills(t, 0, 300, 10_000); n > 0 {
-		rng, names := random(t), crashPoints(t)
+	if n := processkit.Kills(t, 0, 300, 10_000); n > 0 {
+		rng, names := processkit.Random(t), crashPoints(t)
 		for range n {
 			f := fall{"kill", "", 1 + rng.IntN(100)}
 			if rng.IntN(2) == 0 {
@@ -350,7 +351,7 @@ func TestNobodyWaits(t *testing.T) {
 	}()
 	c := open()
 	p := tensor.Must(c.Producer(""))
-	for n := range uint64(kills(t, 100, 300, 20_000)) {
+	for n := range uint64(processkit.Kills(t, 100, 300, 20_000)) {
 		require.NoError(t, p.Put(ctx, stamp{1, int64(n)}.marked()))
 		for begun := time.Now(); tensor.Must(c.Stats()).Latest <= n; time.Sleep(100 * time.Microsecond) {
 			require.Less(t, time.Since(begun), goesOn, "generation %d", n+1)
