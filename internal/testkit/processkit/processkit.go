@@ -1,4 +1,4 @@
-// Package processkit runs parts of tests in processes of their own, so that a test can kill them,
+// Package processkit runs parts of tests in separate processes, so that a test can kill them,
 // and runs Python.
 package processkit
 
