@@ -1,6 +1,7 @@
 // Package longtests is the switch for long tests. By default tests do fewer rounds, so that `go
-// test ./...` takes about a minute. With the environment variable TENSORDICT_LONG, which CI sets,
-// they do all rounds. Only tests, and packages that check implementations, import it.
+// test ./...` takes about a minute. With the environment variable TENSORDICT_LONG, which
+// .ci/nightly sets, they do all rounds. Only tests, and packages that check implementations, import
+// it.
 //
 //	for range longtests.Times(10, 1000) {
 //		...
