@@ -14,20 +14,24 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/internal/longtests"
 )
 
 // binary returns the path of the command, which it builds once.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch, "bin", "tdict")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	build := exec.Command("go", "build", "-o", path, ".")
+	build.Dir = home // a test may be elsewhere
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}
 	return path, nil
 })
 
-// scratch is a directory of the test binary.
-var scratch string
+// scratch is a directory of the test binary, home the directory of the package.
+var scratch, home string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "tdict-")
@@ -35,6 +39,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	scratch = dir
+	if home, err = os.Getwd(); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
@@ -46,16 +53,24 @@ type result struct {
 	stdout, stderr string
 }
 
-// command runs the binary in a directory.
+// command runs a command line in a directory: in this process, or in a separate one if tests are
+// long.
 func command(t testing.TB, dir string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	return commandUntil(ctx, t, dir, args...)
+	if longtests.On() {
+		got, _ := process(ctx, t, dir, args...)
+		return got
+	}
+	t.Chdir(dir)
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, args, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
 }
 
-// commandUntil runs the binary, and sends it SIGKILL when ctx ends.
-func commandUntil(ctx context.Context, t testing.TB, dir string, args ...string) result {
+// process runs the binary, and sends it SIGKILL when ctx ends.
+func process(ctx context.Context, t testing.TB, dir string, args ...string) (result, *os.ProcessState) {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
@@ -67,7 +82,7 @@ func commandUntil(ctx context.Context, t testing.TB, dir string, args ...string)
 	if _, exited := errors.AsType[*exec.ExitError](err); !exited {
 		require.NoError(t, err)
 	}
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, cmd.ProcessState
 }
 
 // visits writes the table of visits that the examples have as visits.csv.

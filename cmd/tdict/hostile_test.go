@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -121,26 +120,26 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// refuse requires that a command fails, says so on one line, takes little, and leaves nothing.
+// refuse requires that a command fails, says so on one line, takes little, and leaves nothing. Only
+// the memory of a process is measured, so only if tests are long.
 func refuse(t *testing.T, dir, path string, args ...string) {
 	t.Helper()
 	before := names(t, dir)
-	bin, err := binary()
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, args...)
-	cmd.Dir = dir
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // the exit code says more
-	text := stdout.String() + stderr.String()
-	require.Contains(t, []int{exitNo, exitFailure}, cmd.ProcessState.ExitCode(), "%q: %s", args, text)
-	require.Contains(t, text, strings.TrimSuffix(path, "model.safetensors.index.json"), args) // or a shard beside it
-	if stderr.Len() > 0 {
-		requireOneLine(t, stderr.String())
+	var got result
+	if longtests.On() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		var state *os.ProcessState
+		got, state = process(ctx, t, dir, args...)
+		require.Less(t, state.SysUsage().(*syscall.Rusage).Maxrss, int64(300<<10), "%q: KiB", args)
+	} else {
+		got = command(t, dir, args...)
 	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	require.Less(t, usage.Maxrss, int64(300<<10), "%q: KiB", args)
+	text := got.stdout + got.stderr
+	require.Contains(t, []int{exitNo, exitFailure}, got.code, "%q: %s", args, text)
+	require.Contains(t, text, strings.TrimSuffix(path, "model.safetensors.index.json"), args) // or a shard beside it
+	if got.stderr != "" {
+		requireOneLine(t, got.stderr)
+	}
 	require.Equal(t, before, names(t, dir), "%q leaves nothing", args)
 }
