@@ -21,11 +21,12 @@ func (t ops) EmptyIn(p *plan.Pass, batch ...int) (*Tensor, error) {
 		return nil, err
 	}
 	shape := append(shapeops.Shape{l.numbered()}, t.Features()...)
-	made := tensor.New
+	var values *tensor.Tensor
 	if t.values.Device() == tensor.Meta {
-		made = tensor.NewMeta
+		values, err = tensor.NewMeta(t.DType(), shape...)
+	} else { // called by its name, so that shape stays on the stack
+		values, err = tensor.New(t.DType(), shape...)
 	}
-	values, err := made(t.DType(), shape...)
 	return finished(&Tensor{layout: l, values: values}, err)
 }
 

@@ -77,10 +77,13 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 	}
 	leaf := func(at string, v, w Value) (Difference, bool) {
 		text, err := opsOf(v).diff(v, w)
-		if err != nil {
+		switch {
+		case err != nil:
 			return failedDiff(at, v, w, err), true
+		case text == "":
+			return Difference{}, false
 		}
-		return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, text != ""
+		return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, true
 	}
 	td.eachDiff(other, "", leaf, func(d Difference) bool {
 		if err = d.Err; err == nil {
