@@ -73,9 +73,6 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 		return nil, err
 	}
 	defer old.unlock()
-	if openBlocksRename {
-		old.unlock()
-	}
 	k, err := s.beside(vfs.OS, at, old, prototype)
 	if err != nil {
 		return nil, err
@@ -99,19 +96,16 @@ func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
 // openNew publishes the dataset that k wrote, and opens it. It returns ErrReplaced if another
 // process has replaced it by then.
 func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dataset, error) {
-	var made *os.File // while it is open, no other directory gets its inode number
-	if !openBlocksRename {
-		var err error
-		if made, err = vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0); err != nil {
-			return nil, s.fail("", errors.Join(err, k.abort()))
-		}
-		defer made.Close()
+	made, err := vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0) // while it is open, no other directory gets its inode number
+	if err != nil {
+		return nil, s.fail("", errors.Join(err, k.abort()))
 	}
+	defer made.Close()
 	if err := k.commit(batch); err != nil {
 		return nil, s.fail("", err)
 	}
 	d, err := openAt(s.dir, k.dir, how)
-	if err != nil || made == nil {
+	if err != nil {
 		return d, vfs.Done("the dataset was made", err)
 	}
 	is, err := d.set.Root().Lstat(".")
@@ -150,9 +144,6 @@ func (d *Dataset) Publish() error {
 	defer old.unlock()
 	if err := k.replaces(old); err != nil {
 		return d.fail("publish", "", err)
-	}
-	if openBlocksRename {
-		old.unlock()
 	}
 	return d.fail("publish", "", d.appear(k))
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -34,10 +33,6 @@ func (o *oldTree) unlock() {
 		_ = o.dir.Close() // nothing was written
 	}
 }
-
-// openBlocksRename reports that an open file, and the directory that it is in, cannot be renamed or
-// replaced. Locks must then be released before a rename, though another process may come between.
-const openBlocksRename = runtime.GOOS == "windows"
 
 // replaceable returns the tree at dir, an absolute path without links, if a dictionary of the given
 // batch shape may replace it, and otherwise an error.

@@ -89,10 +89,9 @@ type SaveOptions struct {
 // process saves in a parent directory, SaveWith removes the temporary files that saves have left
 // there when their process was killed.
 //
-// Only Linux can exchange two directories in one step. On other systems, and on file systems that
-// cannot do it, SaveWith renames the old directory and then the new one. A crash between the two
-// leaves nothing at dir, and the old directory beside it under another name, which FORMAT.md
-// states.
+// On file systems that cannot exchange two directories in one step, such as NFS, SaveWith renames the
+// old directory and then the new one. A crash between the two leaves nothing at dir, and the old
+// directory in a temporary one beside it, see FORMAT.md.
 //
 // An archive and a consolidated file are replaced in the same way, as one file. Their differences:
 //
@@ -165,9 +164,6 @@ func (s *saver) save(td *tdict.TensorDict) error {
 		return err
 	}
 	defer old.unlock()
-	if openBlocksRename {
-		old.unlock()
-	}
 	k, err := s.beside(vfs.OS, at, old, td)
 	if err != nil {
 		return err

@@ -215,7 +215,7 @@ func (k *dirSink) publish() (appeared bool, err error) {
 // directory is still there and replaces it: of two processes that saw the same directory only one
 // replaces it. The lock is nil if the file is missing, may not be opened, or cannot be locked.
 func (k *dirSink) lockOld() (*vfs.Lock, error) {
-	if k.old == nil || openBlocksRename {
+	if k.old == nil {
 		return nil, nil
 	}
 	opt := OpenOptions{Wait: 10 * time.Second}

@@ -339,9 +339,6 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 // lockMeta locks the meta.json of a directory against changes by other processes that use this
 // module.
 func (opt *OpenOptions) lockMeta(dir *vfs.Root) (unlock func(), err error) {
-	if openBlocksRename {
-		return func() {}, nil
-	}
 	l, err := opt.await(func() (*vfs.Lock, error) { return tryMeta(dir) })
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil

@@ -35,11 +35,6 @@ func (w *Writer) finish() error {
 	if err != nil {
 		return cmp.Or(w.inPlace(), err)
 	}
-	if openBlocksRename {
-		if err := w.release(); err != nil {
-			return errors.Join(err, k.abort())
-		}
-	}
 	return k.commit(append(shapeops.Shape{w.rows}, w.row.Shape()...))
 }
 

@@ -96,12 +96,6 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 	if err != nil {
 		return err
 	}
-	if openBlocksRename {
-		old.unlock()
-		if err := ds.Close(); err != nil {
-			return errors.Join(err, k.abort())
-		}
-	}
 	w.reopened = true
 	return k.commit(w.meta.shape)
 }

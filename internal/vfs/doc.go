@@ -35,9 +35,10 @@
 // syncs tmp itself and the directory that contains it. On a file system that ignores fsync, nothing
 // is guaranteed.
 //
-// # Limits
+// # Systems
 //
-// Only Linux can exchange two directories in one step. On other systems, and on file systems that
-// cannot do it, a crash may leave the old tree at [AsidePath]; see [Publish]. Windows cannot sync a
-// directory, and does not rename one with open or mapped files.
+// Linux and macOS are served. A file system that cannot exchange two directories in one step, such
+// as NFS, has a moment without the directory when one is replaced; see [Publish]. On other systems
+// the package builds, and nothing more is promised: they have no locks, so nothing is swept, and
+// [Numbers] returns errors.ErrUnsupported.
 package vfs

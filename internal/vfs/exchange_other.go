@@ -1,13 +1,8 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package vfs
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
-// exchange returns errors.ErrUnsupported.
-func exchange(a, b string) error {
-	return &os.LinkError{Op: "exchange", Old: a, New: b, Err: errors.ErrUnsupported}
-}
+func swapNames(_, _ string) error  { return errors.ErrUnsupported }
+func renameFree(_, _ string) error { return errors.ErrUnsupported }

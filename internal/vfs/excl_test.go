@@ -30,7 +30,6 @@ func TestPublishNew(t *testing.T) {
 		{"a directory that holds a file", []string{"d"}, []string{"d/f"}, fs.ErrExist, fs.ErrExist},
 		{"a directory that holds a directory", []string{"d", "d/x"}, nil, fs.ErrExist, fs.ErrExist},
 		{"a file", nil, []string{"d"}, fs.ErrExist, fs.ErrExist},
-		{"what a crash left aside", []string{asideOfD}, nil, fs.ErrExist, fs.ErrExist},
 	}
 	for _, tt := range tests {
 		for _, overEmpty := range []bool{false, true} {

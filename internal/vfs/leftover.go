@@ -10,8 +10,9 @@ import (
 
 // Sweep removes from the directory parent the directories that [MakeTemp] made for savers that are
 // gone, for example because they were killed: directories that nobody holds and that have the mark
-// of MakeTemp, or a name from MakeTemp and no content. Where directories cannot be locked it
-// removes nothing. If one cannot be removed, Sweep continues with the others.
+// of MakeTemp, or a name from MakeTemp and no content. It keeps those with the old tree of a
+// [Publish] that ended between two renames. Where directories cannot be locked it removes nothing.
+// If one cannot be removed, Sweep continues with the others.
 func Sweep(parent string) error {
 	names, err := tempNames(parent)
 	for _, name := range names {
@@ -89,6 +90,9 @@ func sweep(tmp string) error {
 	if !marked(tmp) {
 		_ = os.Remove(tmp) // removes it only if it is empty: the saver was killed before the mark or during Remove
 		return l.Unlock()
+	}
+	if _, err := os.Lstat(filepath.Join(tmp, newName+oldSuffix)); err == nil {
+		return l.Unlock() // perhaps the only copy
 	}
 	// An old tree that an exchange left here must not be removed before the exchange is durable.
 	if err := syncDir(filepath.Dir(tmp)); err != nil {

@@ -177,7 +177,9 @@ func TestSweep(t *testing.T) {
 		{"a longer name", leftover + "I", makeDir, true},
 		{"another name of the same length", "saving-ABCDEFGHI", makeDir, true},
 		{"a name of a user's", ".saving-pictures", makeDir, true},
-		{"an old tree that waits", asideOfD, makeDir, true},
+		{"the old tree of a replacement that ended half way", leftover, func(path string) error {
+			return errors.Join(makeDir(path), write(vfs.OS, filepath.Join(path, "new.old"), before))
+		}, true},
 		{"a leftover further down", filepath.Join("d", leftover), makeDir, true},
 	}
 	for _, tt := range tests {

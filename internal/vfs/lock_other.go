@@ -1,4 +1,4 @@
-//go:build !windows && (!unix || solaris || aix)
+//go:build !unix || solaris || aix
 
 package vfs
 

@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -182,26 +182,21 @@ const (
 	taskLock     = "lock"
 	taskSave     = "save"
 	taskSaveFile = "save file"
-	// taskNumbers, and then a name of numberForms.
-	taskNumbers = "numbers "
+	taskNumbers  = "numbers"
 )
 
 // TestChildProcess is the process that other tests start in order to kill it. It tells what it has
 // locked and waits.
 func TestChildProcess(t *testing.T) {
 	path := os.Getenv(childTask + "_PATH")
-	form, numbers := strings.CutPrefix(os.Getenv(childTask), taskNumbers)
-	if numbers {
-		require.True(t, try(t, openNumbers(t, numberForms[form], path), 5, 3))
-		fmt.Println(os.Getpid())
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends if the parent does
-		return
-	}
 	switch os.Getenv(childTask) {
 	default:
 		return // started by nobody
 	case taskLock:
 		lock(t, path, vfs.Exclusive)
+	case taskNumbers:
+		require.True(t, try(t, openNumbers(t, path), 5, 3))
+		path = strconv.Itoa(os.Getpid())
 	case taskSave:
 		tmp, err := vfs.MakeTemp(vfs.OS, path)
 		require.NoError(t, err)

@@ -14,30 +14,16 @@ const numbersEnd = 1 << 62
 // goroutines that use one Numbers do not. A lock is held until it is unlocked, the file is closed
 // or the process ends. Locks are advisory: anyone may still read and write the file.
 //
-// On Linux the kernel locks ranges of the file, whose length does not matter. Other Unix systems
-// use a directory beside the file, FILE.locks, with a file for each lock; its name is the first
-// number of the lock, and its content the length. On these systems two locks must either begin at
-// the same number or have no number in common, Unlock and Held find a lock only by its first
-// number, and closing the file unlocks nothing: call UnlockAll. [NumbersSupported] reports whether
-// the system has these locks. Otherwise all methods return [errors.ErrUnsupported].
+// The kernel locks ranges of the file, whose length does not matter. Only Linux and macOS have these
+// locks, see [NumbersSupported]. Otherwise all methods return [errors.ErrUnsupported].
 //
 // Methods return [fs.ErrInvalid] for a range that is empty or not within the numbers. Safe for
 // concurrent use.
-type Numbers struct {
-	file  *os.File
-	locks numberLocks
-}
-
-// numberLocks implements locks of the numbers from at up to, not including, end.
-type numberLocks interface {
-	try(at, end int64) (bool, error)
-	unlock(at, end int64) error
-	held(at, end int64) (from, size int64, held bool, err error)
-}
+type Numbers struct{ file *os.File }
 
 // LockNumbers returns a Numbers for f, with no lock held. f must be open for reading and writing.
 // The caller still closes it, and makes only one Numbers of it.
-func LockNumbers(f *os.File) *Numbers { return &Numbers{f, newNumberLocks(f)} }
+func LockNumbers(f *os.File) *Numbers { return &Numbers{f} }
 
 // Try locks count numbers from at on, and reports whether it did. If another holds one of them, it
 // locks none. It never waits for another holder. Numbers that n already holds stay locked; one
@@ -47,7 +33,7 @@ func (n *Numbers) Try(at, count int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ok, err := n.locks.try(at, end)
+	ok, err := n.try(at, end)
 	return ok, n.named(err)
 }
 
@@ -59,21 +45,21 @@ func (n *Numbers) Unlock(at, count int64) error {
 	if err != nil {
 		return err
 	}
-	return n.named(n.locks.unlock(at, end))
+	return n.named(n.unlock(at, end))
 }
 
 // UnlockAll unlocks all numbers that n holds.
-func (n *Numbers) UnlockAll() error { return n.named(n.locks.unlock(0, numbersEnd)) }
+func (n *Numbers) UnlockAll() error { return n.named(n.unlock(0, numbersEnd)) }
 
 // Held returns the first lock of another holder that includes one of count numbers from at on: its
-// first number, which may be below at, and its length. held is false if there is none. On Linux
-// adjacent locks of one holder are one lock. Locks of n itself do not count.
+// first number, which may be below at, and its length. held is false if there is none. Adjacent
+// locks of one holder are one lock. Locks of n itself do not count.
 func (n *Numbers) Held(at, count int64) (from, size int64, held bool, err error) {
 	end, err := n.end(at, count)
 	if err != nil {
 		return 0, 0, false, err
 	}
-	from, size, held, err = n.locks.held(at, end)
+	from, size, held, err = n.held(at, end)
 	return from, size, held, n.named(err)
 }
 

@@ -15,18 +15,13 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// A numbersOf makes the Numbers of an open file.
-type numbersOf = func(*os.File) *vfs.Numbers
-
-// eachNumbers runs test on the system's own locks, and on locked files.
-func eachNumbers(t *testing.T, test func(t *testing.T, of numbersOf, path string)) {
+// withNumbers runs test, if the system has locks of numbers.
+func withNumbers(t *testing.T, test func(t *testing.T, path string)) {
 	t.Helper()
 	if !vfs.NumbersSupported {
 		t.Skip("the system has no locks of numbers")
 	}
-	for form, of := range numberForms {
-		t.Run(form, func(t *testing.T) { test(t, of, numbersFile(t)) })
-	}
+	test(t, numbersFile(t))
 }
 
 // numbersFile returns a file to lock numbers of.
@@ -38,11 +33,11 @@ func numbersFile(t testing.TB) string {
 }
 
 // openNumbers opens the file for the locks.
-func openNumbers(t testing.TB, of numbersOf, path string) *vfs.Numbers {
+func openNumbers(t testing.TB, path string) *vfs.Numbers {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	n := of(f)
+	n := vfs.LockNumbers(f)
 	t.Cleanup(func() {
 		_ = n.UnlockAll()
 		require.NoError(t, f.Close())
@@ -89,8 +84,8 @@ func TestTryNumbers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-				a, b := openNumbers(t, of, path), openNumbers(t, of, path)
+			withNumbers(t, func(t *testing.T, path string) {
+				a, b := openNumbers(t, path), openNumbers(t, path)
 				require.True(t, try(t, a, tt.first.from, tt.first.size))
 				require.Equal(t, tt.first, heldIn(t, b, tt.first.from, 1))
 				require.Zero(t, heldIn(t, a, tt.first.from, 1), "locks of one's own do not count")
@@ -110,8 +105,8 @@ func TestNumbersThatAreNone(t *testing.T) {
 	tests := []struct{ at, count int64 }{
 		{-1, 1}, {-1 << 63, 1}, {5, 0}, {5, -1}, {5, -1 << 63}, {1 << 62, 1}, {topNumber, 2}, {1<<63 - 1, 1<<63 - 1},
 	}
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-		n, other := openNumbers(t, of, path), openNumbers(t, of, path)
+	withNumbers(t, func(t *testing.T, path string) {
+		n, other := openNumbers(t, path), openNumbers(t, path)
 		for _, tt := range tests {
 			_, err := n.Try(tt.at, tt.count)
 			require.ErrorIs(t, err, fs.ErrInvalid)
@@ -127,8 +122,8 @@ func TestNumbersThatAreNone(t *testing.T) {
 }
 
 func TestTryNumbersAgain(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-		a, b := openNumbers(t, of, path), openNumbers(t, of, path)
+	withNumbers(t, func(t *testing.T, path string) {
+		a, b := openNumbers(t, path), openNumbers(t, path)
 		require.True(t, try(t, a, 5, 2))
 		require.True(t, try(t, a, 5, 4))
 		require.Equal(t, lockedRange{5, 4}, heldIn(t, b, 5, 1))
@@ -151,8 +146,8 @@ func TestUnlockNumbers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-				a, b := openNumbers(t, of, path), openNumbers(t, of, path)
+			withNumbers(t, func(t *testing.T, path string) {
+				a, b := openNumbers(t, path), openNumbers(t, path)
 				for i := range int64(3) {
 					require.True(t, try(t, a, 10*(i+1), i+1))
 				}
@@ -172,8 +167,8 @@ func TestUnlockNumbers(t *testing.T) {
 }
 
 func TestUnlockAllNumbers(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-		a, b := openNumbers(t, of, path), openNumbers(t, of, path)
+	withNumbers(t, func(t *testing.T, path string) {
+		a, b := openNumbers(t, path), openNumbers(t, path)
 		require.NoError(t, a.UnlockAll())
 		require.True(t, try(t, a, 0, 1))
 		require.True(t, try(t, a, topNumber, 1))
@@ -186,11 +181,11 @@ func TestUnlockAllNumbers(t *testing.T) {
 
 // Held returns the lowest lock, whoever has it and in whatever order they were made.
 func TestHeldIsTheFirst(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-		asking := openNumbers(t, of, path)
+	withNumbers(t, func(t *testing.T, path string) {
+		asking := openNumbers(t, path)
 		for i := range int64(8) {
 			at := 10 * ((i*3)%8 + 1)
-			require.True(t, try(t, openNumbers(t, of, path), at, 2))
+			require.True(t, try(t, openNumbers(t, path), at, 2))
 		}
 		require.True(t, try(t, asking, 1, 1))
 		for i := range int64(8) {
@@ -203,12 +198,12 @@ func TestHeldIsTheFirst(t *testing.T) {
 
 // Two Numbers of one process exclude each other, in any number of goroutines.
 func TestOneHasANumber(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
+	withNumbers(t, func(t *testing.T, path string) {
 		const goroutines, times = 4, 50
 		var inside, all atomic.Int32
 		done := make(chan error, goroutines)
 		for range goroutines {
-			n := openNumbers(t, of, path)
+			n := openNumbers(t, path)
 			go func() {
 				for got := 0; got < times; {
 					ok, err := n.Try(5, 1)
@@ -243,8 +238,8 @@ func TestOneHasANumber(t *testing.T) {
 
 // Closing another descriptor of the file, as readers do, unlocks nothing.
 func TestNumbersOutliveOtherDescriptors(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-		a, b := openNumbers(t, of, path), openNumbers(t, of, path)
+	withNumbers(t, func(t *testing.T, path string) {
+		a, b := openNumbers(t, path), openNumbers(t, path)
 		require.True(t, try(t, a, 5, 1))
 		_, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -263,13 +258,13 @@ func TestNumbersOfAClosedFile(t *testing.T) {
 	require.True(t, try(t, n, 5, 1))
 	require.NoError(t, n.UnlockAll())
 	require.NoError(t, f.Close())
-	require.True(t, try(t, openNumbers(t, vfs.LockNumbers, path), 5, 1))
+	require.True(t, try(t, openNumbers(t, path), 5, 1))
 }
 
 func TestNumbersDieWithTheirProcess(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
-		n := openNumbers(t, of, path)
-		_, kill := startChild(t, taskNumbers+filepath.Base(t.Name()), path)
+	withNumbers(t, func(t *testing.T, path string) {
+		n := openNumbers(t, path)
+		_, kill := startChild(t, taskNumbers, path)
 		require.Equal(t, lockedRange{5, 3}, heldIn(t, n, 0, 100))
 		require.False(t, try(t, n, 5, 1))
 		kill()
@@ -281,10 +276,10 @@ func TestNumbersDieWithTheirProcess(t *testing.T) {
 // TestUnlockNumbersWhileProcessesStart is TestUnlockWhileProcessesStart of numbers. A process that
 // runs does not have the locks either.
 func TestUnlockNumbersWhileProcessesStart(t *testing.T) {
-	eachNumbers(t, func(t *testing.T, of numbersOf, path string) {
+	withNumbers(t, func(t *testing.T, path string) {
 		exe, err := os.Executable()
 		require.NoError(t, err)
-		a, b := openNumbers(t, of, path), openNumbers(t, of, path)
+		a, b := openNumbers(t, path), openNumbers(t, path)
 		stop, stopped := make(chan struct{}), make(chan error)
 		go func() { stopped <- startUntil(stop, exe) }()
 		for range longtests.Times(200, 1000) {
@@ -310,7 +305,7 @@ func TestStartedProcessesDoNotHoldNumbers(t *testing.T) {
 	other := numbersFile(t)
 	_, kill := startChild(t, taskLock, other)
 	require.NoError(t, f.Close()) // without an unlock
-	require.True(t, try(t, openNumbers(t, vfs.LockNumbers, path), 5, 1))
+	require.True(t, try(t, openNumbers(t, path), 5, 1))
 	kill()
 }
 
@@ -318,7 +313,7 @@ func TestNumbersUnsupported(t *testing.T) {
 	if vfs.NumbersSupported {
 		t.Skip("the system has locks of numbers")
 	}
-	n := openNumbers(t, vfs.LockNumbers, numbersFile(t))
+	n := openNumbers(t, numbersFile(t))
 	_, err := n.Try(5, 1)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
@@ -329,12 +324,12 @@ func numbersHeld(b *testing.B, numbers, holders int) *vfs.Numbers {
 	path := numbersFile(b)
 	all := make([]*vfs.Numbers, holders)
 	for i := range all {
-		all[i] = openNumbers(b, vfs.LockNumbers, path)
+		all[i] = openNumbers(b, path)
 	}
 	for i := range numbers {
 		require.True(b, try(b, all[i%holders], 1000+2*int64(i), 1))
 	}
-	return openNumbers(b, vfs.LockNumbers, path)
+	return openNumbers(b, path)
 }
 
 // eachHeld runs bench while others hold numbers.

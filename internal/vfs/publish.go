@@ -1,8 +1,6 @@
 package vfs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,10 +18,10 @@ import (
 // # Crashes
 //
 // After a crash at any time, dir is the complete old tree (or nothing, if there was none) or the
-// complete new one, and an unneeded tree may be at tmp or [AsidePath](dir). There is one exception,
-// on systems that cannot exchange two directories in one step: between two renames dir is absent,
-// and the complete old tree is at AsidePath(dir). Renaming it back repairs that; publishing again
-// works too.
+// complete new one, and an unneeded tree may be at tmp. There is one exception, on file systems that
+// cannot exchange two directories in one step, such as NFS: between two renames dir is absent, and
+// the complete old tree is at tmp with ".old" behind it. Renaming it back repairs that. A [Sweep]
+// never removes it.
 //
 // # Errors
 //
@@ -70,14 +68,10 @@ func (p publication) publish() error {
 
 // PublishNew is [Publish] that never replaces anything, whoever else publishes at the same time. It
 // returns [fs.ErrExist], with State [Untouched], if anything is at dir, unless it is an empty
-// directory and overEmpty is set, or if a crash has left an old tree at [AsidePath](dir). Safe for
-// concurrent use on one dir: one of several calls succeeds.
+// directory and overEmpty is set. Safe for concurrent use on one dir: one of several calls succeeds.
 func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
 	_, err := p.prepare()
-	if err == nil {
-		err = p.noneAside()
-	}
 	if err == nil {
 		err = fsys.RenameNew(p.tmp, p.dir, overEmpty)
 	}
@@ -85,28 +79,6 @@ func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
 		return p.fail(Untouched, "", err)
 	}
 	return p.complete("")
-}
-
-// noneAside returns fs.ErrExist if a crash has left an old tree at AsidePath.
-func (p publication) noneAside() error {
-	aside := AsidePath(p.dir)
-	info, err := p.lookup(aside)
-	if info != nil {
-		return fmt.Errorf("%w: a crash has left it at %s", fs.ErrExist, aside)
-	}
-	return err
-}
-
-const asidePrefix = ".aside-"
-
-// AsidePath returns the name beside dir that the old tree has while [Publish] replaces it without
-// Exchange. The name belongs to Publish: if a crash leaves a tree there, a later Publish removes
-// it. It has 23 bytes, whatever the length of dir's name, which may be the longest possible:
-// ".aside-" and the first 8 bytes, in hexadecimal, of the SHA-256 of the name of dir.
-func AsidePath(dir string) string {
-	parent, name := filepath.Split(filepath.Clean(dir))
-	sum := sha256.Sum256([]byte(name))
-	return filepath.Join(parent, asidePrefix+hex.EncodeToString(sum[:8]))
 }
 
 // A publication is one call of Publish.
@@ -162,7 +134,7 @@ func (p publication) checkPaths() error {
 		return fmt.Errorf("%w: the path does not end in a name", fs.ErrInvalid)
 	case filepath.Dir(p.tmp) != p.parent() && !p.inTemp():
 		return fmt.Errorf("%w: %s is not in the same directory", fs.ErrInvalid, p.tmp)
-	case p.tmp == p.dir || p.tmp == AsidePath(p.dir):
+	case p.tmp == p.dir:
 		return fmt.Errorf("%w: %s is taken", fs.ErrInvalid, p.tmp)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"runtime"
 	"syscall"
 )
 
@@ -12,7 +11,7 @@ import (
 func renameNew(old, new string, overEmpty bool) error {
 	rename := renameAbsent
 	if overEmpty {
-		rename = renameOverEmpty
+		rename = syscall.Rename // over an empty directory only
 	}
 	err := rename(old, new)
 	if err == nil {
@@ -30,15 +29,5 @@ func renameNew(old, new string, overEmpty bool) error {
 // taken reports whether the file at path prevents a directory from being renamed to path.
 func taken(path string, overEmpty bool) bool {
 	info, err := os.Lstat(path)
-	return err == nil && (!overEmpty || !info.IsDir() || runtime.GOOS == "windows")
-}
-
-// renameOverEmpty renames a directory over an empty directory only. Except on Windows, it is one
-// step.
-func renameOverEmpty(old, new string) error {
-	if runtime.GOOS != "windows" {
-		return syscall.Rename(old, new)
-	}
-	_ = syscall.Rmdir(new) // if new is not empty, it stays, and the rename fails
-	return os.Rename(old, new)
+	return err == nil && (!overEmpty || !info.IsDir())
 }

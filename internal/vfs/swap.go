@@ -37,30 +37,22 @@ func (p publication) swapBack() error {
 	return p.fail(Untouched, "", err)
 }
 
-// appear moves the new tree to dir, which is absent. If a crash between two renames has left an old
-// tree at AsidePath, it is no longer needed.
+// appear moves the new tree to dir, which is absent.
 func (p publication) appear() (old string, err error) {
-	aside := AsidePath(p.dir)
-	info, err := p.lookup(aside)
-	if err == nil {
-		err = p.fsys.Rename(p.tmp, p.dir)
-	}
-	if err != nil {
+	if err := p.fsys.Rename(p.tmp, p.dir); err != nil {
 		return "", p.fail(Untouched, "", err)
 	}
-	if info == nil {
-		return "", nil
-	}
-	return aside, nil
+	return "", nil
 }
+
+// oldSuffix stands behind the path of the new tree in the path of the old one, while [Publish]
+// replaces it by two renames.
+const oldSuffix = ".old"
 
 // replace moves the old tree aside and the new one to dir. It does not sync between the two
 // renames: that would only prolong the time without dir, and make that state durable.
 func (p publication) replace() (old string, err error) {
-	aside := AsidePath(p.dir)
-	if err := p.clear(aside); err != nil {
-		return "", p.fail(Untouched, "", err)
-	}
+	aside := p.tmp + oldSuffix
 	if err := p.fsys.Rename(p.dir, aside); err != nil {
 		return "", p.fail(Untouched, "", err)
 	}
@@ -75,19 +67,6 @@ func (p publication) replace() (old string, err error) {
 		return "", p.restore(aside, err)
 	}
 	return aside, nil
-}
-
-// clear removes a tree that an earlier publication left at aside. It syncs the entries first, since
-// otherwise a crash could bring that tree back to dir.
-func (p publication) clear(aside string) error {
-	info, err := p.lookup(aside)
-	if info == nil {
-		return err
-	}
-	if err := p.fsys.SyncDir(p.parent()); err != nil {
-		return err
-	}
-	return p.fsys.RemoveAll(aside)
 }
 
 // restore moves the old tree back from aside, after the new one could not be moved in because of

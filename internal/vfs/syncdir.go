@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"os"
+	"runtime"
 )
 
 // syncDir syncs the directory at path.
@@ -12,4 +13,12 @@ func syncDir(path string) error {
 		return err
 	}
 	return errors.Join(syncOpenDir(d), d.Close())
+}
+
+// syncOpenDir is [FS.SyncDir] of an open directory. Windows cannot sync one.
+func syncOpenDir(d *os.File) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return d.Sync()
 }

@@ -39,12 +39,9 @@ func given(dir string) bool {
 	return checkOf(random[:tempRandom]) == random[tempRandom:]
 }
 
-// Reserved reports whether a name has the form of names from [MakeTemp] or [AsidePath], so that a
-// directory of that name may be removed.
-func Reserved(name string) bool { return tempName(name) || strings.HasPrefix(name, asidePrefix) }
+// Reserved reports whether a name has the form of names from [MakeTemp], so that a directory of that
+// name may be removed.
+func Reserved(name string) bool { return tempName(name) }
 
-// Ours reports whether [MakeTemp] or [AsidePath] made the directory at path.
-func Ours(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasPrefix(name, asidePrefix) || tempName(name) && marked(path)
-}
+// Ours reports whether [MakeTemp] made the directory at path.
+func Ours(path string) bool { return tempName(filepath.Base(path)) && marked(path) }

@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package vfs_test
 
 import (
@@ -13,7 +15,7 @@ import (
 // The kernel tells ranges apart wherever they begin and end, and merges those of one holder.
 func TestNumbersAreRanges(t *testing.T) {
 	path := numbersFile(t)
-	a, b := openNumbers(t, vfs.LockNumbers, path), openNumbers(t, vfs.LockNumbers, path)
+	a, b := openNumbers(t, path), openNumbers(t, path)
 	require.True(t, try(t, a, 10, 5))
 	require.True(t, try(t, a, 15, 5))
 	require.Equal(t, lockedRange{10, 10}, heldIn(t, b, 12, 1), "adjacent locks are one")
@@ -40,7 +42,7 @@ func TestCloseUnlocksNumbers(t *testing.T) {
 	n := vfs.LockNumbers(f)
 	require.True(t, try(t, n, 5, 1))
 	require.NoError(t, f.Close())
-	require.True(t, try(t, openNumbers(t, vfs.LockNumbers, path), 5, 1))
+	require.True(t, try(t, openNumbers(t, path), 5, 1))
 	_, err = n.Try(6, 1)
 	require.ErrorIs(t, err, os.ErrClosed)
 }

@@ -1,10 +1,11 @@
+//go:build linux || darwin
+
 package vfs
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,30 +13,27 @@ import (
 // NumbersSupported reports whether the system has the locks of [Numbers].
 const NumbersSupported = true
 
-func newNumberLocks(f *os.File) numberLocks { return rangeLocks{f} }
+// The locks are locks of byte ranges that belong to the open file. Locks that belong to the process
+// (F_SETLK) would be unsafe: closing any descriptor of the file releases them.
 
-// rangeLocks are locks of byte ranges that belong to the open file (F_OFD_SETLK). Locks that belong
-// to the process (F_SETLK) would be unsafe: closing any descriptor of the file releases them.
-type rangeLocks struct{ file *os.File }
-
-func (l rangeLocks) try(at, end int64) (bool, error) {
-	err := l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: end - at})
+func (n *Numbers) try(at, end int64) (bool, error) {
+	err := n.fcntl(ofdSet, &unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: end - at})
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func (l rangeLocks) unlock(at, end int64) error {
-	return l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK, Start: at, Len: end - at})
+func (n *Numbers) unlock(at, end int64) error {
+	return n.fcntl(ofdSet, &unix.Flock_t{Type: unix.F_UNLCK, Start: at, Len: end - at})
 }
 
 // held asks again for the numbers before each lock that it finds: the kernel lists locks by holder,
 // and only the locks of one holder in order.
-func (l rangeLocks) held(at, end int64) (from, size int64, held bool, err error) {
+func (n *Numbers) held(at, end int64) (from, size int64, held bool, err error) {
 	for at < end {
 		lock := unix.Flock_t{Type: unix.F_WRLCK, Start: at, Len: end - at}
-		if err := l.fcntl(unix.F_OFD_GETLK, &lock); err != nil {
+		if err := n.fcntl(ofdGet, &lock); err != nil {
 			return 0, 0, false, err
 		}
 		if lock.Type == unix.F_UNLCK {
@@ -48,8 +46,8 @@ func (l rangeLocks) held(at, end int64) (from, size int64, held bool, err error)
 }
 
 // fcntl calls fcntl(2), and prevents the file from being closed meanwhile.
-func (l rangeLocks) fcntl(cmd int, lock *unix.Flock_t) error {
-	conn, err := l.file.SyscallConn()
+func (n *Numbers) fcntl(cmd int, lock *unix.Flock_t) error {
+	conn, err := n.file.SyscallConn()
 	if err != nil {
 		return err
 	}

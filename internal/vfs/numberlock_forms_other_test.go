@@ -1,5 +1,0 @@
-//go:build !unix || solaris || aix
-
-package vfs_test
-
-var numberForms map[string]numbersOf
