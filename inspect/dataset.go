@@ -25,7 +25,7 @@ type Report struct {
 // Python. It opens no leaf. The Report has the result of memmap.Look, its totals, and the names of
 // directories that killed saves have left beside the dataset.
 //
-// Leftovers are directories with the names that a save gives, ".saving-" or ".aside-" and letters.
+// Leftovers are directories with the names that a save gives, ".saving-" and letters.
 // They may be of other datasets in the same directory, or of a save that is running. The next save
 // there removes all that no process has locked.
 //

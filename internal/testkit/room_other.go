@@ -1,0 +1,6 @@
+//go:build !linux
+
+package testkit
+
+// roomInMemory reports false.
+func roomInMemory() bool { return false }

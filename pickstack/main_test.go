@@ -1,0 +1,9 @@
+package pickstack_test
+
+import (
+	"testing"
+
+	"github.com/go-tensordict/tensordict/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
