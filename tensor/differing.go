@@ -139,9 +139,12 @@ func (s *search) run(t, u *Tensor) error {
 	if t.Size() <= blockElements || t.view.IsContiguous() && u.view.IsContiguous() {
 		return s.compare(t, u)
 	}
-	l := newLanes(&Kernel{Elements: s.block}, t, []*Tensor{t, u})
+	blocks := *s // the method value moves it to the heap, and s stays
+	l := newLanes(&Kernel{Elements: blocks.block}, t, []*Tensor{t, u})
 	l.dry = true
-	return l.run(1)
+	err := l.run(1)
+	*s = blocks
+	return err
 }
 
 func (s *search) block(b *Block) error {
