@@ -327,3 +327,26 @@ func TestStackedAndDense(t *testing.T) {
 		})
 	}
 }
+
+// TestStackWithoutMember: rows that are selected from a stack of dictionaries, none of which has the
+// leaf, are an error if the result is dense.
+func TestStackWithoutMember(t *testing.T) {
+	for name, leaf := range map[string]tdict.Value{
+		"ragged":    tensor.Must(ragged.New(numbers(0, 3), tensor.Must(ragged.LayoutOf(shapeops.Shape{2}, []int64{2, 1})))),
+		"data":      texts("a", "b"),
+		"unbatched": same(numbers(1, 2)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			with, without := dict([]int{2}, entry{"v", leaf}), dict([]int{2})
+			x := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{with, without}, 0))
+			y := tensor.Must(tensor.Must(tdict.LazyStack([]*tdict.TensorDict{with, with}, 0)).Dense())
+			for _, bits := range [][]bool{{false, true}, {true, true}} {
+				mask := tensor.Vector(bits...)
+				require.ErrorIs(t, testkit.Err(arith.Where(mask, x, y)), tdict.ErrMissing)
+				require.ErrorIs(t, arith.WhereInto(y, mask, x, y), tdict.ErrMissing)
+			}
+			first := tensor.Vector(true, false)
+			require.True(t, tensor.Must(arith.Where(first, x, y)).Equal(y))
+		})
+	}
+}

@@ -91,6 +91,17 @@ func TestConcatJointsAtALevel(t *testing.T) {
 	older := tensor.Must(later.With(joint.Field{Name: "age", Tensor: tensor.Must(ragged.From[uint8]([]uint8{59, 57}))}))
 	_, err := joint.Concat([]*joint.Joint{j, older}, 1)
 	require.ErrorIs(t, err, joint.ErrDiffers)
+	for name, tt := range map[string]struct {
+		age  *ragged.Tensor
+		want error
+	}{
+		"another dtype": {tensor.Must(ragged.From[int8]([]int8{58, 56})), tensor.ErrDType},
+		"another depth": {tensor.Must(ragged.From[uint8]([][]uint8{{}, {8, 9}})), ragged.ErrLengths},
+	} {
+		other := tensor.Must(later.With(joint.Field{Name: "age", Tensor: tt.age}))
+		_, err := joint.Concat([]*joint.Joint{j, other}, 1)
+		require.ErrorIs(t, err, tt.want, name)
+	}
 	_, err = joint.Concat([]*joint.Joint{j, later}, 2)
 	require.ErrorIs(t, err, ragged.ErrLengths, "there are other visits")
 	_, err = joint.Concat([]*joint.Joint{j, later}, -1)

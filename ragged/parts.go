@@ -27,6 +27,9 @@ func (v ops) FlattenIn(p *plan.Pass, level int) (*Tensor, error) {
 	return relayout(p, v.Tensor, func(l *Layout) (*Layout, error) { return flattened(p, l, level) })
 }
 
+// CheckLike returns an error unless x has the depth, features and dtype of the tensor.
+func (v ops) CheckLike(x *Tensor) error { return v.checkLike(x) }
+
 // ConcatIn is [ConcatLevel]. The level may be 0.
 func (v ops) ConcatIn(p *plan.Pass, xs []*Tensor, level int) (*Tensor, error) {
 	compact, err := alike(p, xs)

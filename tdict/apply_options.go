@@ -99,8 +99,8 @@ func (t *applyTask) memberOf(v Value) (Value, error) {
 			return nil, fmt.Errorf("%w: got %s, want it beside %s along dim %d", shapeops.ErrShape, describe(v), t.stack.Text(), dim)
 		}
 		row, err := rowOf(v, t.stack.dim, t.member)
-		if err != nil {
-			return nil, err
+		if err != nil || row == nil { // nil: v is a dictionary of stacks without that member
+			return v, err
 		}
 		return denseOf(row)
 	case len(s.members) != len(t.stack.members):

@@ -52,6 +52,17 @@ func TestApplyWithoutContext(t *testing.T) {
 	require.True(t, sample().Equal(got))
 }
 
+// A member of a stack has no counterpart in a dictionary of stacks that lack it.
+func TestApplyBesideADictionaryWithoutTheMember(t *testing.T) {
+	stack := func(tds ...*tdict.TensorDict) *tdict.TensorDict { return tensor.Must(tdict.LazyStack(tds, 0)) }
+	leaf, within, none := dict(nil, entry{"a", count()}), dict(nil, entry{"a/b", count()}), dict(nil)
+	first := func(_ key, xs tensors) (*tensor.Tensor, error) { return xs[0], nil }
+	for _, other := range []*tdict.TensorDict{stack(within, none), stack(none, within)} {
+		_, err := tdict.Apply(t.Context(), []*tdict.TensorDict{stack(leaf, leaf), other}, first, tdict.ApplyOptions{AllowMissing: true})
+		require.ErrorIs(t, err, tdict.ErrKind)
+	}
+}
+
 // Each kind says what is wrong with what it is given, and memory that is gone is never passed over.
 func TestErrorsOfEachKind(t *testing.T) {
 	gone := tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: errStop}, 0, 2))

@@ -890,6 +890,8 @@ func TestOverlappingKeys(t *testing.T) {
 		{"three depths", keyList{"a", "a/d", "a/d/e", "z"}, keyList{"a/d/e", "z"}},
 		{"a key twice", keyList{"z", "a/b", "z"}, keyList{"a/b", "z"}},
 	}
+	lacking := from(1).SelectPresent("a", "a/x", "y", "z")
+	require.Equal(t, keyList{"a", "z"}, slices.Collect(lacking.NestedKeys()), "a key that is absent names a part too")
 	// ones returns the keys of the leaves that are 1.
 	ones := func(td *tdict.TensorDict) (found keyList) {
 		for _, key := range all {

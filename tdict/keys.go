@@ -23,7 +23,9 @@ func (td *TensorDict) Select(keys ...nestedkey.Key) (*TensorDict, error) {
 	return td.selected(choose(keys)), nil
 }
 
-// SelectPresent is [TensorDict.Select] that ignores keys which td lacks.
+// SelectPresent is [TensorDict.Select] for keys that td may lack. A key that td lacks still names a
+// part of the dictionary around it: of "a" and "a/x", without an x, the result is an empty a, as in
+// Python.
 func (td *TensorDict) SelectPresent(keys ...nestedkey.Key) *TensorDict {
 	return td.selected(choose(keys))
 }

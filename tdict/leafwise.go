@@ -354,8 +354,13 @@ func (w *leafwise) selected(tr *tensor.Transfer, v Value, other *TensorDict, c c
 		return nil, err
 	}
 	rows, err := opsOf(v).execute(v, p)
-	if err != nil {
+	switch _, stacked := out.(*Stacked); {
+	case err != nil:
 		return nil, err
+	case rows == nil && stacked: // v has no member in these rows: the members of out stay, as in write
+		return out, nil
+	case rows == nil:
+		return nil, errNoMember
 	}
 	return out, opsOf(out).write(tr, out, rows, p)
 }

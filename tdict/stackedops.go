@@ -122,10 +122,12 @@ func (k *stackedKind) into(tr *tensor.Transfer, dst, v Value, p *plan.Pass) erro
 		return err
 	}
 	if made == nil {
-		return fmt.Errorf("%w: none of the selected members has it", ErrMissing)
+		return errNoMember
 	}
 	return assign(tr, dst, made)
 }
+
+var errNoMember = fmt.Errorf("%w: none of the selected members has it", ErrMissing)
 
 // assign adds to tr: dst = v, a value of the same shape.
 func assign(tr *tensor.Transfer, dst, v Value) error {

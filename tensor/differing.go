@@ -139,9 +139,12 @@ func (s *search) run(t, u *Tensor) error {
 	if t.Size() <= blockElements || t.view.IsContiguous() && u.view.IsContiguous() {
 		return s.compare(t, u)
 	}
-	l := newLanes(&Kernel{Elements: s.block}, t, []*Tensor{t, u})
+	blocks := *s // the method value moves it to the heap, and s stays
+	l := newLanes(&Kernel{Elements: blocks.block}, t, []*Tensor{t, u})
 	l.dry = true
-	return l.run(1)
+	err := l.run(1)
+	*s = blocks
+	return err
 }
 
 func (s *search) block(b *Block) error {
@@ -197,10 +200,14 @@ func (s *search) compare(t, u *Tensor) error {
 		return searchIn(s, t, u, nearInts[int32](s.tol))
 	case Int64:
 		return searchIn(s, t, u, nearInts[int64](s.tol))
-	case Float16:
-		return searchIn(s, t, u, func(a, b F16) bool { return s.tol.nearReal(a.Float64(), b.Float64()) })
+	case Float16: // equal bits need no conversion, but for NaN
+		return searchIn(s, t, u, func(a, b F16) bool {
+			return a == b && a&0x7fff <= 0x7c00 || s.tol.nearReal(a.Float64(), b.Float64())
+		})
 	case BFloat16:
-		return searchIn(s, t, u, func(a, b BF16) bool { return s.tol.nearReal(a.Float64(), b.Float64()) })
+		return searchIn(s, t, u, func(a, b BF16) bool {
+			return a == b && a&0x7fff <= 0x7f80 || s.tol.nearReal(a.Float64(), b.Float64())
+		})
 	case Float32:
 		return searchIn(s, t, u, func(a, b float32) bool { return s.tol.nearReal(float64(a), float64(b)) })
 	case Float64:

@@ -118,3 +118,12 @@ func TestDifferingOfLargeIntegers(t *testing.T) {
 		})
 	}
 }
+
+// TestEqualCost: Equal of small tensors allocates the two headers that it compares, and their
+// shape.
+func TestEqualCost(t *testing.T) {
+	for _, d := range tensor.DTypes() {
+		x, y := tensor.Must(tensor.New(d, 2, 3)), tensor.Must(tensor.New(d, 2, 3))
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() { x.Equal(y) }), 3.0, "%v", d)
+	}
+}

@@ -19,7 +19,8 @@ func (a Array) Index(expr ...ix.Index) (Array, bool) {
 		return a, false
 	}
 	for _, x := range expr {
-		if x.Kind() == ix.KindRest {
+		if x.Kind() == ix.KindRest && o.ok {
+			o.own = append(o.own, o.a.Shape[o.dim:o.dim+rest]...)
 			o.dim += rest
 		} else if o.ok {
 			o.first(x)
@@ -80,8 +81,9 @@ type list struct {
 // An indexer applies an expression part by part. Invalid expressions clear ok.
 type indexer struct {
 	a     Array
-	dim   int // next dim of a
-	wide  int // sum over masks so far of their dims after the first
+	dim   int   // next dim of a
+	wide  int   // sum over masks so far of their dims after the first
+	own   []int // the sizes of the dims before dim, without new ones
 	lists []list
 	ok    bool
 }
@@ -91,6 +93,9 @@ func (o *indexer) first(x ix.Index) {
 	if o.wide > 0 && o.cuts(x) {
 		o.ok = false
 		return
+	}
+	if k := x.Kind(); k != ix.KindNew && k != ix.KindMask {
+		o.own = append(o.own, o.a.Shape[o.dim])
 	}
 	switch x.Kind() {
 	case ix.KindAt:
@@ -118,14 +123,14 @@ func (o *indexer) first(x ix.Index) {
 // cuts reports whether a part after a mask over several dims changes its own dim or a dim that
 // torch could mean. A position and a new dim do, unless all of these dims have size 1.
 func (o *indexer) cuts(x ix.Index) bool {
-	end := o.dim + 1
-	if x.Kind() == ix.KindNew {
-		end = o.dim
-	}
 	if x.Kind() != ix.KindAt && x.Kind() != ix.KindNew && x.Kind() != ix.KindRange {
 		return false
 	}
-	return slices.ContainsFunc(o.a.Shape[o.dim-o.wide:end], func(n int) bool {
+	sizes := o.own[len(o.own)-o.wide:]
+	if x.Kind() != ix.KindNew {
+		sizes = append(slices.Clone(sizes), o.a.Shape[o.dim])
+	}
+	return slices.ContainsFunc(sizes, func(n int) bool {
 		if x.Kind() != ix.KindRange {
 			return n != 1
 		}
@@ -167,6 +172,7 @@ func (o *indexer) insert() { o.a.Shape = slices.Insert(slices.Clone(o.a.Shape), 
 // mask replaces a mask by lists: the coordinates of its true elements.
 func (o *indexer) mask(x ix.Index) {
 	shape := x.Shape()
+	o.own = append(o.own, shape...)
 	if len(shape) == 0 {
 		o.insert()
 		shape = []int{1}

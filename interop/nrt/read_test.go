@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,6 +232,10 @@ func checkRead(t testing.TB, file []byte) {
 		if !named || !errors.Is(err, nrt.ErrCorrupt) && !errors.Is(err, nrt.ErrUnsupported) {
 			t.Fatalf("unclassified error %v", err)
 		}
+		return
+	}
+	if err := nrt.Write(io.Discard, j); errors.Is(err, nrt.ErrCorrupt) {
+		require.ErrorContains(t, err, "for bool element", "Read reads no element")
 		return
 	}
 	once := written(t, j)

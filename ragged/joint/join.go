@@ -136,6 +136,9 @@ func join(p *plan.Pass, xs []*ragged.Tensor, level int) (*ragged.Tensor, error) 
 		if len(x.Shape()) != len(xs[0].Shape()) {
 			return nil, fmt.Errorf("value %d: %w: got %v, want %v: one is a scalar", i, ragged.ErrLengths, x.Layout(), xs[0].Layout())
 		}
+		if err := opsOf(xs[0]).CheckLike(x); err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
 	}
 	if len(xs[0].Shape()) > 0 && xs[0].Depth() >= level {
 		return opsOf(xs[0]).ConcatIn(p, xs, level)

@@ -398,6 +398,7 @@ type partOps interface {
 	NestIn(p *plan.Pass, outer *ragged.Layout) (*ragged.Tensor, error)
 	InsideIn(p *plan.Pass, at plan.Spot) (*ragged.Tensor, error)
 	FlattenIn(p *plan.Pass, level int) (*ragged.Tensor, error)
+	CheckLike(x *ragged.Tensor) error
 	ConcatIn(p *plan.Pass, xs []*ragged.Tensor, level int) (*ragged.Tensor, error)
 	IndexLevels(level int, x ix.Index) (editor, error)
 	Picks(index *ragged.Tensor) (editor, error)
