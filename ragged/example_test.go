@@ -178,7 +178,7 @@ func ExampleTensor_Reduce() {
 }
 
 func ExampleTensor_Broadcast() {
-	sums := tensor.Must(labs().Reduce(0, arith.Sum[*tensor.Tensor]))
+	sums := tensor.Must(labs().Reduce(1, arith.Sum[*tensor.Tensor]))
 	show(tensor.Must(sums.Broadcast(labs().Layout())))
 	// Output:
 	// lengths [2 0 3] values [12 12 14 14 14]

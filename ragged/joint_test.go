@@ -67,7 +67,7 @@ func TestJointMap(t *testing.T) {
 		case f.Tensor.Depth() < 2:
 			return f.Tensor, nil
 		}
-		return f.Tensor.Reduce(1, arith.Sum)
+		return f.Tensor.Reduce(2, arith.Sum)
 	}))
 	require.Equal(t, []string{"code", "day"}, sums.Names())
 	require.Equal(t, [][]int64{{3, 0, 3}, {15}}, lists[int64](t, sums, "code"))

@@ -294,7 +294,7 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 //		if f.Tensor.Depth() < 2 {
 //			return f.Tensor, nil
 //		}
-//		return f.Tensor.Reduce(1, arith.Max)
+//		return f.Tensor.Reduce(2, arith.Max)
 //	})
 //
 // Map returns shapeops.ErrKind if fn is nil, the error of fn, with the name of the field, and the
