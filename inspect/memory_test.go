@@ -34,8 +34,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // and each member.
 func TestFewTexts(t *testing.T) {
 	const most = 500
-	of := func(v uint8) *tensor.Tensor { return tensor.Must(tensor.Scalar(v).Expand(4 << 20)) }
-	full := func(v uint8) *tensor.Tensor { return tensor.Must(of(v).Contiguous()) }
+	full := func(v uint8) *tensor.Tensor { return tensor.Must(tensor.Full(v, 4<<20)) }
 	dict := func(x tdict.Value) *tdict.TensorDict {
 		return tensor.Must(tdict.FromMap(nil, tdict.Entries{"x": x}))
 	}
