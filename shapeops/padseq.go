@@ -82,7 +82,7 @@ func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T
 	if out, err = xs[0].Ops().Join(p, xs); err != nil {
 		return none, none, errtext.Named(padOp, err)
 	}
-	if masks, err = denseOps(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
+	if masks, err = xs[0].Ops().(plan.DenseOps[T]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
 		return none, none, errtext.Named(padOp, err)
 	}
 	return out, masks, nil

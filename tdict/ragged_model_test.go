@@ -219,7 +219,7 @@ var modelOps = []struct {
 	}),
 	withDim("flip a clone in place", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		out := tensor.Must(td.Clone())
-		return out, shapeops.FlipInPlace(out, dim)
+		return out, shapeops.FlipInto(out, out, dim)
 	}),
 	withDim("repeat interleave", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		return shapeops.RepeatInterleave(td, dim, 2)
