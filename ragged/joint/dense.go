@@ -82,7 +82,7 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) 
 		return nil, fmt.Errorf("%w: got Rows, want them in the list of collections", shapeops.ErrShape)
 	}
 	for i, j := range js {
-		if !j.made() {
+		if j == nil || !j.made() {
 			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
 		}
 	}

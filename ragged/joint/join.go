@@ -89,7 +89,7 @@ func each(js []*Joint, fn func(j *Joint) (*Joint, error)) ([]*Joint, error) {
 	out := make([]*Joint, len(js))
 	for i, j := range js {
 		err := errNoJoint
-		if j.made() {
+		if j != nil && j.made() {
 			out[i], err = fn(j)
 		}
 		if err != nil {

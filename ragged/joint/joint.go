@@ -179,7 +179,7 @@ func (b *joint) other(depth int, tree string, any bool) string {
 	return b.fields[i].Name
 }
 
-// all returns the collection of which j is a part. It is empty for the zero Joint and for nil.
+// all returns the collection of which j is a part. It is empty for the zero Joint.
 func (j *Joint) all() *joint {
 	if !j.made() {
 		return &nothing
@@ -189,8 +189,8 @@ func (j *Joint) all() *joint {
 
 var nothing joint
 
-// made reports whether j is neither nil nor the zero Joint.
-func (j *Joint) made() bool { return j != nil && j.base != nil }
+// made reports whether j is not the zero Joint.
+func (j *Joint) made() bool { return j.base != nil }
 
 var errNoJoint = fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
 
@@ -318,9 +318,6 @@ func (j *Joint) Map(fn func(f Field) (*ragged.Tensor, error)) (*Joint, error) {
 
 // like returns the collection of fields, with the tree that InTree set in j.
 func (j *Joint) like(fields []Field) (*Joint, error) {
-	if j == nil {
-		return nil, errNoJoint
-	}
 	_, several := j.entered()
 	tree := ""
 	for _, f := range fields { // of a row of several trees: only fields of one
