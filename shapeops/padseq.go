@@ -9,8 +9,8 @@ import (
 
 // PadSequenceOptions are options of [PadSequence]. The zero value is the default.
 type PadSequenceOptions struct {
-	// Value is the padding: a number or a bool that each dtype must hold. Nil is zero.
-	Value any
+	// Fill is the value of padding: a number or a bool that each dtype must hold. Nil is zero.
+	Fill any
 	// Dim is the dim along which the values differ in length. In a dictionary it is a batch dim, or
 	// a dim after the batch shape of each leaf; a negative dim counts from the last dim of each
 	// leaf.
@@ -66,7 +66,7 @@ func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 
 // PadSequenceMasked is [PadSequence] that also returns masks, true where the result is not padding.
 // For tensors it is one bool tensor; for dictionaries it is a dictionary with the batch shape of
-// the result and a mask under the key of each tensor.
+// the result and a mask under the key of each tensor, ragged tensor and stack: bool, dense.
 //
 //	a tensor                          [N max(Ni)]
 //	a leaf, the dim in batch shape B  [N B...]
@@ -99,5 +99,5 @@ func planPadded[T Value[T]](xs []T, opt PadSequenceOptions) (*plan.Pass, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &plan.Pass{Join: j, Fill: opt.Value}, nil
+	return &plan.Pass{Join: j, Fill: opt.Fill}, nil
 }

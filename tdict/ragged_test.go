@@ -205,7 +205,7 @@ func TestRaggedRefuses(t *testing.T) {
 			return testkit.Err(shapeops.PadSequence([]*tdict.TensorDict{tensor.Must(td.Select("days"))}, shapeops.PadSequenceOptions{Dim: 1}))
 		}, shapeops.ErrDim},
 		{"filling rows", func(td *tdict.TensorDict) error {
-			return testkit.Err(td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"days": 1}}, 1, 1))
+			return testkit.Err(td.Pad(tdict.PadOptions{Fills: map[nestedkey.Key]any{"days": 1}}, 1, 1))
 		}, tdict.ErrKind},
 		{"apply that changes how many values there are", func(td *tdict.TensorDict) error {
 			few := func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Repeat(x, 2) }

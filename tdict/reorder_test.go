@@ -25,7 +25,7 @@ func listed(a naive.Array) *tensor.Tensor {
 }
 
 // byOnes is what the oracle pads with.
-var byOnes = tdict.PadOptions{Value: 1}
+var byOnes = tdict.PadOptions{Fill: 1}
 
 // called returns what a call makes of td.
 func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -33,15 +34,15 @@ func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, n := []shapeops.Run{{From: rows.at.First, Len: rows.at.N}}, rows.at.N
+	runs, n := []shape.Run{{From: rows.at.First, Len: rows.at.N}}, rows.at.N
 	if opt.Rows != nil {
-		runs, n = make([]shapeops.Run, len(opt.Rows)), len(opt.Rows)
+		runs, n = make([]shape.Run, len(opt.Rows)), len(opt.Rows)
 		for i, row := range opt.Rows {
 			at := rows.at
 			if err := at.Step(row); err != nil {
 				return nil, err
 			}
-			runs[i] = shapeops.Run{From: at.First, Len: 1}
+			runs[i] = shape.Run{From: at.First, Len: 1}
 		}
 	}
 	parts := rows.parts(runs, false)
@@ -95,9 +96,9 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) 
 		return all.Densify(opt)
 	}
 	first := alike[0]
-	parts := first.parts(make([]shapeops.Run, len(alike)), !first.at.Single)
+	parts := first.parts(make([]shape.Run, len(alike)), !first.at.Single)
 	for i, j := range alike {
-		parts.Runs[i] = shapeops.Run{From: j.at.First, Len: j.at.N}
+		parts.Runs[i] = shape.Run{From: j.at.First, Len: j.at.N}
 	}
 	for _, f := range first.base.fields {
 		var rows []int
@@ -134,7 +135,7 @@ func siblings(js []*Joint) ([]*Joint, bool) {
 }
 
 // parts returns parts with room for all fields.
-func (j *Joint) parts(runs []shapeops.Run, apart bool) plan.Parts[*ragged.Tensor] {
+func (j *Joint) parts(runs []shape.Run, apart bool) plan.Parts[*ragged.Tensor] {
 	n := len(j.base.fields)
 	return plan.Parts[*ragged.Tensor]{
 		Names: make([]string, 0, n), Values: make([]*ragged.Tensor, 0, n), Rows: make([][]int, 0, n),
