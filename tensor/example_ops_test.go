@@ -72,7 +72,7 @@ func ExampleTensor_Take() {
 	// int32 [2 3]
 	// [[2 0 2]
 	//  [5 3 5]]
-	// element 1: bad index: got position 3 of dim 1, which has size 3
+	// take: element 1: bad index: got position 3 of dim 1, which has size 3
 }
 
 func ExampleTensor_MaskedSelect() {
