@@ -268,8 +268,9 @@ func (p *kernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 }
 
 // Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
-func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
-	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
+func (t *Tensor) Cast(dtype tensor.DType) (_ *Tensor, err error) {
+	defer named("cast", &err)
+	return t.mapped(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
 // MapValues returns t with fn(values) in place of its values; the rows stay the same:
@@ -278,7 +279,13 @@ func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
 //
 // It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
 // and the error of fn.
-func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (_ *Tensor, err error) {
+	defer named("map values", &err)
+	return t.mapped(fn)
+}
+
+// mapped is MapValues without its name in errors.
+func (t *Tensor) mapped(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -25,7 +26,8 @@ type Reducer = func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
 // result shares t's layout, and no values.
 //
 // Reduce returns shapeops.ErrDim for a level that t does not have, and the errors of reduction.
-func (t *Tensor) Reduce(level int, reduction Reducer) (*Tensor, error) {
+func (t *Tensor) Reduce(level int, reduction Reducer) (_ *Tensor, err error) {
+	defer named("reduce", &err)
 	l, over, s, err := t.above(level)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 func (t *Tensor) CumSum(level int) (*Tensor, error) {
 	_, over, s, err := t.above(level)
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named("cum sum", err)
 	}
 	values, err := arith.CumSum(s.values, over)
 	if err != nil {
