@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -24,7 +25,7 @@ import (
 // that, select the rows that have the position, or use a range of one position, which leaves rows
 // of length one or zero.
 func (t *Tensor) IndexLevel(level int, x ix.Index) (_ *Tensor, err error) {
-	defer named("index level", &err)
+	defer errtext.Name("index level", &err)
 	e, err := indexed(level, x)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func nestIn(p *plan.Pass, outer, l *Layout) *Layout {
 // returns shapeops.ErrDim for a level that t does not have, shapeops.ErrShape if starts has another
 // size or size is negative, and the errors of tensor.Tensor.Ints.
 func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (_ *Tensor, err error) {
-	defer named("window level", &err)
+	defer errtext.Name("window level", &err)
 	if !t.made() {
 		return nil, errNil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -54,7 +55,7 @@ type DensifyOptions struct {
 //   - tensor.ErrDType if the dtype does not hold opt.Fill
 //   - shapeops.ErrKind if opt.Masks is set: call [Tensor.DensifyMasked]
 func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
-	defer named("densify", &err)
+	defer errtext.Name("densify", &err)
 	dense, _, err = t.densified(opt, false)
 	return dense, err
 }
@@ -62,7 +63,7 @@ func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 // DensifyMasked is [Tensor.Densify] that also returns masks, true where there is a row or a value:
 // for each level a bool tensor, [B... L], then [B... L M].
 func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
-	defer named("densify", &err)
+	defer errtext.Name("densify", &err)
 	return t.densified(opt, true)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -269,7 +270,7 @@ func (p *kernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 
 // Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
 func (t *Tensor) Cast(dtype tensor.DType) (_ *Tensor, err error) {
-	defer named("cast", &err)
+	defer errtext.Name("cast", &err)
 	return t.mapped(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
@@ -280,7 +281,7 @@ func (t *Tensor) Cast(dtype tensor.DType) (_ *Tensor, err error) {
 // It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
 // and the error of fn.
 func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (_ *Tensor, err error) {
-	defer named("map values", &err)
+	defer errtext.Name("map values", &err)
 	return t.mapped(fn)
 }
 

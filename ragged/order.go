@@ -39,7 +39,7 @@ func (t *Tensor) ArgSort(opt arith.SortOptions) (*Tensor, error) {
 // Sort returns t with the values of each row of the last level sorted, in the order of
 // [Tensor.ArgSort]: [N *] -> [N *], with t's layout.
 func (t *Tensor) Sort(opt arith.SortOptions) (_ *Tensor, err error) {
-	defer named("sort", &err)
+	defer errtext.Name("sort", &err)
 	s, err := t.sortable()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -14,7 +15,7 @@ import (
 // shapeops.ErrIndex, with the number of rows, if there is no such row, and shapeops.ErrDim unless
 // the batch has one dim.
 func (t *Tensor) Row(i int) (_ *Tensor, err error) {
-	defer named("row", &err)
+	defer errtext.Name("row", &err)
 	return t.entered(ix.At(i))
 }
 
@@ -22,7 +23,7 @@ func (t *Tensor) Row(i int) (_ *Tensor, err error) {
 // [N * *] -> [n * *]. The result shares t's values; Range takes constant time. It returns
 // shapeops.ErrDim if the batch has no dim.
 func (t *Tensor) Range(start, stop int) (_ *Tensor, err error) {
-	defer named("range", &err)
+	defer errtext.Name("range", &err)
 	return t.selected(ix.Range(start, stop))
 }
 
@@ -35,7 +36,7 @@ func (t *Tensor) Range(start, stop int) (_ *Tensor, err error) {
 // shapeops.ErrIndex for more parts than the batch and t's levels, and for lists and masks; and
 // shapeops.ErrDim if the batch has more than one dim.
 func (t *Tensor) Path(expr ...ix.Index) (_ *Tensor, err error) {
-	defer named("path", &err)
+	defer errtext.Name("path", &err)
 	return t.entered(expr...)
 }
 

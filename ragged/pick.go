@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -17,7 +18,7 @@ import (
 // the level differ, shapeops.ErrIndex, with level and row, if a row has no such position,
 // shapeops.ErrDim if index has depth 0 or is deeper than t, and the errors of tensor.Tensor.Ints.
 func (t *Tensor) Pick(index *Tensor) (_ *Tensor, err error) {
-	defer named("pick", &err)
+	defer errtext.Name("pick", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -84,7 +85,7 @@ func (t *Tensor) picks() (*edit, error) {
 // returns [ErrLengths] if the lengths differ, tensor.ErrDType if mask does not hold bools, and
 // shapeops.ErrDim if mask is deeper than t.
 func (t *Tensor) MaskedSelect(mask *Tensor) (_ *Tensor, err error) {
-	defer named("masked select", &err)
+	defer errtext.Name("masked select", &err)
 	if !t.made() {
 		return nil, errNil
 	}

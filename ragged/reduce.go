@@ -27,7 +27,7 @@ type Reducer = func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
 //
 // Reduce returns shapeops.ErrDim for a level that t does not have, and the errors of reduction.
 func (t *Tensor) Reduce(level int, reduction Reducer) (_ *Tensor, err error) {
-	defer named("reduce", &err)
+	defer errtext.Name("reduce", &err)
 	l, over, s, err := t.above(level)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -17,7 +18,7 @@ import (
 // copies them if t was permuted. FlattenLevel returns shapeops.ErrDim for a level that t does not
 // have.
 func (t *Tensor) FlattenLevel(level int) (_ *Tensor, err error) {
-	defer named("flatten level", &err)
+	defer errtext.Name("flatten level", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -67,7 +68,7 @@ func composed(outer, inner []int64) []int64 {
 // copies them if t was permuted. UnflattenLevel returns shapeops.ErrDim if t has fewer levels than
 // lengths, and [ErrLengths], with level and row, if lengths are negative or do not add up.
 func (t *Tensor) UnflattenLevel(lengths *Tensor) (_ *Tensor, err error) {
-	defer named("unflatten level", &err)
+	defer errtext.Name("unflatten level", &err)
 	if !t.made() || !lengths.made() {
 		return nil, errNil
 	}
@@ -114,7 +115,7 @@ func (t *Tensor) UnflattenLevel(lengths *Tensor) (_ *Tensor, err error) {
 //
 // It returns shapeops.ErrDim for a level that t does not have.
 func (t *Tensor) Counts(level int) (_ *Tensor, err error) {
-	defer named("counts", &err)
+	defer errtext.Name("counts", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -134,7 +135,7 @@ func (t *Tensor) Counts(level int) (_ *Tensor, err error) {
 // returns shapeops.ErrDim unless the batch has one dim, and [ErrLengths] if lengths are negative or
 // do not add up to N.
 func (t *Tensor) Group(lengths ...int64) (_ *Tensor, err error) {
-	defer named("group", &err)
+	defer errtext.Name("group", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -158,7 +159,7 @@ func (t *Tensor) Group(lengths ...int64) (_ *Tensor, err error) {
 // The outer levels of layout must equal the layout of t. The result is a copy. Broadcast returns
 // [ErrLengths] if they differ, and shapeops.ErrDim if layout has fewer levels than t.
 func (t *Tensor) Broadcast(layout *Layout) (_ *Tensor, err error) {
-	defer named("broadcast", &err)
+	defer errtext.Name("broadcast", &err)
 	if !t.made() {
 		return nil, errNil
 	}

@@ -224,12 +224,9 @@ func (t *Tensor) uninit(n int) (*tensor.Tensor, error) {
 // copied if the expression has a list or a mask; otherwise the result shares t's. [Tensor.Path] and
 // [Tensor.IndexLevel] index within rows. Index returns shapeops.ErrIndex.
 func (t *Tensor) Index(expr ...ix.Index) (_ *Tensor, err error) {
-	defer named("index", &err)
+	defer errtext.Name("index", &err)
 	return t.selected(expr...)
 }
-
-// named puts the name of an operation before its error: a deferred call in each method.
-func named(op string, err *error) { *err = errtext.Named(op, *err) }
 
 // selected is Index without its name in errors.
 func (t *Tensor) selected(expr ...ix.Index) (*Tensor, error) {
@@ -249,7 +246,7 @@ func (t *Tensor) selected(expr ...ix.Index) (*Tensor, error) {
 //
 // A negative position counts from the end. TakeRows returns shapeops.ErrIndex.
 func (t *Tensor) TakeRows(positions ...int) (_ *Tensor, err error) {
-	defer named("take rows", &err)
+	defer errtext.Name("take rows", &err)
 	return t.selected(ix.Take(positions...))
 }
 
@@ -279,7 +276,7 @@ func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 
 // indexed runs a transfer to which add adds, given a pass of expr's plan for t. Errors begin with op.
 func (t *Tensor) indexed(op string, expr []ix.Index, add func(tr *tensor.Transfer, p *plan.Pass) error) (err error) {
-	defer named(op, &err)
+	defer errtext.Name(op, &err)
 	if !t.made() {
 		return errNil
 	}

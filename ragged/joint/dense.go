@@ -3,6 +3,7 @@ package joint
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/masks"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -22,7 +23,8 @@ import (
 //
 // Densify returns the errors of ragged.Tensor.Densify, with the name of the field, shapeops.ErrDim
 // if opt.Rows is set but j has no rows, and tdict.ErrExists if opt.Masks is the name of a field.
-func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
+func (j *Joint) Densify(opt ragged.DensifyOptions) (_ *tdict.TensorDict, err error) {
+	defer errtext.Name("densify", &err)
 	rows, err := j.inner()
 	if err != nil && j.made() && j.at.Single && opt.Rows == nil {
 		out, err := Collate([]*Joint{j}, opt) // a single row without rows inside, or with rows of several trees
@@ -75,7 +77,8 @@ func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 // them without copying them first; otherwise it stacks them first. Fields that are scalars in the
 // collections become [N F...]. opt.Rows must be nil. Collate returns the errors of [Vstack] and
 // [Joint.Densify].
-func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
+func Collate(js []*Joint, opt ragged.DensifyOptions) (_ *tdict.TensorDict, err error) {
+	defer errtext.Name("collate", &err)
 	if len(js) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to collate, want at least one collection", shapeops.ErrShape)
 	}
