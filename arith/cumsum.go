@@ -14,7 +14,7 @@ import (
 //	x [A N B], Dims(1): out[a n b] = x[a 0 b] + ... + x[a n b] -> [A N B]
 //
 // An element that does not count adds 0: its running sum equals the one before it. Batch shapes,
-// names of dims and values that are not tensors stay as they are. Keep has no effect.
+// names of dims, unbatched tensors and Data stay as they are. Keep has no effect.
 //
 // The dtypes of the result are as for [Sum]. Floating-point and complex numbers are added one after
 // the other, from 0 on: float32 and complex64 in float64, each result rounded; float64 and

@@ -48,10 +48,11 @@
 //	ragged       tensor       the batch dims           fits
 //	any          mask         the first dim            fits
 //
-// An operation applies to all leaves of a dictionary that are tensors; unbatched tensors and values
-// that are not tensors (Data, see package tdict) stay as they are. If the operation does not take
-// the dtype of some leaves, Select the others first. The selection shares leaves with the
-// dictionary, so an operation in place on the selection changes the dictionary too.
+// An operation applies to all leaves of a dictionary that are tensors or ragged tensors; unbatched
+// tensors and Data (see package tdict) stay as they are. An operation along dims is tensor.ErrKind
+// for a dictionary with ragged leaves, unless it is over [Features]. If an operation does not take
+// some leaves, Select the others first. The selection shares leaves with the dictionary, so an
+// operation in place on the selection changes the dictionary too.
 //
 // A *memmap.Dataset has the methods of a dictionary but is not an [Elementwise]: Add(ds, 1) does
 // not compile. Pass its field TensorDict:
@@ -140,9 +141,9 @@
 // sums and products may exceed that dtype. For CumSum each running sum is a result.
 //
 // Float16 and bfloat16 are added in float32 and rounded once; Var, Std, Norm and Quantile are
-// computed in float64. If batch dims are reduced, each value that is not a tensor must be the same
-// for all rows that are combined; otherwise the operation returns tensor.ErrKind. Exclude values
-// that differ first.
+// computed in float64. If batch dims are reduced, each Data must be the same for all rows that are
+// combined, and no leaf may be ragged; otherwise the operation returns tensor.ErrKind. Exclude such
+// values first.
 //
 // # In place
 //

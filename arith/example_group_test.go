@@ -22,7 +22,7 @@ func ExampleGroupBy() {
 	visits = tensor.Must(visits.Take(0, rows))
 	groups := tensor.Must(arith.GroupBy(tensor.Must(visits.Tensor("patient"))))
 	parts := tensor.Must(shapeops.Split(visits, 0, groups.Sizes()...)) // share its memory
-	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{Value: -1})
+	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{Fill: -1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,20 +11,13 @@ import (
 // *ragged.Tensor and *tdict.TensorDict satisfy it, each returning its own type. A *memmap.Dataset
 // does not, because its methods return a *tdict.TensorDict: Add(ds, 1) does not compile. Pass its
 // dictionary, as in Add(ds.TensorDict, 1).
-type Elementwise[T any] interface {
-	comparable
-	Shape() shapeops.Shape
-	Ops() tensor.Ops[T]
-}
+type Elementwise[T any] = shapeops.Value[T]
 
 // Reducible is the constraint of operations along dims: an [Elementwise] that is not ragged.
 // *tensor.Tensor and *tdict.TensorDict satisfy it. A *ragged.Tensor does not: Sum(r, over) and
 // Sort(r, 0, opt) do not compile. Call its methods Reduce, CumSum, Sort and ArgSort instead, and
 // MapValues for an operation on features.
-type Reducible[T any] interface {
-	Elementwise[T]
-	Permute(dims ...int) (T, error)
-}
+type Reducible[T any] = shapeops.Dense[T]
 
 // errNilX is the error of an operation whose first operand is nil.
 var errNilX = fmt.Errorf("x: %w: got nil", tensor.ErrKind)

@@ -19,8 +19,8 @@ type SortOptions struct {
 // The sort is stable. The result is a copy.
 //
 // The dim of a dictionary is a batch dim. Each feature of each leaf is sorted separately, so rows
-// do not stay together: to sort whole rows, see [Lexsort]. Values that are not tensors stay as they
-// are.
+// do not stay together: to sort whole rows, see [Lexsort]. Unbatched tensors and Data stay as
+// they are; a ragged leaf is tensor.ErrKind.
 //
 // Sort returns shapeops.ErrDim if x has no such dim, tensor.ErrDType if the dtype of a leaf has no
 // order, and tensor.ErrKind if x is nil.

@@ -8,8 +8,8 @@ import "github.com/go-tensordict/tensordict/tensor"
 //	x [N F...], BySplits(splits) -> [G F...]
 //
 // Each leaf of a dictionary is reduced by itself; batch shapes and names of dims change
-// accordingly. If batch dims are reduced, a value that is not a tensor is kept if it is the same
-// for all rows that are combined; otherwise Sum returns tensor.ErrKind. The sum of no elements is
+// accordingly. If batch dims are reduced, a Data is kept if it is the same for all rows that are
+// combined; otherwise, and for a ragged leaf, Sum returns tensor.ErrKind. The sum of no elements is
 // 0.
 //
 // Sums of integers and bool are int64, except that sums of uint64 are uint64. They are exact. Other

@@ -30,7 +30,7 @@ type WhereOptions struct {
 //
 // Where returns tensor.ErrDType if mask is not bool or dtypes differ, shapeops.ErrShape if x's
 // shape does not begin with mask's shape or other does not fit, and tensor.ErrKind for a nil
-// operand or an operand of another type. Pass at most one opt.
+// operand, an operand of another type, or more than one opt.
 func Where[T Elementwise[T]](mask any, x T, other any, opt ...WhereOptions) (T, error) {
 	k, wide, err := whereKernel(mask, x, opt)
 	return leafwise("where", k, err, x, wide, other)
@@ -103,8 +103,12 @@ func whereKernel[T Elementwise[T]](mask any, x T, opt []WhereOptions) (*tensor.K
 		Op: "where", Others: []string{"mask", "other"}, Check: checkChoice,
 		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[0], b.Src[2]) },
 	}
-	for _, o := range opt {
-		k.Missing = o.Missing
+	switch len(opt) {
+	case 0:
+	case 1:
+		k.Missing = opt[0].Missing
+	default:
+		return nil, nil, fmt.Errorf("%w: got %d WhereOptions, want at most one", tensor.ErrKind, len(opt))
 	}
 	if t, ok := mask.(*tensor.Tensor); ok {
 		k.Select = func() (*plan.Plan, error) { // the rows where mask is true

@@ -73,6 +73,12 @@ func TestWhereRefuses(t *testing.T) {
 		{"a mask beyond the batch dims", func(d desk) error {
 			return arith.MaskedFillInto(d.td, d.td, tensor.Must(tensor.Full(true, 3, 2)), 1)
 		}, shapeops.ErrShape},
+		{"two options", func(d desk) error {
+			return testkit.Err(arith.Where(d.mask, d.td, 1, arith.WhereOptions{Missing: 1}, arith.WhereOptions{}))
+		}, tensor.ErrKind},
+		{"two options and a destination", func(d desk) error {
+			return arith.WhereInto(d.td, d.mask, d.td, 1, arith.WhereOptions{}, arith.WhereOptions{})
+		}, tensor.ErrKind},
 		{"a mask with a byte of 2", func(d desk) error { return arith.WhereInto(d.x, badMask, d.x, 1) }, tensor.ErrDType},
 		{"a mask without elements", func(d desk) error {
 			return arith.WhereInto(d.x, tensor.Must(tensor.NewMeta(tensor.Bool, 3)), d.x, 1)

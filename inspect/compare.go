@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/memmap"
@@ -18,7 +19,7 @@ const compareBytes = 1 << 20
 
 // A tallied has the elements of a block in which two leaves differ.
 type tallied struct {
-	first []tensor.ElementDiff // the first ones, at most DifferencesOptions.Most
+	first []tensor.ElementDiff // the first ones, at most as many as the Difference still lists
 	count int                  // of all
 }
 
@@ -53,14 +54,14 @@ func (c *comparison) tensors(p pair, a, b *tensor.Tensor, position func(i int) [
 		return d, false, err
 	}
 	size := max(1, compareBytes/a.DType().Size())
-	return c.blocks(p, (a.Size()+size-1)/size, func(block int) (t tallied, err error) {
+	return c.blocks(p, (a.Size()+size-1)/size, func(block, most int) (t tallied, err error) {
 		at := block * size
 		err = eachBox(xs, at, min(at+size, a.Size()), func(parts []*tensor.Tensor) error {
 			a, err := parts[0].Contiguous() // of elements that are repeated Differing would count one
 			if err != nil {
 				return err
 			}
-			first, count, err := a.Ops().Differing(parts[1], c.opt.Tolerance, c.opt.most()-len(t.first))
+			first, count, err := a.Ops().Differing(parts[1], c.opt.Tolerance, most-len(t.first))
 			for _, e := range first {
 				e.Position = position(at + index(parts[0].Shape(), e.Position))
 				t.first = append(t.first, e)
@@ -81,20 +82,31 @@ func index(s shapeops.Shape, position []int) (i int) {
 	return i
 }
 
-// blocks compares n blocks by compare, and joins the differences.
-func (c *comparison) blocks(p pair, n int, compare func(block int) (tallied, error)) (tdict.Difference, bool, error) {
+// blocks compares n blocks by compare, and joins the differences in the order of the blocks. most
+// is how many elements the Difference still lists once all blocks joined so far are in it, so that
+// few texts are made for nothing.
+func (c *comparison) blocks(p pair, n int, compare func(block, most int) (tallied, error)) (tdict.Difference, bool, error) {
 	d := tdict.Difference{Kind: tdict.DiffElements, Key: p.key, A: described(p.a), B: described(p.b)}
-	all := make([]tallied, n)
-	err := workers.Do(c.ctx, n, c.opt.Workers, func(block int) (err error) {
-		all[block], err = compare(block)
+	var mu sync.Mutex // guards d and what follows
+	joined, early := 0, map[int]tallied{}
+	err := workers.Do(c.ctx, n, c.opt.Workers, func(block int) error {
+		mu.Lock()
+		most := c.opt.most() - len(d.Elements)
+		mu.Unlock()
+		t, err := compare(block, most)
+		mu.Lock()
+		defer mu.Unlock()
+		early[block] = t
+		for t, ok := early[joined]; ok; t, ok = early[joined] {
+			d.Elements = append(d.Elements, t.first[:min(len(t.first), c.opt.most()-len(d.Elements))]...)
+			d.Count += t.count
+			delete(early, joined)
+			joined++
+		}
 		return err
 	})
 	if err != nil {
 		return d, false, err
-	}
-	for _, t := range all {
-		d.Elements = append(d.Elements, t.first[:min(len(t.first), c.opt.most()-len(d.Elements))]...)
-		d.Count += t.count
 	}
 	d.Text = elementsText(d)
 	return d, d.Count > 0, nil

@@ -71,7 +71,7 @@ func (c *comparison) lengths(p pair, a, b *ragged.Layout, level int) (d tdict.Di
 			t.first = append(t.first, tensor.ElementDiff{Position: rowPosition(a, level-1, i), A: length(la, i), B: length(lb, i)})
 		}
 	}
-	d, differ, err = c.blocks(p, 1, func(int) (tallied, error) { return t, nil })
+	d, differ, err = c.blocks(p, 1, func(int, int) (tallied, error) { return t, nil })
 	d.Kind = tdict.DiffShape
 	d.Text = elementsText(d)
 	return d, differ, err
@@ -114,14 +114,14 @@ func (c *comparison) texts(p pair, la, lb *ragged.Layout, a, b *tensor.Tensor) (
 	if c.opt.TrustSums && slices.Equal(oa, ob) && memmap.SameSums(a, b) {
 		return d, false, nil
 	}
-	return c.blocks(p, (n+textRows-1)/textRows, func(block int) (t tallied, err error) {
+	return c.blocks(p, (n+textRows-1)/textRows, func(block, most int) (t tallied, err error) {
 		first := block * textRows
 		last := min(first+textRows, n)
 		err = readTexts(a, b, oa[first:last+1], ob[first:last+1], func(i int, x, y []byte) {
 			if string(x) == string(y) {
 				return
 			}
-			if t.count++; t.count <= c.opt.most() {
+			if t.count++; t.count <= most {
 				t.first = append(t.first, tensor.ElementDiff{Position: rowPosition(la, la.Depth()-1, first+i), A: textOf(x), B: textOf(y)})
 			}
 		})

@@ -18,7 +18,11 @@ func (c *comparison) members(p pair, a, b *tdict.Stacked) (d tdict.Difference, d
 		if err != nil {
 			return d, false, err
 		}
-		m, differs, err := c.leaf(pair{p.key, v, w})
+		rest := *c
+		if rest.opt.Most = c.opt.most() - len(d.Elements); rest.opt.Most == 0 {
+			rest.opt.Most = -1
+		}
+		m, differs, err := rest.leaf(pair{p.key, v, w})
 		if err != nil {
 			return d, false, err
 		}
@@ -26,7 +30,7 @@ func (c *comparison) members(p pair, a, b *tdict.Stacked) (d tdict.Difference, d
 			continue
 		}
 		d.Kind, d.Count = m.Kind, d.Count+m.Count
-		for _, e := range m.Elements[:min(len(m.Elements), c.opt.most()-len(d.Elements))] {
+		for _, e := range m.Elements {
 			e.Position = slices.Insert(slices.Clone(e.Position), min(a.Dim(), len(e.Position)), i)
 			d.Elements = append(d.Elements, e)
 		}

@@ -30,6 +30,35 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestFewTexts: texts of elements are made for the elements that are listed, and not for each block
+// and each member.
+func TestFewTexts(t *testing.T) {
+	const most = 500
+	full := func(v uint8) *tensor.Tensor { return tensor.Must(tensor.Full(v, 4<<20)) }
+	dict := func(x tdict.Value) *tdict.TensorDict {
+		return tensor.Must(tdict.FromMap(nil, tdict.Entries{"x": x}))
+	}
+	stack := func(v uint8) *tdict.TensorDict {
+		all := make([]*tdict.TensorDict, 4)
+		for i := range all {
+			all[i] = dict(tensor.Must(full(v).Narrow(0, 0, 1000+i)))
+		}
+		return tensor.Must(tdict.LazyStack(all, 0))
+	}
+	for name, both := range map[string][2]*tdict.TensorDict{
+		"a tensor of 4 blocks": {dict(full(1)), dict(full(2))},
+		"a stack of 4 members": {stack(1), stack(2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt := inspect.DifferencesOptions{Most: most, Workers: 1}
+			allocs := testing.AllocsPerRun(1, func() {
+				require.Len(t, differences(t, both[0], both[1], opt)[0].Elements, most)
+			})
+			require.Less(t, allocs, 25.*most)
+		})
+	}
+}
+
 // TestFewAllocations has leaves that are small: a dataset may have 100,000 of them.
 func TestFewAllocations(t *testing.T) {
 	td := tdict.New()

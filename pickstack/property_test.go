@@ -210,7 +210,7 @@ func (p problem) composed(t *testing.T, n int, x *tensor.Tensor, verb ragged.Red
 		taken := tensor.Must(tensor.Must(x.Narrow(0, b, 1)).Take(1, flat))
 		pools, err := poolsOf(tensor.Int64, p.index[n]).MapValues(func(*tensor.Tensor) (*tensor.Tensor, error) { return taken.Squeeze(0) })
 		require.NoError(t, err)
-		one, err := pools.Reduce(0, verb)
+		one, err := pools.Reduce(1, verb)
 		require.NoError(t, err)
 		rows = append(rows, tensor.Must(one.Values()))
 	}

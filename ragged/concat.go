@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 )
@@ -16,7 +17,8 @@ import (
 // batch dim, as in shapeops.Cat. The result is a copy. ConcatLevel returns shapeops.ErrShape if xs
 // is empty, shapeops.ErrDim for a level that xs[0] does not have, [ErrLengths] if depths or the
 // layouts above the level differ, and the errors of shapeops.Cat.
-func ConcatLevel(xs []*Tensor, level int) (*Tensor, error) {
+func ConcatLevel(xs []*Tensor, level int) (_ *Tensor, err error) {
+	defer errtext.Name("concat level", &err)
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to join, want at least one value", shapeops.ErrShape)
 	}

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -23,7 +24,8 @@ import (
 // mask, and shapeops.ErrIndex, with the row, for a position that a row does not have. To avoid
 // that, select the rows that have the position, or use a range of one position, which leaves rows
 // of length one or zero.
-func (t *Tensor) IndexLevel(level int, x ix.Index) (*Tensor, error) {
+func (t *Tensor) IndexLevel(level int, x ix.Index) (_ *Tensor, err error) {
+	defer errtext.Name("index level", &err)
 	e, err := indexed(level, x)
 	if err != nil {
 		return nil, err
@@ -107,7 +109,8 @@ func nestIn(p *plan.Pass, outer, l *Layout) *Layout {
 // end of its row. Positions of a window outside its row are left out. WindowLevel copies. It
 // returns shapeops.ErrDim for a level that t does not have, shapeops.ErrShape if starts has another
 // size or size is negative, and the errors of tensor.Tensor.Ints.
-func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (*Tensor, error) {
+func (t *Tensor) WindowLevel(level int, starts *tensor.Tensor, size int) (_ *Tensor, err error) {
+	defer errtext.Name("window level", &err)
 	if !t.made() {
 		return nil, errNil
 	}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -53,6 +55,7 @@ type DensifyOptions struct {
 //   - tensor.ErrDType if the dtype does not hold opt.Fill
 //   - shapeops.ErrKind if opt.Masks is set: call [Tensor.DensifyMasked]
 func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
+	defer errtext.Name("densify", &err)
 	dense, _, err = t.densified(opt, false)
 	return dense, err
 }
@@ -60,6 +63,7 @@ func (t *Tensor) Densify(opt DensifyOptions) (dense *tensor.Tensor, err error) {
 // DensifyMasked is [Tensor.Densify] that also returns masks, true where there is a row or a value:
 // for each level a bool tensor, [B... L], then [B... L M].
 func (t *Tensor) DensifyMasked(opt DensifyOptions) (dense *tensor.Tensor, masks []*tensor.Tensor, err error) {
+	defer errtext.Name("densify", &err)
 	return t.densified(opt, true)
 }
 
@@ -72,7 +76,7 @@ func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tenso
 		return nil, nil, err
 	}
 	if opt.Masks != "" {
-		return nil, nil, fmt.Errorf("%w: got Masks for a Tensor: see DensifyMasked", shapeops.ErrKind)
+		return nil, nil, fmt.Errorf("%w: got the key of masks %q, want none for one tensor: DensifyMasked returns its masks", shapeops.ErrKind, string(opt.Masks))
 	}
 	rows := t.layout.root().rows
 	if opt.Rows != nil {
@@ -87,11 +91,11 @@ func (t *Tensor) densified(opt DensifyOptions, masked bool) (dense *tensor.Tenso
 	opt.Buffer.reset()
 	d := &denser{opt: opt, start: &grid{shape: rows.Shape()}}
 	if first, n, ok := rows.Span(); ok {
-		d.start.runs = []shapeops.Run{{To: 0, From: first, Len: n}}
+		d.start.runs = []shape.Run{{To: 0, From: first, Len: n}}
 	} else {
-		d.start.runs = make([]shapeops.Run, 0, rows.Shape().Size())
+		d.start.runs = make([]shape.Run, 0, rows.Shape().Size())
 		for row := range rows.All() {
-			d.start.runs = append(d.start.runs, shapeops.Run{To: len(d.start.runs), From: row, Len: 1})
+			d.start.runs = append(d.start.runs, shape.Run{To: len(d.start.runs), From: row, Len: 1})
 		}
 	}
 	if dense, err = d.dense(t); err != nil {
@@ -180,9 +184,9 @@ func (d *denser) mask(l *Layout) (*tensor.Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		from, longest := make([]shapeops.Run, len(g.runs)), 0
+		from, longest := make([]shape.Run, len(g.runs)), 0
 		for i, r := range g.runs {
-			from[i] = shapeops.Run{To: r.To, Len: r.Len}
+			from[i] = shape.Run{To: r.To, Len: r.Len}
 			longest = max(longest, r.Len)
 		}
 		ones, err := tensor.Full(true, longest)
@@ -246,7 +250,7 @@ func (d *denser) finish() error {
 // the runs of rows, ordered by destination.
 type grid struct {
 	shape shapeops.Shape
-	runs  []shapeops.Run
+	runs  []shape.Run
 }
 
 // A gridKey is the key under which a denser keeps the grid of a layout's innermost level.
@@ -275,11 +279,11 @@ func (d *denser) grid(l *Layout) (*grid, error) {
 		if width == 0 {
 			width = int(longest)
 		}
-		shape := append(around.shape.Clone(), width)
-		if err := shape.Check(); err != nil {
+		sizes := append(around.shape.Clone(), width)
+		if err := sizes.Check(); err != nil {
 			return nil, err
 		}
-		runs := make([]shapeops.Run, 0, count)
+		runs := make([]shape.Run, 0, count)
 		for _, r := range around.runs {
 			to, first := r.To*width, int(l.offsets[r.From])
 			for _, o := range l.offsets[r.From+1 : r.From+r.Len+1] {
@@ -287,7 +291,7 @@ func (d *denser) grid(l *Layout) (*grid, error) {
 				to, first = to+width, int(o)
 			}
 		}
-		return &grid{shape, runs}, nil
+		return &grid{sizes, runs}, nil
 	})
 }
 
@@ -301,7 +305,7 @@ func (d *denser) fixed(depth int) int {
 
 // place appends the run that places n rows, the first of which is first, in the row of width cells
 // that begins at cell to.
-func (opt *DensifyOptions) place(runs []shapeops.Run, to, first, n, width int) []shapeops.Run {
+func (opt *DensifyOptions) place(runs []shape.Run, to, first, n, width int) []shape.Run {
 	if n > width {
 		if opt.KeepLast {
 			first += n - width
@@ -314,5 +318,5 @@ func (opt *DensifyOptions) place(runs []shapeops.Run, to, first, n, width int) [
 	if opt.Left {
 		to += width - n
 	}
-	return append(runs, shapeops.Run{To: to, From: first, Len: n})
+	return append(runs, shape.Run{To: to, From: first, Len: n})
 }

@@ -99,7 +99,7 @@ func ExampleTensor_Path() {
 	fmt.Println(err)
 	// Output:
 	// [2] [9 4]
-	// bad index: level 1: got row 0 of 0
+	// path: bad index: level 1: got row 0 of 0
 }
 
 func ExampleTensor_Index() {
@@ -174,11 +174,11 @@ func ExampleTensor_Reduce() {
 	// Output:
 	// values [12 0 14]
 	// lengths [2 0 3] values [7 12 1 10 14]
-	// level 1, row 1: max: no element to choose from
+	// reduce: level 1, row 1: max: no element to choose from
 }
 
 func ExampleTensor_Broadcast() {
-	sums := tensor.Must(labs().Reduce(0, arith.Sum[*tensor.Tensor]))
+	sums := tensor.Must(labs().Reduce(1, arith.Sum[*tensor.Tensor]))
 	show(tensor.Must(sums.Broadcast(labs().Layout())))
 	// Output:
 	// lengths [2 0 3] values [12 12 14 14 14]

@@ -67,7 +67,7 @@ func TestJointMap(t *testing.T) {
 		case f.Tensor.Depth() < 2:
 			return f.Tensor, nil
 		}
-		return f.Tensor.Reduce(1, arith.Sum)
+		return f.Tensor.Reduce(2, arith.Sum)
 	}))
 	require.Equal(t, []string{"code", "day"}, sums.Names())
 	require.Equal(t, [][]int64{{3, 0, 3}, {15}}, lists[int64](t, sums, "code"))
@@ -108,9 +108,9 @@ func TestConcatJointsAtALevel(t *testing.T) {
 	require.ErrorIs(t, err, shapeops.ErrDim)
 }
 
-// The zero Joint has no field and no rows; it and nil are errors and not panics.
+// The zero Joint has no field and no rows, as the collection of no fields.
 func TestZeroJoint(t *testing.T) {
-	for _, j := range []*joint.Joint{nil, {}} {
+	for _, j := range []*joint.Joint{{}, tensor.Must(joint.New())} {
 		require.Empty(t, j.Names())
 		_, ok := j.Len()
 		require.False(t, ok)

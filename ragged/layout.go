@@ -213,7 +213,7 @@ func (l *Layout) NumRows(level int) (int, error) {
 		k += l.depth + 1
 	}
 	if k < 0 || k > l.depth {
-		return 0, fmt.Errorf("%w: got level %d, want 0 or one of the %d", shapeops.ErrDim, level, l.depth)
+		return 0, fmt.Errorf("%w: got level %d of %v, want 0 to %d", shapeops.ErrDim, level, l, l.depth)
 	}
 	at := l.at(k)
 	if _, n, ok := at.span(); ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -268,8 +269,9 @@ func (p *kernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 }
 
 // Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
-func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
-	return t.MapValues(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
+func (t *Tensor) Cast(dtype tensor.DType) (_ *Tensor, err error) {
+	defer errtext.Name("cast", &err)
+	return t.mapped(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
 // MapValues returns t with fn(values) in place of its values; the rows stay the same:
@@ -278,7 +280,13 @@ func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
 //
 // It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
 // and the error of fn.
-func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (_ *Tensor, err error) {
+	defer errtext.Name("map values", &err)
+	return t.mapped(fn)
+}
+
+// mapped is MapValues without its name in errors.
+func (t *Tensor) mapped(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}

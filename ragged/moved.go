@@ -4,22 +4,22 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 )
 
 // A piece is a run of rows of one of several layouts.
 type piece struct {
 	source int
-	shapeops.Run
+	shape.Run
 }
 
 // A moved is a layout whose rows are copied from source layouts. Its pieces list the runs of rows
 // of the innermost level; the values move in the same way.
 type moved struct {
 	layout *Layout
-	pieces []piece          // ordered by To; a row of the batch without a piece is empty
-	runs   [][]shapeops.Run // of pieces, by source; made by sorted
-	view   bool             // the rows keep their numbers, so that nothing moves
+	pieces []piece       // ordered by To; a row of the batch without a piece is empty
+	runs   [][]shape.Run // of pieces, by source; made by sorted
+	view   bool          // the rows keep their numbers, so that nothing moves
 }
 
 // add appends n rows of a source, from the row from on, at row to. It extends the last piece if
@@ -35,15 +35,15 @@ func (m *moved) add(source, to, from, n int) {
 			return
 		}
 	}
-	m.pieces = append(m.pieces, piece{source, shapeops.Run{To: to, From: from, Len: n}})
+	m.pieces = append(m.pieces, piece{source, shape.Run{To: to, From: from, Len: n}})
 }
 
 // sorted returns the runs of each of the sources.
-func (m *moved) sorted(sources int) [][]shapeops.Run {
+func (m *moved) sorted(sources int) [][]shape.Run {
 	if m.runs == nil {
-		m.runs = make([][]shapeops.Run, sources)
+		m.runs = make([][]shape.Run, sources)
 		if sources == 1 {
-			m.runs[0] = make([]shapeops.Run, 0, len(m.pieces))
+			m.runs[0] = make([]shape.Run, 0, len(m.pieces))
 		}
 		for _, p := range m.pieces {
 			m.runs[p.source] = append(m.runs[p.source], p.Run)

@@ -165,22 +165,22 @@ var valueSteps = []step{
 
 func reduce(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 	if m.depth == 0 {
-		_, err := x.Reduce(0, arith.Sum[*tensor.Tensor])
+		_, err := x.Reduce(1, arith.Sum[*tensor.Tensor])
 		g.refused(err)
 		return x, m
 	}
 	if x.DType() == tensor.Complex128 || x.DType() == tensor.Float16 {
 		return x, m
 	}
-	r, depth := reductions[g.IntN(5)], g.IntN(m.depth)
+	r, level := reductions[g.IntN(5)], 1+g.IntN(m.depth)
 	if x.DType() == tensor.Bool {
 		r = reductions[5+g.IntN(2)]
 	}
-	spelled := depth
+	spelled := level
 	if g.chance(2) {
-		spelled -= m.depth
+		spelled -= m.depth + 1
 	}
-	want := m.reduced(depth, x.Features().Size(), r.of)
+	want := m.reduced(level-1, x.Features().Size(), r.of)
 	y, err := x.Reduce(spelled, r.verb)
 	if errorsIs(err, arith.ErrEmpty) {
 		require.Contains(g, want.String(), "NaN", "%s of no empty row", r.name)
@@ -188,7 +188,7 @@ func reduce(g *drawer, x *ragged.Tensor, m model) (*ragged.Tensor, model) {
 	}
 	if r.name == "mean" && x.DType() != tensor.Float64 {
 		require.NoError(g, err) // its rounding is a matter of package arith
-		require.Equal(g, depth, y.Depth())
+		require.Equal(g, level-1, y.Depth())
 		return x, m
 	}
 	g.same(want, y, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -17,9 +18,13 @@ import (
 // order; opt can reverse it. ArgSort returns shapeops.ErrDim at depth 0, shapeops.ErrShape if
 // values have features, and tensor.ErrDType if the dtype has no order.
 func (t *Tensor) ArgSort(opt arith.SortOptions) (*Tensor, error) {
-	s, order, err := t.order(opt)
+	s, err := t.sortable()
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named("arg sort", err)
+	}
+	order, err := s.order(opt)
+	if err != nil {
+		return nil, err // of arith.ArgSort
 	}
 	positions := make([]int64, len(order))
 	offsets := s.layout.offsets
@@ -33,8 +38,13 @@ func (t *Tensor) ArgSort(opt arith.SortOptions) (*Tensor, error) {
 
 // Sort returns t with the values of each row of the last level sorted, in the order of
 // [Tensor.ArgSort]: [N *] -> [N *], with t's layout.
-func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
-	s, order, err := t.order(opt)
+func (t *Tensor) Sort(opt arith.SortOptions) (_ *Tensor, err error) {
+	defer errtext.Name("sort", &err)
+	s, err := t.sortable()
+	if err != nil {
+		return nil, err
+	}
+	order, err := s.order(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -46,35 +56,37 @@ func (t *Tensor) Sort(opt arith.SortOptions) (*Tensor, error) {
 	return finished(&Tensor{layout: s.layout, values: values}, err)
 }
 
-// order returns t made compact, and the numbers of its values, row by row in sorted order.
-func (t *Tensor) order(opt arith.SortOptions) (s *Tensor, order []int, err error) {
+// sortable returns t made compact.
+func (t *Tensor) sortable() (*Tensor, error) {
 	if !t.made() {
-		return nil, nil, errNil
+		return nil, errNil
 	}
 	if t.Depth() == 0 {
-		return nil, nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
+		return nil, fmt.Errorf("%w: got no level", shapeops.ErrDim)
 	}
 	if len(t.Features()) > 0 {
-		return nil, nil, fmt.Errorf("%w: got features %v, want none: call ArgSort on one feature, then Pick", shapeops.ErrShape, t.Features())
+		return nil, fmt.Errorf("%w: got features %v, want none: call ArgSort on one feature, then Pick", shapeops.ErrShape, t.Features())
 	}
-	if s, err = t.compact(nil); err != nil {
-		return nil, nil, err
-	}
-	ranks, err := arith.ArgSort(s.values, 0, opt)
+	return t.compact(nil)
+}
+
+// order returns the numbers of the values of a compact tensor, row by row in sorted order.
+func (t *Tensor) order(opt arith.SortOptions) ([]int, error) {
+	ranks, err := arith.ArgSort(t.values, 0, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	list, err := ranks.Ints()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	of, next, order := s.layout.rowIDs(), slices.Clone(s.layout.offsets), make([]int, len(list))
+	of, next, order := t.layout.rowIDs(), slices.Clone(t.layout.offsets), make([]int, len(list))
 	for _, i := range list {
 		row := of[i]
 		order[next[row]] = i
 		next[row]++
 	}
-	return s, order, nil
+	return order, nil
 }
 
 // rowIDs returns, for each row of the innermost level, the number of its row in the level above.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -89,9 +90,9 @@ func (v ops) DensifyIn(x plan.Parts[*Tensor], opt DensifyOptions) (dense []*tens
 		d.name = x.Names[i]
 		switch rows := x.Rows[i]; {
 		case rows != nil:
-			g := &grid{shape: shapeops.Shape{len(rows)}, runs: make([]shapeops.Run, len(rows))}
+			g := &grid{shape: shapeops.Shape{len(rows)}, runs: make([]shape.Run, len(rows))}
 			for to, row := range rows {
-				g.runs[to] = shapeops.Run{To: to, From: row, Len: 1}
+				g.runs[to] = shape.Run{To: to, From: row, Len: 1}
 			}
 			dense[i], err = d.laid(t, g)
 		default:
@@ -112,12 +113,12 @@ func (v ops) DensifyIn(x plan.Parts[*Tensor], opt DensifyOptions) (dense []*tens
 
 // placed returns the grid of runs of rows: one after the other or, if apart is set, each as one
 // row.
-func (d *denser) placed(runs []shapeops.Run, apart bool) *grid {
+func (d *denser) placed(runs []shape.Run, apart bool) *grid {
 	if !apart {
-		g := &grid{runs: make([]shapeops.Run, len(runs))}
+		g := &grid{runs: make([]shape.Run, len(runs))}
 		n := 0
 		for i, r := range runs {
-			g.runs[i] = shapeops.Run{To: n, From: r.From, Len: r.Len}
+			g.runs[i] = shape.Run{To: n, From: r.From, Len: r.Len}
 			n += r.Len
 		}
 		g.shape = shapeops.Shape{n}

@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -13,12 +14,18 @@ import (
 // from the end. The result shares t's values; Row takes constant time. It returns
 // shapeops.ErrIndex, with the number of rows, if there is no such row, and shapeops.ErrDim unless
 // the batch has one dim.
-func (t *Tensor) Row(i int) (*Tensor, error) { return t.Path(ix.At(i)) }
+func (t *Tensor) Row(i int) (_ *Tensor, err error) {
+	defer errtext.Name("row", &err)
+	return t.entered(ix.At(i))
+}
 
 // Range returns the rows from start up to, not including, stop, with the rules of Python's slices:
 // [N * *] -> [n * *]. The result shares t's values; Range takes constant time. It returns
 // shapeops.ErrDim if the batch has no dim.
-func (t *Tensor) Range(start, stop int) (*Tensor, error) { return t.Index(ix.Range(start, stop)) }
+func (t *Tensor) Range(start, stop int) (_ *Tensor, err error) {
+	defer errtext.Name("range", &err)
+	return t.selected(ix.Range(start, stop))
+}
 
 // Path enters rows: for [N * *], Path(ix.At(i), ix.At(j), ix.Range(a, b)) returns rows a to b of
 // row j of row i, a batch [b-a]. All parts but the last are positions; the last may be a range
@@ -28,7 +35,13 @@ func (t *Tensor) Range(start, stop int) (*Tensor, error) { return t.Index(ix.Ran
 // It returns shapeops.ErrIndex, with level and length, for a position that does not exist;
 // shapeops.ErrIndex for more parts than the batch and t's levels, and for lists and masks; and
 // shapeops.ErrDim if the batch has more than one dim.
-func (t *Tensor) Path(expr ...ix.Index) (*Tensor, error) {
+func (t *Tensor) Path(expr ...ix.Index) (_ *Tensor, err error) {
+	defer errtext.Name("path", &err)
+	return t.entered(expr...)
+}
+
+// entered is Path without its name in errors.
+func (t *Tensor) entered(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}

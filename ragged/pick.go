@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -16,7 +17,8 @@ import (
 // positions count from the end of a row. Pick copies. It returns [ErrLengths] if the layouts above
 // the level differ, shapeops.ErrIndex, with level and row, if a row has no such position,
 // shapeops.ErrDim if index has depth 0 or is deeper than t, and the errors of tensor.Tensor.Ints.
-func (t *Tensor) Pick(index *Tensor) (*Tensor, error) {
+func (t *Tensor) Pick(index *Tensor) (_ *Tensor, err error) {
+	defer errtext.Name("pick", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -82,7 +84,8 @@ func (t *Tensor) picks() (*edit, error) {
 // A mask of depth 0 keeps rows of the batch, which must then have one dim. MaskedSelect copies. It
 // returns [ErrLengths] if the lengths differ, tensor.ErrDType if mask does not hold bools, and
 // shapeops.ErrDim if mask is deeper than t.
-func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
+func (t *Tensor) MaskedSelect(mask *Tensor) (_ *Tensor, err error) {
+	defer errtext.Name("masked select", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -104,7 +107,7 @@ func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Index(x)
+	return t.selected(x)
 }
 
 // checkBare returns ErrShape if values have features.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -13,20 +14,21 @@ import (
 // arith.Mean, arith.Max, arith.ArgMax, arith.Any, arith.Count ...
 type Reducer = func(x *tensor.Tensor, over arith.Over) (*tensor.Tensor, error)
 
-// Reduce combines the values of each row to one value, by a reduction of package arith:
+// Reduce removes a level and the levels after it: a reduction of package arith combines the values
+// in each row of the level above to one value.
 //
-//	[N * * F...], Reduce(0, arith.Sum) -> [N F...]: all values in each row of the batch
-//	[N * * F...], Reduce(1, arith.Mean) -> [N * F...]: the values in each row of level 1
+//	[N * * F...], Reduce(1, arith.Sum) -> [N F...]: all codes of each patient
+//	[N * * F...], Reduce(2, arith.Mean) -> [N * F...]: the codes of each visit
 //
-// depth is the depth of the result, less than t's; a negative one counts from t's, so that -1
-// reduces the last level. For an empty row the result is the value of the reduction of nothing,
-// which a table in package arith lists: a sum is 0, a mean is NaN, a minimum of floats is NaN.
-// Where there is no such value, as for the minimum of integers, Reduce returns arith.ErrEmpty: cut
-// or select rows first. The result shares t's layout, and no values.
+// For an empty row the result is the value of the reduction of nothing, which a table in package
+// arith lists: a sum is 0, a mean is NaN, a minimum of floats is NaN. Where there is no such value,
+// as for the minimum of integers, Reduce returns arith.ErrEmpty: cut or select rows first. The
+// result shares t's layout, and no values.
 //
-// Reduce returns shapeops.ErrDim unless t is deeper than depth, and the errors of reduction.
-func (t *Tensor) Reduce(depth int, reduction Reducer) (*Tensor, error) {
-	l, over, s, err := t.rowsAt(depth)
+// Reduce returns shapeops.ErrDim for a level that t does not have, and the errors of reduction.
+func (t *Tensor) Reduce(level int, reduction Reducer) (_ *Tensor, err error) {
+	defer errtext.Name("reduce", &err)
+	l, over, s, err := t.above(level)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +79,18 @@ func (t *Tensor) checkReduced(reduction Reducer, made *tensor.Tensor, rows int) 
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 
-// CumSum returns cumulative sums of the values of each row, as arith.CumSum computes them, starting
-// anew in each row: [N *], CumSum(0) -> [N *]. depth is the depth of the rows, as in
-// [Tensor.Reduce]. The result has t's layout. CumSum returns shapeops.ErrDim unless t is deeper
-// than depth, and the errors of arith.CumSum.
-func (t *Tensor) CumSum(depth int) (*Tensor, error) {
-	_, over, s, err := t.rowsAt(depth)
+// CumSum returns cumulative sums of values, as arith.CumSum computes them, starting anew in each row
+// of the level above the given one:
+//
+//	[N * *], CumSum(1) -> [N * *]: over all codes of each patient
+//	[N * *], CumSum(2) -> [N * *]: over the codes of each visit
+//
+// The result has t's layout. CumSum returns shapeops.ErrDim for a level that t does not have, and
+// the errors of arith.CumSum.
+func (t *Tensor) CumSum(level int) (*Tensor, error) {
+	_, over, s, err := t.above(level)
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named("cum sum", err)
 	}
 	values, err := arith.CumSum(s.values, over)
 	if err != nil {
@@ -93,21 +99,19 @@ func (t *Tensor) CumSum(depth int) (*Tensor, error) {
 	return New(values, s.layout)
 }
 
-// rowsAt returns s, which is t made compact, l, its layout of the given depth, and over, the rows
-// of l as ranges of s's values.
-func (t *Tensor) rowsAt(depth int) (l *Layout, over arith.Over, s *Tensor, err error) {
+// above returns s, which is t made compact, l, its layout without the given level and those after
+// it, and over, the rows of l as ranges of s's values.
+func (t *Tensor) above(level int) (l *Layout, over arith.Over, s *Tensor, err error) {
 	if !t.made() {
 		return nil, over, nil, errNil
 	}
 	if s, err = t.compact(nil); err != nil {
 		return nil, over, nil, err
 	}
-	if l, err = s.layout.At(depth); err != nil {
+	if level, err = s.layout.level(level); err != nil {
 		return nil, over, nil, err
 	}
-	if l.depth == s.Depth() {
-		return nil, over, nil, fmt.Errorf("%w: got depth %d, want less than the %d of the tensor", shapeops.ErrDim, depth, s.Depth())
-	}
+	l = s.layout.at(level - 1)
 	return l, arith.BySplits(tensor.Vector(s.layout.reach(l.depth)...)), s, nil
 }
 

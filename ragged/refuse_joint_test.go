@@ -53,10 +53,6 @@ func TestJointRefusals(t *testing.T) {
 		{"a list in a level", func(j *joint.Joint) error { return testkit.Err(j.IndexLevel(1, ix.Take(0))) }, shapeops.ErrIndex},
 		{"the first of no rows", func(j *joint.Joint) error { return testkit.Err(j.FlattenLevel(1, joint.First)) }, ragged.ErrLengths},
 		{"joining nothing", func(*joint.Joint) error { return testkit.Err(joint.Concat(nil, 0)) }, shapeops.ErrShape},
-		{"a field beside those of nil", func(j *joint.Joint) error { return testkit.Err((*joint.Joint)(nil).With()) }, shapeops.ErrKind},
-		{"the fields of nil mapped", func(j *joint.Joint) error {
-			return testkit.Err((*joint.Joint)(nil).Map(func(f joint.Field) (*ragged.Tensor, error) { return f.Tensor, nil }))
-		}, shapeops.ErrKind},
 		{"joining other names", func(j *joint.Joint) error { return testkit.Err(joint.Concat(list{j, renamed()}, 0)) }, joint.ErrName},
 		{"joining other depths", func(j *joint.Joint) error {
 			x := tensor.Must(joint.New(field("x", twoDeep())))

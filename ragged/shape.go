@@ -3,6 +3,7 @@ package ragged
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -16,7 +17,8 @@ import (
 // The rows of level 1 become the batch, which then has one dim. The result shares t's values, or
 // copies them if t was permuted. FlattenLevel returns shapeops.ErrDim for a level that t does not
 // have.
-func (t *Tensor) FlattenLevel(level int) (*Tensor, error) {
+func (t *Tensor) FlattenLevel(level int) (_ *Tensor, err error) {
+	defer errtext.Name("flatten level", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -65,7 +67,8 @@ func composed(outer, inner []int64) []int64 {
 // given the [Tensor.Counts] of the level that was flattened. The result shares t's values, or
 // copies them if t was permuted. UnflattenLevel returns shapeops.ErrDim if t has fewer levels than
 // lengths, and [ErrLengths], with level and row, if lengths are negative or do not add up.
-func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
+func (t *Tensor) UnflattenLevel(lengths *Tensor) (_ *Tensor, err error) {
+	defer errtext.Name("unflatten level", &err)
 	if !t.made() || !lengths.made() {
 		return nil, errNil
 	}
@@ -111,7 +114,8 @@ func (t *Tensor) UnflattenLevel(lengths *Tensor) (*Tensor, error) {
 //	[N * *], Counts(1) -> [N], Counts(2) -> [N *]
 //
 // It returns shapeops.ErrDim for a level that t does not have.
-func (t *Tensor) Counts(level int) (*Tensor, error) {
+func (t *Tensor) Counts(level int) (_ *Tensor, err error) {
+	defer errtext.Name("counts", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -130,7 +134,8 @@ func (t *Tensor) Counts(level int) (*Tensor, error) {
 // The batch becomes level 1. The result shares t's values, or copies them if t was permuted. Group
 // returns shapeops.ErrDim unless the batch has one dim, and [ErrLengths] if lengths are negative or
 // do not add up to N.
-func (t *Tensor) Group(lengths ...int64) (*Tensor, error) {
+func (t *Tensor) Group(lengths ...int64) (_ *Tensor, err error) {
+	defer errtext.Name("group", &err)
 	if !t.made() {
 		return nil, errNil
 	}
@@ -153,7 +158,8 @@ func (t *Tensor) Group(lengths ...int64) (*Tensor, error) {
 //
 // The outer levels of layout must equal the layout of t. The result is a copy. Broadcast returns
 // [ErrLengths] if they differ, and shapeops.ErrDim if layout has fewer levels than t.
-func (t *Tensor) Broadcast(layout *Layout) (*Tensor, error) {
+func (t *Tensor) Broadcast(layout *Layout) (_ *Tensor, err error) {
+	defer errtext.Name("broadcast", &err)
 	if !t.made() {
 		return nil, errNil
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -222,7 +223,13 @@ func (t *Tensor) uninit(n int) (*tensor.Tensor, error) {
 // Index returns the part of t that an index expression over the batch selects. The values are
 // copied if the expression has a list or a mask; otherwise the result shares t's. [Tensor.Path] and
 // [Tensor.IndexLevel] index within rows. Index returns shapeops.ErrIndex.
-func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
+func (t *Tensor) Index(expr ...ix.Index) (_ *Tensor, err error) {
+	defer errtext.Name("index", &err)
+	return t.selected(expr...)
+}
+
+// selected is Index without its name in errors.
+func (t *Tensor) selected(expr ...ix.Index) (*Tensor, error) {
 	if !t.made() {
 		return nil, errNil
 	}
@@ -238,7 +245,10 @@ func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
 //	[N * *], n positions -> [n * *]
 //
 // A negative position counts from the end. TakeRows returns shapeops.ErrIndex.
-func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix.Take(positions...)) }
+func (t *Tensor) TakeRows(positions ...int) (_ *Tensor, err error) {
+	defer errtext.Name("take rows", &err)
+	return t.selected(ix.Take(positions...))
+}
 
 // SetIndex writes src, broadcast, to the rows of t that an index expression over the batch selects.
 // If a list names a row twice, the last value written wins.
@@ -250,7 +260,7 @@ func (t *Tensor) TakeRows(positions ...int) (*Tensor, error) { return t.Index(ix
 // It returns shapeops.ErrShape if the shapes do not fit, and the errors of tensor.Transfer. On an
 // error nothing has changed.
 func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddWrite(tr, src, p) })
+	return t.indexed("set index", expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddWrite(tr, src, p) })
 }
 
 // IndexInto is [Tensor.Index] into dst, which has the batch shape, depth, features and dtype of the
@@ -261,11 +271,12 @@ func (t *Tensor) SetIndex(src *Tensor, expr ...ix.Index) error {
 // IndexInto returns [ErrLengths]. It also returns the errors of tensor.Transfer. On an error
 // nothing has changed.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
-	return t.indexed(expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddExecute(tr, dst, p) })
+	return t.indexed("index", expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddExecute(tr, dst, p) })
 }
 
-// indexed runs a transfer to which add adds, given a pass of expr's plan for t.
-func (t *Tensor) indexed(expr []ix.Index, add func(tr *tensor.Transfer, p *plan.Pass) error) error {
+// indexed runs a transfer to which add adds, given a pass of expr's plan for t. Errors begin with op.
+func (t *Tensor) indexed(op string, expr []ix.Index, add func(tr *tensor.Transfer, p *plan.Pass) error) (err error) {
+	defer errtext.Name(op, &err)
 	if !t.made() {
 		return errNil
 	}

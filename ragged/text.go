@@ -97,7 +97,7 @@ func StringAt(t *Tensor, row ...int) (text string, err error) {
 	for i, at := range row {
 		expr[i] = ix.At(at)
 	}
-	one, err := t.Index(expr...)
+	one, err := t.selected(expr...)
 	if err != nil {
 		return "", err
 	}

@@ -35,6 +35,6 @@
 //
 // # Concurrency
 //
-// Functions here are safe for concurrent use as readers of their operands are. Forms with Into or
-// InPlace in their names write to their first operand.
+// Functions here are safe for concurrent use as readers of their operands are. Forms with Into in
+// their names write to their first operand.
 package shapeops

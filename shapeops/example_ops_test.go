@@ -11,7 +11,7 @@ import (
 // Sentences of different lengths become a batch, padded with -1.
 func ExamplePadSequence() {
 	sentences := []*tensor.Tensor{tensor.Vector[int32](5, 6, 7), tensor.Vector[int32](8)}
-	batch, err := shapeops.PadSequence(sentences, shapeops.PadSequenceOptions{Value: -1})
+	batch, err := shapeops.PadSequence(sentences, shapeops.PadSequenceOptions{Fill: -1})
 	fmt.Println(batch, err)
 	// Output:
 	// int32 [2 3]

@@ -18,9 +18,10 @@ func ExampleFlip() {
 	//  [5 4 3]]
 }
 
-func ExampleFlipInPlace() {
+// A tensor is flipped in place.
+func ExampleFlipInto() {
 	x := tensor.Vector[int32](1, 2, 3)
-	fmt.Println(shapeops.FlipInPlace(x))
+	fmt.Println(shapeops.FlipInto(x, x))
 	fmt.Println(x)
 	// Output:
 	// <nil>

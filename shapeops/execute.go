@@ -38,6 +38,3 @@ func executeInto[T Value[T]](op string, dst, x T, planOf func(s Shape) (*plan.Pl
 	}
 	return errtext.Named(op, x.Ops().ExecuteInto(p, dst))
 }
-
-// denseOps returns the operations of a Dense value, which can be masked and reordered.
-func denseOps[T Dense[T]](x T) plan.DenseOps[T] { return x.Ops().(plan.DenseOps[T]) }

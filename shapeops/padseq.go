@@ -9,8 +9,8 @@ import (
 
 // PadSequenceOptions are options of [PadSequence]. The zero value is the default.
 type PadSequenceOptions struct {
-	// Value is the padding: a number or a bool that each dtype must hold. Nil is zero.
-	Value any
+	// Fill is the value of padding: a number or a bool that each dtype must hold. Nil is zero.
+	Fill any
 	// Dim is the dim along which the values differ in length. In a dictionary it is a batch dim, or
 	// a dim after the batch shape of each leaf; a negative dim counts from the last dim of each
 	// leaf.
@@ -66,7 +66,7 @@ func PadSequenceInto[T Value[T]](dst T, xs []T, opt PadSequenceOptions) error {
 
 // PadSequenceMasked is [PadSequence] that also returns masks, true where the result is not padding.
 // For tensors it is one bool tensor; for dictionaries it is a dictionary with the batch shape of
-// the result and a mask under the key of each tensor.
+// the result and a mask under the key of each tensor, ragged tensor and stack: bool, dense.
 //
 //	a tensor                          [N max(Ni)]
 //	a leaf, the dim in batch shape B  [N B...]
@@ -82,7 +82,7 @@ func PadSequenceMasked[T Dense[T]](xs []T, opt PadSequenceOptions) (out, masks T
 	if out, err = xs[0].Ops().Join(p, xs); err != nil {
 		return none, none, errtext.Named(padOp, err)
 	}
-	if masks, err = denseOps(xs[0]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
+	if masks, err = xs[0].Ops().(plan.DenseOps[T]).JoinMasks(&plan.Pass{Join: p.Join}, xs); err != nil {
 		return none, none, errtext.Named(padOp, err)
 	}
 	return out, masks, nil
@@ -99,5 +99,5 @@ func planPadded[T Value[T]](xs []T, opt PadSequenceOptions) (*plan.Pass, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &plan.Pass{Join: j, Fill: opt.Value}, nil
+	return &plan.Pass{Join: j, Fill: opt.Fill}, nil
 }

@@ -1,7 +1,6 @@
 package shapeops
 
 import (
-	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
@@ -12,21 +11,12 @@ func Flip[T Value[T]](x T, dims ...int) (T, error) {
 	return execute("flip", x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
 }
 
-// FlipInto is [Flip] into dst, which has the shape of the result. dst may share memory with the
-// operands: FlipInto returns tensor.ErrOverlap if more than 64 MiB would have to be copied first.
-// On an error nothing has changed.
+// FlipInto is [Flip] into dst, which has the shape of the result; dst may be x itself, also if it
+// is a locked dictionary. dst may share memory with the operands: FlipInto returns
+// tensor.ErrOverlap if more than 64 MiB would have to be copied first. On an error nothing has
+// changed.
 func FlipInto[T Value[T]](dst, x T, dims ...int) error {
 	return executeInto("flip", dst, x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
-}
-
-// FlipInPlace is [Flip] of x's elements in place, through a copy. A locked dictionary allows it. On
-// an error nothing has changed.
-func FlipInPlace[T Dense[T]](x T, dims ...int) error {
-	p, err := planned(x, func(s Shape) (*plan.Plan, error) { return plan.Flip(s, dims...) })
-	if err != nil {
-		return errtext.Named("flip", err)
-	}
-	return errtext.Named("flip", denseOps(x).ExecuteInPlace(p))
 }
 
 // Roll returns a copy of x with the positions of a dim shifted by shift; positions shifted past the

@@ -6,7 +6,6 @@ import "github.com/go-tensordict/tensordict/shape"
 type (
 	Shape = shape.Shape
 	View  = shape.View
-	Run   = shape.Run
 )
 
 // Infer, as one of the sizes of a reshape, is computed from the number of elements; in an

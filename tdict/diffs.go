@@ -50,7 +50,7 @@ func (d Difference) String() string {
 
 // Diffs returns an iterator over all differences between td and other, at most one for each value.
 // The differences are in the order of td's keys, followed by one for each key that only other has.
-// There are none if the dictionaries are [TensorDict.Equal]. If td or other is nil there is one, of
+// There are none if the dictionaries are [TensorDict.Equal]. If other is nil there is one, of
 // kind [DiffError] with [ErrKind]. Do not change either dictionary during the iteration.
 func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 	return td.DiffsWithin(other, tensor.Tolerance{})
@@ -60,8 +60,8 @@ func (td *TensorDict) Diffs(other *TensorDict) iter.Seq[Difference] {
 // difference is within tol. Values of [Data] compare exactly.
 func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.Seq[Difference] {
 	return func(yield func(Difference) bool) {
-		if td == nil || other == nil {
-			yield(Difference{Kind: DiffError, A: describeAny(td), B: describeAny(other), Err: failed("diff", errNil)})
+		if other == nil {
+			yield(Difference{Kind: DiffError, A: describe(td), B: "no value", Err: failed("diff", errNil)})
 			return
 		}
 		td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) { return leafDiff(at, v, w, tol) }, yield)
@@ -69,10 +69,9 @@ func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.
 }
 
 // Diff describes the first difference between td and other, with its key. It returns "" if they are
-// [TensorDict.Equal]. It returns an error if a leaf cannot be read, and [ErrKind] if td or other is
-// nil.
+// [TensorDict.Equal]. It returns an error if a leaf cannot be read, and [ErrKind] if other is nil.
 func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
-	if td == nil || other == nil {
+	if other == nil {
 		return "", failed("diff", errNil)
 	}
 	leaf := func(at string, v, w Value) (Difference, bool) {
@@ -220,12 +219,4 @@ func (u unbatchedOps) Differing(x *Unbatched, tol tensor.Tolerance, n int) ([]te
 		return nil, 0, err
 	}
 	return u.tensor.Ops().Differing(x.tensor, tol, n)
-}
-
-// describeAny describes td, which may be nil.
-func describeAny(td *TensorDict) string {
-	if td == nil {
-		return "no value"
-	}
-	return describe(td)
 }

@@ -94,7 +94,7 @@
 // [RowsError] with the rows. errors.Is finds the reason: [ErrMissing], [ErrExists], [ErrNotDict],
 // [ErrLocked], [ErrCycle], [ErrDepth], [ErrDiffers], [ErrName], [ErrKind], [ErrSchema], or an error
 // of packages nestedkey, shapeops, tensor and ragged. An argument that is a nil or zero dictionary,
-// tensor, value or function is ErrKind; a method of a nil *TensorDict may panic.
+// tensor, value or function is ErrKind; a method of a nil pointer may panic.
 //
 // # Concurrency
 //

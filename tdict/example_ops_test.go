@@ -13,7 +13,7 @@ func ExampleTensorDict_Pad() {
 	td := tdict.New(2)
 	_ = td.Set("x", tensor.Vector[float32](0.5, 1.5))
 	_ = td.Set("label", tensor.Vector[int64](7, 8))
-	padded, err := td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"label": -1}}, 0, 2)
+	padded, err := td.Pad(tdict.PadOptions{Fills: map[nestedkey.Key]any{"label": -1}}, 0, 2)
 	if err != nil {
 		fmt.Println(err)
 		return

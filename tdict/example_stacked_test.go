@@ -64,7 +64,7 @@ func ExampleStacked_Padded() {
 	td := tensor.Must(tdict.LazyStack([]*tdict.TensorDict{a, b}, 0))
 	x := tensor.Must(tdict.Get[*tdict.Stacked](td, "x"))
 
-	padded, mask, _ := x.Padded(tdict.PaddedOptions{Value: -1, Mask: true})
+	padded, mask, _ := x.Padded(tdict.PaddedOptions{Fill: -1, Mask: true})
 	fmt.Println(padded)
 	fmt.Println(mask)
 	fmt.Println(tensor.Must(x.Ragged()).Text())

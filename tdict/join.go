@@ -110,6 +110,8 @@ func checkJoin(p *plan.Pass, xs []*TensorDict) (shapeops.Shape, error) {
 	return batch, err
 }
 
+var _ plan.DenseOps[*TensorDict] = dictOps{}
+
 // JoinMasks returns masks of the joined xs: under the key of each tensor a bool tensor that is true
 // where the result of Join is not padding. shapeops.PadSequenceMasked calls it and says which
 // shapes the masks have; td is xs[0]. It returns the errors of Join.

@@ -114,7 +114,10 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 		case isTensor && x == nil:
 			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
 		case isTensor && !k.Free:
-			other, err = x.Expand(td.batch...)
+			var p *plan.Plan
+			if p, err = plan.Expand(x.Shape(), td.batch...); err == nil {
+				other, err = x.Ops().Execute(plan.NewPass(p))
+			}
 		case !isTensor && !hasElements:
 			if _, e := tensor.ScalarOf(tensor.Complex128, other); errors.Is(e, ErrKind) {
 				err = e

@@ -134,7 +134,7 @@ func TestMetaDictionariesHaveNoElements(t *testing.T) {
 		"set from":    func() error { return sample().SetIndex(meta()) },
 		"index into":  func() error { return meta().IndexInto(sample()) },
 		"kernel into": func() error { return sample().Ops().LeafwiseInto(sample(), adding(), meta()) },
-		"in place":    func() error { return shapeops.FlipInPlace(meta(), 0) },
+		"in place":    func() error { return shapeops.FlipInto(sample(), meta(), 0) },
 	}
 	for name, want := range wants {
 		require.ErrorIs(t, want(), tensor.ErrMeta, name)

@@ -64,7 +64,7 @@ func TestNamesFollowDims(t *testing.T) {
 			return shapeops.PadSequence([]dictionary{td, td}, shapeops.PadSequenceOptions{Dim: 1})
 		}, "- x y, - x y z"},
 		{"pad with values of their own", func(td dictionary) (dictionary, error) {
-			return td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"a": 1}}, 1, 0)
+			return td.Pad(tdict.PadOptions{Fills: map[nestedkey.Key]any{"a": 1}}, 1, 0)
 		}, "x y, x y z"},
 		{"a quarter", func(td dictionary) (dictionary, error) { return shapeops.Rot90(td, 0, 1, 1) }, "y x, y x z"},
 		{"unfold", func(td dictionary) (dictionary, error) { return shapeops.Unfold(td, 1, 2, 1) }, "x y -, x y - z"},
@@ -198,7 +198,7 @@ func TestErrorsOfMapsAreInOrder(t *testing.T) {
 	texts := map[string]bool{}
 	for range 50 {
 		texts[namedXY().RenameDims(map[string]string{"p": "1", "q": "2", "r": "3"}).Error()] = true
-		texts[testkit.Err(namedXY().Pad(tdict.PadOptions{Values: values}, 1, 0)).Error()] = true
+		texts[testkit.Err(namedXY().Pad(tdict.PadOptions{Fills: values}, 1, 0)).Error()] = true
 	}
 	require.Len(t, texts, 2)
 }

@@ -12,11 +12,11 @@ import (
 
 // PadOptions are the options of [TensorDict.Pad]. The zero value is the default.
 type PadOptions struct {
-	// Value is the padding of tensors: a number or a bool, as tensor.ScalarOf takes it. Nil is
-	// zero.
-	Value any
-	// Values maps the keys of leaves to the padding that replaces Value for them.
-	Values map[nestedkey.Key]any
+	// Fill is the value of padding in tensors: a number or a bool, as tensor.ScalarOf takes it. Nil
+	// is zero.
+	Fill any
+	// Fills maps the keys of leaves to the values that replace Fill for them.
+	Fills map[nestedkey.Key]any
 }
 
 // Pad returns a copy of td with positions added before and after each batch dim. sizes has two
@@ -28,20 +28,20 @@ type PadOptions struct {
 // The padding of tensors is set by opt. Rows added to ragged tensors are empty, and rows added to
 // [Data] have the value nil. Pad returns shapeops.ErrShape if there are more than two sizes for
 // each dim, if their number is odd, or if a dim would get a negative size; tensor.ErrDType if the
-// dtype of a leaf cannot represent its padding; [ErrMissing] for a key of opt.Values that td lacks,
+// dtype of a leaf cannot represent its padding; [ErrMissing] for a key of opt.Fills that td lacks,
 // and [ErrKind] if the value under such a key is not a tensor.
 func (td *TensorDict) Pad(opt PadOptions, sizes ...int) (*TensorDict, error) {
 	p, err := td.planPad(opt, sizes)
 	if err != nil {
 		return nil, failed("pad", err)
 	}
-	if len(opt.Values) == 0 {
+	if len(opt.Fills) == 0 {
 		return td.passed("pad", p)
 	}
 	if err := td.reserve(p, 0); err != nil {
 		return nil, failed("pad", err)
 	}
-	out, err := td.padded(p, opt.Values, "")
+	out, err := td.padded(p, opt.Fills, "")
 	return out, failed("pad", err)
 }
 
@@ -68,14 +68,14 @@ func (td *TensorDict) padded(p *plan.Pass, values map[nestedkey.Key]any, at nest
 }
 
 // PadInto is [TensorDict.Pad] into a dictionary that the caller owns, with the rules of
-// [TensorDict.IndexInto]. On an error nothing has changed. With opt.Values it pads in new memory
+// [TensorDict.IndexInto]. On an error nothing has changed. With opt.Fills it pads in new memory
 // first.
 func (td *TensorDict) PadInto(dst *TensorDict, opt PadOptions, sizes ...int) error {
 	p, err := td.planPad(opt, sizes)
 	if err != nil {
 		return failed("pad", err)
 	}
-	if len(opt.Values) == 0 {
+	if len(opt.Fills) == 0 {
 		return td.passedInto("pad", dst, p)
 	}
 	padded, err := td.Pad(opt, sizes...)
@@ -89,10 +89,10 @@ func (td *TensorDict) PadInto(dst *TensorDict, opt PadOptions, sizes ...int) err
 	return padded.passedInto("pad", dst, arena.NewPass[tensor.Tensor](all))
 }
 
-// planPad returns a pass that pads with opt.Value. It returns an error unless td has a tensor under
-// each key of opt.Values.
+// planPad returns a pass that pads with opt.Fill. It returns an error unless td has a tensor under
+// each key of opt.Fills.
 func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Pass, error) {
-	for _, key := range slices.SortedFunc(maps.Keys(opt.Values), nestedkey.Compare) {
+	for _, key := range slices.SortedFunc(maps.Keys(opt.Fills), nestedkey.Compare) {
 		if _, err := td.Tensor(key); err != nil {
 			return nil, err
 		}
@@ -102,6 +102,6 @@ func (td *TensorDict) planPad(opt PadOptions, sizes []int) (*plan.Pass, error) {
 		return nil, err
 	}
 	p := arena.NewPass[tensor.Tensor](planned)
-	p.Fill = opt.Value
+	p.Fill = opt.Fill
 	return p, nil
 }

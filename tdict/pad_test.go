@@ -41,10 +41,10 @@ func TestPadValues(t *testing.T) {
 		want vals // what is before the first row
 	}{
 		{"zero of each dtype", tdict.PadOptions{}, vals{"i": "0", "b": "false", "n/f": "0", "n/i": "0"}},
-		{"one value for all", tdict.PadOptions{Value: 1}, vals{"i": "1", "b": "true", "n/f": "1", "n/i": "1"}},
-		{"values of their own", tdict.PadOptions{Value: 0, Values: vals{"n/f": -0.5, "b": true}}, vals{"i": "0", "b": "true", "n/f": "-0.5", "n/i": "0"}},
-		{"a value under one key only", tdict.PadOptions{Values: vals{"n/i": 9}}, vals{"i": "0", "b": "false", "n/f": "0", "n/i": "9"}},
-		{"nil is zero", tdict.PadOptions{Value: 1, Values: vals{"i": nil}}, vals{"i": "0", "b": "true", "n/f": "1", "n/i": "1"}},
+		{"one value for all", tdict.PadOptions{Fill: 1}, vals{"i": "1", "b": "true", "n/f": "1", "n/i": "1"}},
+		{"values of their own", tdict.PadOptions{Fill: 0, Fills: vals{"n/f": -0.5, "b": true}}, vals{"i": "0", "b": "true", "n/f": "-0.5", "n/i": "0"}},
+		{"a value under one key only", tdict.PadOptions{Fills: vals{"n/i": 9}}, vals{"i": "0", "b": "false", "n/f": "0", "n/i": "9"}},
+		{"nil is zero", tdict.PadOptions{Fill: 1, Fills: vals{"i": nil}}, vals{"i": "0", "b": "true", "n/f": "1", "n/i": "1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestPadShapes(t *testing.T) {
 // Data that all rows share is nil where it is padded, once or again.
 func TestPadData(t *testing.T) {
 	td := dict([]int{2}, entry{"s", data("x", 2)})
-	once := tensor.Must(td.Pad(tdict.PadOptions{Value: 7}, 0, 1))
+	once := tensor.Must(td.Pad(tdict.PadOptions{Fill: 7}, 0, 1))
 	twice := tensor.Must(once.Pad(tdict.PadOptions{}, 2, 0))
 	require.Equal(t, []any{nil, nil, "x", "x", nil}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](twice, "s")).All()))
 	require.Equal(t, []any{"x", "x"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](td, "s")).All()))
@@ -121,30 +121,30 @@ func TestPadRefusals(t *testing.T) {
 		return func(td dictionary) error { return td.PadInto(tensor.Must(td.Clone()), o, sizes...) }
 	}
 	refuse(t, mixed, []refusal{
-		{"a value that a leaf does not hold", pad(opt{Value: 7}, 1, 0), tensor.ErrDType},
-		{"a value that a nested leaf does not hold", pad(opt{Values: vals{"n/i": 0.5}}, 1, 0), tensor.ErrDType},
-		{"a value of no kind", pad(opt{Value: "x"}, 1, 0), tensor.ErrKind},
-		{"a key that is not there", pad(opt{Values: vals{"no": 1}}, 1, 0), tdict.ErrMissing},
-		{"a nested key that is not there", pad(opt{Values: vals{"n/no": 1}}, 1, 0), tdict.ErrMissing},
-		{"a key that is ill-formed", pad(opt{Values: vals{"~": 1}}, 1, 0), tdict.ErrMissing},
-		{"a value for data", pad(opt{Values: vals{"s": 1}}, 1, 0), tdict.ErrKind},
-		{"a value for a dictionary", pad(opt{Values: vals{"n": 1}}, 1, 0), tdict.ErrKind},
-		{"a value for an unbatched tensor", pad(opt{Values: vals{"u": 1}}, 1, 0), tdict.ErrKind},
+		{"a value that a leaf does not hold", pad(opt{Fill: 7}, 1, 0), tensor.ErrDType},
+		{"a value that a nested leaf does not hold", pad(opt{Fills: vals{"n/i": 0.5}}, 1, 0), tensor.ErrDType},
+		{"a value of no kind", pad(opt{Fill: "x"}, 1, 0), tensor.ErrKind},
+		{"a key that is not there", pad(opt{Fills: vals{"no": 1}}, 1, 0), tdict.ErrMissing},
+		{"a nested key that is not there", pad(opt{Fills: vals{"n/no": 1}}, 1, 0), tdict.ErrMissing},
+		{"a key that is ill-formed", pad(opt{Fills: vals{"~": 1}}, 1, 0), tdict.ErrMissing},
+		{"a value for data", pad(opt{Fills: vals{"s": 1}}, 1, 0), tdict.ErrKind},
+		{"a value for a dictionary", pad(opt{Fills: vals{"n": 1}}, 1, 0), tdict.ErrKind},
+		{"a value for an unbatched tensor", pad(opt{Fills: vals{"u": 1}}, 1, 0), tdict.ErrKind},
 		{"an odd number of sizes", pad(opt{}, 1), shapeops.ErrShape},
 		{"sizes for a dim after the batch shape", pad(opt{}, 0, 0, 1, 1), shapeops.ErrShape},
 		{"more taken than there is", pad(opt{}, -4, 0), shapeops.ErrShape},
 		{"sizes that overflow", pad(opt{}, math.MaxInt, 1), shapeops.ErrShape},
 		{"as much taken as can be", pad(opt{}, math.MinInt, math.MinInt), shapeops.ErrShape},
 		{"into another batch shape", into(opt{}, 1, 0), shapeops.ErrShape},
-		{"into another batch shape, with values", into(opt{Values: vals{"i": 1}}, 1, 0), shapeops.ErrShape},
+		{"into another batch shape, with values", into(opt{Fills: vals{"i": 1}}, 1, 0), shapeops.ErrShape},
 		{"into other keys", func(td dictionary) error { return td.PadInto(tdict.New(3), opt{}, 1, 0) }, tdict.ErrMissing},
-		{"into other keys, with values", func(td dictionary) error { return td.PadInto(tdict.New(3), opt{Values: vals{"i": 1}}, 1, 0) }, tdict.ErrMissing},
+		{"into other keys, with values", func(td dictionary) error { return td.PadInto(tdict.New(3), opt{Fills: vals{"i": 1}}, 1, 0) }, tdict.ErrMissing},
 		{"into itself, a value that does not fit", func(td dictionary) error {
-			return td.PadInto(tensor.Must(td.Clone()), opt{Values: vals{"n/i": 0.5}}, -1, 1)
+			return td.PadInto(tensor.Must(td.Clone()), opt{Fills: vals{"n/i": 0.5}}, -1, 1)
 		}, tensor.ErrDType},
 		{"a leaf where a dictionary goes", func(td dictionary) error {
 			dst := tensor.Must(td.Pad(opt{}, 1, 0))
-			return errors.Join(dst.Set("n", count(3)), td.PadInto(dst, opt{Values: vals{"i": 1}}, 1, 0))
+			return errors.Join(dst.Set("n", count(3)), td.PadInto(dst, opt{Fills: vals{"i": 1}}, 1, 0))
 		}, tdict.ErrKind},
 	})
 }

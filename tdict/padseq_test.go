@@ -10,7 +10,10 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -27,7 +30,7 @@ func TestOraclePadSequence(t *testing.T) {
 			xs = append(xs, g.twin(td, dim, g.IntN(4)))
 			shapes = append(shapes, xs[len(xs)-1].Shape())
 		}
-		opt := shapeops.PadSequenceOptions{Value: 1, Dim: dim, Left: g.IntN(2) == 0, Length: 5 * g.IntN(2)}
+		opt := shapeops.PadSequenceOptions{Fill: 1, Dim: dim, Left: g.IntN(2) == 0, Length: 5 * g.IntN(2)}
 		want := naive.PadSequence(naive.Number(shapes...), dim, opt.Length, opt.Left)
 		got, masks, err := shapeops.PadSequenceMasked(xs, opt)
 		require.NoError(t, err)
@@ -74,7 +77,7 @@ func sequence(n, m int) *tdict.TensorDict {
 // Along a dim after the batch shape, each leaf is padded to its own longest.
 func TestPadSequenceOfLeaves(t *testing.T) {
 	xs := []*tdict.TensorDict{sequence(1, 3), sequence(2, 1)}
-	got, masks, err := shapeops.PadSequenceMasked(xs, shapeops.PadSequenceOptions{Value: -7})
+	got, masks, err := shapeops.PadSequenceMasked(xs, shapeops.PadSequenceOptions{Fill: -7})
 	require.NoError(t, err)
 	require.Equal(t, shapeops.Shape{2}, got.Shape().Clone())
 	require.Equal(t, []int64{0, 1, -7, -7, 0, 1, 2, 3}, values(t, got, "a"))
@@ -145,9 +148,24 @@ func TestPadSequenceRefusals(t *testing.T) {
 		{"the largest dim", pad(opt{Dim: math.MaxInt}), shapeops.ErrDim},
 		{"longer than the length", pad(opt{Length: 1}), shapeops.ErrShape},
 		{"a length that overflows", pad(opt{Length: math.MaxInt}), shapeops.ErrShape},
-		{"a value that a leaf does not hold", pad(opt{Value: 0.5}, sequence(3, 3)), tensor.ErrDType},
+		{"a value that a leaf does not hold", pad(opt{Fill: 0.5}, sequence(3, 3)), tensor.ErrDType},
 		{"another batch shape", pad(opt{}, dict([]int{1})), shapeops.ErrShape},
 		{"into another batch shape", into(tdict.New(3), opt{}), shapeops.ErrShape},
 		{"into other keys", into(tdict.New(2), opt{}), tdict.ErrMissing},
 	})
+}
+
+// Ragged leaves and stacks have masks too, which are dense; data and unbatched tensors have none.
+func TestPadSequenceMasksOfOtherKinds(t *testing.T) {
+	of := func(lengths ...int64) dictionary {
+		r := tensor.Must(ragged.FromLengths(tensor.Must(tensor.Zeros[int32](int(lengths[0]+lengths[1]))), lengths))
+		return dict([]int{2}, entry{"r", r}, entry{"d", data("x", 2)}, entry{"u", unbatched(count(3))})
+	}
+	one := tensor.Must(of(1, 2).Index(ix.Range(0, 1)))
+	_, masks, err := shapeops.PadSequenceMasked([]dictionary{one, of(1, 2)}, shapeops.PadSequenceOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []nestedkey.Key{"r"}, slices.Collect(masks.Keys()))
+	require.Equal(t, []bool{true, false, true, true}, tensor.Must(tensor.Of[bool](tensor.Must(masks.Tensor("r")))))
+	_, _, err = shapeops.PadSequenceMasked([]dictionary{one, one}, shapeops.PadSequenceOptions{Dim: -1})
+	require.ErrorIs(t, err, shapeops.ErrDim)
 }

@@ -219,7 +219,7 @@ var modelOps = []struct {
 	}),
 	withDim("flip a clone in place", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		out := tensor.Must(td.Clone())
-		return out, shapeops.FlipInPlace(out, dim)
+		return out, shapeops.FlipInto(out, out, dim)
 	}),
 	withDim("repeat interleave", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		return shapeops.RepeatInterleave(td, dim, 2)
@@ -244,10 +244,10 @@ var modelOps = []struct {
 		for i := range sizes {
 			sizes[i] = rng.IntN(2)
 		}
-		return td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"row": -1}}, sizes...)
+		return td.Pad(tdict.PadOptions{Fills: map[nestedkey.Key]any{"row": -1}}, sizes...)
 	}),
 	withDim("pad into", func(_ *rand.Rand, td *tdict.TensorDict, _ int) (*tdict.TensorDict, error) {
-		opt := tdict.PadOptions{Values: map[nestedkey.Key]any{"row": -1}}
+		opt := tdict.PadOptions{Fills: map[nestedkey.Key]any{"row": -1}}
 		padded := tensor.Must(td.Pad(opt, 1, 1))
 		dst := tensor.Must(padded.NewZeros(padded.Shape()...))
 		return dst, td.PadInto(dst, opt, 1, 1)
@@ -259,7 +259,7 @@ var modelOps = []struct {
 			return nil, err
 		}
 		rows := []*tensor.Tensor{tensor.Must(td.Tensor("row")), tensor.Must(short.Tensor("row"))} // which have padding of -1
-		return out, out.Set("row", tensor.Must(shapeops.PadSequence(rows, shapeops.PadSequenceOptions{Dim: dim, Value: -1})))
+		return out, out.Set("row", tensor.Must(shapeops.PadSequence(rows, shapeops.PadSequenceOptions{Dim: dim, Fill: -1})))
 	}),
 	withDim("unfold", func(_ *rand.Rand, td *tdict.TensorDict, dim int) (*tdict.TensorDict, error) {
 		if td.Shape()[dim] < 2 {

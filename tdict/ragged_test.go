@@ -205,7 +205,7 @@ func TestRaggedRefuses(t *testing.T) {
 			return testkit.Err(shapeops.PadSequence([]*tdict.TensorDict{tensor.Must(td.Select("days"))}, shapeops.PadSequenceOptions{Dim: 1}))
 		}, shapeops.ErrDim},
 		{"filling rows", func(td *tdict.TensorDict) error {
-			return testkit.Err(td.Pad(tdict.PadOptions{Values: map[nestedkey.Key]any{"days": 1}}, 1, 1))
+			return testkit.Err(td.Pad(tdict.PadOptions{Fills: map[nestedkey.Key]any{"days": 1}}, 1, 1))
 		}, tdict.ErrKind},
 		{"apply that changes how many values there are", func(td *tdict.TensorDict) error {
 			few := func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) { return shapeops.Repeat(x, 2) }
@@ -224,12 +224,12 @@ func TestRaggedPartInPlace(t *testing.T) {
 	c := newClinic(t, rand.New(rand.NewPCG(3, 3)), 0, 6)
 	was := tensor.Must(c.td.Clone())
 	part := tensor.Must(c.td.Index(ix.Range(3, 6)))
-	require.ErrorIs(t, shapeops.FlipInPlace(part, 0), ragged.ErrLengths)
+	require.ErrorIs(t, shapeops.FlipInto(part, part, 0), ragged.ErrLengths)
 	require.ErrorIs(t, part.SetIndex(tensor.Must(was.Index(ix.Range(2, 5)))), ragged.ErrLengths)
 	require.Equal(t, "", tensor.Must(was.Diff(c.td)))
 
 	own := tensor.Must(part.Clone())
-	require.NoError(t, shapeops.FlipInPlace(own, 0))
+	require.NoError(t, shapeops.FlipInto(own, own, 0))
 	c.check(t, own, "a clone")
 	require.Equal(t, "", tensor.Must(was.Diff(c.td)))
 }

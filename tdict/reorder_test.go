@@ -25,7 +25,7 @@ func listed(a naive.Array) *tensor.Tensor {
 }
 
 // byOnes is what the oracle pads with.
-var byOnes = tdict.PadOptions{Value: 1}
+var byOnes = tdict.PadOptions{Fill: 1}
 
 // called returns what a call makes of td.
 func called(td *tdict.TensorDict, c naive.Call) (*tdict.TensorDict, error) {
@@ -164,7 +164,7 @@ func TestOracleInPlace(t *testing.T) {
 			return
 		}
 		before := tensor.Must(td.Clone())
-		require.NoError(t, shapeops.FlipInPlace(td, c.N...))
+		require.NoError(t, shapeops.FlipInto(td, td, c.N...))
 		follows(t, td, c.Want, before)
 	})
 }
@@ -175,7 +175,7 @@ func TestInPlaceOfAll(t *testing.T) {
 	nan := tensor.Must(tensor.Scalar(0.0).Clone())
 	require.NoError(t, tensor.Write(nan, func(s []float64) { s[0] /= s[0] }))
 	td := dict([]int{3}, entry{"a", count(3)}, entry{"d", texts("x", "y", "z")}, entry{"u", unbatched(nan)})
-	require.NoError(t, shapeops.FlipInPlace(td))
+	require.NoError(t, shapeops.FlipInto(td, td))
 	require.Equal(t, []int64{2, 1, 0}, values(t, td, "a"))
 	require.Equal(t, []any{"z", "y", "x"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](td, "d")).All()))
 
@@ -184,7 +184,7 @@ func TestInPlaceOfAll(t *testing.T) {
 		refuse(t, func() *tdict.TensorDict {
 			return dict([]int{3}, entry{"a", count(3)}, entry{"d", texts("x", "y", "z")}, entry{"n/b", bad})
 		}, []refusal{
-			{fmt.Sprint("flip with ", bad.DType()), func(td *tdict.TensorDict) error { return shapeops.FlipInPlace(td) }, cause(bad)},
+			{fmt.Sprint("flip with ", bad.DType()), func(td *tdict.TensorDict) error { return shapeops.FlipInto(td, td) }, cause(bad)},
 		})
 	}
 }
@@ -200,5 +200,5 @@ func cause(x *tensor.Tensor) error {
 func TestInPlaceLeavesUnbatched(t *testing.T) {
 	locked := testkit.Make(t, tensor.Int8, []int{2}, testkit.Contiguous, testkit.LentLocked, 0).Tensor
 	td := dict([]int{3}, entry{"a", count(3)}, entry{"u", unbatched(locked)})
-	require.NoError(t, shapeops.FlipInPlace(td))
+	require.NoError(t, shapeops.FlipInto(td, td))
 }

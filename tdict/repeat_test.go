@@ -64,11 +64,11 @@ func TestLayoutsAllocateFewBlocks(t *testing.T) {
 		most float64 // more for 100 leaves than for 10
 		do   func(td dictionary) (dictionary, error)
 	}{
-		{"pad", 2, func(td dictionary) (dictionary, error) { return td.Pad(tdict.PadOptions{Value: 1}, 1, 1) }},
+		{"pad", 2, func(td dictionary) (dictionary, error) { return td.Pad(tdict.PadOptions{Fill: 1}, 1, 1) }},
 		{"pad with a value of a leaf's own", 2, func(td dictionary) (dictionary, error) {
 			var first tdict.PadOptions
 			for key := range td.Leaves() {
-				first.Values = map[nestedkey.Key]any{key: 1}
+				first.Fills = map[nestedkey.Key]any{key: 1}
 				break
 			}
 			return td.Pad(first, 1, 1)

@@ -129,20 +129,6 @@ func leafOf(v Value) Value {
 	return v
 }
 
-// eachMember calls fn with v or, if v is a Stacked, with each of its members, at any depth.
-func eachMember(v Value, fn func(v Value)) {
-	s, ok := v.(*Stacked)
-	if !ok {
-		fn(v)
-		return
-	}
-	for _, m := range s.members {
-		if m.value != nil {
-			eachMember(m.value, fn)
-		}
-	}
-}
-
 // Uniform reports whether all members are there and have the same dtype and shape, so that Dense
 // can stack them.
 func (s *Stacked) Uniform() bool { return s.valid() && s.checkUniform() == nil }

@@ -86,7 +86,7 @@ func TestLazyStack(t *testing.T) {
 	require.Equal(t, shapeops.Shape{2, 2}, both.Shape().Clone())
 	require.Equal(t, shapeops.Shape{2, 2}, tensor.Must(both.Permute(1, 0)).Shape().Clone())
 	s := tensor.Must(tdict.Get[*tdict.Stacked](both, "a"))
-	padded, mask, err := s.Padded(tdict.PaddedOptions{Value: -1, Mask: true, Left: true})
+	padded, mask, err := s.Padded(tdict.PaddedOptions{Fill: -1, Mask: true, Left: true})
 	require.NoError(t, err)
 	require.Equal(t, []int64{0, 1, 2, -1, -1, 0, 3, 4, 5, -1, -1, 1}, testkit.Elements[int64](t, padded))
 	require.Equal(t, []bool{true, true, true, false, false, true, true, true, true, false, false, true}, testkit.Elements[bool](t, mask))

@@ -13,8 +13,8 @@ import (
 
 // PaddedOptions are the options of [Stacked.Padded]. The zero value is the default.
 type PaddedOptions struct {
-	// Value is the padding: a number or a bool, which the dtype must hold. Nil is zero.
-	Value any
+	// Fill is the value of padding: a number or a bool, which the dtype must hold. Nil is zero.
+	Fill any
 	// Left puts the padding before the elements of a member. By default it comes after them.
 	Left bool
 	// Mask makes Padded also return a bool tensor that is true for elements of members.
@@ -29,7 +29,7 @@ type PaddedOptions struct {
 //
 // Padded returns [ErrKind] if the members are not tensors or s is nil or zero, shapeops.ErrShape,
 // with the number of the member, if they differ in rank, and tensor.ErrDType if they differ in
-// dtype or the dtype does not hold opt.Value.
+// dtype or the dtype does not hold opt.Fill.
 func (s *Stacked) Padded(opt PaddedOptions) (padded, mask *tensor.Tensor, err error) {
 	sizes, d, err := s.largest()
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Stacked) Padded(opt PaddedOptions) (padded, mask *tensor.Tensor, err er
 		return nil, nil, err
 	}
 	var tr tensor.Transfer
-	if opt.Value != nil {
-		one, err := tensor.ScalarOf(d, opt.Value)
+	if opt.Fill != nil {
+		one, err := tensor.ScalarOf(d, opt.Fill)
 		if err == nil {
 			err = tr.Fill(padded, one)
 		}

@@ -84,7 +84,7 @@ func TestStacksAsInPython(t *testing.T) {
 			s := stacked(lazy(), "a")
 			require.ErrorIs(t, testkit.Err(s.Dense()), shapeops.ErrShape)
 			require.Equal(t, 2, s.Len())
-			padded, _, err := s.Padded(tdict.PaddedOptions{Value: 7})
+			padded, _, err := s.Padded(tdict.PaddedOptions{Fill: 7})
 			require.NoError(t, err)
 			require.Equal(t, []int64{0, 1, 7, 0, 1, 2}, testkit.Elements[int64](t, padded))
 			require.Equal(t, "ragged int64 [2 *]", tensor.Must(s.Ragged()).Text())

@@ -59,7 +59,7 @@ func (td *TensorDict) withoutTensors(leaves *[]*tensor.Tensor) *TensorDict {
 // Keys returns an iterator over the keys of the tensors, in the order in which Build takes them.
 func (t *Tree) Keys() iter.Seq[nestedkey.Key] {
 	return func(yield func(nestedkey.Key) bool) {
-		if t == nil || t.skeleton == nil {
+		if t.skeleton == nil {
 			return
 		}
 		t.skeleton.walk(nil, func(key nestedkey.Key, v Value) bool {
@@ -77,7 +77,7 @@ func (t *Tree) Keys() iter.Seq[nestedkey.Key] {
 // a tensor does not begin with the batch shape of the dictionary around it, and [ErrKind], with the
 // key, if a tensor is nil.
 func (t *Tree) Build(leaves []*tensor.Tensor) (*TensorDict, error) {
-	if t == nil || t.skeleton == nil {
+	if t.skeleton == nil {
 		t = &Tree{skeleton: New()}
 	}
 	if len(leaves) != t.slots {

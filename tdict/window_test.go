@@ -21,9 +21,9 @@ func TestUnfold(t *testing.T) {
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 8, 9}, values(t, over, "a"))
 	require.Equal(t, []any{"a", "b", "c", "c", "d", "e"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](over, "s")).All()))
 	require.ErrorIs(t, over.SetIndex(dict(nil, entry{"a", count(2)}), ix.Rest), tensor.ErrLayout)
-	require.ErrorIs(t, shapeops.FlipInPlace(over), tensor.ErrLayout)
+	require.ErrorIs(t, shapeops.FlipInto(over, over), tensor.ErrLayout)
 	apart := tensor.Must(shapeops.Unfold(td, 0, 2, 2))
-	require.NoError(t, shapeops.FlipInPlace(apart, 0))
+	require.NoError(t, shapeops.FlipInto(apart, apart, 0))
 	require.Equal(t, []int64{4, 5, 6, 7, 0, 1, 2, 3, 8, 9}, values(t, td, "a"))
 }
 

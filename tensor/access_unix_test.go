@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/testkit"
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -58,7 +58,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	runs := func(dst, src *tensor.Tensor) error {
-		return runs(tensor.Must(dst.Reshape(page)), tensor.Must(src.Reshape(page)), shapeops.Run{To: 1, From: 1, Len: 1})
+		return runs(tensor.Must(dst.Reshape(page)), tensor.Must(src.Reshape(page)), shape.Run{To: 1, From: 1, Len: 1})
 	}
 	for name, err := range map[string]error{
 		"read":           tensor.Read(x, count),

@@ -11,6 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -101,18 +102,18 @@ func (f *feeding) copied(to, from []int64) {
 // add adds a copy of a random kind to tr, or does it by itself if tr is nil, and notes it.
 func (f *feeding) add(t *testing.T, tr *tensor.Transfer) error {
 	f.dtype = []tensor.DType{tensor.Uint8, tensor.Int16, tensor.Float32}[f.rng.IntN(3)]
-	shape := f.shape(1 + f.rng.IntN(3))
-	dst, n, list := f.window(shape...), shape[0], 1+f.rng.IntN(4)
-	trailing := shape[1:]
+	sizes := f.shape(1 + f.rng.IntN(3))
+	dst, n, list := f.window(sizes...), sizes[0], 1+f.rng.IntN(4)
+	trailing := sizes[1:]
 	listed := append([]int{list}, trailing...)
 	switch f.rng.IntN(7) {
 	case 0:
-		src := f.window(shape...)
-		f.copied(dst.positions(t, shape...), src.positions(t, shape...))
+		src := f.window(sizes...)
+		f.copied(dst.positions(t, sizes...), src.positions(t, sizes...))
 		return doOr(tr, func() error { return dst.x.CopyFrom(src.x) }, func() error { return tr.Copy(dst.x, src.x) })
 	case 1: // broadcast
 		src := f.window(trailing...)
-		f.copied(dst.positions(t, shape...), src.positions(t, shape...))
+		f.copied(dst.positions(t, sizes...), src.positions(t, sizes...))
 		return doOr(tr, func() error { return dst.x.SetIndex(src.x, ix.All) }, func() error { return tr.Copy(dst.x, src.x) })
 	case 2:
 		src, take := f.window(listed...), ix.Take(f.rows(list, n)...)
@@ -122,15 +123,15 @@ func (f *feeding) add(t *testing.T, tr *tensor.Transfer) error {
 		})
 	case 3:
 		src, take := f.window(listed...), ix.Take(f.rows(n, list)...)
-		f.copied(dst.positions(t, shape...), src.index(take).positions(t, shape...))
+		f.copied(dst.positions(t, sizes...), src.index(take).positions(t, sizes...))
 		return doOr(tr, func() error { return src.x.IndexInto(dst.x, take) }, func() error {
 			return src.x.Ops().AddExecute(tr, dst.x, pass(plan.Index(src.x.Shape(), take)))
 		})
 	case 4:
 		src := f.window(listed...)
-		var runs []shapeops.Run
+		var runs []shape.Run
 		for range 1 + f.rng.IntN(2) {
-			r := shapeops.Run{To: f.rng.IntN(n), From: f.rng.IntN(list)}
+			r := shape.Run{To: f.rng.IntN(n), From: f.rng.IntN(list)}
 			r.Len = f.rng.IntN(1 + min(n-r.To, list-r.From))
 			to, from := dst.index(ix.Range(r.To, r.To+r.Len)), src.index(ix.Range(r.From, r.From+r.Len))
 			f.copied(to.positions(t, to.x.Shape()...), from.positions(t, to.x.Shape()...))
@@ -141,7 +142,7 @@ func (f *feeding) add(t *testing.T, tr *tensor.Transfer) error {
 			func() error { return tr.Runs(dst.x, src.x, runs) })
 	case 5:
 		src := f.window()
-		f.copied(dst.positions(t, shape...), src.positions(t, shape...))
+		f.copied(dst.positions(t, sizes...), src.positions(t, sizes...))
 		var own tensor.Transfer
 		return doOr(tr, func() error { return errors.Join(own.Fill(dst.x, src.x), own.Run()) },
 			func() error { return tr.Fill(dst.x, src.x) })

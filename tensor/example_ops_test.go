@@ -37,7 +37,7 @@ func ExampleTensor_Narrow() {
 	// Output:
 	// int32 [2]
 	// [2 3]
-	// bad index: got 2 positions from 3 of dim 0, want positions within its size 4
+	// narrow: bad index: got 2 positions from 3 of dim 0, want positions within its size 4
 }
 
 // The value of the action that was taken in each state.
@@ -72,7 +72,7 @@ func ExampleTensor_Take() {
 	// int32 [2 3]
 	// [[2 0 2]
 	//  [5 3 5]]
-	// element 1: bad index: got position 3 of dim 1, which has size 3
+	// take: element 1: bad index: got position 3 of dim 1, which has size 3
 }
 
 func ExampleTensor_MaskedSelect() {
@@ -94,7 +94,7 @@ func ExampleTensor_Pad() {
 	//  [-1 -1]]
 	// int32 [1 3]
 	// [[0 2 3]]
-	// padding: dtype mismatch: got 0.5, which int32 does not represent exactly
+	// pad: padding: dtype mismatch: got 0.5, which int32 does not represent exactly
 }
 
 func ExampleScalarOf() {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -405,7 +406,7 @@ func ExampleTransfer_Runs() {
 	var tr tensor.Transfer
 	err := errors.Join(
 		tr.Fill(flat, tensor.Scalar[int64](-1)),
-		tr.Runs(flat, rows, []shapeops.Run{{To: 0, From: 0, Len: 2}, {To: 4, From: 2, Len: 3}}),
+		tr.Runs(flat, rows, []shape.Run{{To: 0, From: 0, Len: 2}, {To: 4, From: 2, Len: 3}}),
 		tr.Run(),
 	)
 	fmt.Println(padded, err)

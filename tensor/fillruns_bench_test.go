@@ -6,17 +6,17 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-tensordict/tensordict/shapeops"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // raggedRuns returns n runs of shortest to longest elements, side by side in the source and evenly
 // spaced in a destination of so many, and how many elements they have.
-func raggedRuns(n, shortest, longest, rows int) (runs []shapeops.Run, total int) {
+func raggedRuns(n, shortest, longest, rows int) (runs []shape.Run, total int) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range n {
 		length := shortest + r.IntN(longest-shortest+1)
-		runs = append(runs, shapeops.Run{To: rows / n * i, From: total, Len: length})
+		runs = append(runs, shape.Run{To: rows / n * i, From: total, Len: length})
 		total += length
 	}
 	return runs, total

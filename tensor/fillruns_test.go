@@ -13,13 +13,14 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // fillRuns is a Transfer of FillRuns alone.
-func fillRuns(dst, src, value *tensor.Tensor, list ...shapeops.Run) error {
+func fillRuns(dst, src, value *tensor.Tensor, list ...shape.Run) error {
 	var tr tensor.Transfer
 	if err := tr.FillRuns(dst, src, value, list); err != nil {
 		return err
@@ -28,10 +29,10 @@ func fillRuns(dst, src, value *tensor.Tensor, list ...shapeops.Run) error {
 }
 
 // orderedRuns returns runs in order that do not overlap in the destination; some have no rows.
-func orderedRuns(r *rand.Rand, to, from, longestGap, longest int) (list []shapeops.Run) {
+func orderedRuns(r *rand.Rand, to, from, longestGap, longest int) (list []shape.Run) {
 	for at := r.IntN(longestGap + 1); at <= to; at += r.IntN(longestGap + 1) {
 		n := min(r.IntN(longest+1), to-at, from)
-		list = append(list, shapeops.Run{To: at, From: r.IntN(from - n + 1), Len: n})
+		list = append(list, shape.Run{To: at, From: r.IntN(from - n + 1), Len: n})
 		at += max(n, 1)
 	}
 	return list
@@ -120,17 +121,17 @@ func TestFillRunsOfNothing(t *testing.T) {
 	tests := []struct {
 		name     string
 		dst, src *tensor.Tensor
-		runs     []shapeops.Run
+		runs     []shape.Run
 		want     []int32
 	}{
 		{"no runs", zeros(3), zeros(2), nil, []int32{5, 5, 5}},
 		{"no rows of the source", zeros(3), zeros(0), nil, []int32{5, 5, 5}},
-		{"empty runs", zeros(3), zeros(0), []shapeops.Run{{}, {To: 1}, {To: 1}, {To: 3}}, []int32{5, 5, 5}},
-		{"empty runs of memory that is gone", zeros(3), gone, []shapeops.Run{{To: 1, From: 2}}, []int32{5, 5, 5}},
-		{"an empty run between others", zeros(3), zeros(2), []shapeops.Run{{Len: 1}, {To: 1, From: 2}, {To: 2, From: 1, Len: 1}}, []int32{0, 5, 0}},
-		{"an empty run behind stepped rows", zeros(2), tensor.Must(zeros(3).Index(ix.Range(0, 3).Step(2))), []shapeops.Run{{Len: 1}, {To: 1, From: 2}}, []int32{0, 5}},
-		{"no rows", zeros(0), zeros(2), []shapeops.Run{{From: 1}}, []int32{}},
-		{"no features", zeros(3, 0), zeros(2, 0), []shapeops.Run{{Len: 2}}, []int32{}},
+		{"empty runs", zeros(3), zeros(0), []shape.Run{{}, {To: 1}, {To: 1}, {To: 3}}, []int32{5, 5, 5}},
+		{"empty runs of memory that is gone", zeros(3), gone, []shape.Run{{To: 1, From: 2}}, []int32{5, 5, 5}},
+		{"an empty run between others", zeros(3), zeros(2), []shape.Run{{Len: 1}, {To: 1, From: 2}, {To: 2, From: 1, Len: 1}}, []int32{0, 5, 0}},
+		{"an empty run behind stepped rows", zeros(2), tensor.Must(zeros(3).Index(ix.Range(0, 3).Step(2))), []shape.Run{{Len: 1}, {To: 1, From: 2}}, []int32{0, 5}},
+		{"no rows", zeros(0), zeros(2), []shape.Run{{From: 1}}, []int32{}},
+		{"no features", zeros(3, 0), zeros(2, 0), []shape.Run{{Len: 2}}, []int32{}},
 	}
 	for _, tt := range tests {
 		require.NoError(t, fillRuns(tt.dst, tt.src, five, tt.runs...), tt.name)
@@ -141,7 +142,7 @@ func TestFillRunsOfNothing(t *testing.T) {
 func TestFillRunsRefuse(t *testing.T) {
 	type (
 		tt   = *tensor.Tensor
-		list = []shapeops.Run
+		list = []shape.Run
 	)
 	x, y, v := tensor.Must(tensor.Zeros[int8](4, 2)), tensor.Must(tensor.Full[int8](1, 3, 2)), tensor.Scalar[int8](7)
 	locked := testkit.Make(t, tensor.Int8, []int{4, 2}, testkit.Contiguous, testkit.LentLocked, 0).Tensor
@@ -187,18 +188,18 @@ func TestFillRunsRefuse(t *testing.T) {
 func TestFillRunsWithinOneMemory(t *testing.T) {
 	x := tensor.Must(tensor.Arange[int8](0, 8, 1))
 	low := tensor.Must(x.Index(ix.Range(0, 4)))
-	require.NoError(t, fillRuns(low, x, tensor.Must(x.Index(ix.At(7))), shapeops.Run{To: 1, From: 4, Len: 2}))
+	require.NoError(t, fillRuns(low, x, tensor.Must(x.Index(ix.At(7))), shape.Run{To: 1, From: 4, Len: 2}))
 	require.Equal(t, []int8{7, 4, 5, 7, 4, 5, 6, 7}, testkit.Elements[int8](t, x))
-	require.NoError(t, fillRuns(low, x, tensor.Must(x.Index(ix.At(1))), shapeops.Run{To: 0, From: 2, Len: 2}))
+	require.NoError(t, fillRuns(low, x, tensor.Must(x.Index(ix.At(1))), shape.Run{To: 0, From: 2, Len: 2}))
 	require.Equal(t, []int8{5, 7, 4, 4, 4, 5, 6, 7}, testkit.Elements[int8](t, x))
-	require.NoError(t, fillRuns(x, x, tensor.Must(x.Index(ix.At(0))), shapeops.Run{To: 6, From: 6, Len: 1}))
+	require.NoError(t, fillRuns(x, x, tensor.Must(x.Index(ix.At(0))), shape.Run{To: 6, From: 6, Len: 1}))
 	require.Equal(t, []int8{5, 5, 5, 5, 5, 5, 6, 5}, testkit.Elements[int8](t, x))
 }
 
 // Run does nothing if anything else in the Transfer fails, or memory is not there.
 func TestFillRunsAllOrNothing(t *testing.T) {
 	gone := errors.New("gone")
-	one := []shapeops.Run{{To: 1, Len: 1}}
+	one := []shape.Run{{To: 1, Len: 1}}
 	for _, failing := range []string{"dst", "src", "value", "touch", "other"} {
 		lent := map[string]*tensor.Tensor{}
 		for _, name := range []string{"dst", "src", "value", "other"} {
@@ -230,7 +231,7 @@ func TestFillRunsOfLentMemory(t *testing.T) {
 	dst, src := &testkit.Lender{Bytes: make([]byte, 3)}, &testkit.Lender{Bytes: []byte{1, 2}, Cut: cut}
 	x := tensor.Must(tensor.FromLender(tensor.Uint8, dst, 0, 3))
 	y := tensor.Must(tensor.FromLender(tensor.Uint8, src, 0, 2))
-	err := fillRuns(x, y, tensor.Scalar[uint8](9), shapeops.Run{To: 1, Len: 2})
+	err := fillRuns(x, y, tensor.Scalar[uint8](9), shape.Run{To: 1, Len: 2})
 	require.ErrorIs(t, err, cut)
 	require.Equal(t, []byte{9, 1, 2}, dst.Bytes)
 	require.Equal(t, []int{1, 1, 0, 0}, []int{dst.Touched(), dst.Asked(), src.Touched(), dst.Borrowed()})
@@ -240,7 +241,7 @@ func TestFillRunsOfLentMemory(t *testing.T) {
 func TestFillRunsBesideOthers(t *testing.T) {
 	x, y := tensor.Vector[int8](1, 2, 3, 4), tensor.Vector[int8](5, 6)
 	v, z := tensor.Scalar[int8](9), tensor.Must(tensor.Zeros[int8](4))
-	one := []shapeops.Run{{To: 1, Len: 2}}
+	one := []shape.Run{{To: 1, Len: 2}}
 	var both, crossed tensor.Transfer
 	require.NoError(t, both.FillRuns(x, y, v, one))
 	require.NoError(t, both.Copy(z, x))
@@ -262,7 +263,7 @@ func TestFillRunsBesideOthers(t *testing.T) {
 
 func TestFillRunsOnMeta(t *testing.T) {
 	x, v := tensor.Vector[int8](1, 2, 3), tensor.Scalar[int8](1)
-	meta, one := tensor.Must(x.ToMeta()), shapeops.Run{Len: 1}
+	meta, one := tensor.Must(x.ToMeta()), shape.Run{Len: 1}
 	y := tensor.Vector[int8](4)
 	require.ErrorIs(t, fillRuns(meta, y, v, one), tensor.ErrMeta)
 	require.ErrorIs(t, fillRuns(x, meta, v, one), tensor.ErrMeta)
@@ -274,9 +275,9 @@ func TestFillRunsOnMeta(t *testing.T) {
 func TestFillRunsAllocations(t *testing.T) {
 	src, dst := tensor.Must(tensor.Zeros[int8](1)), tensor.Must(tensor.Zeros[int8](100_000))
 	count := func(n int) float64 {
-		list := make([]shapeops.Run, n)
+		list := make([]shape.Run, n)
 		for i := range list {
-			list[i] = shapeops.Run{To: 10 * i, Len: 1}
+			list[i] = shape.Run{To: 10 * i, Len: 1}
 		}
 		value := tensor.Scalar[int8](1)
 		return testing.AllocsPerRun(10, func() { require.NoError(t, fillRuns(dst, src, value, list...)) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -19,7 +20,7 @@ import (
 func TestRunsThatBeginAlike(t *testing.T) {
 	zeros := func() *tensor.Tensor { return tensor.Must(tensor.Zeros[int8](4)) }
 	a, b, c := zeros(), zeros(), zeros()
-	runs := []shapeops.Run{{To: 0, From: 0, Len: 1}, {To: 3, From: 3, Len: 1}}
+	runs := []shape.Run{{To: 0, From: 0, Len: 1}, {To: 3, From: 3, Len: 1}}
 	var tr tensor.Transfer
 	require.NoError(t, tr.Runs(c, a, runs[:1]))
 	require.NoError(t, tr.Runs(b, a, runs))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -17,14 +18,15 @@ import (
 // count from the end. The result is a copy. Gather returns shape.ErrDim, shape.ErrShape,
 // shape.ErrIndex and the errors of [Tensor.Ints].
 func (t *Tensor) Gather(dim int, index *Tensor) (*Tensor, error) {
-	return t.executed(plan.GatherBy(t.view.Shape, dim, index))
+	p, err := plan.GatherBy(t.view.Shape, dim, index)
+	return t.executed("gather", p, err)
 }
 
 // GatherInto is [Tensor.Gather] into dst, which has t's dtype and the shape of index. It also
 // returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
 	p, err := plan.GatherBy(t.view.Shape, dim, index)
-	return t.executedInto(dst, p, err)
+	return t.executedInto("gather", dst, p, err)
 }
 
 // Scatter reverses [Tensor.Gather]: it writes src, broadcast to the shape of index, to the elements
@@ -32,10 +34,7 @@ func (t *Tensor) GatherInto(dst *Tensor, dim int, index *Tensor) error {
 // Scatter returns the errors of Gather and of [Transfer]; on an error nothing has changed.
 func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 	p, err := plan.GatherBy(t.view.Shape, dim, index)
-	if err != nil {
-		return err
-	}
-	return (*ops)(t).Write(plan.NewPass(p), src)
+	return t.written("scatter", src, p, err)
 }
 
 // Take returns the elements of t at the positions along dim that index lists. The shape of index
@@ -46,14 +45,15 @@ func (t *Tensor) Scatter(dim int, index, src *Tensor) error {
 // The result is a copy. Take returns shape.ErrDim, shape.ErrShape, shape.ErrIndex and the
 // errors of [Tensor.Ints].
 func (t *Tensor) Take(dim int, index *Tensor) (*Tensor, error) {
-	return t.executed(plan.TakeBy(t.view.Shape, dim, index))
+	p, err := plan.TakeBy(t.view.Shape, dim, index)
+	return t.executed("take", p, err)
 }
 
 // TakeInto is [Tensor.Take] into dst, which has the dtype and the shape of the result. It also
 // returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
 	p, err := plan.TakeBy(t.view.Shape, dim, index)
-	return t.executedInto(dst, p, err)
+	return t.executedInto("take", dst, p, err)
 }
 
 // MaskedSelect returns the elements of t where a bool tensor over its leading dims is true:
@@ -64,12 +64,15 @@ func (t *Tensor) TakeInto(dst *Tensor, dim int, index *Tensor) error {
 // unless the shape of t begins with the shape of mask.
 func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 	var out *Tensor
-	err := withMask(mask, func(x ix.Index) (err error) {
-		out, err = t.Index(x)
+	err := withMask(mask, func(x ix.Index) error {
+		p, err := plan.Index(t.view.Shape, x)
+		if err == nil {
+			out, err = t.Ops().Execute(plan.NewPass(p))
+		}
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named("masked select", err)
 	}
 	return out, nil
 }
@@ -77,14 +80,21 @@ func (t *Tensor) MaskedSelect(mask *Tensor) (*Tensor, error) {
 // MaskedSelectInto is [Tensor.MaskedSelect] into dst, which has the dtype and the shape of the
 // result. It also returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
-	if dst != nil && dst.SharesMemory(mask) { // writing one changes the other
-		x, err := mask.AsMask()
+	into := func(x ix.Index) error {
+		p, err := plan.Index(t.view.Shape, x)
 		if err != nil {
 			return err
 		}
-		return t.IndexInto(dst, x)
+		return (*ops)(t).ExecuteInto(plan.NewPass(p), dst)
 	}
-	return withMask(mask, func(x ix.Index) error { return t.IndexInto(dst, x) })
+	if dst == nil || !dst.SharesMemory(mask) {
+		return errtext.Named("masked select", withMask(mask, into))
+	}
+	x, err := mask.AsMask() // a copy: writing dst changes mask
+	if err == nil {
+		err = into(x)
+	}
+	return errtext.Named("masked select", err)
 }
 
 // withMask calls fn with mask as an index. Unlike [Tensor.AsMask] it copies only lent memory: fn

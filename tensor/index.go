@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/arena"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -71,27 +72,38 @@ func (t *Tensor) picked(p *plan.Pass) (*Tensor, error) {
 	return out, nil
 }
 
-// executed applies a plan that was just made, unless err is not nil.
-func (t *Tensor) executed(p *plan.Plan, err error) (*Tensor, error) {
+// executed applies the plan of an operation that was just made, unless err is not nil. Errors begin
+// with op.
+func (t *Tensor) executed(op string, p *plan.Plan, err error) (*Tensor, error) {
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named(op, err)
 	}
-	return t.Ops().Execute(plan.NewPass(p))
+	out, err := t.Ops().Execute(plan.NewPass(p))
+	return out, errtext.Named(op, err)
 }
 
 // Index returns the part of t that an index expression selects. The result is a copy if the
 // expression has a list or a mask; otherwise it shares t's memory. It returns shape.ErrIndex if
 // the expression does not fit t's shape, for example if a position is out of range.
 func (t *Tensor) Index(expr ...ix.Index) (*Tensor, error) {
-	return t.executed(plan.Index(t.view.Shape, expr...))
+	p, err := plan.Index(t.view.Shape, expr...)
+	return t.executed("index", p, err)
 }
 
 // executedInto is executed with a destination.
-func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
-	if err != nil {
-		return err
+func (t *Tensor) executedInto(op string, dst *Tensor, p *plan.Plan, err error) error {
+	if err == nil {
+		err = (*ops)(t).ExecuteInto(plan.NewPass(p), dst)
 	}
-	return (*ops)(t).ExecuteInto(plan.NewPass(p), dst)
+	return errtext.Named(op, err)
+}
+
+// written writes src to the part of t that a plan selects, as executedInto reads from it.
+func (t *Tensor) written(op string, src *Tensor, p *plan.Plan, err error) error {
+	if err == nil {
+		err = (*ops)(t).Write(plan.NewPass(p), src)
+	}
+	return errtext.Named(op, err)
 }
 
 // IndexInto is [Tensor.Index] into dst, which has the dtype and the shape of the result. It also
@@ -99,7 +111,7 @@ func (t *Tensor) executedInto(dst *Tensor, p *plan.Plan, err error) error {
 // allocates only headers and the lists of rows.
 func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	p, err := plan.Index(t.view.Shape, expr...)
-	return t.executedInto(dst, p, err)
+	return t.executedInto("index", dst, p, err)
 }
 
 // SetIndex writes value, broadcast, to the part of t that an index expression selects. If a list
@@ -107,10 +119,7 @@ func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 // [Tensor.Index] does, and the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) SetIndex(value *Tensor, expr ...ix.Index) error {
 	p, err := plan.Index(t.view.Shape, expr...)
-	if err != nil {
-		return err
-	}
-	return (*ops)(t).Write(plan.NewPass(p), value)
+	return t.written("set index", value, p, err)
 }
 
 // AsIndex returns t as a part of an index expression. A bool tensor is a mask; it selects from as

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -64,11 +65,11 @@ func TestIntact(t *testing.T) {
 		}, 1},
 		{"runs from it", func(x tt) error {
 			return transfer(func(tr *tensor.Transfer) error {
-				return tr.Runs(zeros(9, 2), x, []shapeops.Run{{To: 4, Len: 2}, {From: 1, Len: 1}})
+				return tr.Runs(zeros(9, 2), x, []shape.Run{{To: 4, Len: 2}, {From: 1, Len: 1}})
 			})
 		}, 1},
 		{"runs of nothing", func(x tt) error {
-			return transfer(func(tr *tensor.Transfer) error { return tr.Runs(zeros(9, 2), x, []shapeops.Run{{To: 4}}) })
+			return transfer(func(tr *tensor.Transfer) error { return tr.Runs(zeros(9, 2), x, []shape.Run{{To: 4}}) })
 		}, 0},
 		{"many copies within one lender", func(x tt) error {
 			return transfer(func(tr *tensor.Transfer) error {
@@ -139,7 +140,7 @@ func TestIntact(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, gone)
-			require.Contains(t, []string{"cut", "stack: cut", "cat: cut"}, err.Error(), "a lender names itself")
+			require.Contains(t, []string{"cut", "stack: cut", "cat: cut", "reshape: cut", "index: cut", "set index: cut"}, err.Error(), "a lender names itself")
 			require.Equal(t, 1, cut.Asked(), "the first error is the last question")
 		})
 	}

@@ -147,7 +147,7 @@ func TestMetaHasNoElements(t *testing.T) {
 		"as index":      func(x *tensor.Tensor) error { return testkit.Err(x.AsIndex()) },
 		"kernel into":   func(x *tensor.Tensor) error { return real.Ops().LeafwiseInto(real, pairwise, x) },
 		"kernel to":     func(x *tensor.Tensor) error { return real.Ops().LeafwiseInto(x, pairwise) },
-		"flip in place": func(x *tensor.Tensor) error { return shapeops.FlipInPlace(x, 0) },
+		"flip in place": func(x *tensor.Tensor) error { return shapeops.FlipInto(x, x, 0) },
 		"scatter":       func(x *tensor.Tensor) error { return x.Scatter(0, tensor.Vector[int64](0), tensor.Vector[int64](1)) },
 		"as a scalar": func(x *tensor.Tensor) error {
 			return testkit.Err(tensor.ScalarOf(tensor.Int64, tensor.Must(x.Narrow(0, 0, 1))))

@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -130,11 +131,11 @@ func BenchmarkRuns(b *testing.B) {
 
 // shuffledRuns cuts so many rows into runs, which come one after the other, from places in another
 // order.
-func shuffledRuns(rows int) []shapeops.Run {
+func shuffledRuns(rows int) []shape.Run {
 	rng := rand.New(rand.NewPCG(3, 4))
-	var runs []shapeops.Run
+	var runs []shape.Run
 	for at := 0; at < rows; at += runs[len(runs)-1].Len {
-		runs = append(runs, shapeops.Run{From: at, Len: min(1+rng.IntN(16), rows-at)})
+		runs = append(runs, shape.Run{From: at, Len: min(1+rng.IntN(16), rows-at)})
 	}
 	rng.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
 	at := 0

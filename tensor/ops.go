@@ -73,19 +73,3 @@ func (v *ops) Write(p *plan.Pass, src *Tensor) error {
 	}
 	return tr.Run()
 }
-
-// ExecuteInPlace implements plan.DenseOps, through a copy.
-func (v *ops) ExecuteInPlace(p *plan.Pass) error {
-	t := (*Tensor)(v)
-	if err := p.CheckPlan(t.view.Shape); err != nil {
-		return err
-	}
-	if err := t.checkWritable(); err != nil {
-		return err
-	}
-	c, err := t.Clone()
-	if err != nil {
-		return err
-	}
-	return (*ops)(c).ExecuteInto(p, t)
-}

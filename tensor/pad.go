@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
 
@@ -15,17 +16,18 @@ import (
 func (t *Tensor) Pad(value any, sizes ...int) (*Tensor, error) {
 	p, err := plan.Pad(t.view.Shape, sizes...)
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named("pad", err)
 	}
-	return t.Ops().Execute(&plan.Pass{Plan: p, Fill: value})
+	out, err := t.Ops().Execute(&plan.Pass{Plan: p, Fill: value})
+	return out, errtext.Named("pad", err)
 }
 
 // PadInto is [Tensor.Pad] into dst, which has the dtype and the shape of the result. It also
 // returns the errors of [Transfer]; on an error nothing has changed.
 func (t *Tensor) PadInto(dst *Tensor, value any, sizes ...int) error {
 	p, err := plan.Pad(t.view.Shape, sizes...)
-	if err != nil {
-		return err
+	if err == nil {
+		err = (*ops)(t).ExecuteInto(&plan.Pass{Plan: p, Fill: value}, dst)
 	}
-	return (*ops)(t).ExecuteInto(&plan.Pass{Plan: p, Fill: value}, dst)
+	return errtext.Named("pad", err)
 }

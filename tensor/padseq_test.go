@@ -39,7 +39,7 @@ func TestPadSequence(t *testing.T) {
 		shape := append(naive.Shape(r, 2), 1)
 		d, dim := testkit.Widths[r.IntN(5)], r.IntN(len(shape))
 		xs, arrays := sequences(t, r, d, dim, shape)
-		opt := shapeops.PadSequenceOptions{Value: 7, Dim: dim - len(shape)*r.IntN(2), Left: r.IntN(2) == 0, Length: 4 * r.IntN(2)}
+		opt := shapeops.PadSequenceOptions{Fill: 7, Dim: dim - len(shape)*r.IntN(2), Left: r.IntN(2) == 0, Length: 4 * r.IntN(2)}
 		all := []byte{}
 		for _, x := range xs {
 			all = append(all, testkit.Content(t, x)...)
@@ -114,8 +114,8 @@ func TestPadSequenceRefusals(t *testing.T) {
 		{"no such dim from the end", func(x tens) error { return pad(opt{Dim: math.MinInt}, x) }, shapeops.ErrDim},
 		{"another dtype", func(x tens) error { return pad(opt{}, x, tensor.Must(tensor.Zeros[float64](1, 3))) }, tensor.ErrDType},
 		{"a length of more bytes than there are", func(x tens) error { return pad(opt{Length: 1 << 50}, x) }, shapeops.ErrShape},
-		{"a value that does not fit", func(x tens) error { return pad(opt{Value: 1e300}, x, long) }, tensor.ErrDType},
-		{"a value that does not fit, without need", func(x tens) error { return pad(opt{Value: 1e300}, x) }, tensor.ErrDType},
+		{"a value that does not fit", func(x tens) error { return pad(opt{Fill: 1e300}, x, long) }, tensor.ErrDType},
+		{"a value that does not fit, without need", func(x tens) error { return pad(opt{Fill: 1e300}, x) }, tensor.ErrDType},
 		{"memory that is gone", func(x tens) error { return pad(opt{}, x, lent) }, gone},
 		{"masks of nothing", func(tens) error {
 			_, _, err := shapeops.PadSequenceMasked([]tens{}, opt{})
@@ -127,7 +127,7 @@ func TestPadSequenceRefusals(t *testing.T) {
 		{"into another dtype", func(x tens) error {
 			return shapeops.PadSequenceInto(tensor.Must(tensor.Zeros[int32](1, 2, 3)), []tens{x}, opt{})
 		}, tensor.ErrDType},
-		{"memory that is gone, into", func(x tens) error { return shapeops.PadSequenceInto(dst, []tens{x, lent}, opt{Value: 3}) }, gone},
+		{"memory that is gone, into", func(x tens) error { return shapeops.PadSequenceInto(dst, []tens{x, lent}, opt{Fill: 3}) }, gone},
 		{"a mask of dim 0", mask([]int{1}, shape{1, 2}, 0), shapeops.ErrDim},
 		{"a mask of no dim", mask(nil, shape{}, 0), shapeops.ErrDim},
 		{"a mask of no such dim", mask([]int{1}, shape{1, 2}, math.MinInt), shapeops.ErrDim},
@@ -177,7 +177,7 @@ func TestPadSequenceWithinABuffer(t *testing.T) {
 			w := f.window(shape...)
 			xs, arrays, at = append(xs, w.x), append(arrays, shape), append(at, w.positions(t, shape...)...)
 		}
-		opt := shapeops.PadSequenceOptions{Value: 7, Dim: dim, Left: rng.IntN(2) == 0}
+		opt := shapeops.PadSequenceOptions{Fill: 7, Dim: dim, Left: rng.IntN(2) == 0}
 		want := naive.PadSequence(naive.Number(arrays...), dim, 0, opt.Left)
 		dst, before := f.window(want.Shape...), slices.Clone(f.bytes)
 		pad := testkit.Content(t, tensor.Must(tensor.ScalarOf(f.dtype, 7)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -277,7 +278,7 @@ func TestWritingEmptyExpandedTensors(t *testing.T) {
 	require.NoError(t, tensor.Write(x, func(s []int8) { require.Empty(t, s) }))
 	var tr tensor.Transfer
 	require.NoError(t, tr.Fill(x, tensor.Scalar[int8](1)))
-	require.NoError(t, tr.Runs(x, x, []shapeops.Run{{To: 0, From: 1, Len: 3}}))
+	require.NoError(t, tr.Runs(x, x, []shape.Run{{To: 0, From: 1, Len: 3}}))
 	require.NoError(t, tr.Run())
 
 	full := tensor.Must(tensor.Must(tensor.Zeros[int8](1, 2)).Expand(4, 2))

@@ -11,13 +11,14 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // runs is a Transfer of runs alone.
-func runs(dst, src *tensor.Tensor, list ...shapeops.Run) error {
+func runs(dst, src *tensor.Tensor, list ...shape.Run) error {
 	var tr tensor.Transfer
 	if err := tr.Runs(dst, src, list); err != nil {
 		return err
@@ -26,11 +27,11 @@ func runs(dst, src *tensor.Tensor, list ...shapeops.Run) error {
 }
 
 // randomRuns returns up to three runs, that may write a row twice.
-func randomRuns(r *rand.Rand, to, from int) []shapeops.Run {
-	list := make([]shapeops.Run, r.IntN(4))
+func randomRuns(r *rand.Rand, to, from int) []shape.Run {
+	list := make([]shape.Run, r.IntN(4))
 	for i := range list {
 		n := r.IntN(min(to, from) + 1)
-		list[i] = shapeops.Run{To: r.IntN(to - n + 1), From: r.IntN(from - n + 1), Len: n}
+		list[i] = shape.Run{To: r.IntN(to - n + 1), From: r.IntN(from - n + 1), Len: n}
 	}
 	return list
 }
@@ -70,7 +71,7 @@ func TestRunsOracle(t *testing.T) {
 
 // Runs within one memory read what was there before.
 func TestRunsWithinOneMemory(t *testing.T) {
-	type list = []shapeops.Run
+	type list = []shape.Run
 	tests := []struct {
 		name string
 		runs list
@@ -110,11 +111,11 @@ func TestRunsOfAnotherView(t *testing.T) {
 	x := tensor.Must(tensor.Must(tensor.Arange[int8](0, 12, 1)).Reshape(6, 2))
 	low, high := tensor.Must(x.Index(ix.Range(0, 4))), tensor.Must(x.Index(ix.Range(2, 6)))
 	left, right := tensor.Must(x.Index(ix.All, ix.At(0))), tensor.Must(x.Index(ix.All, ix.At(1)))
-	require.NoError(t, runs(low, high, shapeops.Run{To: 2, From: 0, Len: 2}), "onto itself")
-	require.NoError(t, runs(low, high, shapeops.Run{To: 1, From: 0, Len: 2}), "by one row")
+	require.NoError(t, runs(low, high, shape.Run{To: 2, From: 0, Len: 2}), "onto itself")
+	require.NoError(t, runs(low, high, shape.Run{To: 1, From: 0, Len: 2}), "by one row")
 	require.Equal(t, []int8{0, 1, 4, 5, 6, 7, 6, 7, 8, 9, 10, 11}, testkit.Elements[int8](t, x))
 	require.NoError(t, x.CopyFrom(tensor.Must(tensor.Must(tensor.Arange[int8](0, 12, 1)).Reshape(6, 2))))
-	require.NoError(t, runs(left, right, shapeops.Run{To: 1, From: 0, Len: 5}), "columns are apart")
+	require.NoError(t, runs(left, right, shape.Run{To: 1, From: 0, Len: 5}), "columns are apart")
 	require.Equal(t, []int8{0, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11}, testkit.Elements[int8](t, x))
 }
 
@@ -122,15 +123,15 @@ func TestRunsOfAnotherView(t *testing.T) {
 func TestLargeRuns(t *testing.T) {
 	const rows, cols = 3000, 1024
 	src := tensor.Must(tensor.Must(tensor.Arange[uint32](0, rows*cols, 1)).Reshape(rows, cols))
-	back, again := []shapeops.Run{}, []shapeops.Run{}
+	back, again := []shape.Run{}, []shape.Run{}
 	for i := range rows / 10 {
-		back = append(back, shapeops.Run{To: 10 * i, From: rows - 10*(i+1), Len: 10})
-		again = append(again, shapeops.Run{To: 0, From: rows - i - 1, Len: 1}) // soon done, and last
+		back = append(back, shape.Run{To: 10 * i, From: rows - 10*(i+1), Len: 10})
+		again = append(again, shape.Run{To: 0, From: rows - i - 1, Len: 1}) // soon done, and last
 	}
-	again = append(slices.Repeat([]shapeops.Run{{Len: rows}}, 40), again...)
+	again = append(slices.Repeat([]shape.Run{{Len: rows}}, 40), again...)
 	tests := []struct {
 		name string
-		runs []shapeops.Run
+		runs []shape.Run
 		from func(row int) int
 	}{
 		{"apart", back, func(row int) int { return rows - 10*(row/10+1) + row%10 }},
@@ -168,16 +169,16 @@ func TestFillOracle(t *testing.T) {
 func TestRunsAndFillRefuse(t *testing.T) {
 	type tr = *tensor.Transfer
 	x, y := tensor.Must(tensor.Zeros[int8](4, 2)), tensor.Must(tensor.Full[int8](1, 3, 2))
-	one := []shapeops.Run{{Len: 1}}
+	one := []shape.Run{{Len: 1}}
 	at := func(i int) *tensor.Tensor { return tensor.Must(x.Index(ix.At(i), ix.At(0))) }
 	tests := []struct {
 		name string
 		do   func(tr tr) error
 		want error
 	}{
-		{"beyond the source", func(tr tr) error { return tr.Runs(x, y, []shapeops.Run{{Len: 1}, {To: 0, From: 1, Len: 3}}) }, shapeops.ErrIndex},
-		{"beyond the destination", func(tr tr) error { return tr.Runs(x, y, []shapeops.Run{{To: 3, Len: 2}}) }, shapeops.ErrIndex},
-		{"a length that overflows", func(tr tr) error { return tr.Runs(x, y, []shapeops.Run{{To: 1, From: 1, Len: math.MaxInt}}) }, shapeops.ErrIndex},
+		{"beyond the source", func(tr tr) error { return tr.Runs(x, y, []shape.Run{{Len: 1}, {To: 0, From: 1, Len: 3}}) }, shapeops.ErrIndex},
+		{"beyond the destination", func(tr tr) error { return tr.Runs(x, y, []shape.Run{{To: 3, Len: 2}}) }, shapeops.ErrIndex},
+		{"a length that overflows", func(tr tr) error { return tr.Runs(x, y, []shape.Run{{To: 1, From: 1, Len: math.MaxInt}}) }, shapeops.ErrIndex},
 		{"other rows", func(tr tr) error { return tr.Runs(x, tensor.Must(tensor.Zeros[int8](4)), one) }, shapeops.ErrShape},
 		{"no rows", func(tr tr) error { return tr.Runs(tensor.Scalar[int8](1), tensor.Scalar[int8](1), one) }, shapeops.ErrShape},
 		{"another dtype", func(tr tr) error { return tr.Runs(x, tensor.Must(tensor.Zeros[uint8](4, 2)), one) }, tensor.ErrDType},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -319,7 +320,7 @@ func TestTransferReset(t *testing.T) {
 			dst = append(dst, tensor.Must(tensor.Zeros[int32](6, 4)))
 			src = append(src, tensor.Must(tensor.Full[int32](1, 6, 4)))
 		}
-		list := []shapeops.Run{{To: 3, Len: 2}, {To: 0, From: 1, Len: 3}}
+		list := []shape.Run{{To: 3, Len: 2}, {To: 0, From: 1, Len: 3}}
 		tr := tensor.Transfer{Workers: 3}
 		return testing.AllocsPerRun(50, func() {
 			tr.Reset()

@@ -127,8 +127,8 @@ func TestUnfold(t *testing.T) {
 	require.NoError(t, first.CopyFrom(tensor.Scalar[int16](0)), "one window by itself")
 	require.NoError(t, tensor.Must(over.Index(ix.All, ix.At(0))).CopyFrom(tensor.Scalar[int16](5)), "one position of each")
 	require.Equal(t, []int16{5, -2, 5, 0, 5, 5, 6}, testkit.Elements[int16](t, x))
-	require.ErrorIs(t, shapeops.FlipInPlace(over), tensor.ErrLayout)
-	require.NoError(t, shapeops.FlipInPlace(apart))
+	require.ErrorIs(t, shapeops.FlipInto(over, over), tensor.ErrLayout)
+	require.NoError(t, shapeops.FlipInto(apart, apart))
 	require.Equal(t, []int16{5, 0, 5, -2, 5, 5, 6}, testkit.Elements[int16](t, x))
 }
 

@@ -126,7 +126,7 @@ func TestFitOverWhatIsPresent(t *testing.T) {
 func TestFitUnderMasksOfPadding(t *testing.T) {
 	td := labs(t, 60, tensor.Float32)
 	parts := tensor.Must(shapeops.Split(td, 0, 10, 30, 20))
-	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{Value: 99})
+	batch, masks, err := shapeops.PadSequenceMasked(parts, shapeops.PadSequenceOptions{Fill: 99})
 	require.NoError(t, err)
 	want, got := tensor.Must(transform.FitStandard(td, nil)), tensor.Must(transform.FitStandard(batch, masks))
 	require.InEpsilonSlice(t, in64(t, want.Mean()), in64(t, got.Mean()), 1e-12)

@@ -154,7 +154,7 @@ func flipRows(x *tensor.Tensor, rows ix.Index, dim int) (*tensor.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := shapeops.FlipInPlace(part, dim); err != nil {
+	if part, err = shapeops.Flip(part, dim); err != nil {
 		return nil, err
 	}
 	out, err := x.Clone()

@@ -57,7 +57,7 @@ func walk(rng *rand.Rand) *tdict.TensorDict {
 // pad prints the rewards of some episodes, padded to the longest, and the mask.
 func pad(batch *tdict.TensorDict) {
 	rewards := tensor.Must(tdict.Get[*tdict.Stacked](batch, "reward"))
-	padded, mask, err := rewards.Padded(tdict.PaddedOptions{Value: -1, Mask: true})
+	padded, mask, err := rewards.Padded(tdict.PaddedOptions{Fill: -1, Mask: true})
 	check(err)
 	fmt.Printf("\n%v, padded: %v\nmask: %v\n", rewards, padded, mask)
 }

@@ -38,8 +38,8 @@ func values(j *joint.Joint, lab string) *ragged.Tensor {
 func byVisit(patient *joint.Joint) {
 	all := tensor.Must(patient.Tensor("value")) // [N *], N visits
 	measured := list[int64](tensor.Must(all.Counts(1)))
-	bili := list[float32](tensor.Must(values(patient, "bili").Reduce(0, arith.Mean)))
-	chol := list[float32](tensor.Must(values(patient, "chol").Reduce(0, arith.Mean))) // or NaN
+	bili := list[float32](tensor.Must(values(patient, "bili").Reduce(1, arith.Mean)))
+	chol := list[float32](tensor.Must(values(patient, "chol").Reduce(1, arith.Mean))) // or NaN
 	fmt.Printf("\nthe visits of patient %d:\n", list[int32](tensor.Must(patient.Tensor("id")))[0])
 	fmt.Println("    day  measured  bilirubin  cholesterol")
 	for i, day := range list[int32](tensor.Must(patient.Tensor("day"))) {
@@ -51,10 +51,10 @@ func byVisit(patient *joint.Joint) {
 func byPatient(some *joint.Joint) {
 	all := tensor.Must(some.Tensor("value")) // [N * *]
 	visits := list[int64](tensor.Must(all.Counts(1)))
-	measured := list[float64](tensor.Must(tensor.Must(all.Counts(2)).Reduce(0, arith.Mean)))
+	measured := list[float64](tensor.Must(tensor.Must(all.Counts(2)).Reduce(1, arith.Mean)))
 	bili := values(some, "bili")
-	means := list[float32](tensor.Must(bili.Reduce(0, arith.Mean)))
-	highest := list[float32](tensor.Must(bili.Reduce(0, arith.Max)))
+	means := list[float32](tensor.Must(bili.Reduce(1, arith.Mean)))
+	highest := list[float32](tensor.Must(bili.Reduce(1, arith.Max)))
 	ages := list[float32](tensor.Must(some.Tensor("age")))
 	fmt.Println("\npatient   age  visits  measured, mean  bilirubin, mean  highest")
 	for i, id := range list[int32](tensor.Must(some.Tensor("id"))) {

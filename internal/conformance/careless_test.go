@@ -66,7 +66,7 @@ var functions = []any{
 	arith.TruncInto[dict], arith.Unique, arith.Var[dict], arith.Where[dict], arith.WhereInto[dict],
 	arith.Xor[dict], arith.XorInto[dict],
 	shapeops.AtLeast[dict], shapeops.Cat[dict], shapeops.CatInto[dict], shapeops.Chunk[dict],
-	shapeops.Flip[dict], shapeops.FlipInPlace[dict], shapeops.FlipInto[dict], shapeops.PadSequence[dict],
+	shapeops.Flip[dict], shapeops.FlipInto[dict], shapeops.PadSequence[dict],
 	shapeops.PadSequenceInto[dict], shapeops.PadSequenceMasked[dict], shapeops.Repeat[dict],
 	shapeops.RepeatEach[dict], shapeops.RepeatInterleave[dict], shapeops.Roll[dict], shapeops.Rot90[dict],
 	shapeops.SetWindow[dict], shapeops.Split[dict], shapeops.SplitAt[dict], shapeops.SplitBy[dict],

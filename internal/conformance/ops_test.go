@@ -75,7 +75,7 @@ var ops = map[string]op{
 	"cat":    func(c testCase, in []dict) (any, error) { return shapeops.Cat(in, arg[int](c, "dim")) },
 
 	"pad": func(c testCase, in []dict) (any, error) {
-		return in[0].Pad(tdict.PadOptions{Value: arg[float64](c, "value")}, arg[[]int](c, "pad")...)
+		return in[0].Pad(tdict.PadOptions{Fill: arg[float64](c, "value")}, arg[[]int](c, "pad")...)
 	},
 	"pad_sequence": padSequence,
 	"repeat":       func(c testCase, in []dict) (any, error) { return shapeops.Repeat(in[0], arg[[]int](c, "repeats")...) },
@@ -133,7 +133,7 @@ func keys(c testCase, name string) []nestedkey.Key {
 func spell(parts []string) nestedkey.Key { return nestedkey.Of(parts[0], parts[1:]...) }
 
 func padSequence(c testCase, in []dict) (any, error) {
-	opt := shapeops.PadSequenceOptions{Value: arg[float64](c, "value"), Dim: arg[int](c, "pad_dim")}
+	opt := shapeops.PadSequenceOptions{Fill: arg[float64](c, "value"), Dim: arg[int](c, "pad_dim")}
 	if !arg[bool](c, "return_mask") {
 		return shapeops.PadSequence(in, opt)
 	}

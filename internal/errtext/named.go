@@ -36,3 +36,8 @@ func Named(op string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }
+
+// Name is [Named] of the error that a function is about to return, to be deferred:
+//
+//	defer errtext.Name("index", &err)
+func Name(op string, err *error) { *err = Named(op, *err) }

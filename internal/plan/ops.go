@@ -31,13 +31,9 @@ type Nested[T, L any] interface {
 	ShapeText() string
 }
 
-// DenseOps are further operations of values whose dims have one size each: the Ops of tensors and
-// dictionaries have them.
+// DenseOps is a further operation of values whose dims have one size each: the Ops of tensors and
+// dictionaries have it.
 type DenseOps[T any] interface {
-	// ExecuteInPlace sets the value to the result of p.Plan on it. The plan must keep its shape. On
-	// an error nothing has changed.
-	ExecuteInPlace(p *Pass) error
-
 	// JoinMasks returns, for values joined as p.Join says, a mask of the result: true where it
 	// holds an element of a value, false where it is padded. The value is xs[0].
 	JoinMasks(p *Pass, xs []T) (T, error)

@@ -38,16 +38,22 @@ import (
 // for the depth of the list, and KindUnbatched for a value instead of a list, which becomes a
 // scalar. A spec without a dtype leaves the dtype to the values. Integers must fit the dtype
 // exactly; floats must too if it is an integer dtype, otherwise they are rounded. A bool counts as
-// 0 or 1. If schema is nil, all is inferred, and fields are in the order of their names.
+// 0 or 1. A field without a list is left out if its spec is Optional. If schema is nil, all is
+// inferred, and fields are in the order of their names.
 //
 // encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
 // give the dtype in a schema.
 //
-// FromLists returns, with the name of the field, [joint.ErrName] if a list has no spec, or a spec
-// no list, ragged.ErrLengths if values are at different depths, or if there is only an empty list
-// and no schema, tensor.ErrDType if there is no value from which to infer the dtype, or a dtype
-// does not hold a value, shapeops.ErrKind for a value that is not a list and for a spec of another
-// kind, and the errors of [joint.New].
+// FromLists returns, with the name of the field, the errors of [joint.New], and
+//
+//   - [joint.ErrName] if a list has no spec, or a spec that is not Optional has no list
+//   - ragged.ErrLengths if values are at different depths, or if there is only an empty list and no
+//     schema
+//   - tensor.ErrDType if there is no value from which to infer the dtype, or a dtype does not hold
+//     a value
+//   - shapeops.ErrKind for a value that is not a list, and for a spec of another kind
+//   - shapeops.ErrShape for a spec with a Shape or a Batch, which lists do not have, and
+//     shapeops.ErrDim for one with a Depth that is not of KindRagged
 func FromLists(lists map[string]any, schema tdict.Schema) (*joint.Joint, error) {
 	inferred := schema == nil
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
@@ -57,24 +63,35 @@ func FromLists(lists map[string]any, schema tdict.Schema) (*joint.Joint, error) 
 			return nil, fmt.Errorf("%w: the schema has no %q", joint.ErrName, name)
 		}
 	}
-	fields := make([]joint.Field, len(schema))
-	for i, spec := range schema {
+	fields := make([]joint.Field, 0, len(schema))
+	for _, spec := range schema {
 		name := spec.Key.Name()
 		list, ok := lists[name]
-		if !ok {
+		switch {
+		case !ok && spec.Optional:
+			continue
+		case !ok:
 			return nil, fmt.Errorf("%w: got no list for %q, which the schema has", joint.ErrName, name)
 		}
 		t, err := fromList(list, spec)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", name, err)
 		}
-		fields[i] = joint.Field{Name: name, Tensor: t}
+		fields = append(fields, joint.Field{Name: name, Tensor: t})
 	}
 	return joint.New(fields...)
 }
 
 // fromList returns the tensor of lists, or of a value if spec says so.
 func fromList(lists any, spec tdict.Spec) (*ragged.Tensor, error) {
+	switch {
+	case len(spec.Shape) > 0:
+		return nil, fmt.Errorf("%w: got Shape %v, want none: lists have no dims after their levels", shapeops.ErrShape, spec.Shape)
+	case len(spec.Batch) > 0:
+		return nil, fmt.Errorf("%w: got Batch %v, want none: the outermost list is the batch", shapeops.ErrShape, spec.Batch)
+	case spec.Depth != 0 && spec.Kind != tdict.KindRagged:
+		return nil, fmt.Errorf("%w: got Depth %d for kind %v, want 0", shapeops.ErrDim, spec.Depth, spec.Kind)
+	}
 	switch spec.Kind {
 	case tdict.KindUnbatched:
 		row, err := fromList([]any{lists}, tdict.Spec{DType: spec.DType})

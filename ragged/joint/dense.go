@@ -3,10 +3,12 @@ package joint
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/masks"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -21,7 +23,8 @@ import (
 //
 // Densify returns the errors of ragged.Tensor.Densify, with the name of the field, shapeops.ErrDim
 // if opt.Rows is set but j has no rows, and tdict.ErrExists if opt.Masks is the name of a field.
-func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
+func (j *Joint) Densify(opt ragged.DensifyOptions) (_ *tdict.TensorDict, err error) {
+	defer errtext.Name("densify", &err)
 	rows, err := j.inner()
 	if err != nil && j.made() && j.at.Single && opt.Rows == nil {
 		out, err := Collate([]*Joint{j}, opt) // a single row without rows inside, or with rows of several trees
@@ -33,15 +36,15 @@ func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, n := []shapeops.Run{{From: rows.at.First, Len: rows.at.N}}, rows.at.N
+	runs, n := []shape.Run{{From: rows.at.First, Len: rows.at.N}}, rows.at.N
 	if opt.Rows != nil {
-		runs, n = make([]shapeops.Run, len(opt.Rows)), len(opt.Rows)
+		runs, n = make([]shape.Run, len(opt.Rows)), len(opt.Rows)
 		for i, row := range opt.Rows {
 			at := rows.at
 			if err := at.Step(row); err != nil {
 				return nil, err
 			}
-			runs[i] = shapeops.Run{From: at.First, Len: 1}
+			runs[i] = shape.Run{From: at.First, Len: 1}
 		}
 	}
 	parts := rows.parts(runs, false)
@@ -74,7 +77,8 @@ func (j *Joint) Densify(opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
 // them without copying them first; otherwise it stacks them first. Fields that are scalars in the
 // collections become [N F...]. opt.Rows must be nil. Collate returns the errors of [Vstack] and
 // [Joint.Densify].
-func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) {
+func Collate(js []*Joint, opt ragged.DensifyOptions) (_ *tdict.TensorDict, err error) {
+	defer errtext.Name("collate", &err)
 	if len(js) == 0 {
 		return nil, fmt.Errorf("%w: got nothing to collate, want at least one collection", shapeops.ErrShape)
 	}
@@ -82,7 +86,7 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) 
 		return nil, fmt.Errorf("%w: got Rows, want them in the list of collections", shapeops.ErrShape)
 	}
 	for i, j := range js {
-		if !j.made() {
+		if j == nil || !j.made() {
 			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
 		}
 	}
@@ -95,9 +99,9 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (*tdict.TensorDict, error) 
 		return all.Densify(opt)
 	}
 	first := alike[0]
-	parts := first.parts(make([]shapeops.Run, len(alike)), !first.at.Single)
+	parts := first.parts(make([]shape.Run, len(alike)), !first.at.Single)
 	for i, j := range alike {
-		parts.Runs[i] = shapeops.Run{From: j.at.First, Len: j.at.N}
+		parts.Runs[i] = shape.Run{From: j.at.First, Len: j.at.N}
 	}
 	for _, f := range first.base.fields {
 		var rows []int
@@ -134,7 +138,7 @@ func siblings(js []*Joint) ([]*Joint, bool) {
 }
 
 // parts returns parts with room for all fields.
-func (j *Joint) parts(runs []shapeops.Run, apart bool) plan.Parts[*ragged.Tensor] {
+func (j *Joint) parts(runs []shape.Run, apart bool) plan.Parts[*ragged.Tensor] {
 	n := len(j.base.fields)
 	return plan.Parts[*ragged.Tensor]{
 		Names: make([]string, 0, n), Values: make([]*ragged.Tensor, 0, n), Rows: make([][]int, 0, n),

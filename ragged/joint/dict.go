@@ -84,12 +84,9 @@ func fieldOf(v tdict.Value, rows *ragged.Layout) (*ragged.Tensor, error) {
 // entries are dense scalars. The leaves share the memory of j. Leaves that share a layout still do,
 // but the names of trees are lost. tdict.SchemaOf of the result has the dtypes and depths.
 //
-// Dict returns tdict.ErrKind if j is nil, and shapeops.ErrDim if j is one row of a collection with
-// several trees, whose numbers of rows may differ: Select the fields of one tree first.
+// Dict returns shapeops.ErrDim if j is one row of a collection with several trees, whose numbers of
+// rows may differ: Select the fields of one tree first.
 func (j *Joint) Dict() (*tdict.TensorDict, error) {
-	if j == nil {
-		return nil, fmt.Errorf("dict: %w", errNoJoint)
-	}
 	n, ok := j.Len()
 	out := tdict.New(n)
 	if !ok {

@@ -95,8 +95,6 @@ func TestJointRefuses(t *testing.T) {
 	require.ErrorIs(t, err, ragged.ErrLengths, "notes have other lengths than visits")
 	_, err = joint.FromDict(surgery(t), map[string]string{"nobody": "x"})
 	require.ErrorIs(t, err, tdict.ErrMissing)
-	_, err = (*joint.Joint)(nil).Dict()
-	require.ErrorIs(t, err, tdict.ErrKind)
 	row := tensor.Must(tensor.Must(joint.FromDict(surgery(t), notes)).Row(0))
 	_, err = row.Dict()
 	require.ErrorIs(t, err, shapeops.ErrDim, "one row of two trees")

@@ -3,6 +3,7 @@ package joint
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -32,7 +33,8 @@ const (
 // FlattenLevel returns shapeops.ErrDim for a level that the tree does not have, or for level 1 if
 // there are fields of another tree, and ragged.ErrLengths, with the name and row, for a value
 // without rows in mode First.
-func (j *Joint) FlattenLevel(level int, mode FlattenMode) (*Joint, error) {
+func (j *Joint) FlattenLevel(level int, mode FlattenMode) (_ *Joint, err error) {
+	defer errtext.Name("flatten level", &err)
 	rows, tree, deepest, err := j.levels()
 	if err != nil {
 		return nil, err

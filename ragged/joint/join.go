@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -26,7 +27,8 @@ import (
 //   - ragged.ErrLengths if depths differ, or lengths above the level
 //   - tensor.ErrDType if dtypes differ
 //   - shapeops.ErrDim if a collection has no rows, or for a level that the first does not have
-func Concat(js []*Joint, level int) (*Joint, error) {
+func Concat(js []*Joint, level int) (_ *Joint, err error) {
+	defer errtext.Name("concat", &err)
 	if level < 0 {
 		return nil, fmt.Errorf("%w: got level %d", shapeops.ErrDim, level)
 	}
@@ -43,7 +45,8 @@ func Concat(js []*Joint, level int) (*Joint, error) {
 // Vstack makes each collection a row of a new first level. It is the inverse of taking a collection
 // apart with [Joint.Row]. A scalar becomes the value of its row, so scalars may differ. Vstack
 // otherwise returns the errors of [Concat].
-func Vstack(js []*Joint) (*Joint, error) {
+func Vstack(js []*Joint) (_ *Joint, err error) {
+	defer errtext.Name("vstack", &err)
 	parts, err := each(js, (*Joint).lifted)
 	if err != nil {
 		return nil, err
@@ -59,14 +62,14 @@ func (j *Joint) lifted() (*Joint, error) {
 		if !slices.ContainsFunc(j.base.fields, func(f Field) bool { return j.isScalar(f.Tensor) }) {
 			return one, nil
 		}
-		return one.Map(func(f Field) (*ragged.Tensor, error) { return rowed(f.Tensor) })
+		return one.mapped(func(f Field) (*ragged.Tensor, error) { return rowed(f.Tensor) })
 	}
 	groups, err := ragged.LayoutOf(shapeops.Shape{1}, []int64{int64(j.at.N)})
 	if err != nil {
 		return nil, err
 	}
 	var p plan.Pass
-	return j.Map(func(f Field) (*ragged.Tensor, error) {
+	return j.mapped(func(f Field) (*ragged.Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return rowed(f.Tensor)
 		}
@@ -89,7 +92,7 @@ func each(js []*Joint, fn func(j *Joint) (*Joint, error)) ([]*Joint, error) {
 	out := make([]*Joint, len(js))
 	for i, j := range js {
 		err := errNoJoint
-		if j.made() {
+		if j != nil && j.made() {
 			out[i], err = fn(j)
 		}
 		if err != nil {

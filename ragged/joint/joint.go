@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -179,7 +180,7 @@ func (b *joint) other(depth int, tree string, any bool) string {
 	return b.fields[i].Name
 }
 
-// all returns the collection of which j is a part. It is empty for the zero Joint and for nil.
+// all returns the collection of which j is a part. It is empty for the zero Joint.
 func (j *Joint) all() *joint {
 	if !j.made() {
 		return &nothing
@@ -189,8 +190,8 @@ func (j *Joint) all() *joint {
 
 var nothing joint
 
-// made reports whether j is neither nil nor the zero Joint.
-func (j *Joint) made() bool { return j != nil && j.base != nil }
+// made reports whether j is not the zero Joint.
+func (j *Joint) made() bool { return j.base != nil }
 
 var errNoJoint = fmt.Errorf("%w: got a nil collection", shapeops.ErrKind)
 
@@ -217,7 +218,8 @@ func (j *Joint) Len() (n int, ok bool) {
 // Tensor returns a field: a batch of rows [N * *], or a scalar with the batch shape []. It shares
 // memory and takes constant time; fields from [Joint.Fields] also share layouts. Tensor returns
 // [ErrName] if there is no such field.
-func (j *Joint) Tensor(name string) (*ragged.Tensor, error) {
+func (j *Joint) Tensor(name string) (_ *ragged.Tensor, err error) {
+	defer errtext.Name("tensor", &err)
 	i, ok := j.all().names[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: got %q, want one of %q", ErrName, name, j.Names())
@@ -255,7 +257,8 @@ func (j *Joint) Fields() iter.Seq[Field] {
 
 // Select returns the collection of the named fields, in that order. It returns [ErrName] for a
 // field that j does not have.
-func (j *Joint) Select(names ...string) (*Joint, error) {
+func (j *Joint) Select(names ...string) (_ *Joint, err error) {
+	defer errtext.Name("select", &err)
 	all := make(map[string]Field)
 	for f := range j.Fields() {
 		all[f.Name] = f
@@ -274,7 +277,8 @@ func (j *Joint) Select(names ...string) (*Joint, error) {
 // With returns j with fields added; a field replaces the field of the same name. The rows of the
 // new fields are the rows of j; if j is a single row, they are the rows inside it. With returns the
 // errors of [New].
-func (j *Joint) With(fields ...Field) (*Joint, error) {
+func (j *Joint) With(fields ...Field) (_ *Joint, err error) {
+	defer errtext.Name("with", &err)
 	var all []Field
 	for f := range j.Fields() {
 		i := slices.IndexFunc(fields, func(x Field) bool { return x.Name == f.Name })
@@ -294,12 +298,18 @@ func (j *Joint) With(fields ...Field) (*Joint, error) {
 //		if f.Tensor.Depth() < 2 {
 //			return f.Tensor, nil
 //		}
-//		return f.Tensor.Reduce(1, arith.Max)
+//		return f.Tensor.Reduce(2, arith.Max)
 //	})
 //
 // Map returns shapeops.ErrKind if fn is nil, the error of fn, with the name of the field, and the
 // errors of [New].
-func (j *Joint) Map(fn func(f Field) (*ragged.Tensor, error)) (*Joint, error) {
+func (j *Joint) Map(fn func(f Field) (*ragged.Tensor, error)) (_ *Joint, err error) {
+	defer errtext.Name("map", &err)
+	return j.mapped(fn)
+}
+
+// mapped is Map without its name in errors.
+func (j *Joint) mapped(fn func(f Field) (*ragged.Tensor, error)) (*Joint, error) {
 	if fn == nil {
 		return nil, fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 	}
@@ -318,9 +328,6 @@ func (j *Joint) Map(fn func(f Field) (*ragged.Tensor, error)) (*Joint, error) {
 
 // like returns the collection of fields, with the tree that InTree set in j.
 func (j *Joint) like(fields []Field) (*Joint, error) {
-	if j == nil {
-		return nil, errNoJoint
-	}
 	_, several := j.entered()
 	tree := ""
 	for _, f := range fields { // of a row of several trees: only fields of one

@@ -3,6 +3,7 @@ package joint
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )
@@ -81,7 +82,7 @@ func (j *Joint) edited(editorOf func(deepest partOps) (editor, error)) (*Joint, 
 	if edit == nil {
 		return rows, nil
 	}
-	return rows.Map(func(f Field) (*ragged.Tensor, error) {
+	return rows.mapped(func(f Field) (*ragged.Tensor, error) {
 		if f.Tree != tree || len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
@@ -91,7 +92,8 @@ func (j *Joint) edited(editorOf func(deepest partOps) (editor, error)) (*Joint, 
 
 // IndexLevel selects within each row of a level, as ragged.Tensor.IndexLevel does, in all fields of
 // the tree that have the level. [Joint.InTree] chooses the tree.
-func (j *Joint) IndexLevel(level int, x ix.Index) (*Joint, error) {
+func (j *Joint) IndexLevel(level int, x ix.Index) (_ *Joint, err error) {
+	defer errtext.Name("index level", &err)
 	return j.edited(func(deepest partOps) (editor, error) { return deepest.IndexLevels(level, x) })
 }
 
@@ -101,7 +103,8 @@ func (j *Joint) IndexLevel(level int, x ix.Index) (*Joint, error) {
 //
 //	order, err := days.ArgSort(arith.SortOptions{}) // of the field "day": [N *]
 //	j, err = j.Pick(order)                          // visits of each patient by day
-func (j *Joint) Pick(index *ragged.Tensor) (*Joint, error) {
+func (j *Joint) Pick(index *ragged.Tensor) (_ *Joint, err error) {
+	defer errtext.Name("pick", &err)
 	return j.edited(func(deepest partOps) (editor, error) { return deepest.Picks(index) })
 }
 
@@ -110,7 +113,8 @@ func (j *Joint) Pick(index *ragged.Tensor) (*Joint, error) {
 //
 //	high, err := arith.Greater(labs, 10)    // of the field "labs": [N *]
 //	j, err = j.MaskedSelect(high)           // visits with such a lab, in all fields of visits
-func (j *Joint) MaskedSelect(mask *ragged.Tensor) (*Joint, error) {
+func (j *Joint) MaskedSelect(mask *ragged.Tensor) (_ *Joint, err error) {
+	defer errtext.Name("masked select", &err)
 	out, err := j.edited(func(deepest partOps) (editor, error) { return deepest.MaskedSelects(mask) })
 	if err != nil || mask.Depth() > 0 {
 		return out, err
@@ -123,5 +127,9 @@ func (j *Joint) MaskedSelect(mask *ragged.Tensor) (*Joint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out.Index(x)
+	rows, err := out.inner()
+	if err != nil {
+		return nil, err
+	}
+	return rows.picked(x)
 }

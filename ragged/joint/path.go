@@ -3,6 +3,7 @@ package joint
 import (
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -27,7 +28,8 @@ func (p *path) at(level int) int {
 // Row returns the content of one row: for a patient, the collection whose rows are the visits of
 // that patient. A negative i counts from the end. Row takes constant time. It returns
 // shapeops.ErrIndex if there is no such row, and shapeops.ErrDim if j has no rows.
-func (j *Joint) Row(i int) (*Joint, error) {
+func (j *Joint) Row(i int) (_ *Joint, err error) {
+	defer errtext.Name("row", &err)
 	out, err := j.inner()
 	if err != nil {
 		return nil, err
@@ -40,7 +42,8 @@ func (j *Joint) Row(i int) (*Joint, error) {
 
 // Range returns the rows from start up to, not including, stop, with the rules of Python's slices.
 // It takes constant time. It returns shapeops.ErrDim if j has no rows.
-func (j *Joint) Range(start, stop int) (*Joint, error) {
+func (j *Joint) Range(start, stop int) (_ *Joint, err error) {
+	defer errtext.Name("range", &err)
 	out, err := j.inner()
 	if err != nil {
 		return nil, err
@@ -58,7 +61,8 @@ func (j *Joint) Range(start, stop int) (*Joint, error) {
 // A range without a step takes constant time, as in [Joint.Range]. For a range with a step, a list
 // or a mask, rows are copied; each layout that fields share is computed once. The empty expression
 // returns j. Index returns shapeops.ErrIndex, and shapeops.ErrDim if there are no rows.
-func (j *Joint) Index(expr ...ix.Index) (*Joint, error) {
+func (j *Joint) Index(expr ...ix.Index) (_ *Joint, err error) {
+	defer errtext.Name("index", &err)
 	if dims := j.depth() + 1; len(expr) > max(dims, 1) {
 		return nil, fmt.Errorf("%w: got %d parts, want at most %d: one for the batch and one for each level", shapeops.ErrIndex, len(expr), dims)
 	}
@@ -75,9 +79,10 @@ func (j *Joint) Index(expr ...ix.Index) (*Joint, error) {
 		}
 		switch start, stop, step := x.Bounds(); {
 		case x.Kind() == ix.KindAt:
-			out, err = rows.Row(x.Position())
+			out, err = rows, rows.at.Step(x.Position())
 		case x.Kind() == ix.KindRange && step == 1:
-			out, err = rows.Range(start, stop)
+			out = rows
+			out.at.Narrow(start, stop)
 		default:
 			out, err = rows.picked(x)
 		}
@@ -98,7 +103,7 @@ func (j *Joint) picked(x ix.Index) (*Joint, error) {
 		return nil, fmt.Errorf("%w: got %v, want an index that leaves one dim", shapeops.ErrIndex, x)
 	}
 	p := plan.NewPass(planned)
-	return j.Map(func(f Field) (*ragged.Tensor, error) {
+	return j.mapped(func(f Field) (*ragged.Tensor, error) {
 		if len(f.Tensor.Shape()) == 0 {
 			return f.Tensor, nil
 		}
