@@ -17,7 +17,8 @@ import (
 // DescribeOptions are the options of [Describe]. The zero value describes every leaf as a whole,
 // without quantiles.
 type DescribeOptions struct {
-	// Keys selects leaves; the key of a dictionary selects all leaves in it. Empty means all.
+	// Keys selects leaves, as tdict.TensorDict.Select does; the key of a dictionary selects all
+	// leaves in it. Empty means all.
 	Keys []nestedkey.Key
 	// Mask is the key of a bool leaf that is false where a value of a selected leaf is missing. If
 	// it is "", each leaf KEY has the mask KEY_mask beside it, if there is one that fits.
@@ -110,13 +111,17 @@ type Lengths struct {
 //   - tdict.ErrMissing: td lacks a key or opt.Mask
 //   - tensor.ErrDType, shapeops.ErrShape: opt.Mask is not bool, or does not fit a leaf
 func Describe(ctx context.Context, td *tdict.TensorDict, opt DescribeOptions) ([]Summary, error) {
-	if err := opt.check(td); err != nil {
+	selected, err := newSelection("describe", opt.Keys, td)
+	if err == nil {
+		err = opt.check(td)
+	}
+	if err != nil {
 		return nil, err
 	}
 	d := &describer{ctx: ctx, td: td, opt: opt}
 	d.takers.New = func() any { return &taker{} }
 	for key, v := range td.Leaves() {
-		if !selection(opt.Keys).has(key) {
+		if !selected.has(key) {
 			continue
 		}
 		if err := d.leaf(key, v); err != nil {
@@ -127,9 +132,6 @@ func Describe(ctx context.Context, td *tdict.TensorDict, opt DescribeOptions) ([
 }
 
 func (opt *DescribeOptions) check(td *tdict.TensorDict) error {
-	if err := selection(opt.Keys).check("describe", td); err != nil {
-		return err
-	}
 	for _, q := range opt.Quantiles {
 		if !(q >= 0 && q <= 1) {
 			return fmt.Errorf("describe: %w: got the quantile %v, want one from 0 to 1", tdict.ErrKind, q)
@@ -138,7 +140,8 @@ func (opt *DescribeOptions) check(td *tdict.TensorDict) error {
 	if opt.Mask == "" {
 		return nil
 	}
-	return selection{opt.Mask}.check("describe", td)
+	_, err := newSelection("describe", []nestedkey.Key{opt.Mask}, td)
+	return err
 }
 
 // A describer is one call of Describe.

@@ -15,8 +15,8 @@ import (
 // DifferencesOptions are the options of [Differences]. The zero value compares everything exactly,
 // and NaN differs from itself.
 type DifferencesOptions struct {
-	// Keys selects the entries to compare; the key of a dictionary selects all entries in it. Empty
-	// means all.
+	// Keys selects the entries to compare, as tdict.TensorDict.Select does; the key of a dictionary
+	// selects all entries in it. Empty means all.
 	Keys []nestedkey.Key
 	// Tolerance says when numbers that differ count as equal, and whether NaN equals NaN.
 	Tolerance tensor.Tolerance
@@ -56,11 +56,11 @@ type DifferencesOptions struct {
 // changed.
 func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOptions) iter.Seq2[tdict.Difference, error] {
 	return func(yield func(tdict.Difference, error) bool) {
-		if err := opt.check(a, b); err != nil {
+		c := &comparison{ctx: ctx, opt: opt, yield: yield}
+		if err := c.check(a, b); err != nil {
 			yield(tdict.Difference{}, err)
 			return
 		}
-		c := &comparison{ctx: ctx, opt: opt, yield: yield}
 		if !c.dicts("", a, b) {
 			return
 		}
@@ -77,11 +77,13 @@ func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOpt
 	}
 }
 
-func (opt *DifferencesOptions) check(a, b *tdict.TensorDict) error {
-	if tol := opt.Tolerance; !(tol.Relative >= 0) || !(tol.Absolute >= 0) {
+// check checks the options.
+func (c *comparison) check(a, b *tdict.TensorDict) (err error) {
+	if tol := c.opt.Tolerance; !(tol.Relative >= 0) || !(tol.Absolute >= 0) {
 		return fmt.Errorf("differences: %w: got the tolerances %v and %v, want none negative or NaN", tdict.ErrKind, tol.Relative, tol.Absolute)
 	}
-	return selection(opt.Keys).check("differences", a, b)
+	c.keys, err = newSelection("differences", c.opt.Keys, a, b)
+	return err
 }
 
 // most returns the bound on the elements that a Difference lists.
@@ -96,6 +98,7 @@ func (opt *DifferencesOptions) most() int {
 type comparison struct {
 	ctx   context.Context
 	opt   DifferencesOptions
+	keys  selection
 	yield func(tdict.Difference, error) bool
 	pairs []pair // leaves whose elements are to be compared
 }
@@ -109,19 +112,18 @@ type pair struct {
 // dicts compares the structure of two dictionaries, and adds the leaves of equal structure to
 // pairs. It returns false if the loop has ended.
 func (c *comparison) dicts(key nestedkey.Key, a, b *tdict.TensorDict) bool {
-	keys := selection(c.opt.Keys)
-	if keys.has(key) && !c.batches(key, a, b) {
+	if c.keys.has(key) && !c.batches(key, a, b) {
 		return false
 	}
 	for name, v := range a.All() {
 		at := below(key, name)
-		if keys.within(at) && !c.entry(at, v, b, name) {
+		if c.keys.within(at) && !c.entry(at, v, b, name) {
 			return false
 		}
 	}
 	for name, v := range b.All() {
 		at := below(key, name)
-		if keys.within(at) && !a.Has(name) && !c.say(tdict.DiffExtra, at, "", described(v)) {
+		if c.keys.within(at) && !a.Has(name) && !c.say(tdict.DiffExtra, at, "", described(v)) {
 			return false
 		}
 	}

@@ -369,3 +369,18 @@ func TestDifferencesEndEarly(t *testing.T) {
 		require.Equal(t, []string{"extra", "x", "y", "z"}[:most], slices.Clone(got))
 	}
 }
+
+// TestOverlappingKeys: a key with another one below it selects nothing by itself, as in Select.
+func TestOverlappingKeys(t *testing.T) {
+	of := func(v int64) *tdict.TensorDict {
+		return tensor.Must(tdict.FromMap(nil, tdict.Entries{"a/b": tensor.Scalar(v), "a/c": tensor.Scalar(v)}))
+	}
+	keys := []nestedkey.Key{"a", "a/b"}
+	var got []nestedkey.Key
+	for d, err := range inspect.Differences(t.Context(), of(1), of(2), inspect.DifferencesOptions{Keys: keys}) {
+		require.NoError(t, err)
+		got = append(got, d.Key)
+	}
+	require.Equal(t, []nestedkey.Key{"a/b"}, got)
+	require.Len(t, describe(t, of(1), inspect.DescribeOptions{Keys: keys}), 1)
+}

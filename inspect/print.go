@@ -45,7 +45,7 @@ type PrintOptions struct {
 //
 // It returns tdict.ErrKind for a nil dictionary, and the errors of w.
 func Print(w io.Writer, td *tdict.TensorDict, opt PrintOptions) error {
-	if err := (selection{}).check("print", td); err != nil {
+	if _, err := newSelection("print", nil, td); err != nil {
 		return err
 	}
 	p := &printer{out: bufio.NewWriter(w), opt: opt}

@@ -320,7 +320,7 @@ func lazyStack(tds []*TensorDict, dim int) (*TensorDict, error) {
 	if names := head.namesShared(head.prefixNames(same), tds); names != nil {
 		out.names = slices.Insert(names, dim, "")
 	}
-	names, all, from := byName(tds)
+	names, all, from := byName(tds, true)
 	values := make([]Value, len(names))
 	for i := range all {
 		v, err := stackColumn(dim, tds, all[i], from[i])

@@ -131,7 +131,7 @@ func Merge(tds []*TensorDict, opt MergeOptions) (*TensorDict, error) {
 // followed by a slash unless it is empty.
 func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) (*TensorDict, error) {
 	out := tds[0].emptied()
-	names, all, _ := byName(tds)
+	names, all, _ := byName(tds, false)
 	merged := make([]Value, len(all))
 	for i, vs := range all {
 		if len(vs) == 1 {
@@ -153,9 +153,9 @@ func (opt MergeOptions) merge(tds []*TensorDict, path nestedkey.Key, depth int) 
 }
 
 // byName returns the names of the entries of dictionaries, in the order of their first appearance,
-// and for each name the values under it and the numbers of the dictionaries that have them. Nil
-// dictionaries are skipped.
-func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value, from [][]int) {
+// and for each name the values under it and, if numbered is set, the numbers of the dictionaries
+// that have them. Nil dictionaries are skipped.
+func byName(tds []*TensorDict, numbered bool) (names []nestedkey.Key, values [][]Value, from [][]int) {
 	at := map[nestedkey.Key]int{}
 	for number, td := range tds {
 		if td == nil {
@@ -166,9 +166,15 @@ func byName(tds []*TensorDict) (names []nestedkey.Key, values [][]Value, from []
 			if !ok {
 				i = len(names)
 				at[name] = i
-				names, values, from = append(names, name), append(values, nil), append(from, nil)
+				names, values = append(names, name), append(values, nil)
+				if numbered {
+					from = append(from, nil)
+				}
 			}
-			values[i], from[i] = append(values[i], v), append(from[i], number)
+			values[i] = append(values[i], v)
+			if numbered {
+				from[i] = append(from[i], number)
+			}
 		}
 	}
 	return names, values, from

@@ -185,7 +185,7 @@ func TestExpandedAreComparedOnce(t *testing.T) {
 // TestArangeStopsBeforeStop: no element is at or past stop, though the quotient or the elements are
 // rounded.
 func TestArangeStopsBeforeStop(t *testing.T) {
-	for _, r := range [][3]float64{{1, 1.3, 0.1}, {0, 0.3, 0.1}, {1.3, 1, -0.1}, {0, 1, 1. / 3}, {1e17, 1e17 + 32, 4}, {0, 1e-300, 1e-301}} {
+	for _, r := range [][3]float64{{1, 1.3, 0.1}, {0, 0.3, 0.1}, {1.3, 1, -0.1}, {0, 1, 1. / 3}, {1e17, 1e17 + 32, 4}, {0, 1e-300, 1e-301}, {-1319, 781.0000000000001, 525}} {
 		got := testkit.Elements[float64](t, tensor.Must(tensor.Arange(r[0], r[1], r[2])))
 		require.NotEmpty(t, got, r)
 		require.Equal(t, r[0], got[0])

@@ -146,7 +146,7 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 		if steps >= maxBytes {
 			return 0, false
 		}
-		return sort.Search(int(steps), func(i int) bool { // the quotient or the last elements may have been rounded up
+		return sort.Search(int(steps)+1, func(i int) bool { // the quotient or the last elements may have been rounded
 			v := start + T(i)*step
 			return step > 0 && v >= stop || step < 0 && v <= stop
 		}), true
