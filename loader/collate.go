@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/masks"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -101,7 +102,7 @@ func pad(out, td *tdict.TensorDict, key nestedkey.Key, mem *Memory, opt ragged.D
 		dense, err = x.Densify(opt)
 	}
 	if err != nil {
-		return &tdict.KeyError{Op: "densify", Key: key, Err: err}
+		return errtext.Named("densify", &tdict.KeyError{Key: key, Err: err})
 	}
 	mem.keep(dense)
 	mem.keep(bits...)

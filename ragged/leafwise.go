@@ -269,9 +269,8 @@ func (p *kernelPass) repeated(l *Layout, depth int, rows *tensor.Tensor) (*tenso
 }
 
 // Cast returns t with another dtype; values are converted as by tensor.Tensor.Cast.
-func (t *Tensor) Cast(dtype tensor.DType) (_ *Tensor, err error) {
-	defer errtext.Name("cast", &err)
-	return t.mapped(func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
+func (t *Tensor) Cast(dtype tensor.DType) (*Tensor, error) {
+	return t.mapped("cast", func(values *tensor.Tensor) (*tensor.Tensor, error) { return values.Cast(dtype) })
 }
 
 // MapValues returns t with fn(values) in place of its values; the rows stay the same:
@@ -280,26 +279,26 @@ func (t *Tensor) Cast(dtype tensor.DType) (_ *Tensor, err error) {
 //
 // It returns shapeops.ErrShape if fn changes the number of values, shapeops.ErrKind if fn is nil,
 // and the error of fn.
-func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (_ *Tensor, err error) {
-	defer errtext.Name("map values", &err)
-	return t.mapped(fn)
+func (t *Tensor) MapValues(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+	return t.mapped("map values", fn)
 }
 
-// mapped is MapValues without its name in errors.
-func (t *Tensor) mapped(fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
+// mapped is MapValues under the name op. An error of fn stays as it is.
+func (t *Tensor) mapped(op string, fn func(values *tensor.Tensor) (*tensor.Tensor, error)) (*Tensor, error) {
 	if !t.made() {
-		return nil, errNil
+		return nil, errtext.Named(op, errNil)
 	}
 	if fn == nil {
-		return nil, errNoFunc
+		return nil, errtext.Named(op, errNoFunc)
 	}
 	s, err := t.compact(nil)
 	if err != nil {
-		return nil, err
+		return nil, errtext.Named(op, err)
 	}
 	values, err := fn(s.values)
 	if err != nil {
 		return nil, err
 	}
-	return New(values, s.layout)
+	out, err := New(values, s.layout)
+	return out, errtext.Named(op, err)
 }

@@ -57,7 +57,7 @@ func ExampleUnfold() {
 	// [[1 2 3]
 	//  [2 3 4]
 	//  [3 4 5]]
-	// unsuitable layout: windows share elements: call Clone first
+	// copy from: unsuitable layout: windows share elements: call Clone first
 }
 
 func ExampleAtLeast() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shape"
 )
 
@@ -26,7 +27,8 @@ import (
 // Float16 and bfloat16 are converted through float64. The extra rounding can matter only for
 // integers beyond 2^53. Cast returns [ErrDType] if dtype is invalid, or if t holds a bool that is
 // neither 0 nor 1.
-func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
+func (t *Tensor) Cast(dtype DType) (_ *Tensor, err error) {
+	defer errtext.Name("cast", &err)
 	switch {
 	case dtype == t.dtype:
 		return t.Clone()
@@ -71,7 +73,8 @@ func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
 //   - the errors of [Transfer]
 //
 // On an error nothing has changed.
-func (t *Tensor) CastInto(dst *Tensor) error {
+func (t *Tensor) CastInto(dst *Tensor) (err error) {
+	defer errtext.Name("cast", &err)
 	switch {
 	case dst == nil:
 		return errNil

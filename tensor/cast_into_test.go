@@ -208,7 +208,7 @@ func TestCastNamesTheBool(t *testing.T) {
 		{tensor.Must(x.Transpose(0, 1)), 250*n + 7},
 		{tensor.Must(x.Narrow(1, 250, 50)), 7 * 50},
 	} {
-		text := fmt.Sprintf("dtype mismatch: got byte 3 for bool element %d, want 0 or 1", tt.at)
+		text := fmt.Sprintf("cast: dtype mismatch: got byte 3 for bool element %d, want 0 or 1", tt.at)
 		_, err := tt.x.Cast(tensor.Float64)
 		require.EqualError(t, err, text)
 		require.EqualError(t, tt.x.CastInto(tensor.Must(tensor.New(tensor.Int32, tt.x.Shape()...))), text)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/plan"
 )
@@ -47,7 +48,8 @@ func (t *Tensor) Contiguous() (*Tensor, error) {
 
 // CopyFrom sets the elements of t to the elements of src, broadcast. It returns the errors of
 // [Transfer]; on an error nothing has changed.
-func (t *Tensor) CopyFrom(src *Tensor) error {
+func (t *Tensor) CopyFrom(src *Tensor) (err error) {
+	defer errtext.Name("copy from", &err)
 	var tr Transfer
 	if err := tr.Copy(t, src); err != nil {
 		return err

@@ -95,7 +95,7 @@ func ExampleFromLender() {
 	// Output:
 	// uint8 [3]
 	// [1 2 3] <nil>
-	// read-only memory: Clone the tensor, or open the dataset with Writable
+	// copy from: read-only memory: Clone the tensor, or open the dataset with Writable
 }
 
 func ExampleOf() {
@@ -259,7 +259,7 @@ func ExampleTensor_Expand() {
 	// int8 [2 3]
 	// [[1 1 1]
 	//  [2 2 2]] true
-	// unsuitable layout: expanded dim 1 repeats its elements: call Clone first
+	// copy from: unsuitable layout: expanded dim 1 repeats its elements: call Clone first
 }
 
 func ExampleTensor_Contiguous() {

@@ -140,7 +140,7 @@ func TestIntact(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, gone)
-			require.Contains(t, []string{"cut", "stack: cut", "cat: cut", "reshape: cut", "index: cut", "set index: cut"}, err.Error(), "a lender names itself")
+			require.Regexp(t, "^([a-z ]+: )?cut$", err.Error(), "a lender names itself, after the operation")
 			require.Equal(t, 1, cut.Asked(), "the first error is the last question")
 		})
 	}

@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shape"
 )
@@ -47,7 +48,8 @@ func (t *Tensor) ToMeta() (*Tensor, error) { return NewMeta(t.dtype, t.view.Shap
 
 // Materialize returns t; if t is on device [Meta], it returns a tensor of zeros with t's dtype and
 // shape. It returns the errors of [New].
-func (t *Tensor) Materialize() (*Tensor, error) {
+func (t *Tensor) Materialize() (_ *Tensor, err error) {
+	defer errtext.Name("materialize", &err)
 	if t.Device() == Meta {
 		return New(t.dtype, t.view.Shape...)
 	}

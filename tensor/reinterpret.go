@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/shape"
 )
 
@@ -18,7 +19,8 @@ import (
 // shape.ErrShape if the last dim does not hold whole elements, or if t is a scalar of another
 // width. It returns [ErrLayout] if the elements of the last dim are not contiguous, or if a row
 // begins within an element: call [Tensor.Clone] first. (Python: view(dtype).)
-func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
+func (t *Tensor) Reinterpret(dtype DType) (_ *Tensor, err error) {
+	defer errtext.Name("reinterpret", &err)
 	if !dtype.valid() {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
 	}
@@ -35,7 +37,6 @@ func (t *Tensor) Reinterpret(dtype DType) (*Tensor, error) {
 	}
 	v := shape.View{Shape: t.view.Shape.Clone(), Strides: slices.Clone(t.view.Strides)}
 	v.Strides[last] = 1
-	var err error
 	if to < from {
 		err = asNarrower(&v, t.view.Offset, from/to)
 	} else {

@@ -26,16 +26,33 @@ func (e *KeyError) Error() string {
 func (e *KeyError) Unwrap() error { return e.Err }
 
 // Named adds the name of the operation that the user called to an error; a KeyError gets it as its
-// operation. It returns nil for nil.
+// operation. An error that has the name already keeps it once. Named returns nil for nil.
 func Named(op string, err error) error {
-	if err == nil {
+	switch e := err.(type) {
+	case nil:
 		return nil
+	case *KeyError:
+		if inner, ok := e.Err.(*named); ok && inner.op == op {
+			return &KeyError{op, e.Key, inner.err}
+		}
+		return &KeyError{op, e.Key, e.Err}
+	case *named:
+		if e.op == op {
+			return e
+		}
 	}
-	if inner, ok := err.(*KeyError); ok {
-		return &KeyError{op, inner.Key, inner.Err}
-	}
-	return fmt.Errorf("%s: %w", op, err)
+	return &named{op, err}
 }
+
+// A named is an error that begins with an operation.
+type named struct {
+	op  string
+	err error
+}
+
+func (e *named) Error() string { return e.op + ": " + e.err.Error() }
+
+func (e *named) Unwrap() error { return e.err }
 
 // Name is [Named] of the error that a function is about to return, to be deferred:
 //

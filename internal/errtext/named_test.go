@@ -23,3 +23,14 @@ func TestName(t *testing.T) {
 	_, err = fails(&errtext.KeyError{Op: "densify", Key: "a", Err: fs.ErrExist})
 	require.EqualError(t, err, `index "a": file already exists`)
 }
+
+// An operation that calls itself, or one of its name on a leaf, is named once.
+func TestNamedOnce(t *testing.T) {
+	cast := errtext.Named("cast", fs.ErrExist)
+	require.EqualError(t, errtext.Named("cast", cast), "cast: file already exists")
+	require.EqualError(t, errtext.Named("index", cast), "index: cast: file already exists")
+	of := &errtext.KeyError{Op: "apply", Key: "a", Err: cast}
+	require.EqualError(t, errtext.Named("cast", of), `cast "a": file already exists`)
+	require.EqualError(t, errtext.Named("index", of), `index "a": cast: file already exists`)
+	require.ErrorIs(t, errtext.Named("cast", of), fs.ErrExist)
+}
