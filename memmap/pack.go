@@ -73,9 +73,6 @@ func (s *saver) clock() time.Time {
 	if s.time.IsZero() {
 		s.time = time.Now()
 	}
-	if s.time.Year() < 1980 { // zip has no earlier time
-		return time.Time{}
-	}
 	return s.time
 }
 

@@ -21,7 +21,7 @@ func Example() {
 	}
 	fmt.Println(w.Close())
 
-	a, err := zipfile.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), zipfile.Limits{})
+	a, err := zipfile.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), zipfile.MaxEntries)
 	fmt.Println(err)
 	for _, e := range a.Entries {
 		text, err := io.ReadAll(e.Reader(bytes.NewReader(file.Bytes())))
