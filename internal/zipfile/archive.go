@@ -127,7 +127,7 @@ func (g *guard) ReadAt(b []byte, at int64) (int, error) {
 	g.at, g.left = at, g.left-int64(n)
 	if g.left < 0 {
 		g.err = unsupported("got a directory of more than %d bytes", 256*int64(g.entries))
-	} else if n == end64Bytes && string(b[:4]) == "PK\x06\x06" {
+	} else if len(b) == end64Bytes && string(b[:4]) == "PK\x06\x06" {
 		if entries := le.Uint64(b[32:]); entries > uint64(g.entries) {
 			g.err = tooMany(entries, g.entries)
 		}

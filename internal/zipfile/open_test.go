@@ -172,7 +172,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestOpenFindsLostEntries damages a record, so that 65,536 fewer are found: archive/zip compares 16
+// TestOpenFindsLostEntries damages a record, so that archive/zip finds 65,536 fewer: it compares 16
 // bits of their number.
 func TestOpenFindsLostEntries(t *testing.T) {
 	file := put(recordMark, 2, 0, 1, 'Q')(many(t, 65_538))
