@@ -50,6 +50,6 @@ func TestMetaEdit(t *testing.T) {
 		})
 	}
 	for _, text := range []string{``, `[]`, `{`, `{"shape":[1],` + class + `,"a":1,}`, `{"shape":[1],` + class + `}}`, `{"shape":[1],"shape":[1],` + class + `}`} {
-		testkit.Fails(t, ErrCorrupt, testkit.Err(newMetaEdit([]byte(text))))
+		require.ErrorIs(t, testkit.Err(newMetaEdit([]byte(text))), ErrCorrupt)
 	}
 }
