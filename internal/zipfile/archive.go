@@ -81,7 +81,7 @@ func Open(r io.ReaderAt, size int64, limit int) (*Archive, error) {
 	}
 	g.left = math.MaxInt64 // the directory bounds the number of local headers
 	a := &Archive{Entries: make([]Entry, 0, len(z.File)), index: make(map[string]int, len(z.File))}
-	p := places{all: make([]place, 0, len(z.File)), tail: endBytes + int64(len(z.Comment))}
+	places, room := make([]place, 0, len(z.File)), size-int64(endBytes+len(z.Comment))
 	for _, f := range z.File {
 		e, at, err := g.entry(f)
 		if err == nil {
@@ -90,10 +90,13 @@ func Open(r io.ReaderAt, size int64, limit int) (*Archive, error) {
 		if err != nil {
 			return nil, fileformat.In(f.Name, err)
 		}
-		p.all = append(p.all, place{f.Name, at, e.Offset, e.Packed})
-		p.tail += int64(centralBytes + len(f.Name) + len(f.Extra) + len(f.Comment))
+		places = append(places, place{at, &f.FileHeader, e.Offset})
+		room -= int64(centralBytes + len(f.Name) + len(f.Extra) + len(f.Comment))
 	}
-	return a, p.check(size)
+	if err := checkPlaces(places, room); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 func tooMany(entries uint64, limit int) error {
@@ -186,32 +189,27 @@ func (g *guard) checkLocal(at int64, name string) error {
 
 // A place is where an entry lies.
 type place struct {
-	name           string
-	at             int64 // offset of the local header
-	offset, packed int64 // offset and size of the payload
+	at int64 // offset of the local header
+	*zip.FileHeader
+	payload int64 // offset of the payload
 }
 
-// Places are where the parts of an archive lie.
-type places struct {
-	all  []place
-	tail int64 // size of the directory and the end record
-}
-
-// check checks that nothing overlaps in an archive of size bytes, and that nothing is before and
-// after the entries.
-func (p *places) check(size int64) error {
-	slices.SortFunc(p.all, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	limit, end := size-p.tail, int64(0)
-	for i, e := range p.all {
+// checkPlaces checks that nothing overlaps, and that nothing is before and after the entries, in an
+// archive whose directory cannot begin after byte limit.
+func checkPlaces(all []place, limit int64) error {
+	slices.SortFunc(all, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	end := int64(0)
+	for i, e := range all {
+		packed := int64(e.CompressedSize64)
 		switch {
 		case i == 0 && e.at > 0:
 			return unsupported("got %d bytes before the archive, want none", e.at)
 		case e.at < end:
-			return fileformat.In(e.name, corrupt("got offset %d, want at least %d, the end of entry %s", e.at, end, errtext.Quote(p.all[i-1].name)))
-		case e.offset > limit || e.packed > limit-e.offset:
-			return fileformat.In(e.name, corrupt("got a payload of %d bytes at %d, want it to end at %d at most", e.packed, e.offset, limit))
+			return fileformat.In(e.Name, corrupt("got offset %d, want at least %d, the end of entry %s", e.at, end, errtext.Quote(all[i-1].Name)))
+		case e.payload > limit || packed > limit-e.payload:
+			return fileformat.In(e.Name, corrupt("got a payload of %d bytes at %d, want it to end at %d at most", packed, e.payload, limit))
 		}
-		end = e.offset + e.packed
+		end = e.payload + packed
 	}
 	if end < limit-otherBytes {
 		return corrupt("got %d bytes that belong to no entry, after the last one or at the end", limit-end)
@@ -227,19 +225,16 @@ func (a *Archive) add(e Entry) error {
 	if i, ok := a.index[e.Name]; ok && i != isDir {
 		return corrupt("duplicate name")
 	}
-	if strings.HasSuffix(e.Name, "/") {
-		a.index[e.Name] = isDir
-	} else {
+	if !strings.HasSuffix(e.Name, "/") {
 		a.index[e.Name] = len(a.Entries)
 		a.Entries = append(a.Entries, e)
 	}
-	for i := len(e.Name) - 1; i > 0; i-- {
-		if _, known := a.index[e.Name[:i]]; e.Name[i-1] == '/' {
-			if known {
-				break
-			}
-			a.index[e.Name[:i]] = isDir
+	for i := strings.LastIndexByte(e.Name, '/'); i >= 0; i = strings.LastIndexByte(e.Name[:i], '/') {
+		dir := e.Name[:i+1]
+		if _, known := a.index[dir]; known {
+			break
 		}
+		a.index[dir] = isDir
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package zipfile
 
 import (
-	"bufio"
 	"compress/flate"
 	"errors"
 	"hash/crc32"
@@ -21,24 +20,15 @@ func (e Entry) Reader(r io.ReaderAt) io.Reader {
 	case e.Size == 0:
 		c.err = io.EOF
 	case e.Method == Deflate:
-		c.inflater = inflaters.Get().(*inflater)
-		c.inflater.from.Reset(c.r)
-		_ = c.inflater.Reader.(flate.Resetter).Reset(c.inflater.from, nil) // returns no error
-		c.r = c.inflater.Reader
+		inflater := inflaters.Get().(io.Reader)
+		_ = inflater.(flate.Resetter).Reset(c.r, nil) // returns no error
+		c.r = inflater
 	}
 	return c
 }
 
 // An inflater takes 40 KB, so it is reused after a content was read to its end.
-type inflater struct {
-	io.Reader
-	from *bufio.Reader
-}
-
-var inflaters = sync.Pool{New: func() any {
-	from := bufio.NewReader(nil)
-	return &inflater{flate.NewReader(from), from}
-}}
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 // A content is the unread part of an entry.
 type content struct {
@@ -47,8 +37,6 @@ type content struct {
 	left  int64
 	crc   uint32
 	err   error // set once reading ended or failed
-
-	inflater *inflater // nil if the entry is stored
 }
 
 func (c *content) Read(p []byte) (int, error) {
@@ -66,11 +54,11 @@ func (c *content) Read(p []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	if c.inflater != nil {
-		c.inflater.from.Reset(nil) // drops the reference to the archive
-		inflaters.Put(c.inflater)
-		c.r, c.inflater = nil, nil
+	if inflater, ok := c.r.(flate.Resetter); ok {
+		_ = inflater.Reset(io.MultiReader(), nil) // drops the reference to the archive
+		inflaters.Put(inflater)
 	}
+	c.r = nil
 	if c.err = classed(err); c.err == io.EOF {
 		return n, nil
 	}

@@ -53,10 +53,7 @@ func many(t testing.TB, n int) []byte {
 	var file memory
 	w := zipfile.NewWriter(&file)
 	for i := range n {
-		payload, err := w.Create(zipfile.Header{Name: fmt.Sprintf("group%d/leaf%d.memmap", i/100, i), Aligned: true})
-		require.NoError(t, err)
-		_, err = payload.Write([]byte("elements"))
-		require.NoError(t, err)
+		require.NoError(t, w.Add(zipfile.Header{Name: fmt.Sprintf("group%d/leaf%d.memmap", i/100, i), Aligned: true}, text("elements")))
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()

@@ -8,8 +8,10 @@
 //	}
 //
 //	w := zipfile.NewWriter(file)
-//	payload, err := w.Create(zipfile.Header{Name: "reward.memmap", Aligned: true})
-//	_, err = payload.Write(elements)
+//	err := w.Add(zipfile.Header{Name: "reward.memmap", Aligned: true}, func(payload io.Writer) error {
+//		_, err := payload.Write(elements)
+//		return err
+//	})
 //	err = w.Close()
 //
 // # Reading

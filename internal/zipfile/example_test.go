@@ -12,12 +12,14 @@ func Example() {
 	var file memory // an io.Writer and io.WriterAt, such as an *os.File
 	w := zipfile.NewWriter(&file)
 	for _, name := range []string{"obs/pixels.memmap", "reward.memmap"} {
-		payload, err := w.Create(zipfile.Header{Name: name, Perm: 0o644, Aligned: true})
+		err := w.Add(zipfile.Header{Name: name, Perm: 0o644, Aligned: true}, func(payload io.Writer) error {
+			_, err := fmt.Fprintf(payload, "elements of %s", name)
+			return err
+		})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Fprintf(payload, "elements of %s", name)
 	}
 	fmt.Println(w.Close())
 

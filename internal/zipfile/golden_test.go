@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -49,10 +50,7 @@ func TestGolden(t *testing.T) {
 			for i, e := range a.Entries {
 				h := header(filepath.Ext(name), e)
 				h.Modified = z.File[i].Modified
-				payload, err := w.Create(h)
-				require.NoError(t, err)
-				_, err = io.Copy(payload, e.Reader(bytes.NewReader(file)))
-				require.NoError(t, err)
+				require.NoError(t, w.Add(h, func(payload io.Writer) error { return testkit.Err(io.Copy(payload, e.Reader(bytes.NewReader(file)))) }))
 				deflated = deflated || e.Method == zipfile.Deflate
 			}
 			require.NoError(t, w.Close())

@@ -166,8 +166,9 @@ func TestOpenRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			file := tt.edit(tt.file)
-			_, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), 3)
+			a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), 3)
 			testkit.Fails(t, tt.err, err)
+			require.Nil(t, a)
 		})
 	}
 }

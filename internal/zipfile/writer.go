@@ -5,13 +5,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/flate"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"time"
-
-	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
 
 // A File is an empty file to write to.
@@ -29,16 +26,13 @@ type Header struct {
 	Aligned  bool        // begin the payload at a multiple of 64, unless it is compressed
 }
 
-// A Writer writes an archive, payload by payload. After an error it writes nothing more, and
-// returns the same error again. Not safe for concurrent use.
+// A Writer writes an archive, entry by entry. Not safe for concurrent use.
 type Writer struct {
 	file    counted
 	out     *bufio.Writer // of file
 	zip     *zip.Writer   // writes to out
-	payload *payload      // the current payload, or nil
 	deflate *flate.Writer
 	held    []byte // a small payload, until it is complete
-	err     error
 }
 
 // A counted file counts the bytes that were written to it.
@@ -64,91 +58,72 @@ func NewWriter(f File) *Writer {
 	return w
 }
 
-// Create begins an entry. The bytes written to the payload, until the next Create or Close, are its
-// content.
+// Add adds an entry. write writes its content.
 //
-// Create returns [ErrUnsupported] for a name that [Open] would refuse, [fs.ErrClosed] after Close,
-// and errors of the file. It does not compare names.
-func (w *Writer) Create(h Header) (io.Writer, error) {
-	w.finish()
-	if w.err == nil {
-		if err := checkName(h.Name); err != nil {
-			w.err = fileformat.In(h.Name, unsupported("%w", err))
-		}
+// Add returns [ErrUnsupported] for a name that [Open] would refuse, and errors of write and of the
+// file, after which the archive cannot be completed. It does not compare names.
+func (w *Writer) Add(h Header, write func(io.Writer) error) error {
+	if err := checkName(h.Name); err != nil {
+		return unsupported("%w", err)
 	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	w.payload = &payload{w: w, head: newHead(h), aligned: h.Aligned && !h.Deflate}
+	p := &payload{w: w, head: newHead(h), aligned: h.Aligned && !h.Deflate}
+	content := &summed{Writer: p}
 	if h.Deflate {
 		if w.deflate == nil {
 			w.deflate, _ = flate.NewWriter(nil, flate.DefaultCompression) // the level is valid
 		}
-		w.deflate.Reset(packed{w.payload})
-		w.payload.pack = w.deflate
+		w.deflate.Reset(p)
+		content.Writer = w.deflate
 	}
-	return w.payload, nil
+	err := write(content)
+	if err == nil && h.Deflate {
+		err = w.deflate.Close()
+	}
+	if err != nil {
+		return err
+	}
+	p.crc, p.size = content.crc, content.size
+	if p.raw == nil {
+		err = p.begin()
+	} else {
+		err = p.writeAgain()
+	}
+	p.setRecord()
+	return err
 }
 
-// finish ends the current entry.
-func (w *Writer) finish() {
-	if p := w.payload; p != nil && w.err == nil {
-		w.payload, w.err = nil, fileformat.In(p.head.Name, p.close())
-	}
+// Close writes the directory. It neither syncs nor closes the file.
+func (w *Writer) Close() error { return w.zip.Close() }
+
+// A summed counts and sums what is written.
+type summed struct {
+	io.Writer
+	crc  uint32
+	size uint64
 }
 
-// Close ends the last entry and writes the directory. It neither syncs nor closes the file. A
-// second call returns [fs.ErrClosed].
-func (w *Writer) Close() error {
-	if w.finish(); w.err != nil {
-		return w.err
-	}
-	w.err = fs.ErrClosed
-	if err := w.zip.Close(); err != nil {
-		w.err = fmt.Errorf("directory: %w", err)
-		return w.err
-	}
-	return nil
+// Write implements io.Writer.
+func (s *summed) Write(b []byte) (int, error) {
+	n, err := s.Writer.Write(b)
+	s.crc, s.size = crc32.Update(s.crc, crc32.IEEETable, b[:n]), s.size+uint64(n)
+	return n, err
 }
 
-// A payload is the current entry. It is held until it is complete, or large.
+// A payload is the payload of a new entry. It is held until it is complete, or large.
 type payload struct {
 	w       *Writer
 	head    *zip.FileHeader
 	aligned bool
-	padding []byte        // extra field
-	pack    *flate.Writer // nil if the entry is stored
-	raw     io.Writer     // nil while the payload is held
-	at      int64         // offset of the local header, once raw is set
+	padding []byte    // extra field
+	raw     io.Writer // nil while the payload is held
+	at      int64     // offset of the local header, once raw is set
 
-	crc          uint32
+	crc          uint32 // of the content, like size; 0 until it is complete
 	size, packed uint64
 }
 
-// Write adds to the content.
-func (p *payload) Write(b []byte) (n int, err error) {
-	if p.w.err != nil {
-		return 0, p.w.err
-	}
-	if p.w.payload != p {
-		return 0, fs.ErrClosed
-	}
-	if p.pack != nil {
-		n, err = p.pack.Write(b)
-	} else {
-		n, err = packed{p}.Write(b)
-	}
-	p.crc = crc32.Update(p.crc, crc32.IEEETable, b[:n])
-	p.size += uint64(n)
-	p.w.err = fileformat.In(p.head.Name, err)
-	return n, err
-}
-
-// A packed writes the bytes of a payload.
-type packed struct{ *payload }
-
 // Write implements io.Writer.
-func (p packed) Write(b []byte) (int, error) {
+func (p *payload) Write(b []byte) (int, error) {
 	p.packed += uint64(len(b))
 	if p.raw == nil && p.packed <= heldBytes {
 		p.w.held = append(p.w.held, b...)
@@ -173,20 +148,6 @@ func (p *payload) begin() (err error) {
 		_, err = p.raw.Write(p.w.held)
 	}
 	p.w.held = p.w.held[:0]
-	return err
-}
-
-// close completes the payload, then the header before it, and its record for the directory.
-func (p *payload) close() (err error) {
-	if p.pack != nil {
-		err = p.pack.Close()
-	}
-	if err == nil && p.raw == nil {
-		err = p.begin()
-	} else if err == nil {
-		err = p.writeAgain()
-	}
-	p.setRecord()
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -72,14 +73,14 @@ func writeSizes(t *testing.T, h *holey, sizes []int64) {
 	t.Helper()
 	w := zipfile.NewWriter(h)
 	for i, size := range sizes {
-		payload, err := w.Create(zipfile.Header{Name: fmt.Sprintf("entry%d", i), Perm: 0o644, Aligned: true})
-		require.NoError(t, err)
-		for ; size >= int64(len(zeros)); size -= int64(len(zeros)) {
-			_, err = payload.Write(zeros)
-			require.NoError(t, err)
-		}
-		_, err = payload.Write(bytes.Repeat([]byte("x"), int(size)))
-		require.NoError(t, err)
+		require.NoError(t, w.Add(zipfile.Header{Name: fmt.Sprintf("entry%d", i), Perm: 0o644, Aligned: true}, func(payload io.Writer) error {
+			for ; size >= int64(len(zeros)); size -= int64(len(zeros)) {
+				if _, err := payload.Write(zeros); err != nil {
+					return err
+				}
+			}
+			return testkit.Err(payload.Write(bytes.Repeat([]byte("x"), int(size))))
+		}))
 	}
 	require.NoError(t, w.Close())
 }
