@@ -23,9 +23,6 @@ func newMetaEdit(text []byte) (*metaEdit, error) {
 	return &metaEdit{m, fields}, err
 }
 
-// changed reports whether the text is another.
-func (e *metaEdit) changed() bool { return !bytes.Equal(e.fields.text(), e.meta.text) }
-
 // sealed returns the new text, with its sum.
 func (e *metaEdit) sealed() []byte {
 	e.fields.set(fieldSum, nil)
@@ -79,11 +76,13 @@ func (e *metaEdit) setNative(name string, value []byte) {
 
 // An object is the text of a JSON object as fields in their order.
 type object struct {
-	fields []objectField
-	at     map[string]int // index of the last field of a name
+	fields  []objectField
+	at      map[string]int // index of the last field of a name; nil until it is needed
+	changed bool
 }
 
 type objectField struct {
+	name  []byte
 	head  []byte // the name and the colon, with white space
 	value []byte // nil if the field was removed
 }
@@ -92,9 +91,8 @@ func parseObject(text []byte) (*object, error) {
 	o, s := &object{}, jsonscan.New(text)
 	from := bytes.IndexByte(text, '{') + 1
 	err := s.Object(func(name []byte) error {
-		key := string(name)
 		value, err := s.Raw()
-		o.put(key, text[from:s.Pos()-len(value)], value)
+		o.fields = append(o.fields, objectField{name, text[from : s.Pos()-len(value)], value})
 		from = s.Pos() + bytes.IndexByte(text[s.Pos():], ',') + 1
 		return err
 	})
@@ -107,18 +105,31 @@ func parseObject(text []byte) (*object, error) {
 	return o, nil
 }
 
-// put appends a field.
-func (o *object) put(name string, head, value []byte) {
-	if o.at == nil {
-		o.at = map[string]int{}
+// find returns the index of a field, the last one if the name is duplicate, or -1.
+func (o *object) find(name string) int {
+	const few = 16
+	if len(o.fields) <= few {
+		i := len(o.fields) - 1
+		for i >= 0 && string(o.fields[i].name) != name {
+			i--
+		}
+		return i
 	}
-	o.at[name] = len(o.fields)
-	o.fields = append(o.fields, objectField{head, value})
+	if o.at == nil {
+		o.at = make(map[string]int, len(o.fields))
+		for i, f := range o.fields {
+			o.at[string(f.name)] = i
+		}
+	}
+	if i, ok := o.at[name]; ok {
+		return i
+	}
+	return -1
 }
 
 // get returns the value of a field, nil if there is none.
 func (o *object) get(name string) []byte {
-	if i, ok := o.at[name]; ok {
+	if i := o.find(name); i >= 0 {
 		return o.fields[i].value
 	}
 	return nil
@@ -126,10 +137,13 @@ func (o *object) get(name string) []byte {
 
 // set sets the value of a field, the last one if it is new; nil removes it.
 func (o *object) set(name string, value []byte) {
-	if i, ok := o.at[name]; ok {
-		o.fields[i].value = value
-	} else if value != nil {
-		o.put(name, append(appendText(nil, name), ':'), value)
+	i := o.find(name)
+	switch {
+	case i >= 0 && !bytes.Equal(o.fields[i].value, value):
+		o.fields[i].value, o.changed = value, true
+	case i < 0 && value != nil:
+		o.fields = append(o.fields, objectField{[]byte(name), append(appendText(nil, name), ':'), value})
+		o.at, o.changed = nil, true
 	}
 }
 
@@ -144,7 +158,11 @@ func (o *object) fieldCount() (n int) {
 
 // text returns the text of the object.
 func (o *object) text() []byte {
-	out := []byte{'{'}
+	size := len("{}")
+	for _, f := range o.fields {
+		size += len(f.head) + len(f.value) + 1
+	}
+	out := append(make([]byte, 0, size), '{')
 	for _, f := range o.fields {
 		if f.value == nil {
 			continue

@@ -317,7 +317,7 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, edit *metaE
 	if err != nil {
 		return err
 	}
-	if err := change(dir, edit); err != nil || !edit.changed() {
+	if err := change(dir, edit); err != nil || !edit.fields.changed {
 		return err
 	}
 	text = edit.sealed()
