@@ -62,8 +62,8 @@ func (e *metaEdit) setNative(name string, value []byte) {
 	for _, o := range list {
 		o.set(name, value)
 		value = nil
-		if o.fieldCount() > 1 {
-			out = append(append(out, o.text()...), ',')
+		if text := o.text(); string(text) != `{"v":1}` {
+			out = append(append(out, text...), ',')
 		}
 	}
 	if len(out) == 1 {
@@ -77,7 +77,7 @@ func (e *metaEdit) setNative(name string, value []byte) {
 // An object is the text of a JSON object as fields in their order.
 type object struct {
 	fields  []objectField
-	at      map[string]int // index of the last field of a name; nil until it is needed
+	next    int // where find begins
 	changed bool
 }
 
@@ -105,24 +105,13 @@ func parseObject(text []byte) (*object, error) {
 	return o, nil
 }
 
-// find returns the index of a field, the last one if the name is duplicate, or -1.
+// find returns the index of a field, or -1. It begins after the last one that it found.
 func (o *object) find(name string) int {
-	const few = 16
-	if len(o.fields) <= few {
-		i := len(o.fields) - 1
-		for i >= 0 && string(o.fields[i].name) != name {
-			i--
+	for n := range o.fields {
+		if i := (o.next + n) % len(o.fields); string(o.fields[i].name) == name {
+			o.next = i + 1
+			return i
 		}
-		return i
-	}
-	if o.at == nil {
-		o.at = make(map[string]int, len(o.fields))
-		for i, f := range o.fields {
-			o.at[string(f.name)] = i
-		}
-	}
-	if i, ok := o.at[name]; ok {
-		return i
 	}
 	return -1
 }
@@ -143,17 +132,8 @@ func (o *object) set(name string, value []byte) {
 		o.fields[i].value, o.changed = value, true
 	case i < 0 && value != nil:
 		o.fields = append(o.fields, objectField{[]byte(name), append(appendText(nil, name), ':'), value})
-		o.at, o.changed = nil, true
+		o.changed = true
 	}
-}
-
-func (o *object) fieldCount() (n int) {
-	for _, f := range o.fields {
-		if f.value != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // text returns the text of the object.
