@@ -105,11 +105,11 @@ func parseObject(text []byte) (*object, error) {
 	return o, nil
 }
 
-// find returns the index of a field, or -1. It begins after the last one that it found.
+// find returns the index of a field, or -1. It begins at the last one that it found.
 func (o *object) find(name string) int {
 	for n := range o.fields {
 		if i := (o.next + n) % len(o.fields); string(o.fields[i].name) == name {
-			o.next = i + 1
+			o.next = i
 			return i
 		}
 	}
