@@ -143,7 +143,7 @@ func (a *addition) write() error {
 	e := &top.meta.entries[0]
 	d.mu.Lock() // Close may come at any time
 	defer d.mu.Unlock()
-	err = d.changeMeta(a.node, func(dir *vfs.Root, text []byte) ([]byte, error) { return a.moveIn(k, dir, text, e) })
+	err = d.changeMeta(a.node, func(dir *vfs.Root, edit *metaEdit) error { return a.moveIn(k, dir, edit, e) })
 	failed := k.abort() // if it fails, the next save removes the rest
 	switch {
 	case err == nil:
@@ -204,24 +204,20 @@ func isAdding(dir *vfs.Root, file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// moveIn moves the file or directory of the entry to its place in dir, and returns the text of a
-// meta.json that lists it.
-func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) ([]byte, error) {
-	m, err := decodeMeta(text, maxMeta)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.fits(m, e.file(), dir); err != nil {
-		return nil, err
+// moveIn moves the file or directory of the entry to its place in dir, and lists it in the meta.json.
+func (a *addition) moveIn(k *dirSink, dir *vfs.Root, edit *metaEdit, e *metaEntry) error {
+	if err := a.fits(edit.meta, e.file(), dir); err != nil {
+		return err
 	}
 	from, err := vfs.OpenRoot(k.temp.New())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer from.Close()
+	edit.add(e)
 	info, err := from.Lstat(e.file())
 	if errors.Is(err, fs.ErrNotExist) { // no elements
-		return addEntry(text, e), nil
+		return nil
 	}
 	if err == nil && info.IsDir() {
 		err = moveDir(e.file(), from, dir)
@@ -229,10 +225,10 @@ func (a *addition) moveIn(k *dirSink, dir *vfs.Root, text []byte, e *metaEntry) 
 		err = vfs.Move(e.file(), from, dir) // a file there is of an interrupted addition
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.moved = true
-	return addEntry(text, e), dir.SyncDir(".")
+	return dir.SyncDir(".")
 }
 
 // moveDir moves a directory as vfs.Move does, marked with a file addingName. It replaces the

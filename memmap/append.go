@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -132,11 +131,11 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	if err != nil {
 		return false, err
 	}
-	m, err := decodeMeta(text, maxMeta)
+	edit, err := newMetaEdit(text)
 	if err != nil {
 		return false, err
 	}
-	kinds, number, err := m.native.kindsIn(at, td)
+	kinds, number, err := edit.native.kindsIn(at, td)
 	if err == nil {
 		err = kinds.add(td)
 	}
@@ -149,16 +148,9 @@ func (k *dirSink) asMember(root *vfs.Root, at string, td *tdict.TensorDict) (app
 	if err != nil {
 		return appeared, err
 	}
-	text, err = editField(text, fieldNative, func(native []byte) ([]byte, error) {
-		return withMembers(native, number+1, kinds)
-	})
-	if err != nil {
-		return true, fmt.Errorf("%s: %w", metaName, err)
-	}
-	if text, err = withMetaSum(text); err != nil {
-		return true, err
-	}
-	return true, replaceMeta(root, text, true)
+	edit.setNative("members", strconv.AppendInt(nil, int64(number)+1, 10))
+	edit.setNative("kinds", kinds.appendTo(nil))
+	return true, replaceMeta(root, edit.sealed(), true)
 }
 
 // kindsIn returns the kinds and the number of the members of the lazy stack in the directory at. It
@@ -252,50 +244,6 @@ func (kinds memberKinds) add(td *tdict.TensorDict) error {
 		kinds[key] = got
 	}
 	return nil
-}
-
-// withMembers returns the field "_go" of a lazy stack, given the old one or nil, with the number of
-// members and their kinds.
-func withMembers(native []byte, members int, kinds memberKinds) ([]byte, error) {
-	out := []byte{'['}
-	edit := func(i int, object []byte) (err error) {
-		facts := [][2]string{{"members", strconv.Itoa(members)}, {"kinds", string(kinds.appendTo(nil))}}
-		for _, fact := range facts {
-			value := []byte(fact[1])
-			if i > 0 { // only the first object has the fact
-				value = nil
-			}
-			if object, err = editField(object, fact[0], func([]byte) ([]byte, error) { return value, nil }); err != nil {
-				return err
-			}
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, object...)
-		return nil
-	}
-	n := 0
-	if native != nil {
-		s := jsonscan.New(native)
-		err := s.Array(func(i int) error {
-			n++
-			object, err := s.Raw()
-			if err != nil {
-				return err
-			}
-			return edit(i, object)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if n == 0 {
-		if err := edit(0, []byte(`{"v":1}`)); err != nil {
-			return nil, err
-		}
-	}
-	return append(out, ']'), nil
 }
 
 // appendTo appends a JSON object with the kind under each key, sorted by key.

@@ -53,9 +53,8 @@ func (a *archive) open(entries int) error {
 	if !bytes.HasPrefix(start, []byte(zipStart)) {
 		return fmt.Errorf("%w: got a file of %d bytes, want a directory or an archive%s", ErrForeign, a.Size(), fileformat.Foreign(start[:n]))
 	}
-	const some = 1 << 20 // the documented limit; MaxEntries can raise it
 	return a.View(func(b []byte) (err error) {
-		a.zip, err = zipfile.Open(bytes.NewReader(b), int64(len(b)), zipfile.Limits{Entries: max(entries, some)})
+		a.zip, err = zipfile.Open(bytes.NewReader(b), int64(len(b)), max(entries, zipfile.MaxEntries))
 		return err
 	})
 }
@@ -260,7 +259,7 @@ func withZip(at string, fn func(f *os.File, zip *zipfile.Archive) error) error {
 	if !info.Mode().IsRegular() {
 		return nil
 	}
-	zip, err := zipfile.Open(f, info.Size(), zipfile.Limits{})
+	zip, err := zipfile.Open(f, info.Size(), zipfile.MaxEntries)
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
 		return err
 	}

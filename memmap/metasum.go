@@ -50,17 +50,11 @@ func (r *reader) checkData(m *meta, e *metaEntry) error {
 	return sealable(&mismatch{got, want})
 }
 
-// withMetaSum returns the text of a meta.json with its sum, in the place of an earlier one.
-func withMetaSum(text []byte) ([]byte, error) {
-	if bytes.Contains(text, []byte(`"`+fieldSum+`"`)) {
-		var err error
-		if text, err = editField(text, fieldSum, func([]byte) ([]byte, error) { return nil, nil }); err != nil {
-			return nil, fmt.Errorf("%s: %w", metaName, err)
-		}
-	}
+// withMetaSum returns the text of a meta.json that has no sum with its sum.
+func withMetaSum(text []byte) []byte {
 	end := bytes.LastIndexByte(text, '}')
 	out := append(make([]byte, 0, end+sumBytes+1), text[:end]...)
-	return append(append(append(out, sumHead...), textSum(out)...), `"}`...), nil
+	return append(append(append(out, sumHead...), textSum(out)...), `"}`...)
 }
 
 // textSum returns the CRC-32C of a text, in hexadecimal digits.

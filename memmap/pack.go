@@ -47,15 +47,17 @@ func (s *saver) pack(f vfs.File) error {
 func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 	leaf := strings.HasSuffix(f.at, leafExt)
 	h := zipfile.Header{Name: f.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
-	payload, err := w.Create(h)
-	if err != nil {
-		return err
-	}
-	sum := tdc.Summer{W: payload}
+	return w.Add(h, func(payload io.Writer) error { return s.content(payload, f) })
+}
+
+// content writes the content of a file as an entry.
+func (s *saver) content(payload io.Writer, f *savedFile) error {
+	sum, to := tdc.Summer{W: payload}, payload
 	if f.part {
-		payload = &sum
+		to = &sum
 	}
-	if err = f.write(&leafWriter{payload, s, f, 0}); err == nil && f.bytes > 0 {
+	err := f.write(&leafWriter{to, s, f, 0})
+	if err == nil && f.bytes > 0 {
 		s.progress(f, f.bytes)
 	}
 	if f.part {
@@ -63,7 +65,7 @@ func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 	}
 	zeros := make([]byte, min(f.pad, 1<<16))
 	for left := f.pad; left > 0 && err == nil; left -= int64(len(zeros)) {
-		_, err = sum.W.Write(zeros[:min(left, int64(len(zeros)))])
+		_, err = payload.Write(zeros[:min(left, int64(len(zeros)))])
 	}
 	return err
 }
@@ -72,9 +74,6 @@ func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 func (s *saver) clock() time.Time {
 	if s.time.IsZero() {
 		s.time = time.Now()
-	}
-	if s.time.Year() < 1980 { // zip has no earlier time
-		return time.Time{}
 	}
 	return s.time
 }

@@ -464,10 +464,7 @@ func (s *saver) node(k sink, n *savedNode) error {
 func (n *savedNode) metaText() ([]byte, error) {
 	text := n.text
 	if n.meta != nil {
-		var err error
-		if text, err = withMetaSum(n.meta.appendTo(nil)); err != nil {
-			return nil, err
-		}
+		text = withMetaSum(n.meta.appendTo(nil))
 	}
 	if len(text) > maxMeta {
 		return nil, fmt.Errorf("%w: got %d bytes of names and shapes, want at most %d", ErrName, len(text), maxMeta)

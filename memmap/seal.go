@@ -70,17 +70,15 @@ func (d *Dataset) seal(ctx context.Context) error {
 		if n.td == nil && n.leaf == nil { // data
 			continue
 		}
-		err := d.changeMeta(n, func(dir *vfs.Root, text []byte) ([]byte, error) {
-			text, err := sealData(dir, text)
-			if err != nil {
-				return nil, err
-			}
-			return editMeta(text, "", func(name string, sums []uint32) []uint32 {
-				if l := n.leaf[name]; l != nil && l.sums != nil {
-					return l.sums
+		err := d.changeMeta(n, func(dir *vfs.Root, edit *metaEdit) error {
+			for i := range edit.entries {
+				e := &edit.entries[i]
+				if l := n.leaf[e.name]; l != nil && l.sums != nil && e.hasSums() {
+					edit.setSums(e.name, l.sums)
 				}
-				return sums
-			})
+			}
+			edit.setNative("by", nil)
+			return sealData(dir, edit)
 		})
 		if err != nil {
 			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
@@ -89,34 +87,22 @@ func (d *Dataset) seal(ctx context.Context) error {
 	return nil
 }
 
-// sealData returns the text of a meta.json with new sums of its data, which are in dir.
-func sealData(dir *vfs.Root, text []byte) ([]byte, error) {
-	m, err := decodeMeta(text, maxMeta)
-	if err != nil {
-		return nil, err
-	}
-	for i := range m.entries {
-		e := &m.entries[i]
+// sealData sets the sums of data, which are in dir.
+func sealData(dir *vfs.Root, edit *metaEdit) error {
+	for i := range edit.entries {
+		e := &edit.entries[i]
 		if !e.hasDataSum() {
 			continue
 		}
 		inner, err := dir.OpenRoot(e.file())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		data, _, err := readMeta(inner)
 		if err = errors.Join(err, inner.Close()); err != nil {
-			return nil, err
+			return err
 		}
-		sums := []uint32{crc32.Checksum(data, tdc.Castagnoli)}
-		text, err = editField(text, e.name, func(entry []byte) ([]byte, error) {
-			return editField(entry, "go", func(fact []byte) ([]byte, error) {
-				return editField(fact, "sums", func([]byte) ([]byte, error) { return appendSums(nil, sums), nil })
-			})
-		})
-		if err != nil {
-			return nil, err
-		}
+		edit.setSums(e.name, []uint32{crc32.Checksum(data, tdc.Castagnoli)})
 	}
-	return text, nil
+	return nil
 }

@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -82,14 +81,19 @@ func (d *Dataset) touch(f *mapfile.File) error {
 // to make sums void.
 func (d *Dataset) void(n *leafNode) error {
 	before := map[string]bool{} // leaves whose sums were void
-	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
-		return editMeta(text, d.token, func(name string, sums []uint32) []uint32 {
-			if n.leaf[name] == nil { // it cannot be written: lengths and row numbers
-				return sums
+	err := d.changeMeta(n, func(_ *vfs.Root, edit *metaEdit) error {
+		for i := range edit.entries {
+			e := &edit.entries[i]
+			if n.leaf[e.name] == nil || !e.hasSums() { // lengths and row numbers cannot be written
+				continue
 			}
-			before[name] = len(sums) == 0
-			return sums[:0]
-		})
+			before[e.name] = len(e.fact.sums) == 0
+			if len(e.fact.sums) > 0 {
+				edit.setSums(e.name, nil)
+			}
+		}
+		edit.setNative("by", appendText(nil, d.token))
+		return nil
 	})
 	if err != nil {
 		return err
@@ -250,33 +254,24 @@ func (d *Dataset) writeSums(n *leafNode) error {
 		return nil
 	}
 	known, left := map[string][]uint32{}, 0
-	err := d.changeMeta(n, func(_ *vfs.Root, text []byte) ([]byte, error) {
-		m, err := decodeMeta(text, maxMeta)
-		if err != nil {
-			return nil, err
-		}
-		for i := range m.entries {
-			e := &m.entries[i]
+	err := d.changeMeta(n, func(_ *vfs.Root, edit *metaEdit) error {
+		for i := range edit.entries {
+			e := &edit.entries[i]
 			if e.fact.sums == nil || len(e.fact.sums) > 0 {
 				continue
 			}
-			l := n.leaf[e.name]
-			if l != nil && l.sums != nil && (m.native.by == d.token || l.fresh && m.native.by == n.by) {
+			l, by := n.leaf[e.name], edit.native.by
+			if l != nil && l.sums != nil && (by == d.token || l.fresh && by == n.by) {
 				known[e.name] = l.sums
+				edit.setSums(e.name, l.sums)
 			} else {
 				left++
 			}
 		}
-		by := ""
-		if left > 0 {
-			by = m.native.by
+		if left == 0 {
+			edit.setNative("by", nil)
 		}
-		return editMeta(text, by, func(name string, sums []uint32) []uint32 {
-			if right, ok := known[name]; ok {
-				return right
-			}
-			return sums
-		})
+		return nil
 	})
 	if err != nil {
 		return err
@@ -288,10 +283,10 @@ func (d *Dataset) writeSums(n *leafNode) error {
 	return nil
 }
 
-// changeMeta replaces the text of the meta.json of a node by the result of change, unless they are
-// equal. It changes the directory that was opened, and no other. If another directory is in its
+// changeMeta replaces the meta.json of a node by the result of change, if that changes anything. It
+// changes the directory that was opened, and no other. If another directory is in its
 // place by then, so that nobody will see the change, it returns ErrReplaced.
-func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, text []byte) ([]byte, error)) error {
+func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, edit *metaEdit) error) error {
 	err := d.changeOpen(n, change)
 	if errors.Is(err, fs.ErrClosed) { // d.Close was called meanwhile
 		return ErrClosed
@@ -300,7 +295,7 @@ func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, text []byte
 }
 
 // changeOpen is changeMeta for a directory that nobody replaces meanwhile.
-func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte) ([]byte, error)) error {
+func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, edit *metaEdit) error) error {
 	dir, err := d.set.OpenDir(n.dir)
 	if err != nil {
 		return err
@@ -315,23 +310,21 @@ func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, text []byte
 		return err
 	}
 	text, _, err := readMeta(dir)
-	if err == nil {
-		err = checkMetaSum(text, true)
-	}
 	if err != nil {
 		return err
 	}
-	changed, err := change(dir, text)
-	if err != nil || bytes.Equal(changed, text) {
+	edit, err := newMetaEdit(text)
+	if err != nil {
 		return err
 	}
-	if changed, err = withMetaSum(changed); err != nil {
+	if err := change(dir, edit); err != nil || !edit.fields.changed {
 		return err
 	}
-	if err := replaceMeta(dir, changed, true); err != nil {
+	text = edit.sealed()
+	if err := replaceMeta(dir, text, true); err != nil {
 		return err
 	}
-	n.sum = crc32.Checksum(changed, tdc.Castagnoli)
+	n.sum = crc32.Checksum(text, tdc.Castagnoli)
 	n.info, err = dir.Lstat(metaName)
 	return vfs.Done("meta.json was replaced", err)
 }

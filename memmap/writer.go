@@ -238,11 +238,7 @@ func (w *Writer) writeMeta() error {
 			return err
 		}
 	}
-	text, err := withMetaSum(w.meta.appendTo(nil))
-	if err != nil {
-		return err
-	}
-	return replaceMeta(w.in, text, !w.opt.NoSync)
+	return replaceMeta(w.in, withMetaSum(w.meta.appendTo(nil)), !w.opt.NoSync)
 }
 
 // setRows sets the number of rows, and the sums, in the entries.

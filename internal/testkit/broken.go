@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -192,8 +193,7 @@ func Archive(t testing.TB, members ...Member) []byte {
 	f := tensor.Must(os.Create(path))
 	w := zipfile.NewWriter(f)
 	for _, m := range members {
-		_, err := tensor.Must(w.Create(zipfile.Header{Name: m.name, Deflate: m.deflate})).Write(m.content)
-		works(t, err)
+		works(t, w.Add(zipfile.Header{Name: m.name, Deflate: m.deflate}, func(to io.Writer) error { return Err(to.Write(m.content)) }))
 	}
 	works(t, w.Close())
 	works(t, f.Close())

@@ -6,12 +6,14 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -40,13 +42,15 @@ func write(t testing.TB, entries ...any) []byte {
 	var file memory
 	w := zipfile.NewWriter(&file)
 	for i := 0; i < len(entries); i += 2 {
-		payload, err := w.Create(entries[i].(zipfile.Header))
-		require.NoError(t, err)
-		_, err = payload.Write([]byte(entries[i+1].(string)))
-		require.NoError(t, err)
+		require.NoError(t, w.Add(entries[i].(zipfile.Header), text(entries[i+1].(string))))
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()
+}
+
+// text returns a function that writes a text.
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { return testkit.Err(io.WriteString(w, s)) }
 }
 
 // foreign returns an archive that archive/zip writes, of entries as they are given.

@@ -1,7 +1,6 @@
 package zipfile
 
 import (
-	"bufio"
 	"compress/flate"
 	"errors"
 	"hash/crc32"
@@ -16,26 +15,20 @@ import (
 // Reading returns [ErrCorrupt] for a content that does not match the directory, and errors of r.
 // Errors do not name the entry. Not safe for concurrent use.
 func (e Entry) Reader(r io.ReaderAt) io.Reader {
-	payload := io.NewSectionReader(r, e.Offset, e.Packed)
-	if e.Method == Stored {
-		return &content{r: payload, entry: e, left: e.Size}
+	c := &content{r: io.NewSectionReader(r, e.Offset, e.Packed), entry: e, left: e.Size}
+	switch {
+	case e.Size == 0:
+		c.err = io.EOF
+	case e.Method == Deflate:
+		inflater := inflaters.Get().(io.Reader)
+		_ = inflater.(flate.Resetter).Reset(c.r, nil) // returns no error
+		c.r = inflater
 	}
-	in := inflaters.Get().(*inflater)
-	in.from.Reset(payload)
-	_ = in.Reader.(flate.Resetter).Reset(in.from, nil) // returns no error
-	return &content{r: in.Reader, entry: e, left: e.Size, inflater: in}
+	return c
 }
 
 // An inflater takes 40 KB, so it is reused after a content was read to its end.
-type inflater struct {
-	io.Reader
-	from *bufio.Reader
-}
-
-var inflaters = sync.Pool{New: func() any {
-	from := bufio.NewReader(nil)
-	return &inflater{flate.NewReader(from), from}
-}}
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 // A content is the unread part of an entry.
 type content struct {
@@ -43,49 +36,37 @@ type content struct {
 	entry Entry
 	left  int64
 	crc   uint32
-	err   error // set once reading failed
-
-	inflater *inflater // nil if it was returned to the pool, or the entry is stored
-}
-
-// done returns the inflater to the pool.
-func (c *content) done() {
-	if c.inflater != nil {
-		c.inflater.from.Reset(nil) // drops the reference to the archive
-		inflaters.Put(c.inflater)
-		c.r, c.inflater = nil, nil
-	}
+	err   error // set once reading ended or failed
 }
 
 func (c *content) Read(p []byte) (int, error) {
-	switch {
-	case c.err != nil:
+	if c.err != nil || len(p) == 0 {
 		return 0, c.err
-	case c.left == 0:
-		return 0, io.EOF
-	case len(p) == 0:
-		return 0, nil
 	}
 	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
 	c.crc = crc32.Update(c.crc, crc32.IEEETable, p[:n])
-	switch {
-	case c.left == 0:
+	if c.left == 0 {
 		err = c.end(err)
-		c.done()
-	case err == io.EOF:
+	} else if err == io.EOF {
 		err = corrupt("the content ends %d bytes early", c.left)
 	}
-	if err != nil {
-		c.err = classed(err)
-		c.done()
-		return 0, c.err
+	if err == nil {
+		return n, nil
 	}
-	return n, nil
+	if inflater, ok := c.r.(flate.Resetter); ok {
+		_ = inflater.Reset(io.MultiReader(), nil) // drops the reference to the archive
+		inflaters.Put(inflater)
+	}
+	c.r = nil
+	if c.err = classed(err); c.err == io.EOF {
+		return n, nil
+	}
+	return 0, c.err
 }
 
-// end checks that the content ends here and has the right checksum. err is the error of the last
-// read.
+// end returns io.EOF if the content ends here and has the right checksum. err is the error of the
+// last read.
 func (c *content) end(err error) error {
 	more := 0
 	if err == nil {
@@ -94,12 +75,10 @@ func (c *content) end(err error) error {
 	switch {
 	case more > 0:
 		return corrupt("the content is longer than %d bytes", c.entry.Size)
-	case err != io.EOF:
-		return err
-	case c.crc != c.entry.CRC:
+	case err == io.EOF && c.crc != c.entry.CRC:
 		return corrupt("got CRC-32 %08x, want %08x", c.crc, c.entry.CRC)
 	}
-	return nil
+	return err
 }
 
 // classed returns errors of package flate about a payload as ErrCorrupt.

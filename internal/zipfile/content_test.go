@@ -59,7 +59,7 @@ func TestReaderRefuses(t *testing.T) {
 func TestReaderOfCutFile(t *testing.T) {
 	file := foreign(t, stored("x", "content"))
 	r := &cutFile{bytes.NewReader(file), int64(len(file))}
-	a, err := zipfile.Open(r, int64(len(file)), zipfile.Limits{})
+	a, err := zipfile.Open(r, int64(len(file)), zipfile.MaxEntries)
 	require.NoError(t, err)
 	r.size = a.Entries[0].Offset + 3
 	_, err = io.ReadAll(a.Entries[0].Reader(r))
@@ -79,7 +79,7 @@ func (f *cutFile) ReadAt(p []byte, at int64) (int, error) {
 func TestReaderReturnsErrorsOfTheReader(t *testing.T) {
 	file := small(t)
 	r := &failing{bytes.NewReader(file), 100}
-	a, err := zipfile.Open(r, int64(len(file)), zipfile.Limits{})
+	a, err := zipfile.Open(r, int64(len(file)), zipfile.MaxEntries)
 	require.NoError(t, err)
 	for _, e := range a.Entries {
 		r.left = 0

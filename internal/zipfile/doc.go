@@ -1,40 +1,39 @@
 // Package zipfile reads and writes zip archives whose payloads can be mapped: it returns the
-// position of each payload that it reads, and aligns each payload that it writes.
+// position of each payload that it reads, and aligns each payload that it writes. Package
+// archive/zip parses and writes the records.
 //
-//	a, err := zipfile.Open(file, size, zipfile.Limits{})
+//	a, err := zipfile.Open(file, size, zipfile.MaxEntries)
 //	for _, e := range a.Entries {
 //		_, err = io.ReadFull(e.Reader(file), memory[e.Name]) // e.Size bytes; or map them at e.Offset
 //	}
 //
 //	w := zipfile.NewWriter(file)
-//	payload, err := w.Create(zipfile.Header{Name: "reward.memmap", Aligned: true})
-//	_, err = payload.Write(elements)
+//	err := w.Add(zipfile.Header{Name: "reward.memmap", Aligned: true}, func(payload io.Writer) error {
+//		_, err := payload.Write(elements)
+//		return err
+//	})
 //	err = w.Close()
 //
 // # Reading
 //
-// [Open] reads the directory and all local headers, but no payload. It trusts neither. It refuses
-// entries that overlap, names that are duplicate or lead out of the archive, local headers that
-// differ from the directory, bytes before the archive, encryption, methods other than stored and
-// deflate, several disks, and zip64 records that are not in their places. archive/zip allows most
-// of these, and does not return the positions of local headers, so this package reads the records
-// itself. It ignores comments, and extra fields other than zip64 sizes. Memory and time grow with
-// the number of entries, which [Limits] bound, not with numbers in headers.
+// [Open] reads the directory and all local headers, but no payload. It trusts neither. Beyond what
+// archive/zip checks, it refuses entries that overlap, names that are duplicate, lead out of the
+// archive or differ in a local header, bytes that belong to no record before the first entry or
+// after the last, encryption, and methods other than stored and deflate. The checksum, the sizes
+// and the method in the directory count, not those in local headers.
 //
 // # Writing
 //
 // A [Writer] writes the same bytes as Python's zipfile with force_zip64, as NumPy and tensordict
-// use it. The local header always has zip64 sizes. The directory has them for sizes of 2 GiB or
-// more, as in Python; zip64 end records follow in the same case, or for more than 65,535 entries.
-// If a payload is aligned, the extra field 0x6474 ("td") of zeros before the zip64 sizes pads the
-// header, as in tensordict; the directory repeats it. Deflated bytes differ from the output of
-// zlib.
+// use it. The local header always has zip64 sizes. If a payload is aligned, the extra field 0x6474
+// ("td") of zeros before the zip64 sizes pads the header, as in tensordict; the directory repeats
+// it. Deflated bytes differ from the output of zlib, and so does the directory of an archive of
+// 2 GiB or 65,535 entries: Python changes to 64-bit fields there, this package at 4 GiB.
 //
-// The checksum and sizes of an entry are before the payload. The Writer writes them when the
-// payload is complete, so it needs an [io.WriterAt]. The alternative, a first pass to compute the
-// checksum, would read a mapped source twice, perhaps from disk, and could not find the length of a
-// deflated payload. Small writes are buffered: a header that is still in the buffer is changed
-// there.
+// The checksum and sizes of an entry are before the payload. The Writer holds a small payload until
+// it is complete. It writes a larger one at once, and then its header again, so it needs an
+// [io.WriterAt]. The alternative, a first pass to compute the checksum, would read a mapped source
+// twice, perhaps from disk, and could not find the length of a deflated payload.
 //
 // # Concurrency
 //

@@ -12,16 +12,18 @@ func Example() {
 	var file memory // an io.Writer and io.WriterAt, such as an *os.File
 	w := zipfile.NewWriter(&file)
 	for _, name := range []string{"obs/pixels.memmap", "reward.memmap"} {
-		payload, err := w.Create(zipfile.Header{Name: name, Perm: 0o644, Aligned: true})
+		err := w.Add(zipfile.Header{Name: name, Perm: 0o644, Aligned: true}, func(payload io.Writer) error {
+			_, err := fmt.Fprintf(payload, "elements of %s", name)
+			return err
+		})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Fprintf(payload, "elements of %s", name)
 	}
 	fmt.Println(w.Close())
 
-	a, err := zipfile.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), zipfile.Limits{})
+	a, err := zipfile.Open(bytes.NewReader(file.Bytes()), int64(file.Len()), zipfile.MaxEntries)
 	fmt.Println(err)
 	for _, e := range a.Entries {
 		text, err := io.ReadAll(e.Reader(bytes.NewReader(file.Bytes())))

@@ -8,7 +8,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,10 +18,8 @@ import (
 func TestOpen(t *testing.T) {
 	file := small(t)
 	a := open(t, file)
-	requireOracle(t, file, a)
 	require.Equal(t, []string{"a", "seven ü", "dir/é.memmap", "elements", "z", strings.Repeat("long", 100)}, contents(t, file))
-	require.Equal(t, zipfile.Entry{Name: "dir/é.memmap", Offset: 128, Size: 8, Packed: 8, CRC: a.Entries[1].CRC,
-		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}, a.Entries[1])
+	require.Equal(t, zipfile.Entry{Name: "dir/é.memmap", Offset: 128, Size: 8, Packed: 8, CRC: a.Entries[1].CRC}, a.Entries[1])
 	e, ok := a.Find("z")
 	require.True(t, ok)
 	require.Equal(t, a.Entries[2], e)
@@ -76,8 +73,6 @@ func TestOpenForeign(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := open(t, tt.file)
-			requireOracle(t, tt.file, a)
 			require.Equal(t, tt.want, contents(t, tt.file))
 		})
 	}
@@ -87,31 +82,6 @@ func TestOpenForeign(t *testing.T) {
 func swapped(file []byte) []byte {
 	first, second, end := find(file, recordMark, 0), find(file, recordMark, 1), find(file, endMark, 0)
 	return bytes.Join([][]byte{file[:first], file[second:end], file[first:second], file[end:]}, nil)
-}
-
-func TestModified(t *testing.T) {
-	when := time.Date(2026, 11, 21, 2, 0, 43, 5, time.FixedZone("", 3600))
-	tests := []struct {
-		name        string
-		clock, date uint64
-		want        time.Time
-	}{
-		{"two seconds", 4117, 23925, time.Date(2026, 11, 21, 2, 0, 42, 0, time.UTC)},
-		{"the first date", 0, 33, time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)},
-		{"the last date", 23<<11 | 59<<5 | 29, 127<<9 | 12<<5 | 31, time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC)},
-		{"no date", 0, 0, time.Time{}},
-		{"month 13", 0, 13<<5 | 1, time.Time{}},
-		{"30 February", 0, 2<<5 | 30, time.Time{}},
-		{"hour 24", 24 << 11, 33, time.Time{}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			file := write(t, zipfile.Header{Name: "a", Modified: when}, "")
-			require.Equal(t, tests[0].want, open(t, file).Entries[0].Modified)
-			file = all(put(recordMark, 0, 12, 2, tt.clock), put(recordMark, 0, 14, 2, tt.date))(file)
-			require.Equal(t, tt.want, open(t, file).Entries[0].Modified)
-		})
-	}
 }
 
 func TestOpenRefuses(t *testing.T) {
@@ -142,57 +112,31 @@ func TestOpenRefuses(t *testing.T) {
 		{"less than an end record", one(), func([]byte) []byte { return []byte("PK\x05\x06") }, is},
 		{"no end record", make([]byte, 100), none, is},
 		{"a byte is missing at the end", one(), cut(1), is},
-		{"a byte too many at the end", one(), insert(endMark, 0, 22, "x"), is},
 		{"a comment that is longer than the file", one(), put(endMark, 0, 20, 2, 1), is},
 		{"an end record within a comment", one(), all(insert(endMark, 0, 22, endMark+strings.Repeat("\x00", 30)), put(endMark, 0, 20, 2, 34)), is},
-		{"more entries than the directory has room for", one(), put(endMark, 0, 8, 4, 2<<16|2), is},
+		{"bytes after the end", one(), insert(endMark, 0, 22, strings.Repeat("x", 101)), is},
 		{"fewer entries than the directory has", two(), put(endMark, 0, 8, 4, 1<<16|1), is},
 		{"no entries, and a directory", one(), put(endMark, 0, 8, 4, 0), is},
 		{"more entries than limits allow", of(stored("a", ""), stored("b", ""), stored("c", ""), stored("d", "")), none, not},
-		{"a directory larger than limits allow", of(stored(strings.Repeat("long", 300), "")), none, not},
+		{"a directory larger than limits allow", of(stored(strings.Repeat("a", 60_000), ""), stored(strings.Repeat("b", 60_000), "")), none, not},
 		{"a directory after the end", one(), put(endMark, 0, 16, 4, most), is},
 		{"a directory that overlaps the end record", one(), func(file []byte) []byte {
 			return put(endMark, 0, 12, 4, uint64(le.Uint32(file[find(file, endMark, 0)+12:]))+1)(file)
 		}, is},
 		{"a prefix", one(), prefix, not},
 		{"a prefix that offsets know of", foreignAt(t, 5, stored("x", "x")), none, not},
-		{"a prefix of nothing", foreignAt(t, 5), none, not},
-		{"bytes between directory and end record", one(), insert(endMark, 0, 0, "x"), not},
-		{"another disk", one(), put(endMark, 0, 4, 2, 1), not},
-		{"the directory on another disk", one(), put(endMark, 0, 6, 2, 1), not},
-		{"entries on another disk", two(), put(endMark, 0, 8, 2, 1), not},
-		{"an entry on another disk", one(), put(recordMark, 0, 34, 2, 1), not},
 
-		{"zip64: no end record where its locator is", one(), all(wide, put(end64Mark, 0, 0, 4, 0)), is},
-		{"zip64: a locator that leads elsewhere", one(), all(wide, put(locatorMark, 0, 8, 8, 0)), is},
-		{"zip64: a locator that leads far", one(), all(wide, put(locatorMark, 0, 8, 8, math.MaxUint64)), is},
-		{"zip64: a locator without room for a record", foreign(t), insert(endMark, 0, 0, locatorMark+strings.Repeat("\x00", 12)+"\x01\x00\x00\x00"), is},
-		{"zip64: bytes between record and locator", one(), all(wide, insert(locatorMark, 0, 0, "x")), is},
-		{"zip64: an end record of another length", one(), all(wide, put(end64Mark, 0, 4, 8, 45)), not},
-		{"zip64: two disks", one(), all(wide, put(locatorMark, 0, 16, 4, 2)), not},
-		{"zip64: another disk in the locator", one(), all(wide, put(locatorMark, 0, 4, 4, 1)), not},
-		{"zip64: another disk in the record", one(), all(wide, put(end64Mark, 0, 16, 4, 1), put(endMark, 0, 4, 2, 0xffff)), not},
-		{"zip64: numbers that contradict the end record", one(), all(wide, put(end64Mark, 0, 32, 8, 2)), is},
-		{"zip64: 2^60 entries", one(), all(wide, put(end64Mark, 0, 24, 8, 1<<60), put(end64Mark, 0, 32, 8, 1<<60), put(endMark, 0, 8, 4, most)), is},
+		{"zip64: 2^60 entries", one(), all(wide, put(end64Mark, 0, 24, 8, 1<<60), put(end64Mark, 0, 32, 8, 1<<60), put(endMark, 0, 8, 4, most)), not},
 		{"zip64: a directory of 2^64 bytes", one(), all(wide, put(end64Mark, 0, 40, 8, math.MaxUint64), put(endMark, 0, 12, 4, most)), is},
 		{"zip64: an offset that overflows", one(), all(wide, put(end64Mark, 0, 48, 8, math.MaxUint64), put(endMark, 0, 16, 4, most)), is},
 
 		{"a record without its signature", one(), put(recordMark, 0, 0, 1, 'Q'), is},
-		{"a record that ends after the directory", one(), put(recordMark, 0, 32, 2, 0xffff), is},
-		{"a name that ends after the directory", one(), put(recordMark, 0, 28, 2, 0xffff), is},
 		{"bzip2", of(with(func(h *zip.FileHeader) { h.Method = 12 })), none, not},
 		{"encryption", of(with(func(h *zip.FileHeader) { h.Flags = 1 })), none, not},
 		{"encryption that only the directory knows of", one(), put(recordMark, 0, 8, 2, 1<<6), not},
-		{"encryption that only the local header knows of", one(), put(localMark, 0, 6, 2, 1), not},
-		{"masked headers", of(with(func(h *zip.FileHeader) { h.Flags = 1 << 13 })), none, not},
-		{"a patch", of(with(func(h *zip.FileHeader) { h.Flags = 1 << 5 })), none, not},
 		{"stored, with two sizes", of(with(func(h *zip.FileHeader) { h.UncompressedSize64 = 2 })), none, is},
 		{"more than deflate can give", of(deflated("x", "x", func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 60 })), none, is},
 		{"a checksum of nothing", of(with(func(h *zip.FileHeader) { h.UncompressedSize64, h.CompressedSize64 = 0, 0 })), none, is},
-		{"a directory with a content", of(stored("x!", "x")), all(put(localMark, 0, 31, 1, '/'), put(recordMark, 0, 47, 1, '/')), is},
-		{"an extra field that is longer than all of them", of(with(func(h *zip.FileHeader) { h.Extra = []byte("UT\x05\x00\x00") })),
-			func(file []byte) []byte { return put(recordMark, 0, 20, 4, most)(file) }, is},
-		{"no zip64 sizes where they are wanted", one(), all(put(recordMark, 0, 20, 8, math.MaxUint64)), is},
 		{"too few zip64 sizes", of(zip64(1)), put(recordMark, 0, 20, 8, math.MaxUint64), is},
 		{"a size below 0", of(zip64(1<<63, 1<<63)), put(recordMark, 0, 20, 8, math.MaxUint64), is},
 		{"an offset below 0", of(zip64(1 << 63)), put(recordMark, 0, 42, 4, most), is},
@@ -209,20 +153,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"the name of the root", of(stored("./", "")), none, is},
 		{"a name that is not UTF-8", named("x\xff"), none, is},
 		{"one name for two", of(stored("x", "x"), stored("x", "y")), none, is},
-		{"one directory twice", of(stored("x/", ""), stored("x/", "")), none, is},
 
 		{"a local header without its signature", one(), put(localMark, 0, 0, 1, 'Q'), is},
 		{"a local header of another name", one(), put(localMark, 0, 30, 1, 'y'), is},
 		{"a local header of a longer name", one(), put(localMark, 0, 26, 2, 2), is},
-		{"a local header of another method", one(), put(localMark, 0, 8, 2, 8), is},
-		{"a local header of another checksum", one(), put(localMark, 0, 14, 4, 7), is},
-		{"a local header of another size", one(), put(localMark, 0, 22, 4, 7), is},
-		{"a local header of another packed size", one(), put(localMark, 0, 18, 4, 7), is},
-		{"a local header without zip64 sizes", one(), put(localMark, 0, 18, 8, math.MaxUint64), is},
 		{"a local header that goes on into the directory", one(), put(localMark, 0, 28, 2, 0xffff), is},
-		{"a local header within the directory", one(), all(put(recordMark, 0, 42, 4, 0), put(endMark, 0, 16, 4, 0), func(file []byte) []byte {
-			return file[find(file, recordMark, 0):]
-		}), is},
 		{"an entry that goes on into the directory", one(), all(put(recordMark, 0, 20, 8, 2<<32|2), put(localMark, 0, 18, 8, 2<<32|2)), is},
 		{"two entries of one local header", two(), put(recordMark, 1, 42, 4, 0), is},
 		{"an entry within the payload of another", of(stored("a", string(named("b"))), stored("b", "x")),
@@ -231,17 +166,29 @@ func TestOpenRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			file := tt.edit(tt.file)
-			_, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{Entries: 3, Directory: 1000})
+			a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), 3)
 			testkit.Fails(t, tt.err, err)
+			require.Nil(t, a)
 		})
 	}
+}
+
+// TestOpenFindsLostEntries damages a record, so that archive/zip finds 65,536 fewer: it compares 16
+// bits of their number.
+func TestOpenFindsLostEntries(t *testing.T) {
+	file := put(recordMark, 2, 0, 1, 'Q')(many(t, 65_538))
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	require.NoError(t, err)
+	require.Len(t, z.File, 2)
+	_, err = zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.MaxEntries)
+	testkit.Fails(t, zipfile.ErrCorrupt, err)
 }
 
 // TestDriveLetters opens a name that is a path on a drive for Windows, for those who do not
 // extract.
 func TestDriveLetters(t *testing.T) {
 	file := foreign(t, stored("c:x", "x"))
-	a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{})
+	a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.MaxEntries)
 	require.NoError(t, err)
 	require.Equal(t, "c:x", a.Entries[0].Name)
 }
@@ -251,7 +198,7 @@ func TestOpenReturnsErrorsOfTheReader(t *testing.T) {
 	file := wide(small(t))
 	for n := 0; ; n++ {
 		r := &failing{bytes.NewReader(file), n}
-		_, err := zipfile.Open(r, int64(len(file)), zipfile.Limits{})
+		_, err := zipfile.Open(r, int64(len(file)), zipfile.MaxEntries)
 		if err == nil {
 			require.Greater(t, n, 5)
 			return
@@ -274,11 +221,4 @@ func (f *failing) ReadAt(p []byte, at int64) (int, error) {
 		return 0, errDisk
 	}
 	return f.ReaderAt.ReadAt(p, at)
-}
-
-// TestOpenShorter gives a size that the file does not have.
-func TestOpenShorter(t *testing.T) {
-	file := small(t)
-	_, err := zipfile.Open(bytes.NewReader(file), int64(len(file))+9, zipfile.Limits{})
-	testkit.Fails(t, zipfile.ErrCorrupt, err)
 }

@@ -100,8 +100,6 @@ with zipfile.ZipFile('many.zip', 'w') as z:
 	require.Len(t, others, 8)
 	for _, path := range others {
 		b := file(filepath.Base(path))
-		a := open(t, b)
-		requireOracle(t, b, a)
 		require.Equal(t, []string{"dir/a", strings.Repeat("text", 1000), "é", "x"}, contents(t, b), path)
 	}
 	require.Len(t, open(t, file("many.zip")).Entries, 70_000)

@@ -1,175 +1,166 @@
 package zipfile
 
 import (
+	"archive/zip"
+	"bufio"
+	"bytes"
 	"compress/flate"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"time"
-
-	"github.com/go-tensordict/tensordict/internal/fileformat"
 )
+
+// A File is an empty file to write to.
+type File interface {
+	io.Writer
+	io.WriterAt
+}
 
 // A Header says how to write an entry.
 type Header struct {
 	Name     string      // as in [Entry]; not the name of a directory
-	Modified time.Time   // only its clock counts, not its zone; the zero time means 1980-01-01
+	Modified time.Time   // only its clock counts, not its zone; 1980-01-01 if the format has no such time
 	Perm     fs.FileMode // permissions: tensordict uses 0o644, NumPy 0o600
 	Deflate  bool        // compress the payload
 	Aligned  bool        // begin the payload at a multiple of 64, unless it is compressed
 }
 
-// A Writer writes an archive, payload by payload. After an error it writes nothing more, and
-// returns the same error again. Not safe for concurrent use.
+// A Writer writes an archive, entry by entry. Not safe for concurrent use.
 type Writer struct {
-	out     output
-	done    []written
-	names   map[string]bool
-	payload *payload // the current payload, or nil
+	file    counted
+	out     *bufio.Writer // of file
+	zip     *zip.Writer   // writes to out
 	deflate *flate.Writer
-	err     error
+	held    []byte // a small payload, until it is complete
 }
 
-// NewWriter returns a Writer of an archive that begins at the start of f.
-func NewWriter(f File) *Writer {
-	return &Writer{out: output{f: f}, names: map[string]bool{}}
+// A counted file counts the bytes that were written to it.
+type counted struct {
+	File
+	n int64
 }
 
-// Create begins an entry. The bytes written to the payload, until the next Create or Close, are its
-// content.
-//
-// Create returns [ErrUnsupported] for a name that [Open] would refuse, for a Perm with bits that
-// are not permissions, and for a time before 1980 or after 2107, [fs.ErrExist] for a name that the
-// archive already has, [fs.ErrClosed] after Close, and errors of the file.
-func (w *Writer) Create(h Header) (io.Writer, error) {
-	w.finish()
-	if w.err == nil {
-		w.payload, w.err = w.create(h)
-		w.err = fileformat.In(h.Name, w.err)
-	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return w.payload, nil
-}
-
-func (w *Writer) create(h Header) (*payload, error) {
-	e, err := newWritten(h, w.out.end())
-	if err != nil {
-		return nil, err
-	}
-	if w.names[h.Name] {
-		return nil, fs.ErrExist
-	}
-	w.names[h.Name] = true
-	if _, err := w.out.Write(e.local()); err != nil {
-		return nil, err
-	}
-	return w.newPayload(e), nil
-}
-
-// newWritten returns an entry without content whose local header is at offset at.
-func newWritten(h Header, at int64) (written, error) {
-	e := written{Header: h, at: at}
-	if err := checkName(h.Name); err != nil {
-		return e, unsupported("%w", err)
-	}
-	if isDir(h.Name) {
-		return e, unsupported("the name is the name of a directory")
-	}
-	if h.Perm&^fs.ModePerm != 0 {
-		return e, unsupported("got mode %v, want only permissions", h.Perm)
-	}
-	var err error
-	e.clock, e.date, err = stamp(h.Modified)
-	return e, err
-}
-
-// finish ends the current entry.
-func (w *Writer) finish() {
-	p := w.payload
-	if p == nil || w.err != nil {
-		return
-	}
-	w.payload = nil
-	if w.err = fileformat.In(p.entry.Name, p.close()); w.err == nil {
-		w.done = append(w.done, p.entry)
-	}
-}
-
-// Close ends the last entry and writes the directory. It neither syncs nor closes the file. A
-// second call returns [fs.ErrClosed].
-func (w *Writer) Close() error {
-	w.finish()
-	if w.err != nil {
-		return w.err
-	}
-	if w.err = within("directory", w.finishArchive()); w.err != nil {
-		return w.err
-	}
-	w.err = fs.ErrClosed
-	return nil
-}
-
-func (w *Writer) finishArchive() error {
-	begin := w.out.end()
-	for i := range w.done {
-		if _, err := w.out.Write(w.done[i].record()); err != nil {
-			return err
-		}
-	}
-	if _, err := w.out.Write(endRecords(len(w.done), begin, w.out.end()-begin)); err != nil {
-		return err
-	}
-	return w.out.flush()
-}
-
-// A payload is the content of the current entry.
-type payload struct {
-	w     *Writer
-	entry written
-	begin int64         // offset of the payload
-	pack  *flate.Writer // nil if the entry is stored
-}
-
-func (w *Writer) newPayload(e written) *payload {
-	p := &payload{w: w, entry: e, begin: w.out.end()}
-	if !e.Deflate {
-		return p
-	}
-	if w.deflate == nil {
-		w.deflate, _ = flate.NewWriter(&w.out, flate.DefaultCompression) // the level is valid
-	}
-	w.deflate.Reset(&w.out)
-	p.pack = w.deflate
-	return p
-}
-
-func (p *payload) Write(b []byte) (n int, err error) {
-	if p.w.err != nil {
-		return 0, p.w.err
-	}
-	if p.w.payload != p {
-		return 0, fs.ErrClosed
-	}
-	if p.pack != nil {
-		n, err = p.pack.Write(b)
-	} else {
-		n, err = p.w.out.Write(b)
-	}
-	p.entry.crc = crc32.Update(p.entry.crc, crc32.IEEETable, b[:n])
-	p.entry.size += int64(n)
-	p.w.err = fileformat.In(p.entry.Name, err)
+// Write implements io.Writer.
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.File.Write(b)
+	c.n += int64(n)
 	return n, err
 }
 
-// close completes the payload, then the header before it.
-func (p *payload) close() error {
-	if p.pack != nil {
-		if err := p.pack.Close(); err != nil {
-			return err
+const heldBytes = 32 << 10
+
+// NewWriter returns a Writer of an archive that begins at the start of f.
+func NewWriter(f File) *Writer {
+	w := &Writer{file: counted{File: f}}
+	w.out = bufio.NewWriterSize(&w.file, heldBytes)
+	w.zip = zip.NewWriter(w.out) // adds no other buffer
+	return w
+}
+
+// Add adds an entry. write writes its content.
+//
+// Add returns [ErrUnsupported] for a name that [Open] would refuse, and errors of write and of the
+// file, after which the archive cannot be completed. It does not compare names.
+func (w *Writer) Add(h Header, write func(io.Writer) error) error {
+	if err := checkName(h.Name); err != nil {
+		return unsupported("%w", err)
+	}
+	p := &payload{w: w, head: newHead(h), aligned: h.Aligned && !h.Deflate}
+	content := &summed{Writer: p}
+	if h.Deflate {
+		if w.deflate == nil {
+			w.deflate, _ = flate.NewWriter(nil, flate.DefaultCompression) // the level is valid
+		}
+		w.deflate.Reset(p)
+		content.Writer = w.deflate
+	}
+	err := write(content)
+	if err == nil && h.Deflate {
+		err = w.deflate.Close()
+	}
+	if err != nil {
+		return err
+	}
+	p.crc, p.size = content.crc, content.size
+	if p.raw == nil {
+		err = p.begin()
+	} else {
+		err = p.writeAgain()
+	}
+	p.setRecord()
+	return err
+}
+
+// Close writes the directory. It neither syncs nor closes the file.
+func (w *Writer) Close() error { return w.zip.Close() }
+
+// A summed counts and sums what is written.
+type summed struct {
+	io.Writer
+	crc  uint32
+	size uint64
+}
+
+// Write implements io.Writer.
+func (s *summed) Write(b []byte) (int, error) {
+	n, err := s.Writer.Write(b)
+	s.crc, s.size = crc32.Update(s.crc, crc32.IEEETable, b[:n]), s.size+uint64(n)
+	return n, err
+}
+
+// A payload is the payload of a new entry. It is held until it is complete, or large.
+type payload struct {
+	w       *Writer
+	head    *zip.FileHeader
+	aligned bool
+	padding []byte    // extra field
+	raw     io.Writer // nil while the payload is held
+	at      int64     // offset of the local header, once raw is set
+
+	crc          uint32 // of the content, like size; 0 until it is complete
+	size, packed uint64
+}
+
+// Write implements io.Writer.
+func (p *payload) Write(b []byte) (int, error) {
+	p.packed += uint64(len(b))
+	if p.raw == nil && p.packed <= heldBytes {
+		p.w.held = append(p.w.held, b...)
+		return len(b), nil
+	}
+	if p.raw == nil {
+		if err := p.begin(); err != nil {
+			return 0, err
 		}
 	}
-	p.entry.packed = p.w.out.end() - p.begin
-	return p.w.out.replace(p.entry.local(), p.entry.at)
+	return p.raw.Write(b)
+}
+
+// begin writes the local header and the bytes that were held.
+func (p *payload) begin() (err error) {
+	p.at = p.w.file.n + int64(p.w.out.Buffered())
+	if p.aligned {
+		p.padding = padding(p.at + localBytes + int64(len(p.head.Name)) + wideBytes)
+	}
+	p.setLocal()
+	if p.raw, err = p.w.zip.CreateRaw(p.head); err == nil {
+		_, err = p.raw.Write(p.w.held)
+	}
+	p.w.held = p.w.held[:0]
+	return err
+}
+
+// writeAgain replaces the local header.
+func (p *payload) writeAgain() error {
+	if err := p.w.out.Flush(); err != nil {
+		return err
+	}
+	p.setLocal()
+	var header bytes.Buffer
+	z, head := zip.NewWriter(&header), *p.head
+	_, _ = z.CreateRaw(&head) // it succeeded in begin
+	_ = z.Flush()
+	_, err := p.w.file.WriteAt(header.Bytes(), p.at)
+	return err
 }

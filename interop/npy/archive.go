@@ -21,7 +21,7 @@ func isArchive(b []byte) bool { return bytes.HasPrefix(b, []byte("PK")) }
 
 // archive reads the members of an archive.
 func (r *reader) archive() error {
-	a, err := zipfile.Open(bytes.NewReader(r.bytes), int64(len(r.bytes)), zipfile.Limits{})
+	a, err := zipfile.Open(bytes.NewReader(r.bytes), int64(len(r.bytes)), zipfile.MaxEntries)
 	if err != nil {
 		return err
 	}

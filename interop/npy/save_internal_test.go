@@ -66,7 +66,7 @@ func sound(file []byte) error {
 		_, err := Read(bytes.NewReader(file))
 		return err
 	}
-	a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.Limits{})
+	a, err := zipfile.Open(bytes.NewReader(file), int64(len(file)), zipfile.MaxEntries)
 	if err != nil {
 		return err
 	}

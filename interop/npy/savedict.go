@@ -128,13 +128,8 @@ const numpyPerm = 0o600
 func writeArchive(f zipfile.File, members []member, opt SaveDictOptions) error {
 	w := zipfile.NewWriter(f)
 	for _, m := range members {
-		payload, err := w.Create(zipfile.Header{
-			Name: m.name, Perm: numpyPerm, Deflate: opt.Compress, Aligned: !opt.Unaligned,
-		})
-		if err != nil {
-			return err
-		}
-		if err := m.writeTo(payload); err != nil {
+		h := zipfile.Header{Name: m.name, Perm: numpyPerm, Deflate: opt.Compress, Aligned: !opt.Unaligned}
+		if err := w.Add(h, m.writeTo); err != nil {
 			return fileformat.Failed("write", "", m.name, err)
 		}
 	}

@@ -36,7 +36,7 @@ func open(r io.ReaderAt, size int64) (*File, error) {
 	if _, _ = r.ReadAt(first, 0); string(first) == "\x80\x02" { // zipfile returns the error
 		return nil, unsupported("got the format of torch before version 1.6: load it and call torch.save")
 	}
-	a, err := zipfile.Open(r, size, zipfile.Limits{})
+	a, err := zipfile.Open(r, size, zipfile.MaxEntries)
 	if err != nil {
 		return nil, err
 	}
