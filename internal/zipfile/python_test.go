@@ -1,9 +1,7 @@
 package zipfile_test
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,29 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
-
-// python runs a script with the Python that TENSORDICT_PYTHON names, and returns what it prints.
-func python(t *testing.T, script string, args ...string) string {
-	t.Helper()
-	exe := os.Getenv("TENSORDICT_PYTHON")
-	if exe == "" {
-		t.Skip("TENSORDICT_PYTHON names no Python with tensordict")
-	}
-	out, err := exec.Command(exe, append([]string{"-W", "ignore", "-c", script}, args...)...).Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		require.NoError(t, err, "%s", e.Stderr)
-	}
-	require.NoError(t, err)
-	return string(out)
-}
 
 // TestPythonReads has Python check and unpack what is written here.
 func TestPythonReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.zip")
 	require.NoError(t, os.WriteFile(path, small(t), 0o666))
-	out := python(t, `
+	out := processkit.Python(t, `
 import sys, zipfile
 z = zipfile.ZipFile(sys.argv[1])
 print(z.testzip())
@@ -50,7 +34,7 @@ b'z' 8 1980 0o0 b'longlong'
 // entries in ways of its own.
 func TestPythonWrites(t *testing.T) {
 	dir := t.TempDir()
-	python(t, `
+	processkit.Python(t, `
 import sys, os, io, zipfile
 from tensordict._archive import _write_entry
 os.chdir(sys.argv[1])

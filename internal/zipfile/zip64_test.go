@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -133,7 +134,7 @@ func TestLargeFile(t *testing.T) {
 	}
 	h := hole(t)
 	writeSizes(t, h, []int64{9, 4100 << 20, 11})
-	out := python(t, `
+	out := processkit.Python(t, `
 import sys, zipfile
 z = zipfile.ZipFile(sys.argv[1])
 print(z.testzip(), [i.file_size for i in z.infolist()])`, h.Name())
