@@ -2,7 +2,6 @@ package memmap_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,44 +131,103 @@ func TestAddLeafRefuses(t *testing.T) {
 	require.ErrorIs(t, ds.AddLeaf("more", four), memmap.ErrReplaced)
 }
 
-// TestSums follows the sums of a leaf that is written through its mapping.
+// unsummed returns the keys of the leaves without sums, of a directory without faults.
+func unsummed(t *testing.T, dir string) []nestedkey.Key {
+	t.Helper()
+	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.NoError(t, err)
+	return report.Unsummed
+}
+
+// TestSumsFollowWrites: a write makes the sums of its leaf void, and SealWritten sets them, once
+// nobody can write any more.
 func TestSumsFollowWrites(t *testing.T) {
 	dir := saved(t)
-	unsummed := func() []nestedkey.Key {
-		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
-		require.NoError(t, err)
-		return report.Unsummed
-	}
-	require.Empty(t, unsummed(), "Save sets them")
+	require.Empty(t, unsummed(t, dir), "Save sets them")
 	ds := writable(t, dir)
 	require.True(t, steps().Equal(ds.TensorDict))
-	require.Empty(t, unsummed(), "neither opening nor reading changes them")
+	require.Empty(t, unsummed(t, dir), "neither opening nor reading changes them")
+	written := []nestedkey.Key{"reward"}
 	store(t, ds, 7)
-	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "a leaf that may have been written has none")
+	require.Equal(t, written, unsummed(t, dir), "before the write")
 	require.NoError(t, ds.Flush())
-	require.Empty(t, unsummed(), "Flush sets them again")
-	store(t, ds, 8)
-	require.Equal(t, []nestedkey.Key{"reward"}, unsummed())
-	require.NoError(t, ds.FlushRows(0, 4))
-	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "flushing rows does not")
+	require.Equal(t, written, unsummed(t, dir))
+	require.ErrorIs(t, memmap.SealWritten(t.Context(), dir), memmap.ErrBusy)
 
 	other := writable(t, dir)
-	store(t, other, 9)
-	require.NoError(t, other.Close())
-	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "another may still write")
 	require.NoError(t, ds.Close())
-	require.Empty(t, unsummed(), "Close sets them again")
+	require.Equal(t, written, unsummed(t, dir), "another may still write")
+	require.NoError(t, other.Close())
+	require.Equal(t, written, unsummed(t, dir), "the other has not written it")
+	require.NoError(t, memmap.SealWritten(t.Context(), dir))
+	require.Empty(t, unsummed(t, dir))
+	ds, other = writable(t, dir), writable(t, dir)
+	store(t, ds, 8)
+	store(t, other, 9)
+	require.NoError(t, ds.Close())
+	require.NoError(t, other.Close())
+	require.Empty(t, unsummed(t, dir), "the last to close sets them")
 
 	ds = writable(t, dir)
 	s := tensor.Must(tensor.Of[int64](tensor.Must(ds.Tensor("reward"))))
-	require.NoError(t, ds.Flush())
+	require.Equal(t, written, unsummed(t, dir), "a slice that was handed out may be written at any time")
 	s[0] = 11
-	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(), "a slice that was handed out may be written at any time")
 	require.NoError(t, ds.Close())
+	requireSound(t, dir)
 }
 
-// TestSumsOfTwoWriters has two datasets of one directory written and flushed at once, again and
-// again: whatever sums there are in between must not be wrong, and the last to close sets them.
+// TestSumsOfAnOperationThatGoesOn: a leaf that is used while its dataset is closed stays void.
+func TestSumsOfAnOperationThatGoesOn(t *testing.T) {
+	dir := saved(t)
+	ds := writable(t, dir)
+	reward := tensor.Must(ds.Tensor("reward"))
+	require.NoError(t, tensor.Write(reward, func(s []int64) {
+		require.NoError(t, ds.Close())
+		s[0] = 12
+	}))
+	require.Equal(t, []nestedkey.Key{"reward"}, unsummed(t, dir))
+}
+
+// TestSealWritten finds damage of leaves that nobody has written.
+func TestSealWritten(t *testing.T) {
+	dir := saved(t)
+	ds, other := writable(t, dir), writable(t, dir)
+	store(t, ds, 7)
+	require.NoError(t, ds.Close())
+	require.NoError(t, other.Close())
+	pos := filepath.Join(dir, "obs", "pos.memmap")
+	damaged := tensor.Must(os.ReadFile(pos))
+	damaged[0] ^= 1
+	require.NoError(t, os.WriteFile(pos, damaged, 0o666))
+	require.NoError(t, memmap.SealWritten(t.Context(), dir))
+	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.ErrorIs(t, err, memmap.ErrCorrupt)
+	require.Empty(t, report.Unsummed)
+	require.Len(t, report.Faults, 1)
+	require.NoError(t, memmap.Seal(t.Context(), dir))
+	requireSound(t, dir)
+}
+
+// TestSumsOfManyLeaves: the first leaves of a dictionary get void sums one by one, then all.
+func TestSumsOfManyLeaves(t *testing.T) {
+	dir, td := filepath.Join(testkit.TempDir(t), "d"), tdict.New(4)
+	for i := range 100 {
+		require.NoError(t, td.Set(nestedkey.Of(fmt.Sprint(i)), tensor.Vector[int8](1, 2, 3, 4)))
+	}
+	require.NoError(t, td.Set("n/x", tensor.Vector[int8](1, 2, 3, 4)))
+	require.NoError(t, memmap.Save(dir, td))
+	ds := writable(t, dir)
+	for i := range 17 {
+		require.Len(t, unsummed(t, dir), i)
+		require.NoError(t, tensor.Must(ds.Tensor(nestedkey.Of(fmt.Sprint(i)))).SetIndex(tensor.Scalar(int8(9)), ix.At(0)))
+	}
+	require.Len(t, unsummed(t, dir), 100, "but for another dictionary")
+	require.NoError(t, ds.Close())
+	require.Empty(t, unsummed(t, dir))
+}
+
+// TestSumsOfTwoWriters has two datasets of one directory written at once, again and again: whatever
+// sums there are in between must not be wrong.
 func TestSumsOfTwoWriters(t *testing.T) {
 	dir := saved(t)
 	for round := range longtests.Times(5, 30) {
@@ -179,8 +237,7 @@ func TestSumsOfTwoWriters(t *testing.T) {
 			reward := tensor.Must(ds.Tensor("reward"))
 			wg.Go(func() {
 				for i := range 5 {
-					at := ix.At(2*n + i%2)
-					if err := errors.Join(reward.SetIndex(tensor.Scalar(int64(round)), at), ds.Flush()); err != nil {
+					if err := reward.SetIndex(tensor.Scalar(int64(round)), ix.At(2*n+i%2)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -190,12 +247,14 @@ func TestSumsOfTwoWriters(t *testing.T) {
 			})
 		}
 		for range 5 {
-			_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
-			require.NoError(t, err)
+			if err := memmap.SealWritten(t.Context(), dir); err != nil {
+				require.ErrorIs(t, err, memmap.ErrBusy)
+			}
+			_ = unsummed(t, dir)
 		}
 		wg.Wait()
-		_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
-		require.NoError(t, err)
+		require.NoError(t, memmap.SealWritten(t.Context(), dir))
+		require.Empty(t, unsummed(t, dir))
 	}
 }
 
@@ -353,50 +412,24 @@ func TestCreateNoSums(t *testing.T) {
 		}
 		return text
 	}
-	unsummed := func() []nestedkey.Key {
-		report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
-		require.NoError(t, err)
-		return report.Unsummed
-	}
 	all, before := []nestedkey.Key{"obs/pos", "reward"}, meta()
 	require.NotContains(t, before, "sums")
-	require.ElementsMatch(t, all, unsummed())
+	require.ElementsMatch(t, all, unsummed(t, dir))
 	store(t, ds, 7)
 	require.Equal(t, before, meta(), "writing makes none void")
 	require.NoError(t, ds.Flush())
 	require.Equal(t, before, meta(), "Flush sets none")
 	require.NoError(t, ds.Close())
 	require.Equal(t, before, meta(), "nor does Close")
-	require.ElementsMatch(t, all, unsummed())
+	require.ElementsMatch(t, all, unsummed(t, dir))
 
 	ds = writable(t, dir)
 	store(t, ds, 8)
 	require.NoError(t, ds.Flush())
 	require.NoError(t, ds.Close())
 	require.Equal(t, before, meta(), "nor does who opens it later")
-	require.ElementsMatch(t, all, unsummed())
+	require.ElementsMatch(t, all, unsummed(t, dir))
 	require.Equal(t, int64(8), tensor.Must(tensor.Item[int64](tensor.Must(tensor.Must(open(t, dir).Tensor("reward")).Index(ix.At(0))))))
-}
-
-// TestCreateNoSumsReadsNothing flushes and closes a dataset of which a leaf cannot be read, which
-// shows only to who reads it.
-func TestCreateNoSumsReadsNothing(t *testing.T) {
-	for _, noSums := range []bool{true, false} {
-		t.Run(fmt.Sprint("no sums ", noSums), func(t *testing.T) {
-			dir, prototype := filepath.Join(testkit.TempDir(t), "made"), tdict.New(1<<20)
-			require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<20)))
-			ds := tensor.Must(memmap.Create(dir, prototype, memmap.CreateOptions{NoSums: noSums}))
-			x := tensor.Must(ds.Tensor("x"))
-			require.NoError(t, x.SetIndex(tensor.Scalar(uint8(1)), ix.At(0)))
-			require.NoError(t, os.Truncate(filepath.Join(dir, "x.memmap"), 1<<19))
-			err := errors.Join(ds.Flush(), ds.Close())
-			if noSums {
-				require.NoError(t, err)
-			} else {
-				require.Error(t, err, "sums are of what is read")
-			}
-		})
-	}
 }
 
 // TestCreateNoSumsHidden sets no sums when the dataset is published either.

@@ -37,14 +37,12 @@ type Dataset struct {
 	hidden  *dirSink // of CreateOptions.Hidden, until Publish; otherwise nil
 	growing bool     // the Writer has not called Finish
 	schema  tdict.Schema
-	token   string // written to a meta.json when this Dataset makes its sums void
-	state   any    // result of LiveOptions.OnOpen
+	state   any // result of LiveOptions.OnOpen
 
-	flushing sync.Mutex // held while sums are set: one Flush at a time
-	mu       sync.Mutex // guards the sums of files, in memory and in each meta.json
-	files    []*leafFile
-	nodes    []*leafNode
-	layouts  pool.Layouts // of the ragged leaves
+	mu      sync.Mutex // guards the sums of files, in memory and in each meta.json
+	files   []*leafFile
+	nodes   []*leafNode
+	layouts pool.Layouts // of the ragged leaves
 }
 
 // whyLocked is the reason in the error for changes of the structure of an opened dictionary.
@@ -71,20 +69,8 @@ func (d *Dataset) Stale() (bool, error) {
 // waits until they are durable. Without Flush, the system writes changed elements to the disk
 // whenever it chooses.
 //
-// Then Flush sets the checksums that [Verify] compares. A write to elements makes the checksums of
-// all leaves in the same directory void. A leaf that was not written gets back the checksums that
-// it had. Flush reads every other leaf as a whole to compute its checksums; writes to elements do
-// not wait for it. Leaves without checksums, as saved by Python or made with
-// [CreateOptions].NoSums, get none. The checksums of any other leaf stay void, until a later Flush,
-// if
-//
-//   - an operation is reading or writing its elements when Flush is about to read them, or writes
-//     them while Flush is reading
-//   - they were void when the Dataset was opened, as they are after [Create], and since then no
-//     element of the leaf was used, or this Dataset wrote to no leaf in the same directory
-//   - tensor.Of has handed out its elements
-//   - another process has the directory open with Writable when Flush begins to read, or when it
-//     ends
+// A write to the elements of a leaf makes its checksums void. Flush computes none: see
+// [Dataset.Close].
 //
 // Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see the changed
 // elements, [ErrCorrupt] if the file of a leaf is missing, and [ErrClosed] once Close has begun.
@@ -106,15 +92,11 @@ func (d *Dataset) flush() error {
 		return d.set.Flush()
 	}
 	err := d.set.Flush()
-	if err == nil && d.set.InPlace(d.set.Top()) == nil {
-		err = d.setSums()
-	}
 	return cmp.Or(d.fail("flush", "", d.set.InPlace(d.set.Top())), err)
 }
 
 // FlushRows writes the changed elements of the rows from start up to stop of each mapped leaf to
-// the disk, as [Dataset.Flush] does. Rows count along the first batch dim. It computes no
-// checksums.
+// the disk, as [Dataset.Flush] does. Rows count along the first batch dim.
 //
 // It returns the errors of Flush, shapeops.ErrDim if the batch shape has no dims, and
 // shapeops.ErrIndex if the rows are out of range.
@@ -250,7 +232,10 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // read. Slices that tensor.Of handed out must not be used any more.
 //
 // If d was opened with Writable, Close first does the work of [Dataset.Flush]. If that fails, Close
-// returns its error, and closes d all the same. A hidden dataset that was not published is removed.
+// returns its error, and closes d all the same. Then it reads the leaves that d has written, and
+// computes their checksums, while nobody else can open the directory with Writable. If others have
+// it open already, or an operation still uses a leaf, the checksums stay void: see [SealWritten]. A
+// hidden dataset that was not published is removed.
 //
 // Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
@@ -262,7 +247,16 @@ func (d *Dataset) Close() error {
 	if d.opt.Writable && !d.isHidden() && !d.in.Closed() {
 		failed = d.flush()
 	}
-	err := d.in.Close()
+	last := func() error { return nil }
+	if failed == nil && d.opt.Writable && !d.isHidden() {
+		last = d.closeSums
+	}
+	var err error
+	if d.set == nil {
+		err = d.in.Close()
+	} else {
+		err = d.set.CloseAfter(last)
+	}
 	if errors.Is(err, ErrClosed) {
 		return err
 	}

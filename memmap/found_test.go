@@ -1,13 +1,11 @@
 package memmap_test
 
 import (
-	"errors"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,120 +41,6 @@ func requireTrue(t testing.TB, dir string) {
 	t.Helper()
 	_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
 	require.NoError(t, err)
-}
-
-// TestSumsOfWhatOthersWrite has two datasets of one directory, or of one and of a directory in it,
-// written in turn: no sum that one remembers is set again over what the other wrote.
-func TestSumsOfWhatOthersWrite(t *testing.T) {
-	tests := []struct {
-		name  string
-		inner string // of the second dataset
-		steps func(t *testing.T, a, b *memmap.Dataset)
-	}{
-		{"the last one restores a leaf that the first wrote", ".", func(t *testing.T, a, b *memmap.Dataset) {
-			put(t, a, "x", 7)
-			require.NoError(t, a.Close())
-			put(t, b, "y", 8)
-			require.NoError(t, b.Close())
-		}},
-		{"both had written before one closed", ".", func(t *testing.T, a, b *memmap.Dataset) {
-			put(t, a, "x", 7)
-			put(t, b, "y", 8)
-			require.NoError(t, a.Close())
-			require.NoError(t, b.Close())
-		}},
-		{"one writes another leaf after the other made it void", ".", func(t *testing.T, a, b *memmap.Dataset) {
-			put(t, a, "x", 7)
-			put(t, b, "x", 8)
-			put(t, a, "y", 9)
-			require.NoError(t, a.Close())
-			require.NoError(t, b.Close())
-		}},
-		{"a dictionary in it is open by itself", "n", func(t *testing.T, a, b *memmap.Dataset) {
-			put(t, a, "n/x", 5)
-			put(t, b, "x", 6)
-			require.NoError(t, a.Close())
-			put(t, b, "x", 7)
-			require.NoError(t, b.Close())
-		}},
-		{"and is flushed before the whole is written", "n", func(t *testing.T, a, b *memmap.Dataset) {
-			put(t, a, "n/x", 5)
-			put(t, b, "x", 6)
-			require.NoError(t, b.Flush())
-			put(t, a, "n/x", 7)
-			require.NoError(t, b.Close())
-			require.NoError(t, a.Close())
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			require.NoError(t, memmap.Save(dir, pair(t)))
-			tt.steps(t, writable(t, dir), writable(t, filepath.Join(dir, tt.inner)))
-			requireTrue(t, dir)
-		})
-	}
-}
-
-// TestFlushesAtOnce flushes two datasets of one directory at the same time, and writes one of them
-// then.
-func TestFlushesAtOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "d")
-	require.NoError(t, memmap.Save(dir, pair(t)))
-	a, b := writable(t, dir), writable(t, dir)
-	for n := range int64(50) {
-		put(t, a, "x", n)
-		put(t, b, "x", -n)
-		var wg sync.WaitGroup
-		for _, ds := range []*memmap.Dataset{a, b} {
-			wg.Go(func() {
-				if err := ds.Flush(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		put(t, a, "x", n+1000)
-		requireTrue(t, dir)
-	}
-}
-
-// TestFlushesWhileOthersComeAndGo has one dataset written and flushed, by two goroutines, while
-// others of its directory are opened, written and closed.
-func TestFlushesWhileOthersComeAndGo(t *testing.T) {
-	for range 30 {
-		dir := filepath.Join(t.TempDir(), "d")
-		require.NoError(t, memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{NoSync: true}))
-		ds := writable(t, dir)
-		var wg sync.WaitGroup
-		var stop atomic.Bool
-		again := func(fn func(i int64) error) {
-			wg.Go(func() {
-				for i := int64(0); !stop.Load(); i++ {
-					if err := fn(i); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		x := tensor.Must(ds.Tensor("x"))
-		again(func(int64) error { return ds.Flush() })
-		again(func(int64) error { return ds.Flush() })
-		again(func(i int64) error { return x.SetIndex(tensor.Scalar(i), ix.At(0)) })
-		again(func(i int64) error {
-			other, err := memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
-			if err != nil {
-				return err
-			}
-			return errors.Join(tensor.Must(other.Tensor("x")).SetIndex(tensor.Scalar(i), ix.At(2)), other.Close())
-		})
-		time.Sleep(15 * time.Millisecond)
-		stop.Store(true)
-		wg.Wait()
-		requireTrue(t, dir)
-		require.NoError(t, ds.Close())
-		requireTrue(t, dir)
-	}
 }
 
 // TestAddLeafTakesNoFileOfAnother adds entries whose files are those of entries that are there.

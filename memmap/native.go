@@ -33,7 +33,6 @@ type fact struct {
 type nodeFact struct {
 	growing bool // a Writer has not called Finish
 	nodes   []nodeShape
-	by      string      // the token of the last Dataset that made sums void, if some are void
 	names   []string    // of the dims of the batch shape, "" for none; nil if no dim has one
 	schema  []byte      // the text of the schema of the outermost dictionary; nil for none
 	members int         // of a lazy stack: it has at least this many members
@@ -45,7 +44,7 @@ type nodeFact struct {
 
 // isSet reports whether f has any fact.
 func (f *nodeFact) isSet() bool {
-	return f.growing || f.by != "" || f.names != nil || f.schema != nil || f.members > 0 || f.outer != "" || f.more != nil
+	return f.growing || f.names != nil || f.schema != nil || f.members > 0 || f.outer != "" || f.more != nil
 }
 
 // later reports whether unknown native fields, of a later version, were kept.
@@ -144,10 +143,6 @@ func (f *nodeFact) decode(s *jsonscan.Scanner, most int, keep bool) error {
 			switch name {
 			case "growing":
 				f.growing, err = r.Bool()
-			case "by":
-				var text []byte
-				text, err = r.Text()
-				f.by = string(text)
 			case "dims":
 				f.dims, err = tdc.ReadDims(r.Scanner)
 			case "outer":
@@ -322,9 +317,6 @@ func (f *nodeFact) appendTo(b []byte) []byte {
 	}
 	if f.schema != nil {
 		b = append(append(b, `,"schema":`...), f.schema...)
-	}
-	if f.by != "" {
-		b = appendText(append(b, `,"by":`...), f.by)
 	}
 	if !f.growing {
 		return append(b, `}]`...)

@@ -35,11 +35,10 @@ type OpenOptions struct {
 	Writable bool
 	// Wait bounds two waits:
 	//
-	//   - OpenWith with Writable waits while another process uses the directory exclusively, for
-	//     example to set checksums. After that time it returns [ErrBusy].
-	//   - Writes to elements, AddLeaf, Flush and Close wait while another process is changing a
-	//     meta.json. After that time writes and AddLeaf return ErrBusy; Flush and Close leave the
-	//     checksums of written leaves void, until the next Flush.
+	//   - OpenWith with Writable waits while another process computes checksums, see [Seal]. After
+	//     that time it returns [ErrBusy].
+	//   - Writes to elements and AddLeaf wait while another process is changing a meta.json. After
+	//     that time they return ErrBusy.
 	//
 	// 0 means a second, and a negative Wait means not to wait.
 	Wait time.Duration
@@ -61,6 +60,8 @@ type OpenOptions struct {
 	// Skipped, if not nil, is called with each entry that SkipPickled leaves out, by the path of
 	// its file in the dataset, possibly more than once.
 	Skipped func(path string)
+
+	alone bool // nobody else may have it open to write it
 }
 
 // Open opens the dictionary saved at dir, a directory or a file, for reading. It is [OpenWith]
@@ -107,11 +108,15 @@ func openAt(dir, at string, opt OpenOptions) (*Dataset, error) {
 }
 
 // lockWriters locks the outermost dictionary around the directory at. All who write that
-// dictionary, or one in it, hold this lock shared for as long as they write; a process that sets
-// sums or publishes holds it exclusively. The lock is nil where directories cannot be locked.
+// dictionary, or one in it, hold this lock shared for as long as they write; who sets sums holds it
+// alone. The lock is nil where directories cannot be locked.
 func (opt *OpenOptions) lockWriters(at string) (*vfs.Lock, error) {
 	top := outermost(at)
-	l, err := opt.await(func() (*vfs.Lock, error) { return vfs.TryLock(top, vfs.Shared) })
+	sharing := vfs.Shared
+	if opt.alone {
+		sharing = vfs.Exclusive
+	}
+	l, err := opt.await(func() (*vfs.Lock, error) { return vfs.TryLock(top, sharing) })
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 		return nil, nil
 	}

@@ -1,7 +1,6 @@
 package memmap
 
 import (
-	"crypto/rand"
 	"errors"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
@@ -34,7 +33,7 @@ func (p *place) named(op, at string, err error) error {
 // dataset opens the directory. replaced reports whether it failed because the directory was
 // replaced meanwhile.
 func (p *place) dataset() (d *Dataset, replaced bool, err error) {
-	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, hidden: p.hidden, token: rand.Text()[:8]}
+	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, hidden: p.hidden}
 	if d.in, err = p.container(d.touch); err != nil {
 		return nil, false, err
 	}

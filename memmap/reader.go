@@ -137,9 +137,9 @@ func (p *place) maxEntries() int {
 func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) error {
 	l := &leafFile{
 		file: f, node: n.known(), name: e.name, key: r.faults.key(), unbatched: e.fact.unbatched, rows: rows, row: r.row,
-		sums: e.fact.sums, marked: len(e.fact.sums) > 0, summed: e.fact.sums != nil,
+		sums: e.fact.sums, summed: e.fact.sums != nil,
 	}
-	if !l.marked {
+	if len(l.sums) == 0 {
 		l.sums = nil
 	}
 	r.files = append(r.files, l)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -17,7 +18,8 @@ import (
 // Seal takes the elements and the data of the dictionary saved at dir as right: it computes the
 // checksums of all leaves and data that have checksums, or had some until a write made them void.
 // Call it after Python has changed elements or data in place: [Verify] and [Copy] return
-// [ErrCorrupt] then. Earlier damage is not found any more afterwards.
+// [ErrCorrupt] then. Earlier damage is not found any more afterwards. After writes through this
+// package call [SealWritten].
 //
 // Seal reads all leaves. In a directory it changes nothing but the checksums, in each meta.json. An
 // archive or a consolidated file is replaced by a copy. Lengths and row numbers of ragged tensors
@@ -27,57 +29,92 @@ import (
 // ErrBusy if others have the directory open to write it, or a [Writer] has not finished it,
 // errors.ErrUnsupported where directories cannot be locked, and the errors of [OpenWith] and Copy.
 func Seal(ctx context.Context, dir string) error {
-	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
-		form, err := formAt(dir)
-		if err != nil {
-			return fileError("seal", dir, "", err)
-		}
+	form, err := sealed(dir)
+	switch {
+	case err != nil:
+		return fileError("seal", dir, "", err)
+	case form != Directory:
 		return Copy(ctx, dir, dir, CopyOptions{Save: SaveOptions{Form: form}, SkipSums: true})
 	}
-	ds, err := OpenWith(dir, OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64})
+	return sealDir(ctx, dir, false)
+}
+
+// SealWritten computes the checksums that writes to elements have made void in the dictionary saved
+// at dir, as [Seal] does: of leaves of a dictionary that was opened with Writable, or made by
+// [Create]. It reads only these leaves; the other checksums stay, and damage that they show is found
+// as before. Call it when nobody has the dictionary open to write it any more. An archive and a
+// consolidated file are never written in place, so it does nothing.
+//
+// It returns the errors of Seal.
+func SealWritten(ctx context.Context, dir string) error {
+	form, err := sealed(dir)
+	if err != nil || form != Directory {
+		return fileError("seal", dir, "", err)
+	}
+	return sealDir(ctx, dir, true)
+}
+
+// sealed returns the form of the dictionary to be sealed.
+func sealed(dir string) (Form, error) {
+	if info, err := os.Stat(dir); err != nil || !info.Mode().IsRegular() {
+		return Directory, nil // OpenWith returns the error
+	}
+	return formAt(dir)
+}
+
+// sealDir seals a directory: all leaves, or only those with void sums.
+func sealDir(ctx context.Context, dir string, written bool) error {
+	ds, err := OpenWith(dir, OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64, alone: true})
 	if err != nil {
 		return err
 	}
-	return errors.Join(ds.fail("seal", "", ds.seal(ctx)), ds.Close())
+	return errors.Join(ds.fail("seal", "", ds.seal(ctx, written)), ds.Close())
 }
 
-// seal sets the sums of all leaves that have a field for them.
-func (d *Dataset) seal(ctx context.Context) error {
+// seal sets the sums of all leaves that have a field for them, or only those that are void.
+func (d *Dataset) seal(ctx context.Context, written bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lock == nil {
 		return fmt.Errorf("%w: the directory cannot be locked against writers", errors.ErrUnsupported)
 	}
-	if !d.lockAlone() {
-		return fmt.Errorf("%w: others have it open to write it: close them first", ErrBusy)
-	}
-	defer d.lockShared()
-	err := workers.Do(ctx, len(d.files), 0, func(i int) error {
-		l, sum := d.files[i], tdc.Summer{}
-		if !l.summed {
-			return nil
-		}
-		if err := l.read(&sum); err != nil {
+	return d.setSums(ctx, func(l *leafFile) bool { return !written || l.sums == nil }, !written)
+}
+
+// setSums computes the sums of some of the leaves that have a field for them, and with data those of
+// data, and puts them into each meta.json.
+func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data bool) error {
+	todo := slices.DeleteFunc(slices.Clone(d.files), func(l *leafFile) bool { return !l.summed || !some(l) })
+	err := workers.Do(ctx, len(todo), 0, func(i int) error {
+		sum := tdc.Summer{}
+		if err := todo[i].read(&sum); err != nil {
 			return err
 		}
-		l.sums = sum.Sums()
+		todo[i].sums = sum.Sums()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	set := map[*leafFile]bool{}
+	nodes := map[*leafNode]bool{}
+	for _, l := range todo {
+		set[l], nodes[l.node] = true, true
+	}
 	for _, n := range d.nodes {
-		if n.td == nil && n.leaf == nil { // data
+		if !nodes[n] && (!data || n.td == nil && n.leaf == nil) { // n is data, or has nothing to set
 			continue
 		}
 		err := d.changeMeta(n, func(dir *vfs.Root, edit *metaEdit) error {
 			for i := range edit.entries {
 				e := &edit.entries[i]
-				if l := n.leaf[e.name]; l != nil && l.sums != nil && e.hasSums() {
+				if l := n.leaf[e.name]; set[l] {
 					edit.setSums(e.name, l.sums)
 				}
 			}
-			edit.setNative("by", nil)
+			if !data {
+				return nil
+			}
 			return sealData(dir, edit)
 		})
 		if err != nil {
@@ -85,6 +122,42 @@ func (d *Dataset) seal(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// closeSums sets the sums of leaves that d has written, unless others have the directory open to
+// write it. d lends nothing any more; leaves with a loan that has not ended stay void.
+func (d *Dataset) closeSums() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	mine := func(l *leafFile) bool { return l.summed && l.written && !l.disk().InUse() }
+	if !slices.ContainsFunc(d.files, mine) || !d.lockAlone() {
+		return nil
+	}
+	return d.setSums(context.Background(), mine, false)
+}
+
+// lockAlone reports whether nobody else has the directory open to write it, and keeps others out.
+// Otherwise it gives up the lock. Only one process may ask at a time, so that of two that close at
+// once one is alone.
+func (d *Dataset) lockAlone() bool {
+	if d.lock == nil {
+		return false
+	}
+	dir, err := vfs.OpenRoot(outermost(d.at))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	unlock, err := d.opt.lockMeta(dir)
+	if err != nil {
+		return false
+	}
+	defer unlock()
+	if d.lock.Become(vfs.Exclusive) == nil {
+		return true
+	}
+	_ = d.lock.Unlock() // d is being closed
+	return false
 }
 
 // sealData sets the sums of data, which are in dir.

@@ -2,7 +2,6 @@ package memmap
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -10,14 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"syscall"
-	"time"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -32,12 +28,9 @@ type leafFile struct {
 	unbatched bool           // an unbatched tensor
 	rows      *ragged.Layout // of a ragged tensor; otherwise nil
 	row       fileRow        // the rows of the outermost dictionary in the file
-	sums      []uint32       // of the elements in the file; nil if unknown
-	marked    bool           // the meta.json has sums for it
 	summed    bool           // the meta.json has sums for it, which may be void
-	fresh     bool           // sums were computed since unsummed read the node's token
-
-	touched int // number of calls of touch
+	sums      []uint32       // of the elements in the file; nil if void or unknown
+	written   bool           // this Dataset has made them void, or written elements while they were
 }
 
 // A leafNode is a node of a [Dataset].
@@ -51,190 +44,54 @@ type leafNode struct {
 	leaf map[string]*leafFile
 
 	schema []byte // text of the saved schema; nil for none
-
-	voided bool   // this Dataset has made sums in it void, and some still are
-	by     string // the token in its meta.json when Flush began to compute sums
+	voids  int    // number of changes that made sums void
 }
 
 // disk returns the file of a leaf in a directory.
 func (l *leafFile) disk() *mapfile.File { return l.file.(*mapfile.File) }
 
-// touch is called before memory of a file is written. It makes the sums void, durably, because a
-// crash may leave any part of the new elements in the file.
+// touch is called before memory of a file is written. It makes the sums of the leaf void, durably,
+// because a crash may leave any part of the new elements in the file.
 func (d *Dataset) touch(f *mapfile.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.files[f.Number()]
-	if l.summed && (l.marked || !l.node.voided) {
-		if err := d.void(l.node); err != nil {
+	if len(l.sums) > 0 {
+		if err := d.void(l); err != nil {
 			return vfs.NotDone(d.fail("write", path.Join(l.node.path, metaName), err))
 		}
 	}
-	l.sums = nil
-	l.touched++
-	f.SetTouched(true)
+	l.written = true
 	return nil
 }
 
-// void makes the sums of all leaves of a node void in its meta.json, with one change. writeSums can
-// restore the sums of leaves that nobody has written since: the token shows whether d was the last
-// to make sums void.
-func (d *Dataset) void(n *leafNode) error {
-	before := map[string]bool{} // leaves whose sums were void
+// mostVoids is how many leaves of a node get void sums one by one. Then all do, so that writing a
+// table with many columns does not rewrite its meta.json for each of them.
+const mostVoids = 16
+
+// void makes the sums of a leaf void in its meta.json, or of all leaves of its node, see mostVoids.
+func (d *Dataset) void(l *leafFile) error {
+	n := l.node
+	all := n.voids >= mostVoids
 	err := d.changeMeta(n, func(_ *vfs.Root, edit *metaEdit) error {
 		for i := range edit.entries {
 			e := &edit.entries[i]
-			if n.leaf[e.name] == nil || !e.hasSums() { // lengths and row numbers cannot be written
-				continue
-			}
-			before[e.name] = len(e.fact.sums) == 0
-			if len(e.fact.sums) > 0 {
+			if len(e.fact.sums) > 0 && (e.name == l.name || all && n.leaf[e.name] != nil) { // lengths and row numbers cannot be written
 				edit.setSums(e.name, nil)
 			}
 		}
-		edit.setNative("by", appendText(nil, d.token))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	n.voided = true
-	for _, l := range n.leaf {
-		l.marked = false
-		if before[l.name] {
-			l.sums = nil
+	n.voids++
+	for _, x := range n.leaf {
+		if x == l || all {
+			x.sums, x.written = nil, true
 		}
 	}
 	return nil
-}
-
-// A summing computes the sums of a leaf, which may be written meanwhile.
-type summing struct {
-	leaf    *leafFile
-	touched int // leaf.touched at the beginning; if it has changed, sums do not count
-	sums    []uint32
-}
-
-// setSums sets the sums of all leaves that nobody is using, after their files were flushed. Stores
-// do not wait while it reads the files.
-func (d *Dataset) setSums() error {
-	d.flushing.Lock()
-	defer d.flushing.Unlock()
-	todo, err := d.unsummed()
-	if todo == nil || err != nil {
-		return err
-	}
-	err = workers.Do(context.Background(), len(todo), 0, func(i int) error { return todo[i].sum() })
-	if err != nil {
-		return err
-	}
-	return d.storeSums(todo)
-}
-
-// storeSums puts computed sums into each meta.json, except for leaves that were written since their
-// computation began.
-func (d *Dataset) storeSums(todo []*summing) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, s := range todo {
-		if s.sums != nil && s.leaf.touched == s.touched {
-			s.leaf.sums, s.leaf.fresh = s.sums, true
-			defer func() { s.leaf.fresh = false }() // another process may write it afterwards
-		}
-	}
-	if !d.lockAlone() {
-		return nil
-	}
-	defer d.lockShared()
-	for _, n := range d.nodes {
-		if err := d.writeSums(n); err != nil {
-			return d.fail("flush", path.Join(n.path, metaName), err)
-		}
-	}
-	return nil
-}
-
-// unsummed returns the leaves whose sums are to be computed. It returns nil if no node has void
-// sums of d, or another process has the directory open to write it. It records the token in each
-// meta.json, so that writeSums notices if another process makes sums void meanwhile.
-func (d *Dataset) unsummed() ([]*summing, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !slices.ContainsFunc(d.nodes, func(n *leafNode) bool { return n.voided }) || !d.lockAlone() {
-		return nil, nil
-	}
-	defer d.lockShared()
-	for _, n := range d.nodes {
-		if !n.voided {
-			continue
-		}
-		m, err := metaNow(d.set, n)
-		if err != nil {
-			return nil, d.fail("flush", path.Join(n.path, metaName), cmp.Or(d.set.InPlace(n.dir), err))
-		}
-		n.by = m.native.by
-	}
-	todo := []*summing{}
-	for _, l := range d.files {
-		if l.sums == nil && l.summed && l.node.voided {
-			todo = append(todo, &summing{leaf: l, touched: l.touched})
-		}
-	}
-	return todo, nil
-}
-
-// lockAlone reports whether nobody else has the directory open to write it, and keeps others out
-// until lockShared. To ask for the exclusive lock, a process briefly gives up the shared one. Only
-// one process may ask at a time, so that two do not take each other's absence for permission.
-func (d *Dataset) lockAlone() bool {
-	if d.hidden != nil {
-		return true
-	}
-	if d.lock == nil {
-		return false
-	}
-	dir, err := vfs.OpenRoot(outermost(d.at))
-	if err != nil {
-		return false
-	}
-	defer dir.Close()
-	unlock, err := d.opt.lockMeta(dir)
-	if err != nil {
-		return false
-	}
-	defer unlock()
-	if err := d.lock.Become(vfs.Exclusive); err != nil {
-		d.lockShared()
-		return false
-	}
-	return true
-}
-
-// lockShared turns the exclusive lock into a shared one, so that others can write the directory. It
-// waits only for processes that try the exclusive lock for a moment.
-func (d *Dataset) lockShared() {
-	if d.hidden != nil {
-		return
-	}
-	for range 1000 {
-		if err := d.lock.Become(vfs.Shared); !errors.Is(err, vfs.ErrHeld) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// sum computes the sums of a leaf, if its file was mapped and nobody is using it.
-func (s *summing) sum() error {
-	sum := tdc.Summer{}
-	var failed error
-	file := s.leaf.disk()
-	quiet, err := file.Quiet(func([]byte) { failed = s.leaf.read(&sum) })
-	if err = errors.Join(err, failed); err != nil || !quiet {
-		return err
-	}
-	s.sums = sum.Sums()
-	return file.FlushRange(0, file.Size()) // elements stored since the flush
 }
 
 // read sums the file. It reads the file instead of the mapping, whose pages would count as memory
@@ -246,41 +103,6 @@ func (l *leafFile) read(s *tdc.Summer) error {
 	}
 	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(l.file.Size())), make([]byte, 1<<20))
 	return errors.Join(err, f.Close())
-}
-
-// writeSums puts the sums that are known to be right into the meta.json of a node.
-func (d *Dataset) writeSums(n *leafNode) error {
-	if !n.voided {
-		return nil
-	}
-	known, left := map[string][]uint32{}, 0
-	err := d.changeMeta(n, func(_ *vfs.Root, edit *metaEdit) error {
-		for i := range edit.entries {
-			e := &edit.entries[i]
-			if e.fact.sums == nil || len(e.fact.sums) > 0 {
-				continue
-			}
-			l, by := n.leaf[e.name], edit.native.by
-			if l != nil && l.sums != nil && (by == d.token || l.fresh && by == n.by) {
-				known[e.name] = l.sums
-				edit.setSums(e.name, l.sums)
-			} else {
-				left++
-			}
-		}
-		if left == 0 {
-			edit.setNative("by", nil)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	n.voided = left > 0
-	for name := range known {
-		n.leaf[name].marked = true
-	}
-	return nil
 }
 
 // changeMeta replaces the meta.json of a node by the result of change, if that changes anything. It

@@ -75,17 +75,16 @@ func (f *File) Borrow() ([]byte, error) {
 	return b, f.named("read", err)
 }
 
-// Touch calls Options.Touch, if it is set, before the memory is written. Touch must be called
-// between Borrow and Return: see [File.Quiet].
+// Touch calls Options.Touch, if it is set, before the memory is first written. Touch must be called
+// between Borrow and Return.
 func (f *File) Touch() error {
 	if !f.set.opt.Writable || f.touched.Load() || f.set.opt.Touch == nil {
 		return nil
 	}
-	return f.set.opt.Touch(f)
+	err := f.set.opt.Touch(f)
+	f.touched.Store(err == nil)
+	return err
 }
-
-// SetTouched sets whether [Options.Touch] need not be called, until the next SetTouched or Quiet.
-func (f *File) SetTouched(yes bool) { f.touched.Store(yes) }
 
 // Return implements tensor.Lender.
 func (f *File) Return() { f.mapped.Load().Release() }
@@ -126,30 +125,10 @@ func (f *File) String() string { return f.set.at(f.path) }
 // ReadOnly implements tensor.Lender.
 func (f *File) ReadOnly() bool { return !f.set.opt.Writable }
 
-// Quiet calls fn with the memory of the file, if it is mapped and nobody else has borrowed or
-// pinned it, and reports whether it did. Code that writes to the memory meanwhile calls Touch
-// first: Options.Touch is called again for writes from the start of Quiet on.
-func (f *File) Quiet(fn func(b []byte)) (done bool, err error) {
+// InUse reports whether a loan of the file has not ended.
+func (f *File) InUse() bool {
 	m := f.mapped.Load()
-	if m == nil {
-		return false, nil
-	}
-	b, err := m.Acquire()
-	if err != nil {
-		return false, f.named("read", err)
-	}
-	defer m.Release()
-	was := f.touched.Swap(false) // before checking for other users
-	if m.Users() > 1 || m.Pinned() {
-		if was {
-			f.touched.Store(true)
-		}
-		return false, nil
-	}
-	if err := mapping.Guard(func() { fn(b) }); err != nil {
-		return false, f.named("read", err)
-	}
-	return true, f.Intact()
+	return m != nil && m.Users() > 0
 }
 
 // FlushRange writes the stores made so far to a part of the file to the disk, if the file is

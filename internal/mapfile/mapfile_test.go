@@ -267,9 +267,6 @@ func (c *touched) touch(f *mapfile.File) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls = append(c.calls, f.Path())
-	if c.err == nil {
-		f.SetTouched(true)
-	}
 	return c.err
 }
 
@@ -277,7 +274,7 @@ func (c *touched) options() mapfile.Options {
 	return mapfile.Options{Writable: true, Touch: c.touch}
 }
 
-// TestTouch: whoever asks is told before memory is written, and again after Quiet.
+// TestTouch: whoever asks is told before memory is first written.
 func TestTouch(t *testing.T) {
 	var log touched
 	_, _, a, c := opened(t, log.options())
@@ -287,12 +284,6 @@ func TestTouch(t *testing.T) {
 	require.Equal(t, []string{"a"}, log.calls, "once")
 	require.NoError(t, testkit.Err(c.Pin()))
 	require.Equal(t, []string{"a", "b/c"}, log.calls, "pinned memory can be written too")
-
-	require.True(t, tensor.Must(a.Quiet(func([]byte) {})))
-	require.Equal(t, []string{"a", "b/c"}, log.calls, "Quiet itself writes nothing")
-	use(t, a, func([]byte) {})
-	use(t, a, func([]byte) {})
-	require.Equal(t, []string{"a", "b/c", "a"}, log.calls, "again after Quiet")
 }
 
 func TestTouchOfWhatCannotBeWritten(t *testing.T) {
@@ -315,110 +306,6 @@ func TestTouchRefuses(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(a.Pin()), log.err)
 	require.NoError(t, s.Close())
 	require.Equal(t, live, mapping.Live(), "what was not lent keeps nothing mapped")
-}
-
-// TestQuiet: it is refused unless the file is mapped and nobody is using it, and then leaves all as
-// it was.
-func TestQuiet(t *testing.T) {
-	tests := []struct {
-		name  string
-		using func(t *testing.T, f *mapfile.File) (end func())
-		quiet bool
-	}{
-		{"not mapped", func(*testing.T, *mapfile.File) func() { return func() {} }, false},
-		{"borrowed", func(t *testing.T, f *mapfile.File) func() {
-			require.NoError(t, testkit.Err(f.Borrow()))
-			require.NoError(t, f.Touch())
-			return f.Return
-		}, false},
-		{"borrowed and returned", func(t *testing.T, f *mapfile.File) func() {
-			use(t, f, func([]byte) {})
-			return func() {}
-		}, true},
-		{"pinned", func(t *testing.T, f *mapfile.File) func() {
-			require.NoError(t, testkit.Err(f.Pin()))
-			return func() {}
-		}, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var log touched
-			_, _, a, _ := opened(t, log.options())
-			end := tt.using(t, a)
-			calls := len(log.calls)
-			var saw string
-			require.Equal(t, tt.quiet, tensor.Must(a.Quiet(func(b []byte) { saw = string(b) })))
-			require.Equal(t, tt.quiet, saw == "01234567")
-			if tt.name == "borrowed" || tt.name == "pinned" {
-				use(t, a, func([]byte) {})
-				require.Len(t, log.calls, calls, "who was refused has not seen it: no need to touch again")
-			}
-			end()
-		})
-	}
-}
-
-// TestQuietTellsWhoComes: memory that is lent while fn runs is touched first.
-func TestQuietTellsWhoComes(t *testing.T) {
-	var log touched
-	_, _, a, _ := opened(t, log.options())
-	use(t, a, func([]byte) {})
-	require.True(t, tensor.Must(a.Quiet(func([]byte) { use(t, a, func([]byte) {}) })))
-	require.Equal(t, []string{"a", "a"}, log.calls)
-}
-
-// TestQuietAmongWriters: what Quiet has seen and nobody has touched since is in the file.
-func TestQuietAmongWriters(t *testing.T) {
-	var mu sync.Mutex
-	sum, known := byte(0), false // of the file, as far as it is known
-	_, _, a, _ := opened(t, mapfile.Options{Writable: true, Touch: func(f *mapfile.File) error {
-		mu.Lock()
-		defer mu.Unlock()
-		known = false
-		f.SetTouched(true)
-		return nil
-	}})
-	var wg, writers sync.WaitGroup
-	var storing sync.Mutex // around each store, and each look at what was stored
-	look := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		storing.Lock()
-		defer storing.Unlock()
-		if err := testkit.Err(a.Quiet(func(b []byte) { sum, known = b[0], true })); err != nil {
-			t.Error(err)
-		}
-	}
-	for range 4 {
-		writers.Go(func() {
-			for range 500 {
-				use(t, a, func(b []byte) { storing.Lock(); b[0]++; storing.Unlock() })
-			}
-		})
-	}
-	done := make(chan struct{})
-	wg.Go(func() {
-		for running := true; running; {
-			select {
-			case <-done:
-				running = false
-			default:
-			}
-			look()
-		}
-	})
-	writers.Wait()
-	close(done)
-	wg.Wait()
-	if known {
-		use(t, a, func(b []byte) {
-			require.False(t, known, "it was touched")
-			require.Equal(t, b[0], sum)
-		})
-	}
-	look()
-	require.True(t, known, "nobody uses it now")
-	use(t, a, func(b []byte) { require.Equal(t, b[0], sum) })
 }
 
 func TestClose(t *testing.T) {

@@ -30,10 +30,9 @@ type Options struct {
 	// Name, if not nil, creates the errors of files, from the operation, "read", "flush" or
 	// "close", the path of the file, and the cause.
 	Name func(op, path string, err error) error
-	// Touch, if not nil, is called before the memory of a file is written, or pinned if it is
-	// writable, unless the file is marked as touched, see [File.SetTouched] and [File.Quiet]. If
-	// Touch returns an error, the memory is not written. It may be called by several goroutines at
-	// once.
+	// Touch, if not nil, is called before the memory of a file is first written, or pinned if it is
+	// writable. If Touch returns an error, the memory is not written, and Touch is called again the
+	// next time. It may be called by several goroutines at once.
 	Touch func(f *File) error
 }
 
@@ -208,33 +207,41 @@ func (s *Set) misplaced(f *File) error {
 
 // Close refuses new loans, and unmaps each file when its last loan ends; it does not wait for that.
 // It returns mapping.ErrClosed if it was called before.
-func (s *Set) Close() error {
+func (s *Set) Close() error { return s.CloseAfter(func() error { return nil }) }
+
+// CloseAfter is [Set.Close] that calls last once nothing is lent any more, except for loans that
+// have not ended, see [File.InUse]. While last runs, directories and files can still be opened.
+func (s *Set) CloseAfter(last func() error) error {
 	if !s.refuse() {
 		return mapping.ErrClosed
 	}
-	failed := []error{s.rootErr}
+	var failed []error
 	for f := range s.Mapped() {
 		failed = append(failed, f.named("close", f.mapped.Load().Close()))
 	}
-	return errors.Join(failed...)
+	failed = append(failed, last())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rootErr = s.root.Close()
+	return errors.Join(append(failed, s.rootErr)...)
 }
 
 // refuse prevents further files from being mapped. It returns false if s was closed already.
 func (s *Set) refuse() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.closed, s.rootErr = true, s.root.Close()
-	return true
+	was := s.closed
+	s.closed = true
+	return !was
 }
 
 // CloseWait closes s if it is open, and waits until all files are unmapped. If ctx ends first, it
 // returns the error of ctx.
 func (s *Set) CloseWait(ctx context.Context) error {
 	_ = s.Close() // closes all files before waiting for one; its errors are returned below too
+	s.mu.Lock()
 	failed := []error{s.rootErr}
+	s.mu.Unlock()
 	for f := range s.Mapped() {
 		err := f.mapped.Load().CloseWait(ctx)
 		if err != nil && err == ctx.Err() {
