@@ -293,7 +293,6 @@ func TestLazyStackIsWritten(t *testing.T) {
 	}))
 	require.NoError(t, ds.SetIndex(nines, ix.At(1)))
 	require.ErrorIs(t, ds.AddLeaf("more", numbered(tensor.Int8, 0, 2)), memmap.ErrUnsupported)
-	require.NoError(t, ds.FlushRows(1, 2))
 	require.NoError(t, ds.Close())
 	requireSound(t, dir)
 	require.Equal(t, int64(9), tensor.Must(tdict.Item[int64](tensor.Must(open(t, dir).Index(ix.At(1))), "reward", 2)))

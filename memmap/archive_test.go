@@ -160,7 +160,6 @@ func TestArchiveIsOnlyRead(t *testing.T) {
 		require.ErrorIs(t, v.SetIndex(tensor.Must(v.Clone())), tensor.ErrReadOnly)
 	}
 	require.NoError(t, ds.Flush())
-	require.NoError(t, ds.FlushRows(0, 1))
 	require.NoError(t, ds.Prefetch(0, 1))
 	require.NoError(t, ds.Advise(memmap.Random))
 	require.Equal(t, before, tensor.Must(os.ReadFile(file)))

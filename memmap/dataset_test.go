@@ -124,7 +124,7 @@ func TestZeroAndNilDatasetsAreClosed(t *testing.T) {
 			_, stale := ds.Stale()
 			_, refresh := ds.Refresh()
 			for _, err := range []error{
-				ds.Flush(), ds.Close(), ds.CloseWait(t.Context()), ds.FlushRows(0, 0), ds.Advise(memmap.Random),
+				ds.Flush(), ds.Close(), ds.CloseWait(t.Context()), ds.Advise(memmap.Random),
 				ds.AddLeaf("x", tensor.Scalar(1.5)), stale, refresh,
 			} {
 				require.ErrorIs(t, err, memmap.ErrClosed)
@@ -137,18 +137,11 @@ func TestRows(t *testing.T) {
 	dir := saved(t)
 	ds := writable(t, dir)
 	store(t, ds, 7)
-	require.NoError(t, ds.FlushRows(0, 2))
-	require.NoError(t, ds.FlushRows(2, 2), "none")
-	require.ErrorIs(t, ds.FlushRows(0, 5), shapeops.ErrIndex)
-	require.ErrorIs(t, ds.FlushRows(-1, 1), shapeops.ErrIndex)
 	require.NoError(t, ds.Prefetch(3, 0, 1))
 	require.ErrorIs(t, ds.Prefetch(4), shapeops.ErrIndex)
 	for _, a := range []memmap.Advice{memmap.Normal, memmap.Random, memmap.Sequential, memmap.WillNeed} {
 		require.NoError(t, ds.Advise(a))
 	}
-	require.NoError(t, memmap.Save(dir, steps()))
-	require.ErrorIs(t, ds.FlushRows(0, 1), memmap.ErrReplaced)
-
 	scalar := filepath.Join(t.TempDir(), "scalar")
 	require.NoError(t, memmap.Save(scalar, tensor.Must(steps().Index(ix.At(0)))))
 	require.ErrorIs(t, open(t, scalar).Prefetch(0), shapeops.ErrDim)

@@ -134,7 +134,7 @@
 //
 //   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write
 //     to, the checksums of all leaves in the same directory are made void, and this is synced.
-//   - [Dataset.Flush] (but not FlushRows) and Close compute them again. They read the whole leaf.
+//   - [Dataset.Flush] and Close compute them again. They read the whole leaf.
 //   - Flush, Close and [Seal] compute checksums of the bytes that are there. Earlier damage is not
 //     found any more after that, so call Verify first.
 //   - Save, Copy and all other functions that copy mapped leaves compare checksums while they read

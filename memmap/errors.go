@@ -49,9 +49,8 @@ var (
 	// says what is not as it should be: a crash may bring the old state back, since the disk could
 	// not be synced, or something that is no longer needed was not removed.
 	//
-	// After an error of [Save], [SaveRows], [Copy], [AppendMember], [Dataset.AddLeaf] or
-	// [Dataset.Publish], everything is as before, unless errors.Is finds ErrDone in the error; then
-	// everything is as after success. The same holds for the functions of package forms. There are
+	// After an error of [Save], [SaveRows], [Copy], [AppendMember] or [Dataset.AddLeaf], everything
+	// is as before, unless errors.Is finds ErrDone in the error; then everything is as after success. The same holds for the functions of package forms. There are
 	// two exceptions: directories around the path that were missing may be there; and where two
 	// directories cannot be exchanged in one step, an error whose text says that the old tree was
 	// moved aside. For a [Writer] see [Writer.Commit].

@@ -195,7 +195,6 @@ func TestRowsWritten(t *testing.T) {
 	text := metaText(t, filepath.Join(dir, "codes"))
 	require.Contains(t, text, `"go":{"v":1,"sums":[]}`, "void while it is written")
 	require.Equal(t, 1, strings.Count(text, `"sums":[]`), "those of lengths and row numbers stay")
-	require.NoError(t, ds.FlushRows(0, 2))
 	require.NoError(t, ds.Flush())
 	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
 	require.Empty(t, report.Unsummed)
@@ -209,31 +208,24 @@ func TestRowsWritten(t *testing.T) {
 // TestRowsPrefetched: rows of a part of the batch, in each leaf.
 func TestRowsPrefetched(t *testing.T) {
 	ds := writable(t, saveRows(t, visits(t)))
-	for start := range 4 {
-		for stop := start; stop <= 3; stop++ {
-			require.NoError(t, ds.FlushRows(start, stop))
-		}
+	for start := range 3 {
+		require.NoError(t, ds.Prefetch(start))
 	}
 	require.NoError(t, ds.Prefetch(0, 2, 1))
 	require.NoError(t, ds.Advise(memmap.Random))
 }
 
 func TestRowsCreated(t *testing.T) {
-	for _, hidden := range []bool{false, true} {
-		dir := filepath.Join(t.TempDir(), "rows")
-		ds := tensor.Must(memmap.Create(dir, visits(t), memmap.CreateOptions{Hidden: hidden}))
-		codes := rowsAt(t, ds.TensorDict, "codes")
-		require.True(t, rowsAt(t, visits(t), "codes").Layout().Equal(codes.Layout()))
-		require.Equal(t, make([]int32, 5), testkit.Elements[int32](t, tensor.Must(codes.Values())))
-		require.NoError(t, codes.SetIndex(rowsAt(t, visits(t), "codes"), ix.All))
-		if hidden {
-			require.NoError(t, ds.Publish())
-		}
-		require.NoError(t, ds.Close())
-		back := open(t, dir)
-		require.True(t, rowsAt(t, visits(t), "codes").Equal(rowsAt(t, back.TensorDict, "codes")))
-		require.NotContains(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, nestedkey.Key("codes"))
-	}
+	dir := filepath.Join(t.TempDir(), "rows")
+	ds := tensor.Must(memmap.Create(dir, visits(t), memmap.CreateOptions{}))
+	codes := rowsAt(t, ds.TensorDict, "codes")
+	require.True(t, rowsAt(t, visits(t), "codes").Layout().Equal(codes.Layout()))
+	require.Equal(t, make([]int32, 5), testkit.Elements[int32](t, tensor.Must(codes.Values())))
+	require.NoError(t, codes.SetIndex(rowsAt(t, visits(t), "codes"), ix.All))
+	require.NoError(t, ds.Close())
+	back := open(t, dir)
+	require.True(t, rowsAt(t, visits(t), "codes").Equal(rowsAt(t, back.TensorDict, "codes")))
+	require.NotContains(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, nestedkey.Key("codes"))
 }
 
 // TestRowsAdded: AddLeaf adds ragged rows, which share layouts with leaves that are there.

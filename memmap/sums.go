@@ -183,9 +183,6 @@ func (d *Dataset) unsummed() ([]*summing, error) {
 // until lockShared. To ask for the exclusive lock, a process briefly gives up the shared one. Only
 // one process may ask at a time, so that two do not take each other's absence for permission.
 func (d *Dataset) lockAlone() bool {
-	if d.hidden != nil {
-		return true
-	}
 	if d.lock == nil {
 		return false
 	}
@@ -209,9 +206,6 @@ func (d *Dataset) lockAlone() bool {
 // lockShared turns the exclusive lock into a shared one, so that others can write the directory. It
 // waits only for processes that try the exclusive lock for a moment.
 func (d *Dataset) lockShared() {
-	if d.hidden != nil {
-		return
-	}
 	for range 1000 {
 		if err := d.lock.Become(vfs.Shared); !errors.Is(err, vfs.ErrHeld) {
 			return
