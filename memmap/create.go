@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -63,7 +62,10 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	if err := checkDirectory(dir); err != nil {
 		return nil, s.fail("", err)
 	}
-	old, at, err := s.lookAt(prototype)
+	if err := s.check(prototype); err != nil {
+		return nil, err
+	}
+	old, at, err := s.lookAt()
 	if err != nil {
 		return nil, err
 	}
@@ -72,18 +74,18 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	if err != nil {
 		return nil, err
 	}
-	return s.openNew(k, prototype.Shape(), how)
+	return s.openNew(k, how)
 }
 
 // openNew publishes the dataset that k wrote, and opens it. It returns ErrReplaced if another
 // process has replaced it by then.
-func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dataset, error) {
+func (s *saver) openNew(k *dirSink, how OpenOptions) (*Dataset, error) {
 	made, err := vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0) // while it is open, no other directory gets its inode number
 	if err != nil {
 		return nil, s.fail("", errors.Join(err, k.abort()))
 	}
 	defer made.Close()
-	if err := k.commit(batch); err != nil {
+	if err := k.commit(); err != nil {
 		return nil, s.fail("", err)
 	}
 	d, err := openAt(s.dir, k.dir, how)

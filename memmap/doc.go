@@ -27,7 +27,14 @@
 //
 // [Save] is atomic. It writes a new directory beside the old one, syncs it, and exchanges the two.
 // At any time, and after a crash, the directory holds all of the old dictionary or all of the new
-// one. (On systems other than Linux there is one exception, which FORMAT.md names.)
+// one. There is one exception: on file systems that cannot exchange two directories in one step,
+// such as NFS, a crash may leave nothing there, and the old directory beside it; see FORMAT.md.
+//
+// Save replaces nothing but an empty directory and a whole saved dictionary. It makes missing
+// directories around that. What it makes has the permissions of what it replaces: a new file gets
+// the permissions that all old files have. Nobody but the owner can read what is written before it is in its
+// place. The first time that a process saves in a directory, it removes the temporary files that
+// killed processes have left there. An archive and a consolidated file are replaced as one file.
 //
 // With [SaveOptions.NoReplace], Save replaces nothing. [Create] replaces a dataset only with
 // [CreateOptions.Replace]. [NewWriter] appends to a finished dataset only with

@@ -25,10 +25,9 @@ var (
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrName says that the format has no name for a key.
 	ErrName = fileformat.ErrName
-	// ErrForeign says that the path to open is not a saved dictionary, or that a directory cannot
-	// be replaced. A directory cannot be replaced if it holds files that are not part of the
-	// format, or if it is part of another saved dictionary, which the replacement would damage.
-	// [SaveWith] lists the cases.
+	// ErrForeign says that the path to open is not a saved dictionary, or that the path to save to
+	// is not a whole one: it holds files that are not part of the format, or lies within another
+	// saved dictionary.
 	ErrForeign = errors.New("not a saved dictionary")
 	// ErrReplaced says that a directory was replaced (by Save, for example) after it was opened.
 	// Either a leaf that was not mapped yet was used, or elements were written that are lost to

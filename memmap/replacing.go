@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // A replacing says which directories a saver may replace.
@@ -22,12 +21,12 @@ const (
 
 // look returns the tree at dir if a saver may replace it, as replaceable does, and fs.ErrExist if r
 // forbids that. Publishing refuses directories that come later.
-func (r replacing) look(dir string, batch shapeops.Shape) (*oldTree, error) {
+func (r replacing) look(dir string) (*oldTree, error) {
 	taken := r.taken(dir)
 	if taken != nil && r == replaceNothing {
 		return nil, taken
 	}
-	old, err := replaceable(dir, batch) // its error goes before taken
+	old, err := replaceable(dir) // its error goes before taken
 	if err != nil && r == replaceNothing {
 		return nil, cmp.Or(r.taken(dir), err) // a directory came meanwhile
 	}
