@@ -33,9 +33,7 @@ type CopyOptions struct {
 // are copied as they are.
 //
 // Copy copies leaf by leaf from the mapped files. Apart from Data and the lengths of ragged
-// tensors, it reads only two things into memory: Python's views that select rows by a list, which
-// may take MaxCopy bytes together; and compressed leaves, each of which may take MaxCopy bytes, and
-// stays in memory while it is copied.
+// tensors, it reads only compressed leaves into memory, each of which may take MaxCopy bytes.
 //
 // A dataset that a [Writer] has not finished is copied as a finished one, with the committed rows.
 // If the source is replaced during the copy, Copy starts over, and Progress counts from 0 again.

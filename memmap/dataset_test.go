@@ -336,3 +336,14 @@ func TestRefreshShowsRows(t *testing.T) {
 	defer next.Close()
 	requireSame(t, rows(t, 0, 3), next.TensorDict)
 }
+
+// TestViewOfPython: what a saved view shows is in its source, as the error says.
+func TestViewOfPython(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "view")
+	require.NoError(t, memmap.Save(filepath.Join(dir, "_source"), steps()))
+	write(t, dir, "meta.json", `{"_type":"<class 'tensordict._td._SubTensorDict'>","index":["tuple",[["slice",{"start":1,"stop":3,"step":null}]]]}`)
+	_, err := memmap.Open(dir)
+	require.ErrorIs(t, err, memmap.ErrUnsupported)
+	require.ErrorContains(t, err, "open the directory _source in it")
+	requireSame(t, steps(), open(t, filepath.Join(dir, "_source")).TensorDict)
+}

@@ -69,9 +69,8 @@
 //   - a dictionary with stacked leaves, as Python's lazy stack, with a directory for each member;
 //     [AppendMember] adds a member
 //
-// Python's nested tensors are read as ragged tensors. Python's views of a dictionary are read as
-// dictionaries of the rows that the view selects. Open returns [ErrUnsupported] for all other kinds
-// of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back with
+// Python's nested tensors are read as ragged tensors. Open returns [ErrUnsupported] for all other
+// kinds of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back with
 // another type or value.
 //
 // # Archives

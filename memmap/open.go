@@ -46,9 +46,8 @@ type OpenOptions struct {
 	// MaxEntries bounds the number of entries of the dictionary, at all levels together; 0 means
 	// 200,000. It bounds the work that a hostile directory can cause.
 	MaxEntries int
-	// MaxCopy bounds the bytes that are read into memory, separately for: copies of Python's views
-	// that select rows by a list, lengths of ragged tensors, and compressed files in an archive. 0
-	// means 1 GiB.
+	// MaxCopy bounds the bytes that are read into memory, separately for lengths of ragged tensors
+	// and for compressed files in an archive. 0 means 1 GiB.
 	MaxCopy int64
 	// CheckSums compares each block of a leaf with its checksum, see [Verify], before an operation
 	// first reads elements in it, and then returns [ErrCorrupt] if it differs. Leaves without
