@@ -196,16 +196,6 @@ func TestAddLeafKeepsDatasetsBesideIt(t *testing.T) {
 	requireSound(t, dir)
 }
 
-// TestAddLeafKeepsWhatIsNotListed adds to a directory as it was before v0.4.
-func TestAddLeafKeepsWhatIsNotListed(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "meta.json", `{"a":{"shape":[2],"device":"cpu","dtype":"torch.uint8"},"shape":[2],"_type":"TensorDict"}`)
-	write(t, dir, "a.memmap", "12")
-	write(t, dir, "b/meta.json", `{"shape":[2],"_type":"TensorDict"}`)
-	require.ErrorIs(t, writable(t, dir).AddLeaf("c", tensor.Vector[int8](1, 2)), memmap.ErrUnsupported)
-	require.True(t, open(t, dir).Has("b"))
-}
-
 // TestCloseBesideAddLeaf runs with the race detector too.
 func TestCloseBesideAddLeaf(t *testing.T) {
 	for range 20 {
