@@ -29,7 +29,7 @@ func (c *consolidated) MapAll() error { return c.Map() }
 
 // isConsolidated reports whether the file at a path is consolidated.
 func isConsolidated(at string) (bool, error) {
-	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false, err
 	}

@@ -80,7 +80,7 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 // openNew publishes the dataset that k wrote, and opens it. It returns ErrReplaced if another
 // process has replaced it by then.
 func (s *saver) openNew(k *dirSink, how OpenOptions) (*Dataset, error) {
-	made, err := vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0) // while it is open, no other directory gets its inode number
+	made, err := os.OpenFile(k.temp.New(), os.O_RDONLY, 0) // while it is open, no other directory gets its inode number
 	if err != nil {
 		return nil, s.fail("", errors.Join(err, k.abort()))
 	}

@@ -26,8 +26,7 @@ import (
 //     of its file only when it is made. On Unix systems, the descriptor is nevertheless kept as
 //     long as the file is mapped, to detect that the file was truncated within its last page. At
 //     most 1,000 descriptors are kept in the process, or a tenth of RLIMIT_NOFILE if that is
-//     less. When the process has no descriptor left, these are closed, and the operation that
-//     needed one is tried again.
+//     less.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. Without it,
 	// writing to elements returns tensor.ErrReadOnly. For an archive or a consolidated file,

@@ -79,7 +79,7 @@ func scanOld(dir string) (*oldTree, error) {
 		old := &oldTree{info: before}
 		if before.IsDir() {
 			old.modes = &vfs.Modes{Exact: true}
-			old.dir, _ = vfs.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
+			old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
 		}
 		if err = old.scan(dir, ""); err == nil {
 			return old, nil
@@ -99,7 +99,7 @@ func (o *oldTree) scan(dir, at string) error {
 	info, err := os.Lstat(full)
 	var found []fs.DirEntry
 	if err == nil {
-		found, err = vfs.ReadDir(full)
+		found, err = os.ReadDir(full)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

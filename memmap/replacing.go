@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
 // A replacing says which directories a saver may replace.
@@ -48,7 +46,7 @@ func (r replacing) taken(dir string) error {
 	case r == replaceNothing:
 		return fmt.Errorf("%w: NoReplace is set", fs.ErrExist)
 	}
-	if found, err := vfs.ReadDir(dir); err != nil || len(found) > 0 {
+	if found, err := os.ReadDir(dir); err != nil || len(found) > 0 {
 		return fmt.Errorf("%w: set Replace to replace a dataset", fs.ErrExist)
 	}
 	return nil

@@ -135,7 +135,7 @@ func checkSame(is, of fs.FileInfo, at string) error {
 
 // copy copies an existing file, as link links one.
 func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
-	r, err := vfs.OpenFile(from, os.O_RDONLY, 0)
+	r, err := os.OpenFile(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
