@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -288,68 +287,6 @@ func TestRowsOfALazyStack(t *testing.T) {
 		require.True(t, members[i].Equal(again[i]))
 	}
 	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
-}
-
-// TestLeftoverText: an earlier version saved ragged rows as data with a text for Python, and what
-// Python saved again has nothing else.
-func TestLeftoverText(t *testing.T) {
-	tests := []struct {
-		data any
-		is   bool
-	}{
-		{"ragged uint8 [200000 *]", true},
-		{"ragged int64 [3 * *]", true},
-		{"ragged bfloat16 [2 3 * 4]", true},
-		{"ragged int32 [* *]", true},
-		{"ragged int32 [*]", true},
-		{"ragged int32 [3 2]", false},
-		{"ragged int33 [3 *]", false},
-		{"ragged int32 [3 *] ", false},
-		{"a ragged int32 [3 *]", false},
-		{"ragged int32 [3  *]", false},
-		{"ragged int32 [-3 *]", false},
-		{"ragged int32", false},
-		{"ragged int32 [3 *", false},
-		{int64(3), false},
-		{[]any{"ragged int32 [3 *]"}, false},
-	}
-	for _, tt := range tests {
-		t.Run(fmt.Sprint(tt.data), func(t *testing.T) {
-			td := tdict.New(2)
-			require.NoError(t, td.Set("note", tensor.Must(tdict.NewData(tt.data, 2))))
-			rows := tdict.New(2)
-			require.NoError(t, rows.Set("note", tensor.Must(tdict.DataFrom([]any{"other", tt.data}, 2))))
-			for _, name := range []string{"d", "d.tdz", "d.tdc"} {
-				for _, td := range []*tdict.TensorDict{td, rows} {
-					at := filepath.Join(t.TempDir(), name)
-					err := memmap.Save(at, td)
-					if !tt.is {
-						require.NoError(t, err)
-						require.True(t, td.Equal(open(t, at).TensorDict))
-						continue
-					}
-					require.ErrorIs(t, err, memmap.ErrUnsupported)
-					require.ErrorContains(t, err, "note")
-					require.NoFileExists(t, at)
-				}
-			}
-			if !tt.is {
-				return
-			}
-			for _, text := range []string{
-				dataHead + strconv.Quote(tt.data.(string)) + dataTail,
-				`{"_type":"<class 'tensordict.tensorclass.NonTensorStack'>","stack_dim":0,"device":null,"data":["x",` + strconv.Quote(tt.data.(string)) + `]}`,
-			} {
-				dir := t.TempDir()
-				write(t, dir, "meta.json", `{"ts":{"type":"NonTensorData"},"shape":[2],`+dictTail)
-				write(t, dir, "ts/meta.json", text)
-				for _, err := range []error{testkit.Err(memmap.Open(dir)), testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))} {
-					require.ErrorIs(t, err, memmap.ErrCorrupt)
-					require.ErrorContains(t, err, "ts/meta.json: corrupt: the text that Python saves in the place of a ragged leaf of an earlier version")
-				}
-			}
-		})
-	}
 }
 
 func TestRowsKeysRefused(t *testing.T) {
