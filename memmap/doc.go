@@ -30,11 +30,12 @@
 // one. There is one exception: on file systems that cannot exchange two directories in one step,
 // such as NFS, a crash may leave nothing there, and the old directory beside it; see FORMAT.md.
 //
-// Save replaces nothing but an empty directory and a whole saved dictionary. It makes missing
-// directories around that. What it makes has the permissions of what it replaces: a new file gets
-// the permissions that all old files have. Nobody but the owner can read what is written before it is in its
-// place. The first time that a process saves in a directory, it removes the temporary files that
-// killed processes have left there. An archive and a consolidated file are replaced as one file.
+// Save replaces only an empty directory or a whole saved dictionary, and nothing within one. It
+// makes missing directories around it. What it makes has the permissions of what it replaces: a new
+// file gets the permissions that all old files have. Nobody but the owner can read what is written
+// before it is in its place. The first time that a process saves in a directory, it removes the
+// temporary files that killed processes have left there. An archive and a consolidated file are
+// replaced as one file.
 //
 // With [SaveOptions.NoReplace], Save replaces nothing. [Create] replaces a dataset only with
 // [CreateOptions.Replace]. [NewWriter] appends to a finished dataset only with
@@ -70,8 +71,8 @@
 //     [AppendMember] adds a member
 //
 // Python's nested tensors are read as ragged tensors. Open returns [ErrUnsupported] for all other
-// kinds of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back with
-// another type or value.
+// kinds of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back
+// with another type or value.
 //
 // # Archives
 //
@@ -106,7 +107,8 @@
 // equal lengths share one layout when they are opened.
 //
 // Values can be written in place, lengths cannot: to change lengths, save the dictionary again. A
-// [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks.
+// [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks. A Writer that
+// continues or finishes reads the lengths of all rows into memory.
 //
 // Python loads that dictionary, with the entries "@lengths", "@pool" and "@row", and saves it again
 // as it is; docs/from-python.md says how to use it there. The rows of "@pool" are not the rows of

@@ -49,10 +49,11 @@ var (
 	// not be synced, or something that is no longer needed was not removed.
 	//
 	// After an error of [Save], [SaveRows], [Copy], [AppendMember] or [Dataset.AddLeaf], everything
-	// is as before, unless errors.Is finds ErrDone in the error; then everything is as after success. The same holds for the functions of package forms. There are
-	// two exceptions: directories around the path that were missing may be there; and where two
-	// directories cannot be exchanged in one step, an error whose text says that the old tree was
-	// moved aside. For a [Writer] see [Writer.Commit].
+	// is as before, unless errors.Is finds ErrDone in the error; then everything is as after
+	// success. The same holds for the functions of package forms. There are two exceptions:
+	// directories around the path that were missing may be there; and where two directories cannot
+	// be exchanged in one step, an error whose text says that the old tree was moved aside. For a
+	// [Writer] see [Writer.Commit].
 	ErrDone = vfs.ErrDone
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.

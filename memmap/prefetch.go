@@ -14,8 +14,8 @@ const prefetchGap = 32 << 10
 // count along the first batch dim. It is fastest for rows in order, because rows that are close to
 // each other become one request.
 //
-// It returns [ErrClosed], shapeops.ErrDim if the batch shape has no dims, shapeops.ErrIndex if a row
-// is out of range, and errors of the system.
+// It returns [ErrClosed], shapeops.ErrDim if the batch shape has no dims, shapeops.ErrIndex if a
+// row is out of range, and errors of the system.
 func (d *Dataset) Prefetch(rows ...int) error {
 	if !d.open() || d.in.Closed() {
 		return ErrClosed

@@ -131,7 +131,7 @@ func (o *oldTree) scan(dir, at string) error {
 	return nil
 }
 
-// scanInner scans an inner directory. The directory of an addition may get its mark, or go, meanwhile.
+// scanInner scans an inner directory. One of an addition may get its mark, or go, meanwhile.
 func (o *oldTree) scanInner(dir, at string) error {
 	err := o.scan(dir, at)
 	if err == nil || !vfs.Reserved(path.Base(at)) {

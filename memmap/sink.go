@@ -56,8 +56,8 @@ func (k *dirSink) node(at string) error {
 	return err
 }
 
-// file makes a file and calls fill to write it. The caller must call syncClose, which makes the file
-// durable and closes it. That takes long, so the caller runs many at a time.
+// file makes a file and calls fill to write it. The caller must call syncClose, which makes the
+// file durable and closes it. That takes long, so the caller runs many at a time.
 func (k *dirSink) file(at string, fill func(vfs.File) error) (syncClose func() error, err error) {
 	f, err := k.disk.Create(k.os(at), k.modes.File(at))
 	if err != nil {
