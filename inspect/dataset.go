@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -67,7 +68,7 @@ func leftovers(path string) (names []string, err error) {
 		return nil, err
 	}
 	parent := filepath.Dir(at)
-	found, err := vfs.ReadDir(parent)
+	found, err := os.ReadDir(parent)
 	if errors.Is(err, fs.ErrPermission) { // the directory around it cannot be read
 		return nil, nil
 	}

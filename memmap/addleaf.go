@@ -206,7 +206,7 @@ func isAdding(dir *vfs.Root, file string) bool {
 
 // moveIn moves the file or directory of the entry to its place in dir, and lists it in the meta.json.
 func (a *addition) moveIn(k *dirSink, dir *vfs.Root, edit *metaEdit, e *metaEntry) error {
-	if err := a.fits(edit.meta, e.file(), dir); err != nil {
+	if err := a.fits(edit.meta, e.file()); err != nil {
 		return err
 	}
 	from, err := vfs.OpenRoot(k.temp.New())
@@ -255,7 +255,7 @@ func moveDir(file string, from, to *vfs.Root) error {
 }
 
 // fits returns an error if the current meta.json of the node, m, has no room for the entry.
-func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
+func (a *addition) fits(m *meta, file string) error {
 	for i := range m.entries {
 		x := &m.entries[i]
 		leaf, _, flat := pool.Split(x.name)
@@ -266,14 +266,7 @@ func (a *addition) fits(m *meta, file string, dir *vfs.Root) error {
 			return fmt.Errorf("%w: %s: the entry %s has the same file name", ErrName, quote(string(a.key)), quote(x.name))
 		}
 	}
-	if !m.old() {
-		return nil
-	}
-	found, err := dir.ReadDir()
-	if slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.IsDir() && !isAdding(dir, d.Name()) }) {
-		return unsupported("its meta.json may be from tensordict before v0.4, which does not list dictionaries, so adding an entry would lose them: Save the dictionary again first")
-	}
-	return err
+	return nil
 }
 
 // exists returns tdict.ErrExists for an entry that another process has added: the leaf, or a

@@ -227,21 +227,6 @@ func TestAppendMemberAfterAddLeaf(t *testing.T) {
 	requireSound(t, dir)
 }
 
-// A dictionary in a member is not replaced by itself: the stack might not open any more.
-func TestSaveIntoMember(t *testing.T) {
-	one := tdict.New(2)
-	require.NoError(t, one.Set("in/deep/x", numbered(tensor.Int8, 0, 2)))
-	dir := filepath.Join(t.TempDir(), "set")
-	require.NoError(t, memmap.Save(dir, tensor.Must(tdict.LazyStack([]*tdict.TensorDict{one, one}, 0))))
-	other := tdict.New(2)
-	require.NoError(t, other.Set("x", tensor.Must(tdict.NewData("text"))))
-	for _, at := range []string{"1", "1/in", "1/in/deep"} {
-		require.ErrorIs(t, memmap.Save(filepath.Join(dir, at), other), memmap.ErrForeign, at)
-	}
-	require.NoError(t, memmap.Save(filepath.Join(dir, "1", "beside"), other), "which is no entry")
-	requireSound(t, dir)
-}
-
 // AppendMember to a directory that Save replaces meanwhile is ErrReplaced, or has appended.
 func TestAppendMemberWhileReplaced(t *testing.T) {
 	needsExchange(t)
@@ -293,7 +278,6 @@ func TestLazyStackIsWritten(t *testing.T) {
 	}))
 	require.NoError(t, ds.SetIndex(nines, ix.At(1)))
 	require.ErrorIs(t, ds.AddLeaf("more", numbered(tensor.Int8, 0, 2)), memmap.ErrUnsupported)
-	require.NoError(t, ds.FlushRows(1, 2))
 	require.NoError(t, ds.Close())
 	requireSound(t, dir)
 	require.Equal(t, int64(9), tensor.Must(tdict.Item[int64](tensor.Must(open(t, dir).Index(ix.At(1))), "reward", 2)))

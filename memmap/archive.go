@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -247,7 +246,7 @@ func isArchive(at string) (is bool, err error) {
 // withZip calls fn with the file at a path, and with its zip directory: nil if it is not a readable
 // zip file.
 func withZip(at string, fn func(f *os.File, zip *zipfile.Archive) error) error {
-	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}

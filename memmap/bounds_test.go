@@ -193,16 +193,12 @@ func TestMaxEntries(t *testing.T) {
 		}
 		return `{` + b.String() + `"shape":[0],` + dictTail
 	}
-	flat, nested, old := t.TempDir(), t.TempDir(), t.TempDir()
+	flat, nested := t.TempDir(), t.TempDir()
 	all := longtests.Times(20_000, 200_000)
 	write(t, flat, "meta.json", leaves(all))
 	write(t, nested, "meta.json", `{"a":{"type":"TensorDict"},"data":{"type":"TensorDict"},"shape":[0],`+dictTail)
 	write(t, nested, "a/meta.json", leaves(3))
 	write(t, nested, "data/meta.json", leaves(3))
-	write(t, old, "meta.json", `{"shape":[],`+dictTail)
-	for _, name := range []string{"a", "b", "c"} {
-		write(t, old, name+"/meta.json", `{"shape":[],`+dictTail)
-	}
 	lazy := filepath.Join("..", "testdata", "golden", "td07_lazystack_dim1", "data")
 	tests := []struct {
 		name, dir string
@@ -214,8 +210,6 @@ func TestMaxEntries(t *testing.T) {
 		{"nested ones count", nested, 8, true},
 		{"one nested entry too many", nested, 7, false},
 		{"an entry called data counts", nested, 1, false},
-		{"nodes that are not listed count", old, 3, true},
-		{"one of them too many", old, 2, false},
 		{"members of a lazy stack count", lazy, 6, true},
 		{"one of them too many", lazy, 5, false},
 	}

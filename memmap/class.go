@@ -61,9 +61,6 @@ func (r *reader) fields(td *tdict.TensorDict, text []byte) error {
 		}
 		seen[string(name)] = true
 		v, err := scan.Value()
-		if err == nil && datajson.IsLeftover(v) {
-			err = datajson.ErrLeftover
-		}
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (r *reader) class(n tree, m *meta, e *metaEntry, batch shapeops.Shape, dept
 	case m.class == lazyClass:
 		return r.lazy(n, m, depth)
 	case m.class == viewClass:
-		return r.view(n, m, batch, depth)
+		return nil, r.fail(n, metaName, unsupported("a view that Python saved, with the dictionary that it is a view of: open the directory _source in it and Index that, or in Python save the view's to_tensordict()"))
 	case m.class == dataClass || m.class == metaDataClass:
 		return r.data(n, m, e, batch)
 	case m.class == dataStackClass:

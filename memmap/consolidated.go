@@ -2,10 +2,8 @@ package memmap
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -31,7 +29,7 @@ func (c *consolidated) MapAll() error { return c.Map() }
 
 // isConsolidated reports whether the file at a path is consolidated.
 func isConsolidated(at string) (bool, error) {
-	f, err := vfs.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false, err
 	}
@@ -199,10 +197,7 @@ func (s *saver) fileAt() (string, error) {
 	if err != nil {
 		return "", s.fail("", err)
 	}
-	if _, err := readNode(filepath.Dir(at)); err == nil {
-		return "", s.fail("", fmt.Errorf("%w: it would be a file within a saved dictionary: save elsewhere", ErrForeign))
-	}
-	return at, nil
+	return at, s.fail("", checkAround(at))
 }
 
 // oneFile makes or replaces a file. write writes its content.

@@ -20,35 +20,26 @@ type CopyOptions struct {
 }
 
 // Copy reads the dictionary saved at the path from, a directory or a file, and saves it at the path
-// to in the form opt.Save.Form. The default is the form of the dictionary that exists at the path
-// to. If nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
-// .tdc, and otherwise a directory. Copy keeps everything that [SaveWith] keeps: kinds of values,
-// names of dims, and classes. It also keeps the schema, unless opt.Save has another. Nested tensors
-// of Python's stay nested tensors, except in a consolidated file.
+// to, in the form that [SaveOptions.Form] says. Copy keeps everything that [SaveWith] keeps: kinds
+// of values, names of dims, and classes. It also keeps the schema, unless opt.Save has another.
+// Nested tensors of Python's stay nested tensors, except in a consolidated file.
 //
-// Copy compares the checksums of the source's leaves while it copies, so that damaged elements do
-// not get new checksums. If a leaf differs from its checksums, Copy returns [ErrCorrupt] with the
-// path of the leaf's file in the source. If the elements were changed on purpose, as Python does in
-// place, call [Seal] first, or set opt.SkipSums. Leaves without checksums, as Python writes them,
-// are copied as they are.
+// Copy compares the checksums of the source's leaves while it copies, and returns [ErrCorrupt] with
+// the path of a file that differs. If the elements were changed on purpose, as Python does in
+// place, call [Seal] first, or set opt.SkipSums. Leaves without checksums are copied as they are.
 //
-// Copy copies leaf by leaf from the mapped files. Apart from Data and the lengths of ragged
-// tensors, it reads only two things into memory: Python's views that select rows by a list, which
-// may take MaxCopy bytes together; and compressed leaves, each of which may take MaxCopy bytes, and
-// stays in memory while it is copied.
-//
-// A dataset that a [Writer] has not finished is copied as a finished one, with the committed rows.
-// If the source is replaced during the copy, Copy starts over, and Progress counts from 0 again.
-//
-// Before it writes anything, Copy lists the entries that it cannot copy, such as pickled ones, or
-// entries that a later version of this module has written with fields that this version does not
-// know. The error is then a [FileError] about the first of them, with the keys of the first few in
-// its text. Otherwise Copy returns the errors of [OpenWith] and SaveWith. If Copy returns an error
-// that is not [ErrDone], the path to holds the same as before.
+// Copy copies leaf by leaf from the mapped files. It reads into memory Data, the lengths of ragged
+// tensors, and compressed leaves, one at a time, of at most MaxCopy bytes each. A dataset that a
+// [Writer] has not finished is copied as a finished one, with the committed rows. If the source is
+// replaced during the copy, Copy starts over, and Progress counts from 0 again.
 //
 // If nothing is at the path to, the copy has the permissions of the source, before umask; the owner
-// may always read and write. A copy that is one file has the permissions that all files of the
-// source have, given the directories that they are in.
+// may always read and write.
+//
+// If entries cannot be copied, such as pickled ones, or ones with fields that only a later version
+// of this module knows, Copy writes nothing, and returns a [FileError] about the first of them with
+// the keys of the first few. Otherwise it returns the errors of [OpenWith] and SaveWith. After an
+// error that is not [ErrDone] the path to holds the same as before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)

@@ -3,23 +3,17 @@ package memmap
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"math"
 	"os"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // CreateOptions are the options of [Create]. The zero value is the default.
 type CreateOptions struct {
-	// Hidden leaves the directory as it is until [Dataset.Publish]. A dataset that is closed before
-	// Publish, or whose process ends, is removed.
-	Hidden bool
-	// Replace replaces the dataset at the directory, as [SaveWith] does. Without it, Create and
-	// Publish return fs.ErrExist if a dataset is there.
+	// Replace replaces the dataset at the directory, as [SaveWith] does. Without it, Create returns
+	// fs.ErrExist if a dataset is there.
 	Replace bool
 	// Progress, if not nil, is called after each leaf with the bytes reserved so far and the total,
 	// by one goroutine at a time.
@@ -45,12 +39,12 @@ type CreateOptions struct {
 //
 // Create reserves disk space for all leaves first, so that a full disk is an error of Create and
 // not a fault later. Several goroutines may write to different rows at the same time, as by
-// SetIndex; Flush, Close and Publish must come after that.
+// SetIndex; Flush and Close must come after that.
 //
 // Others see the whole dictionary when Create returns, with zeros where nothing was written yet.
-// After a crash nothing records which elements were written. With [CreateOptions.Hidden], others
-// see it when [Dataset.Publish] returns, and see the old dataset until then. The leaves have no
-// checksums before [Dataset.Flush], Publish or [Dataset.Close].
+// After a crash nothing records which elements were written. If others must not see it before all
+// elements are written, use [SaveRows], or Create beside the place and os.Rename after Close. The
+// leaves have no checksums before [Dataset.Flush] or [Dataset.Close].
 //
 // Create returns fs.ErrExist if a dataset, finished or not, is at dir, unless
 // [CreateOptions.Replace] is set; an empty directory is replaced. If several Creates without
@@ -68,7 +62,10 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	if err := checkDirectory(dir); err != nil {
 		return nil, s.fail("", err)
 	}
-	old, at, err := s.lookAt(prototype)
+	if err := s.check(prototype); err != nil {
+		return nil, err
+	}
+	old, at, err := s.lookAt()
 	if err != nil {
 		return nil, err
 	}
@@ -77,31 +74,18 @@ func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Datase
 	if err != nil {
 		return nil, err
 	}
-	if opt.Hidden {
-		return openHidden(dir, k, how)
-	}
-	return s.openNew(k, prototype.Shape(), how)
-}
-
-// openHidden opens the dataset that k wrote and has not published.
-func openHidden(dir string, k *dirSink, how OpenOptions) (*Dataset, error) {
-	p := &place{op: "create", dir: dir, at: k.temp.New(), opt: how, hidden: k}
-	d, _, err := p.dataset()
-	if err != nil {
-		return nil, errors.Join(err, k.abort())
-	}
-	return d, nil
+	return s.openNew(k, how)
 }
 
 // openNew publishes the dataset that k wrote, and opens it. It returns ErrReplaced if another
 // process has replaced it by then.
-func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dataset, error) {
-	made, err := vfs.OpenFile(k.temp.New(), os.O_RDONLY, 0) // while it is open, no other directory gets its inode number
+func (s *saver) openNew(k *dirSink, how OpenOptions) (*Dataset, error) {
+	made, err := os.OpenFile(k.temp.New(), os.O_RDONLY, 0) // while it is open, no other directory gets its inode number
 	if err != nil {
 		return nil, s.fail("", errors.Join(err, k.abort()))
 	}
 	defer made.Close()
-	if err := k.commit(batch); err != nil {
+	if err := k.commit(); err != nil {
 		return nil, s.fail("", err)
 	}
 	d, err := openAt(s.dir, k.dir, how)
@@ -117,48 +101,4 @@ func (s *saver) openNew(k *dirSink, batch shapeops.Shape, how OpenOptions) (*Dat
 		return nil, errors.Join(s.fail("", err), d.Close())
 	}
 	return d, nil
-}
-
-// Publish puts a dataset that was made with [CreateOptions.Hidden] in its place, durably. First it
-// does the work of [Dataset.Flush]. d stays open. Publish is a write, like Set.
-//
-// Publish returns fs.ErrExist if d is already published, or if a dataset is at its path and
-// [CreateOptions.Replace] was not set; [ErrForeign] or [ErrBusy] if the directory at the path
-// cannot be replaced; and [ErrClosed] if d is closed. After an error that is not [ErrDone] d stays
-// hidden, and Publish can be called again.
-func (d *Dataset) Publish() error {
-	if !d.open() || d.in.Closed() {
-		return ErrClosed
-	}
-	k := d.hidden
-	if k == nil {
-		return d.fail("publish", "", fmt.Errorf("%w: it is published already", fs.ErrExist))
-	}
-	if err := d.flush(); err != nil {
-		return vfs.NotDone(err)
-	}
-	old, err := k.may.look(k.dir, d.Shape())
-	if err != nil {
-		return d.fail("publish", "", err)
-	}
-	defer old.unlock()
-	if err := k.replaces(old); err != nil {
-		return d.fail("publish", "", err)
-	}
-	return d.fail("publish", "", d.appear(k))
-}
-
-// appear moves a hidden dataset to its place. After an error it may still be hidden.
-func (d *Dataset) appear(k *dirSink) error {
-	appeared, err := k.publish()
-	if !appeared {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.hidden, d.at = nil, k.dir
-	d.set.Moved(k.dir)
-	lock, failed := d.opt.lockWriters(k.dir)
-	d.lock = lock
-	return errors.Join(err, vfs.Done("the dataset is published, but others may write it meanwhile", failed))
 }

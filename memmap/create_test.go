@@ -353,52 +353,6 @@ func TestProgressOfALongLeaf(t *testing.T) {
 	}
 }
 
-// TestHidden makes a dataset that nobody sees before it is published.
-func TestHidden(t *testing.T) {
-	top := testkit.TempDir(t)
-	dir := filepath.Join(top, "d")
-	require.NoError(t, memmap.Save(dir, generation(t, 1)))
-	require.NoError(t, os.Chmod(filepath.Join(dir, "n.memmap"), 0o640))
-	reader := open(t, dir)
-	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true, Replace: true}))
-	require.NoError(t, ds.SetIndex(generation(t, 2)))
-	require.NoError(t, ds.Flush())
-	require.NoError(t, memmap.Save(filepath.Join(top, "other"), steps()), "which removes leftovers")
-	require.Equal(t, int64(1), number(t, open(t, dir).TensorDict))
-	require.NoError(t, ds.SetIndex(generation(t, 3)))
-	require.NoError(t, ds.Publish())
-	require.ErrorIs(t, ds.Publish(), os.ErrExist)
-	require.True(t, tensor.Must(reader.Stale()))
-	require.Equal(t, int64(3), number(t, open(t, dir).TensorDict))
-	requireSound(t, dir)
-	require.False(t, tensor.Must(ds.Stale()))
-	require.Equal(t, os.FileMode(0o640), tensor.Must(os.Stat(filepath.Join(dir, "n.memmap"))).Mode())
-
-	require.NoError(t, ds.SetIndex(generation(t, 4)), "it can be written still")
-	require.NoError(t, ds.AddLeaf("more", tensor.Vector[int8](1, 2)))
-	require.NoError(t, ds.Close())
-	require.Equal(t, int64(4), number(t, open(t, dir).TensorDict))
-	requireSound(t, dir)
-	require.Len(t, names(t, top), 2)
-	require.ErrorIs(t, ds.Publish(), memmap.ErrClosed)
-}
-
-func TestHiddenIsGoneUnlessPublished(t *testing.T) {
-	top := testkit.TempDir(t)
-	dir := filepath.Join(top, "d")
-	ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true}))
-	require.NoError(t, ds.Close())
-	require.Empty(t, names(t, top))
-
-	ds = tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true, Replace: true}))
-	defer ds.Close()
-	w := newWriter(t, dir) // comes between
-	require.ErrorIs(t, ds.Publish(), memmap.ErrBusy)
-	require.NoError(t, w.Close())
-	require.NoError(t, ds.Publish())
-	require.Equal(t, int64(0), number(t, open(t, dir).TensorDict))
-}
-
 // TestCreateNoSums makes a dataset whose leaves never have sums: it says so nowhere, is written,
 // flushed and opened to be written again without any being set, or made void.
 func TestCreateNoSums(t *testing.T) {
@@ -430,16 +384,4 @@ func TestCreateNoSums(t *testing.T) {
 	require.Equal(t, before, meta(), "nor does who opens it later")
 	require.ElementsMatch(t, all, unsummed(t, dir))
 	require.Equal(t, int64(8), tensor.Must(tensor.Item[int64](tensor.Must(tensor.Must(open(t, dir).Tensor("reward")).Index(ix.At(0))))))
-}
-
-// TestCreateNoSumsHidden sets no sums when the dataset is published either.
-func TestCreateNoSumsHidden(t *testing.T) {
-	dir := filepath.Join(testkit.TempDir(t), "made")
-	ds := tensor.Must(memmap.Create(dir, steps(), memmap.CreateOptions{NoSums: true, Hidden: true}))
-	store(t, ds, 7)
-	require.NoError(t, ds.Publish())
-	require.NoError(t, ds.Close())
-	require.NotContains(t, tree(t, dir)["meta.json"], "sums")
-	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
-	require.Len(t, report.Unsummed, 2)
 }

@@ -21,9 +21,6 @@ func (r *reader) data(n tree, m *meta, e *metaEntry, batch shapeops.Shape) (tdic
 		batch = e.fact.batch
 	}
 	v, err := datajson.New(m.data).Value()
-	if err == nil && datajson.IsLeftover(v) {
-		err = datajson.ErrLeftover
-	}
 	if err != nil {
 		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
@@ -71,9 +68,6 @@ func (r *reader) dataStack(n tree, m *meta, e *metaEntry, batch shapeops.Shape) 
 		return nil, r.pickled(n, e, "pickle.pkl")
 	}
 	d, err := stacked(m.data, e, batch)
-	if err == nil && datajson.HasLeftover(d) {
-		err = datajson.ErrLeftover
-	}
 	if err != nil {
 		return nil, r.fail(n, metaName, datajson.Failed(err))
 	}
@@ -145,9 +139,6 @@ func (s *saver) data(n *savedNode, e *metaEntry, d *tdict.Data) error {
 	}
 	if err != nil {
 		return err
-	}
-	if datajson.HasLeftover(d) {
-		return s.fail(inner.at, datajson.ErrLeftoverSaved)
 	}
 	if !d.Shape().Equal(n.meta.shape) {
 		e.fact.batch = d.Shape().Clone()

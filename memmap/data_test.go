@@ -216,17 +216,15 @@ func TestOpenReadsPythonsData(t *testing.T) {
 	}
 }
 
-// TestOldDataWithDirectory: v0.3 and v0.4 wrote an empty dictionary below data.
+// TestOldDataWithDirectory: v0.4 wrote an empty dictionary below data.
 func TestOldDataWithDirectory(t *testing.T) {
-	for _, meta := range []string{`{"d":{"type":"NonTensorData"},"shape":[2],` + dictTail, `{"shape":[2],` + dictTail} {
-		dir := t.TempDir()
-		write(t, dir, "meta.json", meta)
-		write(t, dir, "d/meta.json", dataHead+`"x"`+dataTail)
-		write(t, dir, "d/_tensordict/meta.json", `{"shape":[2],`+dictTail)
-		ds := open(t, dir)
-		require.Equal(t, 1, ds.NumEntries())
-		require.True(t, tensor.Must(tdict.NewData("x", 2)).Equal(tensor.Must(ds.Get("d")).(*tdict.Data)))
-	}
+	dir := t.TempDir()
+	write(t, dir, "meta.json", `{"d":{"type":"NonTensorData"},"shape":[2],`+dictTail)
+	write(t, dir, "d/meta.json", dataHead+`"x"`+dataTail)
+	write(t, dir, "d/_tensordict/meta.json", `{"shape":[2],`+dictTail)
+	ds := open(t, dir)
+	require.Equal(t, 1, ds.NumEntries())
+	require.True(t, tensor.Must(tdict.NewData("x", 2)).Equal(tensor.Must(ds.Get("d")).(*tdict.Data)))
 }
 
 func TestOpenRefusesData(t *testing.T) {

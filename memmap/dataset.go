@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -34,8 +32,7 @@ type Dataset struct {
 	set  *mapfile.Set // in, if it is a directory; otherwise nil
 	lock *vfs.Lock    // shared with other writers of the directory; nil if it cannot be locked
 
-	hidden  *dirSink // of CreateOptions.Hidden, until Publish; otherwise nil
-	growing bool     // the Writer has not called Finish
+	growing bool // the Writer has not called Finish
 	schema  tdict.Schema
 	state   any // result of LiveOptions.OnOpen
 
@@ -95,20 +92,6 @@ func (d *Dataset) flush() error {
 	return cmp.Or(d.fail("flush", "", d.set.InPlace(d.set.Top())), err)
 }
 
-// FlushRows writes the changed elements of the rows from start up to stop of each mapped leaf to
-// the disk, as [Dataset.Flush] does. Rows count along the first batch dim.
-//
-// It returns the errors of Flush, shapeops.ErrDim if the batch shape has no dims, and
-// shapeops.ErrIndex if the rows are out of range.
-func (d *Dataset) FlushRows(start, stop int) error {
-	return d.rows(start, stop, func(l *leafFile, offset, size int) error {
-		if d.set == nil {
-			return nil
-		}
-		return l.disk().FlushRange(offset, size)
-	})
-}
-
 // An Advice says how elements will be read. It changes speed, never results.
 type Advice = mapping.Advice
 
@@ -132,41 +115,6 @@ func (d *Dataset) Advise(a Advice) error {
 		}
 	}
 	return nil
-}
-
-// rows calls fn for each leaf with the offset and size in bytes of the rows from start to stop.
-func (d *Dataset) rows(start, stop int, fn func(l *leafFile, offset, size int) error) error {
-	n, err := d.numRows()
-	if err != nil {
-		return err
-	}
-	if start < 0 || stop < start || stop > n {
-		return d.fail("read", "", fmt.Errorf("%w: got rows %d to %d, want 0 to %d", shapeops.ErrIndex, start, stop, n))
-	}
-	for _, l := range d.files {
-		offset, size, err := l.rowBytes(start, stop, n)
-		if err != nil {
-			return d.fail("read", l.file.Path(), err)
-		}
-		if size == 0 {
-			continue
-		}
-		if err := fn(l, offset, size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// numRows returns the size of the first batch dim.
-func (d *Dataset) numRows() (int, error) {
-	if !d.open() || d.in.Closed() {
-		return 0, ErrClosed
-	}
-	if len(d.Shape()) == 0 {
-		return 0, d.fail("read", "", fmt.Errorf("%w: a batch shape without dims has no rows", shapeops.ErrDim))
-	}
-	return d.Shape()[0], nil
 }
 
 // A fileRow says which rows of the outermost dictionary have elements in a file. The file of a
@@ -234,8 +182,7 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // If d was opened with Writable, Close first does the work of [Dataset.Flush]. If that fails, Close
 // returns its error, and closes d all the same. Then it reads the leaves that d has written, and
 // computes their checksums, while nobody else can open the directory with Writable. If others have
-// it open already, or an operation still uses a leaf, the checksums stay void: see [SealWritten]. A
-// hidden dataset that was not published is removed.
+// it open already, or an operation still uses a leaf, the checksums stay void: see [SealWritten].
 //
 // Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
@@ -244,11 +191,11 @@ func (d *Dataset) Close() error {
 		return ErrClosed
 	}
 	var failed error
-	if d.opt.Writable && !d.isHidden() && !d.in.Closed() {
+	if d.opt.Writable && !d.in.Closed() {
 		failed = d.flush()
 	}
 	last := func() error { return nil }
-	if failed == nil && d.opt.Writable && !d.isHidden() {
+	if failed == nil && d.opt.Writable {
 		last = d.closeSums
 	}
 	var err error
@@ -260,27 +207,10 @@ func (d *Dataset) Close() error {
 	if errors.Is(err, ErrClosed) {
 		return err
 	}
-	return errors.Join(failed, err, d.fail("close", "", d.release()))
-}
-
-// release releases the lock, and removes a dataset that is still hidden.
-func (d *Dataset) release() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.hidden != nil {
-		return d.hidden.abort()
-	}
 	if d.lock != nil {
-		return d.lock.Unlock()
+		err = errors.Join(err, d.fail("close", "", d.lock.Unlock()))
 	}
-	return nil
-}
-
-// isHidden reports whether d has not been published yet.
-func (d *Dataset) isHidden() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.hidden != nil
+	return errors.Join(failed, err)
 }
 
 // CloseWait closes d as [Dataset.Close] does, unless d is closed already, and waits until all files

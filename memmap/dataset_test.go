@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -22,6 +23,13 @@ func store(t testing.TB, ds *memmap.Dataset, v int64) {
 	t.Helper()
 	reward := tensor.Must(ds.Tensor("reward"))
 	require.NoError(t, reward.SetIndex(tensor.Scalar(v), ix.At(0)))
+}
+
+// replaceInner puts another directory in the place of one in a dataset, as another tool may.
+func replaceInner(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.Rename(dir, dir+".moved")) // which keeps its inode number
+	require.NoError(t, os.Mkdir(dir, 0o777))
 }
 
 // TestNothingIsLostSilently replaces a directory, or part of it, that is open to be written.
@@ -39,12 +47,12 @@ func TestNothingIsLostSilently(t *testing.T) {
 			require.NoError(t, memmap.Save(dir, ds.TensorDict))
 		}, memmap.ErrReplaced},
 		{"a directory in it was replaced, of which nothing was written", func(t *testing.T, dir string, _ *memmap.Dataset) {
-			require.NoError(t, memmap.Save(filepath.Join(dir, "obs"), tdict.New(4)))
+			replaceInner(t, filepath.Join(dir, "obs"))
 		}, nil},
 		{"a directory in it was replaced", func(t *testing.T, dir string, ds *memmap.Dataset) {
 			pos := tensor.Must(ds.Tensor("obs/pos"))
 			require.NoError(t, pos.SetIndex(tensor.Scalar[float32](5), ix.At(0)))
-			require.NoError(t, memmap.Save(filepath.Join(dir, "obs"), tdict.New(4)))
+			replaceInner(t, filepath.Join(dir, "obs"))
 		}, memmap.ErrReplaced},
 		{"it was removed", func(t *testing.T, dir string, _ *memmap.Dataset) {
 			require.NoError(t, os.RemoveAll(dir))
@@ -103,7 +111,7 @@ func TestLeafThatIsGoneIsCorrupt(t *testing.T) {
 		}, memmap.ErrCorrupt},
 		{"the directory was replaced", func(t *testing.T, dir string) { require.NoError(t, memmap.Save(dir, steps())) }, memmap.ErrReplaced},
 		{"the directory that it is in was replaced", func(t *testing.T, dir string) {
-			require.NoError(t, memmap.Save(filepath.Join(dir, "obs"), tdict.New(4)))
+			replaceInner(t, filepath.Join(dir, "obs"))
 		}, memmap.ErrReplaced},
 	}
 	for _, tt := range tests {
@@ -124,7 +132,7 @@ func TestZeroAndNilDatasetsAreClosed(t *testing.T) {
 			_, stale := ds.Stale()
 			_, refresh := ds.Refresh()
 			for _, err := range []error{
-				ds.Flush(), ds.Close(), ds.CloseWait(t.Context()), ds.FlushRows(0, 0), ds.Advise(memmap.Random),
+				ds.Flush(), ds.Close(), ds.CloseWait(t.Context()), ds.Advise(memmap.Random),
 				ds.AddLeaf("x", tensor.Scalar(1.5)), stale, refresh,
 			} {
 				require.ErrorIs(t, err, memmap.ErrClosed)
@@ -137,18 +145,11 @@ func TestRows(t *testing.T) {
 	dir := saved(t)
 	ds := writable(t, dir)
 	store(t, ds, 7)
-	require.NoError(t, ds.FlushRows(0, 2))
-	require.NoError(t, ds.FlushRows(2, 2), "none")
-	require.ErrorIs(t, ds.FlushRows(0, 5), shapeops.ErrIndex)
-	require.ErrorIs(t, ds.FlushRows(-1, 1), shapeops.ErrIndex)
 	require.NoError(t, ds.Prefetch(3, 0, 1))
 	require.ErrorIs(t, ds.Prefetch(4), shapeops.ErrIndex)
 	for _, a := range []memmap.Advice{memmap.Normal, memmap.Random, memmap.Sequential, memmap.WillNeed} {
 		require.NoError(t, ds.Advise(a))
 	}
-	require.NoError(t, memmap.Save(dir, steps()))
-	require.ErrorIs(t, ds.FlushRows(0, 1), memmap.ErrReplaced)
-
 	scalar := filepath.Join(t.TempDir(), "scalar")
 	require.NoError(t, memmap.Save(scalar, tensor.Must(steps().Index(ix.At(0)))))
 	require.ErrorIs(t, open(t, scalar).Prefetch(0), shapeops.ErrDim)
@@ -204,26 +205,62 @@ func TestRemovedWorkingDirectoryDoesNotMatter(t *testing.T) {
 	require.Error(t, memmap.Save("relative", steps()))
 }
 
-func TestSaveIntoADictionaryAroundIt(t *testing.T) {
-	tests := []struct {
-		name, at string
-		td       *tdict.TensorDict
-		err      error
-	}{
-		{"one that fits", "obs", tdict.New(4, 2), nil},
-		{"another batch shape", "obs", tdict.New(3), memmap.ErrForeign},
-		{"a shorter batch shape", "obs", tdict.New(), shapeops.ErrShape},
-		{"one that is not listed", "more", tdict.New(9), nil},
-		{"data", "label", tdict.New(4), memmap.ErrForeign},
+// TestSaveWithin saves, creates and writes within a saved dictionary, which only its own Save and
+// AddLeaf change.
+func TestSaveWithin(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	td := visits(t)
+	require.NoError(t, td.Set("label", tensor.Must(tdict.NewData("x", 3))))
+	require.NoError(t, td.Set("frames", frames(t)))
+	require.NoError(t, td.Set("stack", tensor.Must(tdict.LazyStack([]*tdict.TensorDict{visits(t), visits(t)}, 1))))
+	require.NoError(t, memmap.Save(dir, td))
+	before := tree(t, dir)
+	for _, at := range []string{
+		"more", "not listed", "label", "codes", "codes/x", "codes/@pool",
+		"frames", "frames/_tensordict", "frames/_tensordict/in", "stack", "stack/1", "stack/1/more",
+	} {
+		at = filepath.Join(dir, at)
+		for name, save := range map[string]func() error{
+			"Save":            func() error { return memmap.Save(at, visits(t)) },
+			"a file":          func() error { return memmap.Save(at+".tdz", visits(t)) },
+			"a file (.tdc)":   func() error { return memmap.Save(at+".tdc", visits(t)) },
+			"SaveRows":        func() error { return memmap.SaveRows(t.Context(), at, chunksOf(t, 2, 1), memmap.SaveOptions{}) },
+			"Create":          func() error { return testkit.Err(memmap.Create(at, visits(t), memmap.CreateOptions{Replace: true})) },
+			"Create anew":     func() error { return testkit.Err(memmap.Create(at+"2", visits(t), memmap.CreateOptions{})) },
+			"a new NewWriter": func() error { return testkit.Err(memmap.NewWriter(at+"2", rows(t, 0), memmap.WriterOptions{})) },
+		} {
+			err := save()
+			require.ErrorIs(t, err, memmap.ErrForeign, "%s %s", name, at)
+			require.ErrorContains(t, err, filepath.Dir(at)+": save that as a whole, add to it with AddLeaf, or save elsewhere", "%s %s", name, at)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir, td := filepath.Join(t.TempDir(), "steps"), steps()
-			require.NoError(t, td.Set("label", tensor.Must(tdict.NewData("x"))))
-			require.NoError(t, memmap.Save(dir, td))
-			require.ErrorIs(t, memmap.Save(filepath.Join(dir, tt.at), tt.td), tt.err)
-			open(t, dir)
-		})
+	_, err := memmap.NewWriter(filepath.Join(dir, "more"), tensor.Must(tensor.Must(td.Dict("more")).Index(ix.At(0))), memmap.WriterOptions{Resume: true})
+	require.ErrorIs(t, err, memmap.ErrForeign)
+	require.Equal(t, before, tree(t, dir))
+}
+
+// TestSaveOntoPartOfOne refuses directories that are not a whole dataset, and nothing else.
+func TestSaveOntoPartOfOne(t *testing.T) {
+	for _, tt := range []struct{ file, lost string }{
+		{"a/b/notes.txt", "a/b would be lost, and no meta.json is beside it"},
+		{"a/.lock", "a/.lock would be lost, and no meta.json is beside it"},
+		{"obs/.lock", "obs/.lock would be lost"},
+		{"obs/notes.txt", "obs/notes.txt would be lost"},
+		{"notes.txt", "notes.txt would be lost"},
+		{"a/.DS_Store", ""},
+		{"x.memmap", ""},
+	} {
+		dir := saved(t)
+		write(t, dir, tt.file, "mine")
+		before := tree(t, dir)
+		err := memmap.Save(dir, steps())
+		if tt.lost == "" {
+			require.NoError(t, err, tt.file)
+			continue
+		}
+		require.EqualError(t, err, "save "+dir+": not a saved dictionary: "+tt.lost+"; save elsewhere")
+		require.ErrorIs(t, err, memmap.ErrForeign)
+		require.Equal(t, before, tree(t, dir))
 	}
 }
 
@@ -298,4 +335,15 @@ func TestRefreshShowsRows(t *testing.T) {
 	next := tensor.Must(ds.Refresh())
 	defer next.Close()
 	requireSame(t, rows(t, 0, 3), next.TensorDict)
+}
+
+// TestViewOfPython: what a saved view shows is in its source, as the error says.
+func TestViewOfPython(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "view")
+	require.NoError(t, memmap.Save(filepath.Join(dir, "_source"), steps()))
+	write(t, dir, "meta.json", `{"_type":"<class 'tensordict._td._SubTensorDict'>","index":["tuple",[["slice",{"start":1,"stop":3,"step":null}]]]}`)
+	_, err := memmap.Open(dir)
+	require.ErrorIs(t, err, memmap.ErrUnsupported)
+	require.ErrorContains(t, err, "open the directory _source in it")
+	requireSame(t, steps(), open(t, filepath.Join(dir, "_source")).TensorDict)
 }

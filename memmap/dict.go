@@ -23,10 +23,8 @@ func (r *reader) inner(n tree, e *metaEntry, batch shapeops.Shape, depth int) (t
 
 // dict returns the dictionary of the node n.
 func (r *reader) dict(n tree, m *meta, depth int) (tdict.Value, error) {
-	if m.old() {
-		if err := r.addUnlisted(n, m); err != nil {
-			return nil, err
-		}
+	if err := r.checkListed(n, m); err != nil {
+		return nil, err
 	}
 	if m.native.growing {
 		return r.growing(n, m, depth)
@@ -89,30 +87,16 @@ func asCorrupt(err error) error {
 	return corrupt("%w", err)
 }
 
-// addUnlisted adds the directories with a meta.json to the entries of m. Before v0.4, meta.json did
-// not list them.
-func (r *reader) addUnlisted(n tree, m *meta) error {
+// checkListed returns ErrUnsupported if n has dictionaries that m does not list, as before v0.4.
+func (r *reader) checkListed(n tree, m *meta) error {
+	if !m.old() {
+		return nil
+	}
 	names, err := n.unlisted()
-	if err != nil {
-		return err
+	if err == nil && len(names) > 0 {
+		err = unsupported("it does not list the dictionary in the directory %s, as tensordict before v0.4 wrote it: add %s:{\"type\":\"TensorDict\"} to it, or move the directory away", quote(names[0]), quote(names[0]))
 	}
-	listed := map[string]bool{classDir: true}
-	for i := range m.entries {
-		listed[m.entries[i].name] = true
-	}
-	for _, name := range names {
-		switch {
-		case name == classDir:
-		case listed[name]:
-			return r.fail(n, name, corrupt("a leaf has the same name"))
-		default:
-			if r.entries++; r.entries > r.maxEntries() {
-				return r.fail(n, "", tooMany(r.maxEntries()))
-			}
-			m.entries = append(m.entries, metaEntry{name: name, class: dictClass})
-		}
-	}
-	return nil
+	return r.fail(n, metaName, err)
 }
 
 // inner plans to save td as the entry e of n.

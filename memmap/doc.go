@@ -27,7 +27,15 @@
 //
 // [Save] is atomic. It writes a new directory beside the old one, syncs it, and exchanges the two.
 // At any time, and after a crash, the directory holds all of the old dictionary or all of the new
-// one. (On systems other than Linux there is one exception, which FORMAT.md names.)
+// one. There is one exception: on file systems that cannot exchange two directories in one step,
+// such as NFS, a crash may leave nothing there, and the old directory beside it; see FORMAT.md.
+//
+// Save replaces only an empty directory or a whole saved dictionary, and nothing within one. It
+// makes missing directories around it. What it makes has the permissions of what it replaces: a new
+// file gets the permissions that all old files have. Nobody but the owner can read what is written
+// before it is in its place. The first time that a process saves in a directory, it removes the
+// temporary files that killed processes have left there. An archive and a consolidated file are
+// replaced as one file.
 //
 // With [SaveOptions.NoReplace], Save replaces nothing. [Create] replaces a dataset only with
 // [CreateOptions.Replace]. [NewWriter] appends to a finished dataset only with
@@ -62,10 +70,9 @@
 //   - a dictionary with stacked leaves, as Python's lazy stack, with a directory for each member;
 //     [AppendMember] adds a member
 //
-// Python's nested tensors are read as ragged tensors. Python's views of a dictionary are read as
-// dictionaries of the rows that the view selects. Open returns [ErrUnsupported] for all other kinds
-// of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back with
-// another type or value.
+// Python's nested tensors are read as ragged tensors. Open returns [ErrUnsupported] for all other
+// kinds of Python entries. Save returns ErrUnsupported for tdict.Data that Python would read back
+// with another type or value.
 //
 // # Archives
 //
@@ -100,7 +107,8 @@
 // equal lengths share one layout when they are opened.
 //
 // Values can be written in place, lengths cannot: to change lengths, save the dictionary again. A
-// [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks.
+// [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks. A Writer that
+// continues or finishes reads the lengths of all rows into memory.
 //
 // Python loads that dictionary, with the entries "@lengths", "@pool" and "@row", and saves it again
 // as it is; docs/from-python.md says how to use it there. The rows of "@pool" are not the rows of
@@ -134,7 +142,7 @@
 //
 //   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write
 //     to, the checksums of all leaves in the same directory are made void, and this is synced.
-//   - [Dataset.Flush] (but not FlushRows) and Close compute them again. They read the whole leaf.
+//   - [Dataset.Flush] and Close compute them again. They read the whole leaf.
 //   - Flush, Close and [Seal] compute checksums of the bytes that are there. Earlier damage is not
 //     found any more after that, so call Verify first.
 //   - Save, Copy and all other functions that copy mapped leaves compare checksums while they read

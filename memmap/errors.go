@@ -25,10 +25,9 @@ var (
 	ErrUnsupported = fileformat.ErrUnsupported
 	// ErrName says that the format has no name for a key.
 	ErrName = fileformat.ErrName
-	// ErrForeign says that the path to open is not a saved dictionary, or that a directory cannot
-	// be replaced. A directory cannot be replaced if it holds files that are not part of the
-	// format, or if it is part of another saved dictionary, which the replacement would damage.
-	// [SaveWith] lists the cases.
+	// ErrForeign says that the path to open is not a saved dictionary, or that the path to save to
+	// is not a whole one: it holds files that are not part of the format, or lies within another
+	// saved dictionary.
 	ErrForeign = errors.New("not a saved dictionary")
 	// ErrReplaced says that a directory was replaced (by Save, for example) after it was opened.
 	// Either a leaf that was not mapped yet was used, or elements were written that are lost to
@@ -49,12 +48,12 @@ var (
 	// says what is not as it should be: a crash may bring the old state back, since the disk could
 	// not be synced, or something that is no longer needed was not removed.
 	//
-	// After an error of [Save], [SaveRows], [Copy], [AppendMember], [Dataset.AddLeaf] or
-	// [Dataset.Publish], everything is as before, unless errors.Is finds ErrDone in the error; then
-	// everything is as after success. The same holds for the functions of package forms. There are
-	// two exceptions: directories around the path that were missing may be there; and where two
-	// directories cannot be exchanged in one step, an error whose text says that the old tree was
-	// moved aside. For a [Writer] see [Writer.Commit].
+	// After an error of [Save], [SaveRows], [Copy], [AppendMember] or [Dataset.AddLeaf], everything
+	// is as before, unless errors.Is finds ErrDone in the error; then everything is as after
+	// success. The same holds for the functions of package forms. There are two exceptions:
+	// directories around the path that were missing may be there; and where two directories cannot
+	// be exchanged in one step, an error whose text says that the old tree was moved aside. For a
+	// [Writer] see [Writer.Commit].
 	ErrDone = vfs.ErrDone
 	// ErrClosed says that a dictionary, a [Writer] or a [Live] was used after its Close, or was
 	// never opened.

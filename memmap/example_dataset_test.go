@@ -119,8 +119,8 @@ func ExampleOpenLive() {
 	// now: [3] <nil>
 }
 
-// Each version is served with an index of its ids, which was made for it. A version with another
-// schema is refused.
+// Each version is served with an index of its ids, which was made for it. A version that breaks
+// the schema is refused.
 func ExampleLiveOptions_onOpen() {
 	dir := temp()
 	defer os.RemoveAll(dir)
@@ -133,10 +133,13 @@ func ExampleLiveOptions_onOpen() {
 	}
 	_ = memmap.Save(current, patients(7, 3))
 
+	schema := tdict.SchemaOf(patients(0))
 	replaced, refused := make(chan bool), make(chan error, 100)
 	live := tensor.Must(memmap.OpenLive(current, memmap.LiveOptions{
-		Like: patients(0),
 		OnOpen: func(d *memmap.Dataset) (any, error) {
+			if err := schema.Check(d.TensorDict); err != nil {
+				return nil, err
+			}
 			ids, err := tdict.Slice[int64](d.TensorDict, "id")
 			rows := make(map[int64]int, len(ids))
 			for row, id := range ids {
@@ -159,7 +162,7 @@ func ExampleLiveOptions_onOpen() {
 	<-replaced
 	find(3)
 	_ = memmap.Save(current, steps())
-	fmt.Println(errors.Is(<-refused, tdict.ErrMissing))
+	fmt.Println(errors.Is(<-refused, tdict.ErrSchema))
 	find(3)
 	// Output:
 	// 3 is in row 1 true

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/tdict"
 )
 
 // LiveOptions are the options of [OpenLive]. The zero value is the default.
@@ -18,15 +17,6 @@ type LiveOptions struct {
 	Interval time.Duration
 	// Open has the options for opening each version. Writable must not be set.
 	Open OpenOptions
-	// Like, if not nil, is a prototype. A served dictionary must have the same keys and, under each
-	// key, the same kind of value, dtype and shape. The number of rows, the first batch dim, may
-	// differ. Elements, names of dims and the order of keys do not matter.
-	//
-	// If a dictionary differs, OpenLive returns the error. Later, OnError gets it, and Acquire
-	// keeps returning the old dictionary. The error is tdict.ErrMissing for a key that one of the
-	// two lacks, tdict.ErrKind, tensor.ErrDType, shapeops.ErrShape, or ragged.ErrLengths for
-	// another number of levels.
-	Like *tdict.TensorDict
 	// OnOpen, if not nil, is called with each dictionary before it is served: after a replacement,
 	// and after leaves or rows were added, as by [Writer.Commit]. Its result is the dictionary's
 	// [Dataset.State], such as an index of ids. If the state is an io.Closer, it is closed once,
@@ -93,8 +83,8 @@ type served struct {
 }
 
 // OpenLive opens the dictionary at dir to be served, and starts a watcher goroutine, which checks
-// twice in each interval whether it was replaced. OpenLive returns the errors of [OpenWith], of
-// [LiveOptions.Like] and of [LiveOptions.OnOpen], and [ErrUnsupported] if opt.Open.Writable is set.
+// twice in each interval whether it was replaced. OpenLive returns the errors of [OpenWith]
+// and of [LiveOptions.OnOpen], and [ErrUnsupported] if opt.Open.Writable is set.
 func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	if opt.Open.Writable {
 		return nil, fileError("open", dir, "", unsupported("a Live does not write"))
@@ -106,9 +96,6 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	at, err := vfs.Absolute(dir)
 	if err != nil {
 		return nil, fileError("open", dir, "", err)
-	}
-	if opt.Like != nil {
-		opt.Like = opt.Like.Copy() // the caller may change it
 	}
 	l := &Live{dir: dir, at: at, opt: opt, stop: make(chan struct{}), wake: make(chan struct{}, 1), old: map[*Dataset]*served{}}
 	l.checked = time.Now()

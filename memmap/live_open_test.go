@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/memmap"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -45,134 +44,6 @@ func visited(t testing.TB, n, levels int, features ...int) *ragged.Tensor {
 		l = tensor.Must(l.Nest(offsets))
 	}
 	return tensor.Must(ragged.New(expanded(tensor.Int16, append([]int{n}, features...)...), l))
-}
-
-// TestLiveLike opens what differs from a prototype in one way.
-func TestLiveLike(t *testing.T) {
-	set := func(key nestedkey.Key, v func(n int) tdict.Value) func(*tdict.TensorDict) error {
-		return func(td *tdict.TensorDict) error {
-			_ = td.Delete(key) // it may not be there
-			return td.Set(key, v(td.Shape()[0]))
-		}
-	}
-	tests := []struct {
-		name   string
-		change func(td *tdict.TensorDict) error
-		err    error
-		text   string
-	}{
-		{"nothing but the number of rows", func(*tdict.TensorDict) error { return nil }, nil, ""},
-		{"order and elements", set("id", func(n int) tdict.Value { return tensor.Must(tensor.Full[int64](9, n)) }), nil, ""},
-		{"names of dims", func(td *tdict.TensorDict) error { return td.SetNames("row") }, nil, ""},
-		{"values of data", set("kind", func(n int) tdict.Value { return tensor.Must(tdict.NewData(7, n)) }), nil, ""},
-		{"a missing key", func(td *tdict.TensorDict) error { return td.Delete("id") }, tdict.ErrMissing, `like "id": missing key: have "`},
-		{"a missing nested key", func(td *tdict.TensorDict) error { return td.Delete("obs/pos") }, tdict.ErrMissing, `like "obs/pos": `},
-		{"one key more", set("obs/x", func(n int) tdict.Value { return expanded(tensor.Int64, n) }), tdict.ErrMissing, `like "obs/x": missing key in the prototype`},
-		{"a dictionary more", set("x", func(n int) tdict.Value { return tdict.New(n) }), tdict.ErrMissing, `like "x": `},
-		{"another dtype", set("id", func(n int) tdict.Value { return expanded(tensor.Int32, n) }), tensor.ErrDType, `like "id": dtype mismatch: got int32, want int64`},
-		{"another feature shape", set("obs/pos", func(n int) tdict.Value { return expanded(tensor.Float32, n, 2) }), shapeops.ErrShape, `like "obs/pos": shape mismatch: got [5 2], want [5 3]`},
-		{"one dim more", set("id", func(n int) tdict.Value { return expanded(tensor.Int64, n, 1) }), shapeops.ErrShape, `like "id": shape mismatch: got [5 1], want [2]`},
-		{"a tensor for a dictionary", set("obs", func(n int) tdict.Value { return expanded(tensor.Int64, n) }), tdict.ErrKind, `like "obs": `},
-		{"a dictionary for a tensor", set("id", func(n int) tdict.Value { return tdict.New(n) }), tdict.ErrKind, `like "id": `},
-		{"a nested batch shape", set("obs", func(n int) tdict.Value {
-			return tensor.Must(tdict.FromMap(shapeops.Shape{n, 3}, tdict.Entries{"pos": expanded(tensor.Float32, n, 3)}))
-		}), shapeops.ErrShape, `like "obs": `},
-		{"data for a tensor", set("id", func(n int) tdict.Value { return tensor.Must(tdict.NewData(1, n)) }), tdict.ErrKind, `like "id": `},
-		{"another dtype of ragged rows", set("visits", func(n int) tdict.Value {
-			return tensor.Must(visited(t, n, 1, 2).Cast(tensor.Int64))
-		}), tensor.ErrDType, `like "visits": `},
-		{"other features of ragged rows", set("visits", func(n int) tdict.Value { return visited(t, n, 1, 3) }), shapeops.ErrShape, `got features [3], want [2]`},
-		{"another depth of ragged rows", set("visits", func(n int) tdict.Value { return visited(t, n, 2, 2) }), ragged.ErrLengths, `got 2 levels, want 1`},
-		{"dense rows for ragged ones", set("visits", func(n int) tdict.Value { return expanded(tensor.Int16, n, 2) }), tdict.ErrKind, `like "visits": `},
-		{"another dtype of an unbatched tensor", set("codes", func(int) tdict.Value {
-			return tensor.Must(tdict.NewUnbatched(tensor.Vector[int8](1, 2)))
-		}), tensor.ErrDType, `like "codes": `},
-		{"another shape of an unbatched tensor", set("codes", func(int) tdict.Value {
-			return tensor.Must(tdict.NewUnbatched(tensor.Vector[uint8](1)))
-		}), shapeops.ErrShape, `like "codes": `},
-	}
-	before := settledMaps()
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir, td := filepath.Join(t.TempDir(), "d"), kinds(t, 5)
-			require.NoError(t, tt.change(td))
-			require.NoError(t, memmap.Save(dir, td))
-			live, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: kinds(t, 2)})
-			require.ErrorIs(t, err, tt.err)
-			if tt.err == nil {
-				require.NoError(t, live.Close())
-				return
-			}
-			require.ErrorContains(t, err, "open "+dir+": ")
-			require.ErrorContains(t, err, tt.text)
-			require.IsType(t, &memmap.FileError{}, errorOf[*memmap.FileError](t, err))
-		})
-	}
-	require.Equal(t, before, mapping.Live())
-}
-
-// errorOf returns the error of a type in the chain of another.
-func errorOf[E error](t *testing.T, err error) E {
-	t.Helper()
-	e, ok := errors.AsType[E](err)
-	require.True(t, ok, "%v", err)
-	return e
-}
-
-// TestLiveLikeBatch compares batch shapes: only the first dim of one that has dims may differ.
-func TestLiveLikeBatch(t *testing.T) {
-	tests := []struct {
-		name      string
-		like, got shapeops.Shape
-		err       error
-	}{
-		{"another number of rows", shapeops.Shape{4, 3}, shapeops.Shape{9, 3}, nil},
-		{"no rows", shapeops.Shape{4, 3}, shapeops.Shape{0, 3}, nil},
-		{"another second dim", shapeops.Shape{4, 3}, shapeops.Shape{4, 2}, shapeops.ErrShape},
-		{"fewer dims", shapeops.Shape{4, 3}, shapeops.Shape{4}, shapeops.ErrShape},
-		{"no dims", shapeops.Shape{4}, shapeops.Shape{}, shapeops.ErrShape},
-		{"no dims, as it should be", shapeops.Shape{}, shapeops.Shape{}, nil},
-		{"dims where there should be none", shapeops.Shape{}, shapeops.Shape{4}, shapeops.ErrShape},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			require.NoError(t, memmap.Save(dir, tdict.New(tt.got...)))
-			live, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: tdict.New(tt.like...)})
-			require.ErrorIs(t, err, tt.err)
-			if err == nil {
-				require.NoError(t, live.Close())
-			}
-		})
-	}
-	dir, like := filepath.Join(t.TempDir(), "d"), tdict.New()
-	require.NoError(t, like.Set("sub/x", tensor.Vector[int8](1, 2)))
-	td := tdict.New()
-	require.NoError(t, td.Set("sub/x", tensor.Vector[int8](1, 2, 3)))
-	require.NoError(t, memmap.Save(dir, td))
-	_, err := memmap.OpenLive(dir, memmap.LiveOptions{Like: like})
-	require.ErrorIs(t, err, shapeops.ErrShape, "without batch dims there are no rows that may differ")
-}
-
-// TestLiveRefusesAnotherSchema saves what is not like the prototype, which is changed meanwhile,
-// and then what is.
-func TestLiveRefusesAnotherSchema(t *testing.T) {
-	before, dir := settledMaps(), filepath.Join(t.TempDir(), "d")
-	require.NoError(t, memmap.Save(dir, generation(t, 1)))
-	like := generation(t, 0)
-	refused := make(chan error, 1<<10)
-	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval, Like: like, OnError: func(err error) { refused <- err }})
-	require.NoError(t, err)
-	require.NoError(t, like.Delete("n"), "it was copied")
-	other := generation(t, 2)
-	require.NoError(t, other.Set("more", tensor.Vector[int8](1, 2)))
-	require.NoError(t, memmap.Save(dir, other))
-	require.ErrorIs(t, <-refused, tdict.ErrMissing)
-	require.Equal(t, int64(1), served(t, live))
-	require.NoError(t, memmap.Save(dir, generation(t, 3)))
-	require.Eventually(t, func() bool { return served(t, live) == 3 }, 5*time.Second, time.Millisecond)
-	require.NoError(t, live.Close())
-	require.Equal(t, before, mapping.Live())
 }
 
 // served returns the number of the generation that is served.
@@ -481,7 +352,7 @@ func TestLiveStatePanicsInClose(t *testing.T) {
 func TestLiveStateSeesGrowth(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	w := newWriter(t, dir)
-	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval, Like: rows(t, 0, 1),
+	live, err := memmap.OpenLive(dir, memmap.LiveOptions{Interval: interval,
 		OnOpen: func(d *memmap.Dataset) (any, error) { return d.Shape()[0], nil }})
 	require.NoError(t, err)
 	defer live.Close()

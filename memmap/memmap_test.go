@@ -375,24 +375,28 @@ func TestOpenReadsOtherSpellings(t *testing.T) {
 	}
 }
 
-// TestOpenFindsUnlistedDirectories: before v0.4 meta.json did not list nested dictionaries.
-func TestOpenFindsUnlistedDirectories(t *testing.T) {
+// TestUnlistedDictionaries: before v0.4 meta.json did not list nested dictionaries.
+func TestUnlistedDictionaries(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
+	const x, tail = `{"x":{"shape":[1],"dtype":"torch.uint8"},`, `"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`
+	write(t, dir, "meta.json", x+tail)
 	write(t, dir, "x.memmap", "a")
-	write(t, dir, "old name/meta.json", `{"y":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
-	write(t, dir, "old name/y.memmap", "b")
 	write(t, dir, "cache/unrelated", "")
-	ds := open(t, dir)
-	require.True(t, tensor.Vector[uint8]('b').Equal(tensor.Must(ds.Tensor("old name/y"))))
-	require.Equal(t, 2, ds.NumEntries())
+	require.Equal(t, 1, open(t, dir).NumEntries())
+	write(t, dir, "old name/meta.json", x+tail)
+	write(t, dir, "old name/x.memmap", "b")
+	for _, top := range []string{x + tail, "{" + tail} {
+		write(t, dir, "meta.json", top)
+		_, err := memmap.Open(dir)
+		require.ErrorIs(t, err, memmap.ErrUnsupported)
+		require.EqualError(t, err, "open "+dir+`: meta.json: unsupported: it does not list the dictionary in the directory "old name", `+
+			`as tensordict before v0.4 wrote it: add "old name":{"type":"TensorDict"} to it, or move the directory away`)
+	}
+	write(t, dir, "meta.json", x+`"old name":{"type":"TensorDict"},`+tail)
+	require.True(t, tensor.Vector[uint8]('b').Equal(tensor.Must(open(t, dir).Tensor("old name/x"))))
 
-	write(t, dir, "meta.json", `{"x":{"device":"cpu","shape":[1],"dtype":"torch.uint8","is_nested":false},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
+	write(t, dir, "meta.json", `{"x":{"shape":[1],"dtype":"torch.uint8","is_nested":false},`+tail)
 	require.Equal(t, 1, open(t, dir).NumEntries(), "a later writer lists them, so this one is stale")
-
-	write(t, dir, "meta.json", `{"old name":{"device":"cpu","shape":[1],"dtype":"torch.uint8"},"shape":[1],"_type":"<class 'tensordict._td.TensorDict'>"}`)
-	write(t, dir, "old name.memmap", "c")
-	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrCorrupt, "two entries of one name")
 }
 
 func TestLeavesAreMappedWhenWanted(t *testing.T) {

@@ -44,7 +44,6 @@ type meta struct {
 	counted int      // entries, with one for each ragged tensor
 	dim     int      // of a lazy stack: the stack dim; -1 if it is missing
 	data    []byte   // of data: the JSON text of the value or values; nil if it is missing
-	index   []byte   // of a view: the JSON text of the index; nil if it is missing
 	native  nodeFact // native facts
 
 	text      []byte // the whole text
@@ -168,7 +167,7 @@ type metaDecoder struct {
 }
 
 // A laterField is a field that is an entry in the meta.json of a dictionary, and has another
-// meaning in the meta.json of data, a lazy stack or a view. The class may come after the field.
+// meaning in the meta.json of data or a lazy stack. The class may come after the field.
 type laterField struct {
 	name string
 	at   int // number of entries before it
@@ -190,7 +189,7 @@ func (d *metaDecoder) field(name []byte) (err error) {
 	case fieldNative:
 		err = d.m.native.decode(d.Scanner, d.most, d.keep)
 		d.names[fieldNative] = true
-	case "data", "stack_dim", "index":
+	case "data", "stack_dim":
 		err = d.postpone(name)
 	default:
 		err = d.readEntry(name)
@@ -213,8 +212,8 @@ func known(err error) bool {
 	return system || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrFault)
 }
 
-// postpone reads a field that is an entry only in a dictionary. In data, a lazy stack or a view it
-// has a special meaning. The class may follow.
+// postpone reads a field that is an entry only in a dictionary. In data or a lazy stack it has a
+// special meaning. The class may follow.
 func (d *metaDecoder) postpone(name []byte) error {
 	text, err := d.Raw()
 	if err != nil {
@@ -223,8 +222,6 @@ func (d *metaDecoder) postpone(name []byte) error {
 	d.later = append(d.later, laterField{string(name), len(d.m.entries), text})
 	if d.names[string(name)] = true; string(name) == "data" {
 		d.m.data = text
-	} else if string(name) == "index" {
-		d.m.index = text
 	} else if n, err := jsonscan.New(text).Int(); err == nil && n <= maxDims {
 		d.m.dim = int(n)
 	}

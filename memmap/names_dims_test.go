@@ -66,10 +66,6 @@ func TestDimNamesSurviveEdits(t *testing.T) {
 			require.NoError(t, ds.SetIndex(tensor.Scalar(9.5), ix.At(0)))
 			require.NoError(t, ds.Flush())
 		},
-		"flush rows": func(t *testing.T, ds *memmap.Dataset) {
-			require.NoError(t, ds.SetIndex(tensor.Scalar(9.5), ix.At(1)))
-			require.NoError(t, ds.FlushRows(1, 2))
-		},
 		"write and close": func(t *testing.T, ds *memmap.Dataset) {
 			require.NoError(t, ds.SetIndex(tensor.Scalar(9.5), ix.At(0)))
 		},
@@ -109,18 +105,13 @@ func TestDimNamesSurviveEdits(t *testing.T) {
 // TestDimNamesOfCreated: the prototype tells the names too, on device meta as well.
 func TestDimNamesOfCreated(t *testing.T) {
 	for name, prototype := range map[string]*tdict.TensorDict{"elements": namedDims(t), "meta": tensor.Must(namedDims(t).ToMeta())} {
-		for _, hidden := range []bool{false, true} {
-			dir := filepath.Join(t.TempDir(), name)
-			ds, err := memmap.Create(dir, prototype, memmap.CreateOptions{Hidden: hidden})
-			require.NoError(t, err, name)
-			requireNames(t, ds.TensorDict)
-			require.NoError(t, ds.SetIndex(tensor.Scalar(4.5), ix.At(0)))
-			if hidden {
-				require.NoError(t, ds.Publish())
-			}
-			require.NoError(t, ds.Close())
-			requireNames(t, open(t, dir).TensorDict)
-		}
+		dir := filepath.Join(t.TempDir(), name)
+		ds, err := memmap.Create(dir, prototype, memmap.CreateOptions{})
+		require.NoError(t, err, name)
+		requireNames(t, ds.TensorDict)
+		require.NoError(t, ds.SetIndex(tensor.Scalar(4.5), ix.At(0)))
+		require.NoError(t, ds.Close())
+		requireNames(t, open(t, dir).TensorDict)
 	}
 }
 

@@ -26,8 +26,7 @@ import (
 //     of its file only when it is made. On Unix systems, the descriptor is nevertheless kept as
 //     long as the file is mapped, to detect that the file was truncated within its last page. At
 //     most 1,000 descriptors are kept in the process, or a tenth of RLIMIT_NOFILE if that is
-//     less. When the process has no descriptor left, these are closed, and the operation that
-//     needed one is tried again.
+//     less.
 type OpenOptions struct {
 	// Writable maps the files so that elements can be written, which changes the files. Without it,
 	// writing to elements returns tensor.ErrReadOnly. For an archive or a consolidated file,
@@ -45,9 +44,8 @@ type OpenOptions struct {
 	// MaxEntries bounds the number of entries of the dictionary, at all levels together; 0 means
 	// 200,000. It bounds the work that a hostile directory can cause.
 	MaxEntries int
-	// MaxCopy bounds the bytes that are read into memory, separately for: copies of Python's views
-	// that select rows by a list, lengths of ragged tensors, and compressed files in an archive. 0
-	// means 1 GiB.
+	// MaxCopy bounds the bytes that are read into memory, separately for lengths of ragged tensors
+	// and for compressed files in an archive. 0 means 1 GiB.
 	MaxCopy int64
 	// CheckSums compares each block of a leaf with its checksum, see [Verify], before an operation
 	// first reads elements in it, and then returns [ErrCorrupt] if it differs. Leaves without

@@ -12,7 +12,6 @@ type place struct {
 	op, dir string // for errors
 	at      string // absolute
 	opt     OpenOptions
-	hidden  *dirSink // of Create, the sink of a dataset that is not published yet
 }
 
 // failAt returns err as a FileError about the file at a path; nil stays nil.
@@ -33,7 +32,7 @@ func (p *place) named(op, at string, err error) error {
 // dataset opens the directory. replaced reports whether it failed because the directory was
 // replaced meanwhile.
 func (p *place) dataset() (d *Dataset, replaced bool, err error) {
-	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, hidden: p.hidden}
+	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt}
 	if d.in, err = p.container(d.touch); err != nil {
 		return nil, false, err
 	}
@@ -53,7 +52,7 @@ func (p *place) dataset() (d *Dataset, replaced bool, err error) {
 
 // lock takes the shared lock of writers for d, if it is opened with Writable.
 func (p *place) lock(d *Dataset) (err error) {
-	if !p.opt.Writable || p.hidden != nil {
+	if !p.opt.Writable {
 		return nil
 	}
 	if d.lock, err = p.opt.lockWriters(p.at); err != nil || d.lock == nil {

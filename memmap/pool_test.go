@@ -119,17 +119,9 @@ func TestRowsAreNotDictionaries(t *testing.T) {
 	}
 	require.ErrorIs(t, testkit.Err(memmap.Verify(t.Context(), codes, memmap.VerifyOptions{})), memmap.ErrUnsupported)
 	require.ErrorIs(t, memmap.Copy(t.Context(), codes, dir+"2", memmap.CopyOptions{}), memmap.ErrUnsupported)
-	td := tdict.New(3)
-	for _, at := range []string{codes, filepath.Join(codes, "x"), filepath.Join(codes, "@pool")} {
-		err := memmap.Save(at, td)
-		require.ErrorIs(t, err, memmap.ErrForeign, at)
-		require.ErrorContains(t, err, "ragged leaf")
-		require.ErrorIs(t, testkit.Err(memmap.Create(at, td, memmap.CreateOptions{Replace: true})), memmap.ErrForeign, at)
-	}
-	require.Error(t, memmap.AppendMember(codes, td))
+	require.Error(t, memmap.AppendMember(codes, tdict.New(3)))
 	require.Error(t, testkit.Err(memmap.NewWriter(codes, tdict.New(), memmap.WriterOptions{Resume: true})))
 	require.Equal(t, before, pictureOf(t, dir))
-	require.NoError(t, memmap.Save(filepath.Join(dir, "more"), visits(t)), "a dictionary around it")
 }
 
 // TestFlatRows: parts of a ragged leaf in a flat dictionary, as Python's flatten_keys makes it, are

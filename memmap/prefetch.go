@@ -12,12 +12,18 @@ const prefetchGap = 32 << 10
 
 // Prefetch asks the system to read the given rows of all leaves ahead, and does not wait. Rows
 // count along the first batch dim. It is fastest for rows in order, because rows that are close to
-// each other become one request. It returns the errors of [Dataset.FlushRows].
+// each other become one request.
+//
+// It returns [ErrClosed], shapeops.ErrDim if the batch shape has no dims, shapeops.ErrIndex if a
+// row is out of range, and errors of the system.
 func (d *Dataset) Prefetch(rows ...int) error {
-	n, err := d.numRows()
-	if err != nil {
-		return err
+	if !d.open() || d.in.Closed() {
+		return ErrClosed
 	}
+	if len(d.Shape()) == 0 {
+		return d.fail("read", "", fmt.Errorf("%w: a batch shape without dims has no rows", shapeops.ErrDim))
+	}
+	n := d.Shape()[0]
 	for _, row := range rows {
 		if row < 0 || row >= n {
 			return d.fail("read", "", fmt.Errorf("%w: got row %d, want one of %d", shapeops.ErrIndex, row, n))

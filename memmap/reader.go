@@ -21,7 +21,6 @@ type reader struct {
 	files    []*leafFile // of a directory, with the numbers of its set
 	nodes    []*leafNode
 	entries  int
-	copied   float64                        // bytes of copied views
 	row      fileRow                        // of the files that are being opened
 	taken    int64                          // bytes of lengths read
 	unpacked int64                          // bytes of compressed entries inflated

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // lockName is the name of the file that a Writer holds locked while it is at work in a directory.
@@ -34,13 +33,13 @@ func (o *oldTree) unlock() {
 	}
 }
 
-// replaceable returns the tree at dir, an absolute path without links, if a dictionary of the given
-// batch shape may replace it, and otherwise an error.
-func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
+// replaceable returns the tree at dir, an absolute path without links, if a save may replace it:
+// nothing, an empty directory, or a whole saved dictionary in which no Writer is at work.
+func replaceable(dir string) (*oldTree, error) {
 	if holdsWorkingDir(dir) {
 		return nil, fmt.Errorf("%w: the working directory is the directory to replace, or below it: change to another one first", fs.ErrInvalid)
 	}
-	if err := checkAround(dir, batch); err != nil {
+	if err := checkAround(dir); err != nil {
 		return nil, err
 	}
 	old, err := scanOld(dir)
@@ -58,66 +57,72 @@ func replaceable(dir string, batch shapeops.Shape) (*oldTree, error) {
 	return nil, err
 }
 
+// checkAround returns ErrForeign if what is to be saved at a path would be in a saved dictionary.
+func checkAround(at string) error {
+	above := filepath.Dir(at)
+	if _, err := readNode(above); err != nil { // no dictionary around it
+		return nil
+	}
+	return fmt.Errorf("%w: it is within the dictionary in %s: save that as a whole, add to it with AddLeaf, or save elsewhere", ErrForeign, above)
+}
+
 // scanOld returns the old tree at dir. If another save replaces it meanwhile, scanOld starts again.
 func scanOld(dir string) (*oldTree, error) {
 	for try := 0; ; try++ {
-		before, _ := os.Lstat(dir)
-		old := &oldTree{info: before}
-		if before != nil && before.IsDir() {
-			old.modes = &vfs.Modes{Exact: true}
-			old.dir, _ = vfs.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
+		before, err := os.Lstat(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
-		err := old.scan(dir, "")
-		if err == nil {
+		if err != nil {
+			return &oldTree{}, nil
+		}
+		old := &oldTree{info: before}
+		if before.IsDir() {
+			old.modes = &vfs.Modes{Exact: true}
+			old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
+		}
+		if err = old.scan(dir, ""); err == nil {
 			return old, nil
 		}
 		old.unlock()
-		if try == 100 {
-			return nil, err
-		}
 		after, _ := os.Lstat(dir)
-		if before == nil || after == nil || os.SameFile(before, after) {
+		if try == 100 || after == nil || os.SameFile(before, after) {
 			return nil, err
 		}
 	}
 }
 
-// scan records the permissions in a directory of the old tree. It returns ErrForeign for a file
-// that no writer of this format makes, and for files without a meta.json.
+// scan records the permissions in a directory of the old tree. It returns ErrForeign unless the
+// directory is empty, or has a meta.json and no file that others than writers of this format make.
 func (o *oldTree) scan(dir, at string) error {
-	info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	full := filepath.Join(dir, filepath.FromSlash(at))
+	info, err := os.Lstat(full)
+	var found []fs.DirEntry
+	if err == nil {
+		found, err = os.ReadDir(full)
 	}
-	if err != nil {
-		return err
-	}
-	found, err := vfs.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path.Join(at, "."), bare(err))
 	}
-	if o.modes != nil {
-		o.modes.Note(at, info)
-	}
-	if err := o.checkRemovable(dir, at, found); err != nil {
-		return err
-	}
+	o.modes.Note(at, info)
 	saved := slices.ContainsFunc(found, func(d fs.DirEntry) bool { return d.Name() == metaName })
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case d.IsDir():
+		case litter(d.Name()) || d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
+		case d.IsDir() && (saved || vfs.Reserved(d.Name())):
 			err = o.scanInner(dir, inner)
-		case litter(d.Name()):
-		case saved && d.Type().IsRegular() && ours(d.Name()):
-			if info, failed := d.Info(); failed == nil && o.modes != nil {
+		case saved && d.Type().IsRegular() && ours(d.Name()) && (at == "" || d.Name() != lockName):
+			if info, failed := d.Info(); failed == nil {
 				o.modes.Note(inner, info)
 			}
-		default:
+		case saved:
 			err = fmt.Errorf("%w: %s would be lost; save elsewhere", ErrForeign, inner)
+		default:
+			err = fmt.Errorf("%w: %s would be lost, and no meta.json is beside it; save elsewhere", ErrForeign, inner)
 		}
 		if err != nil {
 			return err
@@ -126,46 +131,17 @@ func (o *oldTree) scan(dir, at string) error {
 	return nil
 }
 
-// scanInner scans an inner directory, unless it belongs to an addition that is under way: such a
-// directory may get its mark, or go, during the scan.
+// scanInner scans an inner directory. One of an addition may get its mark, or go, meanwhile.
 func (o *oldTree) scanInner(dir, at string) error {
-	path := filepath.Join(dir, filepath.FromSlash(at))
-	if vfs.Ours(path) {
-		return nil
-	}
 	err := o.scan(dir, at)
-	if err == nil || !vfs.Reserved(filepath.Base(path)) {
+	if err == nil || !vfs.Reserved(path.Base(at)) {
 		return err
 	}
-	if _, gone := os.Lstat(path); vfs.Ours(path) || errors.Is(gone, fs.ErrNotExist) {
+	inner := filepath.Join(dir, filepath.FromSlash(at))
+	if _, gone := os.Lstat(inner); vfs.Ours(inner) || errors.Is(gone, fs.ErrNotExist) {
 		return nil
 	}
 	return err
-}
-
-// checkRemovable returns ErrForeign for a directory of directories without a meta.json, which may
-// be anybody's datasets, and ErrBusy if a Writer is at work in a directory below the top.
-func (o *oldTree) checkRemovable(dir, at string, found []fs.DirEntry) error {
-	saved := false
-	for _, d := range found {
-		saved = saved || d.Name() == metaName
-		if d.Name() != lockName || at == "" {
-			continue
-		}
-		l, err := vfs.TryLock(filepath.Join(dir, filepath.FromSlash(at), lockName), vfs.Exclusive)
-		if errors.Is(err, vfs.ErrHeld) {
-			return fmt.Errorf("%w: a Writer has %s open: Finish or Close it first", ErrBusy, at)
-		}
-		if err == nil {
-			_ = l.Unlock() // nothing was written
-		}
-	}
-	for _, d := range found {
-		if !saved && at == "" && d.IsDir() {
-			return fmt.Errorf("%w: it has no meta.json, and %s in it would be lost; save elsewhere", ErrForeign, d.Name())
-		}
-	}
-	return nil
 }
 
 // ours reports whether writers of this format make files of that name.
@@ -177,66 +153,6 @@ func ours(name string) bool {
 // litter reports whether file managers leave files of that name in directories.
 func litter(name string) bool {
 	return name == ".DS_Store" || name == "Thumbs.db" || name == "desktop.ini" || strings.HasPrefix(name, "._")
-}
-
-// checkAround returns ErrForeign if dir is an entry of a saved dictionary around it in which a
-// dictionary of the given batch shape would not fit.
-func checkAround(dir string, batch shapeops.Shape) error {
-	if err := checkMember(dir); err != nil {
-		return err
-	}
-	above := filepath.Dir(dir)
-	m, err := readNode(above)
-	if err != nil { // no dictionary around it
-		return nil
-	}
-	name := filepath.Base(dir)
-	if m.isPool() {
-		return fmt.Errorf("%w: it would be in a ragged leaf, %s: save elsewhere", ErrForeign, above)
-	}
-	if m.instance != nil && name == classDir {
-		return fmt.Errorf("%w: it is the dictionary of %s, a %s: save the %[3]s as a whole", ErrForeign, above, quote(m.class))
-	}
-	if dictClasses[m.class] && m.old() { // such a meta.json lists no dictionaries: all in it are entries
-		if err := batch.CheckPrefix(m.shape); err != nil {
-			return fmt.Errorf("%w: it would be an entry of %s: %w", ErrForeign, above, err)
-		}
-	}
-	for i := range m.entries {
-		e := &m.entries[i]
-		if !e.isNode() || fileName(e.name) != name && e.name != name {
-			continue
-		}
-		if !dictClasses[e.class] {
-			return fmt.Errorf("%w: it is an entry of %s, a %s: save %[2]s as a whole", ErrForeign, above, quote(e.class))
-		}
-		if is, err := readNode(dir); err == nil && is.isPool() {
-			return fmt.Errorf("%w: it is a ragged leaf of %s: save %[2]s as a whole", ErrForeign, above)
-		}
-		if err := batch.CheckPrefix(m.shape); err != nil {
-			return fmt.Errorf("%w: it is an entry of %s: %w", ErrForeign, above, err)
-		}
-	}
-	return nil
-}
-
-// checkMember returns ErrForeign if dir is a member of a lazy stack, or an entry in one: its values
-// must be of the kinds that the other members have.
-func checkMember(dir string) error {
-	for at, above := dir, filepath.Dir(dir); above != at; at, above = above, filepath.Dir(above) {
-		m, err := readNode(above)
-		name := filepath.Base(at)
-		switch {
-		case err != nil:
-			return nil
-		case m.class == lazyClass && strings.Trim(name, "0123456789") == "":
-			return fmt.Errorf("%w: it is in the lazy stack in %s, as a member or within one: save the stack as a whole", ErrForeign, above)
-		case m.instance != nil && name == classDir: // of the instance in above
-		case m.number(name) < 0:
-			return nil
-		}
-	}
-	return nil
 }
 
 // makeParent makes the directory that dir is in, and those around it, durably, if they are missing.

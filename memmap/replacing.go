@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
 
 // A replacing says which directories a saver may replace.
@@ -22,12 +19,12 @@ const (
 
 // look returns the tree at dir if a saver may replace it, as replaceable does, and fs.ErrExist if r
 // forbids that. Publishing refuses directories that come later.
-func (r replacing) look(dir string, batch shapeops.Shape) (*oldTree, error) {
+func (r replacing) look(dir string) (*oldTree, error) {
 	taken := r.taken(dir)
 	if taken != nil && r == replaceNothing {
 		return nil, taken
 	}
-	old, err := replaceable(dir, batch) // its error goes before taken
+	old, err := replaceable(dir) // its error goes before taken
 	if err != nil && r == replaceNothing {
 		return nil, cmp.Or(r.taken(dir), err) // a directory came meanwhile
 	}
@@ -49,7 +46,7 @@ func (r replacing) taken(dir string) error {
 	case r == replaceNothing:
 		return fmt.Errorf("%w: NoReplace is set", fs.ErrExist)
 	}
-	if found, err := vfs.ReadDir(dir); err != nil || len(found) > 0 {
+	if found, err := os.ReadDir(dir); err != nil || len(found) > 0 {
 		return fmt.Errorf("%w: set Replace to replace a dataset", fs.ErrExist)
 	}
 	return nil

@@ -62,10 +62,7 @@ func TestWhatIsReplaced(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if opt.Hidden {
-				err = ds.Publish()
-			}
-			return errors.Join(err, ds.Close())
+			return ds.Close()
 		}
 	}
 	ways := []struct {
@@ -77,9 +74,7 @@ func TestWhatIsReplaced(t *testing.T) {
 			return memmap.SaveWith(t.Context(), dir, steps(), memmap.SaveOptions{NoReplace: true})
 		}},
 		{"create", plainly, create(memmap.CreateOptions{})},
-		{"create hidden", plainly, create(memmap.CreateOptions{Hidden: true})},
 		{"replace", withReplace, create(memmap.CreateOptions{Replace: true})},
-		{"replace hidden", withReplace, create(memmap.CreateOptions{Replace: true, Hidden: true})},
 	}
 	for _, place := range places {
 		for _, way := range ways {
@@ -126,52 +121,22 @@ func TestTextsOfWhatIsTaken(t *testing.T) {
 	require.EqualError(t, err, "create "+dir+": file already exists: set Replace to replace a dataset")
 }
 
-// TestPublishReplaces publishes where a dataset has come meanwhile: only with Replace does it go.
-// What was refused is hidden still, and published once the place is free.
-func TestPublishReplaces(t *testing.T) {
-	for _, replace := range []bool{false, true} {
-		dir := filepath.Join(testkit.TempDir(t), "d")
-		ds := tensor.Must(memmap.Create(dir, generation(t, 0), memmap.CreateOptions{Hidden: true, Replace: replace}))
-		require.NoError(t, ds.SetIndex(generation(t, 2)))
-		require.NoError(t, memmap.Save(dir, generation(t, 1)))
-		err := ds.Publish()
-		if !replace {
-			require.ErrorIs(t, err, fs.ErrExist)
-			require.ErrorContains(t, err, "set Replace to replace a dataset")
-			require.Equal(t, int64(1), number(t, open(t, dir).TensorDict))
-			require.NoError(t, os.RemoveAll(dir))
-			require.NoError(t, os.Mkdir(dir, 0o750))
-			err = ds.Publish()
-		}
-		require.NoError(t, err)
-		require.NoError(t, ds.Close())
-		require.Equal(t, int64(2), number(t, open(t, dir).TensorDict))
-		require.Len(t, names(t, filepath.Dir(dir)), 1)
-	}
-}
-
 // TestOneOfManySucceeds has goroutines save and create at one place at the same time, of which none
 // may replace another: one succeeds, and what it saved is there.
 func TestOneOfManySucceeds(t *testing.T) {
 	const rivals = 4
-	create := func(hidden bool) func(dir string, n int64) error {
-		return func(dir string, n int64) error {
-			ds, err := memmap.Create(dir, generation(t, n), memmap.CreateOptions{Hidden: hidden, NoSync: true})
-			if err != nil {
-				return err
-			}
-			err = ds.SetIndex(generation(t, n))
-			if hidden && err == nil {
-				err = ds.Publish()
-			}
-			return errors.Join(err, ds.Close())
+	create := func(dir string, n int64) error {
+		ds, err := memmap.Create(dir, generation(t, n), memmap.CreateOptions{NoSync: true})
+		if err != nil {
+			return err
 		}
+		return errors.Join(ds.SetIndex(generation(t, n)), ds.Close())
 	}
 	save := func(dir string, n int64) error {
 		return memmap.SaveWith(t.Context(), dir, generation(t, n), memmap.SaveOptions{NoReplace: true, NoSync: true})
 	}
 	ways := map[string][]func(dir string, n int64) error{
-		"save": {save}, "create": {create(false)}, "create hidden": {create(true)}, "each": {save, create(false), create(true)},
+		"save": {save}, "create": {create}, "each": {save, create},
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -195,7 +194,6 @@ func TestRowsWritten(t *testing.T) {
 	text := metaText(t, filepath.Join(dir, "codes"))
 	require.Contains(t, text, `"go":{"v":1,"sums":[]}`, "void while it is written")
 	require.Equal(t, 1, strings.Count(text, `"sums":[]`), "those of lengths and row numbers stay")
-	require.NoError(t, ds.FlushRows(0, 2))
 	require.NoError(t, ds.Flush())
 	require.NoError(t, ds.Close())
 	report := tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))
@@ -209,31 +207,24 @@ func TestRowsWritten(t *testing.T) {
 // TestRowsPrefetched: rows of a part of the batch, in each leaf.
 func TestRowsPrefetched(t *testing.T) {
 	ds := writable(t, saveRows(t, visits(t)))
-	for start := range 4 {
-		for stop := start; stop <= 3; stop++ {
-			require.NoError(t, ds.FlushRows(start, stop))
-		}
+	for start := range 3 {
+		require.NoError(t, ds.Prefetch(start))
 	}
 	require.NoError(t, ds.Prefetch(0, 2, 1))
 	require.NoError(t, ds.Advise(memmap.Random))
 }
 
 func TestRowsCreated(t *testing.T) {
-	for _, hidden := range []bool{false, true} {
-		dir := filepath.Join(t.TempDir(), "rows")
-		ds := tensor.Must(memmap.Create(dir, visits(t), memmap.CreateOptions{Hidden: hidden}))
-		codes := rowsAt(t, ds.TensorDict, "codes")
-		require.True(t, rowsAt(t, visits(t), "codes").Layout().Equal(codes.Layout()))
-		require.Equal(t, make([]int32, 5), testkit.Elements[int32](t, tensor.Must(codes.Values())))
-		require.NoError(t, codes.SetIndex(rowsAt(t, visits(t), "codes"), ix.All))
-		if hidden {
-			require.NoError(t, ds.Publish())
-		}
-		require.NoError(t, ds.Close())
-		back := open(t, dir)
-		require.True(t, rowsAt(t, visits(t), "codes").Equal(rowsAt(t, back.TensorDict, "codes")))
-		require.NotContains(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, nestedkey.Key("codes"))
-	}
+	dir := filepath.Join(t.TempDir(), "rows")
+	ds := tensor.Must(memmap.Create(dir, visits(t), memmap.CreateOptions{}))
+	codes := rowsAt(t, ds.TensorDict, "codes")
+	require.True(t, rowsAt(t, visits(t), "codes").Layout().Equal(codes.Layout()))
+	require.Equal(t, make([]int32, 5), testkit.Elements[int32](t, tensor.Must(codes.Values())))
+	require.NoError(t, codes.SetIndex(rowsAt(t, visits(t), "codes"), ix.All))
+	require.NoError(t, ds.Close())
+	back := open(t, dir)
+	require.True(t, rowsAt(t, visits(t), "codes").Equal(rowsAt(t, back.TensorDict, "codes")))
+	require.NotContains(t, tensor.Must(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})).Unsummed, nestedkey.Key("codes"))
 }
 
 // TestRowsAdded: AddLeaf adds ragged rows, which share layouts with leaves that are there.
@@ -272,7 +263,6 @@ func TestRowsReplaced(t *testing.T) {
 	require.True(t, want.Equal(open(t, dir).TensorDict))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ts", "notes.txt"), nil, 0o666))
 	require.ErrorIs(t, memmap.Save(dir, want), memmap.ErrForeign)
-	require.ErrorIs(t, memmap.Save(filepath.Join(dir, "ts"), want), memmap.ErrForeign, "an entry of another kind than a dictionary")
 }
 
 func TestRowsServed(t *testing.T) {
@@ -297,68 +287,6 @@ func TestRowsOfALazyStack(t *testing.T) {
 		require.True(t, members[i].Equal(again[i]))
 	}
 	require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
-}
-
-// TestLeftoverText: an earlier version saved ragged rows as data with a text for Python, and what
-// Python saved again has nothing else.
-func TestLeftoverText(t *testing.T) {
-	tests := []struct {
-		data any
-		is   bool
-	}{
-		{"ragged uint8 [200000 *]", true},
-		{"ragged int64 [3 * *]", true},
-		{"ragged bfloat16 [2 3 * 4]", true},
-		{"ragged int32 [* *]", true},
-		{"ragged int32 [*]", true},
-		{"ragged int32 [3 2]", false},
-		{"ragged int33 [3 *]", false},
-		{"ragged int32 [3 *] ", false},
-		{"a ragged int32 [3 *]", false},
-		{"ragged int32 [3  *]", false},
-		{"ragged int32 [-3 *]", false},
-		{"ragged int32", false},
-		{"ragged int32 [3 *", false},
-		{int64(3), false},
-		{[]any{"ragged int32 [3 *]"}, false},
-	}
-	for _, tt := range tests {
-		t.Run(fmt.Sprint(tt.data), func(t *testing.T) {
-			td := tdict.New(2)
-			require.NoError(t, td.Set("note", tensor.Must(tdict.NewData(tt.data, 2))))
-			rows := tdict.New(2)
-			require.NoError(t, rows.Set("note", tensor.Must(tdict.DataFrom([]any{"other", tt.data}, 2))))
-			for _, name := range []string{"d", "d.tdz", "d.tdc"} {
-				for _, td := range []*tdict.TensorDict{td, rows} {
-					at := filepath.Join(t.TempDir(), name)
-					err := memmap.Save(at, td)
-					if !tt.is {
-						require.NoError(t, err)
-						require.True(t, td.Equal(open(t, at).TensorDict))
-						continue
-					}
-					require.ErrorIs(t, err, memmap.ErrUnsupported)
-					require.ErrorContains(t, err, "note")
-					require.NoFileExists(t, at)
-				}
-			}
-			if !tt.is {
-				return
-			}
-			for _, text := range []string{
-				dataHead + strconv.Quote(tt.data.(string)) + dataTail,
-				`{"_type":"<class 'tensordict.tensorclass.NonTensorStack'>","stack_dim":0,"device":null,"data":["x",` + strconv.Quote(tt.data.(string)) + `]}`,
-			} {
-				dir := t.TempDir()
-				write(t, dir, "meta.json", `{"ts":{"type":"NonTensorData"},"shape":[2],`+dictTail)
-				write(t, dir, "ts/meta.json", text)
-				for _, err := range []error{testkit.Err(memmap.Open(dir)), testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{}))} {
-					require.ErrorIs(t, err, memmap.ErrCorrupt)
-					require.ErrorContains(t, err, "ts/meta.json: corrupt: the text that Python saves in the place of a ragged leaf of an earlier version")
-				}
-			}
-		})
-	}
 }
 
 func TestRowsKeysRefused(t *testing.T) {

@@ -66,62 +66,25 @@ type SaveOptions struct {
 // SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
 // durably. After an error that is [ErrDone], dir holds td; after another error, the old dictionary.
 // After a crash at any time, it holds all of one of the two. td may have been opened from dir.
-// SaveWith stores the shape of each leaf and checksums of its bytes, which [Verify] compares.
 //
-// dir may hold nothing, or a saved dictionary, which is replaced unless [SaveOptions.NoReplace] is
-// set. No other process may put files into dir meanwhile. SaveWith returns [ErrForeign] if
-//
-//   - dir holds files that are not part of the format
-//   - dir holds directories, but is not a saved dictionary
-//   - dir is an entry of a saved dictionary, and the batch shape of td does not begin with the
-//     batch shape of that dictionary
-//   - dir is a member of a lazy stack, or an entry within a member
-//   - dir is an entry of a saved dictionary, and holds another value than a dictionary without a
-//     class: Data, a ragged leaf, a lazy stack, or a dictionary with a class
-//   - dir is the directory _tensordict within a dictionary with a class
-//   - dir is within the directory of a ragged leaf
-//
-// SaveWith keeps the file permissions of dir, of the directories in it, and of the leaf files; new
-// files get the permissions that all old files have. Nobody but the owner can read what is written
-// before it is in its place. SaveWith makes missing parent directories of dir. If SaveOptions.Form
-// is not set and nothing is at dir, the suffix .tdz selects an archive and .tdc a consolidated
-// file; with any other name, such as "a.npz", dir becomes a directory. The first time that a
-// process saves in a parent directory, SaveWith removes the temporary files that saves have left
-// there when their process was killed.
-//
-// On file systems that cannot exchange two directories in one step, such as NFS, SaveWith renames the
-// old directory and then the new one. A crash between the two leaves nothing at dir, and the old
-// directory in a temporary one beside it, see FORMAT.md.
-//
-// An archive and a consolidated file are replaced in the same way, as one file. Their differences:
-//
-//   - SaveWith returns ErrForeign if another kind of file is at dir, or if dir is within a saved
-//     dictionary, and fs.ErrExist if a dictionary of another form is at dir.
-//   - The leaves of an archive are written one after the other. It has no checksums but the
-//     CRC-32 of zip.
-//   - A consolidated file has checksums of its blocks, not of leaves.
-//   - The keys for which SaveWith returns ErrName are not those listed below, which are for
-//     directories and archives. FORMAT.md lists the keys that a consolidated file reserves.
+// dir must be absent, empty, or a whole saved dictionary, which is replaced unless
+// [SaveOptions.NoReplace] is set. Anything else is [ErrForeign], as are other files in dir, and a
+// dir within a saved dictionary: save that one as a whole, or add to it with [Dataset.AddLeaf]. No
+// other process may put files into dir meanwhile. The package documentation says more: see Saving.
 //
 // SaveWith returns
 //
-//   - [ErrName] for a key with a part "shape", "device", "_type", "_go" or "_crc", a part that is
-//     the name of a part of a ragged tensor, such as "@pool", or ends in a dot and such a name, a
-//     part that is too long for a file name or, for a dictionary or Data, a part that is the name
-//     of a file of the format, such as "meta.json"
-//   - ErrName if two entries need the same file, dictionaries are nested more than 256 deep, or
-//     the class of a dictionary would be read as something else
-//   - [ErrUnsupported] for tdict.Data that Python would read back with another type or value, whose
-//     JSON takes more than 64 MiB, or whose text, such as "ragged uint8 [3 *]", is what Python saved
-//     in the place of a ragged leaf of an earlier version; and for leaves of a dictionary that are
-//     stacked along different dims or along a dim after its batch shape
+//   - [ErrName] for a key that the form has no name for, and [ErrUnsupported] for a value that it
+//     does not hold, such as tdict.Data that Python would read back as something else; FORMAT.md
+//     lists both
 //   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
 //     seconds
-//   - [ErrFault] if the file of a mapped leaf was truncated
-//   - tdict.ErrSchema if td breaks opt.Schema
-//   - tdict.ErrKind if td is nil
-//   - shapeops.ErrShape if a shape has more than 64 dims
-//   - fs.ErrInvalid if dir is empty, or if the working directory is dir or a directory below it
+//   - [ErrCorrupt] if a mapped leaf differs from its checksums, and [ErrFault] if its file was
+//     truncated
+//   - tdict.ErrSchema if td breaks opt.Schema, tdict.ErrKind if td is nil, and shapeops.ErrShape if
+//     a shape has more than 64 dims
+//   - fs.ErrExist if a dictionary of another form is at dir
+//   - fs.ErrInvalid if dir is "", or if the working directory is dir or a directory below it
 //   - the error of ctx if ctx ends first
 func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
 	return newSaver(ctx, dir, opt).save(td)
@@ -159,7 +122,7 @@ func (s *saver) save(td *tdict.TensorDict) error {
 	case Consolidated:
 		return s.consolidated(vfs.OS, td)
 	}
-	old, at, err := s.lookAt(td)
+	old, at, err := s.lookAt()
 	if err != nil {
 		return err
 	}
@@ -168,7 +131,7 @@ func (s *saver) save(td *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	return s.fail("", k.commit(td.Shape()))
+	return s.fail("", k.commit())
 }
 
 // check returns an error if no td, or not this td, can be saved.
@@ -189,15 +152,12 @@ func (s *saver) compare(td *tdict.TensorDict) {
 	}
 }
 
-// lookAt returns the path to save td to, and the tree that is there, which the caller unlocks.
-func (s *saver) lookAt(td *tdict.TensorDict) (old *oldTree, at string, err error) {
-	if err = s.check(td); err != nil {
-		return nil, "", err
-	}
+// lookAt returns the path to save to, and the tree that is there, which the caller unlocks.
+func (s *saver) lookAt() (old *oldTree, at string, err error) {
 	if at, err = vfs.Resolve(s.dir); err != nil {
 		return nil, "", s.fail("", err)
 	}
-	if old, err = s.may.look(at, td.Shape()); err != nil {
+	if old, err = s.may.look(at); err != nil {
 		return nil, "", s.fail("", err)
 	}
 	if err = makeParent(at); err != nil {
@@ -348,8 +308,11 @@ func (s *saver) fail(at string, err error) error { return fileError(s.op, s.dir,
 const syncsAtOnce = 16
 
 // write writes the planned nodes and files.
-func (s *saver) write(k sink) error {
+func (s *saver) write(k *dirSink) error {
 	for _, n := range s.nodes {
+		if n.at == "" { // newDirSink has made it
+			continue
+		}
 		if err := k.node(n.at); err != nil {
 			return s.fail(n.at, err)
 		}
@@ -374,7 +337,7 @@ func (s *saver) write(k sink) error {
 
 // file writes the file of a leaf, and syncs it. gate bounds how many goroutines write at a time;
 // more may wait for the disk.
-func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
+func (s *saver) file(k *dirSink, f *savedFile, gate chan struct{}) error {
 	if f.copied {
 		return s.fail(f.at, k.copy(f.from, f.of, f.at))
 	}
@@ -397,7 +360,7 @@ func (s *saver) file(k sink, f *savedFile, gate chan struct{}) error {
 }
 
 // fill creates and writes the file of a leaf.
-func (s *saver) fill(k sink, f *savedFile, gate chan struct{}) (syncClose func() error, err error) {
+func (s *saver) fill(k *dirSink, f *savedFile, gate chan struct{}) (syncClose func() error, err error) {
 	gate <- struct{}{}
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
@@ -451,13 +414,13 @@ func (s *saver) progress(f *savedFile, n int64) {
 }
 
 // node writes the meta.json of a node.
-func (s *saver) node(k sink, n *savedNode) error {
+func (s *saver) node(k *dirSink, n *savedNode) error {
 	at := path.Join(n.at, metaName)
 	text, err := n.metaText()
 	if err != nil {
 		return s.fail(at, err)
 	}
-	return s.fail(at, wholeFile(k, at, func(w vfs.File) error { _, err := w.Write(text); return err }))
+	return s.fail(at, k.wholeFile(at, func(w vfs.File) error { _, err := w.Write(text); return err }))
 }
 
 // metaText returns the text of the meta.json of a node.

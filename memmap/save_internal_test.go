@@ -40,7 +40,7 @@ func saveOver(disk vfs.FS, td *tdict.TensorDict, may replacing) error {
 	if err != nil {
 		return err
 	}
-	return k.commit(td.Shape())
+	return k.commit()
 }
 
 // onDisk returns what is to be replaced: the directory d, if it is there.

@@ -94,7 +94,7 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 	if err != nil {
 		return err
 	}
-	at, err := s.mayReplace(chunk)
+	at, err := s.mayReplace()
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *rowsSaver) begin(chunk *tdict.TensorDict) error {
 }
 
 // mayReplace returns the path to save to, or an error if what is there must not be replaced.
-func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
+func (s *rowsSaver) mayReplace() (string, error) {
 	form, err := s.form()
 	if err != nil {
 		return "", err
@@ -122,10 +122,7 @@ func (s *rowsSaver) mayReplace(chunk *tdict.TensorDict) (string, error) {
 		}
 		return at, makeParent(at)
 	}
-	old, at, err := s.lookAt(chunk)
-	if errors.Is(err, shapeops.ErrShape) { // all chunks together may fit
-		return vfs.Resolve(s.dir)
-	}
+	old, at, err := s.lookAt()
 	if err == nil {
 		old.unlock()
 	}

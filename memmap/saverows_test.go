@@ -193,20 +193,3 @@ func TestSaveRowsOfAPanic(t *testing.T) {
 		})
 	}
 }
-
-// TestSaveRowsIntoADictionary saves an entry of a saved dictionary: all chunks together have its
-// number of rows, none of them alone.
-func TestSaveRowsIntoADictionary(t *testing.T) {
-	top := filepath.Join(testkit.TempDir(t), "top")
-	td := tdict.New(5)
-	require.NoError(t, td.Set("log", tdict.New(5)))
-	require.NoError(t, memmap.Save(top, td))
-	dir := filepath.Join(top, "log")
-	require.NoError(t, memmap.SaveRows(t.Context(), dir, chunksOf(t, 2, 3), memmap.SaveOptions{}))
-	requireSame(t, rows(t, 0, 5), tensor.Must(open(t, top).Dict("log")))
-	err := memmap.SaveRows(t.Context(), dir, chunksOf(t, 2, 2), memmap.SaveOptions{})
-	require.ErrorIs(t, err, memmap.ErrForeign)
-	require.ErrorIs(t, err, shapeops.ErrShape)
-	requireSame(t, rows(t, 0, 5), tensor.Must(open(t, top).Dict("log")))
-	require.Equal(t, []string{"log", "meta.json"}, names(t, top))
-}

@@ -74,12 +74,6 @@ func TestSchemaIsKept(t *testing.T) {
 		"created": func() error {
 			return tensor.Must(memmap.Create(at("created"), rows, memmap.CreateOptions{Schema: visitSpecs})).Close()
 		},
-		"hidden": func() error {
-			ds := tensor.Must(memmap.Create(at("hidden"), rows, memmap.CreateOptions{Schema: visitSpecs, Hidden: true}))
-			require.Equal(t, visitSpecs, ds.Schema())
-			require.NoError(t, ds.Publish())
-			return ds.Close()
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, save())

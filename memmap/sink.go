@@ -11,32 +11,10 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 )
 
-// A sink is a container that is being written. Nobody sees it before commit. All methods but commit
-// and abort are safe for concurrent use.
-type sink interface {
-	// node makes a directory, after the one around it.
-	node(at string) error
-	// file makes a file and calls fill to write it. The caller must call syncClose, which makes the
-	// file durable and closes it. That takes long, so the caller runs many at a time.
-	file(at string, fill func(vfs.File) error) (syncClose func() error, err error)
-	// link gives a second name to an existing file on the same disk, whose Lstat is of. It returns
-	// ErrReplaced if another file has the name from by now.
-	link(from string, of fs.FileInfo, at string) error
-	// copy copies an existing file, as link links one.
-	copy(from string, of fs.FileInfo, at string) error
-	// seal makes a directory durable, after everything in it.
-	seal(at string) error
-	// commit publishes the whole, a dictionary of batch shape batch. After an error there is
-	// nothing to abort.
-	commit(batch shapeops.Shape) error
-	// abort removes what was written.
-	abort() error
-}
-
-// A dirSink is a sink that is a directory beside the one that it replaces.
+// A dirSink is a directory that is being written beside the one that it replaces. Nobody sees it
+// before commit. All methods but commit and abort are safe for concurrent use.
 type dirSink struct {
 	disk   vfs.FS
 	dir    string // clean and free of links
@@ -59,7 +37,7 @@ func newDirSink(ctx context.Context, disk vfs.FS, dir string, old *oldTree, noSy
 	if old.modes != nil {
 		k.modes = old.modes.Else(k.modes)
 	}
-	if err := k.makeNode(""); err != nil {
+	if err := k.node(""); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
 	return k, nil
@@ -67,15 +45,9 @@ func newDirSink(ctx context.Context, disk vfs.FS, dir string, old *oldTree, noSy
 
 func (k *dirSink) os(at string) string { return filepath.Join(k.temp.New(), filepath.FromSlash(at)) }
 
+// node makes a directory, after the one around it, with the permissions of the old one at the same
+// path. newDirSink has made the top.
 func (k *dirSink) node(at string) error {
-	if at == "" {
-		return nil
-	}
-	return k.makeNode(at)
-}
-
-// makeNode makes a directory with the permissions of the old one at the same path.
-func (k *dirSink) makeNode(at string) error {
 	mode := k.modes.Dir(at)
 	err := k.disk.Mkdir(k.os(at), mode.Perm())
 	if k.modes.Exact && err == nil {
@@ -84,6 +56,8 @@ func (k *dirSink) makeNode(at string) error {
 	return err
 }
 
+// file makes a file and calls fill to write it. The caller must call syncClose, which makes the
+// file durable and closes it. That takes long, so the caller runs many at a time.
 func (k *dirSink) file(at string, fill func(vfs.File) error) (syncClose func() error, err error) {
 	f, err := k.disk.Create(k.os(at), k.modes.File(at))
 	if err != nil {
@@ -110,8 +84,8 @@ func (k *dirSink) syncClose(at string, f vfs.File) error {
 	return nil
 }
 
-// wholeFile makes a file, as sink.file does, and makes it durable.
-func wholeFile(k sink, at string, fill func(vfs.File) error) error {
+// wholeFile makes a file, as file does, and makes it durable.
+func (k *dirSink) wholeFile(at string, fill func(vfs.File) error) error {
 	syncClose, err := k.file(at, fill)
 	if err != nil {
 		return err
@@ -119,6 +93,8 @@ func wholeFile(k sink, at string, fill func(vfs.File) error) error {
 	return syncClose()
 }
 
+// link gives a second name to an existing file on the same disk, whose Lstat is of. It returns
+// ErrReplaced if another file has the name from by now.
 func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
 	err := k.disk.Link(from, k.os(at))
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -157,8 +133,9 @@ func checkSame(is, of fs.FileInfo, at string) error {
 	return nil
 }
 
+// copy copies an existing file, as link links one.
 func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
-	r, err := vfs.OpenFile(from, os.O_RDONLY, 0)
+	r, err := os.OpenFile(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -170,9 +147,10 @@ func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
 	if err != nil {
 		return err
 	}
-	return wholeFile(k, at, func(w vfs.File) error { _, err := io.Copy(w, r); return err })
+	return k.wholeFile(at, func(w vfs.File) error { _, err := io.Copy(w, r); return err })
 }
 
+// seal makes a directory durable, after everything in it.
 func (k *dirSink) seal(at string) error {
 	if k.noSync {
 		return nil
@@ -242,9 +220,10 @@ func (k *dirSink) removeOld(at string) error {
 	}
 }
 
-// commit implements sink. If another process has put a directory in the place meanwhile, commit
-// checks that one too, and replaces it only if that is allowed.
-func (k *dirSink) commit(batch shapeops.Shape) error {
+// commit puts the directory in its place. If another process has put a directory there meanwhile,
+// commit checks that one too, and replaces it only if that is allowed. After an error there is
+// nothing to abort.
+func (k *dirSink) commit() error {
 	for try := 0; ; try++ {
 		appeared, err := k.publish()
 		if appeared {
@@ -257,7 +236,7 @@ func (k *dirSink) commit(batch shapeops.Shape) error {
 		if !another || k.firm || k.may != replaceSaved || try == 100 {
 			return errors.Join(err, k.abort())
 		}
-		old, err := replaceable(k.dir, batch)
+		old, err := replaceable(k.dir)
 		if err != nil {
 			return errors.Join(err, k.abort())
 		}
@@ -296,4 +275,5 @@ func (k *dirSink) replaces(old *oldTree) error {
 	})
 }
 
+// abort removes what was written.
 func (k *dirSink) abort() error { return k.temp.Remove() }

@@ -23,7 +23,7 @@ func (l *Live) version() (*Dataset, error) {
 	return ds, nil
 }
 
-// open opens the directory, checks Like, and maps all leaves. If the directory is replaced
+// open opens the directory, and maps all leaves. If the directory is replaced
 // meanwhile, open tries again.
 func (l *Live) open() (*Dataset, error) {
 	for try := 0; ; try++ {
@@ -31,13 +31,7 @@ func (l *Live) open() (*Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.opt.Like != nil {
-			err = ds.fail("open", "", checkLike(l.opt.Like, ds.TensorDict))
-		}
-		if err == nil {
-			err = ds.in.MapAll()
-		}
-		if err == nil {
+		if err = ds.in.MapAll(); err == nil {
 			return ds, nil
 		}
 		if err = errors.Join(err, ds.Close()); !errors.Is(err, ErrReplaced) || try == 100 {

@@ -89,37 +89,28 @@ type Writer struct {
 }
 
 // NewWriter makes a dictionary without rows in the directory dir, or continues with the one that a
-// Writer has left there unfinished. Rows like row can be appended to it. The batch shape of row is
-// the batch shape of one row, usually []. The dictionary has one more batch dim, the rows, as its
-// first dim:
+// Writer has left there unfinished. The batch shape of row is the batch shape of one row, usually
+// []. The dictionary has one more batch dim, the rows, as its first dim:
 //
 //	row [R...], leaf [R... F...] -> dictionary [N R...], leaf [N R... F...]
 //
-// So pass a single row. If row has batch shape [32], each Append of a dictionary of batch shape
-// [32] adds one row of shape [32], not 32 rows.
+// So pass a single row, such as [tdict.Schema.Meta] or Index(ix.At(0)) of rows: a row of batch
+// shape [32] makes each Append of a dictionary of batch shape [32] add one row, not 32.
 //
 // NewWriter uses only the keys, dtypes, shapes and names of dims of row, except for two kinds of
-// values that all rows share:
-//
-//   - Data, whose value is saved once for all rows. If row has Data with a value for each row,
-//     NewWriter returns [ErrUnsupported]; texts that differ can be ragged rows of uint8.
-//   - Unbatched tensors, which are saved at once.
-//
-// Ragged leaves of row may have any lengths. A row of them is [tdict.Schema.Meta], or
-// Index(ix.At(0)) of rows; append dictionaries of batch shape [n R...], also for n = 1. A Writer
-// that continues reads the lengths of all rows into memory, and so does Finish. A Writer does not
-// keep the classes of dictionaries in row.
+// values that all rows share: Data, which must have one value (otherwise [ErrUnsupported]; texts
+// that differ can be ragged rows of uint8), and unbatched tensors. Ragged leaves of row may have
+// any lengths. Classes are not kept.
 //
 // NewWriter returns
 //
 //   - [ErrBusy] if another Writer is at work in dir
 //   - fs.ErrExist if dir holds a finished dictionary and [WriterOptions.Resume] is not set
 //   - shapeops.ErrShape, tensor.ErrDType, tdict.ErrMissing, tdict.ErrKind or tdict.ErrName if the
-//     dataset in dir has rows of other shapes, dtypes, keys, kinds of values or names of dims
-//     than row
+//     dataset in dir has rows of another kind than row
 //   - [ErrName] if two leaves would have the same file name before Finish, such as "a/b" and
-//     "a.b", or a name that is too long, such as "a.b.@lengths.memmap" of a ragged leaf "a/b", or
-//     if Python's unflatten_keys could not nest them, such as "a" and "a.b"
+//     "a.b", if a name is too long, or for names that Python's unflatten_keys could not nest, such
+//     as "a" and "a.b"
 //   - the errors of [SaveWith]
 func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, error) {
 	if !cast.LittleEndian() {

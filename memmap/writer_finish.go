@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/pool"
 	"github.com/go-tensordict/tensordict/internal/vfs"
-	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -35,7 +34,7 @@ func (w *Writer) finish() error {
 	if err != nil {
 		return cmp.Or(w.inPlace(), err)
 	}
-	return k.commit(append(shapeops.Shape{w.rows}, w.row.Shape()...))
+	return k.commit()
 }
 
 // nested writes the nested tree beside the directory. It has hard links to the files of the leaves.
@@ -70,7 +69,7 @@ func (w *Writer) nested() (*dirSink, error) {
 }
 
 // beside makes a directory beside the old one, which write fills. It may replace old, and no other.
-func (w *Writer) beside(old *oldTree, write func(sink) error) (*dirSink, error) {
+func (w *Writer) beside(old *oldTree, write func(*dirSink) error) (*dirSink, error) {
 	k, err := newDirSink(context.Background(), w.disk, w.at, old, w.opt.NoSync)
 	if err != nil {
 		return nil, err

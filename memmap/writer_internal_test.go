@@ -65,7 +65,7 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 		err = w.fill(s, k)
 	}
 	if err == nil {
-		err = k.commit(w.meta.shape)
+		err = k.commit()
 	}
 	if err == nil {
 		w.in, err = disk.OpenDir("d")

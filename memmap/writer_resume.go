@@ -69,7 +69,7 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 		}
 	}
 	n := ds.Shape()[0]
-	old, err := replaceable(w.at, append(shapeops.Shape{n + 1}, w.row.Shape()...)) // with a row more
+	old, err := replaceable(w.at)
 	if err != nil {
 		return err
 	}
@@ -92,12 +92,12 @@ func (w *Writer) flat(s *saver, ds *Dataset) error {
 	if old.info, err = ds.set.Root().Lstat("."); err != nil {
 		return err
 	}
-	k, err := w.beside(old, func(k sink) error { return w.fill(s, k) })
+	k, err := w.beside(old, func(k *dirSink) error { return w.fill(s, k) })
 	if err != nil {
 		return err
 	}
 	w.reopened = true
-	return k.commit(w.meta.shape)
+	return k.commit()
 }
 
 // couldWrite returns ErrForeign if td has a value that a Writer cannot write.

@@ -412,31 +412,6 @@ func TestResumesInTurn(t *testing.T) {
 	requireSound(t, dir)
 }
 
-// TestResumeWithin resumes an entry of a dictionary around it.
-func TestResumeWithin(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		outer *tdict.TensorDict
-		err   error
-	}{{"with a batch shape of its own", tdict.New(), nil}, {"with that of the rows", tdict.New(3), memmap.ErrForeign}} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := filepath.Join(testkit.TempDir(t), "d")
-			require.NoError(t, tt.outer.Set("in", rows(t, 0, 3)))
-			require.NoError(t, memmap.Save(dir, tt.outer))
-			before := tree(t, dir)
-			w, err := memmap.NewWriter(filepath.Join(dir, "in"), rows(t, 0), memmap.WriterOptions{Resume: true})
-			require.ErrorIs(t, err, tt.err)
-			if err != nil {
-				require.Equal(t, before, tree(t, dir))
-				return
-			}
-			require.NoError(t, w.Append(rows(t, 3)))
-			require.NoError(t, w.Finish())
-			requireSame(t, rows(t, 0, 4), tensor.Must(open(t, dir).Dict("in")))
-		})
-	}
-}
-
 // TestResumeThatFails cannot write a leaf, or remove one: the dataset stays finished.
 func TestResumeThatFails(t *testing.T) {
 	if os.Getuid() == 0 {

@@ -267,7 +267,7 @@ func (w *Writer) planRows(s *saver, n *savedNode, e metaEntry) error {
 
 // create publishes a dataset without rows.
 func (w *Writer) create(s *saver) error {
-	old, err := replaceable(w.at, w.meta.shape)
+	old, err := replaceable(w.at)
 	if err != nil {
 		return err
 	}
@@ -302,8 +302,8 @@ func (w *Writer) create(s *saver) error {
 
 // fill writes the directory of a growing dataset. The files of leaves are made with their first
 // rows: a leaf without elements has no file.
-func (w *Writer) fill(s *saver, k sink) error {
-	if err := wholeFile(k, lockName, func(vfs.File) error { return nil }); err != nil {
+func (w *Writer) fill(s *saver, k *dirSink) error {
+	if err := k.wholeFile(lockName, func(vfs.File) error { return nil }); err != nil {
 		return err
 	}
 	return s.write(k)

@@ -2,11 +2,8 @@ package layers
 
 import (
 	"cmp"
-	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -170,33 +167,5 @@ func TestWrongImportsAreFound(t *testing.T) {
 	}
 	if got := wrongs(pkg{"tdict", []string{module + "tensor", "fmt"}}); got != nil {
 		t.Errorf("got %q for imports that are right", got)
-	}
-}
-
-// frugal lists the packages that open files through internal/vfs only, which makes mappings give
-// descriptors back when there are none left.
-var frugal = []string{"internal/mapfile", "interop/npy", "interop/nrt", "interop/safetensors", "memmap"}
-
-// opens matches the calls of package os that need a descriptor.
-var opens = regexp.MustCompile(`\bos\.(Open|Create|ReadDir|ReadFile|WriteFile|MkdirTemp|RemoveAll|CopyFS|DirFS)\w*\(`)
-
-func TestFilesAreOpenedThroughVFS(t *testing.T) {
-	for _, name := range frugal {
-		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(name), "*.go"))
-		if err != nil || len(files) < 3 {
-			t.Fatalf("%s: got %d files: %v", name, len(files), err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if call := opens.Find(text); call != nil && !strings.HasSuffix(file, "_test.go") {
-				t.Errorf("%s calls %s, which internal/vfs has", file, call)
-			}
-		}
-	}
-	if !opens.MatchString("f, err := os.OpenFile(path)") {
-		t.Error("no call is found")
 	}
 }

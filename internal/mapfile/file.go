@@ -41,7 +41,7 @@ var _ tensor.Lender = (*File)(nil)
 func (s *Set) Add(dir *Dir, path string, info fs.FileInfo, size int) *File {
 	f := &File{
 		set: s, dir: dir, path: path, size: size, info: info,
-		id: vfs.FileID(info, *s.dir.Load(), path),
+		id: vfs.FileID(info, s.dir, path),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -40,7 +39,7 @@ type Options struct {
 type Set struct {
 	opt  Options
 	root *vfs.Root
-	dir  atomic.Pointer[string] // absolute path of root
+	dir  string // absolute path of root
 	top  *Dir
 
 	mu      sync.Mutex
@@ -73,16 +72,11 @@ func Open(dir string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	s := &Set{opt: opt, root: root, top: &Dir{info: info}}
-	s.Moved(dir)
-	return s, nil
+	return &Set{opt: opt, root: root, dir: dir, top: &Dir{info: info}}, nil
 }
 
-// Moved sets the path of the directory, which is absolute, after it was renamed.
-func (s *Set) Moved(dir string) { s.dir.Store(&dir) }
-
 // at returns the absolute path of a file; path is relative to the top, with slashes.
-func (s *Set) at(path string) string { return filepath.Join(*s.dir.Load(), filepath.FromSlash(path)) }
+func (s *Set) at(path string) string { return filepath.Join(s.dir, filepath.FromSlash(path)) }
 
 // Root returns the open directory; it is closed with s.
 func (s *Set) Root() *vfs.Root { return s.root }

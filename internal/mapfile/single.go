@@ -59,7 +59,7 @@ func (s *Single) open() (err error) {
 	if s.at, err = vfs.Absolute(s.path); err != nil {
 		return err
 	}
-	s.file, err = vfs.OpenFile(s.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a pipe
+	s.file, err = os.OpenFile(s.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a pipe
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,7 @@
 // files if the mode is [ReadOrCopy], and otherwise returns [ErrLimit].
 //
 // On Unix systems mappings keep a descriptor of their file, for Intact: up to 1,000 of the mappings
-// alive at a time, or fewer, a tenth of RLIMIT_NOFILE. [Retry] closes these descriptors when the
-// process has none left.
+// alive at a time, or fewer, a tenth of RLIMIT_NOFILE.
 //
 // Storing to a hole of a sparse file on a full disk is a fault too, so write files before mapping
 // them. Windows neither truncates nor replaces a file while it is mapped.

@@ -48,20 +48,13 @@ func closeAll(t *testing.T, all []*Mapping) {
 // heldFiles is how many mappings keep a descriptor at most.
 var heldFiles = mostHeld()
 
-// holding returns how many mappings keep a descriptor.
-func holding() int {
-	keeping.Lock()
-	defer keeping.Unlock()
-	return len(keeping.all)
-}
-
 // requireHolding waits until n mappings keep a descriptor: others of the process may have to be
 // cleaned up.
 func requireHolding(t *testing.T, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		runtime.GC()
-		return holding() == n
+		return int(holding.Load()) == n
 	}, 10*time.Second, time.Millisecond)
 }
 
@@ -89,7 +82,7 @@ func TestTheFirstMappingsKeepADescriptor(t *testing.T) {
 	f := create(t)
 	before := descriptors(t)
 	all := mapAll(t, f, heldFiles+2)
-	require.Equal(t, heldFiles, holding())
+	require.Equal(t, heldFiles, int(holding.Load()))
 	if before > 0 {
 		require.Equal(t, before+heldFiles, descriptors(t))
 	}
@@ -105,9 +98,9 @@ func TestTheFirstMappingsKeepADescriptor(t *testing.T) {
 
 	require.NoError(t, all[0].Close())
 	all = append(all[1:], mapAll(t, f, 1)...)
-	require.Equal(t, heldFiles, holding(), "a place that was given back is taken")
+	require.Equal(t, heldFiles, int(holding.Load()), "a place that was given back is taken")
 	closeAll(t, all)
-	require.Zero(t, holding())
+	require.Zero(t, holding.Load())
 	require.Equal(t, before, descriptors(t))
 }
 
@@ -132,7 +125,7 @@ func TestDescriptorsAreGivenBack(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 3000 {
 				tt.end(mapAll(t, f, 1)[0])
-				require.Zero(t, holding())
+				require.Zero(t, holding.Load())
 			}
 		})
 	}
@@ -151,7 +144,7 @@ func TestDescriptorsAreGivenBack(t *testing.T) {
 		defer r.Close()
 		_, err = Map(r, 3, ReadWrite)
 		require.ErrorIs(t, err, os.ErrPermission)
-		require.Zero(t, holding())
+		require.Zero(t, holding.Load())
 	})
 	require.Equal(t, before, descriptors(t))
 }
@@ -167,14 +160,14 @@ func TestPlacesAmongMany(t *testing.T) {
 				if err := mapAndClose(f, heldFiles/3); err != nil {
 					t.Error(err)
 				}
-				if n := holding(); n > heldFiles {
+				if n := int(holding.Load()); n > heldFiles {
 					t.Errorf("got %d mappings that keep a descriptor, want at most %d", n, heldFiles)
 				}
 			}
 		})
 	}
 	all.Wait()
-	require.Zero(t, holding())
+	require.Zero(t, holding.Load())
 }
 
 func mapAndClose(f *os.File, n int) (err error) {
@@ -191,59 +184,6 @@ func TestShareOfDescriptors(t *testing.T) {
 	for limit, want := range map[uint64]int{0: 0, 9: 0, 10: 1, 512: 51, 1024: 102, 9999: 999, 10_000: 1000, 1 << 20: 1000, unix.RLIM_INFINITY: 1000} {
 		require.Equal(t, want, shareOf(limit), limit)
 	}
-}
-
-func TestRetryTakesDescriptorsBack(t *testing.T) {
-	requireHolding(t, 0)
-	f := create(t)
-	before := descriptors(t)
-	all := mapAll(t, f, 3)
-	require.Equal(t, 3, holding())
-	n, err := Retry(func() (int, error) {
-		if n := holding(); n > 0 {
-			return n, unix.EMFILE
-		}
-		return descriptors(t), nil
-	})
-	require.NoError(t, err)
-	require.Equal(t, before, n)
-	require.NoError(t, f.Truncate(1))
-	for _, m := range all {
-		require.NoError(t, intact(t, m), "nothing is known")
-	}
-	require.NoError(t, f.Truncate(3))
-	more := mapAll(t, f, 2)
-	require.Equal(t, 2, holding(), "later ones keep theirs")
-	closeAll(t, append(all, more...))
-	require.Zero(t, holding())
-	require.Equal(t, before, descriptors(t))
-}
-
-// A mapping that asks for the size of its file while descriptors are taken back is not told that of
-// another file, nor that there is none.
-func TestIntactWhileDescriptorsAreTakenBack(t *testing.T) {
-	requireHolding(t, 0)
-	f := create(t)
-	for range 1000 {
-		m := mapAll(t, f, 1)[0]
-		var started, all sync.WaitGroup
-		for range 2 {
-			started.Add(1)
-			all.Go(func() {
-				started.Done()
-				for range 20 {
-					if err := intact(t, m); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		started.Wait()
-		dropAll()
-		all.Wait()
-		require.NoError(t, m.Close())
-	}
-	require.Zero(t, holding())
 }
 
 // A file that is cut while it is copied is too short.
@@ -263,7 +203,7 @@ func TestMapWithoutDescriptors(t *testing.T) {
 	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))
 	m, err := Map(f, 3, ReadOnly)
 	require.NoError(t, errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)))
-	require.Zero(t, holding())
+	require.Zero(t, holding.Load())
 	require.NoError(t, f.Truncate(1))
 	require.NoError(t, intact(t, m))
 	require.NoError(t, m.Close())
@@ -278,7 +218,7 @@ func TestIntactReportsTheSystem(t *testing.T) {
 	require.ErrorIs(t, err, ErrFault)
 	require.ErrorIs(t, err, unix.EBADF)
 	require.ErrorIs(t, m.Close(), unix.EBADF)
-	require.Zero(t, holding())
+	require.Zero(t, holding.Load())
 }
 
 func TestNoDescriptorIsInherited(t *testing.T) {

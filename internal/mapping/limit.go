@@ -1,10 +1,6 @@
 package mapping
 
-import (
-	"errors"
-	"sync/atomic"
-	"syscall"
-)
+import "sync/atomic"
 
 // limit is the result of Limit, or 0 until the first call.
 var limit atomic.Int64
@@ -28,27 +24,15 @@ func SetLimit(n int) (restore func()) {
 	return func() { limit.Store(int64(was)) }
 }
 
-// claim counts one more mapping, unless there are limit already, and reports whether it did.
-func claim(limit int) bool {
+// claim counts one more in count, unless it is limit already, and reports whether it did.
+func claim(count *atomic.Int64, limit int) bool {
 	for {
-		n := live.Load()
+		n := count.Load()
 		if n >= int64(limit) {
 			return false
 		}
-		if live.CompareAndSwap(n, n+1) {
+		if count.CompareAndSwap(n, n+1) {
 			return true
 		}
 	}
-}
-
-// Retry returns the results of open. If open failed because the process or the system has no
-// descriptor left, Retry closes the descriptors that mappings keep for [Mapping.Intact], and calls
-// open once more. Package vfs calls Retry wherever it opens a file. Safe for concurrent use.
-func Retry[T any](open func() (T, error)) (T, error) {
-	v, err := open()
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		dropAll()
-		return open()
-	}
-	return v, err
 }

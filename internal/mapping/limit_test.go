@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -209,29 +208,4 @@ func TestLimitAmongMany(t *testing.T) {
 	m, err := mapping.Map(f, 3, mapping.ReadWrite)
 	require.NoError(t, err, "no place was lost")
 	require.NoError(t, m.Close())
-}
-
-func TestRetry(t *testing.T) {
-	tests := []struct {
-		name  string
-		errs  []error // of each call
-		calls int
-	}{
-		{"what succeeds is called once", []error{nil}, 1},
-		{"the process has no descriptor", []error{&os.PathError{Err: syscall.EMFILE}, nil}, 2},
-		{"the system has no descriptor", []error{syscall.ENFILE, nil}, 2},
-		{"there is none again", []error{syscall.EMFILE, syscall.EMFILE}, 2},
-		{"any other error", []error{os.ErrPermission}, 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			calls := 0
-			got, err := mapping.Retry(func() (int, error) {
-				calls++
-				return calls, tt.errs[calls-1]
-			})
-			require.Equal(t, []any{tt.calls, tt.calls}, []any{calls, got})
-			require.ErrorIs(t, err, tt.errs[calls-1])
-		})
-	}
 }

@@ -64,7 +64,7 @@ func check(f *os.File, size int) error {
 func acquire(f *os.File, size int, mode Mode) (*resource, error) {
 	limit := Limit()
 	switch {
-	case claim(limit):
+	case claim(&live, limit):
 		res, err := reserve(f, size, mode)
 		if err != nil {
 			live.Add(-1)

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,28 +48,25 @@ func flush(_, pages []byte) error {
 	return os.NewSyscallError("msync", unix.Msync(pages, unix.MS_SYNC))
 }
 
-// mostHeld returns the largest number of mappings of the process that keep a descriptor.
-var mostHeld = sync.OnceValue(func() int {
+// mostHeld returns the largest number of mappings of the process that keep a descriptor, given the
+// limit of descriptors as it is now.
+func mostHeld() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return 0
 	}
 	return shareOf(uint64(limit.Cur))
-})
+}
 
 // shareOf returns the number of descriptors for mappings, given the limit of the process. It leaves
 // descriptors for other uses when directories have many files.
 func shareOf(limit uint64) int { return int(min(1000, limit/10)) }
 
-// keeping holds all helds with a descriptor. It is locked before any of them is.
-var keeping = struct {
-	sync.Mutex
-	all map[*held]struct{}
-}{all: map[*held]struct{}{}}
+// holding counts the mappings of the process that keep a descriptor.
+var holding atomic.Int64
 
 // A held is the descriptor that a mapping may keep of its file.
 type held struct {
-	mu   sync.RWMutex // guards the fields below
 	fd   int
 	kept bool
 }
@@ -77,24 +74,18 @@ type held struct {
 // hold returns the file to map, and keeps a descriptor until close if there are not too many. On
 // Unix the kernel keeps the file of a mapping; the descriptor is only for its size.
 func (h *held) hold(f *os.File) (src *os.File, err error) {
-	keeping.Lock()
-	defer keeping.Unlock()
-	if len(keeping.all) >= mostHeld() {
+	if !claim(&holding, mostHeld()) {
 		return f, nil
 	}
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil { // go on without a descriptor
-		return f, nil
+	h.fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if h.kept = err == nil; !h.kept { // go on without a descriptor
+		holding.Add(-1)
 	}
-	h.fd, h.kept = fd, true // h is not shared yet
-	keeping.all[h] = struct{}{}
 	return f, nil
 }
 
 // size returns the size of the file. ok is false if h has no descriptor.
 func (h *held) size() (n int64, ok bool, err error) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
 	if !h.kept {
 		return 0, false, nil
 	}
@@ -106,31 +97,12 @@ func (h *held) size() (n int64, ok bool, err error) {
 	}
 }
 
-// close closes the descriptor and forgets h.
+// close closes the descriptor.
 func (h *held) close() error {
-	keeping.Lock()
-	delete(keeping.all, h)
-	keeping.Unlock()
-	return h.drop()
-}
-
-// drop closes the descriptor.
-func (h *held) drop() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if !h.kept {
 		return nil
 	}
 	h.kept = false
+	holding.Add(-1)
 	return os.NewSyscallError("close", unix.Close(h.fd))
-}
-
-// dropAll closes the descriptors that mappings keep.
-func dropAll() {
-	keeping.Lock()
-	defer keeping.Unlock()
-	for h := range keeping.all {
-		_ = h.drop() // the descriptor was only for the size
-	}
-	clear(keeping.all)
 }

@@ -43,6 +43,3 @@ func (h *held) size() (n int64, ok bool, err error) {
 
 // close closes the duplicate.
 func (h *held) close() error { return h.file.Close() }
-
-// dropAll does nothing: each mapping needs its duplicate.
-func dropAll() {}

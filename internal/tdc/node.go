@@ -126,9 +126,6 @@ func (p *parser) datum(d *dict, name string) error {
 	if err == nil && (n < 2 || n > 3) {
 		err = fileformat.Corrupt("got a list of %d items for data, want 3", n)
 	}
-	if err == nil && datajson.IsLeftover(x.value) {
-		err = datajson.ErrLeftover
-	}
 	if err != nil {
 		return fileformat.In(string(keyIn(d, name)), datajson.Failed(err))
 	}

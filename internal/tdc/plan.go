@@ -234,9 +234,6 @@ func (p *Plan) data(n int, name string, d *tdict.Data) error {
 	if err := CheckShape(d.Shape()); err != nil {
 		return err
 	}
-	if datajson.HasLeftover(d) {
-		return datajson.ErrLeftoverSaved
-	}
 	if one, ok := datajson.Shared(d); ok || d.Shape().Size() == 0 {
 		p.nodes[n].data = append(p.nodes[n].data, datum{name, one, d.Shape()})
 		return nil

@@ -25,9 +25,6 @@
 //
 // [Numbers] are locks of numbers; one file has any number of them. They end with their process too.
 //
-// All functions that open a file, and [OpenFile], [ReadDir] and [OpenRoot], close descriptors that
-// mappings keep if the process has no other left.
-//
 // # Durability
 //
 // The bytes of a file survive a crash once [File.Sync] has returned, its name once [FS.SyncDir] of

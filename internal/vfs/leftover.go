@@ -47,7 +47,7 @@ func firstIn(parent string) bool {
 // tempNames returns the names in parent that MakeTemp may have made. It reads all names before any
 // is removed, since removing while reading may skip some.
 func tempNames(parent string) (temp []string, err error) {
-	d, err := OpenFile(parent, os.O_RDONLY, 0)
+	d, err := os.OpenFile(parent, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

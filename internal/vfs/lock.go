@@ -29,9 +29,9 @@ type Lock struct{ file *os.File }
 // the lock is held, and [errors.ErrUnsupported] if the system cannot lock the path, such as
 // directories on Windows and on some network file systems.
 func TryLock(path string, sharing Sharing) (*Lock, error) {
-	f, err := OpenFile(path, os.O_RDWR, 0) // required for files on network file systems
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // required for files on network file systems
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f, err = OpenFile(path, os.O_RDONLY, 0)
+		f, err = os.OpenFile(path, os.O_RDONLY, 0)
 	}
 	if err != nil {
 		return nil, err

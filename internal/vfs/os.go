@@ -18,11 +18,11 @@ func (osFS) Mkdir(path string, perm fs.FileMode) error {
 }
 
 func (osFS) Create(path string, perm fs.FileMode) (File, error) {
-	return create(OpenFile, path, path, perm)
+	return create(os.OpenFile, path, path, perm)
 }
 
 func (osFS) Resume(path string, size int64, cut bool) (File, error) {
-	return resume(OpenFile, path, path, size, cut)
+	return resume(os.OpenFile, path, path, size, cut)
 }
 
 func (osFS) OpenDir(path string) (Dir, error) {
@@ -33,7 +33,7 @@ func (osFS) OpenDir(path string) (Dir, error) {
 	return root, nil
 }
 
-// An opener is OpenFile, or the method OpenFile of a Root.
+// An opener is os.OpenFile, or the method OpenFile of a Root.
 type opener func(path string, flag int, perm fs.FileMode) (*os.File, error)
 
 func create(open opener, at, path string, perm fs.FileMode) (File, error) {
@@ -183,7 +183,7 @@ func (osFS) SyncDir(path string) error {
 }
 
 func (osFS) RemoveAll(path string) error {
-	return step("removeall", path, func() error { return removeAll(path) })
+	return step("removeall", path, func() error { return os.RemoveAll(path) })
 }
 
 func (osFS) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }

@@ -15,7 +15,7 @@ func OpenRegular(path string, flag int) (*os.File, error) {
 		refused.Err = fmt.Errorf("%w: not a regular file: got mode %v", fs.ErrInvalid, info.Mode())
 		return nil, refused
 	}
-	f, err := OpenFile(path, flag|noFollow, 0)
+	f, err := os.OpenFile(path, flag|noFollow, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// A Root is an [os.Root] with the retry of [OpenFile] in each method, since any of them may open
-// the directories on the way to a file. It is the [Dir] of [OS].
+// A Root is an [os.Root] whose changes [Observe] sees. It is the [Dir] of [OS].
 type Root struct{ dir *os.Root }
 
 var _ Dir = (*Root)(nil)
@@ -22,11 +19,10 @@ func OpenRoot(path string) (*Root, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
-	return newRoot(func() (*os.Root, error) { return os.OpenRoot(path) })
+	return newRoot(os.OpenRoot(path))
 }
 
-func newRoot(open func() (*os.Root, error)) (*Root, error) {
-	dir, err := mapping.Retry(open)
+func newRoot(dir *os.Root, err error) (*Root, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -34,24 +30,18 @@ func newRoot(open func() (*os.Root, error)) (*Root, error) {
 }
 
 // OpenRoot is [os.Root.OpenRoot].
-func (r *Root) OpenRoot(path string) (*Root, error) {
-	return newRoot(func() (*os.Root, error) { return r.dir.OpenRoot(path) })
-}
+func (r *Root) OpenRoot(path string) (*Root, error) { return newRoot(r.dir.OpenRoot(path)) }
 
 // OpenFile is [os.Root.OpenFile].
 func (r *Root) OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	return mapping.Retry(func() (*os.File, error) { return r.dir.OpenFile(path, flag, perm) })
+	return r.dir.OpenFile(path, flag, perm)
 }
 
 // ReadDir returns the entries of the directory, sorted by name.
-func (r *Root) ReadDir() ([]fs.DirEntry, error) {
-	return mapping.Retry(func() ([]fs.DirEntry, error) { return fs.ReadDir(r.dir.FS(), ".") })
-}
+func (r *Root) ReadDir() ([]fs.DirEntry, error) { return fs.ReadDir(r.dir.FS(), ".") }
 
 // Lstat is [os.Root.Lstat].
-func (r *Root) Lstat(path string) (fs.FileInfo, error) {
-	return mapping.Retry(func() (fs.FileInfo, error) { return r.dir.Lstat(path) })
-}
+func (r *Root) Lstat(path string) (fs.FileInfo, error) { return r.dir.Lstat(path) }
 
 // Create implements [Files].
 func (r *Root) Create(path string, perm fs.FileMode) (File, error) {
@@ -68,17 +58,17 @@ func (r *Root) at(path string) string { return filepath.Join(r.Name(), path) }
 
 // Chmod is [os.Root.Chmod].
 func (r *Root) Chmod(path string, mode fs.FileMode) error {
-	return step("chmod", r.at(path), func() error { return retry(func() error { return r.dir.Chmod(path, mode) }) })
+	return step("chmod", r.at(path), func() error { return r.dir.Chmod(path, mode) })
 }
 
 // Rename is [os.Root.Rename].
 func (r *Root) Rename(old, new string) error {
-	return step("rename", r.at(new), func() error { return retry(func() error { return r.dir.Rename(old, new) }) })
+	return step("rename", r.at(new), func() error { return r.dir.Rename(old, new) })
 }
 
 // RemoveAll is [os.Root.RemoveAll].
 func (r *Root) RemoveAll(path string) error {
-	return step("removeall", r.at(path), func() error { return retry(func() error { return r.dir.RemoveAll(path) }) })
+	return step("removeall", r.at(path), func() error { return r.dir.RemoveAll(path) })
 }
 
 // SyncDir implements [Files].

@@ -8,7 +8,7 @@ import (
 
 // syncDir syncs the directory at path.
 func syncDir(path string) error {
-	d, err := OpenFile(path, os.O_RDONLY, 0)
+	d, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

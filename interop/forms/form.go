@@ -14,7 +14,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/internal/tdc"
-	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -107,7 +106,7 @@ func Of(path string) (Form, error) {
 	} else if info.IsDir() {
 		return Directory, nil
 	}
-	file, err := vfs.OpenFile(path, os.O_RDONLY, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, err
 	}

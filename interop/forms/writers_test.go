@@ -187,17 +187,6 @@ func writers() (list []writer) {
 		}
 		return errors.Join(fill(ds), ds.Close())
 	}})
-	add(writer{name: "Publish", out: "out", old: old(""), write: func(to, _ string) error {
-		ds, err := memmap.Create(to, filled(2, ""), memmap.CreateOptions{Replace: true, Hidden: true})
-		if err != nil {
-			return err
-		}
-		if err = fill(ds); err == nil {
-			err = ds.Publish()
-		}
-		_ = ds.Close() // its errors are about later writes
-		return err
-	}})
 	row := func(v int64) *tdict.TensorDict {
 		return tensor.Must(tensor.Must(filled(v, "").Index(ix.At(0))).Clone())
 	}
