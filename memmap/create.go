@@ -18,7 +18,7 @@ type CreateOptions struct {
 	// Progress, if not nil, is called after each leaf with the bytes reserved so far and the total,
 	// by one goroutine at a time.
 	Progress func(done, total int64)
-	// NoSums makes leaves that never have checksums, so Flush and Close read no leaf. It is for
+	// NoSums makes leaves that never have checksums, so Close reads no leaf. It is for
 	// elements that are written again and again, or have checksums elsewhere.
 	NoSums bool
 	// Workers, NoSync and Schema are as in [SaveOptions].

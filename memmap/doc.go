@@ -141,10 +141,12 @@
 // Save and [Writer] store a CRC-32C of each 64 MiB of a leaf, which [Verify] compares:
 //
 //   - Before the first write to elements of a leaf, and before tensor.Of returns a slice to write
-//     to, the checksums of all leaves in the same directory are made void, and this is synced.
-//   - [Dataset.Flush] and Close compute them again. They read the whole leaf.
-//   - Flush, Close and [Seal] compute checksums of the bytes that are there. Earlier damage is not
-//     found any more after that, so call Verify first.
+//     to, its checksums are made void, and this is synced. After sixteen leaves of a dictionary the
+//     checksums of all leaves in that directory are made void.
+//   - [Dataset.Close] computes the checksums of leaves that were written, if nobody else can write
+//     them any more. It reads these leaves. [SealWritten] does the same later.
+//   - Close and SealWritten compute checksums of the bytes that are there. Earlier damage of these
+//     leaves is not found any more after that, so call Verify first.
 //   - Save, Copy and all other functions that copy mapped leaves compare checksums while they read
 //     them. With [OpenOptions.CheckSums] every operation does.
 //   - Python may change elements in place, on purpose. Then call Seal, which takes them as right.

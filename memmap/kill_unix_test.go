@@ -294,26 +294,22 @@ func TestKillClaims(t *testing.T) {
 	t.Logf("%d kills: %d directories, of which %d were told to be somebody's", n, directories, claimed)
 }
 
-// nodesOf are the leaves of each dictionary in what processes write to.
-var nodesOf = map[string][]nestedkey.Key{
-	"":         {"a", "b"},
-	"obs":      {"obs/c", "obs/d"},
-	"obs/deep": {"obs/deep/e", "obs/deep/f"},
-}
+// scratchKeys are the leaves that processes write to.
+var scratchKeys = []nestedkey.Key{"a", "b", "obs/c", "obs/d", "obs/deep/e", "obs/deep/f"}
 
 // scratch returns the dictionary that processes write to.
 func scratch(t testing.TB) *tdict.TensorDict {
 	t.Helper()
 	td := tdict.New(400)
-	for _, keys := range nodesOf {
-		require.NoError(t, td.Set(keys[0], numbered(tensor.Int64, 0, 400, 200)))
-		require.NoError(t, td.Set(keys[1], numbered(tensor.Float32, 0, 400)))
+	for i := 0; i < len(scratchKeys); i += 2 {
+		require.NoError(t, td.Set(scratchKeys[i], numbered(tensor.Int64, 0, 400, 200)))
+		require.NoError(t, td.Set(scratchKeys[i+1], numbered(tensor.Float32, 0, 400)))
 	}
 	return td
 }
 
 // TestProcessWrites is a process that writes to the leaves of a directory, with a Flush now and
-// then. It tells which node it has written to, or is about to.
+// then. It tells which leaf it has written to, or is about to.
 func TestProcessWrites(t *testing.T) {
 	k, ok := processkit.TaskOf(t)
 	if !ok {
@@ -327,17 +323,17 @@ func TestProcessWrites(t *testing.T) {
 			k.Tell("flushed")
 			continue
 		}
-		node := []string{"", "obs", "obs/deep"}[rng.IntN(3)]
-		x := tensor.Must(ds.Tensor(nodesOf[node][rng.IntN(2)]))
-		k.Tell("writing %s", node)
+		key := scratchKeys[rng.IntN(len(scratchKeys))]
+		x := tensor.Must(ds.Tensor(key))
+		k.Tell("writing %s", key)
 		value := tensor.Must(tensor.Must(tensor.Scalar(int64(-i)).Cast(x.DType())).Expand(x.Shape()[1:]...))
 		require.NoError(t, x.SetIndex(value, ix.At(rng.IntN(400))))
-		k.Tell("wrote %s", node)
+		k.Tell("wrote %s", key)
 	}
 }
 
-// TestKillWritable kills processes while they write: the sums of every node that was written to
-// since the last Flush are void, those of others stand, and nothing is a fault.
+// TestKillWritable kills processes while they write: the sums of every leaf that was written are
+// void, other sums stand, and nothing is a fault.
 func TestKillWritable(t *testing.T) {
 	dir, rng := filepath.Join(t.TempDir(), "set"), processkit.Random(t)
 	states, temps := map[string]int{}, 0
@@ -374,30 +370,24 @@ func requireSettled(t *testing.T, dir string) {
 func requireVoid(t *testing.T, p *process, unsummed []nestedkey.Key) string {
 	t.Helper()
 	sure, maybe, last := touched(p.Heard)
-	for node, keys := range nodesOf {
-		for _, key := range keys {
-			void := slices.Contains(unsummed, key)
-			require.True(t, void || !sure[node], "%s was written to, and has sums: %s", key, p.Tail())
-			require.True(t, !void || maybe[node], "%s was not written to, and has none: %s", key, p.Tail())
-		}
+	for _, key := range scratchKeys {
+		void := slices.Contains(unsummed, key)
+		require.True(t, void || !sure[string(key)], "%s was written to, and has sums: %s", key, p.Tail())
+		require.True(t, !void || maybe[string(key)], "%s was not written to, and has none: %s", key, p.Tail())
 	}
 	return last
 }
 
-// touched returns which nodes were written to since the last Flush, surely and maybe.
+// touched returns which leaves were written, surely and maybe.
 func touched(heard []string) (sure, maybe map[string]bool, last string) {
 	sure, maybe = map[string]bool{}, map[string]bool{}
 	for _, line := range heard {
-		what, node, _ := strings.Cut(line, " ")
+		what, key, _ := strings.Cut(line, " ")
 		switch last = what; what {
 		case "writing":
-			maybe[node] = true
+			maybe[key] = true
 		case "wrote":
-			sure[node] = true
-		case "flushing":
-			clear(sure)
-		case "flushed":
-			clear(maybe)
+			sure[key] = true
 		}
 	}
 	return sure, maybe, last

@@ -62,7 +62,7 @@ func sealed(dir string) (Form, error) {
 	return formAt(dir)
 }
 
-// sealDir seals a directory: all leaves, or only those with void sums.
+// sealDir seals a directory: all leaves, or only leaves with void sums.
 func sealDir(ctx context.Context, dir string, written bool) error {
 	ds, err := OpenWith(dir, OpenOptions{Writable: true, MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64, alone: true})
 	if err != nil {
@@ -71,7 +71,7 @@ func sealDir(ctx context.Context, dir string, written bool) error {
 	return errors.Join(ds.fail("seal", "", ds.seal(ctx, written)), ds.Close())
 }
 
-// seal sets the sums of all leaves that have a field for them, or only those that are void.
+// seal sets the sums of all leaves that have a field for them, or only of leaves whose sums are void.
 func (d *Dataset) seal(ctx context.Context, written bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,8 +81,8 @@ func (d *Dataset) seal(ctx context.Context, written bool) error {
 	return d.setSums(ctx, func(l *leafFile) bool { return !written || l.sums == nil }, !written)
 }
 
-// setSums computes the sums of some of the leaves that have a field for them, and with data those of
-// data, and puts them into each meta.json.
+// setSums computes the sums of some of the leaves that have a field for them, and with data the sums
+// of data, and puts them into each meta.json.
 func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data bool) error {
 	todo := slices.DeleteFunc(slices.Clone(d.files), func(l *leafFile) bool { return !l.summed || !some(l) })
 	err := workers.Do(ctx, len(todo), 0, func(i int) error {
@@ -137,8 +137,8 @@ func (d *Dataset) closeSums() error {
 }
 
 // lockAlone reports whether nobody else has the directory open to write it, and keeps others out.
-// Otherwise it gives up the lock. Only one process may ask at a time, so that of two that close at
-// once one is alone.
+// Otherwise it gives up the lock. Only one process may ask at a time, so if two close at once, one of
+// them is alone.
 func (d *Dataset) lockAlone() bool {
 	if d.lock == nil {
 		return false
