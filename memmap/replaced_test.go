@@ -214,3 +214,31 @@ func TestCreateBesideSave(t *testing.T) {
 	stop.Store(true)
 	wg.Wait()
 }
+
+// TestOpenBesideTheFirstAddition opens an empty dictionary while a dictionary is added to it, which
+// is not taken for one that meta.json does not list.
+func TestOpenBesideTheFirstAddition(t *testing.T) {
+	for range kills(t, 100, 2000) {
+		dir := filepath.Join(testkit.TempDir(t), "d")
+		require.NoError(t, memmap.SaveWith(t.Context(), dir, tdict.New(4), memmap.SaveOptions{NoSync: true}))
+		ds := writable(t, dir)
+		var added atomic.Bool
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for last := false; !last; {
+					last = added.Load()
+					again, err := memmap.Open(dir)
+					requireOneOf(t, err, nil)
+					if err == nil {
+						requireOneOf(t, again.Close(), nil)
+					}
+				}
+			})
+		}
+		err := ds.AddLeaf("in/x", tensor.Vector[int8](1, 2, 3, 4))
+		added.Store(true)
+		wg.Wait()
+		require.NoError(t, errors.Join(err, ds.Close()))
+	}
+}

@@ -38,7 +38,8 @@ type tree interface {
 	node(name string) (tree, error)
 	// member returns the member of a lazy stack, or nil if there is none. The caller closes it.
 	member(number int) (tree, error)
-	// unlisted returns the names of all directories in the node that have a meta.json.
+	// unlisted returns the names of all directories in the node that have a meta.json, unless
+	// the meta.json of the node has grown since it was read.
 	unlisted() ([]string, error)
 	// dirs returns the names of all directories in the node.
 	dirs() ([]string, error)
@@ -305,6 +306,9 @@ func (t *dirTree) unlisted() ([]string, error) {
 		if info, err := t.root.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {
 			names = append(names, d.Name())
 		}
+	}
+	if now, err := t.root.Lstat(metaName); err != nil || now.Size() != t.is.info.Size() {
+		return nil, nil // entries were added after it was read, so it lists them by now
 	}
 	return names, nil
 }
