@@ -22,6 +22,58 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+// TestCounts: the dtype that holds every value, or why there is none.
+func TestCounts(t *testing.T) {
+	tests := []struct{ name, values, want string }{ // of lines; t is a bool, n/a a text, W and w words
+		{"integers", "-7 12 +13", "int64 integers from -7 to +13"},
+		{"integers beyond int64", "0 18446744073709551615", "uint64 integers from 0 to 18446744073709551615"},
+		{"a sign beside integers beyond int64", "-0 18446744073709551615", "no dtype holds both -0 and 18446744073709551615"},
+		{"a plus beside integers beyond int64", "+5 18446744073709551615", "no dtype holds both +5 and 18446744073709551615"},
+		{"integers beyond uint64", "1 18446744073709551616 -18446744073709551616", "no dtype holds 18446744073709551616 in line 2"},
+		{"an integer beyond float64 beside an exponent", "135217135789158401 1352171357E+5", "float64 would round 135217135789158401 in line 1, and 1352171357E+5 in line 2 is not an integer"},
+		{"and beside a word", "-9007199254740993 w", "float64 would round -9007199254740993 in line 1, and w in line 2 is not an integer"},
+		{"a fraction that float64 drops", "9007199254740993.5", "float64 would round 9007199254740993.5 in line 1, and 9007199254740993.5 in line 1 is not an integer"},
+		{"large integers that float64 holds", "9007199254740994 9007199254740992.0 152921504606847000 100000000000000000000 1e300", "float64 numbers from 9007199254740992.0 to 1e300"},
+		{"a number that vanishes, after an integer beyond uint64", "18446744073709551616 1e-400", "float64 does not hold 1e-400 in line 2"},
+		{"a number that overflows", "1 1e400", "float64 does not hold 1e400 in line 2"},
+		{"NaN among numbers", "1 NaN -Inf 2.5 -1e3", "float64 numbers from -1e3 to 2.5"},
+		{"a long fraction", "0.1000000000000000055511151231257827021181583404541015625", "float64 numbers from 0.100000000000000005 ... 21181583404541015625 to 0.100000000000000005 ... 21181583404541015625"},
+		{"words as Write spells them", "W W", "float64 no numbers but NaN and infinities"},
+		{"other words alone", "W w", ""},
+		{"bools", "t t", "bool true or false"},
+		{"bools and numbers", "t 1", ""},
+		{"a text among nine numbers", "1 2 3 4 5 6 7 n/a 8 9", `1 of 10 values are not numbers, first "n/a" in line 8`},
+		{"a text among fewer", "1 2 n/a", ""},
+		{"nothing", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var c, first table.Counts
+			for i, text := range strings.Fields(tt.values) {
+				switch {
+				case text == "t":
+					c.Bools++
+				case strings.EqualFold(text, "w"):
+					c.Word([]byte(text), i+1, text == "W")
+				case !c.Number([]byte(text), i+1):
+					c.Text([]byte(text), i+1)
+				}
+				if i == 0 {
+					first, c = c, table.Counts{}
+				}
+			}
+			c.Merge(&first)
+			d, what := c.DType()
+			if d == 0 {
+				what = c.Why()
+			} else {
+				what = d.String() + " " + what
+			}
+			require.Equal(t, tt.want, what)
+		})
+	}
+}
+
 // one returns a table of one column.
 func one(t testing.TB, s tdict.Spec, opt table.Options) (*table.Table, *table.Column) {
 	t.Helper()
