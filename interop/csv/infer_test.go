@@ -13,7 +13,6 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 func TestInfer(t *testing.T) {
@@ -118,12 +117,6 @@ func TestHeaderRefusals(t *testing.T) {
 	}
 }
 
-// TestInferReadsSoManyRows looks at the first rows only.
-func TestInferReadsSoManyRows(t *testing.T) {
-	s := tensor.Must(csv.Infer(strings.NewReader("x\n1\n2\na\n"), 2, csv.Format{}))
-	require.Equal(t, tensor.Int64, s[0].DType)
-}
-
 func TestInferRefusals(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -145,21 +138,6 @@ func TestInferRefusals(t *testing.T) {
 			testkit.Fails(t, tt.want, testkit.Err(csv.Infer(strings.NewReader(tt.text), 0, csv.Format{})))
 		})
 	}
-}
-
-// TestInferOfManyColumns takes time in proportion to them: with their square it would be a minute.
-func TestInferOfManyColumns(t *testing.T) {
-	const n = 30_000
-	row := "\n" + strings.Repeat("1,", n) + "1\n"
-	start := time.Now()
-	require.ErrorIs(t, testkit.Err(csv.Infer(strings.NewReader(strings.Repeat("x.0,", n)+"x.0"+row), 1, csv.Format{})), csv.ErrHeader)
-	var headers strings.Builder
-	for i := range n {
-		fmt.Fprintf(&headers, "x%d.0,", i)
-	}
-	s := tensor.Must(csv.Infer(strings.NewReader(headers.String()+"y"+row), 1, csv.Format{}))
-	require.Len(t, s, n+1)
-	require.Less(t, time.Since(start), 30*time.Second)
 }
 
 // TestInferrer proposes one schema for several files.

@@ -2,11 +2,8 @@ package jsonl_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
-	"testing/iotest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -113,36 +110,6 @@ func TestInferRefusals(t *testing.T) {
 	t.Run("a mask and a field of its name", func(t *testing.T) {
 		testkit.Fails(t, tdict.ErrSchema, testkit.Err(jsonl.Infer(strings.NewReader(`{"a":null,"a_mask":true}`), 0)))
 	})
-	mine := errors.New("mine")
-	require.ErrorIs(t, testkit.Err(jsonl.Infer(iotest.ErrReader(mine), 0)), mine)
-}
-
-// TestInferWhatIsWritten: the schema of a table comes back, but for dtypes and what has no rows.
-func TestInferWhatIsWritten(t *testing.T) {
-	s := tensor.Must(jsonl.Infer(strings.NewReader(string(linesOf(made(50)))), 0))
-	want := append(tdict.Schema{}, visits...)
-	want[2].DType, want[8].DType = tensor.Float64, tensor.Int64
-	require.Empty(t, s.Diff(want))
-}
-
-// TestInferBehindEmptyLines: a chunk of text may have no rows.
-func TestInferBehindEmptyLines(t *testing.T) {
-	s := tensor.Must(jsonl.Infer(strings.NewReader(strings.Repeat("\n", 17<<20)+`{"a":1}`), 0))
-	require.Len(t, s, 1)
-}
-
-// TestManyFields takes time in proportion to them: with their square it would be a minute.
-func TestManyFields(t *testing.T) {
-	const n = 50_000
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "%c\"a%d\":1", "{,"[min(i, 1)], i)
-	}
-	start := time.Now()
-	s := tensor.Must(jsonl.Infer(strings.NewReader(b.String()+"}"), 0))
-	require.Len(t, s, n)
-	require.Len(t, tensor.Must(read(b.String()+"}", s, jsonl.ReadOptions{Workers: 1})), 1)
-	require.Less(t, time.Since(start), 30*time.Second)
 }
 
 // TestInferrer proposes one schema for several files, of which the first has no last line end.
