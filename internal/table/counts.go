@@ -205,7 +205,7 @@ const wholeFloats = 1 << 53
 // than the digits. Digits with an exponent never round, since programs that write floats round
 // them too. Zeros after the shortest digits of v are such a spelling as well.
 func rounds(v float64, digits []byte) bool {
-	if v = math.Abs(v); v < wholeFloats || math.IsInf(v, 0) || bytes.ContainsAny(digits, "eE") {
+	if v = math.Abs(v); !(v >= wholeFloats && v <= math.MaxFloat64) || bytes.ContainsAny(digits, "eE") {
 		return false
 	}
 	whole, fraction, _ := bytes.Cut(digits, []byte{'.'})

@@ -171,13 +171,12 @@ func (in *Inferrer) Notes() (all []string) {
 
 // row reads a row. It returns io.EOF after the last one.
 func (in *Inferrer) row() error {
-	line := in.splitter.Line()
-	text, n, err := in.splitter.Next(in.text[:0], 1)
+	text, line, err := in.splitter.One(in.text)
 	in.text = text
-	if len(in.columns) == 1 && in.format.Comment == 0 && in.empty == 0 && len(text) > 0 && skipped(text, 0) && (n > 0 || in.rows == 0) {
+	if len(in.columns) == 1 && in.format.Comment == 0 && in.empty == 0 && len(text) > 0 && skipped(text, 0) && (err == nil || in.rows == 0) {
 		in.empty = line
 	}
-	if n == 0 {
+	if err != nil {
 		return err
 	}
 	in.scan.reset(text, line)

@@ -56,22 +56,18 @@ func (x *Inferrer) Add(r io.Reader, n int) error {
 		n = math.MaxInt
 	}
 	in := &x.rows
-	var line []byte
+	var text []byte
 	s := table.NewSplitter(r, lines{}, maxRecord)
 	for range n {
-		in.line = s.Line()
-		number := in.line
-		text, rows, err := s.Next(line[:0], 1)
-		line = text
-		switch {
-		case rows > 0:
-			if err := in.add(line); err != nil {
-				return &ParseError{Line: number + bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), Err: err}
-			}
-		case err == io.EOF:
+		var err error
+		if text, in.line, err = s.One(text); err == io.EOF {
 			return nil
-		case err != nil:
+		} else if err != nil {
 			return err
+		}
+		in.line += bytes.Count(bytes.TrimRight(text, "\n"), []byte{'\n'}) // blank lines before the row
+		if err := in.add(text); err != nil {
+			return &ParseError{Line: in.line, Err: err}
 		}
 	}
 	return nil

@@ -55,12 +55,13 @@ func TestInfer(t *testing.T) {
 // TestNotes: what becomes text though it is something else is told, with its key.
 func TestNotes(t *testing.T) {
 	var in jsonl.Inferrer
-	require.NoError(t, in.Add(strings.NewReader(`{"a":"x","o":{"":[{"b":1}]},"n":1,"l":[1,null]}`+"\n"+`{"a":"y","n":"z","l":[]}`), 0))
+	require.NoError(t, in.Add(strings.NewReader(`{"a":"x","o":{"":[{"b":1}]},"n":1,"l":[1,null]}`+"\n\n \n"+`{"a":"y","n":"z","l":[],"f":1e999}`), 0))
 	require.NoError(t, testkit.Err(in.Schema()))
 	require.Equal(t, []string{
 		`"o/" becomes text: 1 lists, 1 objects`,
 		`"n" becomes text: 1 integers, 1 strings`,
 		`"l" becomes text: 1 integers, 2 lists, null in lists`,
+		`"f" becomes text: 1 numbers beyond float64, float64 does not hold 1e999 in line 4`,
 	}, in.Notes())
 }
 

@@ -292,7 +292,8 @@ func hostile(t *testing.T, f form) {
 func longRecords(t *testing.T, f form) {
 	td := texts("a", strings.Repeat("x\"", 9<<20), "b")
 	file := strings.Repeat("\n", 17<<20) + f.written(t, text, table.Options{}, td)
-	s := tensor.Must(f.infer(strings.NewReader(file), 0))
+	s := tensor.Must(f.infer(strings.NewReader(file), 3))
+	require.Contains(t, s[0].Doc, "3 of 3 ", "the rows that were asked for")
 	got := tensor.Must(shapeops.Cat(tensor.Must(f.all(t, file, s, options{})), 0))
 	require.True(t, td.Equal(got))
 }
