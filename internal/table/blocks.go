@@ -19,10 +19,7 @@ const (
 // of w, or the cause of ctx.
 func (t *Table) Write(ctx context.Context, w io.Writer, head []byte, chunks iter.Seq2[*tdict.TensorDict, error], row func(b []byte, i, number int) ([]byte, error)) error {
 	b, number := head, 0
-	flush := func(most int) error {
-		if len(b) <= most {
-			return nil
-		}
+	flush := func() error {
 		_, err := w.Write(b)
 		b = b[:0]
 		return err
@@ -40,20 +37,20 @@ func (t *Table) Write(ctx context.Context, w io.Writer, head []byte, chunks iter
 				err = t.Load(block)
 			}
 			for i := 0; err == nil && i < block.Shape()[0]; i++ {
-				if b, err = row(b, i, number); err == nil {
-					err = flush(enough)
+				if b, err = row(b, i, number); err == nil && len(b) >= enough {
+					err = flush()
 				}
 				number++
 			}
 			if err == nil {
-				err = flush(0)
+				err = flush()
 			}
 			if err != nil {
 				return err
 			}
 		}
 	}
-	return flush(0)
+	return flush()
 }
 
 // blockOf returns a view of the block of a chunk that begins with row from. It returns the chunk

@@ -69,10 +69,11 @@ func (c *Counts) Word(text []byte, line int, ours bool) {
 // nothing, for another text.
 func (c *Counts) Number(text []byte, line int) bool {
 	v, err := strconv.ParseFloat(string(text), 64)
-	digits := bytes.TrimLeft(text, "+-")
-	switch {
-	case errors.Is(err, strconv.ErrSyntax):
+	if errors.Is(err, strconv.ErrSyntax) {
 		return false
+	}
+	digits := Unsigned(text)
+	switch {
 	case err != nil || vanishes(v, digits):
 		c.Beyond++
 		c.beyond.note(text, line)
@@ -97,6 +98,14 @@ func (c *Counts) Number(text []byte, line int) bool {
 		c.huge.note(text, line)
 	}
 	return true
+}
+
+// Unsigned returns the text of a number without its sign.
+func Unsigned(text []byte) []byte {
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		return text[1:]
+	}
+	return text
 }
 
 // extremes keeps x if it is the least or the largest number. Its spelling is x.text, or text.

@@ -259,7 +259,7 @@ func (s *seen) add(in *Inferrer, field []byte, quoted bool) error {
 
 // scalar counts a value by its type.
 func (s *seen) scalar(field []byte, quoted bool, line int) {
-	digits := bytes.TrimLeft(field, "+-")
+	digits := table.Unsigned(field)
 	zeros := len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && digits[1]|0x20 != 'e' // 007, 0x1p-2
 	switch {
 	case isBool(field):
