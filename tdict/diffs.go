@@ -84,8 +84,8 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 }
 
 // eachDiff calls yield with each difference between two dictionaries, until yield returns false. at
-// is their key, followed by a slash unless it is empty. Without tol it counts no elements, and reads
-// none after the first one that differs.
+// is their key, followed by a slash unless it is empty. Without tol it counts no elements, and
+// reads none after the first one that differs.
 func (td *TensorDict) eachDiff(other *TensorDict, at string, tol *tensor.Tolerance, yield func(Difference) bool) bool {
 	if !td.batch.Equal(other.batch) {
 		d := Difference{Kind: DiffShape, A: describe(td), B: describe(other)}

@@ -40,7 +40,7 @@ func schemaOf(rng *rand.Rand, deepest int) (s tdict.Schema) {
 	return s
 }
 
-// rowsOf returns n random rows of a schema. Values that are missing are zero, as when they are read.
+// rowsOf returns n random rows of a schema. Missing values are zero, as when they are read.
 func rowsOf(rng *rand.Rand, s tdict.Schema, n int) *tdict.TensorDict {
 	td := tdict.New(n)
 	for _, spec := range s {

@@ -54,7 +54,7 @@ type form struct {
 	schema  func(s tdict.Schema, opt table.Options) (tdict.Schema, error) // ChunkSchema
 	valid   func(text string) error                                       // asks another reader
 	many    func(n int) string                                            // a table of n columns
-	hostile []string                                                      // the beginning of a file, and what comes again and again
+	hostile []string                                                      // beginnings of files, each with what goes on and on
 }
 
 func csvForm(f csv.Format) form {
