@@ -151,28 +151,6 @@ func compareNaively(t testing.TB, a, b *tensor.Tensor, opt inspect.DifferencesOp
 	require.Equal(t, first, got[0].Elements)
 }
 
-// TestDifferencesOfIntegers has integers that a float64 would round.
-func TestDifferencesOfIntegers(t *testing.T) {
-	tests := []struct {
-		a, b       int64
-		rtol, atol float64
-		want       bool
-	}{
-		{1 << 53, 1<<53 + 1, 0, 0, true},
-		{1 << 53, 1<<53 + 1, 0, 1, false},
-		{math.MinInt64, math.MaxInt64, 0, 1 << 63, true},
-		{math.MinInt64, math.MaxInt64, 0, math.Inf(1), false},
-		{math.MinInt64, math.MaxInt64, 3, 0, false},
-		{100, 0, 1, 0, true}, // b is 0
-		{0, 100, 1, 0, false},
-		{3, 5, 0, 1.9, true},
-	}
-	for _, tt := range tests {
-		got := differences(t, of(t, tensor.Vector(tt.a)), of(t, tensor.Vector(tt.b)), inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: tt.rtol, Absolute: tt.atol, EqualNaN: true}})
-		require.Equal(t, tt.want, len(got) == 1, "%+v", tt)
-	}
-}
-
 // TestDifferencesInBlocks has leaves of several blocks in different layouts.
 func TestDifferencesInBlocks(t *testing.T) {
 	const rows, width = 1500, 701

@@ -64,7 +64,7 @@ func (td *TensorDict) DiffsWithin(other *TensorDict, tol tensor.Tolerance) iter.
 			yield(Difference{Kind: DiffError, A: describe(td), B: "no value", Err: failed("diff", errNil)})
 			return
 		}
-		td.eachDiff(other, "", func(at string, v, w Value) (Difference, bool) { return leafDiff(at, v, w, tol) }, yield)
+		td.eachDiff(other, "", &tol, yield)
 	}
 }
 
@@ -74,17 +74,7 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 	if other == nil {
 		return "", failed("diff", errNil)
 	}
-	leaf := func(at string, v, w Value) (Difference, bool) {
-		text, err := opsOf(v).diff(v, w)
-		switch {
-		case err != nil:
-			return failedDiff(at, v, w, err), true
-		case text == "":
-			return Difference{}, false
-		}
-		return Difference{Text: fmt.Sprintf("%q: %s", at, text)}, true
-	}
-	td.eachDiff(other, "", leaf, func(d Difference) bool {
+	td.eachDiff(other, "", nil, func(d Difference) bool {
 		if err = d.Err; err == nil {
 			text = d.Text
 		}
@@ -94,9 +84,9 @@ func (td *TensorDict) Diff(other *TensorDict) (text string, err error) {
 }
 
 // eachDiff calls yield with each difference between two dictionaries, until yield returns false. at
-// is their key, followed by a slash unless it is empty. leaves compares two values that are not
-// both dictionaries.
-func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, yield func(Difference) bool) bool {
+// is their key, followed by a slash unless it is empty. Without tol it counts no elements, and
+// reads none after the first one that differs.
+func (td *TensorDict) eachDiff(other *TensorDict, at string, tol *tensor.Tolerance, yield func(Difference) bool) bool {
 	if !td.batch.Equal(other.batch) {
 		d := Difference{Kind: DiffShape, A: describe(td), B: describe(other)}
 		if at != "" {
@@ -120,10 +110,10 @@ func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, 
 		d, isDict := v.(*TensorDict)
 		e, alsoDict := w.(*TensorDict)
 		if isDict && alsoDict {
-			if !d.eachDiff(e, key+"/", leaves, yield) {
+			if !d.eachDiff(e, key+"/", tol, yield) {
 				return false
 			}
-		} else if diff, ok := leaves(key, v, w); ok && !yield(diff) {
+		} else if diff, ok := leafDiff(key, v, w, tol); ok && !yield(diff) {
 			return false
 		}
 	}
@@ -134,10 +124,6 @@ func (td *TensorDict) eachDiff(other *TensorDict, at string, leaves diffLeaves, 
 	}
 	return true
 }
-
-// diffLeaves returns the difference between two values under the key at, or false if they are
-// equal.
-type diffLeaves func(at string, v, w Value) (Difference, bool)
 
 // oneSided returns the difference for a value that only one of two dictionaries has.
 func oneSided(kind DifferenceKind, at string, v Value) Difference {
@@ -150,21 +136,19 @@ func oneSided(kind DifferenceKind, at string, v Value) Difference {
 	return d
 }
 
-// failedDiff returns the difference for values that cannot be read.
-func failedDiff(at string, v, w Value, err error) Difference {
-	err = failedKey("diff", nestedkey.Key(at), err)
-	return Difference{Kind: DiffError, Key: nestedkey.Key(at), A: describe(v), B: describe(w), Text: err.Error(), Err: err}
-}
-
-// leafDiff is a diffLeaves with a tolerance.
-func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
+// leafDiff returns the difference between two values that are not both dictionaries, or false if
+// they are equal. tol is as for eachDiff.
+func leafDiff(key string, a, b Value, tol *tensor.Tolerance) (Difference, bool) {
 	text, err := opsOf(a).diff(a, b)
 	if text == "" && err == nil {
 		return Difference{}, false
 	}
 	d := Difference{Kind: DiffKind, Key: nestedkey.Key(key), A: describe(a), B: describe(b), Text: fmt.Sprintf("%q: %s", key, text)}
+	if tol == nil && err == nil {
+		return d, true
+	}
 	if err == nil && opsOf(a) == opsOf(b) {
-		d.Elements, d.Count, err = opsOf(a).differing(a, b, tol)
+		d.Elements, d.Count, err = opsOf(a).differing(a, b, *tol)
 		switch d.Kind = DiffElements; {
 		case errors.Is(err, tensor.ErrDType) && d.A != d.B: // not an element that is invalid
 			d.Kind, err = DiffDType, nil
@@ -173,9 +157,10 @@ func leafDiff(key string, a, b Value, tol tensor.Tolerance) (Difference, bool) {
 		}
 	}
 	if err != nil {
-		return failedDiff(key, a, b, err), true
+		err = failedKey("diff", nestedkey.Key(key), err)
+		d = Difference{Kind: DiffError, Key: d.Key, A: d.A, B: d.B, Text: err.Error(), Err: err}
 	}
-	if d.Kind == DiffElements && tol != (tensor.Tolerance{}) && d.Count > 0 {
+	if d.Kind == DiffElements && *tol != (tensor.Tolerance{}) && d.Count > 0 {
 		first := d.Elements[0]
 		d.Text = fmt.Sprintf("%q: element %v is %s, other %s", key, first.Position, first.A, first.B)
 	}

@@ -36,6 +36,14 @@ func narrowed(t, u *Tensor) (*Tensor, *Tensor) {
 // Diff describes the first difference between t and u, by the rules of [Tensor.Equal], or returns
 // "" if they are equal. An error means that elements cannot be read, or that u is nil ([ErrKind]).
 func (t *Tensor) Diff(u *Tensor) (string, error) {
+	return t.diff(u, &search{bits: !t.dtype.IsFloat() && !t.dtype.IsComplex()})
+}
+
+// DiffBits implements plan.BitDiffer.
+func (v *ops) DiffBits(u *Tensor) (string, error) { return (*Tensor)(v).diff(u, &search{bits: true}) }
+
+// diff describes the first difference that s finds.
+func (t *Tensor) diff(u *Tensor, s *search) (string, error) {
 	if u == nil {
 		return "", errNil
 	}
@@ -43,20 +51,29 @@ func (t *Tensor) Diff(u *Tensor) (string, error) {
 		return fmt.Sprintf("%v %v, other %v %v", t.dtype, t.view.Shape, u.dtype, u.view.Shape), nil
 	}
 	a, b := narrowed(t, u)
-	at, err := differ(a, b)
+	at, err := firstFound(s, a, b)
 	if at < 0 || err != nil {
 		return "", err
 	}
-	pos := a.view.Shape.Position(at)
-	mine, err := t.at(pos).itemText()
-	if err != nil {
+	d, err := t.elementDiff(u, a.view.Shape.Position(at))
+	switch {
+	case err != nil:
 		return "", err
+	case d.A == d.B && s.bits:
+		d.B += " with other bits"
+	case d.A == d.B && d.A == "NaN":
+		return fmt.Sprintf("element %v is NaN, which differs from itself", d.Position), nil
 	}
-	theirs, err := u.at(pos).itemText()
-	if mine == "NaN" && theirs == mine {
-		return fmt.Sprintf("element %v is NaN, which differs from itself", pos), err
+	return fmt.Sprintf("element %v is %s, other %s", d.Position, d.A, d.B), nil
+}
+
+// elementDiff returns the texts of the elements at a position.
+func (t *Tensor) elementDiff(u *Tensor, pos []int) (d ElementDiff, err error) {
+	d.Position = pos
+	if d.A, err = t.at(pos).itemText(); err == nil {
+		d.B, err = u.at(pos).itemText()
 	}
-	return fmt.Sprintf("element %v is %s, other %s", pos, mine, theirs), err
+	return d, err
 }
 
 // at returns the element at a position, as a tensor.

@@ -109,11 +109,8 @@ func (v *ops) Differing(u *Tensor, tol Tolerance, n int) (first []ElementDiff, c
 		return nil, 0, err
 	}
 	for _, i := range s.first {
-		d := ElementDiff{Position: a.view.Shape.Position(i)}
-		if d.A, err = t.at(d.Position).itemText(); err != nil {
-			return nil, 0, err
-		}
-		if d.B, err = u.at(d.Position).itemText(); err != nil {
+		d, err := t.elementDiff(u, a.view.Shape.Position(i))
+		if err != nil {
 			return nil, 0, err
 		}
 		first = append(first, d)

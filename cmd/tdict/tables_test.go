@@ -53,7 +53,7 @@ func TestTables(t *testing.T) {
 		{"convert speed.csv s", 0, "", `tdict: convert: note: speed.csv: column "km/h" becomes the entry "h" in a dictionary "km": give --nested with a text that no header has to keep the name` + "\n"},
 		{"convert speed.csv s2 --nested |", 0, "", ""},
 		{"head s2 --as jsonl", 0, "{\"km/h\":1,\"x\":2}\n", ""},
-		{"head ids.csv --as csv", 0, "id\n135217135789158401\n1352171357E+5\n", `tdict: head: note: ids.csv: column "id" becomes text: float64 would round "135217135789158401" in line 2, and "1352171357E+5" in line 3 is not an integer` + "\n"},
+		{"head ids.csv --as csv", 0, "id\n135217135789158401\n1352171357E+5\n", `tdict: head: note: ids.csv: column "id" becomes text: float64 would round 135217135789158401 in line 2, and 1352171357E+5 in line 3 is not an integer` + "\n"},
 		{"head ids.jsonl --as csv", 0, "id\n100000000000000000001\n100000000000000000002\n", `tdict: head: note: ids.jsonl: "id" becomes text: 2 integers, no dtype holds 100000000000000000001 in line 1` + "\n"},
 		{"head lists.jsonl --as jsonl", 0, "{\"e\":[0.5,1.5]}\n{\"e\":null}\n", ""},
 		{"convert odd.jsonl o", 0, "", `tdict: convert: note: odd.jsonl: "o" becomes text: 1 lists, 1 objects` + "\n"},

@@ -36,13 +36,8 @@ func readElem(s *jsonscan.Scanner, e *elemtext.Elem, data []byte) ([]byte, error
 	case e.Kind == elemtext.Complex:
 		text, err = s.Text()
 	case e.Kind == elemtext.Float && s.Next() == '"':
-		if text, err = s.Text(); err != nil {
-			return data, err
-		}
-		switch string(text) {
-		case "NaN", "+Inf", "-Inf", "Infinity", "-Infinity":
-		default:
-			return data, refused(text, `a number, "NaN", "+Inf" or "-Inf"`)
+		if text, err = s.Text(); err == nil && !jsonscan.IsWord(text) {
+			err = refused(text, `a number, "NaN", "+Inf" or "-Inf"`)
 		}
 	default:
 		text, err = Number(s)

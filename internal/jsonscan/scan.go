@@ -307,6 +307,15 @@ func (s *Scanner) Digits() ([]byte, error) {
 	return nil, s.fail("want a number")
 }
 
+// IsWord reports whether a string is a float that JSON has no notation for.
+func IsWord(text []byte) bool {
+	switch string(text) {
+	case "NaN", "+Inf", "-Inf", "Infinity", "-Infinity":
+		return true
+	}
+	return false
+}
+
 // Int reads a number without fraction or exponent that fits an int64.
 func (s *Scanner) Int() (int64, error) {
 	n, _, isInt, err := s.number()

@@ -2,18 +2,28 @@ package table
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// blockRows is the number of rows that LoadAll loads at a time.
-const blockRows = 4096
+const (
+	blockRows = 4096    // the number of rows that Write loads at a time
+	enough    = 1 << 16 // the number of bytes after which it writes them
+)
 
-// LoadAll loads the rows of all chunks, a few thousand at a time, and calls write for each such
-// block, with its number of rows. So chunks may be larger than memory. It returns the first error:
-// of chunks, of [Table.Load], of write, or the cause of ctx.
-func (t *Table) LoadAll(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict, error], write func(rows int) error) error {
+// Write writes head, and then what row appends for each row of all chunks. It loads a few thousand
+// rows at a time, so chunks may be larger than memory. row gets the index of a row among the loaded
+// ones, and its number among all. Write returns the first error: of chunks, of [Table.Load], of
+// row, of w, or the cause of ctx.
+func (t *Table) Write(ctx context.Context, w io.Writer, head []byte, chunks iter.Seq2[*tdict.TensorDict, error], row func(b []byte, i, number int) ([]byte, error)) error {
+	b, number := head, 0
+	flush := func() error {
+		_, err := w.Write(b)
+		b = b[:0]
+		return err
+	}
 	for chunk, err := range chunks {
 		if err != nil {
 			return err
@@ -26,15 +36,21 @@ func (t *Table) LoadAll(ctx context.Context, chunks iter.Seq2[*tdict.TensorDict,
 			if err == nil {
 				err = t.Load(block)
 			}
+			for i := 0; err == nil && i < block.Shape()[0]; i++ {
+				if b, err = row(b, i, number); err == nil && len(b) >= enough {
+					err = flush()
+				}
+				number++
+			}
 			if err == nil {
-				err = write(block.Shape()[0])
+				err = flush()
 			}
 			if err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return flush()
 }
 
 // blockOf returns a view of the block of a chunk that begins with row from. It returns the chunk

@@ -108,6 +108,18 @@ func (s *Splitter) Next(text []byte, n int) ([]byte, int, error) {
 	return text, got, s.err
 }
 
+// One replaces text by the next row, perhaps after lines to skip, and returns the number of its
+// first line. Without a row it returns the error of [Splitter.Next].
+func (s *Splitter) One(text []byte) (_ []byte, line int, err error) {
+	for n := 0; n == 0 && err == nil; {
+		line = s.line
+		if text, n, err = s.Next(text[:0], 1); n > 0 {
+			return text, line, nil
+		}
+	}
+	return text, line, err
+}
+
 // row appends a row, or a line to skip.
 func (s *Splitter) row(text []byte) []byte {
 	for from, first := len(text), s.line; ; {

@@ -119,11 +119,3 @@ func FuzzInfer(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
-
-// FuzzRoundTrip writes random tables of every dtype and reads them back.
-func FuzzRoundTrip(f *testing.F) {
-	f.Add(uint64(1), uint64(2))
-	f.Fuzz(func(t *testing.T, a, b uint64) {
-		roundTrip(t, rand.New(rand.NewPCG(a, b)))
-	})
-}

@@ -171,13 +171,12 @@ func (in *Inferrer) Notes() (all []string) {
 
 // row reads a row. It returns io.EOF after the last one.
 func (in *Inferrer) row() error {
-	line := in.splitter.Line()
-	text, n, err := in.splitter.Next(in.text[:0], 1)
+	text, line, err := in.splitter.One(in.text)
 	in.text = text
-	if len(in.columns) == 1 && in.format.Comment == 0 && in.empty == 0 && len(text) > 0 && skipped(text, 0) && (n > 0 || in.rows == 0) {
+	if len(in.columns) == 1 && in.format.Comment == 0 && in.empty == 0 && len(text) > 0 && skipped(text, 0) && (err == nil || in.rows == 0) {
 		in.empty = line
 	}
-	if n == 0 {
+	if err != nil {
 		return err
 	}
 	in.scan.reset(text, line)
@@ -209,36 +208,11 @@ type seen struct {
 	time          *Time // from f.Times, or nil
 	coded, filled bool
 
-	none, quoted                      int // missing fields, without and with quotes
-	bools, ints, floats, words, texts int
-	ours                              int      // words as Write spells them
-	signed, unsigned                  bool     // there are integers with a sign; beyond Int64
-	rounded, fraction, text           spelling // the first integer that Float64 changes, other number, and text
-	low, high                         number
-	shortest, longest                 int // lengths of texts in bytes
-	distinct                          map[string]bool
+	table.Counts          // of the other fields
+	none, quoted      int // missing fields, without and with quotes
+	shortest, longest int // lengths of texts in bytes
+	distinct          map[string]bool
 }
-
-// A number is an extreme number and its spelling.
-type number struct {
-	value float64
-	text  string
-}
-
-// A spelling is a field and its line, or the zero spelling for none.
-type spelling struct {
-	text string
-	line int
-}
-
-// note keeps the first field.
-func (s *spelling) note(field []byte, line int) {
-	if s.line == 0 {
-		*s = spelling{errtext.Cut(string(field), 40), line}
-	}
-}
-
-func (s spelling) String() string { return errtext.Quote(s.text) + " in line " + strconv.Itoa(s.line) }
 
 // newSeen returns an empty seen, with the options for the key of the header, or for the entry of
 // which the column may be an element.
@@ -285,65 +259,34 @@ func (s *seen) add(in *Inferrer, field []byte, quoted bool) error {
 
 // scalar counts a value by its type.
 func (s *seen) scalar(field []byte, quoted bool, line int) {
-	if _, err := strconv.ParseBool(string(field)); err == nil && len(field) > 3 {
-		s.bools++
-		return
-	}
-	v, err := strconv.ParseFloat(string(field), 64)
-	if err != nil || len(field) > 40 || bytes.IndexByte(field, '_') >= 0 {
-		s.texts++
-		s.text.note(field, line)
-		return
-	}
-	digits := bytes.TrimLeft(field, "+-")
+	digits := table.Unsigned(field)
+	zeros := len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && digits[1]|0x20 != 'e' // 007, 0x1p-2
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		if s.words++; !quoted && table.IsWord(field) {
-			s.ours++
-		}
-		s.fraction.note(field, line)
-		return
-	case len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && digits[1]|0x20 != 'e', // 007, 0x1p-2
-		table.Vanishes(v, digits):
-		s.texts++
-		s.text.note(field, line)
-		return
-	case bytes.ContainsAny(field, ".eE"):
-		s.floats++
-		s.fraction.note(field, line)
-	case isInt(field):
-		s.ints, s.signed = s.ints+1, s.signed || len(digits) < len(field)
-	case isUint(field):
-		s.ints, s.unsigned = s.ints+1, true
-	default:
-		s.texts++
-		s.text.note(field, line)
-		return
+	case isBool(field):
+		s.Bools++
+	case isWord(field, digits):
+		s.Word(field, line, !quoted && table.IsWord(field))
+	case len(digits) == 0 || digits[0] > '9' || zeros || bytes.IndexByte(digits, '_') >= 0 || !s.Number(field, line):
+		s.Text(field, line)
 	}
-	if table.Rounds(v, digits) {
-		s.rounded.note(field, line)
-	}
-	s.extreme(number{v, string(field)})
 }
 
-func isInt(field []byte) bool {
-	_, err := strconv.ParseInt(string(field), 10, 64)
+// isBool reports whether a field is true or false, also in capitals.
+func isBool(field []byte) bool {
+	if len(field) != len("true") && len(field) != len("false") {
+		return false
+	}
+	_, err := strconv.ParseBool(string(field))
 	return err == nil
 }
 
-func isUint(field []byte) bool {
-	_, err := strconv.ParseUint(string(field), 10, 64)
+// isWord reports whether a field, without its sign digits, is NaN or an infinity.
+func isWord(field, digits []byte) bool {
+	if len(digits) == 0 || len(digits) > 8 || digits[0] <= '9' {
+		return false
+	}
+	_, err := strconv.ParseFloat(string(field), 64)
 	return err == nil
-}
-
-// extreme keeps v if it is the least or the largest number.
-func (s *seen) extreme(v number) {
-	if s.low.text == "" || v.value < s.low.value {
-		s.low = v
-	}
-	if s.high.text == "" || v.value > s.high.value {
-		s.high = v
-	}
 }
 
 // spec proposes an entry for a column, or for several merged columns, with fields fields.
@@ -368,42 +311,19 @@ func (s *seen) spec(f *Format, fields int) tdict.Spec {
 }
 
 // dtype returns the type, and a description of the fields. Categories are text.
-func (s *seen) dtype() (kind tdict.Kind, d tensor.DType, what string) {
-	values := s.bools + s.ints + s.floats + s.words + s.texts
-	extremes := "from " + s.low.text + " to " + s.high.text
-	switch {
-	case s.coded || s.texts > 0 || s.words == values && (values == 0 || s.ours < values):
-	case s.unsigned && s.signed && s.floats+s.words == 0:
-	case s.bools == values:
-		return 0, tensor.Bool, "true or false"
-	case s.bools > 0:
-	case s.floats+s.words > 0 && s.rounded.line > 0:
-	case s.words == values:
-		return 0, tensor.Float64, "no numbers but NaN and infinities"
-	case s.floats+s.words > 0:
-		return 0, tensor.Float64, "numbers " + extremes
-	case s.unsigned:
-		return 0, tensor.Uint64, "integers " + extremes
-	default:
-		return 0, tensor.Int64, "integers " + extremes
+func (s *seen) dtype() (tdict.Kind, tensor.DType, string) {
+	if d, what := s.DType(); d != 0 && !s.coded {
+		return 0, d, what
 	}
 	return tdict.KindText, 0, s.describe()
 }
 
-// why returns why a column of numbers is text, or "" if it has too few numbers to ask.
+// why returns why a column of numbers is text, or "".
 func (s *seen) why() string {
-	numbers := s.ints + s.floats
-	switch {
-	case s.coded || s.time != nil || numbers == 0:
-	case s.texts > 0 && s.texts <= numbers/9:
-		return fmt.Sprintf("%d of %d values are not numbers that a dtype holds, first %v", s.texts, numbers+s.texts, s.text)
-	case s.texts+s.bools > 0:
-	case s.rounded.line > 0 && s.floats+s.words > 0:
-		return fmt.Sprintf("float64 would round %v, and %v is not an integer", s.rounded, s.fraction)
-	case s.unsigned && s.signed && s.floats+s.words == 0:
-		return "no dtype holds all its integers, which are " + s.low.text + " to " + s.high.text
+	if s.coded || s.time != nil {
+		return ""
 	}
-	return ""
+	return s.Why()
 }
 
 // describe returns the lengths and the number of distinct texts, for the Doc.
@@ -490,24 +410,9 @@ func (in *Inferrer) together(i int) (tdict.Spec, int) {
 // merge adds the fields of another column.
 func (s *seen) merge(other *seen) {
 	s.none, s.quoted = s.none+other.none, s.quoted+other.quoted
-	s.bools, s.ints, s.floats = s.bools+other.bools, s.ints+other.ints, s.floats+other.floats
-	s.words, s.texts, s.ours = s.words+other.words, s.texts+other.texts, s.ours+other.ours
-	s.rounded, s.fraction, s.text = earlier(s.rounded, other.rounded), earlier(s.fraction, other.fraction), earlier(s.text, other.text)
-	s.signed, s.unsigned = s.signed || other.signed, s.unsigned || other.unsigned
+	s.Merge(&other.Counts)
 	s.shortest, s.longest = min(s.shortest, other.shortest), max(s.longest, other.longest)
 	for text := range other.distinct {
 		s.distinct[text] = true
 	}
-	if other.low.text != "" {
-		s.extreme(other.low)
-		s.extreme(other.high)
-	}
-}
-
-// earlier returns the spelling in the earlier line.
-func earlier(a, b spelling) spelling {
-	if a.line == 0 || b.line > 0 && b.line < a.line {
-		return b
-	}
-	return a
 }

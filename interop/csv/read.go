@@ -66,15 +66,12 @@ type header struct {
 
 // readHeader reads the header line.
 func (f *Format) readHeader(s *table.Splitter) (h header, err error) {
-	var text []byte
-	line := s.Line()
-	for n := 0; n == 0; {
-		line = s.Line()
-		if text, n, err = s.Next(text[:0], 1); n == 0 && err == io.EOF {
-			return h, &ParseError{Line: line, Err: fmt.Errorf("%w: got an empty file, want headers", ErrHeader)}
-		} else if n == 0 && err != nil {
-			return h, err
-		}
+	text, line, err := s.One(nil)
+	if err == io.EOF {
+		err = &ParseError{Line: line, Err: fmt.Errorf("%w: got an empty file, want headers", ErrHeader)}
+	}
+	if err != nil {
+		return h, err
 	}
 	scan := newScanner(f)
 	scan.reset(text, line)

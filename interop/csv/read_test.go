@@ -1,17 +1,12 @@
 package csv_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +14,6 @@ import (
 	"github.com/go-tensordict/tensordict/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/interop/csv"
-	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -109,7 +103,6 @@ func TestRead(t *testing.T) {
 		{"times", "x\n1970-01-02\n1969-12-31\n", number, in(csv.Format{Times: map[nestedkey.Key]csv.Time{"x": {Layout: time.DateOnly, Unit: 24 * time.Hour}}}), "x [1,-1]"},
 		{"extremes", "x\n9223372036854775807\n-9223372036854775808\n", number, csv.ReadOptions{}, "x [9223372036854775807,-9223372036854775808]"},
 		{"no rows", "x\n", number, csv.ReadOptions{}, ""},
-		{"chunks", "x\n1\n2\n3\n4\n5\n", number, csv.ReadOptions{Rows: 2, Workers: 3}, "x [1,2,3,4,5]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,44 +115,6 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestCategories(t *testing.T) {
-	codes := map[nestedkey.Key]*ragged.TextCodes{"s": {}}
-	chunks, err := read("s\nred\nblue\nNA\nred\ngreen\n", text, csv.ReadOptions{Rows: 2, Format: csv.Format{Categories: codes, NA: []string{}}})
-	require.NoError(t, err)
-	require.Equal(t, "s [0,1,2,0,3]", values(t, chunks))
-	require.Equal(t, []string{"red", "blue", "NA", "green"}, codes["s"].Texts())
-}
-
-// TestChunkSchema checks chunks with masks and codes, and appends them by it.
-func TestChunkSchema(t *testing.T) {
-	s := tdict.Schema{{Key: "x", DType: tensor.Int64, Optional: true}, {Key: "s", Kind: tdict.KindText, Optional: true}}
-	f := csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"s": {}}}
-	made := tensor.Must(csv.ChunkSchema(s, f))
-	chunks := tensor.Must(read("x,s\n1,a\nNA,NA\n", s, in(f)))
-	require.NoError(t, made.Check(chunks[0]))
-	require.Equal(t, `x [1,0]; x_mask [true,false]; s [0,1]; s_mask [true,false]`, values(t, chunks))
-	require.Equal(t, []string{"a", ""}, f.Categories["s"].Texts(), "a missing text is empty")
-	w := tensor.Must(memmap.NewWriter(filepath.Join(t.TempDir(), "d"), tensor.Must(made.Meta()), memmap.WriterOptions{}))
-	require.NoError(t, w.Append(chunks[0]))
-	require.NoError(t, w.Finish())
-	testkit.Fails(t, tdict.ErrSchema, testkit.Err(csv.ChunkSchema(tdict.Schema{{Key: "x"}}, f)))
-}
-
-func TestReadTwice(t *testing.T) {
-	rows := csv.Read(bg, strings.NewReader("x\n1\n"), number, csv.ReadOptions{})
-	for range 2 {
-		var last error
-		for _, err := range rows {
-			last = err
-		}
-		if last != nil {
-			testkit.Fails(t, csv.ErrUsed, last)
-			return
-		}
-	}
-	t.Fatal("no error")
 }
 
 func TestErrors(t *testing.T) {
@@ -211,122 +166,18 @@ func TestRefusals(t *testing.T) {
 		{"an element that lacks", "p.0\n", pair, csv.ReadOptions{}, csv.ErrHeader},
 		{"a bad quote in the header", "\"x\"y\n", number, csv.ReadOptions{}, csv.ErrSyntax},
 		{"ragged numbers", "r\n", ragged, csv.ReadOptions{}, tdict.ErrSchema},
-		{"no dtype", "x\n", tdict.Schema{{Key: "x"}}, csv.ReadOptions{}, tdict.ErrSchema},
-		{"a mask that is an entry", "x\n", append(tdict.Schema{{Key: "x_mask", DType: tensor.Bool}}, optional...), csv.ReadOptions{}, tdict.ErrSchema},
 		{"an entry of too many columns", "p.0\n", tdict.Schema{{Key: "p", DType: tensor.Int8, Shape: shapeops.Shape{1 << 40}}}, csv.ReadOptions{}, tdict.ErrSchema},
 		{"two entries of one header", "a.b\n", tdict.Schema{{Key: "a/b", DType: tensor.Int8}, {Key: "a.b", DType: tensor.Int8}}, in(csv.Format{Separator: "."}), tdict.ErrSchema},
 		{"no entries", "x\n", nil, csv.ReadOptions{}, tdict.ErrSchema},
 		{"a delimiter that numbers have", "x\n", number, in(csv.Format{Comma: '.'}), csv.ErrFormat},
 		{"one delimiter for two things", "x\n", number, in(csv.Format{Comment: ','}), csv.ErrFormat},
 		{"a missing value with quotes", "x\n", number, in(csv.Format{NA: []string{"a,b"}}), csv.ErrFormat},
-		{"options of an unknown key", "x\n", number, in(csv.Format{Fill: map[nestedkey.Key]string{"y": "0"}}), tdict.ErrSchema},
-		{"a value that fills and does not fit", "x\n", number, in(csv.Format{Fill: map[nestedkey.Key]string{"x": "a"}}), tdict.ErrSchema},
-		{"times of floats", "x\n", optional, in(csv.Format{Times: map[nestedkey.Key]csv.Time{"x": {Layout: "2006"}}}), tdict.ErrSchema},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			chunks, err := read(tt.text, tt.schema, tt.opt)
 			testkit.Fails(t, tt.want, err)
 			require.Empty(t, chunks)
-		})
-	}
-}
-
-// TestErrorsOfTheReader come after the rows before them.
-func TestErrorsOfTheReader(t *testing.T) {
-	mine := errors.New("mine")
-	r := io.MultiReader(strings.NewReader("x\n1\n2\n3"), iotest.ErrReader(mine))
-	n := 0
-	for td, err := range csv.Read(bg, r, number, csv.ReadOptions{}) {
-		if n++; n == 1 {
-			require.NoError(t, err)
-			require.Equal(t, []int{2}, []int(td.Shape()))
-			continue
-		}
-		require.ErrorIs(t, err, mine)
-		require.ErrorContains(t, err, "line 4")
-	}
-	require.Equal(t, 2, n)
-	_, err := csv.Infer(iotest.ErrReader(mine), 0, csv.Format{})
-	require.ErrorIs(t, err, mine)
-}
-
-// TestSmallReads reads a byte at a time.
-func TestSmallReads(t *testing.T) {
-	var chunks []*tdict.TensorDict
-	for td, err := range csv.Read(bg, iotest.OneByteReader(strings.NewReader("\ufeffs,x\r\n\"a\r\nb\",1\r\nc,2")), both, csv.ReadOptions{Rows: 1}) {
-		require.NoError(t, err)
-		chunks = append(chunks, tensor.Must(td.Clone()))
-	}
-	require.Equal(t, `s ["a\r\nb" "c"]; x [1,2]`, values(t, chunks))
-}
-
-func TestLoopEnds(t *testing.T) {
-	table := numbers(1000)
-	before := runtime.NumGoroutine()
-	for range csv.Read(bg, bytes.NewReader(table), numbersSchema, csv.ReadOptions{Rows: 10, Workers: 4}) {
-		break
-	}
-	require.LessOrEqual(t, tabletest.Goroutines(before), before)
-	mine := errors.New("mine")
-	ctx, cancel := context.WithCancelCause(bg)
-	defer cancel(nil)
-	var last error
-	for _, err := range csv.Read(ctx, bytes.NewReader(table), numbersSchema, csv.ReadOptions{Rows: 10, Workers: 4}) {
-		cancel(mine)
-		last = err
-	}
-	require.ErrorIs(t, last, mine)
-	require.LessOrEqual(t, tabletest.Goroutines(before), before)
-}
-
-// TestAllocations do not grow with the rows of a chunk.
-func TestAllocations(t *testing.T) {
-	count := func(n int) float64 {
-		table := numbers(20 * n)
-		return testing.AllocsPerRun(3, func() {
-			for _, err := range csv.Read(bg, bytes.NewReader(table), numbersSchema, csv.ReadOptions{Rows: n, Workers: 1}) {
-				require.NoError(t, err)
-			}
-		})
-	}
-	few, many := count(10), count(1000)
-	require.LessOrEqual(t, many, few+400, "memory grows in steps, once")
-	require.Less(t, many, 20*120.0)
-}
-
-// TestLongRecords: without options a record may be longer than any buffer.
-func TestLongRecords(t *testing.T) {
-	long := strings.Repeat("x\"", 9<<20)
-	file := written(t, both[:1], csv.Format{}, textsOf("a", long, "b"))
-	s := tensor.Must(csv.Infer(strings.NewReader(file), 0, csv.Format{}))
-	got := tensor.Must(shapeops.Cat(tensor.Must(read(file, s, csv.ReadOptions{})), 0))
-	require.True(t, tensor.Must(ragged.Strings(tensor.Must(tdict.Get[*ragged.Tensor](got, "s"))))[1] == long)
-}
-
-// TestNotTexts: what is no text says so, instead of where its bytes break the grammar.
-func TestNotTexts(t *testing.T) {
-	for name, begin := range map[string]string{"gzip": "\x1f\x8b\x08", "zstd": "\x28\xb5\x2f\xfd", "UTF-16": "\xff\xfex\x00\n\x00", "UTF-16, big end first": "\xfe\xff\x00x\x00\n"} {
-		t.Run(name, func(t *testing.T) {
-			testkit.Fails(t, csv.ErrText, testkit.Err(read(begin, number, csv.ReadOptions{})))
-			require.ErrorIs(t, testkit.Err(csv.Infer(strings.NewReader(begin), 0, csv.Format{})), csv.ErrText)
-		})
-	}
-}
-
-// TestHostileFiles take memory in proportion to the limits.
-func TestHostileFiles(t *testing.T) {
-	for name, unit := range map[string]string{"a quote": "xxxxxxxxxxxxxxxx\n", "a line": "1234567890", "fields": "1,"} {
-		t.Run(name, func(t *testing.T) {
-			endless := strings.NewReader("x\n\"" + strings.Repeat(unit, 1<<22))
-			if name != "a quote" {
-				endless = strings.NewReader("x\n" + strings.Repeat(unit, 1<<22))
-			}
-			testkit.MaxBytes(t, 8<<20, func() {
-				for _, err := range csv.Read(bg, endless, number, csv.ReadOptions{MaxRecord: 1 << 20, Workers: 1}) {
-					require.ErrorIs(t, err, csv.ErrTooLong)
-				}
-			})
 		})
 	}
 }

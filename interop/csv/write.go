@@ -30,36 +30,30 @@ import (
 // Write keeps no chunk, so the memory of chunks may be reused. It copies a few thousand rows at a
 // time, so a chunk may be a dataset larger than memory.
 func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Seq2[*tdict.TensorDict, error], f Format) error {
-	p, err := newPrinter(w, schema, f)
+	p, err := newPrinter(schema, f)
 	if err != nil {
 		return err
 	}
-	if err := p.table.LoadAll(ctx, chunks, p.block); err != nil {
-		return err
-	}
-	return p.flush()
+	return p.table.Write(ctx, w, p.headers(), chunks, p.row)
 }
 
-// A printer writes rows, block by block.
+// A printer appends rows as records.
 type printer struct {
-	w       io.Writer
 	format  Format
 	na      naSet
 	table   *table.Table
 	columns []column
 	missing string    // the spelling of a missing value
 	special [256]bool // bytes for which a text may need quotes
-	rows    int       // number of rows in earlier blocks
-	out     []byte
 }
 
-// newPrinter returns a printer whose output begins with the header line.
-func newPrinter(w io.Writer, schema tdict.Schema, f Format) (*printer, error) {
+// newPrinter returns a printer for rows of a schema.
+func newPrinter(schema tdict.Schema, f Format) (*printer, error) {
 	f, err := f.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{w: w, format: f, na: newNASet(f.NA)}
+	p := &printer{format: f, na: newNASet(f.NA)}
 	if p.table, err = table.New(schema, f.options()); err != nil {
 		return nil, err
 	}
@@ -71,9 +65,6 @@ func newPrinter(w io.Writer, schema tdict.Schema, f Format) (*printer, error) {
 	}
 	for _, c := range []byte{'"', '\n', '\r', '\xef', '\xfe', '\xff', '\x1f', '\x28', f.Comma, f.Comment} {
 		p.special[c] = c != 0
-	}
-	if !f.NoHeader {
-		p.headers()
 	}
 	return p, nil
 }
@@ -97,95 +88,72 @@ func (p *printer) setMissing() error {
 	return nil
 }
 
-// headers appends the header line.
-func (p *printer) headers() {
-	for i, c := range p.columns {
-		p.comma(i)
-		from := len(p.out)
-		p.out = append(p.out, c.header...)
-		p.quote(from, c.header == "" && len(p.columns) == 1)
+// headers returns the header line, if the format has one.
+func (p *printer) headers() (b []byte) {
+	if p.format.NoHeader {
+		return nil
 	}
-	p.out = append(p.out, '\n')
+	for i, c := range p.columns {
+		b = p.comma(b, i)
+		from := len(b)
+		b = p.quote(append(b, c.header...), from, c.header == "" && len(p.columns) == 1)
+	}
+	return append(b, '\n')
 }
 
 // comma appends a delimiter, except before the first field.
-func (p *printer) comma(i int) {
+func (p *printer) comma(b []byte, i int) []byte {
 	if i > 0 {
-		p.out = append(p.out, p.format.Comma)
+		b = append(b, p.format.Comma)
 	}
+	return b
 }
 
-// block writes the loaded rows.
-func (p *printer) block(rows int) error {
-	const enough = 1 << 16
-	for row := range rows {
-		if err := p.row(row); err != nil {
-			return err
-		}
-		if len(p.out) >= enough {
-			if err := p.flush(); err != nil {
-				return err
-			}
-		}
-	}
-	p.rows += rows
-	return p.flush()
-}
-
-func (p *printer) flush() error {
-	_, err := p.w.Write(p.out)
-	p.out = p.out[:0]
-	return err
-}
-
-// row appends a record.
-func (p *printer) row(row int) error {
+// row appends row i as a record.
+func (p *printer) row(b []byte, row, number int) ([]byte, error) {
 	for i := range p.columns {
 		c := &p.columns[i]
-		p.comma(i)
-		from := len(p.out)
+		b = p.comma(b, i)
+		from := len(b)
 		value := row*c.values.Width + c.element
 		if !c.values.Present(value) {
-			p.out = append(p.out, p.missing...)
+			b = append(b, p.missing...)
 			continue
 		}
-		p.out = c.values.Text(p.out, value)
-		missing := (c.missable || c.text) && p.na.has(p.out[from:])
+		b = c.values.Text(b, value)
+		missing := (c.missable || c.text) && p.na.has(b[from:])
 		if missing && !c.text {
-			return p.refuse(c, row, p.out[from:])
+			return b, p.refuse(c, number, b[from:])
 		}
 		if c.quotable {
-			p.quote(from, missing || len(p.columns) == 1 && len(p.out) == from || table.IsWord(p.out[from:]))
+			b = p.quote(b, from, missing || len(p.columns) == 1 && len(b) == from || table.IsWord(b[from:]))
 		}
 	}
-	p.out = append(p.out, '\n')
-	return nil
+	return append(b, '\n'), nil
 }
 
 // refuse returns the error for a text that would read back as missing.
 func (p *printer) refuse(c *column, row int, text []byte) error {
 	err := fmt.Errorf("row %d: %w: got %s, which would read back as missing: remove it from NA",
-		p.rows+row, ErrValue, errtext.Quote(string(text)))
+		row, ErrValue, errtext.Quote(string(text)))
 	return &tdict.KeyError{Op: "write", Key: c.key(), Err: err}
 }
 
 // quote puts the text that begins at from in quotes, if must is set or the text needs them.
-func (p *printer) quote(from int, must bool) {
-	text := p.out[from:]
+func (p *printer) quote(b []byte, from int, must bool) []byte {
+	text := b[from:]
 	for i := 0; !must && i < len(text); i++ {
 		must = p.special[text[i]] && p.format.quotes(text)
 	}
 	if !must && (len(text) == 0 || text[0] != ' ' && text[len(text)-1] != ' ') { // other readers may trim spaces
-		return
+		return b
 	}
-	p.out = append(p.out, '"')
-	for i := range len(text) {
-		if c := p.out[from+i]; c == '"' {
-			p.out = append(p.out, c, c)
-		} else {
-			p.out = append(p.out, c)
+	b = append(b, '"')
+	for _, c := range text {
+		if b = append(b, c); c == '"' {
+			b = append(b, c)
 		}
 	}
-	p.out = append(p.out, '"')
-	p.out = append(p.out[:from], p.out[from+len(text):]...)
+	b = append(b, '"')
+	return append(b[:from], b[from+len(text):]...)
 }

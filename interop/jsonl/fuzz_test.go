@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -179,13 +178,5 @@ func FuzzInfer(f *testing.F) {
 			return
 		}
 		require.NoError(t, err)
-	})
-}
-
-// FuzzRoundTrip writes random tables of every dtype and reads them back.
-func FuzzRoundTrip(f *testing.F) {
-	f.Add(uint64(1), uint64(2))
-	f.Fuzz(func(t *testing.T, a, b uint64) {
-		roundTrip(t, rand.New(rand.NewPCG(a, b)))
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
@@ -57,22 +56,18 @@ func (x *Inferrer) Add(r io.Reader, n int) error {
 		n = math.MaxInt
 	}
 	in := &x.rows
-	var line []byte
+	var text []byte
 	s := table.NewSplitter(r, lines{}, maxRecord)
 	for range n {
-		in.line = s.Line()
-		number := in.line
-		text, rows, err := s.Next(line[:0], 1)
-		line = text
-		switch {
-		case rows > 0:
-			if err := in.add(line); err != nil {
-				return &ParseError{Line: number + bytes.Count(bytes.TrimRight(line, "\n"), []byte{'\n'}), Err: err}
-			}
-		case err == io.EOF:
+		var err error
+		if text, in.line, err = s.One(text); err == io.EOF {
 			return nil
-		case err != nil:
+		} else if err != nil {
 			return err
+		}
+		in.line += bytes.Count(bytes.TrimRight(text, "\n"), []byte{'\n'}) // blank lines before the row
+		if err := in.add(text); err != nil {
+			return &ParseError{Line: in.line, Err: err}
 		}
 	}
 	return nil
@@ -146,39 +141,14 @@ type seen struct {
 	fields []*seen // of objects, in the order in which they first appear
 	named  map[string]*seen
 
-	values, nulls, objects, lists               int      // not in lists; values are not null
-	listed                                      int      // objects in lists
-	bools, ints, floats, beyond, words, strings int      // also in lists
-	ours                                        int      // words as Write spells them
-	inside                                      bool     // nulls are in lists
-	signed, unsigned, huge                      bool     // there are integers with a sign; beyond Int64; beyond Uint64
-	rounded, odd                                spelling // the first number that Float64 changes; that has no dtype
-	mixed                                       string   // why the field is text, or ""
-	firstFloat                                  spelling // the first number that is not an integer
-	low, high                                   number
-	shallow, deep                               int      // least and largest number of lists around a value
-	lengths                                     [][2]int // least and largest length of lists, by depth
-}
+	table.Counts // of scalars, also in lists
 
-// A spelling is a value and its line, or the zero spelling for none.
-type spelling struct {
-	text string
-	line int
-}
-
-// note keeps the first value.
-func (s *spelling) note(text []byte, line int) {
-	if s.line == 0 {
-		*s = spelling{errtext.Cut(string(text), 40), line}
-	}
-}
-
-func (s spelling) String() string { return fmt.Sprintf("%s in line %d", s.text, s.line) }
-
-// A number is an extreme number and its spelling.
-type number struct {
-	value float64
-	text  string
+	values, nulls, objects, lists int      // not in lists; values are not null
+	listed                        int      // objects in lists
+	inside                        bool     // nulls are in lists
+	mixed                         string   // why the field is text, or ""
+	shallow, deep                 int      // least and largest number of lists around a value
+	lengths                       [][2]int // least and largest length of lists, by depth
 }
 
 // field returns the seen of a field of s.
@@ -260,65 +230,21 @@ func (s *seen) length(depth, n int) {
 func (in *inferrer) scalar(s *seen) error {
 	switch in.scan.Next() {
 	case 't', 'f':
-		s.bools++
+		s.Bools++
 		_, err := in.scan.Bool()
 		return err
 	case '"':
 		text, err := in.scan.Text()
-		if isWord(text) {
-			if s.words++; table.IsWord(text) {
-				s.ours++
-			}
-			s.firstFloat.note(text, in.line)
+		if jsonscan.IsWord(text) {
+			s.Word(text, in.line, table.IsWord(text))
 		} else {
-			s.strings++
+			s.Text(text, in.line)
 		}
 		return err
 	}
 	text, err := in.scan.Digits()
 	if err == nil {
-		s.number(text, in.line)
+		s.Number(text, in.line)
 	}
 	return err
-}
-
-// number adds a number.
-func (s *seen) number(text []byte, line int) {
-	v, err := strconv.ParseFloat(string(text), 64)
-	digits := bytes.TrimPrefix(text, []byte{'-'})
-	switch {
-	case err != nil || table.Vanishes(v, digits):
-		s.beyond++
-		s.odd.note(text, line)
-		return
-	case isWord(text):
-		s.floats++
-		s.firstFloat.note(text, line)
-		return
-	}
-	s.extreme(v, text)
-	if table.Rounds(v, digits) {
-		s.rounded.note(text, line)
-	}
-	if bytes.ContainsAny(text, ".eE") {
-		s.floats++
-		s.firstFloat.note(text, line)
-	} else if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		s.ints, s.signed = s.ints+1, s.signed || text[0] == '-'
-	} else if _, err := strconv.ParseUint(string(text), 10, 64); err == nil {
-		s.ints, s.unsigned = s.ints+1, true
-	} else {
-		s.ints, s.huge = s.ints+1, true
-		s.odd.note(text, line)
-	}
-}
-
-// extreme keeps v if it is the least or the largest number.
-func (s *seen) extreme(v float64, text []byte) {
-	if s.low.text == "" || v < s.low.value {
-		s.low = number{v, errtext.Cut(string(text), 40)}
-	}
-	if s.high.text == "" || v > s.high.value {
-		s.high = number{v, errtext.Cut(string(text), 40)}
-	}
 }

@@ -309,7 +309,7 @@ func (p *parser) scalar(f *field, c byte) (err error) {
 	var text []byte
 	switch {
 	case c == '"' && f.want != aNumber && f.want != aBool:
-		if text, err = p.scan.Text(); err == nil && f.want == aFloat && !isWord(text) {
+		if text, err = p.scan.Text(); err == nil && f.want == aFloat && !jsonscan.IsWord(text) {
 			return fmt.Errorf("%w: got the string %s, want %s", ErrValue, errtext.Quote(string(text)), f.what(len(f.levels)))
 		}
 	case f.want == aText && p.opt.Raw && f.column.Spec.Kind == tdict.KindText:
@@ -334,15 +334,6 @@ func (p *parser) raw() ([]byte, error) {
 		err = fmt.Errorf("%w: got a string that is not UTF-8", ErrSyntax)
 	}
 	return text, err
-}
-
-// isWord reports whether a string is a number that JSON has no notation for.
-func isWord(text []byte) bool {
-	switch string(text) {
-	case "NaN", "+Inf", "-Inf", "Infinity", "-Infinity":
-		return true
-	}
-	return false
 }
 
 // refused returns the error for a value of a wrong type. It checks that the value is valid JSON

@@ -68,25 +68,11 @@ func (s *seen) even() bool {
 // dtype returns the dtype, or 0 for text, and a description of the values. The
 // description is "" if the types are mixed.
 func (s *seen) dtype() (tensor.DType, string) {
-	numbers := s.ints + s.floats
-	whole := numbers == s.ints && s.words == 0
-	switch {
-	case numbers+s.bools+s.beyond == 0 && (s.strings > 0 || s.ours < s.words || s.words == 0):
-		return 0, "strings"
-	case s.strings+s.beyond > 0 || s.bools > 0 && numbers+s.words > 0:
-		return 0, ""
-	case s.bools > 0:
-		return tensor.Bool, "true or false"
-	case whole && (s.huge || s.unsigned && s.signed), !whole && s.rounded.line > 0:
-		return 0, "" // no dtype holds each digit
-	case !whole && s.low.text == "":
-		return tensor.Float64, "no numbers but NaN and infinities"
-	case !whole:
-		return tensor.Float64, "numbers from " + s.low.text + " to " + s.high.text
-	case s.unsigned:
-		return tensor.Uint64, "integers from " + s.low.text + " to " + s.high.text
+	d, what := s.DType()
+	if d == 0 && s.Bools+s.Ints+s.Floats+s.Beyond == 0 {
+		what = "strings"
 	}
-	return tensor.Int64, "integers from " + s.low.text + " to " + s.high.text
+	return d, what
 }
 
 // arrange sets kind, dtype and shape, and reports whether the values fit a kind.
@@ -127,29 +113,18 @@ func (s *seen) mix() string {
 		n    int
 		what string
 	}{
-		{s.bools, "bools"}, {s.ints, "integers"}, {s.floats, "other numbers"}, {s.beyond, "numbers beyond float64"},
-		{s.words + s.strings, "strings"}, {s.lists, "lists"}, {s.objects + s.listed, "objects"},
+		{s.Bools, "bools"}, {s.Ints, "integers"}, {s.Floats, "other numbers"}, {s.Beyond, "numbers beyond float64"},
+		{s.Words + s.Texts, "strings"}, {s.lists, "lists"}, {s.objects + s.listed, "objects"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	text := strings.Join(parts, ", ")
-	kinds := len(parts)
-	switch {
-	case s.lists > 0:
-		if s.inside {
-			text += ", null in lists"
-		}
-	case kinds == 1 && s.huge:
-		text += fmt.Sprintf(", no dtype holds %v", s.odd)
-	case kinds == 1 && s.ints > 0:
-		text += fmt.Sprintf(", no dtype holds both %s and %s", s.low.text, s.high.text)
+	if s.lists > 0 && s.inside {
+		parts = append(parts, "null in lists")
 	}
-	if onlyNumbers := s.bools+s.strings+s.objects+s.listed == 0; onlyNumbers && s.beyond > 0 {
-		text += fmt.Sprintf(", float64 does not hold %v", s.odd)
-	} else if onlyNumbers && s.rounded.line > 0 && s.firstFloat.line > 0 {
-		text += fmt.Sprintf(", float64 would round %v, and %v is not an integer", s.rounded, s.firstFloat)
+	if why := s.Why(); why != "" && s.objects+s.listed == 0 {
+		parts = append(parts, why)
 	}
-	return text
+	return strings.Join(parts, ", ")
 }

@@ -1,17 +1,12 @@
 package jsonl_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -151,44 +146,14 @@ func TestLines(t *testing.T) {
 	require.Empty(t, rows(t, " \n\n", nested, jsonl.ReadOptions{}))
 }
 
-// TestChunks: the same rows, whatever the workers and the sizes of chunks and of reads are.
-func TestChunks(t *testing.T) {
-	text := string(linesOf(made(1000)))
-	want := rows(t, text, visits, jsonl.ReadOptions{Rows: 1000, Workers: 1})
-	for _, workers := range []int{1, 2, 5} {
-		for _, n := range []int{1, 7, 100, 1001} {
-			chunks, err := read(text, visits, jsonl.ReadOptions{Rows: n, Workers: workers})
-			require.NoError(t, err)
-			require.Len(t, chunks, (999+n)/n)
-			require.Equal(t, want, values(t, chunks))
-		}
-	}
-	var chunks []*tdict.TensorDict
-	for td, err := range jsonl.Read(bg, iotest.OneByteReader(strings.NewReader(text)), visits, jsonl.ReadOptions{}) {
-		require.NoError(t, err)
-		chunks = append(chunks, tensor.Must(td.Clone()))
-	}
-	require.Equal(t, want, values(t, chunks))
-}
-
 func TestOptions(t *testing.T) {
-	var codes ragged.TextCodes
-	opt := jsonl.ReadOptions{
-		SkipUnknown: true, Raw: true, Rows: 1,
-		Categories: map[nestedkey.Key]*ragged.TextCodes{"color": &codes},
-		Times:      map[nestedkey.Key]jsonl.Time{"day": {Layout: time.DateOnly, Unit: 24 * time.Hour}},
-		Fill:       map[nestedkey.Key]string{"x": "-1"},
-	}
-	s := tdict.Schema{
-		{Key: "color", Kind: tdict.KindText}, {Key: "day", DType: tensor.Int64}, {Key: "x", DType: tensor.Int64},
-		{Key: "any", Kind: tdict.KindText},
-	}
-	text := `{"color":"red","day":"1970-01-03","x":1,"any":"s","more":{"a":[1,"]"]}}
-{"color":"blue","day":"1969-12-31","any":[1.50, {"a" :"\ud83d\ude00"}]}
-{"color":"red","day":"1970-01-01","x":null,"any":true}
+	s := tdict.Schema{{Key: "x", DType: tensor.Int64}, {Key: "any", Kind: tdict.KindText}}
+	text := `{"x":1,"any":"s","more":{"a":[1,"]"]}}
+{"x":2,"any":[1.50, {"a" :"\ud83d\ude00"}]}
+{"x":null,"any":true}
 `
-	require.Equal(t, `color [0,1,0], day [2,-1,0], x [1,-1,-1], any ["s","[1.50, {\"a\" :\"\\ud83d\\ude00\"}]","true"]`, rows(t, text, s, opt))
-	require.Equal(t, []string{"red", "blue"}, codes.Texts())
+	opt := jsonl.ReadOptions{SkipUnknown: true, Raw: true, Fill: map[nestedkey.Key]string{"x": "-1"}}
+	require.Equal(t, `x [1,2,-1], any ["s","[1.50, {\"a\" :\"\\ud83d\\ude00\"}]","true"]`, rows(t, text, s, opt))
 }
 
 func TestRefusals(t *testing.T) {
@@ -275,73 +240,4 @@ func TestRefusals(t *testing.T) {
 		_, err := read("{\"s\":[\"\xff\"]}", tdict.Schema{{Key: "s", Kind: tdict.KindText}}, jsonl.ReadOptions{Raw: true})
 		testkit.Fails(t, jsonl.ErrSyntax, err)
 	})
-	t.Run("a schema without dtypes", func(t *testing.T) {
-		_, err := read(ok, tdict.Schema{{Key: "k"}}, jsonl.ReadOptions{})
-		testkit.Fails(t, tdict.ErrSchema, err)
-	})
-}
-
-// TestErrorsOfTheReader come after the rows before them.
-func TestErrorsOfTheReader(t *testing.T) {
-	mine := errors.New("mine")
-	r := io.MultiReader(strings.NewReader("{\"k\":1}\n{\"k\":2}\n{\"k\":"), iotest.ErrReader(mine))
-	var n int
-	for td, err := range jsonl.Read(bg, r, tdict.Schema{{Key: "k", DType: tensor.Int64}}, jsonl.ReadOptions{}) {
-		if n++; n == 1 {
-			require.NoError(t, err)
-			require.Equal(t, []int{2}, []int(td.Shape()))
-			continue
-		}
-		require.ErrorIs(t, err, mine)
-		require.ErrorContains(t, err, "line 3")
-	}
-	require.Equal(t, 2, n)
-}
-
-func TestLoopEnds(t *testing.T) {
-	text := linesOf(made(500))
-	before := runtime.NumGoroutine()
-	for range jsonl.Read(bg, bytes.NewReader(text), visits, jsonl.ReadOptions{Rows: 10, Workers: 4}) {
-		break
-	}
-	require.LessOrEqual(t, tabletest.Goroutines(before), before)
-	mine := errors.New("mine")
-	ctx, cancel := context.WithCancelCause(bg)
-	defer cancel(nil)
-	var last error
-	for _, err := range jsonl.Read(ctx, bytes.NewReader(text), visits, jsonl.ReadOptions{Rows: 10, Workers: 4}) {
-		cancel(mine)
-		last = err
-	}
-	require.ErrorIs(t, last, mine)
-}
-
-// TestAllocations do not grow with the rows of a chunk.
-func TestAllocations(t *testing.T) {
-	count := func(n int) float64 {
-		text := linesOf(made(20 * n))
-		return testing.AllocsPerRun(3, func() {
-			for _, err := range jsonl.Read(bg, bytes.NewReader(text), visits, jsonl.ReadOptions{Rows: n, Workers: 1}) {
-				require.NoError(t, err)
-			}
-		})
-	}
-	few, many := count(10), count(1000)
-	require.LessOrEqual(t, many, few+300, "memory grows in steps, once")
-	require.Less(t, many, 20*120.0)
-}
-
-// TestHostileLines take memory in proportion to what the options allow.
-func TestHostileLines(t *testing.T) {
-	s := tdict.Schema{{Key: "k", DType: tensor.Int64}}
-	for name, unit := range map[string]string{"lists": "[", "objects": `{"a":`, "a string": `"` + strings.Repeat("x", 99), "digits": "1234567890", "escapes": `"\u0041`} {
-		t.Run(name, func(t *testing.T) {
-			endless := strings.NewReader(`{"z":` + strings.Repeat(unit, 1<<20))
-			testkit.MaxBytes(t, 8<<20, func() {
-				for _, err := range jsonl.Read(bg, endless, s, jsonl.ReadOptions{SkipUnknown: true, MaxRecord: 1 << 20, Workers: 1}) {
-					require.ErrorIs(t, err, jsonl.ErrTooLong)
-				}
-			})
-		})
-	}
 }

@@ -46,39 +46,22 @@ func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Se
 	if err != nil {
 		return err
 	}
-	p := printer{w: w, root: objectOf(schema, t, opt.Times)}
-	return t.LoadAll(ctx, chunks, p.block)
+	p := printer{root: objectOf(schema, t, opt.Times)}
+	return t.Write(ctx, w, nil, chunks, p.row)
 }
 
-// A printer writes rows, block by block.
+// A printer appends rows as lines.
 type printer struct {
-	w    io.Writer
 	root object
-	line int    // the number of lines written
-	out  []byte // buffer for lines
+	line int    // of the row
 	text []byte // the last text
 }
 
-// block writes the loaded rows.
-func (p *printer) block(rows int) error {
-	const enough = 1 << 16
-	b := p.out[:0]
-	for row := range rows {
-		p.line++
-		var err error
-		if b, err = p.object(b, &p.root, row); err != nil {
-			return err
-		}
-		if b = append(b, '\n'); len(b) >= enough {
-			if _, err := p.w.Write(b); err != nil {
-				return err
-			}
-			b = b[:0]
-		}
-	}
-	p.out = b
-	_, err := p.w.Write(b)
-	return err
+// row appends row i as a line.
+func (p *printer) row(b []byte, i, number int) ([]byte, error) {
+	p.line = number + 1
+	b, err := p.object(b, &p.root, i)
+	return append(b, '\n'), err
 }
 
 // object appends an object of a row as JSON.

@@ -1,0 +1,227 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// Counts are the numbers of values of a column by their types, from which [Counts.DType] proposes
+// a dtype. The zero Counts are ready for use.
+type Counts struct {
+	Bools, Ints, Floats int
+	Beyond              int // numbers that float64 rounds to infinity or to 0
+	Words               int // texts that are NaN or an infinity
+	Texts               int // other texts
+
+	ours             int  // words as Write spells them
+	signed, unsigned bool // there are integers with a sign; beyond int64
+	low, high        extreme
+	// the first value of its kind: an integer beyond uint64, a number that float64 changes, one that
+	// is not an integer, one that is Beyond, a text
+	huge, rounded, fraction, beyond, text spelling
+}
+
+// An extreme is an extreme number and its spelling.
+type extreme struct {
+	value float64
+	text  string
+}
+
+// A spelling is a value and its line, or the zero spelling for none.
+type spelling struct {
+	text string
+	line int
+}
+
+// longest is the largest number of bytes of a spelling.
+const longest = 40
+
+// note keeps the first value.
+func (s *spelling) note(text []byte, line int) {
+	if s.line == 0 {
+		*s = spelling{errtext.Cut(string(text), longest), line}
+	}
+}
+
+func (s spelling) String() string { return fmt.Sprintf("%s in line %d", s.text, s.line) }
+
+// Text counts a text that is neither a number nor a bool.
+func (c *Counts) Text(text []byte, line int) {
+	c.Texts++
+	c.text.note(text, line)
+}
+
+// Word counts a text that is NaN or an infinity. ours is whether Write spells a float so.
+func (c *Counts) Word(text []byte, line int, ours bool) {
+	if c.Words++; ours {
+		c.ours++
+	}
+	c.fraction.note(text, line)
+}
+
+// Number counts a number in any notation of strconv.ParseFloat. It returns false, and counts
+// nothing, for another text.
+func (c *Counts) Number(text []byte, line int) bool {
+	v, err := strconv.ParseFloat(string(text), 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		return false
+	}
+	digits := Unsigned(text)
+	switch {
+	case err != nil || vanishes(v, digits):
+		c.Beyond++
+		c.beyond.note(text, line)
+		return true
+	case !math.IsNaN(v) && !math.IsInf(v, 0):
+		c.extremes(extreme{value: v}, text)
+	}
+	if rounds(v, digits) {
+		c.rounded.note(text, line)
+	}
+	if digits[0] > '9' || bytes.ContainsAny(digits, ".eE") {
+		c.Floats++
+		c.fraction.note(text, line)
+		return true
+	}
+	c.Ints++
+	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		c.signed = c.signed || len(digits) < len(text)
+	} else if _, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		c.unsigned = true
+	} else {
+		c.huge.note(text, line)
+	}
+	return true
+}
+
+// Unsigned returns the text of a number without its sign.
+func Unsigned(text []byte) []byte {
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		return text[1:]
+	}
+	return text
+}
+
+// extremes keeps x if it is the least or the largest number. Its spelling is x.text, or text.
+func (c *Counts) extremes(x extreme, text []byte) {
+	least, largest := c.low.text == "" || x.value < c.low.value, c.high.text == "" || x.value > c.high.value
+	if (least || largest) && x.text == "" {
+		x.text = errtext.Cut(string(text), longest)
+	}
+	if least {
+		c.low = x
+	}
+	if largest {
+		c.high = x
+	}
+}
+
+// whole reports whether all numbers are integers.
+func (c *Counts) whole() bool { return c.Floats+c.Words == 0 }
+
+// DType returns the dtype that holds each value, and a description of the values. Without such a
+// dtype it returns 0 and "".
+func (c *Counts) DType() (tensor.DType, string) {
+	numbers := c.Ints + c.Floats
+	extremes := "from " + c.low.text + " to " + c.high.text
+	switch {
+	case c.Texts+c.Beyond > 0,
+		c.Bools > 0 && numbers+c.Words > 0,
+		c.Bools+numbers == 0 && (c.Words == 0 || c.ours < c.Words),
+		c.whole() && (c.huge.line > 0 || c.unsigned && c.signed),
+		!c.whole() && c.rounded.line > 0: // no dtype holds each digit
+		return 0, ""
+	case c.Bools > 0:
+		return tensor.Bool, "true or false"
+	case c.whole() && c.unsigned:
+		return tensor.Uint64, "integers " + extremes
+	case c.whole():
+		return tensor.Int64, "integers " + extremes
+	case c.low.text == "":
+		return tensor.Float64, "no numbers but NaN and infinities"
+	}
+	return tensor.Float64, "numbers " + extremes
+}
+
+// Why returns why no dtype holds each value of a column that is all numbers, or has a text among
+// nine numbers or more. For other columns it returns "".
+func (c *Counts) Why() string {
+	numbers := c.Ints + c.Floats
+	switch {
+	case c.Texts > 0 && c.Texts <= numbers/9:
+		return fmt.Sprintf("%d of %d values are not numbers, first %s in line %d", c.Texts, numbers+c.Texts, errtext.Quote(c.text.text), c.text.line)
+	case c.Bools+c.Texts > 0:
+	case c.Beyond > 0:
+		return fmt.Sprintf("float64 does not hold %v", c.beyond)
+	case !c.whole() && c.rounded.line > 0:
+		return fmt.Sprintf("float64 would round %v, and %v is not an integer", c.rounded, c.fraction)
+	case c.whole() && c.huge.line > 0:
+		return fmt.Sprintf("no dtype holds %v", c.huge)
+	case c.whole() && c.unsigned && c.signed:
+		return fmt.Sprintf("no dtype holds both %s and %s", c.low.text, c.high.text)
+	}
+	return ""
+}
+
+// Merge adds the values of another column.
+func (c *Counts) Merge(x *Counts) {
+	c.Bools, c.Ints, c.Floats = c.Bools+x.Bools, c.Ints+x.Ints, c.Floats+x.Floats
+	c.Beyond, c.Words, c.Texts, c.ours = c.Beyond+x.Beyond, c.Words+x.Words, c.Texts+x.Texts, c.ours+x.ours
+	c.signed, c.unsigned = c.signed || x.signed, c.unsigned || x.unsigned
+	if x.low.text != "" {
+		c.extremes(x.low, nil)
+		c.extremes(x.high, nil)
+	}
+	mine := []*spelling{&c.huge, &c.rounded, &c.fraction, &c.beyond, &c.text}
+	for i, s := range []spelling{x.huge, x.rounded, x.fraction, x.beyond, x.text} {
+		if s.line > 0 && (mine[i].line == 0 || s.line < mine[i].line) {
+			*mine[i] = s
+		}
+	}
+}
+
+// IsWord reports whether a text is a float that has no digits, as [Column.Text] spells it.
+func IsWord(text []byte) bool {
+	switch string(text) {
+	case "NaN", "+Inf", "-Inf":
+		return true
+	}
+	return false
+}
+
+// vanishes reports whether v, which was parsed from digits, is 0 though the digits say another
+// number.
+func vanishes(v float64, digits []byte) bool {
+	if v != 0 {
+		return false
+	}
+	if i := bytes.IndexAny(digits, "eE"); i >= 0 {
+		digits = digits[:i]
+	}
+	return bytes.ContainsAny(digits, "123456789")
+}
+
+// wholeFloats is the least integer after which float64 skips one.
+const wholeFloats = 1 << 53
+
+// rounds reports whether v, which was parsed from digits without a sign, has another integer part
+// than the digits. Digits with an exponent never round, since programs that write floats round
+// them too. Zeros after the shortest digits of v are such a spelling as well.
+func rounds(v float64, digits []byte) bool {
+	if v = math.Abs(v); !(v >= wholeFloats && v <= math.MaxFloat64) || bytes.ContainsAny(digits, "eE") {
+		return false
+	}
+	whole, fraction, _ := bytes.Cut(digits, []byte{'.'})
+	if len(bytes.TrimRight(fraction, "0")) > 0 {
+		return true // v is an integer
+	}
+	var b [400]byte
+	whole = bytes.TrimLeft(whole, "0")
+	return !bytes.Equal(strconv.AppendFloat(b[:0], v, 'f', 0, 64), whole) && !bytes.Equal(strconv.AppendFloat(b[:0], v, 'f', -1, 64), whole)
+}
