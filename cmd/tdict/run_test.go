@@ -17,6 +17,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -212,6 +213,23 @@ func TestVerifyGoesOn(t *testing.T) {
 	first, rest, _ := strings.Cut(got.stderr, "\n")
 	requireOneLine(t, first+"\n")
 	requireOneLine(t, rest)
+}
+
+// TestSealWritten seals leaves that a program has written, and finds damage in the others.
+func TestSealWritten(t *testing.T) {
+	dir := testkit.TempDir(t)
+	visits(t, dir)
+	require.Equal(t, result{}, command(t, dir, "convert", "visits.csv", "v"))
+	ds, err := memmap.OpenWith(filepath.Join(dir, "v"), memmap.OpenOptions{Writable: true})
+	require.NoError(t, err)
+	age, err := ds.Tensor("age")
+	require.NoError(t, err)
+	require.NoError(t, age.SetIndex(tensor.Scalar(50.0), ix.At(0)))
+	require.Contains(t, command(t, dir, "verify", "v").stdout, "without checksums: 1,")
+	require.Equal(t, 3, command(t, dir, "seal", "v", "--written").code, "it is being written")
+	require.NoError(t, ds.Close())
+	require.Equal(t, result{}, command(t, dir, "seal", "v", "--written"))
+	require.Contains(t, command(t, dir, "verify", "v").stdout, "without checksums: 0,")
 }
 
 // TestClosedPipe writes to a pipe that nobody reads.

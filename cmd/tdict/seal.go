@@ -3,16 +3,25 @@ package main
 import "github.com/go-tensordict/tensordict/memmap"
 
 type sealCmd struct {
-	Path string `arg:"" help:"A directory, an archive or a consolidated file."`
+	Written bool   `help:"Seal only leaves that were written through this module."`
+	Path    string `arg:"" help:"A directory, an archive or a consolidated file."`
 }
 
 func (sealCmd) Help() string {
 	return `
 Python may change elements of a saved dataset in place. The checksums do not know that: verify and convert call the dataset damaged. Seal takes the elements that are there as right, and computes the checksums of all leaves that have some. Earlier damage is not found any more.
 
+A program that writes elements in place through this module makes their checksums void, and sets them when it closes the dataset. If it was killed, or several programs wrote, verify counts leaves without checksums: --written seals these and no others.
+
 Examples:
 
-	tdict seal visits`
+	tdict seal visits
+	tdict seal visits --written`
 }
 
-func (c *sealCmd) Run(s *session) error { return memmap.Seal(s.ctx, c.Path) }
+func (c *sealCmd) Run(s *session) error {
+	if c.Written {
+		return memmap.SealWritten(s.ctx, c.Path)
+	}
+	return memmap.Seal(s.ctx, c.Path)
+}
