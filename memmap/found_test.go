@@ -30,19 +30,6 @@ func pair(t testing.TB) *tdict.TensorDict {
 	return td
 }
 
-// put writes the first element of a leaf.
-func put(t testing.TB, ds *memmap.Dataset, key nestedkey.Key, v int64) {
-	t.Helper()
-	require.NoError(t, tensor.Must(ds.Tensor(key)).SetIndex(tensor.Scalar(v), ix.At(0)))
-}
-
-// requireTrue verifies a directory in which leaves may have no sums, but no wrong ones.
-func requireTrue(t testing.TB, dir string) {
-	t.Helper()
-	_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
-	require.NoError(t, err)
-}
-
 // TestAddLeafTakesNoFileOfAnother adds entries whose files are those of entries that are there.
 func TestAddLeafTakesNoFileOfAnother(t *testing.T) {
 	tests := []struct {

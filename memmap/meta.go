@@ -75,10 +75,6 @@ const (
 // isNode reports whether the entry is a node.
 func (e *metaEntry) isNode() bool { return e.dtype == "" }
 
-// hasSums reports whether the native fact of the entry may have sums of elements: whether it is a
-// leaf.
-func (e *metaEntry) hasSums() bool { return e.fact.has && !e.isNode() }
-
 // hasDataSum reports whether the entry is data with a sum of its meta.json.
 func (e *metaEntry) hasDataSum() bool {
 	return e.isNode() && len(e.fact.sums) == 1

@@ -14,9 +14,9 @@ const module = "github.com/go-tensordict/tensordict/"
 // layers lists the packages, lowest first. A package imports only from lines above its own. A name
 // that ends in "/" stands for all packages below it.
 var layers = []string{
-	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/host internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers",
+	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/jsonscan internal/longtests internal/mapping internal/splitmix internal/workers samplecache/dircache/internal/host",
 	"internal/elemtext internal/errtext internal/testkit/processkit",
-	"internal/bson internal/fileformat internal/jsonlists internal/naive internal/plan internal/vector internal/vfs",
+	"internal/fileformat internal/jsonlists internal/naive internal/plan internal/vector internal/vfs samplecache/mongowire/internal/bson",
 	"internal/arena internal/safetensors internal/vfs/vfstest internal/zipfile",
 	"tensor",
 	"internal/mapfile shapeops",
@@ -46,7 +46,7 @@ var leashed = map[string][]string{
 	"reflect":                           {"tdict/tensorclass"},
 	"github.com/edsrzf/mmap-go":         {"internal/mapping"},
 	"golang.org/x/sys/cpu":              {"internal/vector"},
-	"golang.org/x/sys/unix":             {"internal/host", "internal/mapping", "internal/vfs"},
+	"golang.org/x/sys/unix":             {"internal/mapping", "samplecache/dircache/internal/host", "internal/vfs"},
 	"golang.org/x/sys/windows":          {"internal/mapping"},
 	"github.com/google/go-cmp/":         {"tdict/tdictcmp"},
 	"github.com/stretchr/testify/":      {"internal/testkit/filekit", "internal/testkit/processkit"},
@@ -81,7 +81,7 @@ func packages(t *testing.T) []pkg {
 
 // importable reports whether other modules may import a package.
 func importable(name string) bool {
-	return !strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "cmd/")
+	return !strings.HasPrefix(name, "internal/") && !strings.Contains(name, "/internal/") && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "cmd/")
 }
 
 // layer returns the number of a package's line, or -1.

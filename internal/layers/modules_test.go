@@ -13,7 +13,7 @@ import (
 // modules are those that go.mod requires, and why.
 var modules = map[string]string{
 	"github.com/edsrzf/mmap-go":         "internal/mapping",
-	"golang.org/x/sys":                  "internal/{host,mapping,vector,vfs}",
+	"golang.org/x/sys":                  "internal/{mapping,vector,vfs}, samplecache/dircache/internal/host",
 	"github.com/google/go-cmp":          "tdict/tdictcmp",
 	"github.com/stretchr/testify":       "tests",
 	"go.yaml.in/yaml/v3":                "cmd/tdict and testify",

@@ -17,24 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// A writerFunc is an io.Writer.
-type writerFunc func(b []byte) (int, error)
-
-func (w writerFunc) Write(b []byte) (int, error) { return w(b) }
-
-// Opening takes memory in proportion to the number of fields.
-func TestManyFields(t *testing.T) {
-	path := func(n int) string {
-		arrays := []array{ints("dim1/bounds", 2, 3)}
-		for i := range n {
-			arrays = append(arrays, bytesOf(fmt.Sprintf("dim1/x%d", i), 1, 2, 3))
-		}
-		return put(t, fileOf(t, arrays...))
-	}
-	a, b := path(1000), path(4000)
-	testkit.Near(t, 4.6, func() { _ = open(t, a) }, func() { _ = open(t, b) })
-}
-
 // Slices of values alias the file, until Close.
 func TestOfMappedValues(t *testing.T) {
 	f := open(t, saved(t, mixed()))

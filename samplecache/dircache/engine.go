@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/host"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 

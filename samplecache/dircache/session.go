@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/host"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 

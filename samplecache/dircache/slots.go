@@ -3,7 +3,7 @@ package dircache
 import (
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/host"
+	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 )
 
 // The word of a slot has a generation, a session, and a state. It is a hint. The session that has

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // A command is a command of MongoDB that the server answers.

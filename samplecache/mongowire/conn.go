@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // A conn is the connection of a client.

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // A query is the options of a find.

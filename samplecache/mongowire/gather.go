@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // A gather holds the documents of a sample that have come. The zero gather is empty.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // with32 returns a copy of b with a number at a place.

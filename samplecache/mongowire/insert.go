@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // insert takes documents of samples.

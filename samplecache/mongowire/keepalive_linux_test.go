@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // A listener keeps the connection that it accepted last.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // A filter is a list of conditions. A document matches if it meets all of them.

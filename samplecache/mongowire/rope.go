@@ -4,7 +4,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 

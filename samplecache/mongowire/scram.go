@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // mechanism is the only mechanism of logins, RFC 7677.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // refusal returns the error of a command that only the cache may execute.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // maxSwaps is the number of publications that are kept.

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // bin follows the names of the collections that hold samples.

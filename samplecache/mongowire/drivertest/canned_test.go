@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	own "github.com/go-tensordict/tensordict/internal/bson"
+	own "github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 )
 
 // canned is a server that does no work: it reads a message and replies what another server has

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/host"
+	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 )
 
 // tell is set for a process that writes what it knows of the machine, and ends.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/bson"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 )
 
