@@ -145,6 +145,25 @@
 // combined, and no leaf may be ragged; otherwise the operation returns tensor.ErrKind. Exclude such
 // values first.
 //
+// # The order of sums
+//
+// Floating-point and complex numbers are added in one order, whatever the layout, the memory and
+// the number of cores:
+//
+//   - The elements, in row-major order of the reduced dims, are divided into blocks of 64; the last
+//     may be shorter. An element that does not count is 0, whatever it holds.
+//   - In a block they are added one after the other, starting from 0.
+//   - The sums of full blocks are added in pairs of neighbours, from the first block on; the sums
+//     of pairs are again added in pairs, and so on. A sum without a neighbour of equally many
+//     blocks is set aside: 7 full blocks leave the sums s(1-4), s(5-6) and s(7).
+//   - Last, the sums set aside are added. In order, they cover fewer and fewer blocks; the sum of a
+//     shorter last block, if there is one, follows them. They are added from the end: the last to
+//     the one before it, and so on up to the first. With a shorter block 8 the example gives
+//     s(1-4) + (s(5-6) + (s(7) + s(8))).
+//
+// So a sum with a mask may differ in its last bits from the sum of only the elements that count,
+// which lie in other blocks.
+//
 // # In place
 //
 // A function whose name ends in Into writes to a value that has the dtypes and shapes of the

@@ -9,7 +9,7 @@ import (
 // sumBlock is the number of elements in a block of a sum.
 const sumBlock = 64
 
-// A floatSum is a fold that adds numbers in the order that [Sum] states.
+// A floatSum is a fold that adds numbers in the order of sums, see the package documentation.
 type floatSum[T floats] struct {
 	finish func(sums []T, count int) error // or nil
 

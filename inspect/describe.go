@@ -65,43 +65,8 @@ type Lengths struct {
 // Describe returns a Summary of each selected leaf, or of each column, in the order of the keys. It
 // must not run while td is changed.
 //
-// # What is counted
-//
-//   - Values that a mask hides count as Missing, and in no other count. A mask has the leading
-//     dims of its leaf. The mask of a ragged leaf has its batch dims, or its lengths; a row that
-//     batch dims hide is one Missing. Unbatched tensors have no mask.
-//   - NaN counts in NaN and Count, and in no other count. Infinities are numbers: with one, Std
-//     is NaN, and Mean is infinite, or NaN if there are both signs.
-//   - float16 and bfloat16 are converted to float64, exactly. Integers are converted to the
-//     nearest float64, which is exact up to 2^53; Min and Max are exact. A true bool is 1.
-//     Complex numbers are described by their absolute values; if either part is NaN, the number
-//     is NaN.
-//   - Ragged uint8 without features is treated as text. Count, Rows and Distinct describe its
-//     texts; Distinct stops at 1,024 texts or 64 KiB.
-//   - Count of Data is the number of rows that are not nil.
-//   - ByColumn describes each feature of a dense tensor separately, and other leaves as a whole.
-//
-// # Sums
-//
-// Each leaf is read once, in parts of 131,072 positions, or 4,096 positions of each column. The
-// numbers of a part are added as float64 in the order that arith.Sum states, and then the sums of
-// the parts. So without masks and NaN, Mean equals arith.Mean of the values as float64; the Mean of
-// equal numbers is that number, and their Std is 0. Std divides by the number of values, like
-// arith.VarOptions.Correction 0. It adds the squared distances from the mean of each 1,024 numbers,
-// and joins these in order, by the method of Chan, Golub and LeVeque. Results do not depend on
-// opt.Workers.
-//
-// # Quantiles
-//
-// Quantiles of up to 1,024 values, and at 0 and 1, equal the results of arith.Quantile. Others come
-// from a KLL sketch of about 3,000 numbers. In tests with up to 3,000,000 values in seven orders,
-// the rank of each is within 0.01*n of q*n.
-//
-// A leaf of more than 2^20 positions is sampled: a hash picks one of each 2, 4, 8 ... numbers, but
-// all numbers of a part that has at most 1,024. If masks and NaN hide more than nine tenths of such
-// a leaf, the rank may be farther away. The same values give the same quantiles.
-//
-// # Errors
+// The package documentation says what counts, and how sums and quantiles are computed. Results do not
+// depend on opt.Workers.
 //
 // Describe returns the cause of ctx, the error of a read, or one of these, with the key if the
 // error is about one:

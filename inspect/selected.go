@@ -9,14 +9,14 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A selection has the selected keys, read as [tdict.TensorDict.Select] reads them: a key with another
-// one below it selects nothing by itself. Without keys, all are selected.
+// A selection has the selected keys, read as [tdict.TensorDict.Select] reads them: a key with
+// another one below it selects nothing by itself. Without keys, all are selected.
 type selection struct {
 	chosen, around map[nestedkey.Key]bool // around has the keys of the dictionaries around chosen ones
 }
 
-// newSelection returns the selection of keys. It returns tdict.ErrMissing for a key that none of the
-// dictionaries has.
+// newSelection returns the selection of keys. It returns tdict.ErrMissing for a key that none of
+// the dictionaries has.
 func newSelection(op string, keys []nestedkey.Key, tds ...*tdict.TensorDict) (s selection, err error) {
 	for _, td := range tds {
 		if td == nil {

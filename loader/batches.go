@@ -32,9 +32,8 @@ import (
 //     the source, an error of its Describe, of the sampler or of the batching, as from [New]
 //   - after the last batch: an error of the Release of the source's snapshot
 //
-// With Workers, the next batches are made while the loop uses the current one. When the loop ends,
-// early or not, Batches waits for the workers: no goroutine outlives the loop. The batches are the
-// same for any number of workers.
+// With Workers, the next batches are made while the loop uses the current one. They are the same
+// for any number of workers, and no goroutine outlives the loop.
 func (l *Loader) Batches(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	if ctx == nil {
 		ctx = context.Background()

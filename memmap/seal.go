@@ -41,9 +41,9 @@ func Seal(ctx context.Context, dir string) error {
 
 // SealWritten computes the checksums that writes to elements have made void in the dictionary saved
 // at dir, as [Seal] does: of leaves of a dictionary that was opened with Writable, or made by
-// [Create]. It reads only these leaves; the other checksums stay, and damage that they show is found
-// as before. Call it when nobody has the dictionary open to write it any more. An archive and a
-// consolidated file are never written in place, so it does nothing.
+// [Create]. It reads only these leaves; the other checksums stay, and damage that they show is
+// found as before. Call it when nobody has the dictionary open to write it any more. An archive and
+// a consolidated file are never written in place, so it does nothing.
 //
 // It returns the errors of Seal.
 func SealWritten(ctx context.Context, dir string) error {
@@ -71,7 +71,8 @@ func sealDir(ctx context.Context, dir string, written bool) error {
 	return errors.Join(ds.fail("seal", "", ds.seal(ctx, written)), ds.Close())
 }
 
-// seal sets the sums of all leaves that have a field for them, or only of leaves whose sums are void.
+// seal sets the sums of all leaves that have a field for them, or only of leaves whose sums are
+// void.
 func (d *Dataset) seal(ctx context.Context, written bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,8 +82,8 @@ func (d *Dataset) seal(ctx context.Context, written bool) error {
 	return d.setSums(ctx, func(l *leafFile) bool { return !written || l.sums == nil }, !written)
 }
 
-// setSums computes the sums of some of the leaves that have a field for them, and with data the sums
-// of data, and puts them into each meta.json.
+// setSums computes the sums of some of the leaves that have a field for them, and with data the
+// sums of data, and puts them into each meta.json.
 func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data bool) error {
 	todo := slices.DeleteFunc(slices.Clone(d.files), func(l *leafFile) bool { return !l.summed || !some(l) })
 	err := workers.Do(ctx, len(todo), 0, func(i int) error {
@@ -137,8 +138,8 @@ func (d *Dataset) closeSums() error {
 }
 
 // lockAlone reports whether nobody else has the directory open to write it, and keeps others out.
-// Otherwise it gives up the lock. Only one process may ask at a time, so if two close at once, one of
-// them is alone.
+// Otherwise it gives up the lock. Only one process may ask at a time, so if two close at once, one
+// of them is alone.
 func (d *Dataset) lockAlone() bool {
 	if d.lock == nil {
 		return false

@@ -150,15 +150,10 @@ func (td *TensorDict) Has(key nestedkey.Key) bool {
 // Set puts v under key and replaces any value there. It creates the dictionaries on the way that
 // are missing, with the batch shape of the dictionary around them.
 //
-// A leaf is shared, not copied. A dictionary is shared too, unless
-//
-//   - its batch shape is shorter than the batch shape of the dictionary around it: Set sets a
-//     copy with the longer batch shape,
-//   - the dictionary around it has a name for a batch dim, and its own names for these batch dims
-//     differ or are missing: Set sets a copy with the names of the dictionary around it.
-//
-// The copy has the same leaves. Data and unbatched tensors with a shorter batch shape are repeated
-// to the longer one.
+// A leaf is shared, not copied. A dictionary is shared too, unless its batch shape is shorter than
+// the batch shape of the dictionary around it, or that dictionary has names of batch dims that v
+// lacks: then Set sets a copy with the longer batch shape and these names, and the same leaves.
+// Data and unbatched tensors with a shorter batch shape are repeated to the longer one.
 //
 // A "/" in key separates its parts: Set("km/h", v) sets h in a dictionary km. For a name that has a
 // "/" itself, the key is nestedkey.Of("km/h").

@@ -14,8 +14,8 @@ const numbersEnd = 1 << 62
 // goroutines that use one Numbers do not. A lock is held until it is unlocked, the file is closed
 // or the process ends. Locks are advisory: anyone may still read and write the file.
 //
-// The kernel locks ranges of the file, whose length does not matter. Only Linux and macOS have these
-// locks, see [NumbersSupported]. Otherwise all methods return [errors.ErrUnsupported].
+// The kernel locks ranges of the file, whose length does not matter. Only Linux and macOS have
+// these locks, see [NumbersSupported]. Otherwise all methods return [errors.ErrUnsupported].
 //
 // Methods return [fs.ErrInvalid] for a range that is empty or not within the numbers. Safe for
 // concurrent use.

@@ -18,10 +18,10 @@ import (
 // # Crashes
 //
 // After a crash at any time, dir is the complete old tree (or nothing, if there was none) or the
-// complete new one, and an unneeded tree may be at tmp. There is one exception, on file systems that
-// cannot exchange two directories in one step, such as NFS: between two renames dir is absent, and
-// the complete old tree is at tmp with ".old" behind it. Renaming it back repairs that. A [Sweep]
-// never removes it.
+// complete new one, and an unneeded tree may be at tmp. There is one exception, on file systems
+// that cannot exchange two directories in one step, such as NFS: between two renames dir is absent,
+// and the complete old tree is at tmp with ".old" behind it. Renaming it back repairs that. A
+// [Sweep] never removes it.
 //
 // # Errors
 //
@@ -68,7 +68,8 @@ func (p publication) publish() error {
 
 // PublishNew is [Publish] that never replaces anything, whoever else publishes at the same time. It
 // returns [fs.ErrExist], with State [Untouched], if anything is at dir, unless it is an empty
-// directory and overEmpty is set. Safe for concurrent use on one dir: one of several calls succeeds.
+// directory and overEmpty is set. Safe for concurrent use on one dir: one of several calls
+// succeeds.
 func PublishNew(fsys FS, tmp, dir string, overEmpty bool) error {
 	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir)}
 	_, err := p.prepare()

@@ -39,8 +39,8 @@ func given(dir string) bool {
 	return checkOf(random[:tempRandom]) == random[tempRandom:]
 }
 
-// Reserved reports whether a name has the form of names from [MakeTemp], so that a directory of that
-// name may be removed.
+// Reserved reports whether a name has the form of names from [MakeTemp], so that a directory of
+// that name may be removed.
 func Reserved(name string) bool { return tempName(name) }
 
 // Ours reports whether [MakeTemp] made the directory at path.

@@ -1,6 +1,6 @@
-// Package filekit has the rules that the packages of single files share: how a file is opened, saved
-// and closed, and what is left after an error. Each package of interop runs them on each of its
-// formats.
+// Package filekit has the rules that the packages of single files share: how a file is opened,
+// saved and closed, and what is left after an error. Each package of interop runs them on each of
+// its formats.
 package filekit
 
 import (
