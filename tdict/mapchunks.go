@@ -32,8 +32,12 @@ type MapChunksOptions struct {
 	Chunks int
 
 	// Into, if not nil, receives the results: each is written to the rows of its chunk when the
-	// function returns, and not kept. Into has as many rows along dim Dim as the dictionary that is
-	// cut. It may be that dictionary.
+	// function returns, as by [TensorDict.SetIndex], and not kept. At most Workers results are in
+	// memory. Into has as many rows along dim Dim as the dictionary that is cut. It may be that
+	// dictionary. Each result must have the batch shape of the rows that it is written to. Keys that
+	// a result lacks, and rows for which the function returns nil, keep their values. Entries stay
+	// the same, so that Into may be locked. After an error, rows that were written stay written, but
+	// no chunk is written in part.
 	//
 	// A tensor of Into must not share elements with another tensor of Into, or with a tensor of the
 	// dictionary that is cut, unless the two are the same view, with the same elements, shape and
@@ -59,11 +63,7 @@ type MapChunksOptions struct {
 // fn is called once, with a chunk without rows. The result is a copy and not locked. All results of
 // fn are in memory at the same time.
 //
-// With opt.Into, MapChunks writes each result there, as [TensorDict.SetIndex] does, and returns
-// opt.Into. Each result must have the batch shape of the rows of opt.Into that it is written to.
-// Keys that a result lacks, and rows for which fn returns nil, keep their values. Entries stay the
-// same, so that Into may be locked. At most opt.Workers results are in memory. After an error, rows
-// that were written stay written, but no chunk is written in part.
+// With opt.Into, MapChunks writes the results there, and returns opt.Into.
 //
 // MapChunks stops at the first error, in the order of the chunks, and finishes the chunks that it
 // has begun. fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives

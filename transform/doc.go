@@ -22,6 +22,14 @@
 // Apply changes padding like values. To get padding that is 0, pad after Apply; or pad with NaN and
 // apply FillNaN(0) after it.
 //
+// # Statistics and padding
+//
+// For [FitStandard] NaN never counts, and a row without values that count does not change a bit of
+// the result. So ragged leaves have, bit for bit, the same statistics before and after padding,
+// given the masks of ragged.Tensor.DensifyMasked. For that the levels must be batch dims: give the
+// dictionary of padded leaves [N L F...] the batch shape [N L] by tdict.TensorDict.WithBatch. With
+// the batch shape [N] a dense leaf [N L F...] has L*F columns.
+//
 // # Random numbers
 //
 // A row of a batch is everything at one position of its first dim. Its random numbers depend only

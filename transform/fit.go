@@ -34,11 +34,8 @@ import (
 //   - a dictionary of such masks, each under the key of its leaf, as shapeops.PadSequenceMasked
 //     returns
 //
-// NaN never counts. A row without values that count does not change a bit of the result. So ragged
-// leaves have, bit for bit, the same statistics before and after padding, given the masks of
-// ragged.Tensor.DensifyMasked. For that the levels must be batch dims: give the dictionary of
-// padded leaves [N L F...] the batch shape [N L] by tdict.TensorDict.WithBatch. With the batch
-// shape [N] a dense leaf [N L F...] has L*F columns.
+// NaN never counts. So ragged leaves have the same statistics before and after padding: see the
+// package documentation.
 //
 // FitStandard reads td once, block by block, and keeps no copy: td may be in mapped files, and
 // larger than memory. The result does not depend on the number of cores.

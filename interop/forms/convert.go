@@ -24,17 +24,8 @@ import (
 // are read with one schema. Convert checks the inputs before it writes anything, and then reads
 // them one at a time, so the limit of open files does not limit their number.
 //
-// Convert compares the checksums of an input while it reads it, so that damaged elements do not get
-// new checksums. A Directory, an Archive, a Consolidated file and an Npz have some. If they differ,
-// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on
-// purpose, as Python does in place, call memmap.Seal first.
-//
-// If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts
-// from 0 again.
-//
-// Memory is bounded: see the package documentation. While an Npy, Npz, Safetensors or NRT file or
-// an Archive is written, the rows take twice their room on the disk, unless they come from one
-// mapped input.
+// Convert compares the checksums of an input while it reads it, and begins again if an input is
+// replaced meanwhile: see the package documentation, also for memory and room on the disk.
 //
 // Convert returns
 //

@@ -88,6 +88,19 @@
 // that directory stays, and the next save by another process in the same directory removes it.
 // Inputs are directories and regular files: for a pipe the error is [ErrForm].
 //
+// # Inputs
+//
+// Convert compares the checksums of an input while it reads it, so that damaged elements do not get
+// new checksums. A Directory, an Archive, a Consolidated file and an Npz have some. If they differ,
+// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on
+// purpose, as Python does in place, call memmap.Seal first.
+//
+// If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts
+// from 0 again.
+//
+// While an Npy, Npz, Safetensors or NRT file or an Archive is written, the rows take twice their
+// room on the disk, unless they come from one mapped input.
+//
 // # Memory
 //
 // These are held in memory:

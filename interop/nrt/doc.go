@@ -41,6 +41,17 @@
 // Open ignores metadata, bounds deeper than any field, and the "lengths" that old writers added to
 // bounds: int64, one for each row, equal to the lengths. Any other array of that name is a field.
 //
+// # Lists
+//
+// [FromLists] makes fields of nested lists. Without a schema a field has the smallest dtype, which
+// is the one that the Python package nested_ragged_tensors infers: bool if all values are bools;
+// for integers the first of uint8, uint16, uint32, uint64 that holds all, or of int8, int16, int32,
+// int64 if one is negative, where a bool counts as 0 or 1; float32 if there is a float. Unlike in
+// Python, an integer that the dtype does not hold, such as 16777217 beside a float, is an error.
+//
+// encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
+// give the dtype in a schema.
+//
 // # Memory
 //
 // Fields are in the mapped file, and so are their views, rows and ranges; copies are not. A [File]

@@ -18,20 +18,15 @@ import (
 // only at run time, such as lists from JSON:
 //
 //   - Slices of one dtype, nested up to 4 deep, keep it.
+//
 //   - A []any may hold bools, numbers of all Go types, encoding/json's Number, the strings "NaN",
 //     "+Inf" and "-Inf", and further []any or slices of these. The dtype is the smallest that
-//     holds all values.
+//     holds all values: see the package documentation.
 //
-// The smallest dtype is the one that the Python package nested_ragged_tensors infers: bool if all
-// values are bools; for integers the first of uint8, uint16, uint32, uint64 that holds all, or of
-// int8, int16, int32, int64 if one is negative, where a bool counts as 0 or 1; float32 if there is
-// a float. Unlike in Python, an integer that the dtype does not hold, such as 16777217 beside a
-// float, is an error.
-//
-//	j, err := nrt.FromLists(map[string]any{
-//		"age": []any{70, 80},                    // uint8 [2]
-//		"day": []any{[]any{0, 192}, []any{0.5}}, // float32 [2 *]
-//	}, nil)
+//     j, err := nrt.FromLists(map[string]any{
+//     "age": []any{70, 80},                    // uint8 [2]
+//     "day": []any{[]any{0, 192}, []any{0.5}}, // float32 [2 *]
+//     }, nil)
 //
 // Fields are in the order of schema, which says their dtypes and depths, so that lists may be
 // empty: KindTensor for a list of one value a row, KindRagged with a Depth, which may be tdict.Any
@@ -40,9 +35,6 @@ import (
 // exactly; floats must too if it is an integer dtype, otherwise they are rounded. A bool counts as
 // 0 or 1. A field without a list is left out if its spec is Optional. If schema is nil, all is
 // inferred, and fields are in the order of their names.
-//
-// encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
-// give the dtype in a schema.
 //
 // FromLists returns, with the name of the field, the errors of [joint.New], and
 //
