@@ -18,15 +18,16 @@ import (
 // only at run time, such as lists from JSON:
 //
 //   - Slices of one dtype, nested up to 4 deep, keep it.
-//
 //   - A []any may hold bools, numbers of all Go types, encoding/json's Number, the strings "NaN",
 //     "+Inf" and "-Inf", and further []any or slices of these. The dtype is the smallest that
 //     holds all values: see the package documentation.
 //
-//     j, err := nrt.FromLists(map[string]any{
-//     "age": []any{70, 80},                    // uint8 [2]
-//     "day": []any{[]any{0, 192}, []any{0.5}}, // float32 [2 *]
-//     }, nil)
+// So the fields of these lists are uint8 [2] and float32 [2 *]:
+//
+//	j, err := nrt.FromLists(map[string]any{
+//		"age": []any{70, 80},
+//		"day": []any{[]any{0, 192}, []any{0.5}},
+//	}, nil)
 //
 // Fields are in the order of schema, which says their dtypes and depths, so that lists may be
 // empty: KindTensor for a list of one value a row, KindRagged with a Depth, which may be tdict.Any
