@@ -112,8 +112,8 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case litter(d.Name()) || d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
-		case d.IsDir() && (saved || vfs.Reserved(d.Name())):
+		case litter(d.Name()) || saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
+		case saved && d.IsDir():
 			err = o.scanInner(dir, inner)
 		case saved && d.Type().IsRegular() && ours(d.Name()) && (at == "" || d.Name() != lockName):
 			if info, failed := d.Info(); failed == nil {
