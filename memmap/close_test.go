@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -210,4 +211,29 @@ func TestCloseWaitOfUnmappedLeaves(t *testing.T) {
 	require.NoError(t, ds.CloseWait(t.Context()))
 	_, err := ds.Clone()
 	require.ErrorIs(t, err, memmap.ErrClosed)
+}
+
+// TestCloseWithinWriteIsNotSealed: a leaf that is still being written when its dataset is closed
+// gets no checksums, from nobody, before the write ends.
+func TestCloseWithinWriteIsNotSealed(t *testing.T) {
+	dir := saved(t)
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	require.NoError(t, tensor.Write(tensor.Must(ds.Tensor("reward")), func(s []int64) {
+		s[0] = 7
+		require.NoError(t, ds.Close())
+		require.ErrorIs(t, memmap.SealWritten(t.Context(), dir), memmap.ErrBusy)
+		s[1] = 8
+	}))
+	require.NoError(t, ds.CloseWait(t.Context()))
+	requireUnsummed(t, dir, "reward")
+	require.NoError(t, memmap.SealWritten(t.Context(), dir))
+	requireUnsummed(t, dir)
+}
+
+// requireUnsummed verifies a dataset, of which only the leaves with the given keys have no sums.
+func requireUnsummed(t *testing.T, dir string, keys ...nestedkey.Key) {
+	t.Helper()
+	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.NoError(t, err)
+	require.Equal(t, keys, report.Unsummed)
 }

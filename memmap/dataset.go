@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
@@ -29,8 +30,9 @@ type Dataset struct {
 	at   string // absolute
 	opt  OpenOptions
 	in   container
-	set  *mapfile.Set // in, if it is a directory; otherwise nil
-	lock *vfs.Lock    // shared with other writers of the directory; nil if it cannot be locked
+	set  *mapfile.Set  // in, if it is a directory; otherwise nil
+	lock *vfs.Lock     // shared with other writers of the directory; nil if it cannot be locked
+	gone chan struct{} // closed when Close has ended and the lock is released
 
 	growing bool // the Writer has not called Finish
 	schema  tdict.Schema
@@ -183,6 +185,7 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // returns its error, and closes d all the same. Then it reads the leaves that d has written, and
 // computes their checksums, while nobody else can open the directory with Writable. If others have
 // it open already, or an operation still uses a leaf, the checksums stay void: see [SealWritten].
+// d counts as open for others until the last operation on it ends.
 //
 // Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
@@ -207,14 +210,37 @@ func (d *Dataset) Close() error {
 	if errors.Is(err, ErrClosed) {
 		return err
 	}
-	if d.lock != nil {
-		err = errors.Join(err, d.fail("close", "", d.lock.Unlock()))
+	return errors.Join(failed, err, d.fail("close", "", d.release()))
+}
+
+// release releases the lock once no operation uses a leaf any more: until then nobody may compute
+// checksums.
+func (d *Dataset) release() error {
+	if d.lock == nil {
+		close(d.gone)
+		return nil
 	}
-	return errors.Join(failed, err)
+	if !d.inUse() {
+		defer close(d.gone)
+		return d.lock.Unlock()
+	}
+	go func() {
+		_ = d.in.CloseWait(context.Background()) // who closes gets its error
+		_ = d.lock.Unlock()
+		close(d.gone)
+	}()
+	return nil
+}
+
+// inUse reports whether an operation uses a leaf.
+func (d *Dataset) inUse() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.files, func(l *leafFile) bool { return l.disk().InUse() })
 }
 
 // CloseWait closes d as [Dataset.Close] does, unless d is closed already, and waits until all files
-// are unmapped. Some systems refuse to replace or remove a file until then. It may be called any
+// are unmapped and a Close that runs has ended. Some systems refuse to replace or remove a file until then. It may be called any
 // number of times, before and after Close.
 //
 // CloseWait returns the error of ctx if ctx ends first, the error of Close if it called Close, and
@@ -234,5 +260,15 @@ func (d *Dataset) CloseWait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return failed
+	select {
+	case <-d.gone:
+		return failed
+	default:
+	}
+	select {
+	case <-d.gone:
+		return failed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

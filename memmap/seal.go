@@ -125,11 +125,14 @@ func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data
 }
 
 // closeSums sets the sums of leaves that d has written, unless others have the directory open to
-// write it. d lends nothing any more; leaves with a loan that has not ended stay void.
+// write it, or a loan of d has not ended. d lends nothing any more.
 func (d *Dataset) closeSums() error {
+	if d.inUse() { // lockAlone would perhaps lose the lock
+		return nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mine := func(l *leafFile) bool { return l.summed && l.written && !l.disk().InUse() }
+	mine := func(l *leafFile) bool { return l.summed && l.written }
 	if !slices.ContainsFunc(d.files, mine) || !d.lockAlone() {
 		return nil
 	}
