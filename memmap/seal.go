@@ -108,7 +108,7 @@ func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data
 		err := d.changeMeta(n, func(dir *vfs.Root, edit *metaEdit) error {
 			for i := range edit.entries {
 				e := &edit.entries[i]
-				if l := n.leaf[e.name]; set[l] {
+				if l := n.leaf[e.name]; set[l] && e.fact.sums != nil { // Python may have saved another leaf there
 					edit.setSums(e.name, l.sums)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -71,4 +72,28 @@ func TestNumbersAreNotSealed(t *testing.T) {
 			require.Equal(t, tt.seal, memmap.Seal(t.Context(), dir) == nil)
 		})
 	}
+}
+
+// TestCloseLeavesWhatPythonLists closes a dataset in which Python has listed a leaf anew, without
+// native fields, since it was written.
+func TestCloseLeavesWhatPythonLists(t *testing.T) {
+	dir := saved(t)
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	fill(t, ds, "reward", 7)
+	text := []byte(`{"obs":{"type":"TensorDict"},"reward":{"device":"cpu","shape":[4],"dtype":"torch.int64","is_nested":false},"shape":[4],"device":"cpu","_type":"<class 'tensordict._td.TensorDict'>"}`)
+	meta := filepath.Join(dir, "meta.json")
+	require.NoError(t, os.WriteFile(meta, text, 0o666))
+	require.NoError(t, ds.Close())
+	require.Equal(t, text, tensor.Must(os.ReadFile(meta)))
+	requireUnsummed(t, dir, "reward")
+}
+
+// fill stores v in all elements of a leaf.
+func fill(t *testing.T, ds *memmap.Dataset, key nestedkey.Key, v int64) {
+	t.Helper()
+	require.NoError(t, tensor.Write(tensor.Must(ds.Tensor(key)), func(s []int64) {
+		for i := range s {
+			s[i] = v
+		}
+	}))
 }
