@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -86,6 +87,30 @@ func TestCloseLeavesWhatPythonLists(t *testing.T) {
 	require.NoError(t, ds.Close())
 	require.Equal(t, text, tensor.Must(os.ReadFile(meta)))
 	requireUnsummed(t, dir, "reward")
+}
+
+// TestVerifyWhileWritten verifies a dataset whose leaf y has other elements, and void sums, only
+// while Verify reads it: there is no fault.
+func TestVerifyWhileWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	td := tdict.New(4)
+	for _, key := range []nestedkey.Key{"x", "y", "z"} {
+		require.NoError(t, td.Set(key, tensor.Vector[int64](1, 1, 1, 1)))
+	}
+	require.NoError(t, memmap.Save(dir, td))
+	var ds *memmap.Dataset
+	_, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{Workers: 1, Progress: func(done, total int64) {
+		switch done {
+		case 32: // y is next
+			ds = tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+			fill(t, ds, "y", 2)
+		case 64:
+			fill(t, ds, "y", 1)
+			require.NoError(t, ds.Close())
+		}
+	}})
+	require.NoError(t, err)
+	requireUnsummed(t, dir)
 }
 
 // fill stores v in all elements of a leaf.

@@ -194,20 +194,6 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 	return nil, errors.Join(err, l.Unlock())
 }
 
-// metaNow reads the current meta.json of a node.
-func metaNow(set *mapfile.Set, n *leafNode) (*meta, error) {
-	dir, err := set.OpenDir(n.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	text, _, err := readMeta(dir)
-	if err != nil {
-		return nil, err
-	}
-	return decodeMeta(text, maxMeta)
-}
-
 // sameMeta reports whether every meta.json is the one that was last read or written, by the inode
 // number, size and time of the file.
 func (d *Dataset) sameMeta() bool {
