@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -236,4 +238,25 @@ func requireUnsummed(t *testing.T, dir string, keys ...nestedkey.Key) {
 	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
 	require.NoError(t, err)
 	require.Equal(t, keys, report.Unsummed)
+}
+
+// TestCloseTakesLittleMemory closes a dataset of small leaves that were all written: Close takes no
+// large buffer for each.
+func TestCloseTakesLittleMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	td := tdict.New(4)
+	for i := range 200 {
+		require.NoError(t, td.Set(nestedkey.Key(fmt.Sprint("x", i)), tensor.Vector[int64](1, 2, 3, 4)))
+	}
+	require.NoError(t, memmap.Save(dir, td))
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	for key := range td.All() {
+		fill(t, ds, key, 7)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.NoError(t, ds.Close())
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
+	requireUnsummed(t, dir)
 }

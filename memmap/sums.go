@@ -101,7 +101,8 @@ func (l *leafFile) read(s *tdc.Summer) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(l.file.Size())), make([]byte, 1<<20))
+	size := l.file.Size()
+	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(size)), make([]byte, max(1, min(size, 1<<20))))
 	return errors.Join(err, f.Close())
 }
 
