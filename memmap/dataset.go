@@ -185,7 +185,8 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // returns its error, and closes d all the same. Then it reads the leaves that d has written, and
 // computes their checksums, while nobody else can open the directory with Writable. If others have
 // it open already, or an operation still uses a leaf, the checksums stay void: see [SealWritten].
-// d counts as open for others until the last operation on it ends.
+// If computing them fails, Close returns the error; the elements are durable by then. d counts as
+// open for others until the last operation on it ends.
 //
 // Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.

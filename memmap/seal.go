@@ -78,12 +78,12 @@ func (d *Dataset) seal(ctx context.Context, written bool) error {
 	if d.lock == nil {
 		return fmt.Errorf("%w: the directory cannot be locked against writers", errors.ErrUnsupported)
 	}
-	return d.setSums(ctx, func(l *leafFile) bool { return !written || l.sums == nil }, !written)
+	return d.setSums(ctx, "seal", func(l *leafFile) bool { return !written || l.sums == nil }, !written)
 }
 
 // setSums computes the sums of some of the leaves that have a field for them, and with data the sums
-// of data, and puts them into each meta.json.
-func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data bool) error {
+// of data, and puts them into each meta.json. Errors have the operation op.
+func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile) bool, data bool) error {
 	todo := slices.DeleteFunc(slices.Clone(d.files), func(l *leafFile) bool { return !l.summed || !some(l) })
 	err := workers.Do(ctx, len(todo), 0, func(i int) error {
 		sum := tdc.Summer{}
@@ -118,7 +118,7 @@ func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data
 			return sealData(dir, edit)
 		})
 		if err != nil {
-			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
+			return vfs.NotDone(d.fail(op, path.Join(n.path, metaName), err)) // other nodes follow
 		}
 	}
 	return nil
@@ -136,7 +136,7 @@ func (d *Dataset) closeSums() error {
 	if !slices.ContainsFunc(d.files, mine) || !d.lockAlone() {
 		return nil
 	}
-	return d.setSums(context.Background(), mine, false)
+	return d.setSums(context.Background(), "close", mine, false)
 }
 
 // lockAlone reports whether nobody else has the directory open to write it, and keeps others out.

@@ -4,10 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -121,4 +124,34 @@ func fill(t *testing.T, ds *memmap.Dataset, key nestedkey.Key, v int64) {
 			s[i] = v
 		}
 	}))
+}
+
+// TestCloseWithoutSums closes a dataset whose meta.json cannot be written any more, at each step of
+// writing it: the error says so, the elements are there, and SealWritten completes the work.
+func TestCloseWithoutSums(t *testing.T) {
+	for failing, step := true, 0; failing; step++ {
+		dir := saved(t)
+		ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+		fill(t, ds, "reward", 7)
+		n := 0
+		vfs.Observe(func(_, _ string) error {
+			if n++; n > step {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		err := ds.Close()
+		vfs.Observe(nil)
+		if failing = n > step; failing {
+			require.ErrorIs(t, err, syscall.ENOSPC)
+			require.ErrorContains(t, err, "close "+dir+": meta.json: ")
+			require.NotErrorIs(t, err, memmap.ErrDone)
+		} else {
+			require.NoError(t, err)
+		}
+		require.NoError(t, testkit.Err(memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})))
+		require.True(t, tensor.Must(open(t, dir).Tensor("reward")).Equal(tensor.Vector[int64](7, 7, 7, 7)))
+		require.NoError(t, memmap.SealWritten(t.Context(), dir))
+		requireUnsummed(t, dir)
+	}
 }

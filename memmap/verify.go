@@ -67,10 +67,10 @@ const BlockSize = tdc.BlockSize
 // leaf with its checksum, and reports every fault: changed or damaged blocks, files that are
 // missing or too short, errors in a meta.json. It does not stop at the first.
 //
-// [Save], [Writer] and [Dataset.Flush] compute the checksums:
+// [Save], [Writer] and [Dataset.Close] compute the checksums:
 //
 //   - Leaves that Python has saved have none. The checksums of leaves that are being written are
-//     void until the next Flush.
+//     void, and stay so if Close does not compute them: see [SealWritten].
 //   - Leaves that Python has written through its own mapping differ from their checksums.
 //   - Lengths and row numbers of ragged tensors are read and compared before the leaves, as Open
 //     does.
