@@ -90,7 +90,9 @@ func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile)
 		if err := todo[i].read(&sum); err != nil {
 			return err
 		}
-		todo[i].sums = sum.Sums()
+		if l, sums := todo[i], sum.Sums(); l.was == nil || slices.Equal(l.was, sums) { // otherwise damaged, or written by another
+			l.sums = sums
+		}
 		return nil
 	})
 	if err != nil {
@@ -99,7 +101,7 @@ func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile)
 	set := map[*leafFile]bool{}
 	nodes := map[*leafNode]bool{}
 	for _, l := range todo {
-		set[l], nodes[l.node] = true, true
+		set[l], nodes[l.node] = l.sums != nil, true
 	}
 	for _, n := range d.nodes {
 		if !nodes[n] && (!data || n.td == nil && n.leaf == nil) { // n is data, or has nothing to set

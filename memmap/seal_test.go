@@ -1,6 +1,7 @@
 package memmap_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -154,4 +155,22 @@ func TestCloseWithoutSums(t *testing.T) {
 		require.NoError(t, memmap.SealWritten(t.Context(), dir))
 		requireUnsummed(t, dir)
 	}
+}
+
+// TestCloseTakesNoDamageAsRight writes so many leaves that the checksums of all become void. A leaf
+// that was damaged before, and that nobody has written, gets no new ones.
+func TestCloseTakesNoDamageAsRight(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	td := tdict.New(4)
+	for i := range 40 {
+		require.NoError(t, td.Set(nestedkey.Key(fmt.Sprint("x", i)), tensor.Vector[int64](1, 2, 3, 4)))
+	}
+	require.NoError(t, memmap.Save(dir, td))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x39.memmap"), make([]byte, 32), 0o666))
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	for i := range 20 {
+		fill(t, ds, nestedkey.Key(fmt.Sprint("x", i)), 9)
+	}
+	require.NoError(t, ds.Close())
+	requireUnsummed(t, dir, "x39")
 }

@@ -31,6 +31,7 @@ type leafFile struct {
 	summed    bool           // the meta.json has sums for it, which may be void
 	sums      []uint32       // of the elements in the file; nil if void or unknown
 	written   bool           // this Dataset has made them void, or written elements while they were
+	was       []uint32       // the sums, if void made them void for others and this Dataset has not written the leaf
 }
 
 // A leafNode is a node of a [Dataset].
@@ -61,7 +62,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 			return vfs.NotDone(d.fail("write", path.Join(l.node.path, metaName), err))
 		}
 	}
-	l.written = true
+	l.written, l.was = true, nil
 	return nil
 }
 
@@ -87,8 +88,8 @@ func (d *Dataset) void(l *leafFile) error {
 	}
 	n.voids++
 	for _, x := range n.leaf {
-		if x == l || all {
-			x.sums, x.written = nil, true
+		if x == l || all && x.sums != nil {
+			x.sums, x.written, x.was = nil, true, x.sums
 		}
 	}
 	return nil
