@@ -260,3 +260,25 @@ func TestCloseTakesLittleMemory(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
 	requireUnsummed(t, dir)
 }
+
+// TestCloseWaitBesideCloseWait closes a dataset by several goroutines at once: each waits until it is
+// closed, with its checksums computed, and none of them has an error.
+func TestCloseWaitBesideCloseWait(t *testing.T) {
+	dir := saved(t)
+	for range 200 {
+		ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+		fill(t, ds, "reward", 7)
+		var all sync.WaitGroup
+		errs, void := make([]error, 4), make([]int, 4)
+		for i := range errs {
+			all.Go(func() {
+				err := ds.CloseWait(t.Context())
+				report, failed := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+				errs[i], void[i] = errors.Join(err, failed), len(report.Unsummed)
+			})
+		}
+		all.Wait()
+		require.NoError(t, errors.Join(errs...))
+		require.Equal(t, make([]int, 4), void)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -33,6 +34,8 @@ type Dataset struct {
 	set  *mapfile.Set  // in, if it is a directory; otherwise nil
 	lock *vfs.Lock     // shared with other writers of the directory; nil if it cannot be locked
 	gone chan struct{} // closed when Close has ended and the lock is released
+
+	closing atomic.Bool // Close was called
 
 	growing bool // the Writer has not called Finish
 	schema  tdict.Schema
@@ -191,25 +194,17 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
 func (d *Dataset) Close() error {
-	if !d.open() {
+	if !d.open() || d.closing.Swap(true) {
 		return ErrClosed
 	}
-	var failed error
-	if d.opt.Writable && !d.in.Closed() {
+	var failed, err error
+	if d.opt.Writable {
 		failed = d.flush()
 	}
-	last := func() error { return nil }
-	if failed == nil && d.opt.Writable {
-		last = d.closeSums
-	}
-	var err error
-	if d.set == nil {
-		err = d.in.Close()
+	if failed == nil && d.opt.Writable && d.set != nil {
+		err = d.set.CloseAfter(d.closeSums)
 	} else {
-		err = d.set.CloseAfter(last)
-	}
-	if errors.Is(err, ErrClosed) {
-		return err
+		err = d.in.Close()
 	}
 	return errors.Join(failed, err, d.fail("close", "", d.release()))
 }
@@ -253,23 +248,21 @@ func (d *Dataset) CloseWait(ctx context.Context) error {
 	if !d.open() {
 		return ErrClosed
 	}
-	var failed error
-	if !d.in.Closed() {
-		failed = d.Close()
+	failed := d.Close()
+	if errors.Is(failed, ErrClosed) { // another call closes it
+		failed = nil
 	}
-	err := d.in.CloseWait(ctx)
-	if err != nil {
+	select {
+	case <-d.gone:
+	default:
+		select {
+		case <-d.gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err := d.in.CloseWait(ctx); err != nil {
 		return err
 	}
-	select {
-	case <-d.gone:
-		return failed
-	default:
-	}
-	select {
-	case <-d.gone:
-		return failed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return failed
 }
