@@ -261,8 +261,8 @@ func TestCloseTakesLittleMemory(t *testing.T) {
 	requireUnsummed(t, dir)
 }
 
-// TestCloseWaitBesideCloseWait closes a dataset by several goroutines at once: each waits until it is
-// closed, with its checksums computed, and none of them has an error.
+// TestCloseWaitBesideCloseWait closes a dataset by several goroutines at once: each waits until it
+// is closed, with its checksums computed, and none of them has an error.
 func TestCloseWaitBesideCloseWait(t *testing.T) {
 	dir := saved(t)
 	for range 200 {

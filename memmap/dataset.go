@@ -236,8 +236,8 @@ func (d *Dataset) inUse() bool {
 }
 
 // CloseWait closes d as [Dataset.Close] does, unless d is closed already, and waits until all files
-// are unmapped and a Close that runs has ended. Some systems refuse to replace or remove a file until then. It may be called any
-// number of times, before and after Close.
+// are unmapped and a Close that runs has ended. Some systems refuse to replace or remove a file
+// until then. It may be called any number of times, before and after Close.
 //
 // CloseWait returns the error of ctx if ctx ends first, the error of Close if it called Close, and
 // a [FileError] for a file that could not be unmapped.

@@ -81,8 +81,8 @@ func (d *Dataset) seal(ctx context.Context, written bool) error {
 	return d.setSums(ctx, "seal", func(l *leafFile) bool { return !written || l.sums == nil }, !written)
 }
 
-// setSums computes the sums of some of the leaves that have a field for them, and with data the sums
-// of data, and puts them into each meta.json. Errors have the operation op.
+// setSums computes the sums of some of the leaves that have a field for them, and with data the
+// sums of data, and puts them into each meta.json. Errors have the operation op.
 func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile) bool, data bool) error {
 	todo := slices.DeleteFunc(slices.Clone(d.files), func(l *leafFile) bool { return !l.summed || !some(l) })
 	err := workers.Do(ctx, len(todo), 0, func(i int) error {
@@ -90,8 +90,8 @@ func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile)
 		if err := todo[i].read(&sum); err != nil {
 			return err
 		}
-		if l, sums := todo[i], sum.Sums(); l.was == nil || slices.Equal(l.was, sums) { // otherwise damaged, or written by another
-			l.sums = sums
+		if l, sums := todo[i], sum.Sums(); l.was == nil || slices.Equal(l.was, sums) {
+			l.sums = sums // otherwise it is damaged, or another has written it
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile)
 		err := d.changeMeta(n, func(dir *vfs.Root, edit *metaEdit) error {
 			for i := range edit.entries {
 				e := &edit.entries[i]
-				if l := n.leaf[e.name]; set[l] && e.fact.sums != nil { // Python may have saved another leaf there
+				if l := n.leaf[e.name]; set[l] && e.fact.sums != nil { // Python may have listed it anew
 					edit.setSums(e.name, l.sums)
 				}
 			}

@@ -31,7 +31,7 @@ type leafFile struct {
 	summed    bool           // the meta.json has sums for it, which may be void
 	sums      []uint32       // of the elements in the file; nil if void or unknown
 	written   bool           // this Dataset has made them void, or written elements while they were
-	was       []uint32       // the sums, if void made them void for others and this Dataset has not written the leaf
+	was       []uint32       // the sums, if they became void with others and d has not written it
 }
 
 // A leafNode is a node of a [Dataset].
