@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -210,4 +213,72 @@ func TestCloseWaitOfUnmappedLeaves(t *testing.T) {
 	require.NoError(t, ds.CloseWait(t.Context()))
 	_, err := ds.Clone()
 	require.ErrorIs(t, err, memmap.ErrClosed)
+}
+
+// TestCloseWithinWriteIsNotSealed: a leaf that is still being written when its dataset is closed
+// gets no checksums, from nobody, before the write ends.
+func TestCloseWithinWriteIsNotSealed(t *testing.T) {
+	dir := saved(t)
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	require.NoError(t, tensor.Write(tensor.Must(ds.Tensor("reward")), func(s []int64) {
+		s[0] = 7
+		require.NoError(t, ds.Close())
+		require.ErrorIs(t, memmap.SealWritten(t.Context(), dir), memmap.ErrBusy)
+		s[1] = 8
+	}))
+	require.NoError(t, ds.CloseWait(t.Context()))
+	requireUnsummed(t, dir, "reward")
+	require.NoError(t, memmap.SealWritten(t.Context(), dir))
+	requireUnsummed(t, dir)
+}
+
+// requireUnsummed verifies a dataset, of which only the leaves with the given keys have no sums.
+func requireUnsummed(t *testing.T, dir string, keys ...nestedkey.Key) {
+	t.Helper()
+	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+	require.NoError(t, err)
+	require.Equal(t, keys, report.Unsummed)
+}
+
+// TestCloseTakesLittleMemory closes a dataset of small leaves that were all written: Close takes no
+// large buffer for each.
+func TestCloseTakesLittleMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	td := tdict.New(4)
+	for i := range 200 {
+		require.NoError(t, td.Set(nestedkey.Key(fmt.Sprint("x", i)), tensor.Vector[int64](1, 2, 3, 4)))
+	}
+	require.NoError(t, memmap.Save(dir, td))
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	for key := range td.All() {
+		fill(t, ds, key, 7)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.NoError(t, ds.Close())
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
+	requireUnsummed(t, dir)
+}
+
+// TestCloseWaitBesideCloseWait closes a dataset by several goroutines at once: each waits until it
+// is closed, with its checksums computed, and none of them has an error.
+func TestCloseWaitBesideCloseWait(t *testing.T) {
+	dir := saved(t)
+	for range 200 {
+		ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+		fill(t, ds, "reward", 7)
+		var all sync.WaitGroup
+		errs, void := make([]error, 4), make([]int, 4)
+		for i := range errs {
+			all.Go(func() {
+				err := ds.CloseWait(t.Context())
+				report, failed := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
+				errs[i], void[i] = errors.Join(err, failed), len(report.Unsummed)
+			})
+		}
+		all.Wait()
+		require.NoError(t, errors.Join(errs...))
+		require.Equal(t, make([]int, 4), void)
+	}
 }

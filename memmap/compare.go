@@ -92,13 +92,19 @@ func compareIn(file lender) {
 	}
 }
 
-// differs returns the error for a block that differs from its sum, or nil if the sum in meta.json
-// has changed: a writer came after the meta.json was read and before the leaf was.
+// differs returns the error for a block that differs from its sum, or nil if it does not any more,
+// see withSums.
 func (l *leafFile) differs(block int, got, want uint32) error {
-	if now := sumsNow(l.disk().Set(), l.node); now != nil {
-		if is := now[l.name]; block >= len(is) || is[block] != want {
-			return nil
+	sound := false
+	withSums(l.disk().Set(), l.node, func(sums map[string][]uint32) {
+		is := sums[l.name]
+		if sound = block >= len(is) || is[block] != want; !sound {
+			now, err := l.sumBlock(block, make([]byte, 1<<18))
+			sound = err == nil && now == want
 		}
+	})
+	if sound {
+		return nil
 	}
 	return sealable(&mismatch{got, want})
 }

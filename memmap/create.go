@@ -44,7 +44,7 @@ type CreateOptions struct {
 // Others see the whole dictionary when Create returns, with zeros where nothing was written yet.
 // After a crash nothing records which elements were written. If others must not see it before all
 // elements are written, use [SaveRows], or Create beside the place and os.Rename after Close. The
-// leaves have no checksums before [Dataset.Flush] or [Dataset.Close].
+// leaves have no checksums before [Dataset.Close].
 //
 // Create returns fs.ErrExist if a dataset, finished or not, is at dir, unless
 // [CreateOptions.Replace] is set; an empty directory is replaced. If several Creates without

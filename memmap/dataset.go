@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -29,8 +31,11 @@ type Dataset struct {
 	at   string // absolute
 	opt  OpenOptions
 	in   container
-	set  *mapfile.Set // in, if it is a directory; otherwise nil
-	lock *vfs.Lock    // shared with other writers of the directory; nil if it cannot be locked
+	set  *mapfile.Set  // in, if it is a directory; otherwise nil
+	lock *vfs.Lock     // shared with other writers of the directory; nil if it cannot be locked
+	gone chan struct{} // closed when Close has ended and the lock is released
+
+	closing atomic.Bool // Close was called
 
 	growing bool // the Writer has not called Finish
 	schema  tdict.Schema
@@ -183,39 +188,56 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // returns its error, and closes d all the same. Then it reads the leaves that d has written, and
 // computes their checksums, while nobody else can open the directory with Writable. If others have
 // it open already, or an operation still uses a leaf, the checksums stay void: see [SealWritten].
+// If computing them fails, Close returns the error; the elements are durable by then. d counts as
+// open for others until the last operation on it ends.
 //
 // Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
 func (d *Dataset) Close() error {
-	if !d.open() {
+	if !d.open() || d.closing.Swap(true) {
 		return ErrClosed
 	}
-	var failed error
-	if d.opt.Writable && !d.in.Closed() {
+	var failed, err error
+	if d.opt.Writable {
 		failed = d.flush()
 	}
-	last := func() error { return nil }
-	if failed == nil && d.opt.Writable {
-		last = d.closeSums
-	}
-	var err error
-	if d.set == nil {
-		err = d.in.Close()
+	if failed == nil && d.opt.Writable && d.set != nil {
+		err = d.set.CloseAfter(d.closeSums)
 	} else {
-		err = d.set.CloseAfter(last)
+		err = d.in.Close()
 	}
-	if errors.Is(err, ErrClosed) {
-		return err
+	return errors.Join(failed, err, d.fail("close", "", d.release()))
+}
+
+// release releases the lock once no operation uses a leaf any more: until then nobody may compute
+// checksums.
+func (d *Dataset) release() error {
+	if d.lock == nil {
+		close(d.gone)
+		return nil
 	}
-	if d.lock != nil {
-		err = errors.Join(err, d.fail("close", "", d.lock.Unlock()))
+	if !d.inUse() {
+		defer close(d.gone)
+		return d.lock.Unlock()
 	}
-	return errors.Join(failed, err)
+	go func() {
+		_ = d.in.CloseWait(context.Background()) // who closes gets its error
+		_ = d.lock.Unlock()
+		close(d.gone)
+	}()
+	return nil
+}
+
+// inUse reports whether an operation uses a leaf.
+func (d *Dataset) inUse() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.files, func(l *leafFile) bool { return l.disk().InUse() })
 }
 
 // CloseWait closes d as [Dataset.Close] does, unless d is closed already, and waits until all files
-// are unmapped. Some systems refuse to replace or remove a file until then. It may be called any
-// number of times, before and after Close.
+// are unmapped and a Close that runs has ended. Some systems refuse to replace or remove a file
+// until then. It may be called any number of times, before and after Close.
 //
 // CloseWait returns the error of ctx if ctx ends first, the error of Close if it called Close, and
 // a [FileError] for a file that could not be unmapped.
@@ -226,12 +248,20 @@ func (d *Dataset) CloseWait(ctx context.Context) error {
 	if !d.open() {
 		return ErrClosed
 	}
-	var failed error
-	if !d.in.Closed() {
-		failed = d.Close()
+	failed := d.Close()
+	if errors.Is(failed, ErrClosed) { // another call closes it
+		failed = nil
 	}
-	err := d.in.CloseWait(ctx)
-	if err != nil {
+	select {
+	case <-d.gone:
+	default:
+		select {
+		case <-d.gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err := d.in.CloseWait(ctx); err != nil {
 		return err
 	}
 	return failed

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -218,7 +219,9 @@ func TestSaveWithin(t *testing.T) {
 	for _, at := range []string{
 		"more", "not listed", "label", "codes", "codes/x", "codes/@pool",
 		"frames", "frames/_tensordict", "frames/_tensordict/in", "stack", "stack/1", "stack/1/more",
+		"no dir/x", "no dir/no dir/x",
 	} {
+		around := filepath.Join(dir, strings.ReplaceAll(filepath.Dir(at), "no dir", "."))
 		at = filepath.Join(dir, at)
 		for name, save := range map[string]func() error{
 			"Save":            func() error { return memmap.Save(at, visits(t)) },
@@ -231,7 +234,7 @@ func TestSaveWithin(t *testing.T) {
 		} {
 			err := save()
 			require.ErrorIs(t, err, memmap.ErrForeign, "%s %s", name, at)
-			require.ErrorContains(t, err, filepath.Dir(at)+": save that as a whole, add to it with AddLeaf, or save elsewhere", "%s %s", name, at)
+			require.ErrorContains(t, err, around+": save that as a whole, add to it with AddLeaf, or save elsewhere", "%s %s", name, at)
 		}
 	}
 	_, err := memmap.NewWriter(filepath.Join(dir, "more"), tensor.Must(tensor.Must(td.Dict("more")).Index(ix.At(0))), memmap.WriterOptions{Resume: true})

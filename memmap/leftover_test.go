@@ -41,3 +41,16 @@ func TestSaveLeavesNoMark(t *testing.T) {
 		require.NotContains(t, names(t, dir), ".saving")
 	}
 }
+
+// TestSaveKeepsOldTreesBelow saves at the directory around a dataset whose save was killed between
+// two renames, on a file system that cannot exchange directories: the only copy of it stays.
+func TestSaveKeepsOldTreesBelow(t *testing.T) {
+	top := filepath.Join(t.TempDir(), "top")
+	dir, temp := filepath.Join(top, "d"), filepath.Join(top, ".saving-AAAAAAAA")
+	require.NoError(t, memmap.Save(dir, steps()))
+	require.NoError(t, os.Mkdir(temp, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(temp, ".saving"), nil, 0o600))
+	require.NoError(t, os.Rename(dir, filepath.Join(temp, "new.old")))
+	require.ErrorIs(t, memmap.Save(top, steps()), memmap.ErrForeign)
+	require.True(t, steps().Equal(open(t, filepath.Join(temp, "new.old")).TensorDict))
+}

@@ -32,7 +32,7 @@ func (p *place) named(op, at string, err error) error {
 // dataset opens the directory. replaced reports whether it failed because the directory was
 // replaced meanwhile.
 func (p *place) dataset() (d *Dataset, replaced bool, err error) {
-	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt}
+	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, gone: make(chan struct{})}
 	if d.in, err = p.container(d.touch); err != nil {
 		return nil, false, err
 	}

@@ -57,13 +57,15 @@ func replaceable(dir string) (*oldTree, error) {
 	return nil, err
 }
 
-// checkAround returns ErrForeign if what is to be saved at a path would be in a saved dictionary.
+// checkAround returns ErrForeign if what is to be saved at a path would be in a saved dictionary,
+// or below a directory in one.
 func checkAround(at string) error {
-	above := filepath.Dir(at)
-	if _, err := readNode(above); err != nil { // no dictionary around it
-		return nil
+	for above := filepath.Dir(at); above != at; at, above = above, filepath.Dir(above) {
+		if _, err := readNode(above); err == nil {
+			return fmt.Errorf("%w: it is within the dictionary in %s: save that as a whole, add to it with AddLeaf, or save elsewhere", ErrForeign, above)
+		}
 	}
-	return fmt.Errorf("%w: it is within the dictionary in %s: save that as a whole, add to it with AddLeaf, or save elsewhere", ErrForeign, above)
+	return nil
 }
 
 // scanOld returns the old tree at dir. If another save replaces it meanwhile, scanOld starts again.
@@ -112,8 +114,8 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case litter(d.Name()) || d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
-		case d.IsDir() && (saved || vfs.Reserved(d.Name())):
+		case litter(d.Name()) || saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
+		case saved && d.IsDir():
 			err = o.scanInner(dir, inner)
 		case saved && d.Type().IsRegular() && ours(d.Name()) && (at == "" || d.Name() != lockName):
 			if info, failed := d.Info(); failed == nil {

@@ -79,19 +79,21 @@ func (d *Dataset) seal(ctx context.Context, written bool) error {
 	if d.lock == nil {
 		return fmt.Errorf("%w: the directory cannot be locked against writers", errors.ErrUnsupported)
 	}
-	return d.setSums(ctx, func(l *leafFile) bool { return !written || l.sums == nil }, !written)
+	return d.setSums(ctx, "seal", func(l *leafFile) bool { return !written || l.sums == nil }, !written)
 }
 
 // setSums computes the sums of some of the leaves that have a field for them, and with data the
-// sums of data, and puts them into each meta.json.
-func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data bool) error {
+// sums of data, and puts them into each meta.json. Errors have the operation op.
+func (d *Dataset) setSums(ctx context.Context, op string, some func(l *leafFile) bool, data bool) error {
 	todo := slices.DeleteFunc(slices.Clone(d.files), func(l *leafFile) bool { return !l.summed || !some(l) })
 	err := workers.Do(ctx, len(todo), 0, func(i int) error {
 		sum := tdc.Summer{}
 		if err := todo[i].read(&sum); err != nil {
 			return err
 		}
-		todo[i].sums = sum.Sums()
+		if l, sums := todo[i], sum.Sums(); l.was == nil || slices.Equal(l.was, sums) {
+			l.sums = sums // otherwise it is damaged, or another has written it
+		}
 		return nil
 	})
 	if err != nil {
@@ -100,7 +102,7 @@ func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data
 	set := map[*leafFile]bool{}
 	nodes := map[*leafNode]bool{}
 	for _, l := range todo {
-		set[l], nodes[l.node] = true, true
+		set[l], nodes[l.node] = l.sums != nil, true
 	}
 	for _, n := range d.nodes {
 		if !nodes[n] && (!data || n.td == nil && n.leaf == nil) { // n is data, or has nothing to set
@@ -109,7 +111,7 @@ func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data
 		err := d.changeMeta(n, func(dir *vfs.Root, edit *metaEdit) error {
 			for i := range edit.entries {
 				e := &edit.entries[i]
-				if l := n.leaf[e.name]; set[l] {
+				if l := n.leaf[e.name]; set[l] && e.fact.sums != nil { // Python may have listed it anew
 					edit.setSums(e.name, l.sums)
 				}
 			}
@@ -119,22 +121,25 @@ func (d *Dataset) setSums(ctx context.Context, some func(l *leafFile) bool, data
 			return sealData(dir, edit)
 		})
 		if err != nil {
-			return vfs.NotDone(d.fail("seal", path.Join(n.path, metaName), err)) // other nodes follow
+			return vfs.NotDone(d.fail(op, path.Join(n.path, metaName), err)) // other nodes follow
 		}
 	}
 	return nil
 }
 
 // closeSums sets the sums of leaves that d has written, unless others have the directory open to
-// write it. d lends nothing any more; leaves with a loan that has not ended stay void.
+// write it, or a loan of d has not ended. d lends nothing any more.
 func (d *Dataset) closeSums() error {
+	if d.inUse() { // lockAlone would perhaps lose the lock
+		return nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mine := func(l *leafFile) bool { return l.summed && l.written && !l.disk().InUse() }
+	mine := func(l *leafFile) bool { return l.summed && l.written }
 	if !slices.ContainsFunc(d.files, mine) || !d.lockAlone() {
 		return nil
 	}
-	return d.setSums(context.Background(), mine, false)
+	return d.setSums(context.Background(), "close", mine, false)
 }
 
 // lockAlone reports whether nobody else has the directory open to write it, and keeps others out.

@@ -31,6 +31,7 @@ type leafFile struct {
 	summed    bool           // the meta.json has sums for it, which may be void
 	sums      []uint32       // of the elements in the file; nil if void or unknown
 	written   bool           // this Dataset has made them void, or written elements while they were
+	was       []uint32       // the sums, if they became void with others and d has not written it
 }
 
 // A leafNode is a node of a [Dataset].
@@ -61,7 +62,7 @@ func (d *Dataset) touch(f *mapfile.File) error {
 			return vfs.NotDone(d.fail("write", path.Join(l.node.path, metaName), err))
 		}
 	}
-	l.written = true
+	l.written, l.was = true, nil
 	return nil
 }
 
@@ -87,8 +88,8 @@ func (d *Dataset) void(l *leafFile) error {
 	}
 	n.voids++
 	for _, x := range n.leaf {
-		if x == l || all {
-			x.sums, x.written = nil, true
+		if x == l || all && x.sums != nil {
+			x.sums, x.written, x.was = nil, true, x.sums
 		}
 	}
 	return nil
@@ -101,7 +102,8 @@ func (l *leafFile) read(s *tdc.Summer) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(l.file.Size())), make([]byte, 1<<20))
+	size := l.file.Size()
+	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(size)), make([]byte, max(1, min(size, 1<<20))))
 	return errors.Join(err, f.Close())
 }
 
@@ -192,20 +194,6 @@ func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
 		err = unlike(info, "a file")
 	}
 	return nil, errors.Join(err, l.Unlock())
-}
-
-// metaNow reads the current meta.json of a node.
-func metaNow(set *mapfile.Set, n *leafNode) (*meta, error) {
-	dir, err := set.OpenDir(n.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	text, _, err := readMeta(dir)
-	if err != nil {
-		return nil, err
-	}
-	return decodeMeta(text, maxMeta)
 }
 
 // sameMeta reports whether every meta.json is the one that was last read or written, by the inode

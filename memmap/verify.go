@@ -67,10 +67,10 @@ const BlockSize = tdc.BlockSize
 // leaf with its checksum, and reports every fault: changed or damaged blocks, files that are
 // missing or too short, errors in a meta.json. It does not stop at the first.
 //
-// [Save], [Writer] and [Dataset.Flush] compute the checksums:
+// [Save], [Writer] and [Dataset.Close] compute the checksums:
 //
 //   - Leaves that Python has saved have none. The checksums of leaves that are being written are
-//     void until the next Flush.
+//     void, and stay so if Close does not compute them: see [SealWritten].
 //   - Leaves that Python has written through its own mapping differ from their checksums.
 //   - Lengths and row numbers of ragged tensors are read and compared before the leaves, as Open
 //     does.
@@ -266,47 +266,64 @@ func sumsText(got, want uint32) string {
 // Unwrap returns [ErrCorrupt].
 func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
-// confirmed returns the faults of blocks, except blocks whose sums were changed meanwhile: a writer
-// came after the meta.json was read and before the leaf was. It reads each meta.json at most once
-// more.
+// confirmed returns the faults of blocks. Blocks that differ are compared once more, see withSums.
 func (v *verifier) confirmed() []Fault {
-	var faults []Fault
-	now := map[*leafNode]map[string][]uint32{}
+	again := map[*leafNode][]int{}
 	for i, err := range v.damaged {
-		b := v.blocks[i]
-		if m, ok := err.(*mismatch); ok && b.leaf.node != nil {
-			sums, read := now[b.leaf.node]
-			if !read {
-				sums = sumsNow(v.in.(*mapfile.Set), b.leaf.node)
-				now[b.leaf.node] = sums
-			}
-			if is := sums[b.leaf.name]; sums != nil && (b.number >= len(is) || is[b.number] != m.want) {
-				continue
-			}
+		if n := v.blocks[i].leaf.node; n != nil && isMismatch(err) {
+			again[n] = append(again[n], i)
 		}
-		if err != nil {
+	}
+	buf := make([]byte, 1<<18)
+	for n, blocks := range again {
+		withSums(v.in.(*mapfile.Set), n, func(sums map[string][]uint32) {
+			for _, i := range blocks {
+				b := v.blocks[i]
+				b.leaf.sums, v.damaged[i] = sums[b.leaf.name], nil
+				if b.number < len(b.leaf.sums) { // otherwise void by now
+					v.damaged[i] = v.check(b, buf)
+				}
+			}
+		})
+	}
+	var faults []Fault
+	for i, err := range v.damaged {
+		if b := v.blocks[i]; err != nil {
 			faults = append(faults, Fault{b.leaf.key, b.leaf.file.Path(), b.number, bare(err)})
 		}
 	}
 	return faults
 }
 
+// isMismatch reports whether err says that a block of a leaf in a directory differs from its sum.
+func isMismatch(err error) bool {
+	_, ok := err.(*mismatch)
+	return ok
+}
+
 func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 	if c, ok := v.in.(*consolidated); ok {
 		return c.sum(b, buf)
 	}
-	f, err := b.leaf.disk().Open()
+	return b.leaf.sumBlock(b.number, buf)
+}
+
+// sumBlock returns the sum of a block of the file.
+func (l *leafFile) sumBlock(number int, buf []byte) (uint32, error) {
+	f, err := l.disk().Open()
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
+	start := int64(number) * BlockSize
+	stop := min(start+BlockSize, int64(l.file.Size()))
 	var s tdc.Summer
-	for left, at := b.size, b.start; left > 0; {
-		n, err := f.ReadAt(buf[:min(left, int64(len(buf)))], at)
+	for at := start; at < stop; {
+		n, err := f.ReadAt(buf[:min(stop-at, int64(len(buf)))], at)
 		s.Add(buf[:n])
-		left, at = left-int64(n), at+int64(n)
-		if err == io.EOF && left > 0 {
-			return 0, corrupt("got %d bytes, want %d", at, b.start+b.size)
+		at += int64(n)
+		if err == io.EOF && at < stop {
+			return 0, corrupt("got %d bytes, want %d", at, stop)
 		}
 		if err != nil && err != io.EOF {
 			return 0, err
@@ -315,16 +332,26 @@ func (v *verifier) sum(b block, buf []byte) (uint32, error) {
 	return s.Sums()[0], nil
 }
 
-// sumsNow returns the current sums of the leaves in the meta.json of a node, or nil if it cannot be
-// read.
-func sumsNow(set *mapfile.Set, n *leafNode) map[string][]uint32 {
-	m, err := metaNow(set, n)
+// withSums calls fn with the current sums of the leaves in the meta.json of a node, if it can be
+// read. A block that differed from its sum may have been read while a writer was at work that came
+// after the meta.json was read. While fn runs, meta.json is locked, so that nobody can make sums
+// void, and a leaf that has sums is not written. If it cannot be locked, fn is called nevertheless.
+func withSums(set *mapfile.Set, n *leafNode, fn func(sums map[string][]uint32)) {
+	dir, err := set.OpenDir(n.dir)
 	if err != nil {
-		return nil
+		return
+	}
+	defer dir.Close()
+	if unlock, err := new(OpenOptions).lockMeta(dir); err == nil {
+		defer unlock()
+	}
+	m, err := nodeIn(dir)
+	if err != nil {
+		return
 	}
 	sums := map[string][]uint32{}
 	for i := range m.entries {
 		sums[m.entries[i].name] = m.entries[i].fact.sums
 	}
-	return sums
+	fn(sums)
 }

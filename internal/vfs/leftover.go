@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -91,7 +92,7 @@ func sweep(tmp string) error {
 		_ = os.Remove(tmp) // removes it only if it is empty: the saver was killed before the mark or during Remove
 		return l.Unlock()
 	}
-	if _, err := os.Lstat(filepath.Join(tmp, newName+oldSuffix)); err == nil {
+	if _, err := os.Lstat(filepath.Join(tmp, newName+oldSuffix)); !errors.Is(err, fs.ErrNotExist) {
 		return l.Unlock() // perhaps the only copy
 	}
 	// An old tree that an exchange left here must not be removed before the exchange is durable.
