@@ -202,6 +202,19 @@ func TestArangeStopsBeforeStop(t *testing.T) {
 	require.Less(t, narrow[len(narrow)-1], float32(1<<24+10))
 }
 
+// TestArangeOfTheWholeDType: a range has all its elements, also if its length, or a multiple of step,
+// is beyond the dtype.
+func TestArangeOfTheWholeDType(t *testing.T) {
+	wide := testkit.Elements[float64](t, tensor.Must(tensor.Arange(-1.5e308, 1.5e308, 1e307)))
+	require.Len(t, wide, 30)
+	require.InDelta(t, 1.4, wide[29]/1e308, 1e-9)
+	down := testkit.Elements[float32](t, tensor.Must(tensor.Arange[float32](3e38, -3e38, -1e37)))
+	require.Len(t, down, 60)
+	require.InDelta(t, -2.9, float64(down[59])/1e38, 1e-5)
+	_, err := tensor.Arange(-math.MaxFloat64, math.MaxFloat64, 5e-324)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+}
+
 // TestZeroTensorsDoNotPanic: what has no dtype prints, and is an error as an operand.
 func TestZeroTensorsDoNotPanic(t *testing.T) {
 	zero := new(tensor.Tensor)
