@@ -1,7 +1,9 @@
 package tensor_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"runtime"
 	"testing"
@@ -213,6 +215,33 @@ func TestArangeOfTheWholeDType(t *testing.T) {
 	require.InDelta(t, -2.9, float64(down[59])/1e38, 1e-5)
 	_, err := tensor.Arange(-math.MaxFloat64, math.MaxFloat64, 5e-324)
 	require.ErrorIs(t, err, shapeops.ErrShape)
+}
+
+// TestErrorsNameOneOperation: an operation that casts or copies does not name that in its errors.
+func TestErrorsNameOneOperation(t *testing.T) {
+	cut := errors.New("cut off")
+	lent := func(dtype tensor.DType, n int) *tensor.Tensor {
+		l := &testkit.Lender{Bytes: make([]byte, n*dtype.Size()), Fail: cut}
+		return tensor.Must(tensor.FromLender(dtype, l, 0, n))
+	}
+	x := tensor.Must(tensor.Zeros[float32](3))
+	positions := lent(tensor.Int8, 2)
+	for _, tt := range []struct {
+		name, want string
+		err        error
+	}{
+		{"integers", "cut off", testkit.Err(positions.Ints())},
+		{"an index", "gather: index: cut off", testkit.Err(x.Gather(0, positions))},
+		{"a scalar", "cut off", testkit.Err(tensor.ScalarOf(tensor.Float32, lent(tensor.Int8, 1)))},
+		{"padding", "pad: padding: cut off", testkit.Err(x.Pad(lent(tensor.Float32, 1), 1, 1))},
+		{"a cast", "cast: cut off", testkit.Err(positions.Cast(tensor.Int64))},
+		{"a cast to the same dtype", "cast: cut off", lent(tensor.Float32, 3).CastInto(x)},
+		{"a copy", "copy from: cut off", x.CopyFrom(lent(tensor.Float32, 3))},
+		{"a read", "cut off", tensor.Must(lent(tensor.Int8, 4).Index(ix.Range(0, 4).Step(2))).ReadFull(bytes.NewReader(make([]byte, 2)))},
+	} {
+		require.EqualError(t, tt.err, tt.want, tt.name)
+		require.ErrorIs(t, tt.err, cut, tt.name)
+	}
 }
 
 // TestZeroTensorsDoNotPanic: what has no dtype prints, and is an error as an operand.
