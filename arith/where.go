@@ -54,7 +54,7 @@ func WhereInto[T Elementwise[T]](dst T, mask any, x T, other any, opt ...WhereOp
 // Values that are not tensors stay as they are. The result is a copy. MaskedFill returns the errors
 // of [Where].
 func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
-	k, wide, err := maskedKernel(fillKernel, mask, x)
+	k, wide, err := maskedKernel(maskedFillKernel, mask, x)
 	return leafwise("masked fill", k, err, x, wide, value)
 }
 
@@ -62,7 +62,7 @@ func MaskedFill[T Elementwise[T]](x T, mask, value any) (T, error) {
 // elements that stay are not written, if x is contiguous. It returns the errors of [Where] and of
 // tensor.Transfer; on an error nothing has changed.
 func MaskedFillInto[T Elementwise[T]](dst, x T, mask, value any) error {
-	k, wide, err := maskedKernel(fillKernel, mask, x)
+	k, wide, err := maskedKernel(maskedFillKernel, mask, x)
 	return leafwiseInto("masked fill", k, err, dst, x, wide, value)
 }
 
@@ -143,10 +143,15 @@ func maskedKernel[T Elementwise[T]](k *tensor.Kernel, mask any, x T) (*tensor.Ke
 	return &byLeaf, mask, nil
 }
 
-// fillKernel is the kernel of MaskedFill. Its operands are x, mask and value.
-var fillKernel = &tensor.Kernel{
-	Op: "masked fill", Others: []string{"mask", "value"}, Check: checkChoice,
-	Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[2], b.Src[0]) },
+// maskedFillKernel and fillKernel are the kernels of MaskedFill and FillInPlace. Their operands are
+// x, mask and value.
+var maskedFillKernel, fillKernel = filling("masked fill"), filling("fill")
+
+func filling(op string) *tensor.Kernel {
+	return &tensor.Kernel{
+		Op: op, Others: []string{"mask", "value"}, Check: checkChoice,
+		Elements: func(b *tensor.Block) error { return choose(b, b.Src[1], b.Src[2], b.Src[0]) },
+	}
 }
 
 // checkChoice checks operands of which the second is a mask.

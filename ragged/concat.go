@@ -98,7 +98,8 @@ func interleaved(ls []*Layout) (*moved, error) {
 // of taking a tensor apart with [Tensor.Row]. Each tensor has one batch dim; a row of a tensor of
 // depth 0 has none, and then the result is [N]. The result is a copy. Vstack returns the errors of
 // shapeops.Cat, and shapeops.ErrDim if tensors have more than one batch dim.
-func Vstack(xs []*Tensor) (*Tensor, error) {
+func Vstack(xs []*Tensor) (_ *Tensor, err error) {
+	defer errtext.Name("vstack", &err)
 	if len(xs) > 0 && xs[0].made() && len(xs[0].Shape()) == 0 {
 		return shapeops.Stack(xs, 0)
 	}

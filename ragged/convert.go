@@ -172,6 +172,9 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 		}
 		before = mask.Shape()
 	}
+	if !x.Shape().HasPrefix(last.Shape()) {
+		return nil, fmt.Errorf("%w: got %v, want %v and the features", shapeops.ErrShape, x.Shape(), last.Shape())
+	}
 	values, err := x.MaskedSelect(last)
 	if err != nil {
 		return nil, err

@@ -8,16 +8,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/internal/testkit"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // What has been wrong once.
+
+// The error of a function that reduces stays whole, also if it is about a key.
+func TestReduceKeepsTheError(t *testing.T) {
+	_, own := tdict.New().Get("weights")
+	_, err := oneDeep().Reduce(-1, func(*tensor.Tensor, arith.Over) (*tensor.Tensor, error) { return nil, own })
+	require.ErrorIs(t, err, own)
+	require.EqualError(t, err, `reduce: level 1: get "weights": missing key: the dictionary is empty`)
+}
 
 func TestLargeStep(t *testing.T) {
 	for _, step := range []int{3, math.MaxInt - 1, math.MaxInt} {

@@ -47,8 +47,8 @@ func (t *Tensor) Reduce(level int, reduction Reducer) (_ *Tensor, err error) {
 			}
 		}
 	}
-	if err != nil {
-		return nil, err
+	if err != nil { // an error of reduction stays whole
+		return nil, fmt.Errorf("level %d: %w", l.depth+1, err)
 	}
 	if err := s.checkReduced(reduction, values, l.numbered()); err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func TestTensorRefusals(t *testing.T) {
 		{"a negative number of rows", testkit.Err(ragged.FromRowIDs(values, nil, -1)), shapeops.ErrShape},
 		{"no mask", testkit.Err(ragged.FromMasks(values)), shapeops.ErrKind},
 		{"a mask of numbers", testkit.Err(ragged.FromMasks(values, values)), tensor.ErrDType},
-		{"a mask of another size", testkit.Err(ragged.FromMasks(values, bits)), shapeops.ErrIndex},
+		{"a mask of another size", testkit.Err(ragged.FromMasks(values, bits)), shapeops.ErrShape},
 		{"a value in a row that is not there", testkit.Err(ragged.FromMasks(two, bits, tensor.Must(tensor.Full(true, 2, 2)))), ragged.ErrLengths},
 		{"slices of another type", testkit.Err(ragged.From[int64]([][]int32{{1}})), shapeops.ErrKind},
 		{"values of two depths", testkit.Err(ragged.From[int64]([]any{int64(1), []int64{2}})), ragged.ErrLengths},

@@ -148,7 +148,7 @@ func Write[T Elem](t *Tensor, fn func(s []T)) error {
 	if err != nil {
 		return err
 	}
-	return t.CopyFrom(c)
+	return t.copyFrom(c)
 }
 
 // useTyped calls fn with t's own elements. It returns false, and no error, if they are not

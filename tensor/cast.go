@@ -27,8 +27,13 @@ import (
 // Float16 and bfloat16 are converted through float64. The extra rounding can matter only for
 // integers beyond 2^53. Cast returns [ErrDType] if dtype is invalid, or if t holds a bool that is
 // neither 0 nor 1.
-func (t *Tensor) Cast(dtype DType) (_ *Tensor, err error) {
-	defer errtext.Name("cast", &err)
+func (t *Tensor) Cast(dtype DType) (*Tensor, error) {
+	out, err := t.cast(dtype)
+	return out, errtext.Named("cast", err)
+}
+
+// cast is Cast without its name in errors.
+func (t *Tensor) cast(dtype DType) (*Tensor, error) {
 	switch {
 	case dtype == t.dtype:
 		return t.Clone()
@@ -47,7 +52,7 @@ func (t *Tensor) Cast(dtype DType) (_ *Tensor, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.Cast(dtype)
+		return c.cast(dtype)
 	}
 	out, err := blank(nil, dtype, t.view.Shape, nil)
 	if err != nil {
@@ -88,7 +93,7 @@ func (t *Tensor) CastInto(dst *Tensor) (err error) {
 	if err := dst.view.Shape.CheckEqual(t.view.Shape); err != nil {
 		return fmt.Errorf("destination: %w", err)
 	}
-	return dst.CopyFrom(t)
+	return dst.copyFrom(t)
 }
 
 // errZero is the error of an operation on the zero Tensor.

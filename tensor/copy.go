@@ -48,8 +48,10 @@ func (t *Tensor) Contiguous() (*Tensor, error) {
 
 // CopyFrom sets the elements of t to the elements of src, broadcast. It returns the errors of
 // [Transfer]; on an error nothing has changed.
-func (t *Tensor) CopyFrom(src *Tensor) (err error) {
-	defer errtext.Name("copy from", &err)
+func (t *Tensor) CopyFrom(src *Tensor) error { return errtext.Named("copy from", t.copyFrom(src)) }
+
+// copyFrom is CopyFrom without its name in errors.
+func (t *Tensor) copyFrom(src *Tensor) error {
 	var tr Transfer
 	if err := tr.Copy(t, src); err != nil {
 		return err
@@ -132,7 +134,7 @@ func (t *Tensor) ReadFull(r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		return t.CopyFrom(c)
+		return t.copyFrom(c)
 	}
 	var failed error
 	err := t.useBy(memory.borrowToWrite, func(b []byte) { failed = readAll(r, t.own(b)) })

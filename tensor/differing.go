@@ -159,7 +159,7 @@ func (s *search) block(b *Block) error {
 		}
 		view := shape.View{Shape: xs[i].view.Shape, Strides: []int{b.Width, 1}}
 		spread := &Tensor{xs[i].dtype, view, memory{bytes: s.room[i][:n]}}
-		if err := spread.CopyFrom(xs[i]); err != nil {
+		if err := spread.copyFrom(xs[i]); err != nil {
 			return err
 		}
 		xs[i] = spread

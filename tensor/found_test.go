@@ -1,7 +1,9 @@
 package tensor_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"runtime"
 	"testing"
@@ -200,6 +202,46 @@ func TestArangeStopsBeforeStop(t *testing.T) {
 	require.ErrorIs(t, err, shapeops.ErrShape)
 	narrow := testkit.Elements[float32](t, tensor.Must(tensor.Arange[float32](1<<24, 1<<24+10, 1)))
 	require.Less(t, narrow[len(narrow)-1], float32(1<<24+10))
+}
+
+// TestArangeOfTheWholeDType: a range has all its elements, also if its length, or a multiple of step,
+// is beyond the dtype.
+func TestArangeOfTheWholeDType(t *testing.T) {
+	wide := testkit.Elements[float64](t, tensor.Must(tensor.Arange(-1.5e308, 1.5e308, 1e307)))
+	require.Len(t, wide, 30)
+	require.InDelta(t, 1.4, wide[29]/1e308, 1e-9)
+	down := testkit.Elements[float32](t, tensor.Must(tensor.Arange[float32](3e38, -3e38, -1e37)))
+	require.Len(t, down, 60)
+	require.InDelta(t, -2.9, float64(down[59])/1e38, 1e-5)
+	_, err := tensor.Arange(-math.MaxFloat64, math.MaxFloat64, 5e-324)
+	require.ErrorIs(t, err, shapeops.ErrShape)
+}
+
+// TestErrorsNameOneOperation: an operation that casts or copies does not name that in its errors.
+func TestErrorsNameOneOperation(t *testing.T) {
+	cut := errors.New("cut off")
+	lent := func(dtype tensor.DType, n int) *tensor.Tensor {
+		l := &testkit.Lender{Bytes: make([]byte, n*dtype.Size()), Fail: cut}
+		return tensor.Must(tensor.FromLender(dtype, l, 0, n))
+	}
+	x := tensor.Must(tensor.Zeros[float32](3))
+	positions := lent(tensor.Int8, 2)
+	for _, tt := range []struct {
+		name, want string
+		err        error
+	}{
+		{"integers", "cut off", testkit.Err(positions.Ints())},
+		{"an index", "gather: index: cut off", testkit.Err(x.Gather(0, positions))},
+		{"a scalar", "cut off", testkit.Err(tensor.ScalarOf(tensor.Float32, lent(tensor.Int8, 1)))},
+		{"padding", "pad: padding: cut off", testkit.Err(x.Pad(lent(tensor.Float32, 1), 1, 1))},
+		{"a cast", "cast: cut off", testkit.Err(positions.Cast(tensor.Int64))},
+		{"a cast to the same dtype", "cast: cut off", lent(tensor.Float32, 3).CastInto(x)},
+		{"a copy", "copy from: cut off", x.CopyFrom(lent(tensor.Float32, 3))},
+		{"a read", "cut off", tensor.Must(lent(tensor.Int8, 4).Index(ix.Range(0, 4).Step(2))).ReadFull(bytes.NewReader(make([]byte, 2)))},
+	} {
+		require.EqualError(t, tt.err, tt.want, tt.name)
+		require.ErrorIs(t, tt.err, cut, tt.name)
+	}
 }
 
 // TestZeroTensorsDoNotPanic: what has no dtype prints, and is an error as an operand.

@@ -169,7 +169,7 @@ func (t *Tensor) Ints() ([]int, error) {
 		return nil, ErrMeta
 	}
 	if t.dtype != Int64 {
-		wide, err := t.Cast(Int64)
+		wide, err := t.cast(Int64)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func ScalarOf(dtype DType, v any) (*Tensor, error) {
 		return nil, fmt.Errorf("%w: got %v", ErrDType, dtype)
 	}
 	if n, ok := v.(int); ok && 0 <= n && n < 128 && dtype != Bool { // every other dtype holds it
-		return Scalar(int64(n)).Cast(dtype)
+		return Scalar(int64(n)).cast(dtype)
 	}
 	wide, err := widened(v)
 	if err != nil {
@@ -35,7 +35,7 @@ func ScalarOf(dtype DType, v any) (*Tensor, error) {
 	if !dtype.takes(wide) {
 		return nil, dtype.refuses(v, wide.dtype)
 	}
-	t, err := wide.Cast(dtype)
+	t, err := wide.cast(dtype)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +109,11 @@ func widenedTensor(t *Tensor) (*Tensor, error) {
 	case t.dtype == Uint64:
 		return one.Clone()
 	case t.dtype.IsInteger():
-		return one.Cast(Int64)
+		return one.cast(Int64)
 	case t.dtype.IsFloat():
-		return one.Cast(Float64)
+		return one.cast(Float64)
 	}
-	return one.Cast(Complex128)
+	return one.cast(Complex128)
 }
 
 // takes reports whether d can hold scalars of the kind of wide; for integers and floating-point
@@ -154,7 +154,7 @@ func (d DType) refuses(v any, wide DType) error {
 // held reports whether t, which is wide cast to another dtype, kept the value, up to the precision
 // of floating-point numbers.
 func held(t, wide *Tensor) bool {
-	back, err := t.Cast(wide.dtype)
+	back, err := t.cast(wide.dtype)
 	if err != nil {
 		return false
 	}
@@ -182,7 +182,7 @@ func heldFloat(t, wide *Tensor) bool {
 	if t.dtype.IsInteger() || t.dtype == Bool {
 		return true
 	}
-	f, err := t.Cast(Float64)
+	f, err := t.cast(Float64)
 	if err != nil {
 		return false
 	}

@@ -130,9 +130,19 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 	}
 	s, _ := cast.Slice[T](t.mem.bytes)
 	for i := range s {
-		s[i] = start + T(i)*step
+		s[i] = stepped(start, step, i)
 	}
 	return t, nil
+}
+
+// stepped returns element i of a range. If a multiple of step is beyond the dtype, it computes with
+// halves.
+func stepped[T Number](start, step T, i int) T {
+	v := start + T(T(i)*step) // the conversion forbids fused multiply-add
+	if v-v != 0 {
+		return 2 * (start/2 + T(T(i)*(step/2)))
+	}
+	return v
 }
 
 // countSteps returns the exact number of steps from start to stop, or false if int does not hold
@@ -142,12 +152,15 @@ func countSteps[T Number](start, stop, step T) (n int, ok bool) {
 		return 0, true
 	}
 	if DTypeOf[T]().IsFloat() {
-		steps := math.Ceil((float64(stop) - float64(start)) / float64(step))
-		if steps >= maxBytes {
+		steps := (float64(stop) - float64(start)) / float64(step)
+		if math.IsInf(steps, 0) { // or only the difference
+			steps = (float64(stop)/2 - float64(start)/2) / (float64(step) / 2)
+		}
+		if steps = math.Ceil(steps); steps >= maxBytes {
 			return 0, false
 		}
 		return sort.Search(int(steps)+1, func(i int) bool { // the quotient or the last elements may have been rounded
-			v := start + T(i)*step
+			v := stepped(start, step, i)
 			return step > 0 && v >= stop || step < 0 && v <= stop
 		}), true
 	}
