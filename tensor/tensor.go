@@ -129,8 +129,14 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 		return nil, err
 	}
 	s, _ := cast.Slice[T](t.mem.bytes)
+	if last := T(n) * step; last-last != 0 { // a multiple of step is beyond the dtype
+		for i := range s {
+			s[i] = stepped(start, step, i)
+		}
+		return t, nil
+	}
 	for i := range s {
-		s[i] = stepped(start, step, i)
+		s[i] = start + T(i)*step // where a machine has fused multiply-add, the product may not be rounded
 	}
 	return t, nil
 }
@@ -138,7 +144,7 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 // stepped returns element i of a range. If a multiple of step is beyond the dtype, it computes with
 // halves.
 func stepped[T Number](start, step T, i int) T {
-	v := start + T(T(i)*step) // the conversion forbids fused multiply-add
+	v := start + T(T(i)*step)
 	if v-v != 0 {
 		return 2 * (start/2 + T(T(i)*(step/2)))
 	}
