@@ -136,7 +136,7 @@ func Arange[T Number](start, stop, step T) (*Tensor, error) {
 		return t, nil
 	}
 	for i := range s {
-		s[i] = start + T(i)*step // where a machine has fused multiply-add, the product may not be rounded
+		s[i] = start + T(T(i)*step) // the conversion forbids fused multiply-add
 	}
 	return t, nil
 }

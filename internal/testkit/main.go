@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"runtime/debug"
 	"testing"
@@ -10,10 +11,11 @@ import (
 )
 
 // Main is for the TestMain of a package whose tests write many files or make much garbage. Unless
-// tests are long, temporary files are in memory, if there is room, and garbage is collected only
-// from 1 GiB on. Files of long tests are on a disk.
+// tests are long, or there are benchmarks, temporary files are in memory, if there is room, and
+// garbage is collected only from 1 GiB on. Files of long tests and of benchmarks are on a disk.
 func Main(m *testing.M) {
-	if longtests.On() {
+	flag.Parse()
+	if longtests.On() || flag.Lookup("test.bench").Value.String() != "" {
 		os.Exit(m.Run())
 	}
 	debug.SetGCPercent(-1)
