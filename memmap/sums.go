@@ -95,12 +95,16 @@ func (d *Dataset) void(l *leafFile) error {
 	return nil
 }
 
-// read sums the file. It reads the file instead of the mapping, whose pages would count as memory
+// read sums the file, whose elements it makes durable first: sums must not survive a loss of power
+// that elements do not. It reads the file instead of the mapping, whose pages would count as memory
 // of the process.
 func (l *leafFile) read(s *tdc.Summer) error {
 	f, err := l.disk().Open()
 	if err != nil {
 		return err
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Close())
 	}
 	size := l.file.Size()
 	_, err = io.CopyBuffer(s, io.NewSectionReader(f, 0, int64(size)), make([]byte, max(1, min(size, 1<<20))))
