@@ -30,7 +30,7 @@ func positionsOf(shape []int, fn func(at []int)) {
 type bucket struct {
 	values []any
 	at     []int64
-	size   int64 // of those that do not count too
+	size   int64 // of elements that do not count too
 }
 
 // bucketsOf puts elements, row-major, into the bucket of each result, row-major.

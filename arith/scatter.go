@@ -18,7 +18,8 @@ import (
 // If x is a tensor, index has as many dims as x, and F... is empty. If x is a dictionary, index has
 // as many dims as its batch shape, and F... are the feature dims of each leaf. src has the type of
 // x; if it is a dictionary, it has the same keys. Float16 and bfloat16 are added in float32.
-// Unbatched tensors and Data stay as they are; a ragged leaf is tensor.ErrKind. The result is a copy.
+// Unbatched tensors and Data stay as they are; a ragged leaf is tensor.ErrKind. The result is a
+// copy.
 //
 // ScatterAdd returns
 //

@@ -328,8 +328,8 @@ func TestStackedAndDense(t *testing.T) {
 	}
 }
 
-// TestStackWithoutMember: rows that are selected from a stack of dictionaries, none of which has the
-// leaf, are an error if the result is dense.
+// TestStackWithoutMember: rows that are selected from a stack of dictionaries, none of which has
+// the leaf, are an error if the result is dense.
 func TestStackWithoutMember(t *testing.T) {
 	for name, leaf := range map[string]tdict.Value{
 		"ragged":    tensor.Must(ragged.New(numbers(0, 3), tensor.Must(ragged.LayoutOf(shapeops.Shape{2}, []int64{2, 1})))),

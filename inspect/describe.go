@@ -65,8 +65,8 @@ type Lengths struct {
 // Describe returns a Summary of each selected leaf, or of each column, in the order of the keys. It
 // must not run while td is changed.
 //
-// The package documentation says what counts, and how sums and quantiles are computed. Results do not
-// depend on opt.Workers.
+// The package documentation says what counts, and how sums and quantiles are computed. Results do
+// not depend on opt.Workers.
 //
 // Describe returns the cause of ctx, the error of a read, or one of these, with the key if the
 // error is about one:

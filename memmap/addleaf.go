@@ -204,7 +204,8 @@ func isAdding(dir *vfs.Root, file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// moveIn moves the file or directory of the entry to its place in dir, and lists it in the meta.json.
+// moveIn moves the file or directory of the entry to its place in dir, and lists it in the
+// meta.json.
 func (a *addition) moveIn(k *dirSink, dir *vfs.Root, edit *metaEdit, e *metaEntry) error {
 	if err := a.fits(edit.meta, e.file()); err != nil {
 		return err

@@ -107,8 +107,8 @@
 // equal lengths share one layout when they are opened.
 //
 // Values can be written in place, lengths cannot: to change lengths, save the dictionary again. A
-// [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks. A Writer that
-// continues or finishes reads the lengths of all rows into memory.
+// [Writer] appends rows of any lengths, and [SaveRows] saves rows that come in chunks. A Writer
+// that continues or finishes reads the lengths of all rows into memory.
 //
 // Python loads that dictionary, with the entries "@lengths", "@pool" and "@row", and saves it again
 // as it is; docs/from-python.md says how to use it there. The rows of "@pool" are not the rows of

@@ -208,6 +208,25 @@ func ExampleSeal() {
 	// <nil>
 }
 
+func ExampleSealWritten() {
+	dir := temp()
+	defer os.RemoveAll(dir)
+	_ = memmap.Save(dir, steps())
+	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	other := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
+	_ = tensor.Must(ds.Tensor("reward")).CopyFrom(tensor.Vector[int64](5, 6, 7, 8))
+	_, _ = ds.Close(), other.Close() // other could write until now, so Close set no checksums
+	report, err := memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
+	fmt.Println(report.Unsummed, err)
+	fmt.Println(memmap.SealWritten(context.Background(), dir))
+	report, err = memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
+	fmt.Println(report.Unsummed, err)
+	// Output:
+	// [reward] <nil>
+	// <nil>
+	// [] <nil>
+}
+
 func ExampleDataset_AddLeaf() {
 	dir := temp()
 	defer os.RemoveAll(dir)

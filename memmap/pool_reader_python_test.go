@@ -150,8 +150,8 @@ func TestPythonReadsPoolsBesideWriter(t *testing.T) {
 	requirePoolsSeen(t, reader.Heard)
 }
 
-// requirePoolsSeen checks the lines that a reader printed: it saw pools become narrower, and the last line
-// counts rounds.
+// requirePoolsSeen checks the lines that a reader printed: it saw pools become narrower, and the
+// last line counts rounds.
 func requirePoolsSeen(t *testing.T, heard []string) {
 	t.Helper()
 	narrower, width := 0, 0

@@ -79,8 +79,8 @@ func (t *Tensor) checkReduced(reduction Reducer, made *tensor.Tensor, rows int) 
 
 var errNoFunc = fmt.Errorf("%w: got a nil function", shapeops.ErrKind)
 
-// CumSum returns cumulative sums of values, as arith.CumSum computes them, starting anew in each row
-// of the level above the given one:
+// CumSum returns cumulative sums of values, as arith.CumSum computes them, starting anew in each
+// row of the level above the given one:
 //
 //	[N * *], CumSum(1) -> [N * *]: over all codes of each patient
 //	[N * *], CumSum(2) -> [N * *]: over the codes of each visit

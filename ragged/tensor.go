@@ -274,7 +274,8 @@ func (t *Tensor) IndexInto(dst *Tensor, expr ...ix.Index) error {
 	return t.indexed("index", expr, func(tr *tensor.Transfer, p *plan.Pass) error { return t.Ops().AddExecute(tr, dst, p) })
 }
 
-// indexed runs a transfer to which add adds, given a pass of expr's plan for t. Errors begin with op.
+// indexed runs a transfer to which add adds, given a pass of expr's plan for t. Errors begin with
+// op.
 func (t *Tensor) indexed(op string, expr []ix.Index, add func(tr *tensor.Transfer, p *plan.Pass) error) (err error) {
 	defer errtext.Name(op, &err)
 	if !t.made() {

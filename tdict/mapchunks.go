@@ -34,10 +34,10 @@ type MapChunksOptions struct {
 	// Into, if not nil, receives the results: each is written to the rows of its chunk when the
 	// function returns, as by [TensorDict.SetIndex], and not kept. At most Workers results are in
 	// memory. Into has as many rows along dim Dim as the dictionary that is cut. It may be that
-	// dictionary. Each result must have the batch shape of the rows that it is written to. Keys that
-	// a result lacks, and rows for which the function returns nil, keep their values. Entries stay
-	// the same, so that Into may be locked. After an error, rows that were written stay written, but
-	// no chunk is written in part.
+	// dictionary. Each result must have the batch shape of the rows that it is written to. Keys
+	// that a result lacks, and rows for which the function returns nil, keep their values. Entries
+	// stay the same, so that Into may be locked. After an error, rows that were written stay
+	// written, but no chunk is written in part.
 	//
 	// A tensor of Into must not share elements with another tensor of Into, or with a tensor of the
 	// dictionary that is cut, unless the two are the same view, with the same elements, shape and

@@ -204,8 +204,8 @@ func TestArangeStopsBeforeStop(t *testing.T) {
 	require.Less(t, narrow[len(narrow)-1], float32(1<<24+10))
 }
 
-// TestArangeOfTheWholeDType: a range has all its elements, also if its length, or a multiple of step,
-// is beyond the dtype.
+// TestArangeOfTheWholeDType: a range has all its elements, also if its length, or a multiple of
+// step, is beyond the dtype.
 func TestArangeOfTheWholeDType(t *testing.T) {
 	wide := testkit.Elements[float64](t, tensor.Must(tensor.Arange(-1.5e308, 1.5e308, 1e307)))
 	require.Len(t, wide, 30)

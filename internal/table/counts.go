@@ -22,8 +22,8 @@ type Counts struct {
 	ours             int  // words as Write spells them
 	signed, unsigned bool // there are integers with a sign; beyond int64
 	low, high        extreme
-	// the first value of its kind: an integer beyond uint64, a number that float64 changes, one that
-	// is not an integer, one that is Beyond, a text
+	// the first value of its kind: an integer beyond uint64, a number that float64 changes, one
+	// that is not an integer, one that is Beyond, a text
 	huge, rounded, fraction, beyond, text spelling
 }
 

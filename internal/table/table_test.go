@@ -20,7 +20,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestCounts: the dtype that holds every value, or why there is none.
+// TestCounts: a column has the dtype that holds every value, or is text for a reason.
 func TestCounts(t *testing.T) {
 	tests := []struct{ name, values, want string }{ // of lines; t is a bool, n/a a text, W and w words
 		{"integers", "-7 12 +13", "int64 integers from -7 to +13"},

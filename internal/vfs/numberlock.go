@@ -52,8 +52,8 @@ func (n *Numbers) Unlock(at, count int64) error {
 func (n *Numbers) UnlockAll() error { return n.named(n.unlock(0, numbersEnd)) }
 
 // Held returns the first lock of another holder that includes one of count numbers from at on: its
-// first number, which may be below at, and its length. held is false if there is none. Adjacent
-// locks of one holder are one lock. Locks of n itself do not count.
+// first number, which may be below at, and its length. held is false if nobody holds one of them.
+// Adjacent locks of one holder are one lock. Locks of n itself do not count.
 func (n *Numbers) Held(at, count int64) (from, size int64, held bool, err error) {
 	end, err := n.end(at, count)
 	if err != nil {

@@ -35,8 +35,8 @@ func golden(t testing.TB) (files []string) {
 	return files
 }
 
-// TestGolden reads what the originals wrote, and writes it again to equal
-// bytes, or to equal content if it is deflated.
+// TestGolden reads archives that Python wrote, and writes them again with equal bytes, or with
+// equal content if members are deflated.
 func TestGolden(t *testing.T) {
 	for _, name := range golden(t) {
 		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {

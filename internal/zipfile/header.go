@@ -49,7 +49,7 @@ func padding(at int64) []byte {
 	return append(le.AppendUint16(le.AppendUint16(nil, paddingID), uint16(n)), make([]byte, n)...)
 }
 
-// setLocal sets the header to what is before the payload.
+// setLocal sets the local header, which stands before the payload.
 func (p *payload) setLocal() {
 	wide := le.AppendUint16(le.AppendUint16(nil, wideID), 16)
 	wide = le.AppendUint64(le.AppendUint64(wide, p.size), p.packed)

@@ -24,7 +24,8 @@ type fall struct {
 // falling is set while crash points count.
 var falling atomic.Bool
 
-// falls has this process fall. The crash point, which pass of it, and how, are arguments from at on.
+// falls has this process fall. The crash point, which pass of it, and how, are arguments from at
+// on.
 func falls(t *testing.T, k *processkit.Task, at int) {
 	t.Helper()
 	f := fall{k.Args[at+2], k.Args[at], k.Number(t, at+1)}

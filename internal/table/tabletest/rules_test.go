@@ -268,7 +268,7 @@ func allocates(t *testing.T, f form) {
 	require.Less(t, many, 20*120.0)
 }
 
-// notTexts: the error says what the file is, instead of where its bytes break the grammar.
+// notTexts: the error names the format of the file, and not a byte that breaks the grammar.
 func notTexts(t *testing.T, f form) {
 	for name, begin := range map[string]string{"gzip": "\x1f\x8b\x08", "zstd": "\x28\xb5\x2f\xfd", "UTF-16": "\xff\xfex\x00\n\x00", "UTF-16, big end first": "\xfe\xff\x00x\x00\n"} {
 		t.Run(name, func(t *testing.T) {

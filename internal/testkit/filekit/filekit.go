@@ -1,6 +1,6 @@
 // Package filekit has the rules that the packages of single files share: how a file is opened,
-// saved and closed, and what is left after an error. Each package of interop runs them on each of
-// its formats.
+// saved and closed, and which file is there after an error. Each package of interop runs them on
+// each of its formats.
 package filekit
 
 import (
@@ -256,7 +256,7 @@ func (f Format) saveRefuses(t *testing.T) {
 	require.Empty(t, tensor.Must(os.ReadDir(dir)))
 }
 
-// saveStops: a context that has ended leaves what was there, and nothing beside it.
+// saveStops: a context that has ended leaves the old file, and nothing beside it.
 func (f Format) saveStops(t *testing.T) {
 	path := f.saved(t, little)
 	ctx, cancel := context.WithCancel(t.Context())
