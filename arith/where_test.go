@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/arith"
-	"github.com/go-tensordict/tensordict/internal/longtests"
-	"github.com/go-tensordict/tensordict/internal/naive"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/naive"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-tensordict/tensordict/inspect"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/inspect"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"

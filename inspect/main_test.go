@@ -3,7 +3,7 @@ package inspect_test
 import (
 	"testing"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }

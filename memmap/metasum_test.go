@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
-	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/processkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"

@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/tensor"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
 // The ways to make a dataset, by what they replace.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/internal/test/naive"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/arena"
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"

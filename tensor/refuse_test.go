@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -209,7 +209,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 // A nil tensor in a list, and a nil pass, are errors wherever they are arguments. (A call with nil
-// for each tensor is in internal/conformance.)
+// for each tensor is in internal/test/conformance.)
 func TestNilArguments(t *testing.T) {
 	type list = []*tensor.Tensor
 	x, tr := tensor.Vector[int8](1, 2, 3), &tensor.Transfer{}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/datajson"
 	"github.com/go-tensordict/tensordict/internal/pool"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/processkit"
 	"github.com/go-tensordict/tensordict/tensor"
 	"github.com/go-tensordict/tensordict/wire"
 )

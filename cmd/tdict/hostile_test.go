@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
 // sound are cases that the commands open, with the reason.

@@ -67,7 +67,7 @@ var (
 
 // TestNames checks that the names of a package in the pages are exported, or tests.
 func TestNames(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "internal/layers/testdata/exported.txt"))
+	text, err := os.ReadFile(filepath.Join(root, "internal/test/layers/testdata/exported.txt"))
 	require.NoError(t, err)
 	exported := strings.Fields(string(text))
 	for _, d := range docs(t) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/shape"
 )
 

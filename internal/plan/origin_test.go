@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/naive"
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/internal/test/naive"
 	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
-	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/pool"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tensor"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 )
 
 // compare requires that a function sets the same elements with assembly as without, and none beside

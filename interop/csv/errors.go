@@ -3,7 +3,7 @@ package csv
 import (
 	"errors"
 
-	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 )

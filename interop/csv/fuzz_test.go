@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/table"
-	"github.com/go-tensordict/tensordict/internal/table/tabletest"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"

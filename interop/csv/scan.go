@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 )
 
 // A scanner splits records into fields.

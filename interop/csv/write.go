@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 

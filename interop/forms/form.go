@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/internal/table"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 )
 
 // A Form is the format of a dataset on disk. The zero Form lets a function choose.

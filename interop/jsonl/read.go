@@ -7,7 +7,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/go-tensordict/tensordict/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/longtests"
 	"github.com/go-tensordict/tensordict/internal/mapping"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"

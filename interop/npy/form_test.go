@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/go-tensordict/tensordict/internal/testkit/filekit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/filekit"
 	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/go-tensordict/tensordict/internal/testkit/filekit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/filekit"
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/ragged/joint"

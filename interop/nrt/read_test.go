@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
-	"github.com/go-tensordict/tensordict/internal/safetensors"
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/interop/internal/safetensors"
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tensor"

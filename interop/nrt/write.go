@@ -10,7 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
-	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/interop/internal/safetensors"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops"

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/go-tensordict/tensordict/internal/testkit/filekit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/filekit"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"

@@ -12,7 +12,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/jsonscan"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/interop/internal/safetensors"
 )
 
 // maxIndex is the largest size of an index in bytes.

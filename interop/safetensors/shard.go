@@ -9,7 +9,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
-	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/interop/internal/safetensors"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 

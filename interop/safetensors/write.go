@@ -15,7 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/fileformat"
-	"github.com/go-tensordict/tensordict/internal/safetensors"
+	"github.com/go-tensordict/tensordict/interop/internal/safetensors"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"

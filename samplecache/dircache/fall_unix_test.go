@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 

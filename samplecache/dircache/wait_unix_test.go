@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/testkit/processkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/processkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/tensor"

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 

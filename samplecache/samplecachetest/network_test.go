@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-tensordict/tensordict/internal/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/samplecache/memcache"
 	"github.com/go-tensordict/tensordict/samplecache/samplecachetest"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 

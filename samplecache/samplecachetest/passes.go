@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 

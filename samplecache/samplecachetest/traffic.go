@@ -3,7 +3,7 @@ package samplecachetest
 import (
 	"fmt"
 
-	"github.com/go-tensordict/tensordict/internal/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
