@@ -53,14 +53,14 @@ func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 // content writes the content of a file as an entry.
 func (s *saver) content(payload io.Writer, f *savedFile) error {
 	sum, to := tdc.Summer{W: payload}, payload
-	if f.part {
+	if f.part != "" {
 		to = &sum
 	}
 	err := f.write(&leafWriter{to, s, f, 0})
 	if err == nil && f.bytes > 0 {
 		s.progress(f, f.bytes)
 	}
-	if f.part {
+	if f.part != "" {
 		*f.sums = sum.Sums()
 	}
 	zeros := make([]byte, min(f.pad, 1<<16))

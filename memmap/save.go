@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"slices"
 	"sync"
@@ -210,9 +209,8 @@ type saver struct {
 	ctx     context.Context
 	opt     SaveOptions
 	may     replacing
-	reserve bool    // leaves with rows are not written, but reserved, as zeros
-	noSums  bool    // reserved leaves have no sums, rather than void ones
-	from    *Writer // if not nil, it has the files of the leaves
+	create  *CreateOptions // if not nil, files of rows are reserved, as zeros, and not written
+	from    *Writer        // if not nil, it has the files of the leaves
 
 	compared comparer // of what is saved
 
@@ -287,14 +285,14 @@ type savedFile struct {
 	pad      int64     // zeros that follow, which have no meaning and no sums
 	sums     *[]uint32 // set when it is written
 	write    func(io.Writer) error
-	keep     bool        // it is written even if saver.reserve is set
-	part     bool        // it is a part of a ragged tensor
-	last     bool        // it is written after all others, since it depends on their sums
-	from     string      // if not "", an existing file with the content, to be linked
-	of       fs.FileInfo // of the file from
-	copied   bool        // from is copied, not linked
-	reported int64       // bytes reported to Progress
+	from     *existing // if not nil, a file with the content, and write is nil
+	part     string    // the part of a ragged tensor that it is; otherwise ""
+	shared   bool      // all rows share its elements
+	reported int64     // bytes reported to Progress
 }
+
+// ofRows reports whether f has elements of rows, rather than facts about all rows.
+func (f *savedFile) ofRows() bool { return f.part == pool.Values || f.part == "" && !f.shared }
 
 // add adds a file to the plan.
 func (s *saver) add(f *savedFile) {
@@ -319,8 +317,8 @@ func (s *saver) write(k *dirSink) error {
 	}
 	gate := make(chan struct{}, max(1, workers.Count(s.opt.Workers, len(s.files))))
 	atOnce := max(syncsAtOnce, workers.Count(s.opt.Workers, len(s.files)))
-	for _, last := range []bool{false, true} {
-		files := slices.DeleteFunc(slices.Clone(s.files), func(f *savedFile) bool { return f.last != last })
+	for _, last := range []bool{false, true} { // row numbers have a tag made of the sums of the others
+		files := slices.DeleteFunc(slices.Clone(s.files), func(f *savedFile) bool { return (f.part == pool.Row) != last })
 		err := workers.Do(s.ctx, len(files), atOnce, func(i int) error { return s.file(k, files[i], gate) })
 		if err != nil {
 			return err
@@ -338,19 +336,13 @@ func (s *saver) write(k *dirSink) error {
 // file writes the file of a leaf, and syncs it. gate bounds how many goroutines write at a time;
 // more may wait for the disk.
 func (s *saver) file(k *dirSink, f *savedFile, gate chan struct{}) error {
-	if f.copied {
-		return s.fail(f.at, k.copy(f.from, f.of, f.at))
+	done := func() error { return k.take(f.from, f.at) }
+	var err error
+	if f.from == nil {
+		done, err = s.fill(k, f, gate)
 	}
-	if f.from != "" {
-		err := k.link(f.from, f.of, f.at)
-		if err == nil {
-			s.progress(f, f.bytes)
-		}
-		return s.fail(f.at, err)
-	}
-	syncClose, err := s.fill(k, f, gate)
 	if err == nil {
-		err = syncClose()
+		err = done()
 	}
 	if err != nil {
 		return s.fail(f.at, err)
@@ -364,8 +356,8 @@ func (s *saver) fill(k *dirSink, f *savedFile, gate chan struct{}) (syncClose fu
 	gate <- struct{}{}
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
-		if s.reserve && !f.keep {
-			if !s.noSums {
+		if s.create != nil && f.ofRows() {
+			if !s.create.NoSums {
 				*f.sums = []uint32{} // void
 			}
 			return w.Reserve(f.bytes + f.pad)

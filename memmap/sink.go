@@ -22,7 +22,6 @@ type dirSink struct {
 	modes  *vfs.Modes
 	noSync bool
 	old    fs.FileInfo // of the directory to replace; nil if nothing is there
-	firm   bool        // only old may be replaced, not a directory that came later
 	may    replacing
 }
 
@@ -93,21 +92,31 @@ func (k *dirSink) wholeFile(at string, fill func(vfs.File) error) error {
 	return syncClose()
 }
 
-// link gives a second name to an existing file on the same disk, whose Lstat is of. It returns
-// ErrReplaced if another file has the name from by now.
-func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
-	err := k.disk.Link(from, k.os(at))
+// An existing is a file on the same disk that is taken over.
+type existing struct {
+	path   string
+	info   fs.FileInfo // of its Lstat
+	copied bool        // not linked
+}
+
+// take gives a second name to an existing file, or copies it. It returns ErrReplaced if another
+// file is at its path by now.
+func (k *dirSink) take(f *existing, at string) error {
+	if f.copied {
+		return k.copy(f, at)
+	}
+	err := k.disk.Link(f.path, k.os(at))
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err != nil { // a file system without hard links
-		return k.copy(from, of, at)
+		return k.copy(f, at)
 	}
 	is, err := k.disk.Lstat(k.os(at))
 	if err == nil {
-		err = checkSame(is, of, from)
+		err = f.check(is)
 	}
-	if err != nil || k.firm { // files of a Writer keep their permissions
+	if err != nil || k.may == replaceOld { // files of a Writer keep their permissions
 		return err
 	}
 	return k.chmod(at, is)
@@ -125,24 +134,24 @@ func (k *dirSink) chmod(at string, is fs.FileInfo) error {
 	return k.disk.Chmod(k.os(at), mode)
 }
 
-// checkSame returns ErrReplaced unless both infos are of the same file at the path at.
-func checkSame(is, of fs.FileInfo, at string) error {
-	if vfs.FileID(is, at) != vfs.FileID(of, at) {
+// check returns ErrReplaced unless is describes the file f.
+func (f *existing) check(is fs.FileInfo) error {
+	if vfs.FileID(is, f.path) != vfs.FileID(f.info, f.path) {
 		return ErrReplaced
 	}
 	return nil
 }
 
-// copy copies an existing file, as link links one.
-func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
-	r, err := os.OpenFile(from, os.O_RDONLY, 0)
+// copy copies an existing file.
+func (k *dirSink) copy(f *existing, at string) error {
+	r, err := os.OpenFile(f.path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	is, err := r.Stat()
 	if err == nil {
-		err = checkSame(is, of, from)
+		err = f.check(is)
 	}
 	if err != nil {
 		return err
@@ -168,10 +177,10 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	if lock != nil {
 		defer lock.Unlock()
 	}
-	switch {
-	case k.firm:
+	switch k.may {
+	case replaceOld:
 		err = vfs.PublishOver(k.disk, k.temp.New(), k.dir, k.old)
-	case k.may == replaceSaved:
+	case replaceSaved:
 		err = vfs.Publish(k.disk, k.temp.New(), k.dir, k.old)
 	default:
 		err = vfs.PublishNew(k.disk, k.temp.New(), k.dir, k.may == replaceEmpty)
@@ -230,10 +239,10 @@ func (k *dirSink) commit() error {
 			return err
 		}
 		another := errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
-		if another && k.firm {
+		if another && k.may == replaceOld {
 			err = ErrReplaced
 		}
-		if !another || k.firm || k.may != replaceSaved || try == 100 {
+		if !another || k.may != replaceSaved || try == 100 {
 			return errors.Join(err, k.abort())
 		}
 		old, err := replaceable(k.dir)

@@ -74,7 +74,7 @@ func (w *Writer) beside(old *oldTree, write func(*dirSink) error) (*dirSink, err
 	if err != nil {
 		return nil, err
 	}
-	k.firm = true
+	k.may = replaceOld
 	if err := write(k); err != nil {
 		return nil, errors.Join(err, k.abort())
 	}
@@ -120,10 +120,12 @@ func (w *Writer) linkFiles(s *saver) error {
 		if !ok {
 			continue
 		}
-		if f.of, err = w.in.Lstat(c.at()); err != nil {
+		info, err := w.in.Lstat(c.at())
+		if err != nil {
 			return w.fail(c.at(), err)
 		}
-		f.from, *f.sums = filepath.Join(w.at, filepath.FromSlash(c.at())), c.entry.fact.sums
+		f.from = &existing{path: filepath.Join(w.at, filepath.FromSlash(c.at())), info: info}
+		*f.sums = c.entry.fact.sums
 	}
 	return nil
 }

@@ -227,6 +227,6 @@ func (w *Writer) take(s *saver, c *column, l *leafFile, old *oldTree) error {
 		}
 		old.modes = old.modes.Flat()
 	}
-	s.add(&savedFile{at: c.at(), from: l.disk().String(), of: info, copied: vfs.Links(info) != 1})
+	s.add(&savedFile{at: c.at(), from: &existing{path: l.disk().String(), info: info, copied: vfs.Links(info) != 1}})
 	return nil
 }
