@@ -223,7 +223,7 @@ func (d *metaDecoder) unclearField(name []byte) error {
 	return nil
 }
 
-// resolve makes the unclear fields entries, in their places: the class is that of a dictionary.
+// resolve makes the unclear fields entries, in their places, in the meta.json of a dictionary.
 func (d *metaDecoder) resolve() error {
 	for _, f := range slices.Backward(d.unclear) {
 		d.Scanner = jsonscan.New(f.text)

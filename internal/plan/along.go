@@ -96,7 +96,7 @@ func (p *Plan) without(dim, at int) *Plan {
 	return out.done()
 }
 
-// before returns the number of dim d once another is gone; -1 is none.
+// before returns the number of dim d once the dim gone, unless that is -1, is not there.
 func before(d, gone int) int {
 	if gone >= 0 && d > gone {
 		return d - 1
