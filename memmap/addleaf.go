@@ -287,8 +287,8 @@ func (a *addition) show(e *metaEntry) error {
 		return err
 	}
 	defer d.Lock(whyLocked)
-	p := &place{op: "add", dir: d.dir, at: d.at, opt: d.opt}
-	r := &reader{place: p, in: d.set, files: d.files, nodes: d.nodes, layouts: &d.layouts}
+	p := &opening{op: "add", dir: d.dir, at: d.at, opt: d.opt}
+	r := &reader{opening: p, in: d.set, files: d.files, nodes: d.nodes, layouts: &d.layouts}
 	root, err := d.set.OpenDir(a.node.dir)
 	if err != nil {
 		return err

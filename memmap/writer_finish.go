@@ -103,7 +103,7 @@ func inOrderOf(row, td *tdict.TensorDict) (*tdict.TensorDict, error) {
 
 // dataset opens the committed rows.
 func (w *Writer) dataset() (*Dataset, error) {
-	p := &place{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}}
+	p := &opening{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}}
 	ds, _, err := p.dataset()
 	return ds, err
 }

@@ -131,7 +131,7 @@ func (k *Pick) along(c Cut, dim int) (Cut, bool) {
 		rest.shifts = append(rest.shifts, shift{before(s.dim, dim), s.starts})
 	}
 	if at >= 0 {
-		c.Dim = k.place(at)
+		c.Dim = k.resultDim(at)
 	}
 	if at >= 0 && c.Dim < k.at {
 		rest.at--
@@ -144,8 +144,8 @@ func (k *Pick) along(c Cut, dim int) (Cut, bool) {
 	return c, true
 }
 
-// place returns the dim of the result that dim at of mid, from which k does not pick, becomes.
-func (k *Pick) place(at int) int {
+// resultDim returns the dim of the result that dim at of mid, from which k does not pick, becomes.
+func (k *Pick) resultDim(at int) int {
 	to := at
 	for _, d := range k.dims {
 		if d < at {
