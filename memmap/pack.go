@@ -34,6 +34,9 @@ func (s *saver) pack(f vfs.File) error {
 	if err != nil {
 		return err
 	}
+	if s.time.IsZero() {
+		s.time = time.Now()
+	}
 	w := zipfile.NewWriter(f)
 	for _, file := range files { // "@row" comes after the parts whose sums it has
 		if err := s.entry(w, file); err != nil {
@@ -46,7 +49,7 @@ func (s *saver) pack(f vfs.File) error {
 // entry writes a file as an entry.
 func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 	leaf := strings.HasSuffix(f.at, leafExt)
-	h := zipfile.Header{Name: f.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
+	h := zipfile.Header{Name: f.at, Modified: s.time, Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
 	return w.Add(h, func(payload io.Writer) error { return s.content(payload, f) })
 }
 
@@ -68,14 +71,6 @@ func (s *saver) content(payload io.Writer, f *savedFile) error {
 		_, err = payload.Write(zeros[:min(left, int64(len(zeros)))])
 	}
 	return err
-}
-
-// clock returns the time of the entries.
-func (s *saver) clock() time.Time {
-	if s.time.IsZero() {
-		s.time = time.Now()
-	}
-	return s.time
 }
 
 // packed returns all files in Python's order.

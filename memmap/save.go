@@ -176,15 +176,8 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 			return nil, s.fail("", err)
 		}
 	}
-	k, err := newDirSink(s.ctx, disk, dir, old, s.opt.NoSync)
-	if err != nil {
-		return nil, s.fail("", err)
-	}
-	k.may = s.may
-	if err := s.write(k); err != nil {
-		return nil, s.fail("", errors.Join(err, k.abort()))
-	}
-	return k, nil
+	k := &dirSink{disk: disk, dir: dir, noSync: s.opt.NoSync, may: s.may}
+	return k, s.fail("", k.make(s.ctx, old, s.write))
 }
 
 // plan plans the nodes and files of td.
@@ -308,7 +301,7 @@ const syncsAtOnce = 16
 // write writes the planned nodes and files.
 func (s *saver) write(k *dirSink) error {
 	for _, n := range s.nodes {
-		if n.at == "" { // newDirSink has made it
+		if n.at == "" { // dirSink.make has made it
 			continue
 		}
 		if err := k.node(n.at); err != nil {

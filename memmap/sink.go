@@ -18,34 +18,38 @@ import (
 type dirSink struct {
 	disk   vfs.FS
 	dir    string // clean and free of links
-	temp   *vfs.Temp
-	modes  *vfs.Modes
 	noSync bool
-	old    fs.FileInfo // of the directory to replace; nil if nothing is there
 	may    replacing
+
+	// Set by make:
+	temp  *vfs.Temp
+	modes *vfs.Modes
+	old   fs.FileInfo // of the directory to replace; nil if nothing is there
 }
 
-// newDirSink makes a directory that is to replace old at dir. What it makes gets old.modes or, if
-// these are nil, the Modes of ctx.
-func newDirSink(ctx context.Context, disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
-	temp, err := vfs.MakeTemp(disk, dir)
-	if err != nil {
-		return nil, err
+// make makes the directory, which is to replace old, and calls fill to write it. What k makes gets
+// old.modes or, if these are nil, the Modes of ctx. After an error there is nothing to abort.
+func (k *dirSink) make(ctx context.Context, old *oldTree, fill func(*dirSink) error) (err error) {
+	if k.temp, err = vfs.MakeTemp(k.disk, k.dir); err != nil {
+		return err
 	}
-	k := &dirSink{disk: disk, dir: dir, temp: temp, old: old.info, modes: vfs.ModesFor(ctx), noSync: noSync}
+	k.old, k.modes = old.info, vfs.ModesFor(ctx)
 	if old.modes != nil {
 		k.modes = old.modes.Else(k.modes)
 	}
-	if err := k.node(""); err != nil {
-		return nil, errors.Join(err, k.abort())
+	if err = k.node(""); err == nil {
+		err = fill(k)
 	}
-	return k, nil
+	if err != nil {
+		return errors.Join(err, k.abort())
+	}
+	return nil
 }
 
 func (k *dirSink) os(at string) string { return filepath.Join(k.temp.New(), filepath.FromSlash(at)) }
 
 // node makes a directory, after the one around it, with the permissions of the old one at the same
-// path. newDirSink has made the top.
+// path. make has made the top.
 func (k *dirSink) node(at string) error {
 	mode := k.modes.Dir(at)
 	err := k.disk.Mkdir(k.os(at), mode.Perm())

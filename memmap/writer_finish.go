@@ -70,15 +70,8 @@ func (w *Writer) nested() (*dirSink, error) {
 
 // beside makes a directory beside the old one, which write fills. It may replace old, and no other.
 func (w *Writer) beside(old *oldTree, write func(*dirSink) error) (*dirSink, error) {
-	k, err := newDirSink(context.Background(), w.disk, w.at, old, w.opt.NoSync)
-	if err != nil {
-		return nil, err
-	}
-	k.may = replaceOld
-	if err := write(k); err != nil {
-		return nil, errors.Join(err, k.abort())
-	}
-	return k, nil
+	k := &dirSink{disk: w.disk, dir: w.at, noSync: w.opt.NoSync, may: replaceOld}
+	return k, k.make(context.Background(), old, write)
 }
 
 // inOrderOf returns td with its entries in the order of row. In a growing dataset, dictionaries

@@ -111,12 +111,9 @@ func (w *Writer) create(s *saver) error {
 	if err := makeParent(w.at); err != nil {
 		return err
 	}
-	k, err := newDirSink(context.Background(), w.disk, w.at, old, w.opt.NoSync)
-	if err != nil {
+	k := &dirSink{disk: w.disk, dir: w.at, noSync: w.opt.NoSync}
+	if err := k.make(context.Background(), old, func(k *dirSink) error { return w.fill(s, k) }); err != nil {
 		return err
-	}
-	if err := w.fill(s, k); err != nil {
-		return errors.Join(err, k.abort())
 	}
 	appeared, err := k.publish()
 	if appeared {
