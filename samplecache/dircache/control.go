@@ -34,7 +34,7 @@ func (m *manifest) header() ([]byte, error) {
 	copy(b[32:96], m.ID)
 	copy(b[96:160], boot)
 	copy(b[160:224], machine)
-	binary.LittleEndian.PutUint32(b[headerSum:], crc32.Checksum(b[:headerSum], castagnoli))
+	binary.LittleEndian.PutUint32(b[headerSum:], crc32.ChecksumIEEE(b[:headerSum]))
 	return b, errors.Join(err, failed)
 }
 
@@ -100,7 +100,7 @@ func (s *session) checkHeader(alone, adopt bool) error {
 	got := make([]byte, len(want))
 	if n, err := s.file.ReadAt(got, 0); err != nil && err != io.EOF {
 		return err
-	} else if sum := crc32.Checksum(got[:headerSum], castagnoli); n < len(got) || binary.LittleEndian.Uint32(got[headerSum:]) != sum || [96]byte(got) != [96]byte(want) {
+	} else if sum := crc32.ChecksumIEEE(got[:headerSum]); n < len(got) || binary.LittleEndian.Uint32(got[headerSum:]) != sum || [96]byte(got) != [96]byte(want) {
 		return fmt.Errorf("%w: its header is damaged", engine.ErrCorrupt)
 	}
 	boot, machine := [64]byte(want[96:]), [64]byte(want[160:])

@@ -70,7 +70,7 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	if serial == 0 && size == countsHeader && binary.LittleEndian.Uint32(b) == 0 {
 		return nil, 0, nil // never written
 	}
-	if n < size || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:size], castagnoli) {
+	if n < size || binary.LittleEndian.Uint32(b) != crc32.ChecksumIEEE(b[4:size]) {
 		return nil, 0, errCounts
 	}
 	return b[countsHeader:size], serial, nil
@@ -93,7 +93,7 @@ func (s *session) writeGroups(g *engine.Groups) error {
 	}
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-countsHeader))
 	binary.LittleEndian.PutUint64(b[8:], serial+1)
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+	binary.LittleEndian.PutUint32(b, crc32.ChecksumIEEE(b[4:]))
 	for _, i := range []int64{1 - last, last} {
 		if _, err := s.file.WriteAt(b, countsAt(s.samples())+i*countsBytes); err != nil {
 			return s.fail(controlName, err)

@@ -34,7 +34,7 @@
 //
 // # Damage
 //
-// Each sample has the CRC-32C of its leaves, which a process compares when it first reads the
+// Each sample has the CRC-32 of its leaves, which a process compares when it first reads the
 // sample. Most words of the control file are hints, and wrong ones do no harm. If one of the other
 // words is damaged, operations return ErrCorrupt. When all processes have left, the next one that
 // opens the cache computes the words again from the MANIFEST and the records of the samples. The

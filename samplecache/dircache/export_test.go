@@ -78,7 +78,7 @@ func Rehost(dir, boot, machine string) error {
 		if machine != "" {
 			clear(head[160+copy(head[160:224], machine) : 224])
 		}
-		binary.LittleEndian.PutUint32(head[headerSum:], crc32.Checksum(head[:headerSum], castagnoli))
+		binary.LittleEndian.PutUint32(head[headerSum:], crc32.ChecksumIEEE(head[:headerSum]))
 		_, err = f.WriteAt(head, 0)
 	}
 	return errors.Join(err, f.Close())

@@ -436,7 +436,7 @@ func TestHostileManifests(t *testing.T) {
 		err  error
 	}{
 		{"the version before", func(m *manifest) { m.Version = 1 }, errors.ErrUnsupported},
-		{"a newer version", func(m *manifest) { m.Version = 3 }, errors.ErrUnsupported},
+		{"a newer version", func(m *manifest) { m.Version = formatVersion + 1 }, errors.ErrUnsupported},
 		{"another format", func(m *manifest) { m.Format = "tensordict.other" }, samplecache.ErrCorrupt},
 		{"no samples", func(m *manifest) { m.Config.Samples = 0 }, samplecache.ErrCorrupt},
 		{"too many samples", func(m *manifest) { m.Config.Samples = 1 << 30 }, samplecache.ErrCorrupt},
@@ -554,7 +554,7 @@ func TestW20ManifestIsJSON(t *testing.T) {
 		require.Contains(t, string(format), name)
 	}
 	require.Equal(t, "tensordict.samplecache", fields["format"])
-	require.EqualValues(t, 2, fields["version"])
+	require.EqualValues(t, formatVersion, fields["version"])
 	require.EqualValues(t, 2, fields["latest"])
 	require.Equal(t, []any{map[string]any{"key": "n", "dtype": "int64", "shape": []any{1.}}}, fields["schema"])
 	p := fields["producers"].([]any)[0].(map[string]any)

@@ -98,7 +98,7 @@ func TestForeign(t *testing.T) {
 		}, samplecache.ErrCorrupt},
 		{"a MANIFEST of a newer version", func(*testing.T) error {
 			return errors.Join(os.Mkdir("x", 0o777),
-				os.WriteFile("x/MANIFEST", []byte(`{"format": "tensordict.samplecache", "version": 3, "news": 1}`), 0o666))
+				os.WriteFile("x/MANIFEST", []byte(`{"format": "tensordict.samplecache", "version": 9, "news": 1}`), 0o666))
 		}, errors.ErrUnsupported},
 		{"another format", func(*testing.T) error {
 			return errors.Join(os.Mkdir("x", 0o777), os.WriteFile("x/MANIFEST", []byte(`{"format": "leveldb"}`), 0o666))

@@ -32,7 +32,7 @@ const (
 
 const (
 	formatName    = "tensordict.samplecache"
-	formatVersion = 2
+	formatVersion = 3
 	maxManifest   = 16 << 20
 	maxGeneration = 1<<31 - 1
 	maxID         = 64
@@ -69,12 +69,12 @@ type producerSpec struct {
 	engine.Window
 }
 
-// sumMark begins the last line of a MANIFEST. The line has the CRC-32C of all bytes before it.
+// sumMark begins the last line of a MANIFEST. The line has the CRC-32 of all bytes before it.
 const sumMark = ",\n  \"sum\": \""
 
 // sumLine returns the end of a MANIFEST that begins with b.
 func sumLine(b []byte) []byte {
-	return fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli))
+	return fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.ChecksumIEEE(b))
 }
 
 // text returns the content of the file.
@@ -97,7 +97,7 @@ func parseManifest(b []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: got format %q, want %q", engine.ErrCorrupt, head.Format, formatName)
 	}
 	if head.Version != formatVersion {
-		return nil, fmt.Errorf("%w: got version %d, this program knows %d", errors.ErrUnsupported, head.Version, formatVersion)
+		return nil, fmt.Errorf("%w: got version %d, this program knows %d: make a new cache", errors.ErrUnsupported, head.Version, formatVersion)
 	}
 	at := bytes.LastIndex(b, []byte(sumMark))
 	if at < 0 || !bytes.Equal(b[at:], sumLine(b[:at])) {

@@ -22,9 +22,7 @@ const (
 	recordFixed   = 104 // bytes of a record before the checksums of leaves
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 2}
+var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 3}
 
 // recordSize returns the size of a record in bytes. leaves is the number of leaves of a sample.
 func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
@@ -41,7 +39,7 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
 	binary.LittleEndian.PutUint64(r[32:], life)
 	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
-	atomic.StoreUint32(r.seal(), crc32.Checksum(r[4:], castagnoli))
+	atomic.StoreUint32(r.seal(), crc32.ChecksumIEEE(r[4:]))
 }
 
 // seal returns the checksum of the record, which processes load and store atomically.
@@ -60,14 +58,14 @@ func (r record) erase() {
 // a process is writing r.
 func (r record) damaged() bool {
 	sum := atomic.LoadUint32(r.seal())
-	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == atomic.LoadUint32(r.seal())
+	return sum != 0 && sum != crc32.ChecksumIEEE(r[4:]) && sum == atomic.LoadUint32(r.seal())
 }
 
 // sound reports whether r is a complete record of the generation.
 func (r record) sound(generation uint64) bool {
 	sum := atomic.LoadUint32(r.seal())
 	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
-		sum == crc32.Checksum(r[4:], castagnoli)
+		sum == crc32.ChecksumIEEE(r[4:])
 }
 
 func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
@@ -109,7 +107,7 @@ func (m *manifest) recordsHead() []byte {
 	copy(b, recordsMagic[:])
 	binary.LittleEndian.PutUint64(b[8:], uint64(m.Config.Samples))
 	binary.LittleEndian.PutUint64(b[16:], uint64(len(m.Schema)))
-	binary.LittleEndian.PutUint32(b[24:], crc32.Checksum(b[:24], castagnoli))
+	binary.LittleEndian.PutUint32(b[24:], crc32.ChecksumIEEE(b[:24]))
 	return b
 }
 

@@ -284,7 +284,7 @@ func (w *writer) sumsAgree(r record, row int) bool {
 		if err != nil {
 			return false
 		}
-		sum := crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli)
+		sum := crc32.ChecksumIEEE(b[row*l.bytes:][:l.bytes])
 		w.files[i].Release()
 		if sum != r.sum(i) {
 			return false

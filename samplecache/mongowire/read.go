@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -38,8 +36,7 @@ func (s *Server) readView(ctx context.Context, r *request, c *cursor) (view, err
 		_ = g.Close() // it was only read
 	})
 	st.recent.keep(ctx, st.cache, g.ID())
-	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
-	return p.documents(c), nil
+	return (&pages{s: s, st: st, g: g}).documents(c), nil
 }
 
 // lend opens a generation for a reply, 0 for the one published last. Call s.readers.end afterwards.
@@ -173,11 +170,11 @@ type pages struct {
 	s  *Server
 	st *store
 	g  *samplecache.Generation
-	*sums
 
 	row  int // of sample
 	td   *tdict.TensorDict
-	leaf int // of file
+	sums []uint32 // of its leaves
+	leaf int      // of file
 	file *file
 }
 
@@ -312,7 +309,11 @@ func (p *pages) open(at page) (*file, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.td, p.row = td, at.row
+		info, err := p.g.Info(at.row)
+		if err != nil {
+			return nil, err
+		}
+		p.td, p.row, p.sums = td, at.row, info.Sums
 	}
 	x, err := p.td.Tensor(p.st.leaves[at.leaf].key)
 	if err == nil {
@@ -321,15 +322,11 @@ func (p *pages) open(at page) (*file, error) {
 	if err == nil {
 		x, err = x.Reinterpret(tensor.Uint8)
 	}
-	var sum uint32
-	if err == nil {
-		sum, err = p.sum(at.row*len(p.st.leaves)+at.leaf, x)
-	}
 	if err != nil {
 		return nil, err
 	}
 	l := p.st.leaves[at.leaf].layout
-	p.file, p.leaf = &file{l.Head(), l.Tail(sum), x}, at.leaf
+	p.file, p.leaf = &file{l.Head(), l.Tail(p.sums[at.leaf]), x}, at.leaf
 	return p.file, nil
 }
 
@@ -340,44 +337,4 @@ func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 		td, err = p.g.Fetch(p.s.life, []int{row}, nil)
 	}
 	return td, err
-}
-
-// sums are the CRC-32 of the tensors of a generation that were computed so far.
-type sums struct {
-	generation uint64
-	known      []atomic.Uint64 // row after row: 1<<32 + sum, or 0
-}
-
-// maxSums is the maximum number of sums that are kept.
-const maxSums = 1 << 20
-
-// sumsOf returns the sums of a generation. The sums of the newest generation are kept, and usually
-// the ones of the generation before it, for cursors.
-func (st *store) sumsOf(g *samplecache.Generation) *sums {
-	at := &st.sums[g.ID()%2]
-	s := at.Load()
-	if s != nil && s.generation == g.ID() {
-		return s
-	}
-	newest := s == nil || s.generation < g.ID()
-	s = &sums{generation: g.ID()}
-	if n := g.Len() * len(st.leaves); newest && n <= maxSums {
-		s.known = make([]atomic.Uint64, n)
-		at.Store(s)
-	}
-	return s
-}
-
-// sum returns the sum of the i-th tensor, which is x.
-func (s *sums) sum(i int, x *tensor.Tensor) (sum uint32, err error) {
-	if s.known != nil {
-		if known := s.known[i].Load(); known != 0 {
-			return uint32(known), nil
-		}
-	}
-	err = tensor.Read(x, func(b []uint8) { sum = crc32.ChecksumIEEE(b) })
-	if err == nil && s.known != nil {
-		s.known[i].Store(1<<32 | uint64(sum))
-	}
-	return sum, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/interop/torchzip"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -18,8 +17,7 @@ type store struct {
 	cache    *samplecache.Cache
 	producer *samplecache.Producer
 	leaves   []leaf
-	need     int64                   // bytes that the documents of a sample may take
-	sums     [2]atomic.Pointer[sums] // of generations with an even and an odd number
+	need     int64 // bytes that the documents of a sample may take
 	recent   recent
 }
 
