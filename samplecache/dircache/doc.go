@@ -28,9 +28,9 @@
 // # Space
 //
 // Create allocates room for 2 + Retain generations: the one that is being filled, the one published
-// last, and the retained ones. When a generation retires, its directory is filled again, unless the
-// generation is still being read. Then its directory is renamed to held-*, and a new directory is
-// made. After MaxHeld of these, producers wait.
+// last, and the retained ones. When a generation retires, its directory is renamed for the next one
+// and filled again, unless the generation is still being read. Then a new directory is made. After
+// MaxHeld of these, producers wait.
 //
 // # Damage
 //

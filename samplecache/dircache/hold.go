@@ -42,12 +42,11 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 			return nil, err
 		}
 		crashPoint("generation found")
-		for _, role := range []role{generationRole, heldRole} { // it may be renamed meanwhile
-			if r, err := s.hold(store{role, id}); !errors.Is(err, fs.ErrNotExist) {
-				return r, err
-			}
+		r, err := s.hold(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = engine.ErrGenerationGone
 		}
-		return nil, engine.ErrGenerationGone
+		return r, err
 	})
 }
 
@@ -66,12 +65,10 @@ func (s *session) kept(id uint64) error {
 	if err := s.present(); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrGenerationGone, err)
 	}
-	for _, r := range []role{generationRole, heldRole} { // it may be renamed to the second meanwhile
-		if _, err = os.Lstat(s.path(store{r, id}.name())); err == nil {
-			return nil
-		}
+	if _, err = os.Lstat(s.path(storeName(id))); err != nil {
+		return engine.ErrGenerationGone
 	}
-	return engine.ErrGenerationGone
+	return nil
 }
 
 // holdLeft returns how much longer a generation may be held. Without [engine.Config.MaxHold] it
@@ -84,11 +81,10 @@ func (s *session) holdLeft(id uint64) time.Duration {
 	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond
 }
 
-// hold locks a generation and maps it. It returns fs.ErrNotExist if the store does not have that
-// name any more: the store of a retired generation is renamed, and no store gets the old name
-// again.
-func (s *session) hold(st store) (engine.Rows, error) {
-	at := s.path(st.name())
+// hold locks a generation and maps it. It returns fs.ErrNotExist if no store has its name any
+// more: a store that nobody reads is renamed, and no store gets the old name again.
+func (s *session) hold(id uint64) (engine.Rows, error) {
+	at := s.path(storeName(id))
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {
 		return nil, engine.ErrGenerationGone // its store is being filled again
@@ -97,8 +93,8 @@ func (s *session) hold(st store) (engine.Rows, error) {
 		return nil, err
 	}
 	crashPoint("generation locked")
-	r := &rows{s: s, id: st.id, lock: lock}
-	err = r.mapAll(st)
+	r := &rows{s: s, id: id, lock: lock}
+	err = r.mapAll()
 	if !lock.At(at) { // the store was renamed, or is another one
 		err = fs.ErrNotExist
 	}
@@ -110,18 +106,18 @@ func (s *session) hold(st store) (engine.Rows, error) {
 	s.open[r] = true
 	if s.fixed.Config.MaxHold > 0 {
 		r.lapsed = make(chan struct{})
-		r.timer = time.AfterFunc(s.holdLeft(st.id), r.lapse)
+		r.timer = time.AfterFunc(s.holdLeft(id), r.lapse)
 	}
 	return r, nil
 }
 
-// mapAll maps all files of the store now, since the store may be renamed later.
-func (r *rows) mapAll(st store) (err error) {
-	if r.ds, err = r.s.openStore(st); err != nil {
+// mapAll maps all files of the store.
+func (r *rows) mapAll() (err error) {
+	if r.ds, err = r.s.openStore(r.id); err != nil {
 		return err
 	}
-	if r.leaves, err = r.s.reader(r.ds, r.s.path(st.name())); err == nil {
-		r.records, err = r.s.mapRecords(st, mapping.ReadOnly)
+	if r.leaves, err = r.s.reader(r.ds, r.s.path(storeName(r.id))); err == nil {
+		r.records, err = r.s.mapRecords(r.id, mapping.ReadOnly)
 	}
 	return err
 }

@@ -360,7 +360,7 @@ func TestMappingsAreKept(t *testing.T) {
 	require.LessOrEqual(t, len(seen), 3)
 
 	id := put(s)
-	at := filepath.Join(dir, store{generationRole, id}.name(), "n.memmap")
+	at := filepath.Join(dir, storeName(id), "n.memmap")
 	was, err := read(id)
 	require.NoError(t, err)
 	b, err := os.ReadFile(at)

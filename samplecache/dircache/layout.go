@@ -72,7 +72,7 @@ func (w words) generations() (latest, filling uint64, err error) {
 
 // tookSwap stores how long it took to publish a generation.
 func (w words) tookSwap(generation uint64, took time.Duration) {
-	w[swapTookWord].Store(min(uint64(took/time.Microsecond), math.MaxUint32)<<32 | generation)
+	w[swapTookWord].Store(min(uint64(max(took, 0)/time.Microsecond), math.MaxUint32)<<32 | generation)
 }
 
 // swapTook returns how long it took to publish a generation, or 0 if that is not known.

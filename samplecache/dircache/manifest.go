@@ -26,7 +26,6 @@ import (
 const (
 	manifestName = "MANIFEST"
 	controlName  = "control"
-	currentName  = "current"
 	newPrefix    = ".new-" // a file or directory that is being made
 )
 
@@ -188,6 +187,9 @@ func (m *manifest) dict(batch ...int) (*tdict.TensorDict, error) {
 
 // retain returns the number of generations kept besides the latest.
 func (m *manifest) retain() int { return max(m.Config.Retain, 0) }
+
+// retired reports whether a generation is not retained any more.
+func (m *manifest) retired(generation uint64) bool { return generation+uint64(m.retain()) < m.Latest }
 
 // maxHeld returns the number of generations kept beyond the retained ones.
 func (m *manifest) maxHeld() int { return max(m.Config.MaxHeld, 0) }

@@ -91,10 +91,8 @@ func (r record) info(leaves int) engine.Info {
 	return info
 }
 
-// recordsPath returns the path of the records of the generation that is being filled.
-func recordsPath(generation uint64) string {
-	return filepath.Join(store{generationRole, generation}.name(), recordsName)
-}
+// recordsPath returns the path of the records of a generation.
+func recordsPath(generation uint64) string { return filepath.Join(storeName(generation), recordsName) }
 
 // recordsSize returns the size of the file of records.
 func (m *manifest) recordsSize() int {

@@ -29,7 +29,7 @@ func (s *session) stats() (st engine.Stats, err error) {
 		Members: s.memberStats(), Groups: g.Stats(p),
 	}
 	s.slotStats(&st)
-	if st.Held, err = s.heldGenerations(); err == nil {
+	if st.Held, err = s.heldGenerations(latest, filling); err == nil {
 		st.Producers = s.producerStats(m)
 	}
 	st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
@@ -124,12 +124,16 @@ func (s *session) producerStats(m *manifest) (list []engine.ProducerStats) {
 	return list
 }
 
-// heldGenerations returns the generations that are kept only because they are held.
-func (s *session) heldGenerations() (held []uint64, err error) {
+// heldGenerations returns the generations that are kept only because they are held. While a
+// publication is being completed, the generation that retires is not one of them yet.
+func (s *session) heldGenerations(latest, filling uint64) (held []uint64, err error) {
+	if filling > 0 {
+		latest = filling - 1
+	}
 	entries, err := os.ReadDir(s.at)
 	for _, e := range entries {
-		if st, ok := parseStore(e.Name()); ok && st.role == heldRole {
-			held = append(held, st.id)
+		if id, ok := parseStore(e.Name()); ok && id+uint64(s.fixed.retain()) < latest {
+			held = append(held, id)
 		}
 	}
 	return held, s.fail("", err)

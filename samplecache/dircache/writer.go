@@ -52,22 +52,22 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	if err := s.present(); err != nil {
 		return nil, err
 	}
-	st := store{generationRole, generation}
-	info, err := os.Lstat(s.path(st.name()))
+	name := storeName(generation)
+	info, err := os.Lstat(s.path(name))
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%w: not a directory", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, s.fail(st.name(), err)
+		return nil, s.fail(name, err)
 	}
 	if err := s.dropStores(s.stores); err != nil {
 		return nil, err
 	}
-	id := vfs.FileID(info, s.path(st.name()))
+	id := vfs.FileID(info, s.path(name))
 	w := s.stores[id]
 	if w == nil {
-		if w, err = s.mapStore(st); err != nil {
-			return nil, failed("map", s.dir, st.name(), err)
+		if w, err = s.mapStore(generation); err != nil {
+			return nil, failed("map", s.dir, name, err)
 		}
 		s.stores[id] = w
 	}
@@ -76,15 +76,15 @@ func (s *session) writer(generation uint64) (*writer, error) {
 }
 
 // mapStore maps all files of a store for writing.
-func (s *session) mapStore(st store) (*writer, error) {
-	ds, err := s.openStore(st)
+func (s *session) mapStore(generation uint64) (*writer, error) {
+	ds, err := s.openStore(generation)
 	if err != nil {
 		return nil, err
 	}
 	defer ds.Close()
 	w, err := s.mapLeaves(ds, os.O_RDWR, mapping.ReadWrite)
 	if err == nil {
-		w.records, err = s.mapRecords(st, mapping.ReadWrite)
+		w.records, err = s.mapRecords(generation, mapping.ReadWrite)
 	}
 	if err == nil {
 		w.table, err = w.records.Acquire()
@@ -187,20 +187,21 @@ func (w *writer) maps(ds *memmap.Dataset) bool {
 }
 
 // openStore opens the dataset of a store, and checks it against the MANIFEST.
-func (s *session) openStore(st store) (*memmap.Dataset, error) {
-	ds, err := memmap.Open(s.path(st.name()))
+func (s *session) openStore(generation uint64) (*memmap.Dataset, error) {
+	name := storeName(generation)
+	ds, err := memmap.Open(s.path(name))
 	if err != nil {
-		return nil, s.storeError(st, err)
+		return nil, s.storeError(name, err)
 	}
 	if err := s.fixed.checkStore(ds); err != nil {
-		return nil, errors.Join(failed("open", s.dir, st.name(), err), ds.Close())
+		return nil, errors.Join(failed("open", s.dir, name, err), ds.Close())
 	}
 	return ds, nil
 }
 
 // storeError returns an error of opening a store as [engine.ErrCorrupt], unless it is an error of
 // the operating system, or the store does not exist.
-func (s *session) storeError(st store, err error) error {
+func (s *session) storeError(name string, err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	_, system := errors.AsType[syscall.Errno](err)
 	system = system || errors.Is(err, fs.ErrNotExist)
@@ -209,7 +210,7 @@ func (s *session) storeError(st store, err error) error {
 		return err
 	}
 	text := strings.TrimPrefix(of.Err.Error(), engine.ErrCorrupt.Error()+": ")
-	return failed("open", s.dir, filepath.Join(st.name(), of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
+	return failed("open", s.dir, filepath.Join(name, of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
 }
 
 // checkStore returns [engine.ErrCorrupt] unless ds has the shape and the leaves that the MANIFEST
@@ -235,8 +236,8 @@ func (m *manifest) checkStore(ds *memmap.Dataset) error {
 }
 
 // mapRecords maps the records of a store.
-func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, err error) {
-	name := filepath.Join(st.name(), recordsName)
+func (s *session) mapRecords(generation uint64, mode mapping.Mode) (m *mapping.Mapping, err error) {
+	name := recordsPath(generation)
 	flag := os.O_RDONLY
 	if mode == mapping.ReadWrite {
 		flag = os.O_RDWR
