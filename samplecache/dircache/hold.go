@@ -22,15 +22,14 @@ import (
 // A rows is a published generation that the session has locked, by a shared lock on its directory,
 // and mapped. It implements engine.Rows.
 type rows struct {
-	s       *session
-	id      uint64
-	lock    *vfs.Lock
-	ds      *memmap.Dataset
-	leaves  *writer // mapped; ds has their names
-	records *mapping.Mapping
-	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
-	timer   *time.Timer   // nil without MaxHold
-	over    atomic.Bool
+	s      *session
+	id     uint64
+	lock   *vfs.Lock
+	ds     *memmap.Dataset
+	store  *writer       // mapped; ds has the names of its files
+	lapsed chan struct{} // nil without [engine.Config.MaxHold]
+	timer  *time.Timer   // nil without MaxHold
+	over   atomic.Bool
 }
 
 func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
@@ -111,13 +110,15 @@ func (s *session) hold(id uint64) (engine.Rows, error) {
 	return r, nil
 }
 
-// mapAll maps all files of the store.
+// mapAll maps all files of the store. Mostly an earlier generation has mapped them.
 func (r *rows) mapAll() (err error) {
 	if r.ds, err = r.s.openStore(r.id); err != nil {
 		return err
 	}
-	if r.leaves, err = r.s.reader(r.ds, r.s.path(storeName(r.id))); err == nil {
-		r.records, err = r.s.mapRecords(r.id, mapping.ReadOnly)
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.store, err = r.s.mapped(r.id, r.s.read, mapping.ReadOnly); err == nil {
+		r.store.users++
 	}
 	return err
 }
@@ -144,11 +145,11 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 	if uint(row) >= uint(r.s.samples()) {
 		return info, fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, r.s.samples())
 	}
-	b, err := r.records.Acquire()
+	b, err := r.store.records.Acquire()
 	if err != nil {
 		return info, err
 	}
-	defer r.records.Release()
+	defer r.store.records.Release()
 	failed := mapping.Guard(func() {
 		rec := rowRecord(b, row, len(r.s.fixed.Schema))
 		if !rec.sound(r.id) {
@@ -157,8 +158,9 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 		}
 		info = rec.info(len(r.s.fixed.Schema))
 	})
-	if failed != nil {
-		err = fmt.Errorf("read the record: %w", failed)
+	if fault, _ := failed.(*mapping.FaultError); fault != nil {
+		fault.File = r.s.path(recordsPath(r.id)) // it had another name when it was mapped
+		err = fmt.Errorf("read the record: %w", fault)
 	}
 	if err != nil {
 		return engine.Info{}, &engine.RowError{Generation: r.id, Row: row, Err: err}
@@ -172,7 +174,7 @@ func (r *rows) Place(leaf int) (tensor.Lender, int) {
 	if err != nil || l.bytes == 0 {
 		return nil, 0
 	}
-	return &lent{f, r.leaves.files[leaf], r}, 0
+	return &lent{f, r.store.files[leaf], r}, 0
 }
 
 // A lent lends a leaf of a generation until that is closed. The mapping stays for later ones.
@@ -229,18 +231,13 @@ func (r *rows) end() (err error) {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-	if r.leaves != nil {
+	if r.store != nil {
 		r.s.mu.Lock()
-		if r.leaves.users--; r.leaves.users == 0 && r.leaves.replaced {
-			err = r.leaves.close()
-		}
+		r.store.users--
 		r.s.mu.Unlock()
 	}
 	if r.ds != nil {
-		err = errors.Join(err, r.ds.Close())
-	}
-	if r.records != nil {
-		err = errors.Join(err, r.records.Close())
+		err = r.ds.Close()
 	}
 	return errors.Join(err, r.lock.Unlock())
 }

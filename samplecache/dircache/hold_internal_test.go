@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -315,8 +314,7 @@ func FuzzCounts(f *testing.F) {
 }
 
 // TestMappingsAreKept reads generations of stores that are filled again and again: a session maps
-// each store once. A store whose files were replaced is mapped anew, one that is damaged is an
-// error, and one that was removed is unmapped.
+// each store once. One that is damaged is an error.
 func TestMappingsAreKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1000))}))
@@ -344,7 +342,7 @@ func TestMappingsAreKept(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, b, 8000)
 		lender.Return()
-		w := of.(*rows).leaves
+		w := of.(*rows).store
 		require.NoError(t, of.Close())
 		_, err = lender.Borrow()
 		require.ErrorIs(t, err, engine.ErrClosed)
@@ -361,21 +359,46 @@ func TestMappingsAreKept(t *testing.T) {
 
 	id := put(s)
 	at := filepath.Join(dir, storeName(id), "n.memmap")
-	was, err := read(id)
-	require.NoError(t, err)
 	b, err := os.ReadFile(at)
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(at))
-	require.NoError(t, os.WriteFile(at, b, 0o644))
-	now, err := read(id)
-	require.NoError(t, err)
-	require.NotSame(t, was, now)
-	_, err = was.files[0].Borrow()
-	require.ErrorIs(t, err, mapping.ErrClosed)
 	require.NoError(t, os.Truncate(at, 100))
 	_, err = read(id)
 	require.ErrorIs(t, err, engine.ErrCorrupt)
 	require.NoError(t, os.WriteFile(at, b, 0o644))
 	_, err = read(id)
+	require.NoError(t, err)
+}
+
+// TestNumbersOfDirectoriesAreUsedAgain fills a store that has the number of one that was removed,
+// as disks give numbers of removed files to new ones. A session has mapped the removed one: what it
+// commits is in the new one nevertheless.
+func TestNumbersOfDirectoriesAreUsedAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1))}))
+	require.NoError(t, Create(dir, schema, engine.Config{Samples: 1, Retain: -1}))
+	s := joinHere(t, dir)
+	put := func() {
+		c, err := s.Claim(t.Context(), "")
+		require.NoError(t, err)
+		row, err := c.Reserve(t.Context(), 0)
+		require.NoError(t, err)
+		require.NoError(t, row.Commit(t.Context(), []uint32{0}))
+	}
+	put()
+	put()
+	at := filepath.Join(dir, storeName(3))
+	for _, name := range []string{recordsName, "n.memmap", "meta.json"} {
+		b, err := os.ReadFile(filepath.Join(at, name))
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(filepath.Join(at, name)))
+		require.NoError(t, os.WriteFile(filepath.Join(at, name), b, 0o666))
+	}
+	put()
+	latest, err := joinHere(t, dir).Latest(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, latest)
+	r, err := joinHere(t, dir).Open(t.Context(), 3)
+	require.NoError(t, err, "the records are those of the store")
+	_, err = r.Info(0)
 	require.NoError(t, err)
 }

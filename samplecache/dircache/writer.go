@@ -18,24 +18,19 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A writer is a store that is mapped for writing, or the leaves of one that are mapped for reading.
-// It stays mapped while later generations, with other names, fill the same store again: the first
-// use of each page of a new mapping takes longer than to copy the page.
+// A writer is a store that is mapped, for writing or for reading. It stays mapped while later
+// generations, with other names, fill the same store again: the first use of each page of a new
+// mapping takes longer than to copy the page.
 type writer struct {
 	leaves  []leafSpec
-	files   []*place         // of the leaves; nil for a leaf without bytes
-	records *mapping.Mapping // nil for reading
-	table   []byte           // of records
-	users   int              // number of reserved rows, or of generations that are held
-
-	replaced bool // its store has other files now: the last user closes it
+	files   []*place // of the leaves; nil for a leaf without bytes
+	records *mapping.Mapping
+	table   []byte // of records
+	users   int    // number of reserved rows, or of generations that are held
 }
 
 // A place lends a mapped file. It implements tensor.Lender.
-type place struct {
-	*mapping.Mapping
-	id any // of the file, as vfs.FileID says
-}
+type place struct{ *mapping.Mapping }
 
 func (p *place) Borrow() ([]byte, error) { return p.Acquire() }
 
@@ -45,14 +40,45 @@ func (p *place) ReadOnly() bool { return false }
 
 // writer maps the store of the generation that is being filled. It caches the result, since no two
 // generations have the same name. s.mu is held.
-func (s *session) writer(generation uint64) (*writer, error) {
+func (s *session) writer(generation uint64) (w *writer, err error) {
 	if s.filled != nil && s.filling == generation {
 		return s.filled, nil
 	}
-	if err := s.present(); err != nil {
+	if err = s.present(); err == nil {
+		w, err = s.mapped(generation, s.stores, mapping.ReadWrite)
+	}
+	if err == nil {
+		s.filling, s.filled = generation, w
+	}
+	return w, err
+}
+
+// mapped returns the store of a generation from stores, where mapped adds it if it is not there. A
+// store is known by the number of its file of records: while a file is mapped, no other one gets its
+// number. s.mu is held.
+func (s *session) mapped(generation uint64, stores map[any]*writer, mode mapping.Mode) (*writer, error) {
+	id, err := s.storeID(storeName(generation))
+	if err != nil {
 		return nil, err
 	}
-	name := storeName(generation)
+	w := stores[id]
+	if w == nil || len(stores) > 2+s.fixed.retain() { // more were made for generations that were held
+		if err := s.dropStores(stores); err != nil {
+			return nil, err
+		}
+	}
+	if w == nil {
+		if w, err = s.mapStore(generation, mode); err != nil {
+			return nil, failed("map", s.dir, storeName(generation), err)
+		}
+		stores[id] = w
+	}
+	return w, nil
+}
+
+// storeID returns the vfs.FileID of the records of a store.
+func (s *session) storeID(name string) (any, error) {
+	at := filepath.Join(name, recordsName)
 	info, err := os.Lstat(s.path(name))
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%w: not a directory", engine.ErrCorrupt)
@@ -60,31 +86,30 @@ func (s *session) writer(generation uint64) (*writer, error) {
 	if err != nil {
 		return nil, s.fail(name, err)
 	}
-	if err := s.dropStores(s.stores); err != nil {
-		return nil, err
+	if info, err = os.Lstat(s.path(at)); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
 	}
-	id := vfs.FileID(info, s.path(name))
-	w := s.stores[id]
-	if w == nil {
-		if w, err = s.mapStore(generation); err != nil {
-			return nil, failed("map", s.dir, name, err)
-		}
-		s.stores[id] = w
+	if err != nil {
+		return nil, s.fail(at, err)
 	}
-	s.filling, s.filled = generation, w
-	return w, nil
+	return vfs.FileID(info, s.path(at)), nil
 }
 
-// mapStore maps all files of a store for writing.
-func (s *session) mapStore(generation uint64) (*writer, error) {
+// mapStore maps all files of a store.
+func (s *session) mapStore(generation uint64, mode mapping.Mode) (*writer, error) {
 	ds, err := s.openStore(generation)
 	if err != nil {
 		return nil, err
 	}
 	defer ds.Close()
-	w, err := s.mapLeaves(ds, os.O_RDWR, mapping.ReadWrite)
+	w := &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
+	for i, l := range w.leaves {
+		if err == nil && l.bytes > 0 {
+			w.files[i], err = mapLeaf(ds, l, mode)
+		}
+	}
 	if err == nil {
-		w.records, err = s.mapRecords(generation, mapping.ReadWrite)
+		w.records, err = s.mapRecords(generation, mode)
 	}
 	if err == nil {
 		w.table, err = w.records.Acquire()
@@ -93,18 +118,6 @@ func (s *session) mapStore(generation uint64) (*writer, error) {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
-}
-
-// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an
-// error.
-func (s *session) mapLeaves(ds *memmap.Dataset, flag int, mode mapping.Mode) (w *writer, err error) {
-	w = &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
-	for i, l := range w.leaves {
-		if err == nil && l.bytes > 0 {
-			w.files[i], err = mapLeaf(ds, l, flag, mode)
-		}
-	}
-	return w, err
 }
 
 // leafFile returns the file of a leaf.
@@ -121,69 +134,26 @@ func leafFile(ds *memmap.Dataset, l leafSpec) (*mapfile.File, error) {
 }
 
 // mapLeaf maps the file of a leaf.
-func mapLeaf(ds *memmap.Dataset, l leafSpec, flag int, mode mapping.Mode) (*place, error) {
+func mapLeaf(ds *memmap.Dataset, l leafSpec, mode mapping.Mode) (*place, error) {
 	from, err := leafFile(ds, l)
 	if err != nil {
 		return nil, err
 	}
-	f, err := openFile(from.String(), flag)
+	f, err := openFile(from.String(), flagOf(mode))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	m, err := mapping.Map(f, from.Size(), mode)
-	return &place{m, vfs.FileID(info, from.String())}, err
+	return &place{m}, err
 }
 
-// reader returns the mapped leaves of the store that ds is in the directory at, with one more user.
-// Mostly an earlier generation has mapped the same files.
-func (s *session) reader(ds *memmap.Dataset, at string) (*writer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	info, err := os.Lstat(at)
-	if err != nil {
-		return nil, err
+// flagOf returns the flag with which a file is opened to be mapped.
+func flagOf(mode mapping.Mode) int {
+	if mode == mapping.ReadWrite {
+		return os.O_RDWR
 	}
-	id := vfs.FileID(info, at)
-	w := s.read[id]
-	mapped := w != nil && w.maps(ds)
-	if !mapped || len(s.read) > 2+s.fixed.retain() { // more were made for generations that were held
-		if err := s.dropStores(s.read); err != nil {
-			return nil, err
-		}
-	}
-	if !mapped {
-		if w != nil && w.users == 0 {
-			err = w.close()
-		} else if w != nil {
-			w.replaced = true
-		}
-		delete(s.read, id)
-		var failed error
-		if w, failed = s.mapLeaves(ds, os.O_RDONLY, mapping.ReadOnly); failed != nil {
-			return nil, errors.Join(failed, err, w.close())
-		}
-		s.read[id] = w
-	}
-	w.users++
-	return w, err
-}
-
-// maps reports whether the files of ds are mapped.
-func (w *writer) maps(ds *memmap.Dataset) bool {
-	for i, l := range w.leaves {
-		if l.bytes == 0 {
-			continue
-		}
-		if f, err := leafFile(ds, l); err != nil || f.Identity() != w.files[i].id {
-			return false
-		}
-	}
-	return true
+	return os.O_RDONLY
 }
 
 // openStore opens the dataset of a store, and checks it against the MANIFEST.
@@ -238,11 +208,7 @@ func (m *manifest) checkStore(ds *memmap.Dataset) error {
 // mapRecords maps the records of a store.
 func (s *session) mapRecords(generation uint64, mode mapping.Mode) (m *mapping.Mapping, err error) {
 	name := recordsPath(generation)
-	flag := os.O_RDONLY
-	if mode == mapping.ReadWrite {
-		flag = os.O_RDWR
-	}
-	f, err := openFile(s.path(name), flag)
+	f, err := openFile(s.path(name), flagOf(mode))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
 	}
@@ -316,8 +282,9 @@ func (s *session) dropStores(stores map[any]*writer) error {
 	}
 	there := map[any]bool{}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			there[vfs.FileID(info, s.path(e.Name()))] = true
+		if _, ok := parseStore(e.Name()); ok {
+			id, _ := s.storeID(e.Name()) // nil if it goes meanwhile
+			there[id] = true
 		}
 	}
 	for id, w := range stores {
