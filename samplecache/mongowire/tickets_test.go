@@ -21,6 +21,7 @@ import (
 
 // TestTicketsAreDrawnOnce has 32 clients draw tickets at once, again and again.
 func TestTicketsAreDrawnOnce(t *testing.T) {
+	t.Parallel()
 	const clients, each = 32, 25
 	c := memory(t, pair(t, 4), 40)
 	_, addr := serve(t, c, mongowire.Options{})
@@ -304,6 +305,7 @@ func TestSnapshot(t *testing.T) {
 
 // TestManySwaps has more publications than status lists: all are counted.
 func TestManySwaps(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
 	c := dial(t, addr)
 	var before mongowire.Snapshot
