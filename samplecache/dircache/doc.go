@@ -52,10 +52,10 @@
 // # Implementation
 //
 //  1. A row is a slot (slots.go). A lock on one byte of the control file says which session fills
-//     it. Its record (record.go) says whether it is committed. Its word is a hint. row.Commit
-//     (row.go) writes the record, unlocks the byte, and sets the word. writer.go maps the files.
-//     claim.go has the names and their numbers.
-//  2. A session that finds all words committed takes the lock (lock.go) and calls advance
+//     it. Its record (record.go) says whether it is committed. row.Commit (row.go) writes the
+//     record and unlocks the byte. writer.go maps the files. claim.go has the names and their
+//     numbers.
+//  2. A session that finds all slots committed takes the lock (lock.go) and calls advance
 //     (publish.go). publish compares the records and renames the MANIFEST (manifest.go): this one
 //     step publishes. complete does everything that follows from it, and is idempotent. stores.go
 //     has the directories, and chooses the one that is filled next.

@@ -56,7 +56,7 @@ func TestW20MakeGolden(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(goldenV3))
 	require.NoError(t, os.CopyFS(goldenV3, os.DirFS(dir))) // as if all were killed
-	first, _ := dircache.CountsAt(2)
+	first, _ := dircache.CountsAt()
 	require.NoError(t, os.Truncate(filepath.Join(goldenV3, "control"), first+1024))
 }
 
@@ -69,7 +69,7 @@ func golden(t *testing.T) (dir string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chmod(path, 0o777)) // what a module has is read-only
 	}))
-	_, second := dircache.CountsAt(2)
+	_, second := dircache.CountsAt()
 	require.NoError(t, os.Truncate(filepath.Join(dir, "control"), second+16))
 	boot, err := host.Boot()
 	require.NoError(t, err)

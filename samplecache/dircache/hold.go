@@ -117,8 +117,18 @@ func (r *rows) mapAll() (err error) {
 	}
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if r.store, err = r.s.mapped(r.id, r.s.read, mapping.ReadOnly); err == nil {
-		r.store.users++
+	if len(r.s.read) > 2+r.s.fixed.retain() { // more were made for generations that were held
+		if err := r.s.dropStores(); err != nil {
+			return err
+		}
+	}
+	w, err := r.s.mapped(r.id, r.s.read, mapping.ReadOnly)
+	if err == nil {
+		err = w.mapLeaves(r.ds, mapping.ReadOnly)
+	}
+	if err == nil {
+		r.store = w
+		w.users++
 	}
 	return err
 }

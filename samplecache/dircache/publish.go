@@ -107,16 +107,13 @@ func (s *session) due() bool {
 	return was == 0 || passed(was, searchPause)
 }
 
-// publish publishes the generation after m.Latest, and returns the new MANIFEST. If a record is
-// missing, it corrects the word of that slot instead, and returns nil.
+// publish publishes the generation after m.Latest, and returns the new MANIFEST. If a record was
+// damaged since full has read it, publish returns nil.
 func (s *session) publish(m *manifest) (*manifest, error) {
 	began := time.Now()
 	crashPoint("publishing")
 	list, missing, err := s.collect(m, m.Latest+1)
-	if err != nil || len(missing) > 0 {
-		for _, i := range missing {
-			s.correct(m.Latest+1, i)
-		}
+	if err != nil || missing {
 		return nil, err
 	}
 	forgotten := func(p producerSpec) bool { return p.Window == (engine.Window{}) }

@@ -39,8 +39,11 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
 	binary.LittleEndian.PutUint64(r[32:], life)
 	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
-	atomic.StoreUint32(r.seal(), crc32.ChecksumIEEE(r[4:]))
+	atomic.StoreUint32(r.seal(), r.checksum())
 }
+
+// checksum returns the checksum of the rest of the record, which is not 0.
+func (r record) checksum() uint32 { return max(crc32.ChecksumIEEE(r[4:]), 1) }
 
 // seal returns the checksum of the record, which processes load and store atomically.
 func (r record) seal() *uint32 {
@@ -58,16 +61,37 @@ func (r record) erase() {
 // a process is writing r.
 func (r record) damaged() bool {
 	sum := atomic.LoadUint32(r.seal())
-	return sum != 0 && sum != crc32.ChecksumIEEE(r[4:]) && sum == atomic.LoadUint32(r.seal())
+	return sum != 0 && sum != r.checksum() && sum == atomic.LoadUint32(r.seal())
+}
+
+// hold makes the record unsound, and stores which session fills its slot in a generation, and since
+// when, in us. The last store is a memory barrier.
+func (r record) hold(generation uint64, session int, us uint64) {
+	r.erase()
+	binary.LittleEndian.PutUint64(r[16:], uint64(session))
+	binary.LittleEndian.PutUint64(r[24:], us)
+	binary.LittleEndian.PutUint64(r[8:], generation)
+	atomic.StoreUint32(r.seal(), 0)
+}
+
+// holder returns what hold has stored.
+func (r record) holder() (session int, us uint64) {
+	return int(r.number()), binary.LittleEndian.Uint64(r[24:])
+}
+
+// of reports whether r is a record of the generation. It does not compare the checksum.
+func (r record) of(generation uint64) bool {
+	return atomic.LoadUint32(r.seal()) != 0 && r.generation() == generation
 }
 
 // sound reports whether r is a complete record of the generation.
 func (r record) sound(generation uint64) bool {
 	sum := atomic.LoadUint32(r.seal())
-	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
-		sum == crc32.ChecksumIEEE(r[4:])
+	return r.generation() == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
+		sum == r.checksum()
 }
 
+func (r record) generation() uint64        { return binary.LittleEndian.Uint64(r[8:]) }
 func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
 func (r record) life() uint64              { return binary.LittleEndian.Uint64(r[32:]) }
 func (r record) name() []byte              { return r[40 : 40+binary.LittleEndian.Uint32(r[4:])] }

@@ -69,35 +69,6 @@ func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string
 	return cmp.Or(s.fixed.Config.Held(st.Held), "room on the disk")
 }
 
-// slotStats counts the slots of the generation that is being filled.
-func (s *session) slotStats(st *engine.Stats) {
-	for i := range s.samples() {
-		v := s.words.slot(i).Load()
-		if slotGeneration(v) != st.Filling {
-			continue
-		}
-		switch slotState(v) {
-		case slotCommitted:
-			st.Committed++
-		case slotReserved:
-			st.Reserved++
-			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: s.filler(i, slotSession(v)), For: since(s.words.since(i).Load())})
-		}
-	}
-}
-
-// filler returns the pid of the session that fills a slot, according to its word; 0 if the slot is
-// not locked: then that session is dead, and another one may have its entry.
-func (s *session) filler(slot, session int) int {
-	if session == s.me {
-		return os.Getpid()
-	}
-	if _, _, held, err := s.locks.Held(slotNumbers+int64(slot), 1); err != nil || !held {
-		return 0
-	}
-	return s.words.pid(session)
-}
-
 // memberStats lists the sessions.
 func (s *session) memberStats() (list []engine.MemberStats) {
 	for i := range maxSessions {

@@ -23,7 +23,7 @@ import (
 // mapping takes longer than to copy the page.
 type writer struct {
 	leaves  []leafSpec
-	files   []*place // of the leaves; nil for a leaf without bytes
+	files   []*place // of the leaves, nil for one without bytes; nil until mapLeaves
 	records *mapping.Mapping
 	table   []byte // of records
 	users   int    // number of reserved rows, or of generations that are held
@@ -38,13 +38,16 @@ func (p *place) Return() { p.Release() }
 
 func (p *place) ReadOnly() bool { return false }
 
-// writer maps the store of the generation that is being filled. It caches the result, since no two
+// writer maps the records of the generation that is being filled. It caches the result, since no two
 // generations have the same name. s.mu is held.
 func (s *session) writer(generation uint64) (w *writer, err error) {
 	if s.filled != nil && s.filling == generation {
 		return s.filled, nil
 	}
 	if err = s.present(); err == nil {
+		err = s.dropStores()
+	}
+	if err == nil {
 		w, err = s.mapped(generation, s.stores, mapping.ReadWrite)
 	}
 	if err == nil {
@@ -61,19 +64,43 @@ func (s *session) mapped(generation uint64, stores map[any]*writer, mode mapping
 	if err != nil {
 		return nil, err
 	}
-	w := stores[id]
-	if w == nil || len(stores) > 2+s.fixed.retain() { // more were made for generations that were held
-		if err := s.dropStores(stores); err != nil {
-			return nil, err
-		}
+	if stores[id] != nil {
+		return stores[id], nil
 	}
-	if w == nil {
-		if w, err = s.mapStore(generation, mode); err != nil {
-			return nil, failed("map", s.dir, storeName(generation), err)
-		}
-		stores[id] = w
+	w := &writer{leaves: s.fixed.Schema}
+	if w.records, err = s.mapRecords(generation, mode); err == nil {
+		w.table, err = w.records.Acquire()
 	}
+	if err != nil {
+		return nil, errors.Join(failed("map", s.dir, recordsPath(generation), err), w.close())
+	}
+	stores[id] = w
 	return w, nil
+}
+
+// fill is writer for a session that writes to the leaves. s.mu is held.
+func (s *session) fill(generation uint64) (*writer, error) {
+	w, err := s.writer(generation)
+	if err != nil || w.files != nil {
+		return w, err
+	}
+	err = s.present()
+	var id any
+	if err == nil {
+		id, err = s.storeID(storeName(generation))
+	}
+	if err == nil && s.stores[id] != w {
+		err = s.fail(recordsPath(generation), fmt.Errorf("%w: the file was replaced", engine.ErrCorrupt))
+	}
+	if err != nil {
+		return nil, err
+	}
+	ds, err := s.openStore(generation)
+	if err != nil {
+		return nil, err
+	}
+	err = w.mapLeaves(ds, mapping.ReadWrite)
+	return w, failed("map", s.dir, storeName(generation), errors.Join(err, ds.Close()))
 }
 
 // storeID returns the vfs.FileID of the records of a store.
@@ -95,29 +122,22 @@ func (s *session) storeID(name string) (any, error) {
 	return vfs.FileID(info, s.path(at)), nil
 }
 
-// mapStore maps all files of a store.
-func (s *session) mapStore(generation uint64, mode mapping.Mode) (*writer, error) {
-	ds, err := s.openStore(generation)
-	if err != nil {
-		return nil, err
+// mapLeaves maps the leaves of the store, whose dataset is ds, unless they are mapped.
+func (w *writer) mapLeaves(ds *memmap.Dataset, mode mapping.Mode) (err error) {
+	if w.files != nil {
+		return nil
 	}
-	defer ds.Close()
-	w := &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
+	files := make([]*place, len(w.leaves))
 	for i, l := range w.leaves {
 		if err == nil && l.bytes > 0 {
-			w.files[i], err = mapLeaf(ds, l, mode)
+			files[i], err = mapLeaf(ds, l, mode)
 		}
 	}
-	if err == nil {
-		w.records, err = s.mapRecords(generation, mode)
-	}
-	if err == nil {
-		w.table, err = w.records.Acquire()
-	}
 	if err != nil {
-		return nil, errors.Join(err, w.close())
+		return errors.Join(err, closeAll(files))
 	}
-	return w, nil
+	w.files = files
+	return nil
 }
 
 // leafFile returns the file of a leaf.
@@ -225,22 +245,6 @@ func (s *session) mapRecords(generation uint64, mode mapping.Mode) (m *mapping.M
 // record returns the record of a row.
 func (w *writer) record(row int) record { return rowRecord(w.table, row, len(w.leaves)) }
 
-// state returns the state of a row that no session fills, according to its record.
-func (w *writer) state(row int, generation uint64) uint64 {
-	if w.record(row).sound(generation) {
-		return slotCommitted
-	}
-	return slotFree
-}
-
-// agrees reports whether the word v of a row agrees with its record: both committed, or both free.
-func (w *writer) agrees(v uint64, row int, generation uint64) bool {
-	if w.state(row, generation) == slotCommitted {
-		return isCommitted(v, generation)
-	}
-	return isFree(v, generation)
-}
-
 // sumsAgree reports whether the sample of a row has the checksums of its record.
 func (w *writer) sumsAgree(r record, row int) bool {
 	for i, l := range w.leaves {
@@ -260,12 +264,17 @@ func (w *writer) sumsAgree(r record, row int) bool {
 	return true
 }
 
-func (w *writer) close() (err error) {
-	for _, f := range w.files {
+func closeAll(files []*place) (err error) {
+	for _, f := range files {
 		if f != nil && f.Mapping != nil {
 			err = errors.Join(err, f.Close())
 		}
 	}
+	return err
+}
+
+func (w *writer) close() error {
+	err := closeAll(w.files)
 	if w.table != nil {
 		w.records.Release()
 		err = errors.Join(err, w.records.Close())
@@ -273,9 +282,9 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores among stores that were removed, so that their room on the disk is
-// freed. Stores with users stay open. s.mu is held.
-func (s *session) dropStores(stores map[any]*writer) error {
+// dropStores closes the stores that were removed, so that their room on the disk is freed. Stores
+// with users stay open. s.mu is held.
+func (s *session) dropStores() error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return s.fail("", err)
@@ -287,13 +296,15 @@ func (s *session) dropStores(stores map[any]*writer) error {
 			there[id] = true
 		}
 	}
-	for id, w := range stores {
-		if !there[id] && w.users == 0 {
-			if s.filled == w {
-				s.filled = nil
+	for _, stores := range []map[any]*writer{s.stores, s.read} {
+		for id, w := range stores {
+			if !there[id] && w.users == 0 {
+				if s.filled == w {
+					s.filled = nil
+				}
+				err = errors.Join(err, w.close())
+				delete(stores, id)
 			}
-			err = errors.Join(err, w.close())
-			delete(stores, id)
 		}
 	}
 	return err
