@@ -67,7 +67,7 @@ func (r record) damaged() bool {
 // hold makes the record unsound, and stores which session fills its slot in a generation, and since
 // when, in us. The last store is a memory barrier.
 func (r record) hold(generation uint64, session int, us uint64) {
-	r.erase()
+	atomic.StoreUint32(r.seal(), 0)
 	binary.LittleEndian.PutUint64(r[16:], uint64(session))
 	binary.LittleEndian.PutUint64(r[24:], us)
 	binary.LittleEndian.PutUint64(r[8:], generation)

@@ -21,7 +21,7 @@ type row struct {
 	generation uint64
 	slot       int
 	number     uint64
-	began      time.Time
+	began      uint64 // us
 
 	mu        sync.Mutex
 	committed bool
@@ -85,7 +85,7 @@ func (r *row) take() (ok bool, err error) {
 	if room, err = s.room(latest); err != nil || r.slot >= room { // a group was entered meanwhile
 		return false, errors.Join(err, s.unlockSlot(filling, r.slot))
 	}
-	s.rows[r.slot], r.began = r, time.Now()
+	s.rows[r.slot], r.began = r, now()
 	r.store.users++
 	return true, nil
 }

@@ -3,7 +3,6 @@ package dircache
 import (
 	"errors"
 	"os"
-	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -158,7 +157,7 @@ func (s *session) slotStats(st *engine.Stats) {
 	for i := 0; err == nil && i < s.samples(); i++ {
 		one := engine.SlotStats{Slot: i, PID: os.Getpid()}
 		if own := s.rows[i]; own != nil {
-			one.For = time.Since(own.began)
+			one.For = since(own.began)
 		} else if committed, reserved := s.look(w, st.Filling, i); committed {
 			st.Committed++
 			continue
