@@ -234,7 +234,6 @@ func TestLiars(t *testing.T) {
 	} {
 		for _, sent := range []int{20 << 10, 300 << 10, 5 << 20} {
 			t.Run(fmt.Sprintf("%s, %d bytes", rule, sent), func(t *testing.T) {
-				t.Parallel()
 				s, addr := serve(t, memory(t, pair(t, 2<<20), 1), mongowire.Options{Inflight: 64 << 20})
 				good := dial(t, addr)
 				good.put(1, 2<<20)

@@ -91,7 +91,6 @@ func (l *lab) swaps(c *client) {
 
 // TestFaults has the faults of wirehead, by their numbers in docs/wirehead.md.
 func TestFaults(t *testing.T) {
-	t.Parallel()
 	short := mongowire.Options{Lease: 300 * time.Millisecond}
 	for _, tt := range []struct {
 		name string

@@ -178,7 +178,6 @@ func TestTrickle(t *testing.T) {
 
 // TestLeaseWaitsForASlowMessage has a client that takes longer than the lease for a message.
 func TestLeaseWaitsForASlowMessage(t *testing.T) {
-	t.Parallel()
 	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{Lease: 250 * time.Millisecond})
 	c := dial(t, addr).with("slow")
 	id := c.draw()
@@ -226,7 +225,6 @@ func inUse() uint64 {
 
 // TestRandomBytes sends messages with some bytes changed, at once. The server stays whole.
 func TestRandomBytes(t *testing.T) {
-	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 4), 2), mongowire.Options{Lease: 100 * time.Millisecond})
 	good := dial(t, addr)
 	good.put(1, 4)

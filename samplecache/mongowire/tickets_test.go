@@ -21,7 +21,6 @@ import (
 
 // TestTicketsAreDrawnOnce has 32 clients draw tickets at once, again and again.
 func TestTicketsAreDrawnOnce(t *testing.T) {
-	t.Parallel()
 	const clients, each = 32, 25
 	c := memory(t, pair(t, 4), 40)
 	_, addr := serve(t, c, mongowire.Options{})
