@@ -399,3 +399,33 @@ func TestNumbersOfDirectoriesAreUsedAgain(t *testing.T) {
 	_, err = r.Info(0)
 	require.NoError(t, err)
 }
+
+// TestLateReserveGetsNothing goes on with a Reserve of a generation that was published meanwhile,
+// whose store a later one fills: its slots look free, and the session does not get one.
+func TestLateReserveGetsNothing(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, Create(dir, one(0), engine.Config{Samples: 2, Retain: -1}))
+	s := joinHere(t, dir).(*session)
+	s.mu.Lock()
+	st, err := s.writer(1)
+	s.mu.Unlock()
+	require.NoError(t, err)
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	for n := range 4 {
+		require.NoError(t, p.Put(soon(t), one(int64(n))))
+	}
+	other, err := p.Reserve(soon(t))
+	require.NoError(t, err)
+	s.mu.Lock()
+	require.Same(t, s.stores[tensor.Must(s.storeID(storeName(3)))], st)
+	_, ok, err := s.reserve(st, 1, 2)
+	s.mu.Unlock()
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.NoError(t, other.Commit(soon(t)))
+	require.NoError(t, p.Put(soon(t), one(5)))
+	latest, err := s.Latest(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, latest)
+}
