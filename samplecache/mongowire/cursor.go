@@ -31,7 +31,7 @@ type cursor struct {
 	conn       *conn // that has used it last
 	q          *query
 	generation uint64 // 0 for a collection without samples
-	after      any    // the _id of the last document, or nil
+	next       int    // documents of the view before it were read
 	left       int    // documents left of the limit
 	at         *list.Element
 }
@@ -175,6 +175,7 @@ func (s *Server) batch(ctx context.Context, r *request, c *cursor, v view, n int
 			}
 		}
 		if !c.q.filter.match(bson.Append(nil, doc.fields)) {
+			c.next++
 			continue
 		}
 		if len(docs) == n {
@@ -196,7 +197,8 @@ func (s *Server) batch(ctx context.Context, r *request, c *cursor, v view, n int
 				return nil, false, err
 			}
 		}
-		docs, c.after = append(docs, shown), doc.fields[0][1]
+		docs = append(docs, shown)
+		c.next++
 		c.left--
 	}
 	return docs, true, nil

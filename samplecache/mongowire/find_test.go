@@ -170,6 +170,7 @@ func TestCursorsEnd(t *testing.T) {
 // TestLargeCursors has clients whose cursors have filters of 1 MB: they take a bounded memory, and
 // the cursors of another address stay.
 func TestLargeCursors(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 4), 2), mongowire.Options{})
 	c, other := dial(t, addr), dialFrom(t, "127.0.0.2", addr)
 	c.put(1, 4)

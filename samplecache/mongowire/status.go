@@ -83,17 +83,19 @@ func (s *Server) refresh() error {
 	return err
 }
 
-// watch adds publications until the server or the cache is closed.
+// watch adds publications until the server or the cache is closed. It holds the generation published
+// last, which keeps its files open: opening them for each find takes as long as sending a small
+// sample.
 func (s *Server) watch(c *samplecache.Cache) {
 	told := ""
+	held := new(samplecache.Generation)
+	defer func() { _ = held.Close() }() // it was only read
 	for seen := uint64(0); ; {
 		g, err := c.Wait(s.life, seen)
 		if err == nil {
-			seen = g.ID()
-			err = g.Close()
-			s.release(s.store.Load(), seen)
-		}
-		if err == nil {
+			_ = held.Close()
+			held, seen = g, g.ID()
+			s.release(c.Config(), seen)
 			err = s.refresh()
 		}
 		switch {
