@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -126,19 +125,6 @@ func TestCutFiles(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestErrorsAreFileErrors: errors of opening are of one type, whatever they are about.
-func TestErrorsAreFileErrors(t *testing.T) {
-	two := append(array("'<i4'", "False", "(1,)", 4), 0)
-	for _, path := range []string{put(t, []byte("nothing")), put(t, two), filepath.Join(t.TempDir(), "nope")} {
-		_, err := npy.Open(path)
-		require.IsType(t, &npy.FileError{}, err)
-		_, err = npy.OpenDict(path)
-		require.IsType(t, &npy.FileError{}, err)
-	}
-	_, err := npy.OpenDictWith(put(t, testkit.Archive(t, testkit.Stored("a.npy", two))), npy.DictOptions{})
-	require.IsType(t, &npy.FileError{}, err)
 }
 
 // TestViews lists which arrays are views of the file, and which are copies.

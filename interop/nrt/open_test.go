@@ -26,18 +26,6 @@ func TestOfMappedValues(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(tensor.Of[float32](z)), nrt.ErrClosed)
 }
 
-// TestErrorsAreFileErrors: errors of opening are of one type, whatever they are about.
-func TestErrorsAreFileErrors(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	_, err := nrt.Open(path)
-	require.IsType(t, &nrt.FileError{}, err)
-	for _, content := range []string{"nothing", visitsFile[:len(visitsFile)-1], strings.Replace(visitsFile, "I64", "U64", 1)} {
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o666))
-		_, err := nrt.Open(path)
-		require.IsType(t, &nrt.FileError{}, err)
-	}
-}
-
 // Bounds that are copied are counted before there is memory for them: by MaxCopy, and by default,
 // of a file that is large and empty.
 func TestBoundsAreLimited(t *testing.T) {
