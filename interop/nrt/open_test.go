@@ -17,15 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Slices of values alias the file, until Close.
-func TestOfMappedValues(t *testing.T) {
-	f := open(t, saved(t, mixed()))
-	z := tensor.Must(tensor.Must(f.Tensor("z")).Values())
-	require.Equal(t, []float32{1.5, 2.5}, tensor.Must(tensor.Of[float32](z)))
-	require.NoError(t, f.Close())
-	require.ErrorIs(t, testkit.Err(tensor.Of[float32](z)), nrt.ErrClosed)
-}
-
 // Bounds that are copied are counted before there is memory for them: by MaxCopy, and by default,
 // of a file that is large and empty.
 func TestBoundsAreLimited(t *testing.T) {

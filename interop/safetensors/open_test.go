@@ -218,18 +218,6 @@ func TestManyTensors(t *testing.T) {
 	}
 }
 
-// Many goroutines read one file.
-func TestReaders(t *testing.T) {
-	f := open(t, saved(t, batch(t)))
-	done := make(chan bool)
-	for range 8 {
-		go func() { done <- batch(t).Equal(f.TensorDict) }()
-	}
-	for range 8 {
-		require.True(t, <-done)
-	}
-}
-
 // Keys are in their order, not in the order of the bytes.
 func TestOrderOfKeys(t *testing.T) {
 	td := tdict.New()
