@@ -92,7 +92,7 @@ func FuzzWriter(f *testing.F) {
 // TestWriterAgainstAModel runs scripts of random numbers.
 func TestWriterAgainstAModel(t *testing.T) {
 	rng := processkit.Random(t)
-	for range longtests.Times(30, 150) {
+	for range longtests.Times(10, 150) {
 		run := make(script, 20+rng.IntN(300))
 		for i := range run {
 			run[i] = byte(rng.Uint32())
