@@ -180,12 +180,20 @@ func TestCloseWhileOthersWait(t *testing.T) {
 	require.NoError(t, err)
 	const waiting = 8
 	done := make(chan error, waiting)
+	var changed atomic.Bool
 	for range waiting {
-		go func() { done <- m.WaitWord(4, 0, time.Minute) }()
+		go func() {
+			var err error
+			for err == nil && !changed.Load() { // WaitWord may return earlier, for a signal
+				err = m.WaitWord(4, 0, time.Minute)
+			}
+			done <- err
+		}()
 	}
 	require.Eventually(t, func() bool { return m.Users() == waiting+1 }, time.Minute, time.Millisecond)
 	require.Empty(t, done)
 	require.Equal(t, before+1, mapping.Live())
+	changed.Store(true)
 	word.Add(1)
 	require.NoError(t, m.WakeWord(4))
 	require.NoError(t, m.Close())
