@@ -51,7 +51,7 @@ func replaceable(dir string) (*oldTree, error) {
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
 		return old, nil
 	case errors.Is(err, vfs.ErrHeld):
-		err = fmt.Errorf("%w: a Writer has it open: Finish or Close it first", ErrBusy)
+		err = fmt.Errorf("%w: a Writer has it open (Finish or Close it first), or another save is replacing it", ErrBusy)
 	}
 	old.unlock()
 	return nil, err
@@ -114,7 +114,8 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case litter(d.Name()) || saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
+		case litter(d.Name()):
+		case saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // an addition that is under way
 		case saved && d.IsDir():
 			err = o.scanInner(dir, inner)
 		case saved && d.Type().IsRegular() && ours(d.Name()) && (at == "" || d.Name() != lockName):

@@ -171,8 +171,9 @@ func (k *dirSink) seal(at string) error {
 	return k.disk.SyncDir(k.os(at))
 }
 
-// publish puts the directory in its place. appeared reports whether it is there now, so that there
-// is nothing to abort. If it is not, nothing has changed, and publish can be called again.
+// publish puts the directory in its place. appeared reports whether it has left the temporary
+// directory, or must stay there for a person to move it, so that there is nothing to abort.
+// Otherwise nothing has changed, and publish can be called again.
 func (k *dirSink) publish() (appeared bool, err error) {
 	lock, err := k.lockOld()
 	if err != nil {

@@ -122,7 +122,7 @@ func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, edit *metaE
 	return cmp.Or(d.set.InPlace(n.dir), err)
 }
 
-// changeOpen is changeMeta for a directory that nobody replaces meanwhile.
+// changeOpen changes the text of an opened node under its lock, if the directory is in its place.
 func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, edit *metaEdit) error) error {
 	dir, err := d.set.OpenDir(n.dir)
 	if err != nil {

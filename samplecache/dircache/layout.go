@@ -21,13 +21,13 @@ const headerBytes = 4096
 
 // The words of the control file, by number.
 const (
-	sequenceWord = headerBytes/8 + iota // incremented by each change; its low 32 bits are a futex
+	sequenceWord = headerBytes/8 + iota // incremented by a change that somebody waits for; its low 32 bits are a futex
 	latestWord                          // sealed: the generation published last
 	fillingWord                         // sealed: the generation being filled; 0 if it has no store
 	_                                   // not used
 	wantedWord                          // 1 if a session waits for the lock
 	sweptWord                           // when a session last looked for dead sessions, us
-	searchedWord                        // when publishing last failed, us; see searching
+	searchedWord                        // when publishing, or finding a store, last failed, us; see searching
 	_                                   // not used
 	_                                   // not used
 	swapTookWord                        // how long publishing took, us, above the low half of the generation
@@ -35,7 +35,8 @@ const (
 )
 
 // The tables. Each entry has two words: for a session its pid and when it joined; for a retired
-// generation its number and when it was retired, both sealed. Times are in us.
+// generation its number and when it was retired, both sealed. Times of sessions are in us, of
+// generations in ms.
 const (
 	sessionsTable = firstTable
 	retiredTable  = sessionsTable + 2*maxSessions

@@ -90,8 +90,9 @@ func (r *row) take() (ok bool, err error) {
 	return true, nil
 }
 
-// advanceIfDue calls advance if there is something to do, unless advance failed less than
-// searchPause ago. It reports whether it called advance.
+// advanceIfDue calls advance if there is something to do. If advance failed in another session less
+// than searchPause ago, it does not; if it failed in this one, it does, so that Reserve returns
+// that error, a full disk, say. It reports whether it called advance.
 func (s *session) advanceIfDue() (tried bool, err error) {
 	_, _, ready, err := s.state()
 	s.mu.Lock()

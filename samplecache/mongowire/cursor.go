@@ -224,7 +224,7 @@ func (s *Server) getMore(ctx context.Context, r *request) (rope, error) {
 	}
 	c := s.cursors.take(id)
 	if c == nil {
-		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end or killed, its connection has ended, or %d cursors were opened after it", id, maxCursors)
+		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end or killed, its connection has ended, an earlier getMore failed, %d cursors were opened after it, or cursors took too much memory", id, maxCursors)
 	}
 	reply, err := s.next(ctx, r, c, "nextBatch", n)
 	if errors.Is(err, samplecache.ErrGenerationGone) {
