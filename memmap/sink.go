@@ -182,9 +182,7 @@ func (k *dirSink) publish() (appeared bool, err error) {
 		defer lock.Unlock()
 	}
 	switch k.may {
-	case replaceOld:
-		err = vfs.PublishOver(k.disk, k.temp.New(), k.dir, k.old)
-	case replaceSaved:
+	case replaceSaved, replaceOld:
 		err = vfs.Publish(k.disk, k.temp.New(), k.dir, k.old)
 	default:
 		err = vfs.PublishNew(k.disk, k.temp.New(), k.dir, k.may == replaceEmpty)
