@@ -59,7 +59,7 @@ type components struct {
 
 // components reads the shapes of the components of e.
 func (r *reader) components(n tree, e *metaEntry) (*components, error) {
-	c := &components{at: sizesPath(n, e.name), number: e.shape[0], dims: e.shape[1]}
+	c := &components{at: join(n.path(), fileName(e.name)+sizesExt), number: e.shape[0], dims: e.shape[1]}
 	if c.number == 0 {
 		return c, nil
 	}
@@ -76,9 +76,6 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	})
 	return c, r.failAt(c.at, err)
 }
-
-// sizesPath returns the path of the file of shapes of the entry name of n.
-func sizesPath(n tree, name string) string { return join(n.path(), fileName(name)+sizesExt) }
 
 // shape returns the shape of a component.
 func (c *components) shape(i int) []int64 { return c.sizes[i*c.dims : (i+1)*c.dims] }
