@@ -38,18 +38,17 @@ func skipped(line []byte, comment byte) bool {
 	return line[0] == '\n' || comment != 0 && line[0] == comment
 }
 
-// more moves to the next record, and reports whether there is one.
-func (s *scanner) more() bool {
+// more moves to the next record.
+func (s *scanner) more() {
 	for s.at < len(s.text) && skipped(s.text[s.at:], s.comment) {
 		n := bytes.IndexByte(s.text[s.at:], '\n')
 		if n < 0 {
 			s.at = len(s.text)
-			return false
+			return
 		}
 		s.at += n + 1
 		s.newLine()
 	}
-	return s.at < len(s.text)
 }
 
 // newLine counts a line that ended before s.at.
