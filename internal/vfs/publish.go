@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 )
 
 // Publish makes the finished directory tmp appear at dir, whole or not at all. It replaces the
@@ -150,7 +151,12 @@ func (p publication) complete(old string) error {
 	if old == "" {
 		return nil
 	}
-	if err := p.fsys.RemoveAll(old); err != nil {
+	err := p.fsys.RemoveAll(old)
+	for try := 0; errors.Is(err, fs.ErrExist) && try < 100; try++ { // not empty: who has it open makes files in it
+		time.Sleep(time.Millisecond)
+		err = p.fsys.RemoveAll(old)
+	}
+	if err != nil {
 		return p.fail(Leftover, old, err)
 	}
 	return nil
