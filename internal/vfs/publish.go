@@ -26,11 +26,10 @@ import (
 //
 // # Errors
 //
-// If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it.
-// If old is gone, it returns [fs.ErrNotExist]. To replace the other directory, look at it, and
-// publish again. A directory that appears at dir just before the exchange is noticed after it, and
-// exchanged back: that is [fs.ErrExist], too. A crash between the two exchanges leaves it at tmp,
-// complete, but a [Sweep] may remove it. Every error is a [*PublishError].
+// If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it;
+// if old is gone, [fs.ErrNotExist]. A directory that comes just before the exchange is noticed after
+// it, and exchanged back; a crash between the two leaves it at tmp, complete, but a [Sweep] may
+// remove it. Every error is a [*PublishError].
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, with the exception
 // above.
