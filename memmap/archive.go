@@ -109,8 +109,6 @@ func (t *zipTree) known() *leafNode { return t.is }
 
 func (t *zipTree) close() error { return nil }
 
-func (t *zipTree) leafPath(name string) string { return join(t.at, fileName(name)+leafExt) }
-
 // fail returns err as one about a file in the directory.
 func (t *zipTree) fail(file string, err error) error { return t.r.fail(t, file, err) }
 

@@ -25,8 +25,6 @@ type tree interface {
 	path() string
 	// meta returns the text of meta.json.
 	meta() ([]byte, error)
-	// leafPath returns the path of the file of a leaf.
-	leafPath(name string) string
 	// known returns the leafNode that a Dataset keeps of the node. It is valid once meta was
 	// called.
 	known() *leafNode
@@ -194,7 +192,8 @@ func appendAll(b []byte, r io.Reader) ([]byte, error) {
 	}
 }
 
-func (t *dirTree) leafPath(name string) string { return join(t.path(), fileName(name)+leafExt) }
+// leafPath returns the path of the file of a leaf of a node.
+func leafPath(n tree, name string) string { return join(n.path(), fileName(name)+leafExt) }
 
 // join returns the path of a file in a directory.
 func join(dir, file string) string {
