@@ -179,9 +179,8 @@ func (s *session) rebuild() error {
 }
 
 // recover erases the records of the generation that is being filled, if it has a store, whose
-// samples are not committed. A sample is committed if its record is sound and its checksums agree.
-// If two samples have the same number, the newer one counts: the record of the older one was
-// erased, but not yet on the disk.
+// samples are not committed. A sample is committed if its record is sound and its checksums agree. If two samples have the same
+// number, the newer one counts: the record of the older one was erased, but not yet on the disk.
 func (s *session) recover(generation uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
