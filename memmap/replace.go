@@ -78,11 +78,11 @@ func scanOld(dir string) (*oldTree, error) {
 		if err != nil {
 			return &oldTree{}, nil
 		}
-		old := &oldTree{info: before}
-		if before.IsDir() {
-			old.modes = &vfs.Modes{Exact: true}
-			old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
+		if !before.IsDir() { // such as a symbolic link, which came meanwhile
+			return nil, fmt.Errorf("%w: got %s, want a directory to replace; save elsewhere", ErrForeign, kind(before))
 		}
+		old := &oldTree{info: before, modes: &vfs.Modes{Exact: true}}
+		old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
 		if err = old.scan(dir, ""); err == nil {
 			return old, nil
 		}

@@ -129,8 +129,9 @@ func (s *session) report(err error) {
 	})
 }
 
-// maintain does the work of dead sessions while a caller waits: it frees their holders, publishes a full generation, and finds a store for the next one. again is true if the lock was
-// taken, so that maintain should be called again soon.
+// maintain does the work of dead sessions while a caller waits: it frees their holders, publishes a
+// full generation, and finds a store for the next one. again is true if the lock was taken, so that
+// maintain should be called again soon.
 func (s *session) maintain() (again bool, err error) {
 	found := false
 	if passed(s.words[sweptWord].Load(), sweepPause/4) {

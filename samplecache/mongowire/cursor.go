@@ -30,7 +30,7 @@ type cursor struct {
 	id         int64
 	conn       *conn // that has used it last
 	q          *query
-	generation uint64 // 0 for a collection without samples
+	generation uint64 // of its samples, or of the last publication in status; otherwise 0
 	next       int    // documents of the view before it were read
 	left       int    // documents left of the limit
 	at         *list.Element

@@ -240,6 +240,31 @@ func TestCursorsOfViews(t *testing.T) {
 	}
 }
 
+// TestCursorBesideAPublication publishes between two batches of a collection that grows: each
+// document comes once.
+func TestCursorBesideAPublication(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	c := dial(t, addr)
+	for _, sort := range []int{1, -1} {
+		c.put(1, 4)
+		c.find("status") // the server sees each publication
+		c.put(2, 4)
+		order := e("sort", bson.D{{"_id", sort}})
+		all := c.find("status", order)
+		id := c.openCursor("status", order)
+		c.put(3, 4)
+		reply := c.do(bson.D{{"getMore", id}, {"collection", "status"}}, "")
+		cursor, _ := reply.Get("cursor").Doc()
+		batch, _ := cursor.Get("nextBatch").Doc()
+		var rest []bson.Doc
+		for _, v := range batch.All() {
+			doc, _ := v.Doc()
+			rest = append(rest, doc)
+		}
+		require.Equal(t, all[1:], rest)
+	}
+}
+
 // TestThousandDocuments has a reply of at most 1,000 documents.
 func TestThousandDocuments(t *testing.T) {
 	_, addr := serve(t, memory(t, pair(t, 4<<10), 1), mongowire.Options{ChunkBytes: 4})

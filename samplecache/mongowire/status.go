@@ -52,10 +52,17 @@ func (st *status) note(stats samplecache.Stats) {
 	}
 }
 
-// all returns the documents of the collection status.
-func (st *status) all() (docs []bson.D) {
-	for _, s := range st.list() {
-		docs = append(docs, bson.D{{"_id", s.id()}, {"swapped", true}, {"swap_timestamp", seconds(s.at)}})
+// all returns the documents of the collection status: for a cursor that has read some, of the
+// publications that there were then, so that its position stays right.
+func (st *status) all(c *cursor) (docs []bson.D) {
+	swaps := st.list()
+	if c.generation == 0 && len(swaps) > 0 {
+		c.generation = swaps[len(swaps)-1].generation
+	}
+	for _, s := range swaps {
+		if s.generation <= c.generation {
+			docs = append(docs, bson.D{{"_id", s.id()}, {"swapped", true}, {"swap_timestamp", seconds(s.at)}})
+		}
 	}
 	return docs
 }

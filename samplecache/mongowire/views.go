@@ -30,7 +30,7 @@ func (s *Server) view(ctx context.Context, r *request, c *cursor) (view, error) 
 		return listed(c, counter("completed", completed), counter("started", started)), err
 	case "status":
 		err := s.refresh()
-		return listed(c, s.status.all()...), err
+		return listed(c, s.status.all(c)...), err
 	case s.opt.Read + bin:
 		return s.readView(ctx, r, c)
 	}
