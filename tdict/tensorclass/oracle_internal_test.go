@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -286,7 +287,9 @@ func FuzzTag(f *testing.F) {
 				f.Tag = reflect.StructTag(tag)
 			}
 			if err := p.add(position{}.below(f), position{}, f); err != nil {
-				require.NotContains(t, err.Error(), "%!")
+				if !strings.Contains(tag, "%") { // which the error quotes
+					require.NotContains(t, err.Error(), "%!")
+				}
 				return
 			}
 		}
