@@ -32,6 +32,7 @@ type cursor struct {
 	q          *query
 	generation uint64 // of its samples, or of the last publication in status; otherwise 0
 	next       int    // documents of the view before it were read
+	forgotten  int    // publications that status had forgotten when next was set
 	left       int    // documents left of the limit
 	at         *list.Element
 }

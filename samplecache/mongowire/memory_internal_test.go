@@ -138,3 +138,39 @@ func TestStatusWithoutATime(t *testing.T) {
 	require.Negative(t, bytes.Compare(first[:], second[:]))
 	require.Zero(t, seconds(list[0].at))
 }
+
+// TestStatusForgets has a cursor that has read a part of the publications when the first ones are
+// forgotten: it goes on with the next one that is left.
+func TestStatusForgets(t *testing.T) {
+	for _, descending := range []bool{false, true} {
+		var st status
+		note := func(n uint64) { st.note(samplecache.Stats{Latest: n, LastSwap: time.Unix(int64(n), 0)}) }
+		for n := range uint64(maxSwaps) {
+			note(1 + n)
+		}
+		c := &cursor{q: &query{descending: descending}}
+		first := func() (n any) {
+			for d := range listed(c, st.all(c)...) {
+				return d.fields[2][1]
+			}
+			return nil
+		}
+		first()
+		c.next = 5
+		for n := range uint64(3) {
+			note(maxSwaps + 1 + n)
+		}
+		want := 6.0
+		if descending {
+			want = maxSwaps - 5
+		}
+		require.Equal(t, want, first(), descending)
+		for n := range uint64(10) {
+			note(maxSwaps + 4 + n)
+		}
+		if !descending {
+			want = 14 // the first that is left
+		}
+		require.Equal(t, want, first(), descending)
+	}
+}

@@ -17,8 +17,9 @@ const maxSwaps = 1000
 // status lists the publications that the server saw. All publications before its start count as
 // one. Safe for concurrent use.
 type status struct {
-	mu    sync.Mutex
-	swaps []swap
+	mu        sync.Mutex
+	swaps     []swap
+	forgotten int // earlier ones, which are kept no more
 }
 
 // A swap is a publication.
@@ -49,13 +50,20 @@ func (st *status) note(stats samplecache.Stats) {
 	}
 	if st.swaps = append(st.swaps, s); len(st.swaps) > maxSwaps {
 		st.swaps = slices.Delete(st.swaps, 0, 1)
+		st.forgotten++
 	}
 }
 
 // all returns the documents of the collection status: for a cursor that has read some, of the
 // publications that there were then, so that its position stays right.
 func (st *status) all(c *cursor) (docs []bson.D) {
-	swaps := st.list()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	swaps := st.swaps
+	if !c.q.descending {
+		c.next = max(0, c.next-(st.forgotten-c.forgotten))
+	}
+	c.forgotten = st.forgotten
 	if c.generation == 0 && len(swaps) > 0 {
 		c.generation = swaps[len(swaps)-1].generation
 	}
