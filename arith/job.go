@@ -97,20 +97,32 @@ func (j *job[T, D]) check(cores int) error {
 // groups returns the number of groups.
 func (j *job[T, D]) groups() int { return max(1, len(j.splits)-1) }
 
-// A cut says how a job is divided into units.
+// A cut divides each [n inner] of a job into units, which cores reduce:
+//
+//	        | tile 0 | tile 1 | tile 2 |
+//	part 0  | unit 0 | unit 1 | unit 2 |  the rows of some groups
+//	part 1  | unit 3 | unit 4 | unit 5 |  the rows of the next groups
 type cut struct {
 	cores int
 	parts []int // part i has the groups parts[i] to parts[i+1]-1
-	tile  int   // elements of a row in a unit
-	tiles int   // tiles of a row
-	joins bool  // there are so few lines, and so long, that several cores share each line
+	width int   // columns of a tile
+	tiles int
+	joins bool // all cores share each unit: they fold pieces of its rows, which are then joined
 }
 
-// cut divides the job for as many cores as its size is worth.
+// unit returns the position of unit u in outer, its part, and its columns c0 to c1-1.
+func (c *cut) unit(u, inner int) (o, part, c0, c1 int) {
+	tile, parts := u%c.tiles, len(c.parts)-1
+	return u / c.tiles / parts, u / c.tiles % parts, tile * c.width, min(inner, (tile+1)*c.width)
+}
+
+// cut divides the job for as many cores as its size is worth. If wide tiles are fewer than cores,
+// it makes parts of groups; if there are few groups, joined pieces or, without joiners, narrow
+// tiles.
 func (j *job[T, D]) cut() cut {
 	size := j.outer * j.n * j.inner
-	c := cut{cores: workers.Count(0, size/minWork+1), parts: []int{0, j.groups()}, tile: cmp.Or(j.tile, 2048)}
-	c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
+	c := cut{cores: workers.Count(0, size/minWork+1), parts: []int{0, j.groups()}, width: cmp.Or(j.tile, 2048)}
+	c.tiles = max(1, (j.inner+c.width-1)/c.width)
 	if c.cores == 1 || j.outer*c.tiles >= c.cores {
 		return c
 	}
@@ -125,8 +137,8 @@ func (j *job[T, D]) cut() cut {
 	case j.joins && j.splits == nil:
 		c.joins = true
 	default:
-		c.tile = max(16, (j.inner+c.cores-1)/c.cores)
-		c.tiles = max(1, (j.inner+c.tile-1)/c.tile)
+		c.width = max(16, (j.inner+c.cores-1)/c.cores)
+		c.tiles = max(1, (j.inner+c.width-1)/c.width)
 	}
 	return c
 }
@@ -160,7 +172,7 @@ func (j *job[T, D]) pass(dst []D, fresh func() fold[T, D]) error {
 func (j *job[T, D]) passJoined(dst []D, fresh func() fold[T, D], c cut) error {
 	rows := pieceRows << mathbits.Len(uint(j.n/(pieceRows*4*c.cores)))
 	for u := range j.outer * c.tiles {
-		o, from, to := u/c.tiles, u%c.tiles*c.tile, min(j.inner, (u%c.tiles+1)*c.tile)
+		o, _, from, to := c.unit(u, j.inner)
 		pieces := make([]fold[T, D], (j.n+rows-1)/rows)
 		err := workers.Do(context.Background(), len(pieces), c.cores, func(i int) error {
 			return openAs(j.x, j.checked, j.withBits(func(x []T, bits []byte) error {
@@ -209,10 +221,9 @@ func (w *reducer[T, D]) units(lo, hi int) error {
 		}
 		lo += k
 	}
-	parts, groups := len(w.parts)-1, w.groups()
+	groups := w.groups()
 	for u := lo; u < hi; u++ {
-		tile, part, o := u%w.tiles, u/w.tiles%parts, u/w.tiles/parts
-		c0, c1 := tile*w.tile, min(w.inner, (tile+1)*w.tile)
+		o, part, c0, c1 := w.unit(u, w.inner)
 		g0, g1 := w.parts[part], w.parts[part+1]
 		if w.inner == 1 && w.bits == nil && w.splits != nil && g1 > g0 {
 			err := foldGroups(w.fold, o*groups+g0, w.dst[o*groups+g0:o*groups+g1], w.x[o*w.n+int(w.splits[g0]):], w.splits[g0:g1+1])

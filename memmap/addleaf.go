@@ -133,12 +133,9 @@ func (a *addition) write() error {
 	if err := s.dict(top, a.td, 0); err != nil {
 		return err
 	}
-	k, err := newDirSink(s.ctx, vfs.OS, at, &oldTree{modes: a.modes(at)}, false)
-	if err != nil {
+	k := &dirSink{disk: vfs.OS, dir: at}
+	if err := k.make(s.ctx, &oldTree{modes: a.modes(at)}, s.write); err != nil {
 		return err
-	}
-	if err := s.write(k); err != nil {
-		return errors.Join(err, k.abort())
 	}
 	e := &top.meta.entries[0]
 	d.mu.Lock() // Close may come at any time
@@ -287,8 +284,8 @@ func (a *addition) show(e *metaEntry) error {
 		return err
 	}
 	defer d.Lock(whyLocked)
-	p := &place{op: "add", dir: d.dir, at: d.at, opt: d.opt}
-	r := &reader{place: p, in: d.set, files: d.files, nodes: d.nodes, layouts: &d.layouts}
+	p := &opening{op: "add", dir: d.dir, at: d.at, opt: d.opt}
+	r := &reader{opening: p, in: d.set, files: d.files, nodes: d.nodes, layouts: &d.layouts}
 	root, err := d.set.OpenDir(a.node.dir)
 	if err != nil {
 		return err

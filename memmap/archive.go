@@ -24,17 +24,17 @@ const archiveExt = ".tdz"
 // An archive is a zip file whose entries are the files of a directory.
 type archive struct {
 	*mapfile.Single
-	place *place
-	zip   *zipfile.Archive
-	nodes map[string][]string // results of below; nil before its first call
+	opening *opening
+	zip     *zipfile.Archive
+	nodes   map[string][]string // results of below; nil before its first call
 }
 
 // zipStart is the first bytes of a zip file that has entries.
 const zipStart = "PK\x03\x04"
 
 // archive opens a file that is an archive.
-func (p *place) archive(file *mapfile.Single) (*archive, error) {
-	a := &archive{Single: file, place: p}
+func (p *opening) archive(file *mapfile.Single) (*archive, error) {
+	a := &archive{Single: file, opening: p}
 	err := a.open(p.maxEntries())
 	if err == nil && p.opt.Writable {
 		err = toDirectory()

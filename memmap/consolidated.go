@@ -20,9 +20,9 @@ const consolidatedExt = ".tdc"
 // A consolidated is an opened consolidated file.
 type consolidated struct {
 	*mapfile.Single
-	place *place
-	form  *tdc.Form     // nil before read
-	sums  *mapfile.Sums // of the blocks of the data; nil before read, or if there are none
+	opening  *opening
+	contents *tdc.Contents // nil before read
+	sums     *mapfile.Sums // of the blocks of the data; nil before read, or if there are none
 }
 
 func (c *consolidated) MapAll() error { return c.Map() }
@@ -42,11 +42,11 @@ func isConsolidated(at string) (bool, error) {
 }
 
 // consolidated opens a file that is consolidated.
-func (p *place) consolidated(file *mapfile.Single) (*consolidated, error) {
+func (p *opening) consolidated(file *mapfile.Single) (*consolidated, error) {
 	if p.opt.Writable {
 		return nil, toDirectory()
 	}
-	return &consolidated{Single: file, place: p}, nil
+	return &consolidated{Single: file, opening: p}, nil
 }
 
 // read reads the dictionary.
@@ -55,7 +55,7 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 		text, size, _, err := tdc.Cut(b, int64(len(b)))
 		if err == nil {
 			limits := tdc.Limits{Entries: r.maxEntries(), Take: func(n int64) error { return r.takes(int(n)) }}
-			c.form, err = tdc.Parse(slices.Clone(text), size, limits)
+			c.contents, err = tdc.Parse(slices.Clone(text), size, limits)
 		}
 		if err == nil {
 			err = c.checkWhole(b[:size], r.faults != nil)
@@ -65,11 +65,11 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := c.form.Facts.Sums; want != nil {
+	if want := c.contents.Facts.Sums; want != nil {
 		differs := func(_ int, got, want uint32) error { return sealable(&mismatch{got, want}) }
-		c.sums = &mapfile.Sums{Size: c.form.Size(), Block: BlockSize, Want: want, Table: tdc.Castagnoli, Differs: differs}
+		c.sums = &mapfile.Sums{Size: c.contents.Size(), Block: BlockSize, Want: want, Table: tdc.Castagnoli, Differs: differs}
 	}
-	td, err := c.form.Dict(tdc.Maker{Tensor: c.tensor, Fixed: true})
+	td, err := c.contents.Dict(tdc.Maker{Tensor: c.tensor, Fixed: true})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ const overwritten = 1 << 20
 // Files with checksums are not written by Python, and are not searched. Without all, longer files
 // are not searched either.
 func (c *consolidated) checkWhole(data []byte, all bool) error {
-	if c.form.Facts.Sums != nil || len(data) > overwritten && !all {
+	if c.contents.Facts.Sums != nil || len(data) > overwritten && !all {
 		return nil
 	}
 	if at := tdc.FindTrailer(data); at >= 0 {
@@ -101,7 +101,7 @@ func (c *consolidated) tensor(l *tdc.Leaf) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	file := &filePart{part, c}
-	if c.place.opt.CheckSums {
+	if c.opening.opt.CheckSums {
 		compareIn(file)
 	}
 	return tensor.FromLender(l.DType, file, l.Start, l.Shape...)
@@ -115,9 +115,9 @@ type filePart struct {
 
 // note records the leaves and the schema in r.
 func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
-	top := &leafNode{td: td, schema: c.form.Facts.Schema}
+	top := &leafNode{td: td, schema: c.contents.Facts.Schema}
 	r.nodes = []*leafNode{top}
-	for _, l := range c.form.Leaves {
+	for _, l := range c.contents.Leaves {
 		if l.Size == 0 || !l.Whole {
 			continue
 		}
@@ -132,9 +132,9 @@ func (c *consolidated) note(r *reader, td *tdict.TensorDict) {
 
 // blocks returns the blocks of the data.
 func (c *consolidated) blocks() []block {
-	size := c.form.Size()
+	size := c.contents.Size()
 	data, _ := c.Lend("", 0, size) // the form was checked
-	all := &leafFile{file: &filePart{data, c}, sums: c.form.Facts.Sums}
+	all := &leafFile{file: &filePart{data, c}, sums: c.contents.Facts.Sums}
 	var blocks []block
 	for n, at := 0, 0; at < size; n, at = n+1, at+BlockSize {
 		blocks = append(blocks, block{all, n, int64(at), int64(min(BlockSize, size-at))})

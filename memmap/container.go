@@ -38,7 +38,7 @@ type lender interface {
 }
 
 // container opens the directory or file of p. touch is the Touch of mapfile.Options.
-func (p *place) container(touch func(*mapfile.File) error) (container, error) {
+func (p *opening) container(touch func(*mapfile.File) error) (container, error) {
 	info, err := os.Stat(p.at)
 	if err == nil && info.Mode().IsRegular() {
 		in, err := p.file()
@@ -56,7 +56,7 @@ func (p *place) container(touch func(*mapfile.File) error) (container, error) {
 
 // file opens the file of p: as a consolidated file if it ends like one or has the name of one, and
 // otherwise as an archive.
-func (p *place) file() (in container, err error) {
+func (p *opening) file() (in container, err error) {
 	file, err := mapfile.OpenSingle(p.at, p.named)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	}
 	opt.Open.Writable, opt.Open.CheckSums = false, !opt.SkipSums
 	opt.Save.SkipSums = opt.SkipSums
-	p := &place{op: "copy", dir: from, at: at, opt: opt.Open}
+	p := &opening{op: "copy", dir: from, at: at, opt: opt.Open}
 	for try := 0; ; try++ {
 		in, err := p.container(nil)
 		if err != nil {
@@ -66,8 +66,8 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 }
 
 // copy saves the dictionary in a container.
-func (p *place) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
-	r := &reader{place: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}, copying: true}
+func (p *opening) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
+	r := &reader{opening: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}, copying: true}
 	td, err := r.all()
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ type CreateOptions struct {
 // replaces the new dataset before Create has opened it, and the errors of [SaveWith].
 func Create(dir string, prototype *tdict.TensorDict, opt CreateOptions) (*Dataset, error) {
 	s := &saver{
-		op: "create", ctx: context.Background(), dir: dir, reserve: true, noSums: opt.NoSums,
+		op: "create", ctx: context.Background(), dir: dir, create: &opt,
 		opt: SaveOptions{Progress: opt.Progress, Workers: opt.Workers, NoSync: opt.NoSync, Schema: opt.Schema},
 	}
 	if !opt.Replace {

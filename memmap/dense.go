@@ -51,7 +51,7 @@ func (s *saver) tensor(n *savedNode, e *metaEntry, t *tensor.Tensor) error {
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), t.Shape().Clone(), isDense
 	if t.Size() > 0 {
 		write := func(w io.Writer) error { _, err := bundle.Write(w, t); return err }
-		s.add(&savedFile{at: at, bytes: int64(t.ByteSize()), sums: &e.fact.sums, write: write})
+		s.add(&savedFile{at: at, bytes: int64(t.ByteSize()), sums: &e.fact.sums, write: write, shared: e.fact.unbatched})
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (e *Entry) elements(t *tensor.Tensor) {
 	case *mapfile.File:
 		e.Summed = len(f.Sums) > 0
 	case *filePart:
-		e.Summed = f.of.form.Facts.Sums != nil
+		e.Summed = f.of.contents.Facts.Sums != nil
 	default: // zip has a CRC-32 of every file
 		e.Summed = true
 	}

@@ -122,7 +122,7 @@ func (d *metaDecoder) decode(text []byte) (*meta, error) {
 		err = d.End()
 	}
 	if err == nil && dictClasses[d.m.class] {
-		err = d.late()
+		err = d.resolve()
 	}
 	if err != nil && !known(err) {
 		err = corrupt("%w", err)
@@ -155,17 +155,17 @@ type metaDecoder struct {
 	m     meta
 
 	counter pool.Counter
-	later   []laterField
+	unclear []unclearField
 
 	entry        metaEntry // the one being read
 	seen         uint8     // its fields so far, as bits
 	onEntryField func(field []byte) error
 }
 
-// A laterField is a field that is an entry in the meta.json of a dictionary, and has another
-// meaning in the meta.json of data or a lazy stack. The class may come after the field.
-type laterField struct {
-	name string
+// An unclearField is an entry in a dictionary, and has another meaning in data or a lazy stack. The
+// class, which decides, may come after it.
+type unclearField struct {
+	name []byte
 	at   int // number of entries before it
 	text []byte
 }
@@ -186,7 +186,7 @@ func (d *metaDecoder) field(name []byte) (err error) {
 		err = d.m.native.decode(d.Scanner, d.most, d.keep)
 		d.names[fieldNative] = true
 	case "data", "stack_dim":
-		err = d.postpone(name)
+		err = d.unclearField(name)
 	default:
 		err = d.readEntry(name)
 	}
@@ -208,14 +208,13 @@ func known(err error) bool {
 	return system || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrFault)
 }
 
-// postpone reads a field that is an entry only in a dictionary. In data or a lazy stack it has a
-// special meaning. The class may follow.
-func (d *metaDecoder) postpone(name []byte) error {
+// unclearField reads a field with both meanings, as far as data and lazy stacks need it.
+func (d *metaDecoder) unclearField(name []byte) error {
 	text, err := d.Raw()
 	if err != nil {
 		return err
 	}
-	d.later = append(d.later, laterField{string(name), len(d.m.entries), text})
+	d.unclear = append(d.unclear, unclearField{slices.Clone(name), len(d.m.entries), text})
 	if d.names[string(name)] = true; string(name) == "data" {
 		d.m.data = text
 	} else if n, err := jsonscan.New(text).Int(); err == nil && n <= maxDims {
@@ -224,16 +223,17 @@ func (d *metaDecoder) postpone(name []byte) error {
 	return nil
 }
 
-// late reads the postponed fields as entries, once the class is known to be a dictionary.
-func (d *metaDecoder) late() error {
-	for i := len(d.later) - 1; i >= 0; i-- {
-		f := d.later[i]
-		tail := slices.Clone(d.m.entries[f.at:])
-		d.m.entries, d.Scanner = d.m.entries[:f.at], jsonscan.New(f.text)
-		if err := inField([]byte(f.name), d.readEntry([]byte(f.name))); err != nil {
+// resolve makes the unclear fields entries, in their places, in the meta.json of a dictionary.
+func (d *metaDecoder) resolve() error {
+	for _, f := range slices.Backward(d.unclear) {
+		d.Scanner = jsonscan.New(f.text)
+		n := len(d.m.entries)
+		if err := inField(f.name, d.readEntry(f.name)); err != nil {
 			return err
 		}
-		d.m.entries = append(d.m.entries, tail...)
+		if all := d.m.entries; len(all) > n {
+			d.m.entries = slices.Insert(all[:n], f.at, all[n])
+		}
 	}
 	return nil
 }

@@ -211,7 +211,9 @@ func (s *saver) nestedTensor(n *savedNode, e *metaEntry, t *ragged.Tensor, c *co
 		return s.fail(sizesAt, err)
 	}
 	e.dtype, e.shape, e.nested = torch+t.DType().String(), shapeops.Shape{c.number, c.dims}, isNested
-	s.ints(sizesAt, c.sizes, &e.fact.sizes)
+	sizes := tensor.Vector(c.sizes...)
+	write := func(w io.Writer) error { _, err := sizes.WriteTo(w); return err }
+	s.add(&savedFile{at: sizesAt, bytes: int64(sizes.ByteSize()), sums: &e.fact.sizes, write: write})
 	f := &savedFile{at: at, bytes: int64(t.NumValues() * t.Features().Size() * t.DType().Size()), sums: &e.fact.sums}
 	f.write = func(w io.Writer) error { return pool.Write(w, pool.Values, t, 0, 0) }
 	if f.bytes == 0 { // Python ignores an entry without a file

@@ -96,7 +96,7 @@ func OpenWith(dir string, opt OpenOptions) (*Dataset, error) {
 
 // openAt opens the directory whose absolute path is at. Errors name it dir.
 func openAt(dir, at string, opt OpenOptions) (*Dataset, error) {
-	p := &place{op: "open", dir: dir, at: at, opt: opt}
+	p := &opening{op: "open", dir: dir, at: at, opt: opt}
 	for try := 0; ; try++ {
 		d, replaced, err := p.dataset()
 		if !replaced || try == 10 {

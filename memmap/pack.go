@@ -34,6 +34,9 @@ func (s *saver) pack(f vfs.File) error {
 	if err != nil {
 		return err
 	}
+	if s.time.IsZero() {
+		s.time = time.Now()
+	}
 	w := zipfile.NewWriter(f)
 	for _, file := range files { // "@row" comes after the parts whose sums it has
 		if err := s.entry(w, file); err != nil {
@@ -46,21 +49,21 @@ func (s *saver) pack(f vfs.File) error {
 // entry writes a file as an entry.
 func (s *saver) entry(w *zipfile.Writer, f *savedFile) error {
 	leaf := strings.HasSuffix(f.at, leafExt)
-	h := zipfile.Header{Name: f.at, Modified: s.clock(), Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
+	h := zipfile.Header{Name: f.at, Modified: s.time, Perm: 0o644, Aligned: leaf, Deflate: leaf && s.opt.Compress}
 	return w.Add(h, func(payload io.Writer) error { return s.content(payload, f) })
 }
 
 // content writes the content of a file as an entry.
 func (s *saver) content(payload io.Writer, f *savedFile) error {
 	sum, to := tdc.Summer{W: payload}, payload
-	if f.part {
+	if f.part != "" {
 		to = &sum
 	}
 	err := f.write(&leafWriter{to, s, f, 0})
 	if err == nil && f.bytes > 0 {
 		s.progress(f, f.bytes)
 	}
-	if f.part {
+	if f.part != "" {
 		*f.sums = sum.Sums()
 	}
 	zeros := make([]byte, min(f.pad, 1<<16))
@@ -68,14 +71,6 @@ func (s *saver) content(payload io.Writer, f *savedFile) error {
 		_, err = payload.Write(zeros[:min(left, int64(len(zeros)))])
 	}
 	return err
-}
-
-// clock returns the time of the entries.
-func (s *saver) clock() time.Time {
-	if s.time.IsZero() {
-		s.time = time.Now()
-	}
-	return s.time
 }
 
 // packed returns all files in Python's order.

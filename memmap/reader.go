@@ -14,7 +14,7 @@ import (
 
 // A reader reads the tree of one container.
 type reader struct {
-	*place
+	*opening
 	in     container
 	faults *collector // of Verify and Copy, which go on after a fault; otherwise nil
 
@@ -124,7 +124,7 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 	return m, nil
 }
 
-func (p *place) maxEntries() int {
+func (p *opening) maxEntries() int {
 	if p.opt.MaxEntries > 0 {
 		return p.opt.MaxEntries
 	}

@@ -8,13 +8,14 @@ import (
 	"os"
 )
 
-// A replacing says which directories a saver may replace.
+// A replacing says which directories may be replaced.
 type replacing uint8
 
 const (
 	replaceSaved   replacing = iota // a saved dictionary
 	replaceEmpty                    // an empty directory
 	replaceNothing                  // nothing
+	replaceOld                      // only the directory that a Writer has locked
 )
 
 // look returns the tree at dir if a saver may replace it, as replaceable does, and fs.ErrExist if r

@@ -259,11 +259,10 @@ func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 	for i, p := range parts {
 		e := &inner.meta.entries[i]
 		*e = partEntry(p)
-		f := &savedFile{at: inner.leaf(p.Name), bytes: int64(p.Used), pad: int64(p.Size() - p.Used), sums: &e.fact.sums, part: true}
-		f.keep, f.last = p.Name != pool.Values, p.Name == pool.Row
+		f := &savedFile{at: inner.leaf(p.Name), bytes: int64(p.Used), pad: int64(p.Size() - p.Used), sums: &e.fact.sums, part: p.Name}
 		f.write = func(w io.Writer) error {
 			tag := uint32(0)
-			if f.last {
+			if p.Name == pool.Row {
 				tag = s.tag(sums)
 			}
 			return pool.Write(w, p.Name, t, 0, tag)
@@ -271,7 +270,7 @@ func (s *saver) rows(n *savedNode, e *metaEntry, t *ragged.Tensor) error {
 		if p.Used > 0 {
 			s.add(f)
 		}
-		if !f.last {
+		if p.Name != pool.Row {
 			sums = append(sums, f.sums)
 		}
 	}
@@ -285,7 +284,7 @@ func partEntry(p pool.Part) metaEntry {
 
 // tag returns the tag of a ragged tensor whose other parts have the given sums.
 func (s *saver) tag(sums []*[]uint32) uint32 {
-	if s.reserve { // the values are not known
+	if s.create != nil { // the values are not known
 		return pool.RandomTag()
 	}
 	var all []uint32
@@ -293,10 +292,4 @@ func (s *saver) tag(sums []*[]uint32) uint32 {
 		all = append(all, *list...)
 	}
 	return pool.Tag(all)
-}
-
-// ints plans a file of int64. It is written even if saver.reserve is set.
-func (s *saver) ints(at string, numbers []int64, sums *[]uint32) {
-	write := func(w io.Writer) error { _, err := tensor.Vector(numbers...).WriteTo(w); return err }
-	s.add(&savedFile{at: at, bytes: int64(8 * len(numbers)), sums: sums, keep: true, write: write})
 }

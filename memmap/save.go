@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"slices"
 	"sync"
@@ -177,15 +176,8 @@ func (s *saver) beside(disk vfs.FS, dir string, old *oldTree, td *tdict.TensorDi
 			return nil, s.fail("", err)
 		}
 	}
-	k, err := newDirSink(s.ctx, disk, dir, old, s.opt.NoSync)
-	if err != nil {
-		return nil, s.fail("", err)
-	}
-	k.may = s.may
-	if err := s.write(k); err != nil {
-		return nil, s.fail("", errors.Join(err, k.abort()))
-	}
-	return k, nil
+	k := &dirSink{disk: disk, dir: dir, noSync: s.opt.NoSync, may: s.may}
+	return k, s.fail("", k.make(s.ctx, old, s.write))
 }
 
 // plan plans the nodes and files of td.
@@ -210,9 +202,8 @@ type saver struct {
 	ctx     context.Context
 	opt     SaveOptions
 	may     replacing
-	reserve bool    // leaves with rows are not written, but reserved, as zeros
-	noSums  bool    // reserved leaves have no sums, rather than void ones
-	from    *Writer // if not nil, it has the files of the leaves
+	create  *CreateOptions // if not nil, files of rows are reserved, as zeros, and not written
+	from    *Writer        // if not nil, it has the files of the leaves
 
 	compared comparer // of what is saved
 
@@ -287,14 +278,14 @@ type savedFile struct {
 	pad      int64     // zeros that follow, which have no meaning and no sums
 	sums     *[]uint32 // set when it is written
 	write    func(io.Writer) error
-	keep     bool        // it is written even if saver.reserve is set
-	part     bool        // it is a part of a ragged tensor
-	last     bool        // it is written after all others, since it depends on their sums
-	from     string      // if not "", an existing file with the content, to be linked
-	of       fs.FileInfo // of the file from
-	copied   bool        // from is copied, not linked
-	reported int64       // bytes reported to Progress
+	from     *existing // if not nil, a file with the content, and write is nil
+	part     string    // the part of a ragged tensor that it is; otherwise ""
+	shared   bool      // all rows share its elements
+	reported int64     // bytes reported to Progress
 }
+
+// ofRows reports whether f has elements of rows, rather than facts about all rows.
+func (f *savedFile) ofRows() bool { return f.part == pool.Values || f.part == "" && !f.shared }
 
 // add adds a file to the plan.
 func (s *saver) add(f *savedFile) {
@@ -310,7 +301,7 @@ const syncsAtOnce = 16
 // write writes the planned nodes and files.
 func (s *saver) write(k *dirSink) error {
 	for _, n := range s.nodes {
-		if n.at == "" { // newDirSink has made it
+		if n.at == "" { // dirSink.make has made it
 			continue
 		}
 		if err := k.node(n.at); err != nil {
@@ -319,8 +310,8 @@ func (s *saver) write(k *dirSink) error {
 	}
 	gate := make(chan struct{}, max(1, workers.Count(s.opt.Workers, len(s.files))))
 	atOnce := max(syncsAtOnce, workers.Count(s.opt.Workers, len(s.files)))
-	for _, last := range []bool{false, true} {
-		files := slices.DeleteFunc(slices.Clone(s.files), func(f *savedFile) bool { return f.last != last })
+	for _, last := range []bool{false, true} { // row numbers have a tag made of the sums of the others
+		files := slices.DeleteFunc(slices.Clone(s.files), func(f *savedFile) bool { return (f.part == pool.Row) != last })
 		err := workers.Do(s.ctx, len(files), atOnce, func(i int) error { return s.file(k, files[i], gate) })
 		if err != nil {
 			return err
@@ -338,19 +329,13 @@ func (s *saver) write(k *dirSink) error {
 // file writes the file of a leaf, and syncs it. gate bounds how many goroutines write at a time;
 // more may wait for the disk.
 func (s *saver) file(k *dirSink, f *savedFile, gate chan struct{}) error {
-	if f.copied {
-		return s.fail(f.at, k.copy(f.from, f.of, f.at))
+	done := func() error { return k.take(f.from, f.at) }
+	var err error
+	if f.from == nil {
+		done, err = s.fill(k, f, gate)
 	}
-	if f.from != "" {
-		err := k.link(f.from, f.of, f.at)
-		if err == nil {
-			s.progress(f, f.bytes)
-		}
-		return s.fail(f.at, err)
-	}
-	syncClose, err := s.fill(k, f, gate)
 	if err == nil {
-		err = syncClose()
+		err = done()
 	}
 	if err != nil {
 		return s.fail(f.at, err)
@@ -364,8 +349,8 @@ func (s *saver) fill(k *dirSink, f *savedFile, gate chan struct{}) (syncClose fu
 	gate <- struct{}{}
 	defer func() { <-gate }()
 	return k.file(f.at, func(w vfs.File) error {
-		if s.reserve && !f.keep {
-			if !s.noSums {
+		if s.create != nil && f.ofRows() {
+			if !s.create.NoSums {
 				*f.sums = []uint32{} // void
 			}
 			return w.Reserve(f.bytes + f.pad)

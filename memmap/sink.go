@@ -18,35 +18,38 @@ import (
 type dirSink struct {
 	disk   vfs.FS
 	dir    string // clean and free of links
-	temp   *vfs.Temp
-	modes  *vfs.Modes
 	noSync bool
-	old    fs.FileInfo // of the directory to replace; nil if nothing is there
-	firm   bool        // only old may be replaced, not a directory that came later
 	may    replacing
+
+	// Set by make:
+	temp  *vfs.Temp
+	modes *vfs.Modes
+	old   fs.FileInfo // of the directory to replace; nil if nothing is there
 }
 
-// newDirSink makes a directory that is to replace old at dir. What it makes gets old.modes or, if
-// these are nil, the Modes of ctx.
-func newDirSink(ctx context.Context, disk vfs.FS, dir string, old *oldTree, noSync bool) (*dirSink, error) {
-	temp, err := vfs.MakeTemp(disk, dir)
-	if err != nil {
-		return nil, err
+// make makes the directory, which is to replace old, and calls fill to write it. What k makes gets
+// old.modes or, if these are nil, the Modes of ctx. After an error there is nothing to abort.
+func (k *dirSink) make(ctx context.Context, old *oldTree, fill func(*dirSink) error) (err error) {
+	if k.temp, err = vfs.MakeTemp(k.disk, k.dir); err != nil {
+		return err
 	}
-	k := &dirSink{disk: disk, dir: dir, temp: temp, old: old.info, modes: vfs.ModesFor(ctx), noSync: noSync}
+	k.old, k.modes = old.info, vfs.ModesFor(ctx)
 	if old.modes != nil {
 		k.modes = old.modes.Else(k.modes)
 	}
-	if err := k.node(""); err != nil {
-		return nil, errors.Join(err, k.abort())
+	if err = k.node(""); err == nil {
+		err = fill(k)
 	}
-	return k, nil
+	if err != nil {
+		return errors.Join(err, k.abort())
+	}
+	return nil
 }
 
 func (k *dirSink) os(at string) string { return filepath.Join(k.temp.New(), filepath.FromSlash(at)) }
 
 // node makes a directory, after the one around it, with the permissions of the old one at the same
-// path. newDirSink has made the top.
+// path. make has made the top.
 func (k *dirSink) node(at string) error {
 	mode := k.modes.Dir(at)
 	err := k.disk.Mkdir(k.os(at), mode.Perm())
@@ -93,21 +96,31 @@ func (k *dirSink) wholeFile(at string, fill func(vfs.File) error) error {
 	return syncClose()
 }
 
-// link gives a second name to an existing file on the same disk, whose Lstat is of. It returns
-// ErrReplaced if another file has the name from by now.
-func (k *dirSink) link(from string, of fs.FileInfo, at string) error {
-	err := k.disk.Link(from, k.os(at))
+// An existing is a file on the same disk that is taken over.
+type existing struct {
+	path   string
+	info   fs.FileInfo // of its Lstat
+	copied bool        // not linked
+}
+
+// take gives a second name to an existing file, or copies it. It returns ErrReplaced if another
+// file is at its path by now.
+func (k *dirSink) take(f *existing, at string) error {
+	if f.copied {
+		return k.copy(f, at)
+	}
+	err := k.disk.Link(f.path, k.os(at))
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err != nil { // a file system without hard links
-		return k.copy(from, of, at)
+		return k.copy(f, at)
 	}
 	is, err := k.disk.Lstat(k.os(at))
 	if err == nil {
-		err = checkSame(is, of, from)
+		err = f.check(is)
 	}
-	if err != nil || k.firm { // files of a Writer keep their permissions
+	if err != nil || k.may == replaceOld { // files of a Writer keep their permissions
 		return err
 	}
 	return k.chmod(at, is)
@@ -125,24 +138,24 @@ func (k *dirSink) chmod(at string, is fs.FileInfo) error {
 	return k.disk.Chmod(k.os(at), mode)
 }
 
-// checkSame returns ErrReplaced unless both infos are of the same file at the path at.
-func checkSame(is, of fs.FileInfo, at string) error {
-	if vfs.FileID(is, at) != vfs.FileID(of, at) {
+// check returns ErrReplaced unless is describes the file f.
+func (f *existing) check(is fs.FileInfo) error {
+	if vfs.FileID(is, f.path) != vfs.FileID(f.info, f.path) {
 		return ErrReplaced
 	}
 	return nil
 }
 
-// copy copies an existing file, as link links one.
-func (k *dirSink) copy(from string, of fs.FileInfo, at string) error {
-	r, err := os.OpenFile(from, os.O_RDONLY, 0)
+// copy copies an existing file.
+func (k *dirSink) copy(f *existing, at string) error {
+	r, err := os.OpenFile(f.path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	is, err := r.Stat()
 	if err == nil {
-		err = checkSame(is, of, from)
+		err = f.check(is)
 	}
 	if err != nil {
 		return err
@@ -168,10 +181,10 @@ func (k *dirSink) publish() (appeared bool, err error) {
 	if lock != nil {
 		defer lock.Unlock()
 	}
-	switch {
-	case k.firm:
+	switch k.may {
+	case replaceOld:
 		err = vfs.PublishOver(k.disk, k.temp.New(), k.dir, k.old)
-	case k.may == replaceSaved:
+	case replaceSaved:
 		err = vfs.Publish(k.disk, k.temp.New(), k.dir, k.old)
 	default:
 		err = vfs.PublishNew(k.disk, k.temp.New(), k.dir, k.may == replaceEmpty)
@@ -230,10 +243,10 @@ func (k *dirSink) commit() error {
 			return err
 		}
 		another := errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
-		if another && k.firm {
+		if another && k.may == replaceOld {
 			err = ErrReplaced
 		}
-		if !another || k.firm || k.may != replaceSaved || try == 100 {
+		if !another || k.may != replaceSaved || try == 100 {
 			return errors.Join(err, k.abort())
 		}
 		old, err := replaceable(k.dir)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -294,19 +295,14 @@ type absent struct {
 func (e *absent) Unwrap() []error { return []error{e.error, e.also} }
 
 func (t *dirTree) unlisted() ([]string, error) {
-	found, err := t.root.ReadDir()
+	names, err := t.dirs()
 	if err != nil {
-		return nil, t.fail("", err)
+		return nil, err
 	}
-	var names []string
-	for _, d := range found {
-		if !d.IsDir() || vfs.Reserved(d.Name()) || isAdding(t.root, d.Name()) {
-			continue
-		}
-		if info, err := t.root.Lstat(path.Join(d.Name(), metaName)); err == nil && info.Mode().IsRegular() {
-			names = append(names, d.Name())
-		}
-	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		info, err := t.root.Lstat(path.Join(name, metaName))
+		return vfs.Reserved(name) || isAdding(t.root, name) || err != nil || !info.Mode().IsRegular()
+	})
 	if now, err := t.root.Lstat(metaName); err != nil || now.Size() != t.is.info.Size() {
 		return nil, nil // entries were added after it was read, so it lists them by now
 	}

@@ -47,10 +47,5 @@ func (s *saver) unbatched(n *savedNode, e *metaEntry, u *tdict.Unbatched) error 
 	if err := checkShape(u.Shape()); err != nil {
 		return s.fail(n.leaf(e.name), err)
 	}
-	before := len(s.files)
-	err := s.tensor(n, e, t)
-	for _, f := range s.files[before:] {
-		f.keep = true
-	}
-	return err
+	return s.tensor(n, e, t)
 }

@@ -93,12 +93,12 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		return nil, fileError("verify", dir, "", err)
 	}
 	for try := 0; ; try++ {
-		p := &place{op: "verify", dir: dir, at: at, opt: OpenOptions{MaxEntries: opt.MaxEntries, MaxCopy: opt.MaxCopy, SkipPickled: opt.SkipPickled}}
+		p := &opening{op: "verify", dir: dir, at: at, opt: OpenOptions{MaxEntries: opt.MaxEntries, MaxCopy: opt.MaxCopy, SkipPickled: opt.SkipPickled}}
 		in, err := p.container(nil)
 		if err != nil {
 			return nil, err
 		}
-		v := &verifier{reader: reader{place: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}}, ctx: ctx, opt: opt}
+		v := &verifier{reader: reader{opening: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}}, ctx: ctx, opt: opt}
 		report, err := v.run()
 		replaced, _ := in.Replaced()
 		_ = in.Close() // nothing was written
@@ -208,11 +208,11 @@ func (v *verifier) listFileBlocks(c *consolidated) {
 	}
 	for _, l := range v.reader.files {
 		v.report.Leaves++
-		if c.form.Facts.Sums == nil {
+		if c.contents.Facts.Sums == nil {
 			v.report.Unsummed = append(v.report.Unsummed, l.key)
 		}
 	}
-	v.report.Bytes, v.blocks = int64(c.form.Size()), c.blocks()
+	v.report.Bytes, v.blocks = int64(c.contents.Size()), c.blocks()
 	v.damaged = make([]error, len(v.blocks))
 }
 

@@ -70,15 +70,8 @@ func (w *Writer) nested() (*dirSink, error) {
 
 // beside makes a directory beside the old one, which write fills. It may replace old, and no other.
 func (w *Writer) beside(old *oldTree, write func(*dirSink) error) (*dirSink, error) {
-	k, err := newDirSink(context.Background(), w.disk, w.at, old, w.opt.NoSync)
-	if err != nil {
-		return nil, err
-	}
-	k.firm = true
-	if err := write(k); err != nil {
-		return nil, errors.Join(err, k.abort())
-	}
-	return k, nil
+	k := &dirSink{disk: w.disk, dir: w.at, noSync: w.opt.NoSync, may: replaceOld}
+	return k, k.make(context.Background(), old, write)
 }
 
 // inOrderOf returns td with its entries in the order of row. In a growing dataset, dictionaries
@@ -103,7 +96,7 @@ func inOrderOf(row, td *tdict.TensorDict) (*tdict.TensorDict, error) {
 
 // dataset opens the committed rows.
 func (w *Writer) dataset() (*Dataset, error) {
-	p := &place{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}}
+	p := &opening{op: "append", dir: w.dir, at: w.at, opt: OpenOptions{MaxEntries: math.MaxInt, MaxCopy: math.MaxInt64}}
 	ds, _, err := p.dataset()
 	return ds, err
 }
@@ -120,10 +113,12 @@ func (w *Writer) linkFiles(s *saver) error {
 		if !ok {
 			continue
 		}
-		if f.of, err = w.in.Lstat(c.at()); err != nil {
+		info, err := w.in.Lstat(c.at())
+		if err != nil {
 			return w.fail(c.at(), err)
 		}
-		f.from, *f.sums = filepath.Join(w.at, filepath.FromSlash(c.at())), c.entry.fact.sums
+		f.from = &existing{path: filepath.Join(w.at, filepath.FromSlash(c.at())), info: info}
+		*f.sums = c.entry.fact.sums
 	}
 	return nil
 }

@@ -60,10 +60,8 @@ func appendOn(disk *vfstest.Disk) (committed, appended int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	k, err := newDirSink(context.Background(), disk, "d", new(oldTree), false)
-	if err == nil {
-		err = w.fill(s, k)
-	}
+	k := &dirSink{disk: disk, dir: "d"}
+	err = k.make(context.Background(), new(oldTree), func(k *dirSink) error { return w.fill(s, k) })
 	if err == nil {
 		err = k.commit()
 	}

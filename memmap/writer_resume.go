@@ -177,17 +177,11 @@ func (w *Writer) takeFiles(s *saver, ds *Dataset, old *oldTree) error {
 				s.add(&savedFile{at: c.at(), bytes: c.size(), pad: c.extent() - c.size(), sums: &c.entry.fact.sums, write: write})
 				continue
 			}
-			t, err = rows.Values()
-		}
-		var l *leafFile
-		if err == nil && t != nil {
-			if file, is := t.Lender().(*mapfile.File); is {
-				l, _ = file.Owner.(*leafFile)
+			if t, err = rows.Values(); err != nil {
+				return err
 			}
 		}
-		if l == nil {
-			return fmt.Errorf("%w that a Writer can append to: %s was read as a copy", ErrForeign, quote(string(c.key)))
-		}
+		l := t.Lender().(*mapfile.File).Owner.(*leafFile) // Open maps the leaves of a directory
 		if err := w.take(s, c, l, old); err != nil {
 			return w.fail(l.file.Path(), err)
 		}
@@ -227,6 +221,6 @@ func (w *Writer) take(s *saver, c *column, l *leafFile, old *oldTree) error {
 		}
 		old.modes = old.modes.Flat()
 	}
-	s.add(&savedFile{at: c.at(), from: l.disk().String(), of: info, copied: vfs.Links(info) != 1})
+	s.add(&savedFile{at: c.at(), from: &existing{path: l.disk().String(), info: info, copied: vfs.Links(info) != 1}})
 	return nil
 }

@@ -447,7 +447,7 @@ func TestCommitErrDone(t *testing.T) {
 			w = tensor.Must(memmap.NewWriter(dir, rows(t, 0), memmap.WriterOptions{Resume: again}))
 			before := w.Committed()
 			require.NoError(t, w.Append(rows(t, 2, 3)))
-			failed := errors.New("injected fault")
+			failed := errors.New("injected failure")
 			var ops atomic.Int64
 			vfs.Observe(func(string, string) error {
 				if ops.Add(1) == n {

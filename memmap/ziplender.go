@@ -99,7 +99,7 @@ func (l *inflated) inflate() ([]byte, error) {
 	if l.content == nil {
 		b := make([]byte, l.size)
 		if err := l.a.readFull(l.entry, b); err != nil {
-			return nil, l.a.place.named("read", l.Path(), err)
+			return nil, l.a.opening.named("read", l.Path(), err)
 		}
 		l.content = b
 	}

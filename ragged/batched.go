@@ -98,22 +98,6 @@ func (t *Tensor) addCopy(tr *tensor.Transfer, given *tensor.Tensor, p *plan.Pass
 	return out, nil
 }
 
-// place returns the part of t's values to which m copies. If rows keep their lengths, it is where
-// they already are. Otherwise it is the beginning of the values, if they are large enough and t's
-// rows are all that they hold. If neither holds, place returns nil.
-func (t *Tensor) place(m *moved, kept bool) (*tensor.Tensor, error) {
-	if first, n, ok := t.layout.span(); ok && kept {
-		if n == t.values.Shape()[0] {
-			return t.values, nil
-		}
-		return t.values.Narrow(0, first, n)
-	}
-	if t.layout.root().whole() && t.values.Shape()[0] >= m.rows() {
-		return t.values, nil
-	}
-	return nil, nil
-}
-
 // AddExecute adds to tr: dst = p.Plan applied to t, as [Tensor.IndexInto] does.
 func (t ops) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	m, err := t.executed(p)
@@ -126,7 +110,12 @@ func (t ops) AddExecute(tr *tensor.Transfer, dst *Tensor, p *plan.Pass) error {
 	return t.addInto(tr, dst, p, m, t.Tensor)
 }
 
-// addInto adds to tr: dst = the values of xs, moved as m says. xs[0] is t.
+// addInto adds to tr: dst = the values of xs, moved as m says. xs[0] is t. The values go
+//
+//	lengths stay, dst's rows are consecutive    to where they are
+//	lengths stay, dst's rows are not            to new memory, then to each row
+//	lengths change, dst's memory is large       to its beginning, if it has dst's rows alone
+//	lengths change                              to new memory, which replaces dst's
 func (t *Tensor) addInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *moved, xs ...*Tensor) error {
 	if err := t.checkInto(dst, m.layout); err != nil {
 		return fmt.Errorf("destination: %w", err)
@@ -137,14 +126,19 @@ func (t *Tensor) addInto(tr *tensor.Transfer, dst *Tensor, p *plan.Pass, m *move
 			return fmt.Errorf("destination: %w", err)
 		}
 	}
-	if _, _, ok := dst.layout.span(); !ok && kept {
+	values, err := dst.values, error(nil)
+	switch first, n, together := dst.layout.span(); {
+	case kept && !together:
 		made, err := t.copied(p, m, xs...)
 		if err != nil {
 			return err
 		}
 		return dst.addReplace(tr, made, true)
+	case kept && n < values.Shape()[0]:
+		values, err = values.Narrow(0, first, n)
+	case !kept && (!dst.layout.root().whole() || values.Shape()[0] < m.rows()):
+		values = nil
 	}
-	values, err := dst.place(m, kept)
 	if err != nil {
 		return err
 	}

@@ -23,19 +23,21 @@ type applier struct {
 	shared plan.Pass // for layouts that ragged leaves share
 }
 
-// An applyTask is an entry of the result: either fn(key, xs), or a value that is known already.
+// An applyTask makes one value of the result: value, or what fn returns for the elements of value.
+// All are planned before fn is called, so that an error of the plan calls nothing. Their order is
+// the order of the keys.
 type applyTask struct {
-	out    *TensorDict // receives the result
-	name   nestedkey.Key
-	key    nestedkey.Key  // the full key
-	leaf   Value          // the leaf of the first dictionary; nil if fn is not called
-	first  *tensor.Tensor // the elements of leaf
-	xs     []*tensor.Tensor
-	result Value
+	key   nestedkey.Key
+	value Value
+	first *tensor.Tensor   // the elements of value; nil if fn is not called
+	xs    []*tensor.Tensor // fn's arguments: first, and others; fn may change the slice
+	made  *tensor.Tensor   // what fn returned
+	joins bool             // value is a Stacked, whose members earlier tasks make
 
-	stack  *Stacked // the result is its member number member; or nil
+	out    *TensorDict // gets the entry name, unless stack gets the member
+	name   nestedkey.Key
+	stack  *Stacked
 	member int
-	whole  bool // the result is a Stacked; earlier tasks make its members
 }
 
 // plan adds a task for each entry of td, in order. path is the key of td, followed by a slash
@@ -45,11 +47,11 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 	chosen := choose(keys)
 	for name, v := range td.entries.all() {
 		whole, inner := chosen.of(name)
-		task := applyTask{out: out, name: name, key: nestedkey.Key(path) + name, result: v}
+		task := applyTask{out: out, name: name, key: nestedkey.Key(path) + name, value: v}
 		var err error
 		if d, ok := v.(*TensorDict); ok {
 			made := a.empty(d)
-			task.result = made
+			task.value = made
 			a.keep(task)
 			err = a.plan(d, made, string(task.key)+"/", all || whole && len(inner) == 0, inner)
 		} else {
@@ -64,19 +66,18 @@ func (a *applier) plan(td, out *TensorDict, path string, all bool, keys []nested
 
 // leaf adds a task for a leaf of a dictionary with the given batch shape.
 func (a *applier) leaf(task applyTask, batch shapeops.Shape, chosen bool) error {
-	if s, ok := task.result.(*Stacked); ok && chosen && elements(s) != nil {
+	if s, ok := task.value.(*Stacked); ok && chosen && elements(s) != nil {
 		return a.members(task, s)
 	}
-	if e := elements(task.result); e != nil && chosen {
-		t, err := e.tensor(&a.shared)
-		if err != nil {
+	if e := elements(task.value); e != nil && chosen {
+		var err error
+		if task.first, err = e.tensor(&a.shared); err != nil {
 			return err
 		}
-		task.leaf, task.first, task.result = task.result, t, nil
 		return a.call(task)
 	}
 	a.keep(task)
-	switch got := task.result; {
+	switch got := task.value; {
 	case elements(got) != nil:
 		return got.Shape().CheckPrefix(task.out.batch)
 	case !task.out.batch.Equal(batch):
@@ -93,12 +94,12 @@ func (a *applier) members(task applyTask, s *Stacked) error {
 			continue
 		}
 		each := task
-		each.result, each.stack, each.member = m.value, made, i
+		each.value, each.stack, each.member = m.value, made, i
 		if err := a.leaf(each, nil, true); err != nil {
 			return fmt.Errorf("member %d: %w", i, err)
 		}
 	}
-	task.result, task.whole = made, true
+	task.value, task.joins = made, true
 	a.keep(task)
 	return nil
 }
@@ -114,7 +115,7 @@ func (a *applier) empty(td *TensorDict) *TensorDict {
 	return td.emptied()
 }
 
-// keep adds a task whose result is known. In place there is nothing to do.
+// keep adds a task without a call. In place there is nothing to do.
 func (a *applier) keep(task applyTask) {
 	if !a.opt.InPlace {
 		a.tasks = append(a.tasks, task)
@@ -123,8 +124,7 @@ func (a *applier) keep(task applyTask) {
 
 // call adds a task that calls fn with the tensors that the dictionaries have under task.key.
 func (a *applier) call(task applyTask) error {
-	task.xs = make([]*tensor.Tensor, 1, 1+len(a.others))
-	task.xs[0] = task.first
+	task.xs = append(make([]*tensor.Tensor, 0, 1+len(a.others)), task.first)
 	for i, other := range a.others {
 		t, err := a.opt.of(other, &task, &a.shared)
 		if err != nil {
@@ -148,12 +148,9 @@ func (a *applier) run(ctx context.Context, fn LeafFunc) error {
 	return workers.Do(ctx, len(a.calls), a.opt.Workers, func(i int) error {
 		task := &a.tasks[a.calls[i]]
 		err := workers.Call(func() error {
-			t, err := fn(task.key, task.xs)
-			if err != nil {
+			var err error
+			if task.made, err = fn(task.key, task.xs); err != nil {
 				return err
-			}
-			if t != nil {
-				task.result = t
 			}
 			if a.opt.Progress != nil {
 				mu.Lock()
@@ -172,8 +169,14 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 	var tr tensor.Transfer
 	tr.Workers = a.opt.Workers
 	for i := range a.tasks {
-		if err := a.tasks[i].finish(&tr, &a.shared, a.opt.InPlace); err != nil {
-			return nil, failedKey("apply", a.tasks[i].key, err)
+		t, err := &a.tasks[i], error(nil)
+		if a.opt.InPlace {
+			err = t.write(&tr, &a.shared)
+		} else {
+			err = t.store(&a.shared)
+		}
+		if err != nil {
+			return nil, failedKey("apply", t.key, err)
 		}
 	}
 	if err := tr.Run(); err != nil {
@@ -185,49 +188,48 @@ func (a *applier) finish(out *TensorDict) (*TensorDict, error) {
 	return out, nil
 }
 
-// finish checks the result and stores it in t.out. In place, it adds the copy to tr instead.
-func (t *applyTask) finish(tr *tensor.Transfer, p *plan.Pass, inPlace bool) error {
-	if t.result == nil && t.stack != nil && !inPlace {
-		t.stack.members[t.member].value = nil
-	}
-	if t.result == nil {
+// write adds to tr: value = what fn returned for its elements.
+func (t *applyTask) write(tr *tensor.Transfer, p *plan.Pass) error {
+	if t.made == nil || t.made == t.first {
 		return nil
 	}
-	if err := checkValue(t.result); err != nil {
+	if err := checkValue(t.made); err != nil {
 		return err
 	}
-	made, _ := t.result.(*tensor.Tensor)
+	return elements(t.value).set(tr, p, t.first, t.made)
+}
+
+// store stores the result, unless there is none.
+func (t *applyTask) store(p *plan.Pass) error {
+	v, err := t.result(p)
 	switch {
-	case inPlace && (t.leaf == nil || made == t.first):
+	case err != nil:
+		return err
+	case t.stack != nil:
+		t.stack.members[t.member].value = v
 		return nil
-	case inPlace:
-		return elements(t.leaf).set(tr, p, t.first, made)
-	case t.leaf != nil:
-		v, err := elements(t.leaf).with(p, made)
-		if err != nil {
-			return err
-		}
-		t.result = v
-	}
-	if s, ok := t.result.(*Stacked); ok && t.whole {
-		var err error
-		if t.result = nil; s.missing() < len(s.members) {
-			t.result, err = asValue(newStacked(s.dim, s.members))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if t.stack != nil {
-		t.stack.members[t.member].value = t.result
+	case v == nil:
 		return nil
 	}
-	if t.result == nil {
-		return nil
-	}
-	if err := t.result.Shape().CheckPrefix(t.out.batch); err != nil {
+	if err := v.Shape().CheckPrefix(t.out.batch); err != nil {
 		return err
 	}
-	t.out.entries.put(t.name, t.result)
+	t.out.entries.put(t.name, v)
 	return nil
+}
+
+// result returns the value that t makes, or nil if fn returned none.
+func (t *applyTask) result(p *plan.Pass) (Value, error) {
+	switch s, _ := t.value.(*Stacked); {
+	case t.joins && s.missing() == len(s.members), t.first != nil && t.made == nil:
+		return nil, nil
+	case t.joins:
+		return asValue(newStacked(s.dim, s.members))
+	case t.first == nil:
+		return t.value, nil
+	}
+	if err := checkValue(t.made); err != nil {
+		return nil, err
+	}
+	return elements(t.value).with(p, t.made)
 }

@@ -65,7 +65,7 @@ func (opt *ApplyOptions) check(td *TensorDict) error {
 	return nil
 }
 
-// of returns the tensor of another dictionary that fn gets with the task's leaf.
+// of returns the tensor of another dictionary that fn gets with the task's value.
 func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*tensor.Tensor, error) {
 	_, _, v, err := other.find(task.key)
 	if errors.Is(err, ErrMissing) && (opt.Default != nil || opt.AllowMissing) {
@@ -78,17 +78,17 @@ func (opt *ApplyOptions) of(other *TensorDict, task *applyTask, p *plan.Pass) (*
 		return nil, err
 	}
 	k := opsOf(v)
-	if k != opsOf(task.leaf) {
-		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.leaf)
+	if k != opsOf(task.value) {
+		return nil, fmt.Errorf("%w: got %s, want %T", ErrKind, describe(v), task.value)
 	}
-	if err := k.elementwise(task.leaf).checkOperand(v); err != nil {
+	if err := k.elementwise(task.value).checkOperand(v); err != nil {
 		return nil, err
 	}
 	return k.elementwise(v).tensor(p)
 }
 
-// memberOf returns the part of v that belongs to the task's leaf: a member or a row if the leaf is
-// a member of a Stacked, otherwise all of v.
+// memberOf returns the part of v that belongs to the task's value: a member or a row if that is a
+// member of a Stacked, otherwise all of v.
 func (t *applyTask) memberOf(v Value) (Value, error) {
 	s, ok := v.(*Stacked)
 	switch {

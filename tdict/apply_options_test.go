@@ -140,6 +140,17 @@ func TestApplyInPlaceOfTheLeafItself(t *testing.T) {
 	require.Equal(t, []int64{-2, -1, -2}, values(t, td, "a"), "fn sees each leaf as it was")
 }
 
+// fn may put its result into the slice of its arguments.
+func TestApplyInPlaceOfChangedArguments(t *testing.T) {
+	td := dict([]int{3}, entry{"a", count(3)})
+	_, err := applied(func(key key, xs tensors) (_ *tensor.Tensor, err error) {
+		xs[0], err = negated(key, xs)
+		return xs[0], err
+	}, tdict.ApplyOptions{InPlace: true}, td)
+	require.NoError(t, err)
+	require.Equal(t, []int64{0, -1, -2}, values(t, td, "a"))
+}
+
 func TestApplyInPlaceRefuses(t *testing.T) {
 	within := func(fn func(x *tensor.Tensor) (*tensor.Tensor, error)) func(td *tdict.TensorDict) error {
 		return func(td *tdict.TensorDict) error {

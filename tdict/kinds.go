@@ -3,6 +3,7 @@ package tdict
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -368,30 +369,21 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 	})
 }
 
-// withColumn calls fn with the values of a column, in a slice that p keeps for the next column.
+// withColumn calls fn with the values that xs have in a column, the first of which is a T. fn must
+// not keep the slice: p keeps it for the next column.
 func withColumn[T Value](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
 	kept, _ := plan.Once(p, (*T)(nil), func() (*[]T, error) { return new([]T), nil })
-	values := (*kept)[:0]
+	values := slices.Grow((*kept)[:0], len(xs))
 	*kept = nil // fn may call withColumn for nested dictionaries
 	for i, x := range xs {
 		v, err := c.of(x)
+		if _, ok := v.(T); !ok && err == nil {
+			v, err = asKindOf(v, values[0])
+		}
 		if err != nil {
 			return fmt.Errorf("value %d: %w", i, err)
 		}
-		t, ok := v.(T)
-		if !ok {
-			first, _ := c.of(xs[0])
-			if v, err = asKindOf(v, first); err == nil {
-				t, ok = v.(T)
-			}
-		}
-		if !ok {
-			return fmt.Errorf("value %d: %w", i, err)
-		}
-		if values == nil {
-			values = make([]T, 0, len(xs))
-		}
-		values = append(values, t)
+		values = append(values, v.(T))
 	}
 	err := fn(values)
 	*kept = values

@@ -70,18 +70,22 @@ func opOf(k *tensor.Kernel) string {
 // A leafwise is a kernel that is applied to dictionaries.
 type leafwise struct {
 	kernel *tensor.Kernel
+	others []any         // the operands; nil where an operand is a dictionary
+	dicts  []*TensorDict // the operands; nil where an operand is not a dictionary
+	batch  int           // the number of batch dims of the outermost dictionary
+
+	// With a destination:
+	to   shapeops.Shape // its batch shape
+	at   nestedkey.Key  // the key of the current entry
+	done map[Value]bool // values that change in place and have been treated
+
 	pass   *tensor.KernelPass
-	others []any          // the operands; nil where an operand is a dictionary
-	dicts  []*TensorDict  // the operands; nil where an operand is not a dictionary
-	batch  int            // the number of batch dims of the outermost dictionary
-	done   map[Value]bool // values that change in place and have been treated
-	at     nestedkey.Key  // with a destination: the key of the current entry
-	chosen *plan.Pass     // selects the rows that the kernel selects; nil before the first use
-	ragged raggedPass     // nil before the first use
-	shared *plan.Pass     // for replacements of missing values; nil before the first use
-	to     shapeops.Shape // the batch shape of a destination
-	whole  *plan.Pass     // selects all rows of a destination; nil before the first use
-	buffer []any          // for the operands of a leaf
+	buffer []any // for the operands of a leaf
+	// Nil before the first use:
+	ragged raggedPass
+	chosen *plan.Pass // selects the rows that the kernel selects
+	whole  *plan.Pass // selects all rows of the destination
+	shared *plan.Pass // for replacements of missing values
 }
 
 // leafwise checks the operands of a kernel and returns its application to td.
@@ -100,26 +104,29 @@ func (td *TensorDict) leafwise(k *tensor.Kernel, others []any) (*leafwise, error
 		}
 	}
 	for i, other := range others {
-		value, _ := other.(Value)
-		d, isDict := value.(*TensorDict)
-		x, isTensor := other.(*tensor.Tensor)
+		var d *TensorDict
 		var err error
-		switch {
-		case isDict && d == nil:
-			err = errNil
-		case isDict && k.Free:
-			other = nil
-		case isDict:
-			other, err = nil, w.fits(d, td)
-		case isTensor && x == nil:
-			err = fmt.Errorf("%w: got a nil tensor", ErrKind)
-		case isTensor && !k.Free:
-			var p *plan.Plan
-			if p, err = plan.Expand(x.Shape(), td.batch...); err == nil {
-				other, err = x.Ops().Execute(plan.NewPass(p))
+		switch x := other.(type) {
+		case *TensorDict:
+			if d, other = x, nil; d == nil {
+				err = errNil
+			} else if !k.Free {
+				err = w.fits(d, td)
 			}
-		case !isTensor && !hasElements:
-			if _, e := tensor.ScalarOf(tensor.Complex128, other); errors.Is(e, ErrKind) {
+		case *tensor.Tensor:
+			if x == nil {
+				err = fmt.Errorf("%w: got a nil tensor", ErrKind)
+			} else if !k.Free {
+				var p *plan.Plan
+				if p, err = plan.Expand(x.Shape(), td.batch...); err == nil {
+					other, err = x.Ops().Execute(plan.NewPass(p))
+				}
+			}
+		default:
+			if hasElements {
+				break
+			}
+			if _, e := tensor.ScalarOf(tensor.Complex128, x); errors.Is(e, ErrKind) {
 				err = e
 			}
 		}

@@ -33,15 +33,16 @@ type MapChunksOptions struct {
 
 	// Into, if not nil, receives the results: each is written to the rows of its chunk when the
 	// function returns, as by [TensorDict.SetIndex], and not kept. At most Workers results are in
-	// memory. Into has as many rows along dim Dim as the dictionary that is cut. It may be that
-	// dictionary. Each result must have the batch shape of the rows that it is written to. Keys
-	// that a result lacks, and rows for which the function returns nil, keep their values. Entries
-	// stay the same, so that Into may be locked. After an error, rows that were written stay
-	// written, but no chunk is written in part.
+	// memory. Into may be the dictionary that is cut. Keys that a result lacks, and rows for which
+	// the function returns nil, keep their values. Entries stay the same, so that Into may be
+	// locked. After an error, rows that were written stay written, but no chunk is written in part.
 	//
-	// A tensor of Into must not share elements with another tensor of Into, or with a tensor of the
-	// dictionary that is cut, unless the two are the same view, with the same elements, shape and
-	// strides. A chunk is then written to exactly the rows that were read for it.
+	// Into must have the dim Dim (otherwise shapeops.ErrDim), with as many rows as the dictionary
+	// that is cut, and each result the batch shape of the rows that it is written to (otherwise
+	// shapeops.ErrShape). A tensor of Into must not share elements with another tensor of Into, or
+	// with a tensor of the dictionary that is cut, unless the two are the same view, with the same
+	// elements, shape and strides: a chunk is then written to exactly the rows that were read for
+	// it. Otherwise, or if finding out would take too long, the error is tensor.ErrOverlap.
 	Into *TensorDict
 
 	// Workers is the number of chunks that are worked on at the same time; 0 means GOMAXPROCS. With
@@ -69,21 +70,11 @@ type MapChunksOptions struct {
 // has begun. fn must be safe for concurrent use unless opt.Workers is 1. No goroutine outlives
 // MapChunks.
 //
-// Before the first call of fn, MapChunks returns
-//
-//   - [ErrKind] if td or fn is nil,
-//   - shapeops.ErrDim if td or opt.Into has no dim opt.Dim,
-//   - shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are set, the numbers of
-//     rows of opt.Into and td differ, or there would be more than 1<<24 chunks,
-//   - tensor.ErrOverlap if a tensor of opt.Into shares elements other than [MapChunksOptions]
-//     allow, or if finding out would take too long.
-//
-// Afterwards it returns context.Cause(ctx), or a [RowsError] that wraps one of
-//
-//   - fn's error, or its panic as a [PanicError],
-//   - the errors of shapeops.Cat, if a result cannot be joined to the results before it,
-//   - with opt.Into, shapeops.ErrShape if the batch shape of a result differs from the batch
-//     shape of the rows that it is written to, and the errors of SetIndex.
+// Before the first call of fn, MapChunks returns [ErrKind] if td or fn is nil, shapeops.ErrDim if
+// td has no dim opt.Dim, shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are set
+// or there would be more than 1<<24 chunks, and the errors of Into in [MapChunksOptions]. Afterwards
+// it returns context.Cause(ctx), or a [RowsError] that wraps fn's error, its panic as a
+// [PanicError], or the errors of shapeops.Cat or, with opt.Into, of SetIndex.
 func MapChunks(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapChunksOptions) (*TensorDict, error) {
 	c, err := newChunks("map chunks", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)
 	if err == nil && opt.Into != nil {

@@ -30,9 +30,18 @@ type conflicts struct {
 // stageConflicts stages each move that reads bytes which an earlier move may write: the move then
 // reads from new memory. It returns ErrOverlap if such a move is a side of a task.
 //
-// First it compares memories. Within a memory that is read after it is written, it compares byte
-// ranges, which separates rows. If too many ranges overlap, it compares them modulo a stride, which
-// separates columns.
+// First it compares memories. Within a memory that is read after it is written, it compares the
+// byte ranges of the sides. That separates rows; here move 1 may read what move 0 writes:
+//
+//	[read by 0]  [written by 0]  [written by 1]
+//	                      [read by 1]
+//
+// If too many ranges overlap, it compares them modulo a stride, the bytes of a row, which separates
+// columns. Here the first column is written and the second one read:
+//
+//	| row 0  | row 1  | row 2  |      | folded |
+//	[w]......[w]......[w]             [w]
+//	   [r].......[r].......[r]           [r]
 func stageConflicts(moves []move) error {
 	if len(moves) < 2 {
 		return nil

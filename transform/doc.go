@@ -15,7 +15,12 @@
 //
 // # Columns
 //
-// [FitStandard] computes the statistics of columns. For a dense leaf [B... F...] the columns are
+// [FitStandard] computes the mean and the deviation of columns. The divisor of the deviation is the
+// number of values that count: after Apply the same rows have mean 0 and deviation 1. In a constant
+// column the deviation is set to 1. In a column without values that count, the mean is 0 and the
+// deviation 1. The result does not depend on the number of cores.
+//
+// For a dense leaf [B... F...] the columns are
 // the dims after the batch shape, for a ragged leaf [B... * * F...] the features of its values. A
 // [Standard] records the levels of ragged leaves. So it also applies to the same leaves after
 // padding, [B... L M F...], for example by loader.Pad, which a loader calls before its Transform.

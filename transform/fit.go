@@ -20,11 +20,7 @@ import (
 //	dense leaves [B... F...]      -> mean [F...], deviation [F...]
 //	ragged leaves [B... * * F...] -> mean [F...], deviation [F...]
 //
-// The divisor of the deviation is the number of values that count: after Apply the same rows have
-// mean 0 and deviation 1. In a constant column the deviation is set to 1. In a column without
-// values that count, the mean is 0 and the deviation 1.
-//
-// present says which values count. It is one of
+// NaN never counts. present says which other values count. It is one of
 //
 //   - nil: all values. If a leaf KEY then has a mask KEY_mask beside it, as packages csv and jsonl
 //     make it, which hides a value, FitStandard returns tdict.ErrKind
@@ -34,13 +30,8 @@ import (
 //   - a dictionary of such masks, each under the key of its leaf, as shapeops.PadSequenceMasked
 //     returns
 //
-// NaN never counts. So ragged leaves have the same statistics before and after padding: see the
-// package documentation.
-//
-// FitStandard reads td once, block by block, and keeps no copy: td may be in mapped files, and
-// larger than memory. The result does not depend on the number of cores.
-//
-// It returns
+// FitStandard reads td once, block by block: td may be larger than memory. The package
+// documentation says more about columns and padding. FitStandard returns
 //
 //   - shapeops.ErrDim if td has no batch dim
 //   - tdict.ErrKind if td is nil, if it has no floating-point column, if a tdict.Stacked leaf has

@@ -39,10 +39,10 @@ type Decoder struct {
 	loan  *loan  // of mem, if a dictionary lies in it; otherwise nil
 	large int    // length of the longest frame so far
 
-	form *tdc.Form // of the last frame
-	text []byte    // its trailer
-	plan tdc.Plan  // of a destination
-	fits []byte    // trailer of the destination, if the last frame fits it; otherwise nil
+	contents *tdc.Contents // of the last frame
+	text     []byte        // its trailer
+	plan     tdc.Plan      // of a destination
+	fits     []byte        // trailer of the destination, if the last frame fits it; otherwise nil
 }
 
 // readAhead is the size of the read buffer, in bytes. Longer reads go straight to their
@@ -163,7 +163,7 @@ func (d *Decoder) fill(n int) ([]byte, error) {
 }
 
 // parse returns the form of a frame. If the trailer equals the last trailer, it is the last form.
-func (d *Decoder) parse(mem []byte) (*tdc.Form, error) {
+func (d *Decoder) parse(mem []byte) (*tdc.Contents, error) {
 	text, size, _, err := tdc.Cut(mem, int64(len(mem)))
 	if err != nil {
 		return nil, err
@@ -172,17 +172,17 @@ func (d *Decoder) parse(mem []byte) (*tdc.Form, error) {
 }
 
 // parsed returns the form of a trailer with the JSON text, after size bytes of data.
-func (d *Decoder) parsed(trailer, text []byte, size int) (*tdc.Form, error) {
-	if d.form != nil && d.form.Size() == size && bytes.Equal(trailer, d.text) {
-		return d.form, nil
+func (d *Decoder) parsed(trailer, text []byte, size int) (*tdc.Contents, error) {
+	if d.contents != nil && d.contents.Size() == size && bytes.Equal(trailer, d.text) {
+		return d.contents, nil
 	}
-	d.form, d.fits = nil, nil
+	d.contents, d.fits = nil, nil
 	d.text = append(d.text[:0], trailer...)
 	f, err := tdc.Parse(d.text[:len(text)], size, tdc.Limits{Entries: cmp.Or(d.opt.MaxEntries, 200_000)})
 	if err != nil {
 		return nil, err
 	}
-	d.form = f
+	d.contents = f
 	return f, nil
 }
 

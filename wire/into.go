@@ -65,7 +65,7 @@ func (d *Decoder) copied(dst *tdict.TensorDict, n int) error {
 
 // remember records in d.fits whether the next frame can be read straight to dst.
 func (d *Decoder) remember(dst *tdict.TensorDict) error {
-	if d.fits = d.fits[:0]; !d.plan.Dense() || !d.form.Fits(&d.plan) {
+	if d.fits = d.fits[:0]; !d.plan.Dense() || !d.contents.Fits(&d.plan) {
 		d.fits = nil
 		return nil
 	}
@@ -132,7 +132,7 @@ func (d *Decoder) trailer(dst *tdict.TensorDict, n int) error {
 }
 
 // setData sets the data of dst to the data of f, which fits dst.
-func (d *Decoder) setData(dst *tdict.TensorDict, f *tdc.Form) error {
+func (d *Decoder) setData(dst *tdict.TensorDict, f *tdc.Contents) error {
 	keys := f.DataKeys()
 	if len(keys) == 0 {
 		return d.remember(dst)

@@ -93,7 +93,7 @@ func parse(lender tensor.Lender) (*tdict.TensorDict, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f *tdc.Form
+	var f *tdc.Contents
 	failure := tensor.Read(all, func(b []uint8) { f, err = parseBytes(b) })
 	if err = cmp.Or(failure, err); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func parse(lender tensor.Lender) (*tdict.TensorDict, error) {
 }
 
 // parseBytes reads the trailer of a form.
-func parseBytes(b []byte) (*tdc.Form, error) {
+func parseBytes(b []byte) (*tdc.Contents, error) {
 	text, data, _, err := tdc.Cut(b, int64(len(b)))
 	if err != nil {
 		return nil, err

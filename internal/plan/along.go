@@ -15,9 +15,16 @@ type Cut struct {
 }
 
 // Along cuts the plan at a dim of the shapes that it applies to, which may come after the dims of
-// p.From(). It returns false if the plan does more with that dim than to take positions of it: if
-// it picks from several dims together, by a list of several dims or in windows, reshapes across the
-// dim, or lays pieces.
+// p.From(). For the plan of x[1:3, :, 0], x [4 3 5]:
+//
+//	Along(0)  Rows [1 2], Dim 0,  Rest y[:, 0], y [3 5]
+//	Along(1)  Rows nil,   Dim 1,  Rest y[1:3, 0], y [4 5]
+//	Along(2)  Rows [0],   Dim -1, Rest y[1:3, :], y [4 3]
+//	Along(3)  Rows nil,   Dim 2,  Rest the whole plan
+//
+// It returns false if the plan does more with that dim than to take positions of it: if it picks
+// from several dims together, by a list of several dims or in windows, reshapes across the dim, or
+// lays pieces.
 func (p *Plan) Along(dim int) (c Cut, ok bool) {
 	switch {
 	case dim >= len(p.from):
@@ -89,9 +96,9 @@ func (p *Plan) without(dim, at int) *Plan {
 	return out.done()
 }
 
-// before returns the number of dim d once another is gone.
+// before returns the number of dim d once the dim gone, unless that is -1, is not there.
 func before(d, gone int) int {
-	if d > gone {
+	if gone >= 0 && d > gone {
 		return d - 1
 	}
 	return d
@@ -115,7 +122,7 @@ func (k *Pick) along(c Cut, dim int) (Cut, bool) {
 	}
 	rest := &Pick{rows: k.list(), shape: k.shape, at: k.at, same: k.same}
 	for _, d := range k.dims {
-		rest.dims = append(rest.dims, without(d, at))
+		rest.dims = append(rest.dims, before(d, at))
 	}
 	for _, s := range k.shifts {
 		if s.dim == dim {
@@ -124,7 +131,7 @@ func (k *Pick) along(c Cut, dim int) (Cut, bool) {
 		rest.shifts = append(rest.shifts, shift{before(s.dim, dim), s.starts})
 	}
 	if at >= 0 {
-		c.Dim = k.place(at)
+		c.Dim = k.resultDim(at)
 	}
 	if at >= 0 && c.Dim < k.at {
 		rest.at--
@@ -137,16 +144,8 @@ func (k *Pick) along(c Cut, dim int) (Cut, bool) {
 	return c, true
 }
 
-// without returns the number of dim d of mid once dim at, if there is one, is gone.
-func without(d, at int) int {
-	if at < 0 {
-		return d
-	}
-	return before(d, at)
-}
-
-// place returns the dim of the result that dim at of mid, from which k does not pick, becomes.
-func (k *Pick) place(at int) int {
+// resultDim returns the dim of the result that dim at of mid, from which k does not pick, becomes.
+func (k *Pick) resultDim(at int) int {
 	to := at
 	for _, d := range k.dims {
 		if d < at {
@@ -161,13 +160,13 @@ func (k *Pick) place(at int) int {
 
 // reshapedAlong is Along of a reshape: of one that keeps the dim, with as many positions before it.
 func (p *Plan) reshapedAlong(dim int) (c Cut, ok bool) {
-	before := 1
+	front := 1 // positions before dim at
 	for at, size := range p.to {
-		if before == p.from[:dim].Size() && size == p.from[dim] && p.from.Size() > 0 {
+		if front == p.from[:dim].Size() && size == p.from[dim] && p.from.Size() > 0 {
 			rest, err := Reshape(slices.Delete(p.from.Clone(), dim, dim+1), slices.Delete(p.to.Clone(), at, at+1)...)
 			return Cut{Dim: at, Rest: rest}, err == nil
 		}
-		before *= size
+		front *= size
 	}
 	return c, false
 }

@@ -59,6 +59,28 @@ func TestAlong(t *testing.T) {
 	}
 }
 
+// The example in the comment of Along.
+func TestAlongAsItSays(t *testing.T) {
+	p := must(plan.Index(shape.Shape{4, 3, 5}, ix.Range(1, 3), ix.All, ix.At(0)))
+	for dim, want := range []struct {
+		rows     []int
+		dim      int
+		from, to shape.Shape
+	}{
+		{[]int{1, 2}, 0, shape.Shape{3, 5}, shape.Shape{3}},
+		{nil, 1, shape.Shape{4, 5}, shape.Shape{2}},
+		{[]int{0}, -1, shape.Shape{4, 3}, shape.Shape{2, 3}},
+		{nil, 2, p.From(), p.Shape()},
+	} {
+		cut, ok := p.Along(dim)
+		require.True(t, ok)
+		require.Equal(t, want.rows, cut.Rows, "dim %d", dim)
+		require.Equal(t, want.dim, cut.Dim, "dim %d", dim)
+		require.Equal(t, want.from, cut.Rest.From(), "dim %d", dim)
+		require.Equal(t, want.to, cut.Rest.Shape(), "dim %d", dim)
+	}
+}
+
 // requireRowByRow checks that a cut says at each position of its dim what the plan gave there.
 func requireRowByRow(t *testing.T, want *plan.Rows, cut plan.Cut, s shape.Shape, dim int) {
 	t.Helper()

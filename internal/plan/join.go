@@ -138,7 +138,7 @@ func Stack(n int, shapeOf func(i int) shape.Shape, dim int) (*Join, error) {
 		return nil, fmt.Errorf("%w: got nothing to stack, want at least one value", shape.ErrShape)
 	}
 	first := shapeOf(0)
-	at, err := place(first, dim)
+	at, err := newDim(first, dim)
 	if err != nil {
 		return nil, err
 	}

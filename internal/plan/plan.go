@@ -126,9 +126,9 @@ func (p *Plan) extend(room *room, s shape.Shape) shape.Shape {
 //
 //	v [from... F...] -> [to... F...]
 //
-// It returns [shape.ErrShape] if the shape of v does not begin with p.From(). It returns false if
-// strides cannot express the result: if the plan picks or composes, or if it reshapes and v must be
-// copied first.
+// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), or if int does not hold
+// the number of elements. It returns false if strides cannot express the result: if the plan picks or
+// composes, or if it reshapes and v must be copied first.
 func (p *Plan) View(v shape.View) (result shape.View, ok bool, err error) { return p.view(nil, v) }
 
 func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err error) {
@@ -149,6 +149,11 @@ func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err e
 	}
 	result.Shape = append(append(result.Shape, p.mid...), v.Shape[len(p.from):]...)
 	result.Strides = append(result.Strides, trailing...)
+	if len(trailing) > 0 && p.mid.Size() > p.from.Size() { // an expansion, of which only p.mid was checked
+		if err := result.Shape.Check(); err != nil {
+			return shape.View{}, false, err
+		}
+	}
 	if result.Shape.Size() == 0 {
 		result.Offset = v.Offset // without elements any offset does; this one is inside the buffer
 	}

@@ -174,7 +174,7 @@ func Squeeze(s shape.Shape, dims ...int) (*Plan, error) {
 // Unsqueeze plans to add a dim of size 1 that becomes dim dim of the result: Unsqueeze(-1) adds it
 // last. It returns [shape.ErrDim] if the result has no such dim.
 func Unsqueeze(s shape.Shape, dim int) (*Plan, error) {
-	at, err := place(s, dim)
+	at, err := newDim(s, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -316,8 +316,8 @@ func (p *Plan) windows(dim, size, step int) {
 	p.step(dim, size, 1)
 }
 
-// place resolves a dim of a shape that has one dim more than s.
-func place(s shape.Shape, dim int) (int, error) {
+// newDim resolves a dim of a shape that has one dim more than s.
+func newDim(s shape.Shape, dim int) (int, error) {
 	if dim < -len(s)-1 || dim > len(s) {
 		return 0, fmt.Errorf("%w: got dim %d for a new dim of shape %v, want %d to %d", shape.ErrDim, dim, s, -len(s)-1, len(s))
 	}

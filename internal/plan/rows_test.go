@@ -320,6 +320,9 @@ func TestRowsRefuse(t *testing.T) {
 		{"a position of fewer dims", func(r rows) error { return testkit.Err(r.At(0)) }, shape.ErrIndex},
 		{"no pass", func(r rows) error { return testkit.Err(r.Execute(nil)) }, shape.ErrKind},
 		{"a plan on another shape", func(r rows) error { return testkit.Err(two.Execute(pass(plan.Index(r.Shape(), ix.At(0))))) }, shape.ErrShape},
+		{"an expansion beyond what an int counts", func(rows) error {
+			return testkit.Err(must(plan.NewRows(1, 4)).Execute(pass(plan.Expand(shape.Shape{1}, 1<<62))))
+		}, shape.ErrShape},
 		{"a join without a plan", func(r rows) error { return testkit.Err(r.Join(nil, []rows{r})) }, shape.ErrKind},
 		{"a join with nil", func(r rows) error { return testkit.Err(r.Join(joining(r), []rows{r, nil})) }, shape.ErrKind},
 		{"a join of other shapes", func(r rows) error { return testkit.Err(r.Join(joining(r), []rows{r, two})) }, shape.ErrShape},

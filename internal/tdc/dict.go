@@ -26,7 +26,7 @@ type Maker struct {
 // Dict returns the dictionary of the form, locked if the form says so. It returns the errors of
 // m.Tensor, and a fileformat.Error with the key: fileformat.ErrCorrupt or
 // fileformat.ErrUnsupported.
-func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
+func (f *Contents) Dict(m Maker) (*tdict.TensorDict, error) {
 	f.layouts = pool.Layouts{}
 	b := &builder{m, f}
 	if f.root.class == lazyClass {
@@ -38,7 +38,7 @@ func (f *Form) Dict(m Maker) (*tdict.TensorDict, error) {
 // A builder makes the values of a form.
 type builder struct {
 	Maker
-	form *Form
+	contents *Contents
 }
 
 // value returns the value of a node. It is the one place that lists the kinds of nodes that are
@@ -150,7 +150,7 @@ func (b *builder) leaf(d *dict, l *Leaf) (tdict.Value, error) {
 		return nil, err
 	}
 	batch, ok := d.unbatched[l.name]
-	if !ok && !b.form.summed && !l.Shape.HasPrefix(d.batch) { // Python's UnbatchedTensor
+	if !ok && !b.contents.summed && !l.Shape.HasPrefix(d.batch) { // Python's UnbatchedTensor
 		batch, ok = d.batch, true
 	}
 	if !ok {
@@ -238,7 +238,7 @@ func (b *builder) jagged(parts []*Leaf) (*ragged.Tensor, error) {
 	if n := len(offsets); n > 0 && (offsets[0] != 0 || offsets[n-1] != int64(dim0(values))) {
 		return sound(ragged.FromOffsets(values, offsets))
 	}
-	layout, err := b.form.layouts.Layout(shapeops.Shape{len(offsets) - 1}, offsets)
+	layout, err := b.contents.layouts.Layout(shapeops.Shape{len(offsets) - 1}, offsets)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (b *builder) offsets(l *Leaf) ([]int64, error) {
 	if len(l.Shape) != 1 || l.DType != tensor.Int64 && l.DType != tensor.Int32 {
 		return nil, fileformat.Corrupt("offsets: got %v %v, want int64 [N]", l.DType, l.Shape)
 	}
-	if take := b.form.limits.Take; take != nil {
+	if take := b.contents.limits.Take; take != nil {
 		if err := take(8 * int64(l.Shape[0])); err != nil {
 			return nil, err
 		}

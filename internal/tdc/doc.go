@@ -16,5 +16,5 @@
 // JSON, which check.go checks, and dict.go makes the values. Package memmap reads shapes, dtypes
 // and sizes in meta.json by functions of this package, and sums blocks by [Summer].
 //
-// A Plan and a Form are not safe for concurrent use.
+// A Plan and Contents are not safe for concurrent use.
 package tdc

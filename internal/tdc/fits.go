@@ -31,7 +31,7 @@ func (p *Plan) Writable() bool {
 
 // Fits reports whether f has the keys of p in the same order, and the same dtypes, shapes and
 // places. p must be [Plan.Dense].
-func (f *Form) Fits(p *Plan) bool { return f.size == p.size && p.fits(&p.nodes[0], f.root) }
+func (f *Contents) Fits(p *Plan) bool { return f.size == p.size && p.fits(&p.nodes[0], f.root) }
 
 func (p *Plan) fits(n *node, d *dict) bool {
 	if d.class != dictClass || !d.batch.Equal(n.td.Shape()) ||
@@ -59,7 +59,7 @@ func (p *Plan) fits(n *node, d *dict) bool {
 }
 
 // DataKeys returns the keys of data.
-func (f *Form) DataKeys() []nestedkey.Key { return f.root.dataKeys(nil) }
+func (f *Contents) DataKeys() []nestedkey.Key { return f.root.dataKeys(nil) }
 
 func (d *dict) dataKeys(keys []nestedkey.Key) []nestedkey.Key {
 	for _, x := range d.data {

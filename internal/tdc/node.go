@@ -20,11 +20,11 @@ import (
 // A parser reads the JSON of a form.
 type parser struct {
 	*jsonscan.Scanner
-	form    *Form
-	entries int
-	counter pool.Counter // of the leaves of the current node
-	sum     string       // the checksum of the JSON; "" for none
-	sumAt   int          // the byte at which its digits begin
+	contents *Contents
+	entries  int
+	counter  pool.Counter // of the leaves of the current node
+	sum      string       // the checksum of the JSON; "" for none
+	sumAt    int          // the byte at which its digits begin
 }
 
 // dict reads a node.
@@ -102,8 +102,8 @@ func keyIn(d *dict, name string) nestedkey.Key {
 
 // count counts one more entry, and returns an error beyond the limit.
 func (p *parser) count() error {
-	if p.entries++; p.entries > p.form.limits.Entries {
-		return TooMany(p.form.limits.Entries)
+	if p.entries++; p.entries > p.contents.limits.Entries {
+		return TooMany(p.contents.limits.Entries)
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (p *parser) leaf(d *dict, name string) error {
 		err = fileformat.Corrupt("got a list of %d items for a leaf, want 5 or 6", n)
 	}
 	if err == nil {
-		err = l.check(pad, p.form.size)
+		err = l.check(pad, p.contents.size)
 	}
 	if err != nil {
 		return fileformat.In(string(l.Key), asCorrupt(err))
@@ -282,9 +282,9 @@ func (p *parser) wholeFact(d *dict, name string) (err error) {
 	case "text":
 		err = p.textSum()
 	case "schema":
-		p.form.Facts.Schema, err = p.Raw()
+		p.contents.Facts.Schema, err = p.Raw()
 	case "crc32c":
-		p.form.Facts.Sums, err = p.sums()
+		p.contents.Facts.Sums, err = p.sums()
 	default:
 		err = p.fact(d, name)
 	}
@@ -320,7 +320,7 @@ func (p *parser) sums() ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := (p.form.size + BlockSize - 1) / BlockSize * 8; len(text) != want {
+	if want := (p.contents.size + BlockSize - 1) / BlockSize * 8; len(text) != want {
 		return nil, fileformat.Corrupt("got %d digits of checksums, want %d", len(text), want)
 	}
 	b := make([]byte, len(text)/2)

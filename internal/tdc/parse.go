@@ -23,8 +23,8 @@ type Limits struct {
 	Take    func(n int64) error // if not nil, called before n bytes of lengths or offsets are copied
 }
 
-// A Form is a form whose JSON was read and checked.
-type Form struct {
+// Contents are what the JSON of a consolidated form describes. It was read and checked.
+type Contents struct {
 	Facts  Facts
 	Leaves []*Leaf // in the order of the data
 	root   *dict
@@ -41,9 +41,9 @@ type Leaf struct {
 	DType tensor.DType
 	Shape shapeops.Shape
 	Start int // bytes of data before it
-	Size  int // bytes of its elements, without padding; of a pool, once Form.Dict was called, of its values
+	Size  int // bytes of its elements, without padding; of a pool, after Contents.Dict, of its values
 
-	// Set by Form.Dict.
+	// Set by Contents.Dict.
 	Unbatched bool           // it is an unbatched tensor
 	Rows      *ragged.Layout // of the values of a ragged tensor; otherwise nil
 	Whole     bool           // it is a tensor or the values of a ragged tensor, not its lengths, offsets or row numbers
@@ -57,15 +57,15 @@ type Leaf struct {
 // Parse reads and checks the JSON of a form with size bytes of data. It keeps text, which must not
 // change. It returns a fileformat.Error with the key: fileformat.ErrCorrupt or
 // fileformat.ErrUnsupported.
-func Parse(text []byte, size int, limits Limits) (*Form, error) {
+func Parse(text []byte, size int, limits Limits) (*Contents, error) {
 	if !utf8.Valid(text) {
 		return nil, fileformat.Corrupt("the metadata is not UTF-8")
 	}
 	if limits.Entries <= 0 {
 		limits.Entries = math.MaxInt
 	}
-	f := &Form{limits: limits, size: size}
-	p := &parser{Scanner: jsonscan.New(text), form: f}
+	f := &Contents{limits: limits, size: size}
+	p := &parser{Scanner: jsonscan.New(text), contents: f}
 	root, err := p.dict("", "", 0)
 	if err == nil {
 		err = p.End()
@@ -97,7 +97,7 @@ func asCorrupt(err error) error {
 
 // order sets f.Leaves in the order of the data, and checks that they lie one after another, up to
 // the end.
-func (f *Form) order() error {
+func (f *Contents) order() error {
 	f.Leaves = f.root.collect(f.Leaves)
 	end := 0
 	var last *Leaf
@@ -226,4 +226,4 @@ func ByteSize(d tensor.DType, s shapeops.Shape) (int, error) {
 }
 
 // Size returns the size of the data in bytes.
-func (f *Form) Size() int { return f.size }
+func (f *Contents) Size() int { return f.size }

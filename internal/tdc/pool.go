@@ -64,8 +64,8 @@ func (b *builder) pool(key nestedkey.Key, parts poolParts, batch shapeops.Shape)
 		return nil, err
 	}
 	used := *parts[pool.Values]
-	layout, shape, err := checked.Layout(&b.form.layouts, func(name string, n int, each func([]int64) error) error {
-		if take := b.form.limits.Take; take != nil && name != pool.Row {
+	layout, shape, err := checked.Layout(&b.contents.layouts, func(name string, n int, each func([]int64) error) error {
+		if take := b.contents.limits.Take; take != nil && name != pool.Row {
 			if err := take(8 * int64(n)); err != nil {
 				return err
 			}

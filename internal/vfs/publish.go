@@ -26,13 +26,9 @@ import (
 // # Errors
 //
 // If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it.
-// If old is gone, it returns [fs.ErrNotExist]. The State is then [Untouched]. To replace the other
-// directory, look at it, and publish again. A directory that appears at dir during the switch
-// itself is replaced nevertheless; see [PublishOver].
-//
-// Every error is a [*PublishError], whose State says what is on the disk. In every case, the old
-// tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so after an
-// error remove tmp only if the State is [Untouched] or [Leftover].
+// If old is gone, it returns [fs.ErrNotExist]. To replace the other directory, look at it, and
+// publish again. A directory that appears at dir during the switch itself is replaced nevertheless;
+// see [PublishOver]. Every error is a [*PublishError].
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, with the exception
 // above.

@@ -163,16 +163,16 @@ func TestPublishErrorText(t *testing.T) {
 		text       string
 	}{
 		{"exchange", false, func(d *vfstest.Disk) { d.FailOnce(2) }, vfs.Untouched,
-			"publish d: nothing changed: exchange tmp d: injected fault"},
+			"publish d: nothing changed: exchange tmp d: injected failure"},
 		{"sync", false, func(d *vfstest.Disk) { d.FailOnce(3) }, vfs.Unsynced,
-			"publish d: the new tree is in place, but a crash may bring the old one back: syncdir .: injected fault (old tree: tmp)"},
+			"publish d: the new tree is in place, but a crash may bring the old one back: syncdir .: injected failure (old tree: tmp)"},
 		{"removal", false, func(d *vfstest.Disk) { d.FailOnce(4) }, vfs.Leftover,
-			"publish d: the new tree is in place, but the old one was not removed: removeall tmp: injected fault (old tree: tmp)"},
+			"publish d: the new tree is in place, but the old one was not removed: removeall tmp: injected failure (old tree: tmp)"},
 		{"moving in", true, func(d *vfstest.Disk) { d.FailOnce(4) }, vfs.Untouched,
-			"publish d: nothing changed: rename tmp d: injected fault"},
+			"publish d: nothing changed: rename tmp d: injected failure"},
 		{"moving in and back", true, func(d *vfstest.Disk) { d.FailAfter(4) }, vfs.Aside,
-			"publish d: the old tree was moved aside and could not be moved back: rename tmp d: injected fault\n" +
-				"rename tmp.old d: injected fault (old tree: tmp.old)"},
+			"publish d: the old tree was moved aside and could not be moved back: rename tmp d: injected failure\n" +
+				"rename tmp.old d: injected failure (old tree: tmp.old)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

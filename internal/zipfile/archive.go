@@ -81,7 +81,7 @@ func Open(r io.ReaderAt, size int64, limit int) (*Archive, error) {
 	}
 	g.left = math.MaxInt64 // the directory bounds the number of local headers
 	a := &Archive{Entries: make([]Entry, 0, len(z.File)), index: make(map[string]int, len(z.File))}
-	places, room := make([]place, 0, len(z.File)), size-int64(endBytes+len(z.Comment))
+	extents, room := make([]extent, 0, len(z.File)), size-int64(endBytes+len(z.Comment))
 	for _, f := range z.File {
 		e, at, err := g.entry(f)
 		if err == nil {
@@ -90,10 +90,10 @@ func Open(r io.ReaderAt, size int64, limit int) (*Archive, error) {
 		if err != nil {
 			return nil, fileformat.In(f.Name, err)
 		}
-		places = append(places, place{at, &f.FileHeader, e.Offset})
+		extents = append(extents, extent{at, &f.FileHeader, e.Offset})
 		room -= int64(centralBytes + len(f.Name) + len(f.Extra) + len(f.Comment))
 	}
-	if err := checkPlaces(places, room); err != nil {
+	if err := checkExtents(extents, room); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -187,17 +187,17 @@ func (g *guard) checkLocal(at int64, name string) error {
 	return nil
 }
 
-// A place is where an entry lies.
-type place struct {
+// An extent is where an entry lies.
+type extent struct {
 	at int64 // offset of the local header
 	*zip.FileHeader
 	payload int64 // offset of the payload
 }
 
-// checkPlaces checks that nothing overlaps, and that nothing is before and after the entries, in an
+// checkExtents checks that nothing overlaps, and that nothing is before and after the entries, in an
 // archive whose directory cannot begin after byte limit.
-func checkPlaces(all []place, limit int64) error {
-	slices.SortFunc(all, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+func checkExtents(all []extent, limit int64) error {
+	slices.SortFunc(all, func(a, b extent) int { return cmp.Compare(a.at, b.at) })
 	end := int64(0)
 	for i, e := range all {
 		packed := int64(e.CompressedSize64)

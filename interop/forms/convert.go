@@ -22,10 +22,8 @@ import (
 //
 // Several inputs must have the same keys, kinds, dtypes and shapes of rows; all tables of one form
 // are read with one schema. Convert checks the inputs before it writes anything, and then reads
-// them one at a time, so the limit of open files does not limit their number.
-//
-// Convert compares the checksums of an input while it reads it, and begins again if an input is
-// replaced meanwhile: see the package documentation, also for memory and room on the disk.
+// them one at a time, so the limit of open files does not limit their number. For checksums, inputs
+// that are replaced meanwhile, memory and room on the disk see the package documentation.
 //
 // Convert returns
 //
@@ -34,9 +32,8 @@ import (
 //     exist,
 //   - memmap.ErrBusy if a memmap.Writer is writing there,
 //   - fs.ErrInvalid for a Schema if neither an input nor the output is a table,
-//   - tdict.ErrMissing if there is no input, tdict.ErrSchema, with path and key, if inputs
-//     differ,
-//   - shapeops.ErrDim for an input without rows where rows are needed,
+//   - tdict.ErrSchema, with path and key, if inputs differ,
+//   - tdict.ErrMissing for no input, shapeops.ErrDim for one without rows where rows are needed,
 //   - the errors of the packages of the forms.
 func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	if len(from) == 0 {

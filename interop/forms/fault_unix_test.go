@@ -21,7 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-var errInjected = errors.New("injected fault")
+var errInjected = errors.New("injected failure")
 
 // failing makes the n-th operation on the disk fail, or all from the n-th on, until stop is called.
 // stop returns how many operations there were.

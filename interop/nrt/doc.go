@@ -43,11 +43,19 @@
 //
 // # Lists
 //
-// [FromLists] makes fields of nested lists. Without a schema a field has the smallest dtype, which
-// is the one that the Python package nested_ragged_tensors infers: bool if all values are bools;
-// for integers the first of uint8, uint16, uint32, uint64 that holds all, or of int8, int16, int32,
-// int64 if one is negative, where a bool counts as 0 or 1; float32 if there is a float. Unlike in
-// Python, an integer that the dtype does not hold, such as 16777217 beside a float, is an error.
+// [FromLists] makes fields of nested lists. Fields are in the order of its schema, which says their
+// dtypes and depths, so that lists may be empty: KindTensor for a list of one value a row,
+// KindRagged with a Depth, which may be tdict.Any for the depth of the list, and KindUnbatched for
+// a value instead of a list, which becomes a scalar. Integers must fit the dtype exactly; floats
+// must too if it is an integer dtype, otherwise they are rounded. A bool counts as 0 or 1. A field
+// without a list is left out if its spec is Optional.
+//
+// Without a schema fields are in the order of their names, and a list has its own depth. Without a
+// dtype in a spec, a []any has the smallest dtype, which is the one that the Python package
+// nested_ragged_tensors infers: bool if all values are bools; for integers the first of uint8,
+// uint16, uint32, uint64 that holds all, or of int8, int16, int32, int64 if one is negative;
+// float32 if there is a float. Unlike in Python, an integer that the dtype does not hold, such as
+// 16777217 beside a float, is an error.
 //
 // encoding/json decodes a number as a float64. To keep integers, call UseNumber on its Decoder, or
 // give the dtype in a schema.

@@ -19,8 +19,7 @@ import (
 //
 //   - Slices of one dtype, nested up to 4 deep, keep it.
 //   - A []any may hold bools, numbers of all Go types, encoding/json's Number, the strings "NaN",
-//     "+Inf" and "-Inf", and further []any or slices of these. The dtype is the smallest that
-//     holds all values: see the package documentation.
+//     "+Inf" and "-Inf", and further []any or slices of these.
 //
 // So the fields of these lists are uint8 [2] and float32 [2 *]:
 //
@@ -29,21 +28,14 @@ import (
 //		"day": []any{[]any{0, 192}, []any{0.5}},
 //	}, nil)
 //
-// Fields are in the order of schema, which says their dtypes and depths, so that lists may be
-// empty: KindTensor for a list of one value a row, KindRagged with a Depth, which may be tdict.Any
-// for the depth of the list, and KindUnbatched for a value instead of a list, which becomes a
-// scalar. A spec without a dtype leaves the dtype to the values. Integers must fit the dtype
-// exactly; floats must too if it is an integer dtype, otherwise they are rounded. A bool counts as
-// 0 or 1. A field without a list is left out if its spec is Optional. If schema is nil, all is
-// inferred, and fields are in the order of their names.
+// The package documentation says which dtypes fields have with and without a schema: see Lists.
 //
 // FromLists returns, with the name of the field, the errors of [joint.New], and
 //
 //   - [joint.ErrName] if a list has no spec, or a spec that is not Optional has no list
 //   - ragged.ErrLengths if values are at different depths, or if there is only an empty list and no
 //     schema
-//   - tensor.ErrDType if there is no value from which to infer the dtype, or a dtype does not hold
-//     a value
+//   - tensor.ErrDType if no value is there to infer the dtype, or a dtype does not hold a value
 //   - shapeops.ErrKind for a value that is not a list, and for a spec of another kind
 //   - shapeops.ErrShape for a spec with a Shape or a Batch, which lists do not have, and
 //     shapeops.ErrDim for one with a Depth that is not of KindRagged

@@ -90,7 +90,7 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (_ *tdict.TensorDict, err e
 			return nil, fmt.Errorf("value %d: %w", i, errNoJoint)
 		}
 	}
-	alike, ok := siblings(js)
+	alike, ok := inOneBase(js)
 	if !ok {
 		all, err := Vstack(js)
 		if err != nil {
@@ -118,10 +118,10 @@ func Collate(js []*Joint, opt ragged.DensifyOptions) (_ *tdict.TensorDict, err e
 	return first.dense(len(alike), nil, parts, opt)
 }
 
-// siblings returns js and true if they are parts of one collection: all single rows of one level,
-// or all ranges of rows of one level. If some of js are single rows and others are ranges, it
-// returns the rows in the single rows instead, as ranges, if these are alike.
-func siblings(js []*Joint) ([]*Joint, bool) {
+// inOneBase returns js and true if they are parts of one collection: all single rows of one level,
+// or all ranges of rows of one level. Ranges may also be mixed with single rows of the level above,
+// for each of which it returns the range of the rows in it.
+func inOneBase(js []*Joint) ([]*Joint, bool) {
 	alike := func(xs []*Joint) bool {
 		for _, x := range xs {
 			if x.base != xs[0].base || x.at.Level != xs[0].at.Level || x.at.Single != xs[0].at.Single {

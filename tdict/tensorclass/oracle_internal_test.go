@@ -285,7 +285,7 @@ func FuzzTag(f *testing.F) {
 			if i == 0 {
 				f.Tag = reflect.StructTag(tag)
 			}
-			if err := p.add(place{}.below(f), place{}, f); err != nil {
+			if err := p.add(position{}.below(f), position{}, f); err != nil {
 				require.NotContains(t, err.Error(), "%!")
 				return
 			}

@@ -89,22 +89,22 @@ type planner struct {
 	rows  []reflect.Type           // the types on the path of pointers in a row
 }
 
-// A place is the position of a struct in a row and in a dictionary.
-type place struct {
+// A position is where a struct is in a row and in a dictionary.
+type position struct {
 	key    nestedkey.Key // "" for the outermost dictionary
 	name   string
 	path   []int
 	offset int
 }
 
-// below returns the place of a field of the struct.
-func (at place) below(f reflect.StructField) place {
+// below returns the position of a field of the struct.
+func (at position) below(f reflect.StructField) position {
 	name := strings.TrimPrefix(at.name+"."+f.Name, ".")
-	return place{at.key, name, append(slices.Clip(at.path), f.Index...), at.offset + int(f.Offset)}
+	return position{at.key, name, append(slices.Clip(at.path), f.Index...), at.offset + int(f.Offset)}
 }
 
 // join returns the key of an entry in the dictionary of the struct.
-func (at place) join(key nestedkey.Key) nestedkey.Key {
+func (at position) join(key nestedkey.Key) nestedkey.Key {
 	if at.key == "" {
 		return key
 	}
@@ -118,7 +118,7 @@ func newPlan(t reflect.Type, known map[reflect.Type]*plan) (*plan, error) {
 	}
 	p := planner{&plan{typ: t}, known, map[nestedkey.Key]string{}, []reflect.Type{t}}
 	known[t] = p.plan
-	if err := p.structure(place{}, t); err != nil {
+	if err := p.structure(position{}, t); err != nil {
 		return nil, err
 	}
 	err := p.specs().Validate()
@@ -134,7 +134,7 @@ func (p *planner) refuse(name string, err error) error {
 }
 
 // structure adds the fields of a struct.
-func (p *planner) structure(outer place, t reflect.Type) error {
+func (p *planner) structure(outer position, t reflect.Type) error {
 	before := len(p.keys)
 	for f := range t.Fields() {
 		at := outer.below(f)
@@ -151,7 +151,7 @@ func (p *planner) structure(outer place, t reflect.Type) error {
 }
 
 // add adds a field of a struct.
-func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
+func (p *planner) add(at, outer position, f reflect.StructField) (err error) {
 	if f.Type == classType {
 		return p.addClass(f, outer)
 	}
@@ -173,7 +173,7 @@ func (p *planner) add(at, outer place, f reflect.StructField) (err error) {
 }
 
 // addClass sets the class to the name in the tag.
-func (p *planner) addClass(f reflect.StructField, outer place) error {
+func (p *planner) addClass(f reflect.StructField, outer position) error {
 	class, _, err := lookup(f, "td")
 	switch {
 	case err != nil:
@@ -186,7 +186,7 @@ func (p *planner) addClass(f reflect.StructField, outer place) error {
 }
 
 // field adds a field of type t, which is an entry or a struct of entries.
-func (p *planner) field(at place, t reflect.Type, tag tag) error {
+func (p *planner) field(at position, t reflect.Type, tag tag) error {
 	f := field{name: at.name, path: at.path, offset: at.offset, typ: t, mask: tag.mask}
 	err := f.classify(tag)
 	f.spec.Key, f.spec.Optional = at.key, tag.optional
@@ -236,7 +236,7 @@ func (p *planner) addMasked(f *field) error {
 		return fmt.Errorf("got %v, which contains itself, want a type that does not", t)
 	}
 	sub := planner{&plan{typ: p.typ}, p.known, p.keys, append(slices.Clip(p.rows), t)}
-	if err := sub.field(place{key: f.spec.Key, name: f.name}, t, tag{}); err != nil {
+	if err := sub.field(position{key: f.spec.Key, name: f.name}, t, tag{}); err != nil {
 		return err
 	}
 	f.sub, sub.typ = sub.plan, t

@@ -1,11 +1,14 @@
 package layers
 
 import (
+	"go/ast"
 	"go/doc/comment"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +31,69 @@ func TestDocsBeginWithAnExample(t *testing.T) {
 		if len(blocks) < 2 || !isParagraph(blocks[0]) || !isCode(blocks[1]) {
 			t.Errorf("package %s: the documentation does not begin with a paragraph and an example", p.name)
 		}
+	}
+}
+
+// mostDoc is how many lines the documentation of one function may have. A function that needs more
+// has too many cases, or does two things.
+const mostDoc = 25
+
+// TestDocsOfFunctionsAreShort checks the documentation of exported functions and methods, also of
+// interfaces.
+func TestDocsOfFunctionsAreShort(t *testing.T) {
+	for _, p := range packages(t) {
+		files, err := filepath.Glob(filepath.Join("..", "..", "..", p.name, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, long := range longDocs(file) {
+				t.Errorf("%s: the documentation of %s has more than %d lines", path, long, mostDoc)
+			}
+		}
+	}
+}
+
+// longDocs returns the names of the exported functions and methods of a file whose documentation is
+// too long.
+func longDocs(file *ast.File) (names []string) {
+	check := func(name *ast.Ident, doc *ast.CommentGroup) {
+		if name.IsExported() && strings.Count(doc.Text(), "\n") > mostDoc {
+			names = append(names, name.Name)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			check(n.Name, n.Doc)
+		case *ast.InterfaceType:
+			for _, method := range n.Methods.List {
+				for _, name := range method.Names {
+					check(name, method.Doc)
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// TestLongDocs checks that longDocs finds functions, methods and methods of interfaces.
+func TestLongDocs(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("// A line.\n", n) }
+	long, most := lines(mostDoc+1), lines(mostDoc)
+	text := "package p\n" + long + "func F() {}\n" + most + "func G() {}\n" + long + "func h() {}\n" +
+		long + "func (t T) M() {}\n" + "type I interface {\n" + long + "N()\n" + most + "O()\n}\n" + long + "type T int\n"
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := longDocs(file), []string{"F", "M", "N"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // functions writes the kernels of exponential functions. They compute in float64, four numbers in a
 // vector, and several vectors in turn, because each instruction waits for the one before it on the
-// same vector. plain.go of package vector defines the functions.
+// same vector. plain_functions.go of package vector defines the functions.
 func functions() {
 	function("exp32", -104, 89, exps)
 	function("sigmoid32", -104, 104, func(x []vec) []vec {

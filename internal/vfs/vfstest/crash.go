@@ -33,7 +33,7 @@ func (m CrashMode) String() string {
 	return fmt.Sprintf("CrashMode(%d)", uint8(m))
 }
 
-// Crash returns the disk as a crash would leave it now. It shares nothing with d, has no faults,
+// Crash returns the disk as a crash would leave it now. It shares nothing with d, has no failures,
 // and everything on it is synced. d does not change.
 func (d *Disk) Crash(mode CrashMode) *Disk {
 	d.mu.Lock()

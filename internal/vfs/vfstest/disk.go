@@ -10,16 +10,16 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// A Disk is a [vfs.FS] in memory. The zero Disk is empty, has no faults and supports Exchange.
+// A Disk is a [vfs.FS] in memory. The zero Disk is empty, has no failures and supports Exchange.
 //
 // The root always exists; relative paths start there too. Safe for concurrent use.
 type Disk struct {
 	// NoExchange makes Exchange return [errors.ErrUnsupported]. Set it before the first operation.
 	NoExchange bool
 
-	mu     sync.Mutex
-	root   node
-	faults faults
+	mu       sync.Mutex
+	root     node
+	failures failures
 }
 
 var _ vfs.FS = (*Disk)(nil)
@@ -131,7 +131,7 @@ func (d *Disk) SyncDir(path string) error {
 func (d *Disk) RemoveAll(path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	injected := d.faults.next()
+	injected := d.failures.next()
 	e, err := d.entry(path)
 	switch {
 	case injected != nil:
@@ -229,7 +229,7 @@ func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
 func (d *Disk) change(op, path string, apply func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.faults.next(); err != nil {
+	if err := d.failures.next(); err != nil {
 		return pathError(op, path, err)
 	}
 	return pathError(op, path, apply())
@@ -239,7 +239,7 @@ func (d *Disk) change(op, path string, apply func() error) error {
 func (d *Disk) change2(op, a, b string, apply func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.faults.next(); err != nil {
+	if err := d.failures.next(); err != nil {
 		return &os.LinkError{Op: op, Old: a, New: b, Err: err}
 	}
 	if err := apply(); err != nil {

@@ -266,7 +266,7 @@ func TestDeadDisk(t *testing.T) {
 	want := tree{"a": "a", "b": "b", "dir": "/", "dir/y": "y", "empty": "/", "f": "fWX"}
 	require.Equal(t, want, list(t, d.Tree()), "half a write, half a removal, nothing else")
 	require.Equal(t, tree{"a": "a", "b": "b"}, list(t, d.Crash(vfstest.Synced).Tree()))
-	require.NoError(t, d.Crash(vfstest.Synced).Mkdir("dir", 0o777), "the next boot has no faults")
+	require.NoError(t, d.Crash(vfstest.Synced).Mkdir("dir", 0o777), "the next boot has no failures")
 }
 
 func TestFaultOfOperationZeroPanics(t *testing.T) {

@@ -16,7 +16,7 @@ type file struct {
 func (f *file) Write(p []byte) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	injected := f.disk.faults.next()
+	injected := f.disk.failures.next()
 	if f.closed {
 		return 0, pathError("write", f.path, fs.ErrClosed)
 	}
@@ -35,7 +35,7 @@ func (f *file) Write(p []byte) (int, error) {
 func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	injected := f.disk.faults.next()
+	injected := f.disk.failures.next()
 	size := int64(len(f.node.data))
 	switch {
 	case f.closed:
@@ -86,7 +86,7 @@ func (f *file) Sync() error {
 func (f *file) Close() error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	err := f.disk.faults.next()
+	err := f.disk.failures.next()
 	if f.closed {
 		err = fs.ErrClosed
 	}

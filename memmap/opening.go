@@ -7,18 +7,18 @@ import (
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
-// A place is a path to be opened, with options. It never changes.
-type place struct {
+// An opening is a path to be opened, with options. It never changes.
+type opening struct {
 	op, dir string // for errors
 	at      string // absolute
 	opt     OpenOptions
 }
 
 // failAt returns err as a FileError about the file at a path; nil stays nil.
-func (p *place) failAt(at string, err error) error { return fileError(p.op, p.dir, at, err) }
+func (p *opening) failAt(at string, err error) error { return fileError(p.op, p.dir, at, err) }
 
 // named returns an error of a mapped file as a FileError.
-func (p *place) named(op, at string, err error) error {
+func (p *opening) named(op, at string, err error) error {
 	err = bare(err)
 	if p.op == "copy" {
 		op = p.op
@@ -31,7 +31,7 @@ func (p *place) named(op, at string, err error) error {
 
 // dataset opens the directory. replaced reports whether it failed because the directory was
 // replaced meanwhile.
-func (p *place) dataset() (d *Dataset, replaced bool, err error) {
+func (p *opening) dataset() (d *Dataset, replaced bool, err error) {
 	d = &Dataset{dir: p.dir, at: p.at, opt: p.opt, gone: make(chan struct{})}
 	if d.in, err = p.container(d.touch); err != nil {
 		return nil, false, err
@@ -51,7 +51,7 @@ func (p *place) dataset() (d *Dataset, replaced bool, err error) {
 }
 
 // lock takes the shared lock of writers for d, if it is opened with Writable.
-func (p *place) lock(d *Dataset) (err error) {
+func (p *opening) lock(d *Dataset) (err error) {
 	if !p.opt.Writable {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (p *place) lock(d *Dataset) (err error) {
 }
 
 // whyLocked returns the reason in the error for changes of the structure of d.
-func (p *place) whyLocked(d *Dataset) string {
+func (p *opening) whyLocked(d *Dataset) string {
 	if d.set == nil {
 		return "its leaves lie in a mapped file: change a Copy and Save it"
 	}
@@ -73,8 +73,8 @@ func (p *place) whyLocked(d *Dataset) string {
 }
 
 // read reads the whole tree into d.
-func (p *place) read(d *Dataset) error {
-	r := &reader{place: p, in: d.in, layouts: &d.layouts}
+func (p *opening) read(d *Dataset) error {
+	r := &reader{opening: p, in: d.in, layouts: &d.layouts}
 	td, err := r.top()
 	if err != nil {
 		return err

@@ -7,16 +7,16 @@ import (
 )
 
 // ErrInjected is the error of an operation that [Disk.FailAfter] or [Disk.FailOnce] selected.
-var ErrInjected = errors.New("injected fault")
+var ErrInjected = errors.New("injected failure")
 
-// faults counts mutating operations, and selects the operations that fail.
-type faults struct {
+// failures counts mutating operations, and selects the operations that fail.
+type failures struct {
 	ops         int
 	first, last int // the range of operations that fail, counted from 1; 0, 0 means none
 }
 
 // next counts an operation, and returns ErrInjected if it must fail.
-func (f *faults) next() error {
+func (f *failures) next() error {
 	f.ops++
 	if f.first <= f.ops && f.ops <= f.last {
 		return ErrInjected
@@ -25,7 +25,7 @@ func (f *faults) next() error {
 }
 
 // FailAfter makes the n-th mutating operation from now, and all after it, fail with [ErrInjected],
-// like a dead disk. n counts from 1; less is a panic. It replaces earlier faults.
+// like a dead disk. n counts from 1; less is a panic. It replaces earlier failures.
 //
 // Mutating operations are Mkdir, Create, Resume, Write, WriteAt, Reserve, Sync, Close, Link, Chmod,
 // Rename, RenameNew, Exchange, SyncDir and RemoveAll. A failing Write or WriteAt has written half
@@ -44,13 +44,13 @@ func (d *Disk) fail(first, last int) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.faults.first = d.faults.ops + first
-	d.faults.last = d.faults.ops + min(last, math.MaxInt-d.faults.ops)
+	d.failures.first = d.failures.ops + first
+	d.failures.last = d.failures.ops + min(last, math.MaxInt-d.failures.ops)
 }
 
 // Ops returns the number of mutating operations so far, including failed ones.
 func (d *Disk) Ops() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.faults.ops
+	return d.failures.ops
 }
