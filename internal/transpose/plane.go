@@ -32,7 +32,7 @@ type Plane struct {
 // is constant needs no bounds checks, and one that is not a power of two keeps rows apart in the
 // cache.
 const (
-	fromBytes, toBytes = 256, 1024
+	fromBytes, toBytes = 1024, 512
 	fromPitch, toPitch = fromBytes + 64, toBytes + 64
 )
 

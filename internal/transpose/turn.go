@@ -122,20 +122,34 @@ func (s *scratch) turn4(rows, cols int) {
 	}
 }
 
+// turn8 transposes blocks of 2x4 items of 8 bytes.
 func (s *scratch) turn8(rows, cols int) {
-	for i := range rows {
-		t, f := s.to[i*toPitch:], s.from[8*i:]
-		for j := range cols {
-			*(*[8]byte)(t[8*j:]) = *(*[8]byte)(f[j*fromPitch:])
+	for i := 0; i < rows; i += 2 {
+		for j := 0; j < cols; j += 4 {
+			f := (*[3*fromPitch + 16]byte)(s.from[j*fromPitch+8*i:])
+			t := (*[toPitch + 32]byte)(s.to[i*toPitch+8*j:])
+			le.PutUint64(t[:], le.Uint64(f[:]))
+			le.PutUint64(t[8:], le.Uint64(f[fromPitch:]))
+			le.PutUint64(t[16:], le.Uint64(f[2*fromPitch:]))
+			le.PutUint64(t[24:], le.Uint64(f[3*fromPitch:]))
+			le.PutUint64(t[toPitch:], le.Uint64(f[8:]))
+			le.PutUint64(t[toPitch+8:], le.Uint64(f[fromPitch+8:]))
+			le.PutUint64(t[toPitch+16:], le.Uint64(f[2*fromPitch+8:]))
+			le.PutUint64(t[toPitch+24:], le.Uint64(f[3*fromPitch+8:]))
 		}
 	}
 }
 
+// turn16 transposes blocks of 1x4 items of 16 bytes.
 func (s *scratch) turn16(rows, cols int) {
 	for i := range rows {
-		t, f := s.to[i*toPitch:], s.from[16*i:]
-		for j := range cols {
-			*(*[16]byte)(t[16*j:]) = *(*[16]byte)(f[j*fromPitch:])
+		for j := 0; j < cols; j += 4 {
+			f := (*[3*fromPitch + 16]byte)(s.from[j*fromPitch+16*i:])
+			t := (*[64]byte)(s.to[i*toPitch+16*j:])
+			*(*[16]byte)(t[:]) = *(*[16]byte)(f[:])
+			*(*[16]byte)(t[16:]) = *(*[16]byte)(f[fromPitch:])
+			*(*[16]byte)(t[32:]) = *(*[16]byte)(f[2*fromPitch:])
+			*(*[16]byte)(t[48:]) = *(*[16]byte)(f[3*fromPitch:])
 		}
 	}
 }

@@ -9091,6 +9091,99 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose16(dst []byte, x []byte, to int, from int, n int)
+// Requires: AVX, AVX2
+TEXT ·transpose16(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ to+48(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	LEAQ (DX)(CX*4), DX
+	MOVQ x_base+24(FP), DX
+	MOVQ from+56(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (BX)(BX*4), DI
+	LEAQ (SI)(BX*4), R8
+	MOVQ n+64(FP), R9
+
+block:
+	TESTQ        R9, R9
+	JZ           done
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*8), R11
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (DX)(BX*1), Y1
+	VMOVUPS      (DX)(BX*2), Y2
+	VMOVUPS      (DX)(SI*1), Y3
+	VMOVUPS      (DX)(BX*4), Y4
+	VMOVUPS      (DX)(DI*1), Y5
+	VMOVUPS      (DX)(SI*2), Y6
+	VMOVUPS      (DX)(R8*1), Y7
+	VPUNPCKLWD   Y1, Y0, Y8
+	VPUNPCKLWD   Y3, Y2, Y9
+	VPUNPCKLWD   Y5, Y4, Y10
+	VPUNPCKLWD   Y7, Y6, Y11
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKHWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y5, Y4, Y2
+	VPUNPCKHWD   Y7, Y6, Y3
+	VPUNPCKLDQ   Y9, Y8, Y4
+	VPUNPCKLDQ   Y11, Y10, Y5
+	VPUNPCKHDQ   Y9, Y8, Y6
+	VPUNPCKHDQ   Y11, Y10, Y7
+	VPUNPCKLDQ   Y1, Y0, Y8
+	VPUNPCKLDQ   Y3, Y2, Y9
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
+	VPUNPCKLQDQ  Y5, Y4, Y2
+	VPUNPCKHQDQ  Y5, Y4, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y4
+	VPUNPCKHQDQ  Y7, Y6, Y5
+	VPUNPCKLQDQ  Y9, Y8, Y6
+	VPUNPCKHQDQ  Y9, Y8, Y7
+	VPUNPCKLQDQ  Y1, Y0, Y8
+	VPUNPCKHQDQ  Y1, Y0, Y0
+	VMOVUPS      X2, (R10)
+	VEXTRACTI128 $0x01, Y2, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X3, (R10)
+	VEXTRACTI128 $0x01, Y3, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X4, (R10)
+	VEXTRACTI128 $0x01, Y4, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X5, (R10)
+	VEXTRACTI128 $0x01, Y5, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X6, (R10)
+	VEXTRACTI128 $0x01, Y6, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X7, (R10)
+	VEXTRACTI128 $0x01, Y7, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X8, (R10)
+	VEXTRACTI128 $0x01, Y8, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X0, (R10)
+	VEXTRACTI128 $0x01, Y0, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	ADDQ         $0x00000010, AX
+	LEAQ         (DX)(BX*8), DX
+	DECQ         R9
+	JMP          block
+
+done:
+	VZEROUPPER
+	RET
+
 // func transpose8(dst []byte, x []byte, to int, from int, n int)
 // Requires: AVX, AVX2
 TEXT ·transpose8(SB), NOSPLIT, $0-72

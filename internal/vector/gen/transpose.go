@@ -20,12 +20,23 @@ func transposes() {
 			i++
 		})
 	})
+	transpose("transpose16", 16, func(dst lines, row func(i, half int) Mem) {
+		low, high := GP64(), GP64() // rows 0 and 8 of dst
+		MOVQ(dst.at, low)
+		LEAQ(Mem{Base: low, Index: dst.step, Scale: 8}, high)
+		for _, v := range unpacked(row, [][2]instruction{{VPUNPCKLWD, VPUNPCKHWD}, {VPUNPCKLDQ, VPUNPCKHDQ}, {VPUNPCKLQDQ, VPUNPCKHQDQ}}) {
+			VMOVUPS(v.AsX(), Mem{Base: low})
+			VEXTRACTI128(Imm(1), v, Mem{Base: high})
+			ADDQ(dst.step, low)
+			ADDQ(dst.step, high)
+		}
+	})
 	transpose("transpose8", 8, func(dst lines, row func(i, half int) Mem) {
 		low, high := GP64(), GP64() // rows 0 and 16 of dst
 		MOVQ(dst.at, low)
 		LEAQ(Mem{Base: low, Index: dst.step, Scale: 8}, high)
 		LEAQ(Mem{Base: high, Index: dst.step, Scale: 8}, high)
-		for _, v := range bytesTransposed(row) {
+		for _, v := range unpacked(row, [][2]instruction{{VPUNPCKLBW, VPUNPCKHBW}, {VPUNPCKLWD, VPUNPCKHWD}, {VPUNPCKLDQ, VPUNPCKHDQ}}) {
 			VMOVLPS(v.AsX(), Mem{Base: low})
 			VMOVHPS(v.AsX(), Mem{Base: low, Index: dst.step, Scale: 1})
 			VEXTRACTI128(Imm(1), v, v.AsX())
@@ -56,20 +67,22 @@ func transpose(name string, across int, body func(dst lines, row func(i, half in
 	RET()
 }
 
-// bytesTransposed returns eight rows of 32 bytes, transposed: vector i has columns 2i, 2i+1, 2i+16
-// and 2i+17.
-func bytesTransposed(row func(i, half int) Mem) []vec {
+// unpacked returns eight rows of 32 bytes after three steps, each of which interleaves the items of
+// pairs of rows, of twice the size of the step before. A half of a vector has one column of items,
+// or two: those of the first step of half the size; the other half has the columns that are as far
+// behind as a row is long in half.
+func unpacked(row func(i, half int) Mem, steps [][2]instruction) []vec {
 	rows := make([]vec, 8)
 	for i := range rows {
 		rows[i] = loaded(VMOVUPS, row(i, 0))
 	}
 	size := len(rows) // of a group of vectors with equal columns
-	for _, unpack := range [][2]instruction{{VPUNPCKLBW, VPUNPCKHBW}, {VPUNPCKLWD, VPUNPCKHWD}, {VPUNPCKLDQ, VPUNPCKHDQ}} {
+	for _, step := range steps {
 		var next []vec
 		for group := range slices.Chunk(rows, size) {
-			for _, half := range unpack {
+			for _, unpack := range step {
 				for pair := range slices.Chunk(group, 2) {
-					next = append(next, made(func(v vec) { half(pair[1], pair[0], v) }))
+					next = append(next, made(func(v vec) { unpack(pair[1], pair[0], v) }))
 				}
 			}
 		}
