@@ -1,8 +1,6 @@
 package transpose
 
-import (
-	"sync"
-)
+import "sync"
 
 // MaxWidth is the largest width of an item in bytes. Larger ones gain nothing.
 const MaxWidth = 64
@@ -57,7 +55,7 @@ func (p Plane) Copy() {
 	}
 }
 
-// tile copies one tile: rows top and following of the destination, columns left and following.
+// tile copies one tile: rows of the destination from row top on, and columns from column left on.
 func (p Plane) tile(s *scratch, top, rows, left, cols int) {
 	n := rows * p.Width
 	for j := range cols {
