@@ -41,7 +41,13 @@ func run(w io.Writer, bytes, rounds int, python string) error {
 	fmt.Fprintf(w, "%s, %d cores, the median of %d rounds, as a multiple of a plain copy of the same bytes\n", runtime.GOARCH, runtime.GOMAXPROCS(0), rounds)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "work\tMB\tcopy ms\tms\tcopies\tleast\tGB/s\t")
-	for _, section := range []func(bytes int) ([]row, error){permutes, reductions, rows, tables} {
+	dir, err := os.MkdirTemp("", "speed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	saving := func(int) ([]row, error) { return saves(dir) }
+	for _, section := range []func(bytes int) ([]row, error){permutes, reductions, rows, tables, saving} {
 		all, err := section(bytes)
 		if err != nil {
 			return err

@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/interop/csv"
+	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shape"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
@@ -144,6 +148,39 @@ func rows(bytes int) (all []row, err error) {
 		all = append(all, row{name, c.n * c.bytes, func() error { return x.IndexInto(dst, ix.Take(picks...)) }, plain})
 	}
 	return all, nil
+}
+
+// saves are of a thousand small leaves to a directory, and of 10 MB to one file, durable and not.
+func saves(dir string) (all []row, err error) {
+	small, large := tdict.New(), tdict.New()
+	for i := range 1000 {
+		x, err := filled(tensor.Float32, 128)
+		if err == nil {
+			err = small.Set(nestedkey.Of(fmt.Sprint("leaf", i)), x)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	x, err := filled(tensor.Float32, 10<<20/4)
+	if err == nil {
+		err = large.Set("x", x)
+	}
+	for _, c := range []struct {
+		name string
+		td   *tdict.TensorDict
+		opt  memmap.SaveOptions
+	}{
+		{"save 1000 leaves of 512 bytes", small, memmap.SaveOptions{}},
+		{"the same, without sync", small, memmap.SaveOptions{NoSync: true}},
+		{"save 10 MB, consolidated", large, memmap.SaveOptions{Form: memmap.Consolidated}},
+		{"the same, without sync", large, memmap.SaveOptions{Form: memmap.Consolidated, NoSync: true}},
+	} {
+		at := filepath.Join(dir, fmt.Sprint("d", len(all)))
+		work := func() error { return memmap.SaveWith(context.Background(), at, c.td, c.opt) }
+		all = append(all, row{c.name, c.td.ByteSize(), work, nil})
+	}
+	return all, err
 }
 
 // tables are a CSV file of integers, floats and texts, in memory.
