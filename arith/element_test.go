@@ -105,21 +105,6 @@ func TestVerbsChangeNothingWhenTheyFail(t *testing.T) {
 	})
 }
 
-// TestMixes: Lerp has the formula of the nearer end, and AddCMul rounds its product first.
-func TestMixes(t *testing.T) {
-	x, end := tensor.Vector(0.1, 1, -3, 1e300), tensor.Vector(0.7, 3, 3, -1e300)
-	half := tensor.Must(arith.Lerp(x, end, tensor.Vector(0.5, 0.25, 0.75, 0.5)))
-	require.InDeltaSlice(t, []float64{0.4, 1.5, 1.5, 0}, testkit.Elements[float64](t, half), 1e-12)
-	a := tensor.Vector(1 + 0x1p-30)
-	require.Equal(t, []float64{0x1p-29}, testkit.Elements[float64](t, tensor.Must(arith.AddCMul(tensor.Vector(-1.0), a, a))))
-	n := tensor.Must(arith.AddCMul(tensor.Vector[int8](100, -100), 5, tensor.Vector[int8](5, -5)))
-	require.Equal(t, []int8{125, -125}, testkit.Elements[int8](t, n))
-	c := tensor.Must(arith.AddCMul(tensor.Vector(1i), tensor.Vector(2i), 3))
-	require.Equal(t, []complex128{7i}, testkit.Elements[complex128](t, c))
-	c = tensor.Must(arith.Div(tensor.Must(arith.Mul(c, 2i)), 2i))
-	require.Equal(t, []complex128{7i}, testkit.Elements[complex128](t, c))
-}
-
 // TestCastScale compares with a plain loop for each pair of dtypes.
 func TestCastScale(t *testing.T) {
 	const scale, shift = 0.3, -7.1

@@ -117,7 +117,7 @@ func (c *cut) unit(u, inner int) (o, part, c0, c1 int) {
 }
 
 // cut divides the job for as many cores as its size is worth. If wide tiles are fewer than cores,
-// it makes parts of groups; if there are few groups, joined pieces or, without joiners, narrow
+// it makes parts of groups; of one group joined pieces, if the folds are joiners; otherwise narrow
 // tiles.
 func (j *job[T, D]) cut() cut {
 	size := j.outer * j.n * j.inner

@@ -386,6 +386,9 @@ func TestMeanOfEqualNumbers(t *testing.T) {
 				if d != tensor.Float64 && (math.Abs(v) > 3e38 || v < 0) || d == tensor.Int64 && v != 20150515061816532 {
 					continue
 				}
+				if !longtests.On() && n == 300_000 && d != tensor.Float64 && d != tensor.Int64 {
+					continue
+				}
 				one := tensor.Must(tensor.Must(tensor.Scalar(v).Cast(d)).Expand(n))
 				x := tensor.Must(one.Clone())
 				two := tensor.Must(shapeops.Stack([]*tensor.Tensor{x, tensor.Must(tensor.Must(tensor.Arange[int64](0, int64(n), 1)).Cast(d))}, 1))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/arith"
 	"github.com/go-tensordict/tensordict/inspect"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -232,7 +233,7 @@ func TestDescribeIntegersExactly(t *testing.T) {
 
 // TestDescribeQuantiles compares ranks of a sketch with the numbers.
 func TestDescribeQuantiles(t *testing.T) {
-	const n = 3_000_000
+	n := longtests.Times(300_000, 3_000_000)
 	r := rand.New(rand.NewPCG(7, 8))
 	orders := map[string]func(i int) float64{
 		"ascending":  func(i int) float64 { return float64(i) },

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/loader"
-	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -70,43 +68,6 @@ func TestBatches(t *testing.T) {
 					require.Equal(t, len(tt.want), l.Left())
 					require.Equal(t, tt.want, epoch(t, l))
 				}
-			})
-		}
-	}
-}
-
-// TestM28Epochs: epochs differ, the same seed and epoch give the same order, and each is a
-// permutation.
-func TestM28Epochs(t *testing.T) {
-	for _, n := range []int{10, 1000, 60_000} {
-		opt := loader.Options{Batch: 7, Sampler: sampler.Random(), Seed: 3}
-		l, again := must(loader.New(numbered(t, n), opt)), must(loader.New(numbered(t, n), opt))
-		first, second := slices.Concat(epoch(t, l)...), slices.Concat(epoch(t, l)...)
-		require.NotEqual(t, first, second)
-		require.Equal(t, first, slices.Concat(epoch(t, again)...))
-		require.NoError(t, again.Seek(1, 0))
-		require.Equal(t, second, slices.Concat(epoch(t, again)...))
-		for _, order := range [][]int{first, second} {
-			slices.Sort(order)
-			require.Len(t, order, n)
-			require.Equal(t, []int{0, n - 1}, []int{order[0], order[n-1]})
-			require.Len(t, slices.Compact(order), n)
-		}
-	}
-}
-
-// TestM32Resume: a run that is saved after batch k and restored gives what the uninterrupted one
-// gives, at every k, also at the ends of epochs.
-func TestM32Resume(t *testing.T) {
-	const epochs, rows = 3, 11
-	for _, opt := range []loader.Options{
-		{Batch: 3}, {Batch: 3, Sampler: sampler.Random(), Seed: 5}, {Batch: 4, Sampler: sampler.Random(), DropLast: true, Workers: 2},
-	} {
-		whole, states := run(t, must(loader.New(numbered(t, rows), opt)), epochs, nil)
-		for k, state := range states {
-			t.Run(fmt.Sprintf("%+v/k=%d", opt.Batch, k), func(t *testing.T) {
-				rest, _ := run(t, must(loader.New(numbered(t, rows), opt)), epochs, state)
-				require.Equal(t, whole[k:], rest)
 			})
 		}
 	}

@@ -40,20 +40,21 @@ func kindsOfOrder(t testing.TB) map[string]struct {
 		opt  loader.Options
 		once bool
 	}{
-		"sequential":    {rows(nil), true},
-		"random":        {rows(random), true},
-		"blocks":        {rows(sampler.Blocks(sampler.BlockOptions{BlockBytes: 24, WindowBytes: 72})), true},
-		"weighted":      {rows(must(sampler.Weighted(weights, sampler.WeightedOptions{}))), false},
-		"weighted 1x":   {rows(must(sampler.Weighted(weights, sampler.WeightedOptions{WithoutReplacement: true}))), false},
-		"stratified":    {rows(must(sampler.Stratified(tensor.Vector(ids...), sampler.StratifiedOptions{}))), true},
-		"balanced":      {rows(must(sampler.Stratified(tensor.Vector(ids...), sampler.StratifiedOptions{Balanced: true}))), false},
-		"mixture":       {rows(must(sampler.Mixture([]sampler.Part{{Units: 30, Weight: 2}, {Units: 10, Weight: 1}}, sampler.MixtureOptions{}))), false},
-		"among":         {rows(must(sampler.Among([]int{3, 1, 4, 15, 9, 2, 6}, random))), false},
-		"shard":         {rows(must(sampler.Shard(random, sampler.Share{Rank: 1, World: 3}))), false},
-		"buckets":       {loader.Options{Batching: must(sampler.Buckets(lengths, sampler.BucketOptions{Tokens: 40})), Sampler: random}, true},
-		"groups":        {groupsOf(sampler.GroupBatchOptions{Groups: 2}, random), true},
-		"groups packed": {groupsOf(sampler.GroupBatchOptions{MaxRows: 9}, random), true},
-		"groups FNV":    {groupsOf(sampler.GroupBatchOptions{Groups: 3}, groups.FNV()), true},
+		"sequential":       {rows(nil), true},
+		"random":           {rows(random), true},
+		"random, dropping": {loader.Options{Batch: 7, Sampler: random, DropLast: true}, false},
+		"blocks":           {rows(sampler.Blocks(sampler.BlockOptions{BlockBytes: 24, WindowBytes: 72})), true},
+		"weighted":         {rows(must(sampler.Weighted(weights, sampler.WeightedOptions{}))), false},
+		"weighted 1x":      {rows(must(sampler.Weighted(weights, sampler.WeightedOptions{WithoutReplacement: true}))), false},
+		"stratified":       {rows(must(sampler.Stratified(tensor.Vector(ids...), sampler.StratifiedOptions{}))), true},
+		"balanced":         {rows(must(sampler.Stratified(tensor.Vector(ids...), sampler.StratifiedOptions{Balanced: true}))), false},
+		"mixture":          {rows(must(sampler.Mixture([]sampler.Part{{Units: 30, Weight: 2}, {Units: 10, Weight: 1}}, sampler.MixtureOptions{}))), false},
+		"among":            {rows(must(sampler.Among([]int{3, 1, 4, 15, 9, 2, 6}, random))), false},
+		"shard":            {rows(must(sampler.Shard(random, sampler.Share{Rank: 1, World: 3}))), false},
+		"buckets":          {loader.Options{Batching: must(sampler.Buckets(lengths, sampler.BucketOptions{Tokens: 40})), Sampler: random}, true},
+		"groups":           {groupsOf(sampler.GroupBatchOptions{Groups: 2}, random), true},
+		"groups packed":    {groupsOf(sampler.GroupBatchOptions{MaxRows: 9}, random), true},
+		"groups FNV":       {groupsOf(sampler.GroupBatchOptions{Groups: 3}, groups.FNV()), true},
 	}
 }
 

@@ -2,16 +2,13 @@ package memmap
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapfile"
@@ -111,8 +108,6 @@ func (t *zipTree) path() string { return t.at }
 func (t *zipTree) known() *leafNode { return t.is }
 
 func (t *zipTree) close() error { return nil }
-
-func (t *zipTree) leafPath(name string) string { return join(t.at, fileName(name)+leafExt) }
 
 // fail returns err as one about a file in the directory.
 func (t *zipTree) fail(file string, err error) error { return t.r.fail(t, file, err) }
@@ -227,40 +222,4 @@ func (t *zipTree) member(number int) (tree, error) {
 		return nil, nil
 	}
 	return newZipTree(t.r, t.a, join(t.at, file)), nil
-}
-
-// isArchive reports whether the file at a path is the archive of a dictionary: a zip file with a
-// meta.json, or a damaged file that begins like an archive of Python's or of this module.
-func isArchive(at string) (is bool, err error) {
-	err = withZip(at, func(f *os.File, zip *zipfile.Archive) error {
-		if zip != nil {
-			_, is = zip.Find(metaName)
-			return nil
-		}
-		is, err = zipfile.StartsWith(f, metaName)
-		return err
-	})
-	return is, err
-}
-
-// withZip calls fn with the file at a path, and with its zip directory: nil if it is not a readable
-// zip file.
-func withZip(at string, fn func(f *os.File, zip *zipfile.Archive) error) error {
-	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return nil
-	}
-	zip, err := zipfile.Open(f, info.Size(), zipfile.MaxEntries)
-	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
-		return err
-	}
-	return fn(f, zip)
 }

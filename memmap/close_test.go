@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
@@ -218,6 +219,7 @@ func TestCloseWaitOfUnmappedLeaves(t *testing.T) {
 // TestCloseWithinWriteIsNotSealed: a leaf that is still being written when its dataset is closed
 // gets no checksums, from nobody, before the write ends.
 func TestCloseWithinWriteIsNotSealed(t *testing.T) {
+	t.Parallel() // it waits a second for a lock
 	dir := saved(t)
 	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
 	require.NoError(t, tensor.Write(tensor.Must(ds.Tensor("reward")), func(s []int64) {
@@ -265,7 +267,7 @@ func TestCloseTakesLittleMemory(t *testing.T) {
 // is closed, with its checksums computed, and none of them has an error.
 func TestCloseWaitBesideCloseWait(t *testing.T) {
 	dir := saved(t)
-	for range 200 {
+	for range longtests.Times(40, 200) {
 		ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
 		fill(t, ds, "reward", 7)
 		var all sync.WaitGroup

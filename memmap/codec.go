@@ -10,7 +10,8 @@ import (
 )
 
 // Each kind of value has its form on disk. Any other node or entry is ErrUnsupported. The functions
-// value, entry and class are the only places that list the kinds.
+// value, entry and class list the kinds; so do eachMapped (sums to compare), entryOf (listings),
+// AddLeaf and fitsValue (growing datasets).
 
 // value plans to save v as the entry e of the node n, and completes e.
 func (s *saver) value(n *savedNode, e *metaEntry, v tdict.Value, depth int) error {

@@ -3,6 +3,7 @@ package memmap
 import (
 	"bufio"
 	"errors"
+	"os"
 
 	"github.com/go-tensordict/tensordict/internal/bundle"
 	"github.com/go-tensordict/tensordict/internal/pool"
@@ -146,7 +147,7 @@ func (g *grown) count(t *ragged.Tensor) error {
 
 // readTag reads the tag from the file of row numbers of a dataset.
 func (c *column) readTag(in *vfs.Root) error {
-	f, err := openIn(in, c.at())
+	f, err := openIn(in, c.at(), os.O_RDONLY)
 	if err != nil {
 		return err
 	}

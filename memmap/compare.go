@@ -92,21 +92,25 @@ func compareIn(file lender) {
 	}
 }
 
-// differs returns the error for a block that differs from its sum, or nil if it does not any more,
-// see withSums.
+// differs returns the error for a block that differs from its sum, or nil if it does not any more.
 func (l *leafFile) differs(block int, got, want uint32) error {
-	sound := false
-	withSums(l.disk().Set(), l.node, func(sums map[string][]uint32) {
-		is := sums[l.name]
-		if sound = block >= len(is) || is[block] != want; !sound {
-			now, err := l.sumBlock(block, make([]byte, 1<<18))
-			sound = err == nil && now == want
-		}
-	})
-	if sound {
+	if l.sound(block) {
 		return nil
 	}
 	return sealable(&mismatch{got, want})
+}
+
+// sound compares a block that differed from its sum once more, see withSums. It reports true for
+// void sums, too.
+func (l *leafFile) sound(block int) (yes bool) {
+	withSums(l.disk().Set(), l.node, func(sums map[string][]uint32) {
+		is := sums[l.name]
+		if yes = block >= len(is); !yes {
+			now, err := l.sumBlock(block, make([]byte, 1<<18))
+			yes = err == nil && now == is[block]
+		}
+	})
+	return yes
 }
 
 // differs returns the error for a file whose CRC-32 differs.

@@ -3,9 +3,7 @@ package memmap
 import (
 	"bufio"
 	"io"
-	"os"
 	"slices"
-	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/tdc"
@@ -26,20 +24,6 @@ type consolidated struct {
 }
 
 func (c *consolidated) MapAll() error { return c.Map() }
-
-// isConsolidated reports whether the file at a path is consolidated.
-func isConsolidated(at string) (bool, error) {
-	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // it was only read
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false, err
-	}
-	return tdc.Ends(f, info.Size()), nil
-}
 
 // consolidated opens a file that is consolidated.
 func (p *opening) consolidated(file *mapfile.Single) (*consolidated, error) {

@@ -142,6 +142,7 @@ func unsummed(t *testing.T, dir string) []nestedkey.Key {
 // TestSumsFollowWrites: a write makes the sums of its leaf void, and SealWritten sets them, once
 // nobody can write any more.
 func TestSumsFollowWrites(t *testing.T) {
+	t.Parallel() // it waits a second for a lock
 	dir := saved(t)
 	require.Empty(t, unsummed(t, dir), "Save sets them")
 	ds := writable(t, dir)

@@ -227,38 +227,6 @@ func TestOldDataWithDirectory(t *testing.T) {
 	require.True(t, tensor.Must(tdict.NewData("x", 2)).Equal(tensor.Must(ds.Get("d")).(*tdict.Data)))
 }
 
-func TestOpenRefusesData(t *testing.T) {
-	tests := []struct {
-		name, batch, meta string
-		err               error
-		text              string
-	}{
-		{"an integer beyond 64 bits", `[]`, dataHead + `9223372036854775808` + dataTail, memmap.ErrUnsupported, "integer does not fit 64 bits"},
-		{"half a character", `[]`, dataHead + `"\ud83e"` + dataTail, memmap.ErrUnsupported, "half of a surrogate pair"},
-		{"an escape that is none", `[]`, dataHead + `"\x"` + dataTail, memmap.ErrCorrupt, "invalid escape"},
-		{"no value", `[]`, dataHead + dataTail, memmap.ErrCorrupt, "want a value"},
-		{"values nested too deep", `[]`, dataHead + strings.Repeat("[", 300) + strings.Repeat("]", 300) + dataTail, memmap.ErrUnsupported, "nested more than 256 deep"},
-		{"neither data nor a pickle", `[]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorData'>","_is_non_tensor":true}`, memmap.ErrCorrupt, `got neither a field "data" nor a file other.pickle`},
-		{"rows of another shape", `[3]`, stackHead + `[1,2]}`, memmap.ErrCorrupt, "got rows [2], want a shape that begins with [3]"},
-		{"fewer dims than the dictionary", `[2,2]`, stackHead + `[1,2]}`, memmap.ErrCorrupt, "got rows [2], want a shape that begins with [2 2]"},
-		{"rows that are no list", `[]`, stackHead + `"a"}`, memmap.ErrCorrupt, "want a list of rows"},
-		{"a pickle that is not there", `[2]`, stackHead + `"pickle.pkl"}`, memmap.ErrCorrupt, `got neither a field "data" nor a file pickle.pkl`},
-		{"rows in directories", `[2]`, `{"_type":"<class 'tensordict.tensorclass.NonTensorStack'>","stack_dim":0}`, memmap.ErrUnsupported, "a NonTensorStack with a directory for each row"},
-		{"data twice", `[]`, dataHead + `1,"data":2` + dataTail, memmap.ErrCorrupt, `duplicate field "data"`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			write(t, dir, "meta.json", `{"d":{"type":"NonTensorData"},"shape":`+tt.batch+`,`+dictTail)
-			write(t, dir, "d/meta.json", tt.meta)
-			_, err := memmap.Open(dir)
-			require.ErrorIs(t, err, tt.err)
-			require.ErrorContains(t, err, "open "+dir+": d/meta.json: "+tt.err.Error()+": ")
-			require.ErrorContains(t, err, tt.text)
-		})
-	}
-}
-
 // TestPickledRows: a stack that Python has pickled is left out, or names itself.
 func TestPickledRows(t *testing.T) {
 	dir := t.TempDir()

@@ -77,20 +77,12 @@ func (d *Dataset) Stale() (bool, error) {
 // Flush returns [ErrReplaced] if the directory was replaced, so that nobody will see the changed
 // elements, [ErrCorrupt] if the file of a leaf is missing, and [ErrClosed] once Close has begun.
 func (d *Dataset) Flush() error {
-	if !d.open() {
+	switch {
+	case !d.open(), d.set == nil && d.in.Closed():
 		return ErrClosed
-	}
-	return d.flush()
-}
-
-func (d *Dataset) flush() error {
-	if d.set == nil { // a single file is never written in place
-		if d.in.Closed() {
-			return ErrClosed
-		}
+	case d.set == nil: // a single file is never written in place
 		return nil
-	}
-	if !d.opt.Writable {
+	case !d.opt.Writable:
 		return d.set.Flush()
 	}
 	err := d.set.Flush()
@@ -199,7 +191,7 @@ func (d *Dataset) Close() error {
 	}
 	var failed, err error
 	if d.opt.Writable {
-		failed = d.flush()
+		failed = d.Flush()
 	}
 	if failed == nil && d.opt.Writable && d.set != nil {
 		err = d.set.CloseAfter(d.closeSums)

@@ -15,15 +15,15 @@ func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 		err = unsupported("a nested tensor")
 	}
 	if err != nil {
-		return nil, r.failAt(n.leafPath(e.name), err)
+		return nil, r.failAt(leafPath(n, e.name), err)
 	}
 	size, err := byteSize(dtype, e.shape)
 	if err != nil {
-		return nil, r.failAt(n.leafPath(e.name), corrupt("%w", err))
+		return nil, r.failAt(leafPath(n, e.name), corrupt("%w", err))
 	}
 	if size == 0 { // no elements, so no file
 		t, err := tensor.New(dtype, e.shape...)
-		return t, r.failAt(n.leafPath(e.name), err)
+		return t, r.failAt(leafPath(n, e.name), err)
 	}
 	file, offset, err := n.leaf(e.name, size)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *reader) tensor(n tree, e *metaEntry) (*tensor.Tensor, error) {
 	}
 	t, err := tensor.FromLender(dtype, file, offset, e.shape...)
 	if err != nil {
-		return nil, r.failAt(n.leafPath(e.name), err)
+		return nil, r.failAt(leafPath(n, e.name), err)
 	}
 	return t, nil
 }

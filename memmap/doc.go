@@ -21,7 +21,8 @@
 //     for each version, such as an index.
 //   - [Verify] reads all of a saved dictionary and reports what is damaged.
 //   - [Copy] saves a dictionary in another form: directory, archive, or consolidated file.
-//   - [Seal] takes elements as right that Python has changed in place.
+//   - [Seal] takes elements as right that Python has changed in place; [SealWritten] computes only
+//     the checksums that writes through this module have made void, and no Close has set again.
 //
 // # Saving
 //

@@ -1,12 +1,15 @@
 package memmap
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
+	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
@@ -47,7 +50,7 @@ func (f Form) String() string {
 }
 
 // formAt returns the form of the dictionary at a path, AsIs if there is none.
-func formAt(at string) (Form, error) {
+func formAt(at string) (form Form, err error) {
 	info, err := os.Stat(at)
 	switch {
 	case err != nil: // saving returns the reason
@@ -55,13 +58,53 @@ func formAt(at string) (Form, error) {
 	case info.IsDir():
 		return Directory, nil
 	}
-	if is, err := isConsolidated(at); is || err != nil {
-		return Consolidated, err
+	err = withFile(at, func(f *os.File, size int64) (err error) {
+		form, err = formOf(f, size)
+		return err
+	})
+	return form, err
+}
+
+// withFile calls fn with a file and its size, if it is a regular file.
+func withFile(at string, fn func(f *os.File, size int64) error) error {
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
 	}
-	if is, err := isArchive(at); is || err != nil {
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return fn(f, info.Size())
+}
+
+// formOf returns the form of a file. An archive is a zip file with a meta.json, or a damaged file
+// that begins like an archive of Python's or of this module.
+func formOf(f *os.File, size int64) (Form, error) {
+	if tdc.Ends(f, size) {
+		return Consolidated, nil
+	}
+	zip, err := zipOf(f, size)
+	is := false
+	if zip != nil {
+		_, is = zip.Find(metaName)
+	} else if err == nil {
+		is, err = zipfile.StartsWith(f, metaName)
+	}
+	if is {
 		return Archive, err
 	}
-	return AsIs, nil
+	return AsIs, err
+}
+
+// zipOf returns the zip directory of a file, nil if it is not a readable zip file.
+func zipOf(f *os.File, size int64) (*zipfile.Archive, error) {
+	zip, err := zipfile.Open(f, size, zipfile.MaxEntries)
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
+		return nil, nil
+	}
+	return zip, err
 }
 
 // namedForm returns the form for a name by its extension, Directory by default.
@@ -112,13 +155,14 @@ func (s *saver) checkFile() error {
 	case is != Archive:
 		return fmt.Errorf("%w: saving would replace a file of another kind: save elsewhere", ErrForeign)
 	}
-	return withZip(s.dir, checkEntries)
+	return withFile(s.dir, checkEntries)
 }
 
 // checkEntries returns ErrForeign if an archive has entries that no writer of this format makes.
-func checkEntries(_ *os.File, zip *zipfile.Archive) error {
+func checkEntries(f *os.File, size int64) error {
+	zip, err := zipOf(f, size)
 	if zip == nil { // a damaged archive
-		return nil
+		return err
 	}
 	for _, e := range zip.Entries {
 		dir, name := path.Split(e.Name)

@@ -3,43 +3,23 @@ package memmap
 import (
 	"errors"
 	"io"
-	"io/fs"
+	"os"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
 func (t *dirTree) ints(name, ext string, n int, each func([]int64) error) error {
-	file, info, err := t.find(name, ext)
-	if err == nil {
-		err = holdsInts(info, n)
-	}
+	file, _, err := t.holding(name, ext, 8*n)
 	if err != nil {
 		return t.fail(file, err)
 	}
-	f, err := openIn(t.root, file)
+	f, err := openIn(t.root, file, os.O_RDONLY)
 	if err != nil {
 		return t.fail(file, err)
 	}
-	is, err := f.Stat()
-	if err == nil && !is.Mode().IsRegular() {
-		err = unlike(is, "a file")
-	}
-	if err == nil {
-		err = readInts(f, n, each)
-	}
+	err = readInts(f, n, each)
 	return t.fail(file, errors.Join(err, f.Close()))
-}
-
-// holdsInts returns an error unless info is a file of at least n int64.
-func holdsInts(info fs.FileInfo, n int) error {
-	if info == nil || !info.Mode().IsRegular() {
-		return unlike(info, "a file")
-	}
-	if info.Size()/8 < int64(n) {
-		return corrupt("got %d bytes, want %d", info.Size(), 8*n)
-	}
-	return nil
 }
 
 // readInts calls each with the next of n int64.

@@ -96,13 +96,9 @@ func (e *metaEntry) rawFile() string {
 	return e.name + leafExt
 }
 
-// decodeMeta reads a meta.json with at most entries entries. It keeps their order. It ignores
-// unknown fields, as Python does, and returns ErrCorrupt for two entries of one name.
-func decodeMeta(text []byte, entries int) (*meta, error) {
-	return newMetaDecoder(text, entries).decode(text)
-}
-
-// newMetaDecoder returns a decoder of a meta.json with at most entries entries.
+// newMetaDecoder returns a decoder of a meta.json with at most entries entries. It keeps their
+// order. It ignores unknown fields, as Python does, and returns ErrCorrupt for two entries of one
+// name.
 func newMetaDecoder(text []byte, entries int) *metaDecoder {
 	d := &metaDecoder{Scanner: jsonscan.New(text), most: entries, names: map[string]bool{}}
 	d.onEntryField, d.m.dim = d.entryField, -1

@@ -15,7 +15,7 @@ type metaEdit struct {
 
 // newMetaEdit checks and reads a meta.json.
 func newMetaEdit(text []byte) (*metaEdit, error) {
-	m, err := decodeMeta(text, maxMeta)
+	m, err := decodeNode(text)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (e *metaEdit) add(x *metaEntry) { e.fields.set(x.name, x.appendTo(nil)) }
 
 // setSums sets the sums of an entry that has a native fact.
 func (e *metaEdit) setSums(name string, sums []uint32) {
-	entry, _ := parseObject(e.fields.get(name)) // decodeMeta has read it, and what follows
+	entry, _ := parseObject(e.fields.get(name)) // decodeNode has read it, and what follows
 	fact, _ := parseObject(entry.get("go"))
 	fact.set("sums", appendSums(nil, sums))
 	entry.set("go", fact.text())

@@ -18,7 +18,7 @@ const sizesExt = ".shape" + leafExt
 // strided, one file has the elements of all components, one after the other, and another has the
 // shape of each component.
 func (r *reader) nestedRows(n tree, e *metaEntry, batch shapeops.Shape) (*ragged.Tensor, error) {
-	at := n.leafPath(e.name)
+	at := leafPath(n, e.name)
 	dtype, err := e.element()
 	if err == nil && (len(e.shape) != 2 || e.shape[1] < 1 || e.shape[1] > maxDims-1) {
 		err = corrupt("%w: got %v as the shape of the list of component shapes, want [components dims]", shapeops.ErrShape, e.shape)
@@ -59,7 +59,7 @@ type components struct {
 
 // components reads the shapes of the components of e.
 func (r *reader) components(n tree, e *metaEntry) (*components, error) {
-	c := &components{at: sizesPath(n, e.name), number: e.shape[0], dims: e.shape[1]}
+	c := &components{at: join(n.path(), fileName(e.name)+sizesExt), number: e.shape[0], dims: e.shape[1]}
 	if c.number == 0 {
 		return c, nil
 	}
@@ -76,9 +76,6 @@ func (r *reader) components(n tree, e *metaEntry) (*components, error) {
 	})
 	return c, r.failAt(c.at, err)
 }
-
-// sizesPath returns the path of the file of shapes of the entry name of n.
-func sizesPath(n tree, name string) string { return join(n.path(), fileName(name)+sizesExt) }
 
 // shape returns the shape of a component.
 func (c *components) shape(i int) []int64 { return c.sizes[i*c.dims : (i+1)*c.dims] }
@@ -162,7 +159,7 @@ func (c *components) open(r *reader, n tree, e *metaEntry, dtype tensor.DType) (
 		return nil, r.failAt(c.at, err)
 	}
 	find := func(int) (lender, int, error) { return file, offset, nil }
-	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), dtype, shape, find})
+	return r.overRows(n, e, layout, savedValues{leafPath(n, e.name), dtype, shape, find})
 }
 
 // emptyRows bounds the rows of a nested tensor that have no elements, since no file size bounds

@@ -51,7 +51,7 @@ func replaceable(dir string) (*oldTree, error) {
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported):
 		return old, nil
 	case errors.Is(err, vfs.ErrHeld):
-		err = fmt.Errorf("%w: a Writer has it open: Finish or Close it first", ErrBusy)
+		err = fmt.Errorf("%w: a Writer has it open (Finish or Close it first), or another save is replacing it", ErrBusy)
 	}
 	old.unlock()
 	return nil, err
@@ -78,11 +78,11 @@ func scanOld(dir string) (*oldTree, error) {
 		if err != nil {
 			return &oldTree{}, nil
 		}
-		old := &oldTree{info: before}
-		if before.IsDir() {
-			old.modes = &vfs.Modes{Exact: true}
-			old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
+		if !before.IsDir() { // such as a symbolic link, which came meanwhile
+			return nil, fmt.Errorf("%w: got %s, want a directory to replace; save elsewhere", ErrForeign, kind(before))
 		}
+		old := &oldTree{info: before, modes: &vfs.Modes{Exact: true}}
+		old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
 		if err = old.scan(dir, ""); err == nil {
 			return old, nil
 		}
@@ -114,7 +114,8 @@ func (o *oldTree) scan(dir, at string) error {
 	for _, d := range found {
 		inner := path.Join(at, d.Name())
 		switch {
-		case litter(d.Name()) || saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // or an addition that is under way
+		case litter(d.Name()):
+		case saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // an addition that is under way
 		case saved && d.IsDir():
 			err = o.scanInner(dir, inner)
 		case saved && d.Type().IsRegular() && ours(d.Name()) && (at == "" || d.Name() != lockName):

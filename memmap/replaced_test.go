@@ -193,6 +193,22 @@ func TestSaveBesideAdditionsInIt(t *testing.T) {
 	}
 }
 
+// TestSaveBesideALink has another put a symbolic link in the place of the directory while it saves.
+func TestSaveBesideALink(t *testing.T) {
+	dir := filepath.Join(testkit.TempDir(t), "d")
+	require.NoError(t, memmap.Save(dir, rows(t, 0, 3)))
+	err := memmap.SaveWith(t.Context(), dir, pair(t), memmap.SaveOptions{Progress: func(done, total int64) {
+		if done == total {
+			require.NoError(t, os.Rename(dir, dir+".moved"))
+			require.NoError(t, os.Symlink(dir+".moved", dir))
+		}
+	}})
+	require.ErrorIs(t, err, memmap.ErrForeign)
+	require.ErrorContains(t, err, "got a symbolic link")
+	requireSame(t, rows(t, 0, 3), open(t, dir).TensorDict)
+	require.Len(t, names(t, filepath.Dir(dir)), 2, "nothing is left beside it")
+}
+
 // TestCreateBesideSave creates while another saves: a Dataset is the one that was created.
 func TestCreateBesideSave(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "d")

@@ -136,7 +136,7 @@ func (r *reader) pooled(n tree, at string, entries []*metaEntry, batch shapeops.
 	}
 	e := named[pool.Values]
 	find := func(size int) (lender, int, error) { return n.leaf(e.name, size) }
-	return r.overRows(n, e, layout, savedValues{n.leafPath(e.name), parts.DType, shape, find})
+	return r.overRows(n, e, layout, savedValues{leafPath(n, e.name), parts.DType, shape, find})
 }
 
 // firstInts are the first int64 in a file of an entry.

@@ -76,8 +76,8 @@ type SaveOptions struct {
 //   - [ErrName] for a key that the form has no name for, and [ErrUnsupported] for a value that it
 //     does not hold, such as tdict.Data that Python would read back as something else; FORMAT.md
 //     lists both
-//   - [ErrBusy] if a [Writer] is at work in dir, or another process has been replacing it for ten
-//     seconds
+//   - [ErrBusy] if a [Writer] is at work in dir, if another save is replacing what a Writer left
+//     unfinished, or if another process has been replacing dir for ten seconds
 //   - [ErrCorrupt] if a mapped leaf differs from its checksums, and [ErrFault] if its file was
 //     truncated
 //   - tdict.ErrSchema if td breaks opt.Schema, tdict.ErrKind if td is nil, and shapeops.ErrShape if

@@ -20,6 +20,7 @@ import (
 
 // TestSealOfOthers has what Seal refuses, and what it leaves.
 func TestSealOfOthers(t *testing.T) {
+	t.Parallel() // it waits a second for a lock
 	dir := saved(t)
 	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
 	require.ErrorIs(t, memmap.Seal(t.Context(), dir), memmap.ErrBusy)

@@ -171,8 +171,9 @@ func (k *dirSink) seal(at string) error {
 	return k.disk.SyncDir(k.os(at))
 }
 
-// publish puts the directory in its place. appeared reports whether it is there now, so that there
-// is nothing to abort. If it is not, nothing has changed, and publish can be called again.
+// publish puts the directory in its place. appeared reports whether it has left the temporary
+// directory, or must stay there for a person to move it, so that there is nothing to abort.
+// Otherwise nothing has changed, and publish can be called again.
 func (k *dirSink) publish() (appeared bool, err error) {
 	lock, err := k.lockOld()
 	if err != nil {
@@ -182,19 +183,13 @@ func (k *dirSink) publish() (appeared bool, err error) {
 		defer lock.Unlock()
 	}
 	switch k.may {
-	case replaceOld:
-		err = vfs.PublishOver(k.disk, k.temp.New(), k.dir, k.old)
-	case replaceSaved:
+	case replaceSaved, replaceOld:
 		err = vfs.Publish(k.disk, k.temp.New(), k.dir, k.old)
 	default:
 		err = vfs.PublishNew(k.disk, k.temp.New(), k.dir, k.may == replaceEmpty)
 	}
-	e, ok := errors.AsType[*vfs.PublishError](err)
-	switch {
-	case ok && e.State == vfs.Untouched:
+	if e, ok := errors.AsType[*vfs.PublishError](err); ok && e.State == vfs.Untouched {
 		return false, err
-	case ok && e.State == vfs.Leftover:
-		err = vfs.Done(vfs.Leftover.String(), k.removeOld(e.Left))
 	}
 	if err != nil { // the rest of the old tree may be needed
 		return true, errors.Join(err, k.temp.Release())
@@ -219,18 +214,6 @@ func (k *dirSink) lockOld() (*vfs.Lock, error) {
 		}
 	}
 	return l, err
-}
-
-// removeOld removes the old tree. Processes that have it open may still make files in it, so it
-// tries again.
-func (k *dirSink) removeOld(at string) error {
-	for try := 0; ; try++ {
-		err := k.disk.RemoveAll(at)
-		if !errors.Is(err, fs.ErrExist) || try == 100 { // not empty
-			return err
-		}
-		time.Sleep(time.Millisecond)
-	}
 }
 
 // commit puts the directory in its place. If another process has put a directory there meanwhile,

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
 
 	"github.com/go-tensordict/tensordict/internal/mapfile"
 	"github.com/go-tensordict/tensordict/internal/tdc"
@@ -122,7 +121,7 @@ func (d *Dataset) changeMeta(n *leafNode, change func(dir *vfs.Root, edit *metaE
 	return cmp.Or(d.set.InPlace(n.dir), err)
 }
 
-// changeOpen is changeMeta for a directory that nobody replaces meanwhile.
+// changeOpen changes the text of an opened node under its lock, if the directory is in its place.
 func (d *Dataset) changeOpen(n *leafNode, change func(dir *vfs.Root, edit *metaEdit) error) error {
 	dir, err := d.set.OpenDir(n.dir)
 	if err != nil {
@@ -170,19 +169,12 @@ func (opt *OpenOptions) lockMeta(dir *vfs.Root) (unlock func(), err error) {
 // tryMeta locks the meta.json of a directory. It returns vfs.ErrHeld if another process has locked
 // it, or has replaced it meanwhile.
 func tryMeta(dir *vfs.Root) (*vfs.Lock, error) {
-	f, err := dir.OpenFile(metaName, os.O_RDWR|syscall.O_NONBLOCK, 0) // to lock, network file systems need O_RDWR
+	f, err := openIn(dir, metaName, os.O_RDWR) // to lock, network file systems need O_RDWR
 	if errors.Is(err, fs.ErrPermission) {
-		f, err = dir.OpenFile(metaName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		f, err = openIn(dir, metaName, os.O_RDONLY)
 	}
 	if err != nil {
 		return nil, err
-	}
-	is, err := f.Stat()
-	if err == nil && !is.Mode().IsRegular() {
-		err = unlike(is, "a file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	l, err := vfs.LockOpen(f, vfs.Exclusive)
 	if err != nil {

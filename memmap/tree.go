@@ -25,8 +25,6 @@ type tree interface {
 	path() string
 	// meta returns the text of meta.json.
 	meta() ([]byte, error)
-	// leafPath returns the path of the file of a leaf.
-	leafPath(name string) string
 	// known returns the leafNode that a Dataset keeps of the node. It is valid once meta was
 	// called.
 	known() *leafNode
@@ -126,22 +124,29 @@ func readMeta(root *vfs.Root) ([]byte, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxMeta {
 		return nil, nil, corrupt("got %s of %d bytes, want a file of at most %d", kind(info), info.Size(), maxMeta)
 	}
-	f, err := openIn(root, metaName)
+	f, err := openIn(root, metaName, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
-	}
-	if is, failed := f.Stat(); failed == nil && !is.Mode().IsRegular() {
-		_ = f.Close() // nothing was written
-		return nil, nil, unlike(is, "a file")
 	}
 	text := make([]byte, 0, info.Size()+512)
 	text, err = appendAll(text, io.LimitReader(f, maxMeta))
 	return text, info, errors.Join(err, f.Close())
 }
 
-// openIn opens a file for reading. It does not wait for the other end of a pipe.
-func openIn(root *vfs.Root, file string) (*os.File, error) {
-	return root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// openIn opens a regular file. It does not wait for the other end of a pipe.
+func openIn(root *vfs.Root, file string, flag int) (*os.File, error) {
+	f, err := root.OpenFile(file, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = unlike(info, "a file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // readNode reads the meta.json in a directory.
@@ -160,6 +165,11 @@ func nodeIn(root *vfs.Root) (*meta, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodeNode(text)
+}
+
+// decodeNode reads a meta.json whose unknown native fields are kept.
+func decodeNode(text []byte) (*meta, error) {
 	d := newMetaDecoder(text, maxMeta)
 	d.keep = true
 	return d.decode(text)
@@ -182,7 +192,8 @@ func appendAll(b []byte, r io.Reader) ([]byte, error) {
 	}
 }
 
-func (t *dirTree) leafPath(name string) string { return join(t.path(), fileName(name)+leafExt) }
+// leafPath returns the path of the file of a leaf of a node.
+func leafPath(n tree, name string) string { return join(n.path(), fileName(name)+leafExt) }
 
 // join returns the path of a file in a directory.
 func join(dir, file string) string {
@@ -193,15 +204,9 @@ func join(dir, file string) string {
 }
 
 func (t *dirTree) leaf(name string, size int) (lender, int, error) {
-	file, info, err := t.find(name, leafExt)
+	file, info, err := t.holding(name, leafExt, size)
 	if err != nil {
 		return nil, 0, t.fail(file, err)
-	}
-	if info == nil || !info.Mode().IsRegular() {
-		return nil, 0, t.fail(file, unlike(info, "a file"))
-	}
-	if info.Size() < int64(size) {
-		return nil, 0, t.fail(file, corrupt("got %d bytes, want %d", info.Size(), size))
 	}
 	return t.set.Add(t.at, join(t.path(), file), info, size), 0, nil
 }
@@ -256,6 +261,19 @@ func (t *dirTree) find(name, ext string) (file string, info fs.FileInfo, err err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return file, nil, nil
+	}
+	return file, info, err
+}
+
+// holding is find for a file of at least size bytes.
+func (t *dirTree) holding(name, ext string, size int) (file string, info fs.FileInfo, err error) {
+	file, info, err = t.find(name, ext)
+	switch {
+	case err != nil:
+	case info == nil || !info.Mode().IsRegular():
+		err = unlike(info, "a file")
+	case info.Size() < int64(size):
+		err = corrupt("got %d bytes, want %d", info.Size(), size)
 	}
 	return file, info, err
 }

@@ -25,7 +25,7 @@ func (r *reader) unbatched(n tree, e *metaEntry, batch shapeops.Shape) (*tdict.U
 		u, err = batched(u, e.fact.batch)
 	}
 	if err != nil {
-		return nil, r.failAt(n.leafPath(e.name), corrupt("%w", err))
+		return nil, r.failAt(leafPath(n, e.name), corrupt("%w", err))
 	}
 	return u, nil
 }

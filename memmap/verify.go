@@ -268,37 +268,15 @@ func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
 // confirmed returns the faults of blocks. Blocks that differ are compared once more, see withSums.
 func (v *verifier) confirmed() []Fault {
-	again := map[*leafNode][]int{}
-	for i, err := range v.damaged {
-		if n := v.blocks[i].leaf.node; n != nil && isMismatch(err) {
-			again[n] = append(again[n], i)
-		}
-	}
-	buf := make([]byte, 1<<18)
-	for n, blocks := range again {
-		withSums(v.in.(*mapfile.Set), n, func(sums map[string][]uint32) {
-			for _, i := range blocks {
-				b := v.blocks[i]
-				b.leaf.sums, v.damaged[i] = sums[b.leaf.name], nil
-				if b.number < len(b.leaf.sums) { // otherwise void by now
-					v.damaged[i] = v.check(b, buf)
-				}
-			}
-		})
-	}
 	var faults []Fault
 	for i, err := range v.damaged {
-		if b := v.blocks[i]; err != nil {
-			faults = append(faults, Fault{b.leaf.key, b.leaf.file.Path(), b.number, bare(err)})
+		b := v.blocks[i]
+		if _, differs := err.(*mismatch); err == nil || differs && b.leaf.node != nil && b.leaf.sound(b.number) {
+			continue
 		}
+		faults = append(faults, Fault{b.leaf.key, b.leaf.file.Path(), b.number, bare(err)})
 	}
 	return faults
-}
-
-// isMismatch reports whether err says that a block of a leaf in a directory differs from its sum.
-func isMismatch(err error) bool {
-	_, ok := err.(*mismatch)
-	return ok
 }
 
 func (v *verifier) sum(b block, buf []byte) (uint32, error) {

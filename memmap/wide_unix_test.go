@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -35,10 +36,11 @@ func wideRow(t testing.TB, columns int, v int64) *tdict.TensorDict {
 	return td
 }
 
-// TestMoreColumnsThanDescriptors appends, commits, resumes and saves rows of 5,000 leaves with 512
-// descriptors.
+// TestMoreColumnsThanDescriptors appends, commits, resumes and saves rows of 1,000 leaves, or 5,000,
+// with 512 descriptors.
 func TestMoreColumnsThanDescriptors(t *testing.T) {
-	const columns, rows = 5000, 4
+	const rows = 4
+	columns := longtests.Times(1000, 5000)
 	var before syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
 	few := before

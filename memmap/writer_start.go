@@ -86,7 +86,7 @@ func (w *Writer) ensureLock() error {
 func (w *Writer) busy(err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrHeld):
-		return fmt.Errorf("%w: another Writer has it open", ErrBusy)
+		return fmt.Errorf("%w: another Writer has it open, or a save is replacing it", ErrBusy)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: it holds a finished dataset: set Resume to append to it", fs.ErrExist)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/go-tensordict/tensordict/pickstack"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
-	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -161,28 +160,6 @@ func TestEmptyResultsNeedMemory(t *testing.T) {
 	require.ErrorIs(t, testkit.Err(plan.Forward(meta)), tensor.ErrMeta)
 	out := tensor.Must(tensor.NewMeta(tensor.Float64, 1, 0, 1))
 	require.ErrorIs(t, plan.ForwardInto(out, column(1, 2)), tensor.ErrMeta)
-}
-
-// Pools and inputs that are parts of others, or permuted, are what they show.
-func TestRaggedPlanOfViews(t *testing.T) {
-	pools := tensor.Must(ragged.From[int64]([][][]int64{{{0}, {}}, {{0, 1}}, {{1}, {0, 2}}, {}}))
-	x := tensor.Must(ragged.FromLengths(tensor.Must(tensor.From([]float64{1, 2, 3, 4, 5, 6, 7}, 7, 1)), []int64{1, 2, 3, 1}))
-	for name, view := range map[string]func(t *ragged.Tensor) (*ragged.Tensor, error){
-		"a range":      func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Range(1, 4) },
-		"every second": func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.Index(ix.Range(0, 4).Step(2)) },
-		"rows taken":   func(t *ragged.Tensor) (*ragged.Tensor, error) { return t.TakeRows(3, 2, 2, 0) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, v := tensor.Must(view(pools)), tensor.Must(view(x))
-			copied, cloned := tensor.Must(p.Clone()), tensor.Must(v.Clone())
-			opt := pickstack.PoolOptions{MinValue: new(0.0)}
-			want := tensor.Must(pickstack.NewRaggedPool([]*ragged.Tensor{copied}, []*ragged.Layout{cloned.Layout()}, opt))
-			plan := tensor.Must(pickstack.NewRaggedPool([]*ragged.Tensor{p}, []*ragged.Layout{v.Layout()}, opt))
-			y := tensor.Must(want.Forward(cloned))
-			require.True(t, y.Equal(tensor.Must(plan.Forward(v))))
-			require.True(t, tensor.Must(want.Gradient(y, cloned))[0].Equal(tensor.Must(plan.Gradient(y, v))[0]))
-		})
-	}
 }
 
 // What grads has already is added to, if it has the shape of the input; nothing broadcasts.

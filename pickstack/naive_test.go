@@ -221,18 +221,6 @@ func (p problem) winners(values []float64, g float64) []share {
 	return out
 }
 
-// taken reports, for each element of the output, whether MinValue took it or its pool is empty, so
-// that no entry gets its gradient.
-func (p problem) taken() []bool {
-	out := make([]bool, len(p.g))
-	p.each(func(n, b, c, at int, rows []int, plain bool) {
-		values := p.values(n, b, c, rows)
-		floor, ok := p.floor()
-		out[at] = len(rows) == 0 || ok && !plain && floor > reduced(p.opt.Reduction, values)
-	})
-	return out
-}
-
 // rounded returns v as an element of a dtype.
 func rounded(d tensor.DType, v float64) float64 {
 	switch d {

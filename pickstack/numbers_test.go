@@ -30,9 +30,10 @@ type numberRow struct {
 }
 
 var (
-	inf  = math.Inf(1)
-	nan  = math.NaN()
-	zero = math.Copysign(0, -1)
+	inf    = math.Inf(1)
+	lowest = math.Inf(-1)
+	nan    = math.NaN()
+	zero   = math.Copysign(0, -1)
 )
 
 func lse(min *float64, ties pickstack.Ties) pickstack.PoolOptions {
@@ -51,6 +52,9 @@ var numberRows = []numberRow{
 	{"mean of none is MinValue", nil, pickstack.PoolOptions{Reduction: pickstack.Mean, MinValue: new(-2.0)}, -2, nil},
 	{"sum of none is MinValue", nil, pickstack.PoolOptions{Reduction: pickstack.Sum, MinValue: new(-2.0)}, -2, nil},
 	{"logsumexp of none is MinValue", nil, lse(new(-2.0), 0), -2, nil},
+	{"ties share", []float64{3, 3, 1, 3}, pickstack.PoolOptions{}, 3, []float64{2, 2, 0, 2}},
+	{"ties to the first", []float64{3, 3, 1, 3}, pickstack.PoolOptions{Ties: pickstack.TieFirst}, 3, []float64{6, 0, 0, 0}},
+	{"ties to all", []float64{3, 3, 1, 3}, pickstack.PoolOptions{Ties: pickstack.TieAll}, 3, []float64{6, 6, 0, 6}},
 	{"min of NaN", []float64{1, nan}, pickstack.PoolOptions{Reduction: pickstack.Min}, nan, []float64{0, 6}},
 	{"min of NaN of either sign", []float64{math.Copysign(nan, -1), -inf, nan}, pickstack.PoolOptions{Reduction: pickstack.Min}, nan, []float64{3, 0, 3}},
 	{"max of NaN of either sign", []float64{math.Copysign(nan, -1), inf, nan}, pickstack.PoolOptions{}, nan, []float64{3, 0, 3}},

@@ -1,7 +1,6 @@
 package pickstack_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -82,70 +81,6 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestConservation: the gradients of an input add up to those of the output where MinValue did not
-// take it, ties or not; of sums, as often as pools have entries.
-func TestConservation(t *testing.T) {
-	for _, w := range ways() {
-		t.Run(w.name, func(t *testing.T) {
-			for seed := range uint64(60) {
-				d := newDrawer(seed + 500)
-				p := d.problem(w, tensor.Float64)
-				p.opt.Ties = one(d, []pickstack.Ties{pickstack.TieEven, pickstack.TieFirst})
-				for n := range p.xs {
-					for i := range p.xs[n] {
-						p.xs[n][i] = float64(d.IntN(3)) // many ties
-					}
-				}
-				p.conserves(t, seed)
-			}
-		})
-	}
-}
-
-func (p problem) conserves(t *testing.T, seed uint64) {
-	t.Helper()
-	want, taken := make([]float64, len(p.xs)), p.taken()
-	p.each(func(n, _, _, at int, rows []int, plain bool) {
-		switch {
-		case taken[at]:
-		case p.opt.Reduction == pickstack.Sum && !plain:
-			want[n] += float64(len(rows)) * p.g[at]
-		default:
-			want[n] += p.g[at]
-		}
-	})
-	for n, dx := range p.gradients(t) {
-		require.InDelta(t, want[n], sum(dx), 1e-9, "seed %d, input %d", seed, n)
-	}
-}
-
-// TestRowsInAnotherOrder: rows of the output that are made in another order are the same rows.
-func TestRowsInAnotherOrder(t *testing.T) {
-	for seed := range uint64(60) {
-		d := newDrawer(seed + 900)
-		p := d.problem(one(d, ways()), one(d, floats))
-		// Inputs that are passed on row by row would not move.
-		for slices.ContainsFunc(p.index, func(pools [][]int) bool { return pools == nil }) {
-			p = d.problem(one(d, ways()), tensor.Float32)
-		}
-		order := d.Perm(p.rows)
-		q := p
-		q.index = make([][][]int, len(p.index))
-		for n := range p.index {
-			q.index[n] = [][]int{}
-			for _, a := range order {
-				q.index[n] = append(q.index[n], p.index[n][a])
-			}
-		}
-		compact, err := p.plan(t, tensor.Int32).Forward(p.inputs()...)
-		require.NoError(t, err)
-		moved, err := q.plan(t, tensor.Int32).Forward(q.inputs()...)
-		require.NoError(t, err)
-		want := tensor.Must(compact.Take(1, tensorOf(tensor.Int64, order)))
-		require.Equal(t, fmt.Sprint(listed(t, want)), fmt.Sprint(listed(t, moved)))
-	}
-}
-
 // TestComposed compares with what other packages make of the same: rows taken, concatenated, and
 // reduced.
 func TestComposed(t *testing.T) {
@@ -215,32 +150,6 @@ func (p problem) composed(t *testing.T, n int, x *tensor.Tensor, verb ragged.Red
 		rows = append(rows, tensor.Must(one.Values()))
 	}
 	return tensor.Must(shapeops.Stack(rows, 0))
-}
-
-// TestPoolsOfOneEntryPick: whatever the reduction and the ties.
-func TestPoolsOfOneEntryPick(t *testing.T) {
-	for _, w := range ways()[1:] {
-		for seed := range uint64(20) {
-			d := newDrawer(seed + 1700)
-			p := d.problem(ways()[0], one(d, floats))
-			want, err := p.plan(t, tensor.Int64).Forward(p.inputs()...)
-			require.NoError(t, err)
-			dxs := p.gradients(t)
-			q := p
-			q.pick, q.opt.Reduction, q.opt.MinValue = false, w.reduction, one(d, []*float64{nil, new(math.Inf(-1))})
-			got, err := q.plan(t, tensor.Int32).Forward(q.inputs()...)
-			require.NoError(t, err)
-			equal(t, listed(t, want), p.out(), got, false, q.signed())
-			if w.reduction == pickstack.LogSumExp { // whose gradient of NaN is NaN whatever g is
-				continue
-			}
-			back, err := q.plan(t, tensor.Int32).Gradient(dense(q.dtype, q.out(), q.g), q.inputs()...)
-			require.NoError(t, err)
-			for n := range dxs {
-				equal(t, dxs[n], p.in(n), back[n], false, false)
-			}
-		}
-	}
 }
 
 // TestAddTouchesNoOtherRow: rows without an index keep even a NaN with its bits, and -0.

@@ -19,7 +19,7 @@ type moved struct {
 	layout *Layout
 	pieces []piece       // ordered by To; a row of the batch without a piece is empty
 	runs   [][]shape.Run // of pieces, by source; made by sorted
-	view   bool          // the rows keep their numbers, so that nothing moves
+	view   bool          // the layout is the source's; the pieces, if any, are rows to overwrite
 }
 
 // add appends n rows of a source, from the row from on, at row to. It extends the last piece if

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/arith"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -222,7 +223,7 @@ var jointSteps = []struct {
 func TestJointOracle(t *testing.T) {
 	for i, first := range jointSteps {
 		t.Run(first.name, func(t *testing.T) {
-			for seed := range uint64(100) {
+			for seed := range uint64(longtests.Times(50, 100)) {
 				jointProgram(t, seed, uint64(i))
 			}
 		})

@@ -58,6 +58,10 @@ func TestJointRefusals(t *testing.T) {
 			x := tensor.Must(joint.New(field("x", twoDeep())))
 			return testkit.Err(joint.Concat(list{renamed(), x}, 0))
 		}, ragged.ErrLengths},
+		{"joining other dtypes", func(*joint.Joint) error {
+			x := tensor.Must(joint.New(field("x", tensor.Must(ragged.From[int16]([][]int16{{1}})))))
+			return testkit.Err(joint.Concat(list{renamed(), x}, 0))
+		}, tensor.ErrDType},
 		{"stacking nothing", func(*joint.Joint) error { return testkit.Err(joint.Vstack(nil)) }, shapeops.ErrShape},
 		{"collating nothing", func(*joint.Joint) error { return testkit.Err(joint.Collate(nil, plain)) }, shapeops.ErrShape},
 		{"collating some rows", func(j *joint.Joint) error {

@@ -34,7 +34,7 @@ type (
 	// for each bit i of Above.
 	Window = engine.Window
 	// An Info says where a sample comes from: its Producer, its Number, the Time of its commit, and
-	// Sums, the CRC-32C of each leaf in the order of the schema.
+	// Sums, the CRC-32 (as in zip files) of each leaf in the order of the schema.
 	Info = engine.Info
 
 	// Stats describe a cache at one time: the generation that is being filled, the generations that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"sync/atomic"
 
@@ -241,7 +242,7 @@ func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict
 			return
 		}
 		for n := range rows {
-			sums[n*len(g.cache.leaves)+i] = checksum(b[n*l.bytes:][:l.bytes])
+			sums[n*len(g.cache.leaves)+i] = crc32.ChecksumIEEE(b[n*l.bytes:][:l.bytes])
 		}
 	})
 	if err == nil {

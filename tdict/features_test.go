@@ -1,7 +1,6 @@
 package tdict_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -22,61 +21,9 @@ import (
 // everything is a mask of all rows, whatever the batch shape.
 var everything = tensor.Scalar(true)
 
-// Python: fromkeys.
-func TestFeatureFromKeys(t *testing.T) {
-	td := tdict.New(3)
-	for _, key := range []nestedkey.Key{"a", "b/c"} {
-		require.NoError(t, td.Set(key, tensor.Must(tensor.Full[int64](7, td.Shape()...))))
-	}
-	require.Equal(t, []nestedkey.Key{"a", "b", "b/c"}, keys(td))
-	require.Equal(t, []int64{7, 7, 7}, values(t, td, "b/c"))
-}
-
-// Python: from_schema.
-func TestFeatureFromSchema(t *testing.T) {
-	schema := dict([]int{1000, 1000}, entry{"image", tensor.Must(tensor.NewMeta(tensor.Uint8, 1000, 1000, 64, 64))},
-		entry{"meta/label", tensor.Must(tensor.NewMeta(tensor.Int64, 1000, 1000))})
-	td := tensor.Must(tensor.Must(schema.Index(ix.At(0), ix.Range(0, 2))).Materialize())
-	require.Equal(t, "uint8 [2 64 64]", shapeOf(td, "image"))
-	require.Equal(t, []int64{0, 0}, values(t, td, "meta/label"))
-	require.Equal(t, tensor.Meta, tensor.Must(schema.Tensor("image")).Device())
-
-	again := tensor.Must(tensor.Must(td.ToMeta()).NewZeros(5))
-	require.Equal(t, "uint8 [5 64 64]", shapeOf(tensor.Must(again.Materialize()), "image"))
-}
-
 func shapeOf(td *tdict.TensorDict, key nestedkey.Key) string {
 	x := tensor.Must(td.Tensor(key))
 	return x.DType().String() + " " + x.Shape().String()
-}
-
-// Python: zeros_like, new_zeros, ones_like, new_ones, full_like, new_full.
-func TestFeatureLike(t *testing.T) {
-	td := dict([]int{2}, entry{"i", count(2, 2)}, entry{"d/f", tensor.Vector(0.5, 1.5)}, entry{"d/s", texts("a", "b")})
-	zeros := tensor.Must(td.NewZeros(td.Shape()...))
-	require.Equal(t, []int64{0, 0, 0, 0}, values(t, zeros, "i"))
-	require.Equal(t, []any{nil, nil}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](zeros, "d/s")).All()))
-
-	sevens := tensor.Must(td.NewZeros(3))
-	require.NoError(t, arith.MaskedFillInto(sevens, sevens, everything, 7))
-	require.Equal(t, []int64{7, 7, 7, 7, 7, 7}, values(t, sevens, "i"))
-	require.Equal(t, "float64 [3]\n[7 7 7]", tensor.Must(sevens.Tensor("d/f")).String(), "in each leaf's own dtype")
-	require.Equal(t, []int64{0, 1, 2, 3}, values(t, td, "i"))
-}
-
-// Python: rand_like, randn_like.
-func TestFeatureRandLike(t *testing.T) {
-	td := dict([]int{2}, entry{"x", tensor.Must(tensor.Zeros[float32](2, 3))}, entry{"d/y", tensor.Must(tensor.Zeros[float32](2))})
-	random := func() *tdict.TensorDict {
-		r := rand.New(rand.NewPCG(1, 2)) // seeded: the same each time
-		return tensor.Must(td.Apply(func(_ nestedkey.Key, x *tensor.Tensor) (*tensor.Tensor, error) {
-			return tensor.Map(x, func(float32) float32 { return r.Float32() })
-		}))
-	}
-	got := random()
-	require.Equal(t, "float32 [2 3]", shapeOf(got, "x"))
-	require.True(t, got.Equal(random()))
-	require.False(t, got.Equal(td))
 }
 
 // Python: empty, with and without recurse.
@@ -146,15 +93,6 @@ func TestFeatureElementsOfOneLeaf(t *testing.T) {
 	require.Equal(t, []int64{0, 0, 0, 0, 0, 0}, values(t, td, "d/b"))
 }
 
-// Python: get and pop with a default.
-func TestFeatureDefault(t *testing.T) {
-	td := sample()
-	_, err := td.Pop("x")
-	require.ErrorIs(t, err, tdict.ErrMissing)
-	_, err = td.Get("a/x")
-	require.ErrorIs(t, err, tdict.ErrNotDict, "what leads through a leaf is not merely missing")
-}
-
 // Python: _get_sub_tensordict.
 func TestFeatureSub(t *testing.T) {
 	td := small()
@@ -166,73 +104,6 @@ func TestFeatureSub(t *testing.T) {
 	require.Equal(t, []int64{0, 1, 8, 8, 8, 8}, values(t, td, "d/b"))
 	require.NoError(t, part.Set("new", count(2)))
 	require.False(t, td.Has("new"), "its keys are its own")
-}
-
-// Python: view(dtype).
-func TestFeatureViewDType(t *testing.T) {
-	td := dict([]int{2}, entry{"x", tensor.Must(tensor.Full[float32](1, 2, 3))}, entry{"d/s", texts("a", "b")})
-	bytes := tensor.Must(td.Reinterpret(tensor.Uint8))
-	require.Equal(t, "uint8 [2 12]", shapeOf(bytes, "x"))
-	require.True(t, tensor.Must(bytes.Tensor("x")).SharesMemory(tensor.Must(td.Tensor("x"))))
-	require.True(t, td.Equal(tensor.Must(bytes.Reinterpret(tensor.Float32))))
-	_, err := small().Reinterpret(tensor.Uint8)
-	require.ErrorIs(t, err, shapeops.ErrShape, "a batch dim does not grow")
-}
-
-// Python: expand_as, broadcast_to.
-func TestFeatureExpandAs(t *testing.T) {
-	got := tensor.Must(small().Expand(tdict.New(2, 3).Shape()...))
-	require.Equal(t, "int64 [2 3 2]", shapeOf(got, "d/b"))
-}
-
-// Python: fliplr, flipud.
-func TestFeatureFlipSides(t *testing.T) {
-	require.Equal(t, []int64{2, 1, 0, 5, 4, 3}, values(t, tensor.Must(shapeops.Flip(grid(), 1)), "n/b"))
-	require.Equal(t, []int64{3, 4, 5, 0, 1, 2}, values(t, tensor.Must(shapeops.Flip(grid(), 0)), "n/b"))
-	_, err := shapeops.Flip(small(), 1)
-	require.ErrorIs(t, err, shapeops.ErrDim, "features are not flipped")
-}
-
-// Python: roll with several dims, or with none.
-func TestFeatureRollMore(t *testing.T) {
-	rolled := tensor.Must(shapeops.Roll(tensor.Must(shapeops.Roll(grid(), 0, 1)), 1, -1))
-	require.Equal(t, []int64{4, 5, 3, 1, 2, 0}, values(t, rolled, "n/b"))
-	flat := tensor.Must(tensor.Must(shapeops.Roll(tensor.Must(grid().Flatten(0, -1)), 0, 1)).Reshape(2, 3))
-	require.Equal(t, []int64{5, 0, 1, 2, 3, 4}, values(t, flat, "n/b"))
-}
-
-// Python: split, chunk, tensor_split, unbind.
-func TestFeatureCut(t *testing.T) {
-	type pieces = []*tdict.TensorDict
-	td := dict([]int{5}, entry{"d/x", count(5, 2)}, entry{"s", texts("a", "b", "c", "d", "e")})
-	tests := []struct {
-		name string
-		got  pieces
-		want []int // sizes
-	}{
-		{"split by a size", tensor.Must(shapeops.SplitBy(td, 0, 2)), []int{2, 2, 1}},
-		{"split into sizes", tensor.Must(shapeops.Split(td, 0, 1, 0, 4)), []int{1, 0, 4}},
-		{"chunk, which may give fewer", tensor.Must(shapeops.Chunk(td, 0, 4)), []int{2, 2, 1}},
-		{"tensor split", tensor.Must(shapeops.TensorSplit(td, 0, 3)), []int{2, 2, 1}},
-		{"tensor split, always as many", tensor.Must(shapeops.TensorSplit(td, 0, 7)), []int{1, 1, 1, 1, 1, 0, 0}},
-		{"tensor split at positions", tensor.Must(shapeops.SplitAt(td, 0, 1, 3)), []int{1, 2, 2}},
-		{"tensor split at positions that clamp", tensor.Must(shapeops.SplitAt(td, 0, -1, 9)), []int{4, 1, 0}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			sizes := []int{}
-			for _, piece := range tt.got {
-				sizes = append(sizes, piece.Shape()[0])
-				consistent(t, piece)
-			}
-			require.Equal(t, tt.want, sizes)
-			require.True(t, td.Equal(tensor.Must(shapeops.Cat(tt.got, 0))), "in order")
-			require.True(t, tensor.Must(tt.got[0].Tensor("d/x")).SharesMemory(tensor.Must(td.Tensor("d/x"))))
-		})
-	}
-	rows := tensor.Must(shapeops.Unbind(td, 0))
-	require.Len(t, rows, 5)
-	require.Equal(t, []int64{2, 3}, values(t, rows[1], "d/x"))
 }
 
 // Python: contiguous, is_contiguous.

@@ -2,7 +2,6 @@ package tdict_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,24 +54,6 @@ func TestOracleWrite(t *testing.T) {
 func grid() *tdict.TensorDict {
 	return dict([]int{2, 3}, entry{"a", count(2, 3, 4)}, entry{"n/b", count(2, 3)},
 		entry{"s", tensor.Must(tdict.DataFrom([]string{"a", "b", "c", "d", "e", "f"}, 2, 3))})
-}
-
-func TestGather(t *testing.T) {
-	td := grid()
-	got := tensor.Must(td.Gather(1, tensor.Must(tensor.From([]int32{0, 2, 1, 1}, 2, 2))))
-	require.Equal(t, shapeops.Shape{2, 2, 4}, tensor.Must(got.Tensor("a")).Shape().Clone())
-	require.Equal(t, []int64{0, 2, 4, 4}, values(t, got, "n/b"))
-	require.Equal(t, []any{"a", "c", "e", "e"}, slices.Collect(tensor.Must(tdict.Get[*tdict.Data](got, "s")).All()))
-	fewer := tensor.Must(td.Gather(1, tensor.Must(tensor.From([]int32{-1, 2}, 1, 2))))
-	require.Equal(t, []int64{2, 2}, values(t, fewer, "n/b"))
-	none := tensor.Must(td.Gather(1, tensor.Must(tensor.Zeros[int64](2, 0))))
-	require.Equal(t, shapeops.Shape{2, 0}, none.Shape().Clone())
-	mask := tensor.Must(tensor.From([]bool{true, false, true, false, false, true}, 2, 3))
-	require.Equal(t, []int64{0, 2, 5}, values(t, tensor.Must(td.MaskedSelect(mask)), "n/b"))
-	require.Equal(t, shapeops.Shape{1, 3}, tensor.Must(td.MaskedSelect(tensor.Vector(true, false))).Shape().Clone())
-	dst := tensor.Must(tensor.Must(td.MaskedSelect(mask)).Clone())
-	require.NoError(t, td.IndexInto(dst, tensor.Must(tensor.Must(shapeops.Flip(mask)).AsMask())))
-	require.Equal(t, []int64{0, 3, 5}, values(t, dst, "n/b"))
 }
 
 func TestGatherRefusals(t *testing.T) {

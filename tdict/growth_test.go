@@ -187,24 +187,6 @@ func TestManyEntriesAllocateInProportion(t *testing.T) {
 	}
 }
 
-func BenchmarkManyEntries(b *testing.B) {
-	for _, op := range bulks {
-		for _, n := range []int{800, 8_000, 80_000} {
-			b.Run(fmt.Sprintf("op=%s/entries=%d", op.name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					b.StopTimer()
-					run := op.prepare(n)
-					b.StartTimer()
-					if err := run(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
-
 // walks go through a dictionary at every depth.
 var walks = []struct {
 	name string
@@ -245,20 +227,6 @@ func TestDeepWalks(t *testing.T) {
 			if walk.name != "string" {
 				require.LessOrEqual(t, bytes, uint64(2*depth*depth*len(name)+8192), "%s, %d deep", walk.name, depth)
 			}
-		}
-	}
-}
-
-func BenchmarkDeepWalk(b *testing.B) {
-	for _, walk := range walks {
-		for _, depth := range []int{4, 40, 256, 4000} {
-			b.Run(fmt.Sprintf("walk=%s/depth=%d", walk.name, depth), func(b *testing.B) {
-				td := topDown(depth)
-				b.ReportAllocs()
-				for b.Loop() {
-					walk.run(td)
-				}
-			})
 		}
 	}
 }

@@ -78,23 +78,6 @@ func anyOf(t *testing.T, td *tdict.TensorDict) (out []any) {
 	return out
 }
 
-// The sizes of the batch dims: the first dim first, those at the end kept, negative ones taken
-// away.
-func TestPadShapes(t *testing.T) {
-	td := dict([]int{2, 3}, entry{"a", count(2, 3, 4)})
-	tests := []struct {
-		sizes []int
-		want  string
-	}{
-		{[]int{0, 1, 0, 2}, "[3 5 4]"}, {[]int{0, 1}, "[3 3 4]"}, {nil, "[2 3 4]"}, {[]int{-1, 0}, "[1 3 4]"},
-		{[]int{-2, 0, 1, 0}, "[0 4 4]"}, {[]int{-2, 1}, "[1 3 4]"},
-	}
-	for _, tt := range tests {
-		got := tensor.Must(td.Pad(tdict.PadOptions{}, tt.sizes...))
-		require.Equal(t, tt.want, tensor.Must(got.Tensor("a")).Shape().String(), tt.sizes)
-	}
-}
-
 // Data that all rows share is nil where it is padded, once or again.
 func TestPadData(t *testing.T) {
 	td := dict([]int{2}, entry{"s", data("x", 2)})

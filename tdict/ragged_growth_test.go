@@ -100,16 +100,3 @@ func TestRaggedLeavesThatShareCostTheirValues(t *testing.T) {
 		require.LessOrEqual(t, perLeaf, most[b.name]+1.5, b.name)
 	}
 }
-
-func BenchmarkManyRaggedLeaves(b *testing.B) {
-	for _, op := range raggedBulks {
-		for _, shared := range []bool{true, false} {
-			for _, n := range []int{10, 100, 1000} {
-				b.Run(fmt.Sprintf("op=%s/shared=%t/leaves=%d", op.name, shared, n), func(b *testing.B) {
-					td := raggedLeaves(n, shared)
-					loop(b, func() error { return op.run(td) })
-				})
-			}
-		}
-	}
-}

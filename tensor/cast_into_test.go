@@ -63,6 +63,9 @@ func TestCastOfAnyLayout(t *testing.T) {
 					checkCast(t, about, values, got)
 				}
 				for i, dst := range destinations(to, x.Shape()) {
+					if !longtests.On() && i != (int(from.DType())+int(to)+len(name))%3 {
+						continue
+					}
 					require.NoError(t, x.CastInto(dst), about)
 					if !slices.Equal(testkit.Content(t, got), testkit.Content(t, dst)) {
 						t.Fatalf("%s into destination %d: got %v, want %v", about, i, dst, got)

@@ -174,7 +174,7 @@ func (t *conflicts) against(r, w site) {
 	}
 }
 
-// order returns the number of a site's move, or of the first move of its group.
+// order returns the place of a site in the order in which sides take effect.
 func (t *conflicts) order(s site) int {
 	if g := t.moves[s.side/2].group; g > 0 {
 		return g - 1

@@ -140,19 +140,6 @@ func TestScatter(t *testing.T) {
 	require.NoError(t, x.Scatter(1, none, tensor.Scalar[int16](9)))
 }
 
-// An index of shape [] drops the dim, and a mask over leading dims leaves the others.
-func TestTakeAndMaskedSelect(t *testing.T) {
-	x := tensor.Must(tensor.From([]int16{1, 2, 3, 4, 5, 6}, 2, 3))
-	require.Equal(t, []int16{3, 6}, testkit.Elements[int16](t, tensor.Must(x.Take(1, tensor.Scalar[uint8](2)))))
-	mask := tensor.Must(tensor.From([]bool{true, false, true, false, false, true}, 2, 3))
-	require.Equal(t, "int16 [3]\n[1 3 6]", tensor.Must(x.MaskedSelect(mask)).String())
-	require.Equal(t, "int16 [1 3]\n[[1 2 3]]", tensor.Must(x.MaskedSelect(tensor.Vector(true, false))).String())
-	require.Equal(t, shapeops.Shape{0, 2, 3}, tensor.Must(x.MaskedSelect(tensor.Scalar(false))).Shape().Clone())
-	dst := tensor.Must(tensor.Zeros[int16](3))
-	require.NoError(t, x.MaskedSelectInto(dst, mask))
-	require.Equal(t, []int16{1, 3, 6}, testkit.Elements[int16](t, dst))
-}
-
 // A copy that the doc promises shares no memory.
 func TestTakeOfOneIsACopy(t *testing.T) {
 	x := tensor.Vector[int16](1, 2, 3)

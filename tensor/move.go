@@ -35,7 +35,7 @@ type move struct {
 	later   *move // for a staged move: from the new memory to the destination
 
 	half  half // the side that a kernel uses, if it is not a copy
-	group int  // number of the kernel whose side it is; 0 for a copy
+	group int  // 1 + the place in the order in which sides take effect; 0: the move's own place
 }
 
 // A half says which sides a move has: both for a copy, one for an operand or a result of a kernel.

@@ -9,42 +9,31 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/test/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
-// binary returns the path of the command, which it builds once.
-var binary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "bin", "tdict")
-	build := exec.Command("go", "build", "-o", path, ".")
-	build.Dir = home // a test may be elsewhere
-	out, err := build.CombinedOutput()
-	if err != nil {
-		return "", errors.New(string(out))
-	}
-	return path, nil
-})
-
-// scratch is a directory of the test binary, home the directory of the package.
-var scratch, home string
-
+// TestMain is main if the test binary is called tdict.
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "tdict-")
-	if err != nil {
-		panic(err)
+	if filepath.Base(os.Args[0]) == "tdict" {
+		main()
 	}
-	scratch = dir
-	if home, err = os.Getwd(); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	testkit.Main(m)
+}
+
+// binary returns the path of the command, a link to this binary.
+func binary(t testing.TB) string {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "tdict")
+	require.NoError(t, os.Symlink(exe, path))
+	return path
 }
 
 // A result is what a run of the binary has left.
@@ -72,13 +61,11 @@ func command(t testing.TB, dir string, args ...string) result {
 // process runs the binary, and sends it SIGKILL when ctx ends.
 func process(ctx context.Context, t testing.TB, dir string, args ...string) (result, *os.ProcessState) {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := exec.CommandContext(ctx, binary(t), args...)
 	cmd.Dir = dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	err := cmd.Run()
 	if _, exited := errors.AsType[*exec.ExitError](err); !exited {
 		require.NoError(t, err)
 	}

@@ -45,7 +45,7 @@ func TestKilled(t *testing.T) {
 			require.Equal(t, 0, command(t, dir, tt.args...).code)
 			whole := time.Since(start)
 			require.NoError(t, os.RemoveAll(out))
-			for range longtests.Times(3, 20) {
+			for range longtests.Times(1, 20) {
 				for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 					code := signalled(t, dir, signal, rand.N(whole*5/4), tt.args)
 					if exists(out) {
@@ -72,12 +72,13 @@ func TestNextCommandSweeps(t *testing.T) {
 	large(t, filepath.Join(dir, "in"))
 	require.Equal(t, result{}, command(t, dir, "slice", "in", "in.csv", "--index", ":1000"))
 	tmp := filepath.Join(dir, "tmp")
+	exe := binary(t)
 	t.Setenv("TMPDIR", tmp)
 	for _, args := range [][]string{{"head", "in.csv"}, {"stats", "in.csv"}, {"diff", "in.csv", "in.csv"}} {
 		for try := 0; ; try++ {
 			require.Less(t, try, 100, "no command was killed in time")
 			clean(t, dir)
-			killedOnceThere(t, dir, tmp, args)
+			killedOnceThere(t, exe, dir, tmp, args)
 			if left := names(t, tmp); len(left) > 0 {
 				info, err := os.Stat(filepath.Join(tmp, left[0]))
 				require.NoError(t, err)
@@ -91,11 +92,9 @@ func TestNextCommandSweeps(t *testing.T) {
 }
 
 // killedOnceThere runs a command, and kills it once there is something in tmp.
-func killedOnceThere(t *testing.T, dir, tmp string, args []string) {
+func killedOnceThere(t *testing.T, exe, dir, tmp string, args []string) {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), exe, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+tmp)
 	require.NoError(t, cmd.Start())
 	ended := make(chan error, 1)
@@ -128,9 +127,7 @@ func large(t *testing.T, path string) {
 // signalled runs a command, sends it a signal after a time, and returns its exit code.
 func signalled(t *testing.T, dir string, signal syscall.Signal, after time.Duration, args []string) int {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), binary(t), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
 	require.NoError(t, cmd.Start())

@@ -62,9 +62,6 @@ func (f *File) Number() int { return f.number }
 // Set returns the set that has the file.
 func (f *File) Set() *Set { return f.set }
 
-// Dir returns the directory of the file.
-func (f *File) Dir() *Dir { return f.dir }
-
 // Borrow implements tensor.Lender.
 func (f *File) Borrow() ([]byte, error) {
 	m, err := f.mapping()
@@ -129,19 +126,6 @@ func (f *File) ReadOnly() bool { return !f.set.opt.Writable }
 func (f *File) InUse() bool {
 	m := f.mapped.Load()
 	return m != nil && m.Users() > 0
-}
-
-// FlushRange writes the stores made so far to a part of the file to the disk, if the file is
-// mapped.
-func (f *File) FlushRange(offset, size int) error {
-	m := f.mapped.Load()
-	if m == nil {
-		return nil
-	}
-	if err := m.FlushRange(offset, size); err != nil {
-		return f.named("flush", err)
-	}
-	return f.named("flush", f.set.misplaced(f))
 }
 
 // Advise tells the system how a part of the file will be read. It maps the file if necessary.

@@ -2,7 +2,6 @@ package mapping_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -138,38 +137,18 @@ func TestNoWakeIsLost(t *testing.T) {
 	require.EqualValues(t, 2*passes, word32(t, m, 4).Load())
 }
 
-// The variables that make TestWordProcess do something: what, and the file.
-const (
-	wordTask = "MAPPING_TEST_WORD"
-	wordFile = "MAPPING_TEST_WORD_FILE"
-)
+// wordFile is the variable with the file of the process that TestWordProcess is.
+const wordFile = "MAPPING_TEST_WORD_FILE"
 
-// TestWordProcess is the process that other tests and benchmarks start.
+// TestWordProcess is the process that TestNoWakeIsLostBetweenProcesses starts.
 func TestWordProcess(t *testing.T) {
-	task := os.Getenv(wordTask)
-	if task == "" {
+	path := os.Getenv(wordFile)
+	if path == "" {
 		return
 	}
-	m, err := mapWords(os.Getenv(wordFile))
+	m, err := mapWords(path)
 	require.NoError(t, err)
-	switch task {
-	case "pass":
-		require.NoError(t, pass(m, 1, passes))
-	case "wait":
-		fmt.Println("ready")
-		report(m, os.Stdin)
-	default:
-		timeout, err := time.ParseDuration(task)
-		require.NoError(t, err)
-		fmt.Println(switches(m, timeout))
-	}
-}
-
-// wordProcess returns a process that does the task.
-func wordProcess(path, task string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], "-test.run=^TestWordProcess$")
-	cmd.Env = append(os.Environ(), wordTask+"="+task, wordFile+"="+path)
-	return cmd
+	require.NoError(t, pass(m, 1, passes))
 }
 
 // wordsPath returns a file of two words.
@@ -185,7 +164,8 @@ func TestNoWakeIsLostBetweenProcesses(t *testing.T) {
 	m, err := mapWords(path)
 	require.NoError(t, err)
 	defer m.Close()
-	child := wordProcess(path, "pass")
+	child := exec.Command(os.Args[0], "-test.run=^TestWordProcess$")
+	child.Env = append(os.Environ(), wordFile+"="+path)
 	require.NoError(t, child.Start())
 	require.NoError(t, pass(m, 0, passes))
 	require.NoError(t, child.Wait())
@@ -200,12 +180,20 @@ func TestCloseWhileOthersWait(t *testing.T) {
 	require.NoError(t, err)
 	const waiting = 8
 	done := make(chan error, waiting)
+	var changed atomic.Bool
 	for range waiting {
-		go func() { done <- m.WaitWord(4, 0, time.Minute) }()
+		go func() {
+			var err error
+			for err == nil && !changed.Load() { // WaitWord may return earlier, for a signal
+				err = m.WaitWord(4, 0, time.Minute)
+			}
+			done <- err
+		}()
 	}
 	require.Eventually(t, func() bool { return m.Users() == waiting+1 }, time.Minute, time.Millisecond)
 	require.Empty(t, done)
 	require.Equal(t, before+1, mapping.Live())
+	changed.Store(true)
 	word.Add(1)
 	require.NoError(t, m.WakeWord(4))
 	require.NoError(t, m.Close())

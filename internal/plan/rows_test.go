@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/internal/test/naive"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/shape"
@@ -191,7 +192,7 @@ func (h *herd) clone() string {
 // Rows that were made of one another in any way hold what nested loops say, and a write to one
 // shows in no other.
 func TestRowsOracle(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(longtests.Times(100, 300)) {
 		h := newHerd(t, seed)
 		acts := []func() string{h.execute, h.execute, h.execute, h.write, h.write, h.join, h.renumber, h.clone}
 		for range 30 {

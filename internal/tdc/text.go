@@ -13,7 +13,6 @@ import (
 const (
 	torch      = "torch." // prefix of the name of a dtype
 	dictClass  = "TensorDict"
-	dataClass  = "NonTensorData"
 	stackClass = "NonTensorStack"
 	lazyClass  = "LazyStackedTensorDict"
 )

@@ -59,7 +59,7 @@ func TestPastTheCache(t *testing.T) {
 	largeBytes = 1 << 10
 	defer func() { largeBytes = was }()
 	r := rand.New(rand.NewPCG(11, 12))
-	for range 50 {
+	for range longtests.Times(10, 50) {
 		testPast(t, r, numbers[float32](), random[float32])
 		testPast(t, r, numbers[float64](), random[float64])
 		testPast(t, r, singles(), random[float32])
@@ -357,7 +357,7 @@ var all = flag.Bool("all", false, "compare all float32, for some minutes")
 
 // TestFunctions compares the functions of float32 with those of package math, rounded once.
 func TestFunctions(t *testing.T) {
-	step := uint64(257)
+	step := uint64(longtests.Times(1031, 257))
 	if *all {
 		step = 1
 	}

@@ -56,7 +56,7 @@ func tempNames(parent string) (temp []string, err error) {
 	for {
 		names, err := d.Readdirnames(1024)
 		for _, name := range names {
-			if tempName(name) {
+			if Reserved(name) {
 				temp = append(temp, name)
 			}
 		}

@@ -2,7 +2,6 @@ package vfs_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -316,89 +315,4 @@ func TestNumbersUnsupported(t *testing.T) {
 	n := openNumbers(t, numbersFile(t))
 	_, err := n.Try(5, 1)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
-}
-
-// numbersHeld locks every second number, spread over holders, and returns the Numbers of another.
-func numbersHeld(b *testing.B, numbers, holders int) *vfs.Numbers {
-	b.Helper()
-	path := numbersFile(b)
-	all := make([]*vfs.Numbers, holders)
-	for i := range all {
-		all[i] = openNumbers(b, path)
-	}
-	for i := range numbers {
-		require.True(b, try(b, all[i%holders], 1000+2*int64(i), 1))
-	}
-	return openNumbers(b, path)
-}
-
-// eachHeld runs bench while others hold numbers.
-func eachHeld(b *testing.B, bench func(b *testing.B, n *vfs.Numbers, locks int)) {
-	if !vfs.NumbersSupported {
-		b.Skip("the system has no locks of numbers")
-	}
-	for _, holders := range []int{1, 64} {
-		for _, locks := range []int{0, 64, 1000, 4096} {
-			b.Run(fmt.Sprintf("holders=%d/locks=%d", holders, locks), func(b *testing.B) {
-				n := numbersHeld(b, locks, holders)
-				b.ReportAllocs()
-				bench(b, n, locks)
-			})
-		}
-	}
-}
-
-// BenchmarkTryNumbers locks and unlocks a number between those that are held.
-func BenchmarkTryNumbers(b *testing.B) {
-	eachHeld(b, func(b *testing.B, n *vfs.Numbers, locks int) {
-		at := 1001 + int64(locks)
-		for b.Loop() {
-			if ok, err := n.Try(at, 1); !ok || err != nil {
-				b.Fatal(ok, err)
-			}
-			if err := n.Unlock(at, 1); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// BenchmarkTryNumbersInVain tries to lock a number that is held.
-func BenchmarkTryNumbersInVain(b *testing.B) {
-	eachHeld(b, func(b *testing.B, n *vfs.Numbers, locks int) {
-		if locks == 0 {
-			b.Skip("none is held")
-		}
-		at := 1000 + int64(locks)
-		for b.Loop() {
-			if ok, err := n.Try(at, 1); ok || err != nil {
-				b.Fatal(ok, err)
-			}
-		}
-	})
-}
-
-// BenchmarkHeldNumbers asks for a number that nobody holds, one that another holds, and all.
-func BenchmarkHeldNumbers(b *testing.B) {
-	asked := []struct {
-		name  string
-		at    func(locks int) int64
-		count int64
-	}{
-		{"free", func(locks int) int64 { return 1001 + int64(locks) }, 1},
-		{"held", func(locks int) int64 { return 1000 + int64(locks) }, 1},
-		{"all", func(int) int64 { return 0 }, 1 << 20},
-	}
-	for _, ask := range asked {
-		b.Run("ask="+ask.name, func(b *testing.B) {
-			eachHeld(b, func(b *testing.B, n *vfs.Numbers, locks int) {
-				at := ask.at(locks)
-				for b.Loop() {
-					if _, _, _, err := n.Held(at, ask.count); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		})
-	}
 }

@@ -34,8 +34,8 @@ func (l *late) now() {
 	}
 }
 
-// TestPublishOver has another directory take the place of the one to be replaced.
-func TestPublishOver(t *testing.T) {
+// TestPublishKeepsAnother has another directory take the place of the one to be replaced.
+func TestPublishKeepsAnother(t *testing.T) {
 	root := ""
 	other := func() {
 		require.NoError(t, os.Rename(filepath.Join(root, "d"), filepath.Join(root, "moved")))
@@ -64,7 +64,7 @@ func TestPublishOver(t *testing.T) {
 				if tt.early != nil {
 					tt.early()
 				}
-				err := vfs.PublishOver(&late{disk, tt.late}, tmp, dir, old)
+				err := vfs.Publish(&late{disk, tt.late}, tmp, dir, old)
 				require.ErrorIs(t, err, tt.err)
 				require.Equal(t, tt.want, load(t, os.DirFS(root), "d"))
 				if tt.err != nil {

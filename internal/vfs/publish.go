@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 )
 
 // Publish makes the finished directory tmp appear at dir, whole or not at all. It replaces the
@@ -25,26 +26,15 @@ import (
 //
 // # Errors
 //
-// If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it.
-// If old is gone, it returns [fs.ErrNotExist]. To replace the other directory, look at it, and
-// publish again. A directory that appears at dir during the switch itself is replaced nevertheless;
-// see [PublishOver]. Every error is a [*PublishError].
+// If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it;
+// if old is gone, [fs.ErrNotExist]. A directory that comes just before the exchange is noticed after
+// it, and exchanged back; a crash between the two leaves it at tmp, complete, but a [Sweep] may
+// remove it. Every error is a [*PublishError].
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, with the exception
 // above.
 func Publish(fsys FS, tmp, dir string, old fs.FileInfo) error {
-	return publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old}.publish()
-}
-
-// PublishOver is [Publish] that also keeps a directory that appears at dir just before the
-// exchange: it is noticed after the exchange, and exchanged back. A crash between the two leaves it
-// at tmp, complete, but a [Sweep] may remove it. Use PublishOver for directories that others may
-// write without holding them.
-func PublishOver(fsys FS, tmp, dir string, old fs.FileInfo) error {
-	return publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old, firm: true}.publish()
-}
-
-func (p publication) publish() error {
+	p := publication{fsys: fsys, tmp: filepath.Clean(tmp), dir: filepath.Clean(dir), old: old}
 	info, err := p.prepare()
 	if err == nil {
 		err = p.checkOld(info)
@@ -83,7 +73,6 @@ type publication struct {
 	fsys     FS
 	tmp, dir string      // clean
 	old      fs.FileInfo // of the directory to replace, or nil
-	firm     bool        // keep a directory that appears during the switch
 }
 
 // fail returns the error of a publication that ends in state s.
@@ -140,7 +129,7 @@ func (p publication) checkPaths() error {
 // inTemp reports whether tmp is in a directory of MakeTemp beside dir.
 func (p publication) inTemp() bool {
 	above, name := filepath.Split(filepath.Dir(p.tmp))
-	return tempName(name) && filepath.Clean(above) == p.parent()
+	return Reserved(name) && filepath.Clean(above) == p.parent()
 }
 
 // lookup returns the description of path, or nil if it does not exist.
@@ -161,7 +150,12 @@ func (p publication) complete(old string) error {
 	if old == "" {
 		return nil
 	}
-	if err := p.fsys.RemoveAll(old); err != nil {
+	err := p.fsys.RemoveAll(old)
+	for try := 0; errors.Is(err, fs.ErrExist) && try < 100; try++ { // not empty: who has it open makes files in it
+		time.Sleep(time.Millisecond)
+		err = p.fsys.RemoveAll(old)
+	}
+	if err != nil {
 		return p.fail(Leftover, old, err)
 	}
 	return nil

@@ -6,19 +6,20 @@ import (
 
 // swap moves the new tree to dir. It returns the path of the old tree, or "" if there is none.
 func (p publication) swap(exists bool) (old string, err error) {
-	if !exists {
-		return p.appear()
+	if exists {
+		err = p.fsys.Exchange(p.tmp, p.dir)
+	} else {
+		err = p.fsys.Rename(p.tmp, p.dir)
 	}
-	err = p.fsys.Exchange(p.tmp, p.dir)
 	switch {
-	case err == nil && p.firm:
-		return p.tmp, p.swapBack()
-	case err == nil:
-		return p.tmp, nil
-	case errors.Is(err, errors.ErrUnsupported):
+	case exists && errors.Is(err, errors.ErrUnsupported):
 		return p.replace()
+	case err != nil:
+		return "", p.fail(Untouched, "", err)
+	case !exists:
+		return "", nil
 	}
-	return "", p.fail(Untouched, "", err)
+	return p.tmp, p.swapBack()
 }
 
 // swapBack exchanges the two directories again if the old one is not the directory to replace,
@@ -37,14 +38,6 @@ func (p publication) swapBack() error {
 	return p.fail(Untouched, "", err)
 }
 
-// appear moves the new tree to dir, which is absent.
-func (p publication) appear() (old string, err error) {
-	if err := p.fsys.Rename(p.tmp, p.dir); err != nil {
-		return "", p.fail(Untouched, "", err)
-	}
-	return "", nil
-}
-
 // oldSuffix stands behind the path of the new tree in the path of the old one, while [Publish]
 // replaces it by two renames.
 const oldSuffix = ".old"
@@ -57,7 +50,7 @@ func (p publication) replace() (old string, err error) {
 		return "", p.fail(Untouched, "", err)
 	}
 	info, err := p.fsys.Lstat(aside)
-	if err == nil && p.firm {
+	if err == nil {
 		err = p.checkOld(info)
 	}
 	if err == nil {

@@ -27,21 +27,18 @@ func checkOf(random string) string {
 	return string([]byte{tempLetters[sum%32], tempLetters[sum/32%32]})
 }
 
-// tempName reports whether a name has the form of MakeTemp's.
-func tempName(name string) bool {
+// Reserved reports whether a name has the form of names from [MakeTemp], so that a directory of
+// that name may be removed.
+func Reserved(name string) bool {
 	random, ok := strings.CutPrefix(name, tempPrefix)
 	return ok && len(random) == tempRandom+tempCheck && strings.Trim(random, tempLetters) == ""
 }
 
-// given reports whether the check letters of a name, for which tempName is true, are right.
+// given reports whether the check letters of a name, for which Reserved is true, are right.
 func given(dir string) bool {
 	random := strings.TrimPrefix(filepath.Base(dir), tempPrefix)
 	return checkOf(random[:tempRandom]) == random[tempRandom:]
 }
 
-// Reserved reports whether a name has the form of names from [MakeTemp], so that a directory of
-// that name may be removed.
-func Reserved(name string) bool { return tempName(name) }
-
 // Ours reports whether [MakeTemp] made the directory at path.
-func Ours(path string) bool { return tempName(filepath.Base(path)) && marked(path) }
+func Ours(path string) bool { return Reserved(filepath.Base(path)) && marked(path) }

@@ -8,7 +8,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/internal/table"
 )
 
-// A scanner splits records into fields.
+// A scanner splits records into fields. An endReader has replaced each CR outside of quotes.
 type scanner struct {
 	comma, comment byte
 	ends           [256]bool // bytes that end a field without quotes, or are invalid in it
@@ -35,27 +35,20 @@ func (s *scanner) reset(text []byte, line int) {
 
 // skipped reports whether a line is empty or a comment.
 func skipped(line []byte, comment byte) bool {
-	switch line[0] {
-	case '\n':
-		return true
-	case '\r':
-		return len(line) == 1 || line[1] == '\n'
-	}
-	return comment != 0 && line[0] == comment
+	return line[0] == '\n' || comment != 0 && line[0] == comment
 }
 
-// more moves to the next record, and reports whether there is one.
-func (s *scanner) more() bool {
+// more moves to the next record.
+func (s *scanner) more() {
 	for s.at < len(s.text) && skipped(s.text[s.at:], s.comment) {
 		n := bytes.IndexByte(s.text[s.at:], '\n')
 		if n < 0 {
 			s.at = len(s.text)
-			return false
+			return
 		}
 		s.at += n + 1
 		s.newLine()
 	}
-	return s.at < len(s.text)
 }
 
 // newLine counts a line that ended before s.at.
@@ -76,7 +69,7 @@ func (s *scanner) field() (field []byte, quoted, last bool, err error) {
 	}
 	s.at += i
 	if i == len(rest) {
-		return bytes.TrimSuffix(rest, []byte{'\r'}), false, true, nil
+		return rest, false, true, nil
 	}
 	s.at++
 	field = rest[:i]
@@ -87,7 +80,7 @@ func (s *scanner) field() (field []byte, quoted, last bool, err error) {
 		return nil, false, false, fmt.Errorf("%w: got one in a field without quotes, want the field quoted and its quotes doubled", ErrSyntax)
 	}
 	s.newLine()
-	return bytes.TrimSuffix(field, []byte{'\r'}), false, true, nil
+	return field, false, true, nil
 }
 
 // quoted is field for a field that begins with a quote.
@@ -124,21 +117,17 @@ func (s *scanner) countLines(part []byte) {
 // after moves past the text after a closing quote, and reports whether the record ends there.
 func (s *scanner) after(rest []byte) (last bool, err error) {
 	switch {
-	case len(rest) == 0 || len(rest) == 1 && rest[0] == '\r':
-		s.at = len(s.text)
+	case len(rest) == 0:
 		return true, nil
 	case rest[0] == s.comma:
 		s.at++
 		return false, nil
 	case rest[0] == '\n':
 		s.at++
-	case rest[0] == '\r' && rest[1] == '\n':
-		s.at += 2
-	default:
-		return false, fmt.Errorf("%w: got %q after a closing quote, want the end of the field", ErrSyntax, rest[0])
+		s.newLine()
+		return true, nil
 	}
-	s.newLine()
-	return true, nil
+	return false, fmt.Errorf("%w: got %q after a closing quote, want the end of the field", ErrSyntax, rest[0])
 }
 
 // wrongCount returns ErrFields for a record, after n of its fields were read.

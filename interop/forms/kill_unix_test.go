@@ -84,7 +84,7 @@ func TestKilled(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	leftovers := 0
-	for round := range longtests.Times(8, 80) {
+	for round := range longtests.Times(3, 80) {
 		out := filepath.Join(dir, fmt.Sprint("out", round)) // this process sweeps when it first saves there
 		require.NoError(t, os.Mkdir(out, 0o777))
 		cmd := exec.Command(exe, "-test.run=^TestProcess$")

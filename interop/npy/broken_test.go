@@ -52,6 +52,7 @@ func TestBroken(t *testing.T) {
 			}
 			var err error
 			testkit.MaxBytes(t, limit, func() { err = c.open(path) })
+			require.IsType(t, &npy.FileError{}, err)
 			require.ErrorIs(t, err, c.err)
 			require.EqualError(t, err, "open "+path+": "+c.text)
 			if c.but["by"] == "" {

@@ -46,7 +46,7 @@ type SaveOptions struct {
 func SaveWith(ctx context.Context, path string, t *tensor.Tensor, opt SaveOptions) error {
 	a, err := newArray(t)
 	if err == nil {
-		err = saveFile(ctx, vfs.OS, path, opt.NoSync, func(f vfs.File) error { return a.writeTo(f) })
+		err = saveFile(ctx, path, opt.NoSync, func(f vfs.File) error { return a.writeTo(f) })
 	}
 	return fileformat.SaveFailed(path, err)
 }
@@ -64,12 +64,12 @@ func Write(w io.Writer, t *tensor.Tensor) error {
 }
 
 // saveFile saves a file at path with the content that write writes.
-func saveFile(ctx context.Context, disk vfs.FS, path string, noSync bool, write func(vfs.File) error) error {
+func saveFile(ctx context.Context, path string, noSync bool, write func(vfs.File) error) error {
 	at, err := vfs.ResolveFile(path)
 	if err != nil {
 		return err
 	}
-	return vfs.SaveFile(ctx, disk, at, vfs.FileOptions{NoSync: noSync}, write)
+	return vfs.SaveFile(ctx, vfs.OS, at, vfs.FileOptions{NoSync: noSync}, write)
 }
 
 // An array is a file to be written.

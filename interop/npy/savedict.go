@@ -53,7 +53,7 @@ type SaveDictOptions struct {
 func SaveDictWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveDictOptions) error {
 	members, err := newMembers(td, cmp.Or(opt.Separator, "/"))
 	if err == nil {
-		err = saveFile(ctx, vfs.OS, path, opt.NoSync, func(f vfs.File) error { return writeArchive(f, members, opt) })
+		err = saveFile(ctx, path, opt.NoSync, func(f vfs.File) error { return writeArchive(f, members, opt) })
 	}
 	return fileformat.SaveFailed(path, err)
 }

@@ -17,27 +17,6 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// Slices of values alias the file, until Close.
-func TestOfMappedValues(t *testing.T) {
-	f := open(t, saved(t, mixed()))
-	z := tensor.Must(tensor.Must(f.Tensor("z")).Values())
-	require.Equal(t, []float32{1.5, 2.5}, tensor.Must(tensor.Of[float32](z)))
-	require.NoError(t, f.Close())
-	require.ErrorIs(t, testkit.Err(tensor.Of[float32](z)), nrt.ErrClosed)
-}
-
-// TestErrorsAreFileErrors: errors of opening are of one type, whatever they are about.
-func TestErrorsAreFileErrors(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	_, err := nrt.Open(path)
-	require.IsType(t, &nrt.FileError{}, err)
-	for _, content := range []string{"nothing", visitsFile[:len(visitsFile)-1], strings.Replace(visitsFile, "I64", "U64", 1)} {
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o666))
-		_, err := nrt.Open(path)
-		require.IsType(t, &nrt.FileError{}, err)
-	}
-}
-
 // Bounds that are copied are counted before there is memory for them: by MaxCopy, and by default,
 // of a file that is large and empty.
 func TestBoundsAreLimited(t *testing.T) {

@@ -62,12 +62,7 @@ func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOp
 		at, err = vfs.ResolveFile(path)
 	}
 	if err == nil {
-		err = p.save(ctx, vfs.OS, at)
+		err = vfs.SaveFile(ctx, vfs.OS, at, vfs.FileOptions{NoSync: opt.NoSync}, func(f vfs.File) error { return p.writeTo(f) })
 	}
 	return fileformat.SaveFailed(path, err)
-}
-
-// save saves the file at at, a path from vfs.ResolveFile.
-func (p *plan) save(ctx context.Context, disk vfs.FS, at string) error {
-	return vfs.SaveFile(ctx, disk, at, vfs.FileOptions{NoSync: p.opt.NoSync}, func(f vfs.File) error { return p.writeTo(f) })
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"sync"
 	"testing"
 
@@ -149,23 +148,6 @@ func TestRandomAccess(t *testing.T) {
 					require.Equal(t, want[p:p+1], o.AppendTo(nil, p, p+1), "%s of %d at %d", name, n, p)
 				}
 			}
-		}
-	}
-}
-
-// TestNumbersAreOfUnits checks that all orders have as many numbers as they say, which stand for
-// units.
-func TestNumbersAreOfUnits(t *testing.T) {
-	for _, n := range []int{2, 3, 50} {
-		for name, s := range every(n) {
-			o := orderOf(t, s, epoch(n, 3, 1))
-			if o.Len() == sampler.NoEnd {
-				continue
-			}
-			got := o.AppendTo([]int{-1}, 0, o.Len())
-			require.Equal(t, -1, got[0], name)
-			require.Len(t, got, 1+o.Len(), name)
-			require.GreaterOrEqual(t, slices.Min(append(got[1:], 0)), 0, name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -191,7 +192,7 @@ func TestSplitGroupsIsNaive(t *testing.T) {
 // TestSplitAllocatesItsLists: n numbers, besides what does not grow; for groups that lie apart, the
 // groups too.
 func TestSplitAllocatesItsLists(t *testing.T) {
-	for _, n := range []int{60_000, 600_000, 3_000_000} {
+	for _, n := range []int{60_000, 600_000, 3_000_000}[:longtests.Times(2, 3)] {
 		testkit.MaxBytes(t, uint64(8*n)+1<<20, func() { tensor.Must(sampler.Split(n, []float64{0.9, 0.1}, 1)) })
 	}
 	for _, n := range []int{5_000, 50_000, 500_000} {

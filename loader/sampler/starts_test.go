@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -118,7 +119,7 @@ func TestEndpointsRefuse(t *testing.T) {
 func TestEndpointsOfAll(t *testing.T) {
 	for n := 1; n <= 256; n++ {
 		groups := groupsAt(ones(n))
-		for b := 1; b <= 64; b++ {
+		for b := 1; b <= 64; b += longtests.Times(7, 1) {
 			all, err := endpoints(groups, b, false)
 			if err != nil || len(all) != (n+b-1)/b || all[len(all)-1][1] != n {
 				t.Fatalf("M24 n=%d b=%d: got %v, %v", n, b, all, err)

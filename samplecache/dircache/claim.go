@@ -87,28 +87,28 @@ func (s *session) producers() (m *manifest, list []producerSpec, err error) {
 // A put is a sample that was committed under a name.
 type put struct{ life, number uint64 }
 
-// collect returns the producers of m, including their numbers in the generation, and the rows of
-// the generation that have no sample.
-func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, missing []int, err error) {
+// collect returns the producers of m, including their numbers in the generation, and whether rows
+// of the generation have no sample.
+func (s *session) collect(m *manifest, generation uint64) (list []producerSpec, missing bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st, err := s.writer(generation)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, err
 	}
 	puts := map[string][]put{}
 	for i := range s.samples() {
 		switch r := st.record(i); {
 		case s.rows[i] != nil: // this session is writing it
-			missing = append(missing, i)
+			missing = true
 		case !r.sound(generation):
-			missing = append(missing, i)
+			missing = true
 			s.reportDamage(r, generation, i)
 		case r.life() != 0:
 			puts[string(r.name())] = append(puts[string(r.name())], put{r.life(), r.number()})
 		}
 	}
-	if len(missing) > 0 {
+	if missing {
 		s.cursor.lead = 0
 	}
 	for _, p := range m.Producers {

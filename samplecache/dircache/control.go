@@ -30,11 +30,11 @@ func (m *manifest) header() ([]byte, error) {
 	copy(b, controlMagic[:])
 	binary.LittleEndian.PutUint64(b[8:], formatVersion)
 	binary.LittleEndian.PutUint64(b[16:], uint64(m.Config.Samples))
-	binary.LittleEndian.PutUint64(b[24:], uint64(wordsOf(m.Config.Samples)))
+	binary.LittleEndian.PutUint64(b[24:], wordsCount)
 	copy(b[32:96], m.ID)
 	copy(b[96:160], boot)
 	copy(b[160:224], machine)
-	binary.LittleEndian.PutUint32(b[headerSum:], crc32.Checksum(b[:headerSum], castagnoli))
+	binary.LittleEndian.PutUint32(b[headerSum:], crc32.ChecksumIEEE(b[:headerSum]))
 	return b, errors.Join(err, failed)
 }
 
@@ -77,7 +77,7 @@ func (s *session) mapWords() (err error) {
 	if s.control != nil {
 		return nil
 	}
-	s.control, err = mapping.Map(s.file, wordsOf(s.samples())*8, mapping.ReadWrite)
+	s.control, err = mapping.Map(s.file, wordsCount*8, mapping.ReadWrite)
 	if errors.Is(err, mapping.ErrSize) {
 		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
 	}
@@ -100,7 +100,7 @@ func (s *session) checkHeader(alone, adopt bool) error {
 	got := make([]byte, len(want))
 	if n, err := s.file.ReadAt(got, 0); err != nil && err != io.EOF {
 		return err
-	} else if sum := crc32.Checksum(got[:headerSum], castagnoli); n < len(got) || binary.LittleEndian.Uint32(got[headerSum:]) != sum || [96]byte(got) != [96]byte(want) {
+	} else if sum := crc32.ChecksumIEEE(got[:headerSum]); n < len(got) || binary.LittleEndian.Uint32(got[headerSum:]) != sum || [96]byte(got) != [96]byte(want) {
 		return fmt.Errorf("%w: its header is damaged", engine.ErrCorrupt)
 	}
 	boot, machine := [64]byte(want[96:]), [64]byte(want[160:])
@@ -116,15 +116,15 @@ func (s *session) checkHeader(alone, adopt bool) error {
 
 // clearControl writes a control file of an empty cache, with an invalid header. It needs no room on
 // the disk if the file has its full size.
-func clearControl(f *os.File, samples int) error {
-	b := make([]byte, wordsOf(samples)*8)
+func clearControl(f *os.File) error {
+	b := make([]byte, wordsCount*8)
 	for _, at := range []int{latestWord, fillingWord} {
 		binary.LittleEndian.PutUint32(b[at*8+4:], ^uint32(0)) // 0, sealed
 	}
 	_, err := f.WriteAt(b, 0)
 	for i := range int64(2) {
 		if err == nil {
-			_, err = f.WriteAt(make([]byte, countsHeader), countsAt(samples)+i*countsBytes) // no groups
+			_, err = f.WriteAt(make([]byte, countsHeader), countsAt+i*countsBytes) // no groups
 		}
 	}
 	return err
@@ -138,7 +138,7 @@ func makeControl(path string, m *manifest) error {
 	}
 	header, err := m.header()
 	if err == nil {
-		err = clearControl(f, m.Config.Samples)
+		err = clearControl(f)
 	}
 	if err == nil {
 		_, err = f.WriteAt(header, 0)
@@ -158,11 +158,11 @@ func (s *session) rebuild() error {
 		header, err = m.header()
 	}
 	if err == nil {
-		err = clearControl(s.file, s.samples())
+		err = clearControl(s.file)
 	}
 	crashPoint("control cleared")
 	if err == nil {
-		err = s.file.Truncate(countsAt(s.samples()) + 2*countsBytes)
+		err = s.file.Truncate(countsAt + 2*countsBytes)
 	}
 	if err == nil {
 		err = s.mapWords()
@@ -178,14 +178,13 @@ func (s *session) rebuild() error {
 	return failed("rebuild", s.dir, controlName, err)
 }
 
-// recover marks the committed samples of the generation that is being filled, if it has a store. A
-// sample is committed if its record is sound and its checksums agree. If two samples have the same
-// number, the newer one counts: the record of the older one was erased, but not yet on the disk.
-// recover erases all other records.
+// recover erases records of the generation that is being filled, if it has a store. A sample is kept
+// if its record is sound and its checksums agree. If two samples have the same number, the newer one
+// is kept: the record of the older one was erased, but not yet on the disk.
 func (s *session) recover(generation uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st, err := s.writer(generation)
+	st, err := s.fill(generation)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -211,7 +210,6 @@ func (s *session) recover(generation uint64) error {
 			r.erase()
 		} else {
 			newer = of
-			s.words.slot(i).Store(slotWord(generation, 0, slotCommitted))
 		}
 	}
 	s.words.seal(fillingWord, generation)

@@ -213,7 +213,7 @@ func (s *specimen) harms(step int) (all []harm) {
 			n = 1
 		}
 		for at := len(name) % n; at < size; at += n {
-			if first, second := dircache.CountsAt(3); at > int(first)+64 && at < int(second) {
+			if first, second := dircache.CountsAt(); at > int(first)+64 && at < int(second) {
 				at = int(second) // nobody reads what lies between
 			}
 			all = append(all, flip(name, int64(at), []byte{0x01, 0xFF, 0x80}[at%3]))

@@ -17,10 +17,8 @@ import (
 const (
 	countsHeader = 16
 	countsBytes  = 1 << 20
+	countsAt     = (wordsCount*8 + 4095) / 4096 * 4096 // offset of the first copy
 )
-
-// countsAt returns the offset of the first copy.
-func countsAt(samples int) int64 { return int64(wordsOf(samples)*8+4095) / 4096 * 4096 }
 
 // errCounts says that counts are damaged, or half written.
 var errCounts = fmt.Errorf("%w: the counts of groups are damaged", engine.ErrCorrupt)
@@ -37,8 +35,8 @@ func (s *session) groups() (*engine.Groups, error) {
 // readGroups reads the counts. It returns which of the two copies they are from, 0 or 1, and the
 // serial number of that copy.
 func (s *session) readGroups() (_ *engine.Groups, which int64, serial uint64, err error) {
-	text, serial, err := s.readCounts(countsAt(s.samples()))
-	other, newer, failed := s.readCounts(countsAt(s.samples()) + countsBytes)
+	text, serial, err := s.readCounts(countsAt)
+	other, newer, failed := s.readCounts(countsAt + countsBytes)
 	if failed == nil && (err != nil || newer > serial) {
 		text, which, serial, err = other, 1, newer, nil
 	}
@@ -70,7 +68,7 @@ func (s *session) readCounts(at int64) (text []byte, serial uint64, err error) {
 	if serial == 0 && size == countsHeader && binary.LittleEndian.Uint32(b) == 0 {
 		return nil, 0, nil // never written
 	}
-	if n < size || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:size], castagnoli) {
+	if n < size || binary.LittleEndian.Uint32(b) != crc32.ChecksumIEEE(b[4:size]) {
 		return nil, 0, errCounts
 	}
 	return b[countsHeader:size], serial, nil
@@ -93,9 +91,9 @@ func (s *session) writeGroups(g *engine.Groups) error {
 	}
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-countsHeader))
 	binary.LittleEndian.PutUint64(b[8:], serial+1)
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+	binary.LittleEndian.PutUint32(b, crc32.ChecksumIEEE(b[4:]))
 	for _, i := range []int64{1 - last, last} {
-		if _, err := s.file.WriteAt(b, countsAt(s.samples())+i*countsBytes); err != nil {
+		if _, err := s.file.WriteAt(b, countsAt+i*countsBytes); err != nil {
 			return s.fail(controlName, err)
 		}
 		crashPoint("counts written")

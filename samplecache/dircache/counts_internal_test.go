@@ -21,7 +21,7 @@ func TestCountsTornTwice(t *testing.T) {
 		s := joinHere(t, dir).(*session)
 		_, err := s.Enter(t.Context(), "a", 1)
 		require.NoError(t, err)
-		at := func(i int64) int64 { return countsAt(1) + i*countsBytes }
+		at := func(i int64) int64 { return countsAt + i*countsBytes }
 		_, err = s.file.WriteAt([]byte{1}, at(torn)+countsHeader)
 		require.NoError(t, err)
 		_, before, err := s.readCounts(at(1 - torn))

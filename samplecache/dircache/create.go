@@ -103,10 +103,9 @@ func makeFiles(dir string, m *manifest) error {
 		return err
 	}
 	sl := &storeList{session: &session{at: dir, place: info}, m: m}
-	err = sl.add(sl.next())
-	for i := range uint64(1 + m.retain()) {
+	for i := range uint64(2 + m.retain()) {
 		if err == nil {
-			err = sl.add(store{spareRole, 1 + i})
+			err = sl.add(1 + i)
 		}
 	}
 	if err == nil {

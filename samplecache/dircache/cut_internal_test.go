@@ -107,7 +107,7 @@ func TestFilesThatAreCut(t *testing.T) {
 		t.Skip("the race detector does atomic operations in C, where a fault ends the process")
 	}
 	cuts := map[string]int64{
-		"control": 0, "control/words": headerBytes + 4096, "control/counts": countsAt(4) + 4,
+		"control": 0, "control/words": headerBytes + 4096, "control/counts": countsAt + 4,
 		"gen-0000000001/.samples": 0, "gen-0000000002/.samples": 0,
 	}
 	crashPoints := []int{0, 2}
@@ -170,7 +170,7 @@ func requireNamed(t *testing.T, err error) {
 // says that the sample is committed.
 func TestControlCutByACommit(t *testing.T) {
 	dir := newDir(t)
-	require.NoError(t, Create(dir, one(0), engine.Config{Samples: 2}))
+	require.NoError(t, Create(dir, one(0), engine.Config{Samples: 1}))
 	claim, err := joinHere(t, dir).Claim(t.Context(), "p")
 	require.NoError(t, err)
 	row, err := claim.Reserve(t.Context(), 0)

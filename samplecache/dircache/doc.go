@@ -28,13 +28,13 @@
 // # Space
 //
 // Create allocates room for 2 + Retain generations: the one that is being filled, the one published
-// last, and the retained ones. When a generation retires, its directory is filled again, unless the
-// generation is still being read. Then its directory is renamed to held-*, and a new directory is
-// made. After MaxHeld of these, producers wait.
+// last, and the retained ones. When a generation retires, its directory is renamed for the next one
+// and filled again, unless the generation is still being read. Then a new directory is made. After
+// MaxHeld of these, producers wait.
 //
 // # Damage
 //
-// Each sample has the CRC-32C of its leaves, which a process compares when it first reads the
+// Each sample has the CRC-32 of its leaves, which a process compares when it first reads the
 // sample. Most words of the control file are hints, and wrong ones do no harm. If one of the other
 // words is damaged, operations return ErrCorrupt. When all processes have left, the next one that
 // opens the cache computes the words again from the MANIFEST and the records of the samples. The
@@ -52,16 +52,16 @@
 // # Implementation
 //
 //  1. A row is a slot (slots.go). A lock on one byte of the control file says which session fills
-//     it. Its record (record.go) says whether it is committed. Its word is a hint. row.Commit
-//     (row.go) writes the record, unlocks the byte, and sets the word. writer.go maps the files.
-//     claim.go has the names and their numbers.
-//  2. A session that finds all words committed takes the lock (lock.go) and calls advance
+//     it. Its record (record.go) says whether it is committed. row.Commit (row.go) writes the
+//     record and unlocks the byte. writer.go maps the files. claim.go has the names and their
+//     numbers.
+//  2. A session that finds all slots committed takes the lock (lock.go) and calls advance
 //     (publish.go). publish compares the records and renames the MANIFEST (manifest.go): this one
 //     step publishes. complete does everything that follows from it, and is idempotent. stores.go
 //     has the directories, and chooses the one that is filled next.
-//  3. Every change ends with raise (watch.go): it increments the sequence word, and a futex wakes
-//     all sessions. One goroutine of each session waits for that. Six times a second it also looks
-//     for dead sessions, and completes their operations.
+//  3. A change that somebody may wait for ends with raise (watch.go): it increments the sequence word, and a futex wakes
+//     all sessions. One goroutine of each session waits for that. While a caller waits, it also
+//     looks for dead sessions six times a second, and completes their operations.
 //  4. A reader holds a generation by a lock on its directory (hold.go). Its session keeps the
 //     leaves of a directory mapped while later generations fill it again (writer.go).
 //  5. engine.Groups (engine/groups.go) has the counts of groups, and engine.Limits

@@ -59,9 +59,8 @@ func Example() {
 	// Output:
 	// MANIFEST
 	// control
-	// current
 	// gen-0000000001
 	// gen-0000000002
-	// spare-0000000002
+	// gen-0000000003
 	// [0 1] <nil>
 }

@@ -78,26 +78,24 @@ func Rehost(dir, boot, machine string) error {
 		if machine != "" {
 			clear(head[160+copy(head[160:224], machine) : 224])
 		}
-		binary.LittleEndian.PutUint32(head[headerSum:], crc32.Checksum(head[:headerSum], castagnoli))
+		binary.LittleEndian.PutUint32(head[headerSum:], crc32.ChecksumIEEE(head[:headerSum]))
 		_, err = f.WriteAt(head, 0)
 	}
 	return errors.Join(err, f.Close())
 }
 
-// Words returns where the words of each kind lie in the control file of a cache of so many samples,
-// and CountsAt where the two counts of groups begin.
-func Words(samples int) map[string]int64 {
+// Words returns where the words of each kind lie in the control file, and CountsAt where the two counts of groups begin.
+func Words() map[string]int64 {
 	return map[string]int64{
 		"sequence": sequenceWord * 8, "latest": latestWord * 8, "filling": fillingWord * 8,
 		"wanted": wantedWord * 8, "swept": sweptWord * 8, "searched": searchedWord * 8,
 		"swap took": swapTookWord * 8, "unused": (swapTookWord + 1) * 8, "session": sessionsTable * 8,
 		"joined": (sessionsTable + 1) * 8, "last session": (retiredTable - 2) * 8, "retired": (retiredTable + 2) * 8,
-		"retired since": (retiredTable + 3) * 8, "slot": slotsTable * 8, "since": (slotsTable + 1) * 8,
-		"last slot": int64(wordsOf(samples)-2) * 8, "slot of one": (slotsTable + 2) * 8,
+		"retired since": (retiredTable + 3) * 8, "last": (wordsCount - 1) * 8,
 	}
 }
 
 // CountsAt returns where the two counts of groups begin in the control file.
-func CountsAt(samples int) (first, second int64) {
-	return countsAt(samples), countsAt(samples) + countsBytes
+func CountsAt() (first, second int64) {
+	return countsAt, countsAt + countsBytes
 }

@@ -93,9 +93,9 @@ func requireHalf(t *testing.T, c *samplecache.Cache) {
 
 // halfWords names a word of each kind in the control file of half, and what lies besides.
 func halfWords() map[string]int64 {
-	all := Words(4)
+	all := Words()
 	all["header"], all["magic"] = 200, 0
-	all["counts"], all["other counts"] = CountsAt(4)
+	all["counts"], all["other counts"] = CountsAt()
 	return all
 }
 
@@ -173,7 +173,7 @@ func TestW15DamagedWords(t *testing.T) {
 // TestHostileWords puts numbers into the control file that make no sense, sealed where words are:
 // errors perhaps, and no panic, and what is there stays.
 func TestHostileWords(t *testing.T) {
-	for name, at := range Words(4) {
+	for name, at := range Words() {
 		for _, v := range []uint64{1, maxSessions + 1, 1 << 31, 1<<32 - 1} {
 			t.Run(fmt.Sprintf("%s is %d", name, v), func(t *testing.T) {
 				t.Parallel()
@@ -194,12 +194,7 @@ func TestWordsThatAreWrong(t *testing.T) {
 		name  string
 		words map[int]uint64
 	}{
-		{"committed slots are free", map[int]uint64{slotsTable: 0, slotsTable + 2: slotWord(3, 7, slotFree)}},
-		{"committed slots are reserved", map[int]uint64{slotsTable: slotWord(3, 0, slotReserved), slotsTable + 2: slotWord(3, 7, slotReserved)}},
-		{"free slots are committed", map[int]uint64{slotsTable + 4: slotWord(3, 0, slotCommitted), slotsTable + 6: slotWord(3, 7, slotCommitted)}},
-		{"free slots are reserved", map[int]uint64{slotsTable + 4: slotWord(3, 0, slotReserved), slotsTable + 6: slotWord(3, 7, slotReserved)}},
-		{"slots of later generations", map[int]uint64{slotsTable: slotWord(4, 0, slotCommitted), slotsTable + 4: slotWord(9, 0, slotFree)}},
-		{"a sweep to come", map[int]uint64{sweptWord: far, slotsTable + 4: slotWord(3, 7, slotReserved)}},
+		{"a sweep to come", map[int]uint64{sweptWord: far}},
 		{"a search to come", map[int]uint64{searchedWord: far}},
 		{"nobody takes part", map[int]uint64{sessionsTable: 0, sessionsTable + 2: 0}},
 		{"all take part", map[int]uint64{sessionsTable: 1, sessionsTable + 2: 1, sessionsTable + 4: 1}},
@@ -246,18 +241,25 @@ func halfTwice(t *testing.T) (dir string, c *samplecache.Cache, p, q *samplecach
 	return dir, c, p, q
 }
 
-// TestWrongWordsOfHeldSlots has words say that slots are free which a session fills: nobody else
-// gets them, nor does the session.
-func TestWrongWordsOfHeldSlots(t *testing.T) {
+// writeRecord changes the beginning of a record of the generation that half fills.
+func writeRecord(t *testing.T, dir string, row int, fn func(b []byte)) {
+	t.Helper()
+	change(t, filepath.Join(dir, recordsPath(3)), int64(recordsHeader+row*recordSize(1)), fn)
+	change(t, filepath.Join(dir, recordsPath(3)), int64(recordsHeader+row*recordSize(1)+8), func(b []byte) { binary.LittleEndian.PutUint64(b, 3) })
+}
+
+// TestWrongRecordsOfHeldSlots has records say that slots are free, or committed, which a session
+// fills: nobody else gets them, nor does the session, and the samples count.
+func TestWrongRecordsOfHeldSlots(t *testing.T) {
 	dir, c, p, q := halfTwice(t)
-	first, err := p.Reserve(soon(t))
-	require.NoError(t, err)
-	for _, v := range []uint64{0, slotWord(3, 0, slotFree), slotWord(3, 1, slotCommitted), slotWord(9, 0, slotReserved)} {
-		for i := range 4 {
-			change(t, filepath.Join(dir, controlName), int64(slotsTable+2*i)*8, func(b []byte) { binary.LittleEndian.PutUint64(b, v) })
-		}
+	for _, v := range []uint64{0, 1, 1 << 63, 1<<64 - 1} {
+		first, err := p.Reserve(soon(t))
+		require.NoError(t, err)
 		second, err := q.Reserve(soon(t))
 		require.NoError(t, err)
+		for i := range 2 {
+			writeRecord(t, dir, 2+i, func(b []byte) { binary.LittleEndian.PutUint64(b, v) })
+		}
 		for _, one := range []*samplecache.Producer{p, q} {
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
 			_, err = one.Reserve(ctx)
@@ -265,34 +267,33 @@ func TestWrongWordsOfHeldSlots(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded, "of four slots, two are committed and two reserved")
 		}
 		require.NoError(t, second.Abort())
+		require.NoError(t, first.Abort())
 	}
-	require.NoError(t, first.Abort())
 	requireHalf(t, c)
 }
 
-// TestFreeSlotSaidToBeCommitted has the word of a free slot say that it is committed, while the
-// other slots are not free: who waits finds it within a second.
+// TestFreeSlotSaidToBeCommitted has the record of a free slot say that it is committed, with a wrong
+// checksum, while the other slots are not free: who waits finds it at once, or when all others are
+// committed.
 func TestFreeSlotSaidToBeCommitted(t *testing.T) {
 	dir, c, p, q := halfTwice(t)
 	first, err := p.Reserve(soon(t))
 	require.NoError(t, err)
-	for i := range 4 {
-		change(t, filepath.Join(dir, controlName), int64(slotsTable+2*i)*8, func(b []byte) {
-			if isFree(binary.LittleEndian.Uint64(b), 3) {
-				binary.LittleEndian.PutUint64(b, slotWord(3, 1, slotCommitted))
-			}
-		})
+	damage := func() {
+		for i := range 2 {
+			writeRecord(t, dir, 2+i, func(b []byte) { b[0]++ })
+		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	second, err := q.Reserve(ctx)
+	damage()
+	second, err := q.Reserve(soon(t))
 	require.NoError(t, err)
 	require.NoError(t, second.Abort())
+	damage()
 	require.NoError(t, first.Abort())
 	requireHalf(t, c)
 }
 
-// TestW15WordsWhileAllWork writes words of slots, sessions and times at random, and the first of
+// TestW15WordsWhileAllWork writes words of sessions and times at random, and the first of
 // the counts of groups, while producers, ranks and readers work: each sample is in one generation,
 // whole, and nobody stops.
 func TestW15WordsWhileAllWork(t *testing.T) {
@@ -336,16 +337,14 @@ func TestW15WordsWhileAllWork(t *testing.T) {
 				return
 			case <-time.After(50 * time.Microsecond):
 			}
-			at, v := int64(slotsTable+rand.N(2*samples))*8, slotWord(rand.Uint64N(puts/samples+2), rand.N(3), rand.Uint64N(4))
-			switch rand.N(8) {
+			at, v := int64(sessionsTable+rand.N(8))*8, rand.Uint64N(2)
+			switch rand.N(4) {
 			case 0:
 				v = rand.Uint64()
 			case 1:
-				at, v = int64(sessionsTable+rand.N(8))*8, rand.Uint64N(2)
-			case 2:
 				at = int64([]int{wantedWord, sweptWord, searchedWord, swapTookWord}[rand.N(4)]) * 8
-			case 3:
-				at = countsAt(samples) + rand.Int64N(40)
+			case 2:
+				at = countsAt + rand.Int64N(40)
 			}
 			_, err := f.WriteAt(binary.LittleEndian.AppendUint64(nil, v), at)
 			assert.NoError(t, err)
@@ -436,7 +435,7 @@ func TestHostileManifests(t *testing.T) {
 		err  error
 	}{
 		{"the version before", func(m *manifest) { m.Version = 1 }, errors.ErrUnsupported},
-		{"a newer version", func(m *manifest) { m.Version = 3 }, errors.ErrUnsupported},
+		{"a newer version", func(m *manifest) { m.Version = formatVersion + 1 }, errors.ErrUnsupported},
 		{"another format", func(m *manifest) { m.Format = "tensordict.other" }, samplecache.ErrCorrupt},
 		{"no samples", func(m *manifest) { m.Config.Samples = 0 }, samplecache.ErrCorrupt},
 		{"too many samples", func(m *manifest) { m.Config.Samples = 1 << 30 }, samplecache.ErrCorrupt},
@@ -554,7 +553,7 @@ func TestW20ManifestIsJSON(t *testing.T) {
 		require.Contains(t, string(format), name)
 	}
 	require.Equal(t, "tensordict.samplecache", fields["format"])
-	require.EqualValues(t, 2, fields["version"])
+	require.EqualValues(t, formatVersion, fields["version"])
 	require.EqualValues(t, 2, fields["latest"])
 	require.Equal(t, []any{map[string]any{"key": "n", "dtype": "int64", "shape": []any{1.}}}, fields["schema"])
 	p := fields["producers"].([]any)[0].(map[string]any)

@@ -24,11 +24,11 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-var goldenFlag = flag.Bool("golden", false, "make testdata/golden-v2 anew: only for a format that is not released")
+var goldenFlag = flag.Bool("golden", false, "make testdata/golden-v3 anew: only for a format that is not released")
 
-const goldenV2 = "testdata/golden-v2"
+const goldenV3 = "testdata/golden-v3"
 
-// goldenSample returns the samples in testdata/golden-v2.
+// goldenSample returns the samples in testdata/golden-v3.
 func goldenSample(n int) *tdict.TensorDict {
 	return tensor.Must(tdict.FromMap(nil, tdict.Entries{
 		"image":   tensor.Must(tensor.From([]uint8{uint8(n), 1, 2, 255}, 2, 2)),
@@ -37,8 +37,7 @@ func goldenSample(n int) *tdict.TensorDict {
 	}))
 }
 
-// TestW20MakeGolden makes the golden directory, if it is told to: without the link, which not every
-// archive keeps, and without the second of the counts of groups, since zeros lie before it.
+// TestW20MakeGolden makes the golden directory, if it is told to, without the second of the counts of groups, since zeros lie before it.
 func TestW20MakeGolden(t *testing.T) {
 	if !*goldenFlag {
 		t.Skip("the golden directory stays as it is without -golden")
@@ -55,11 +54,10 @@ func TestW20MakeGolden(t *testing.T) {
 	require.NoError(t, none.Put(soon(t), goldenSample(200)))
 	_, err := c.Group("train", 2).Epoch(soon(t), 7)
 	require.NoError(t, err)
-	require.NoError(t, os.RemoveAll(goldenV2))
-	require.NoError(t, os.CopyFS(goldenV2, os.DirFS(dir))) // as if all were killed
-	require.NoError(t, os.Remove(filepath.Join(goldenV2, "current")))
-	first, _ := dircache.CountsAt(2)
-	require.NoError(t, os.Truncate(filepath.Join(goldenV2, "control"), first+1024))
+	require.NoError(t, os.RemoveAll(goldenV3))
+	require.NoError(t, os.CopyFS(goldenV3, os.DirFS(dir))) // as if all were killed
+	first, _ := dircache.CountsAt()
+	require.NoError(t, os.Truncate(filepath.Join(goldenV3, "control"), first+1024))
 }
 
 // golden returns a copy of the golden directory, as if this machine had made it since it was
@@ -67,11 +65,11 @@ func TestW20MakeGolden(t *testing.T) {
 func golden(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "cache")
-	require.NoError(t, os.CopyFS(dir, os.DirFS(goldenV2)))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(goldenV3)))
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chmod(path, 0o777)) // what a module has is read-only
 	}))
-	_, second := dircache.CountsAt(2)
+	_, second := dircache.CountsAt()
 	require.NoError(t, os.Truncate(filepath.Join(dir, "control"), second+16))
 	boot, err := host.Boot()
 	require.NoError(t, err)
@@ -81,18 +79,18 @@ func golden(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestW20GoldenV1 refuses a cache of the first version, and says so. Nothing is changed.
-func TestW20GoldenV1(t *testing.T) {
-	before := contents("testdata/golden-v1")
-	err := opened("testdata/golden-v1")
+// TestW20GoldenV2 refuses a cache of the version before, and says what to do. Nothing is changed.
+func TestW20GoldenV2(t *testing.T) {
+	before := contents("testdata/golden-v2")
+	err := opened("testdata/golden-v2")
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorContains(t, err, "MANIFEST")
-	require.ErrorContains(t, err, "version 1")
-	require.ErrorContains(t, err, "knows 2")
-	require.Equal(t, before, contents("testdata/golden-v1"))
+	require.ErrorContains(t, err, "version 2")
+	require.ErrorContains(t, err, "knows 3: make a new cache")
+	require.Equal(t, before, contents("testdata/golden-v2"))
 }
 
-// TestW20Golden opens a cache of version 2, and finds exactly what was in it, also where the words
+// TestW20Golden opens a cache of version 3, and finds exactly what was in it, also where the words
 // of the control file are made again.
 func TestW20Golden(t *testing.T) {
 	for _, again := range []bool{false, true} {

@@ -139,7 +139,7 @@ func (st *seat) enter(world int) error {
 	}
 	crashPoint("entered")
 	err = s.change(func(g *engine.Groups, p *engine.Progress) (bool, error) {
-		s.words[sequenceWord].Add(1) // a memory barrier: counts are stored before slots are loaded
+		s.words[sequenceWord].Add(1) // a memory barrier: counts are stored before records are loaded
 		return g.CatchUp(p, st.name, s.reservedEver(p.Latest)), nil
 	})
 	if err = errors.Join(err, s.raise()); err != nil {

@@ -22,15 +22,14 @@ import (
 // A rows is a published generation that the session has locked, by a shared lock on its directory,
 // and mapped. It implements engine.Rows.
 type rows struct {
-	s       *session
-	id      uint64
-	lock    *vfs.Lock
-	ds      *memmap.Dataset
-	leaves  *writer // mapped; ds has their names
-	records *mapping.Mapping
-	lapsed  chan struct{} // nil without [engine.Config.MaxHold]
-	timer   *time.Timer   // nil without MaxHold
-	over    atomic.Bool
+	s      *session
+	id     uint64
+	lock   *vfs.Lock
+	ds     *memmap.Dataset
+	store  *writer       // mapped; ds has the names of its files
+	lapsed chan struct{} // nil without [engine.Config.MaxHold]
+	timer  *time.Timer   // nil without MaxHold
+	over   atomic.Bool
 }
 
 func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
@@ -42,12 +41,11 @@ func (s *session) Open(ctx context.Context, id uint64) (engine.Rows, error) {
 			return nil, err
 		}
 		crashPoint("generation found")
-		for _, role := range []role{generationRole, heldRole} { // it may be renamed meanwhile
-			if r, err := s.hold(store{role, id}); !errors.Is(err, fs.ErrNotExist) {
-				return r, err
-			}
+		r, err := s.hold(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = engine.ErrGenerationGone
 		}
-		return nil, engine.ErrGenerationGone
+		return r, err
 	})
 }
 
@@ -66,12 +64,10 @@ func (s *session) kept(id uint64) error {
 	if err := s.present(); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrGenerationGone, err)
 	}
-	for _, r := range []role{generationRole, heldRole} { // it may be renamed to the second meanwhile
-		if _, err = os.Lstat(s.path(store{r, id}.name())); err == nil {
-			return nil
-		}
+	if _, err = os.Lstat(s.path(storeName(id))); err != nil {
+		return engine.ErrGenerationGone
 	}
-	return engine.ErrGenerationGone
+	return nil
 }
 
 // holdLeft returns how much longer a generation may be held. Without [engine.Config.MaxHold] it
@@ -84,11 +80,10 @@ func (s *session) holdLeft(id uint64) time.Duration {
 	return limit - time.Duration(s.words.retiredFor(id))*time.Millisecond
 }
 
-// hold locks a generation and maps it. It returns fs.ErrNotExist if the store does not have that
-// name any more: the store of a retired generation is renamed, and no store gets the old name
-// again.
-func (s *session) hold(st store) (engine.Rows, error) {
-	at := s.path(st.name())
+// hold locks a generation and maps it. It returns fs.ErrNotExist if no store has its name any
+// more: a store that nobody reads is renamed, and no store gets the old name again.
+func (s *session) hold(id uint64) (engine.Rows, error) {
+	at := s.path(storeName(id))
 	lock, err := vfs.TryLock(at, vfs.Shared)
 	if errors.Is(err, vfs.ErrHeld) {
 		return nil, engine.ErrGenerationGone // its store is being filled again
@@ -97,8 +92,8 @@ func (s *session) hold(st store) (engine.Rows, error) {
 		return nil, err
 	}
 	crashPoint("generation locked")
-	r := &rows{s: s, id: st.id, lock: lock}
-	err = r.mapAll(st)
+	r := &rows{s: s, id: id, lock: lock}
+	err = r.mapAll()
 	if !lock.At(at) { // the store was renamed, or is another one
 		err = fs.ErrNotExist
 	}
@@ -110,18 +105,30 @@ func (s *session) hold(st store) (engine.Rows, error) {
 	s.open[r] = true
 	if s.fixed.Config.MaxHold > 0 {
 		r.lapsed = make(chan struct{})
-		r.timer = time.AfterFunc(s.holdLeft(st.id), r.lapse)
+		r.timer = time.AfterFunc(s.holdLeft(id), r.lapse)
 	}
 	return r, nil
 }
 
-// mapAll maps all files of the store now, since the store may be renamed later.
-func (r *rows) mapAll(st store) (err error) {
-	if r.ds, err = r.s.openStore(st); err != nil {
+// mapAll maps all files of the store. Mostly an earlier generation has mapped them.
+func (r *rows) mapAll() (err error) {
+	if r.ds, err = r.s.openStore(r.id); err != nil {
 		return err
 	}
-	if r.leaves, err = r.s.reader(r.ds, r.s.path(st.name())); err == nil {
-		r.records, err = r.s.mapRecords(st, mapping.ReadOnly)
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if len(r.s.read) > 2+r.s.fixed.retain() { // more were made for generations that were held
+		if err := r.s.dropStores(); err != nil {
+			return err
+		}
+	}
+	w, err := r.s.mapped(r.id, r.s.read, mapping.ReadOnly)
+	if err == nil {
+		err = w.mapLeaves(r.ds, mapping.ReadOnly)
+	}
+	if err == nil {
+		r.store = w
+		w.users++
 	}
 	return err
 }
@@ -148,11 +155,11 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 	if uint(row) >= uint(r.s.samples()) {
 		return info, fmt.Errorf("%w: got row %d of %d", shapeops.ErrIndex, row, r.s.samples())
 	}
-	b, err := r.records.Acquire()
+	b, err := r.store.records.Acquire()
 	if err != nil {
 		return info, err
 	}
-	defer r.records.Release()
+	defer r.store.records.Release()
 	failed := mapping.Guard(func() {
 		rec := rowRecord(b, row, len(r.s.fixed.Schema))
 		if !rec.sound(r.id) {
@@ -161,8 +168,9 @@ func (r *rows) Info(row int) (info engine.Info, err error) {
 		}
 		info = rec.info(len(r.s.fixed.Schema))
 	})
-	if failed != nil {
-		err = fmt.Errorf("read the record: %w", failed)
+	if fault, _ := failed.(*mapping.FaultError); fault != nil {
+		fault.File = r.s.path(recordsPath(r.id)) // it had another name when it was mapped
+		err = fmt.Errorf("read the record: %w", fault)
 	}
 	if err != nil {
 		return engine.Info{}, &engine.RowError{Generation: r.id, Row: row, Err: err}
@@ -176,7 +184,7 @@ func (r *rows) Place(leaf int) (tensor.Lender, int) {
 	if err != nil || l.bytes == 0 {
 		return nil, 0
 	}
-	return &lent{f, r.leaves.files[leaf], r}, 0
+	return &lent{f, r.store.files[leaf], r}, 0
 }
 
 // A lent lends a leaf of a generation until that is closed. The mapping stays for later ones.
@@ -233,18 +241,13 @@ func (r *rows) end() (err error) {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-	if r.leaves != nil {
+	if r.store != nil {
 		r.s.mu.Lock()
-		if r.leaves.users--; r.leaves.users == 0 && r.leaves.replaced {
-			err = r.leaves.close()
-		}
+		r.store.users--
 		r.s.mu.Unlock()
 	}
 	if r.ds != nil {
-		err = errors.Join(err, r.ds.Close())
-	}
-	if r.records != nil {
-		err = errors.Join(err, r.records.Close())
+		err = r.ds.Close()
 	}
 	return errors.Join(err, r.lock.Unlock())
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -94,9 +93,9 @@ func TestKeptWhileOthersPublish(t *testing.T) {
 	}
 }
 
-// TestDeadAreSweptFirst kills a session that has the last slot of a large generation: a sweep finds
-// it, however little time there is to read the records of the others.
-func TestDeadAreSweptFirst(t *testing.T) {
+// TestSlotsOfTheDead kills a session that has the last slot of a large generation: the slot is free
+// at once.
+func TestSlotsOfTheDead(t *testing.T) {
 	const samples = 1000
 	dir := newDir(t)
 	require.NoError(t, Create(dir, one(0), samplecache.Config{Samples: samples}))
@@ -111,11 +110,8 @@ func TestDeadAreSweptFirst(t *testing.T) {
 		require.NoError(t, p.Put(soon(t), one(1)))
 	}
 	require.NoError(t, Vanish(dead))
-	s := joinHere(t, dir).(*session)
-	require.True(t, s.sweepSlots(1, 0))
-	require.False(t, s.sweepSlots(1, 0))
 	require.NoError(t, p.Put(soon(t), one(1)))
-	latest, err := s.Latest(t.Context())
+	latest, err := joinHere(t, dir).Latest(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, latest)
 }
@@ -291,8 +287,8 @@ func FuzzCounts(f *testing.F) {
 		b := append(make([]byte, countsHeader), text...)
 		binary.LittleEndian.PutUint32(b[4:], uint32(len(text)))
 		binary.LittleEndian.PutUint64(b[8:], 1)
-		binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
-		if _, err := file.WriteAt(b, countsAt(4)); err != nil {
+		binary.LittleEndian.PutUint32(b, crc32.ChecksumIEEE(b[4:]))
+		if _, err := file.WriteAt(b, countsAt); err != nil {
 			t.Fatal(err)
 		}
 		g, err := s.groups()
@@ -315,8 +311,7 @@ func FuzzCounts(f *testing.F) {
 }
 
 // TestMappingsAreKept reads generations of stores that are filled again and again: a session maps
-// each store once. A store whose files were replaced is mapped anew, one that is damaged is an
-// error, and one that was removed is unmapped.
+// each store once. One that is damaged is an error.
 func TestMappingsAreKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1000))}))
@@ -344,7 +339,7 @@ func TestMappingsAreKept(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, b, 8000)
 		lender.Return()
-		w := of.(*rows).leaves
+		w := of.(*rows).store
 		require.NoError(t, of.Close())
 		_, err = lender.Borrow()
 		require.ErrorIs(t, err, engine.ErrClosed)
@@ -360,22 +355,77 @@ func TestMappingsAreKept(t *testing.T) {
 	require.LessOrEqual(t, len(seen), 3)
 
 	id := put(s)
-	at := filepath.Join(dir, store{generationRole, id}.name(), "n.memmap")
-	was, err := read(id)
-	require.NoError(t, err)
+	at := filepath.Join(dir, storeName(id), "n.memmap")
 	b, err := os.ReadFile(at)
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(at))
-	require.NoError(t, os.WriteFile(at, b, 0o644))
-	now, err := read(id)
-	require.NoError(t, err)
-	require.NotSame(t, was, now)
-	_, err = was.files[0].Borrow()
-	require.ErrorIs(t, err, mapping.ErrClosed)
 	require.NoError(t, os.Truncate(at, 100))
 	_, err = read(id)
 	require.ErrorIs(t, err, engine.ErrCorrupt)
 	require.NoError(t, os.WriteFile(at, b, 0o644))
 	_, err = read(id)
 	require.NoError(t, err)
+}
+
+// TestNumbersOfDirectoriesAreUsedAgain fills a store that has the number of one that was removed,
+// as disks give numbers of removed files to new ones. A session has mapped the removed one: what it
+// commits is in the new one nevertheless.
+func TestNumbersOfDirectoriesAreUsedAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	schema := tensor.Must(tdict.FromMap(nil, tdict.Entries{"n": tensor.Must(tensor.NewMeta(tensor.Int64, 1))}))
+	require.NoError(t, Create(dir, schema, engine.Config{Samples: 1, Retain: -1}))
+	s := joinHere(t, dir)
+	put := func() {
+		c, err := s.Claim(t.Context(), "")
+		require.NoError(t, err)
+		row, err := c.Reserve(t.Context(), 0)
+		require.NoError(t, err)
+		require.NoError(t, row.Commit(t.Context(), []uint32{0}))
+	}
+	put()
+	at := filepath.Join(dir, storeName(1))
+	for _, name := range []string{recordsName, "n.memmap", "meta.json"} {
+		b, err := os.ReadFile(filepath.Join(at, name))
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(filepath.Join(at, name)))
+		require.NoError(t, os.WriteFile(filepath.Join(at, name), b, 0o666))
+	}
+	put()
+	put() // fills what was the store of 1
+	latest, err := joinHere(t, dir).Latest(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, latest)
+	r, err := joinHere(t, dir).Open(t.Context(), 3)
+	require.NoError(t, err, "the records are those of the store")
+	_, err = r.Info(0)
+	require.NoError(t, err)
+}
+
+// TestLateReserveGetsNothing goes on with a Reserve of a generation that was published meanwhile,
+// whose store a later one fills: its slots look free, and the session does not get one.
+func TestLateReserveGetsNothing(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, Create(dir, one(0), engine.Config{Samples: 2, Retain: -1}))
+	s := joinHere(t, dir).(*session)
+	s.mu.Lock()
+	st, err := s.writer(1)
+	s.mu.Unlock()
+	require.NoError(t, err)
+	p, err := openHere(t, Engine{Dir: dir}).Producer("")
+	require.NoError(t, err)
+	for n := range 4 {
+		require.NoError(t, p.Put(soon(t), one(int64(n))))
+	}
+	other, err := p.Reserve(soon(t))
+	require.NoError(t, err)
+	s.mu.Lock()
+	require.Same(t, s.stores[tensor.Must(s.storeID(storeName(3)))], st)
+	_, ok, err := s.reserve(st, 1, 2)
+	s.mu.Unlock()
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.NoError(t, other.Commit(soon(t)))
+	require.NoError(t, p.Put(soon(t), one(5)))
+	latest, err := s.Latest(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, latest)
 }

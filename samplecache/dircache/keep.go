@@ -64,10 +64,7 @@ func (s *session) link(id uint64, at string) error {
 	if err != nil {
 		return err
 	}
-	from := s.path(store{generationRole, id}.name())
-	if _, err = os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
-		from = s.path(store{heldRole, id}.name())
-	}
+	from := s.path(storeName(id))
 	records := filepath.Join(from, recordsName)
 	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == records {

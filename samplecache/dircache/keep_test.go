@@ -31,7 +31,7 @@ func TestKeepInTheCache(t *testing.T) {
 		dir: fs.ErrExist, dir + "/": fs.ErrExist, ".": fs.ErrExist, "": fs.ErrExist, top: fs.ErrExist,
 		filepath.Join(top, "link"): fs.ErrExist, "gen-0000000001": fs.ErrInvalid, "MANIFEST": fs.ErrInvalid,
 		"kept": fs.ErrInvalid, dir + "/kept": fs.ErrInvalid, "../cache/kept": fs.ErrInvalid,
-		"gen-0000000001/kept": fs.ErrInvalid, "held-0000000001": fs.ErrInvalid, "../link/kept": fs.ErrInvalid,
+		"gen-0000000001/kept": fs.ErrInvalid, "gen-0000000009": fs.ErrInvalid, "../link/kept": fs.ErrInvalid,
 		top + "/link-of-link/kept": fs.ErrInvalid, top + "/deep/kept": fs.ErrInvalid, "../nowhere/kept": fs.ErrNotExist,
 	} {
 		err := c.Keep(t.Context(), 1, path)

@@ -21,13 +21,13 @@ const headerBytes = 4096
 
 // The words of the control file, by number.
 const (
-	sequenceWord = headerBytes/8 + iota // incremented by each change; its low 32 bits are a futex
+	sequenceWord = headerBytes/8 + iota // incremented by a change that somebody waits for; its low 32 bits are a futex
 	latestWord                          // sealed: the generation published last
 	fillingWord                         // sealed: the generation being filled; 0 if it has no store
 	_                                   // not used
 	wantedWord                          // 1 if a session waits for the lock
 	sweptWord                           // when a session last looked for dead sessions, us
-	searchedWord                        // when publishing last failed, us; see searching
+	searchedWord                        // when publishing, or finding a store, last failed, us; see searching
 	_                                   // not used
 	_                                   // not used
 	swapTookWord                        // how long publishing took, us, above the low half of the generation
@@ -35,19 +35,16 @@ const (
 )
 
 // The tables. Each entry has two words: for a session its pid and when it joined; for a retired
-// generation its number and when it was retired, both sealed; for a slot its word (slots.go) and
-// when it was reserved. Times are in us.
+// generation its number and when it was retired, both sealed. Times of sessions are in us, of
+// generations in ms.
 const (
 	sessionsTable = firstTable
 	retiredTable  = sessionsTable + 2*maxSessions
-	slotsTable    = retiredTable + 2*retiredKept
+	wordsCount    = retiredTable + 2*retiredKept // including the header
 )
 
-// wordsOf returns the number of words of a control file, including the header.
-func wordsOf(samples int) int { return slotsTable + 2*samples }
-
-// words are the words of a control file. Except for the sealed ones they are hints: if locks and
-// records differ from them, the words are wrong.
+// words are the words of a control file. Except for the sealed ones they are hints: if locks
+// differ from them, the words are wrong.
 type words []atomic.Uint64
 
 // sealed returns the value of a sealed word: its high half is the complement of its low half, the
@@ -72,7 +69,7 @@ func (w words) generations() (latest, filling uint64, err error) {
 
 // tookSwap stores how long it took to publish a generation.
 func (w words) tookSwap(generation uint64, took time.Duration) {
-	w[swapTookWord].Store(min(uint64(took/time.Microsecond), math.MaxUint32)<<32 | generation)
+	w[swapTookWord].Store(min(uint64(max(took, 0)/time.Microsecond), math.MaxUint32)<<32 | generation)
 }
 
 // swapTook returns how long it took to publish a generation, or 0 if that is not known.
@@ -92,9 +89,7 @@ func (w words) pid(session int) int {
 	return int(w[sessionsTable+2*session].Load())
 }
 
-// The words of a slot, and of a session.
-func (w words) slot(i int) *atomic.Uint64    { return &w[slotsTable+2*i] }
-func (w words) since(i int) *atomic.Uint64   { return &w[slotsTable+2*i+1] }
+// The words of a session.
 func (w words) session(i int) *atomic.Uint64 { return &w[sessionsTable+2*i] }
 func (w words) joined(i int) *atomic.Uint64  { return &w[sessionsTable+2*i+1] }
 

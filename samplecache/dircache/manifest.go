@@ -26,13 +26,12 @@ import (
 const (
 	manifestName = "MANIFEST"
 	controlName  = "control"
-	currentName  = "current"
 	newPrefix    = ".new-" // a file or directory that is being made
 )
 
 const (
 	formatName    = "tensordict.samplecache"
-	formatVersion = 2
+	formatVersion = 3
 	maxManifest   = 16 << 20
 	maxGeneration = 1<<31 - 1
 	maxID         = 64
@@ -69,12 +68,12 @@ type producerSpec struct {
 	engine.Window
 }
 
-// sumMark begins the last line of a MANIFEST. The line has the CRC-32C of all bytes before it.
+// sumMark begins the last line of a MANIFEST. The line has the CRC-32 of all bytes before it.
 const sumMark = ",\n  \"sum\": \""
 
 // sumLine returns the end of a MANIFEST that begins with b.
 func sumLine(b []byte) []byte {
-	return fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.Checksum(b, castagnoli))
+	return fmt.Appendf(nil, "%s%08x\"\n}\n", sumMark, crc32.ChecksumIEEE(b))
 }
 
 // text returns the content of the file.
@@ -97,7 +96,7 @@ func parseManifest(b []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: got format %q, want %q", engine.ErrCorrupt, head.Format, formatName)
 	}
 	if head.Version != formatVersion {
-		return nil, fmt.Errorf("%w: got version %d, this program knows %d", errors.ErrUnsupported, head.Version, formatVersion)
+		return nil, fmt.Errorf("%w: got version %d, this program knows %d: make a new cache", errors.ErrUnsupported, head.Version, formatVersion)
 	}
 	at := bytes.LastIndex(b, []byte(sumMark))
 	if at < 0 || !bytes.Equal(b[at:], sumLine(b[:at])) {
@@ -188,6 +187,9 @@ func (m *manifest) dict(batch ...int) (*tdict.TensorDict, error) {
 
 // retain returns the number of generations kept besides the latest.
 func (m *manifest) retain() int { return max(m.Config.Retain, 0) }
+
+// retired reports whether a generation is not retained any more.
+func (m *manifest) retired(generation uint64) bool { return generation+uint64(m.retain()) < m.Latest }
 
 // maxHeld returns the number of generations kept beyond the retained ones.
 func (m *manifest) maxHeld() int { return max(m.Config.MaxHeld, 0) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/internal/test/testkit/processkit"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(max(8, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	testkit.Main(m)
 }
 
 // A process has a task of this package.

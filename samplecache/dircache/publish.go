@@ -14,10 +14,21 @@ import (
 const searchPause = 2 * time.Second
 
 // advance publishes the generation that is being filled, if it is full and limits allow that, and
-// finds a store for the next one. Before that it calls tidy. The lock is held.
+// gives the next one a store. Before that it calls tidy. The lock is held.
 //
-// The rename of the MANIFEST publishes. complete does the rest: if a process is killed before
-// complete has returned, the next session calls it again.
+// A publication, where one generation is retained; latest and filling are words:
+//
+//	                       MANIFEST  latest  filling  stores
+//	all rows committed     41        41      42       gen-40 gen-41 gen-42
+//	publish     renames    42        41      42
+//	complete    stores     42        42      42                             and wakes readers
+//	            provides   42        42      42              gen-41 gen-42 gen-43, which was gen-40
+//	            stores     42        42      43                             and wakes producers
+//
+// The rename of the MANIFEST publishes. If a process is killed afterwards, the next one that takes
+// the lock finds words that differ from the MANIFEST, and calls complete. While more than MaxHeld
+// retired generations are read, there is no store for the next one: then filling is 0, and a later
+// call of complete provides one.
 func (s *session) advance() (err error) {
 	s.words[searchedWord].Store(searching)
 	defer func() {
@@ -35,15 +46,17 @@ func (s *session) advance() (err error) {
 			return err
 		}
 		m, err := s.manifest()
-		if err != nil {
+		if err == nil && latest == m.Latest && filling == latest+1 {
+			m, err = s.publish(m)
+		}
+		if err != nil || m == nil {
 			return err
 		}
-		if latest == m.Latest && filling == latest+1 {
-			ready, err = s.publish(m)
-		} else {
-			ready, err = s.complete(m)
+		open, err := s.complete(m)
+		if m.Latest > latest {
+			s.words.tookSwap(m.Latest, time.Since(m.Published))
 		}
-		if err != nil || !ready {
+		if err != nil || !open {
 			return err
 		}
 	}
@@ -94,33 +107,25 @@ func (s *session) due() bool {
 	return was == 0 || passed(was, searchPause)
 }
 
-// publish publishes the generation after m.Latest. If a record is missing, it corrects the word of
-// that slot instead. It reports whether the next generation has a store.
-func (s *session) publish(m *manifest) (bool, error) {
+// publish publishes the generation after m.Latest, and returns the new MANIFEST. If a record was
+// damaged since full has read it, publish returns nil.
+func (s *session) publish(m *manifest) (*manifest, error) {
 	began := time.Now()
 	crashPoint("publishing")
 	list, missing, err := s.collect(m, m.Latest+1)
-	if err != nil || len(missing) > 0 {
-		for _, i := range missing {
-			s.correct(m.Latest+1, i)
-		}
-		return false, err
+	if err != nil || missing {
+		return nil, err
 	}
 	forgotten := func(p producerSpec) bool { return p.Window == (engine.Window{}) }
 	next := *m
 	next.Latest, next.Published, next.Before = m.Latest+1, began.Round(0).UTC(), m.Published
 	next.Producers = slices.DeleteFunc(list, forgotten)
-	if err := next.write(s.at, s.place.Mode()); err != nil {
-		return false, failed("publish", s.dir, manifestName, err)
-	}
-	ready, err := s.complete(&next)
-	s.words.tookSwap(next.Latest, time.Since(began))
-	return ready, err
+	return &next, failed("publish", s.dir, manifestName, next.write(s.at, s.place.Mode()))
 }
 
-// complete completes a publication: it makes words, link and stores agree with the MANIFEST. It is
-// idempotent. It reports whether the next generation has a store. The lock is held.
-func (s *session) complete(m *manifest) (ready bool, err error) {
+// complete makes words and stores agree with the MANIFEST. Each of its steps may be repeated. It
+// reports whether the next generation has a store. The lock is held.
+func (s *session) complete(m *manifest) (open bool, err error) {
 	s.words.seal(latestWord, m.Latest)
 	crashPoint("latest stored")
 	if err := s.raise(); err != nil { // so that readers need not wait for the rest
@@ -130,21 +135,19 @@ func (s *session) complete(m *manifest) (ready bool, err error) {
 	if err != nil {
 		return false, failed("publish", s.dir, "", err)
 	}
-	linkErr := failed("publish", s.dir, currentName, sl.linkCurrent())
-	crashPoint("pointed")
 	needed, err := s.needed(sl)
 	if err != nil {
 		return false, err
 	}
-	err = sl.assignNext(needed)
+	err = sl.provide(needed)
 	crashPoint("provided")
 	filling := uint64(0)
-	if ready = sl.has(sl.next()); ready {
-		filling = m.Latest + 1
+	if open = sl.ready(); open {
+		filling = sl.next()
 	}
 	s.words.seal(fillingWord, filling)
 	crashPoint("open")
-	return ready, errors.Join(linkErr, failed("publish", s.dir, "", err), s.raise())
+	return open, errors.Join(failed("publish", s.dir, "", err), s.raise())
 }
 
 // needed returns a function that reports whether a group needs a retired generation: not all ranks
@@ -155,9 +158,9 @@ func (s *session) needed(sl *storeList) (func(id uint64) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range sl.list {
-		if sl.retired(st) {
-			s.words.retired(st.id)
+	for _, id := range sl.list {
+		if sl.m.retired(id) {
+			s.words.retired(id)
 		}
 	}
 	return func(id uint64) bool { return g.Needs(id) && s.holdLeft(id) > 0 }, err

@@ -22,9 +22,7 @@ const (
 	recordFixed   = 104 // bytes of a record before the checksums of leaves
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 2}
+var recordsMagic = [8]byte{'T', 'D', 'S', 'A', 'M', 'P', 'L', 3}
 
 // recordSize returns the size of a record in bytes. leaves is the number of leaves of a sample.
 func recordSize(leaves int) int { return (recordFixed + 4*leaves + 7) / 8 * 8 }
@@ -41,8 +39,11 @@ func (r record) put(generation, number, life uint64, name string, at time.Time) 
 	binary.LittleEndian.PutUint64(r[24:], uint64(at.UnixNano()))
 	binary.LittleEndian.PutUint64(r[32:], life)
 	clear(r[40+copy(r[40:recordFixed], name) : recordFixed])
-	atomic.StoreUint32(r.seal(), crc32.Checksum(r[4:], castagnoli))
+	atomic.StoreUint32(r.seal(), r.checksum())
 }
+
+// checksum returns the checksum of the rest of the record, which is not 0.
+func (r record) checksum() uint32 { return max(crc32.ChecksumIEEE(r[4:]), 1) }
 
 // seal returns the checksum of the record, which processes load and store atomically.
 func (r record) seal() *uint32 {
@@ -60,16 +61,37 @@ func (r record) erase() {
 // a process is writing r.
 func (r record) damaged() bool {
 	sum := atomic.LoadUint32(r.seal())
-	return sum != 0 && sum != crc32.Checksum(r[4:], castagnoli) && sum == atomic.LoadUint32(r.seal())
+	return sum != 0 && sum != r.checksum() && sum == atomic.LoadUint32(r.seal())
+}
+
+// hold makes the record unsound, and stores which session fills its slot in a generation, and since
+// when, in us. The last store is a memory barrier.
+func (r record) hold(generation uint64, session int, us uint64) {
+	atomic.StoreUint32(r.seal(), 0)
+	binary.LittleEndian.PutUint64(r[16:], uint64(session))
+	binary.LittleEndian.PutUint64(r[24:], us)
+	binary.LittleEndian.PutUint64(r[8:], generation)
+	atomic.StoreUint32(r.seal(), 0)
+}
+
+// holder returns what hold has stored.
+func (r record) holder() (session int, us uint64) {
+	return int(r.number()), binary.LittleEndian.Uint64(r[24:])
+}
+
+// of reports whether r is a record of the generation. It does not compare the checksum.
+func (r record) of(generation uint64) bool {
+	return atomic.LoadUint32(r.seal()) != 0 && r.generation() == generation
 }
 
 // sound reports whether r is a complete record of the generation.
 func (r record) sound(generation uint64) bool {
 	sum := atomic.LoadUint32(r.seal())
-	return binary.LittleEndian.Uint64(r[8:]) == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
-		sum == crc32.Checksum(r[4:], castagnoli)
+	return r.generation() == generation && binary.LittleEndian.Uint32(r[4:]) <= maxName &&
+		sum == r.checksum()
 }
 
+func (r record) generation() uint64        { return binary.LittleEndian.Uint64(r[8:]) }
 func (r record) number() uint64            { return binary.LittleEndian.Uint64(r[16:]) }
 func (r record) life() uint64              { return binary.LittleEndian.Uint64(r[32:]) }
 func (r record) name() []byte              { return r[40 : 40+binary.LittleEndian.Uint32(r[4:])] }
@@ -93,10 +115,8 @@ func (r record) info(leaves int) engine.Info {
 	return info
 }
 
-// recordsPath returns the path of the records of the generation that is being filled.
-func recordsPath(generation uint64) string {
-	return filepath.Join(store{generationRole, generation}.name(), recordsName)
-}
+// recordsPath returns the path of the records of a generation.
+func recordsPath(generation uint64) string { return filepath.Join(storeName(generation), recordsName) }
 
 // recordsSize returns the size of the file of records.
 func (m *manifest) recordsSize() int {
@@ -109,7 +129,7 @@ func (m *manifest) recordsHead() []byte {
 	copy(b, recordsMagic[:])
 	binary.LittleEndian.PutUint64(b[8:], uint64(m.Config.Samples))
 	binary.LittleEndian.PutUint64(b[16:], uint64(len(m.Schema)))
-	binary.LittleEndian.PutUint32(b[24:], crc32.Checksum(b[:24], castagnoli))
+	binary.LittleEndian.PutUint32(b[24:], crc32.ChecksumIEEE(b[:24]))
 	return b
 }
 

@@ -21,6 +21,7 @@ type row struct {
 	generation uint64
 	slot       int
 	number     uint64
+	began      uint64 // us
 
 	mu        sync.Mutex
 	committed bool
@@ -75,22 +76,23 @@ func (r *row) take() (ok bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.store, err = s.writer(filling); err != nil {
+	if r.store, err = s.fill(filling); err != nil {
 		return false, err
 	}
 	if r.slot, ok, err = s.reserve(r.store, filling, room); err != nil || !ok {
 		return false, err
 	}
 	if room, err = s.room(latest); err != nil || r.slot >= room { // a group was entered meanwhile
-		return false, errors.Join(err, s.unlockSlot(filling, r.slot, slotFree))
+		return false, errors.Join(err, s.unlockSlot(filling, r.slot))
 	}
-	s.rows[r.slot] = r
+	s.rows[r.slot], r.began = r, now()
 	r.store.users++
 	return true, nil
 }
 
-// advanceIfDue calls advance if there is something to do, unless advance failed less than
-// searchPause ago. It reports whether it called advance.
+// advanceIfDue calls advance if there is something to do. If advance failed in another session less
+// than searchPause ago, it does not; if it failed in this one, it does, so that Reserve returns
+// that error, a full disk, say. It reports whether it called advance.
 func (s *session) advanceIfDue() (tried bool, err error) {
 	_, _, ready, err := s.state()
 	s.mu.Lock()
@@ -123,7 +125,7 @@ func (r *row) Commit(_ context.Context, sums []uint32) error {
 			return r.s.fail(recordsPath(r.generation), err)
 		}
 		r.committed = true
-		return r.end(slotCommitted)
+		return r.end(true)
 	})
 }
 
@@ -140,7 +142,6 @@ func (r *row) write(sums []uint32) error {
 	crashPoint("sample written")
 	rec := r.store.record(r.slot)
 	err := mapping.Guard(func() {
-		rec.erase()
 		for i, sum := range sums {
 			rec.setSum(i, sum)
 		}
@@ -176,31 +177,31 @@ type flusher interface{ FlushRange(offset, size int) error }
 // flushRange is a variable for tests.
 var flushRange = func(f flusher, offset, size int) error { return f.FlushRange(offset, size) }
 
-// end frees the slot, or marks it committed. If the generation is full then, it publishes it.
-func (r *row) end(state uint64) error {
+// end unlocks the slot. If the generation is full then, it publishes it.
+func (r *row) end(committed bool) error {
 	s := r.s
 	r.over = true
-	err := r.releaseSlot(state)
-	if err != nil && state == slotCommitted {
+	err := r.releaseSlot()
+	if committed {
 		s.report(err) // the sample is committed nevertheless
 		err = nil
 	}
 	if s.full(r.generation) {
 		s.publishFull()
 	}
-	if state == slotFree || s.fixed.Config.Limits.PerInsert > 0 {
+	if !committed || s.fixed.Config.Limits.PerInsert > 0 {
 		err = errors.Join(err, s.raise())
 	}
 	return err
 }
 
-// releaseSlot unlocks the slot and stores its state.
-func (r *row) releaseSlot(state uint64) error {
+// releaseSlot unlocks the slot.
+func (r *row) releaseSlot() error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	delete(r.s.rows, r.slot)
 	r.store.users--
-	return r.s.unlockSlot(r.generation, r.slot, state)
+	return r.s.unlockSlot(r.generation, r.slot)
 }
 
 // patience is how long a session that has completed a generation waits for the lock to publish it.
@@ -233,6 +234,6 @@ func (r *row) Abort() error {
 		case r.over:
 			return fmt.Errorf("%w: the slot was aborted", engine.ErrClosed)
 		}
-		return r.end(slotFree)
+		return r.end(false)
 	})
 }

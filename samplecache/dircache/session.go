@@ -39,8 +39,6 @@ type session struct {
 
 	locking sync.Mutex // locked by the goroutine that has the lock
 	watch   watch
-	freed   int // the slot at which the next sweep of reserved slots begins
-	swept   int // the slot at which the next sweep of the other slots begins
 
 	mu      sync.Mutex
 	cursor  cursor
@@ -181,10 +179,6 @@ func (s *session) leave() error {
 	}
 	s.searchAgain()
 	_ = s.locked(s.advance)
-	_, filling, _ := s.words.generations()
-	for i := range s.rows {
-		_ = s.unlockSlot(filling, i, slotFree)
-	}
 	s.words.session(s.me).Store(0)
 	return errors.Join(s.locks.UnlockAll(), s.raise())
 }

@@ -162,9 +162,9 @@ func (s *site) leftovers(config samplecache.Config) (trouble []string) {
 	stores := 0
 	for _, name := range namesIn(s.t, s.dir) {
 		switch {
-		case strings.HasPrefix(name, "gen-"), strings.HasPrefix(name, "spare-"):
+		case strings.HasPrefix(name, "gen-"):
 			stores++
-		case !slices.Contains([]string{"MANIFEST", "control", "current"}, name):
+		case !slices.Contains([]string{"MANIFEST", "control"}, name):
 			trouble = append(trouble, name)
 		}
 	}

@@ -1,36 +1,23 @@
 package dircache
 
 import (
-	"time"
+	"errors"
+	"os"
 
-	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// The word of a slot has a generation, a session, and a state. It is a hint. The session that has
-// the lock of a slot fills the slot. A slot is committed if its record is sound.
-const (
-	slotFree      = 0
-	slotReserved  = 1
-	slotCommitted = 2
-)
+// A row of the generation that is being filled is a slot. It is committed if its record is sound.
+// Otherwise it is reserved if a session has its lock, and free if none has: when a process dies, the
+// kernel frees its locks, and so its slots.
+//
+// A generation is full if all slots are committed and no session has the lock of one: then nobody
+// writes to its store any more.
 
-func slotWord(generation uint64, session int, state uint64) uint64 {
-	return generation<<16 | uint64(session)<<2 | state
-}
-
-func slotGeneration(v uint64) uint64 { return v >> 16 }
-func slotSession(v uint64) int       { return int(v >> 2 & (1<<14 - 1)) }
-func slotState(v uint64) uint64      { return v & 3 }
-
-// isFree reports whether v is the word of a slot that is free in a generation. So is every word of
-// an earlier generation.
-func isFree(v, generation uint64) bool {
-	return slotGeneration(v) < generation || v == slotWord(generation, slotSession(v), slotFree)
-}
-
-// isCommitted reports whether v is the word of a slot that is committed in a generation.
-func isCommitted(v, generation uint64) bool {
-	return slotGeneration(v) == generation && slotState(v) == slotCommitted
+// slotNumber returns the number whose lock a session has that fills a slot. Neighbors have other
+// numbers in the next generation: a session may be slow to unlock one.
+func slotNumber(generation uint64, i int) int64 {
+	return slotNumbers + int64(generation%1024)<<20 + int64(i)
 }
 
 // A cursor is where a session continues to look in the slots of a generation.
@@ -57,133 +44,130 @@ func (s *session) seek(generation uint64) {
 // reserve locks a free slot below room. st is the store of the generation. s.mu is held.
 func (s *session) reserve(st *writer, generation uint64, room int) (slot int, ok bool, err error) {
 	s.seek(generation)
-	for k := range s.samples() {
-		i := (s.cursor.next + k) % s.samples()
-		v := s.words.slot(i).Load()
-		if i >= room || !isFree(v, generation) || s.rows[i] != nil {
+	n := s.samples()
+	for k := 0; k < n; k++ {
+		i := (s.cursor.next + k) % n
+		if i >= room || s.rows[i] != nil || st.record(i).sound(generation) {
 			continue
 		}
-		if ok, err = s.lockSlot(st, generation, i, v); ok || err != nil {
-			s.cursor.next = (i + 1) % s.samples()
+		if ok, err = s.lockSlot(st, generation, i); ok || err != nil {
+			s.cursor.next = (i + 1) % n
 			return i, ok, err
+		}
+		from, size, held, err := s.locks.Held(slotNumber(generation, i), 1)
+		if err != nil {
+			return 0, false, err
+		}
+		if held { // neighbors are mostly reserved by the same session
+			k += min(int(from+size-slotNumber(generation, i)), n-i) - 1
 		}
 	}
 	return 0, false, nil
 }
 
-// lockSlot locks a slot whose word is v. It returns false if another session was faster, or if the
-// record says that the slot is committed.
-func (s *session) lockSlot(st *writer, generation uint64, i int, v uint64) (ok bool, err error) {
-	word, mine := s.words.slot(i), slotWord(generation, s.me, slotReserved)
-	if !word.CompareAndSwap(v, mine) {
-		return false, nil
-	}
-	crashPoint("slot marked")
-	if ok, err = s.locks.Try(slotNumbers+int64(i), 1); err != nil || !ok {
-		word.CompareAndSwap(mine, slotWord(generation, 0, slotFree))
+// lockSlot locks a slot. It returns false if another session has the lock, or has committed the
+// slot meanwhile.
+func (s *session) lockSlot(st *writer, generation uint64, i int) (ok bool, err error) {
+	if ok, err = s.locks.Try(slotNumber(generation, i), 1); err != nil || !ok {
 		return false, err
 	}
-	state := st.state(i, generation)
-	if state == slotFree && word.Load() == mine {
-		s.words.since(i).Store(now())
-		return true, nil
+	crashPoint("slot locked")
+	r := st.record(i)
+	free := !r.sound(generation)
+	_, filling, err := s.words.generations()
+	if err != nil || !free || filling != generation { // in a later generation the store may be another's
+		return false, errors.Join(err, s.unlockSlot(generation, i))
 	}
-	return false, s.unlockSlot(generation, i, state)
+	s.reportDamage(r, generation, i)
+	r.hold(generation, s.me, now())
+	return true, nil
 }
 
-// unlockSlot unlocks a slot, and then stores its state in the word.
-func (s *session) unlockSlot(generation uint64, i int, state uint64) error {
-	err := s.locks.Unlock(slotNumbers+int64(i), 1)
+func (s *session) unlockSlot(generation uint64, i int) error {
+	err := s.locks.Unlock(slotNumber(generation, i), 1)
 	crashPoint("slot unlocked")
-	s.words.slot(i).CompareAndSwap(slotWord(generation, s.me, slotReserved), slotWord(generation, s.me, state))
 	return err
 }
 
-// full reports whether all slots of a generation are committed, according to their words.
+// full reports whether a generation is full.
 func (s *session) full(generation uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	st, err := s.writer(generation)
+	if err != nil {
+		return false // Reserve returns the error
+	}
 	s.seek(generation)
-	for s.cursor.lead < s.samples() && isCommitted(s.words.slot(s.cursor.lead).Load(), generation) {
+	for s.cursor.lead < s.samples() && s.rows[s.cursor.lead] == nil && st.record(s.cursor.lead).sound(generation) {
 		s.cursor.lead++
 	}
-	return s.cursor.lead == s.samples()
+	if s.cursor.lead < s.samples() || len(s.rows) > 0 {
+		return false
+	}
+	_, _, held, err := s.locks.Held(slotNumber(generation, 0), int64(s.samples()))
+	return err == nil && !held
 }
 
-// committed returns how many slots of a generation are committed, according to their words.
+// committed returns how many slots of a generation are committed.
 func (s *session) committed(generation uint64) (n int) {
-	for i := range s.samples() {
-		if isCommitted(s.words.slot(i).Load(), generation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, err := s.writer(generation)
+	for i := 0; err == nil && i < s.samples(); i++ {
+		if s.rows[i] == nil && st.record(i).of(generation) {
 			n++
 		}
 	}
 	return n
 }
 
+// look reports whether a slot is committed, or reserved by another session. s.mu is held, and this
+// session does not fill the slot.
+func (s *session) look(st *writer, generation uint64, i int) (committed, reserved bool) {
+	r := st.record(i)
+	if r.generation() != generation || r.of(generation) {
+		return r.of(generation), false
+	}
+	_, _, reserved, err := s.locks.Held(slotNumber(generation, i), 1)
+	return false, reserved && err == nil
+}
+
 // reservedEver returns the total number of samples there are if every slot up to the last one that
 // is reserved now is committed.
 func (s *session) reservedEver(latest uint64) int64 {
-	n := 0
-	for i := range s.samples() {
-		if v := s.words.slot(i).Load(); slotGeneration(v) == latest+1 && slotState(v) != slotFree {
-			n = i + 1
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.samples()
+	for st, err := s.writer(latest + 1); n > 0 && s.rows[n-1] == nil; n-- {
+		if err != nil {
+			continue // there may be no store yet
+		}
+		if committed, reserved := s.look(st, latest+1, n-1); committed || reserved {
+			break
 		}
 	}
 	return int64(latest)*int64(s.samples()) + int64(n)
 }
 
-// sweepTime is how long each part of a sweep may take. The next sweep continues where it ended.
-const sweepTime = 5 * time.Millisecond
-
-// sweepSlots frees the slots of dead sessions, and then corrects the other words that are damaged.
-// The second part comes last because it reads all records, which takes longer. Each part takes at
-// most limit. sweepSlots reports whether it corrected a word.
-func (s *session) sweepSlots(generation uint64, limit time.Duration) bool {
-	freed := s.correctAll(generation, true, &s.freed, limit)
-	return s.correctAll(generation, false, &s.swept, limit) || freed
-}
-
-// correctAll corrects words, beginning at slot *from: words that say reserved, or the others.
-func (s *session) correctAll(generation uint64, reserved bool, from *int, limit time.Duration) (found bool) {
-	end, corrected := host.Monotonic()+limit, 0
-	for k := range s.samples() {
-		i := (*from + k) % s.samples()
-		v := s.words.slot(i).Load()
-		if reserved == (isFree(v, generation) || isCommitted(v, generation)) {
-			continue
-		}
-		found = s.correct(generation, i) || found
-		if corrected++; corrected%64 == 0 && host.Monotonic() > end {
-			*from = i
-			break
-		}
-	}
-	return found
-}
-
-// correct corrects the word of a slot. It reports whether the word was wrong.
-func (s *session) correct(generation uint64, i int) bool {
+// slotStats counts the slots of the generation that is being filled.
+func (s *session) slotStats(st *engine.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	word := s.words.slot(i)
-	v, mine := word.Load(), slotWord(generation, s.me, slotReserved)
-	if s.rows[i] != nil {
-		return v != mine && word.CompareAndSwap(v, mine)
+	w, err := s.writer(st.Filling)
+	for i := 0; err == nil && i < s.samples(); i++ {
+		one := engine.SlotStats{Slot: i, PID: os.Getpid()}
+		if own := s.rows[i]; own != nil {
+			one.For = since(own.began)
+		} else if committed, reserved := s.look(w, st.Filling, i); committed {
+			st.Committed++
+			continue
+		} else if reserved {
+			session, us := w.record(i).holder()
+			one.PID, one.For = s.words.pid(session), since(us)
+		} else {
+			continue
+		}
+		st.Reserved++
+		st.Slots = append(st.Slots, one)
 	}
-	st, err := s.writer(generation)
-	if err != nil || st.agrees(v, i, generation) {
-		return false
-	}
-	ok, err := s.locks.Try(slotNumbers+int64(i), 1)
-	if err != nil || !ok { // another session fills it
-		filled := slotWord(generation, slotSession(v), slotReserved)
-		return isCommitted(v, generation) && word.CompareAndSwap(v, filled)
-	}
-	// If Unlock fails, the next sweep corrects the word.
-	defer func() { _ = s.locks.Unlock(slotNumbers+int64(i), 1) }()
-	if _, filling, err := s.words.generations(); err != nil || filling != generation {
-		return false
-	}
-	s.reportDamage(st.record(i), generation, i)
-	return word.CompareAndSwap(v, slotWord(generation, s.me, st.state(i, generation)))
 }

@@ -29,7 +29,7 @@ func (s *session) stats() (st engine.Stats, err error) {
 		Members: s.memberStats(), Groups: g.Stats(p),
 	}
 	s.slotStats(&st)
-	if st.Held, err = s.heldGenerations(); err == nil {
+	if st.Held, err = s.heldGenerations(latest, filling); err == nil {
 		st.Producers = s.producerStats(m)
 	}
 	st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
@@ -69,35 +69,6 @@ func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string
 	return cmp.Or(s.fixed.Config.Held(st.Held), "room on the disk")
 }
 
-// slotStats counts the slots of the generation that is being filled.
-func (s *session) slotStats(st *engine.Stats) {
-	for i := range s.samples() {
-		v := s.words.slot(i).Load()
-		if slotGeneration(v) != st.Filling {
-			continue
-		}
-		switch slotState(v) {
-		case slotCommitted:
-			st.Committed++
-		case slotReserved:
-			st.Reserved++
-			st.Slots = append(st.Slots, engine.SlotStats{Slot: i, PID: s.filler(i, slotSession(v)), For: since(s.words.since(i).Load())})
-		}
-	}
-}
-
-// filler returns the pid of the session that fills a slot, according to its word; 0 if the slot is
-// not locked: then that session is dead, and another one may have its entry.
-func (s *session) filler(slot, session int) int {
-	if session == s.me {
-		return os.Getpid()
-	}
-	if _, _, held, err := s.locks.Held(slotNumbers+int64(slot), 1); err != nil || !held {
-		return 0
-	}
-	return s.words.pid(session)
-}
-
 // memberStats lists the sessions.
 func (s *session) memberStats() (list []engine.MemberStats) {
 	for i := range maxSessions {
@@ -124,12 +95,16 @@ func (s *session) producerStats(m *manifest) (list []engine.ProducerStats) {
 	return list
 }
 
-// heldGenerations returns the generations that are kept only because they are held.
-func (s *session) heldGenerations() (held []uint64, err error) {
+// heldGenerations returns the generations that are kept only because they are held. While a
+// publication is being completed, the generation that retires is not one of them yet.
+func (s *session) heldGenerations(latest, filling uint64) (held []uint64, err error) {
+	if filling > 0 {
+		latest = filling - 1
+	}
 	entries, err := os.ReadDir(s.at)
 	for _, e := range entries {
-		if st, ok := parseStore(e.Name()); ok && st.role == heldRole {
-			held = append(held, st.id)
+		if id, ok := parseStore(e.Name()); ok && id+uint64(s.fixed.retain()) < latest {
+			held = append(held, id)
 		}
 	}
 	return held, s.fail("", err)

@@ -285,7 +285,7 @@ func TestStoppedWithLock(t *testing.T) {
 			eachEnding(t, func(t *testing.T, end func(t *testing.T, p *process)) {
 				s := newSite(t, samplecache.Config{Samples: 2, Retain: 16})
 				s.open()
-				latest := s.topUp(1)
+				latest := s.topUp(18) // from now on each publication renames a store
 				p := s.play("lock", point)
 				p.stopped(t)
 				who := fmt.Sprintf("pid %d", p.Cmd.Process.Pid)
@@ -491,14 +491,15 @@ func TestBlockedProcessesSleep(t *testing.T) {
 	}
 }
 
-// follower is a reader that knows no more than the protocol of the directory: it holds the current
+// follower is a reader that knows no more than the protocol of the directory: it holds the latest
 // generation by a lock, and maps a leaf. Each line it is sent asks whether that is as it was, the
 // last lets go.
 const follower = `
-import fcntl, mmap, os, sys
+import fcntl, json, mmap, os, sys
 top = sys.argv[1]
 while True:
-    path = os.path.join(top, os.readlink(os.path.join(top, "current")))
+    with open(os.path.join(top, "MANIFEST")) as f:
+        path = os.path.join(top, "gen-%010d" % json.load(f)["latest"])
     try:
         fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -574,7 +575,7 @@ func TestPythonFollows(t *testing.T) {
 		s := newSite(t, samplecache.Config{Samples: 2, MaxHeld: -1})
 		s.open()
 		s.topUp(1)
-		was, err := os.Stat(filepath.Join(s.dir, "current"))
+		was, err := os.Stat(filepath.Join(s.dir, "gen-0000000001"))
 		require.NoError(t, err)
 		ask := follow(t, s.dir)
 		s.topUp(2)
@@ -585,7 +586,7 @@ func TestPythonFollows(t *testing.T) {
 		require.Equal(t, "same", ask("?"))
 		require.Equal(t, "closed", ask("close"))
 		s.topUp(1)
-		is, err := os.Stat(filepath.Join(s.dir, "current"))
+		is, err := os.Stat(filepath.Join(s.dir, "gen-0000000004"))
 		require.NoError(t, err)
 		require.True(t, os.SameFile(was, is), "its store was used again")
 		s.settled()

@@ -129,9 +129,9 @@ func (s *session) report(err error) {
 	})
 }
 
-// maintain does the work of dead sessions while a caller waits: it frees their slots and holders,
-// publishes a full generation, and finds a store for the next one. again is true if the lock was
-// taken, so that maintain should be called again soon.
+// maintain does the work of dead sessions while a caller waits: it frees their holders, publishes a
+// full generation, and finds a store for the next one. again is true if the lock was taken, so that
+// maintain should be called again soon.
 func (s *session) maintain() (again bool, err error) {
 	found := false
 	if passed(s.words[sweptWord].Load(), sweepPause/4) {
@@ -154,10 +154,10 @@ func (s *session) maintain() (again bool, err error) {
 	return again, ignoreBlocked(err)
 }
 
-// sweep looks for dead sessions and frees their slots. It reports whether it found any, or dead
-// holders in the counts of groups, which advance removes.
+// sweep looks for dead sessions. It reports whether it found any, or dead holders in the counts of
+// groups, which advance removes.
 func (s *session) sweep() (found bool, err error) {
-	latest, filling, err := s.words.generations()
+	latest, err := s.words.sealed(latestWord)
 	if err != nil {
 		return false, err
 	}
@@ -166,9 +166,6 @@ func (s *session) sweep() (found bool, err error) {
 		return false, err
 	}
 	found = s.removeDead()
-	if filling == latest+1 {
-		found = s.sweepSlots(filling, sweepTime) || found
-	}
 	return g.Tidy(s.progress(latest), s.alive) || found, nil
 }
 

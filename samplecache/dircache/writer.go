@@ -18,24 +18,19 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A writer is a store that is mapped for writing, or the leaves of one that are mapped for reading.
-// It stays mapped while later generations, with other names, fill the same store again: the first
-// use of each page of a new mapping takes longer than to copy the page.
+// A writer is a store that is mapped, for writing or for reading. It stays mapped while later
+// generations, with other names, fill the same store again: the first use of each page of a new
+// mapping takes longer than to copy the page.
 type writer struct {
 	leaves  []leafSpec
-	files   []*place         // of the leaves; nil for a leaf without bytes
-	records *mapping.Mapping // nil for reading
-	table   []byte           // of records
-	users   int              // number of reserved rows, or of generations that are held
-
-	replaced bool // its store has other files now: the last user closes it
+	files   []*place // of the leaves, nil for one without bytes; nil until mapLeaves
+	records *mapping.Mapping
+	table   []byte // of records
+	users   int    // number of reserved rows, or of generations that are held
 }
 
 // A place lends a mapped file. It implements tensor.Lender.
-type place struct {
-	*mapping.Mapping
-	id any // of the file, as vfs.FileID says
-}
+type place struct{ *mapping.Mapping }
 
 func (p *place) Borrow() ([]byte, error) { return p.Acquire() }
 
@@ -43,68 +38,106 @@ func (p *place) Return() { p.Release() }
 
 func (p *place) ReadOnly() bool { return false }
 
-// writer maps the store of the generation that is being filled. It caches the result, since no two
+// writer maps the records of the generation that is being filled. It caches the result, since no two
 // generations have the same name. s.mu is held.
-func (s *session) writer(generation uint64) (*writer, error) {
+func (s *session) writer(generation uint64) (w *writer, err error) {
 	if s.filled != nil && s.filling == generation {
 		return s.filled, nil
 	}
-	if err := s.present(); err != nil {
+	if err = s.present(); err == nil {
+		err = s.dropStores()
+	}
+	if err == nil {
+		w, err = s.mapped(generation, s.stores, mapping.ReadWrite)
+	}
+	if err == nil {
+		s.filling, s.filled = generation, w
+	}
+	return w, err
+}
+
+// mapped returns the store of a generation from stores, where mapped adds it if it is not there. A
+// store is known by the number of its file of records: while a file is mapped, no other one gets its
+// number. s.mu is held.
+func (s *session) mapped(generation uint64, stores map[any]*writer, mode mapping.Mode) (*writer, error) {
+	id, err := s.storeID(storeName(generation))
+	if err != nil {
 		return nil, err
 	}
-	st := store{generationRole, generation}
-	info, err := os.Lstat(s.path(st.name()))
+	if stores[id] != nil {
+		return stores[id], nil
+	}
+	w := &writer{leaves: s.fixed.Schema}
+	if w.records, err = s.mapRecords(generation, mode); err == nil {
+		w.table, err = w.records.Acquire()
+	}
+	if err != nil {
+		return nil, errors.Join(failed("map", s.dir, recordsPath(generation), err), w.close())
+	}
+	stores[id] = w
+	return w, nil
+}
+
+// fill is writer for a session that writes to the leaves. s.mu is held.
+func (s *session) fill(generation uint64) (*writer, error) {
+	w, err := s.writer(generation)
+	if err != nil || w.files != nil {
+		return w, err
+	}
+	err = s.present()
+	var id any
+	if err == nil {
+		id, err = s.storeID(storeName(generation))
+	}
+	if err == nil && s.stores[id] != w {
+		err = s.fail(recordsPath(generation), fmt.Errorf("%w: the file was replaced", engine.ErrCorrupt))
+	}
+	if err != nil {
+		return nil, err
+	}
+	ds, err := s.openStore(generation)
+	if err != nil {
+		return nil, err
+	}
+	err = w.mapLeaves(ds, mapping.ReadWrite)
+	return w, failed("map", s.dir, storeName(generation), errors.Join(err, ds.Close()))
+}
+
+// storeID returns the vfs.FileID of the records of a store.
+func (s *session) storeID(name string) (any, error) {
+	at := filepath.Join(name, recordsName)
+	info, err := os.Lstat(s.path(name))
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%w: not a directory", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, s.fail(st.name(), err)
+		return nil, s.fail(name, err)
 	}
-	if err := s.dropStores(s.stores); err != nil {
-		return nil, err
-	}
-	id := vfs.FileID(info, s.path(st.name()))
-	w := s.stores[id]
-	if w == nil {
-		if w, err = s.mapStore(st); err != nil {
-			return nil, failed("map", s.dir, st.name(), err)
-		}
-		s.stores[id] = w
-	}
-	s.filling, s.filled = generation, w
-	return w, nil
-}
-
-// mapStore maps all files of a store for writing.
-func (s *session) mapStore(st store) (*writer, error) {
-	ds, err := s.openStore(st)
-	if err != nil {
-		return nil, err
-	}
-	defer ds.Close()
-	w, err := s.mapLeaves(ds, os.O_RDWR, mapping.ReadWrite)
-	if err == nil {
-		w.records, err = s.mapRecords(st, mapping.ReadWrite)
-	}
-	if err == nil {
-		w.table, err = w.records.Acquire()
+	if info, err = os.Lstat(s.path(at)); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, errors.Join(err, w.close())
+		return nil, s.fail(at, err)
 	}
-	return w, nil
+	return vfs.FileID(info, s.path(at)), nil
 }
 
-// mapLeaves maps the files of the leaves of a store. The writer is not nil even if there is an
-// error.
-func (s *session) mapLeaves(ds *memmap.Dataset, flag int, mode mapping.Mode) (w *writer, err error) {
-	w = &writer{leaves: s.fixed.Schema, files: make([]*place, len(s.fixed.Schema))}
+// mapLeaves maps the leaves of the store, whose dataset is ds, unless they are mapped.
+func (w *writer) mapLeaves(ds *memmap.Dataset, mode mapping.Mode) (err error) {
+	if w.files != nil {
+		return nil
+	}
+	files := make([]*place, len(w.leaves))
 	for i, l := range w.leaves {
 		if err == nil && l.bytes > 0 {
-			w.files[i], err = mapLeaf(ds, l, flag, mode)
+			files[i], err = mapLeaf(ds, l, mode)
 		}
 	}
-	return w, err
+	if err != nil {
+		return errors.Join(err, closeAll(files))
+	}
+	w.files = files
+	return nil
 }
 
 // leafFile returns the file of a leaf.
@@ -121,86 +154,44 @@ func leafFile(ds *memmap.Dataset, l leafSpec) (*mapfile.File, error) {
 }
 
 // mapLeaf maps the file of a leaf.
-func mapLeaf(ds *memmap.Dataset, l leafSpec, flag int, mode mapping.Mode) (*place, error) {
+func mapLeaf(ds *memmap.Dataset, l leafSpec, mode mapping.Mode) (*place, error) {
 	from, err := leafFile(ds, l)
 	if err != nil {
 		return nil, err
 	}
-	f, err := openFile(from.String(), flag)
+	f, err := openFile(from.String(), flagOf(mode))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	m, err := mapping.Map(f, from.Size(), mode)
-	return &place{m, vfs.FileID(info, from.String())}, err
+	return &place{m}, err
 }
 
-// reader returns the mapped leaves of the store that ds is in the directory at, with one more user.
-// Mostly an earlier generation has mapped the same files.
-func (s *session) reader(ds *memmap.Dataset, at string) (*writer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	info, err := os.Lstat(at)
-	if err != nil {
-		return nil, err
+// flagOf returns the flag with which a file is opened to be mapped.
+func flagOf(mode mapping.Mode) int {
+	if mode == mapping.ReadWrite {
+		return os.O_RDWR
 	}
-	id := vfs.FileID(info, at)
-	w := s.read[id]
-	mapped := w != nil && w.maps(ds)
-	if !mapped || len(s.read) > 2+s.fixed.retain() { // more were made for generations that were held
-		if err := s.dropStores(s.read); err != nil {
-			return nil, err
-		}
-	}
-	if !mapped {
-		if w != nil && w.users == 0 {
-			err = w.close()
-		} else if w != nil {
-			w.replaced = true
-		}
-		delete(s.read, id)
-		var failed error
-		if w, failed = s.mapLeaves(ds, os.O_RDONLY, mapping.ReadOnly); failed != nil {
-			return nil, errors.Join(failed, err, w.close())
-		}
-		s.read[id] = w
-	}
-	w.users++
-	return w, err
-}
-
-// maps reports whether the files of ds are mapped.
-func (w *writer) maps(ds *memmap.Dataset) bool {
-	for i, l := range w.leaves {
-		if l.bytes == 0 {
-			continue
-		}
-		if f, err := leafFile(ds, l); err != nil || f.Identity() != w.files[i].id {
-			return false
-		}
-	}
-	return true
+	return os.O_RDONLY
 }
 
 // openStore opens the dataset of a store, and checks it against the MANIFEST.
-func (s *session) openStore(st store) (*memmap.Dataset, error) {
-	ds, err := memmap.Open(s.path(st.name()))
+func (s *session) openStore(generation uint64) (*memmap.Dataset, error) {
+	name := storeName(generation)
+	ds, err := memmap.Open(s.path(name))
 	if err != nil {
-		return nil, s.storeError(st, err)
+		return nil, s.storeError(name, err)
 	}
 	if err := s.fixed.checkStore(ds); err != nil {
-		return nil, errors.Join(failed("open", s.dir, st.name(), err), ds.Close())
+		return nil, errors.Join(failed("open", s.dir, name, err), ds.Close())
 	}
 	return ds, nil
 }
 
 // storeError returns an error of opening a store as [engine.ErrCorrupt], unless it is an error of
 // the operating system, or the store does not exist.
-func (s *session) storeError(st store, err error) error {
+func (s *session) storeError(name string, err error) error {
 	of, ok := errors.AsType[*memmap.FileError](err)
 	_, system := errors.AsType[syscall.Errno](err)
 	system = system || errors.Is(err, fs.ErrNotExist)
@@ -209,7 +200,7 @@ func (s *session) storeError(st store, err error) error {
 		return err
 	}
 	text := strings.TrimPrefix(of.Err.Error(), engine.ErrCorrupt.Error()+": ")
-	return failed("open", s.dir, filepath.Join(st.name(), of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
+	return failed("open", s.dir, filepath.Join(name, of.Path), fmt.Errorf("%w: %s", engine.ErrCorrupt, text))
 }
 
 // checkStore returns [engine.ErrCorrupt] unless ds has the shape and the leaves that the MANIFEST
@@ -235,13 +226,9 @@ func (m *manifest) checkStore(ds *memmap.Dataset) error {
 }
 
 // mapRecords maps the records of a store.
-func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, err error) {
-	name := filepath.Join(st.name(), recordsName)
-	flag := os.O_RDONLY
-	if mode == mapping.ReadWrite {
-		flag = os.O_RDWR
-	}
-	f, err := openFile(s.path(name), flag)
+func (s *session) mapRecords(generation uint64, mode mapping.Mode) (m *mapping.Mapping, err error) {
+	name := recordsPath(generation)
+	f, err := openFile(s.path(name), flagOf(mode))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: the file is missing", engine.ErrCorrupt)
 	}
@@ -258,22 +245,6 @@ func (s *session) mapRecords(st store, mode mapping.Mode) (m *mapping.Mapping, e
 // record returns the record of a row.
 func (w *writer) record(row int) record { return rowRecord(w.table, row, len(w.leaves)) }
 
-// state returns the state of a row that no session fills, according to its record.
-func (w *writer) state(row int, generation uint64) uint64 {
-	if w.record(row).sound(generation) {
-		return slotCommitted
-	}
-	return slotFree
-}
-
-// agrees reports whether the word v of a row agrees with its record: both committed, or both free.
-func (w *writer) agrees(v uint64, row int, generation uint64) bool {
-	if w.state(row, generation) == slotCommitted {
-		return isCommitted(v, generation)
-	}
-	return isFree(v, generation)
-}
-
 // sumsAgree reports whether the sample of a row has the checksums of its record.
 func (w *writer) sumsAgree(r record, row int) bool {
 	for i, l := range w.leaves {
@@ -284,7 +255,7 @@ func (w *writer) sumsAgree(r record, row int) bool {
 		if err != nil {
 			return false
 		}
-		sum := crc32.Checksum(b[row*l.bytes:][:l.bytes], castagnoli)
+		sum := crc32.ChecksumIEEE(b[row*l.bytes:][:l.bytes])
 		w.files[i].Release()
 		if sum != r.sum(i) {
 			return false
@@ -293,12 +264,17 @@ func (w *writer) sumsAgree(r record, row int) bool {
 	return true
 }
 
-func (w *writer) close() (err error) {
-	for _, f := range w.files {
+func closeAll(files []*place) (err error) {
+	for _, f := range files {
 		if f != nil && f.Mapping != nil {
 			err = errors.Join(err, f.Close())
 		}
 	}
+	return err
+}
+
+func (w *writer) close() error {
+	err := closeAll(w.files)
 	if w.table != nil {
 		w.records.Release()
 		err = errors.Join(err, w.records.Close())
@@ -306,26 +282,29 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// dropStores closes the stores among stores that were removed, so that their room on the disk is
-// freed. Stores with users stay open. s.mu is held.
-func (s *session) dropStores(stores map[any]*writer) error {
+// dropStores closes the stores that were removed, so that their room on the disk is freed. Stores
+// with users stay open. s.mu is held.
+func (s *session) dropStores() error {
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return s.fail("", err)
 	}
 	there := map[any]bool{}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			there[vfs.FileID(info, s.path(e.Name()))] = true
+		if _, ok := parseStore(e.Name()); ok {
+			id, _ := s.storeID(e.Name()) // nil if it goes meanwhile
+			there[id] = true
 		}
 	}
-	for id, w := range stores {
-		if !there[id] && w.users == 0 {
-			if s.filled == w {
-				s.filled = nil
+	for _, stores := range []map[any]*writer{s.stores, s.read} {
+		for id, w := range stores {
+			if !there[id] && w.users == 0 {
+				if s.filled == w {
+					s.filled = nil
+				}
+				err = errors.Join(err, w.close())
+				delete(stores, id)
 			}
-			err = errors.Join(err, w.close())
-			delete(stores, id)
 		}
 	}
 	return err

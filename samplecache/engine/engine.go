@@ -89,9 +89,9 @@ type Row interface {
 	// Place lends the memory of a leaf: its bytes begin at offset. The memory is writable until
 	// Commit returns nil, or Abort is called. The lender is nil for a leaf without bytes.
 	Place(leaf int) (lender tensor.Lender, offset int)
-	// Commit makes the sample part of the generation, for good. sums are the CRC-32C of each leaf.
-	// The caller does not write to the sample any more. If the generation is full then, it is
-	// published, if limits allow that.
+	// Commit makes the sample part of the generation, for good. sums are the CRC-32 of each leaf,
+	// as in zip files. The caller does not write to the sample any more. If the generation is full
+	// then, it is published, if limits allow that.
 	//
 	// If Commit returns [ErrBlocked], the room was lost and the engine has no other room yet: the
 	// lent memory is unchanged, and the caller calls Commit again. After the error of a context,

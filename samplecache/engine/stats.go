@@ -12,7 +12,7 @@ type Info struct {
 	Producer string    // "" if it has no name
 	Number   uint64    // the producer's number for the sample
 	Time     time.Time // when it was committed
-	Sums     []uint32  // the CRC-32C of each leaf, in the order of the schema
+	Sums     []uint32  // the CRC-32 of each leaf, in the order of the schema
 }
 
 // Stats describe a cache at one time. In JSON, fields that wirehead's logger also has carry its

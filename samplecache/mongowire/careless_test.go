@@ -191,6 +191,7 @@ func TestConditions(t *testing.T) {
 // TestLongFindEnds has finds that look at very many documents: they end with maxTimeMS, with their
 // client, even if it has sent more, and with the server.
 func TestLongFindEnds(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 50_000), 1), mongowire.Options{ChunkBytes: 1})
 	dial(t, addr).put(1, 50_000)
 	filter := bson.D{{"kind", "nothing"}}
@@ -256,20 +257,23 @@ func TestLiars(t *testing.T) {
 func TestSilentReaders(t *testing.T) {
 	waitForever(t)
 	for _, held := range []int{-1, 0, 3} {
-		c := directory(t, pair(t, 8<<20), samplecache.Config{Samples: 1, MaxHeld: held})
-		s, addr := serve(t, c, mongowire.Options{})
-		writer := dial(t, addr)
-		for n := range byte(6) {
-			writer.put(n, 8<<20)
-			for range 2 {
-				_, err := dial(t, addr).Write(request(bson.D{{"find", "read.bin"}, {"$db", "unit"}}, ""))
-				require.NoError(t, err)
+		t.Run(fmt.Sprint("MaxHeld ", held), func(t *testing.T) {
+			t.Parallel()
+			c := directory(t, pair(t, 8<<20), samplecache.Config{Samples: 1, MaxHeld: held})
+			s, addr := serve(t, c, mongowire.Options{})
+			writer := dial(t, addr)
+			for n := range byte(6) {
+				writer.put(n, 8<<20)
+				for range 2 {
+					_, err := dial(t, addr).Write(request(bson.D{{"find", "read.bin"}, {"$db", "unit"}}, ""))
+					require.NoError(t, err)
+				}
+				time.Sleep(20 * time.Millisecond)
 			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		require.NotEmpty(t, dial(t, addr).find("read.bin", e("filter", bson.D{{"kind", "label"}})))
-		require.NoError(t, s.Close())
-		require.NoError(t, c.Close())
+			require.NotEmpty(t, dial(t, addr).find("read.bin", e("filter", bson.D{{"kind", "label"}})))
+			require.NoError(t, s.Close())
+			require.NoError(t, c.Close())
+		})
 	}
 }
 
@@ -298,6 +302,7 @@ func TestSilentReadersOfSmallDocuments(t *testing.T) {
 // TestClientsLeave has many clients that draw tickets and leave at once, in several ways: all
 // tickets are free again.
 func TestClientsLeave(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 4), 400), mongowire.Options{})
 	first := dial(t, addr)
 	shared := bson.D{{"id", []byte(strings.Repeat("s", 16))}}

@@ -19,6 +19,7 @@ import (
 // TestCacheClosedUnderTheServer closes a cache whose room is all drawn: the room is free when the
 // server is closed, too.
 func TestCacheClosedUnderTheServer(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(testkit.MemoryDir(t), "cache")
 	require.NoError(t, dircache.Create(dir, pair(t, 4), samplecache.Config{Samples: 2}))
 	open := func() *samplecache.Cache {

@@ -30,8 +30,8 @@ type cursor struct {
 	id         int64
 	conn       *conn // that has used it last
 	q          *query
-	generation uint64 // 0 for a collection without samples
-	after      any    // the _id of the last document, or nil
+	generation uint64 // of its samples, or of the last publication in status; otherwise 0
+	next       int    // documents of the view before it were read
 	left       int    // documents left of the limit
 	at         *list.Element
 }
@@ -175,6 +175,7 @@ func (s *Server) batch(ctx context.Context, r *request, c *cursor, v view, n int
 			}
 		}
 		if !c.q.filter.match(bson.Append(nil, doc.fields)) {
+			c.next++
 			continue
 		}
 		if len(docs) == n {
@@ -196,7 +197,8 @@ func (s *Server) batch(ctx context.Context, r *request, c *cursor, v view, n int
 				return nil, false, err
 			}
 		}
-		docs, c.after = append(docs, shown), doc.fields[0][1]
+		docs = append(docs, shown)
+		c.next++
 		c.left--
 	}
 	return docs, true, nil
@@ -222,7 +224,7 @@ func (s *Server) getMore(ctx context.Context, r *request) (rope, error) {
 	}
 	c := s.cursors.take(id)
 	if c == nil {
-		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end or killed, its connection has ended, or %d cursors were opened after it", id, maxCursors)
+		return rope{}, cursorNotFound.saying("cursor %d is not open: it was read to its end or killed, its connection has ended, an earlier getMore failed, %d cursors were opened after it, or cursors took too much memory", id, maxCursors)
 	}
 	reply, err := s.next(ctx, r, c, "nextBatch", n)
 	if errors.Is(err, samplecache.ErrGenerationGone) {

@@ -48,14 +48,14 @@
 // find in read.bin takes conditions on the fields, a projection, a limit, and a sort by id or _id.
 // A reply has at most 1,000 documents and 16 MiB of them, or a single document.
 //
-// A cursor is the query, the generation and the last _id, and holds nothing: a getMore opens the
+// A cursor is the query, the generation and a position, and holds nothing: a getMore opens the
 // generation again. So one find never mixes two generations, and a cursor that is left open holds
 // up nobody. If the generation is not kept any more, getMore returns CursorNotFound: find again. By
 // default that is so once two more generations were published. Cursors of more than one reply are
 // for readers that go on soon; or set Retain.
 //
-// The server holds the generation that was read last for another second, since mapping its files
-// again for the next find takes as long as sending them. A client that takes so long for a reply
+// The server holds the generation published last, since opening its files again for each find takes
+// as long as sending a small sample. A client that takes so long for a reply
 // that producers might wait for its generation is disconnected.
 //
 // # Commands without effect, and refused ones
@@ -106,7 +106,7 @@
 //  2. command.go lists the commands, with the options of each.
 //  3. tickets.go keeps the tickets that are out; insert.go gathers their documents (gather.go) and
 //     commits a sample (sample.go).
-//  4. find.go filters (match.go) the documents of a view (views.go, read.go), and cuts them into
+//  4. find.go and cursor.go filter (match.go) the documents of a view (views.go, read.go), and cuts them into
 //     batches (cursor.go).
 //  5. memory.go shares the memory of messages and of replies, budget.go the tickets and theirs.
 //  6. scram.go is the login.

@@ -198,7 +198,7 @@ func TestFaults(t *testing.T) {
 				l.cycle(l.a, n)
 			}
 			reply := l.b.do(bson.D{{"find", "read.bin"}, {"batchSize", 2}, {"projection", bson.D{{"_id", 1}}}}, "")
-			for n := range byte(6) {
+			for n := range byte(3) {
 				l.cycle(l.a, 10+n)
 			}
 			generations := map[string]int{}

@@ -170,6 +170,7 @@ func TestCursorsEnd(t *testing.T) {
 // TestLargeCursors has clients whose cursors have filters of 1 MB: they take a bounded memory, and
 // the cursors of another address stay.
 func TestLargeCursors(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 4), 2), mongowire.Options{})
 	c, other := dial(t, addr), dialFrom(t, "127.0.0.2", addr)
 	c.put(1, 4)
@@ -236,6 +237,31 @@ func TestCursorsOfViews(t *testing.T) {
 			require.Len(t, all, n, collection)
 			require.Equal(t, all, c.find(collection, e("sort", bson.D{{"_id", sort}}), e("batchSize", 1)), collection)
 		}
+	}
+}
+
+// TestCursorBesideAPublication publishes between two batches of a collection that grows: each
+// document comes once.
+func TestCursorBesideAPublication(t *testing.T) {
+	_, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
+	c := dial(t, addr)
+	for _, sort := range []int{1, -1} {
+		c.put(1, 4)
+		c.find("status") // the server sees each publication
+		c.put(2, 4)
+		order := e("sort", bson.D{{"_id", sort}})
+		all := c.find("status", order)
+		id := c.openCursor("status", order)
+		c.put(3, 4)
+		reply := c.do(bson.D{{"getMore", id}, {"collection", "status"}}, "")
+		cursor, _ := reply.Get("cursor").Doc()
+		batch, _ := cursor.Get("nextBatch").Doc()
+		var rest []bson.Doc
+		for _, v := range batch.All() {
+			doc, _ := v.Doc()
+			rest = append(rest, doc)
+		}
+		require.Equal(t, all[1:], rest)
 	}
 }
 

@@ -89,6 +89,7 @@ func TestMemoryGoesOn(t *testing.T) {
 // TestEndSlow has users that hold all bytes, and whose clients send nothing, slowly, or fast
 // enough, when others wait: those that are too slow are disconnected, and no others.
 func TestEndSlow(t *testing.T) {
+	t.Parallel()
 	before := patience
 	patience = 50 * time.Millisecond
 	defer func() { patience = before }()

@@ -49,6 +49,7 @@ func TestCursorOutlivesItsConnection(t *testing.T) {
 // TestCursorOfTwo has two connections that read with the same cursor at once: one of them is told
 // that it is not open, and what they get meets the filter.
 func TestCursorOfTwo(t *testing.T) {
+	t.Parallel()
 	_, addr := serve(t, memory(t, pair(t, 4), 100), mongowire.Options{})
 	c := dial(t, addr)
 	for i := range 100 {
@@ -241,6 +242,7 @@ func TestGetMoresOfOldGenerations(t *testing.T) {
 // TestSilentReadersInTheKernel has a reader that does not take a reply: the kernel keeps little of
 // it.
 func TestSilentReadersInTheKernel(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 8<<20), 1), mongowire.Options{})
 	dial(t, addr).put(1, 8<<20)
 	c := dial(t, addr)

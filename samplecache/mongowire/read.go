@@ -1,16 +1,11 @@
 package mongowire
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
-	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire/internal/bson"
@@ -37,9 +32,7 @@ func (s *Server) readView(ctx context.Context, r *request, c *cursor) (view, err
 		s.readers.end(r.conn)
 		_ = g.Close() // it was only read
 	})
-	st.recent.keep(ctx, st.cache, g.ID())
-	p := &pages{s: s, st: st, g: g, sums: st.sumsOf(g)}
-	return p.documents(c), nil
+	return (&pages{s: s, st: st, g: g}).documents(c), nil
 }
 
 // lend opens a generation for a reply, 0 for the one published last. Call s.readers.end afterwards.
@@ -102,69 +95,10 @@ func (rs *readers) endBefore(generation uint64) {
 
 // release lets go of generations that producers may wait for, now that latest is published:
 // retired ones that this server holds, but for one less than MaxHeld.
-func (s *Server) release(st *store, latest uint64) {
-	config := st.cache.Config()
+func (s *Server) release(config samplecache.Config, latest uint64) {
 	kept := uint64(max(config.Retain, 0)) + uint64(max(config.MaxHeld-1, 0))
 	if latest > kept {
 		s.readers.endBefore(latest - kept)
-		st.recent.dropBefore(latest - kept)
-	}
-}
-
-// idle is how long a recent holds a generation after the last find.
-const idle = time.Second
-
-// A recent holds the generation that was read last, which keeps its files open: opening them for
-// each find takes as long as sending a small sample. Safe for concurrent use.
-type recent struct {
-	mu     sync.Mutex
-	g      *samplecache.Generation // or nil
-	timer  *time.Timer
-	oldest uint64 // producers may wait for the ones before
-}
-
-// keep holds a generation until there is no find for a while, or a newer generation is read.
-func (r *recent) keep(ctx context.Context, c *samplecache.Cache, id uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case id < r.oldest:
-		return
-	case r.g != nil && r.g.ID() >= id:
-		r.timer.Reset(idle)
-		return
-	}
-	g, err := c.At(ctx, id)
-	if err != nil {
-		return // the next find maps it again
-	}
-	r.close()
-	r.g, r.timer = g, time.AfterFunc(idle, r.drop)
-}
-
-// drop lets go of the generation.
-func (r *recent) drop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.close()
-}
-
-// dropBefore lets go of the generation if it is older than another one.
-func (r *recent) dropBefore(generation uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.oldest = generation
-	if r.g != nil && r.g.ID() < generation {
-		r.close()
-	}
-}
-
-// close lets go of the generation. r.mu is held.
-func (r *recent) close() {
-	if r.g != nil {
-		r.timer.Stop()
-		_ = r.g.Close() // it was only read
-		r.g = nil
 	}
 }
 
@@ -173,11 +107,11 @@ type pages struct {
 	s  *Server
 	st *store
 	g  *samplecache.Generation
-	*sums
 
 	row  int // of sample
 	td   *tdict.TensorDict
-	leaf int // of file
+	sums []uint32 // of its leaves
+	leaf int      // of file
 	file *file
 }
 
@@ -187,83 +121,43 @@ type file struct {
 	x          *tensor.Tensor // uint8 [N]
 }
 
-// A page is a chunk of the file of a leaf of a sample.
-type page struct{ row, leaf, chunk int }
-
-// documents yields the documents of the rows that can match a query, after the last one of the
-// cursor.
-func (p *pages) documents(c *cursor) view {
-	last, begun := c.after.(bson.ID)
-	sign := 1
-	if c.q.descending {
-		sign = -1
-	}
-	return func(yield func(document) bool) {
-		for row := range p.rows(c) {
-			of := p.pagesOf(row)
-			if c.q.descending {
-				slices.Reverse(of)
-			}
-			for _, at := range of {
-				id := p.id(at)
-				if begun && bytes.Compare(id[:], last[:])*sign <= 0 {
-					continue
-				}
-				if !yield(p.document(at)) {
-					return
-				}
-			}
-		}
-	}
+// A page is a chunk of a sample of a generation.
+type page struct {
+	row int
+	chunk
 }
 
-// rows yields the rows that can match a query, in its order, from the last one of the cursor on.
-func (p *pages) rows(c *cursor) iter.Seq[int] {
-	from, to := 0, p.g.Len()-1
-	if last, begun := c.after.(bson.ID); begun {
-		row := int(binary.BigEndian.Uint32(last[4:]))
-		if c.q.descending {
-			to = row
-		} else {
-			from = row
-		}
-	}
+// documents yields the documents of the rows that can match a query, from the cursor's next one on.
+func (p *pages) documents(c *cursor) view {
 	ids, known := c.q.filter.ids()
-	row := func(i int) int { return i }
+	rows := p.g.Len()
 	if known {
-		first, _ := slices.BinarySearch(ids, int64(from))
-		after, _ := slices.BinarySearch(ids, int64(to)+1)
-		row = func(i int) int { return int(ids[i]) }
-		from, to = first, after-1
+		first, _ := slices.BinarySearch(ids, 0)
+		after, _ := slices.BinarySearch(ids, int64(rows))
+		ids, rows = ids[first:after], after-first
 	}
-	return func(yield func(int) bool) {
-		for i := from; i <= to; i++ {
+	of := len(p.st.pages)
+	return func(yield func(document) bool) {
+		for i := c.next; i < rows*of; i++ {
 			at := i
 			if c.q.descending {
-				at = to - (i - from)
+				at = rows*of - 1 - i
 			}
-			if !yield(row(at)) {
+			row := at / of
+			if known {
+				row = int(ids[row])
+			}
+			if !yield(p.document(page{row, p.st.pages[at%of]})) {
 				return
 			}
 		}
 	}
 }
 
-// pagesOf returns the pages of a row.
-func (p *pages) pagesOf(row int) (all []page) {
-	for leaf, l := range p.st.leaves {
-		for chunk := range l.chunks {
-			all = append(all, page{row, leaf, chunk})
-		}
-	}
-	return all
-}
-
 // document returns the document of a page.
 func (p *pages) document(at page) document {
-	l := p.st.leaves[at.leaf]
-	d := bson.D{{"_id", p.id(at)}, {"id", at.row}, {"chunk_id", at.chunk}, {"kind", string(l.key)}}
-	if at.leaf == len(p.st.leaves)-1 && at.chunk == l.chunks-1 {
+	d := bson.D{{"_id", p.id(at)}, {"id", at.row}, {"chunk_id", at.number}, {"kind", string(p.st.leaves[at.leaf].key)}}
+	if at.chunk == p.st.pages[len(p.st.pages)-1] {
 		d = append(d, bson.E{"telomere", true})
 	}
 	return document{d, func(r *rope) error { return p.lend(r, at) }}
@@ -274,7 +168,7 @@ func (p *pages) id(at page) (id bson.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(p.g.ID()))
 	binary.BigEndian.PutUint32(id[4:], uint32(at.row))
 	binary.BigEndian.PutUint16(id[8:], uint16(at.leaf))
-	binary.BigEndian.PutUint16(id[10:], uint16(at.chunk))
+	binary.BigEndian.PutUint16(id[10:], uint16(at.number))
 	return id
 }
 
@@ -285,7 +179,7 @@ func (p *pages) lend(r *rope, at page) error {
 		return err
 	}
 	size := p.s.opt.ChunkBytes
-	from := at.chunk * size
+	from := at.number * size
 	to := min(from+size, p.st.leaves[at.leaf].layout.Size())
 	field := le.AppendUint32(bson.AppendName(nil, bson.Binary, "chunk"), uint32(to-from))
 	r.add(append(field, 0))
@@ -312,7 +206,11 @@ func (p *pages) open(at page) (*file, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.td, p.row = td, at.row
+		info, err := p.g.Info(at.row)
+		if err != nil {
+			return nil, err
+		}
+		p.td, p.row, p.sums = td, at.row, info.Sums
 	}
 	x, err := p.td.Tensor(p.st.leaves[at.leaf].key)
 	if err == nil {
@@ -321,15 +219,11 @@ func (p *pages) open(at page) (*file, error) {
 	if err == nil {
 		x, err = x.Reinterpret(tensor.Uint8)
 	}
-	var sum uint32
-	if err == nil {
-		sum, err = p.sum(at.row*len(p.st.leaves)+at.leaf, x)
-	}
 	if err != nil {
 		return nil, err
 	}
 	l := p.st.leaves[at.leaf].layout
-	p.file, p.leaf = &file{l.Head(), l.Tail(sum), x}, at.leaf
+	p.file, p.leaf = &file{l.Head(), l.Tail(p.sums[at.leaf]), x}, at.leaf
 	return p.file, nil
 }
 
@@ -340,44 +234,4 @@ func (p *pages) sample(row int) (*tdict.TensorDict, error) {
 		td, err = p.g.Fetch(p.s.life, []int{row}, nil)
 	}
 	return td, err
-}
-
-// sums are the CRC-32 of the tensors of a generation that were computed so far.
-type sums struct {
-	generation uint64
-	known      []atomic.Uint64 // row after row: 1<<32 + sum, or 0
-}
-
-// maxSums is the maximum number of sums that are kept.
-const maxSums = 1 << 20
-
-// sumsOf returns the sums of a generation. The sums of the newest generation are kept, and usually
-// the ones of the generation before it, for cursors.
-func (st *store) sumsOf(g *samplecache.Generation) *sums {
-	at := &st.sums[g.ID()%2]
-	s := at.Load()
-	if s != nil && s.generation == g.ID() {
-		return s
-	}
-	newest := s == nil || s.generation < g.ID()
-	s = &sums{generation: g.ID()}
-	if n := g.Len() * len(st.leaves); newest && n <= maxSums {
-		s.known = make([]atomic.Uint64, n)
-		at.Store(s)
-	}
-	return s
-}
-
-// sum returns the sum of the i-th tensor, which is x.
-func (s *sums) sum(i int, x *tensor.Tensor) (sum uint32, err error) {
-	if s.known != nil {
-		if known := s.known[i].Load(); known != 0 {
-			return uint32(known), nil
-		}
-	}
-	err = tensor.Read(x, func(b []uint8) { sum = crc32.ChecksumIEEE(b) })
-	if err == nil && s.known != nil {
-		s.known[i].Store(1<<32 | uint64(sum))
-	}
-	return sum, err
 }

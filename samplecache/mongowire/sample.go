@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/interop/torchzip"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -18,17 +17,18 @@ type store struct {
 	cache    *samplecache.Cache
 	producer *samplecache.Producer
 	leaves   []leaf
-	need     int64                   // bytes that the documents of a sample may take
-	sums     [2]atomic.Pointer[sums] // of generations with an even and an odd number
-	recent   recent
+	pages    []chunk // of a sample
+	need     int64   // bytes that the documents of a sample may take
 }
 
 // A leaf is a leaf of the schema, with the layout of its files.
 type leaf struct {
 	key    nestedkey.Key
 	layout *torchzip.Layout
-	chunks int
 }
+
+// A chunk is a part of the file of a leaf.
+type chunk struct{ leaf, number int }
 
 // allowance is the maximum number of bytes of a file besides the elements.
 const allowance = 64 << 10
@@ -56,10 +56,14 @@ func newStore(c *samplecache.Cache, opt Options) (*store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("mongowire: %q: %w", key, err)
 		}
-		st.leaves = append(st.leaves, leaf{key, l, (l.Size() + opt.ChunkBytes - 1) / opt.ChunkBytes})
-		if chunks := st.leaves[len(st.leaves)-1].chunks; chunks > maxChunks {
-			return nil, wrong("got ChunkBytes %d, which makes %d chunks of %q, want at most %d", opt.ChunkBytes, chunks, key, maxChunks)
+		n := (l.Size() + opt.ChunkBytes - 1) / opt.ChunkBytes
+		if n > maxChunks {
+			return nil, wrong("got ChunkBytes %d, which makes %d chunks of %q, want at most %d", opt.ChunkBytes, n, key, maxChunks)
 		}
+		for number := range n {
+			st.pages = append(st.pages, chunk{len(st.leaves), number})
+		}
+		st.leaves = append(st.leaves, leaf{key, l})
 	}
 	var err error
 	if st.need, err = need(c.Schema(), opt.Inflight/2); err != nil {

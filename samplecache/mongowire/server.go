@@ -190,7 +190,6 @@ func (s *Server) Close() error {
 	if st == nil {
 		return nil
 	}
-	st.recent.drop()
 	if s.made {
 		return st.cache.Close()
 	}

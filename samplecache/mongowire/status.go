@@ -52,10 +52,17 @@ func (st *status) note(stats samplecache.Stats) {
 	}
 }
 
-// all returns the documents of the collection status.
-func (st *status) all() (docs []bson.D) {
-	for _, s := range st.list() {
-		docs = append(docs, bson.D{{"_id", s.id()}, {"swapped", true}, {"swap_timestamp", seconds(s.at)}})
+// all returns the documents of the collection status: for a cursor that has read some, of the
+// publications that there were then, so that its position stays right.
+func (st *status) all(c *cursor) (docs []bson.D) {
+	swaps := st.list()
+	if c.generation == 0 && len(swaps) > 0 {
+		c.generation = swaps[len(swaps)-1].generation
+	}
+	for _, s := range swaps {
+		if s.generation <= c.generation {
+			docs = append(docs, bson.D{{"_id", s.id()}, {"swapped", true}, {"swap_timestamp", seconds(s.at)}})
+		}
 	}
 	return docs
 }
@@ -83,17 +90,19 @@ func (s *Server) refresh() error {
 	return err
 }
 
-// watch adds publications until the server or the cache is closed.
+// watch adds publications until the server or the cache is closed. It holds the generation published
+// last, which keeps its files open: opening them for each find takes as long as sending a small
+// sample.
 func (s *Server) watch(c *samplecache.Cache) {
 	told := ""
+	held := new(samplecache.Generation)
+	defer func() { _ = held.Close() }() // it was only read
 	for seen := uint64(0); ; {
 		g, err := c.Wait(s.life, seen)
 		if err == nil {
-			seen = g.ID()
-			err = g.Close()
-			s.release(s.store.Load(), seen)
-		}
-		if err == nil {
+			_ = held.Close()
+			held, seen = g, g.ID()
+			s.release(c.Config(), seen)
 			err = s.refresh()
 		}
 		switch {

@@ -39,6 +39,7 @@ type storm struct {
 // that are closed and started again, and one who follows the generations. What was acknowledged is
 // published, and nothing is published twice.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	clients, length := 16, time.Second
 	if longtests.On() {
 		clients, length = 64, 10*time.Second

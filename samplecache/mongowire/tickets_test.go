@@ -304,6 +304,7 @@ func TestSnapshot(t *testing.T) {
 
 // TestManySwaps has more publications than status lists: all are counted.
 func TestManySwaps(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, memory(t, pair(t, 4), 1), mongowire.Options{})
 	c := dial(t, addr)
 	var before mongowire.Snapshot

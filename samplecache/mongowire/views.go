@@ -11,8 +11,8 @@ import (
 // bin follows the names of the collections that hold samples.
 const bin = ".bin"
 
-// A view yields the documents of a collection that can match a query, in its order, after the one
-// that a cursor has read last.
+// A view yields the documents of a collection that can match a query, in its order, from the next
+// one of a cursor on.
 type view iter.Seq[document]
 
 // A document is a document of a view.
@@ -30,7 +30,7 @@ func (s *Server) view(ctx context.Context, r *request, c *cursor) (view, error) 
 		return listed(c, counter("completed", completed), counter("started", started)), err
 	case "status":
 		err := s.refresh()
-		return listed(c, s.status.all()...), err
+		return listed(c, s.status.all(c)...), err
 	case s.opt.Read + bin:
 		return s.readView(ctx, r, c)
 	}
@@ -39,18 +39,11 @@ func (s *Server) view(ctx context.Context, r *request, c *cursor) (view, error) 
 
 // listed returns the view of documents that are sorted by _id.
 func listed(c *cursor, docs ...bson.D) view {
-	sign := 1
 	if c.q.descending {
 		slices.Reverse(docs)
-		sign = -1
 	}
 	return func(yield func(document) bool) {
-		for _, d := range docs {
-			if c.after != nil {
-				if n, _ := bson.Of(d[0][1]).Compare(bson.Of(c.after)); n*sign <= 0 {
-					continue
-				}
-			}
+		for _, d := range docs[min(c.next, len(docs)):] {
 			if !yield(document{fields: d}) {
 				return
 			}
@@ -120,7 +113,7 @@ func (s *Server) collStats(_ context.Context, r *request) (rope, error) {
 // documents returns the number of documents of a sample, and their bytes.
 func (st *store) documents() (n int, bytes int64) {
 	for _, l := range st.leaves {
-		n, bytes = n+l.chunks, bytes+int64(l.layout.Size())
+		bytes += int64(l.layout.Size())
 	}
-	return n, bytes
+	return len(st.pages), bytes
 }

@@ -18,48 +18,6 @@ func Example() {
 	// Output: [2] [11 3] true
 }
 
-// The expected numbers are those of torch.arange(n).reshape(shape)[expr].
-func TestIndex(t *testing.T) {
-	tests := []struct {
-		name  string
-		shape []int
-		expr  string
-		want  naive.Array // no At: refused
-	}{
-		{"a position drops its dim", []int{2, 3}, "-1", naive.Array{[]int{3}, []int{3, 4, 5}}},
-		{"a range clamps and steps", []int{5}, "-9:99:2", naive.Array{[]int{3}, []int{0, 2, 4}}},
-		{"a range counts from the end", []int{5}, "-3:-1", naive.Array{[]int{2}, []int{2, 3}}},
-		{"a new dim", []int{2}, "new, :", naive.Array{[]int{1, 2}, []int{0, 1}}},
-		{"rest is the dims left", []int{2, 2, 2}, "1, ..., 0", naive.Array{[]int{2}, []int{4, 6}}},
-		{"a take repeats", []int{3}, "[2, 0, -1]", naive.Array{[]int{3}, []int{2, 0, 2}}},
-		{"a take of two dims", []int{3}, "[2, 1, 0, 0]@2x2", naive.Array{[]int{2, 2}, []int{2, 1, 0, 0}}},
-		{"a mask over two dims", []int{2, 2, 2}, "mask[FTTF]@2x2", naive.Array{[]int{2, 2}, []int{2, 3, 4, 5}}},
-		{"false", []int{2}, "mask[F]@", naive.Array{[]int{0, 2}, []int{}}},
-		{"lists broadcast", []int{3, 3}, "[0, 2]@2x1, [0, 1]", naive.Array{[]int{2, 2}, []int{0, 1, 6, 7}}},
-		{"neighbours stay in place", []int{2, 2, 2}, ":, [1, 0, 1], [1, 1, 0]", naive.Array{[]int{2, 3}, []int{3, 1, 2, 7, 5, 6}}},
-		{"separated lists come first", []int{2, 2, 2}, "[1, 0, 1], :, [1, 1, 0]", naive.Array{[]int{3, 2}, []int{5, 7, 1, 3, 4, 6}}},
-		{"a position is not a list", []int{2, 2, 2}, "1, :, [1]", naive.Array{[]int{2, 1}, []int{5, 7}}},
-		{"a position out of range", []int{2}, "2", naive.Array{}},
-		{"a listed position out of range", []int{2}, "[0, -3]", naive.Array{}},
-		{"too many parts", []int{2}, "0, 0", naive.Array{}},
-		{"two rests", []int{2}, "..., ...", naive.Array{}},
-		{"a mask of another shape", []int{2}, "mask[T]", naive.Array{}},
-		{"lists that do not broadcast", []int{2, 2}, "[0, 1], [0, 1, 0]", naive.Array{}},
-		{"a position after a mask over two dims", []int{2, 2, 2}, "mask[TTTT]@2x2, 0", naive.Array{}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			expr, err := ix.Parse(tt.expr)
-			require.NoError(t, err)
-			got, ok := naive.New(tt.shape...).Index(expr...)
-			require.Equal(t, tt.want.At != nil, ok)
-			if ok {
-				require.Equal(t, tt.want, got)
-			}
-		})
-	}
-}
-
 func TestOperations(t *testing.T) {
 	pair := naive.Number([]int{2, 2}, []int{2, 1})
 	fill, ok := naive.New(2, 2).Fill(9, ix.All, ix.At(0))

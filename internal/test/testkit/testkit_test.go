@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/internal/test/longtests"
 	"github.com/go-tensordict/tensordict/internal/test/naive"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -100,6 +101,14 @@ func TestGatherAndScatter(t *testing.T) {
 	require.Equal(t, []byte("efab"), testkit.Gather([]byte("abcdef"), 2, part))
 	require.Equal(t, []byte("34cd12"), testkit.Scatter([]byte("abcdef"), 2, part, []byte("1234")))
 	require.Equal(t, []byte("12cd12"), testkit.Scatter([]byte("abcdef"), 2, part, []byte("12")), "repeated")
+}
+
+// Tests are long if the variable is set.
+func TestTimes(t *testing.T) {
+	t.Setenv("TENSORDICT_LONG", "")
+	require.Equal(t, 3, longtests.Times(3, 9))
+	t.Setenv("TENSORDICT_LONG", "1")
+	require.Equal(t, 9, longtests.Times(3, 9))
 }
 
 // once returns a function that calls fn the first time.

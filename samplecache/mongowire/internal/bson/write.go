@@ -96,9 +96,3 @@ func appendArray(b []byte, a A) []byte {
 	}
 	return end(b, start)
 }
-
-// Of returns a value as it would be read.
-func Of(value any) Value {
-	b := AppendValue(nil, "", value)
-	return Value{b[0], b[2:]}
-}

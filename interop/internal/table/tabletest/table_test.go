@@ -1,4 +1,4 @@
-package table_test
+package tabletest_test
 
 import (
 	"fmt"
@@ -72,8 +72,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// one returns a table of one column.
-func one(t testing.TB, s tdict.Spec, opt table.Options) (*table.Table, *table.Column) {
+// column returns a table of one column.
+func column(t testing.TB, s tdict.Spec, opt table.Options) (*table.Table, *table.Column) {
 	t.Helper()
 	s.Key = "k"
 	x, err := table.New(tdict.Schema{s}, opt)
@@ -96,7 +96,7 @@ func TestTexts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.dtype, " ", tt.text), func(t *testing.T) {
-			_, c := one(t, tdict.Spec{DType: tt.dtype}, table.Options{})
+			_, c := column(t, tdict.Spec{DType: tt.dtype}, table.Options{})
 			require.NoError(t, c.Append([]byte(tt.text)))
 			if tt.want == "" {
 				tt.want = tt.text
@@ -106,7 +106,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-func visits() tdict.Schema {
+func visitsSchema() tdict.Schema {
 	return tdict.Schema{
 		{Key: "p/x", DType: tensor.Int16, Shape: shapeops.Shape{2}, Optional: true},
 		{Key: "p/name", Kind: tdict.KindText},
@@ -144,7 +144,7 @@ func fill(t testing.TB, x *table.Table) {
 
 func TestDict(t *testing.T) {
 	var codes ragged.TextCodes
-	x, err := table.New(visits(), table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": &codes}})
+	x, err := table.New(visitsSchema(), table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": &codes}})
 	require.NoError(t, err)
 	for range 2 {
 		fill(t, x)
@@ -161,7 +161,7 @@ func TestDict(t *testing.T) {
 		pairs := tensor.Must(tdict.Get[*ragged.Tensor](td, "pairs"))
 		require.Equal(t, "ragged float32 [2 * 2]", pairs.Text())
 
-		y := tensor.Must(table.New(visits(), table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": &codes}}))
+		y := tensor.Must(table.New(visitsSchema(), table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": &codes}}))
 		require.NoError(t, y.Load(td))
 		require.True(t, td.Equal(tensor.Must(y.Dict(2))))
 		from, to := y.Column("codes").List(1, 0)
@@ -187,7 +187,7 @@ func TestTimes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			x, c := one(t, tdict.Spec{DType: tensor.Int64}, table.Options{Times: map[nestedkey.Key]table.Time{"k": tt.tm}})
+			x, c := column(t, tdict.Spec{DType: tensor.Int64}, table.Options{Times: map[nestedkey.Key]table.Time{"k": tt.tm}})
 			require.NoError(t, c.Append([]byte(tt.text)))
 			td := tensor.Must(tensor.Must(x.Dict(1)).Clone())
 			require.Equal(t, []int64{tt.want}, tensor.Must(tdict.Slice[int64](td, "k")))
@@ -210,12 +210,12 @@ func TestTimeRefusals(t *testing.T) {
 		"a time far too early": {"0001-01-01T00:00:00Z", table.Time{Layout: time.RFC3339Nano, Unit: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, c := one(t, tdict.Spec{DType: tensor.Int64}, times(tt.tm))
+			_, c := column(t, tdict.Spec{DType: tensor.Int64}, times(tt.tm))
 			testkit.Fails(t, table.ErrValue, c.Append([]byte(tt.text)))
 		})
 	}
 	t.Run("written without the hour", func(t *testing.T) {
-		x, _ := one(t, tdict.Spec{DType: tensor.Int64}, times(table.Time{Layout: time.DateOnly}))
+		x, _ := column(t, tdict.Spec{DType: tensor.Int64}, times(table.Time{Layout: time.DateOnly}))
 		td := tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"k": tensor.Vector[int64](0, 1)}))
 		testkit.Fails(t, table.ErrValue, x.Load(td))
 	})
@@ -258,23 +258,23 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	t.Run("a value that may not be missing", func(t *testing.T) {
-		_, c := one(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
+		_, c := column(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
 		testkit.Fails(t, table.ErrValue, c.AppendMissing())
 	})
 	t.Run("half a value in a list", func(t *testing.T) {
-		_, c := one(t, tdict.Spec{Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 1, Shape: shapeops.Shape{2}}, table.Options{})
+		_, c := column(t, tdict.Spec{Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 1, Shape: shapeops.Shape{2}}, table.Options{})
 		require.NoError(t, c.Append([]byte("1")))
 		testkit.Fails(t, table.ErrValue, c.EndList(1))
 	})
 	t.Run("a column with fewer rows", func(t *testing.T) {
-		x, _ := one(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
+		x, _ := column(t, tdict.Spec{DType: tensor.Int8}, table.Options{})
 		testkit.Fails(t, shapeops.ErrShape, testkit.Err(x.Dict(1)))
 	})
 }
 
 // TestClonesOutliveReset: a clone of a ragged tensor shares its layout.
 func TestClonesOutliveReset(t *testing.T) {
-	x, c := one(t, tdict.Spec{Kind: tdict.KindText}, table.Options{})
+	x, c := column(t, tdict.Spec{Kind: tdict.KindText}, table.Options{})
 	chunk := func(texts ...string) *tdict.TensorDict {
 		x.Reset()
 		for _, text := range texts {
