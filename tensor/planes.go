@@ -2,12 +2,20 @@ package tensor
 
 import "github.com/go-tensordict/tensordict/internal/transpose"
 
-// leastPlane is the number of bytes from which a plane is copied by package transpose. A smaller one
-// stays in the first-level cache in any order.
-const leastPlane = 4 << 10
-
-// leastSide is the least number of items of a row, and of a column, of such a plane.
-const leastSide = 4
+// Where planes pay, as measured beside the walk.
+const (
+	// leastPlane is the number of bytes from which a plane is copied by package transpose. A smaller
+	// one stays in the first-level cache in any order.
+	leastPlane = 4 << 10
+	// leastFar is the number of bytes that a column spans in the source, and leastLines its number of
+	// items, from which the caches do not keep its lines until the next column.
+	leastFar   = 32 << 20
+	leastLines = 16 << 10
+	// setBytes divides the distance of lines that compete for one set of the first-level cache.
+	setBytes = 4 << 10
+	// leastCols is the least number of columns of any plane.
+	leastCols = 4
+)
 
 // planes copies a move as transposed planes: one dim is contiguous in the destination, another one
 // in the source.
@@ -36,7 +44,7 @@ func (m *move) byPlanes(to, from []byte, lo, hi int) bool {
 	sizes := m.dims
 	sizes.at(0).n = hi - lo
 	rows, cols, width := sizes.at(p.row), sizes.at(p.col), m.block*m.width
-	if cols.from == 0 || rows.n < leastSide || cols.n < leastSide || rows.n*cols.n*width < leastPlane || width > transpose.MaxWidth {
+	if cols.from == 0 || cols.n < leastCols || rows.n*cols.n*width < leastPlane || !m.planesPay(rows.n, *cols) {
 		return false
 	}
 	p.plane = transpose.Plane{
@@ -47,6 +55,26 @@ func (m *move) byPlanes(to, from []byte, lo, hi int) bool {
 	d := m.dims.at(0)
 	p.dim(&sizes, 0, m.toStart+lo*d.to, m.fromAt+lo*d.from)
 	return true
+}
+
+// planesPay reports whether planes with the given number of rows, and such columns, are faster than
+// the walk. The walk is slow where it copies items of several elements, and where the lines of a
+// column leave the cache before the next column; otherwise rows of few or wide items cost more than
+// they save.
+func (m *move) planesPay(rows int, cols span) bool {
+	width, pitch := m.block*m.width, max(cols.from, -cols.from)*m.width
+	far := pitch*cols.n >= leastFar || cols.n >= leastLines
+	switch even := width&(width-1) == 0; {
+	case width > transpose.MaxWidth:
+		return false
+	case !even: // each item is copied by itself
+		return far && cols.n >= 1024 && rows*width >= 128
+	case m.block > 1:
+		return rows >= 4
+	case width <= 4:
+		return rows >= 8
+	}
+	return cols.n >= 32 && (far && rows*width >= 128 || pitch%setBytes == 0 && rows >= 32)
 }
 
 // dim copies all positions of a dim and the dims inside it. to and from are the elements at its

@@ -101,3 +101,18 @@ func TestPlanesWithinOneMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanesOfOneSet: planes whose lines compete for one set of the cache go by planes also if items
+// are wide.
+func TestPlanesOfOneSet(t *testing.T) {
+	for _, d := range testkit.Widths {
+		s := testkit.Make(t, d, []int{70, 4096}, testkit.Contiguous, testkit.Go, 1)
+		expr := []ix.Index{ix.All, ix.Range(3, 53)}
+		array, _ := s.Array.Index(expr...)
+		x := tensor.Must(tensor.Must(s.Index(expr...)).Transpose(0, 1))
+		to := testkit.Make(t, d, []int{50, 70}, testkit.Contiguous, testkit.Unaligned, 50)
+		want := to.Written(to.Array, s.Want(array.Permute(1, 0)))
+		require.NoError(t, to.CopyFrom(x))
+		require.True(t, string(want) == string(to.Mem), "%v", d)
+	}
+}

@@ -3,7 +3,7 @@ package transpose
 import "sync"
 
 // MaxWidth is the largest width of an item in bytes. Larger ones gain nothing.
-const MaxWidth = 64
+const MaxWidth = 16
 
 // A Side is the memory of a plane at one side. Items of a row are contiguous.
 type Side struct {
