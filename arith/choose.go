@@ -15,9 +15,9 @@ func choose(b *tensor.Block, mask, yes, no tensor.Lane) error {
 		copyLane(b.Dst, b, yes)
 	case mask.Per == tensor.PerBlock:
 		copyLane(b.Dst, b, no)
-	case mask.Per == tensor.PerRow && b.Width > 1:
+	case mask.Per == tensor.PerRow:
 		chooseRows(b, mask.Bytes, yes, no)
-	case yes.Per == tensor.PerRow && b.Width > 1 || no.Per == tensor.PerRow && b.Width > 1:
+	case yes.Per == tensor.PerRow || no.Per == tensor.PerRow:
 		chooseEach(b, mask, yes, no)
 	default:
 		chooseElements(b.Dst, mask.Bytes, yes, no)

@@ -32,7 +32,7 @@ func byChunk[T, D cast.Fixed](b *tensor.Block, o op, step int, fn slicer[T, D]) 
 	var x, all [3][]T
 	for i, l := range b.Src {
 		all[i], _ = cast.Slice[T](l.Bytes)
-		if l.Per == tensor.PerRow && b.Width > 1 || l.Per == tensor.PerBlock && (i == 0 || !numbers) {
+		if l.Per == tensor.PerRow || l.Per == tensor.PerBlock && (i == 0 || !numbers) {
 			step = min(step, chunk)
 		}
 	}
@@ -48,7 +48,7 @@ func byChunk[T, D cast.Fixed](b *tensor.Block, o op, step int, fn slicer[T, D]) 
 		for i, l := range b.Src {
 			width := b.Width // elements of the result for each element of the operand
 			switch {
-			case l.Per == tensor.PerElement, l.Per == tensor.PerRow && width == 1:
+			case l.Per == tensor.PerElement:
 				x[i] = all[i][at : at+n]
 				continue
 			case numbers && i > 0:

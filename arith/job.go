@@ -272,12 +272,13 @@ func (w *reducer[T, D]) feed(o, from, lo, hi, c0, n int) {
 		}
 		return
 	}
-	const most = 256
+	most := min(256, w.n)
+	if w.list.offs == nil {
+		w.list = rowList{offs: make([]int, most), at: make([]int, most)}
+	}
 	if step = min(step, most); w.bits != nil && w.bitmask.each {
 		step = max(1, min(step, maskChunk/n))
-	}
-	if w.list.offs == nil {
-		w.list = rowList{offs: make([]int, most), at: make([]int, most), bitOffs: make([]int, most)}
+		w.list.bitOffs = grown(w.list.bitOffs, most)
 	}
 	for ; lo < hi; lo += step {
 		k := 0

@@ -609,3 +609,18 @@ func roundedBy(d tensor.DType, v float64) float64 {
 	}
 	return v
 }
+
+// TestFirstFailureInAnyLayout: an error names the first element that fails, also if an operand is
+// transposed and its blocks are narrower than rows.
+func TestFirstFailureInAnyLayout(t *testing.T) {
+	data := make([]int32, 3*1000)
+	data[900], data[1001] = math.MaxInt32-1, math.MaxInt32 // in a later block, and in an earlier one
+	x := tensor.Must(tensor.From(data, 3, 1000))
+	turned := tensor.Must(tensor.Must(tensor.Must(x.Transpose(0, 1)).Clone()).Transpose(0, 1))
+	_, want := arith.Add(x, 2)
+	require.ErrorContains(t, want, "2147483646")
+	_, err := arith.Add(turned, 2)
+	require.EqualError(t, err, want.Error())
+	require.EqualError(t, arith.AddInto(turned, turned, 2), want.Error())
+	require.True(t, turned.Equal(x), "nothing has changed")
+}

@@ -3,6 +3,8 @@ package arith
 import (
 	"fmt"
 	"slices"
+
+	"github.com/go-tensordict/tensordict/internal/vector"
 )
 
 // A position is a fold that finds the position of the first least or greatest number, or of the
@@ -34,23 +36,54 @@ func (p *position[T]) line(at int, x []T, bits []byte) {
 		p.best[0], p.at[0] = x[first], int64(at+first)
 	}
 	best, found := p.best[0], -1
-	if best != best {
-		return
-	}
-	for i, v := range x[first:] {
-		if p.max && v > best || !p.max && v < best || v != v {
-			if bits != nil && bits[first+i] == 0 {
-				continue
-			}
-			best, found = v, first+i
-			if v != v {
-				break
-			}
+	for from := first; from < len(x) && best == best; from += searched {
+		part := x[from:min(len(x), from+searched)]
+		i := -1
+		if bits == nil {
+			i = p.in(part, best)
+		} else {
+			i = p.among(part, bits[from:], best)
+		}
+		if i >= 0 {
+			best, found = part[i], from+i
 		}
 	}
 	if found >= 0 {
 		p.best[0], p.at[0] = best, int64(at+found)
 	}
+}
+
+// searched is the number of elements whose extreme is found before its position is looked for.
+const searched = 1024
+
+// in returns the position of the element of x that replaces best, or -1.
+func (p *position[T]) in(x []T, best T) int {
+	var m T
+	if p.max {
+		m = vector.Greatest(x[0], x)
+	} else {
+		m = vector.Least(x[0], x)
+	}
+	if !p.wins(m, best) {
+		return -1
+	}
+	for i, v := range x {
+		if v == m || v != v {
+			return i
+		}
+	}
+	return -1
+}
+
+// among is in for the elements whose bit is set.
+func (p *position[T]) among(x []T, bits []byte, best T) int {
+	found := -1
+	for i, v := range x {
+		if bits[i] != 0 && p.wins(v, best) {
+			best, found = v, i
+		}
+	}
+	return found
 }
 
 func (p *position[T]) rows(x []T, r rowList) {

@@ -64,6 +64,8 @@ func TestReduceAllocates(t *testing.T) {
 		})
 		require.LessOrEqual(t, got, test.most, name)
 	}
+	few := tensor.Must(tensor.New(tensor.Float32, 4, 8)) // lists of its rows are as short as they may be
+	testkit.MaxBytes(t, 4<<10, func() { _ = tensor.Must(arith.Sum(few, arith.Dims(0))) })
 	lentFloats := lent(tensor.Float32, &testkit.Lender{Bytes: make([]byte, 4<<20)}, 1024, 1024)
 	for _, over := range []arith.Over{arith.Whole, arith.Dims(0), arith.Dims(1), arith.Dims(0).Where(tensor.Must(tensor.Full(true, 1024)))} {
 		testkit.MaxBytes(t, 1<<19, func() { _ = tensor.Must(arith.Sum(lentFloats, over)) })

@@ -28,7 +28,7 @@ type Per uint8
 // The lengths of a [Lane].
 const (
 	PerElement Per = iota // one for each element of the block
-	PerRow                // one for each row
+	PerRow                // one for each row, which has more than one element
 	PerBlock              // a single one
 )
 
@@ -99,6 +99,9 @@ func (b *blockOf) lane(i int) Lane {
 	if direct && (per != PerElement || b.whole()) {
 		at := b.first(a) * a.size
 		if part := a.bytes[at : at+n*a.size]; cast.Aligned(part, a.size) {
+			if b.cols == 1 && per == PerRow {
+				per = PerElement
+			}
 			return Lane{part, a.dtype, per}
 		}
 	}

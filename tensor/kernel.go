@@ -1,9 +1,12 @@
 package tensor
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/shape"
 )
@@ -159,7 +162,13 @@ func (k *Kernel) run(b *straightBlock, dst *Tensor, xs []*Tensor, lead, workers 
 	case dst.ByteSize() <= k.parallelBytes() && b.lineUp(dst, xs):
 		return k.Elements(&b.Block)
 	}
-	return newLanes(k, dst, xs).run(workers)
+	l := newLanes(k, dst, xs)
+	err := l.run(workers)
+	if err != nil && l.transposed() && !errors.Is(err, mapping.ErrFault) {
+		l.dry = true // to name the first element that fails
+		return cmp.Or(l.run(workers), err)
+	}
+	return err
 }
 
 // parallelBytes is the size of a result from which a second core is used.

@@ -3,6 +3,7 @@ package tensor
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/workers"
@@ -12,6 +13,9 @@ import (
 // blockElements is about how many elements a block has that was gathered from what is not
 // contiguous.
 const blockElements = 1 << 14
+
+// blockRow is the number of elements in a row of such a block if an operand is transposed.
+const blockRow = 256
 
 // lanes runs a kernel block by block on a result and its operands, which all have one shape. The
 // last two dims, after joining dims that are laid out alike everywhere, are the rows of blocks and
@@ -24,7 +28,7 @@ type lanes struct {
 	width  int
 	step   [2]int // number of rows and of elements in a row of a block
 	bytes  int    // size of the result
-	dry    bool   // discard the result: run only to see whether the kernel fails
+	dry    bool   // discard the result: run only to see whether the kernel fails, in row-major order
 }
 
 // A lane says where the elements of the result, or of an operand, lie.
@@ -118,6 +122,8 @@ func (l *lanes) per(a *lane) (Per, bool) {
 func (l *lanes) run(most int) error {
 	cores := workers.Count(most, min(l.bytes/l.kernel.parallelBytes()+1, l.rows*l.width))
 	switch {
+	case !l.dry && l.transposed():
+		l.step = [2]int{min(l.rows, blockElements/blockRow), blockRow}
 	case l.dry || l.gathers():
 		l.step = [2]int{max(1, min(l.rows, blockElements/l.width)), min(l.width, blockElements)}
 	case l.rows < cores:
@@ -149,6 +155,12 @@ func (l *lanes) run(most int) error {
 		}
 	}
 	return nil
+}
+
+// transposed reports whether blocks are narrower than the rows, because some lane is contiguous along
+// the rows' other dim: a block of whole rows would read a few elements here and there.
+func (l *lanes) transposed() bool {
+	return l.width > blockRow && slices.ContainsFunc(l.all, func(a lane) bool { return a.row == 1 && a.x > 1 })
 }
 
 // gathers reports whether some lane is not contiguous.

@@ -6,6 +6,9 @@ import (
 
 // walkBytes does positions lo to hi of the outermost dim, with the widest item that fits.
 func (m *move) walkBytes(to, from []byte, lo, hi int) {
+	if m.dims.n > 1 && m.picked == noDim && !m.ordered && m.byPlanes(to, from, lo, hi) {
+		return
+	}
 	done := false
 	if m.block == 1 {
 		switch m.width {

@@ -126,10 +126,26 @@ func floats[T float32 | float64](bits int) *Elem {
 		Kind: Float, Size: bits / 8, Want: fmt.Sprintf("a number that float%d holds", bits),
 		Append: func(b, data []byte) []byte { return strconv.AppendFloat(b, float64(at[T](data)), 'g', -1, bits) },
 		Parse: func(data, text []byte) ([]byte, bool) {
+			if v, ok := parseFloat[T](text); ok {
+				return put(data, v, nil)
+			}
 			v, err := strconv.ParseFloat(string(text), bits)
 			return put(data, T(v), err)
 		},
 	}
+}
+
+// parseFloat parses a text that [ParseDecimal] takes, and is exact.
+func parseFloat[T float32 | float64](text []byte) (v T, ok bool) {
+	d, ok := ParseDecimal(text)
+	if !ok {
+		return 0, false
+	}
+	if cast.Size[T]() == 4 {
+		single, ok := d.Float32()
+		return T(single), ok
+	}
+	return T(d.Float64()), true
 }
 
 // halves returns the Elem of 16-bit floats, which are rounded from the nearest float64.

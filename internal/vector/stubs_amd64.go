@@ -192,4 +192,10 @@ func weightRows32(dst []byte, x []byte, at []int, b []byte)
 
 func addWeightRows32(dst []byte, x []byte, at []int, b []byte)
 
+func transpose32(dst []byte, x []byte, to int, from int, n int)
+
+func transpose16(dst []byte, x []byte, to int, from int, n int)
+
+func transpose8(dst []byte, x []byte, to int, from int, n int)
+
 func cpuid(leaf uint32, sub uint32) (eax uint32, ebx uint32, ecx uint32, edx uint32)

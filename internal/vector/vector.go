@@ -17,6 +17,10 @@ type kernel func(dst, a, b []byte, x, y uint64, past bool) (rest int)
 // A rowKernel folds the rows of x that begin at elements at into dst.
 type rowKernel func(dst, x []byte, at []int)
 
+// A transposer transposes n blocks of 8 rows of x, of 32 bytes each, side by side into dst. to and
+// from are the distances between rows of dst and of x in bytes.
+type transposer func(dst, x []byte, to, from, n int)
+
 // A pair holds the kernels for float32 and float64, or nil where there is none.
 type pair[K kernel | rowKernel] struct{ f32, f64 K }
 
@@ -49,6 +53,7 @@ type table struct {
 
 	exp, log, tanh, sigmoid   kernel
 	weightRows, addWeightRows func(dst, x []byte, at []int, b []byte)
+	transpose                 [5]transposer // by the width of an item in bytes
 }
 
 // runBytes is the largest run that a kernel gets at once, because the scheduler cannot preempt

@@ -92,4 +92,5 @@ var assembly = table{
 	sigmoid:       sigmoid32,
 	weightRows:    weightRows32,
 	addWeightRows: addWeightRows32,
+	transpose:     [5]transposer{1: transpose8, 2: transpose16, 4: transpose32},
 }

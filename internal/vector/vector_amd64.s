@@ -9024,6 +9024,284 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose32(dst []byte, x []byte, to int, from int, n int)
+// Requires: AVX
+TEXT ·transpose32(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ to+48(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	LEAQ (DX)(CX*4), SI
+	MOVQ x_base+24(FP), DI
+	MOVQ from+56(FP), R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	MOVQ n+64(FP), R12
+
+block:
+	TESTQ       R12, R12
+	JZ          done
+	VMOVUPS     (DI), X15
+	VINSERTF128 $0x01, (DI)(R8*4), Y15, Y0
+	VMOVUPS     (DI)(R8*1), X15
+	VINSERTF128 $0x01, (DI)(R10*1), Y15, Y1
+	VMOVUPS     (DI)(R8*2), X15
+	VINSERTF128 $0x01, (DI)(R9*2), Y15, Y2
+	VMOVUPS     (DI)(R9*1), X15
+	VINSERTF128 $0x01, (DI)(R11*1), Y15, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y0
+	VUNPCKLPS   Y3, Y2, Y1
+	VUNPCKHPS   Y3, Y2, Y2
+	VUNPCKLPD   Y1, Y4, Y3
+	VMOVUPS     Y3, (AX)
+	VUNPCKHPD   Y1, Y4, Y1
+	VMOVUPS     Y1, (AX)(CX*1)
+	VUNPCKLPD   Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(CX*2)
+	VUNPCKHPD   Y2, Y0, Y0
+	VMOVUPS     Y0, (AX)(DX*1)
+	VMOVUPS     16(DI), X15
+	VINSERTF128 $0x01, 16(DI)(R8*4), Y15, Y0
+	VMOVUPS     16(DI)(R8*1), X15
+	VINSERTF128 $0x01, 16(DI)(R10*1), Y15, Y1
+	VMOVUPS     16(DI)(R8*2), X15
+	VINSERTF128 $0x01, 16(DI)(R9*2), Y15, Y2
+	VMOVUPS     16(DI)(R9*1), X15
+	VINSERTF128 $0x01, 16(DI)(R11*1), Y15, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y0
+	VUNPCKLPS   Y3, Y2, Y1
+	VUNPCKHPS   Y3, Y2, Y2
+	VUNPCKLPD   Y1, Y4, Y3
+	VMOVUPS     Y3, (AX)(CX*4)
+	VUNPCKHPD   Y1, Y4, Y1
+	VMOVUPS     Y1, (AX)(BX*1)
+	VUNPCKLPD   Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(DX*2)
+	VUNPCKHPD   Y2, Y0, Y0
+	VMOVUPS     Y0, (AX)(SI*1)
+	ADDQ        $0x00000020, AX
+	LEAQ        (DI)(R8*8), DI
+	DECQ        R12
+	JMP         block
+
+done:
+	VZEROUPPER
+	RET
+
+// func transpose16(dst []byte, x []byte, to int, from int, n int)
+// Requires: AVX, AVX2
+TEXT ·transpose16(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ to+48(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	LEAQ (DX)(CX*4), DX
+	MOVQ x_base+24(FP), DX
+	MOVQ from+56(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (BX)(BX*4), DI
+	LEAQ (SI)(BX*4), R8
+	MOVQ n+64(FP), R9
+
+block:
+	TESTQ        R9, R9
+	JZ           done
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*8), R11
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (DX)(BX*1), Y1
+	VMOVUPS      (DX)(BX*2), Y2
+	VMOVUPS      (DX)(SI*1), Y3
+	VMOVUPS      (DX)(BX*4), Y4
+	VMOVUPS      (DX)(DI*1), Y5
+	VMOVUPS      (DX)(SI*2), Y6
+	VMOVUPS      (DX)(R8*1), Y7
+	VPUNPCKLWD   Y1, Y0, Y8
+	VPUNPCKLWD   Y3, Y2, Y9
+	VPUNPCKLWD   Y5, Y4, Y10
+	VPUNPCKLWD   Y7, Y6, Y11
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKHWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y5, Y4, Y2
+	VPUNPCKHWD   Y7, Y6, Y3
+	VPUNPCKLDQ   Y9, Y8, Y4
+	VPUNPCKLDQ   Y11, Y10, Y5
+	VPUNPCKHDQ   Y9, Y8, Y6
+	VPUNPCKHDQ   Y11, Y10, Y7
+	VPUNPCKLDQ   Y1, Y0, Y8
+	VPUNPCKLDQ   Y3, Y2, Y9
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
+	VPUNPCKLQDQ  Y5, Y4, Y2
+	VPUNPCKHQDQ  Y5, Y4, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y4
+	VPUNPCKHQDQ  Y7, Y6, Y5
+	VPUNPCKLQDQ  Y9, Y8, Y6
+	VPUNPCKHQDQ  Y9, Y8, Y7
+	VPUNPCKLQDQ  Y1, Y0, Y8
+	VPUNPCKHQDQ  Y1, Y0, Y0
+	VMOVUPS      X2, (R10)
+	VEXTRACTI128 $0x01, Y2, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X3, (R10)
+	VEXTRACTI128 $0x01, Y3, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X4, (R10)
+	VEXTRACTI128 $0x01, Y4, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X5, (R10)
+	VEXTRACTI128 $0x01, Y5, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X6, (R10)
+	VEXTRACTI128 $0x01, Y6, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X7, (R10)
+	VEXTRACTI128 $0x01, Y7, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X8, (R10)
+	VEXTRACTI128 $0x01, Y8, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	VMOVUPS      X0, (R10)
+	VEXTRACTI128 $0x01, Y0, (R11)
+	ADDQ         CX, R10
+	ADDQ         CX, R11
+	ADDQ         $0x00000010, AX
+	LEAQ         (DX)(BX*8), DX
+	DECQ         R9
+	JMP          block
+
+done:
+	VZEROUPPER
+	RET
+
+// func transpose8(dst []byte, x []byte, to int, from int, n int)
+// Requires: AVX, AVX2
+TEXT ·transpose8(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ to+48(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	LEAQ (DX)(CX*4), DX
+	MOVQ x_base+24(FP), DX
+	MOVQ from+56(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (BX)(BX*4), DI
+	LEAQ (SI)(BX*4), R8
+	MOVQ n+64(FP), R9
+
+block:
+	TESTQ        R9, R9
+	JZ           done
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*8), R11
+	LEAQ         (R11)(CX*8), R11
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (DX)(BX*1), Y1
+	VMOVUPS      (DX)(BX*2), Y2
+	VMOVUPS      (DX)(SI*1), Y3
+	VMOVUPS      (DX)(BX*4), Y4
+	VMOVUPS      (DX)(DI*1), Y5
+	VMOVUPS      (DX)(SI*2), Y6
+	VMOVUPS      (DX)(R8*1), Y7
+	VPUNPCKLBW   Y1, Y0, Y8
+	VPUNPCKLBW   Y3, Y2, Y9
+	VPUNPCKLBW   Y5, Y4, Y10
+	VPUNPCKLBW   Y7, Y6, Y11
+	VPUNPCKHBW   Y1, Y0, Y0
+	VPUNPCKHBW   Y3, Y2, Y1
+	VPUNPCKHBW   Y5, Y4, Y2
+	VPUNPCKHBW   Y7, Y6, Y3
+	VPUNPCKLWD   Y9, Y8, Y4
+	VPUNPCKLWD   Y11, Y10, Y5
+	VPUNPCKHWD   Y9, Y8, Y6
+	VPUNPCKHWD   Y11, Y10, Y7
+	VPUNPCKLWD   Y1, Y0, Y8
+	VPUNPCKLWD   Y3, Y2, Y9
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKHWD   Y3, Y2, Y1
+	VPUNPCKLDQ   Y5, Y4, Y2
+	VPUNPCKHDQ   Y5, Y4, Y3
+	VPUNPCKLDQ   Y7, Y6, Y4
+	VPUNPCKHDQ   Y7, Y6, Y5
+	VPUNPCKLDQ   Y9, Y8, Y6
+	VPUNPCKHDQ   Y9, Y8, Y7
+	VPUNPCKLDQ   Y1, Y0, Y8
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VMOVLPS      X2, (R10)
+	VMOVHPS      X2, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y2, X2
+	VMOVLPS      X2, (R11)
+	VMOVHPS      X2, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X3, (R10)
+	VMOVHPS      X3, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y3, X3
+	VMOVLPS      X3, (R11)
+	VMOVHPS      X3, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X4, (R10)
+	VMOVHPS      X4, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVLPS      X4, (R11)
+	VMOVHPS      X4, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X5, (R10)
+	VMOVHPS      X5, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y5, X5
+	VMOVLPS      X5, (R11)
+	VMOVHPS      X5, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X6, (R10)
+	VMOVHPS      X6, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y6, X6
+	VMOVLPS      X6, (R11)
+	VMOVHPS      X6, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X7, (R10)
+	VMOVHPS      X7, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y7, X7
+	VMOVLPS      X7, (R11)
+	VMOVHPS      X7, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X8, (R10)
+	VMOVHPS      X8, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y8, X8
+	VMOVLPS      X8, (R11)
+	VMOVHPS      X8, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	VMOVLPS      X0, (R10)
+	VMOVHPS      X0, (R10)(CX*1)
+	VEXTRACTI128 $0x01, Y0, X0
+	VMOVLPS      X0, (R11)
+	VMOVHPS      X0, (R11)(CX*1)
+	LEAQ         (R10)(CX*2), R10
+	LEAQ         (R11)(CX*2), R11
+	ADDQ         $0x00000008, AX
+	LEAQ         (DX)(BX*8), DX
+	DECQ         R9
+	JMP          block
+
+done:
+	VZEROUPPER
+	RET
+
 // func cpuid(leaf uint32, sub uint32) (eax uint32, ebx uint32, ecx uint32, edx uint32)
 // Requires: CPUID
 TEXT ·cpuid(SB), NOSPLIT, $0-24

@@ -132,3 +132,14 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkInfer(b *testing.B) {
+	file := numbers(50_000)
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := csv.Infer(bytes.NewReader(file), 0, csv.Format{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

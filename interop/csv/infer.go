@@ -1,7 +1,6 @@
 package csv
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -244,7 +243,7 @@ func (s *seen) add(in *Inferrer, field []byte, quoted bool) error {
 		s.quoted++
 	}
 	s.shortest, s.longest = min(s.shortest, len(field)), max(s.longest, len(field))
-	if len(s.distinct) <= someTexts && len(field) <= 1000 {
+	if len(s.distinct) <= someTexts && len(field) <= 1000 && !s.distinct[string(field)] {
 		s.distinct[string(field)] = true
 	}
 	if na {
@@ -266,15 +265,15 @@ func (s *seen) scalar(field []byte, quoted bool, line int) {
 		s.Bools++
 	case isWord(field, digits):
 		s.Word(field, line, !quoted && table.IsWord(field))
-	case len(digits) == 0 || digits[0] > '9' || zeros || bytes.IndexByte(digits, '_') >= 0 || !s.Number(field, line):
+	case len(digits) == 0 || digits[0] > '9' || zeros || !s.Number(field, line):
 		s.Text(field, line)
 	}
 }
 
 // isBool reports whether a field is true or false, also in capitals.
 func isBool(field []byte) bool {
-	if len(field) != len("true") && len(field) != len("false") {
-		return false
+	if n := len(field); n != len("true") && n != len("false") || field[0]|0x20 != 't' && field[0]|0x20 != 'f' {
+		return false // strconv's errors allocate
 	}
 	_, err := strconv.ParseBool(string(field))
 	return err == nil
@@ -282,8 +281,8 @@ func isBool(field []byte) bool {
 
 // isWord reports whether a field, without its sign digits, is NaN or an infinity.
 func isWord(field, digits []byte) bool {
-	if len(digits) == 0 || len(digits) > 8 || digits[0] <= '9' {
-		return false
+	if len(digits) == 0 || len(digits) > len("infinity") || digits[0]|0x20 != 'i' && digits[0]|0x20 != 'n' {
+		return false // strconv's errors allocate
 	}
 	_, err := strconv.ParseFloat(string(field), 64)
 	return err == nil

@@ -17,7 +17,7 @@ var layers = []string{
 	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/jsonscan internal/test/longtests internal/mapping internal/splitmix internal/workers samplecache/dircache/internal/host",
 	"internal/elemtext internal/errtext internal/test/testkit/processkit",
 	"internal/fileformat internal/jsonlists internal/test/naive internal/plan internal/vector internal/vfs samplecache/mongowire/internal/bson",
-	"internal/arena interop/internal/safetensors internal/vfs/vfstest internal/zipfile",
+	"internal/arena interop/internal/safetensors internal/transpose internal/vfs/vfstest internal/zipfile",
 	"tensor",
 	"internal/mapfile shapeops",
 	"internal/test/testkit",

@@ -13,6 +13,7 @@ func main() {
 	conversions()
 	reductions()
 	functions()
+	transposes()
 	machine()
 	Generate()
 }

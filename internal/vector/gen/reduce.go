@@ -109,7 +109,7 @@ func sums() {
 	Label("apart")
 	SHRQ(Imm(5), groups)
 	SHLQ(Imm(2), step)
-	r := lineRegisters(x, step)
+	r := linesFrom(GP64(), step)
 	Label("group")
 	TESTQ(groups, groups)
 	JZ(LabelRef("done"))
@@ -143,8 +143,8 @@ func sums() {
 // lines are registers from which eight lines are addressed, whose starts are a step apart.
 type lines struct{ at, step, three, five, seven gp }
 
-func lineRegisters(x, step gp) lines {
-	l := lines{GP64(), step, GP64(), GP64(), GP64()}
+func linesFrom(at, step gp) lines {
+	l := lines{at, step, GP64(), GP64(), GP64()}
 	LEAQ(Mem{Base: step, Index: step, Scale: 2}, l.three)
 	LEAQ(Mem{Base: step, Index: step, Scale: 4}, l.five)
 	LEAQ(Mem{Base: l.three, Index: step, Scale: 4}, l.seven)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -65,39 +66,89 @@ func (c *Counts) Word(text []byte, line int, ours bool) {
 	c.fraction.note(text, line)
 }
 
-// Number counts a number in any notation of strconv.ParseFloat. It returns false, and counts
+// Number counts a number in any decimal notation of strconv.ParseFloat. It returns false, and counts
 // nothing, for another text.
 func (c *Counts) Number(text []byte, line int) bool {
+	if d, ok := elemtext.ParseDecimal(text); ok {
+		c.decimal(d, text, line)
+		return true
+	}
+	if !numeric(text) {
+		return false
+	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if errors.Is(err, strconv.ErrSyntax) {
 		return false
 	}
 	digits := Unsigned(text)
-	switch {
-	case err != nil || vanishes(v, digits):
+	if err != nil || vanishes(v, digits) {
 		c.Beyond++
 		c.beyond.note(text, line)
 		return true
-	case !math.IsNaN(v) && !math.IsInf(v, 0):
+	}
+	whole := digits[0] <= '9' && !bytes.ContainsAny(digits, ".eE")
+	c.number(v, whole, text, line)
+	if whole { // of more digits than a Decimal has
+		c.integer(text, line)
+	}
+	return true
+}
+
+// numeric reports whether a text may be a number: strconv's errors allocate.
+func numeric(text []byte) bool {
+	if digits := Unsigned(text); len(digits) > 0 && digits[0] > '9' { // Infinity
+		return len(digits) <= len("Infinity")
+	}
+	exponent := true // a sign may follow
+	for _, c := range text {
+		switch {
+		case (c == '+' || c == '-') && !exponent:
+			return false
+		case c != '.' && c != '+' && c != '-' && c|0x20 != 'e' && (c < '0' || c > '9'):
+			return false
+		}
+		exponent = c|0x20 == 'e'
+	}
+	return true
+}
+
+// decimal counts a number of at most 19 digits.
+func (c *Counts) decimal(d elemtext.Decimal, text []byte, line int) {
+	c.number(d.Float64(), d.Point < 0, text, line)
+	switch {
+	case d.Point >= 0:
+	case d.Digits <= math.MaxInt64:
+		c.signed = c.signed || len(Unsigned(text)) < len(text)
+	default:
+		c.integer(text, line)
+	}
+}
+
+// number counts a number with its value in float64.
+func (c *Counts) number(v float64, whole bool, text []byte, line int) {
+	if v-v == 0 {
 		c.extremes(extreme{value: v}, text)
 	}
-	if rounds(v, digits) {
+	if rounds(v, Unsigned(text)) {
 		c.rounded.note(text, line)
 	}
-	if digits[0] > '9' || bytes.ContainsAny(digits, ".eE") {
-		c.Floats++
-		c.fraction.note(text, line)
-		return true
+	if whole {
+		c.Ints++
+		return
 	}
-	c.Ints++
+	c.Floats++
+	c.fraction.note(text, line)
+}
+
+// integer notes which dtypes hold an integer.
+func (c *Counts) integer(text []byte, line int) {
 	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		c.signed = c.signed || len(digits) < len(text)
+		c.signed = c.signed || len(Unsigned(text)) < len(text)
 	} else if _, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 		c.unsigned = true
 	} else {
 		c.huge.note(text, line)
 	}
-	return true
 }
 
 // Unsigned returns the text of a number without its sign.
