@@ -19,7 +19,7 @@ const lockName = ".lock"
 // An oldTree is the directory that a save replaces.
 type oldTree struct {
 	info  fs.FileInfo // of the directory; nil if there is none
-	dir   *os.File    // open, so that no other directory gets its inode number
+	dir   *vfs.Root   // open, so that no other directory gets its inode number
 	modes *vfs.Modes  // of it; nil if there is none
 	lock  *vfs.Lock   // keeps Writers out; nil if the directory has no lockName
 }
@@ -82,26 +82,37 @@ func scanOld(dir string) (*oldTree, error) {
 			return nil, fmt.Errorf("%w: got %s, want a directory to replace; save elsewhere", ErrForeign, kind(before))
 		}
 		old := &oldTree{info: before, modes: &vfs.Modes{Exact: true}}
-		old.dir, _ = os.OpenFile(dir, os.O_RDONLY, 0) // scan returns the error
-		if err = old.scan(dir, ""); err == nil {
+		if err = old.open(dir); err == nil {
 			return old, nil
 		}
 		old.unlock()
 		after, _ := os.Lstat(dir)
-		if try == 100 || after == nil || os.SameFile(before, after) {
+		if try == 100 || os.SameFile(before, after) && !errors.Is(err, ErrReplaced) {
 			return nil, err
 		}
 	}
 }
 
-// scan records the permissions in a directory of the old tree. It returns ErrForeign unless the
-// directory is empty, or has a meta.json and no file that others than writers of this format make.
-func (o *oldTree) scan(dir, at string) error {
-	full := filepath.Join(dir, filepath.FromSlash(at))
-	info, err := os.Lstat(full)
+// open opens the directory at dir and scans it. It returns ErrReplaced if that is not the directory
+// of o.info. The path is used only once: two directories may change places there and back.
+func (o *oldTree) open(dir string) (err error) {
+	if o.dir, err = vfs.OpenRoot(dir); err != nil {
+		return fmt.Errorf(".: %w", bare(err))
+	}
+	if is, err := o.dir.Lstat("."); err != nil || !os.SameFile(is, o.info) {
+		return ErrReplaced
+	}
+	return o.scan(o.dir, "")
+}
+
+// scan records the permissions in a directory of the old tree, whose path there is at. It returns
+// ErrForeign unless the directory is empty, or has a meta.json and no file that others than writers
+// of this format make.
+func (o *oldTree) scan(dir *vfs.Root, at string) error {
+	info, err := dir.Lstat(".")
 	var found []fs.DirEntry
 	if err == nil {
-		found, err = os.ReadDir(full)
+		found, err = dir.ReadDir()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -115,11 +126,11 @@ func (o *oldTree) scan(dir, at string) error {
 		inner := path.Join(at, d.Name())
 		switch {
 		case litter(d.Name()):
-		case saved && d.IsDir() && vfs.Ours(filepath.Join(full, d.Name())): // an addition that is under way
+		case saved && d.IsDir() && dir.Ours(d.Name()): // an addition that is under way
 		case saved && d.IsDir():
-			err = o.scanInner(dir, inner)
+			err = o.scanInner(dir, d.Name(), inner)
 		case saved && d.Type().IsRegular() && ours(d.Name()) && (at == "" || d.Name() != lockName):
-			if info, failed := d.Info(); failed == nil {
+			if info, failed := dir.Lstat(d.Name()); failed == nil {
 				o.modes.Note(inner, info)
 			}
 		case saved:
@@ -135,13 +146,21 @@ func (o *oldTree) scan(dir, at string) error {
 }
 
 // scanInner scans an inner directory. One of an addition may get its mark, or go, meanwhile.
-func (o *oldTree) scanInner(dir, at string) error {
-	err := o.scan(dir, at)
-	if err == nil || !vfs.Reserved(path.Base(at)) {
+func (o *oldTree) scanInner(dir *vfs.Root, name, at string) error {
+	inner, err := dir.OpenRoot(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		err = fmt.Errorf("%s: %w", at, bare(err))
+	default:
+		err = o.scan(inner, at)
+		_ = inner.Close() // nothing was written
+	}
+	if err == nil || !vfs.Reserved(name) {
 		return err
 	}
-	inner := filepath.Join(dir, filepath.FromSlash(at))
-	if _, gone := os.Lstat(inner); vfs.Ours(inner) || errors.Is(gone, fs.ErrNotExist) {
+	if _, gone := dir.Lstat(name); dir.Ours(name) || errors.Is(gone, fs.ErrNotExist) {
 		return nil
 	}
 	return err

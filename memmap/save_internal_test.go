@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -193,5 +195,40 @@ func TestFileName(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, fileName(tt.text)) })
+	}
+}
+
+// TestScanOldIsOfOneDirectory has a directory with a foreign file change places with a saved one, as
+// when another save has exchanged the two and exchanges them back: what is said of one is never
+// taken as said of the other.
+func TestScanOldIsOfOneDirectory(t *testing.T) {
+	parent := t.TempDir()
+	dir, other := filepath.Join(parent, "dir"), filepath.Join(parent, "other")
+	require.NoError(t, Save(other, tdict.New(1)))
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o666))
+	foreign, err := os.Lstat(dir)
+	require.NoError(t, err)
+	if err := vfs.OS.Exchange(dir, other); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	ended, wait := make(chan struct{}), sync.WaitGroup{}
+	wait.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				_ = vfs.OS.Exchange(dir, other) // both are always there
+			}
+		}
+	})
+	defer wait.Wait()
+	defer close(ended)
+	for range 3000 {
+		if old, err := scanOld(dir); err == nil {
+			require.False(t, os.SameFile(old.info, foreign), "a directory with a foreign file would be replaced")
+			old.unlock()
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"path"
 	"path/filepath"
@@ -44,7 +45,8 @@ func (w *Writer) nested() (*dirSink, error) {
 		return nil, err
 	}
 	old := &oldTree{info: there, modes: &vfs.Modes{Exact: true}}
-	if err := old.scan(w.at, ""); err != nil {
+	defer old.unlock() // w.in stays open
+	if err := old.open(w.at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	ds, err := w.dataset()

@@ -43,6 +43,12 @@ func (r *Root) ReadDir() ([]fs.DirEntry, error) { return fs.ReadDir(r.dir.FS(), 
 // Lstat is [os.Root.Lstat].
 func (r *Root) Lstat(path string) (fs.FileInfo, error) { return r.dir.Lstat(path) }
 
+// Ours reports whether [MakeTemp] made the directory of a name in r.
+func (r *Root) Ours(name string) bool {
+	info, err := r.Lstat(filepath.Join(name, markName))
+	return Reserved(name) && err == nil && info.Mode().IsRegular()
+}
+
 // Create implements [Files].
 func (r *Root) Create(path string, perm fs.FileMode) (File, error) {
 	return create(r.OpenFile, r.at(path), path, perm)
