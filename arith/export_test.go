@@ -5,3 +5,6 @@ func SetPieceBytes(n int) (was int) {
 	was, pieceBytes = pieceBytes, n
 	return was
 }
+
+// SetMinFold sets from how many elements on a fold goes to a second core.
+func SetMinFold(n int) { minFold = n }

@@ -236,7 +236,7 @@ type wideFold[S, T, D any] struct {
 // widenRecipe returns the recipe r with elements widened first.
 func widenRecipe[S, T, D element](r recipe[T, D], to func(dst []T, src []S)) recipe[S, D] {
 	widen := func(dst []T, src []S, _, _ int) { to(dst, src) }
-	out := recipe[S, D]{joins: r.joins, tile: r.tile}
+	out := recipe[S, D]{joins: r.joins, tile: r.tile, slow: r.slow}
 	out.fold = func(first []D) fold[S, D] { return &wideFold[S, T, D]{fold: r.fold(first), widen: widen} }
 	if r.first != nil {
 		out.first = func() fold[S, D] { return &wideFold[S, T, D]{fold: r.first(), widen: widen} }

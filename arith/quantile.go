@@ -26,7 +26,7 @@ func Quantile[T Reducible[T]](x T, over Over, q float64) (T, error) {
 		var none T
 		return none, fmt.Errorf("quantile: %w: got the quantile %v, want one from 0 to 1", tensor.ErrKind, q)
 	}
-	r := recipe[float64, float64]{fold: func([]float64) fold[float64, float64] { return &quantile{q: q} }, tile: 16}
+	r := recipe[float64, float64]{fold: func([]float64) fold[float64, float64] { return &quantile{q: q} }, tile: 16, slow: true}
 	return reduce(&reduction{name: "quantile", makes: realDType, wants: "real numbers", of: inFloat64.with(r)}, x, over)
 }
 
