@@ -3,7 +3,6 @@ package tdict
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/plan"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -373,7 +372,10 @@ func (k *kind[T]) joinTo(tr *tensor.Transfer, dst Value, p *plan.Pass, xs []*Ten
 // not keep the slice: p keeps it for the next column.
 func withColumn[T Value](p *plan.Pass, xs []*TensorDict, c column, fn func(values []T) error) error {
 	kept, _ := plan.Once(p, (*T)(nil), func() (*[]T, error) { return new([]T), nil })
-	values := slices.Grow((*kept)[:0], len(xs))
+	values := (*kept)[:0]
+	if cap(values) < len(xs) {
+		values = make([]T, 0, len(xs))
+	}
 	*kept = nil // fn may call withColumn for nested dictionaries
 	for i, x := range xs {
 		v, err := c.of(x)
