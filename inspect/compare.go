@@ -19,7 +19,7 @@ const compareBytes = 1 << 20
 
 // A tallied has the elements of a block in which two leaves differ.
 type tallied struct {
-	first []tensor.ElementDiff // the first differences, at most as many as the Difference still lists
+	first []tensor.ElementDiff // the first differences that the Difference has room for
 	count int                  // of all
 }
 

@@ -198,8 +198,8 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// TestScanOldIsOfOneDirectory has a directory with a foreign file change places with a saved one, as
-// when another save has exchanged the two and exchanges them back: what is said of one is never
+// TestScanOldIsOfOneDirectory has a directory with a foreign file change places with a saved one,
+// as when another save has exchanged the two and exchanges them back: what is said of one is never
 // taken as said of the other.
 func TestScanOldIsOfOneDirectory(t *testing.T) {
 	parent := t.TempDir()

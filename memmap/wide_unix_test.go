@@ -36,8 +36,8 @@ func wideRow(t testing.TB, columns int, v int64) *tdict.TensorDict {
 	return td
 }
 
-// TestMoreColumnsThanDescriptors appends, commits, resumes and saves rows of 1,000 leaves, or 5,000,
-// with 512 descriptors.
+// TestMoreColumnsThanDescriptors appends, commits, resumes and saves rows of 1,000 leaves, or
+// 5,000, with 512 descriptors.
 func TestMoreColumnsThanDescriptors(t *testing.T) {
 	const rows = 4
 	columns := longtests.Times(1000, 5000)

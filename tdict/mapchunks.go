@@ -72,8 +72,8 @@ type MapChunksOptions struct {
 //
 // Before the first call of fn, MapChunks returns [ErrKind] if td or fn is nil, shapeops.ErrDim if
 // td has no dim opt.Dim, shapeops.ErrShape if a size is negative, both ChunkSize and Chunks are set
-// or there would be more than 1<<24 chunks, and the errors of Into in [MapChunksOptions]. Afterwards
-// it returns context.Cause(ctx), or a [RowsError] that wraps fn's error, its panic as a
+// or there would be more than 1<<24 chunks, and the errors of Into in [MapChunksOptions].
+// Afterwards it returns context.Cause(ctx), or a [RowsError] that wraps fn's error, its panic as a
 // [PanicError], or the errors of shapeops.Cat or, with opt.Into, of SetIndex.
 func MapChunks(ctx context.Context, td *TensorDict, fn ChunkFunc, opt MapChunksOptions) (*TensorDict, error) {
 	c, err := newChunks("map chunks", td, fn, opt.Dim, opt.ChunkSize, opt.Chunks)

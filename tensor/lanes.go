@@ -157,8 +157,8 @@ func (l *lanes) run(most int) error {
 	return nil
 }
 
-// transposed reports whether blocks are narrower than the rows, because some lane is contiguous along
-// the rows' other dim: a block of whole rows would read a few elements here and there.
+// transposed reports whether blocks are narrower than the rows, because some lane is contiguous
+// along the rows' other dim: a block of whole rows would read a few elements here and there.
 func (l *lanes) transposed() bool {
 	return l.width > blockRow && slices.ContainsFunc(l.all, func(a lane) bool { return a.row == 1 && a.x > 1 })
 }

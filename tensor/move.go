@@ -298,8 +298,8 @@ func (m *move) release() {
 // parallelBytes is where a second core begins to pay for a move. To hand over to a goroutine takes
 // 0.3 to 0.45 us, and to wake a thread after a pause 1.2 to 5.5 us. From memory beyond the cache a
 // free second core gave 1.4 to 1.9 from 64 KiB on, and a busy one 0.92 to 0.98; from the cache it
-// lost below 1 MiB, and gave 1.5 at 3 MiB. An epoch of batches took longer with 128 KiB, and as long
-// with 1 MiB. (AMD EPYC, 2 virtual cores)
+// lost below 1 MiB, and gave 1.5 at 3 MiB. An epoch of batches took longer with 128 KiB, and as
+// long with 1 MiB. (AMD EPYC, 2 virtual cores)
 const parallelBytes = 4 << 20
 
 // workers returns the number of cores for the move: 1, unless it is large, its outermost dim can be

@@ -4,11 +4,11 @@ import "github.com/go-tensordict/tensordict/internal/transpose"
 
 // Where planes pay, as measured beside the walk.
 const (
-	// leastPlane is the number of bytes from which a plane is copied by package transpose. A smaller
-	// one stays in the first-level cache in any order.
+	// leastPlane is the number of bytes from which a plane is copied by package transpose. A
+	// smaller one stays in the first-level cache in any order.
 	leastPlane = 4 << 10
-	// leastFar is the number of bytes that a column spans in the source, and leastLines its number of
-	// items, from which the caches do not keep its lines until the next column.
+	// leastFar is the number of bytes that a column spans in the source, and leastLines its number
+	// of items, from which the caches do not keep its lines until the next column.
 	leastFar   = 32 << 20
 	leastLines = 16 << 10
 	// setBytes divides the distance of lines that compete for one set of the first-level cache.

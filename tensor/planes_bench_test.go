@@ -49,7 +49,8 @@ func BenchmarkPermute(b *testing.B) {
 	}
 }
 
-// filled returns a tensor of ones: memory that was never written is one page of zeros, in the cache.
+// filled returns a tensor of ones: memory that was never written is one page of zeros, in the
+// cache.
 func filled(b *testing.B, dtype tensor.DType, sizes shape.Shape) *tensor.Tensor {
 	x, err := tensor.Must(tensor.Full(uint8(1), sizes...)).Cast(dtype)
 	if err != nil {

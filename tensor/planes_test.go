@@ -102,8 +102,8 @@ func TestPlanesWithinOneMemory(t *testing.T) {
 	}
 }
 
-// TestPlanesOfOneSet: planes whose lines compete for one set of the cache go by planes also if items
-// are wide.
+// TestPlanesOfOneSet: planes whose lines compete for one set of the cache go by planes also if
+// items are wide.
 func TestPlanesOfOneSet(t *testing.T) {
 	for _, d := range testkit.Widths {
 		s := testkit.Make(t, d, []int{70, 4096}, testkit.Contiguous, testkit.Go, 1)

@@ -91,7 +91,7 @@ func (r *row) measure(w io.Writer, rounds int) error {
 	return err
 }
 
-// spent returns the seconds of one call, the mean of as many as take 5 ms together.
+// spent returns the seconds of one call: the mean of calls that take 5 ms together, at least one.
 func spent(work func() error) (float64, error) {
 	began, n := time.Now(), 0
 	for ; n == 0 || time.Since(began) < 5*time.Millisecond; n++ {

@@ -78,7 +78,7 @@ func permutes(bytes int) (all []row, err error) {
 	return all, nil
 }
 
-// reductions are of float32: of all bytes, and of as many as stay in a core's cache.
+// reductions reduce float32: tensors of all bytes, and tensors that stay in a core's cache.
 func reductions(bytes int) (all []row, err error) {
 	for _, size := range []int{bytes, 1 << 20, 256 << 10, 64 << 10} {
 		n := size / 4 / 256

@@ -60,8 +60,8 @@ func (d Decimal) Float64() (v float64) {
 	return v
 }
 
-// Float32 returns the nearest float32. ok is false if the nearest float64 lies in the middle between
-// two float32: then it does not tell which one is nearer.
+// Float32 returns the nearest float32. ok is false if the nearest float64 lies in the middle
+// between two float32: then it does not tell which one is nearer.
 func (d Decimal) Float32() (v float32, ok bool) {
 	wide := d.Float64()
 	return float32(wide), math.Float64bits(wide)&(1<<29-1) != 1<<28

@@ -126,9 +126,9 @@ func (p *Plan) extend(room *room, s shape.Shape) shape.Shape {
 //
 //	v [from... F...] -> [to... F...]
 //
-// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), or if int does not hold
-// the number of elements. It returns false if strides cannot express the result: if the plan picks or
-// composes, or if it reshapes and v must be copied first.
+// It returns [shape.ErrShape] if the shape of v does not begin with p.From(), or if int does not
+// hold the number of elements. It returns false if strides cannot express the result: if the plan
+// picks or composes, or if it reshapes and v must be copied first.
 func (p *Plan) View(v shape.View) (result shape.View, ok bool, err error) { return p.view(nil, v) }
 
 func (p *Plan) view(room *room, v shape.View) (result shape.View, ok bool, err error) {

@@ -23,7 +23,7 @@ type Limits struct {
 	Take    func(n int64) error // if not nil, called before n bytes of lengths or offsets are copied
 }
 
-// Contents are what the JSON of a consolidated form describes. It was read and checked.
+// Contents describe a consolidated form: its JSON, read and checked.
 type Contents struct {
 	Facts  Facts
 	Leaves []*Leaf // in the order of the data

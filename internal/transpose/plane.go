@@ -26,9 +26,9 @@ type Plane struct {
 	Width    int // bytes of an item, from 1 to MaxWidth
 }
 
-// Bytes of a tile at each side, and the distance between its rows in scratch memory. A distance that
-// is constant needs no bounds checks, and one that is not a power of two keeps rows apart in the
-// cache.
+// Bytes of a tile at each side, and the distance between its rows in scratch memory. A distance
+// that is constant needs no bounds checks, and one that is not a power of two keeps rows apart in
+// the cache.
 const (
 	fromBytes, toBytes = 1024, 512
 	fromPitch, toPitch = fromBytes + 64, toBytes + 64

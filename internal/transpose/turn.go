@@ -32,7 +32,8 @@ func (s *scratch) turn(rows, cols, width int) {
 	}
 }
 
-// vectors is turn by blocks of 8 rows of 32 bytes, and reports whether there are instructions for it.
+// vectors is turn by blocks of 8 rows of 32 bytes, and reports whether there are instructions for
+// it.
 func (s *scratch) vectors(rows, cols, width int) bool {
 	for i := 0; i < rows*width; i += 32 {
 		if !vector.Transpose(width, s.to[i/width*toPitch:], s.from[i:], toPitch, fromPitch, (cols+7)/8) {
@@ -44,8 +45,8 @@ func (s *scratch) vectors(rows, cols, width int) bool {
 
 var le = binary.LittleEndian
 
-// exchange exchanges the upper items of a with the lower items of b. lower has the bits of the lower
-// items, and shift is the distance of an upper item from a lower one.
+// exchange exchanges the upper items of a with the lower items of b. lower has the bits of the
+// lower items, and shift is the distance of an upper item from a lower one.
 func exchange(a, b uint64, shift int, lower uint64) (uint64, uint64) {
 	t := (a>>shift ^ b) & lower
 	return a ^ t<<shift, b ^ t

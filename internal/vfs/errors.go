@@ -87,8 +87,8 @@ func (s State) String() string {
 
 // A PublishError is the error of [Publish]. State says what is on the disk; only State says that,
 // since fs.ErrExist or fs.ErrNotExist may be joined to the error of a later step. In every state,
-// the old tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so remove tmp only if the State is
-// [Untouched] or [Leftover].
+// the old tree is complete somewhere or the new one is durable. The old tree may now be at tmp, so
+// remove tmp only if the State is [Untouched] or [Leftover].
 type PublishError struct {
 	Dir   string // the directory to publish
 	State State

@@ -27,9 +27,9 @@ import (
 // # Errors
 //
 // If another directory than old is at dir, Publish returns [fs.ErrExist] and does not replace it;
-// if old is gone, [fs.ErrNotExist]. A directory that comes just before the exchange is noticed after
-// it, and exchanged back; a crash between the two leaves it at tmp, complete, but a [Sweep] may
-// remove it. Every error is a [*PublishError].
+// if old is gone, [fs.ErrNotExist]. A directory that comes just before the exchange is noticed
+// after it, and exchanged back; a crash between the two leaves it at tmp, complete, but a [Sweep]
+// may remove it. Every error is a [*PublishError].
 //
 // Not safe for concurrent use on one dir. Readers may open dir at any time, with the exception
 // above.

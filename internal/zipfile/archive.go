@@ -194,8 +194,8 @@ type extent struct {
 	payload int64 // offset of the payload
 }
 
-// checkExtents checks that nothing overlaps, and that nothing is before and after the entries, in an
-// archive whose directory cannot begin after byte limit.
+// checkExtents checks that nothing overlaps, and that nothing is before and after the entries, in
+// an archive whose directory cannot begin after byte limit.
 func checkExtents(all []extent, limit int64) error {
 	slices.SortFunc(all, func(a, b extent) int { return cmp.Compare(a.at, b.at) })
 	end := int64(0)

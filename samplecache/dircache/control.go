@@ -178,9 +178,9 @@ func (s *session) rebuild() error {
 	return failed("rebuild", s.dir, controlName, err)
 }
 
-// recover erases records of the generation that is being filled, if it has a store. A sample is kept
-// if its record is sound and its checksums agree. If two samples have the same number, the newer one
-// is kept: the record of the older one was erased, but not yet on the disk.
+// recover erases records of the generation that is being filled, if it has a store. A sample is
+// kept if its record is sound and its checksums agree. If two samples have the same number, the
+// newer one is kept: the record of the older one was erased, but not yet on the disk.
 func (s *session) recover(generation uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,9 +59,10 @@
 //     (publish.go). publish compares the records and renames the MANIFEST (manifest.go): this one
 //     step publishes. complete does everything that follows from it, and is idempotent. stores.go
 //     has the directories, and chooses the one that is filled next.
-//  3. A change that somebody may wait for ends with raise (watch.go): it increments the sequence word, and a futex wakes
-//     all sessions. One goroutine of each session waits for that. While a caller waits, it also
-//     looks for dead sessions six times a second, and completes their operations.
+//  3. A change that somebody may wait for ends with raise (watch.go): it increments the sequence
+//     word, and a futex wakes all sessions. One goroutine of each session waits for that. While a
+//     caller waits, it also looks for dead sessions six times a second, and completes their
+//     operations.
 //  4. A reader holds a generation by a lock on its directory (hold.go). Its session keeps the
 //     leaves of a directory mapped while later generations fill it again (writer.go).
 //  5. engine.Groups (engine/groups.go) has the counts of groups, and engine.Limits

@@ -84,7 +84,8 @@ func Rehost(dir, boot, machine string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Words returns where the words of each kind lie in the control file, and CountsAt where the two counts of groups begin.
+// Words returns where the words of each kind lie in the control file, and CountsAt where the two
+// counts of groups begin.
 func Words() map[string]int64 {
 	return map[string]int64{
 		"sequence": sequenceWord * 8, "latest": latestWord * 8, "filling": fillingWord * 8,

@@ -272,9 +272,9 @@ func TestWrongRecordsOfHeldSlots(t *testing.T) {
 	requireHalf(t, c)
 }
 
-// TestFreeSlotSaidToBeCommitted has the record of a free slot say that it is committed, with a wrong
-// checksum, while the other slots are not free: who waits finds it at once, or when all others are
-// committed.
+// TestFreeSlotSaidToBeCommitted has the record of a free slot say that it is committed, with a
+// wrong checksum, while the other slots are not free: who waits finds it at once, or when all
+// others are committed.
 func TestFreeSlotSaidToBeCommitted(t *testing.T) {
 	dir, c, p, q := halfTwice(t)
 	first, err := p.Reserve(soon(t))

@@ -37,7 +37,8 @@ func goldenSample(n int) *tdict.TensorDict {
 	}))
 }
 
-// TestW20MakeGolden makes the golden directory, if it is told to, without the second of the counts of groups, since zeros lie before it.
+// TestW20MakeGolden makes the golden directory, if it is told to, without the second of the counts
+// of groups, since zeros lie before it.
 func TestW20MakeGolden(t *testing.T) {
 	if !*goldenFlag {
 		t.Skip("the golden directory stays as it is without -golden")

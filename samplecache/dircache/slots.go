@@ -8,8 +8,8 @@ import (
 )
 
 // A row of the generation that is being filled is a slot. It is committed if its record is sound.
-// Otherwise it is reserved if a session has its lock, and free if none has: when a process dies, the
-// kernel frees its locks, and so its slots.
+// Otherwise it is reserved if a session has its lock, and free if none has: when a process dies,
+// the kernel frees its locks, and so its slots.
 //
 // A generation is full if all slots are committed and no session has the lock of one: then nobody
 // writes to its store any more.

@@ -38,8 +38,8 @@ func (p *place) Return() { p.Release() }
 
 func (p *place) ReadOnly() bool { return false }
 
-// writer maps the records of the generation that is being filled. It caches the result, since no two
-// generations have the same name. s.mu is held.
+// writer maps the records of the generation that is being filled. It caches the result, since no
+// two generations have the same name. s.mu is held.
 func (s *session) writer(generation uint64) (w *writer, err error) {
 	if s.filled != nil && s.filling == generation {
 		return s.filled, nil
@@ -57,8 +57,8 @@ func (s *session) writer(generation uint64) (w *writer, err error) {
 }
 
 // mapped returns the store of a generation from stores, where mapped adds it if it is not there. A
-// store is known by the number of its file of records: while a file is mapped, no other one gets its
-// number. s.mu is held.
+// store is known by the number of its file of records: while a file is mapped, no other one gets
+// its number. s.mu is held.
 func (s *session) mapped(generation uint64, stores map[any]*writer, mode mapping.Mode) (*writer, error) {
 	id, err := s.storeID(storeName(generation))
 	if err != nil {

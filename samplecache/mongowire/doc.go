@@ -106,8 +106,8 @@
 //  2. command.go lists the commands, with the options of each.
 //  3. tickets.go keeps the tickets that are out; insert.go gathers their documents (gather.go) and
 //     commits a sample (sample.go).
-//  4. find.go and cursor.go filter (match.go) the documents of a view (views.go, read.go), and cuts them into
-//     batches (cursor.go).
+//  4. find.go and cursor.go filter (match.go) the documents of a view (views.go, read.go), and cuts
+//     them into batches (cursor.go).
 //  5. memory.go shares the memory of messages and of replies, budget.go the tickets and theirs.
 //  6. scram.go is the login.
 package mongowire

@@ -98,9 +98,9 @@ func (s *Server) refresh() error {
 	return err
 }
 
-// watch adds publications until the server or the cache is closed. It holds the generation published
-// last, which keeps its files open: opening them for each find takes as long as sending a small
-// sample.
+// watch adds publications until the server or the cache is closed. It holds the generation
+// published last, which keeps its files open: opening them for each find takes as long as sending a
+// small sample.
 func (s *Server) watch(c *samplecache.Cache) {
 	told := ""
 	held := new(samplecache.Generation)

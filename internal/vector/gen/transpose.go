@@ -67,9 +67,9 @@ func transpose(name string, across int, body func(dst lines, row func(i, half in
 	RET()
 }
 
-// unpacked returns eight rows of 32 bytes after three steps. A step interleaves the items of pairs of
-// rows; what it interleaves are items of the next step. So a half of a vector ends with one column
-// of items of 2 bytes, or with two columns of items of 1 byte.
+// unpacked returns eight rows of 32 bytes after three steps. A step interleaves the items of pairs
+// of rows; what it interleaves are items of the next step. So a half of a vector ends with one
+// column of items of 2 bytes, or with two columns of items of 1 byte.
 func unpacked(row func(i, half int) Mem, steps [][2]instruction) []vec {
 	rows := make([]vec, 8)
 	for i := range rows {

@@ -66,8 +66,8 @@ func (c *Counts) Word(text []byte, line int, ours bool) {
 	c.fraction.note(text, line)
 }
 
-// Number counts a number in any decimal notation of strconv.ParseFloat. It returns false, and counts
-// nothing, for another text.
+// Number counts a number in any decimal notation of strconv.ParseFloat. It returns false, and
+// counts nothing, for another text.
 func (c *Counts) Number(text []byte, line int) bool {
 	if d, ok := elemtext.ParseDecimal(text); ok {
 		c.decimal(d, text, line)
