@@ -148,3 +148,11 @@ type Pass interface {
 	// Close ends the pass. Rows that were not taken count as taken.
 	Close() error
 }
+
+// A RowReader is a Rows that reads all leaves at once. For other Rows, samplecache calls Read for
+// each leaf.
+type RowReader interface {
+	// ReadRows copies rows of all leaves. dst has a slice for each leaf, empty for a leaf without
+	// bytes: its rows, one after the other.
+	ReadRows(ctx context.Context, rows []int, dst [][]byte) error
+}

@@ -39,14 +39,16 @@ type Stats struct {
 // SlotStats describe a reserved slot.
 type SlotStats struct {
 	Slot int           `json:"slot"`
-	PID  int           `json:"pid"` // of the holder, in its own pid namespace; 0 if that has ended
-	For  time.Duration `json:"for"` // how long the holder has had the slot
+	PID  int           `json:"pid"`            // of the holder, in its own pid namespace; 0 if that has ended
+	For  time.Duration `json:"for"`            // how long the holder has had the slot
+	Host string        `json:"host,omitempty"` // of the holder; "" if it is this machine
 }
 
 // MemberStats describe a session.
 type MemberStats struct {
-	PID int           `json:"pid"` // in the process's own pid namespace
-	For time.Duration `json:"for"` // since it joined
+	PID  int           `json:"pid"`            // in the process's own pid namespace
+	For  time.Duration `json:"for"`            // since it joined
+	Host string        `json:"host,omitempty"` // "" if it is this machine
 }
 
 // ProducerStats describe a producer with a name.
@@ -54,6 +56,7 @@ type ProducerStats struct {
 	Name   string `json:"name"`
 	PID    int    `json:"pid"` // of the process that has the name; 0 if there is none
 	Window Window `json:"window"`
+	Host   string `json:"host,omitempty"` // of that process; "" if it is this machine
 }
 
 // GroupStats describe a group that has members.
@@ -93,6 +96,9 @@ func (s *Stats) noSlot(limits Limits) string {
 	by := fmt.Sprintf("pid %d", first.PID)
 	if first.PID == 0 {
 		by = "a process that has ended"
+	}
+	if first.Host != "" {
+		by += " on " + first.Host
 	}
 	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by %s for %v",
 		s.Committed, s.Samples, s.Filling, len(s.Slots), first.Slot, by, first.For.Round(time.Millisecond))

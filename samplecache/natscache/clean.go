@@ -1,0 +1,76 @@
+package natscache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
+)
+
+// clean removes what a message of this process has made useless, and stores a snapshot if it is
+// time. p.mu is held.
+func (l *life) clean(s *ledger.Step) {
+	p := l.p
+	if len(s.Dropped) == 0 && len(s.Freed) == 0 && !s.Due {
+		return
+	}
+	var data []byte
+	var err error
+	if s.Due {
+		data, err = l.ledger.Encode()
+	}
+	seq := l.ledger.Seq
+	p.running.Go(func() {
+		ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+		defer cancel()
+		for _, f := range s.Freed {
+			p.report(p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.row(f.Generation, f.Row))))
+		}
+		for _, id := range s.Dropped {
+			p.report(p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.generation(id)+".>")))
+		}
+		if s.Due && err == nil {
+			err = p.save(ctx, seq, data)
+		}
+		if !errors.Is(err, errTaken) {
+			p.report(err)
+		}
+	})
+}
+
+// sweep removes the chunks of samples that are not in the ledger: of processes that were killed, or
+// that were stopped for long and went on to publish.
+func (p *process) sweep(ctx context.Context) error {
+	info, err := p.data.Info(ctx, jetstream.WithSubjectFilter(p.site.subject("rows.>")))
+	if err != nil {
+		return err
+	}
+	l, err := p.sync(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	var stray []string
+	for subject := range info.State.Subjects {
+		parts := strings.Split(subject, ".")
+		generation, _ := strconv.ParseUint(parts[len(parts)-2], 10, 64)
+		row, _ := strconv.ParseUint(parts[len(parts)-1], 10, 64)
+		if committed, _ := l.ledger.Committed(generation, row); !committed && l.ledger.Things[row] == nil {
+			stray = append(stray, subject)
+		}
+	}
+	p.mu.Unlock()
+	slices.Sort(stray)
+	for _, subject := range stray {
+		if err := p.purge(ctx, "data", jetstream.WithPurgeSubject(subject)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package natscache
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// A Config describes a cache. Only Samples must be set; the zero values of the other fields are the
+// defaults.
+type Config struct {
+	engine.Config
+	// Memory keeps the cache in the memory of the servers. It ends with them.
+	Memory bool
+	// Replicas is the number of servers that have a copy of everything, 1, 3 or 5. 0 means 1.
+	Replicas int
+	// Lease is how long a process may be silent before others take it for dead: at least a second.
+	// 0 means 5 seconds.
+	Lease time.Duration
+}
+
+// Create makes a cache on the servers at url, under a name of 1 to 64 letters, digits, - and _.
+// schema describes one sample: its batch shape is [], and only its keys, dtypes and shapes are
+// used. Options are options of the connection.
+//
+// The cache is three streams, whose names begin with tdcache_ and its name. They take room for
+// 2 + Retain + MaxHeld generations at once. Its error is an [Error], which wraps
+//
+//   - [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] if an argument is invalid,
+//   - fs.ErrExist if there is such a cache, or a stream of its name that is something else,
+//   - [ErrNoRoom] if the servers or the account have too little room,
+//   - [errors.ErrUnsupported] for Durable on servers that may not sync each write,
+//   - [engine.ErrUnavailable], fs.ErrPermission and [ErrServerVersion] as [Engine.Join].
+func Create(ctx context.Context, url, name string, schema *tdict.TensorDict, config Config, options ...nats.Option) error {
+	if err := create(ctx, url, site(name), schema, config, options); err != nil {
+		return &Error{"create", plainURL(url), name, err}
+	}
+	return nil
+}
+
+func create(ctx context.Context, url string, name site, schema *tdict.TensorDict, config Config, options []nats.Option) error {
+	c, l, err := newCharter(name, schema, config)
+	if err != nil {
+		return err
+	}
+	streams, err := streamsOf(name, c, l, config)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	nc, err := connect(url, options)
+	if err != nil {
+		return err
+	}
+	p := &process{site: name, nc: nc, charter: *c, layout: l, room: make(chan struct{}, underWay)}
+	p.ctx, p.stop = context.WithCancelCause(context.Background())
+	defer p.shut()
+	if c.Config.Durable && !syncs(nc.ConnectedServerId()) {
+		return fmt.Errorf("%w: got Durable, and the server may store samples without syncing the disk: JetStream syncs every two minutes by default. Serve with Durable makes a server that syncs each write", errors.ErrUnsupported)
+	}
+	if p.js, err = jetstream.New(nc); err != nil {
+		return explain(err)
+	}
+	return p.make(ctx, streams)
+}
+
+// newCharter checks the arguments of Create.
+func newCharter(name site, schema *tdict.TensorDict, config Config) (*ledger.Charter, *layout, error) {
+	if err := name.check(); err != nil {
+		return nil, nil, err
+	}
+	schema, err := engine.Schema(schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	filled, err := config.Filled()
+	if err != nil {
+		return nil, nil, err
+	}
+	lease := cmp.Or(config.Lease, defaultLease)
+	switch {
+	case lease < leastLease:
+		return nil, nil, fmt.Errorf("%w: got Lease %v, want at least %v", engine.ErrConfig, lease, leastLease)
+	case config.Replicas < 0 || config.Replicas > 5:
+		return nil, nil, fmt.Errorf("%w: got %d Replicas, want 1, 3 or 5", engine.ErrConfig, config.Replicas)
+	}
+	c := &ledger.Charter{Version: ledger.Version, ID: rand.Text(), Config: filled, Lease: lease, Schema: leavesOf(schema)}
+	var sizes []int
+	for _, x := range schema.Tensors() {
+		sizes = append(sizes, x.ByteSize())
+	}
+	l, ok := newLayout(sizes)
+	if c.Chunks = l.chunks(); !ok || recordBytes(c) > maxRecord {
+		return nil, nil, fmt.Errorf("%w: got %d leaves and %d chunks of %d bytes in a sample: their record has %d bytes, want at most %d",
+			engine.ErrSchema, len(c.Schema), c.Chunks, chunkSize, recordBytes(c), maxRecord)
+	}
+	return c, l, nil
+}
+
+// maxRecord is the maximum size of an event, which must fit into a message of 1 MiB.
+const maxRecord = 900_000
+
+// recordBytes returns an upper bound of the size of a commit.
+func recordBytes(c *ledger.Charter) int { return 512 + 11*len(c.Schema) + 21*c.Chunks }
+
+// mark is the key of the metadata of streams that says their version.
+const mark = "tensordict-samplecache"
+
+// streamsOf returns the configurations of the streams of a cache.
+func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstream.StreamConfig, error) {
+	filled := c.Config
+	generations := float64(2 + max(filled.Retain, 0) + max(filled.MaxHeld, 0))
+	const perMessage, slack = 256, 64 << 20 // bytes
+	sample := float64(l.total + c.Chunks*perMessage)
+	bytes := generations*float64(filled.Samples)*sample + slack + 4*sample
+	events := slack + 10*float64(recordBytes(c))*(1000+generations*float64(filled.Samples))
+	if max(bytes, events) > math.MaxInt64/4 {
+		return nil, fmt.Errorf("%w: got %d samples of %d bytes, want less than 2^61 bytes in all", engine.ErrConfig, filled.Samples, l.total)
+	}
+	storage := jetstream.FileStorage
+	if config.Memory {
+		storage = jetstream.MemoryStorage
+	}
+	base := jetstream.StreamConfig{Discard: jetstream.DiscardNew, Storage: storage, Replicas: max(config.Replicas, 1),
+		Metadata: map[string]string{mark: strconv.Itoa(ledger.Version)}}
+	log, data, here := base, base, base
+	log.Name, log.Subjects, log.MaxBytes = name.stream("log"), []string{name.log()}, int64(events)
+	data.Name, data.Subjects, data.MaxBytes = name.stream("data"), []string{name.head(), name.subject("snap.*"), name.subject("rows.>")}, int64(bytes)
+	data.AllowDirect = true
+	here.Name, here.Subjects, here.MaxAge, here.MaxMsgsPerSubject = name.stream("here"), []string{name.here("*")}, c.Lease, 1
+	here.Storage, here.Discard = jetstream.MemoryStorage, jetstream.DiscardOld
+	return []jetstream.StreamConfig{log, data, here}, nil
+}
+
+// make makes the streams and the first head. If a process was killed in the middle of it, make
+// completes that.
+func (p *process) make(ctx context.Context, streams []jetstream.StreamConfig) (err error) {
+	for _, config := range streams {
+		if err := p.unused(ctx, config.Name); err != nil {
+			return err
+		}
+	}
+	var made []string
+	defer func() {
+		for _, name := range made {
+			if err != nil && !errors.Is(err, fs.ErrExist) {
+				_ = p.once(context.WithoutCancel(ctx), func(ctx context.Context) error { return p.js.DeleteStream(ctx, name) })
+			}
+		}
+	}()
+	for _, config := range streams {
+		err := p.ask(ctx, func(ctx context.Context) (err error) {
+			stream, err := p.js.CreateOrUpdateStream(ctx, config)
+			if err == nil && config.Name == p.site.stream("data") {
+				p.data = stream
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		made = append(made, config.Name)
+	}
+	first, err := ledger.New(p.charter).Encode()
+	if err == nil {
+		err = p.save(ctx, 0, first)
+	}
+	if errors.Is(err, errTaken) {
+		err = fs.ErrExist
+	}
+	return err
+}
+
+// unused returns fs.ErrExist if there is a cache, or if a stream of its name is something else.
+func (p *process) unused(ctx context.Context, stream string) error {
+	err := p.ask(ctx, func(ctx context.Context) error {
+		s, err := p.js.Stream(ctx, stream)
+		if err == nil {
+			err = ours(s)
+		}
+		return err
+	})
+	if err == nil && stream == p.site.stream("data") {
+		if err = p.ask(ctx, func(ctx context.Context) error { _, _, err := p.head(ctx); return err }); err == nil {
+			return fs.ErrExist
+		}
+	}
+	switch {
+	case errors.Is(err, errStranger), errors.Is(err, ErrVersion):
+		return fmt.Errorf("%w: %w", fs.ErrExist, err)
+	case errors.Is(err, errNotExist):
+		return nil
+	}
+	return err
+}
+
+// errStranger says that a stream does not belong to a cache.
+var errStranger = fmt.Errorf("%w: a stream of its name is something else", errNotExist)
+
+// ours returns an error unless a stream belongs to a cache of this version.
+func ours(s jetstream.Stream) error {
+	config := s.CachedInfo().Config
+	version, err := strconv.Atoi(config.Metadata[mark])
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %s", errStranger, config.Name)
+	case version > ledger.Version:
+		return fmt.Errorf("%w: got version %d of stream %s, want %d", ErrVersion, version, config.Name, ledger.Version)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package natscache
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	heartbeat = 500 * time.Millisecond    // between signs of life of a consumer
+	silence   = 2*heartbeat + heartbeat/2 // after which a consumer is taken for dead
+)
+
+// follow applies the messages of the log until the life ends.
+func (l *life) follow() {
+	for l.ctx.Err() == nil {
+		l.p.mu.Lock()
+		next := l.ledger.Seq + 1
+		l.p.mu.Unlock()
+		from := jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next}
+		err := l.p.tail(l.ctx, "log", from, func(m *nats.Msg, about *nats.MsgMetadata) {
+			if about.Sequence.Consumer == 1 && about.Sequence.Stream > next {
+				l.stop(errGap)
+			}
+			l.fold(about.Sequence.Stream, about.Timestamp, m.Data)
+		})
+		if lasting(err) {
+			l.stop(err)
+		}
+	}
+}
+
+// tail calls handle with the messages of a stream, until the servers are silent, a message is lost,
+// or ctx ends. It returns the error of a server.
+func (p *process) tail(ctx context.Context, stream string, from jetstream.ConsumerConfig, handle func(m *nats.Msg, about *nats.MsgMetadata)) error {
+	inbox := p.nc.NewInbox()
+	sub, err := p.nc.SubscribeSync(inbox)
+	if err != nil {
+		sleep(ctx, pause)
+		return explain(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // the connection may be closed
+	if err := sub.SetPendingLimits(-1, -1); err != nil {
+		return explain(err)
+	}
+	from.DeliverSubject, from.AckPolicy, from.IdleHeartbeat = inbox, jetstream.AckNonePolicy, heartbeat
+	from.InactiveThreshold, from.MemoryStorage, from.Replicas = 10*time.Second, true, 1
+	err = p.once(ctx, func(ctx context.Context) error {
+		_, err := p.js.CreatePushConsumer(ctx, p.site.stream(stream), from)
+		return err
+	})
+	if err != nil {
+		sleep(ctx, pause)
+		return err
+	}
+	for count := uint64(0); ; {
+		waits, cancel := context.WithTimeout(ctx, silence)
+		m, err := sub.NextMsgWithContext(waits)
+		cancel()
+		if err != nil {
+			return nil
+		}
+		if len(m.Data) == 0 && m.Header.Get("Status") == "100" {
+			if last, err := strconv.ParseUint(m.Header.Get("Nats-Last-Consumer"), 10, 64); err == nil && last != count {
+				return nil
+			}
+			continue
+		}
+		about, err := m.Metadata()
+		if err != nil || about.Sequence.Consumer != count+1 {
+			return nil
+		}
+		count++
+		handle(m, about)
+	}
+}

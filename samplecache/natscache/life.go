@@ -1,0 +1,334 @@
+package natscache
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
+)
+
+// A life is one membership of a process in a cache. It ends if the process was silent for too long,
+// so that others have taken it for dead; then another life begins.
+//
+// A life has one message at a time under way. So the numbers of its messages are in order in the
+// log, and whatever waits meanwhile goes with the next message, however many sessions there are.
+type life struct {
+	p       *process
+	id      string
+	before  string // id of the life before, or ""
+	running sync.WaitGroup
+	ctx     context.Context
+	stop    context.CancelCauseFunc // ends ctx
+
+	// p.mu guards the rest.
+	ready  bool
+	ledger *ledger.Ledger
+	heard  time.Time // when the ledger changed
+	queue  []*request
+	number uint64     // of the last message
+	flight []*request // its requests
+	landed chan struct{}
+	filled chan struct{} // has an element if queue is not empty
+	spoken int           // requests for rows that are in queue or flight
+}
+
+// A request is an event for the log, and its outcome.
+type request struct {
+	event   ledger.Event
+	done    chan struct{} // closed when outcome is set
+	outcome ledger.Outcome
+	left    bool // nobody waits for it: what it makes is to end
+}
+
+func newLife(p *process, before string) *life {
+	l := &life{p: p, id: rand.Text(), before: before, filled: make(chan struct{}, 1)}
+	l.ctx, l.stop = context.WithCancelCause(p.ctx)
+	return l
+}
+
+// live joins, and follows the log until the life ends. It returns the reason.
+func (l *life) live() error {
+	state, err := l.p.snapshot(l.ctx)
+	if err != nil {
+		return err
+	}
+	if state.Charter.ID != l.p.charter.ID {
+		return errReplaced
+	}
+	l.p.mu.Lock()
+	l.ledger, l.heard = state, time.Now()
+	for id := range l.p.lapsed {
+		if state.Generation(id) == nil {
+			l.p.lapse(id)
+		}
+	}
+	l.p.mu.Unlock()
+	first := []ledger.Event{{Kind: ledger.Process, Host: l.p.host, PID: os.Getpid()}}
+	if l.before != "" {
+		first = append(first, ledger.Event{Kind: ledger.Gone, Name: l.before})
+	}
+	var requests []*request
+	for _, e := range first {
+		requests = append(requests, newRequest(e))
+	}
+	l.p.mu.Lock()
+	l.enqueue(requests...)
+	l.p.mu.Unlock()
+	l.running.Go(l.send)
+	l.running.Go(l.attend)
+	l.running.Go(func() {
+		select {
+		case <-requests[0].done:
+			l.p.turnTo(l)
+		case <-l.ctx.Done():
+		}
+	})
+	l.follow()
+	return context.Cause(l.ctx)
+}
+
+// errReplaced is the error of a process whose cache is gone.
+var errReplaced = fmt.Errorf("%w: the cache was deleted, and there is another one of its name: open it again", errNotExist)
+
+// end ends the life. Requests without an outcome get errAnew.
+func (l *life) end(err error) {
+	l.stop(err)
+	l.running.Wait()
+	l.p.mu.Lock()
+	l.ready = false
+	for _, r := range slices.Concat(l.flight, l.queue) {
+		r.settle(ledger.Outcome{Err: errAnew})
+	}
+	l.flight, l.queue = nil, nil
+	l.p.mu.Unlock()
+	l.p.turnTo(nil)
+}
+
+func newRequest(e ledger.Event) *request { return &request{event: e, done: make(chan struct{})} }
+
+func (r *request) settle(o ledger.Outcome) {
+	r.outcome = o
+	close(r.done)
+}
+
+// enqueue gives requests to send. p.mu is held.
+func (l *life) enqueue(requests ...*request) {
+	for _, r := range requests {
+		if r.event.Kind == ledger.Reserve {
+			l.spoken++
+		}
+	}
+	l.queue = append(l.queue, requests...)
+	select {
+	case l.filled <- struct{}{}:
+	default:
+	}
+}
+
+// request asks for an event. The outcome of a life that has ended is errAnew.
+func (p *process) request(l *life, e ledger.Event) *request {
+	r := newRequest(e)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.ctx.Err() != nil {
+		r.settle(ledger.Outcome{Err: errAnew})
+	} else {
+		l.enqueue(r)
+	}
+	return r
+}
+
+// await waits for the outcome of a request. If the context ends before, the request goes on.
+func (p *process) await(ctx context.Context, r *request) (ledger.Outcome, error) {
+	select {
+	case <-r.done:
+		return r.outcome, r.outcome.Err
+	default:
+	}
+	select {
+	case <-r.done:
+		return r.outcome, r.outcome.Err
+	case <-ctx.Done():
+		return ledger.Outcome{}, p.ended(ctx)
+	}
+}
+
+// do asks for an event and waits for the outcome. If the context ends before, what the event makes
+// ends too.
+func (p *process) do(ctx context.Context, l *life, e ledger.Event) (ledger.Outcome, error) {
+	r := p.request(l, e)
+	o, err := p.await(ctx, r)
+	if ctx.Err() != nil {
+		p.leave(l, r)
+	}
+	return o, err
+}
+
+// leave says that nobody waits for a request any more.
+func (p *process) leave(l *life, r *request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.left = true
+	select {
+	case <-r.done:
+		l.discard(r)
+	default:
+	}
+}
+
+// discard ends what a request has made that nobody waits for. p.mu is held.
+func (l *life) discard(r *request) {
+	if r.left && r.outcome.Err == nil && r.outcome.ID != 0 && l.ctx.Err() == nil {
+		l.enqueue(newRequest(ledger.Event{Kind: ledger.End, Of: r.outcome.ID}))
+	}
+}
+
+// The limits of a message.
+const (
+	messageEvents = 256
+	messageBytes  = 512 << 10
+)
+
+// send appends the queue to the log, message by message.
+func (l *life) send() {
+	for {
+		select {
+		case <-l.filled:
+		case <-l.ctx.Done():
+			return
+		}
+		for {
+			m, landed := l.next()
+			if m == nil {
+				break
+			}
+			if !l.publish(m, landed) {
+				return
+			}
+		}
+	}
+}
+
+// next makes a message of the queue, or returns nil if that is empty.
+func (l *life) next() (*ledger.Message, <-chan struct{}) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	if len(l.queue) == 0 {
+		return nil, nil
+	}
+	l.number++
+	m, bytes, n := &ledger.Message{Process: l.id, Number: l.number}, 0, 0
+	for n < min(len(l.queue), messageEvents) && (n == 0 || bytes < messageBytes) {
+		e := l.queue[n].event
+		m.Events = append(m.Events, e)
+		bytes += 200 + 12*len(e.Sums) + 21*len(e.At)
+		n++
+	}
+	l.flight, l.queue, l.landed = l.queue[:n:n], l.queue[n:], make(chan struct{})
+	return m, l.landed
+}
+
+// publish appends a message, again and again until it is there. It returns false if the life ends
+// before.
+func (l *life) publish(m *ledger.Message, landed <-chan struct{}) bool {
+	data, err := m.Encode()
+	if err != nil {
+		l.stop(err)
+		return false
+	}
+	id := jetstream.WithMsgID(fmt.Sprintf("%s-%d", l.id, m.Number))
+	for {
+		err := l.p.once(l.ctx, func(ctx context.Context) error {
+			_, err := l.p.js.PublishMsg(ctx, &nats.Msg{Subject: l.p.site.log(), Data: data}, id, jetstream.WithRetryAttempts(0))
+			return err
+		})
+		wait := pause
+		if err == nil {
+			wait = attempt // then a server may have lost it
+		}
+		if lasting(err) {
+			l.p.report(err)
+		}
+		select {
+		case <-landed:
+			return true
+		case <-time.After(wait):
+		case <-l.ctx.Done():
+			return false
+		}
+	}
+}
+
+// errGap says that the log has no events any more that the ledger has not seen.
+var errGap = fmt.Errorf("%w: events were removed before they were read", engine.ErrUnavailable)
+
+// fold applies a message of the log.
+func (l *life) fold(seq uint64, at time.Time, data []byte) {
+	p := l.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.ctx.Err() != nil || seq <= l.ledger.Seq {
+		return
+	}
+	step, err := l.ledger.Apply(seq, at, data)
+	if err != nil {
+		l.stop(err)
+		return
+	}
+	l.heard = time.Now()
+	own := step.Process == l.id
+	if own && step.Outcomes != nil {
+		l.land(&step)
+	}
+	if l.ready && l.ledger.Processes[l.id] == nil {
+		l.stop(errAnew)
+	}
+	for _, id := range step.Dropped {
+		p.lapse(id)
+	}
+	if own {
+		l.clean(&step)
+	}
+	if p.folded != nil {
+		close(p.folded)
+		p.folded = nil
+	}
+	if step.Wakes {
+		close(p.changed)
+		p.changed = make(chan struct{})
+	}
+}
+
+// land gives the requests of a message their outcomes. p.mu is held.
+func (l *life) land(s *ledger.Step) {
+	for i, r := range l.flight {
+		if r.event.Kind == ledger.Reserve {
+			l.spoken--
+			s.Wakes = s.Wakes || s.Outcomes[i].Err != nil // others counted on less room
+		}
+		r.settle(s.Outcomes[i])
+		l.discard(r)
+	}
+	l.flight = nil
+	close(l.landed)
+}
+
+// lapse closes the channel of readers of a generation. p.mu is held.
+func (p *process) lapse(id uint64) {
+	if c := p.lapsed[id]; c != nil {
+		close(c)
+		delete(p.lapsed, id)
+	}
+}
+
+// now returns the time of the servers, ns, as far as it is known. p.mu is held.
+func (l *life) now() int64 { return l.ledger.Now + int64(time.Since(l.heard)) }

@@ -1,0 +1,282 @@
+package natscache
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
+)
+
+// A process is this process in a cache. It has the connection to the servers, and a ledger that
+// follows the log. All its sessions share it.
+type process struct {
+	site      site
+	nc        *nats.Conn
+	js        jetstream.JetStream
+	log, data jetstream.Stream
+	about     engine.About
+	layout    *layout
+	charter   ledger.Charter
+	host      string
+	created   time.Time      // of the log
+	room      chan struct{}  // has one element for each chunk that is under way
+	running   sync.WaitGroup // goroutines
+	ctx       context.Context
+	stop      context.CancelCauseFunc // ends ctx
+
+	mu      sync.Mutex
+	life    *life                    // the present one; nil before the first
+	turned  chan struct{}            // closed when life changes
+	changed chan struct{}            // closed when something that was blocked may be possible
+	folded  chan struct{}            // closed when the ledger changes; nil if nobody waits
+	lapsed  map[uint64]chan struct{} // closed when a generation is not kept any more
+	trouble error                    // the last error of the servers, nil once they answer again
+	onError map[*session]func(error)
+	syncing *asking // the next question for the end of the log, nil if there is none
+	asks    bool    // askAll runs
+	buffers [][]byte
+}
+
+const (
+	attempt  = time.Second           // how long one request may take
+	pause    = 20 * time.Millisecond // between requests that failed
+	underWay = 16                    // chunks that are being published, at most
+)
+
+// connect connects to servers.
+func connect(urls string, options []nats.Option) (*nats.Conn, error) {
+	before := []nats.Option{
+		nats.Name("tensordict"), nats.Timeout(2 * time.Second),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // LastError has it
+	}
+	after := []nats.Option{
+		nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),
+		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.RetryOnFailedConnect(false),
+		nats.IgnoreAuthErrorAbort(),
+	}
+	nc, err := nats.Connect(urls, append(append(before, options...), after...)...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if err := checkVersion(nc.ConnectedServerVersion()); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	if got := nc.MaxPayload(); got < 1<<20 {
+		nc.Close()
+		return nil, fmt.Errorf("%w: max_payload of the server is %d, want at least %d", engine.ErrConfig, got, 1<<20)
+	}
+	return nc, nil
+}
+
+// leastVersion is the oldest version of servers that has what this package uses.
+var leastVersion = [2]int{2, 10}
+
+func checkVersion(version string) error {
+	var got [2]int
+	_, err := fmt.Sscanf(version, "%d.%d", &got[0], &got[1])
+	if err != nil || got[0] < leastVersion[0] || got[0] == leastVersion[0] && got[1] < leastVersion[1] {
+		return fmt.Errorf("%w: got version %q, want at least %d.%d", ErrServerVersion, version, leastVersion[0], leastVersion[1])
+	}
+	return nil
+}
+
+// start connects to a cache and makes this process a member.
+func start(ctx context.Context, e Engine) (_ *process, err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	p := &process{site: site(e.Name), turned: make(chan struct{}), changed: make(chan struct{}), room: make(chan struct{}, underWay),
+		lapsed: map[uint64]chan struct{}{}, onError: map[*session]func(error){}}
+	p.host, _ = os.Hostname() // only for people
+	p.ctx, p.stop = context.WithCancelCause(context.Background())
+	if p.nc, err = connect(e.URL, e.Options); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.shut()
+		}
+	}()
+	if p.js, err = jetstream.New(p.nc, jetstream.WithPublishAsyncTimeout(attempt)); err != nil {
+		return nil, explain(err)
+	}
+	err = p.ask(ctx, func(ctx context.Context) (err error) {
+		if p.log, err = p.js.Stream(ctx, p.site.stream("log")); err == nil {
+			p.data, err = p.js.Stream(ctx, p.site.stream("data"))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(ours(p.log), ours(p.data)); err != nil {
+		return nil, err
+	}
+	p.created = p.log.CachedInfo().Created
+	l, err := p.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.charter = l.Charter
+	if p.about, p.layout, err = about(l.Charter); err != nil {
+		return nil, err
+	}
+	p.running.Go(p.run)
+	_, err = p.alive(ctx)
+	return p, err
+}
+
+// close leaves the cache.
+func (p *process) close() {
+	p.mu.Lock()
+	l := p.life
+	p.mu.Unlock()
+	if l != nil {
+		ctx, cancel := context.WithTimeout(p.ctx, p.courtesy())
+		_, _ = p.do(ctx, l, ledger.Event{Kind: ledger.Gone, Name: l.id}) // others notice otherwise
+		cancel()
+	}
+	p.shut()
+}
+
+// courtesy is how long an operation waits for servers whose answer it does not need.
+func (p *process) courtesy() time.Duration {
+	if p.nc.IsConnected() {
+		return attempt
+	}
+	return pause
+}
+
+// shut ends everything without the servers.
+func (p *process) shut() {
+	p.stop(engine.ErrClosed)
+	p.nc.Close()
+	p.running.Wait()
+}
+
+// over reports whether p has ended for good.
+func (p *process) over() bool { return p.ctx.Err() != nil }
+
+// fail ends p with an error that all calls return from now on.
+func (p *process) fail(err error) {
+	p.stop(err)
+	p.wake()
+}
+
+// ask calls fn, which asks the servers, until they answer. It returns an error that asking again
+// does not change, or that of a context.
+func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) error {
+	for {
+		err := p.once(ctx, fn)
+		if err == nil || lasting(err) {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return ended(ctx, err)
+		}
+		if p.over() {
+			return context.Cause(p.ctx)
+		}
+	}
+}
+
+// once calls fn once, for a second at most.
+func (p *process) once(ctx context.Context, fn func(ctx context.Context) error) error {
+	brief, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	err := explain(fn(brief))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() == nil {
+		p.trouble = err
+	}
+	return err
+}
+
+// ended returns the error of a context that has ended while an operation waited for the servers.
+func (p *process) ended(ctx context.Context) error {
+	p.mu.Lock()
+	trouble := p.trouble
+	p.mu.Unlock()
+	if trouble == nil && !p.nc.IsConnected() {
+		trouble = errors.Join(p.nc.LastError(), nats.ErrDisconnected)
+	}
+	return ended(ctx, trouble)
+}
+
+// report calls the OnError of the sessions.
+func (p *process) report(err error) {
+	if err == nil || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, context.Canceled) {
+		return // calls return it
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, on := range p.onError {
+		p.running.Go(func() { on(err) })
+	}
+}
+
+// wake closes the channel of Changed.
+func (p *process) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// run lives, one life after the other, until p is closed.
+func (p *process) run() {
+	before := ""
+	for !p.over() {
+		l := newLife(p, before)
+		err := l.live()
+		before = l.id
+		l.end(err)
+		if lasting(err) {
+			p.fail(err)
+		}
+	}
+}
+
+// alive returns the present life, once it has joined.
+func (p *process) alive(ctx context.Context) (*life, error) {
+	for {
+		p.mu.Lock()
+		l, turned := p.life, p.turned
+		p.mu.Unlock()
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case <-turned:
+		case <-p.ctx.Done():
+			return nil, context.Cause(p.ctx)
+		case <-ctx.Done():
+			return nil, p.ended(ctx)
+		}
+	}
+}
+
+// turnTo makes l the present life, or none.
+func (p *process) turnTo(l *life) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life = l; l != nil {
+		l.ready = true
+	}
+	close(p.turned)
+	p.turned = make(chan struct{})
+	close(p.changed)
+	p.changed = make(chan struct{})
+}

@@ -1,0 +1,107 @@
+package natscache
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+)
+
+// ServeOptions say how [Serve] serves. Dir must be set; the zero values of the other fields are the
+// defaults.
+type ServeOptions struct {
+	// Dir is the directory in which the server keeps its files.
+	Dir string
+	// Addr is the address, "host:port". "" means a free port of 127.0.0.1. Other machines reach
+	// only an address of this one: then Configure must set users.
+	Addr string
+	// Durable makes the server sync each write, so that acknowledged samples survive a loss of
+	// power.
+	Durable bool
+	// Configure, if not nil, changes the options of the server: users, TLS, a cluster, limits.
+	Configure func(*server.Options)
+}
+
+// A Server is a NATS server in this process.
+//
+// Safe for concurrent use.
+type Server struct{ s *server.Server }
+
+// durable has the ids of the servers of this process that sync each write.
+var durable sync.Map
+
+// syncs reports whether a server is known to sync each write.
+func syncs(id string) bool {
+	_, ok := durable.Load(id)
+	return ok
+}
+
+// Serve starts a NATS server with JetStream in this process. It returns [engine.ErrConfig] for
+// invalid options, and [engine.ErrUnavailable] if the server does not start.
+func Serve(opt ServeOptions) (*Server, error) {
+	o, err := opt.server()
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w: %w", engine.ErrConfig, err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10*time.Second) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		return nil, fmt.Errorf("serve: %w: the server did not start at %s:%d, with files in %s", engine.ErrUnavailable, o.Host, o.Port, o.StoreDir)
+	}
+	if o.SyncAlways {
+		durable.Store(s.ID(), true)
+	}
+	return &Server{s}, nil
+}
+
+// server returns the options of a NATS server.
+func (opt ServeOptions) server() (*server.Options, error) {
+	host, port := "127.0.0.1", server.RANDOM_PORT
+	if opt.Addr != "" {
+		h, text, err := net.SplitHostPort(opt.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("%w: got Addr %q: %w", engine.ErrConfig, opt.Addr, err)
+		}
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("%w: got Addr %q, want a port of at most 65535", engine.ErrConfig, opt.Addr)
+		}
+		if host = h; n > 0 {
+			port = int(n)
+		}
+	}
+	if opt.Dir == "" {
+		return nil, fmt.Errorf("%w: got no Dir", engine.ErrConfig)
+	}
+	o := &server.Options{Host: host, Port: port, JetStream: true, StoreDir: opt.Dir, SyncAlways: opt.Durable, NoSigs: true, NoLog: true}
+	if opt.Configure != nil {
+		opt.Configure(o)
+	}
+	guarded := o.Username != "" || o.Authorization != "" || len(o.Users) > 0 || len(o.Nkeys) > 0 ||
+		o.CustomClientAuthentication != nil || len(o.TrustedOperators) > 0 || o.TLSVerify
+	if ip := net.ParseIP(o.Host); !guarded && o.Host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("%w: got Addr %q, which other machines reach, and no users: Configure sets them", engine.ErrConfig, opt.Addr)
+	}
+	return o, nil
+}
+
+// URL returns the address for [Engine] and [Create].
+func (s *Server) URL() string { return s.s.ClientURL() }
+
+// Close stops the server. Caches on file storage are there again after the next [Serve] of the same
+// Dir. Processes that use them wait until then.
+func (s *Server) Close() error {
+	s.s.Shutdown()
+	s.s.WaitForShutdown()
+	durable.Delete(s.s.ID())
+	return nil
+}

@@ -1,0 +1,150 @@
+package natscache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
+)
+
+// A head says where the newest snapshot is. A cache exists once it has a head.
+type head struct {
+	Seq uint64   `json:"seq"` // of the last event in it
+	At  []uint64 `json:"at"`  // sequence numbers of its chunks
+	Sum uint32   `json:"sum"` // CRC-32
+}
+
+// snapshot returns the ledger of the newest snapshot.
+func (p *process) snapshot(ctx context.Context) (l *ledger.Ledger, err error) {
+	err = p.ask(ctx, func(ctx context.Context) error {
+		h, _, err := p.head(ctx)
+		if err == nil {
+			l, err = p.load(ctx, h)
+		}
+		return err
+	})
+	return l, err
+}
+
+// head returns the newest head and its sequence number.
+func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
+	m, err := p.get(ctx, "data", map[string]any{"last_by_subj": p.site.head()})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return h, 0, fmt.Errorf("%w: it was not made completely: Create makes it anew", errNotExist)
+	}
+	if err != nil {
+		return h, 0, err
+	}
+	if err := json.Unmarshal(m.Data, &h); err != nil {
+		return h, 0, fmt.Errorf("%w: the head: %w", engine.ErrCorrupt, err)
+	}
+	return h, m.Sequence, nil
+}
+
+// load reads the snapshot of a head.
+func (p *process) load(ctx context.Context, h head) (*ledger.Ledger, error) {
+	var all []byte
+	for _, seq := range h.At {
+		m, err := p.get(ctx, "data", map[string]any{"seq": seq})
+		if err != nil {
+			return nil, err // there may be a newer one
+		}
+		all = append(all, m.Data...)
+	}
+	if got := crc32.ChecksumIEEE(all); got != h.Sum {
+		return nil, fmt.Errorf("%w: the snapshot of event %d: got checksum %08x, want %08x", engine.ErrCorrupt, h.Seq, got, h.Sum)
+	}
+	l, err := ledger.Decode(all)
+	if err == nil && l.Seq != h.Seq {
+		err = fmt.Errorf("%w: got a snapshot of event %d, want %d", engine.ErrCorrupt, l.Seq, h.Seq)
+	}
+	return l, err
+}
+
+// save stores a snapshot, unless there is a newer one, and removes the events before it.
+func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
+	at, err := p.upload(ctx, p.site.snap(seq), data)
+	if err != nil {
+		return err
+	}
+	old, last, err := p.head(ctx)
+	if err != nil && !errors.Is(err, errNotExist) {
+		return err
+	}
+	if err == nil && old.Seq >= seq && seq > 0 {
+		return p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.snap(seq)))
+	}
+	if err == nil && seq == 0 {
+		return errTaken
+	}
+	made := err != nil
+	text, err := json.Marshal(head{seq, at, crc32.ChecksumIEEE(data)})
+	if err != nil {
+		return err
+	}
+	_, err = p.js.PublishMsg(ctx, &nats.Msg{Subject: p.site.head(), Data: text}, jetstream.WithExpectLastSequencePerSubject(last))
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeWrongSequence {
+		return errTaken // another head is newer than the one that was read
+	}
+	if err != nil || made {
+		return explain(err)
+	}
+	return errors.Join(
+		p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.snap(old.Seq))),
+		p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.head()), jetstream.WithPurgeKeep(1)),
+		p.purge(ctx, "log", jetstream.WithPurgeSequence(seq+1)))
+}
+
+// errTaken says that another process has stored a head meanwhile.
+var errTaken = errors.New("another process was faster")
+
+// get asks the leader of a stream, and nobody else, for a message.
+func (p *process) get(ctx context.Context, stream string, which map[string]any) (*jetstream.RawStreamMsg, error) {
+	request, err := json.Marshal(which)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := p.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+p.site.stream(stream), request)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *struct {
+			Subject string `json:"subject"`
+			Seq     uint64 `json:"seq"`
+			Data    []byte `json:"data"`
+		} `json:"message"`
+	}
+	err = json.Unmarshal(reply.Data, &answer)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, jetstream.ErrMsgNotFound
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		return nil, jetstream.ErrStreamNotFound
+	case answer.Error != nil:
+		return nil, answer.Error
+	case answer.Message == nil:
+		return nil, jetstream.ErrInvalidJetStreamResponse
+	}
+	m := answer.Message
+	return &jetstream.RawStreamMsg{Subject: m.Subject, Sequence: m.Seq, Data: m.Data}, nil
+}
+
+// purge removes messages of a stream.
+func (p *process) purge(ctx context.Context, stream string, which ...jetstream.StreamPurgeOpt) error {
+	of := p.data
+	if stream == "log" {
+		of = p.log
+	}
+	return p.ask(ctx, func(ctx context.Context) error { return of.Purge(ctx, which...) })
+}
