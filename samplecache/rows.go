@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-tensordict/tensordict/loader"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -209,14 +210,24 @@ func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.Tensor
 			return nil, err
 		}
 	}
-	sums := make([]uint32, len(rows)*len(g.cache.leaves)) // row after row
-	for i := range g.cache.leaves {
-		if err := g.copyLeaf(ctx, rows, i, dst, sums); err != nil {
-			return nil, err
+	leaves := g.cache.leaves
+	sums := make([]uint32, len(rows)*len(leaves)) // row after row
+	err = g.borrow(dst, nil, func(memory [][]byte) error {
+		if err := g.read(ctx, rows, memory); err != nil {
+			return err
 		}
+		for i, l := range leaves {
+			for n := range rows {
+				sums[n*len(leaves)+i] = crc32.ChecksumIEEE(memory[i][n*l.bytes:][:l.bytes])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for n, row := range rows {
-		of := sums[n*len(g.cache.leaves):]
+		of := sums[n*len(leaves):]
 		if err := g.compare(row, func(leaf int) (uint32, error) { return of[leaf], nil }); err != nil {
 			return nil, err
 		}
@@ -224,11 +235,15 @@ func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.Tensor
 	return dst, nil
 }
 
-// copyLeaf makes the engine copy rows of leaf i to dst, and stores their checksums in sums.
-func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict.TensorDict, sums []uint32) error {
-	l := g.cache.leaves[i]
+// borrow calls fn with the memory of all leaves of dst. It borrows that of the leaves after those in
+// memory.
+func (g *Generation) borrow(dst *tdict.TensorDict, memory [][]byte, fn func(memory [][]byte) error) error {
+	if len(memory) == len(g.cache.leaves) {
+		return fn(memory)
+	}
+	l := g.cache.leaves[len(memory)]
 	if l.bytes == 0 {
-		return nil
+		return g.borrow(dst, append(memory, nil), fn)
 	}
 	x, err := dst.Tensor(l.key)
 	if err == nil {
@@ -237,16 +252,25 @@ func (g *Generation) copyLeaf(ctx context.Context, rows []int, i int, dst *tdict
 	if err != nil {
 		return err
 	}
-	failed := tensor.Write(x, func(b []uint8) {
-		if err = g.rows.Read(ctx, rows, i, b); err != nil {
-			return
-		}
-		for n := range rows {
-			sums[n*len(g.cache.leaves)+i] = crc32.ChecksumIEEE(b[n*l.bytes:][:l.bytes])
-		}
-	})
+	failed := tensor.Write(x, func(b []uint8) { err = g.borrow(dst, append(memory, b), fn) })
 	if err == nil {
 		err = failed
 	}
 	return err
+}
+
+// read makes the engine copy rows of all leaves to memory.
+func (g *Generation) read(ctx context.Context, rows []int, memory [][]byte) error {
+	if all, ok := g.rows.Rows.(engine.RowReader); ok {
+		return all.ReadRows(ctx, rows, memory)
+	}
+	for i, l := range g.cache.leaves {
+		if l.bytes == 0 {
+			continue
+		}
+		if err := g.rows.Read(ctx, rows, i, memory[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -26,8 +26,8 @@ type Engine struct {
 	// that are about reconnecting have no effect. Two Engines with Options are equal if they have
 	// the same slice.
 	Options []nats.Option
-	// Mirror is a directory into which [Mirror] copies generations, or "" for none. Generations
-	// that are there are read there.
+	// Mirror is a directory of this machine into which [Mirror] copies generations, or "" for
+	// none. Generations that are there are read there, mapped; the others come from the servers.
 	Mirror string
 }
 
@@ -87,11 +87,10 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 		return nil, err
 	}
 	s := &session{p: p, release: release}
-	if s.mirror, err = openMirror(ctx, e.Mirror, p.about); err == nil {
-		err = s.join(ctx, opt)
+	if e.Mirror != "" {
+		s.mirror = &local{dir: e.Mirror, id: p.about.ID, use: newTurn()}
 	}
-	if err != nil {
-		s.closeMirror()
+	if err := s.join(ctx, opt); err != nil {
 		release()
 		return nil, err
 	}

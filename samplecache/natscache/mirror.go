@@ -2,12 +2,418 @@ package natscache
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
+	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
-type local struct{}
+// Mirror copies the generations of a cache into a directory of this machine, until ctx ends; then
+// it returns the error of ctx. Sessions of this machine whose [Engine.Mirror] is the directory read
+// the samples there, mapped, so that each sample crosses the network once for all of them. Rows are
+// copied as they are committed, so the mirror has a generation a moment after it was published.
+//
+// dir must not exist, or be a mirror of the same place. It is a cache of package dircache, whose
+// generations have other numbers: dircache.Engine reads it too, and so does Python.
+//
+// Mirror returns an [Error], which wraps fs.ErrExist if dir is something else,
+// [engine.ErrProducerBusy] if another Mirror fills it, and the errors of [Engine.Join] and of
+// dircache.Create.
+func Mirror(ctx context.Context, e Engine, dir string) error {
+	if err := mirror(ctx, e, dir); err != nil {
+		return &Error{"mirror", plainURL(e.URL), e.Name, err}
+	}
+	return nil
+}
 
-func openMirror(ctx context.Context, dir string, about engine.About) (*local, error) { return nil, nil }
-func (s *session) closeMirror()                                                      {}
-func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error)        { return r, nil }
+func mirror(ctx context.Context, e Engine, dir string) error {
+	e.Mirror = ""
+	s, err := e.join(ctx, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }() // it only reads
+	for err == nil || errors.Is(err, errTorn) {
+		err = s.mirrorTo(ctx, dir, err != nil)
+	}
+	return err
+}
+
+// errTorn says that the generation that a mirror was filling is gone, so that it cannot be
+// completed.
+var errTorn = errors.New("a generation was lost before it was copied")
+
+// markName is the name of the file that makes a directory a mirror.
+const markName = "mirror.json"
+
+// A target is the content of the file: which cache it mirrors.
+type target struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`
+}
+
+// targetOf returns the target of a mirror. It is zero if dir does not exist.
+func targetOf(dir string) (t target, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, markName))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(dir); err == nil {
+			return t, fmt.Errorf("%w: %s is not a mirror", fs.ErrExist, dir)
+		}
+		return t, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &t)
+	}
+	return t, err
+}
+
+// mirrorTo copies generations, until one cannot be completed. torn says that this has happened.
+func (s *session) mirrorTo(ctx context.Context, dir string, torn bool) error {
+	t, err := targetOf(dir)
+	if err != nil {
+		return err
+	}
+	want := target{string(s.p.site), s.p.about.ID}
+	if t.Name != "" && t.Name != want.Name {
+		return fmt.Errorf("%w: %s is a mirror of %q", fs.ErrExist, dir, t.Name)
+	}
+	if t != want || torn {
+		if err := s.makeMirror(dir, want); err != nil {
+			return err
+		}
+	}
+	to, err := dircache.Engine{Dir: dir}.Join(ctx, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = to.Close() }() // what is committed is there
+	c := &copying{s: s, to: to}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := c.next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// makeMirror makes an empty mirror, in the place of one that is there.
+func (s *session) makeMirror(dir string, of target) error {
+	config := engine.Config{Samples: s.p.charter.Config.Samples, Retain: s.p.charter.Config.Retain, MaxHeld: s.p.charter.Config.MaxHeld}
+	made := dir + ".new"
+	data, err := json.Marshal(of)
+	if err == nil {
+		err = os.RemoveAll(made) // a killed Mirror has left it
+	}
+	if err == nil {
+		err = dircache.Create(made, s.p.about.Schema, config)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(made, markName), data, 0o666)
+	}
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err == nil {
+		err = os.Rename(made, dir)
+	}
+	return err
+}
+
+// A copying copies generations to a mirror.
+type copying struct {
+	s     *session
+	to    engine.Session
+	claim engine.Claim // of no name: the numbers of samples are the numbers of their generations
+	last  uint64       // the last generation that was copied
+}
+
+// fillerName is the name that a Mirror claims, so that there is one.
+const fillerName = "mirror"
+
+// begin claims the mirror, and finds out which generation it has.
+func (c *copying) begin(ctx context.Context) (err error) {
+	for end := time.Now().Add(time.Second); ; { // readers try the name
+		_, err = c.to.Claim(ctx, fillerName)
+		if !errors.Is(err, engine.ErrProducerBusy) || time.Now().After(end) || !sleep(ctx, pause) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("another Mirror fills it: %w", err)
+	}
+	if c.claim, err = c.to.Claim(ctx, ""); err != nil {
+		return err
+	}
+	st, err := c.to.Stats(ctx)
+	switch {
+	case err != nil:
+		return err
+	case st.Committed > 0:
+		return errTorn // a killed Mirror has left it
+	case st.Latest > 0:
+		c.last, err = copied(ctx, c.to, st.Latest)
+	}
+	return err
+}
+
+// copied returns which generation of the servers a generation of a mirror is.
+func copied(ctx context.Context, to engine.Session, id uint64) (uint64, error) {
+	r, err := to.Open(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Close() }() // nothing was lent
+	info, err := r.Info(0)
+	return info.Number, err
+}
+
+// next copies the generation after the last one, or the latest.
+func (c *copying) next(ctx context.Context) error {
+	latest, err := c.s.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	id := max(c.last+1, latest)
+	slots, err := c.reserve(ctx, id)
+	if err != nil {
+		return err
+	}
+	r := &rows{s: c.s, id: id}
+	held := false
+	defer func() {
+		if held {
+			_ = r.part.close() // it was read
+		}
+	}()
+	for done := 0; done < len(slots); {
+		records, published, err := c.records(ctx, id, done)
+		if err != nil {
+			return err
+		}
+		if published && !held {
+			hold, err := c.s.open(ctx, id)
+			if errors.Is(err, engine.ErrGenerationGone) {
+				return errTorn
+			}
+			if err != nil {
+				return err
+			}
+			r.part, held = hold.part, true
+		}
+		r.records = records
+		from := done
+		done = min(len(records), from+batchRows)
+		err = workers.Do(ctx, done-from, readers/2, func(i int) error { return c.row(ctx, r, from+i, slots[from+i]) })
+		if errors.Is(err, engine.ErrGenerationGone) {
+			return errTorn
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c.last = id
+	return nil
+}
+
+// batchRows is how many rows are copied before the copying looks at the log again.
+const batchRows = 64
+
+// records waits until a generation has more than n samples, and returns them.
+func (c *copying) records(ctx context.Context, id uint64, n int) (records []ledger.Record, published bool, err error) {
+	p := c.s.p
+	for {
+		l, err := p.alive(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		p.mu.Lock()
+		g, seq, published := l.ledger.Generation(id), l.ledger.Seq, l.ledger.Latest >= id
+		if g != nil {
+			records = slices.Clip(g.Rows)
+		}
+		p.mu.Unlock()
+		switch {
+		case g == nil && published:
+			return nil, false, errTorn
+		case len(records) > n:
+			return records, published, nil
+		}
+		if err := p.reach(ctx, l, seq+1); err != nil && err != errAnew {
+			return nil, false, err
+		}
+	}
+}
+
+// reserve reserves all slots of a generation of the mirror, once its readers have left room.
+func (c *copying) reserve(ctx context.Context, id uint64) ([]engine.Row, error) {
+	slots := make([]engine.Row, c.s.p.charter.Config.Samples)
+	for n := 0; n < len(slots); {
+		changed := c.to.Changed()
+		slot, err := c.claim.Reserve(ctx, id)
+		if errors.Is(err, engine.ErrBlocked) {
+			select {
+			case <-changed:
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		slots[c.place(slot, n)] = slot
+		n++
+	}
+	return slots, nil
+}
+
+// place returns the number of the row that a slot is. Without bytes, slots do not differ.
+func (c *copying) place(slot engine.Row, otherwise int) int {
+	for leaf, size := range c.s.p.layout.size {
+		if size > 0 {
+			_, offset := slot.Place(leaf)
+			return offset / size
+		}
+	}
+	return otherwise
+}
+
+// row copies a row to a slot.
+func (c *copying) row(ctx context.Context, r *rows, row int, slot engine.Row) error {
+	l := c.s.p.layout
+	var pieces []piece
+	for leaf, size := range l.size {
+		lender, offset := slot.Place(leaf)
+		if size == 0 {
+			continue
+		}
+		memory, err := lender.Borrow()
+		if err != nil {
+			return err
+		}
+		defer lender.Return()
+		pieces = l.cut(pieces, row, leaf, memory[offset:][:size])
+	}
+	if err := r.download(ctx, pieces); err != nil {
+		return err
+	}
+	return slot.Commit(ctx, r.records[row].Sums)
+}
+
+// patienceForMirror is how long Open waits for a mirror that is being filled.
+const patienceForMirror = 2 * time.Second
+
+// A local is the mirror of a session.
+type local struct {
+	dir string
+	id  string         // of the cache
+	use turn           // held while the rest is used
+	to  engine.Session // nil if it is not there yet
+}
+
+// join joins the mirror, unless it is not there, or of another cache.
+func (m *local) join(ctx context.Context) error {
+	if m.to != nil {
+		if _, err := m.to.Latest(ctx); err == nil {
+			return nil
+		}
+		m.close() // it was made anew
+	}
+	t, err := targetOf(m.dir)
+	if err != nil || t.ID != m.id {
+		return err
+	}
+	m.to, err = dircache.Engine{Dir: m.dir}.Join(ctx, engine.Options{})
+	return err
+}
+
+func (m *local) close() {
+	if m.to != nil {
+		_ = m.to.Close() // it only reads
+		m.to = nil
+	}
+}
+
+// mirrored returns the rows of a generation in the mirror, or r if they are not there.
+func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
+	if s.mirror == nil {
+		return r, nil
+	}
+	if err := s.mirror.use.take(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	defer s.mirror.use.done()
+	if err := s.mirror.join(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the mirror: %w", err), r.Close())
+	}
+	waiting, cancel := context.WithTimeout(ctx, patienceForMirror)
+	defer cancel()
+	for s.mirror.to != nil {
+		changed := s.mirror.to.Changed()
+		found, soon := s.mirror.find(ctx, r)
+		if found != nil {
+			return found, nil
+		}
+		if !soon {
+			break
+		}
+		select {
+		case <-changed:
+			continue
+		case <-waiting.Done():
+		}
+		break
+	}
+	return r, nil
+}
+
+// find returns the rows of a generation, or nil if the mirror does not have them. Then soon reports
+// whether a Mirror is about to copy them.
+func (m *local) find(ctx context.Context, r *rows) (found engine.Rows, soon bool) {
+	st, err := m.to.Stats(ctx)
+	newest := uint64(0)
+	for id := st.Latest; err == nil && id > 0 && id+uint64(max(m.to.About().Config.Retain, 0)) >= st.Latest; id-- {
+		at, err := m.to.Open(ctx, id)
+		if err != nil {
+			break
+		}
+		info, err := at.Info(0)
+		if err == nil && info.Number == r.id && slices.Equal(info.Sums, r.records[0].Sums) {
+			return &mirroredRows{r, at}, false
+		}
+		newest = max(newest, info.Number)
+		_ = at.Close() // nothing was lent
+	}
+	return nil, newest < r.id && (st.Reserved > 0 || m.filled(ctx))
+}
+
+// filled reports whether there is a Mirror: then it has the name.
+func (m *local) filled(ctx context.Context) bool {
+	c, err := m.to.Claim(ctx, fillerName)
+	if err == nil {
+		_ = c.Close() // begin tries again
+	}
+	return errors.Is(err, engine.ErrProducerBusy)
+}
+
+// A mirroredRows is a generation whose samples are in a mirror.
+type mirroredRows struct {
+	*rows
+	local engine.Rows
+}
+
+func (r *mirroredRows) Place(leaf int) (tensor.Lender, int)            { return r.local.Place(leaf) }
+func (r *mirroredRows) Read(context.Context, []int, int, []byte) error { return errors.ErrUnsupported }
+func (r *mirroredRows) Close() error                                   { return errors.Join(r.local.Close(), r.rows.Close()) }

@@ -61,7 +61,7 @@ func (r *rows) Read(ctx context.Context, rows []int, leaf int, dst []byte) error
 	size := r.p.layout.size[leaf]
 	var pieces []piece
 	for n, row := range rows {
-		pieces = r.cut(pieces, row, leaf, dst[n*size:(n+1)*size])
+		pieces = r.p.layout.cut(pieces, row, leaf, dst[n*size:(n+1)*size])
 	}
 	return r.read(ctx, pieces)
 }
@@ -71,15 +71,15 @@ func (r *rows) ReadRows(ctx context.Context, rows []int, dst [][]byte) error {
 	var pieces []piece
 	for n, row := range rows {
 		for leaf, size := range r.p.layout.size {
-			pieces = r.cut(pieces, row, leaf, dst[leaf][n*size:(n+1)*size])
+			pieces = r.p.layout.cut(pieces, row, leaf, dst[leaf][n*size:(n+1)*size])
 		}
 	}
 	return r.read(ctx, pieces)
 }
 
 // cut adds the pieces of a leaf of a row.
-func (r *rows) cut(pieces []piece, row, leaf int, dst []byte) []piece {
-	for from := r.p.layout.offset[leaf]; len(dst) > 0; {
+func (l *layout) cut(pieces []piece, row, leaf int, dst []byte) []piece {
+	for from := l.offset[leaf]; len(dst) > 0; {
 		chunk := from / chunkSize
 		n := min((chunk+1)*chunkSize-from, len(dst))
 		pieces = append(pieces, piece{row, chunk, from, from + n, dst[:n]})

@@ -122,7 +122,9 @@ func (s *session) Close() error {
 		s.p.mu.Lock()
 		delete(s.p.onError, s)
 		s.p.mu.Unlock()
-		s.closeMirror()
+		if s.mirror != nil {
+			s.mirror.close()
+		}
 		s.release()
 	}
 	return err

@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -184,18 +183,22 @@ func (l *Ledger) add(id uint64, t *Thing) {
 	}
 }
 
-// Generation returns a published generation that is kept, or nil.
-func (l *Ledger) Generation(id uint64) *Generation { return l.Kept[id] }
+// Generation returns a generation that is kept or being filled, or nil.
+func (l *Ledger) Generation(id uint64) *Generation {
+	if id == l.Filling.ID {
+		return l.Filling
+	}
+	return l.Kept[id]
+}
 
 // Committed reports whether the sample of a row is in a generation that is kept or being filled.
 // known is false if its generation is gone, so that nobody knows.
 func (l *Ledger) Committed(generation, row uint64) (committed, known bool) {
-	for _, g := range append(slices.Collect(maps.Values(l.Kept)), l.Filling) {
-		if g.ID == generation {
-			return slices.ContainsFunc(g.Rows, func(r Record) bool { return r.Row == row }), true
-		}
+	g := l.Generation(generation)
+	if g == nil {
+		return false, false
 	}
-	return false, false
+	return slices.ContainsFunc(g.Rows, func(r Record) bool { return r.Row == row }), true
 }
 
 // Free returns how many rows may be reserved.
