@@ -235,8 +235,7 @@ func (g *Generation) copyRows(ctx context.Context, rows []int, dst *tdict.Tensor
 	return dst, nil
 }
 
-// borrow calls fn with the memory of all leaves of dst. It borrows that of the leaves after those in
-// memory.
+// borrow calls fn with the memory of all leaves of dst. memory has the first leaves already.
 func (g *Generation) borrow(dst *tdict.TensorDict, memory [][]byte, fn func(memory [][]byte) error) error {
 	if len(memory) == len(g.cache.leaves) {
 		return fn(memory)

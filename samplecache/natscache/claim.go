@@ -41,8 +41,8 @@ func (c *claim) Reserve(ctx context.Context, number uint64) (engine.Row, error) 
 	return r, nil
 }
 
-// roomLeft reports whether there may be room for one more row. It is false if there is none, as far
-// as the process knows, for those that it has asked for already.
+// roomLeft reports whether there may be room for one more row, besides the rows for which the
+// process has asked and has no answer yet.
 func (p *process) roomLeft() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *row) Commit(ctx context.Context, sums []uint32) error {
 			}
 			continue
 		}
-		if err := r.settle(ctx); err != nil {
+		if err := r.learn(ctx); err != nil {
 			return err
 		}
 	}
@@ -154,9 +154,9 @@ func (r *row) forget(ctx context.Context) {
 	r.stored = nil
 }
 
-// settle waits for the outcome of the commit. It returns nil if r.done says whether the sample is
+// learn waits for the outcome of the commit. It returns nil if r.done says whether the sample is
 // committed.
-func (r *row) settle(ctx context.Context) error {
+func (r *row) learn(ctx context.Context) error {
 	_, err := r.p.await(ctx, r.pending)
 	switch {
 	case err == nil:
@@ -226,7 +226,7 @@ func (r *row) Abort() error {
 	}
 	defer r.ending.done()
 	if r.pending != nil && !r.done {
-		_ = r.settle(ctx) // if the outcome stays unknown, the row ends after it
+		_ = r.learn(ctx) // if the outcome stays unknown, the row ends after it
 	}
 	if r.done {
 		return engine.ErrCommitted

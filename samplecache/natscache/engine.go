@@ -22,8 +22,8 @@ type Engine struct {
 	URL string
 	// Name is the name of the cache.
 	Name string
-	// Options are options of the connection, such as nats.UserCredentials or nats.RootCAs. Those
-	// that are about reconnecting have no effect. Two Engines with Options are equal if they have
+	// Options are options of the connection, such as nats.UserCredentials or nats.RootCAs. Options
+	// about reconnecting have no effect. Two Engines with Options are equal if they have
 	// the same slice.
 	Options []nats.Option
 	// Mirror is a directory of this machine into which [Mirror] copies generations, or "" for

@@ -40,8 +40,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s %s/%s: %v", e.Op, e.URL,
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// explain returns an error of the servers as one of this package. Those that it does not know
-// are [engine.ErrUnavailable].
+// explain returns an error of the servers as one of this package. An error that it does not know is
+// [engine.ErrUnavailable].
 func explain(err error) error {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	switch {

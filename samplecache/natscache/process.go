@@ -175,7 +175,7 @@ func (p *process) fail(err error) {
 }
 
 // ask calls fn, which asks the servers, until they answer. It returns an error that asking again
-// does not change, or that of a context.
+// does not change, or the error of a context.
 func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) error {
 	for {
 		err := p.once(ctx, fn)

@@ -61,12 +61,12 @@ func (l *Ledger) Apply(seq uint64, at time.Time, data []byte) (s Step, err error
 		p = &Member{Host: m.Events[0].Host, PID: m.Events[0].PID}
 		l.Processes[m.Process] = p
 	}
-	l.settle(&s) // time has passed
+	l.advance(&s) // time has passed
 	if p != nil && m.Number > p.Number {
 		p.Number, p.Heard = m.Number, seq
 		for i := range m.Events {
 			s.Outcomes = append(s.Outcomes, l.apply(&s, m.Process, &m.Events[i]))
-			l.settle(&s)
+			l.advance(&s)
 		}
 	}
 	l.snapshot(&s)

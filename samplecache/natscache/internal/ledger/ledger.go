@@ -97,7 +97,7 @@ type index struct {
 	progress engine.Progress
 	claims   map[string]uint64 // by name
 	holds    map[uint64]int    // number of holds on a generation
-	holders  map[uint64]bool   // those that live
+	holders  map[uint64]bool   // holders that live
 	reserved int               // rows
 	records  int               // of kept generations
 }

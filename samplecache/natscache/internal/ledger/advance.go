@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// settle does everything that is possible now without an event: it publishes a generation, retires
+// advance does everything that is possible now without an event: it publishes a generation, retires
 // generations, and makes room for the next.
-func (l *Ledger) settle(s *Step) {
+func (l *Ledger) advance(s *Step) {
 	l.publish(s)
 	for _, id := range slices.Sorted(maps.Keys(l.Kept)) {
 		if g := l.Kept[id]; l.releases(g) {
