@@ -1,6 +1,6 @@
 // Package natscache keeps a circular cache of samples on NATS servers with JetStream, for the
-// processes of several machines. It is an engine of package samplecache. It is a module of its own,
-// so that programs that do not use it need none of its modules.
+// processes of several machines. It is an engine of package samplecache, in a separate module, so
+// that programs that do not use it need none of its modules.
 //
 //	err := natscache.Create(ctx, "nats://host:4222", "brains", schema, natscache.Config{
 //		Config: samplecache.Config{Samples: 1000}, Replicas: 3})

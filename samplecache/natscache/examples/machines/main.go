@@ -1,6 +1,6 @@
-// Machines trains on samples that other processes draw. They meet only at a NATS server, so each of
-// them could run on a machine of its own. This program starts them all: a server, two generators,
-// and a trainer with a mirror.
+// Machines trains on samples that other processes draw. They meet only at a NATS server, so they
+// could run on different machines. This program starts them all: a server, two generators, and a
+// trainer with a mirror.
 //
 //	go run -C samplecache/natscache ./examples/machines
 package main
