@@ -228,12 +228,19 @@ func commit(l *Ledger, s *Step, e *Event, of *Thing) Outcome {
 	if len(e.Sums) != len(l.Charter.Schema) || len(e.At) != l.Charter.Chunks {
 		return Outcome{Err: fmt.Errorf("%w: got %d sums and %d chunks, want %d and %d", engine.ErrCorrupt, len(e.Sums), len(e.At), len(l.Charter.Schema), l.Charter.Chunks)}
 	}
+	window := l.Names[of.Name]
+	switch {
+	case of.Name == "":
+	case window.Has(of.Number):
+		return Outcome{Err: engine.ErrCommitted}
+	case !window.Reaches(of.Number):
+		return Outcome{Err: fmt.Errorf("%w: got number %d, want at most %d: the name was forgotten", engine.ErrProducer, of.Number, window.Floor+engine.WindowSize-1)}
+	default:
+		l.Names[of.Name] = window.With(of.Number)
+	}
 	delete(l.Things, e.Of)
 	l.reserved--
 	l.Filling.Rows = append(l.Filling.Rows, Record{Row: e.Of, Producer: of.Name, Number: of.Number, Time: l.Now, Sums: e.Sums, At: e.At})
-	if of.Name != "" {
-		l.Names[of.Name] = l.Names[of.Name].With(of.Number)
-	}
 	s.Wakes = s.Wakes || l.Charter.Config.Limits.PerInsert > 0
 	return Outcome{Generation: of.Generation}
 }

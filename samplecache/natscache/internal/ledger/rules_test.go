@@ -381,6 +381,29 @@ func TestNames(t *testing.T) {
 			c.put("a", claim, 0)
 			c.put("a", claim, engine.WindowSize)
 		})},
+		{"two rows of one number: the first commit counts", two, named("n", func(c *cache, claim, a, b uint64) {
+			one, other := c.ok("a", Event{Kind: Reserve, Of: claim, Number: 1}), c.ok("a", Event{Kind: Reserve, Of: claim, Number: 1})
+			c.ok("a", committed(other))
+			c.fails("a", engine.ErrCommitted, committed(one))
+			c.ok("a", Event{Kind: End, Of: one})
+			c.put("a", claim, 0)
+			require.Equal(c.t, engine.Window{Floor: 2}, c.Names["n"])
+		})},
+		{"a row that outlives its claim does not put its number once more", two, named("n", func(c *cache, claim, a, b uint64) {
+			row := c.ok("a", Event{Kind: Reserve, Of: claim, Number: 0})
+			c.ok("a", Event{Kind: End, Of: claim})
+			c.put("b", c.ok("b", Event{Kind: Claim, Of: b, Name: "n"}), 0)
+			c.fails("a", engine.ErrCommitted, committed(row))
+		})},
+		{"a row whose name was forgotten is refused if its number is out of reach now", engine.Config{Samples: 80}, named("n", func(c *cache, claim, a, b uint64) {
+			c.put("a", claim, 0)
+			row := c.ok("a", Event{Kind: Reserve, Of: claim, Number: engine.WindowSize})
+			c.ok("a", Event{Kind: End, Of: claim})
+			c.ok("a", Event{Kind: Forget, Of: a, Name: "n"})
+			o := c.fails("a", engine.ErrProducer, committed(row))
+			require.ErrorContains(c.t, o.Err, "got number 64, want at most 63")
+			require.NotContains(c.t, c.Names, "n")
+		})},
 		{"a number that is aborted may come again", two, named("n", func(c *cache, claim, a, b uint64) {
 			row := c.ok("a", Event{Kind: Reserve, Of: claim, Number: 0})
 			c.ok("a", Event{Kind: End, Of: row})
