@@ -179,8 +179,13 @@ func (l *Ledger) remove(s *Step, chosen func(id uint64, t *Thing) bool) {
 	}
 	slices.SortFunc(s.Freed, func(a, b Freed) int { return cmp.Compare(a.Row, b.Row) })
 	if tidy {
-		l.Groups.Tidy(&l.progress, func(holder uint64) bool { return l.holders[holder] })
+		l.tidy()
 	}
+}
+
+// tidy ends the epochs that are over, after a holder has ended or an epoch has begun.
+func (l *Ledger) tidy() {
+	l.Groups.Tidy(&l.progress, func(holder uint64) bool { return l.holders[holder] })
 }
 
 func claim(l *Ledger, _ *Step, e *Event, of *Thing) Outcome {
@@ -275,7 +280,9 @@ func begin(l *Ledger, s *Step, e *Event, of *Thing) Outcome {
 		return Outcome{Err: err}
 	}
 	s.Wakes = true
-	return l.give(of, Thing{Kind: Begin, Name: of.Name, Epoch: e.Epoch, Generation: id, Holder: holder})
+	o := l.give(of, Thing{Kind: Begin, Name: of.Name, Epoch: e.Epoch, Generation: id, Holder: holder})
+	l.tidy() // an epoch of an older generation than one that all ranks have left is over at once
+	return o
 }
 
 func take(l *Ledger, s *Step, e *Event, of *Thing) Outcome {

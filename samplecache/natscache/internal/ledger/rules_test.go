@@ -712,6 +712,19 @@ func TestGroups(t *testing.T) {
 			c.fill("a", claim)
 			require.EqualValues(c.t, 1, c.one("b", Event{Kind: Begin, Of: seat, Epoch: 1, Generation: 1, OrLatest: true}).Generation)
 		})},
+		{"an epoch of an older generation than one that all ranks have left is over at once", ratio, func(c *cache, a, b uint64) {
+			claim := c.ok("a", Event{Kind: Claim, Of: a})
+			c.fill("a", claim)
+			c.fill("a", claim)
+			seat := c.ok("b", Event{Kind: Enter, Of: b, Name: "g", World: 1})
+			other := c.ok("a", Event{Kind: Enter, Of: a, Name: "other", World: 1})
+			c.ok("b", Event{Kind: End, Of: c.ok("b", Event{Kind: Begin, Of: seat, Epoch: 1})})
+			pass := c.ok("b", Event{Kind: Begin, Of: seat, Epoch: 2, Generation: 1})
+			require.Equal(c.t, 100, c.one("b", Event{Kind: Take, Of: pass, Count: 100}).Count, "its rows were counted")
+			before := *c.Groups.Group("g")
+			c.ok("a", Event{Kind: End, Of: other})
+			require.Equal(c.t, before, *c.Groups.Group("g"), "another group changes it")
+		}},
 		{"an epoch older than the last eight is gone", two, entered(func(c *cache, claim, seat, a, b uint64) {
 			c.fill("a", claim)
 			for epoch := uint64(1); epoch <= 9; epoch++ {
