@@ -196,12 +196,26 @@ func claim(l *Ledger, _ *Step, e *Event, of *Thing) Outcome {
 		t := l.Things[l.claims[e.Name]]
 		p := l.Processes[t.Process]
 		return Outcome{Err: fmt.Errorf("%w: by pid %d on %s", engine.ErrProducerBusy, p.PID, p.Host)}
-	case !named && len(l.Names)+len(l.claims) >= maxNames:
+	case !named && l.full():
 		return Outcome{Err: fmt.Errorf("%w: there are %d names already", engine.ErrProducer, maxNames)}
 	}
 	o := l.give(of, Thing{Kind: Claim, Name: e.Name})
 	o.Window = window
 	return o
+}
+
+// full reports whether there are maxNames names that are committed or claimed.
+func (l *Ledger) full() bool {
+	n := len(l.Names) + len(l.claims)
+	if n < maxNames {
+		return false // do not count
+	}
+	for name := range l.claims {
+		if _, both := l.Names[name]; both {
+			n--
+		}
+	}
+	return n >= maxNames
 }
 
 func forget(l *Ledger, _ *Step, e *Event, _ *Thing) Outcome {

@@ -441,6 +441,19 @@ func TestNames(t *testing.T) {
 			c.ok("a", Event{Kind: End, Of: claim})
 			c.fails("a", engine.ErrProducer, Event{Kind: Forget, Of: a, Name: "n"})
 		})},
+		{"a name that is committed and claimed is one name", engine.Config{Samples: maxNames}, named("name 0", func(c *cache, claim, a, b uint64) {
+			c.fast = true
+			c.put("a", claim, 0)
+			for n := 1; n < maxNames-1; n++ {
+				claim := c.Last + 1
+				s := c.send("a", Event{Kind: Claim, Of: a, Name: fmt.Sprint("name ", n)}, Event{Kind: Reserve, Of: claim}, committed(claim+1))
+				for _, o := range s.Outcomes {
+					require.NoError(c.t, o.Err, "name %d", n)
+				}
+			}
+			c.ok("b", Event{Kind: Claim, Of: b, Name: "the last"})
+			c.fails("b", engine.ErrProducer, Event{Kind: Claim, Of: b, Name: "one more"})
+		})},
 		{"there are 4096 names, committed or claimed", two, named("name 0", func(c *cache, claim, a, b uint64) {
 			c.fast = true
 			c.put("a", claim, 0)
