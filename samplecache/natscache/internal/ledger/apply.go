@@ -272,6 +272,9 @@ func hold(l *Ledger, _ *Step, e *Event, of *Thing) Outcome {
 }
 
 func enter(l *Ledger, s *Step, e *Event, of *Thing) Outcome {
+	if e.World < 1 {
+		return Outcome{Err: fmt.Errorf("%w: got %d ranks, want at least 1", engine.ErrGroup, e.World)}
+	}
 	inserts := int64(l.Latest)*int64(l.Charter.Config.Samples) + int64(len(l.Filling.Rows)+l.reserved)
 	holder, err := l.Groups.Enter(&l.progress, e.Name, e.World, inserts)
 	if err != nil {

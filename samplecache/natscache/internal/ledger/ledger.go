@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -237,10 +238,11 @@ func (l *Ledger) Allows(pass uint64) (allowed bool, group string) {
 
 // Due returns when the next generation is held for too long, ns, or 0 if none will be.
 func (l *Ledger) Due() (at int64) {
-	most := l.Charter.Config.MaxHold
+	most := int64(l.Charter.Config.MaxHold)
 	for _, g := range l.Kept {
-		if most > 0 && g.Retired > 0 && (at == 0 || g.Retired+int64(most) < at) {
-			at = g.Retired + int64(most)
+		ends := most > 0 && g.Retired > 0 && g.Retired <= math.MaxInt64-most
+		if ends && (at == 0 || g.Retired+most < at) {
+			at = g.Retired + most
 		}
 	}
 	return at

@@ -653,6 +653,15 @@ func TestKept(t *testing.T) {
 			c.ok("b", Event{Kind: Tick})
 			require.Equal(c.t, []uint64{1, 2}, c.kept())
 		})},
+		{"a MaxHold beyond the end of time is none", engine.Config{Samples: 1, Retain: -1, MaxHeld: -1, MaxHold: math.MaxInt64}, free(func(c *cache, claim, a, b uint64) {
+			c.fill("a", claim)
+			c.ok("b", Event{Kind: Hold, Of: b, Generation: 1})
+			c.fill("a", claim)
+			require.Zero(c.t, c.Due())
+			c.at = time.Unix(0, math.MaxInt64-1e9)
+			c.ok("b", Event{Kind: Tick})
+			require.Equal(c.t, []uint64{1, 2}, c.kept())
+		})},
 		{"the generation retired first is due first", engine.Config{Samples: 1, Retain: -1, MaxHeld: 3, MaxHold: time.Second}, free(func(c *cache, claim, a, b uint64) {
 			var retired []int64
 			for id := uint64(1); id <= 4; id++ {
@@ -692,6 +701,12 @@ func TestGroups(t *testing.T) {
 			c.ok("a", Event{Kind: Enter, Of: a, Name: "h", World: 1})
 			c.fails("a", engine.ErrGroup, Event{Kind: Enter, Of: a, Name: "i", World: 1 << 20})
 		})},
+		{"a group has at least one rank", two, func(c *cache, a, b uint64) {
+			for _, world := range []int{0, -1, math.MinInt} {
+				o := c.fails("a", engine.ErrGroup, Event{Kind: Enter, Of: a, Name: "g", World: world})
+				require.ErrorContains(c.t, o.Err, fmt.Sprintf("got %d ranks, want at least 1", world))
+			}
+		}},
 		{"a pass waits for the first generation", two, entered(func(c *cache, claim, seat, a, b uint64) {
 			require.ErrorIs(c.t, c.Begins(seat, 1), engine.ErrBlocked)
 			c.fails("b", engine.ErrBlocked, Event{Kind: Begin, Of: seat, Epoch: 1})
