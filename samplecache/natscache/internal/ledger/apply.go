@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -140,40 +141,34 @@ func gone(l *Ledger, s *Step, e *Event, _ *Thing) Outcome {
 	if p == nil || e.Number > 0 && p.Heard > e.Number {
 		return Outcome{Err: ErrLost}
 	}
-	l.remove(s, func(_ uint64, t *Thing) bool { return t.Process == e.Name })
+	parts := map[uint64]bool{}
+	for session := range l.sessions[e.Name] {
+		maps.Copy(parts, l.parts[session])
+	}
+	l.remove(s, parts)
 	delete(l.Processes, e.Name)
 	return Outcome{}
 }
 
 func end(l *Ledger, s *Step, e *Event, of *Thing) Outcome {
+	parts := map[uint64]bool{e.Of: true}
 	if of.Kind == Join {
-		l.remove(s, func(_ uint64, t *Thing) bool { return t.Session == e.Of })
-	} else {
-		l.remove(s, func(id uint64, _ *Thing) bool { return id == e.Of })
+		parts = l.parts[e.Of]
 	}
+	l.remove(s, parts)
 	return Outcome{}
 }
 
-// remove ends the things that are chosen.
-func (l *Ledger) remove(s *Step, chosen func(id uint64, t *Thing) bool) {
+// remove ends things.
+func (l *Ledger) remove(s *Step, parts map[uint64]bool) {
 	tidy := false
-	for id, t := range l.Things {
-		if !chosen(id, t) {
-			continue
-		}
-		delete(l.Things, id)
+	for id := range parts {
+		t := l.Things[id]
+		l.drop(id, t)
 		switch t.Kind {
-		case Claim:
-			delete(l.claims, t.Name)
 		case Reserve:
-			l.reserved--
 			s.Freed, s.Wakes = append(s.Freed, Freed{t.Generation, id}), true
-		case Hold:
-			if l.holds[t.Generation]--; l.holds[t.Generation] == 0 {
-				delete(l.holds, t.Generation)
-			}
 		case Enter, Begin:
-			delete(l.holders, t.Holder)
 			tidy, s.Wakes = true, true
 		}
 	}
@@ -257,8 +252,7 @@ func commit(l *Ledger, s *Step, e *Event, of *Thing) Outcome {
 	default:
 		l.Names[of.Name] = window.With(of.Number)
 	}
-	delete(l.Things, e.Of)
-	l.reserved--
+	l.drop(e.Of, of)
 	l.Filling.Rows = append(l.Filling.Rows, Record{Row: e.Of, Producer: of.Name, Number: of.Number, Time: l.Now, Sums: e.Sums, At: e.At})
 	s.Wakes = s.Wakes || l.Charter.Config.Limits.PerInsert > 0
 	return Outcome{Generation: of.Generation}

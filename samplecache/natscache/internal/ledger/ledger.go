@@ -96,11 +96,13 @@ type Thing struct {
 // An index finds things.
 type index struct {
 	progress engine.Progress
-	claims   map[string]uint64 // by name
-	holds    map[uint64]int    // number of holds on a generation
-	holders  map[uint64]bool   // holders that live
-	reserved int               // rows
-	records  int               // of kept generations
+	claims   map[string]uint64          // by name
+	holds    map[uint64]int             // number of holds on a generation
+	holders  map[uint64]bool            // holders that live
+	sessions map[string]map[uint64]bool // of a process
+	parts    map[uint64]map[uint64]bool // things of a session, itself among them
+	reserved int                        // rows
+	records  int                        // of kept generations
 }
 
 // New returns the ledger of a cache without samples.
@@ -153,7 +155,8 @@ func hasNil[K comparable, V any](m map[K]*V) bool {
 
 // reindex computes the index.
 func (l *Ledger) reindex() {
-	l.index = index{claims: map[string]uint64{}, holds: map[uint64]int{}, holders: map[uint64]bool{}}
+	l.index = index{claims: map[string]uint64{}, holds: map[uint64]int{}, holders: map[uint64]bool{},
+		sessions: map[string]map[uint64]bool{}, parts: map[uint64]map[uint64]bool{}}
 	for id, t := range l.Things {
 		l.add(id, t)
 	}
@@ -170,6 +173,13 @@ func (l *Ledger) refer() {
 
 // add puts a thing in the index.
 func (l *Ledger) add(id uint64, t *Thing) {
+	if l.sessions[t.Process] == nil {
+		l.sessions[t.Process] = map[uint64]bool{}
+	}
+	if l.parts[t.Session] == nil {
+		l.parts[t.Session] = map[uint64]bool{}
+	}
+	l.sessions[t.Process][t.Session], l.parts[t.Session][id] = true, true
 	switch t.Kind {
 	case Claim:
 		if t.Name != "" {
@@ -181,6 +191,29 @@ func (l *Ledger) add(id uint64, t *Thing) {
 		l.holds[t.Generation]++
 	case Enter, Begin:
 		l.holders[t.Holder] = true
+	}
+}
+
+// drop takes a thing out of the index, and out of the ledger.
+func (l *Ledger) drop(id uint64, t *Thing) {
+	delete(l.Things, id)
+	if delete(l.parts[t.Session], id); len(l.parts[t.Session]) == 0 {
+		delete(l.parts, t.Session)
+		if delete(l.sessions[t.Process], t.Session); len(l.sessions[t.Process]) == 0 {
+			delete(l.sessions, t.Process)
+		}
+	}
+	switch t.Kind {
+	case Claim:
+		delete(l.claims, t.Name)
+	case Reserve:
+		l.reserved--
+	case Hold:
+		if l.holds[t.Generation]--; l.holds[t.Generation] == 0 {
+			delete(l.holds, t.Generation)
+		}
+	case Enter, Begin:
+		delete(l.holders, t.Holder)
 	}
 }
 

@@ -265,6 +265,17 @@ func TestEnds(t *testing.T) {
 			nothing(c, b)
 			require.Nil(c.t, c.Processes["a"])
 		})},
+		{"a process with many sessions ends with all of them", engine.Config{Samples: 20}, func(c *cache, a, b uint64) {
+			var rows []Freed
+			for range 10 {
+				session := c.ok("a", Event{Kind: Join})
+				claim := c.ok("a", Event{Kind: Claim, Of: session})
+				rows = append(rows, Freed{1, c.ok("a", Event{Kind: Reserve, Of: claim})})
+			}
+			s := c.send("b", Event{Kind: Gone, Name: "a"})
+			require.Equal(c.t, rows, s.Freed, "in their order")
+			nothing(c, b)
+		}},
 		{"a process may say itself that it is gone", two, full(func(c *cache, a, b uint64) {
 			s := c.send("a", Event{Kind: Tick}, Event{Kind: Gone, Name: "a"}, Event{Kind: Join}, Event{Kind: Tick}, Event{Kind: Process})
 			require.NoError(c.t, s.Outcomes[1].Err)
