@@ -239,8 +239,8 @@ func reserve(l *Ledger, _ *Step, e *Event, of *Thing) Outcome {
 }
 
 func commit(l *Ledger, s *Step, e *Event, of *Thing) Outcome {
-	if len(e.Sums) != len(l.Charter.Schema) || len(e.At) != l.Charter.Chunks {
-		return Outcome{Err: fmt.Errorf("%w: got %d sums and %d chunks, want %d and %d", engine.ErrCorrupt, len(e.Sums), len(e.At), len(l.Charter.Schema), l.Charter.Chunks)}
+	if err := l.Charter.fits(e.Sums, e.At); err != nil {
+		return Outcome{Err: err}
 	}
 	window := l.Names[of.Name]
 	switch {

@@ -118,26 +118,18 @@ func (l *Ledger) Encode() ([]byte, error) { return json.Marshal(l) }
 
 // Decode returns the ledger of a snapshot. It returns [ErrVersion] or [engine.ErrCorrupt].
 func Decode(data []byte) (*Ledger, error) {
-	l := New(Charter{})
-	if err := json.Unmarshal(data, l); err != nil {
-		return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
-	}
-	if got := l.Charter.Version; got != Version {
+	l := &Ledger{}
+	err := json.Unmarshal(data, l)
+	switch got := l.Charter.Version; {
+	case got > Version: // whatever else it has
 		return nil, fmt.Errorf("%w: got version %d of a cache, want %d", ErrVersion, got, Version)
-	}
-	err := l.Charter.Config.Check()
-	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
-	case l.Filling == nil || l.Filling.ID != l.Latest+1:
-		return nil, fmt.Errorf("%w: the generation that is being filled does not follow the latest, %d", engine.ErrCorrupt, l.Latest)
-	case hasNil(l.Kept) || hasNil(l.Processes) || hasNil(l.Things) || l.Names == nil:
-		return nil, fmt.Errorf("%w: a part is missing", engine.ErrCorrupt)
+	case got < Version:
+		return nil, fmt.Errorf("%w: got version %d of a cache, want %d", engine.ErrCorrupt, got, Version)
 	}
-	for id, t := range l.Things {
-		if l.Processes[t.Process] == nil {
-			return nil, fmt.Errorf("%w: thing %d is of process %q, which is missing", engine.ErrCorrupt, id, t.Process)
-		}
+	if err := l.check(); err != nil {
+		return nil, err
 	}
 	l.reindex()
 	return l, nil

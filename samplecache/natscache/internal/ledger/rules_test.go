@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 			after, err := c.Encode()
 			require.NoError(t, err)
 			require.Equal(t, string(before), string(after))
-			c.check()
+			c.bounds()
 		})
 	}
 }

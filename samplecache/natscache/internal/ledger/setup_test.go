@@ -29,7 +29,7 @@ type cache struct {
 	at      time.Time
 	numbers map[string]uint64 // of the last message of each process
 	last    []byte            // the last message
-	fast    bool              // check is not called
+	fast    bool              // bounds is not called
 }
 
 func newCache(t testing.TB, config engine.Config) *cache {
@@ -52,7 +52,7 @@ func (c *cache) apply(data []byte) Step {
 	s, err := c.Apply(c.Seq+1, c.at, data)
 	require.NoError(c.t, err)
 	if !c.fast {
-		c.check()
+		c.bounds()
 	}
 	return s
 }
@@ -139,8 +139,8 @@ func (c *cache) kept() (ids []uint64) {
 	return ids
 }
 
-// check checks what holds at any time.
-func (c *cache) check() {
+// bounds checks what holds at any time.
+func (c *cache) bounds() {
 	config, filling := c.Charter.Config, c.Filling
 	require.LessOrEqual(c.t, len(filling.Rows)+c.reserved, config.Samples, "more rows than room")
 	require.Equal(c.t, c.Latest+1, filling.ID)
