@@ -143,7 +143,7 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	data.Name, data.Subjects, data.MaxBytes = name.stream("data"), []string{name.head(), name.subject("snap.*"), name.subject("rows.>")}, int64(bytes)
 	data.AllowDirect = true
 	here.Name, here.Subjects, here.MaxAge, here.MaxMsgsPerSubject = name.stream("here"), []string{name.here("*")}, c.Lease, 1
-	here.Storage, here.Discard = jetstream.MemoryStorage, jetstream.DiscardOld
+	here.Discard = jetstream.DiscardOld // its storage is that of the others, so that no server forgets it alone
 	return []jetstream.StreamConfig{log, data, here}, nil
 }
 

@@ -21,11 +21,14 @@ func (l *life) attend() {
 	w := &watch{lease: lease, heard: map[string]time.Time{}, since: time.Now()}
 	l.running.Go(func() {
 		for l.ctx.Err() == nil {
-			_ = p.tail(l.ctx, "here", jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverNewPolicy}, func(m *nats.Msg, _ *nats.MsgMetadata) {
+			err := p.tail(l.ctx, "here", jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverNewPolicy}, func(m *nats.Msg, _ *nats.MsgMetadata) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				w.heard[m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]] = time.Now()
 			})
+			if lasting(err) {
+				l.stop(err) // nobody would notice the death of a process
+			}
 		}
 	})
 	beat := time.NewTicker(lease / 4)
