@@ -63,17 +63,16 @@ func create(ctx context.Context, url string, name site, schema *tdict.TensorDict
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	nc, err := connect(url, options)
-	if err != nil {
+	p := newProcess(name)
+	p.charter, p.layout = *c, l
+	defer p.shut()
+	if err := p.connect(ctx, url, options); err != nil {
 		return err
 	}
-	p := &process{site: name, nc: nc, charter: *c, layout: l, room: make(chan struct{}, underWay)}
-	p.ctx, p.stop = context.WithCancelCause(context.Background())
-	defer p.shut()
-	if c.Config.Durable && !syncs(nc.ConnectedServerId()) {
+	if c.Config.Durable && !syncs(p.nc.ConnectedServerId()) {
 		return fmt.Errorf("%w: got Durable, and the server may store samples without syncing the disk: JetStream syncs every two minutes by default. Serve with Durable makes a server that syncs each write", errors.ErrUnsupported)
 	}
-	if p.js, err = jetstream.New(nc); err != nil {
+	if p.js, err = jetstream.New(p.nc); err != nil {
 		return explain(err)
 	}
 	return p.make(ctx, streams)

@@ -49,14 +49,25 @@ func explain(err error) error {
 		return err
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return fmt.Errorf("%w: there is no such cache: Create makes one", fs.ErrNotExist)
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return fmt.Errorf("%w: the server has no JetStream: start it with JetStream enabled: %w", engine.ErrUnavailable, err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
+		errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("%w: %w", errNoJetStream, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrPermissionViolation):
 		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	case ok && noRoom[api.ErrorCode]:
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
 	return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
+}
+
+// errNoJetStream is the error of a server without JetStream, or whose JetStream is not ready.
+var errNoJetStream = fmt.Errorf("%w: the server, or the account, has no JetStream: start the server with JetStream enabled", engine.ErrUnavailable)
+
+// refused reports whether err says that servers will not do what they were asked for, unless
+// somebody changes their configuration.
+func refused(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return errors.Is(err, errNoJetStream) || ok && (api.Code != 503 || noRoom[api.ErrorCode])
 }
 
 // ErrNoRoom says that the servers, or the account, have less room than a cache needs.

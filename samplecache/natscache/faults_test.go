@@ -3,7 +3,10 @@
 package natscache_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +25,9 @@ func (w *worker) resume() { require.NoError(w.t, w.cmd.Process.Signal(syscall.SI
 // stop stops a server with SIGSTOP until resume.
 func (s *serverProcess) stop()   { require.NoError(s.t, s.cmd.Process.Signal(syscall.SIGSTOP)) }
 func (s *serverProcess) resume() { require.NoError(s.t, s.cmd.Process.Signal(syscall.SIGCONT)) }
+
+// late is how long a call with a deadline of 300 ms may take if servers do not answer.
+const late = 2300 * time.Millisecond
 
 // within is how long a dead process may hold things.
 const within = lease + lease/2 + time.Second
@@ -76,3 +82,48 @@ func TestDeadAfterRestart(t *testing.T) {
 }
 
 var _ = samplecache.ErrClosed
+
+// TestServerStopped stops a server with SIGSTOP in the middle of large puts, when the memory of the
+// connection is full. Calls must return soon after their deadlines, and Close must not wait.
+func TestServerStopped(t *testing.T) {
+	t.Parallel()
+	const size = 16 << 20
+	s := newServer(t)
+	require.NoError(t, natscache.Create(soon(t), s.url(), "stopped", marked("", 0, size), audited(3)))
+	c := join(t, natscache.Engine{URL: s.url(), Name: "stopped"})
+	p := producer(t, c, "one")
+	require.NoError(t, p.Put(soon(t), marked("one", 0, size)))
+	var slots []*samplecache.Slot
+	for range 2 {
+		slot, err := p.Reserve(soon(t))
+		require.NoError(t, err)
+		slots = append(slots, slot)
+	}
+	s.stop()
+	t.Cleanup(s.resume)
+	var all sync.WaitGroup
+	for _, slot := range slots {
+		all.Go(func() {
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			err := slot.Commit(ctx)
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > late {
+				t.Errorf("Commit while the server is stopped: after %v: %v", time.Since(began), err)
+			}
+			t.Logf("Commit: after %v: %v", time.Since(began), err)
+		})
+	}
+	all.Wait()
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := c.Latest(ctx)
+	require.ErrorIs(t, err, samplecache.ErrUnavailable)
+	require.Less(t, time.Since(began), late)
+	t.Logf("Latest: after %v: %v", time.Since(began), err)
+	began = time.Now()
+	require.NoError(t, c.Close())
+	require.Less(t, time.Since(began), 3*time.Second)
+	t.Logf("Close took %v", time.Since(began))
+}

@@ -33,9 +33,15 @@ func (l *life) follow() {
 	}
 }
 
-// tail calls handle with the messages of a stream, until the servers are silent, a message is lost,
-// or ctx ends. It returns the error of a server.
+// tail calls handle with the messages of a stream, until the servers are silent, the connection or a
+// message is lost, or ctx ends. It returns the error of a server.
 func (p *process) tail(ctx context.Context, stream string, from jetstream.ConsumerConfig, handle func(m *nats.Msg, about *nats.MsgMetadata)) error {
+	p.mu.Lock()
+	link := p.link
+	p.mu.Unlock()
+	while, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(link, cancel)()
 	inbox := p.nc.NewInbox()
 	sub, err := p.nc.SubscribeSync(inbox)
 	if err != nil {
@@ -57,7 +63,7 @@ func (p *process) tail(ctx context.Context, stream string, from jetstream.Consum
 		return err
 	}
 	for count := uint64(0); ; {
-		waits, cancel := context.WithTimeout(ctx, silence)
+		waits, cancel := context.WithTimeout(while, silence)
 		m, err := sub.NextMsgWithContext(waits)
 		cancel()
 		if err != nil {

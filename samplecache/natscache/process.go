@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +27,7 @@ type process struct {
 	log, data jetstream.Stream
 	about     engine.About
 	layout    *layout
+	begun     bool // it has a first life, or is about to
 	charter   ledger.Charter
 	host      string
 	created   time.Time      // of the log
@@ -34,6 +37,11 @@ type process struct {
 	stop      context.CancelCauseFunc // ends ctx
 
 	mu      sync.Mutex
+	parted  bool                     // the connection is lost, and there is no other yet
+	why     error                    // the reason
+	denied  error                    // the last operation that the servers did not allow
+	link    context.Context          // ends with the connection
+	unlink  context.CancelFunc       // ends link
 	life    *life                    // the present one; nil before the first
 	turned  chan struct{}            // closed when life changes
 	changed chan struct{}            // closed when something that was blocked may be possible
@@ -47,36 +55,88 @@ type process struct {
 }
 
 const (
-	attempt  = time.Second           // how long one request may take
-	pause    = 20 * time.Millisecond // between requests that failed
-	underWay = 16                    // chunks that are being published, at most
+	attempt   = time.Second            // how long one request may take
+	pause     = 20 * time.Millisecond  // between requests that failed
+	underWay  = 16                     // chunks that are being published, at most
+	stuck     = 2 * time.Second        // how long a write to a connection may take
+	mostDelay = 250 * time.Millisecond // between attempts to connect again
 )
 
-// connect connects to servers.
-func connect(urls string, options []nats.Option) (*nats.Conn, error) {
-	before := []nats.Option{
-		nats.Name("tensordict"), nats.Timeout(2 * time.Second),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // LastError has it
+// connect connects to servers. options may be overridden where the process depends on it.
+func (p *process) connect(ctx context.Context, urls string, options []nats.Option) error {
+	before := []nats.Option{nats.Name("tensordict"), nats.Timeout(attempt), nats.FlusherTimeout(stuck)}
+	type result struct {
+		nc  *nats.Conn
+		err error
 	}
-	after := []nats.Option{
-		nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),
-		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.ReconnectBufSize(-1),
-		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.RetryOnFailedConnect(false),
-		nats.IgnoreAuthErrorAbort(),
+	done := make(chan result, 1)
+	go func() {
+		nc, err := nats.Connect(urls, slices.Concat(before, options, []nats.Option{p.options})...)
+		done <- result{nc, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return explain(r.err)
+		}
+		p.nc = r.nc
+	case <-ctx.Done():
+		go func() { // nats.Connect has no context
+			if r := <-done; r.nc != nil {
+				r.nc.Close()
+			}
+		}()
+		return fmt.Errorf("%w: %w", engine.ErrUnavailable, context.Cause(ctx))
 	}
-	nc, err := nats.Connect(urls, append(append(before, options...), after...)...)
-	if err != nil {
-		return nil, explain(err)
+	if err := checkVersion(p.nc.ConnectedServerVersion()); err != nil {
+		return err
 	}
-	if err := checkVersion(nc.ConnectedServerVersion()); err != nil {
-		nc.Close()
-		return nil, err
+	if got := p.nc.MaxPayload(); got < 1<<20 {
+		return fmt.Errorf("%w: max_payload of the server is %d, want at least %d: raise it in the configuration of the server", engine.ErrConfig, got, 1<<20)
 	}
-	if got := nc.MaxPayload(); got < 1<<20 {
-		nc.Close()
-		return nil, fmt.Errorf("%w: max_payload of the server is %d, want at least %d", engine.ErrConfig, got, 1<<20)
+	return nil
+}
+
+// options sets options of the connection that users cannot choose.
+func (p *process) options(o *nats.Options) error {
+	o.AllowReconnect, o.MaxReconnect, o.ReconnectBufSize = true, -1, -1
+	o.RetryOnFailedConnect, o.IgnoreAuthErrorAbort = false, true
+	o.PingInterval, o.MaxPingsOut = heartbeat, 3                  // a server that stops is noticed after 2 s
+	o.CustomReconnectDelayCB = func(attempts int) time.Duration { // the first soon, and all processes not at once
+		return rand.N(min(20*time.Millisecond<<min(attempts-1, 10), mostDelay)) + time.Millisecond
 	}
-	return nc, nil
+	lost, back, failed := o.DisconnectedErrCB, o.ReconnectedCB, o.AsyncErrorCB
+	o.DisconnectedErrCB = func(nc *nats.Conn, err error) {
+		p.mu.Lock()
+		p.parted, p.why = true, err
+		p.unlink()
+		p.link, p.unlink = context.WithCancel(p.ctx)
+		p.mu.Unlock()
+		if lost != nil {
+			lost(nc, err)
+		}
+	}
+	o.ReconnectedCB = func(nc *nats.Conn) {
+		p.mu.Lock()
+		p.parted = false
+		p.mu.Unlock()
+		if back != nil {
+			back(nc)
+		}
+	}
+	o.AsyncErrorCB = func(nc *nats.Conn, sub *nats.Subscription, err error) {
+		p.mu.Lock()
+		if errors.Is(err, nats.ErrPermissionViolation) {
+			p.denied = err
+		} else if p.parted {
+			p.why = err
+		}
+		p.mu.Unlock()
+		if failed != nil {
+			failed(nc, sub, err)
+		}
+	}
+	return nil
 }
 
 // leastVersion is the oldest version of servers that has what this package uses.
@@ -91,23 +151,29 @@ func checkVersion(version string) error {
 	return nil
 }
 
+func newProcess(name site) *process {
+	p := &process{site: name, turned: make(chan struct{}), changed: make(chan struct{}), room: make(chan struct{}, underWay),
+		lapsed: map[uint64]chan struct{}{}, onError: map[*session]func(error){}}
+	p.ctx, p.stop = context.WithCancelCause(context.Background())
+	p.link, p.unlink = context.WithCancel(p.ctx)
+	return p
+}
+
 // start connects to a cache and makes this process a member.
 func start(ctx context.Context, e Engine) (_ *process, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	p := &process{site: site(e.Name), turned: make(chan struct{}), changed: make(chan struct{}), room: make(chan struct{}, underWay),
-		lapsed: map[uint64]chan struct{}{}, onError: map[*session]func(error){}}
+	p := newProcess(site(e.Name))
 	p.host, _ = os.Hostname() // only for people
-	p.ctx, p.stop = context.WithCancelCause(context.Background())
-	if p.nc, err = connect(e.URL, e.Options); err != nil {
-		return nil, err
-	}
 	defer func() {
 		if err != nil {
 			p.shut()
 		}
 	}()
+	if err = p.connect(ctx, e.URL, e.Options); err != nil {
+		return nil, err
+	}
 	if p.js, err = jetstream.New(p.nc, jetstream.WithPublishAsyncTimeout(attempt)); err != nil {
 		return nil, explain(err)
 	}
@@ -132,6 +198,7 @@ func start(ctx context.Context, e Engine) (_ *process, err error) {
 	if p.about, p.layout, err = about(l.Charter); err != nil {
 		return nil, err
 	}
+	p.begun = true
 	p.running.Go(p.run)
 	_, err = p.alive(ctx)
 	return p, err
@@ -152,16 +219,20 @@ func (p *process) close() {
 
 // courtesy is how long an operation waits for servers whose answer it does not need.
 func (p *process) courtesy() time.Duration {
-	if p.nc.IsConnected() {
-		return attempt
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.parted {
+		return pause
 	}
-	return pause
+	return attempt
 }
 
 // shut ends everything without the servers.
 func (p *process) shut() {
 	p.stop(engine.ErrClosed)
-	p.nc.Close()
+	if p.nc != nil {
+		p.nc.Close()
+	}
 	p.running.Wait()
 }
 
@@ -179,7 +250,7 @@ func (p *process) fail(err error) {
 func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) error {
 	for {
 		err := p.once(ctx, fn)
-		if err == nil || lasting(err) {
+		if err == nil || lasting(err) || !p.begun && refused(err) {
 			return err
 		}
 		if !sleep(ctx, pause) {
@@ -191,26 +262,43 @@ func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) e
 	}
 }
 
-// once calls fn once, for a second at most.
+// once calls fn once, for a second at most, and not for longer than the connection lasts.
 func (p *process) once(ctx context.Context, fn func(ctx context.Context) error) error {
+	p.mu.Lock()
+	denied, link := p.denied, p.link
+	p.mu.Unlock()
 	brief, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
-	err := explain(fn(brief))
+	defer context.AfterFunc(link, cancel)()
+	err := fn(brief)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	switch {
+	case err == nil || brief.Err() == nil || ctx.Err() != nil:
+	case p.denied != denied:
+		err = p.denied
+	case link.Err() != nil:
+		err = nats.ErrDisconnected
+	default:
+		err = errSilent
+	}
+	err = explain(err)
 	if ctx.Err() == nil {
 		p.trouble = err
 	}
 	return err
 }
 
+// errSilent is the error of a request without an answer.
+var errSilent = fmt.Errorf("%w: the servers did not answer within %v", engine.ErrUnavailable, attempt)
+
 // ended returns the error of a context that has ended while an operation waited for the servers.
 func (p *process) ended(ctx context.Context) error {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	trouble := p.trouble
-	p.mu.Unlock()
-	if trouble == nil && !p.nc.IsConnected() {
-		trouble = errors.Join(p.nc.LastError(), nats.ErrDisconnected)
+	if p.parted {
+		trouble = cmp.Or(p.why, nats.ErrDisconnected)
 	}
 	return ended(ctx, trouble)
 }
