@@ -54,6 +54,8 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", errNoJetStream, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrPermissionViolation):
 		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
+	case ok && api.ErrorCode == codeReplicas:
+		return fmt.Errorf("%w: the servers have no such number of Replicas: %w", engine.ErrConfig, err)
 	case ok && noRoom[api.ErrorCode]:
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
@@ -77,6 +79,7 @@ var ErrNoRoom = errors.New("not enough room on the servers")
 const (
 	codeStoreFailed   jetstream.ErrorCode = 10077 // a message does not fit into the stream
 	codeWrongSequence jetstream.ErrorCode = 10071
+	codeReplicas      jetstream.ErrorCode = 10074
 )
 
 // noRoom has the codes of errors that say that there is no room.

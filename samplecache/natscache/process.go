@@ -128,6 +128,7 @@ func (p *process) options(o *nats.Options) error {
 		p.mu.Lock()
 		if errors.Is(err, nats.ErrPermissionViolation) {
 			p.denied = err
+			p.stop(explain(err)) // whatever it is, the cache does not work without it
 		} else if p.parted {
 			p.why = err
 		}
