@@ -95,7 +95,7 @@ func newCharter(name site, schema *tdict.TensorDict, config Config) (*ledger.Cha
 	switch {
 	case lease < leastLease:
 		return nil, nil, fmt.Errorf("%w: got Lease %v, want at least %v", engine.ErrConfig, lease, leastLease)
-	case config.Replicas < 0 || config.Replicas > 5:
+	case config.Replicas < 0 || config.Replicas > 5 || config.Replicas > 0 && config.Replicas%2 == 0:
 		return nil, nil, fmt.Errorf("%w: got %d Replicas, want 1, 3 or 5", engine.ErrConfig, config.Replicas)
 	}
 	c := &ledger.Charter{Version: ledger.Version, ID: rand.Text(), Config: filled, Lease: lease, Schema: leavesOf(schema)}
@@ -136,7 +136,7 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 		storage = jetstream.MemoryStorage
 	}
 	base := jetstream.StreamConfig{Discard: jetstream.DiscardNew, Storage: storage, Replicas: max(config.Replicas, 1),
-		Metadata: map[string]string{mark: strconv.Itoa(ledger.Version)}}
+		Metadata: map[string]string{mark: strconv.Itoa(ledger.Version), maker: c.ID}}
 	log, data, here := base, base, base
 	log.Name, log.Subjects, log.MaxBytes = name.stream("log"), []string{name.log()}, int64(events)
 	data.Name, data.Subjects, data.MaxBytes = name.stream("data"), []string{name.head(), name.subject("snap.*"), name.subject("rows.>")}, int64(bytes)
@@ -147,42 +147,95 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 }
 
 // make makes the streams and the first head. If a process was killed in the middle of it, make
-// completes that.
+// completes that. The head says which of several processes has made the cache.
 func (p *process) make(ctx context.Context, streams []jetstream.StreamConfig) (err error) {
 	for _, config := range streams {
 		if err := p.unused(ctx, config.Name); err != nil {
 			return err
 		}
 	}
-	var made []string
-	defer func() {
-		for _, name := range made {
-			if err != nil && !errors.Is(err, fs.ErrExist) {
-				_ = p.once(context.WithoutCancel(ctx), func(ctx context.Context) error { return p.js.DeleteStream(ctx, name) })
-			}
-		}
-	}()
-	for _, config := range streams {
-		err := p.ask(ctx, func(ctx context.Context) (err error) {
-			stream, err := p.js.CreateOrUpdateStream(ctx, config)
-			if err == nil && config.Name == p.site.stream("data") {
-				p.data = stream
+	for i, config := range streams {
+		if err := p.ask(ctx, func(ctx context.Context) error { return p.stream(ctx, config) }); err != nil {
+			if refused(err) {
+				p.unmake(context.WithoutCancel(ctx), streams[:i])
 			}
 			return err
-		})
-		if err != nil {
-			return err
 		}
-		made = append(made, config.Name)
 	}
 	first, err := ledger.New(p.charter).Encode()
 	if err == nil {
 		err = p.save(ctx, 0, first)
 	}
 	if errors.Is(err, errTaken) {
-		err = fs.ErrExist
+		return fs.ErrExist
+	}
+	for i := 0; i < len(streams) && err == nil; i++ { // another process may have changed them meanwhile
+		err = p.ask(ctx, func(ctx context.Context) error { return p.stream(ctx, streams[i]) })
 	}
 	return err
+}
+
+// maker is the key of the metadata of streams that says which Create has made or changed them.
+const maker = "tensordict-samplecache-create"
+
+// stream makes a stream, or changes one that another Create has made.
+func (p *process) stream(ctx context.Context, config jetstream.StreamConfig) error {
+	s, err := p.js.Stream(ctx, config.Name)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		s, err = p.js.CreateStream(ctx, config)
+	case err == nil && s.CachedInfo().Config.Metadata[maker] != config.Metadata[maker]:
+		if got := s.CachedInfo().Config.Storage; got != config.Storage {
+			return fmt.Errorf("%w: another Create, which did not complete, has made stream %s with %v storage: delete it", fs.ErrExist, config.Name, got)
+		}
+		if err := p.abandoned(ctx, s); err != nil {
+			return err
+		}
+		s, err = p.js.UpdateStream(ctx, config)
+	}
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable) // change it next time
+	}
+	if err == nil && config.Name == p.site.stream("data") {
+		p.data = s
+	}
+	return err
+}
+
+// abandoned returns nil if the Create that has made stream s does not go on: there was no head for
+// a while, and nothing has changed s.
+func (p *process) abandoned(ctx context.Context, s jetstream.Stream) error {
+	by := s.CachedInfo().Config.Metadata[maker]
+	if _, _, err := p.head(ctx); err == nil {
+		h, err := p.snapshot(ctx)
+		if err != nil || h.Charter.ID != p.charter.ID {
+			return cmp.Or(err, fs.ErrExist)
+		}
+		return nil
+	}
+	if p.other != by {
+		p.other, p.met = by, time.Now()
+	}
+	if time.Since(p.met) < attempt {
+		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable)
+	}
+	return nil
+}
+
+// unmake removes streams that this Create has made, unless there is a cache.
+func (p *process) unmake(ctx context.Context, streams []jetstream.StreamConfig) {
+	for _, config := range streams {
+		_ = p.once(ctx, func(ctx context.Context) error { // the error of Create is returned instead
+			s, err := p.js.Stream(ctx, config.Name)
+			if err != nil || s.CachedInfo().Config.Metadata[maker] != config.Metadata[maker] {
+				return err
+			}
+			if _, _, err := p.head(ctx); err == nil {
+				return nil
+			}
+			return p.js.DeleteStream(ctx, config.Name)
+		})
+	}
 }
 
 // unused returns fs.ErrExist if there is a cache, or if a stream of its name is something else.

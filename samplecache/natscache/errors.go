@@ -94,7 +94,7 @@ var noRoom = map[jetstream.ErrorCode]bool{
 
 // lasting reports whether asking again cannot help.
 func lasting(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, ErrVersion) ||
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, ErrVersion) ||
 		errors.Is(err, engine.ErrCorrupt) || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrChecksum) || errors.Is(err, engine.ErrGenerationGone)
 }
 

@@ -5,6 +5,7 @@ package natscache_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"strings"
@@ -199,6 +200,7 @@ func TestUnfitServers(t *testing.T) {
 			natscache.Config{}, natscache.ErrNoRoom, fs.ErrNotExist, ""},
 		"little memory": {func(o *server.Options) { o.JetStreamMaxMemory = 32 << 20 }, as(""), false,
 			natscache.Config{Memory: true}, natscache.ErrNoRoom, fs.ErrNotExist, ""},
+		"two replicas": {none, as(""), false, natscache.Config{Replicas: 2}, samplecache.ErrConfig, fs.ErrNotExist, "want 1, 3 or 5"},
 		"replicas on one server": {none, as(""), false, natscache.Config{Replicas: 3}, samplecache.ErrConfig, fs.ErrNotExist, "replicas"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,6 +222,9 @@ func TestUnfitServers(t *testing.T) {
 			t.Log("Join:", err2)
 			require.Contains(t, err.Error()+err2.Error(), is.text)
 			require.NotContains(t, err.Error()+err2.Error(), "secret")
+			if errors.Is(err, natscache.ErrNoRoom) {
+				require.Empty(t, streams(t, admin(t, s.URL())), "nothing takes room after Create has failed")
+			}
 			require.Less(t, time.Since(began), 5*time.Second)
 		})
 	}
@@ -260,4 +265,167 @@ func TestNoJetStream(t *testing.T) {
 	_, err = samplecache.Open(t.Context(), natscache.Engine{URL: s.ClientURL(), Name: "none"}, samplecache.Options{})
 	require.ErrorIs(t, err, samplecache.ErrUnavailable)
 	require.ErrorContains(t, err, "start the server with JetStream enabled")
+}
+
+// streams returns the configurations of the streams of a server.
+func streams(t testing.TB, js jetstream.JetStream) map[string]jetstream.StreamConfig {
+	t.Helper()
+	all := map[string]jetstream.StreamConfig{}
+	for info := range js.ListStreams(soon(t)).Info() {
+		config := info.Config
+		config.Metadata = nil
+		all[info.Config.Name] = config
+	}
+	return all
+}
+
+// TestCreateAgain calls Create after another was killed at each of its steps, with another config.
+func TestCreateAgain(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	for steps := range 5 {
+		again := fmt.Sprint("again", steps)
+		names := []string{"tdcache_" + again + "_log", "tdcache_" + again + "_data", "tdcache_" + again + "_here"}
+		require.NoError(t, natscache.Create(soon(t), s.URL(), again, marked("", 0, 8), audited(7)))
+		data, err := js.Stream(soon(t), names[1])
+		require.NoError(t, err)
+		require.NoError(t, data.Purge(soon(t), jetstream.WithPurgeSubject("tdcache."+again+".head")))
+		if steps < 4 {
+			require.NoError(t, data.Purge(soon(t)))
+		}
+		for _, name := range names[min(steps, 3):] {
+			require.NoError(t, js.DeleteStream(soon(t), name))
+		}
+		_, err = natscache.Engine{URL: s.URL(), Name: again}.Join(soon(t), engine.Options{})
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		t.Log(err)
+		require.NoError(t, natscache.Create(soon(t), s.URL(), again, marked("", 0, 8), audited(2)))
+		got := streams(t, js)
+		require.Len(t, got, 3)
+		c := join(t, natscache.Engine{URL: s.URL(), Name: again})
+		p := producer(t, c, "one")
+		for n := range uint64(3) {
+			require.NoError(t, p.Put(soon(t), marked("one", n, 8)))
+		}
+		require.Equal(t, map[string]uint64{"one": 3}, audit(t, c, 8, map[string]uint64{"one": 3}))
+		require.NoError(t, c.Close())
+		for _, name := range names {
+			require.NoError(t, js.DeleteStream(soon(t), name))
+		}
+		require.NoError(t, natscache.Create(soon(t), s.URL(), again, marked("", 0, 8), audited(2)))
+		require.Equal(t, streams(t, js), got, "the streams are those of the second config")
+		for _, name := range names {
+			require.NoError(t, js.DeleteStream(soon(t), name))
+		}
+	}
+}
+
+// TestCreateStorage calls Create after another was killed that had another storage.
+func TestCreateStorage(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	config := audited(2)
+	config.Memory = true
+	require.NoError(t, natscache.Create(soon(t), s.URL(), "other", marked("", 0, 8), config))
+	data, err := admin(t, s.URL()).Stream(soon(t), "tdcache_other_data")
+	require.NoError(t, err)
+	require.NoError(t, data.Purge(soon(t)))
+	err = natscache.Create(t.Context(), s.URL(), "other", marked("", 0, 8), audited(2))
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.ErrorContains(t, err, "delete")
+}
+
+// TestCreateAtOnce has several processes make a cache at once, with different configs. Some of them
+// end in the middle. At most one succeeds, and has the cache that it asked for.
+func TestCreateAtOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	want := map[int]int64{}
+	for samples := 1; samples <= 4; samples++ {
+		require.NoError(t, natscache.Create(soon(t), s.URL(), "alone", marked("", 0, 8), audited(samples)))
+		want[samples] = streams(t, js)["tdcache_alone_data"].MaxBytes
+		for name := range streams(t, js) {
+			require.NoError(t, js.DeleteStream(soon(t), name))
+		}
+	}
+	ended := 0
+	for range longtests.Times(20, 500) {
+		errs := make([]error, 4)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				ctx := soon(t)
+				if i > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, rand.N(15*time.Millisecond))
+					defer cancel()
+				}
+				errs[i] = natscache.Create(ctx, s.URL(), "once", marked("", 0, 8), audited(i+1))
+			})
+		}
+		all.Wait()
+		winner := -1
+		for i, err := range errs {
+			switch {
+			case err == nil:
+				require.Equal(t, -1, winner, "two succeeded")
+				winner = i
+			case errors.Is(err, context.DeadlineExceeded):
+				require.NotZero(t, i)
+				ended++
+			default:
+				require.ErrorIs(t, err, fs.ErrExist)
+			}
+		}
+		c := join(t, natscache.Engine{URL: s.URL(), Name: "once"})
+		if winner >= 0 {
+			require.Equal(t, winner+1, c.Config().Samples)
+			require.Equal(t, want[winner+1], streams(t, js)["tdcache_once_data"].MaxBytes)
+		} // otherwise one succeeded, and its context ended
+		require.NoError(t, producer(t, c, "").Put(soon(t), marked("", 0, 8)))
+		before := streams(t, js)
+		require.ErrorIs(t, natscache.Create(soon(t), s.URL(), "once", marked("", 0, 8), audited(9)), fs.ErrExist)
+		require.Equal(t, before, streams(t, js))
+		require.NoError(t, c.Close())
+		for name := range before {
+			require.NoError(t, js.DeleteStream(soon(t), name))
+		}
+	}
+	t.Logf("%d contexts ended", ended)
+}
+
+// TestStrangers checks streams of a cache's name that are something else, or of a newer version.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	for _, stream := range []string{"log", "data", "here"} {
+		for name, is := range map[string]struct {
+			mark map[string]string
+			open error
+			text string
+		}{
+			"foreign": {nil, fs.ErrNotExist, "a stream of its name is something else: tdcache_x_" + stream},
+			"newer":   {map[string]string{"tensordict-samplecache": "2"}, natscache.ErrVersion, "got version 2 of stream tdcache_x_" + stream + ", want 1"},
+		} {
+			t.Run(stream+" "+name, func(t *testing.T) {
+				require.NoError(t, natscache.Create(soon(t), s.URL(), "x", marked("", 0, 8), audited(2)))
+				config := streams(t, js)["tdcache_x_"+stream]
+				config.Metadata = is.mark
+				_, err := js.UpdateStream(soon(t), config)
+				require.NoError(t, err)
+				err = natscache.Create(soon(t), s.URL(), "x", marked("", 0, 8), audited(2))
+				require.ErrorIs(t, err, fs.ErrExist)
+				_, err = natscache.Engine{URL: s.URL(), Name: "x"}.Join(soon(t), engine.Options{})
+				require.ErrorIs(t, err, is.open)
+				require.ErrorContains(t, err, is.text)
+				require.Len(t, streams(t, js), 3)
+				for name := range streams(t, js) {
+					require.NoError(t, js.DeleteStream(soon(t), name))
+				}
+			})
+		}
+	}
 }

@@ -32,6 +32,8 @@ type process struct {
 	host      string
 	created   time.Time      // of the log
 	room      chan struct{}  // has one element for each chunk that is under way
+	other     string         // Create: who else makes the cache
+	met       time.Time      // Create: since when
 	running   sync.WaitGroup // goroutines
 	ctx       context.Context
 	stop      context.CancelCauseFunc // ends ctx
@@ -178,17 +180,19 @@ func start(ctx context.Context, e Engine) (_ *process, err error) {
 	if p.js, err = jetstream.New(p.nc, jetstream.WithPublishAsyncTimeout(attempt)); err != nil {
 		return nil, explain(err)
 	}
-	err = p.ask(ctx, func(ctx context.Context) (err error) {
-		if p.log, err = p.js.Stream(ctx, p.site.stream("log")); err == nil {
-			p.data, err = p.js.Stream(ctx, p.site.stream("data"))
+	for _, one := range []struct {
+		name string
+		at   *jetstream.Stream
+	}{{"log", &p.log}, {"data", &p.data}, {"here", new(jetstream.Stream)}} {
+		err := p.ask(ctx, func(ctx context.Context) (err error) {
+			if *one.at, err = p.js.Stream(ctx, p.site.stream(one.name)); err != nil {
+				return err
+			}
+			return ours(*one.at)
+		})
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(ours(p.log), ours(p.data)); err != nil {
-		return nil, err
 	}
 	p.created = p.log.CachedInfo().Created
 	l, err := p.snapshot(ctx)
