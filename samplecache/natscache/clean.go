@@ -3,6 +3,7 @@ package natscache
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,12 +57,16 @@ func (p *process) sweep(ctx context.Context) error {
 		return err
 	}
 	p.mu.Lock()
+	named := map[uint64]bool{} // rows
+	for _, g := range append(slices.Collect(maps.Values(l.ledger.Kept)), l.ledger.Filling) {
+		for i := range g.Rows {
+			named[g.Rows[i].Row] = true
+		}
+	}
 	var stray []string
 	for subject := range info.State.Subjects {
-		parts := strings.Split(subject, ".")
-		generation, _ := strconv.ParseUint(parts[len(parts)-2], 10, 64)
-		row, _ := strconv.ParseUint(parts[len(parts)-1], 10, 64)
-		if committed, _ := l.ledger.Committed(generation, row); !committed && l.ledger.Things[row] == nil {
+		row, err := strconv.ParseUint(subject[strings.LastIndexByte(subject, '.')+1:], 10, 64)
+		if err != nil || !named[row] && l.ledger.Things[row] == nil {
 			stray = append(stray, subject)
 		}
 	}

@@ -200,7 +200,7 @@ func TestUnfitServers(t *testing.T) {
 			natscache.Config{}, natscache.ErrNoRoom, fs.ErrNotExist, ""},
 		"little memory": {func(o *server.Options) { o.JetStreamMaxMemory = 32 << 20 }, as(""), false,
 			natscache.Config{Memory: true}, natscache.ErrNoRoom, fs.ErrNotExist, ""},
-		"two replicas": {none, as(""), false, natscache.Config{Replicas: 2}, samplecache.ErrConfig, fs.ErrNotExist, "want 1, 3 or 5"},
+		"two replicas":           {none, as(""), false, natscache.Config{Replicas: 2}, samplecache.ErrConfig, fs.ErrNotExist, "want 1, 3 or 5"},
 		"replicas on one server": {none, as(""), false, natscache.Config{Replicas: 3}, samplecache.ErrConfig, fs.ErrNotExist, "replicas"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package natscache
 
 import (
 	"context"
+	"hash/crc32"
 	"strconv"
 	"time"
 
@@ -14,18 +15,27 @@ const (
 	silence   = 2*heartbeat + heartbeat/2 // after which a consumer is taken for dead
 )
 
-// follow applies the messages of the log until the life ends.
+// follow applies the messages of the log until the life ends. Each time it begins at the last message
+// that was applied: if another one is in its place, servers have lost messages.
 func (l *life) follow() {
 	for l.ctx.Err() == nil {
 		l.p.mu.Lock()
-		next := l.ledger.Seq + 1
+		last, sum := l.ledger.Seq, l.sum
 		l.p.mu.Unlock()
-		from := jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next}
+		if end, err := l.p.end(l.ctx); err == nil && end < last {
+			l.stop(errRewound)
+			return
+		}
+		from := jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(last, 1)}
 		err := l.p.tail(l.ctx, "log", from, func(m *nats.Msg, about *nats.MsgMetadata) {
-			if about.Sequence.Consumer == 1 && about.Sequence.Stream > next {
+			switch seq := about.Sequence.Stream; {
+			case seq == last && sum != nil && *sum != crc32.ChecksumIEEE(m.Data):
+				l.stop(errRewound)
+			case about.Sequence.Consumer == 1 && seq > last+1:
 				l.stop(errGap)
+			default:
+				l.fold(seq, about.Timestamp, m.Data)
 			}
-			l.fold(about.Sequence.Stream, about.Timestamp, m.Data)
 		})
 		if lasting(err) {
 			l.stop(err)

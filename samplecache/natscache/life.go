@@ -1,9 +1,11 @@
 package natscache
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"slices"
 	"sync"
@@ -33,6 +35,7 @@ type life struct {
 	ready  bool
 	ledger *ledger.Ledger
 	heard  time.Time // when the ledger changed
+	sum    *uint32   // CRC-32 of the last message; nil for a snapshot
 	queue  []*request
 	number uint64     // of the last message
 	flight []*request // its requests
@@ -63,6 +66,9 @@ func (l *life) live() error {
 	}
 	if state.Charter.ID != l.p.charter.ID {
 		return errReplaced
+	}
+	if end, err := l.p.end(l.ctx); err != nil || end < state.Seq {
+		return cmp.Or(err, fmt.Errorf("%w: the servers have lost events, as after a loss of power: event %d is the last, and there was one with number %d", engine.ErrCorrupt, end, state.Seq))
 	}
 	l.p.mu.Lock()
 	l.ledger, l.heard = state, time.Now()
@@ -248,7 +254,10 @@ func (l *life) publish(m *ledger.Message, landed <-chan struct{}) bool {
 	id := jetstream.WithMsgID(fmt.Sprintf("%s-%d", l.id, m.Number))
 	for {
 		err := l.p.once(l.ctx, func(ctx context.Context) error {
-			_, err := l.p.js.PublishMsg(ctx, &nats.Msg{Subject: l.p.site.log(), Data: data}, id, jetstream.WithRetryAttempts(0))
+			ack, err := l.p.js.PublishMsg(ctx, &nats.Msg{Subject: l.p.site.log(), Data: data}, id, jetstream.WithRetryAttempts(0))
+			if err == nil {
+				l.compare(ack.Sequence, landed)
+			}
 			return err
 		})
 		wait := pause
@@ -268,8 +277,24 @@ func (l *life) publish(m *ledger.Message, landed <-chan struct{}) bool {
 	}
 }
 
+// compare ends the life if the message that is under way got a number that another message had.
+func (l *life) compare(seq uint64, landed <-chan struct{}) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	select {
+	case <-landed:
+	default:
+		if seq <= l.ledger.Seq {
+			l.stop(errRewound)
+		}
+	}
+}
+
 // errGap says that the log has no events any more that the ledger has not seen.
 var errGap = fmt.Errorf("%w: events were removed before they were read", engine.ErrUnavailable)
+
+// errRewound says that servers have lost messages that they had acknowledged.
+var errRewound = fmt.Errorf("%w: the servers have lost events, as after a loss of power", engine.ErrUnavailable)
 
 // fold applies a message of the log.
 func (l *life) fold(seq uint64, at time.Time, data []byte) {
@@ -284,7 +309,8 @@ func (l *life) fold(seq uint64, at time.Time, data []byte) {
 		l.stop(err)
 		return
 	}
-	l.heard = time.Now()
+	sum := crc32.ChecksumIEEE(data)
+	l.heard, l.sum = time.Now(), &sum
 	own := step.Process == l.id
 	if own && step.Outcomes != nil {
 		l.land(&step)

@@ -36,8 +36,16 @@ func (x *part) lose() {
 	x.turn.done()
 }
 
-// over reports whether the part or its session is closed.
-func (x *part) over() bool { return x.closed.Load() || x.of != nil && x.of.over() }
+// over reports whether the part or its session is closed. A pass outlasts its seat.
+func (x *part) over() bool { return x.closed.Load() || x.session().closed.Load() }
+
+// session returns the session whose part it is.
+func (x *part) session() *part {
+	for x.of != nil {
+		x = x.of
+	}
+	return x
+}
 
 // at makes the part, unless it is there in the present life. It returns that life, and the outcome
 // of the event that made the part.

@@ -338,6 +338,7 @@ func (p *process) run() {
 		l.end(err)
 		if lasting(err) {
 			p.fail(err)
+			p.nc.Close()
 		}
 	}
 }

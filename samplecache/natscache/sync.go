@@ -52,23 +52,45 @@ func (p *process) askAll() {
 		if a == nil {
 			return
 		}
-		err := p.ask(p.ctx, func(ctx context.Context) error {
-			info, err := p.log.Info(ctx)
-			if err != nil {
-				return err
-			}
-			a.seq = info.State.LastSeq
-			if !info.Created.Equal(p.created) {
-				return errReplaced
-			}
-			return nil
-		})
+		before := p.applied()
+		end, err := p.end(p.ctx)
 		if err != nil {
 			p.fail(err)
 			return
 		}
+		p.mu.Lock()
+		if p.life != nil && end < before {
+			p.life.stop(errRewound)
+		}
+		p.mu.Unlock()
+		a.seq = end
 		close(a.done)
 	}
+}
+
+// applied returns the number of the last message that was applied.
+func (p *process) applied() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life == nil {
+		return 0
+	}
+	return p.life.ledger.Seq
+}
+
+// end returns the number of the last message of the log.
+func (p *process) end(ctx context.Context) (seq uint64, err error) {
+	err = p.ask(ctx, func(ctx context.Context) error {
+		info, err := p.log.Info(ctx)
+		if err == nil && !info.Created.Equal(p.created) {
+			err = errReplaced
+		}
+		if err == nil {
+			seq = info.State.LastSeq
+		}
+		return err
+	})
+	return seq, err
 }
 
 // reach waits until the ledger has applied the message with number seq, or the life has ended.

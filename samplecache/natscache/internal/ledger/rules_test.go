@@ -502,7 +502,7 @@ func TestRows(t *testing.T) {
 			one, other := c.ok("a", Event{Kind: Reserve, Of: claim, Number: 4}), c.ok("a", Event{Kind: Reserve, Of: claim, Number: 5})
 			require.EqualValues(c.t, 1, c.one("a", committed(other)).Generation)
 			require.Zero(c.t, c.Latest)
-			require.Nil(c.t, c.Generation(1))
+			require.Nil(c.t, c.Kept[1])
 			s := c.send("a", committed(one))
 			require.True(c.t, s.Wakes)
 			require.EqualValues(c.t, 1, s.Outcomes[0].Generation)
