@@ -77,10 +77,11 @@ func (l *Ledger) Apply(seq uint64, at time.Time, data []byte) (s Step, err error
 // snapshotEvents is the least number of messages between two snapshots.
 const snapshotEvents = 1000
 
-// snapshot sets s.Due once there are more messages since the last snapshot than records in it, so
-// that snapshots cost each event a constant.
+// snapshot sets s.Due once there are more messages since the last snapshot than parts in the next,
+// so that snapshots cost each message a constant.
 func (l *Ledger) snapshot(s *Step) {
-	if l.Seq-l.Written >= uint64(snapshotEvents+l.records+len(l.Filling.Rows)) {
+	parts := l.records + len(l.Filling.Rows) + len(l.Things) + len(l.Names) + len(l.Processes)
+	if l.Seq-l.Written >= uint64(snapshotEvents+parts) {
 		l.Written, s.Due = l.Seq, true
 	}
 }

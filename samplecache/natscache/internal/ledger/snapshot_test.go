@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -176,4 +177,66 @@ func goesOn(t testing.TB, data []byte) bool {
 	require.NoError(t, err)
 	require.Equal(t, string(first), string(second))
 	return true
+}
+
+// TestDue compares how many bytes of snapshots there are with the number of messages, in caches
+// that have much of one thing.
+func TestDue(t *testing.T) {
+	tests := []struct {
+		name string
+		make func(c *cache, session uint64)
+	}{
+		{"little", func(c *cache, session uint64) {}},
+		{"samples", func(c *cache, session uint64) {
+			claim := c.ok("a", Event{Kind: Claim, Of: session})
+			for c.Latest == 0 || len(c.Filling.Rows) < 4900 {
+				var events []Event
+				for n := range uint64(100) {
+					events = append(events, Event{Kind: Reserve, Of: claim}, committed(c.Last+1+n))
+				}
+				c.send("a", events...)
+			}
+		}},
+		{"things", func(c *cache, session uint64) {
+			for len(c.Things) < 10_000 {
+				c.send("a", slices.Repeat([]Event{{Kind: Join}}, 100)...)
+			}
+		}},
+		{"processes", func(c *cache, session uint64) {
+			for n := range 5000 {
+				c.send(fmt.Sprint("p", n), Event{Kind: Process, Host: "some machine"})
+			}
+		}},
+		{"names", func(c *cache, session uint64) {
+			for n := range 4000 {
+				name := fmt.Sprintf("a name of a producer that has some length %d", n)
+				claim := c.Last + 1
+				c.send("a", Event{Kind: Claim, Of: session, Name: name}, Event{Kind: Reserve, Of: claim}, committed(claim+1), Event{Kind: End, Of: claim})
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newCache(t, engine.Config{Samples: 5000, Retain: -1})
+			c.fast = true
+			tt.make(c, c.join("a")[0])
+			bytes, due, from := 0, 0, c.Seq
+			for c.Seq-from < 30_000 && due < 2 {
+				if c.send("a", Event{Kind: Tick}).Due {
+					data, err := c.Encode()
+					require.NoError(t, err)
+					require.Equal(t, c.Seq, c.Written)
+					bytes, due = len(data), due+1
+					if due == 1 {
+						from = c.Seq
+					}
+				}
+			}
+			require.Equal(t, 2, due, "there are no snapshots")
+			per := float64(bytes) / float64(c.Seq-from)
+			t.Logf("%d bytes after %d messages: %.0f each", bytes, c.Seq-from, per)
+			require.Less(t, per, 160.)
+			require.GreaterOrEqual(t, c.Seq-from, uint64(snapshotEvents))
+		})
+	}
 }
