@@ -392,7 +392,8 @@ func (m *model) apply(process string, e Event, id uint64) (want Outcome) {
 	case Take:
 		g := m.group(x.name)
 		n := int64(e.Count)
-		if one := g.remembers(x.epoch); one != nil && !one.over {
+		if g == nil { // it had no members, and has forgotten the epoch
+		} else if one := g.remembers(x.epoch); one != nil && !one.over {
 			n = max(min(n, m.mayTake(m.inserts(), m.config.Limits.MinDiff)-g.taken), 0)
 			g.taken += n
 			one.taken += n
