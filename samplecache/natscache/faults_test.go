@@ -4,8 +4,10 @@ package natscache_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"math/rand/v2"
 	"strings"
@@ -428,4 +430,289 @@ func TestStrangers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// alone returns an engine whose sessions share nothing with those of other engines.
+func alone(url, name string) natscache.Engine {
+	return natscache.Engine{URL: url, Name: name, Options: []nats.Option{nats.Name("apart")}}
+}
+
+// filled makes a cache with some generations of one producer, and joins it.
+func filled(t testing.TB, url, name string, config natscache.Config, samples uint64) (*samplecache.Cache, *samplecache.Producer) {
+	t.Helper()
+	require.NoError(t, natscache.Create(soon(t), url, name, marked("", 0, 8), config))
+	c := join(t, alone(url, name))
+	p := producer(t, c, "one")
+	for n := range samples {
+		require.NoError(t, p.Put(soon(t), marked("one", n, 8)))
+	}
+	return c, p
+}
+
+// ends checks that calls return an error soon, whether they wait or not.
+func ends(t testing.TB, c *samplecache.Cache, p *samplecache.Producer, want error) {
+	t.Helper()
+	began := time.Now()
+	var all sync.WaitGroup
+	for name, call := range map[string]func() error{
+		"Wait":  func() error { _, err := c.Wait(soon(t), 1000); return err },
+		"Stats": func() error { _, err := c.Stats(); return err },
+		"Put":   func() error { return p.Put(soon(t), marked("one", p.Next(), 8)) },
+		"Epoch": func() error { _, err := c.Group("g", 1).Epoch(soon(t), 0); return err },
+	} {
+		all.Go(func() {
+			err := call()
+			for ; err == nil || errors.Is(err, samplecache.ErrBlocked); err = call() {
+				if time.Since(began) > patience { // it was done before the attack was noticed
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if !errors.Is(err, want) || time.Since(began) > 4*time.Second {
+				t.Errorf("%s: after %v: got %v, want %v", name, time.Since(began), err, want)
+			}
+		})
+	}
+	all.Wait()
+	began = time.Now()
+	require.NoError(t, c.Close())
+	require.Less(t, time.Since(began), 3*time.Second)
+}
+
+// TestMemoryEnds kills a server that has a cache in memory.
+func TestMemoryEnds(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	config := audited(2)
+	config.Memory = true
+	c, p := filled(t, s.url(), "memory", config, 4)
+	g, err := c.Latest(soon(t))
+	require.NoError(t, err)
+	s.kill()
+	s.start()
+	began := time.Now()
+	_, err = g.Fetch(soon(t), []int{0}, nil)
+	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
+	require.Less(t, time.Since(began), 3*time.Second)
+	t.Logf("after %v: %v", time.Since(began), err)
+	ends(t, c, p, fs.ErrNotExist)
+	_, err = natscache.Engine{URL: s.url(), Name: "memory"}.Join(t.Context(), engine.Options{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// TestDeleted deletes streams under sessions, and makes the cache anew.
+func TestDeleted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	for name, is := range map[string][]string{"log": {"log"}, "data": {"data"}, "here": {"here"}, "all": {"log", "data", "here"}} {
+		for _, anew := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, anew %v", name, anew), func(t *testing.T) {
+				t.Parallel()
+				place := fmt.Sprintf("deleted-%s-%v", name, anew)
+				c, p := filled(t, s.URL(), place, audited(2), 4)
+				g, err := c.Latest(soon(t))
+				require.NoError(t, err)
+				for _, one := range is {
+					require.NoError(t, js.DeleteStream(soon(t), "tdcache_"+place+"_"+one))
+				}
+				if anew && name == "all" {
+					require.NoError(t, natscache.Create(soon(t), s.URL(), place, marked("", 0, 8), audited(2)))
+				}
+				if name != "here" && name != "log" {
+					_, err = g.Fetch(soon(t), []int{0}, nil)
+					require.ErrorIs(t, err, samplecache.ErrGenerationGone)
+				}
+				ends(t, c, p, fs.ErrNotExist)
+				if anew && name == "all" {
+					c, p := join(t, alone(s.URL(), place)), (*samplecache.Producer)(nil)
+					p = producer(t, c, "one")
+					for n := range uint64(3) {
+						require.NoError(t, p.Put(soon(t), marked("one", n, 8)))
+					}
+					require.Equal(t, map[string]uint64{"one": 3}, audit(t, c, 8, map[string]uint64{"one": 3}))
+				}
+			})
+		}
+	}
+}
+
+// An attacker changes streams of a cache behind its back.
+type attacker struct {
+	t         testing.TB
+	js        jetstream.JetStream
+	place     string
+	log, data jetstream.Stream
+}
+
+func (a *attacker) publish(what, text string) uint64 {
+	a.t.Helper()
+	ack, err := a.js.Publish(soon(a.t), "tdcache."+a.place+"."+what, []byte(text))
+	require.NoError(a.t, err)
+	return ack.Sequence
+}
+
+// event publishes an event of a process that does not exist.
+func (a *attacker) event(kind string) {
+	text := `{"process":"nobody","number":1,"events":[{"do":"` + kind + `"}]}`
+	a.publish("log", fmt.Sprintf("%08x %s", crc32.ChecksumIEEE([]byte(text)), text))
+}
+
+// head publishes a head.
+func (a *attacker) head(seq uint64, sum uint32, at ...uint64) {
+	text, err := json.Marshal(map[string]any{"seq": seq, "sum": sum, "at": at})
+	require.NoError(a.t, err)
+	a.publish("head", string(text))
+}
+
+// snapshot returns the ledger of the newest snapshot.
+func (a *attacker) snapshot() string {
+	m, err := a.data.GetLastMsgForSubject(soon(a.t), "tdcache."+a.place+".snap.*")
+	require.NoError(a.t, err)
+	return string(m.Data)
+}
+
+// replace publishes a snapshot in which one text is replaced by another.
+func (a *attacker) replace(old, by string) {
+	text := a.snapshot()
+	require.Contains(a.t, text, old)
+	text = strings.Replace(text, old, by, 1)
+	a.head(0, crc32.ChecksumIEEE([]byte(text)), a.publish("snap.0", text))
+}
+
+// TestAltered alters what a cache has in its streams. Sessions that are open, and those that are
+// opened afterwards, return the error that says what is wrong, or go on if they need not care.
+func TestAltered(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	n := 0
+	for name, is := range map[string]struct {
+		attack        func(a *attacker)
+		present, next error // nil: goes on
+	}{
+		"junk in the log":      {func(a *attacker) { a.publish("log", "junk") }, samplecache.ErrCorrupt, samplecache.ErrCorrupt},
+		"nothing in the log":   {func(a *attacker) { a.publish("log", "") }, samplecache.ErrCorrupt, samplecache.ErrCorrupt},
+		"an unknown event":     {func(a *attacker) { a.event("dance") }, natscache.ErrVersion, natscache.ErrVersion},
+		"an event of nobody":   {func(a *attacker) { a.event("gone") }, nil, nil},
+		"the first event":      {func(a *attacker) { a.delete(a.log, 1) }, nil, samplecache.ErrCorrupt},
+		"an event":             {func(a *attacker) { a.delete(a.log, 3) }, nil, samplecache.ErrCorrupt},
+		"all events":           {func(a *attacker) { require.NoError(a.t, a.log.Purge(soon(a.t))) }, nil, samplecache.ErrCorrupt},
+		"junk as head":         {func(a *attacker) { a.publish("head", "junk") }, nil, samplecache.ErrCorrupt},
+		"an empty head":        {func(a *attacker) { a.publish("head", "{}") }, nil, samplecache.ErrCorrupt},
+		"a head of nothing":    {func(a *attacker) { a.head(0, 1, 1<<40) }, nil, samplecache.ErrCorrupt},
+		"a head of zero":       {func(a *attacker) { a.head(0, 1, 0) }, nil, samplecache.ErrCorrupt},
+		"a head of itself":     {func(a *attacker) { a.head(0, 1, 2) }, nil, samplecache.ErrCorrupt},
+		"a head of the future": {func(a *attacker) { a.head(1<<40, crc32.ChecksumIEEE([]byte(a.snapshot())), 1) }, nil, samplecache.ErrCorrupt},
+		"no head": {func(a *attacker) {
+			require.NoError(a.t, a.data.Purge(soon(a.t), jetstream.WithPurgeSubject("tdcache."+a.place+".head")))
+		}, nil, fs.ErrNotExist},
+		"no snapshot":          {func(a *attacker) { a.delete(a.data, 1) }, nil, samplecache.ErrCorrupt},
+		"a newer snapshot":     {func(a *attacker) { a.replace(`"version":1`, `"version":2`) }, nil, natscache.ErrVersion},
+		"another cache":        {func(a *attacker) { a.replace(`"id":"`, `"id":"X`) }, nil, nil},
+		"no config":            {func(a *attacker) { a.replace(`"samples":2`, `"samples":0`) }, nil, samplecache.ErrCorrupt},
+		"other chunks":         {func(a *attacker) { a.replace(`"chunks":1`, `"chunks":7`) }, nil, samplecache.ErrCorrupt},
+		"no leaves":            {func(a *attacker) { a.replace(`"dtype":"uint8"`, `"dtype":"what"`) }, nil, samplecache.ErrCorrupt},
+		"a negative shape":     {func(a *attacker) { a.replace(`"shape":[8]`, `"shape":[-8]`) }, nil, samplecache.ErrCorrupt},
+		"null things":          {func(a *attacker) { a.replace(`"things":{}`, `"things":null`) }, nil, samplecache.ErrCorrupt},
+		"a generation of none": {func(a *attacker) { a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[]}}`) }, nil, samplecache.ErrCorrupt},
+		"rows without chunks": {func(a *attacker) {
+			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[{"row":1,"sums":[1,2]},{"row":2,"sums":[1,2]}]}}`)
+		}, nil, samplecache.ErrCorrupt},
+		"rows without sums": {func(a *attacker) {
+			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[{"row":1,"at":[1]},{"row":2,"at":[1]}]}}`)
+		}, nil, samplecache.ErrCorrupt},
+		"a row that is being filled without chunks": {func(a *attacker) {
+			a.replace(`"rows":null`, `"rows":[{"row":1,"sums":[1,2]}]`)
+		}, nil, samplecache.ErrCorrupt},
+		"junk as a row":      {func(a *attacker) { a.publish("rows.1.1", "junk") }, nil, nil},
+		"junk as a snapshot": {func(a *attacker) { a.publish("snap.1", "junk") }, nil, nil},
+		"rows of nothing":    {func(a *attacker) { a.publish("rows.what", "junk"); a.publish("rows.1.2.3", "junk") }, nil, nil},
+	} {
+		place := fmt.Sprint("altered", n)
+		n++
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, p := filled(t, s.URL(), place, audited(2), 3)
+			a := &attacker{t: t, js: js, place: place}
+			var err error
+			a.log, err = js.Stream(soon(t), "tdcache_"+place+"_log")
+			require.NoError(t, err)
+			a.data, err = js.Stream(soon(t), "tdcache_"+place+"_data")
+			require.NoError(t, err)
+			is.attack(a)
+			if is.present != nil {
+				ends(t, c, p, is.present)
+			} else {
+				for n := range uint64(2) {
+					require.NoError(t, p.Put(soon(t), marked("one", n+3, 8)))
+				}
+				require.Equal(t, map[string]uint64{"one": 5}, audit(t, c, 8, map[string]uint64{"one": 5}))
+			}
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			other, err := samplecache.Open(ctx, alone(s.URL(), place), samplecache.Options{})
+			if err == nil {
+				defer func() { _ = other.Close() }()
+			}
+			require.ErrorIs(t, err, is.next)
+			require.Less(t, time.Since(began), 4*time.Second)
+			t.Log(err)
+		})
+	}
+}
+
+func (a *attacker) delete(s jetstream.Stream, seq uint64) {
+	require.NoError(a.t, s.DeleteMsg(soon(a.t), seq))
+}
+
+// TestChunksLost deletes chunks of committed samples: their rows are ErrChecksum, and no others.
+func TestChunksLost(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	const size = 3 << 20
+	require.NoError(t, natscache.Create(soon(t), s.URL(), "lost", marked("", 0, size), audited(4)))
+	c := join(t, natscache.Engine{URL: s.URL(), Name: "lost"})
+	p := producer(t, c, "one")
+	for n := range uint64(4) {
+		require.NoError(t, p.Put(soon(t), marked("one", n, size)))
+	}
+	data, err := js.Stream(soon(t), "tdcache_lost_data")
+	require.NoError(t, err)
+	info, err := data.Info(soon(t), jetstream.WithSubjectFilter("tdcache.lost.rows.>"))
+	require.NoError(t, err)
+	require.Len(t, info.State.Subjects, 4)
+	g, err := c.Latest(soon(t))
+	require.NoError(t, err)
+	lost := map[string]bool{}
+	first := true
+	for subject := range info.State.Subjects { // one loses a chunk, and another all of them
+		if len(lost) < 2 {
+			lost[subject] = true
+			if first {
+				m, err := data.GetLastMsgForSubject(soon(t), subject)
+				require.NoError(t, err)
+				require.NoError(t, data.DeleteMsg(soon(t), m.Sequence))
+			} else {
+				require.NoError(t, data.Purge(soon(t), jetstream.WithPurgeSubject(subject)))
+			}
+			first = false
+		}
+	}
+	failed := 0
+	for row := range 4 {
+		_, err := g.Fetch(soon(t), []int{row}, nil)
+		if err == nil {
+			continue
+		}
+		failed++
+		require.ErrorIs(t, err, samplecache.ErrChecksum)
+		one, ok := errors.AsType[*samplecache.RowError](err)
+		require.True(t, ok)
+		require.Equal(t, samplecache.RowError{Generation: 1, Row: row, Err: one.Err}, *one)
+		t.Log(err)
+	}
+	require.Equal(t, 2, failed)
 }

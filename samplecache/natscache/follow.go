@@ -1,13 +1,17 @@
 package natscache
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"hash/crc32"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 const (
@@ -22,16 +26,21 @@ func (l *life) follow() {
 		l.p.mu.Lock()
 		last, sum := l.ledger.Seq, l.sum
 		l.p.mu.Unlock()
-		if end, err := l.p.end(l.ctx); err == nil && end < last {
-			l.stop(errRewound)
+		end, err := l.p.end(l.ctx)
+		if err == nil && end < last {
+			err = errRewound
+		}
+		if err != nil {
+			l.stop(err)
 			return
 		}
 		from := jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(last, 1)}
-		err := l.p.tail(l.ctx, "log", from, func(m *nats.Msg, about *nats.MsgMetadata) {
+		err = l.p.tail(l.ctx, "log", from, func(m *nats.Msg, about *nats.MsgMetadata) {
 			switch seq := about.Sequence.Stream; {
 			case seq == last && sum != nil && *sum != crc32.ChecksumIEEE(m.Data):
 				l.stop(errRewound)
 			case about.Sequence.Consumer == 1 && seq > last+1:
+				l.gap = seq
 				l.stop(errGap)
 			default:
 				l.fold(seq, about.Timestamp, m.Data)
@@ -41,6 +50,21 @@ func (l *life) follow() {
 			l.stop(err)
 		}
 	}
+}
+
+// missed returns the error of events that the log does not have any more: errGap if a snapshot has
+// them.
+func (l *life) missed() error {
+	var newest uint64
+	err := l.p.ask(l.p.ctx, func(ctx context.Context) error {
+		h, _, err := l.p.head(ctx)
+		newest = h.Seq
+		return err
+	})
+	if err == nil && newest+1 < l.gap {
+		err = fmt.Errorf("%w: events up to %d are missing, and the newest snapshot is of event %d", engine.ErrCorrupt, l.gap-1, newest)
+	}
+	return cmp.Or(err, errGap)
 }
 
 // tail calls handle with the messages of a stream, until the servers are silent, the connection or a

@@ -30,6 +30,7 @@ type life struct {
 	running sync.WaitGroup
 	ctx     context.Context
 	stop    context.CancelCauseFunc // ends ctx
+	gap     uint64                  // with errGap: the first event that is there
 
 	// p.mu guards the rest.
 	ready  bool
@@ -99,7 +100,10 @@ func (l *life) live() error {
 		}
 	})
 	l.follow()
-	return context.Cause(l.ctx)
+	if err := context.Cause(l.ctx); err != errGap {
+		return err
+	}
+	return l.missed()
 }
 
 // errReplaced is the error of a process whose cache is gone.

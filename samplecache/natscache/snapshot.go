@@ -24,11 +24,17 @@ type head struct {
 // snapshot returns the ledger of the newest snapshot.
 func (p *process) snapshot(ctx context.Context) (l *ledger.Ledger, err error) {
 	err = p.ask(ctx, func(ctx context.Context) error {
-		h, _, err := p.head(ctx)
+		h, at, err := p.head(ctx)
 		if err == nil {
 			l, err = p.load(ctx, h)
 		}
-		return err
+		if !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return err
+		}
+		if _, now, other := p.head(ctx); other == nil && now == at {
+			return fmt.Errorf("%w: the snapshot of event %d: %w", engine.ErrCorrupt, h.Seq, err)
+		}
+		return err // there is a newer one
 	})
 	return l, err
 }
@@ -52,9 +58,12 @@ func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
 func (p *process) load(ctx context.Context, h head) (*ledger.Ledger, error) {
 	var all []byte
 	for _, seq := range h.At {
-		m, err := p.get(ctx, "data", map[string]any{"seq": seq})
+		m, err := p.get(ctx, "data", map[string]any{"seq": max(seq, 1)})
 		if err != nil {
-			return nil, err // there may be a newer one
+			return nil, err
+		}
+		if m.Subject != p.site.snap(h.Seq) {
+			return nil, fmt.Errorf("%w: the snapshot of event %d: message %d is another's", engine.ErrCorrupt, h.Seq, seq)
 		}
 		all = append(all, m.Data...)
 	}
