@@ -29,6 +29,11 @@ func (p *process) upload(ctx context.Context, subject string, data []byte) (at [
 			return nil, err
 		case errors.Is(err, ErrNoRoom):
 			p.report(p.once(ctx, p.sweep))
+		case errors.Is(err, jetstream.ErrNoStreamResponse): // the stream may be gone
+			there := func(ctx context.Context) error { _, err := p.js.Stream(ctx, p.site.stream("data")); return err }
+			if err := p.ask(ctx, there); err != nil {
+				return nil, err
+			}
 		}
 		if !sleep(ctx, pause) {
 			return nil, ended(ctx, err)
@@ -166,6 +171,7 @@ func (r *rows) chunk(ctx context.Context, row int, seq uint64, subject string) (
 		case err == nil:
 			data = m.Data
 			return nil
+		case errors.Is(err, nats.ErrNoResponders): // the stream may be gone: the leader knows
 		case !errors.Is(err, jetstream.ErrMsgNotFound):
 			return err
 		case misses >= 3:

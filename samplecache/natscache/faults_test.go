@@ -572,11 +572,16 @@ func (a *attacker) snapshot() string {
 	return string(m.Data)
 }
 
-// replace publishes a snapshot in which one text is replaced by another.
-func (a *attacker) replace(old, by string) {
+// replace publishes a snapshot in which texts are replaced, each by the one after it.
+func (a *attacker) replace(old, by string, more ...string) {
 	text := a.snapshot()
-	require.Contains(a.t, text, old)
-	text = strings.Replace(text, old, by, 1)
+	for i := range 1 + len(more)/2 {
+		if i > 0 {
+			old, by = more[2*i-2], more[2*i-1]
+		}
+		require.Contains(a.t, text, old)
+		text = strings.Replace(text, old, by, 1)
+	}
 	a.head(0, crc32.ChecksumIEEE([]byte(text)), a.publish("snap.0", text))
 }
 
@@ -607,20 +612,22 @@ func TestAltered(t *testing.T) {
 		"no head": {func(a *attacker) {
 			require.NoError(a.t, a.data.Purge(soon(a.t), jetstream.WithPurgeSubject("tdcache."+a.place+".head")))
 		}, nil, fs.ErrNotExist},
-		"no snapshot":          {func(a *attacker) { a.delete(a.data, 1) }, nil, samplecache.ErrCorrupt},
-		"a newer snapshot":     {func(a *attacker) { a.replace(`"version":1`, `"version":2`) }, nil, natscache.ErrVersion},
-		"another cache":        {func(a *attacker) { a.replace(`"id":"`, `"id":"X`) }, nil, nil},
-		"no config":            {func(a *attacker) { a.replace(`"samples":2`, `"samples":0`) }, nil, samplecache.ErrCorrupt},
-		"other chunks":         {func(a *attacker) { a.replace(`"chunks":1`, `"chunks":7`) }, nil, samplecache.ErrCorrupt},
-		"no leaves":            {func(a *attacker) { a.replace(`"dtype":"uint8"`, `"dtype":"what"`) }, nil, samplecache.ErrCorrupt},
-		"a negative shape":     {func(a *attacker) { a.replace(`"shape":[8]`, `"shape":[-8]`) }, nil, samplecache.ErrCorrupt},
-		"null things":          {func(a *attacker) { a.replace(`"things":{}`, `"things":null`) }, nil, samplecache.ErrCorrupt},
-		"a generation of none": {func(a *attacker) { a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[]}}`) }, nil, samplecache.ErrCorrupt},
+		"no snapshot":      {func(a *attacker) { a.delete(a.data, 1) }, nil, samplecache.ErrCorrupt},
+		"a newer snapshot": {func(a *attacker) { a.replace(`"version":1`, `"version":2`) }, nil, natscache.ErrVersion},
+		"another cache":    {func(a *attacker) { a.replace(`"id":"`, `"id":"X`) }, nil, nil},
+		"no config":        {func(a *attacker) { a.replace(`"samples":2`, `"samples":0`) }, nil, samplecache.ErrCorrupt},
+		"other chunks":     {func(a *attacker) { a.replace(`"chunks":1`, `"chunks":7`) }, nil, samplecache.ErrCorrupt},
+		"no leaves":        {func(a *attacker) { a.replace(`"dtype":"uint8"`, `"dtype":"what"`) }, nil, samplecache.ErrCorrupt},
+		"a negative shape": {func(a *attacker) { a.replace(`"shape":[8]`, `"shape":[-8]`) }, nil, samplecache.ErrCorrupt},
+		"null things":      {func(a *attacker) { a.replace(`"things":{}`, `"things":null`) }, nil, samplecache.ErrCorrupt},
+		"a generation of none": {func(a *attacker) {
+			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[]}}`, `"latest":0`, `"latest":1`, `"filling":{"id":1`, `"filling":{"id":2`)
+		}, nil, samplecache.ErrCorrupt},
 		"rows without chunks": {func(a *attacker) {
-			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[{"row":1,"sums":[1,2]},{"row":2,"sums":[1,2]}]}}`)
+			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[{"row":1,"sums":[1,2]},{"row":2,"sums":[1,2]}]}}`, `"latest":0`, `"latest":1`, `"filling":{"id":1`, `"filling":{"id":2`)
 		}, nil, samplecache.ErrCorrupt},
 		"rows without sums": {func(a *attacker) {
-			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[{"row":1,"at":[1]},{"row":2,"at":[1]}]}}`)
+			a.replace(`"kept":{}`, `"kept":{"1":{"id":1,"rows":[{"row":1,"at":[1]},{"row":2,"at":[1]}]}}`, `"latest":0`, `"latest":1`, `"filling":{"id":1`, `"filling":{"id":2`)
 		}, nil, samplecache.ErrCorrupt},
 		"a row that is being filled without chunks": {func(a *attacker) {
 			a.replace(`"rows":null`, `"rows":[{"row":1,"sums":[1,2]}]`)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -255,6 +256,9 @@ func (p *process) fail(err error) {
 func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) error {
 	for {
 		err := p.once(ctx, fn)
+		if errors.Is(err, fs.ErrNotExist) && p.begun {
+			p.fail(err) // somebody has deleted a stream
+		}
 		if err == nil || lasting(err) || !p.begun && refused(err) {
 			return err
 		}
