@@ -723,3 +723,27 @@ func TestChunksLost(t *testing.T) {
 	}
 	require.Equal(t, 2, failed)
 }
+
+// TestReplacedWhileWaiting deletes a cache and makes another one while a session does nothing but
+// wait.
+func TestReplacedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	c, _ := filled(t, s.URL(), "waits", audited(2), 3)
+	done := make(chan error)
+	go func() {
+		_, err := c.Wait(soon(t), 1)
+		done <- err
+	}()
+	eventually(t, patience, "it waits", func() bool { s, err := c.Stats(); return err == nil && s.Committed == 1 })
+	for name := range streams(t, js) {
+		require.NoError(t, js.DeleteStream(soon(t), name))
+	}
+	require.NoError(t, natscache.Create(soon(t), s.URL(), "waits", marked("", 0, 8), audited(2)))
+	began := time.Now()
+	err := <-done
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "open it again")
+	require.Less(t, time.Since(began), 4*time.Second)
+}
