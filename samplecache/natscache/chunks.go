@@ -123,7 +123,7 @@ func (r *rows) download(ctx context.Context, pieces []piece) error {
 			starts = append(starts, i)
 		}
 	}
-	return workers.Do(ctx, len(starts), r.p.layout.readers(), func(n int) error {
+	return workers.Do(ctx, len(starts), r.s.p.layout.readers(), func(n int) error {
 		end := len(pieces)
 		if n+1 < len(starts) {
 			end = starts[n+1]

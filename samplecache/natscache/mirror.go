@@ -215,7 +215,7 @@ func (c *copying) next(ctx context.Context) error {
 		r.records = records
 		from := done
 		done = min(len(records), from+batchRows)
-		err = workers.Do(ctx, done-from, r.p.layout.readers()/2, func(i int) error { return c.row(ctx, r, from+i, slots[from+i]) })
+		err = workers.Do(ctx, done-from, c.s.p.layout.readers()/2, func(i int) error { return c.row(ctx, r, from+i, slots[from+i]) })
 		if errors.Is(err, engine.ErrGenerationGone) {
 			return errTorn
 		}

@@ -10,21 +10,21 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
 )
 
-// patienceWith returns how long a process with a lease may be dead before all that it had is free:
-// others look four times in a lease.
+// patienceWith returns how long a process with a lease may be dead before all that it had is free.
+// Others notice it after five quarters of the lease.
 func patienceWith(lease time.Duration) time.Duration { return lease + lease/2 }
 
-// attend tells others that this process lives, and looks for processes that are silent for longer
-// than the lease. It also says that time has passed, when a generation is held for too long.
+// attend tells others that this process lives, four times in a lease, and looks for processes that
+// are silent for longer. It also says that time has passed, when a generation is held for too long.
 func (l *life) attend() {
 	p, lease := l.p, l.p.charter.Lease
-	w := &watch{lease: lease, heard: map[string]time.Time{}, since: time.Now()}
+	w := &watch{self: l.id, heard: map[string]int{}}
 	l.running.Go(func() {
 		for l.ctx.Err() == nil {
 			err := p.tail(l.ctx, "here", jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverNewPolicy}, func(m *nats.Msg, _ *nats.MsgMetadata) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
-				w.heard[m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]] = time.Now()
+				w.hear(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
 			})
 			if lasting(err) {
 				l.stop(err) // nobody would notice the death of a process
@@ -43,7 +43,7 @@ func (l *life) attend() {
 		case <-beat.C:
 			_ = p.nc.Publish(p.site.here(l.id), nil)
 			p.mu.Lock()
-			for _, id := range w.silent(time.Now(), l.id, l.ledger.Processes) {
+			for _, id := range w.silent(l.ledger.Processes) {
 				l.enqueue(newRequest(ledger.Event{Kind: ledger.Gone, Name: id, Number: l.ledger.Processes[id].Heard}))
 			}
 			p.mu.Unlock()
@@ -57,33 +57,43 @@ func (l *life) attend() {
 	}
 }
 
-// A watch knows when processes were last heard. Only durations count, so clocks may differ.
+// A watch counts how often this process was heard since others were heard last. It needs no clock:
+// while the servers are away, or this process is stopped, it counts nothing.
 type watch struct {
-	lease time.Duration
-	heard map[string]time.Time
-	since time.Time // when the watch began, or went on after it heard nothing, not even itself
-	last  time.Time // when it last looked
+	self  string
+	beats int            // number of own messages that came back
+	heard map[string]int // beats when a process was heard last
 }
 
-// silent returns the processes that were not heard for longer than the lease. It accuses nobody
-// unless the watch has heard its own process all the time.
-func (w *watch) silent(now time.Time, self string, members map[string]*ledger.Member) (dead []string) {
-	if now.Sub(w.heard[self]) > w.lease/2 || now.Sub(w.last) > w.lease/2 {
-		w.since = now
+// hear counts a message of a process.
+func (w *watch) hear(id string) {
+	if id == w.self {
+		w.beats++
+	} else {
+		w.heard[id] = w.beats
 	}
-	w.last = now
+}
+
+// tolerance is how many messages of this process may come without one of another: more than a lease
+// has passed then.
+const tolerance = 5
+
+// silent returns the members that were not heard for longer than the lease.
+func (w *watch) silent(members map[string]*ledger.Member) (dead []string) {
 	for id := range w.heard {
-		if members[id] == nil && id != self {
+		if members[id] == nil {
 			delete(w.heard, id)
 		}
 	}
 	for id := range members {
 		heard, met := w.heard[id]
-		if !met || heard.Before(w.since) {
-			w.heard[id] = now // from now on
-		} else if id != self && now.Sub(heard) > w.lease {
+		switch {
+		case id == w.self:
+		case !met:
+			w.heard[id] = w.beats
+		case w.beats-heard >= tolerance:
 			dead = append(dead, id)
-			w.heard[id] = now.Add(-w.lease / 2) // ask again later
+			w.heard[id] = w.beats - tolerance/2 // ask again later
 		}
 	}
 	return dead
