@@ -22,6 +22,7 @@ type model struct {
 	now        int64
 	processes  map[string]*life
 	things     map[uint64]*item
+	order      []uint64                   // numbers of things, and of some that have ended
 	names      map[string]map[uint64]bool // committed numbers
 	published  [][]sample
 	filling    []sample
@@ -75,8 +76,8 @@ func (m *model) latest() uint64 { return uint64(len(m.published)) }
 
 // of returns the things of a kind that fit.
 func (m *model) of(kind Kind, fits func(x *item) bool) (list []*item) {
-	for _, id := range slices.Sorted(maps.Keys(m.things)) {
-		if x := m.things[id]; x.kind == kind && (fits == nil || fits(x)) {
+	for _, id := range m.order {
+		if x := m.things[id]; x != nil && x.kind == kind && (fits == nil || fits(x)) {
 			list = append(list, x)
 		}
 	}
@@ -285,6 +286,7 @@ func (m *model) needed(id uint64) bool {
 // end ends the things that fit.
 func (m *model) end(fits func(x *item) bool) {
 	maps.DeleteFunc(m.things, func(_ uint64, x *item) bool { return fits(x) })
+	m.order = slices.DeleteFunc(m.order, func(id uint64) bool { return m.things[id] == nil })
 }
 
 // made adds a thing.
@@ -293,7 +295,7 @@ func (m *model) made(id uint64, x item) {
 		x.session = id
 	}
 	x.id = id
-	m.things[id] = &x
+	m.things[id], m.order = &x, append(m.order, id)
 }
 
 // apply applies an event of a process. It returns the outcome that is wanted, where id is the number

@@ -113,7 +113,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeDamaged cuts a snapshot at each byte, and alters each byte in two ways. Decode refuses
+// TestDecodeDamaged cuts a snapshot at each byte, and alters each byte. Decode refuses
 // it, or gives a ledger that goes on.
 func TestDecodeDamaged(t *testing.T) {
 	good, err := rich(t).Encode()
@@ -122,14 +122,14 @@ func TestDecodeDamaged(t *testing.T) {
 	for i := range good {
 		_, err := Decode(good[:i])
 		require.ErrorIs(t, err, engine.ErrCorrupt, "cut at %d", i)
-		for _, b := range []byte{'7', good[i] ^ 1} {
-			bad := slices.Clone(good)
-			bad[i] = b
-			if goesOn(t, bad) {
-				accepted++
-			} else {
-				refused++
-			}
+		bad := slices.Clone(good)
+		if bad[i] ^= 1; i%2 == 0 {
+			bad[i] = '7'
+		}
+		if goesOn(t, bad) {
+			accepted++
+		} else {
+			refused++
 		}
 	}
 	t.Logf("%d refused, %d accepted", refused, accepted)
