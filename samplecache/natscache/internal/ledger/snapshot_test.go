@@ -83,6 +83,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a session of another", set("things 2", "session", 1), engine.ErrCorrupt, "is missing"},
 		{"a thing of an unknown kind", set("things 3", "kind", "take"), engine.ErrCorrupt, `thing 3 is a "take"`},
 		{"a thing that is still to come", set("", "last", 4), engine.ErrCorrupt, "want 1 to 4"},
+		{"a session of a session", func(o object) {
+			o["last"] = 99
+			at(o, "things")["99"] = object{"kind": "join", "process": "a", "session": 1}
+		}, engine.ErrCorrupt, "thing 99 is of session 1, which is missing"},
+		{"a thing without a number", set("things", "0", object{"kind": "join", "process": "a", "session": 0}), engine.ErrCorrupt, "got thing 0, want 1 to 12"},
 		{"two claims of a name", func(o object) {
 			o["last"] = 99
 			at(o, "things")["99"] = object{"kind": "claim", "process": "b", "session": 2, "name": "n"}
