@@ -101,8 +101,8 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 // TestGrowth checks that no event costs much more with a hundred times as many things or samples.
-// Where each event walked over all of them, some cost eight times as much. Other work on the machine
-// makes some rounds slow, so only the fastest of each cache count.
+// Where each event walked over all of them, some cost eight times as much. Other work makes rounds
+// slow, so only the fastest of each cache counts.
 func TestGrowth(t *testing.T) {
 	caches := []*cache{
 		crowd(t, 100, engine.Config{Samples: 1000}),

@@ -298,8 +298,8 @@ func (m *model) made(id uint64, x item) {
 	m.things[id], m.order = &x, append(m.order, id)
 }
 
-// apply applies an event of a process. It returns the outcome that is wanted, where id is the number
-// of what is made, and the text of errors is left out.
+// apply applies an event of a process. It returns the outcome that is wanted, without the texts of
+// errors. id is the number of what is made.
 func (m *model) apply(process string, e Event, id uint64) (want Outcome) {
 	fail := func(err error) Outcome { return Outcome{Err: err} }
 	if m.processes[process] == nil {
