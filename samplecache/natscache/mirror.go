@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -108,27 +109,39 @@ func (s *session) mirrorTo(ctx context.Context, dir string, torn bool) error {
 	}
 }
 
-// makeMirror makes an empty mirror, in the place of one that is there.
+// makeMirror makes an empty mirror, in the place of one that is there. If another Mirror was faster, it
+// leaves that one.
 func (s *session) makeMirror(dir string, of target) error {
 	config := engine.Config{Samples: s.p.charter.Config.Samples, Retain: s.p.charter.Config.Retain, MaxHeld: s.p.charter.Config.MaxHeld}
-	made := dir + ".new"
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	old, err := os.Lstat(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	tmp, err := vfs.MakeTemp(vfs.OS, dir)
+	if err != nil {
+		return err
+	}
 	data, err := json.Marshal(of)
 	if err == nil {
-		err = os.RemoveAll(made) // a killed Mirror has left it
+		err = dircache.Create(tmp.New(), s.p.about.Schema, config)
 	}
 	if err == nil {
-		err = dircache.Create(made, s.p.about.Schema, config)
+		err = os.WriteFile(filepath.Join(tmp.New(), markName), data, 0o666)
 	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(made, markName), data, 0o666)
+	switch {
+	case err != nil:
+	case old == nil:
+		if err = vfs.PublishNew(vfs.OS, tmp.New(), dir, false); errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+	default:
+		err = vfs.Publish(vfs.OS, tmp.New(), dir, old)
 	}
-	if err == nil {
-		err = os.RemoveAll(dir)
-	}
-	if err == nil {
-		err = os.Rename(made, dir)
-	}
-	return err
+	return errors.Join(err, tmp.Remove())
 }
 
 // A copying copies generations to a mirror.
@@ -321,21 +334,25 @@ type local struct {
 	id  string         // of the cache
 	use turn           // held while the rest is used
 	to  engine.Session // nil if it is not there yet
+	at  fs.FileInfo    // of the directory that to has joined
 }
 
 // join joins the mirror, unless it is not there, or of another cache.
 func (m *local) join(ctx context.Context) error {
-	if m.to != nil {
-		if _, err := m.to.Latest(ctx); err == nil {
-			return nil
-		}
-		m.close() // it was made anew
+	at, err := os.Stat(m.dir)
+	if m.to != nil && err == nil && os.SameFile(at, m.at) {
+		return nil
 	}
+	m.close() // it was made anew
 	t, err := targetOf(m.dir)
 	if err != nil || t.ID != m.id {
 		return err
 	}
+	m.at = at
 	m.to, err = dircache.Engine{Dir: m.dir}.Join(ctx, engine.Options{})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is being made anew
+	}
 	return err
 }
 
