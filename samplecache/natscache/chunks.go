@@ -16,8 +16,8 @@ import (
 // patienceForRoom is how long a sample waits for the room of a generation that is being removed.
 const patienceForRoom = 2 * time.Second
 
-// upload publishes data in chunks, several at a time, and returns their sequence numbers.
-func (p *process) upload(ctx context.Context, subject string, data []byte) (at []uint64, err error) {
+// upload publishes data to a stream in chunks, several at a time, and returns their sequence numbers.
+func (p *process) upload(ctx context.Context, stream, subject string, data []byte) (at []uint64, err error) {
 	at = make([]uint64, (len(data)+chunkSize-1)/chunkSize)
 	began := time.Now()
 	for {
@@ -30,7 +30,7 @@ func (p *process) upload(ctx context.Context, subject string, data []byte) (at [
 		case errors.Is(err, ErrNoRoom):
 			p.report(p.once(ctx, p.sweep))
 		case errors.Is(err, jetstream.ErrNoStreamResponse): // the stream may be gone
-			there := func(ctx context.Context) error { _, err := p.js.Stream(ctx, p.site.stream("data")); return err }
+			there := func(ctx context.Context) error { _, err := p.js.Stream(ctx, p.site.stream(stream)); return err }
 			if err := p.ask(ctx, there); err != nil {
 				return nil, err
 			}

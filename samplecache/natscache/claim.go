@@ -136,7 +136,7 @@ func (r *row) ask(ctx context.Context, sums []uint32) error {
 	if r.stored == nil || r.storedFor.ID != made.ID {
 		r.forget(ctx)
 		r.storedFor = made
-		if r.stored, err = r.p.upload(ctx, r.p.site.row(made.Generation, made.ID), r.memory.bytes); err != nil {
+		if r.stored, err = r.p.upload(ctx, "data", r.p.site.row(made.Generation, made.ID), r.memory.bytes); err != nil {
 			return err
 		}
 	}

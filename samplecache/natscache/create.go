@@ -36,7 +36,7 @@ type Config struct {
 // schema describes one sample: its batch shape is [], and only its keys, dtypes and shapes are
 // used. Options are options of the connection.
 //
-// The cache is three streams, whose names begin with tdcache_ and its name. They take room for
+// The cache is four streams, whose names begin with tdcache_ and its name. They take room for
 // 2 + Retain + MaxHeld generations at once. Its error is an [Error], which wraps
 //
 //   - [engine.ErrSchema], [engine.ErrConfig] or [engine.ErrLimits] if an argument is invalid,
@@ -126,9 +126,10 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	generations := float64(2 + max(filled.Retain, 0) + max(filled.MaxHeld, 0))
 	const perMessage, slack = 256, 64 << 20 // bytes
 	sample := float64(l.total + c.Chunks*perMessage)
-	bytes := generations*float64(filled.Samples)*sample + slack + 4*sample
+	bytes := generations*float64(filled.Samples)*sample + slack/2 + 4*sample
 	events := slack + 10*float64(recordBytes(c))*(1000+generations*float64(filled.Samples))
-	if max(bytes, events) > math.MaxInt64/4 {
+	snapshots := slack/2 + 4*float64(recordBytes(c))*generations*float64(filled.Samples) // the newest, and two that are stored at once
+	if max(bytes, events, snapshots) > math.MaxInt64/4 {
 		return nil, fmt.Errorf("%w: got %d samples of %d bytes, want less than 2^61 bytes in all", engine.ErrConfig, filled.Samples, l.total)
 	}
 	storage := jetstream.FileStorage
@@ -137,13 +138,14 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	}
 	base := jetstream.StreamConfig{Discard: jetstream.DiscardNew, Storage: storage, Replicas: max(config.Replicas, 1),
 		Metadata: map[string]string{mark: strconv.Itoa(ledger.Version), maker: c.ID}}
-	log, data, here := base, base, base
+	log, data, snap, here := base, base, base, base
 	log.Name, log.Subjects, log.MaxBytes = name.stream("log"), []string{name.log()}, int64(events)
-	data.Name, data.Subjects, data.MaxBytes = name.stream("data"), []string{name.head(), name.subject("snap.*"), name.subject("rows.>")}, int64(bytes)
+	data.Name, data.Subjects, data.MaxBytes = name.stream("data"), []string{name.subject("rows.>")}, int64(bytes)
 	data.AllowDirect = true
+	snap.Name, snap.Subjects, snap.MaxBytes = name.stream("snap"), []string{name.head(), name.subject("snap.*")}, int64(snapshots)
 	here.Name, here.Subjects, here.MaxAge, here.MaxMsgsPerSubject = name.stream("here"), []string{name.here("*")}, c.Lease, 1
 	here.Discard = jetstream.DiscardOld // its storage is that of the others, so that no server forgets it alone
-	return []jetstream.StreamConfig{log, data, here}, nil
+	return []jetstream.StreamConfig{log, data, snap, here}, nil
 }
 
 // make makes the streams and the first head. If a process was killed in the middle of it, make
@@ -196,8 +198,8 @@ func (p *process) stream(ctx context.Context, config jetstream.StreamConfig) err
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable) // change it next time
 	}
-	if err == nil && config.Name == p.site.stream("data") {
-		p.data = s
+	if err == nil && config.Name == p.site.stream("snap") {
+		p.snap = s
 	}
 	return err
 }
@@ -247,7 +249,7 @@ func (p *process) unused(ctx context.Context, stream string) error {
 		}
 		return err
 	})
-	if err == nil && stream == p.site.stream("data") {
+	if err == nil && stream == p.site.stream("snap") {
 		if err = p.ask(ctx, func(ctx context.Context) error { _, _, err := p.head(ctx); return err }); err == nil {
 			return fs.ErrExist
 		}

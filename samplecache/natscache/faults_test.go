@@ -286,17 +286,17 @@ func TestCreateAgain(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	js := admin(t, s.URL())
-	for steps := range 5 {
+	for steps := range 6 {
 		again := fmt.Sprint("again", steps)
-		names := []string{"tdcache_" + again + "_log", "tdcache_" + again + "_data", "tdcache_" + again + "_here"}
+		names := []string{"tdcache_" + again + "_log", "tdcache_" + again + "_data", "tdcache_" + again + "_snap", "tdcache_" + again + "_here"}
 		require.NoError(t, natscache.Create(soon(t), s.URL(), again, marked("", 0, 8), audited(7)))
-		data, err := js.Stream(soon(t), names[1])
+		snap, err := js.Stream(soon(t), names[2])
 		require.NoError(t, err)
-		require.NoError(t, data.Purge(soon(t), jetstream.WithPurgeSubject("tdcache."+again+".head")))
-		if steps < 4 {
-			require.NoError(t, data.Purge(soon(t)))
+		require.NoError(t, snap.Purge(soon(t), jetstream.WithPurgeSubject("tdcache."+again+".head")))
+		if steps < 5 {
+			require.NoError(t, snap.Purge(soon(t)))
 		}
-		for _, name := range names[min(steps, 3):] {
+		for _, name := range names[min(steps, 4):] {
 			require.NoError(t, js.DeleteStream(soon(t), name))
 		}
 		_, err = natscache.Engine{URL: s.URL(), Name: again}.Join(soon(t), engine.Options{})
@@ -304,7 +304,7 @@ func TestCreateAgain(t *testing.T) {
 		t.Log(err)
 		require.NoError(t, natscache.Create(soon(t), s.URL(), again, marked("", 0, 8), audited(2)))
 		got := streams(t, js)
-		require.Len(t, got, 3)
+		require.Len(t, got, 4)
 		c := join(t, natscache.Engine{URL: s.URL(), Name: again})
 		p := producer(t, c, "one")
 		for n := range uint64(3) {
@@ -330,9 +330,9 @@ func TestCreateStorage(t *testing.T) {
 	config := audited(2)
 	config.Memory = true
 	require.NoError(t, natscache.Create(soon(t), s.URL(), "other", marked("", 0, 8), config))
-	data, err := admin(t, s.URL()).Stream(soon(t), "tdcache_other_data")
+	snap, err := admin(t, s.URL()).Stream(soon(t), "tdcache_other_snap")
 	require.NoError(t, err)
-	require.NoError(t, data.Purge(soon(t)))
+	require.NoError(t, snap.Purge(soon(t)))
 	err = natscache.Create(t.Context(), s.URL(), "other", marked("", 0, 8), audited(2))
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.ErrorContains(t, err, "delete")
@@ -403,7 +403,7 @@ func TestStrangers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	js := admin(t, s.URL())
-	for _, stream := range []string{"log", "data", "here"} {
+	for _, stream := range []string{"log", "data", "snap", "here"} {
 		for name, is := range map[string]struct {
 			mark map[string]string
 			open error
@@ -423,7 +423,7 @@ func TestStrangers(t *testing.T) {
 				_, err = natscache.Engine{URL: s.URL(), Name: "x"}.Join(soon(t), engine.Options{})
 				require.ErrorIs(t, err, is.open)
 				require.ErrorContains(t, err, is.text)
-				require.Len(t, streams(t, js), 3)
+				require.Len(t, streams(t, js), 4)
 				for name := range streams(t, js) {
 					require.NoError(t, js.DeleteStream(soon(t), name))
 				}
@@ -505,7 +505,7 @@ func TestDeleted(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	js := admin(t, s.URL())
-	for name, is := range map[string][]string{"log": {"log"}, "data": {"data"}, "here": {"here"}, "all": {"log", "data", "here"}} {
+	for name, is := range map[string][]string{"log": {"log"}, "data": {"data"}, "here": {"here"}, "all": {"log", "data", "snap", "here"}} {
 		for _, anew := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, anew %v", name, anew), func(t *testing.T) {
 				t.Parallel()
@@ -542,7 +542,7 @@ type attacker struct {
 	t         testing.TB
 	js        jetstream.JetStream
 	place     string
-	log, data jetstream.Stream
+	log, snap jetstream.Stream
 }
 
 func (a *attacker) publish(what, text string) uint64 {
@@ -567,7 +567,7 @@ func (a *attacker) head(seq uint64, sum uint32, at ...uint64) {
 
 // snapshot returns the ledger of the newest snapshot.
 func (a *attacker) snapshot() string {
-	m, err := a.data.GetLastMsgForSubject(soon(a.t), "tdcache."+a.place+".snap.*")
+	m, err := a.snap.GetLastMsgForSubject(soon(a.t), "tdcache."+a.place+".snap.*")
 	require.NoError(a.t, err)
 	return string(m.Data)
 }
@@ -610,9 +610,9 @@ func TestAltered(t *testing.T) {
 		"a head of itself":     {func(a *attacker) { a.head(0, 1, 2) }, nil, samplecache.ErrCorrupt},
 		"a head of the future": {func(a *attacker) { a.head(1<<40, crc32.ChecksumIEEE([]byte(a.snapshot())), 1) }, nil, samplecache.ErrCorrupt},
 		"no head": {func(a *attacker) {
-			require.NoError(a.t, a.data.Purge(soon(a.t), jetstream.WithPurgeSubject("tdcache."+a.place+".head")))
+			require.NoError(a.t, a.snap.Purge(soon(a.t), jetstream.WithPurgeSubject("tdcache."+a.place+".head")))
 		}, nil, fs.ErrNotExist},
-		"no snapshot":      {func(a *attacker) { a.delete(a.data, 1) }, nil, samplecache.ErrCorrupt},
+		"no snapshot":      {func(a *attacker) { a.delete(a.snap, 1) }, nil, samplecache.ErrCorrupt},
 		"a newer snapshot": {func(a *attacker) { a.replace(`"version":1`, `"version":2`) }, nil, natscache.ErrVersion},
 		"another cache":    {func(a *attacker) { a.replace(`"id":"`, `"id":"X`) }, nil, nil},
 		"no config":        {func(a *attacker) { a.replace(`"samples":2`, `"samples":0`) }, nil, samplecache.ErrCorrupt},
@@ -645,7 +645,7 @@ func TestAltered(t *testing.T) {
 			var err error
 			a.log, err = js.Stream(soon(t), "tdcache_"+place+"_log")
 			require.NoError(t, err)
-			a.data, err = js.Stream(soon(t), "tdcache_"+place+"_data")
+			a.snap, err = js.Stream(soon(t), "tdcache_"+place+"_snap")
 			require.NoError(t, err)
 			is.attack(a)
 			if is.present != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
 )
 
-// A site has the names that a cache uses on the servers: three streams, and the subjects of their
+// A site has the names that a cache uses on the servers: four streams, and the subjects of their
 // messages.
 //
 //	tdcache_NAME_log   tdcache.NAME.log               events
-//	tdcache_NAME_data  tdcache.NAME.head              where the newest snapshot is
+//	tdcache_NAME_data  tdcache.NAME.rows.GEN.ROW      chunks of a sample
+//	tdcache_NAME_snap  tdcache.NAME.head              where the newest snapshot is
 //	                   tdcache.NAME.snap.SEQ          its parts
-//	                   tdcache.NAME.rows.GEN.ROW      chunks of a sample
 //	tdcache_NAME_here  tdcache.NAME.here.PROCESS      presence of a process
 type site string
 

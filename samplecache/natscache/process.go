@@ -22,22 +22,22 @@ import (
 // A process is this process in a cache. It has the connection to the servers, and a ledger that
 // follows the log. All its sessions share it.
 type process struct {
-	site      site
-	nc        *nats.Conn
-	js        jetstream.JetStream
-	log, data jetstream.Stream
-	about     engine.About
-	layout    *layout
-	begun     bool // it has a first life, or is about to
-	charter   ledger.Charter
-	host      string
-	created   time.Time      // of the log
-	room      chan struct{}  // has one element for each chunk that is under way
-	other     string         // Create: who else makes the cache
-	met       time.Time      // Create: since when
-	running   sync.WaitGroup // goroutines
-	ctx       context.Context
-	stop      context.CancelCauseFunc // ends ctx
+	site            site
+	nc              *nats.Conn
+	js              jetstream.JetStream
+	log, data, snap jetstream.Stream
+	about           engine.About
+	layout          *layout
+	begun           bool // it has a first life, or is about to
+	charter         ledger.Charter
+	host            string
+	created         time.Time      // of the log
+	room            chan struct{}  // has one element for each chunk that is under way
+	other           string         // Create: who else makes the cache
+	met             time.Time      // Create: since when
+	running         sync.WaitGroup // goroutines
+	ctx             context.Context
+	stop            context.CancelCauseFunc // ends ctx
 
 	mu      sync.Mutex
 	parted  bool                     // the connection is lost, and there is no other yet
@@ -184,7 +184,7 @@ func start(ctx context.Context, e Engine) (_ *process, err error) {
 	for _, one := range []struct {
 		name string
 		at   *jetstream.Stream
-	}{{"log", &p.log}, {"data", &p.data}, {"here", new(jetstream.Stream)}} {
+	}{{"log", &p.log}, {"data", &p.data}, {"snap", &p.snap}, {"here", new(jetstream.Stream)}} {
 		err := p.ask(ctx, func(ctx context.Context) (err error) {
 			if *one.at, err = p.js.Stream(ctx, p.site.stream(one.name)); err != nil {
 				return err

@@ -41,7 +41,7 @@ func (p *process) snapshot(ctx context.Context) (l *ledger.Ledger, err error) {
 
 // head returns the newest head and its sequence number.
 func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
-	m, err := p.get(ctx, "data", map[string]any{"last_by_subj": p.site.head()})
+	m, err := p.get(ctx, "snap", map[string]any{"last_by_subj": p.site.head()})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return h, 0, fmt.Errorf("%w: it was not made completely: Create makes it anew", errNotExist)
 	}
@@ -58,7 +58,7 @@ func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
 func (p *process) load(ctx context.Context, h head) (*ledger.Ledger, error) {
 	var all []byte
 	for _, seq := range h.At {
-		m, err := p.get(ctx, "data", map[string]any{"seq": max(seq, 1)})
+		m, err := p.get(ctx, "snap", map[string]any{"seq": max(seq, 1)})
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (p *process) load(ctx context.Context, h head) (*ledger.Ledger, error) {
 
 // save stores a snapshot, unless there is a newer one, and removes the events before it.
 func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
-	at, err := p.upload(ctx, p.site.snap(seq), data)
+	at, err := p.upload(ctx, "snap", p.site.snap(seq), data)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 		return err
 	}
 	if err == nil && old.Seq >= seq && seq > 0 {
-		return p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.snap(seq)))
+		return p.purge(ctx, "snap", jetstream.WithPurgeSubject(p.site.snap(seq)))
 	}
 	if err == nil && seq == 0 {
 		return errTaken
@@ -106,8 +106,8 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 		return explain(err)
 	}
 	return errors.Join(
-		p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.snap(old.Seq))),
-		p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.head()), jetstream.WithPurgeKeep(1)),
+		p.purge(ctx, "snap", jetstream.WithPurgeSubject(p.site.snap(old.Seq))),
+		p.purge(ctx, "snap", jetstream.WithPurgeSubject(p.site.head()), jetstream.WithPurgeKeep(1)),
 		p.purge(ctx, "log", jetstream.WithPurgeSequence(seq+1)))
 }
 
@@ -151,9 +151,6 @@ func (p *process) get(ctx context.Context, stream string, which map[string]any) 
 
 // purge removes messages of a stream.
 func (p *process) purge(ctx context.Context, stream string, which ...jetstream.StreamPurgeOpt) error {
-	of := p.data
-	if stream == "log" {
-		of = p.log
-	}
+	of := map[string]jetstream.Stream{"log": p.log, "data": p.data, "snap": p.snap}[stream]
 	return p.ask(ctx, func(ctx context.Context) error { return of.Purge(ctx, which...) })
 }
