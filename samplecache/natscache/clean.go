@@ -33,7 +33,10 @@ func (l *life) clean(s *ledger.Step) {
 		for _, f := range s.Freed {
 			p.report(p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.row(f.Generation, f.Row))))
 		}
-		for _, id := range s.Dropped {
+		if s.Below > 1 { // which removes whole blocks of files without reading them; 0 would be all
+			p.report(p.purge(ctx, "data", jetstream.WithPurgeSequence(s.Below)))
+		}
+		for _, id := range s.Dropped { // what is left because an older generation is kept
 			p.report(p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.generation(id)+".>")))
 		}
 		if s.Due && err == nil {

@@ -33,6 +33,7 @@ type Step struct {
 	Outcomes []Outcome // of its events; nil if the message did not count
 	Wakes    bool      // something that was blocked may be possible now
 	Dropped  []uint64  // generations that are not kept any more
+	Below    uint64    // chunks with lower numbers are of no use, if there are dropped generations
 	Freed    []Freed   // rows that were not committed
 	Due      bool      // it is time for another snapshot
 }

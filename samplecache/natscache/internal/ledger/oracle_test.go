@@ -717,6 +717,12 @@ func (w *walk) expect(data []byte, m Message, counts bool) {
 	s.Outcomes, again.Outcomes = nil, nil
 	require.Equal(w.t, s, again)
 	require.Equal(w.t, slices.Sorted(slices.Values(w.m.wasDropped)), slices.Sorted(slices.Values(s.Dropped)))
+	require.Equal(w.t, len(s.Dropped) > 0, s.Below > 0)
+	for _, g := range append(slices.Collect(maps.Values(w.Kept)), w.Filling) {
+		for _, r := range g.Rows {
+			require.GreaterOrEqual(w.t, slices.Min(r.At), s.Below, "a chunk that is of use")
+		}
+	}
 	w.compare()
 	if before.wakes(w.possible()) {
 		w.counts["wakes"]++

@@ -598,6 +598,22 @@ func TestKept(t *testing.T) {
 			require.Equal(c.t, []uint64{1}, s.Dropped)
 			require.Equal(c.t, []uint64{2}, c.kept())
 		})},
+		{"chunks before the oldest generation that is kept are of no use", held, free(func(c *cache, claim, a, b uint64) {
+			put := func(at ...uint64) Step {
+				row := c.ok("a", Event{Kind: Reserve, Of: claim})
+				return c.send("a", Event{Kind: Commit, Of: row, Sums: []uint32{7}, At: at})
+			}
+			require.Zero(c.t, put(3).Below)
+			hold := c.ok("b", Event{Kind: Hold, Of: b, Generation: 1})
+			put(11)
+			put(12)
+			s := put(13)
+			require.Equal(c.t, []uint64{2}, s.Dropped)
+			require.EqualValues(c.t, 3, s.Below, "generation 1 is held")
+			s = c.send("b", Event{Kind: End, Of: hold})
+			require.Equal(c.t, []uint64{1}, s.Dropped)
+			require.EqualValues(c.t, 12, s.Below)
+		})},
 		{"MaxHeld generations are held, and then there is no room", held, free(func(c *cache, claim, a, b uint64) {
 			var holds []uint64
 			for id := uint64(1); id <= 3; id++ {
