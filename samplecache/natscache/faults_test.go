@@ -747,3 +747,209 @@ func TestReplacedWhileWaiting(t *testing.T) {
 	require.ErrorContains(t, err, "open it again")
 	require.Less(t, time.Since(began), 4*time.Second)
 }
+
+// TestLinks has producers whose links end at random bytes, and lose and delay replies. Each number
+// is there once, and nothing that was acknowledged is lost.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	for name, is := range map[string]struct {
+		*faults
+		size int
+	}{
+		"cuts":                   {&faults{cutWithin: 40_000}, 800},
+		"cuts of large":          {&faults{cutWithin: 12 << 20}, 2 << 20},
+		"drops":                  {&faults{drop: 0.01}, 800},
+		"drops of large":         {&faults{drop: 0.03}, 2 << 20},
+		"delays":                 {&faults{delay: 5 * time.Millisecond}, 800},
+		"cuts, drops and delays": {&faults{cutWithin: 200_000, drop: 0.005, delay: time.Millisecond}, 800},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			config := audited(1000)
+			if is.size > 1000 {
+				config = audited(10)
+			}
+			require.NoError(t, natscache.Create(soon(t), s.url(), "links", marked("", 0, is.size), config))
+			k := newLink(t, s.setup.Addr)
+			k.faults.Store(is.faults)
+			var all []*worker
+			for _, name := range []string{"one", "other"} {
+				all = append(all, start(t, job{Role: "put", URL: k.url(), Place: "links", Name: name, Size: is.size,
+					Number: uint64(longtests.Times(100, 3000)) / uint64(1+is.size>>20*4)}))
+			}
+			began := time.Now()
+			for _, w := range all {
+				require.Equal(t, "<nil>", w.hears(4*patience, "end"))
+			}
+			took := time.Since(began)
+			c := join(t, natscache.Engine{URL: s.url(), Name: "links"})
+			found := audit(t, c, is.size, numbers(all...))
+			require.Equal(t, numbers(all...), found)
+			t.Logf("%v puts in %v, %d cuts, %d replies dropped, %d connections, slowest %v and %v",
+				found, took, is.faults.cuts.Load(), is.faults.dropped.Load(), k.connections(), all[0].slow(), all[1].slow())
+		})
+	}
+}
+
+// pausing is for how long a process is stopped so that others take it for dead.
+const pausing = within
+
+// TestStopped stops processes with SIGSTOP, each in a role, for longer than the lease. Others go on
+// meanwhile. When the process goes on, too, nothing is there twice, and nothing is lost.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	const size = 800
+	for name, is := range map[string]struct {
+		role   string
+		large  int // bytes of a sample
+		retain int
+		after  func(t *testing.T, w *worker) // the process goes on, and others have published since
+	}{
+		"a producer in the middle of chunks": {"put", 6 << 20, 16, func(t *testing.T, w *worker) { w.advances(patience, 2) }},
+		"a producer with a slot": {"reserve", size, 16, func(t *testing.T, w *worker) {
+			w.tell()
+			require.Equal(t, "<nil>", w.hears(patience, "committed"))
+		}},
+		"a reader": {"hold", size, -1, func(t *testing.T, w *worker) {
+			w.tell()
+			require.Contains(t, w.hears(patience, "read"), "true")
+		}},
+		"a rank": {"rank", size, 16, func(t *testing.T, w *worker) {
+			w.tell()
+			w.hears(patience, "ready")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			config := audited(2)
+			config.Retain, config.MaxHeld = is.retain, -1
+			if is.role == "rank" {
+				config.Limits = samplecache.Limits{MinPasses: 1}
+			}
+			require.NoError(t, natscache.Create(soon(t), s.url(), "stopped", marked("", 0, is.large), config))
+			c := join(t, natscache.Engine{URL: s.url(), Name: "stopped"})
+			p := producer(t, c, "other")
+			put := func() { require.NoError(t, p.Put(soon(t), marked("other", p.Next(), is.large))) }
+			if is.role == "hold" || is.role == "rank" {
+				put()
+				put()
+			}
+			w := start(t, job{Role: is.role, URL: s.url(), Place: "stopped", Name: "one", Size: is.large, Number: map[string]uint64{"rank": 1}[is.role]})
+			if is.role == "put" {
+				w.advances(patience, 1)
+				time.Sleep(rand.N(20 * time.Millisecond)) // anywhere in a sample
+			} else {
+				w.hears(patience, "ready")
+			}
+			w.stop()
+			began := time.Now()
+			for range 6 {
+				put()
+			}
+			took := time.Since(began)
+			require.Less(t, took, within)
+			time.Sleep(max(0, pausing-took)) // so that the process is dead for others in each role
+			w.resume()
+			is.after(t, w)
+			t.Logf("others went on after %v", took)
+			w.kill()
+			if is.retain < 0 {
+				return
+			}
+			want := numbers(w)
+			if is.role == "reserve" {
+				want["one"] = 1
+			}
+			want["other"] = p.Next()
+			t.Log(audit(t, c, is.large, want))
+		})
+	}
+}
+
+// TestStrayChunks fills the stream with chunks of samples that nobody has committed. They are
+// removed when there is no room.
+func TestStrayChunks(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	const size = 1 << 20
+	require.NoError(t, natscache.Create(soon(t), s.URL(), "stray", marked("", 0, size), audited(2)))
+	c := join(t, natscache.Engine{URL: s.URL(), Name: "stray"})
+	p := producer(t, c, "one")
+	for n := range uint64(3) {
+		require.NoError(t, p.Put(soon(t), marked("one", n, size)))
+	}
+	fill(t, js, "stray", func(n int) string { return fmt.Sprintf("rows.%d.%d", n%3, 1000+n) })
+	for n := range uint64(3) {
+		require.NoError(t, p.Put(soon(t), marked("one", 3+n, size)))
+	}
+	require.Equal(t, map[string]uint64{"one": 6}, audit(t, c, size, map[string]uint64{"one": 6}))
+	data, err := js.Stream(soon(t), "tdcache_stray_data")
+	require.NoError(t, err)
+	info, err := data.Info(soon(t), jetstream.WithSubjectFilter("tdcache.stray.rows.>"))
+	require.NoError(t, err)
+	require.Len(t, info.State.Subjects, 6)
+}
+
+// fill publishes messages to the stream of data until it is full.
+func fill(t testing.TB, js jetstream.JetStream, place string, subject func(n int) string) {
+	t.Helper()
+	for n := 0; ; n++ {
+		_, err := js.Publish(soon(t), "tdcache."+place+"."+subject(n), make([]byte, 1<<19))
+		if err != nil {
+			require.ErrorContains(t, err, "maximum bytes exceeded")
+			return
+		}
+	}
+}
+
+// TestFull has no room in the middle of a put, in the data and in the log. The put returns an error
+// that says so. Once there is room, the same slot is committed.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	const size = 3 << 20
+	require.NoError(t, natscache.Create(soon(t), s.URL(), "full", marked("", 0, size), audited(2)))
+	c := join(t, natscache.Engine{URL: s.URL(), Name: "full"})
+	p := producer(t, c, "one")
+	slot := func() *samplecache.Slot {
+		slot, err := p.Reserve(soon(t))
+		require.NoError(t, err)
+		require.NoError(t, slot.Sample().UpdateInPlace(marked("one", slot.Number(), size)))
+		return slot
+	}
+	one := slot()
+	fill(t, js, "full", func(int) string { return "snap.9" })
+	began := time.Now()
+	err := one.Commit(soon(t))
+	require.ErrorIs(t, err, natscache.ErrNoRoom)
+	require.Less(t, time.Since(began), 5*time.Second)
+	t.Logf("after %v: %v", time.Since(began), err)
+	data, err := js.Stream(soon(t), "tdcache_full_data")
+	require.NoError(t, err)
+	require.NoError(t, data.Purge(soon(t), jetstream.WithPurgeSubject("tdcache.full.snap.9")))
+	require.NoError(t, one.Commit(soon(t)))
+
+	one = slot()
+	config := js
+	log, err := js.Stream(soon(t), "tdcache_full_log")
+	require.NoError(t, err)
+	was := log.CachedInfo().Config
+	small := was
+	small.MaxBytes = 1
+	_, err = config.UpdateStream(soon(t), small)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err = one.Commit(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, natscache.ErrNoRoom)
+	t.Log(err)
+	_, err = config.UpdateStream(soon(t), was)
+	require.NoError(t, err)
+	require.NoError(t, one.Commit(soon(t)))
+	require.Equal(t, map[string]uint64{"one": 2}, audit(t, c, size, map[string]uint64{"one": 2}))
+}
