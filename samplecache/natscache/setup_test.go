@@ -60,7 +60,7 @@ func (s serverSetup) options(o *server.Options) {
 	}
 	host, port, _ := net.SplitHostPort(s.Cluster)
 	n, _ := strconv.Atoi(port)
-	o.ServerName, o.Cluster = s.Name, server.ClusterOpts{Name: "three", Host: host, Port: n}
+	o.ServerName, o.Cluster = s.Name, server.ClusterOpts{Name: "three", Host: host, Port: n, NoAdvertise: true} // links stay the only way
 	o.Routes = server.RoutesFromStr(strings.Join(s.Routes, ","))
 }
 
@@ -123,6 +123,12 @@ func (s *serverProcess) start() {
 // kill kills the server, as SIGKILL does.
 func (s *serverProcess) kill() {
 	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()
+}
+
+// close ends the server, as a server does that is asked to end.
+func (s *serverProcess) close() {
+	_ = s.in.Close()
 	_ = s.cmd.Wait()
 }
 
