@@ -175,6 +175,7 @@ func TestTwoServersStopped(t *testing.T) {
 				err := call(ctx)
 				took := time.Since(began)
 				cancel()
+				require.ErrorIs(t, err, context.DeadlineExceeded, what)
 				require.ErrorIs(t, err, samplecache.ErrUnavailable, what)
 				require.Less(t, took, time.Second+late)
 				t.Logf("round %d: %s after %v: %v", round, what, took, err)

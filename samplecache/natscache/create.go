@@ -185,7 +185,10 @@ func (p *process) stream(ctx context.Context, config jetstream.StreamConfig) err
 	s, err := p.js.Stream(ctx, config.Name)
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		s, err = p.js.CreateStream(ctx, config)
+		if s, err = p.js.CreateStream(ctx, config); err == nil && s.CachedInfo().State.LastSeq > 0 {
+			// Servers may not have removed all of a stream of the name that was deleted just before.
+			err = cmp.Or(p.js.DeleteStream(ctx, config.Name), errors.New("a new stream has messages of one that was deleted"))
+		}
 	case err == nil && s.CachedInfo().Config.Metadata[maker] != config.Metadata[maker]:
 		if got := s.CachedInfo().Config.Storage; got != config.Storage {
 			return fmt.Errorf("%w: another Create, which did not complete, has made stream %s with %v storage: delete it", fs.ErrExist, config.Name, got)

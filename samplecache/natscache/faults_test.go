@@ -398,6 +398,20 @@ func TestCreateAtOnce(t *testing.T) {
 	t.Logf("%d contexts ended", ended)
 }
 
+// TestCreateAfterDelete makes a cache again and again, right after it was deleted: servers may have
+// kept a part of it.
+func TestCreateAfterDelete(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	for range longtests.Times(100, 2000) {
+		require.NoError(t, natscache.Create(soon(t), s.URL(), "anew", marked("", 0, 8), audited(1)))
+		for name := range streams(t, js) {
+			require.NoError(t, js.DeleteStream(soon(t), name))
+		}
+	}
+}
+
 // TestStrangers checks streams of a cache's name that are something else, or of a newer version.
 func TestStrangers(t *testing.T) {
 	t.Parallel()

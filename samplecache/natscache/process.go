@@ -301,6 +301,9 @@ func (p *process) once(ctx context.Context, fn func(ctx context.Context) error) 
 // errSilent is the error of a request without an answer.
 var errSilent = fmt.Errorf("%w: the servers did not answer within %v", engine.ErrUnavailable, attempt)
 
+// errSlow is the trouble of a deadline that is too short to learn of any other.
+var errSlow = errors.New("the servers have not answered yet")
+
 // ended returns the error of a context that has ended while an operation waited for the servers.
 func (p *process) ended(ctx context.Context) error {
 	p.mu.Lock()
@@ -308,6 +311,9 @@ func (p *process) ended(ctx context.Context) error {
 	trouble := p.trouble
 	if p.parted {
 		trouble = cmp.Or(p.why, nats.ErrDisconnected)
+	}
+	if trouble == nil && ctx.Err() == context.DeadlineExceeded {
+		trouble = errSlow
 	}
 	return ended(ctx, trouble)
 }
