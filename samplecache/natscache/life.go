@@ -26,7 +26,7 @@ import (
 type life struct {
 	p       *process
 	id      string
-	before  string // id of the life before, or ""
+	before  []string // lives of the process that may still be members: they end with its first message
 	running sync.WaitGroup
 	ctx     context.Context
 	stop    context.CancelCauseFunc // ends ctx
@@ -53,7 +53,7 @@ type request struct {
 	left    bool // nobody waits for it: what it makes is to end
 }
 
-func newLife(p *process, before string) *life {
+func newLife(p *process, before []string) *life {
 	l := &life{p: p, id: rand.Text(), before: before, filled: make(chan struct{}, 1)}
 	l.ctx, l.stop = context.WithCancelCause(p.ctx)
 	return l
@@ -80,8 +80,8 @@ func (l *life) live() error {
 	}
 	l.p.mu.Unlock()
 	first := []ledger.Event{{Kind: ledger.Process, Host: l.p.host, PID: os.Getpid()}}
-	if l.before != "" {
-		first = append(first, ledger.Event{Kind: ledger.Gone, Name: l.before})
+	for _, id := range l.before {
+		first = append(first, ledger.Event{Kind: ledger.Gone, Name: id})
 	}
 	var requests []*request
 	for _, e := range first {

@@ -340,11 +340,16 @@ func (p *process) wake() {
 
 // run lives, one life after the other, until p is closed.
 func (p *process) run() {
-	before := ""
+	var before []string // lives that may still be members
 	for !p.over() {
 		l := newLife(p, before)
 		err := l.live()
-		before = l.id
+		p.mu.Lock()
+		if l.ready { // its first message has ended them
+			before = nil
+		}
+		p.mu.Unlock()
+		before = append(before, l.id)
 		l.end(err)
 		if lasting(err) {
 			p.fail(err)
