@@ -219,7 +219,7 @@ func (r *row) finish() {
 }
 
 func (r *row) Abort() error {
-	ctx, cancel := context.WithTimeout(r.p.ctx, r.p.courtesy())
+	ctx, cancel := r.p.politely()
 	defer cancel()
 	if err := r.ending.take(ctx); err != nil {
 		return err

@@ -60,6 +60,9 @@ func create(ctx context.Context, url string, name site, schema *tdict.TensorDict
 	if err != nil {
 		return err
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -79,6 +79,9 @@ func (e Engine) Join(ctx context.Context, opt engine.Options) (engine.Session, e
 }
 
 func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if err := site(e.Name).check(); err != nil {
 		return nil, err
 	}

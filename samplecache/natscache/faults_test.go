@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -966,4 +967,141 @@ func TestFull(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, one.Commit(soon(t)))
 	require.Equal(t, map[string]uint64{"one": 2}, audit(t, c, size, map[string]uint64{"one": 2}))
+}
+
+// TestCareless calls everything with nothing, and after its end.
+func TestCareless(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	config := audited(2)
+	for name, is := range map[string]struct {
+		call func() error
+		want error
+	}{
+		"Create without a schema":    {func() error { return natscache.Create(t.Context(), s.url(), "a", nil, config) }, samplecache.ErrSchema},
+		"Create without a name":      {func() error { return natscache.Create(t.Context(), s.url(), "", marked("", 0, 8), config) }, samplecache.ErrConfig},
+		"Create with a name of dots": {func() error { return natscache.Create(t.Context(), s.url(), "a.b", marked("", 0, 8), config) }, samplecache.ErrConfig},
+		"Create with a star":         {func() error { return natscache.Create(t.Context(), s.url(), "*", marked("", 0, 8), config) }, samplecache.ErrConfig},
+		"Create without samples":     {func() error { return natscache.Create(t.Context(), s.url(), "a", marked("", 0, 8), natscache.Config{}) }, samplecache.ErrConfig},
+		"Create without a URL":       {func() error { return natscache.Create(t.Context(), "", "a", marked("", 0, 8), config) }, samplecache.ErrUnavailable},
+		"Create with a URL of junk":  {func() error { return natscache.Create(t.Context(), "::%", "a", marked("", 0, 8), config) }, samplecache.ErrUnavailable},
+		"Create with a short lease": {func() error {
+			c := config
+			c.Lease = 1
+			return natscache.Create(t.Context(), s.url(), "a", marked("", 0, 8), c)
+		}, samplecache.ErrConfig},
+		"Create that has ended": {func() error { return natscache.Create(ended(t), s.url(), "a", marked("", 0, 8), config) }, context.Canceled},
+		"Join that has ended": {func() error {
+			_, err := natscache.Engine{URL: s.url(), Name: "a"}.Join(ended(t), engine.Options{})
+			return err
+		}, context.Canceled},
+		"Join of nothing":           {func() error { _, err := natscache.Engine{}.Join(t.Context(), engine.Options{}); return err }, samplecache.ErrConfig},
+		"Serve without a directory": {func() error { _, err := natscache.Serve(natscache.ServeOptions{}); return err }, samplecache.ErrConfig},
+		"Serve at no address": {func() error {
+			_, err := natscache.Serve(natscache.ServeOptions{Dir: t.TempDir(), Addr: "here"})
+			return err
+		}, samplecache.ErrConfig},
+		"Serve at a port too high": {func() error {
+			_, err := natscache.Serve(natscache.ServeOptions{Dir: t.TempDir(), Addr: "127.0.0.1:70000"})
+			return err
+		}, samplecache.ErrConfig},
+		"Serve to all without users": {func() error {
+			_, err := natscache.Serve(natscache.ServeOptions{Dir: t.TempDir(), Addr: ":0"})
+			return err
+		}, samplecache.ErrConfig},
+		"Serve at a port that is used": {func() error {
+			_, err := natscache.Serve(natscache.ServeOptions{Dir: t.TempDir(), Addr: s.setup.Addr})
+			return err
+		}, samplecache.ErrUnavailable},
+		"Serve in a file": {func() error { _, err := natscache.Serve(natscache.ServeOptions{Dir: "/dev/null"}); return err }, samplecache.ErrUnavailable},
+		"Serve without JetStream": {func() error {
+			_, err := natscache.Serve(natscache.ServeOptions{Dir: t.TempDir(), Configure: func(o *server.Options) { o.JetStream = false }})
+			return err
+		}, samplecache.ErrConfig},
+		"Close of no server": {func() error { return (*natscache.Server)(nil).Close() }, samplecache.ErrClosed},
+		"Close of a server twice": {func() error {
+			s, err := natscache.Serve(natscache.ServeOptions{Dir: t.TempDir()})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+			return s.Close()
+		}, samplecache.ErrClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			err := is.call()
+			require.ErrorIs(t, err, is.want)
+			require.Less(t, time.Since(began), 3*time.Second)
+			t.Log(err)
+		})
+	}
+	require.Empty(t, (*natscache.Server)(nil).URL())
+	require.NoError(t, natscache.Create(nil, s.url(), "nil", marked("", 0, 8), config)) //nolint:staticcheck // careless
+	one, err := natscache.Engine{URL: s.url(), Name: "nil"}.Join(nil, engine.Options{}) //nolint:staticcheck // careless
+	require.NoError(t, err)
+	require.NoError(t, one.Close())
+}
+
+// ended returns a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// TestCloseAnyhow closes a session in each state: it returns soon, and leaves no goroutine.
+func TestCloseAnyhow(t *testing.T) {
+	const size = 8 << 20
+	s := newServer(t)
+	state := func(name string, most time.Duration, do func(t *testing.T, k *link, c *samplecache.Cache, p *samplecache.Producer)) {
+		t.Run(name, func(t *testing.T) {
+			place := fmt.Sprintf("close%d", time.Now().UnixNano())
+			require.NoError(t, natscache.Create(soon(t), s.url(), place, marked("", 0, size), audited(3)))
+			before := runtime.NumGoroutine()
+			k := newLink(t, s.setup.Addr)
+			c, err := samplecache.Open(soon(t), natscache.Engine{URL: k.url(), Name: place}, samplecache.Options{})
+			require.NoError(t, err)
+			p := producer(t, c, "one")
+			for n := range uint64(4) {
+				require.NoError(t, p.Put(soon(t), marked("one", n, size)))
+			}
+			_, err = c.Latest(soon(t))
+			require.NoError(t, err)
+			_, err = c.Group("g", 1).Epoch(soon(t), 0)
+			require.NoError(t, err)
+			do(t, k, c, p)
+			began := time.Now()
+			require.NoError(t, c.Close())
+			s.resume() // if it was stopped
+			require.Less(t, time.Since(began), most)
+			t.Logf("Close took %v", time.Since(began))
+			k.close()
+			eventually(t, 5*time.Second, "goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+		})
+	}
+	state("idle", 200*time.Millisecond, func(*testing.T, *link, *samplecache.Cache, *samplecache.Producer) {})
+	state("cut", 500*time.Millisecond, func(_ *testing.T, k *link, _ *samplecache.Cache, _ *samplecache.Producer) { k.Cut(true) })
+	state("cut for long", 500*time.Millisecond, func(t *testing.T, k *link, c *samplecache.Cache, _ *samplecache.Producer) {
+		k.Cut(true)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := c.Latest(ctx)
+		require.ErrorIs(t, err, samplecache.ErrUnavailable)
+	})
+	state("stopped", late, func(t *testing.T, _ *link, _ *samplecache.Cache, _ *samplecache.Producer) {
+		s.stop()
+	})
+	state("in the middle of a put", late, func(t *testing.T, _ *link, c *samplecache.Cache, p *samplecache.Producer) {
+		slot, err := p.Reserve(soon(t))
+		require.NoError(t, err)
+		s.stop()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		require.Error(t, slot.Commit(ctx))
+	})
+	state("while a Wait waits", 200*time.Millisecond, func(t *testing.T, _ *link, c *samplecache.Cache, _ *samplecache.Producer) {
+		done := make(chan error, 1)
+		go func() { _, err := c.Wait(context.Background(), 100); done <- err }()
+		t.Cleanup(func() { require.ErrorIs(t, <-done, samplecache.ErrClosed) })
+	})
 }

@@ -122,7 +122,7 @@ func (x *part) close() error {
 	if x.over() || x.closed.Swap(true) {
 		return engine.ErrClosed
 	}
-	ctx, cancel := context.WithTimeout(x.p.ctx, x.p.courtesy())
+	ctx, cancel := x.p.politely()
 	defer cancel()
 	if x.turn.take(ctx) != nil {
 		return nil // at ends the part

@@ -216,21 +216,22 @@ func (p *process) close() {
 	l := p.life
 	p.mu.Unlock()
 	if l != nil {
-		ctx, cancel := context.WithTimeout(p.ctx, p.courtesy())
+		ctx, cancel := p.politely()
 		_, _ = p.do(ctx, l, ledger.Event{Kind: ledger.Gone, Name: l.id}) // others notice otherwise
 		cancel()
 	}
 	p.shut()
 }
 
-// courtesy is how long an operation waits for servers whose answer it does not need.
-func (p *process) courtesy() time.Duration {
+// politely returns a context for waiting for an answer that is not needed: it ends soon, and at once
+// if the connection is lost.
+func (p *process) politely() (context.Context, context.CancelFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.parted {
-		return pause
+	if p.parted || p.trouble != nil {
+		return context.WithTimeout(p.link, pause)
 	}
-	return attempt
+	return context.WithTimeout(p.link, attempt)
 }
 
 // shut ends everything without the servers.

@@ -3,8 +3,10 @@ package natscache
 import (
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -30,7 +32,10 @@ type ServeOptions struct {
 // A Server is a NATS server in this process.
 //
 // Safe for concurrent use.
-type Server struct{ s *server.Server }
+type Server struct {
+	s      *server.Server
+	closed atomic.Bool
+}
 
 // durable has the ids of the servers of this process that sync each write.
 var durable sync.Map
@@ -48,6 +53,16 @@ func Serve(opt ServeOptions) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
+	if o.Port > 0 { // the server would not say that it cannot have the address
+		l, err := net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
+		if err != nil {
+			return nil, fmt.Errorf("serve: %w: %w", engine.ErrUnavailable, err)
+		}
+		_ = l.Close()
+	}
+	if err := os.MkdirAll(o.StoreDir, 0o700); err != nil {
+		return nil, fmt.Errorf("serve: %w: %w", engine.ErrUnavailable, err)
+	}
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w: %w", engine.ErrConfig, err)
@@ -60,7 +75,7 @@ func Serve(opt ServeOptions) (*Server, error) {
 	if o.SyncAlways {
 		durable.Store(s.ID(), true)
 	}
-	return &Server{s}, nil
+	return &Server{s: s}, nil
 }
 
 // server returns the options of a NATS server.
@@ -86,6 +101,9 @@ func (opt ServeOptions) server() (*server.Options, error) {
 	if opt.Configure != nil {
 		opt.Configure(o)
 	}
+	if !o.JetStream {
+		return nil, fmt.Errorf("%w: got no JetStream", engine.ErrConfig)
+	}
 	guarded := o.Username != "" || o.Authorization != "" || len(o.Users) > 0 || len(o.Nkeys) > 0 ||
 		o.CustomClientAuthentication != nil || len(o.TrustedOperators) > 0 || o.TLSVerify
 	if ip := net.ParseIP(o.Host); !guarded && o.Host != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -95,11 +113,20 @@ func (opt ServeOptions) server() (*server.Options, error) {
 }
 
 // URL returns the address for [Engine] and [Create].
-func (s *Server) URL() string { return s.s.ClientURL() }
+func (s *Server) URL() string {
+	if s == nil || s.s == nil {
+		return ""
+	}
+	return s.s.ClientURL()
+}
 
 // Close stops the server. Caches on file storage are there again after the next [Serve] of the same
-// Dir. Processes that use them wait until then.
+// Dir. Processes that use them wait until then. Close returns [engine.ErrClosed] if it was called
+// before.
 func (s *Server) Close() error {
+	if s == nil || s.s == nil || s.closed.Swap(true) {
+		return engine.ErrClosed
+	}
 	s.s.Shutdown()
 	s.s.WaitForShutdown()
 	durable.Delete(s.s.ID())
