@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"runtime"
@@ -1105,3 +1106,50 @@ func TestCloseAnyhow(t *testing.T) {
 		t.Cleanup(func() { require.ErrorIs(t, <-done, samplecache.ErrClosed) })
 	})
 }
+
+// TestGivenUp asks for a name, for a seat and for a slot while the server is stopped, and gives up
+// several times. What was given up does not stand in the way of the next try.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	require.NoError(t, natscache.Create(soon(t), s.url(), "up", marked("", 0, 8), audited(1)))
+	one, err := natscache.Engine{URL: s.url(), Name: "up"}.Join(soon(t), engine.Options{})
+	require.NoError(t, err)
+	defer func() { _ = one.Close() }()
+	claim, err := one.Claim(soon(t), "first")
+	require.NoError(t, err)
+	for range longtests.Times(3, 30) {
+		for name, ask := range map[string]func(ctx context.Context) (io.Closer, error){
+			"Claim": func(ctx context.Context) (io.Closer, error) { return one.Claim(ctx, "one") },
+			"Enter": func(ctx context.Context) (io.Closer, error) { return one.Enter(ctx, "g", 1) },
+			"Reserve": func(ctx context.Context) (io.Closer, error) {
+				r, err := claim.Reserve(ctx, 0)
+				return aborter{r}, err
+			},
+		} {
+			s.stop()
+			for range 3 {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+				x, err := ask(ctx)
+				cancel()
+				if err == nil { // the server had not stopped yet
+					require.NoError(t, x.Close())
+				} else if !errors.Is(err, samplecache.ErrBlocked) { // Reserve knows of the tries before
+					require.ErrorIs(t, err, context.DeadlineExceeded, name)
+				}
+			}
+			time.AfterFunc(10*time.Millisecond, s.resume)
+			x, err := ask(soon(t))
+			for end := time.Now().Add(time.Second); errors.Is(err, samplecache.ErrBlocked) && time.Now().Before(end); {
+				x, err = ask(soon(t))
+			}
+			require.NoError(t, err, name)
+			require.NoError(t, x.Close())
+		}
+	}
+}
+
+// An aborter is a row that Close aborts.
+type aborter struct{ engine.Row }
+
+func (a aborter) Close() error { return a.Abort() }

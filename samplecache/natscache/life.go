@@ -183,11 +183,20 @@ func (p *process) do(ctx context.Context, l *life, e ledger.Event) (ledger.Outco
 	return o, err
 }
 
-// leave says that nobody waits for a request any more.
+// leave says that nobody waits for a request any more. If it was not sent, it never is.
 func (p *process) leave(l *life, r *request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r.left = true
+	if i := slices.Index(l.queue, r); i >= 0 {
+		l.queue = slices.Delete(slices.Clone(l.queue), i, i+1)
+		if r.event.Kind == ledger.Reserve {
+			l.spoken--
+			p.stir()
+		}
+		r.settle(ledger.Outcome{Err: errAnew})
+		return
+	}
 	select {
 	case <-r.done:
 		l.discard(r)
@@ -195,10 +204,12 @@ func (p *process) leave(l *life, r *request) {
 	}
 }
 
-// discard ends what a request has made that nobody waits for. p.mu is held.
+// discard ends what a request has made that nobody waits for, before whatever was asked for since.
+// p.mu is held.
 func (l *life) discard(r *request) {
 	if r.left && r.outcome.Err == nil && r.outcome.ID != 0 && l.ctx.Err() == nil {
-		l.enqueue(newRequest(ledger.Event{Kind: ledger.End, Of: r.outcome.ID}))
+		l.queue = slices.Insert(l.queue, 0, newRequest(ledger.Event{Kind: ledger.End, Of: r.outcome.ID}))
+		l.enqueue()
 	}
 }
 
@@ -333,8 +344,7 @@ func (l *life) fold(seq uint64, at time.Time, data []byte) {
 		p.folded = nil
 	}
 	if step.Wakes {
-		close(p.changed)
-		p.changed = make(chan struct{})
+		p.stir()
 	}
 }
 

@@ -335,6 +335,11 @@ func (p *process) report(err error) {
 func (p *process) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.stir()
+}
+
+// stir is wake for a caller that holds p.mu.
+func (p *process) stir() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -387,6 +392,5 @@ func (p *process) turnTo(l *life) {
 	}
 	close(p.turned)
 	p.turned = make(chan struct{})
-	close(p.changed)
-	p.changed = make(chan struct{})
+	p.stir()
 }
