@@ -1153,3 +1153,37 @@ func TestGivenUp(t *testing.T) {
 type aborter struct{ engine.Row }
 
 func (a aborter) Close() error { return a.Abort() }
+
+// TestSnapshotsLeft has snapshots that no head names, as of processes that were killed while they
+// stored one. The next snapshot removes them, and the events before it.
+func TestSnapshotsLeft(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	js := admin(t, s.URL())
+	config := audited(20)
+	config.Retain = -1
+	c, p := filled(t, s.URL(), "left", config, 1)
+	for _, subject := range []string{"snap.3", "snap.5", "snap.junk"} {
+		_, err := js.Publish(soon(t), "tdcache.left."+subject, []byte("a part"))
+		require.NoError(t, err)
+	}
+	data, err := js.Stream(soon(t), "tdcache_left_data")
+	require.NoError(t, err)
+	log, err := js.Stream(soon(t), "tdcache_left_log")
+	require.NoError(t, err)
+	eventually(t, patience, "only one snapshot is there", func() bool {
+		require.NoError(t, p.Put(soon(t), marked("one", p.Next(), 8)))
+		if p.Next()%100 > 0 {
+			return false
+		}
+		info, err := data.Info(soon(t), jetstream.WithSubjectFilter("tdcache.left.snap.*"))
+		require.NoError(t, err)
+		events, err := log.Info(soon(t))
+		require.NoError(t, err)
+		return len(info.State.Subjects) == 1 && events.State.FirstSeq > 1
+	})
+	t.Log(p.Next(), "puts")
+	other := join(t, natscache.Engine{URL: s.URL(), Name: "left"})
+	require.NoError(t, producer(t, other, "other").Put(soon(t), marked("other", 0, 8)))
+	require.NoError(t, c.Close())
+}

@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -106,9 +110,32 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 		return explain(err)
 	}
 	return errors.Join(
-		p.purge(ctx, "snap", jetstream.WithPurgeSubject(p.site.snap(old.Seq))),
+		p.forgetSnapshots(ctx, seq),
 		p.purge(ctx, "snap", jetstream.WithPurgeSubject(p.site.head()), jetstream.WithPurgeKeep(1)),
 		p.purge(ctx, "log", jetstream.WithPurgeSequence(seq+1)))
+}
+
+// forgetSnapshots removes the snapshots before the one of event seq, also those that have no head,
+// because a process was killed before it stored one.
+func (p *process) forgetSnapshots(ctx context.Context, seq uint64) error {
+	var info *jetstream.StreamInfo
+	err := p.ask(ctx, func(ctx context.Context) (err error) {
+		info, err = p.snap.Info(ctx, jetstream.WithSubjectFilter(p.site.subject("snap.*")))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, subject := range slices.Sorted(maps.Keys(info.State.Subjects)) {
+		of, err := strconv.ParseUint(subject[strings.LastIndexByte(subject, '.')+1:], 10, 64)
+		if err == nil && of >= seq {
+			continue
+		}
+		if err := p.purge(ctx, "snap", jetstream.WithPurgeSubject(subject)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errTaken says that another process has stored a head meanwhile.
