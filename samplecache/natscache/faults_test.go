@@ -616,6 +616,7 @@ func TestAltered(t *testing.T) {
 		"nothing in the log":   {func(a *attacker) { a.publish("log", "") }, samplecache.ErrCorrupt, samplecache.ErrCorrupt},
 		"an unknown event":     {func(a *attacker) { a.event("dance") }, natscache.ErrVersion, natscache.ErrVersion},
 		"an event of nobody":   {func(a *attacker) { a.event("gone") }, nil, nil},
+		"all events again":     {(*attacker).repeat, nil, nil},
 		"the first event":      {func(a *attacker) { a.delete(a.log, 1) }, nil, samplecache.ErrCorrupt},
 		"an event":             {func(a *attacker) { a.delete(a.log, 3) }, nil, samplecache.ErrCorrupt},
 		"all events":           {func(a *attacker) { require.NoError(a.t, a.log.Purge(soon(a.t))) }, nil, samplecache.ErrCorrupt},
@@ -683,6 +684,17 @@ func TestAltered(t *testing.T) {
 			require.Less(t, time.Since(began), 4*time.Second)
 			t.Log(err)
 		})
+	}
+}
+
+// repeat publishes each event once more.
+func (a *attacker) repeat() {
+	info, err := a.log.Info(soon(a.t))
+	require.NoError(a.t, err)
+	for seq := info.State.FirstSeq; seq <= info.State.LastSeq; seq++ {
+		m, err := a.log.GetMsg(soon(a.t), seq)
+		require.NoError(a.t, err)
+		a.publish("log", string(m.Data))
 	}
 }
 
@@ -1186,4 +1198,48 @@ func TestSnapshotsLeft(t *testing.T) {
 	other := join(t, natscache.Engine{URL: s.URL(), Name: "left"})
 	require.NoError(t, producer(t, other, "other").Put(soon(t), marked("other", 0, 8)))
 	require.NoError(t, c.Close())
+}
+
+// TestOutcomeUnknown loses the reply to a Commit, for so long that others take the process for dead.
+// The producer has no name, so that only the row tells whether the sample is there.
+func TestOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	for name, reaches := range map[string]bool{"committed": true, "not committed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			c, _ := filled(t, s.url(), "unknown", audited(4), 0)
+			k := newLink(t, s.setup.Addr)
+			f := &faults{drop: 1e-9}
+			k.faults.Store(f)
+			other := join(t, natscache.Engine{URL: k.url(), Name: "unknown"})
+			p := producer(t, other, "")
+			slot, err := p.Reserve(soon(t))
+			require.NoError(t, err)
+			require.NoError(t, slot.Sample().UpdateInPlace(marked("", 0, 8)))
+			if reaches { // the chunk is acknowledged, and the commit is not
+				about := "_data"
+				f.only.Store(&about)
+			} else {
+				k.Cut(true)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			require.ErrorIs(t, slot.Commit(ctx), context.DeadlineExceeded)
+			k.Cut(true)
+			f.only.Store(nil)
+			eventually(t, within, "others take the process for dead", func() bool {
+				s, err := c.Stats()
+				require.NoError(t, err)
+				return len(s.Members) == 1
+			})
+			stats, err := c.Stats()
+			require.NoError(t, err)
+			require.Equal(t, reaches, stats.Committed == 1)
+			k.Cut(false)
+			_, err = again(soon(t), func() (bool, error) { return true, slot.Commit(soon(t)) })
+			require.NoError(t, err)
+			require.Equal(t, map[string]uint64{"": 1}, audit(t, c, 8, map[string]uint64{"": 1}))
+		})
+	}
 }

@@ -152,6 +152,8 @@ type faults struct {
 	delay     time.Duration // most that a message for the client is delayed
 	version   string        // of the server, in what it tells the client; "" leaves it
 
+	only atomic.Pointer[string] // if not nil: only messages with this text reach the client
+
 	dropped, cuts atomic.Int64 // counts
 }
 
@@ -258,6 +260,9 @@ func (f *faults) filtered(to io.Writer, from io.Reader) error {
 		}
 		if f.delay > 0 && isMessage {
 			time.Sleep(rand.N(f.delay))
+		}
+		if only := f.only.Load(); only != nil && isMessage && !strings.Contains(string(line), *only) {
+			continue
 		}
 		if f.drop > 0 && isMessage && rand.Float64() < f.drop {
 			f.dropped.Add(1)
