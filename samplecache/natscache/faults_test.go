@@ -950,7 +950,7 @@ func TestFull(t *testing.T) {
 		return slot
 	}
 	one := slot()
-	fill(t, js, "full", func(int) string { return "snap.9" })
+	fill(t, js, "full", func(int) string { return "rows.1.1" }) // the number of a session, so that no sweep removes it
 	began := time.Now()
 	err := one.Commit(soon(t))
 	require.ErrorIs(t, err, natscache.ErrNoRoom)
@@ -958,7 +958,7 @@ func TestFull(t *testing.T) {
 	t.Logf("after %v: %v", time.Since(began), err)
 	data, err := js.Stream(soon(t), "tdcache_full_data")
 	require.NoError(t, err)
-	require.NoError(t, data.Purge(soon(t), jetstream.WithPurgeSubject("tdcache.full.snap.9")))
+	require.NoError(t, data.Purge(soon(t), jetstream.WithPurgeSubject("tdcache.full.rows.1.1")))
 	require.NoError(t, one.Commit(soon(t)))
 
 	one = slot()
@@ -1179,7 +1179,7 @@ func TestSnapshotsLeft(t *testing.T) {
 		_, err := js.Publish(soon(t), "tdcache.left."+subject, []byte("a part"))
 		require.NoError(t, err)
 	}
-	data, err := js.Stream(soon(t), "tdcache_left_data")
+	data, err := js.Stream(soon(t), "tdcache_left_snap")
 	require.NoError(t, err)
 	log, err := js.Stream(soon(t), "tdcache_left_log")
 	require.NoError(t, err)
