@@ -355,7 +355,7 @@ func TestCreateAtOnce(t *testing.T) {
 		}
 	}
 	ended := 0
-	for range longtests.Times(20, 500) {
+	for range longtests.Times(8, 500) {
 		errs := make([]error, 4)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -804,7 +804,7 @@ func TestLinks(t *testing.T) {
 			var all []*worker
 			for _, name := range []string{"one", "other"} {
 				all = append(all, start(t, job{Role: "put", URL: k.url(), Place: "links", Name: name, Size: is.size,
-					Number: uint64(longtests.Times(100, 3000)) / uint64(1+is.size>>20*4)}))
+					Number: uint64(longtests.Times(60, 3000)) / uint64(1+is.size>>20*4)}))
 			}
 			began := time.Now()
 			for _, w := range all {
@@ -1200,15 +1200,15 @@ func TestSnapshotsLeft(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// TestOutcomeUnknown loses the reply to a Commit, for so long that others take the process for dead.
-// The producer has no name, so that only the row tells whether the sample is there.
+// TestOutcomeUnknown loses the reply to a Commit, for so long that others take the process for dead,
+// and the log does not have it any more. The producer has no name, so that only the row tells whether the sample is there.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	for name, reaches := range map[string]bool{"committed": true, "not committed": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t)
-			c, _ := filled(t, s.url(), "unknown", audited(4), 0)
+			c, others := filled(t, s.url(), "unknown", audited(200), 0)
 			k := newLink(t, s.setup.Addr)
 			f := &faults{drop: 1e-9}
 			k.faults.Store(f)
@@ -1236,6 +1236,15 @@ func TestOutcomeUnknown(t *testing.T) {
 			stats, err := c.Stats()
 			require.NoError(t, err)
 			require.Equal(t, reaches, stats.Committed == 1)
+			for n := range uint64(1200) { // until the log does not have its commit any more
+				require.NoError(t, others.Put(soon(t), marked("one", n, 8)))
+			}
+			log, err := admin(t, s.url()).Stream(soon(t), "tdcache_unknown_log")
+			require.NoError(t, err)
+			eventually(t, patience, "events are removed", func() bool {
+				info, err := log.Info(soon(t))
+				return err == nil && info.State.FirstSeq > 500
+			})
 			k.Cut(false)
 			_, err = again(soon(t), func() (bool, error) { return true, slot.Commit(soon(t)) })
 			require.NoError(t, err)

@@ -130,7 +130,9 @@ func (x *part) close() error {
 	defer x.turn.done()
 	if x.life != nil {
 		r := x.p.request(x.life, ledger.Event{Kind: ledger.End, Of: x.outcome.ID})
-		_, _ = x.p.await(ctx, r) // it is over in any case
+		if _, err := x.p.await(ctx, r); err != nil { // it is over in any case
+			x.p.unheard(ctx)
+		}
 	}
 	return nil
 }

@@ -234,6 +234,15 @@ func (p *process) politely() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(p.link, attempt)
 }
 
+// unheard notes that there was no answer before ctx ended, so that the next wait is shorter.
+func (p *process) unheard(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trouble == nil && ctx.Err() != nil {
+		p.trouble = errSilent
+	}
+}
+
 // shut ends everything without the servers.
 func (p *process) shut() {
 	p.stop(engine.ErrClosed)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -41,6 +42,10 @@ func TestMain(m *testing.M) {
 	if is := os.Getenv(benchVariable); is != "" {
 		benchHere(is)
 		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // they wait, most of the time
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -16,15 +16,17 @@ import (
 
 // TestSoak kills and stops processes and a server, and cuts links, at random, while three producers
 // put samples. At the end of each round, each number is there once, and no sample that was
-// acknowledged is lost. Without the flag for long runs it is one short round.
+// acknowledged is lost. It takes six minutes.
 func TestSoak(t *testing.T) {
-	t.Parallel()
+	if !longtests.On() {
+		t.Skip("it takes minutes: set TENSORDICT_LONG")
+	}
 	const size = 800
 	total, done := uint64(0), map[string]int{}
-	for round := range longtests.Times(1, 8) {
+	for round := range 8 {
 		s := newServer(t)
 		place := fmt.Sprint("soak", round)
-		require.NoError(t, natscache.Create(soon(t), s.url(), place, marked("", 0, size), audited(longtests.Times(1500, 8000))))
+		require.NoError(t, natscache.Create(soon(t), s.url(), place, marked("", 0, size), audited(8000)))
 		k := newLink(t, s.setup.Addr)
 		if round%2 == 1 {
 			k.faults.Store(&faults{cutWithin: 1 << 20, drop: 0.0005, delay: 100 * time.Microsecond})
@@ -38,7 +40,7 @@ func TestSoak(t *testing.T) {
 			now = append(now, begin(name))
 		}
 		all = append(all, now...)
-		for end := time.Now().Add(time.Duration(longtests.Times(4, 30)) * time.Second); time.Now().Before(end); {
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 			i := rand.N(len(now))
 			time.Sleep(rand.N(700 * time.Millisecond))
 			switch what := rand.N(10); {
