@@ -149,8 +149,8 @@ func TestServersFail(t *testing.T) {
 	t.Logf("acknowledged %v, found %v", numbers(all...), audit(t, one, 800, numbers(all...)))
 }
 
-// TestTwoServersStopped stops two of three servers: calls are ErrUnavailable at their deadlines, and
-// go on when the servers do.
+// TestTwoServersStopped stops two of three servers: calls are ErrUnavailable at their deadlines,
+// and go on when the servers do.
 func TestTwoServersStopped(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

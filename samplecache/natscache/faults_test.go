@@ -1200,8 +1200,9 @@ func TestSnapshotsLeft(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// TestOutcomeUnknown loses the reply to a Commit, for so long that others take the process for dead,
-// and the log does not have it any more. The producer has no name, so that only the row tells whether the sample is there.
+// TestOutcomeUnknown loses the reply to a Commit, for so long that others take the process for
+// dead, and the log does not have the event any more. The producer has no name, so that only the
+// row tells whether the sample is there.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	for name, reaches := range map[string]bool{"committed": true, "not committed": false} {

@@ -67,8 +67,8 @@ func (l *life) missed() error {
 	return cmp.Or(err, errGap)
 }
 
-// tail calls handle with the messages of a stream, until the servers are silent, the connection or a
-// message is lost, or ctx ends. It returns the error of a server.
+// tail calls handle with the messages of a stream, until the servers are silent, the connection or
+// a message is lost, or ctx ends. It returns the error of a server.
 func (p *process) tail(ctx context.Context, stream string, from jetstream.ConsumerConfig, handle func(m *nats.Msg, about *nats.MsgMetadata)) error {
 	p.mu.Lock()
 	link := p.link
