@@ -41,14 +41,14 @@ type SlotStats struct {
 	Slot int           `json:"slot"`
 	PID  int           `json:"pid"`            // of the holder, in its own pid namespace; 0 if that has ended
 	For  time.Duration `json:"for"`            // how long the holder has had the slot
-	Host string        `json:"host,omitempty"` // of the holder; "" if it is this machine
+	Host string        `json:"host,omitempty"` // of the holder; "" if the engine serves one machine
 }
 
 // MemberStats describe a session.
 type MemberStats struct {
 	PID  int           `json:"pid"`            // in the process's own pid namespace
 	For  time.Duration `json:"for"`            // since it joined
-	Host string        `json:"host,omitempty"` // "" if it is this machine
+	Host string        `json:"host,omitempty"` // "" if the engine serves one machine
 }
 
 // ProducerStats describe a producer with a name.
@@ -56,7 +56,7 @@ type ProducerStats struct {
 	Name   string `json:"name"`
 	PID    int    `json:"pid"` // of the process that has the name; 0 if there is none
 	Window Window `json:"window"`
-	Host   string `json:"host,omitempty"` // of that process; "" if it is this machine
+	Host   string `json:"host,omitempty"` // of that process; "" if the engine serves one machine
 }
 
 // GroupStats describe a group that has members.
