@@ -42,7 +42,7 @@ type Cache struct {
 // was killed in the middle of an operation, this or another Open completes the operation.
 //
 // Open returns [ErrEngine] for a nil engine, [ErrConfig] for invalid options, and the errors of the
-// engine: see dircache.Engine.
+// engine: see dircache.Engine and natscache.Engine.
 func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	if isNil(e) {
 		return nil, fmt.Errorf("open: %w: got nil", ErrEngine)

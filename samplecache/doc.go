@@ -30,6 +30,7 @@
 //   - A [Cache] is the membership of one process in a cache. An [Engine] is the storage of the
 //     cache. Package dircache has an engine that keeps it in a directory, for all processes of a
 //     machine. Package memcache has one that keeps it in memory, for a single process. Package
+//     natscache, a separate module, has one that keeps it on servers, for several machines. Package
 //     engine defines the interfaces.
 //   - A [Producer] puts samples. A producer with a name numbers its samples, and each number is
 //     stored once, even if processes are killed and started again.

@@ -5,8 +5,9 @@ import "github.com/go-tensordict/tensordict/samplecache/engine"
 // Types that users and engines share; package engine defines them and documents their fields.
 type (
 	// An Engine is the storage of a cache. A dircache.Engine is a directory that the processes of
-	// one machine share; a memcache.Engine is the memory of one process. [Open] joins the cache.
-	// Package engine says what an implementation must do.
+	// one machine share; a memcache.Engine is the memory of one process; a natscache.Engine
+	// is on servers, for several machines. [Open] joins the cache. Package engine says what an
+	// implementation must do.
 	Engine = engine.Engine
 
 	// A Config describes a cache:

@@ -30,5 +30,6 @@
 // Methods identify a leaf by its index in [About.Schema], in the order of its Leaves. A row of a
 // leaf is the bytes of one sample.
 //
-// Package samplecachetest checks an engine. Packages dircache and memcache are engines.
+// Package samplecachetest checks an engine. Packages dircache, memcache and natscache
+// are engines.
 package engine
