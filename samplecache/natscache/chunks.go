@@ -35,6 +35,9 @@ func (p *process) upload(ctx context.Context, stream, subject string, data []byt
 				return nil, err
 			}
 		}
+		if p.over() {
+			return nil, context.Cause(p.ctx)
+		}
 		if !sleep(ctx, pause) {
 			return nil, ended(ctx, err)
 		}

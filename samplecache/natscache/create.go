@@ -98,6 +98,8 @@ func newCharter(name site, schema *tdict.TensorDict, config Config) (*ledger.Cha
 	switch {
 	case lease < leastLease:
 		return nil, nil, fmt.Errorf("%w: got Lease %v, want at least %v", engine.ErrConfig, lease, leastLease)
+	case config.Memory && filled.Durable:
+		return nil, nil, fmt.Errorf("%w: got Memory and Durable, want one of them", engine.ErrConfig)
 	case config.Replicas < 0 || config.Replicas > 5 || config.Replicas > 0 && config.Replicas%2 == 0:
 		return nil, nil, fmt.Errorf("%w: got %d Replicas, want 1, 3 or 5", engine.ErrConfig, config.Replicas)
 	}
@@ -147,7 +149,7 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	data.AllowDirect = true
 	snap.Name, snap.Subjects, snap.MaxBytes = name.stream("snap"), []string{name.head(), name.subject("snap.*")}, int64(snapshots)
 	here.Name, here.Subjects, here.MaxAge, here.MaxMsgsPerSubject = name.stream("here"), []string{name.here("*")}, c.Lease, 1
-	here.Discard = jetstream.DiscardOld // its storage is that of the others, so that no server forgets it alone
+	here.Discard = jetstream.DiscardOld // it has the storage of the others, so that no server forgets it alone
 	return []jetstream.StreamConfig{log, data, snap, here}, nil
 }
 

@@ -1,6 +1,7 @@
 package natscache
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,10 +25,11 @@ import (
 // the samples there, mapped, so that each sample crosses the network once for all of them. Rows are
 // copied as they are committed, so the mirror has a generation a moment after it was published.
 //
-// dir must not exist, or be a mirror of the same place. It is a cache of package dircache, whose
+// dir must not exist, or be a mirror of a cache of the same name. It is a cache of package dircache, whose
 // generations have other numbers: dircache.Engine reads it too, and so does Python.
 //
-// Mirror returns an [Error], which wraps fs.ErrExist if dir is something else,
+// Mirror returns an [Error], which wraps [engine.ErrConfig] if dir is "", fs.ErrExist if dir is
+// something else,
 // [engine.ErrProducerBusy] if another Mirror fills it, and the errors of [Engine.Join] and of
 // dircache.Create.
 func Mirror(ctx context.Context, e Engine, dir string) error {
@@ -38,6 +40,9 @@ func Mirror(ctx context.Context, e Engine, dir string) error {
 }
 
 func mirror(ctx context.Context, e Engine, dir string) error {
+	if dir == "" {
+		return fmt.Errorf("%w: got no directory", engine.ErrConfig)
+	}
 	e.Mirror = ""
 	s, err := e.join(ctx, engine.Options{})
 	if err != nil {
@@ -89,9 +94,12 @@ func (s *session) mirrorTo(ctx context.Context, dir string, torn bool) error {
 		return fmt.Errorf("%w: %s is a mirror of %q", fs.ErrExist, dir, t.Name)
 	}
 	if t != want || torn {
-		if err := s.makeMirror(dir, want); err != nil {
+		if err := s.makeMirror(dir, want, t.Name != ""); err != nil {
 			return err
 		}
+	}
+	if t, err = targetOf(dir); err != nil || t != want {
+		return cmp.Or(err, fmt.Errorf("%w: %s is a mirror of %q", fs.ErrExist, dir, t.Name))
 	}
 	to, err := dircache.Engine{Dir: dir}.Join(ctx, engine.Options{})
 	if err != nil {
@@ -109,16 +117,12 @@ func (s *session) mirrorTo(ctx context.Context, dir string, torn bool) error {
 	}
 }
 
-// makeMirror makes an empty mirror, in the place of one that is there. If another Mirror was faster, it
-// leaves that one.
-func (s *session) makeMirror(dir string, of target) error {
+// makeMirror makes an empty mirror. There says that there is one, which it replaces; it replaces nothing
+// else. If another Mirror is faster, it leaves that one.
+func (s *session) makeMirror(dir string, of target, there bool) error {
 	config := engine.Config{Samples: s.p.charter.Config.Samples, Retain: s.p.charter.Config.Retain, MaxHeld: s.p.charter.Config.MaxHeld}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return err
-	}
-	old, err := os.Lstat(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	tmp, err := vfs.MakeTemp(vfs.OS, dir)
@@ -134,12 +138,15 @@ func (s *session) makeMirror(dir string, of target) error {
 	}
 	switch {
 	case err != nil:
-	case old == nil:
-		if err = vfs.PublishNew(vfs.OS, tmp.New(), dir, false); errors.Is(err, fs.ErrExist) {
-			err = nil
+	case there:
+		old, failed := os.Lstat(dir)
+		if err = failed; err == nil {
+			err = vfs.Publish(vfs.OS, tmp.New(), dir, old)
 		}
 	default:
-		err = vfs.Publish(vfs.OS, tmp.New(), dir, old)
+		if err = vfs.PublishNew(vfs.OS, tmp.New(), dir, false); errors.Is(err, fs.ErrExist) {
+			err = nil // mirrorTo looks at it again
+		}
 	}
 	return errors.Join(err, tmp.Remove())
 }

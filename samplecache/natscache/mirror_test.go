@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -125,5 +126,15 @@ func TestMirror(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, sees(t, local, 18), "dircache reads it")
 	stop()
-	require.ErrorIs(t, natscache.Mirror(t.Context(), e, t.TempDir()), fs.ErrExist, "a directory that is no mirror")
+	work := t.TempDir()
+	t.Chdir(work)
+	require.NoError(t, os.WriteFile("mine", nil, 0o600))
+	for dir, is := range map[string]error{"": samplecache.ErrConfig, ".": fs.ErrExist, work: fs.ErrExist} {
+		require.ErrorIs(t, natscache.Mirror(t.Context(), e, dir), is, "a directory that is no mirror")
+		require.FileExists(t, filepath.Join(work, "mine"))
+	}
+	other := e
+	other.Name = "others"
+	require.NoError(t, natscache.Create(t.Context(), e.URL, other.Name, numbered(0), natscache.Config{Config: samplecache.Config{Samples: 3}}))
+	require.ErrorIs(t, natscache.Mirror(t.Context(), other, dir), fs.ErrExist, "a mirror of another cache")
 }

@@ -67,6 +67,9 @@ const (
 
 // connect connects to servers. options may be overridden where the process depends on it.
 func (p *process) connect(ctx context.Context, urls string, options []nats.Option) error {
+	if urls == "" {
+		return fmt.Errorf("%w: got no URL", engine.ErrConfig)
+	}
 	before := []nats.Option{nats.Name("tensordict"), nats.Timeout(attempt), nats.FlusherTimeout(stuck)}
 	type result struct {
 		nc  *nats.Conn

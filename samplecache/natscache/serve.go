@@ -1,6 +1,7 @@
 package natscache
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,13 +12,14 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
 // ServeOptions say how [Serve] serves. Dir must be set; the zero values of the other fields are the
 // defaults.
 type ServeOptions struct {
-	// Dir is the directory in which the server keeps its files.
+	// Dir is the directory in which the server keeps its files. One server at a time uses it.
 	Dir string
 	// Addr is the address, "host:port". "" means a free port of 127.0.0.1. Other machines reach
 	// only an address of this one: then Configure must set users.
@@ -34,6 +36,7 @@ type ServeOptions struct {
 // Safe for concurrent use.
 type Server struct {
 	s      *server.Server
+	lock   *vfs.Lock // of its directory; nil where the system has no locks
 	closed atomic.Bool
 }
 
@@ -63,19 +66,40 @@ func Serve(opt ServeOptions) (*Server, error) {
 	if err := os.MkdirAll(o.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("serve: %w: %w", engine.ErrUnavailable, err)
 	}
-	s, err := server.NewServer(o)
-	if err != nil {
-		return nil, fmt.Errorf("serve: %w: %w", engine.ErrConfig, err)
+	lock, err := vfs.TryLock(o.StoreDir, vfs.Exclusive)
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, fmt.Errorf("serve: %w: another Serve uses %s: %w", engine.ErrUnavailable, o.StoreDir, err)
 	}
-	s.Start()
-	if !s.ReadyForConnections(10*time.Second) || !s.JetStreamEnabled() {
-		s.Shutdown()
-		return nil, fmt.Errorf("serve: %w: the server did not start at %s:%d, with files in %s", engine.ErrUnavailable, o.Host, o.Port, o.StoreDir)
+	s, err := begin(o)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("serve: %w", err), unlock(lock))
 	}
 	if o.SyncAlways {
 		durable.Store(s.ID(), true)
 	}
-	return &Server{s: s}, nil
+	return &Server{s: s, lock: lock}, nil
+}
+
+// begin starts a server.
+func begin(o *server.Options) (*server.Server, error) {
+	s, err := server.NewServer(o)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrConfig, err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10*time.Second) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		return nil, fmt.Errorf("%w: the server did not start at %s:%d, with files in %s", engine.ErrUnavailable, o.Host, o.Port, o.StoreDir)
+	}
+	return s, nil
+}
+
+// unlock unlocks a directory. lock is nil where the system has no locks.
+func unlock(lock *vfs.Lock) error {
+	if lock == nil {
+		return nil
+	}
+	return lock.Unlock()
 }
 
 // server returns the options of a NATS server.
@@ -130,5 +154,5 @@ func (s *Server) Close() error {
 	s.s.Shutdown()
 	s.s.WaitForShutdown()
 	durable.Delete(s.s.ID())
-	return nil
+	return unlock(s.lock)
 }

@@ -87,7 +87,9 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 	if err != nil {
 		return err
 	}
-	old, last, err := p.head(ctx)
+	var old head
+	var last uint64
+	err = p.ask(ctx, func(ctx context.Context) (err error) { old, last, err = p.head(ctx); return err })
 	if err != nil && !errors.Is(err, errNotExist) {
 		return err
 	}
@@ -102,12 +104,15 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.js.PublishMsg(ctx, &nats.Msg{Subject: p.site.head(), Data: text}, jetstream.WithExpectLastSequencePerSubject(last))
+	err = p.once(ctx, func(ctx context.Context) error {
+		_, err := p.js.PublishMsg(ctx, &nats.Msg{Subject: p.site.head(), Data: text}, jetstream.WithExpectLastSequencePerSubject(last))
+		return err
+	})
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeWrongSequence {
 		return errTaken // another head is newer than the one that was read
 	}
 	if err != nil || made {
-		return explain(err)
+		return err
 	}
 	return errors.Join(
 		p.forgetSnapshots(ctx, seq),
@@ -115,8 +120,8 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 		p.purge(ctx, "log", jetstream.WithPurgeSequence(seq+1)))
 }
 
-// forgetSnapshots removes the snapshots before the one of event seq, also those that have no head,
-// because a process was killed before it stored one.
+// forgetSnapshots removes the snapshots before event seq. Some may have no head, because a process
+// was killed before it stored one.
 func (p *process) forgetSnapshots(ctx context.Context, seq uint64) error {
 	var info *jetstream.StreamInfo
 	err := p.ask(ctx, func(ctx context.Context) (err error) {
