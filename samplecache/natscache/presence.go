@@ -21,10 +21,10 @@ func (l *life) attend() {
 	w := &watch{self: l.id, heard: map[string]int{}}
 	l.running.Go(func() {
 		for l.ctx.Err() == nil {
-			err := p.tail(l.ctx, "here", jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverNewPolicy}, func(m *nats.Msg, _ *nats.MsgMetadata) {
+			err := p.tail(l.ctx, "here", jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, FilterSubject: p.site.here("*")}, func(m *nats.Msg, about *nats.MsgMetadata) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
-				w.hear(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
+				w.hear(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], about.Sequence.Stream)
 			})
 			if lasting(err) {
 				l.stop(err) // nobody would notice the death of a process
@@ -63,10 +63,16 @@ type watch struct {
 	self  string
 	beats int            // number of own messages that came back
 	heard map[string]int // beats when a process was heard last
+	last  uint64         // sequence number of the last message
 }
 
-// hear counts a message of a process.
-func (w *watch) hear(id string) {
+// hear counts a message of a process, unless it was there before. After the connection was lost,
+// the last message of each process comes again, and so does what was missed meanwhile.
+func (w *watch) hear(id string, seq uint64) {
+	if seq <= w.last {
+		return
+	}
+	w.last = seq
 	if id == w.self {
 		w.beats++
 	} else {
