@@ -56,12 +56,14 @@ func (d *doc) anchors() (all []string) {
 
 // sources returns the texts of the examples' Go files.
 func sources(t *testing.T) (texts []string) {
-	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
-		}
-		texts = append(texts, page.Read(t, path))
-		return nil
-	}))
+	for _, dir := range []string{"..", "../../samplecache/natscache"} { // the latter is a separate module
+		require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			texts = append(texts, page.Read(t, path))
+			return nil
+		}))
+	}
 	return texts
 }

@@ -38,9 +38,8 @@
 //
 // While servers do not answer, calls wait until their contexts end, and then return
 // [engine.ErrUnavailable] with the last error. They go on when a server is back. Calls without a
-// context, such as Stats, wait until then or until Close. Create returns
-// ErrUnavailable at once if it finds no server, as do Open and Mirror in a process that is not
-// connected yet.
+// context, such as Stats, wait for ten seconds. Create returns ErrUnavailable at once if it finds no
+// server, as do Open and Mirror in a process that is not connected yet.
 //
 // # Room
 //

@@ -54,3 +54,26 @@ func Example() {
 	fmt.Println(tdict.Slice[int64](batch, "label"))
 	// Output: [1 0] <nil>
 }
+
+// Three servers keep the cache. One of them may fail.
+func ExampleCreate() {
+	ctx, schema := context.Background(), tdict.New()
+	url := "nats://cache1:4222,nats://cache2:4222,nats://cache3:4222"
+	err := natscache.Create(ctx, url, "brains", schema, natscache.Config{
+		Config: samplecache.Config{Samples: 100}, Replicas: 3})
+	check(err)
+
+	c, err := samplecache.Open(ctx, natscache.Engine{URL: url, Name: "brains"}, samplecache.Options{})
+	check(err)
+	check(c.Close())
+}
+
+// One process of a machine copies generations to it, and the others read the copies.
+func ExampleMirror() {
+	ctx, url, errs := context.Background(), "nats://cache1:4222", make(chan error, 1)
+	e := natscache.Engine{URL: url, Name: "brains", Mirror: "/dev/shm/brains"}
+	go func() { errs <- natscache.Mirror(ctx, e, e.Mirror) }() // in one process of the machine
+	c, err := samplecache.Open(ctx, e, samplecache.Options{})  // in each process
+	check(err)
+	check(c.Close())
+}

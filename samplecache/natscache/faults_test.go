@@ -996,7 +996,7 @@ func TestCareless(t *testing.T) {
 		"Create with a name of dots": {func() error { return natscache.Create(t.Context(), s.url(), "a.b", marked("", 0, 8), config) }, samplecache.ErrConfig},
 		"Create with a star":         {func() error { return natscache.Create(t.Context(), s.url(), "*", marked("", 0, 8), config) }, samplecache.ErrConfig},
 		"Create without samples":     {func() error { return natscache.Create(t.Context(), s.url(), "a", marked("", 0, 8), natscache.Config{}) }, samplecache.ErrConfig},
-		"Create without a URL":       {func() error { return natscache.Create(t.Context(), "", "a", marked("", 0, 8), config) }, samplecache.ErrUnavailable},
+		"Create without a URL":       {func() error { return natscache.Create(t.Context(), "", "a", marked("", 0, 8), config) }, samplecache.ErrConfig},
 		"Create with a URL of junk":  {func() error { return natscache.Create(t.Context(), "::%", "a", marked("", 0, 8), config) }, samplecache.ErrUnavailable},
 		"Create with a short lease": {func() error {
 			c := config
