@@ -56,8 +56,10 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	case ok && api.ErrorCode == codeReplicas:
 		return fmt.Errorf("%w: the servers have no such number of Replicas: %w", engine.ErrConfig, err)
-	case ok && noRoom[api.ErrorCode]:
+	case ok && api.ErrorCode == codeStoreFailed:
 		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	case ok && noRoom[api.ErrorCode]:
+		return fmt.Errorf("%w: %w: raise max_file_store or max_memory_store of the servers, or make generations smaller", ErrNoRoom, err)
 	}
 	return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
 }
@@ -84,12 +86,11 @@ const (
 
 // noRoom has the codes of errors that say that there is no room.
 var noRoom = map[jetstream.ErrorCode]bool{
-	10023:           true, // insufficient resources
-	10028:           true, // memory resources exceeded
-	10047:           true, // storage resources exceeded
-	10002:           true, // resource limits exceeded for account
-	10005:           true, // no suitable peers for placement
-	codeStoreFailed: true,
+	10023: true, // insufficient resources
+	10028: true, // memory resources exceeded
+	10047: true, // storage resources exceeded
+	10002: true, // resource limits exceeded for account
+	10005: true, // no suitable peers for placement
 }
 
 // lasting reports whether asking again cannot help.
@@ -101,8 +102,11 @@ func lasting(err error) bool {
 // ended returns the error of a context that has ended while the servers did not answer. trouble is
 // the last error that they, or the connection, gave; it may be nil.
 func ended(ctx context.Context, trouble error) error {
-	if trouble == nil {
+	switch {
+	case trouble == nil:
 		return context.Cause(ctx)
+	case errors.Is(trouble, engine.ErrUnavailable):
+		return fmt.Errorf("%w: %w", context.Cause(ctx), trouble)
 	}
 	return fmt.Errorf("%w: %w: %w", engine.ErrUnavailable, context.Cause(ctx), trouble)
 }

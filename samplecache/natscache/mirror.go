@@ -73,7 +73,7 @@ func targetOf(dir string) (t target, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(dir); err == nil {
-			return t, fmt.Errorf("%w: %s is not a mirror", fs.ErrExist, dir)
+			return t, fmt.Errorf("%w: %s is not a mirror: name a directory that does not exist yet", fs.ErrExist, dir)
 		}
 		return t, nil
 	}

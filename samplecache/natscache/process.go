@@ -323,7 +323,7 @@ func (p *process) ended(ctx context.Context) error {
 	defer p.mu.Unlock()
 	trouble := p.trouble
 	if p.parted {
-		trouble = cmp.Or(p.why, nats.ErrDisconnected)
+		trouble = fmt.Errorf("%w: the connection is lost: %w", engine.ErrUnavailable, cmp.Or(p.why, nats.ErrDisconnected))
 	}
 	if trouble == nil && ctx.Err() == context.DeadlineExceeded {
 		trouble = errSlow

@@ -192,7 +192,8 @@ func claim(l *Ledger, _ *Step, e *Event, of *Thing) Outcome {
 	case l.claims[e.Name] != 0:
 		t := l.Things[l.claims[e.Name]]
 		p := l.Processes[t.Process]
-		return Outcome{Err: fmt.Errorf("%w: by pid %d on %s", engine.ErrProducerBusy, p.PID, p.Host)}
+		return Outcome{Err: fmt.Errorf("%w: by pid %d on %s; if that has died, the name is free after a lease of %v",
+			engine.ErrProducerBusy, p.PID, p.Host, l.Charter.Lease)}
 	case !named && l.full():
 		return Outcome{Err: fmt.Errorf("%w: there are %d names already", engine.ErrProducer, maxNames)}
 	}
