@@ -138,3 +138,35 @@ func TestMirror(t *testing.T) {
 	require.NoError(t, natscache.Create(t.Context(), e.URL, other.Name, numbered(0), natscache.Config{Config: samplecache.Config{Samples: 3}}))
 	require.ErrorIs(t, natscache.Mirror(t.Context(), other, dir), fs.ErrExist, "a mirror of another cache")
 }
+
+// BenchmarkMirror fetches rows of 2 MiB from a mirror, and the same rows from its directory by
+// dircache.
+func BenchmarkMirror(b *testing.B) {
+	e := newCache(b, newServer(b).url(), numbered(0), samplecache.Config{Samples: 16})
+	e.Mirror = filepath.Join(b.TempDir(), "mirror")
+	defer mirror(b, e, e.Mirror)()
+	c := open(b, e)
+	p, err := c.Producer("gen")
+	require.NoError(b, err)
+	puts(b, p, 16)
+	latest := func(c *samplecache.Cache) *samplecache.Generation {
+		g, err := c.Wait(b.Context(), 0)
+		require.NoError(b, err)
+		return g
+	}
+	var took [2]time.Duration
+	var dst [2]*tdict.TensorDict
+	all := []*samplecache.Generation{latest(c), latest(open(b, dircache.Engine{Dir: e.Mirror}))}
+	for n := -1; b.Loop(); n++ { // the first round compares checksums
+		for i, g := range all {
+			began := time.Now()
+			if dst[i], err = g.Fetch(b.Context(), []int{3, 9, 12, 0}, dst[i]); err != nil {
+				b.Fatal(err)
+			}
+			if n >= 0 {
+				took[i] += time.Since(began)
+			}
+		}
+	}
+	b.ReportMetric(float64(took[1])/float64(took[0]), "of-dircache")
+}
