@@ -177,7 +177,7 @@ func (p *process) await(ctx context.Context, r *request) (ledger.Outcome, error)
 func (p *process) do(ctx context.Context, l *life, e ledger.Event) (ledger.Outcome, error) {
 	r := p.request(l, e)
 	o, err := p.await(ctx, r)
-	if ctx.Err() != nil {
+	if err != nil {
 		p.leave(l, r)
 	}
 	return o, err
