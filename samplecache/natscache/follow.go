@@ -36,15 +36,11 @@ func (l *life) follow() {
 		}
 		from := jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(last, 1)}
 		err = l.p.tail(l.ctx, "log", from, func(m *nats.Msg, about *nats.MsgMetadata) {
-			switch seq := about.Sequence.Stream; {
-			case seq == last && sum != nil && *sum != crc32.ChecksumIEEE(m.Data):
+			seq := about.Sequence.Stream
+			if seq == last && sum != nil && *sum != crc32.ChecksumIEEE(m.Data) {
 				l.stop(errRewound)
-			case about.Sequence.Consumer == 1 && seq > last+1:
-				l.gap = seq
-				l.stop(errGap)
-			default:
-				l.fold(seq, about.Timestamp, m.Data)
 			}
+			l.fold(seq, about.Timestamp, m.Data)
 		})
 		if lasting(err) {
 			l.stop(err)

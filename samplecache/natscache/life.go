@@ -319,6 +319,11 @@ func (l *life) fold(seq uint64, at time.Time, data []byte) {
 	if l.ctx.Err() != nil || seq <= l.ledger.Seq {
 		return
 	}
+	if seq > l.ledger.Seq+1 { // also while the servers were sending those before it
+		l.gap = seq
+		l.stop(errGap)
+		return
+	}
 	step, err := l.ledger.Apply(seq, at, data)
 	if err != nil {
 		l.stop(err)
