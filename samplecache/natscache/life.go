@@ -113,14 +113,14 @@ var errReplaced = fmt.Errorf("%w: the cache was deleted, and there is another on
 func (l *life) end(err error) {
 	l.stop(err)
 	l.running.Wait()
+	l.p.turnTo(nil) // first, so that who gets errAnew finds the next life
 	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
 	l.ready = false
 	for _, r := range slices.Concat(l.flight, l.queue) {
 		r.settle(ledger.Outcome{Err: errAnew})
 	}
 	l.flight, l.queue = nil, nil
-	l.p.mu.Unlock()
-	l.p.turnTo(nil)
 }
 
 func newRequest(e ledger.Event) *request { return &request{event: e, done: make(chan struct{})} }
