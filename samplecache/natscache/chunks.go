@@ -41,6 +41,9 @@ func (p *process) upload(ctx context.Context, stream, subject string, data []byt
 		if !sleep(ctx, pause) {
 			return nil, ended(ctx, err)
 		}
+		if p.over() {
+			return nil, context.Cause(p.ctx)
+		}
 	}
 }
 

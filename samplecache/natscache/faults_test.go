@@ -1117,6 +1117,15 @@ func TestCloseAnyhow(t *testing.T) {
 		go func() { _, err := c.Wait(context.Background(), 100); done <- err }()
 		t.Cleanup(func() { require.ErrorIs(t, <-done, samplecache.ErrClosed) })
 	})
+	state("while a Commit sends chunks", 500*time.Millisecond, func(t *testing.T, k *link, _ *samplecache.Cache, p *samplecache.Producer) {
+		slot, err := p.Reserve(soon(t))
+		require.NoError(t, err)
+		k.Cut(true)
+		done := make(chan error, 1)
+		go func() { done <- slot.Commit(context.Background()) }()
+		eventually(t, 5*time.Second, "Commit has begun", func() bool { return slot.Sample().UpdateInPlace(marked("one", 4, size)) != nil })
+		t.Cleanup(func() { require.ErrorIs(t, <-done, samplecache.ErrClosed) })
+	})
 }
 
 // TestGivenUp asks for a name, for a seat and for a slot while the server is stopped, and gives up
