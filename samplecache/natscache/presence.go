@@ -33,8 +33,12 @@ func (l *life) attend() {
 	})
 	beat := time.NewTicker(lease / 4)
 	defer beat.Stop()
-	due := time.NewTicker(max(min(p.charter.Config.MaxHold/4, time.Second), 5*time.Millisecond))
-	defer due.Stop()
+	var due <-chan time.Time // nil without MaxHold
+	if most := p.charter.Config.MaxHold; most > 0 {
+		check := time.NewTicker(max(min(most/4, time.Second), 5*time.Millisecond))
+		defer check.Stop()
+		due = check.C
+	}
 	_ = p.nc.Publish(p.site.here(l.id), nil) // if it is lost, others wait for the next
 	for {
 		select {
@@ -47,7 +51,7 @@ func (l *life) attend() {
 				l.enqueue(newRequest(ledger.Event{Kind: ledger.Gone, Name: id, Number: l.ledger.Processes[id].Heard}))
 			}
 			p.mu.Unlock()
-		case <-due.C:
+		case <-due:
 			p.mu.Lock()
 			if at := l.ledger.Due(); at > 0 && l.now() >= at && len(l.queue) == 0 && l.flight == nil {
 				l.enqueue(newRequest(ledger.Event{Kind: ledger.Tick}))
