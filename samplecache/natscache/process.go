@@ -305,7 +305,9 @@ func (p *process) once(ctx context.Context, fn func(ctx context.Context) error) 
 		err = errSilent
 	}
 	err = explain(err)
-	if ctx.Err() == nil {
+	if lasting(err) {
+		p.trouble = nil // it is an answer
+	} else if ctx.Err() == nil {
 		p.trouble = err
 	}
 	return err
