@@ -248,7 +248,9 @@ func (p *process) unheard(ctx context.Context) {
 
 // shut ends everything without the servers.
 func (p *process) shut() {
+	p.mu.Lock() // asking starts nothing afterwards
 	p.stop(engine.ErrClosed)
+	p.mu.Unlock()
 	if p.nc != nil {
 		p.nc.Close()
 	}

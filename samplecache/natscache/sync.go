@@ -1,9 +1,6 @@
 package natscache
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // An asking is a question for the end of the log, which several callers share.
 type asking struct {
@@ -34,7 +31,7 @@ func (p *process) asking() *asking {
 	defer p.mu.Unlock()
 	if p.syncing == nil {
 		p.syncing = &asking{done: make(chan struct{})}
-		if !p.asks {
+		if !p.asks && !p.over() {
 			p.asks = true
 			p.running.Go(p.askAll)
 		}
@@ -128,6 +125,8 @@ func view[T any](ctx context.Context, p *process, fn func(l *life) T) (result T,
 		if err != errAnew {
 			return result, err
 		}
-		time.Sleep(pause) // the next life begins
+		if !sleep(ctx, pause) { // the next life begins
+			return result, p.ended(ctx)
+		}
 	}
 }
