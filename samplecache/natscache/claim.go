@@ -207,13 +207,18 @@ func (r *row) resolve(ctx context.Context) error {
 	return nil
 }
 
-// finish gives the memory back.
+// finish says that the sample is committed, and gives the memory back.
 func (r *row) finish() {
 	r.done = true
 	r.part.closed.Store(true)
+	r.giveBack()
+}
+
+// giveBack leaves the memory to another row. It is called once, or two rows would have it.
+func (r *row) giveBack() {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
-	if r.memory != nil && len(r.p.buffers) < spareBuffers {
+	if len(r.p.buffers) < spareBuffers {
 		r.p.buffers = append(r.p.buffers, r.memory.bytes)
 	}
 }
@@ -231,8 +236,10 @@ func (r *row) Abort() error {
 	if r.done {
 		return engine.ErrCommitted
 	}
+	if r.part.closed.Load() {
+		return engine.ErrClosed
+	}
 	err := r.close()
-	r.finish()
-	r.done = false
+	r.giveBack()
 	return err
 }
