@@ -49,7 +49,7 @@ func (l *Ledger) Apply(seq uint64, at time.Time, data []byte) (s Step, err error
 		err = fmt.Errorf("%w: it follows event %d", engine.ErrCorrupt, l.Seq)
 	}
 	for _, e := range m.Events {
-		if !known[e.Kind] && err == nil {
+		if kinds[e.Kind].do == nil && err == nil {
 			err = fmt.Errorf("%w: got an event %q", ErrVersion, e.Kind)
 		}
 	}
@@ -99,15 +99,6 @@ var kinds = map[Kind]struct {
 	Join: {"", join}, End: {"", end},
 	Claim: {Join, claim}, Forget: {Join, forget}, Hold: {Join, hold}, Enter: {Join, enter},
 	Reserve: {Claim, reserve}, Commit: {Reserve, commit}, Begin: {Enter, begin}, Take: {Begin, take},
-}
-
-// known has the kinds.
-var known = map[Kind]bool{}
-
-func init() {
-	for kind := range kinds {
-		known[kind] = true
-	}
 }
 
 // apply applies an event.
