@@ -29,7 +29,6 @@ type Outcome struct {
 // A Step is what a message has led to.
 type Step struct {
 	Process  string
-	Number   uint64
 	Outcomes []Outcome // of its events; nil if the message did not count
 	Wakes    bool      // something that was blocked may be possible now
 	Dropped  []uint64  // generations that are not kept any more
@@ -57,7 +56,7 @@ func (l *Ledger) Apply(seq uint64, at time.Time, data []byte) (s Step, err error
 		return s, fmt.Errorf("event %d: %w", seq, err)
 	}
 	l.Seq, l.Now = seq, max(l.Now, at.UnixNano())
-	s.Process, s.Number = m.Process, m.Number
+	s.Process = m.Process
 	p := l.Processes[m.Process]
 	if p == nil && m.Number == 1 && len(m.Events) > 0 && m.Events[0].Kind == Process {
 		p = &Member{Host: m.Events[0].Host, PID: m.Events[0].PID}
