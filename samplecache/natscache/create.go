@@ -265,14 +265,14 @@ func (p *process) unused(ctx context.Context, stream string) error {
 	switch {
 	case errors.Is(err, errStranger), errors.Is(err, ErrVersion):
 		return fmt.Errorf("%w: %w", fs.ErrExist, err)
-	case errors.Is(err, errNotExist):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return err
 }
 
 // errStranger says that a stream does not belong to a cache.
-var errStranger = fmt.Errorf("%w: a stream of its name is something else", errNotExist)
+var errStranger = fmt.Errorf("%w: a stream of its name is something else", fs.ErrNotExist)
 
 // ours returns an error unless a stream belongs to a cache of this version.
 func ours(s jetstream.Stream) error {

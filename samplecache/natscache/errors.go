@@ -23,9 +23,6 @@ var (
 // errAnew says that the process is a new member of the cache: what it had before is free.
 var errAnew = fmt.Errorf("%w: the process was silent for longer than the lease, and has joined anew", engine.ErrUnavailable)
 
-// errNotExist says that there is no such cache.
-var errNotExist = fs.ErrNotExist
-
 // An Error says which cache an error is about.
 type Error struct {
 	Op   string // "create", "open" or "mirror"

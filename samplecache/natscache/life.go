@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -107,7 +108,7 @@ func (l *life) live() error {
 }
 
 // errReplaced is the error of a process whose cache is gone.
-var errReplaced = fmt.Errorf("%w: the cache was deleted, and there is another one of its name: open it again", errNotExist)
+var errReplaced = fmt.Errorf("%w: the cache was deleted, and there is another one of its name: open it again", fs.ErrNotExist)
 
 // end ends the life. Requests without an outcome get errAnew.
 func (l *life) end(err error) {
@@ -192,7 +193,7 @@ func (p *process) leave(l *life, r *request) {
 		l.queue = slices.Delete(slices.Clone(l.queue), i, i+1)
 		if r.event.Kind == ledger.Reserve {
 			l.spoken--
-			p.stir()
+			p.wake()
 		}
 		r.settle(ledger.Outcome{Err: errAnew})
 		return
@@ -349,7 +350,7 @@ func (l *life) fold(seq uint64, at time.Time, data []byte) {
 		p.folded = nil
 	}
 	if step.Wakes {
-		p.stir()
+		p.wake()
 	}
 }
 

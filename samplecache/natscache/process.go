@@ -37,7 +37,7 @@ type process struct {
 	met             time.Time      // Create: since when
 	running         sync.WaitGroup // goroutines
 	ctx             context.Context
-	stop            context.CancelCauseFunc // ends ctx
+	stop            context.CancelCauseFunc // ends p, with the error that all calls return from then on
 
 	mu      sync.Mutex
 	parted  bool                     // the connection is lost, and there is no other yet
@@ -260,19 +260,13 @@ func (p *process) shut() {
 // over reports whether p has ended for good.
 func (p *process) over() bool { return p.ctx.Err() != nil }
 
-// fail ends p with an error that all calls return from now on.
-func (p *process) fail(err error) {
-	p.stop(err)
-	p.wake()
-}
-
 // ask calls fn, which asks the servers, until they answer. It returns an error that asking again
 // does not change, or the error of a context.
 func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) error {
 	for {
 		err := p.once(ctx, fn)
 		if errors.Is(err, fs.ErrNotExist) && p.begun {
-			p.fail(err) // somebody has deleted a stream
+			p.stop(err) // somebody has deleted a stream
 		}
 		if err == nil || lasting(err) || !p.begun && refused(err) {
 			return err
@@ -347,15 +341,8 @@ func (p *process) report(err error) {
 	}
 }
 
-// wake closes the channel of Changed.
+// wake closes the channel of Changed. p.mu is held.
 func (p *process) wake() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stir()
-}
-
-// stir is wake for a caller that holds p.mu.
-func (p *process) stir() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -374,7 +361,7 @@ func (p *process) run() {
 		before = append(before, l.id)
 		l.end(err)
 		if lasting(err) {
-			p.fail(err)
+			p.stop(err)
 			p.nc.Close()
 		}
 	}
@@ -408,5 +395,5 @@ func (p *process) turnTo(l *life) {
 	}
 	close(p.turned)
 	p.turned = make(chan struct{})
-	p.stir()
+	p.wake()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -47,7 +48,7 @@ func (p *process) snapshot(ctx context.Context) (l *ledger.Ledger, err error) {
 func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
 	m, err := p.get(ctx, "snap", map[string]any{"last_by_subj": p.site.head()})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return h, 0, fmt.Errorf("%w: it was not made completely: Create makes it anew", errNotExist)
+		return h, 0, fmt.Errorf("%w: it was not made completely: Create makes it anew", fs.ErrNotExist)
 	}
 	if err != nil {
 		return h, 0, err
@@ -90,7 +91,7 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 	var old head
 	var last uint64
 	err = p.ask(ctx, func(ctx context.Context) (err error) { old, last, err = p.head(ctx); return err })
-	if err != nil && !errors.Is(err, errNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err == nil && old.Seq >= seq && seq > 0 {

@@ -52,7 +52,7 @@ func (p *process) askAll() {
 		before := p.applied()
 		end, err := p.end(p.ctx)
 		if err != nil {
-			p.fail(err)
+			p.stop(err)
 			return
 		}
 		p.mu.Lock()
