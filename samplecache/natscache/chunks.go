@@ -13,6 +13,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
+// underWay is how many chunks of a process may be sent at a time.
+const underWay = 16
+
 // patienceForRoom is how long a sample waits for the room of a generation that is being removed.
 const patienceForRoom = 2 * time.Second
 
@@ -103,22 +106,6 @@ func (p *process) publish(ctx context.Context, subject string, data []byte, at [
 		wait(waited)
 	}
 	return err
-}
-
-// readers returns how many chunks one call asks for at a time. Answers for small samples take less
-// time than their way.
-func (l *layout) readers() int {
-	if l.total <= 16<<10 {
-		return 32
-	}
-	return 8
-}
-
-// A piece is a part of a chunk, and where it goes.
-type piece struct {
-	row, chunk int
-	from, to   int // in the sample
-	dst        []byte
 }
 
 // download copies pieces of samples of a generation. Pieces of one chunk follow one another.

@@ -81,6 +81,11 @@ func create(ctx context.Context, url string, name site, schema *tdict.TensorDict
 	return p.make(ctx, streams)
 }
 
+const (
+	defaultLease = 5 * time.Second
+	leastLease   = time.Second
+)
+
 // newCharter checks the arguments of Create.
 func newCharter(name site, schema *tdict.TensorDict, config Config) (*ledger.Charter, *layout, error) {
 	if err := name.check(); err != nil {

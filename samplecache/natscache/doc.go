@@ -51,12 +51,13 @@
 //  1. Whatever changes is an event in one log (internal/ledger/event.go), a stream. Every process
 //     reads the log and applies it (internal/ledger): a generation is the first Samples commits
 //     after the one before. Nobody publishes it, and nobody can fail to.
-//  2. A process (process.go) has one connection, one ledger and one message under way for all its
-//     sessions. It appends events and learns what came of them when its ledger has come to them
-//     (life.go). follow.go reads the log, sync.go asks how long it is.
+//  2. A process (process.go) has one connection (connection.go, ask.go), one ledger and one message
+//     under way for all its sessions. It appends events and learns what came of them (request.go)
+//     when its ledger has come to them (life.go). follow.go reads the log, sync.go asks how long it
+//     is.
 //  3. A life (life.go) is one membership of a process. presence.go finds processes that are silent.
 //     What a session has is a part (part.go), which is made again in the next life.
-//  4. A sample is chunks in a second stream (chunks.go). A commit says where they are; chunks that
+//  4. A sample is chunks (layout.go) in a second stream (chunks.go). A commit says where they are; chunks that
 //     no commit names are never read. clean.go removes them.
 //  5. Now and then the process whose event was due stores a snapshot of the ledger (snapshot.go)
 //     and removes the events before it. The message "head" says where the newest one is; a cache

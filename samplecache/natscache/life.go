@@ -46,14 +46,6 @@ type life struct {
 	spoken int           // requests for rows that are in queue or flight
 }
 
-// A request is an event for the log, and its outcome.
-type request struct {
-	event   ledger.Event
-	done    chan struct{} // closed when outcome is set
-	outcome ledger.Outcome
-	left    bool // nobody waits for it: what it makes is to end
-}
-
 func newLife(p *process, before []string) *life {
 	l := &life{p: p, id: rand.Text(), before: before, filled: make(chan struct{}, 1)}
 	l.ctx, l.stop = context.WithCancelCause(p.ctx)
@@ -124,13 +116,6 @@ func (l *life) end(err error) {
 	l.flight, l.queue = nil, nil
 }
 
-func newRequest(e ledger.Event) *request { return &request{event: e, done: make(chan struct{})} }
-
-func (r *request) settle(o ledger.Outcome) {
-	r.outcome = o
-	close(r.done)
-}
-
 // enqueue gives requests to send. p.mu is held.
 func (l *life) enqueue(requests ...*request) {
 	for _, r := range requests {
@@ -142,75 +127,6 @@ func (l *life) enqueue(requests ...*request) {
 	select {
 	case l.filled <- struct{}{}:
 	default:
-	}
-}
-
-// request asks for an event. The outcome of a life that has ended is errAnew.
-func (p *process) request(l *life, e ledger.Event) *request {
-	r := newRequest(e)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if l.ctx.Err() != nil {
-		r.settle(ledger.Outcome{Err: errAnew})
-	} else {
-		l.enqueue(r)
-	}
-	return r
-}
-
-// await waits for the outcome of a request. If the context ends before, the request goes on.
-func (p *process) await(ctx context.Context, r *request) (ledger.Outcome, error) {
-	select {
-	case <-r.done:
-		return r.outcome, r.outcome.Err
-	default:
-	}
-	select {
-	case <-r.done:
-		return r.outcome, r.outcome.Err
-	case <-ctx.Done():
-		return ledger.Outcome{}, p.ended(ctx)
-	}
-}
-
-// do asks for an event and waits for the outcome. If the context ends before, what the event makes
-// ends too.
-func (p *process) do(ctx context.Context, l *life, e ledger.Event) (ledger.Outcome, error) {
-	r := p.request(l, e)
-	o, err := p.await(ctx, r)
-	if err != nil {
-		p.leave(l, r)
-	}
-	return o, err
-}
-
-// leave says that nobody waits for a request any more. If it was not sent, it never is.
-func (p *process) leave(l *life, r *request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r.left = true
-	if i := slices.Index(l.queue, r); i >= 0 {
-		l.queue = slices.Delete(slices.Clone(l.queue), i, i+1)
-		if r.event.Kind == ledger.Reserve {
-			l.spoken--
-			p.wake()
-		}
-		r.settle(ledger.Outcome{Err: errAnew})
-		return
-	}
-	select {
-	case <-r.done:
-		l.discard(r)
-	default:
-	}
-}
-
-// discard ends what a request has made that nobody waits for, before whatever was asked for since.
-// p.mu is held.
-func (l *life) discard(r *request) {
-	if r.left && r.outcome.Err == nil && r.outcome.ID != 0 && l.ctx.Err() == nil {
-		l.queue = slices.Insert(l.queue, 0, newRequest(ledger.Event{Kind: ledger.End, Of: r.outcome.ID}))
-		l.enqueue()
 	}
 }
 
@@ -366,14 +282,6 @@ func (l *life) land(s *ledger.Step) {
 	}
 	l.flight = nil
 	close(l.landed)
-}
-
-// lapse closes the channel of readers of a generation. p.mu is held.
-func (p *process) lapse(id uint64) {
-	if c := p.lapsed[id]; c != nil {
-		close(c)
-		delete(p.lapsed, id)
-	}
 }
 
 // now returns the time of the servers, ns, as far as it is known. p.mu is held.

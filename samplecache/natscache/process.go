@@ -1,14 +1,9 @@
 package natscache
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -55,107 +50,6 @@ type process struct {
 	syncing *asking // the next question for the end of the log, nil if there is none
 	asks    bool    // askAll runs
 	buffers [][]byte
-}
-
-const (
-	attempt   = time.Second            // how long one request may take
-	pause     = 20 * time.Millisecond  // between requests that failed
-	underWay  = 16                     // chunks that are being published, at most
-	stuck     = 2 * time.Second        // how long a write to a connection may take
-	mostDelay = 250 * time.Millisecond // between attempts to connect again
-)
-
-// connect connects to servers. options may be overridden where the process depends on it.
-func (p *process) connect(ctx context.Context, urls string, options []nats.Option) error {
-	if urls == "" {
-		return fmt.Errorf("%w: got no URL", engine.ErrConfig)
-	}
-	before := []nats.Option{nats.Name("tensordict"), nats.Timeout(attempt), nats.FlusherTimeout(stuck)}
-	type result struct {
-		nc  *nats.Conn
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		nc, err := nats.Connect(urls, slices.Concat(before, options, []nats.Option{p.options})...)
-		done <- result{nc, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return explain(r.err)
-		}
-		p.nc = r.nc
-	case <-ctx.Done():
-		go func() { // nats.Connect has no context
-			if r := <-done; r.nc != nil {
-				r.nc.Close()
-			}
-		}()
-		return fmt.Errorf("%w: %w", engine.ErrUnavailable, context.Cause(ctx))
-	}
-	if err := checkVersion(p.nc.ConnectedServerVersion()); err != nil {
-		return err
-	}
-	if got := p.nc.MaxPayload(); got < 1<<20 {
-		return fmt.Errorf("%w: max_payload of the server is %d, want at least %d: raise it in the configuration of the server", engine.ErrConfig, got, 1<<20)
-	}
-	return nil
-}
-
-// options sets options of the connection that users cannot choose.
-func (p *process) options(o *nats.Options) error {
-	o.AllowReconnect, o.MaxReconnect, o.ReconnectBufSize = true, -1, -1
-	o.RetryOnFailedConnect, o.IgnoreAuthErrorAbort = false, true
-	o.PingInterval, o.MaxPingsOut = heartbeat, 3                  // a server that stops is noticed after 2 s
-	o.CustomReconnectDelayCB = func(attempts int) time.Duration { // the first soon, and all processes not at once
-		return rand.N(min(20*time.Millisecond<<min(attempts-1, 10), mostDelay)) + time.Millisecond
-	}
-	lost, back, failed := o.DisconnectedErrCB, o.ReconnectedCB, o.AsyncErrorCB
-	o.DisconnectedErrCB = func(nc *nats.Conn, err error) {
-		p.mu.Lock()
-		p.parted, p.why = true, err
-		p.unlink()
-		p.link, p.unlink = context.WithCancel(p.ctx)
-		p.mu.Unlock()
-		if lost != nil {
-			lost(nc, err)
-		}
-	}
-	o.ReconnectedCB = func(nc *nats.Conn) {
-		p.mu.Lock()
-		p.parted = false
-		p.mu.Unlock()
-		if back != nil {
-			back(nc)
-		}
-	}
-	o.AsyncErrorCB = func(nc *nats.Conn, sub *nats.Subscription, err error) {
-		p.mu.Lock()
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			p.denied = err
-			p.stop(explain(err)) // whatever it is, the cache does not work without it
-		} else if p.parted {
-			p.why = err
-		}
-		p.mu.Unlock()
-		if failed != nil {
-			failed(nc, sub, err)
-		}
-	}
-	return nil
-}
-
-// leastVersion is the oldest version of servers that has what this package uses.
-var leastVersion = [2]int{2, 10}
-
-func checkVersion(version string) error {
-	var got [2]int
-	_, err := fmt.Sscanf(version, "%d.%d", &got[0], &got[1])
-	if err != nil || got[0] < leastVersion[0] || got[0] == leastVersion[0] && got[1] < leastVersion[1] {
-		return fmt.Errorf("%w: got version %q, want at least %d.%d", ErrServerVersion, version, leastVersion[0], leastVersion[1])
-	}
-	return nil
 }
 
 func newProcess(name site) *process {
@@ -226,26 +120,6 @@ func (p *process) close() {
 	p.shut()
 }
 
-// politely returns a context for waiting for an answer that is not needed: it ends soon, and at
-// once if the connection is lost.
-func (p *process) politely() (context.Context, context.CancelFunc) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.parted || p.trouble != nil {
-		return context.WithTimeout(p.link, pause)
-	}
-	return context.WithTimeout(p.link, attempt)
-}
-
-// unheard notes that there was no answer before ctx ended, so that the next wait is shorter.
-func (p *process) unheard(ctx context.Context) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.trouble == nil && ctx.Err() != nil {
-		p.trouble = errSilent
-	}
-}
-
 // shut ends everything without the servers.
 func (p *process) shut() {
 	p.mu.Lock() // asking starts nothing afterwards
@@ -259,75 +133,6 @@ func (p *process) shut() {
 
 // over reports whether p has ended for good.
 func (p *process) over() bool { return p.ctx.Err() != nil }
-
-// ask calls fn, which asks the servers, until they answer. It returns an error that asking again
-// does not change, or the error of a context.
-func (p *process) ask(ctx context.Context, fn func(ctx context.Context) error) error {
-	for {
-		err := p.once(ctx, fn)
-		if errors.Is(err, fs.ErrNotExist) && p.begun {
-			p.stop(err) // somebody has deleted a stream
-		}
-		if err == nil || lasting(err) || !p.begun && refused(err) {
-			return err
-		}
-		if !sleep(ctx, pause) {
-			return ended(ctx, err)
-		}
-		if p.over() {
-			return context.Cause(p.ctx)
-		}
-	}
-}
-
-// once calls fn once, for a second at most, and not for longer than the connection lasts.
-func (p *process) once(ctx context.Context, fn func(ctx context.Context) error) error {
-	p.mu.Lock()
-	denied, link := p.denied, p.link
-	p.mu.Unlock()
-	brief, cancel := context.WithTimeout(ctx, attempt)
-	defer cancel()
-	defer context.AfterFunc(link, cancel)()
-	err := fn(brief)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case err == nil || brief.Err() == nil || ctx.Err() != nil:
-	case p.denied != denied:
-		err = p.denied
-	case link.Err() != nil:
-		err = nats.ErrDisconnected
-	default:
-		err = errSilent
-	}
-	err = explain(err)
-	if lasting(err) {
-		p.trouble = nil // it is an answer
-	} else if ctx.Err() == nil {
-		p.trouble = err
-	}
-	return err
-}
-
-// errSilent is the error of a request without an answer.
-var errSilent = fmt.Errorf("%w: the servers did not answer within %v", engine.ErrUnavailable, attempt)
-
-// errSlow is the trouble of a deadline that is too short to learn of any other.
-var errSlow = errors.New("the servers have not answered yet")
-
-// ended returns the error of a context that has ended while an operation waited for the servers.
-func (p *process) ended(ctx context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	trouble := p.trouble
-	if p.parted {
-		trouble = fmt.Errorf("%w: the connection is lost: %w", engine.ErrUnavailable, cmp.Or(p.why, nats.ErrDisconnected))
-	}
-	if trouble == nil && ctx.Err() == context.DeadlineExceeded {
-		trouble = errSlow
-	}
-	return ended(ctx, trouble)
-}
 
 // report calls the OnError of the sessions.
 func (p *process) report(err error) {

@@ -48,6 +48,14 @@ func (s *session) open(ctx context.Context, id uint64) (*rows, error) {
 	return r, nil
 }
 
+// lapse closes the channel of readers of a generation. p.mu is held.
+func (p *process) lapse(id uint64) {
+	if c := p.lapsed[id]; c != nil {
+		close(c)
+		delete(p.lapsed, id)
+	}
+}
+
 func (r *rows) Lapsed() <-chan struct{}        { return r.lapsed }
 func (r *rows) Place(int) (tensor.Lender, int) { return nil, 0 }
 func (r *rows) Close() error                   { return r.close() }
@@ -75,17 +83,6 @@ func (r *rows) ReadRows(ctx context.Context, rows []int, dst [][]byte) error {
 		}
 	}
 	return r.read(ctx, pieces)
-}
-
-// cut adds the pieces of a leaf of a row.
-func (l *layout) cut(pieces []piece, row, leaf int, dst []byte) []piece {
-	for from := l.offset[leaf]; len(dst) > 0; {
-		chunk := from / chunkSize
-		n := min((chunk+1)*chunkSize-from, len(dst))
-		pieces = append(pieces, piece{row, chunk, from, from + n, dst[:n]})
-		from, dst = from+n, dst[n:]
-	}
-	return pieces
 }
 
 // read copies pieces. A cache in the memory of its servers ends with them.

@@ -36,3 +36,20 @@ func schemaOf(list []ledger.Leaf) (*tdict.TensorDict, error) {
 	}
 	return td, nil
 }
+
+// about returns the description of a cache, and the layout of its samples.
+func about(c ledger.Charter) (engine.About, *layout, error) {
+	schema, err := schemaOf(c.Schema)
+	if err != nil {
+		return engine.About{}, nil, err
+	}
+	var sizes []int
+	for _, x := range schema.Tensors() {
+		sizes = append(sizes, x.ByteSize())
+	}
+	l, ok := newLayout(sizes)
+	if !ok || l.chunks() != c.Chunks {
+		return engine.About{}, nil, fmt.Errorf("%w: got %d chunks of a sample, want %d", engine.ErrCorrupt, c.Chunks, l.chunks())
+	}
+	return engine.About{ID: c.ID, Config: c.Config, Schema: schema, Lease: patienceWith(c.Lease)}, l, nil
+}

@@ -89,7 +89,7 @@ func (ps *pass) ask(ctx context.Context, n int) error {
 			ps.pending = ps.p.request(l, ledger.Event{Kind: ledger.Take, Of: made.ID, Count: n})
 		}
 		o, err := ps.p.await(ctx, ps.pending)
-		if !isSettled(ps.pending) {
+		if !ps.pending.isSettled() {
 			return err
 		}
 		ps.pending = nil
