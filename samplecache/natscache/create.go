@@ -109,11 +109,7 @@ func newCharter(name site, schema *tdict.TensorDict, config Config) (*ledger.Cha
 		return nil, nil, fmt.Errorf("%w: got %d Replicas, want 1, 3 or 5", engine.ErrConfig, config.Replicas)
 	}
 	c := &ledger.Charter{Version: ledger.Version, ID: rand.Text(), Config: filled, Lease: lease, Schema: leavesOf(schema)}
-	var sizes []int
-	for _, x := range schema.Tensors() {
-		sizes = append(sizes, x.ByteSize())
-	}
-	l, ok := newLayout(sizes)
+	l, ok := newLayout(schema)
 	if c.Chunks = l.chunks(); !ok || recordBytes(c) > maxRecord {
 		return nil, nil, fmt.Errorf("%w: got %d leaves and %d chunks of %d bytes in a sample: their record has %d bytes, want at most %d",
 			engine.ErrSchema, len(c.Schema), c.Chunks, chunkSize, recordBytes(c), maxRecord)

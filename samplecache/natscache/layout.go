@@ -1,5 +1,7 @@
 package natscache
 
+import "github.com/go-tensordict/tensordict/tdict"
+
 // chunkSize is the size of a chunk, so that it fits into a message of 1 MiB.
 const chunkSize = 1<<20 - 4<<10
 
@@ -12,11 +14,12 @@ type layout struct {
 // chunks returns the number of chunks of a sample.
 func (l *layout) chunks() int { return (l.total + chunkSize - 1) / chunkSize }
 
-// newLayout returns the layout of samples, whose leaves have the given sizes. ok is false if the
-// sum overflows.
-func newLayout(sizes []int) (l *layout, ok bool) {
+// newLayout returns the layout of the samples of a schema. ok is false if the sum of the sizes
+// overflows.
+func newLayout(schema *tdict.TensorDict) (l *layout, ok bool) {
 	l = &layout{}
-	for _, size := range sizes {
+	for _, x := range schema.Tensors() {
+		size := x.ByteSize()
 		l.offset, l.size = append(l.offset, l.total), append(l.size, size)
 		if l.total += (size + 7) &^ 7; size < 0 || l.total < 0 {
 			return l, false

@@ -43,11 +43,7 @@ func about(c ledger.Charter) (engine.About, *layout, error) {
 	if err != nil {
 		return engine.About{}, nil, err
 	}
-	var sizes []int
-	for _, x := range schema.Tensors() {
-		sizes = append(sizes, x.ByteSize())
-	}
-	l, ok := newLayout(sizes)
+	l, ok := newLayout(schema)
 	if !ok || l.chunks() != c.Chunks {
 		return engine.About{}, nil, fmt.Errorf("%w: got %d chunks of a sample, want %d", engine.ErrCorrupt, c.Chunks, l.chunks())
 	}
