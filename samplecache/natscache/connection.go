@@ -24,29 +24,27 @@ func (p *process) connect(ctx context.Context, urls string, options []nats.Optio
 		return fmt.Errorf("%w: got no URL", engine.ErrConfig)
 	}
 	before := []nats.Option{nats.Name("tensordict"), nats.Timeout(attempt), nats.FlusherTimeout(stuck)}
-	type result struct {
-		nc  *nats.Conn
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		nc, err := nats.Connect(urls, slices.Concat(before, options, []nats.Option{p.options})...)
-		done <- result{nc, err}
+	var nc *nats.Conn
+	var err error
+	done := make(chan struct{})
+	go func() { // nats.Connect has no context
+		defer close(done)
+		nc, err = nats.Connect(urls, slices.Concat(before, options, []nats.Option{p.options})...)
 	}()
 	select {
-	case r := <-done:
-		if r.err != nil {
-			return explain(r.err)
-		}
-		p.nc = r.nc
+	case <-done:
 	case <-ctx.Done():
-		go func() { // nats.Connect has no context
-			if r := <-done; r.nc != nil {
-				r.nc.Close()
+		go func() {
+			if <-done; err == nil {
+				nc.Close()
 			}
 		}()
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, context.Cause(ctx))
 	}
+	if err != nil {
+		return explain(err)
+	}
+	p.nc = nc
 	if err := checkVersion(p.nc.ConnectedServerVersion()); err != nil {
 		return err
 	}
