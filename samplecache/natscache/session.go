@@ -28,9 +28,10 @@ func (s *session) join(ctx context.Context, opt engine.Options) error {
 		var one sync.Mutex
 		s.p.mu.Lock()
 		s.p.onError[s] = func(err error) {
-			one.Lock()
-			defer one.Unlock()
-			opt.OnError(err)
+			if one.TryLock() { // drop err if OnError is still running
+				defer one.Unlock()
+				opt.OnError(err)
+			}
 		}
 		s.p.mu.Unlock()
 	}
