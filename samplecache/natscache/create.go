@@ -78,7 +78,7 @@ func create(ctx context.Context, url string, name site, schema *tdict.TensorDict
 	if p.js, err = jetstream.New(p.nc); err != nil {
 		return explain(err)
 	}
-	return p.make(ctx, streams)
+	return (&creation{process: p}).make(ctx, streams)
 }
 
 const (
@@ -154,31 +154,38 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	return []jetstream.StreamConfig{log, data, snap, here}, nil
 }
 
+// A creation is a Create that goes on.
+type creation struct {
+	*process
+	other string    // who else makes the cache
+	since time.Time // when this was noticed
+}
+
 // make makes the streams and the first head. If a process was killed in the middle of it, make
 // completes that. The head says which of several processes has made the cache.
-func (p *process) make(ctx context.Context, streams []jetstream.StreamConfig) (err error) {
+func (c *creation) make(ctx context.Context, streams []jetstream.StreamConfig) (err error) {
 	for _, config := range streams {
-		if err := p.unused(ctx, config.Name); err != nil {
+		if err := c.unused(ctx, config.Name); err != nil {
 			return err
 		}
 	}
 	for i, config := range streams {
-		if err := p.ask(ctx, func(ctx context.Context) error { return p.stream(ctx, config) }); err != nil {
+		if err := c.ask(ctx, func(ctx context.Context) error { return c.stream(ctx, config) }); err != nil {
 			if refused(err) {
-				p.unmake(context.WithoutCancel(ctx), streams[:i])
+				c.unmake(context.WithoutCancel(ctx), streams[:i])
 			}
 			return err
 		}
 	}
-	first, err := ledger.New(p.charter).Encode()
+	first, err := ledger.New(c.charter).Encode()
 	if err == nil {
-		err = p.save(ctx, 0, first)
+		err = c.save(ctx, 0, first)
 	}
 	if errors.Is(err, errTaken) {
 		return fs.ErrExist
 	}
 	for i := 0; i < len(streams) && err == nil; i++ { // another process may have changed them meanwhile
-		err = p.ask(ctx, func(ctx context.Context) error { return p.stream(ctx, streams[i]) })
+		err = c.ask(ctx, func(ctx context.Context) error { return c.stream(ctx, streams[i]) })
 	}
 	return err
 }
@@ -187,79 +194,79 @@ func (p *process) make(ctx context.Context, streams []jetstream.StreamConfig) (e
 const maker = "tensordict-samplecache-create"
 
 // stream makes a stream, or changes one that another Create has made.
-func (p *process) stream(ctx context.Context, config jetstream.StreamConfig) error {
-	s, err := p.js.Stream(ctx, config.Name)
+func (c *creation) stream(ctx context.Context, config jetstream.StreamConfig) error {
+	s, err := c.js.Stream(ctx, config.Name)
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		if s, err = p.js.CreateStream(ctx, config); err == nil && s.CachedInfo().State.LastSeq > 0 {
+		if s, err = c.js.CreateStream(ctx, config); err == nil && s.CachedInfo().State.LastSeq > 0 {
 			// Servers may not have removed all of a stream of the name that was deleted just before.
-			err = cmp.Or(p.js.DeleteStream(ctx, config.Name), errors.New("a new stream has messages of one that was deleted"))
+			err = cmp.Or(c.js.DeleteStream(ctx, config.Name), errors.New("a new stream has messages of one that was deleted"))
 		}
 	case err == nil && s.CachedInfo().Config.Metadata[maker] != config.Metadata[maker]:
 		if got := s.CachedInfo().Config.Storage; got != config.Storage {
 			return fmt.Errorf("%w: another Create, which did not complete, has made stream %s with %v storage: delete it", fs.ErrExist, config.Name, got)
 		}
-		if err := p.abandoned(ctx, s); err != nil {
+		if err := c.abandoned(ctx, s); err != nil {
 			return err
 		}
-		s, err = p.js.UpdateStream(ctx, config)
+		s, err = c.js.UpdateStream(ctx, config)
 	}
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable) // change it next time
 	}
-	if err == nil && config.Name == p.site.stream("snap") {
-		p.snap = s
+	if err == nil && config.Name == c.site.stream("snap") {
+		c.snap = s
 	}
 	return err
 }
 
 // abandoned returns nil if the Create that has made stream s does not go on: there was no head for
 // a while, and nothing has changed s.
-func (p *process) abandoned(ctx context.Context, s jetstream.Stream) error {
+func (c *creation) abandoned(ctx context.Context, s jetstream.Stream) error {
 	by := s.CachedInfo().Config.Metadata[maker]
-	if _, _, err := p.head(ctx); err == nil {
-		h, err := p.snapshot(ctx)
-		if err != nil || h.Charter.ID != p.charter.ID {
+	if _, _, err := c.head(ctx); err == nil {
+		h, err := c.snapshot(ctx)
+		if err != nil || h.Charter.ID != c.charter.ID {
 			return cmp.Or(err, fs.ErrExist)
 		}
 		return nil
 	}
-	if p.other != by {
-		p.other, p.met = by, time.Now()
+	if c.other != by {
+		c.other, c.since = by, time.Now()
 	}
-	if time.Since(p.met) < attempt {
+	if time.Since(c.since) < attempt {
 		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable)
 	}
 	return nil
 }
 
 // unmake removes streams that this Create has made, unless there is a cache.
-func (p *process) unmake(ctx context.Context, streams []jetstream.StreamConfig) {
+func (c *creation) unmake(ctx context.Context, streams []jetstream.StreamConfig) {
 	for _, config := range streams {
-		_ = p.once(ctx, func(ctx context.Context) error { // the error of Create is returned instead
-			s, err := p.js.Stream(ctx, config.Name)
+		_ = c.once(ctx, func(ctx context.Context) error { // the error of Create is returned instead
+			s, err := c.js.Stream(ctx, config.Name)
 			if err != nil || s.CachedInfo().Config.Metadata[maker] != config.Metadata[maker] {
 				return err
 			}
-			if _, _, err := p.head(ctx); err == nil {
+			if _, _, err := c.head(ctx); err == nil {
 				return nil
 			}
-			return p.js.DeleteStream(ctx, config.Name)
+			return c.js.DeleteStream(ctx, config.Name)
 		})
 	}
 }
 
 // unused returns fs.ErrExist if there is a cache, or if a stream of its name is something else.
-func (p *process) unused(ctx context.Context, stream string) error {
-	err := p.ask(ctx, func(ctx context.Context) error {
-		s, err := p.js.Stream(ctx, stream)
+func (c *creation) unused(ctx context.Context, stream string) error {
+	err := c.ask(ctx, func(ctx context.Context) error {
+		s, err := c.js.Stream(ctx, stream)
 		if err == nil {
 			err = ours(s)
 		}
 		return err
 	})
-	if err == nil && stream == p.site.stream("snap") {
-		if err = p.ask(ctx, func(ctx context.Context) error { _, _, err := p.head(ctx); return err }); err == nil {
+	if err == nil && stream == c.site.stream("snap") {
+		if err = c.ask(ctx, func(ctx context.Context) error { _, _, err := c.head(ctx); return err }); err == nil {
 			return fs.ErrExist
 		}
 	}

@@ -28,8 +28,6 @@ type process struct {
 	host            string
 	created         time.Time      // of the log
 	room            chan struct{}  // has one element for each chunk that is under way
-	other           string         // Create: who else makes the cache
-	met             time.Time      // Create: since when
 	running         sync.WaitGroup // goroutines
 	ctx             context.Context
 	stop            context.CancelCauseFunc // ends p, with the error that all calls return from then on
