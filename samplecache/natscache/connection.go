@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -18,7 +19,7 @@ const (
 	mostDelay = 250 * time.Millisecond // between attempts to connect again
 )
 
-// connect connects to servers. options may be overridden where the process depends on it.
+// connect connects to servers, and checks that they are fit. options may be overridden where the process depends on it.
 func (p *process) connect(ctx context.Context, urls string, options []nats.Option) error {
 	if urls == "" {
 		return fmt.Errorf("%w: got no URL", engine.ErrConfig)
@@ -51,7 +52,8 @@ func (p *process) connect(ctx context.Context, urls string, options []nats.Optio
 	if got := p.nc.MaxPayload(); got < 1<<20 {
 		return fmt.Errorf("%w: max_payload of the server is %d, want at least %d: raise it in the configuration of the server", engine.ErrConfig, got, 1<<20)
 	}
-	return nil
+	p.js, err = jetstream.New(p.nc, jetstream.WithPublishAsyncTimeout(attempt))
+	return explain(err)
 }
 
 // options sets options of the connection that users cannot choose.

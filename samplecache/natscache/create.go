@@ -75,9 +75,6 @@ func create(ctx context.Context, url string, name site, schema *tdict.TensorDict
 	if c.Config.Durable && !syncs(p.nc.ConnectedServerId()) {
 		return fmt.Errorf("%w: got Durable, and the server may store samples without syncing the disk: JetStream syncs every two minutes by default. Serve with Durable makes a server that syncs each write", errors.ErrUnsupported)
 	}
-	if p.js, err = jetstream.New(p.nc); err != nil {
-		return explain(err)
-	}
 	return (&creation{process: p}).make(ctx, streams)
 }
 
@@ -180,9 +177,6 @@ func (c *creation) make(ctx context.Context, streams []jetstream.StreamConfig) (
 	first, err := ledger.New(c.charter).Encode()
 	if err == nil {
 		err = c.save(ctx, 0, first)
-	}
-	if errors.Is(err, errTaken) {
-		return fs.ErrExist
 	}
 	for i := 0; i < len(streams) && err == nil; i++ { // another process may have changed them meanwhile
 		err = c.ask(ctx, func(ctx context.Context) error { return c.stream(ctx, streams[i]) })

@@ -76,9 +76,10 @@ var ErrNoRoom = errors.New("not enough room on the servers")
 
 // Codes of errors of JetStream.
 const (
-	codeStoreFailed   jetstream.ErrorCode = 10077 // a message does not fit into the stream
-	codeWrongSequence jetstream.ErrorCode = 10071
-	codeReplicas      jetstream.ErrorCode = 10074
+	codeStoreFailed      jetstream.ErrorCode = 10077 // a message does not fit into the stream
+	codeWrongSequence    jetstream.ErrorCode = 10071
+	codeSequenceUnderWay jetstream.ErrorCode = 10164 // replicas have not stored the message before yet
+	codeReplicas         jetstream.ErrorCode = 10074
 )
 
 // noRoom has the codes of errors that say that there is no room.

@@ -400,6 +400,24 @@ func TestCreateAtOnce(t *testing.T) {
 	t.Logf("%d contexts ended", ended)
 }
 
+// TestCreateRepliesLost loses replies to Create. It goes on, and knows what it has made.
+func TestCreateRepliesLost(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	k := newLink(t, s.setup.Addr)
+	k.faults.Store(&faults{drop: 0.2})
+	ctx := soon(t)
+	var errs [16]error
+	var all sync.WaitGroup
+	for n := range errs {
+		all.Go(func() {
+			errs[n] = natscache.Create(ctx, k.url(), fmt.Sprint("lost", n), marked("", 0, 8), audited(2))
+		})
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(errs[:]...))
+}
+
 // TestCreateAfterDelete makes a cache again and again, right after it was deleted: servers may have
 // kept a part of it.
 func TestCreateAfterDelete(t *testing.T) {

@@ -73,9 +73,6 @@ func start(ctx context.Context, e Engine) (_ *process, err error) {
 	if err = p.connect(ctx, e.URL, e.Options); err != nil {
 		return nil, err
 	}
-	if p.js, err = jetstream.New(p.nc, jetstream.WithPublishAsyncTimeout(attempt)); err != nil {
-		return nil, explain(err)
-	}
 	for _, one := range []struct {
 		name string
 		at   *jetstream.Stream

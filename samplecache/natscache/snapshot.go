@@ -90,7 +90,10 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 	}
 	var old head
 	var last uint64
-	err = p.ask(ctx, func(ctx context.Context) (err error) { old, last, err = p.head(ctx); return err })
+	err = p.ask(ctx, func(ctx context.Context) (err error) {
+		old, last, err = p.head(ctx)
+		return err
+	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -101,24 +104,36 @@ func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
 		return errTaken
 	}
 	made := err != nil
-	text, err := json.Marshal(head{seq, at, crc32.ChecksumIEEE(data)})
-	if err != nil {
-		return err
-	}
-	err = p.once(ctx, func(ctx context.Context) error {
-		_, err := p.js.PublishMsg(ctx, &nats.Msg{Subject: p.site.head(), Data: text}, jetstream.WithExpectLastSequencePerSubject(last))
-		return err
-	})
-	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeWrongSequence {
-		return errTaken // another head is newer than the one that was read
-	}
-	if err != nil || made {
+	if err := p.setHead(ctx, head{seq, at, crc32.ChecksumIEEE(data)}, last); err != nil || made {
 		return err
 	}
 	return errors.Join(
 		p.forgetSnapshots(ctx, seq),
 		p.purge(ctx, "snap", jetstream.WithPurgeSubject(p.site.head()), jetstream.WithPurgeKeep(1)),
 		p.purge(ctx, "log", jetstream.WithPurgeSequence(seq+1)))
+}
+
+// setHead stores a head, unless there is another one after the head with number last.
+func (p *process) setHead(ctx context.Context, h head, last uint64) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return p.ask(ctx, func(ctx context.Context) error {
+		_, err := p.js.PublishMsg(ctx, &nats.Msg{Subject: p.site.head(), Data: text}, jetstream.WithExpectLastSequencePerSubject(last))
+		api, ok := errors.AsType[*jetstream.APIError](err)
+		switch {
+		case ok && api.ErrorCode == codeSequenceUnderWay:
+			return fmt.Errorf("%w: another head is being stored", engine.ErrUnavailable)
+		case !ok || api.ErrorCode != codeWrongSequence:
+			return err
+		}
+		now, _, err := p.head(ctx)
+		if err == nil && !slices.Equal(now.At, h.At) { // and not h, whose reply was lost
+			return errTaken
+		}
+		return err
+	})
 }
 
 // forgetSnapshots removes the snapshots before event seq. Some may have no head, because a process
@@ -145,4 +160,4 @@ func (p *process) forgetSnapshots(ctx context.Context, seq uint64) error {
 }
 
 // errTaken says that another process has stored a head meanwhile.
-var errTaken = errors.New("another process was faster")
+var errTaken = fmt.Errorf("%w: another process was faster", fs.ErrExist)
