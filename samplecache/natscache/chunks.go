@@ -19,33 +19,30 @@ const underWay = 16
 // patienceForRoom is how long a sample waits for the room of a generation that is being removed.
 const patienceForRoom = 2 * time.Second
 
-// upload publishes data to a stream in chunks, several at a time, and returns their sequence numbers.
-func (p *process) upload(ctx context.Context, stream, subject string, data []byte) (at []uint64, err error) {
-	at = make([]uint64, (len(data)+chunkSize-1)/chunkSize)
+// upload publishes data to a stream in chunks, several at a time, and stores their sequence numbers in
+// at. It leaves out chunks that have a number already, since an earlier upload has ended with ctx.
+func (p *process) upload(ctx context.Context, stream, subject string, data []byte, at []uint64) error {
 	began := time.Now()
 	for {
-		err = p.publish(ctx, subject, data, at)
+		err := p.publish(ctx, subject, data, at)
 		switch {
 		case err == nil:
-			return at, nil
+			return nil
 		case errors.Is(err, ErrNoRoom) && time.Since(began) > patienceForRoom, lasting(err):
-			return nil, err
+			return err
 		case errors.Is(err, ErrNoRoom):
 			p.report(p.once(ctx, p.sweep))
 		case errors.Is(err, jetstream.ErrNoStreamResponse): // the stream may be gone
 			there := func(ctx context.Context) error { _, err := p.js.Stream(ctx, p.site.stream(stream)); return err }
 			if err := p.ask(ctx, there); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		if p.over() {
-			return nil, context.Cause(p.ctx)
-		}
 		if !sleep(ctx, pause) {
-			return nil, ended(ctx, err)
+			return ended(ctx, err)
 		}
 		if p.over() {
-			return nil, context.Cause(p.ctx)
+			return context.Cause(p.ctx)
 		}
 	}
 }

@@ -76,7 +76,8 @@ func (p *process) sweep(ctx context.Context) error {
 	p.mu.Unlock()
 	slices.Sort(stray)
 	for _, subject := range stray {
-		if err := p.purge(ctx, "data", jetstream.WithPurgeSubject(subject)); err != nil {
+		which := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(subject), jetstream.WithPurgeSequence(info.State.LastSeq + 1)}
+		if err := p.purge(ctx, "data", which...); err != nil {
 			return err
 		}
 	}

@@ -790,7 +790,7 @@ func TestReplacedWhileWaiting(t *testing.T) {
 	began := time.Now()
 	err := <-done
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "open it again")
+	require.Regexp(t, "open it again|there is no such cache", err.Error()) // it may look between the two
 	require.Less(t, time.Since(began), 4*time.Second)
 }
 

@@ -12,7 +12,10 @@ type layout struct {
 }
 
 // chunks returns the number of chunks of a sample.
-func (l *layout) chunks() int { return (l.total + chunkSize - 1) / chunkSize }
+func (l *layout) chunks() int { return chunksOf(l.total) }
+
+// chunksOf returns the number of chunks that bytes take.
+func chunksOf(bytes int) int { return (bytes + chunkSize - 1) / chunkSize }
 
 // newLayout returns the layout of the samples of a schema. ok is false if the sum of the sizes
 // overflows.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,6 +29,7 @@ type process struct {
 	host            string
 	created         time.Time      // of the log
 	room            chan struct{}  // has one element for each chunk that is under way
+	leaving         atomic.Bool    // close was called
 	running         sync.WaitGroup // goroutines
 	ctx             context.Context
 	stop            context.CancelCauseFunc // ends p, with the error that all calls return from then on
@@ -107,6 +109,7 @@ func (p *process) close() {
 	p.mu.Lock()
 	l := p.life
 	p.mu.Unlock()
+	p.leaving.Store(true) // otherwise Gone would begin another life
 	if l != nil {
 		ctx, cancel := p.politely()
 		_, _ = p.do(ctx, l, ledger.Event{Kind: ledger.Gone, Name: l.id}) // others notice otherwise
@@ -150,7 +153,7 @@ func (p *process) wake() {
 // run lives, one life after the other, until p is closed.
 func (p *process) run() {
 	var before []string // lives that may still be members
-	for !p.over() {
+	for !p.over() && !p.leaving.Load() {
 		l := newLife(p, before)
 		err := l.live()
 		p.mu.Lock()

@@ -63,12 +63,13 @@ func (r *row) ask(ctx context.Context, sums []uint32) error {
 	if err != nil {
 		return r.p.explained(err)
 	}
-	if r.stored == nil || r.storedFor.ID != made.ID {
+	if r.storedFor.ID != made.ID {
 		r.forget(ctx)
-		r.storedFor = made
-		if r.stored, err = r.p.upload(ctx, "data", r.p.site.row(made.Generation, made.ID), r.memory.bytes); err != nil {
-			return err
-		}
+		r.stored, r.storedFor = make([]uint64, chunksOf(len(r.memory.bytes))), made
+	}
+	err = r.p.upload(ctx, "data", r.p.site.row(made.Generation, made.ID), r.memory.bytes, r.stored)
+	if err != nil {
+		return err
 	}
 	r.pending = r.p.request(l, ledger.Event{Kind: ledger.Commit, Of: made.ID, Sums: sums, At: r.stored})
 	return nil
@@ -81,7 +82,6 @@ func (r *row) forget(ctx context.Context) {
 		subject := r.p.site.row(r.storedFor.Generation, r.storedFor.ID)
 		r.p.report(r.p.purge(ctx, "data", jetstream.WithPurgeSubject(subject)))
 	}
-	r.stored = nil
 }
 
 // learn waits for the outcome of the commit. It returns nil if r.done says whether the sample is

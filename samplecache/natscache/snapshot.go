@@ -84,7 +84,8 @@ func (p *process) load(ctx context.Context, h head) (*ledger.Ledger, error) {
 
 // save stores a snapshot, unless there is a newer one, and removes the events before it.
 func (p *process) save(ctx context.Context, seq uint64, data []byte) error {
-	at, err := p.upload(ctx, "snap", p.site.snap(seq), data)
+	at := make([]uint64, chunksOf(len(data)))
+	err := p.upload(ctx, "snap", p.site.snap(seq), data, at)
 	if err != nil {
 		return err
 	}
