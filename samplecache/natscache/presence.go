@@ -18,7 +18,7 @@ func patienceWith(lease time.Duration) time.Duration { return lease + lease/2 }
 // are silent for longer. It also says that time has passed, when a generation is held for too long.
 func (l *life) attend() {
 	p, lease := l.p, l.p.charter.Lease
-	w := &watch{self: l.id, heard: map[string]int{}}
+	w := &watch{self: l.id, heard: map[string]int{}, last: map[string]uint64{}}
 	l.running.Go(func() {
 		for l.ctx.Err() == nil {
 			err := p.tail(l.ctx, "here", jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, FilterSubject: p.site.here("*")}, func(m *nats.Msg, about *nats.MsgMetadata) {
@@ -65,18 +65,19 @@ func (l *life) attend() {
 // while the servers are away, or this process is stopped, it counts nothing.
 type watch struct {
 	self  string
-	beats int            // number of own messages that came back
-	heard map[string]int // beats when a process was heard last
-	last  uint64         // sequence number of the last message
+	beats int               // number of own messages that came back
+	heard map[string]int    // beats when a process was heard last
+	last  map[string]uint64 // sequence number of the last message of each
 }
 
 // hear counts a message of a process, unless it was there before. After the connection was lost,
-// the last message of each process comes again, and so does what was missed meanwhile.
+// the last message of each process comes again, and so does what was missed meanwhile. Numbers may
+// go back when a server was killed.
 func (w *watch) hear(id string, seq uint64) {
-	if seq <= w.last {
+	if w.last[id] == seq {
 		return
 	}
-	w.last = seq
+	w.last[id] = seq
 	if id == w.self {
 		w.beats++
 	} else {
@@ -93,6 +94,7 @@ func (w *watch) silent(members map[string]*ledger.Member) (dead []string) {
 	for id := range w.heard {
 		if members[id] == nil {
 			delete(w.heard, id)
+			delete(w.last, id)
 		}
 	}
 	for id := range members {
