@@ -27,7 +27,8 @@ type Engine struct {
 	// the same slice.
 	Options []nats.Option
 	// Mirror is a directory of this machine into which [Mirror] copies generations, or "" for
-	// none. Generations that are there are read there, mapped; the others come from the servers.
+	// none. Generations that are there are read there, mapped; the others come from the servers, and
+	// all of them if the directory cannot be read: then OnError gets the reason.
 	Mirror string
 }
 
@@ -91,7 +92,7 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 	}
 	s := &session{p: p, release: release}
 	if e.Mirror != "" {
-		s.mirror = &local{dir: e.Mirror, id: p.about.ID, use: newTurn()}
+		s.mirror = newLocal(e.Mirror, p.about.ID)
 	}
 	if err := s.join(ctx, opt); err != nil {
 		release()

@@ -38,6 +38,15 @@ func (s *session) join(ctx context.Context, opt engine.Options) error {
 	return nil
 }
 
+// report calls the OnError of s.
+func (s *session) report(err error) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	if on := s.p.onError[s]; on != nil && !s.p.over() {
+		s.p.running.Go(func() { on(err) })
+	}
+}
+
 func (s *session) About() engine.About { return s.p.about }
 
 func (s *session) Changed() <-chan struct{} {
