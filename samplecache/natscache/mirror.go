@@ -24,7 +24,8 @@ import (
 // Mirror copies the generations of a cache into a directory of this machine, until ctx ends; then
 // it returns the error of ctx. Sessions of this machine whose [Engine.Mirror] is the directory read
 // the samples there, mapped, so that each sample crosses the network once for all of them. Rows are
-// copied as they are committed, so the mirror has a generation a moment after it was published.
+// copied as they are committed, so the mirror has a generation a moment after it was published. If
+// dir is removed, Mirror makes it anew.
 //
 // dir must not exist, or be a mirror of a cache of the same name. It is a cache of package dircache, whose
 // generations have other numbers: dircache.Engine reads it too, and so does Python.
@@ -50,11 +51,14 @@ func mirror(ctx context.Context, e Engine, dir string) error {
 		return err
 	}
 	defer func() { _ = s.Close() }() // it only reads
-	for err == nil || errors.Is(err, errTorn) {
-		err = s.mirrorTo(ctx, dir, err != nil)
+	for err == nil || err == errMoved || errors.Is(err, errTorn) {
+		err = s.mirrorTo(ctx, dir, errors.Is(err, errTorn))
 	}
 	return err
 }
+
+// errMoved says that the directory of a mirror was removed or replaced.
+var errMoved = errors.New("the directory was removed or replaced")
 
 // errTorn says that the generation that a mirror was filling is gone, so that it cannot be
 // completed.
@@ -105,20 +109,28 @@ func (s *session) mirrorTo(ctx context.Context, dir string, torn bool) error {
 	if t, err = targetOf(dir); err != nil || t != want {
 		return cmp.Or(err, fmt.Errorf("%w: %s is a mirror of %q", fs.ErrExist, dir, t.Name))
 	}
+	at, err := os.Stat(dir)
+	if err == nil {
+		err = s.copyTo(ctx, dir)
+	}
+	if now, failed := os.Stat(dir); ctx.Err() == nil && !errors.Is(err, errTorn) && (errors.Is(failed, fs.ErrNotExist) || failed == nil && !os.SameFile(at, now)) {
+		return errMoved
+	}
+	return err
+}
+
+// copyTo copies generations to a mirror that is there.
+func (s *session) copyTo(ctx context.Context, dir string) error {
 	to, err := dircache.Engine{Dir: dir}.Join(ctx, engine.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = to.Close() }() // what is committed is there
 	c := &copying{s: s, to: to}
-	if err := c.begin(ctx); err != nil {
-		return err
+	for err = c.begin(ctx); err == nil; {
+		err = c.next(ctx)
 	}
-	for {
-		if err := c.next(ctx); err != nil {
-			return err
-		}
-	}
+	return err
 }
 
 // makeMirror makes an empty mirror. There says that there is one, which it replaces; it replaces nothing
@@ -150,6 +162,9 @@ func (s *session) makeMirror(dir string, of target, there bool) error {
 		if err = failed; err == nil {
 			err = vfs.Publish(vfs.OS, tmp.New(), dir, old)
 		}
+		if now, failed := os.Lstat(dir); err != nil && (errors.Is(failed, fs.ErrNotExist) || failed == nil && old != nil && !os.SameFile(old, now)) {
+			err = errMoved // another Mirror was faster
+		}
 	default:
 		if err = vfs.PublishNew(vfs.OS, tmp.New(), dir, false); errors.Is(err, fs.ErrExist) {
 			err = nil // mirrorTo looks at it again
@@ -169,30 +184,52 @@ type copying struct {
 // fillerName is the name that a Mirror claims, so that there is one.
 const fillerName = "mirror"
 
+// unblocked calls fn, which calls the mirror, until fn does not return [engine.ErrBlocked].
+func (c *copying) unblocked(ctx context.Context, fn func() error) error {
+	for {
+		changed := c.to.Changed()
+		err := fn()
+		if !errors.Is(err, engine.ErrBlocked) {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
 // begin claims the mirror, and finds out which generation it has.
 func (c *copying) begin(ctx context.Context) (err error) {
+	claim := func(name string) func() error {
+		return func() (err error) { c.claim, err = c.to.Claim(ctx, name); return err }
+	}
 	for end := time.Now().Add(time.Second); ; { // readers try the name
-		_, err = c.to.Claim(ctx, fillerName)
+		err = c.unblocked(ctx, claim(fillerName))
 		if !errors.Is(err, engine.ErrProducerBusy) || time.Now().After(end) || !sleep(ctx, pause) {
 			break
 		}
 	}
-	if err != nil {
+	if errors.Is(err, engine.ErrProducerBusy) {
 		return fmt.Errorf("another Mirror fills it: %w", err)
 	}
-	if c.claim, err = c.to.Claim(ctx, ""); err != nil {
-		return err
+	if err == nil {
+		err = c.unblocked(ctx, claim(""))
 	}
-	st, err := c.to.Stats(ctx)
+	var st engine.Stats
+	if err == nil {
+		err = c.unblocked(ctx, func() (err error) { st, err = c.to.Stats(ctx); return err })
+	}
 	switch {
 	case err != nil:
 		return err
 	case st.Committed > 0:
 		return errTorn // a killed Mirror has left it
 	case st.Latest > 0:
-		c.last, err = copied(ctx, c.to, st.Latest)
+		return c.unblocked(ctx, func() (err error) { c.last, err = copied(ctx, c.to, st.Latest); return err })
 	}
-	return err
+	return nil
 }
 
 // copied returns which generation of the servers a generation of a mirror is.
@@ -287,16 +324,8 @@ func (c *copying) records(ctx context.Context, id uint64, n int) (records []ledg
 func (c *copying) reserve(ctx context.Context, id uint64) ([]engine.Row, error) {
 	slots := make([]engine.Row, c.s.p.charter.Config.Samples)
 	for n := 0; n < len(slots); {
-		changed := c.to.Changed()
-		slot, err := c.claim.Reserve(ctx, id)
-		if errors.Is(err, engine.ErrBlocked) {
-			select {
-			case <-changed:
-				continue
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
-		}
+		var slot engine.Row
+		err := c.unblocked(ctx, func() (err error) { slot, err = c.claim.Reserve(ctx, id); return err })
 		if err != nil {
 			return nil, err
 		}
@@ -336,7 +365,7 @@ func (c *copying) row(ctx context.Context, r *rows, row int, slot engine.Row) er
 	if err := r.download(ctx, pieces); err != nil {
 		return err
 	}
-	return slot.Commit(ctx, r.records[row].Sums)
+	return c.unblocked(ctx, func() error { return slot.Commit(ctx, r.records[row].Sums) })
 }
 
 // patienceForMirror is how long Open waits for a mirror that is being filled.

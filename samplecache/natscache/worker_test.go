@@ -157,11 +157,13 @@ type job struct {
 	Role, URL, Place, Name string
 	Size                   int
 	Number                 uint64
+	Mirror                 string
 }
 
 // jobs are functions that a worker runs until the end, or until an error.
 var jobs = map[string]func(w *work) error{
 	"put": (*work).put, "reserve": (*work).reserve, "hold": (*work).hold, "rank": (*work).rank,
+	"mirror": (*work).mirror, "see": (*work).see,
 }
 
 // A work is a job in its process.
@@ -175,7 +177,7 @@ func workHere(is string) {
 	w := &work{in: bufio.NewScanner(os.Stdin)}
 	err := json.Unmarshal([]byte(is), &w.job)
 	if err == nil {
-		ctx, e := context.Background(), natscache.Engine{URL: w.URL, Name: w.Place}
+		ctx, e := context.Background(), natscache.Engine{URL: w.URL, Name: w.Place, Mirror: w.Mirror}
 		w.c, err = again(ctx, func() (*samplecache.Cache, error) { return samplecache.Open(ctx, e, samplecache.Options{}) })
 	}
 	if err == nil {
