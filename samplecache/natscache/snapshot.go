@@ -39,10 +39,13 @@ func (p *process) snapshot(ctx context.Context) (l *ledger.Ledger, err error) {
 		if _, now, other := p.head(ctx); other == nil && now == at {
 			return fmt.Errorf("%w: the snapshot of event %d: %w", engine.ErrCorrupt, h.Seq, err)
 		}
-		return err // there is a newer one
+		return errNewer
 	})
 	return l, err
 }
+
+// errNewer says that another process has removed a snapshot while it was read: there is a newer one.
+var errNewer = fmt.Errorf("%w: a newer snapshot was stored meanwhile", engine.ErrUnavailable)
 
 // head returns the newest head and its sequence number.
 func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
