@@ -27,25 +27,21 @@ type head struct {
 }
 
 // snapshot returns the ledger of the newest snapshot.
-func (p *process) snapshot(ctx context.Context) (l *ledger.Ledger, err error) {
-	err = p.ask(ctx, func(ctx context.Context) error {
-		h, at, err := p.head(ctx)
-		if err == nil {
-			l, err = p.load(ctx, h)
+func (p *process) snapshot(ctx context.Context) (*ledger.Ledger, error) {
+	for last := uint64(0); ; {
+		var h head
+		var at uint64
+		err := p.ask(ctx, func(ctx context.Context) (err error) { h, at, err = p.head(ctx); return err })
+		if err != nil {
+			return nil, err
 		}
-		if !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return err
+		l, err := p.load(ctx, h)
+		if !errors.Is(err, jetstream.ErrMsgNotFound) || at == last {
+			return l, err
 		}
-		if _, now, other := p.head(ctx); other == nil && now == at {
-			return fmt.Errorf("%w: the snapshot of event %d: %w", engine.ErrCorrupt, h.Seq, err)
-		}
-		return errNewer
-	})
-	return l, err
+		last = at // a newer one may have been stored meanwhile
+	}
 }
-
-// errNewer says that another process has removed a snapshot while it was read: there is a newer one.
-var errNewer = fmt.Errorf("%w: a newer snapshot was stored meanwhile", engine.ErrUnavailable)
 
 // head returns the newest head and its sequence number.
 func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
@@ -62,18 +58,26 @@ func (p *process) head(ctx context.Context) (h head, seq uint64, err error) {
 	return h, m.Sequence, nil
 }
 
-// load reads the snapshot of a head.
+// load reads the snapshot of a head, chunk by chunk: it may be large.
 func (p *process) load(ctx context.Context, h head) (*ledger.Ledger, error) {
 	var all []byte
 	for _, seq := range h.At {
-		m, err := p.get(ctx, "snap", map[string]any{"seq": max(seq, 1)})
+		err := p.ask(ctx, func(ctx context.Context) error {
+			m, err := p.get(ctx, "snap", map[string]any{"seq": max(seq, 1)})
+			switch {
+			case errors.Is(err, jetstream.ErrMsgNotFound):
+				return fmt.Errorf("%w: the snapshot of event %d: %w", engine.ErrCorrupt, h.Seq, err)
+			case err != nil:
+				return err
+			case m.Subject != p.site.snap(h.Seq):
+				return fmt.Errorf("%w: the snapshot of event %d: message %d is another's", engine.ErrCorrupt, h.Seq, seq)
+			}
+			all = append(all, m.Data...)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		if m.Subject != p.site.snap(h.Seq) {
-			return nil, fmt.Errorf("%w: the snapshot of event %d: message %d is another's", engine.ErrCorrupt, h.Seq, seq)
-		}
-		all = append(all, m.Data...)
 	}
 	if got := crc32.ChecksumIEEE(all); got != h.Sum {
 		return nil, fmt.Errorf("%w: the snapshot of event %d: got checksum %08x, want %08x", engine.ErrCorrupt, h.Seq, got, h.Sum)

@@ -29,7 +29,8 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, natscache.Create(soon(t), s.url(), place, marked("", 0, size), audited(8000)))
 		k := newLink(t, s.setup.Addr)
 		if round%2 == 1 {
-			k.faults.Store(&faults{cutWithin: 1 << 20, drop: 0.0005, delay: 100 * time.Microsecond})
+			// A part of a snapshot is a message of 1.4 MB, which must get through at last.
+			k.faults.Store(&faults{cutWithin: 4 << 20, drop: 0.0005, delay: 100 * time.Microsecond})
 		}
 		begin := func(name string) *worker {
 			return start(t, job{Role: "put", URL: k.url(), Place: place, Name: name, Size: size})
