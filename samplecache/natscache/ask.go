@@ -89,8 +89,8 @@ func (p *process) ended(ctx context.Context) error {
 	return ended(ctx, trouble)
 }
 
-// politely returns a context for waiting for an answer that is not needed: it ends soon, and at once
-// if the connection is lost.
+// politely returns a context for waiting for an answer that is not needed: it ends soon, and at
+// once if the connection is lost.
 func (p *process) politely() (context.Context, context.CancelFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

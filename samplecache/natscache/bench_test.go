@@ -100,7 +100,8 @@ func (c *child) say(line any) {
 	require.NoError(c.b, err)
 }
 
-// sinkHere reads samples from connections, and answers each with a byte. Before it comes the length.
+// sinkHere reads samples from connections, and answers each with a byte. Before it comes the
+// length.
 func sinkHere() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

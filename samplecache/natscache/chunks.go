@@ -19,8 +19,9 @@ const underWay = 16
 // patienceForRoom is how long a sample waits for the room of a generation that is being removed.
 const patienceForRoom = 2 * time.Second
 
-// upload publishes data to a stream in chunks, several at a time, and stores their sequence numbers in
-// at. It leaves out chunks that have a number already, since an earlier upload has ended with ctx.
+// upload publishes data to a stream in chunks, several at a time, and stores their sequence numbers
+// in at. It leaves out chunks that have a number already, since an earlier upload has ended with
+// ctx.
 func (p *process) upload(ctx context.Context, stream, subject string, data []byte, at []uint64) error {
 	began := time.Now()
 	for {

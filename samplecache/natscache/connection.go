@@ -19,7 +19,8 @@ const (
 	mostDelay = 250 * time.Millisecond // between attempts to connect again
 )
 
-// connect connects to servers, and checks that they are fit. options may be overridden where the process depends on it.
+// connect connects to servers, and checks that they are fit. options may be overridden where the
+// process depends on it.
 func (p *process) connect(ctx context.Context, urls string, options []nats.Option) error {
 	if urls == "" {
 		return fmt.Errorf("%w: got no URL", engine.ErrConfig)

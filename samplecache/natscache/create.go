@@ -193,7 +193,8 @@ func (c *creation) stream(ctx context.Context, config jetstream.StreamConfig) er
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		if s, err = c.js.CreateStream(ctx, config); err == nil && s.CachedInfo().State.LastSeq > 0 {
-			// Servers may not have removed all of a stream of the name that was deleted just before.
+			// Servers may not have removed all of a stream of the name that was deleted just
+			// before.
 			err = cmp.Or(c.js.DeleteStream(ctx, config.Name), errors.New("a new stream has messages of one that was deleted"))
 		}
 	case err == nil && s.CachedInfo().Config.Metadata[maker] != config.Metadata[maker]:

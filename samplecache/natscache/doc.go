@@ -38,8 +38,8 @@
 //
 // While servers do not answer, calls wait until their contexts end, and then return
 // [engine.ErrUnavailable] with the last error. They go on when a server is back. Calls without a
-// context, such as Stats, wait for ten seconds. Create returns ErrUnavailable at once if it finds no
-// server, as do Open and Mirror in a process that is not connected yet.
+// context, such as Stats, wait for ten seconds. Create returns ErrUnavailable at once if it finds
+// no server, as do Open and Mirror in a process that is not connected yet.
 //
 // # Room
 //
@@ -57,8 +57,8 @@
 //     is.
 //  3. A life (life.go) is one membership of a process. presence.go finds processes that are silent.
 //     What a session has is a part (part.go), which is made again in the next life.
-//  4. A sample is chunks (layout.go) in a second stream (chunks.go). A commit says where they are; chunks that
-//     no commit names are never read. clean.go removes them.
+//  4. A sample is chunks (layout.go) in a second stream (chunks.go). A commit says where they are;
+//     chunks that no commit names are never read. clean.go removes them.
 //  5. Now and then the process whose event was due stores a snapshot of the ledger (snapshot.go)
 //     and removes the events before it. The message "head" says where the newest one is; a cache
 //     exists once it has a head.

@@ -26,9 +26,9 @@ type Engine struct {
 	// about reconnecting have no effect. Two Engines with Options are equal if they have
 	// the same slice.
 	Options []nats.Option
-	// Mirror is a directory of this machine into which [Mirror] copies generations, or "" for
-	// none. Generations that are there are read there, mapped; the others come from the servers, and
-	// all of them if the directory cannot be read: then OnError gets the reason.
+	// Mirror is a directory of this machine into which [Mirror] copies generations, or "" for none.
+	// Generations that are there are read there, mapped; the others come from the servers, and all
+	// of them if the directory cannot be read: then OnError gets the reason.
 	Mirror string
 }
 

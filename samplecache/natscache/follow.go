@@ -19,8 +19,8 @@ const (
 	silence   = 2*heartbeat + heartbeat/2 // after which a consumer is taken for dead
 )
 
-// follow applies the messages of the log until the life ends. Each time it begins at the last message
-// that was applied: if another one is in its place, servers have lost messages.
+// follow applies the messages of the log until the life ends. Each time it begins at the last
+// message that was applied: if another one is in its place, servers have lost messages.
 func (l *life) follow() {
 	for l.ctx.Err() == nil {
 		l.p.mu.Lock()

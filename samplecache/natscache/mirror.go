@@ -27,8 +27,8 @@ import (
 // copied as they are committed, so the mirror has a generation a moment after it was published. If
 // dir is removed, Mirror makes it anew.
 //
-// dir must not exist, or be a mirror of a cache of the same name. It is a cache of package dircache, whose
-// generations have other numbers: dircache.Engine reads it too, and so does Python.
+// dir must not exist, or be a mirror of a cache of the same name. It is a cache of package
+// dircache, whose generations have other numbers: dircache.Engine reads it too, and so does Python.
 //
 // Mirror returns an [Error], which wraps [engine.ErrConfig] if dir is "", fs.ErrExist if dir is
 // something else,
@@ -133,8 +133,8 @@ func (s *session) copyTo(ctx context.Context, dir string) error {
 	return err
 }
 
-// makeMirror makes an empty mirror. There says that there is one, which it replaces; it replaces nothing
-// else. If another Mirror is faster, it leaves that one.
+// makeMirror makes an empty mirror. There says that there is one, which it replaces; it replaces
+// nothing else. If another Mirror is faster, it leaves that one.
 func (s *session) makeMirror(dir string, of target, there bool) error {
 	config := engine.Config{Samples: s.p.charter.Config.Samples, Retain: s.p.charter.Config.Retain, MaxHeld: s.p.charter.Config.MaxHeld}
 	dir, err := filepath.Abs(dir)
@@ -384,8 +384,8 @@ type local struct {
 	users map[*replica]int // calls, generations and now; those that have no users are closed
 }
 
-// A replica is a mirror that was joined. One that was replaced stays as long as a generation is held
-// there.
+// A replica is a mirror that was joined. One that was replaced stays as long as a generation is
+// held there.
 type replica struct {
 	engine.Session
 	at fs.FileInfo // of its directory
@@ -458,8 +458,8 @@ func (m *local) close() {
 	}
 }
 
-// mirrored returns the rows of a generation in the mirror, or r if they are not there. If the mirror
-// cannot be read, OnError learns why.
+// mirrored returns the rows of a generation in the mirror, or r if they are not there. If the
+// mirror cannot be read, OnError learns why.
 func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
 	if s.mirror == nil {
 		return r, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// mirrored returns a cache with one generation, its Engine with a mirror of it, and a generation that
-// is held there.
+// mirrored returns a cache with one generation, its Engine with a mirror of it, and a generation
+// that is held there.
 func mirrored(t *testing.T) (p *samplecache.Producer, e natscache.Engine, reader *samplecache.Cache, g *samplecache.Generation, stop func()) {
 	t.Helper()
 	e = newCache(t, newServer(t).url(), numbered(0), samplecache.Config{Samples: 3})

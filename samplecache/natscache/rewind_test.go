@@ -10,9 +10,9 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// TestServerLosesEvents takes the files of a server back to an earlier state, as a loss of power can:
-// all processes notice it, and agree on what is left. One of them is cut off until the log is longer
-// than it was.
+// TestServerLosesEvents takes the files of a server back to an earlier state, as a loss of power
+// can: all processes notice it, and agree on what is left. One of them is cut off until the log is
+// longer than it was.
 func TestServerLosesEvents(t *testing.T) {
 	s := newServer(t)
 	e := newCache(t, s.url(), numbered(0), samplecache.Config{Samples: 3})

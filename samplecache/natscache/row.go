@@ -105,8 +105,8 @@ func (r *row) learn(ctx context.Context) error {
 	return nil
 }
 
-// resolve finds out whether a commit of an earlier life counts. In this life, no message of that one
-// counts any more.
+// resolve finds out whether a commit of an earlier life counts. In this life, no message of that
+// one counts any more.
 func (r *row) resolve(ctx context.Context) error {
 	l, err := r.p.alive(ctx)
 	if err != nil {

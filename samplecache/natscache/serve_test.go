@@ -10,7 +10,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/natscache"
 )
 
-// TestServeOnce serves a directory twice: the second server would write over the files of the first.
+// TestServeOnce serves a directory twice: the second server would write over the files of the
+// first.
 func TestServeOnce(t *testing.T) {
 	opt := natscache.ServeOptions{Dir: t.TempDir()}
 	s, err := natscache.Serve(opt)

@@ -8,8 +8,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// TestPassOutlastsItsSeat leaves a group while one of its generations is open: it can be read on, and
-// its Close lets it go.
+// TestPassOutlastsItsSeat leaves a group while one of its generations is open: it can be read on,
+// and its Close lets it go.
 func TestPassOutlastsItsSeat(t *testing.T) {
 	config := samplecache.Config{Samples: 2, Retain: -1, MaxHeld: -1, Limits: samplecache.Limits{MaxPasses: 3}}
 	c := open(t, newCache(t, newServer(t).url(), numbered(0), config))

@@ -16,8 +16,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
 )
 
-// TestNewerSnapshot removes a snapshot, because there is a newer one, after a process that joins has
-// read the head and before it reads the snapshot: the process reads the newer one.
+// TestNewerSnapshot removes a snapshot, because there is a newer one, after a process that joins
+// has read the head and before it reads the snapshot: the process reads the newer one.
 func TestNewerSnapshot(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
 	require.NoError(t, err)

@@ -26,9 +26,9 @@ func (l *Ledger) advance(s *Step) {
 	}
 }
 
-// first returns the number of the first chunk of a generation that is kept, or 0 if it has none. The
-// chunks of later generations come after all of its chunks, because rows of those are reserved, and
-// stored, only after its last commit.
+// first returns the number of the first chunk of a generation that is kept, or 0 if it has none.
+// The chunks of later generations come after all of its chunks, because rows of those are reserved,
+// and stored, only after its last commit.
 func (g *Generation) first() (first uint64) {
 	for i := range g.Rows {
 		for n, at := range g.Rows[i].At {
