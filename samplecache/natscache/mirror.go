@@ -381,7 +381,7 @@ type local struct {
 
 	mu    sync.Mutex
 	now   *replica         // which is at dir; nil if none is there yet
-	users map[*replica]int // calls, generations and now; those that have no users are closed
+	users map[*replica]int // calls, generations and now; a replica without users is closed
 }
 
 // A replica is a mirror that was joined. One that was replaced stays as long as a generation is
