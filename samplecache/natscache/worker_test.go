@@ -163,7 +163,7 @@ type job struct {
 // jobs are functions that a worker runs until the end, or until an error.
 var jobs = map[string]func(w *work) error{
 	"put": (*work).put, "reserve": (*work).reserve, "hold": (*work).hold, "rank": (*work).rank,
-	"mirror": (*work).mirror, "see": (*work).see,
+	"mirror": (*work).mirror, "see": (*work).see, "visit": (*work).visit,
 }
 
 // A work is a job in its process.
