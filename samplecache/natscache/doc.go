@@ -62,5 +62,6 @@
 //  5. Now and then the process whose event was due stores a snapshot of the ledger (snapshot.go)
 //     and removes the events before it. The message "head" says where the newest one is; a cache
 //     exists once it has a head.
-//  6. names.go has the names of the streams and subjects.
+//  6. mirror.go fills a mirror, and replica.go reads one. Both are sessions of package dircache.
+//  7. names.go has the names of the streams and subjects.
 package natscache
