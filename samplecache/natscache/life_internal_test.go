@@ -68,3 +68,16 @@ func TestOutcomeStays(t *testing.T) {
 	require.EqualValues(t, 7, o.ID)
 	require.Empty(t, l.queue, "it ends")
 }
+
+// TestNoReportOnceClosed reports an error while a process is closed: nothing is started then, and
+// OnError is not called.
+func TestNoReportOnceClosed(t *testing.T) {
+	p, told := newProcess("closed"), 0
+	p.onError[&session{p: p}] = func(error) { told++ }
+	p.report(engine.ErrConfig)
+	p.shut()
+	require.Equal(t, 1, told, "shut waits for it")
+	p.report(engine.ErrConfig)
+	p.running.Wait()
+	require.Equal(t, 1, told)
+}

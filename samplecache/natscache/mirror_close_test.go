@@ -109,6 +109,39 @@ func TestMirrorClosed(t *testing.T) {
 	require.Error(t, g.Close())
 }
 
+// TestMirrorStuck reads while a Mirror does not go on. The first read waits for it, and no other
+// one.
+func TestMirrorStuck(t *testing.T) {
+	t.Parallel()
+	p, e, reader, g, stop := mirrored(t)
+	stop()
+	at, err := dircache.Engine{Dir: e.Mirror}.Join(t.Context(), engine.Options{})
+	require.NoError(t, err)
+	_, err = again(soon(t), func() (engine.Claim, error) { return at.Claim(t.Context(), "mirror") }) // as a Mirror that is stopped
+	require.NoError(t, err)
+	waited := time.Duration(0)
+	latest := func(first int64) (mapped bool) {
+		puts(t, p, 3)
+		began := time.Now()
+		other, err := reader.Latest(t.Context())
+		waited += time.Since(began)
+		require.NoError(t, err)
+		return sees(t, other, first)
+	}
+	require.False(t, latest(3))
+	waited = 0
+	for n := range int64(4) {
+		require.False(t, latest(6+3*n))
+	}
+	require.Less(t, waited, 2*time.Second, "less than one wait")
+	require.NoError(t, g.Close())
+	require.NoError(t, at.Close())
+	defer mirror(t, e, e.Mirror)()
+	for first := int64(18); !latest(first); first += 3 {
+		require.Less(t, first, int64(600), "it goes on")
+	}
+}
+
 // TestMirrorDamaged reads while a mirror cannot be read: samples come from the servers.
 func TestMirrorDamaged(t *testing.T) {
 	t.Parallel()

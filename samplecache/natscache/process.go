@@ -50,6 +50,7 @@ type process struct {
 	syncing *asking // the next question for the end of the log, nil if there is none
 	asks    bool    // askAll runs
 	buffers [][]byte
+	closed  bool // shut was called
 }
 
 func newProcess(name site) *process {
@@ -120,8 +121,9 @@ func (p *process) close() {
 
 // shut ends everything without the servers.
 func (p *process) shut() {
-	p.mu.Lock() // asking starts nothing afterwards
+	p.mu.Lock() // asking and report start nothing afterwards
 	p.stop(engine.ErrClosed)
+	p.closed = true
 	p.mu.Unlock()
 	if p.nc != nil {
 		p.nc.Close()
@@ -139,8 +141,8 @@ func (p *process) report(err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, on := range p.onError {
-		p.running.Go(func() { on(err) })
+	for s := range p.onError {
+		s.notify(err)
 	}
 }
 

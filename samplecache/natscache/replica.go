@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
@@ -32,7 +33,8 @@ type local struct {
 // held there.
 type replica struct {
 	engine.Session
-	at fs.FileInfo // of its directory
+	at    fs.FileInfo  // of its directory
+	stuck atomic.Int64 // its samples when Open has waited in vain
 }
 
 func newLocal(dir, id string) *local {
@@ -72,7 +74,8 @@ func (m *local) join(ctx context.Context) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	now = &replica{to, at}
+	now = &replica{Session: to, at: at}
+	now.stuck.Store(-1)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ctx.Err() != nil {
@@ -116,7 +119,9 @@ func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
 	defer context.AfterFunc(s.mirror.ctx, cancel)()
 	to, err := s.mirror.join(waiting)
 	if err != nil && waiting.Err() == nil {
-		s.report(fmt.Errorf("the mirror: %w", err))
+		s.p.mu.Lock()
+		s.notify(fmt.Errorf("the mirror: %w", err))
+		s.p.mu.Unlock()
 	}
 	if to == nil {
 		return r, nil
@@ -124,7 +129,7 @@ func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
 	defer s.mirror.leave(to)
 	for s.mirror.ctx.Err() == nil {
 		changed := to.Changed()
-		found, soon := s.mirror.find(waiting, to, r)
+		found, soon, samples := s.mirror.find(waiting, to, r)
 		if found != nil {
 			return found, nil
 		}
@@ -134,6 +139,9 @@ func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
 		select {
 		case <-changed:
 		case <-waiting.Done():
+			if ctx.Err() == nil && s.mirror.ctx.Err() == nil {
+				to.stuck.Store(samples) // as if the Mirror was stopped: until there are more, nobody waits
+			}
 			if s.mirror.ctx.Err() == nil {
 				return r, nil
 			}
@@ -143,10 +151,11 @@ func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
 }
 
 // find returns the rows of a generation, or nil if the mirror does not have them. Then soon reports
-// whether a Mirror is about to copy them.
-func (m *local) find(ctx context.Context, to *replica, r *rows) (found engine.Rows, soon bool) {
+// whether a Mirror is about to copy them. samples is how many samples the mirror has got.
+func (m *local) find(ctx context.Context, to *replica, r *rows) (found engine.Rows, soon bool, samples int64) {
 	st, err := to.Stats(ctx)
 	newest := uint64(0)
+	samples = int64(st.Latest)*int64(to.About().Config.Samples) + int64(st.Committed)
 	for id := st.Latest; err == nil && id > 0 && id+uint64(max(to.About().Config.Retain, 0)) >= st.Latest; id-- {
 		at, err := to.Open(ctx, id)
 		if err != nil {
@@ -157,12 +166,12 @@ func (m *local) find(ctx context.Context, to *replica, r *rows) (found engine.Ro
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.users[to]++
-			return &mirroredRows{r, at, func() { m.leave(to) }}, false
+			return &mirroredRows{r, at, func() { m.leave(to) }}, false, samples
 		}
 		newest = max(newest, info.Number)
 		_ = at.Close() // nothing was lent
 	}
-	return nil, newest < r.id && (st.Reserved > 0 || to.filled(ctx))
+	return nil, newest < r.id && samples != to.stuck.Load() && (st.Reserved > 0 || to.filled(ctx)), samples
 }
 
 // filled reports whether there is a Mirror: then it has the name.

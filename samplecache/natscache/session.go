@@ -38,11 +38,9 @@ func (s *session) join(ctx context.Context, opt engine.Options) error {
 	return nil
 }
 
-// report calls the OnError of s.
-func (s *session) report(err error) {
-	s.p.mu.Lock()
-	defer s.p.mu.Unlock()
-	if on := s.p.onError[s]; on != nil && !s.p.over() {
+// notify calls the OnError of s, unless its process is closed. p.mu is held.
+func (s *session) notify(err error) {
+	if on := s.p.onError[s]; on != nil && !s.p.closed {
 		s.p.running.Go(func() { on(err) })
 	}
 }

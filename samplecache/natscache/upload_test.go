@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/test/longtests"
@@ -34,7 +32,7 @@ func TestUploadGoesOn(t *testing.T) {
 	s := newServer(t)
 	js := admin(t, s.url())
 	require.NoError(t, natscache.Create(soon(t), s.url(), "upload", marked("", 0, size), audited(3)))
-	var calls, cuts, lives, full atomic.Int64
+	var calls, cuts, lives, full, strays atomic.Int64
 	acknowledged := map[string]uint64{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -109,7 +107,7 @@ func TestUploadGoesOn(t *testing.T) {
 			}
 			_, err := js.Publish(t.Context(), fmt.Sprint("tdcache.upload.rows.1.", 1_000_000+n%50), make([]byte, 1<<19))
 			if err != nil {
-				full.Add(1000)
+				strays.Add(1)
 				time.Sleep(300 * time.Millisecond)
 			}
 		}
@@ -119,12 +117,7 @@ func TestUploadGoesOn(t *testing.T) {
 	filler.Wait()
 	c := join(t, natscache.Engine{URL: s.url(), Name: "upload"})
 	found := audit(t, c, size, acknowledged)
-	t.Log(found, "calls", calls.Load(), "cuts", cuts.Load(), "lives", lives.Load(), "full", full.Load())
-	data, err := js.Stream(soon(t), "tdcache_upload_data")
-	require.NoError(t, err)
-	info, err := data.Info(soon(t), jetstream.WithSubjectFilter("tdcache.upload.rows.>"))
-	require.NoError(t, err)
-	t.Log(len(info.State.Subjects), info.State.Msgs, info.State.Bytes>>20)
+	t.Log(found, "calls", calls.Load(), "cuts", cuts.Load(), "lives", lives.Load(), "ErrNoRoom", full.Load(), "times full", strays.Load())
 }
 
 // visit joins, reads the latest generation, and leaves, again and again.
@@ -155,18 +148,31 @@ func (w *work) visit() error {
 	}
 }
 
-// TestVisitors joins, reads and leaves all the time, while processes that put samples, and with them
-// those that store snapshots and remove events, are killed.
+// TestVisitors joins, reads and leaves all the time, while processes that put samples, and with
+// them those that store snapshots and remove events, are killed.
 func TestVisitors(t *testing.T) {
 	t.Parallel()
-	took, size, retain := 4*time.Second, 64, 0
+	visitors(t, false)
+}
+
+// TestVisitorsOfThree is TestVisitors on three servers.
+func TestVisitorsOfThree(t *testing.T) {
+	if !longtests.On() {
+		t.Skip("it takes half a minute: set TENSORDICT_LONG")
+	}
+	visitors(t, true)
+}
+
+func visitors(t *testing.T, three bool) {
+	const size = 64
+	took := 4 * time.Second
 	if longtests.On() {
 		took = 25 * time.Second
 	}
 	url := ""
 	config := natscache.Config{Lease: lease}
-	config.Samples, config.Retain, config.MaxHeld = 50, retain, 30
-	if os.Getenv("A2_THREE") != "" {
+	config.Samples, config.MaxHeld = 50, 30
+	if three {
 		c := newCluster(t)
 		url = c.url()
 		require.NoError(t, c.create(soon(t), "visitors", marked("", 0, size), config))
