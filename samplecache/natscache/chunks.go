@@ -32,7 +32,7 @@ func (p *process) upload(ctx context.Context, stream, subject string, data []byt
 		case errors.Is(err, ErrNoRoom) && time.Since(began) > patienceForRoom, lasting(err):
 			return err
 		case errors.Is(err, ErrNoRoom):
-			p.report(p.once(ctx, p.sweep))
+			p.report(p.sweep(ctx)) // takes as long as there is to remove
 		case errors.Is(err, jetstream.ErrNoStreamResponse): // the stream may be gone
 			there := func(ctx context.Context) error { _, err := p.js.Stream(ctx, p.site.stream(stream)); return err }
 			if err := p.ask(ctx, there); err != nil {

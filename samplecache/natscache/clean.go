@@ -51,7 +51,11 @@ func (l *life) clean(s *ledger.Step) {
 // sweep removes the chunks of samples that are not in the ledger: of processes that were killed, or
 // that were stopped for long and went on to publish.
 func (p *process) sweep(ctx context.Context) error {
-	info, err := p.data.Info(ctx, jetstream.WithSubjectFilter(p.site.subject("rows.>")))
+	var info *jetstream.StreamInfo
+	err := p.ask(ctx, func(ctx context.Context) (err error) {
+		info, err = p.data.Info(ctx, jetstream.WithSubjectFilter(p.site.subject("rows.>")))
+		return err
+	})
 	if err != nil {
 		return err
 	}
