@@ -1178,8 +1178,13 @@ func TestGivenUp(t *testing.T) {
 					require.ErrorIs(t, err, context.DeadlineExceeded, name)
 				}
 			}
-			time.AfterFunc(10*time.Millisecond, s.resume)
+			resumed := make(chan struct{})
+			time.AfterFunc(10*time.Millisecond, func() {
+				s.resume()
+				close(resumed)
+			})
 			x, err := ask(soon(t))
+			<-resumed
 			for end := time.Now().Add(time.Second); errors.Is(err, samplecache.ErrBlocked) && time.Now().Before(end); {
 				x, err = ask(soon(t))
 			}
