@@ -349,8 +349,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// clientHere is a process with sessions that put samples. For each number on standard input it puts
-// so many, and prints the bytes of its heap.
+// clientHere is a process with sessions that put samples. For each number n on standard input
+// it puts n samples, and prints the bytes of its heap.
 func clientHere(url, name, sessions string) error {
 	count, err := strconv.Atoi(sessions)
 	if err != nil {
@@ -419,7 +419,7 @@ func BenchmarkCommits(b *testing.B) {
 	}
 }
 
-// benchClients starts processes that share so many sessions.
+// benchClients starts processes, which share the sessions evenly.
 func benchClients(b *testing.B, store benchStore, samples, processes, sessions int) (all []*child) {
 	b.Helper()
 	config := store.config

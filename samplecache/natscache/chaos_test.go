@@ -32,7 +32,7 @@ func (w *work) mirror() error {
 	}
 }
 
-// whole reads a generation whole, and compares it with what was put.
+// whole reads a generation whole, and compares it with the samples that were put.
 func whole(g *samplecache.Generation, size int) (sums string, err error) {
 	for row := range g.Len() {
 		about, err := g.Info(row)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/natscache/internal/ledger"
 )
 
-// clean removes what a message of this process has made useless, and stores a snapshot if it is
-// time. p.mu is held.
+// clean removes the chunks that a message of this process has made useless, and stores a snapshot
+// if it is time. p.mu is held.
 func (l *life) clean(s *ledger.Step) {
 	p := l.p
 	if len(s.Dropped) == 0 && len(s.Freed) == 0 && !s.Due {
@@ -36,7 +36,7 @@ func (l *life) clean(s *ledger.Step) {
 		if s.Below > 1 { // which removes whole blocks of files without reading them; 0 would be all
 			p.report(p.purge(ctx, "data", jetstream.WithPurgeSequence(s.Below)))
 		}
-		for _, id := range s.Dropped { // what is left because an older generation is kept
+		for _, id := range s.Dropped { // not yet removed if an older generation is kept
 			p.report(p.purge(ctx, "data", jetstream.WithPurgeSubject(p.site.generation(id)+".>")))
 		}
 		if s.Due && err == nil {

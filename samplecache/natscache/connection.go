@@ -61,8 +61,9 @@ func (p *process) connect(ctx context.Context, urls string, options []nats.Optio
 func (p *process) options(o *nats.Options) error {
 	o.AllowReconnect, o.MaxReconnect, o.ReconnectBufSize = true, -1, -1
 	o.RetryOnFailedConnect, o.IgnoreAuthErrorAbort = false, true
-	o.PingInterval, o.MaxPingsOut = heartbeat, 3                  // a server that stops is noticed after 2 s
-	o.CustomReconnectDelayCB = func(attempts int) time.Duration { // the first soon, and all processes not at once
+	o.PingInterval, o.MaxPingsOut = heartbeat, 3 // a server that stops is noticed after 2 s
+	// The first attempt comes soon, and not all processes make it at once.
+	o.CustomReconnectDelayCB = func(attempts int) time.Duration {
 		return rand.N(min(20*time.Millisecond<<min(attempts-1, 10), mostDelay)) + time.Millisecond
 	}
 	lost, back, failed := o.DisconnectedErrCB, o.ReconnectedCB, o.AsyncErrorCB

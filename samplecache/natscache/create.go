@@ -131,7 +131,8 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	sample := float64(l.total + c.Chunks*perMessage)
 	bytes := generations*float64(filled.Samples)*sample + slack/2 + 4*sample
 	events := slack + 10*float64(recordBytes(c))*(1000+generations*float64(filled.Samples))
-	snapshots := slack/2 + 4*float64(recordBytes(c))*generations*float64(filled.Samples) // the newest, and two that are stored at once
+	// The newest snapshot, and two that are stored at once.
+	snapshots := slack/2 + 4*float64(recordBytes(c))*generations*float64(filled.Samples)
 	if max(bytes, events, snapshots) > math.MaxInt64/4 {
 		return nil, fmt.Errorf("%w: got %d samples of %d bytes, want less than 2^61 bytes in all", engine.ErrConfig, filled.Samples, l.total)
 	}
@@ -147,7 +148,8 @@ func streamsOf(name site, c *ledger.Charter, l *layout, config Config) ([]jetstr
 	data.AllowDirect = true
 	snap.Name, snap.Subjects, snap.MaxBytes = name.stream("snap"), []string{name.head(), name.subject("snap.*")}, int64(snapshots)
 	here.Name, here.Subjects, here.MaxAge, here.MaxMsgsPerSubject = name.stream("here"), []string{name.here("*")}, c.Lease, 1
-	here.Discard = jetstream.DiscardOld // it has the storage of the others, so that no server forgets it alone
+	// It has the storage of the others, so that no server forgets it alone.
+	here.Discard = jetstream.DiscardOld
 	return []jetstream.StreamConfig{log, data, snap, here}, nil
 }
 
@@ -178,7 +180,7 @@ func (c *creation) make(ctx context.Context, streams []jetstream.StreamConfig) (
 	if err == nil {
 		err = c.save(ctx, 0, first)
 	}
-	for i := 0; i < len(streams) && err == nil; i++ { // another process may have changed them meanwhile
+	for i := 0; i < len(streams) && err == nil; i++ { // another process may have changed them
 		err = c.ask(ctx, func(ctx context.Context) error { return c.stream(ctx, streams[i]) })
 	}
 	return err
@@ -207,7 +209,7 @@ func (c *creation) stream(ctx context.Context, config jetstream.StreamConfig) er
 		s, err = c.js.UpdateStream(ctx, config)
 	}
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable) // change it next time
+		return fmt.Errorf("%w: another Create is making it", engine.ErrUnavailable)
 	}
 	if err == nil && config.Name == c.site.stream("snap") {
 		c.snap = s

@@ -30,11 +30,12 @@
 // # Processes that die or are silent
 //
 // Each process says four times in a Lease that it is there. If the others do not hear it for a
-// Lease, what it had is free. Until then its names are [engine.ErrProducerBusy], and a full group
-// is [engine.ErrGroup], also for a process that takes its place. A process that was only stopped or
-// disconnected, and comes back later, joins anew: its next calls take names, room, seats and
-// generations again if they are free, and otherwise return the errors that say so. A Commit whose
-// room was lost takes other room, and stores the sample once. No clock of a client counts.
+// Lease, its names, room, seats and generations are free. Until then its names are
+// [engine.ErrProducerBusy], and a full group is [engine.ErrGroup], also for a process that takes
+// its place. A process that was only stopped or disconnected, and comes back later, joins anew: its
+// next calls take names, room, seats and generations again if they are free, and otherwise return
+// the errors that say so. A Commit whose room was lost takes other room, and stores the sample
+// once. No clock of a client counts.
 //
 // While servers do not answer, calls wait until their contexts end, and then return
 // [engine.ErrUnavailable] with the last error. They go on when a server is back. Calls without a

@@ -20,7 +20,7 @@ var (
 	ErrVersion = ledger.ErrVersion
 )
 
-// errAnew says that the process is a new member of the cache: what it had before is free.
+// errAnew says that the process is a new member of the cache: its names, room and seats are free.
 var errAnew = fmt.Errorf("%w: the process was silent for longer than the lease, and has joined anew", engine.ErrUnavailable)
 
 // An Error says which cache an error is about.
@@ -64,8 +64,8 @@ func explain(err error) error {
 // errNoJetStream is the error of a server without JetStream, or whose JetStream is not ready.
 var errNoJetStream = fmt.Errorf("%w: the server, or the account, has no JetStream: start the server with JetStream enabled", engine.ErrUnavailable)
 
-// refused reports whether err says that servers will not do what they were asked for, unless
-// somebody changes their configuration.
+// refused reports whether err says that servers refuse a request until somebody changes their
+// configuration.
 func refused(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return errors.Is(err, errNoJetStream) || ok && (api.Code != 503 || noRoom[api.ErrorCode])
@@ -78,7 +78,7 @@ var ErrNoRoom = errors.New("not enough room on the servers")
 const (
 	codeStoreFailed      jetstream.ErrorCode = 10077 // a message does not fit into the stream
 	codeWrongSequence    jetstream.ErrorCode = 10071
-	codeSequenceUnderWay jetstream.ErrorCode = 10164 // replicas have not stored the message before yet
+	codeSequenceUnderWay jetstream.ErrorCode = 10164 // of the message before
 	codeReplicas         jetstream.ErrorCode = 10074
 )
 

@@ -27,7 +27,7 @@ import (
 type life struct {
 	p       *process
 	id      string
-	before  []string // lives of the process that may still be members: they end with its first message
+	before  []string // earlier lives that may still be members: the first message ends them
 	running sync.WaitGroup
 	ctx     context.Context
 	stop    context.CancelCauseFunc // ends ctx

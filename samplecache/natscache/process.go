@@ -32,7 +32,7 @@ type process struct {
 	leaving         atomic.Bool    // close was called
 	running         sync.WaitGroup // goroutines
 	ctx             context.Context
-	stop            context.CancelCauseFunc // ends p, with the error that all calls return afterwards
+	stop            context.CancelCauseFunc // ends p, with the error of all later calls
 
 	mu      sync.Mutex
 	parted  bool                     // the connection is lost, and there is no other yet

@@ -140,7 +140,7 @@ func (s *session) mirrored(ctx context.Context, r *rows) (engine.Rows, error) {
 		case <-changed:
 		case <-waiting.Done():
 			if ctx.Err() == nil && s.mirror.ctx.Err() == nil {
-				to.stuck.Store(samples) // as if the Mirror was stopped: until there are more, nobody waits
+				to.stuck.Store(samples) // until there are more, nobody waits
 			}
 			if s.mirror.ctx.Err() == nil {
 				return r, nil

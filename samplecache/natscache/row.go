@@ -20,8 +20,9 @@ type row struct {
 	memory *memory
 
 	ending    turn     // held by Commit and Abort
-	stored    []uint64 // chunks of the sample, for the row with number storedFor
+	stored    []uint64 // chunks of the sample, for the row storedFor of the life storedIn
 	storedFor ledger.Outcome
+	storedIn  *life
 	pending   *request // a commit whose outcome is not known
 	done      bool     // committed
 }
@@ -63,9 +64,9 @@ func (r *row) ask(ctx context.Context, sums []uint32) error {
 	if err != nil {
 		return r.p.explained(err)
 	}
-	if r.storedFor.ID != made.ID {
+	if r.storedIn != l || r.storedFor.ID != made.ID { // servers that lost events give numbers again
 		r.forget(ctx)
-		r.stored, r.storedFor = make([]uint64, chunksOf(len(r.memory.bytes))), made
+		r.stored, r.storedFor, r.storedIn = make([]uint64, chunksOf(len(r.memory.bytes))), made, l
 	}
 	err = r.p.upload(ctx, "data", r.p.site.row(made.Generation, made.ID), r.memory.bytes, r.stored)
 	if err != nil {

@@ -39,7 +39,7 @@ func main() {
 	defer os.RemoveAll(dir)
 	server := tensor.Must(natscache.Serve(natscache.ServeOptions{Dir: filepath.Join(dir, "server")}))
 	defer server.Close()
-	// No generation is published before the trainer has read the one before it.
+	// Once the trainer reads, no generation is published before it has read the one before.
 	config := natscache.Config{Config: samplecache.Config{Samples: 64, Limits: samplecache.Limits{MinPasses: 1}}}
 	check(natscache.Create(context.Background(), server.URL(), "waves", schema(), config))
 	for _, name := range []string{"gen-0", "gen-1"} {

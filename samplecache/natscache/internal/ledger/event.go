@@ -18,7 +18,7 @@ type Kind string
 
 // The kinds. Of is the thing that the event is about.
 const (
-	Process Kind = "process" // a process begins: Host, PID. It is the first event of its first message
+	Process Kind = "process" // a process begins: Host, PID. The first event of its first message
 	Gone    Kind = "gone"    // the process Name has ended. All that it has ends
 	Join    Kind = "join"    // a session begins
 	Claim   Kind = "claim"   // session Of claims Name
@@ -27,7 +27,7 @@ const (
 	Commit  Kind = "commit"  // row Of has its chunks At, with Sums
 	Hold    Kind = "hold"    // session Of holds Generation
 	Enter   Kind = "enter"   // session Of enters the group Name of World ranks
-	Begin   Kind = "begin"   // seat Of begins a pass in Epoch; a new epoch gets Generation, 0 for the latest
+	Begin   Kind = "begin"   // seat Of begins a pass in Epoch; Generation for a new one, 0 for the latest
 	Take    Kind = "take"    // pass Of takes Count rows
 	End     Kind = "end"     // thing Of ends. A row is aborted
 	Tick    Kind = "tick"    // nothing, but time has passed
