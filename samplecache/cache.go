@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +43,8 @@ type Cache struct {
 // was killed in the middle of an operation, this or another Open completes the operation.
 //
 // Open returns [ErrEngine] for a nil engine, [ErrConfig] for invalid options, and the errors of the
-// engine: see dircache.Engine and natscache.Engine.
+// engine: see dircache.Engine and natscache.Engine. With [Options.Await] it returns the cause of ctx
+// and the last of these errors if ctx ends before there is a cache.
 func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	if isNil(e) {
 		return nil, fmt.Errorf("open: %w: got nil", ErrEngine)
@@ -50,7 +52,7 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	if opt.Verify > Never {
 		return nil, fmt.Errorf("open: %w: got Verify %d", ErrConfig, opt.Verify)
 	}
-	s, err := e.Join(orBackground(ctx), engine.Options{OnError: opt.OnError})
+	s, err := join(orBackground(ctx), e, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +65,22 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	}
 	c.lent.start(nil)
 	return c, nil
+}
+
+// join joins the cache. With [Options.Await] it tries again and again, since an engine cannot say
+// when a cache is made.
+func join(ctx context.Context, e Engine, opt Options) (engine.Session, error) {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		s, err := e.Join(ctx, engine.Options{OnError: opt.OnError})
+		if !opt.Await || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrUnavailable) {
+			return s, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
 }
 
 // isNil reports whether e is nil or a nil pointer.

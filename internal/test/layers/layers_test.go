@@ -32,17 +32,18 @@ var layers = []string{
 	"inspect interop/forms loader samplecache/engine",
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/memcache samplecache/mongowire samplecache/samplecachetest",
-	"examples/internal/",
-	"cmd/ examples/ internal/test/conformance internal/test/layers",
+	"cmd/internal/doctor cmd/internal/programs examples/internal/",
+	"cmd/internal/command",
+	"cmd/tdict examples/ internal/test/conformance internal/test/layers",
 }
 
 // leashed says which packages alone may import a package, besides tests.
 var leashed = map[string][]string{
 	"unsafe":                            {"internal/cast", "internal/mapping"},
-	"github.com/alecthomas/kong":        {"cmd/tdict"},
-	"github.com/schollz/progressbar/v3": {"cmd/tdict"},
-	"golang.org/x/term":                 {"cmd/tdict"},
-	"go.yaml.in/yaml/v3":                {"cmd/tdict"},
+	"github.com/alecthomas/kong":        {"cmd/internal/command"},
+	"github.com/schollz/progressbar/v3": {"cmd/internal/command"},
+	"golang.org/x/term":                 {"cmd/internal/command"},
+	"go.yaml.in/yaml/v3":                {"cmd/internal/command"},
 	"reflect":                           {"tdict/tensorclass"},
 	"github.com/edsrzf/mmap-go":         {"internal/mapping"},
 	"golang.org/x/sys/cpu":              {"internal/vector"},

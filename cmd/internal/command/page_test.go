@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
-const pagePath = "../../docs/cli.md"
+const pagePath = "../../../docs/cli.md"
 
 // TestPage runs the commands of the console blocks of docs/cli.md and README.md that have a line of
 // tdict, in their order and in one directory for each page, and compares what they print.
@@ -23,7 +23,7 @@ const pagePath = "../../docs/cli.md"
 func TestPage(t *testing.T) {
 	path := binary(t)
 	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for _, page := range []string{pagePath, "../../README.md"} {
+	for _, page := range []string{pagePath, "../../../README.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			require.NoError(t, err)

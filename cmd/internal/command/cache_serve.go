@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,20 +16,6 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
 	"github.com/go-tensordict/tensordict/tdict"
 )
-
-type cacheCmd struct {
-	Serve serveCmd `cmd:"" help:"Serve a circular cache to the Python programs of wirehead."`
-}
-
-func (cacheCmd) Help() string {
-	return `
-Cache serve takes the place of the MongoDB that wirehead uses: its generators, datasets and loggers connect to it unchanged. Samples are in DIR, which programs of this machine open with package dircache. If DIR does not exist, the first sample makes it.
-
-It writes a line of JSON every few seconds, with the names of wirehead's logger. After SIGTERM no tickets are given out, and clients that have one may put their sample, for 10 seconds.
-
-	tdict cache serve /dev/shm/brains --config config.yaml
-	tdict cache serve /dev/shm/brains --config config.yaml --listen 0.0.0.0:27017 --password-file password`
-}
 
 type serveCmd struct {
 	Dir          string        `arg:"" help:"Directory of the cache."`
@@ -54,7 +39,7 @@ func (c *serveCmd) Run(s *session) (err error) {
 	opt := config.options()
 	report := oneByOne(s.print)
 	opt.Inflight, opt.AllowDrop, opt.OnError = c.Inflight<<20, c.AllowDrop, report
-	if opt.User, opt.Password, err = c.password(); err != nil {
+	if opt.User, opt.Password, err = readPassword(c.PasswordFile); err != nil {
 		return err
 	}
 	address, err := c.address(s, config, opt.User != "")
@@ -152,22 +137,6 @@ func (c *serveCmd) create(samples int, report func(error)) func(context.Context,
 		}
 		return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: report})
 	}
-}
-
-// password reads the user and the password, if there is a file of them.
-func (c *serveCmd) password() (user, password string, err error) {
-	if c.PasswordFile == "" {
-		return "", "", nil
-	}
-	text, err := os.ReadFile(c.PasswordFile)
-	if err != nil {
-		return "", "", err
-	}
-	user, password, ok := strings.Cut(strings.TrimRight(string(text), "\r\n"), ":")
-	if !ok || user == "" || password == "" {
-		return "", "", fmt.Errorf("%s: want one line USER:PASSWORD", c.PasswordFile)
-	}
-	return user, password, nil
 }
 
 // address returns the address to listen on. One that other machines reach needs a password.

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 // A session is one run of the command.
 type session struct {
 	ctx      context.Context
+	servers  Servers       // of caches on servers, or nil
 	name     string        // name of the command
 	stdout   io.Writer     // for binary data
 	data     io.Writer     // for text that programs read: out on a terminal, otherwise stdout

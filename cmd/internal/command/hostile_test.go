@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package command
 
 import (
 	"bytes"
@@ -36,9 +36,9 @@ func TestHostile(t *testing.T) {
 		name, glob string
 		build      func(t testing.TB, dir string, sections []string) (path string)
 	}{
-		{"memmap", "../../memmap/testdata/broken/*.txt", buildDataset},
-		{"npy", "../../interop/npy/testdata/broken/*.txt", buildNpy},
-		{"safetensors", "../../interop/safetensors/testdata/broken/*.txt", buildSafetensors},
+		{"memmap", "../../../memmap/testdata/broken/*.txt", buildDataset},
+		{"npy", "../../../interop/npy/testdata/broken/*.txt", buildNpy},
+		{"safetensors", "../../../interop/safetensors/testdata/broken/*.txt", buildSafetensors},
 	} {
 		files, err := filepath.Glob(corpus.glob)
 		require.NoError(t, err)

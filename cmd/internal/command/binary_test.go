@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
-// TestMain is main if the test binary is called tdict.
+// TestMain is Main if the test binary is called tdict.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "tdict" {
-		main()
+		Main(nil)
 	}
 	testkit.Main(m)
 }
@@ -54,7 +54,7 @@ func command(t testing.TB, dir string, args ...string) result {
 	}
 	t.Chdir(dir)
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, &stdout, &stderr)
+	code := run(ctx, nil, args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }
 
@@ -75,7 +75,7 @@ func process(ctx context.Context, t testing.TB, dir string, args ...string) (res
 // visits writes the table of visits that the examples have as visits.csv.
 func visits(t testing.TB, dir string) {
 	t.Helper()
-	file, err := os.Open("../../examples/internal/data/pbcseq.csv.gz")
+	file, err := os.Open("../../../examples/internal/data/pbcseq.csv.gz")
 	require.NoError(t, err)
 	defer file.Close()
 	text, err := gzip.NewReader(file)

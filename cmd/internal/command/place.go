@@ -1,0 +1,164 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-tensordict/tensordict/cmd/internal/doctor"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/tdict"
+)
+
+// Servers are the caches on NATS servers. Only the binary of cmd/tdict-nats has them.
+type Servers interface {
+	// Engine returns the engine of a cache.
+	Engine(at Remote) (samplecache.Engine, error)
+	// Create makes a cache.
+	Create(ctx context.Context, at Remote, schema *tdict.TensorDict, config RemoteConfig) error
+	// Remove removes a cache that nobody uses.
+	Remove(ctx context.Context, at Remote) error
+	// Mirror copies generations to a directory until ctx ends.
+	Mirror(ctx context.Context, at Remote, dir string) error
+	// Serve starts a server. close stops it.
+	Serve(opt RemoteServe) (url string, close func() error, err error)
+	// Examine looks at the servers, and at the cache if there is one.
+	Examine(ctx context.Context, at Remote) ([]doctor.Finding, error)
+}
+
+// A Remote is a cache on NATS servers, and how to log in.
+type Remote struct {
+	URL      string // of one server or several, separated by commas: nats://HOST:4222
+	Name     string
+	User     string
+	Password string
+	Creds    string // path of a file of credentials
+	CA       string // path of a file of certificates
+}
+
+// A RemoteConfig is the config of a cache on servers.
+type RemoteConfig struct {
+	samplecache.Config
+	Memory   bool          // keep it in the memory of the servers
+	Replicas int           // 0 means 1
+	Lease    time.Duration // 0 means 5 s
+}
+
+// A RemoteServe says how to start a server.
+type RemoteServe struct {
+	Dir, Addr, User, Password string
+	Durable                   bool
+}
+
+// A place is where a cache is: a directory, or nats://HOST/NAME.
+type place string
+
+const scheme = "nats://"
+
+// remote reports whether the place is on servers.
+func (p place) remote() bool { return strings.HasPrefix(string(p), scheme) }
+
+// placeFlags say where a cache is, and how to reach it.
+type placeFlags struct {
+	Place place `arg:"" help:"A directory, or nats://HOST/NAME for a cache on NATS servers."`
+	loginFlags
+}
+
+// loginFlags say how to log in to NATS servers.
+type loginFlags struct {
+	PasswordFile string `placeholder:"FILE" help:"File with the line USER:PASSWORD, for nats://."`
+	Creds        string `placeholder:"FILE" help:"File with NATS credentials, for nats://."`
+	CA           string `name:"ca" placeholder:"FILE" help:"File with the certificates that servers are checked by, for nats://."`
+}
+
+// waitFlags say how long to wait for a cache.
+type waitFlags struct {
+	Wait time.Duration `placeholder:"TIME" help:"How long to wait for a cache that is not made yet, or servers that do not answer yet, such as 10m."`
+}
+
+// errNoServers is the error of a binary without NATS.
+var errNoServers = errors.New("this tdict has no NATS: in a clone, go install -C cmd/tdict-nats . makes one that has")
+
+// at returns the cache on servers.
+func (p *placeFlags) at(s *session) (r Remote, err error) {
+	if s.servers == nil {
+		return r, errNoServers
+	}
+	list, name, ok := strings.Cut(strings.TrimPrefix(string(p.Place), scheme), "/")
+	if !ok || list == "" || name == "" || strings.Contains(name, "/") {
+		return r, s.usage("<place> %s: want nats://HOST/NAME", p.Place)
+	}
+	if strings.Contains(list, "@") {
+		return r, s.usage("<place>: a password there is visible to all users of the machine: want --password-file")
+	}
+	r = Remote{Name: name, Creds: p.Creds, CA: p.CA}
+	for one := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(scheme + strings.TrimPrefix(one, scheme))
+		if err != nil || u.Hostname() == "" {
+			return r, s.usage("<place> %s: want nats://HOST/NAME", p.Place)
+		}
+		if u.Port() == "" {
+			u.Host += ":4222"
+		}
+		r.URL += "," + u.String()
+	}
+	r.URL = r.URL[1:]
+	r.User, r.Password, err = readPassword(p.PasswordFile)
+	return r, err
+}
+
+// engine returns the engine of the cache.
+func (p *placeFlags) engine(s *session) (samplecache.Engine, error) {
+	if !p.Place.remote() {
+		return dircache.Engine{Dir: string(p.Place)}, p.local(s)
+	}
+	at, err := p.at(s)
+	if err != nil {
+		return nil, err
+	}
+	return s.servers.Engine(at)
+}
+
+// local returns an error if a flag for servers is given.
+func (p *placeFlags) local(s *session) error {
+	if p.PasswordFile != "" || p.Creds != "" || p.CA != "" {
+		return s.usage("--password-file, --creds and --ca are for nats://, got %s", p.Place)
+	}
+	return nil
+}
+
+// open joins the cache. It waits for as long as the flags say until the cache is made.
+func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error) {
+	e, err := p.engine(s)
+	if err != nil {
+		return nil, err
+	}
+	ctx := s.ctx
+	if wait.Wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, wait.Wait, fmt.Errorf("--wait %v has passed", wait.Wait))
+		defer cancel()
+	}
+	return samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: oneByOne(s.print)})
+}
+
+// readPassword reads the user and the password from a file. "" is no file.
+func readPassword(path string) (user, password string, err error) {
+	if path == "" {
+		return "", "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	user, password, ok := strings.Cut(strings.TrimRight(string(text), "\r\n"), ":")
+	if !ok || user == "" || password == "" {
+		return "", "", fmt.Errorf("%s: want one line USER:PASSWORD", path)
+	}
+	return user, password, nil
+}
