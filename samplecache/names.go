@@ -96,6 +96,8 @@ var (
 	// ErrBlocked says that an operation is not possible yet. If the context of a method ends while
 	// the method waits, its error wraps ErrBlocked, with the reason.
 	ErrBlocked = engine.ErrBlocked
+	// ErrInUse says that a cache cannot be removed, because somebody uses it.
+	ErrInUse = engine.ErrInUse
 	// ErrUnavailable says that the servers of an engine do not answer.
 	ErrUnavailable = engine.ErrUnavailable
 	// ErrLimits says that the [Limits] are invalid, or that a cache under them could stop for ever.

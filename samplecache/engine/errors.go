@@ -42,6 +42,8 @@ var (
 	// samplecache.Cache wait instead; if their context ends, their error wraps ErrBlocked, with the
 	// reason.
 	ErrBlocked = errors.New("blocked")
+	// ErrInUse says that a cache cannot be removed, because somebody uses it.
+	ErrInUse = errors.New("in use")
 	// ErrUnavailable says that the servers of an engine do not answer.
 	ErrUnavailable = errors.New("engine is not available")
 )

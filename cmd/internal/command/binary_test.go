@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	testkit.Main(m)
 }
 
-// binary returns the path of the command, a link to this binary.
-func binary(t testing.TB) string {
+// executable returns the path of the command, a link to this binary.
+func executable(t testing.TB) string {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func command(t testing.TB, dir string, args ...string) result {
 // process runs the binary, and sends it SIGKILL when ctx ends.
 func process(ctx context.Context, t testing.TB, dir string, args ...string) (result, *os.ProcessState) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, binary(t), args...)
+	cmd := exec.CommandContext(ctx, executable(t), args...)
 	cmd.Dir = dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -1,7 +1,14 @@
 package command
 
 type cacheCmd struct {
-	Serve serveCmd `cmd:"" help:"Serve a circular cache to the Python programs of wirehead."`
+	Create createCmd      `cmd:"" help:"Make a cache."`
+	Put    putCmd         `cmd:"" help:"Run programs that write samples, and put the samples into a cache."`
+	Keep   keepCmd        `cmd:"" help:"Make a dataset of a generation."`
+	Verify cacheVerifyCmd `cmd:"" help:"Compare the checksums of all generations that are kept."`
+	Mirror mirrorCmd      `cmd:"" help:"Copy the generations of a cache on NATS servers into a directory."`
+	Remove removeCmd      `cmd:"" name:"rm" help:"Remove a cache that nobody uses."`
+	Serve  serveCmd       `cmd:"" help:"Serve a cache to the Python programs of wirehead."`
+	NATS   natsCmd        `cmd:"" name:"nats" help:"Run a NATS server for caches."`
 }
 
 func (cacheCmd) Help() string {

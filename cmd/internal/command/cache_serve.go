@@ -26,6 +26,7 @@ type serveCmd struct {
 	AllowDrop    bool          `help:"Have dropDatabase succeed, although it drops nothing."`
 	Inflight     int64         `default:"512" placeholder:"MIB" help:"MiB of messages and unfinished samples in memory."`
 	Every        time.Duration `default:"5s" help:"Time between two lines of output."`
+	AddressFile  string        `placeholder:"FILE" help:"Write HOST:PORT to FILE once clients can connect."`
 }
 
 // drain is how long clients with a ticket may still put their sample after SIGTERM.
@@ -33,6 +34,9 @@ const drain = 10 * time.Second
 
 func (c *serveCmd) Run(s *session) (err error) {
 	config, err := readConfig(c.Config)
+	if err == nil {
+		err = config.check(c.Config)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,7 +77,10 @@ func (c *serveCmd) serve(s *session, server *mongowire.Server, address string) e
 	fmt.Fprintf(s.errs, "tdict: cache serve: serving %s on %s\n", c.Dir, l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
-	if err = c.tell(s, server, served); err != nil {
+	if err = writeAddress(s, c.AddressFile, l.Addr().String()); err == nil {
+		err = c.tell(s, server, served)
+	}
+	if err != nil {
 		return errors.Join(err, server.Close())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), drain)

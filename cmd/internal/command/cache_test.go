@@ -27,7 +27,7 @@ const brainsConfig = "DBNAME: unit\nSWAP_CAP: 3\nSAMPLE: [data, label]\n"
 func TestCacheServe(t *testing.T) {
 	dir := testkit.TempDir(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(brainsConfig), 0o644))
-	cmd := exec.CommandContext(t.Context(), binary(t), "cache", "serve", "brains", "--config", "config.yaml", "--listen", "127.0.0.1:0", "--every", "10ms")
+	cmd := exec.CommandContext(t.Context(), executable(t), "cache", "serve", "brains", "--config", "config.yaml", "--listen", "127.0.0.1:0", "--every", "10ms")
 	cmd.Dir = dir
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)

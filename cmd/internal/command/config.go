@@ -7,20 +7,22 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
 )
 
-// A wireheadConfig is what the server needs of wirehead's config.yaml. Other fields are for its
+// A wireheadConfig is what the commands need of wirehead's config.yaml. Other fields are for its
 // clients.
 type wireheadConfig struct {
-	Port      *int   `yaml:"PORT"`
-	Database  string `yaml:"DBNAME"`
-	SwapCap   int    `yaml:"SWAP_CAP"`
-	Write     string `yaml:"WRITE_COLLECTION"`
-	Read      string `yaml:"READ_COLLECTION"`
-	Temp      string `yaml:"TEMP_COLLECTION"`
-	Counter   string `yaml:"COUNTER_COLLECTION"`
-	ChunkSize int    `yaml:"CHUNKSIZE"` // MiB
+	Port      *int            `yaml:"PORT"`
+	Database  string          `yaml:"DBNAME"`
+	SwapCap   int             `yaml:"SWAP_CAP"`
+	Write     string          `yaml:"WRITE_COLLECTION"`
+	Read      string          `yaml:"READ_COLLECTION"`
+	Temp      string          `yaml:"TEMP_COLLECTION"`
+	Counter   string          `yaml:"COUNTER_COLLECTION"`
+	ChunkSize int             `yaml:"CHUNKSIZE"` // MiB
+	Sample    []nestedkey.Key `yaml:"SAMPLE"`
 }
 
 // maxConfig is how many bytes a config has at most.
@@ -44,15 +46,20 @@ func readConfig(path string) (*wireheadConfig, error) {
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return &c, nil
+}
+
+// check returns an error unless a server can be started with the config, which is at path.
+func (c *wireheadConfig) check(path string) error {
 	switch {
 	case c.Database == "" || c.SwapCap < 1:
-		return nil, fmt.Errorf("%s: got DBNAME %q and SWAP_CAP %d, want a name and at least 1", path, c.Database, c.SwapCap)
+		return fmt.Errorf("%s: got DBNAME %q and SWAP_CAP %d, want a name and at least 1", path, c.Database, c.SwapCap)
 	case c.port() < 1 || c.port() > 65535:
-		return nil, fmt.Errorf("%s: got PORT %d, want 1 to 65535", path, c.port())
+		return fmt.Errorf("%s: got PORT %d, want 1 to 65535", path, c.port())
 	case c.ChunkSize < 0 || c.ChunkSize > 15:
-		return nil, fmt.Errorf("%s: got CHUNKSIZE %d, want 1 to 15", path, c.ChunkSize)
+		return fmt.Errorf("%s: got CHUNKSIZE %d, want 1 to 15", path, c.ChunkSize)
 	}
-	return &c, nil
+	return nil
 }
 
 // port returns the port, 27017 if there is none.

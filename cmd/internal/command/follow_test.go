@@ -19,7 +19,7 @@ import (
 
 // TestFollow appends rows to a dataset while tail -f reads it.
 func TestFollow(t *testing.T) {
-	path := binary(t)
+	path := executable(t)
 	for as, want := range map[string][]string{
 		"jsonl": {`{"x":2}`, `{"x":3}`, `{"x":4}`, `{"x":5}`, `{"x":6}`},
 		"csv":   {"x", "2", "3", "4", "5", "6"},
@@ -69,7 +69,7 @@ func TestFollow(t *testing.T) {
 
 // TestFollowReplaced ends with an error when the dataset is replaced, or has no rows.
 func TestFollowReplaced(t *testing.T) {
-	path := binary(t)
+	path := executable(t)
 	dir := testkit.TempDir(t)
 	rows := func(x ...int64) *tdict.TensorDict {
 		return tensor.Must(tdict.FromValues([]int{len(x)}, tdict.Values{"x": x}))

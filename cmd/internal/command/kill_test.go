@@ -72,7 +72,7 @@ func TestNextCommandSweeps(t *testing.T) {
 	large(t, filepath.Join(dir, "in"))
 	require.Equal(t, result{}, command(t, dir, "slice", "in", "in.csv", "--index", ":1000"))
 	tmp := filepath.Join(dir, "tmp")
-	exe := binary(t)
+	exe := executable(t)
 	t.Setenv("TMPDIR", tmp)
 	for _, args := range [][]string{{"head", "in.csv"}, {"stats", "in.csv"}, {"diff", "in.csv", "in.csv"}} {
 		for try := 0; ; try++ {
@@ -127,7 +127,7 @@ func large(t *testing.T, path string) {
 // signalled runs a command, sends it a signal after a time, and returns its exit code.
 func signalled(t *testing.T, dir string, signal syscall.Signal, after time.Duration, args []string) int {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary(t), args...)
+	cmd := exec.CommandContext(t.Context(), executable(t), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
 	require.NoError(t, cmd.Start())

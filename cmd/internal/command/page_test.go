@@ -21,7 +21,7 @@ const pagePath = "../../../docs/cli.md"
 // tdict, in their order and in one directory for each page, and compares what they print.
 // UPDATE_TEXTS=1 writes what they print to the page.
 func TestPage(t *testing.T) {
-	path := binary(t)
+	path := executable(t)
 	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, page := range []string{pagePath, "../../../README.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {

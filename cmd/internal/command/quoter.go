@@ -5,18 +5,22 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
 // A quoter writes text. It quotes control characters, other characters that are not printable, and
-// bytes that are not UTF-8, as Go does. Newlines and tabs stay.
+// bytes that are not UTF-8, as Go does. Newlines and tabs stay. Safe for concurrent use.
 type quoter struct {
 	to   io.Writer
+	mu   sync.Mutex
 	rest []byte // an incomplete character
 }
 
 func (q *quoter) Write(text []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	clean, rest := quoted(nil, append(q.rest, text...))
 	q.rest = rest
 	if _, err := q.to.Write(clean); err != nil {

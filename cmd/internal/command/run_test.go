@@ -237,7 +237,7 @@ func TestClosedPipe(t *testing.T) {
 	dir := testkit.TempDir(t)
 	visits(t, dir)
 	require.Equal(t, result{}, command(t, dir, "convert", "visits.csv", "visits"))
-	path := binary(t)
+	path := executable(t)
 	for _, args := range []string{"head visits -n 2000 --as csv", "head visits -n 2000 --as jsonl", "head visits age -n 2000 --as npy", "head visits -n 2000", "show visits", "tail -f visits"} {
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", path+" "+args+` | true; echo "${PIPESTATUS[0]}"`)
 		cmd.Dir = dir

@@ -61,7 +61,7 @@ func onTerminal(t *testing.T, dir string, args ...string) (text string, code int
 	t.Helper()
 	master, slave := terminal(t)
 	defer master.Close()
-	cmd := exec.CommandContext(t.Context(), binary(t), args...)
+	cmd := exec.CommandContext(t.Context(), executable(t), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, slave
 	require.NoError(t, cmd.Start())
 	require.NoError(t, slave.Close())

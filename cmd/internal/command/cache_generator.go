@@ -1,0 +1,186 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/go-tensordict/tensordict/cmd/internal/programs"
+	"github.com/go-tensordict/tensordict/interop/safetensors"
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+// A generator runs one program, again and again if it fails, and puts its samples.
+type generator struct {
+	*putting
+	index    int
+	name     string
+	producer *samplecache.Producer
+	put      int // samples put by this start of the program
+}
+
+// readAhead is how many bytes of a program are read before there is room for its sample. It is
+// small, so that the bytes of large samples go to the memory of the cache without a copy between.
+const readAhead = 4096
+
+// run runs the program until it ends well, ctx ends, or it has failed too often.
+func (g *generator) run(ctx context.Context) error {
+	pause := firstPause
+	for left := g.cmd.Restart; !g.done(); left-- {
+		err := g.once(ctx)
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("%s: %w", g.who(), err)
+		if ctx.Err() != nil {
+			g.tell(err) // it was to end
+			return nil
+		}
+		if g.put > 0 {
+			left, pause = g.cmd.Restart, firstPause
+		}
+		if left == 0 || errors.Is(err, errStart) {
+			return err
+		}
+		g.tell(fmt.Errorf("%w; starting it again in %v", err, pause))
+		if sleep(ctx, pause) != nil {
+			return nil
+		}
+		pause = min(2*pause, lastPause)
+	}
+	return nil
+}
+
+// who names the program in messages.
+func (g *generator) who() string {
+	if g.name == "" {
+		return fmt.Sprintf("program %d", g.index)
+	}
+	return fmt.Sprintf("program %d (%s)", g.index, g.name)
+}
+
+// done reports whether the producer has put as many samples as --limit says.
+func (g *generator) done() bool {
+	return g.cmd.Limit > 0 && g.producer.Next() >= g.cmd.Limit
+}
+
+// once runs the program one time. It returns an error if the program has failed.
+func (g *generator) once(ctx context.Context) error {
+	g.put = 0
+	env := []string{
+		"TDICT_PRODUCER=" + g.name,
+		"TDICT_NUMBER=" + strconv.FormatUint(g.producer.Next(), 10),
+		"TDICT_INDEX=" + strconv.Itoa(g.index),
+	}
+	program, err := programs.Start(g.cmd.Program, env, g.echo)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errStart, err)
+	}
+	stop := context.AfterFunc(ctx, func() { program.Until(time.Now().Add(g.grace())) })
+	err = g.copy(ctx, program)
+	stop()
+	patience := time.Duration(0)
+	if err == nil { // it has closed its output
+		patience = g.cmd.Grace
+	}
+	exit := program.End(patience, termGrace)
+	switch {
+	case errors.Is(err, errEnough):
+		return nil
+	case err != nil:
+		return fmt.Errorf("sample %d: %w: %v", g.producer.Next(), err, exit)
+	case !exit.OK:
+		return fmt.Errorf("it ended before sample %d: %v", g.producer.Next(), exit)
+	}
+	return nil
+}
+
+// echo prints a line of the program's standard error.
+func (g *generator) echo(line string) { fmt.Fprintf(g.session.errs, "%d: %s\n", g.index, line) }
+
+// errStart says that a program cannot be started. Another attempt would not help.
+var errStart = errors.New("cannot be started")
+
+// errEnough says that a program is ended although it could go on.
+var errEnough = errors.New("enough")
+
+// copy puts the samples of a program until its output ends. If ctx ends, the sample at hand is put
+// nevertheless, as long as --grace allows.
+func (g *generator) copy(ctx context.Context, program io.Reader) error {
+	in := bufio.NewReaderSize(program, readAhead)
+	files := safetensors.NewReader(in)
+	for {
+		var length [8]byte
+		_, err := io.ReadFull(in, length[:])
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = g.one(files, binary.LittleEndian.Uint64(length[:]))
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil:
+			return errEnough
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("its output ended within the sample: %w", err)
+		case err != nil:
+			return err
+		case ctx.Err() != nil || g.done():
+			return errEnough
+		}
+	}
+}
+
+// one puts a sample of length bytes.
+func (g *generator) one(files *safetensors.Reader, length uint64) error {
+	if length > g.most {
+		return fmt.Errorf("%w: got a length of %d bytes, want at most %d: a sample is its length in 8 bytes, little-endian, and then a safetensors file; text belongs on standard error",
+			safetensors.ErrCorrupt, length, g.most)
+	}
+	slot, err := g.reserve()
+	if err != nil {
+		return err
+	}
+	if err := files.ReadInto(slot.Sample(), int64(length)); err != nil {
+		return errors.Join(err, slot.Abort())
+	}
+	if err := slot.Commit(g.late); err != nil {
+		return g.fatal(err)
+	}
+	g.put++
+	g.total.Add(1)
+	return nil
+}
+
+// maxHeader is more than the header of a safetensors file has, in bytes.
+const maxHeader = 101_000_000
+
+// reserve waits for room. On a full disk there may be room later.
+func (g *generator) reserve() (*samplecache.Slot, error) {
+	for pause, told := firstPause, false; ; pause, told = min(2*pause, lastPause), true {
+		slot, err := g.producer.Reserve(g.late)
+		if err == nil || !full(err) {
+			return slot, g.fatal(err)
+		}
+		if !told {
+			g.tell(fmt.Errorf("%s: %w: waiting for room", g.who(), err))
+		}
+		if err := sleep(g.late, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fatal ends all programs if the cache has failed: starting a program again would not help.
+func (g *generator) fatal(err error) error {
+	if err != nil && g.late.Err() == nil {
+		g.fail(err)
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/go-tensordict/tensordict/cmd/internal/programs"
+	"github.com/go-tensordict/tensordict/samplecache"
+)
+
+type putCmd struct {
+	placeFlags
+	Program []string      `arg:"" passthrough:"" help:"The program that writes samples, after --, with its arguments."`
+	Name    string        `help:"Name of the producer, or NAME-0, NAME-1 … with -n. Samples of a name are numbered, and each number is stored once. Without a name they are not." placeholder:"NAME"`
+	N       int           `short:"n" default:"1" help:"How many programs to run."`
+	Limit   uint64        `help:"End when each producer has put N samples." placeholder:"N"`
+	Restart int           `default:"5" help:"How often a program that fails is started again before it has put a sample." placeholder:"N"`
+	Grace   time.Duration `default:"30s" help:"How long after SIGTERM the sample at hand may take."`
+	waitFlags
+}
+
+const (
+	firstPause = time.Second            // before a program is started again; it doubles
+	lastPause  = time.Minute            //
+	claimWait  = 10 * time.Second       // for a name that a process which has just ended had
+	claimPause = 200 * time.Millisecond // between two attempts
+	termGrace  = 5 * time.Second        // between SIGTERM and SIGKILL for a program
+)
+
+func (c *putCmd) Run(s *session) error {
+	if c.Program[0] == "--" {
+		c.Program = c.Program[1:]
+	}
+	switch {
+	case len(c.Program) == 0:
+		return s.usage("want a program after --")
+	case c.N < 1 || c.N > 4096:
+		return s.usage("-n %d: want 1 to 4096", c.N)
+	case c.Restart < 0 || c.Grace < 0 || c.Wait < 0:
+		return s.usage("--restart %d, --grace %v, --wait %v: want at least 0", c.Restart, c.Grace, c.Wait)
+	case c.Limit > 0 && c.Name == "":
+		return s.usage("--limit needs --name: samples without a name are not numbered")
+	case !programs.Supported:
+		return fmt.Errorf("%w: this system has no process groups", errors.ErrUnsupported)
+	}
+	cache, err := c.open(s, c.waitFlags)
+	if err != nil {
+		return err
+	}
+	p := &putting{cmd: c, session: s, cache: cache, tell: oneByOne(s.print)}
+	p.most = uint64(cache.Schema().ByteSize()) + maxHeader
+	return errors.Join(p.run(), cache.Close())
+}
+
+// A putting runs the programs.
+type putting struct {
+	cmd     *putCmd
+	session *session
+	cache   *samplecache.Cache
+	tell    func(error)             // prints an error
+	most    uint64                  // bytes of a sample as a file
+	total   atomic.Int64            // samples put
+	late    context.Context         // ends some time after the programs are to end
+	fail    context.CancelCauseFunc // ends all programs: the cache has failed
+}
+
+// run runs the programs until all have ended.
+func (p *putting) run() error {
+	all, err := p.claim()
+	if err != nil {
+		return err
+	}
+	ctx, fail := context.WithCancelCause(p.session.ctx)
+	defer fail(nil)
+	late, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	p.fail, p.late = fail, late
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(p.grace(), func() { end(fmt.Errorf("--grace %v has passed", p.cmd.Grace)) })
+	})
+	errs := make([]error, len(all))
+	var running sync.WaitGroup
+	for i, g := range all {
+		running.Go(func() { errs[i] = g.run(ctx) })
+	}
+	running.Wait()
+	fmt.Fprintf(p.session.errs, "tdict: %s: samples put: %d\n", p.session.name, p.total.Load())
+	if failed := context.Cause(ctx); failed != nil && p.session.ctx.Err() == nil {
+		return failed // the others have ended because of it
+	}
+	for _, g := range all {
+		errs = append(errs, g.producer.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// grace returns how long the sample at hand may take after the programs are to end.
+func (p *putting) grace() time.Duration {
+	if p.session.ctx.Err() == nil {
+		return 0 // the cache has failed
+	}
+	return p.cmd.Grace
+}
+
+// claim returns the generators, whose names are claimed.
+func (p *putting) claim() (all []*generator, err error) {
+	for i := range p.cmd.N {
+		g := &generator{putting: p, index: i, name: p.cmd.Name}
+		if p.cmd.N > 1 && g.name != "" {
+			g.name = fmt.Sprintf("%s-%d", g.name, i)
+		}
+		if g.producer, err = p.producer(g.name); err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// producer claims a name. If another process has it, producer waits for a while: that process may
+// have been killed a moment ago, and have a lease.
+func (p *putting) producer(name string) (*samplecache.Producer, error) {
+	end := time.Now().Add(max(claimWait, p.cmd.Wait))
+	for told := false; ; told = true {
+		producer, err := p.cache.Producer(name)
+		if !errors.Is(err, samplecache.ErrProducerBusy) || time.Now().After(end) {
+			return producer, err
+		}
+		if !told {
+			p.tell(fmt.Errorf("%w: waiting for it", err))
+		}
+		if err := sleep(p.session.ctx, claimPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// sleep waits, or returns the cause of ctx if that ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// full reports whether an error says that the disk is full.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -1,0 +1,30 @@
+package programs
+
+import (
+	"bufio"
+	"io"
+	"strings"
+)
+
+const (
+	maxLine  = 2048 // bytes of a line; longer ones are cut into several
+	lastKept = 3    // lines
+)
+
+// listen calls tell with each line of r, and returns the last ones. A carriage return ends a line,
+// too, as progress bars write it. Empty lines are left out.
+func listen(r io.Reader, tell func(line string)) (last []string) {
+	in := bufio.NewReaderSize(r, maxLine)
+	for {
+		line, err := in.ReadSlice('\n') // or a full buffer
+		for part := range strings.FieldsFuncSeq(string(line), func(c rune) bool { return c == '\n' || c == '\r' }) {
+			tell(part)
+			if last = append(last, part); len(last) > lastKept {
+				last = last[1:]
+			}
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return last
+		}
+	}
+}

@@ -1,0 +1,170 @@
+//go:build unix
+
+package programs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Supported reports whether this system has process groups.
+const Supported = true
+
+// A Program is a program that runs, or has run. Its methods are for one goroutine, except for Until.
+type Program struct {
+	cmd    *exec.Cmd
+	stdout *os.File
+	said   chan []string // the last lines of standard error, when that has ended
+	ended  chan struct{} // closed when the process has ended
+
+	mu    sync.Mutex
+	until time.Time // no Read waits for longer; zero for no limit
+}
+
+// linger is how long after the end of a program Read waits for output that a child of it still
+// writes, and End for the rest of its standard error.
+const linger = time.Second
+
+// Start starts a program with arguments, and with env added to the environment. Its standard input
+// is empty. tell is called with each line of its standard error, from one goroutine.
+func Start(args, env []string, tell func(line string)) (*Program, error) {
+	stdout, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stderr, errs, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdout.Close(), out.Close())
+	}
+	widen(stdout)
+	p := &Program{cmd: exec.Command(args[0], args[1:]...), stdout: stdout, said: make(chan []string, 1), ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = append(os.Environ(), env...), out, errs
+	p.cmd.SysProcAttr = attributes()
+	started := make(chan error)
+	go p.run(started)
+	err = <-started
+	_, _ = out.Close(), errs.Close() // the program has them
+	if err != nil {
+		return nil, errors.Join(err, stdout.Close(), stderr.Close())
+	}
+	go func() {
+		p.said <- listen(stderr, tell)
+		_ = stderr.Close() // it was read to its end
+	}()
+	return p, nil
+}
+
+// run starts the program and waits for its end. The kernel kills the program when the thread that
+// started it ends, so the goroutine keeps its thread.
+func (p *Program) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = p.cmd.Wait() // ProcessState has the outcome
+	_ = p.signal(syscall.SIGKILL)
+	close(p.ended)
+	p.Until(time.Now().Add(linger))
+}
+
+// signal sends a signal to the process group. There is no error if it has ended.
+func (p *Program) signal(sig syscall.Signal) error {
+	err := syscall.Kill(-p.cmd.Process.Pid, sig)
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// Until makes a Read that waits return an error at a time, and each Read that would wait later. An
+// earlier limit stays.
+func (p *Program) Until(t time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.until.IsZero() || t.Before(p.until) {
+		p.until = t
+		_ = p.stdout.SetReadDeadline(t) // it is a pipe, which has deadlines
+	}
+}
+
+// Read implements io.Reader for the standard output. It returns os.ErrDeadlineExceeded after the
+// limit of Until. After the end of the program, it returns io.EOF once nothing is left.
+func (p *Program) Read(b []byte) (int, error) {
+	if p.over() { // what is in the pipe is there at once
+		_ = p.stdout.SetReadDeadline(time.Now().Add(linger))
+	}
+	n, err := p.stdout.Read(b)
+	if err != nil && p.over() {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// over reports whether the process has ended.
+func (p *Program) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// An Exit says how a program has ended.
+type Exit struct {
+	Status string   // "exit status 1", or "signal: killed"
+	OK     bool     // the status is 0
+	Last   []string // the last lines of its standard error
+}
+
+// End waits for the end of the program for as long as patience says. Then it sends SIGTERM to the
+// process group, and SIGKILL after the time grace. Nothing can be read afterwards.
+func (p *Program) End(patience, grace time.Duration) Exit {
+	_ = p.stdout.Close() // a program that writes on gets SIGPIPE
+	if !p.wait(patience) {
+		_ = p.signal(syscall.SIGTERM) // it may have ended just now
+		if !p.wait(grace) {
+			_ = p.signal(syscall.SIGKILL)
+			<-p.ended
+		}
+	}
+	e := Exit{Status: p.cmd.ProcessState.String(), OK: p.cmd.ProcessState.Success()}
+	select {
+	case e.Last = <-p.said:
+	case <-time.After(linger): // a child in another process group has it open
+	}
+	return e
+}
+
+// wait waits for the end of the process, and reports whether it has ended.
+func (p *Program) wait(patience time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+	}
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
+// String returns how the program has ended, on one line.
+func (e Exit) String() string {
+	if len(e.Last) == 0 {
+		return e.Status
+	}
+	return fmt.Sprintf("%s, after %q", e.Status, e.Last)
+}
