@@ -43,6 +43,9 @@ func (m *manifest) header() ([]byte, error) {
 func (s *session) openControl() (err error) {
 	s.file, err = openFile(s.path(controlName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, gone := os.Lstat(s.path(manifestName)); gone != nil { // the cache was removed just now
+			return errRemoved
+		}
 		return fmt.Errorf("%w: the file is missing: if no process uses the cache, make an empty file", engine.ErrCorrupt)
 	}
 	if err == nil {

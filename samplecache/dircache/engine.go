@@ -128,6 +128,9 @@ func (s *session) join(ctx context.Context, adopt bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.unlock()) }()
+	if err := s.present(); err != nil { // Remove had the lock before
+		return err
+	}
 	if err := s.mapControl(adopt); err != nil {
 		return failed("open", s.dir, controlName, err)
 	}

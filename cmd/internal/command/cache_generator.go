@@ -39,7 +39,9 @@ func (g *generator) run(ctx context.Context) error {
 		}
 		err = fmt.Errorf("%s: %w", g.who(), err)
 		if ctx.Err() != nil {
-			g.tell(err) // it was to end
+			if g.session.ctx.Err() != nil { // otherwise the cache has failed, and put returns that
+				g.tell(err)
+			}
 			return nil
 		}
 		if g.put > 0 {
@@ -89,7 +91,7 @@ func (g *generator) once(ctx context.Context) error {
 	if err == nil { // it has closed its output
 		patience = g.cmd.Grace
 	}
-	exit := program.End(patience, termGrace)
+	exit := program.End(patience, min(g.cmd.Grace, termGrace))
 	switch {
 	case errors.Is(err, errEnough):
 		return nil

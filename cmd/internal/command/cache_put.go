@@ -25,11 +25,15 @@ type putCmd struct {
 }
 
 const (
-	firstPause = time.Second            // before a program is started again; it doubles
-	lastPause  = time.Minute            //
-	claimWait  = 10 * time.Second       // for a name that a process which has just ended had
-	claimPause = 200 * time.Millisecond // between two attempts
-	termGrace  = 5 * time.Second        // between SIGTERM and SIGKILL for a program
+	lastPause  = time.Minute            // before a program is started again, at most
+	claimPause = 200 * time.Millisecond // between two attempts to claim a name
+	termGrace  = 5 * time.Second        // between SIGTERM and SIGKILL for a program, at most
+)
+
+// Tests shorten them.
+var (
+	firstPause = time.Second      // before a program is started again; it doubles
+	claimWait  = 10 * time.Second // for a name that a process which has just ended had
 )
 
 func (c *putCmd) Run(s *session) error {

@@ -94,8 +94,8 @@ func TestCommandsAreOnThePage(t *testing.T) {
 			name = node.Parent.Name + " " + node.Name
 		}
 		section, _, _ := strings.Cut(name, " ")
-		require.Contains(t, string(text), "\n## "+section+"\n", "a section of %s", name)
-		require.Contains(t, string(text), "\n$ tdict "+name+" ", "a transcript of %s", name)
+		require.True(t, strings.Contains(string(text), "\n## "+section+"\n"), "a section of %s", name)
+		require.True(t, strings.Contains(string(text), "\n$ tdict "+name+" "), "a transcript of %s", name)
 	}
 }
 
