@@ -7,6 +7,7 @@ require (
 	github.com/go-tensordict/tensordict/samplecache/natscache v0.0.0
 	github.com/nats-io/nats-server/v2 v2.15.3
 	github.com/nats-io/nats.go v1.55.0
+	github.com/stretchr/testify v1.12.1
 )
 
 require (

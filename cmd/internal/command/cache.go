@@ -13,10 +13,11 @@ type cacheCmd struct {
 
 func (cacheCmd) Help() string {
 	return `
-Cache serve takes the place of the MongoDB that wirehead uses: its generators, datasets and loggers connect to it unchanged. Samples are in DIR, which programs of this machine open with package dircache. If DIR does not exist, the first sample makes it.
+A circular cache takes samples from generators, and gives whole generations of them to training jobs. PLACE is a directory of this machine, or nats://HOST/NAME for a cache on NATS servers, which needs the binary of cmd/tdict-nats. docs/samplecache.md describes caches, docs/cli.md the commands.
 
-It writes a line of JSON every few seconds, with the names of wirehead's logger. After SIGTERM no tickets are given out, and clients that have one may put their sample, for 10 seconds.
+Examples:
 
-	tdict cache serve /dev/shm/brains --config config.yaml
-	tdict cache serve /dev/shm/brains --config config.yaml --listen 0.0.0.0:27017 --password-file password`
+	tdict cache create /dev/shm/brains --like brain.safetensors --samples 100
+	tdict cache put /dev/shm/brains --name gen -n 4 -- python draw.py
+	tdict cache rm /dev/shm/brains`
 }

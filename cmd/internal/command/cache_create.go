@@ -151,7 +151,7 @@ func (c *createCmd) like(s *session) (*tdict.TensorDict, error) {
 	for key, leaf := range in.Dict.Leaves() {
 		x, ok := leaf.(*tensor.Tensor)
 		if !ok {
-			return nil, fmt.Errorf("%s: %q is %T: samples have dense tensors", c.Like, string(key), leaf)
+			return nil, fmt.Errorf("%s: %q is not a dense tensor: slice --drop leaves it out", c.Like, string(key))
 		}
 		shape := x.Shape()
 		if c.Rows && len(in.Dict.Shape()) == 0 {
@@ -186,7 +186,7 @@ func (c *createCmd) compare(s *session, schema *tdict.TensorDict) error {
 	}
 	if diff != "" {
 		lines := slices.Collect(strings.Lines(diff))
-		return fmt.Errorf("create %s: %w, and differs: %s", c.Place, fs.ErrExist, strings.TrimSpace(lines[0]))
+		return fmt.Errorf("%s: %w, and differs: %s", c.Place, fs.ErrExist, strings.TrimSpace(lines[0]))
 	}
 	return nil
 }

@@ -24,6 +24,13 @@ type putCmd struct {
 	waitFlags
 }
 
+func (putCmd) Help() string {
+	return `
+A program writes each sample to standard output: its length in 8 bytes, little-endian, then a safetensors file. Names are keys: obs.pos is obs/pos. Its environment has TDICT_PRODUCER, TDICT_NUMBER (the first number of that producer which is not in the cache) and TDICT_INDEX. A program that fails is started again. After SIGTERM the sample at hand is put, and the exit code is 0.
+
+	tdict cache put /dev/shm/brains --name gen -n 4 -- python draw.py`
+}
+
 const (
 	lastPause  = time.Minute            // before a program is started again, at most
 	claimPause = 200 * time.Millisecond // between two attempts to claim a name

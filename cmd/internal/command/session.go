@@ -127,7 +127,10 @@ func (s *session) note(text string) {
 func (s *session) print(err error) {
 	s.endBar()
 	text := asFlags.Replace(strings.ReplaceAll(err.Error(), "\n", "; "))
-	text = strings.TrimPrefix(strings.TrimPrefix(text, s.name+": "), s.name+" ")
+	verb := s.name[strings.LastIndexByte(s.name, ' ')+1:]
+	for _, prefix := range []string{s.name + ": ", s.name + " ", verb + " "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
 	if s.name != "" {
 		text = s.name + ": " + text
 	}
