@@ -146,6 +146,8 @@ func texts(value any) (texts []string, keys []nestedkey.Key) {
 	switch v := value.(type) {
 	case string:
 		return []string{v}, nil
+	case place:
+		return []string{string(v)}, nil
 	case []string:
 		texts = v
 	case nestedkey.Key:

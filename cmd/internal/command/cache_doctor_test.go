@@ -1,0 +1,95 @@
+//go:build unix
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-tensordict/tensordict/cmd/internal/doctor"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/tdict"
+	"github.com/go-tensordict/tensordict/tensor"
+)
+
+// TestCacheDoctor examines a cache, a place for one, and what is no cache.
+func TestCacheDoctor(t *testing.T) {
+	dir := testkit.TempDir(t)
+	schema := tdict.New()
+	require.NoError(t, schema.Set("x", tensor.Must(tensor.NewMeta(tensor.Uint8, 9))))
+	require.NoError(t, dircache.Create(filepath.Join(dir, "brains"), schema, samplecache.Config{Samples: 2}))
+	for _, tt := range []struct {
+		args   string
+		code   int
+		stdout string // how it begins
+		stderr string
+	}{
+		{"brains", 0, "ok       brains is a cache: generation 0 is the latest, the next has 0 of 2 samples\nok       this user may write to ", ""},
+		{"new", 0, "ok       new does not exist yet\n", ""},
+		{".", 1, "problem  . is not a cache: it has no file MANIFEST: give the directory of a cache, or ", ""},
+		{". --json", 1, `{"severity":"problem","text":". is not a cache: it has no file MANIFEST","do":"give the directory of a cache, or `, ""},
+		{"brains --password-file f", 2, "", "--password-file, --creds and --ca are for nats://, got brains"},
+		{"nats://here/brains", 3, "", "this tdict has no NATS: "},
+		{"-", 2, "", "got -, want a file"},
+	} {
+		got := command(t, dir, append([]string{"cache", "doctor"}, strings.Fields(tt.args)...)...)
+		require.Equal(t, tt.code, got.code, "%s: %+v", tt.args, got)
+		require.True(t, strings.HasPrefix(got.stdout, tt.stdout), "%s: %+v", tt.args, got)
+		require.Contains(t, got.stderr, tt.stderr, tt.args)
+	}
+	require.Equal(t, 2, command(t, dir, "cache", "doctor", "").code, "an empty place")
+	for line := range strings.Lines(command(t, dir, "cache", "doctor", "brains", "--json").stdout) {
+		var f doctor.Finding
+		require.NoError(t, json.Unmarshal([]byte(line), &f))
+		require.NotEmpty(t, f.Text)
+		require.Equal(t, f.Severity != doctor.Fine, f.Do != "")
+	}
+}
+
+// examined are servers of which Examine says what was found.
+type examined struct {
+	Servers
+	at    Remote
+	found []doctor.Finding
+	err   error
+}
+
+func (e *examined) Examine(_ context.Context, at Remote) ([]doctor.Finding, error) {
+	e.at = at
+	return e.found, e.err
+}
+
+// TestCacheDoctorOfServers prints what is found about servers, as for a directory.
+func TestCacheDoctorOfServers(t *testing.T) {
+	warning := doctor.Finding{Severity: doctor.Warning, Text: "a\nb <c>", Do: "do & see"}
+	problem := doctor.Finding{Severity: doctor.Problem, Text: "d", Do: "e"}
+	for _, tt := range []struct {
+		rule   string
+		flags  []string
+		found  []doctor.Finding
+		err    error
+		code   int
+		stdout string
+	}{
+		{"a warning is no problem", nil, []doctor.Finding{warning}, nil, 0, "warning  a; b <c>: do & see\n"},
+		{"a problem", nil, []doctor.Finding{warning, problem}, nil, 1, "warning  a; b <c>: do & see\nproblem  d: e\n"},
+		{"JSON", []string{"--json"}, []doctor.Finding{warning, problem}, nil, 1, `{"severity":"warning","text":"a\nb <c>","do":"do & see"}` + "\n" + `{"severity":"problem","text":"d","do":"e"}` + "\n"},
+		{"an error", nil, nil, errors.New("no file"), 3, ""},
+	} {
+		servers := &examined{found: tt.found, err: tt.err}
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), servers, append([]string{"cache", "doctor", "nats://here/brains"}, tt.flags...), &stdout, &stderr)
+		require.Equal(t, tt.code, code, tt.rule)
+		require.Equal(t, tt.stdout, stdout.String(), tt.rule)
+		require.Equal(t, Remote{URL: "nats://here:4222", Name: "brains"}, servers.at, tt.rule)
+	}
+}
