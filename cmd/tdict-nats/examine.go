@@ -2,10 +2,161 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/go-tensordict/tensordict/cmd/internal/doctor"
+	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/natscache"
 )
 
-// examine looks at the servers of a cache.
-func examine(context.Context, natscache.Engine) ([]doctor.Finding, error) { return nil, nil }
+// patience is how long servers may take to answer.
+const patience = 10 * time.Second
+
+// examine looks at the servers of a cache. It returns an error only for a name that no cache has.
+func examine(ctx context.Context, e natscache.Engine) ([]doctor.Finding, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%v have passed", patience))
+	defer cancel()
+	h, err := natscache.Examine(ctx, e)
+	switch {
+	case errors.Is(err, samplecache.ErrConfig):
+		return nil, err
+	case err != nil:
+		return []doctor.Finding{wrong(err)}, nil
+	}
+	return findings(h, e.Name), nil
+}
+
+// findings says what the facts about servers mean.
+func findings(h natscache.Health, name string) (list []doctor.Finding) {
+	for _, err := range h.Wrong {
+		list = append(list, wrong(err))
+	}
+	list = append(list, connection(h)...)
+	list = append(list, roundTrip(h.RoundTrip))
+	if len(h.Wrong) > 0 {
+		return list
+	}
+	if len(h.Streams) == 0 {
+		list = append(list, finding(doctor.Fine, "", "there is no cache %s yet", name))
+		return append(list, room(h)...)
+	}
+	return append(list, cache(h, name)...)
+}
+
+func finding(severity doctor.Severity, do, format string, args ...any) doctor.Finding {
+	return doctor.Finding{Severity: severity, Text: fmt.Sprintf(format, args...), Do: do}
+}
+
+// wrong is the finding about an error that keeps a cache from working.
+func wrong(err error) doctor.Finding {
+	do := "see From one machine to several in docs/samplecache.md"
+	switch {
+	case errors.Is(err, natscache.ErrServerVersion):
+		do = "install a newer nats-server, or run tdict cache nats"
+	case errors.Is(err, natscache.ErrVersion):
+		do = "use the tdict that made the cache, or a newer one"
+	case errors.Is(err, samplecache.ErrConfig) && strings.Contains(err.Error(), "max_payload"):
+		do = "set max_payload: 1MB or more in the configuration of the server"
+	case errors.Is(err, samplecache.ErrCorrupt), errors.Is(err, fs.ErrNotExist):
+		do = "choose another name, or remove the streams of this name: nats stream rm"
+	case errors.Is(err, fs.ErrPermission):
+		do = "give --password-file or --creds of a user who may publish and subscribe to tdcache.>, $JS.API.> and _INBOX.>"
+	case errors.Is(err, samplecache.ErrUnavailable) && strings.Contains(err.Error(), "JetStream"):
+		do = "start the server with -js -sd DIR, and enable JetStream for the account"
+	case errors.Is(err, samplecache.ErrUnavailable):
+		do = "check that the server runs (job, nats-server.log), that HOST and the port are right, and that no firewall is between: nc -vz HOST 4222; with TLS give --ca"
+	}
+	return finding(doctor.Problem, do, "%v", err)
+}
+
+// connection says whom the connection protects.
+func connection(h natscache.Health) []doctor.Finding {
+	list := []doctor.Finding{finding(doctor.Fine, "", "the server at %s has version %s and max_payload %d", h.Server, h.Version, h.Payload)}
+	if h.Loopback {
+		return list
+	}
+	if !h.Encrypted {
+		list = append(list, finding(doctor.Warning, "set tls in the configuration of the server, and give --ca",
+			"the connection to %s is not encrypted: others on the network can read samples and passwords", h.Server))
+	}
+	if !h.Users {
+		list = append(list, finding(doctor.Warning, "set users in the configuration of the server (or tdict cache nats --password-file), and give --password-file or --creds",
+			"the server at %s lets everybody in who reaches the port, and each can remove the cache", h.Server))
+	}
+	return list
+}
+
+// slow is a round trip that makes a sample slow: a Commit takes several.
+const slow = 20 * time.Millisecond
+
+func roundTrip(took time.Duration) doctor.Finding {
+	text := fmt.Sprintf("a round trip to the server takes %v", took.Round(time.Microsecond))
+	if took > slow {
+		return finding(doctor.Warning, "use servers nearer to the jobs, and put several samples at a time", "%s, and each sample takes several", text)
+	}
+	return finding(doctor.Fine, "", "%s", text)
+}
+
+// least is the room that the smallest cache reserves.
+const least = 128 << 20
+
+// room says whether the account has room for a cache.
+func room(h natscache.Health) (list []doctor.Finding) {
+	disk, memory := left(h.Disk), left(h.Memory)
+	const do = "raise the limits of the account, or remove streams that nobody needs"
+	switch {
+	case h.StreamsLeft >= 0 && h.StreamsLeft < 4:
+		list = append(list, finding(doctor.Problem, do, "the account may add %d streams, and a cache is 4", h.StreamsLeft))
+	case disk < least && memory < least:
+		list = append(list, finding(doctor.Problem, do, "the account has room for %s on disk and %s in memory, and the smallest cache reserves %s",
+			doctor.Size(max(disk, 0)), doctor.Size(max(memory, 0)), doctor.Size(least)))
+	case disk < least:
+		list = append(list, finding(doctor.Warning, do+", or create with --memory", "the account has room for %s on disk, and the smallest cache reserves %s",
+			doctor.Size(max(disk, 0)), doctor.Size(least)))
+	case h.Disk.Most < 0:
+		list = append(list, finding(doctor.Fine, "", "the account has no limit of storage; cache create says if max_file_store of the servers is too small"))
+	default:
+		list = append(list, finding(doctor.Fine, "", "the account has room for %s on disk", doctor.Size(disk)))
+	}
+	return list
+}
+
+// left returns how many bytes may still be reserved.
+func left(r natscache.Room) int64 {
+	if r.Most < 0 {
+		return 1 << 62
+	}
+	return r.Most - max(r.Used, r.Reserved)
+}
+
+// cache says what the servers have of the cache.
+func cache(h natscache.Health, name string) []doctor.Finding {
+	var used, reserved int64
+	var list []doctor.Finding
+	for _, one := range h.Streams {
+		used, reserved = used+one.Used, reserved+one.Reserved
+		if one.Replicas == 1 {
+			continue
+		}
+		const do = "start the servers that are down, and look at their logs; nats stream info says how far they are"
+		behind := ""
+		if len(one.Behind) > 0 {
+			behind = ", not on " + strings.Join(one.Behind, ", ")
+		}
+		switch n := len(one.Current); {
+		case n <= one.Replicas/2:
+			list = append(list, finding(doctor.Problem, do, "stream %s is current on %d of %d servers%s: nothing can be stored", one.Name, n, one.Replicas, behind))
+		case n < one.Replicas:
+			list = append(list, finding(doctor.Warning, do, "stream %s is current on %d of %d servers%s", one.Name, n, one.Replicas, behind))
+		}
+	}
+	copies := "one copy"
+	if n := h.Streams[0].Replicas; n > 1 {
+		copies = fmt.Sprintf("%d copies", n)
+	}
+	return append([]doctor.Finding{finding(doctor.Fine, "", "%s is a cache with %s: it has reserved %s and uses %s", name, copies, doctor.Size(reserved), doctor.Size(used))}, list...)
+}
