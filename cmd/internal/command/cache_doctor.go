@@ -11,7 +11,12 @@ import (
 
 type cacheDoctor struct {
 	placeFlags
-	JSON bool `name:"json" help:"Print a line of JSON for each finding."`
+	Schema  string `xor:"schema" placeholder:"FILE" help:"For a cache that is not made yet: the schema of a sample, as for cache create. Room and memory are compared with it."`
+	Like    string `xor:"schema" placeholder:"SAMPLE" help:"A file or dataset that is one sample, instead of --schema."`
+	Samples int    `placeholder:"N" help:"Samples of a generation, with --schema or --like."`
+	Retain  int    `default:"1" placeholder:"N" help:"Generations kept besides the latest, with --schema or --like."`
+	MaxHeld int    `default:"2" placeholder:"N" help:"Older generations that may be kept because they are read, with --schema or --like."`
+	JSON    bool   `name:"json" help:"Print a line of JSON for each finding."`
 }
 
 func (c *cacheDoctor) Run(s *session) error {
@@ -32,7 +37,11 @@ func (c *cacheDoctor) Run(s *session) error {
 
 // findings examines the place.
 func (c *cacheDoctor) findings(s *session) ([]doctor.Finding, error) {
+	plans := c.Schema != "" || c.Like != "" || c.Samples != 0
 	if c.Place.remote() {
+		if plans {
+			return nil, s.usage("--schema, --like and --samples are for directories, got %s", c.Place)
+		}
 		at, err := c.at(s)
 		if err != nil {
 			return nil, err
@@ -42,7 +51,18 @@ func (c *cacheDoctor) findings(s *session) ([]doctor.Finding, error) {
 	if err := c.local(s); err != nil {
 		return nil, err
 	}
-	return doctor.Directory(s.ctx, string(c.Place), samplecache.Config{}, nil), nil
+	if !plans {
+		return doctor.Directory(s.ctx, string(c.Place), samplecache.Config{}, nil), nil
+	}
+	schema, err := (&createCmd{Schema: c.Schema, Like: c.Like, Samples: c.Samples}).sample(s)
+	if err != nil {
+		return nil, err
+	}
+	config, err := samplecache.Config{Samples: c.Samples, Retain: orNone(c.Retain), MaxHeld: orNone(c.MaxHeld)}.Filled()
+	if err != nil {
+		return nil, s.usage("%s", asConfigFlags.Replace(err.Error()))
+	}
+	return doctor.Directory(s.ctx, string(c.Place), config, schema), nil
 }
 
 // print prints a finding on one line.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,6 +29,10 @@ func TestCacheDoctor(t *testing.T) {
 	schema := tdict.New()
 	require.NoError(t, schema.Set("x", tensor.Must(tensor.NewMeta(tensor.Uint8, 9))))
 	require.NoError(t, dircache.Create(filepath.Join(dir, "brains"), schema, samplecache.Config{Samples: 2}))
+	for name, size := range map[string]int{"small.json": 9, "large.json": 1e14} {
+		text := fmt.Sprintf(`{"version":1,"entries":[{"key":"x","kind":"tensor","dtype":"uint8","shape":[%d]}]}`, size)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
 	for _, tt := range []struct {
 		args   string
 		code   int
@@ -35,6 +41,13 @@ func TestCacheDoctor(t *testing.T) {
 	}{
 		{"brains", 0, "ok       brains is a cache: generation 0 is the latest, the next has 0 of 2 samples\nok       this user may write to ", ""},
 		{"new", 0, "ok       new does not exist yet\n", ""},
+		{"new --schema large.json --samples 20", 1, "ok       new does not exist yet\n", ""},
+		{"new --schema small.json --samples 2", 0, "ok       new does not exist yet\n", ""},
+		{"new --schema large.json", 2, "", "want --samples"},
+		{"new --samples 2", 2, "", "want --schema or --like"},
+		{"new --schema large.json --samples -2", 2, "", "got --samples -2"},
+		{"new --schema nlarge.json --samples 2", 3, "", "nlarge.json"},
+		{"nats://here/brains --schema large.json --samples 20", 2, "", "are for directories"},
 		{".", 1, "problem  . is not a cache: it has no file MANIFEST: give the directory of a cache, or ", ""},
 		{". --json", 1, `{"severity":"problem","text":". is not a cache: it has no file MANIFEST","do":"give the directory of a cache, or `, ""},
 		{"brains --password-file f", 2, "", "--password-file, --creds and --ca are for nats://, got brains"},
@@ -47,6 +60,8 @@ func TestCacheDoctor(t *testing.T) {
 		require.Contains(t, got.stderr, tt.stderr, tt.args)
 	}
 	require.Equal(t, 2, command(t, dir, "cache", "doctor", "").code, "an empty place")
+	require.Regexp(t, "problem  the file system of .* has .* free, and 2 generations need 4.0 PB: ",
+		command(t, dir, "cache", "doctor", "new", "--schema", "large.json", "--samples", "20", "--retain", "0").stdout)
 	for line := range strings.Lines(command(t, dir, "cache", "doctor", "brains", "--json").stdout) {
 		var f doctor.Finding
 		require.NoError(t, json.Unmarshal([]byte(line), &f))

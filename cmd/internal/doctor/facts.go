@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
@@ -41,9 +42,15 @@ func factsOf(config samplecache.Config, schema *tdict.TensorDict) facts {
 	return f
 }
 
-// generation returns the bytes that a generation takes: samples and their records.
+// generation returns the bytes that a generation takes: samples and their records. It is so small
+// that 128 times as many fit into an int64.
 func (f facts) generation() int64 {
-	return int64(f.config.Samples) * (f.sample + 104 + 4*f.leaves)
+	const most = math.MaxInt64 / 128
+	row := f.sample + 104 + 4*f.leaves
+	if row < 0 || row > most/int64(max(f.config.Samples, 1)) {
+		return most
+	}
+	return int64(f.config.Samples) * row
 }
 
 // made returns how many generations Create allocates.

@@ -41,6 +41,7 @@ func TestRoom(t *testing.T) {
 		want string
 	}{
 		{"nothing is known", facts{}, 5, "ok the disk has 5 B free"},
+		{"planned: more than a number can say", facts{config: samplecache.Config{Samples: 1 << 20, Retain: 16, MaxHeld: 64}, leaves: 1, sample: 1 << 62}, 5, "problem 18 generations need 1.3 EB"},
 		{"planned: all fits", cacheOf(false), 5e6, "ok the disk has 5.0 MB free, and the cache may take 5.0 MB more, 5.0 MB in all"},
 		{"planned: held generations do not fit", cacheOf(false), 5e6 - 1, "warning may take 5.0 MB more, 2.0 MB of it for generations that are read"},
 		{"planned: what Create makes fits", cacheOf(false), 3e6, "warning "},

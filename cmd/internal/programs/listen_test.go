@@ -20,7 +20,7 @@ func TestListen(t *testing.T) {
 		{"empty lines are left out", "\n\na\r\n\n", []string{"a"}, []string{"a"}},
 		{"progress bars", "10 %\r20 %\r\n", []string{"10 %", "20 %"}, []string{"10 %", "20 %"}},
 		{"the last three are kept", "a\nb\nc\nd\n", []string{"a", "b", "c", "d"}, []string{"b", "c", "d"}},
-		{"a long line is cut", long + "\n", []string{long[:2048], long[2048:]}, []string{long[:200] + "…", long[2048 : 2048+200] + "…"}},
+		{"a long line is cut", long + "\n", []string{long[:2048], long[2048:]}, []string{long[:200] + "…", long[2048:2048+200] + "…"}},
 		{"not within a character", "x" + long, []string{"x" + long[:2047], long[2047:]}, []string{"x" + long[:198] + "…", long[2048:2048+198] + "…"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
