@@ -19,6 +19,14 @@ type cacheDoctor struct {
 	JSON    bool   `name:"json" help:"Print a line of JSON for each finding."`
 }
 
+func (cacheDoctor) Help() string {
+	return `
+Doctor looks at a directory, or the servers of nats://HOST/NAME, and at this machine: free room and memory, limits, other file systems, users, stopped members. It prints a line for each finding: ok, warning or problem, and what to do. The exit code is 1 if there is a problem. The directory need not exist yet: then --schema or --like, and --samples, say what the cache will be.
+
+	tdict cache doctor /dev/shm/brains
+	tdict cache doctor /dev/shm/brains --like sample.npy --samples 100`
+}
+
 func (c *cacheDoctor) Run(s *session) error {
 	list, err := c.findings(s)
 	if err != nil {
