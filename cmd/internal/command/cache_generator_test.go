@@ -1,8 +1,14 @@
+//go:build unix
+
 package command
 
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/iotest"
 
@@ -10,13 +16,12 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/samplecache/memcache"
 )
 
-// generatorOf returns a generator that puts into a cache in memory.
-func generatorOf(t testing.TB) *generator {
-	e, err := memcache.New(sampleOf(t, 0), samplecache.Config{Samples: 3})
-	require.NoError(t, err)
+// generatorOf returns a generator that puts into a cache.
+func generatorOf(t testing.TB, e engine.Engine) *generator {
 	c, err := samplecache.Open(t.Context(), e, samplecache.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
@@ -35,7 +40,9 @@ func FuzzFrames(f *testing.F) {
 	f.Add(good[:500])
 	f.Add([]byte("Epoch 1: loss 0.5\n"))
 	f.Add(append(bytes.Clone(good[:7]), 0x80))
-	g := generatorOf(f)
+	e, err := memcache.New(sampleOf(f, 0), samplecache.Config{Samples: 3})
+	require.NoError(f, err)
+	g := generatorOf(f, e)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		stream := append(bytes.Repeat(good, 2), b...)
 		at := g.producer.Next()
@@ -52,4 +59,59 @@ func FuzzFrames(f *testing.F) {
 		require.Equal(t, err == nil, again == nil)
 		require.Equal(t, whole, g.producer.Next()-at)
 	})
+}
+
+// A fullEngine is a cache in memory whose disk is full for the first calls of Reserve.
+type fullEngine struct {
+	engine.Engine
+	calls atomic.Int64 // that will fail
+}
+
+func (e *fullEngine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
+	s, err := e.Engine.Join(ctx, opt)
+	return fullSession{s, e}, err
+}
+
+type fullSession struct {
+	engine.Session
+	e *fullEngine
+}
+
+func (s fullSession) Claim(ctx context.Context, name string) (engine.Claim, error) {
+	c, err := s.Session.Claim(ctx, name)
+	return fullClaim{c, s.e}, err
+}
+
+type fullClaim struct {
+	engine.Claim
+	e *fullEngine
+}
+
+func (c fullClaim) Reserve(ctx context.Context, number uint64) (engine.Row, error) {
+	if c.e.calls.Add(-1) >= 0 {
+		return nil, &fs.PathError{Op: "write", Path: "c/gen-0000000002", Err: syscall.ENOSPC}
+	}
+	return c.Claim.Reserve(ctx, number)
+}
+
+// TestDiskFull puts while the disk is full for a while: the samples are put once there is room.
+func TestDiskFull(t *testing.T) {
+	e, err := memcache.New(sampleOf(t, 0), samplecache.Config{Samples: 3})
+	require.NoError(t, err)
+	full := &fullEngine{Engine: e}
+	full.calls.Store(2)
+	quick(t)
+	g := generatorOf(t, full)
+	var told []string
+	g.tell = func(err error) { told = append(told, err.Error()) }
+	good := frameOf(t, sampleOf(t, 1))
+	require.NoError(t, g.copy(t.Context(), bytes.NewReader(bytes.Repeat(good, 2))))
+	require.EqualValues(t, 2, g.producer.Next())
+	require.Equal(t, []string{"program 0: reserve: write c/gen-0000000002: no space left on device: waiting for room"}, told)
+
+	full.calls.Store(1 << 30)
+	late, end := context.WithCancelCause(t.Context())
+	g.late = late
+	g.tell = func(error) { end(errors.New("--grace has passed")) }
+	require.EqualError(t, g.copy(t.Context(), bytes.NewReader(good)), "--grace has passed")
 }
