@@ -44,6 +44,8 @@ type (
 	Stats = engine.Stats
 	// SlotStats say which process holds a slot, and for how long.
 	SlotStats = engine.SlotStats
+	// HolderStats say which process reads a generation that is kept only because it is read.
+	HolderStats = engine.HolderStats
 	// MemberStats say which process is a member of a cache, and since when.
 	MemberStats = engine.MemberStats
 	// ProducerStats describe a producer with a name: its process, and its committed numbers.

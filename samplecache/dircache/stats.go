@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
@@ -30,7 +32,7 @@ func (s *session) stats() (st engine.Stats, err error) {
 	}
 	s.slotStats(&st)
 	if st.Held, err = s.heldGenerations(latest, filling); err == nil {
-		st.Producers = s.producerStats(m)
+		st.Holders, st.Producers = s.holderStats(st.Held), s.producerStats(m)
 	}
 	st.PublishWaits = s.publishWaits(&st, filling, g.Waits(p))
 	return st, err
@@ -108,6 +110,24 @@ func (s *session) heldGenerations(latest, filling uint64) (held []uint64, err er
 		}
 	}
 	return held, s.fail("", err)
+}
+
+// holderStats lists the processes that hold generations, as far as the system knows them.
+func (s *session) holderStats(held []uint64) (list []engine.HolderStats) {
+	var dirs []fs.FileInfo
+	for _, id := range held {
+		info, err := os.Lstat(s.path(storeName(id)))
+		if err != nil {
+			return nil // a generation was released meanwhile
+		}
+		dirs = append(dirs, info)
+	}
+	for i, pids := range host.Lockers(dirs) {
+		for _, pid := range pids {
+			list = append(list, engine.HolderStats{Generation: held[i], PID: pid})
+		}
+	}
+	return list
 }
 
 // noSlot returns an error that says why there is no free slot.

@@ -29,6 +29,7 @@ type Stats struct {
 	SwapTook     time.Duration   `json:"swap_duration"`           // duration of the last publication
 	Bytes        int64           `json:"sample_bytes"`            // bytes of a sample
 	Held         []uint64        `json:"held"`                    // old generations that are kept only because they are read
+	Holders      []HolderStats   `json:"holders"`                 // the processes that read them, as far as they are known
 	PublishWaits string          `json:"publish_waits"`           // what the next publication waits for, or ""
 	Slots        []SlotStats     `json:"slots"`                   // the reserved slots, in order
 	Members      []MemberStats   `json:"members"`                 // the sessions
@@ -42,6 +43,13 @@ type SlotStats struct {
 	PID  int           `json:"pid"`            // of the holder, in its own pid namespace; 0 if that has ended
 	For  time.Duration `json:"for"`            // how long the holder has had the slot
 	Host string        `json:"host,omitempty"` // of the holder; "" if the engine serves one machine
+}
+
+// HolderStats say that a process reads a generation that is kept only because it is read.
+type HolderStats struct {
+	Generation uint64 `json:"generation"`
+	PID        int    `json:"pid"`
+	Host       string `json:"host,omitempty"` // "" if the engine serves one machine
 }
 
 // MemberStats describe a session.
@@ -88,18 +96,29 @@ func (s *Stats) noSlot(limits Limits) string {
 	case s.PublishWaits != "":
 		return fmt.Sprintf("generation %d waits for %s", s.Filling, s.PublishWaits)
 	case len(s.Slots) == 0 && s.Committed < s.Samples && limits.PerInsert > 0:
-		return fmt.Sprintf("limits allow no more than the %d samples that generation %d has, before groups take more rows", s.Committed, s.Filling)
+		return s.noMore()
 	case len(s.Slots) == 0:
 		return "a slot has become free meanwhile"
 	}
 	first := slices.MaxFunc(s.Slots, func(a, b SlotStats) int { return cmp.Compare(a.For, b.For) })
-	by := fmt.Sprintf("pid %d", first.PID)
-	if first.PID == 0 {
-		by = "a process that has ended"
-	}
-	if first.Host != "" {
-		by += " on " + first.Host
-	}
+	by := process(first.PID, first.Host)
 	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by %s for %v",
 		s.Committed, s.Samples, s.Filling, len(s.Slots), first.Slot, by, first.For.Round(time.Millisecond))
+}
+
+// noMore says that limits allow no more samples.
+func (s *Stats) noMore() string {
+	return fmt.Sprintf("limits allow no more than the %d samples that generation %d has, before groups take more rows", s.Committed+s.Reserved, s.Filling)
+}
+
+// process returns a text that names a process.
+func process(pid int, host string) string {
+	text := fmt.Sprintf("pid %d", pid)
+	if pid == 0 {
+		text = "a process that has ended"
+	}
+	if host != "" {
+		text += " on " + host
+	}
+	return text
 }

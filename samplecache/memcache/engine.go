@@ -159,6 +159,9 @@ func (e *Engine) stats() (engine.Stats, error) {
 	for _, id := range slices.Sorted(maps.Keys(e.kept)) {
 		if e.kept[id].timer != nil {
 			st.Held = append(st.Held, id)
+			if slices.ContainsFunc(e.kept[id].readers, func(h *handle) bool { return !h.dead() }) {
+				st.Holders = append(st.Holders, engine.HolderStats{Generation: id, PID: pid})
+			}
 		}
 	}
 	for _, r := range g.reserved {

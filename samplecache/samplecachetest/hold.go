@@ -2,6 +2,7 @@ package samplecachetest
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -27,6 +28,10 @@ func heldStays(k *kit) {
 		k.refuses("At of a generation that is not kept", samplecache.ErrGenerationGone)(reader.At(k.ctx, gone))
 	}
 	equal(k, "generations that are held", len(writer.stats().Held), 1)
+	for _, h := range writer.stats().Holders { // not all engines know them
+		equal(k, "the generation of a holder", h.Generation, 1)
+		equal(k, "the pid of a holder", h.PID, os.Getpid())
+	}
 	k.must(g.Close())
 	writer.fill(p, 20)
 	k.refuses("At once nobody holds it", samplecache.ErrGenerationGone)(reader.At(k.ctx, 1))

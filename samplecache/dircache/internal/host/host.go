@@ -1,6 +1,7 @@
 package host
 
 import (
+	"io/fs"
 	"strings"
 	"time"
 )
@@ -41,6 +42,17 @@ func firstID(texts []string, err error) (string, error) {
 func Network(path string) (name string, yes bool, err error) {
 	name, err = network(path)
 	return name, name != "", err
+}
+
+// Lockers returns, for each file, the pids of the processes that have a lock of flock(2) on it, as
+// far as they are known: on Linux processes of the same pid namespace or one within it. It does not
+// know locks on file systems that number their files in more than one way, such as btrfs. On other
+// systems it returns nil. Safe for concurrent use.
+func Lockers(files []fs.FileInfo) [][]int {
+	if len(files) == 0 {
+		return nil
+	}
+	return lockers(files)
 }
 
 // An anchor is a pair of simultaneous readings of the machine's clock and of this process's clock.

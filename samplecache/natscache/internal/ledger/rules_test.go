@@ -629,6 +629,11 @@ func TestKept(t *testing.T) {
 			c.fails("a", engine.ErrBlocked, Event{Kind: Reserve, Of: claim})
 			require.Contains(c.t, c.Stats(0).PublishWaits, "readers: MaxHeld is 2, and generations [1 2 3]")
 			c.ok("b", Event{Kind: Hold, Of: b, Generation: 1}) // what is kept may be held again
+			c.ok("a", Event{Kind: Hold, Of: a, Generation: 5}) // is not kept only for its readers
+			second := c.ok("a", Event{Kind: Hold, Of: a, Generation: 2})
+			require.Equal(c.t, []engine.HolderStats{{Generation: 1, PID: 101, Host: "host-b"}, {Generation: 2, PID: 101, Host: "host-b"},
+				{Generation: 2, PID: 100, Host: "host-a"}, {Generation: 3, PID: 101, Host: "host-b"}}, c.Stats(0).Holders)
+			c.ok("a", Event{Kind: End, Of: second})
 			c.ok("b", Event{Kind: End, Of: holds[1]})
 			require.Equal(c.t, []uint64{1, 3, 4, 5}, c.kept())
 			require.Equal(c.t, 1, c.Free())

@@ -29,10 +29,16 @@ func (l *Ledger) Stats(now int64) engine.Stats {
 		switch t.Kind {
 		case Join:
 			s.Members = append(s.Members, engine.MemberStats{PID: p.PID, For: since, Host: p.Host})
+		case Hold:
+			one := engine.HolderStats{Generation: t.Generation, PID: p.PID, Host: p.Host}
+			if slices.Contains(s.Held, t.Generation) && !slices.Contains(s.Holders, one) {
+				s.Holders = append(s.Holders, one)
+			}
 		case Reserve:
 			s.Slots = append(s.Slots, engine.SlotStats{Slot: t.Slot, PID: p.PID, For: since, Host: p.Host})
 		}
 	}
+	slices.SortStableFunc(s.Holders, func(a, b engine.HolderStats) int { return cmp.Compare(a.Generation, b.Generation) })
 	slices.SortStableFunc(s.Slots, func(a, b engine.SlotStats) int { return cmp.Compare(a.Slot, b.Slot) })
 	for _, name := range slices.Sorted(maps.Keys(l.Names)) {
 		one := engine.ProducerStats{Name: name, Window: l.Names[name]}
