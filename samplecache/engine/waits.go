@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Wait is something that waits.
+type Wait struct {
+	Kind WaitKind
+	Text string // a sentence: who waits, and for what
+}
+
+// A WaitKind says what is waited for.
+type WaitKind string
+
+// The kinds of waits.
+const (
+	WaitsToPublish  WaitKind = "publish"          // a full generation waits to be published
+	WaitsForRoom    WaitKind = "room"             // there is no room for the next generation
+	WaitsForSlot    WaitKind = "slot"             // all slots that are left are reserved
+	WaitsForGroup   WaitKind = "group"            // the ratio allows no more samples
+	WaitsForFirst   WaitKind = "first_generation" // a group waits for the first generation
+	WaitsForNext    WaitKind = "next_generation"  // MaxPasses allows a group no more passes
+	WaitsForSamples WaitKind = "samples"          // the ratio allows a group no more rows
+	WaitsForPut     WaitKind = "put"              // nobody puts samples
+)
+
+// WaitKinds returns all kinds.
+func WaitKinds() []WaitKind {
+	return []WaitKind{WaitsToPublish, WaitsForRoom, WaitsForSlot, WaitsForGroup, WaitsForFirst, WaitsForNext, WaitsForSamples, WaitsForPut}
+}
+
+// Waits returns a sentence for each thing that waits. c is the config of the cache.
+func (s *Stats) Waits(c Config) (sentences []string) {
+	for _, w := range s.Waiting(c) {
+		sentences = append(sentences, w.Text)
+	}
+	return sentences
+}
+
+// Waiting returns what waits. c is the config of the cache. What would wait counts, too: if no slot
+// is free, producers wait, whether or not one asks for a slot now.
+func (s *Stats) Waiting(c Config) []Wait {
+	list := s.producersWait(c)
+	stopped := len(list) > 0 && list[0].Kind != WaitsForSlot
+	for _, g := range s.Groups {
+		list = append(list, s.groupWaits(c, g)...)
+	}
+	hungry := s.Latest == 0 || len(list) > 0 // somebody needs samples
+	if hungry && !stopped && len(s.Slots) == 0 && !slices.ContainsFunc(s.Producers, func(p ProducerStats) bool { return p.PID != 0 }) {
+		who := "no producer is a member that has put samples before, and no slot is reserved"
+		if len(s.Members) == 0 {
+			who = "the cache has no members"
+		}
+		list = append(list, Wait{WaitsForPut, "Nobody puts samples: " + who + "."})
+	}
+	return list
+}
+
+// producersWait says what producers wait for, if there is no free slot.
+func (s *Stats) producersWait(c Config) []Wait {
+	slowest := s.slowest()
+	reserved := s.inserts() + int64(s.Reserved)
+	switch {
+	case s.PublishWaits != "" && s.Committed == s.Samples:
+		text := "Producers wait for room: " + s.noSlot(c.Limits)
+		if c.Limits.MinPasses > 0 && len(s.Groups) > 0 {
+			text += fmt.Sprintf(" (MinPasses %d)", c.Limits.MinPasses)
+		}
+		return []Wait{{WaitsToPublish, text + "."}}
+	case s.PublishWaits != "":
+		return []Wait{{WaitsForRoom, "Producers wait for room: " + s.noSlot(c.Limits) + s.holders() + "."}}
+	case s.Committed+s.Reserved == s.Samples && len(s.Slots) > 0:
+		return []Wait{{WaitsForSlot, "Producers wait for a free slot: " + s.noSlot(c.Limits) + "."}}
+	case s.Committed < s.Samples && slowest != nil && reserved >= c.Limits.MaxInserts(slowest.Taken):
+		rows := math.Ceil(c.Limits.diff(reserved+1, slowest.Taken) - c.Limits.MaxDiff)
+		return []Wait{{WaitsForGroup, fmt.Sprintf("Producers wait for group %q: %s, and it has to take %.0f more before the next sample (PerInsert %v, MaxDiff %v).",
+			slowest.Name, s.noMore(), rows, c.Limits.PerInsert, c.Limits.MaxDiff)}}
+	}
+	return nil
+}
+
+// inserts returns how many samples were ever committed.
+func (s *Stats) inserts() int64 { return int64(s.Latest)*int64(s.Samples) + int64(s.Committed) }
+
+// slowest returns the group that has taken the fewest rows, or nil if there is no group.
+func (s *Stats) slowest() (least *GroupStats) {
+	for i, g := range s.Groups {
+		if least == nil || g.Taken < least.Taken {
+			least = &s.Groups[i]
+		}
+	}
+	return least
+}
+
+// holders returns a text that names the processes that read held generations.
+func (s *Stats) holders() (text string) {
+	for i, h := range s.Holders {
+		if i == 4 {
+			return text + fmt.Sprintf(" and %d more", len(s.Holders)-i)
+		}
+		text += fmt.Sprintf(", %d by %s", h.Generation, process(h.PID, h.Host))
+	}
+	return text
+}
+
+// groupWaits says what a group waits for.
+func (s *Stats) groupWaits(c Config, g GroupStats) []Wait {
+	next := fmt.Sprintf("%d, which has %d of %d samples", s.Filling, s.Committed, s.Samples)
+	passes := int64(c.Limits.MaxPasses)
+	switch {
+	case s.Latest == 0:
+		return []Wait{{WaitsForFirst, fmt.Sprintf("Group %q waits for the first generation, %s.", g.Name, next)}}
+	case passes > 0 && g.Current >= passes*int64(s.Samples):
+		return []Wait{{WaitsForNext, fmt.Sprintf("Group %q waits for generation %s: it has taken %d rows of generation %d, and limits allow no more (MaxPasses %d).",
+			g.Name, next, g.Current, s.Latest, passes)}}
+	case g.Taken >= c.Limits.MaxTaken(s.inserts()):
+		return []Wait{{WaitsForSamples, fmt.Sprintf("Group %q waits for samples, at least %d more: it has taken all rows that limits allow (PerInsert %v, MinDiff %v).",
+			g.Name, c.Limits.missing(s.inserts(), g.Taken), c.Limits.PerInsert, c.Limits.MinDiff)}}
+	}
+	return nil
+}
+
+// missing returns how many samples have to be put before a group may take one more row.
+func (l Limits) missing(inserts, taken int64) int64 {
+	return largest(0, func(n int64) bool { return inserts+n-1 >= inserts && l.MaxTaken(inserts+n-1) <= taken })
+}
