@@ -21,8 +21,8 @@ const numbersEnd = 1 << 62
 // concurrent use.
 type Numbers struct{ file *os.File }
 
-// LockNumbers returns a Numbers for f, with no lock held. f must be open for reading and writing.
-// The caller still closes it, and makes only one Numbers of it.
+// LockNumbers returns a Numbers for f, with no lock held. f must be open for reading and writing;
+// for Held, reading is enough. The caller still closes it, and makes only one Numbers of it.
 func LockNumbers(f *os.File) *Numbers { return &Numbers{f} }
 
 // Try locks count numbers from at on, and reports whether it did. If another holds one of them, it

@@ -41,7 +41,7 @@ func (m *manifest) header() ([]byte, error) {
 // openControl opens the control file. It is never replaced while the cache exists, since locks
 // belong to one file.
 func (s *session) openControl() (err error) {
-	s.file, err = openFile(s.path(controlName), os.O_RDWR)
+	s.file, err = openFile(s.path(controlName), flagOf(s.mode))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, gone := os.Lstat(s.path(manifestName)); gone != nil { // the cache was removed just now
 			return errRemoved
@@ -58,9 +58,19 @@ func (s *session) openControl() (err error) {
 // mapControl maps the control file. If the file is damaged, or from before the last restart of the
 // machine, and there is no other session, mapControl first rebuilds it. The lock is held.
 func (s *session) mapControl(adopt bool) error {
+	rebuild, err := s.mapSound(adopt)
+	if rebuild {
+		return s.rebuild()
+	}
+	return err
+}
+
+// mapSound maps the control file. rebuild is true with an error after which it can be rebuilt:
+// there is no other session.
+func (s *session) mapSound(adopt bool) (rebuild bool, err error) {
 	_, _, others, err := s.locks.Held(sessionNumbers, maxSessions)
 	if err != nil {
-		return err
+		return false, err
 	}
 	err = s.checkHeader(!others, adopt)
 	if err == nil {
@@ -69,10 +79,7 @@ func (s *session) mapControl(adopt bool) error {
 	if err == nil {
 		_, _, err = s.words.generations()
 	}
-	if !others && (errors.Is(err, errRestarted) || errors.Is(err, engine.ErrCorrupt)) {
-		return s.rebuild()
-	}
-	return err
+	return !others && (errors.Is(err, errRestarted) || errors.Is(err, engine.ErrCorrupt)), err
 }
 
 // mapWords maps the words of the control file, unless they are mapped.
@@ -80,7 +87,7 @@ func (s *session) mapWords() (err error) {
 	if s.control != nil {
 		return nil
 	}
-	s.control, err = mapping.Map(s.file, wordsCount*8, mapping.ReadWrite)
+	s.control, err = mapping.Map(s.file, wordsCount*8, s.mode)
 	if errors.Is(err, mapping.ErrSize) {
 		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, bare(err))
 	}

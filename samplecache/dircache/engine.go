@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
@@ -54,6 +55,19 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	s, err := e.session(mapping.ReadWrite, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guard(func() error { return s.join(ctx, e.Adopt) }); err != nil {
+		return nil, errors.Join(err, s.closeFiles())
+	}
+	s.start()
+	return s, nil
+}
+
+// session returns a session that has not opened the control file yet.
+func (e Engine) session(mode mapping.Mode, opt engine.Options) (*session, error) {
 	at, err := e.place()
 	if err != nil {
 		return nil, err
@@ -65,15 +79,7 @@ func (e Engine) join(ctx context.Context, opt engine.Options) (*session, error) 
 	if err != nil {
 		return nil, failed("open", e.Dir, manifestName, err)
 	}
-	s, err := newSession(e.Dir, at, m, opt)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.guard(func() error { return s.join(ctx, e.Adopt) }); err != nil {
-		return nil, errors.Join(err, s.closeFiles())
-	}
-	s.start()
-	return s, nil
+	return newSession(e.Dir, at, m, mode, opt)
 }
 
 // place returns the absolute path of the directory, if it can be used here.

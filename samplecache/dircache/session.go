@@ -23,6 +23,7 @@ type session struct {
 	at    string // absolute
 	place fs.FileInfo
 	opt   engine.Options
+	mode  mapping.Mode // ReadOnly for an observer: see observe.go
 	about engine.About
 	fixed *manifest // read by the join; only the fields that never change are used
 
@@ -53,13 +54,13 @@ type session struct {
 }
 
 // newSession returns a session that has not joined yet.
-func newSession(dir, at string, m *manifest, opt engine.Options) (*session, error) {
+func newSession(dir, at string, m *manifest, mode mapping.Mode, opt engine.Options) (*session, error) {
 	schema, err := m.dict()
 	if err != nil {
 		return nil, failed("open", dir, manifestName, err)
 	}
 	s := &session{
-		dir: dir, at: at, opt: opt, fixed: m,
+		dir: dir, at: at, opt: opt, mode: mode, fixed: m,
 		about: engine.About{ID: m.ID, Config: m.Config, Schema: schema, Lease: 200 * time.Millisecond},
 		rows:  map[int]*row{}, numbers: map[int64]int64{}, open: map[*rows]bool{},
 		stores: map[any]*writer{}, read: map[any]*writer{},

@@ -189,5 +189,5 @@ func (s *session) removeDead() (found bool) {
 // takesPart reports whether entry i belongs to a living session.
 func (s *session) takesPart(i int) bool {
 	_, _, held, err := s.locks.Held(sessionNumbers+int64(i), 1)
-	return held || err != nil || i == s.me
+	return held || err != nil || s.entered && i == s.me
 }

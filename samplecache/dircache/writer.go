@@ -48,7 +48,7 @@ func (s *session) writer(generation uint64) (w *writer, err error) {
 		err = s.dropStores()
 	}
 	if err == nil {
-		w, err = s.mapped(generation, s.stores, mapping.ReadWrite)
+		w, err = s.mapped(generation, s.stores, s.mode)
 	}
 	if err == nil {
 		s.filling, s.filled = generation, w

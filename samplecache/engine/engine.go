@@ -15,6 +15,13 @@ type Engine interface {
 	Join(ctx context.Context, opt Options) (Session, error)
 }
 
+// An Observer is an Engine whose cache can be looked at by a caller that is not a member.
+type Observer interface {
+	// Observe describes the cache and its present state. It changes nothing, wakes no member, and
+	// works in a cache that has all the members that it may have.
+	Observe(ctx context.Context) (About, Stats, error)
+}
+
 // Options say how a session uses a cache. The zero value is the default.
 type Options struct {
 	// OnError, if not nil, is called with errors that no call returns, for instance if a full
