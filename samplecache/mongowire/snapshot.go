@@ -1,10 +1,14 @@
 package mongowire
 
 import (
+	"slices"
 	"time"
+
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// A Snapshot is the state of a server, with the names and units of wirehead's logger.
+// A Snapshot is the state of a server, or of a cache without one, with the names and units of
+// wirehead's logger.
 type Snapshot struct {
 	SamplesStarted   int     `json:"samples_started"`
 	SamplesCompleted int     `json:"samples_completed"`
@@ -37,7 +41,9 @@ type Snapshot struct {
 	Timestamp    float64 `json:"timestamp"`     // seconds since 1970
 	RecentSwaps  []Swap  `json:"recent_swaps"`  // the last 10
 
-	put int64 // samples committed, ever
+	put   int64   // samples committed, ever
+	mb    float64 // MiB of a sample
+	swaps []swap  // that NewSnapshot has seen
 }
 
 // A Swap is a publication, with the names of wirehead's logger.
@@ -56,7 +62,6 @@ func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
 		SwapCap: s.opt.Samples, InFlight: s.tickets.count(), ActiveOps: int(s.active.Load()),
 		DBName: s.opt.Database, Timestamp: seconds(time.Now()), RecentSwaps: []Swap{},
 	}
-	mb := 0.0 // of a sample
 	if st := s.store.Load(); st != nil {
 		stats, err := st.cache.Stats()
 		if err != nil {
@@ -64,19 +69,45 @@ func (s *Server) Snapshot(before Snapshot) (Snapshot, error) {
 		}
 		s.status.note(stats)
 		docs, bytes := st.documents()
-		mb = float64(bytes) / mib
-		now.SwapCount = int(stats.Swaps)
-		now.SamplesCompleted, now.put = stats.Committed, int64(stats.Latest)*int64(stats.Samples)+int64(stats.Committed)
-		now.WriteDocs, now.WriteSizeMB = docs*stats.Committed, mb*float64(stats.Committed)
-		if stats.Latest > 0 {
-			now.ReadDocs, now.ReadSizeMB = docs*stats.Samples, mb*float64(stats.Samples)
-		}
+		now.addStats(stats, docs, bytes)
 	}
-	now.SamplesStarted = now.SamplesCompleted + now.InFlight
-	now.FillPct = 100 * float64(now.SamplesCompleted) / float64(now.SwapCap)
-	now.addSwaps(s.status.list())
-	now.addRates(before, mb)
+	now.compute(s.status.list(), before)
 	return now, nil
+}
+
+// NewSnapshot returns the state of a cache that no server serves. A sample counts as one document,
+// a reserved slot as a ticket. before is the snapshot before, with which rates and publications
+// are computed, or the zero Snapshot.
+func NewSnapshot(name string, stats samplecache.Stats, before Snapshot) Snapshot {
+	now := Snapshot{
+		SwapCap: stats.Samples, InFlight: stats.Reserved, DBName: name, Timestamp: seconds(time.Now()), RecentSwaps: []Swap{},
+		swaps: noted(slices.Clone(before.swaps), stats),
+	}
+	now.swaps = now.swaps[max(0, len(now.swaps)-maxSwaps):]
+	now.addStats(stats, 1, stats.Bytes)
+	now.compute(now.swaps, before)
+	return now
+}
+
+// addStats sets the fields that follow from the state of the cache. A sample has docs documents and
+// bytes bytes.
+func (s *Snapshot) addStats(stats samplecache.Stats, docs int, bytes int64) {
+	s.mb = float64(bytes) / mib
+	s.SwapCount = int(stats.Swaps)
+	s.SamplesCompleted, s.put = stats.Committed, int64(stats.Latest)*int64(stats.Samples)+int64(stats.Committed)
+	s.WriteDocs, s.WriteSizeMB = docs*stats.Committed, s.mb*float64(stats.Committed)
+	if stats.Latest > 0 {
+		s.ReadDocs, s.ReadSizeMB = docs*stats.Samples, s.mb*float64(stats.Samples)
+	}
+}
+
+// compute sets the fields that follow from others, from the publications and from the snapshot
+// before.
+func (s *Snapshot) compute(swaps []swap, before Snapshot) {
+	s.SamplesStarted = s.SamplesCompleted + s.InFlight
+	s.FillPct = 100 * float64(s.SamplesCompleted) / float64(s.SwapCap)
+	s.addSwaps(swaps)
+	s.addRates(before)
 }
 
 // addSwaps sets the fields that follow from the publications that the server saw.
@@ -101,13 +132,13 @@ func (s *Snapshot) addSwaps(swaps []swap) {
 	s.RecentSwaps = s.RecentSwaps[max(0, len(swaps)-10):]
 }
 
-// addRates sets the rates since before. A sample has mb MiB.
-func (s *Snapshot) addRates(before Snapshot, mb float64) {
+// addRates sets the rates since before.
+func (s *Snapshot) addRates(before Snapshot) {
 	if before.Timestamp == 0 || s.Timestamp <= before.Timestamp {
 		return
 	}
 	s.PollInterval = s.Timestamp - before.Timestamp
 	s.SamplesPerS = float64(s.put-before.put) / s.PollInterval
 	s.SwapsPerS = float64(s.SwapCount-before.SwapCount) / s.PollInterval
-	s.WriteMBPerS = s.SamplesPerS * mb
+	s.WriteMBPerS = s.SamplesPerS * s.mb
 }

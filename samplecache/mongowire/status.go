@@ -32,26 +32,31 @@ type swap struct {
 func (st *status) note(stats samplecache.Stats) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.swaps = noted(st.swaps, stats); len(st.swaps) > maxSwaps {
+		st.swaps = slices.Delete(st.swaps, 0, 1)
+		st.forgotten++
+	}
+}
+
+// noted appends the generation published last to swaps, if it is new.
+func noted(swaps []swap, stats samplecache.Stats) []swap {
 	s := swap{stats.Latest, stats.LastSwap}
-	if n := len(st.swaps); n > 0 {
-		last := st.swaps[n-1]
+	if n := len(swaps); n > 0 {
+		last := swaps[n-1]
 		if s.generation <= last.generation {
-			return
+			return swaps
 		}
 		if s.at.Before(last.at) {
 			s.at = last.at // the clock was set back
 		}
 	}
 	if s.generation == 0 {
-		return
+		return swaps
 	}
 	if s.at.IsZero() { // a cache that does not say it
 		s.at = time.Unix(0, 0)
 	}
-	if st.swaps = append(st.swaps, s); len(st.swaps) > maxSwaps {
-		st.swaps = slices.Delete(st.swaps, 0, 1)
-		st.forgotten++
-	}
+	return append(swaps, s)
 }
 
 // all returns the documents of the collection status: for a cursor that has read some, of the
