@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -15,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/samplecache"
 )
 
 // terminal opens both ends of a terminal.
@@ -84,4 +87,51 @@ func TestTerminal(t *testing.T) {
 	text, code := onTerminal(t, dir, "head", "odd", "c", "--as", "npy")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, text, "redirect standard output to a file")
+}
+
+// TestWatchOnATerminal draws in place on a terminal that is too small, and restores it at the end.
+func TestWatchOnATerminal(t *testing.T) {
+	const rows, columns = 4, 30
+	dir := testkit.TempDir(t)
+	makeBrains(t, dir, samplecache.Config{Samples: 2})
+	putBrains(t, openBrains(t, dir), "odd\x1b[2J", 3)
+	master, slave := terminal(t)
+	defer master.Close()
+	require.NoError(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}))
+	cmd := exec.CommandContext(t.Context(), binary(t), "cache", "status", "brains", "--watch", "--every", "5ms")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, slave
+	require.NoError(t, cmd.Start())
+	require.NoError(t, slave.Close())
+	drawn, buffer, stopped := "", make([]byte, 1<<16), false
+	for {
+		n, err := master.Read(buffer)
+		if err != nil {
+			break // EIO when the command has ended
+		}
+		drawn += string(buffer[:n])
+		if !stopped && strings.Count(drawn, "\x1b[J") >= 3 {
+			stopped = true
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		}
+	}
+	require.NoError(t, cmd.Wait())
+	before, rest, ok := strings.Cut(drawn, "\x1b[?1049h\x1b[?25l\x1b[2J")
+	require.True(t, ok)
+	require.Empty(t, before)
+	screens, after, ok := strings.Cut(rest, "\x1b[?25h\x1b[?1049l")
+	require.True(t, ok, "it is restored")
+	require.NotContains(t, after, "\x1b")
+	require.Contains(t, after, `"odd\x1b[2J": numbers below 3 are committed`, "the last look stays, whole")
+	for i, one := range strings.Split(strings.TrimSuffix(screens, "\x1b[J"), "\x1b[J") {
+		one, ok = strings.CutPrefix(one, "\x1b[H")
+		require.True(t, ok, "look %d begins at the top", i)
+		lines := strings.Split(one, "\x1b[K\r\n")
+		require.Len(t, lines, rows)
+		for _, line := range lines {
+			line = strings.TrimSuffix(line, "\x1b[K")
+			require.LessOrEqual(t, utf8.RuneCountInString(line), columns)
+			require.NotContains(t, line, "\x1b")
+		}
+		require.Regexp(t, regexp.MustCompile(`^\.\.\. and [0-9]+ lines more`), lines[rows-1])
+	}
 }

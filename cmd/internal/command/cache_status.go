@@ -1,0 +1,239 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+)
+
+type statusCmd struct {
+	placeFlags
+	waitFlags
+	Watch   bool          `help:"Look again and again, until SIGINT or SIGTERM."`
+	JSON    bool          `name:"json" help:"Print a line of JSON for each look; docs/cli.md describes it."`
+	Metrics string        `placeholder:"HOST:PORT" help:"Serve metrics to Prometheus, until SIGINT or SIGTERM. Without HOST, to this machine alone."`
+	Every   time.Duration `default:"1s" help:"Time between two looks."`
+}
+
+func (c *statusCmd) Run(s *session) error {
+	if c.Every <= 0 {
+		return s.usage("--every %v: want more than 0", c.Every)
+	}
+	if c.Wait < 0 {
+		return s.usage("--wait %v: want 0 or more", c.Wait)
+	}
+	e, err := c.engine(s)
+	if err != nil {
+		return err
+	}
+	l := &lookout{s: s, engine: e, name: string(c.Place)}
+	defer l.close()
+	v := l.first(c.Wait)
+	if errors.Is(v.err, fs.ErrNotExist) && c.Wait == 0 {
+		return fmt.Errorf("%w: --wait 10m waits until the cache is made", v.err)
+	}
+	if v.err != nil {
+		return v.err
+	}
+	served := make(chan error, 1)
+	if c.Metrics != "" {
+		stop, err := serveMetrics(s, l, c.Metrics, served)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	return c.show(s, l, v, served)
+}
+
+// show prints what l sees, until the session or served ends. It prints it once if nobody asked for
+// more.
+func (c *statusCmd) show(s *session, l *lookout, v view, served <-chan error) error {
+	var screen *screen
+	if c.Watch && s.tty && !c.JSON {
+		screen = newScreen(s.stdout.(*os.File))
+		defer func() { screen.close(v.text()) }()
+	}
+	for {
+		if err := c.print(s, screen, v); err != nil {
+			return err
+		}
+		if !c.Watch && c.Metrics == "" {
+			return nil
+		}
+		var again <-chan time.Time
+		if c.Watch {
+			again = time.After(c.Every)
+		}
+		select {
+		case <-s.ctx.Done():
+			return nil
+		case err := <-served:
+			return err
+		case <-again:
+			v = l.look(v)
+		}
+		if !c.JSON && screen == nil {
+			fmt.Fprintln(s.out)
+		}
+	}
+}
+
+// print prints what was seen.
+func (c *statusCmd) print(s *session, screen *screen, v view) error {
+	switch {
+	case c.JSON:
+		if err := json.NewEncoder(s.out).Encode(v.line()); err != nil {
+			return err
+		}
+	case screen != nil:
+		return screen.draw(v.text())
+	default:
+		fmt.Fprint(s.out, v.text())
+	}
+	return s.out.Flush()
+}
+
+// A lookout looks at a cache. It does not become a member, unless the engine needs that: then it is
+// one until close.
+//
+// Safe for concurrent use.
+type lookout struct {
+	s      *session
+	engine samplecache.Engine
+	name   string
+	mu     sync.Mutex
+	cache  *samplecache.Cache // nil for an engine.Observer, and before the first look
+}
+
+// A view is what a lookout saw.
+type view struct {
+	name   string
+	at     time.Time
+	config samplecache.Config
+	stats  samplecache.Stats
+	snap   mongowire.Snapshot
+	err    error
+}
+
+// look looks at the cache. before is the view before.
+func (l *lookout) look(before view) view {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := view{name: l.name, at: time.Now(), snap: before.snap}
+	if v.config, v.stats, v.err = l.stats(); v.err == nil {
+		v.snap = mongowire.NewSnapshot(l.name, v.stats, before.snap)
+	}
+	return v
+}
+
+// stats looks at the cache. l.mu is held.
+func (l *lookout) stats() (config samplecache.Config, st samplecache.Stats, err error) {
+	if _, ok := l.engine.(engine.Observer); ok {
+		return samplecache.Observe(l.s.ctx, l.engine)
+	}
+	if l.cache == nil {
+		l.cache, err = samplecache.Open(l.s.ctx, l.engine, samplecache.Options{})
+	}
+	if err == nil {
+		config = l.cache.Config()
+		st, err = l.cache.Stats()
+	}
+	if err != nil && !errors.Is(err, samplecache.ErrUnavailable) {
+		l.leave() // the next look opens the cache that is there then
+	}
+	return config, st, err
+}
+
+// first looks at the cache. It waits for a cache that does not exist, and for servers.
+func (l *lookout) first(wait time.Duration) view {
+	over := time.After(wait)
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		v := l.look(view{})
+		if !errors.Is(v.err, fs.ErrNotExist) && !errors.Is(v.err, samplecache.ErrUnavailable) || wait == 0 {
+			return v
+		}
+		select {
+		case <-l.s.ctx.Done():
+			v.err = fmt.Errorf("%w: %w", context.Cause(l.s.ctx), v.err)
+			return v
+		case <-over:
+			v.err = fmt.Errorf("--wait %v has passed: %w", wait, v.err)
+			return v
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (l *lookout) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leave()
+}
+
+// leave ends the membership, if there is one. l.mu is held.
+func (l *lookout) leave() {
+	if l.cache != nil {
+		_ = l.cache.Close() // it has put nothing
+		l.cache = nil
+	}
+}
+
+// A screen draws text on a terminal, each time in the same place.
+type screen struct{ file *os.File }
+
+// newScreen saves what the terminal shows, and clears it.
+func newScreen(file *os.File) *screen {
+	fmt.Fprint(file, "\x1b[?1049h\x1b[?25l\x1b[2J")
+	return &screen{file}
+}
+
+// draw draws as much of the text as fits.
+func (s *screen) draw(text string) error {
+	width, height, err := term.GetSize(int(s.file.Fd()))
+	if err != nil || width < 1 || height < 1 {
+		width, height = 80, 24
+	}
+	lines := strings.Split(strings.TrimSuffix(printable(text), "\n"), "\n")
+	if more := len(lines) - height; more > 0 {
+		lines = append(lines[:height-1], fmt.Sprintf("... and %d lines more", more+1))
+	}
+	out := "\x1b[H"
+	for i, line := range lines {
+		if runes := []rune(line); len(runes) > width {
+			line = string(runes[:width])
+		}
+		out += line + "\x1b[K"
+		if i < len(lines)-1 {
+			out += "\n"
+		}
+	}
+	_, err = io.WriteString(s.file, out+"\x1b[J")
+	return err
+}
+
+// close restores what the terminal showed, and prints the text that was drawn last.
+func (s *screen) close(text string) {
+	fmt.Fprint(s.file, "\x1b[?25h\x1b[?1049l"+printable(text))
+}
+
+// printable returns text with control characters quoted.
+func printable(text string) string {
+	var b bytes.Buffer
+	_, _ = (&quoter{to: &b}).Write([]byte(text)) // a Buffer returns no errors
+	return b.String()
+}

@@ -1,0 +1,233 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/mongowire"
+)
+
+// listed is how many entries of a list are printed.
+const listed = 10
+
+// text returns what was seen as lines.
+func (v *view) text() string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("cache", "%s", errtext.Line(v.name))
+	if v.err != nil {
+		row("away", "%s", errtext.Line(v.err.Error()))
+		return b.String()
+	}
+	st := &v.stats
+	row("generation", "%s", v.published())
+	row("filling", "generation %d: %d of %d samples, slots reserved: %d", st.Filling, st.Committed, st.Samples, st.Reserved)
+	row("room", "%s a sample, %s a generation, kept besides the latest: %d", sizeText(st.Bytes), sizeText(st.Bytes*int64(st.Samples)), max(v.config.Retain, 0))
+	v.held(row)
+	if v.snap.PollInterval > 0 {
+		row("rates", "%.4g samples/s, %.4g generations/s, %s/s", v.snap.SamplesPerS, v.snap.SwapsPerS, sizeText(int64(v.snap.SamplesPerS*float64(st.Bytes))))
+	}
+	row("members", "%s", membersText(st.Members))
+	for i, p := range firstFew(st.Producers) {
+		row(title("producers", i), "%s: %s, %s", errtext.Quote(p.Name), windowText(p.Window), processText(p.PID, p.Host))
+	}
+	moreOf(row, len(st.Producers))
+	for i, g := range firstFew(st.Groups) {
+		row(title("groups", i), "%s: %d of %d ranks, %.1f passes over generation %d, %d rows in all",
+			errtext.Quote(g.Name), g.Members, g.World, float64(g.Current)/float64(max(st.Samples, 1)), st.Latest, g.Taken)
+	}
+	moreOf(row, len(st.Groups))
+	waits := st.Waits(v.config)
+	for i, sentence := range firstFew(waits) {
+		row(title("waits", i), "%s", errtext.Line(sentence))
+	}
+	moreOf(row, len(waits))
+	return b.String()
+}
+
+// published describes the generation published last.
+func (v *view) published() string {
+	st := &v.stats
+	if st.Latest == 0 {
+		return "none yet"
+	}
+	text := fmt.Sprint(st.Latest)
+	if !st.LastSwap.IsZero() {
+		text += fmt.Sprintf(", published %v ago", short3(v.at.Sub(st.LastSwap)))
+	}
+	if st.SwapTook > 0 {
+		text += fmt.Sprintf(" in %v", short3(st.SwapTook))
+	}
+	return text
+}
+
+// held adds a row for each generation that is kept only because it is read.
+func (v *view) held(row func(name, format string, args ...any)) {
+	for i, id := range firstFew(v.stats.Held) {
+		var by []string
+		for _, h := range v.stats.Holders {
+			if h.Generation == id {
+				by = append(by, processText(h.PID, h.Host))
+			}
+		}
+		row(title("held", i), "generation %d by %s", id, cmp.Or(shorten(by), "readers that are not known"))
+	}
+	moreOf(row, len(v.stats.Held))
+}
+
+// title returns the name of a list for its first entry.
+func title(name string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+// firstFew returns the first entries of list.
+func firstFew[T any](list []T) []T { return list[:min(len(list), listed)] }
+
+// moreOf adds a row that says how many of n entries are not printed.
+func moreOf(row func(name, format string, args ...any), n int) {
+	if n > listed {
+		row("", "and %d more: --json has them", n-listed)
+	}
+}
+
+// shorten joins the first texts, and says how many there are more.
+func shorten(texts []string) string {
+	text := strings.Join(firstFew(texts), ", ")
+	if n := len(texts) - listed; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// membersText describes sessions by their hosts.
+func membersText(list []samplecache.MemberStats) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	pids := map[string][]string{}
+	for _, m := range list {
+		pids[m.Host] = append(pids[m.Host], fmt.Sprint(m.PID))
+	}
+	var hosts []string
+	for _, host := range slices.Sorted(maps.Keys(pids)) {
+		one := fmt.Sprintf("%d: pid %s", len(pids[host]), shorten(pids[host]))
+		if host != "" {
+			one = errtext.Line(host) + " " + one
+		}
+		hosts = append(hosts, one)
+	}
+	if text := strings.Join(firstFew(hosts), "; "); len(hosts) <= listed {
+		return text
+	}
+	return fmt.Sprintf("%s; and %d hosts more", strings.Join(firstFew(hosts), "; "), len(hosts)-listed)
+}
+
+// windowText describes the numbers of a producer.
+func windowText(w samplecache.Window) string {
+	text := fmt.Sprintf("numbers below %d are committed", w.Floor)
+	if n := bits.OnesCount64(w.Above); n > 0 {
+		text += fmt.Sprintf(", and %d above", n)
+	}
+	return text
+}
+
+// processText describes the process that has something.
+func processText(pid int, host string) string {
+	switch {
+	case pid == 0:
+		return "not a member"
+	case host == "":
+		return fmt.Sprintf("pid %d", pid)
+	}
+	return fmt.Sprintf("pid %d on %s", pid, errtext.Line(host))
+}
+
+// short3 returns a duration with about three digits.
+func short3(d time.Duration) time.Duration {
+	d = max(d, 0)
+	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if d >= 10*unit {
+			return d.Round(unit)
+		}
+	}
+	return d.Round(time.Microsecond / 10)
+}
+
+// sizeText returns a number of bytes as text.
+func sizeText(n int64) string {
+	v, units := float64(n), []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	unit := 0
+	for ; v >= 999.5 && unit < len(units)-1; unit++ {
+		v /= 1000
+	}
+	return fmt.Sprintf("%.3g %s", v, units[unit])
+}
+
+// A statusLine is a line of --json: the snapshot of wirehead's logger, and more. Durations are in
+// seconds.
+type statusLine struct {
+	mongowire.Snapshot
+	Generation  uint64                      `json:"generation"`
+	Filling     uint64                      `json:"filling"`
+	SampleBytes int64                       `json:"sample_bytes"`
+	Publishing  float64                     `json:"publish_duration"` // of the last publication
+	Held        []uint64                    `json:"held"`
+	Holders     []samplecache.HolderStats   `json:"holders"`
+	Members     []timed                     `json:"members"`
+	Slots       []timed                     `json:"slots"`
+	Producers   []samplecache.ProducerStats `json:"producers"`
+	Groups      []samplecache.GroupStats    `json:"groups"`
+	Waits       []string                    `json:"waits"`
+}
+
+// timed is a session or a reserved slot.
+type timed struct {
+	Slot *int    `json:"slot,omitempty"`
+	PID  int     `json:"pid"`
+	Host string  `json:"host,omitempty"`
+	For  float64 `json:"for"`
+}
+
+// line returns what --json prints.
+func (v *view) line() any {
+	if v.err != nil {
+		return struct {
+			DBName    string  `json:"db_name"`
+			Timestamp float64 `json:"timestamp"`
+			Error     string  `json:"error"`
+		}{v.name, float64(v.at.UnixNano()) / 1e9, v.err.Error()}
+	}
+	st := &v.stats
+	line := statusLine{
+		Snapshot: v.snap, Generation: st.Latest, Filling: st.Filling, SampleBytes: st.Bytes, Publishing: st.SwapTook.Seconds(),
+		Held: orEmpty(st.Held), Holders: orEmpty(st.Holders), Members: []timed{}, Slots: []timed{},
+		Producers: orEmpty(st.Producers), Groups: orEmpty(st.Groups), Waits: orEmpty(st.Waits(v.config)),
+	}
+	for _, m := range st.Members {
+		line.Members = append(line.Members, timed{PID: m.PID, Host: m.Host, For: m.For.Seconds()})
+	}
+	for _, one := range st.Slots {
+		line.Slots = append(line.Slots, timed{Slot: &one.Slot, PID: one.PID, Host: one.Host, For: one.For.Seconds()})
+	}
+	return line
+}
+
+// orEmpty returns an empty list for nil, which JSON writes as [].
+func orEmpty[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
