@@ -154,8 +154,9 @@ func (s *session) slotStats(st *engine.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, err := s.writer(st.Filling)
+	pid := os.Getpid() // a system call
 	for i := 0; err == nil && i < s.samples(); i++ {
-		one := engine.SlotStats{Slot: i, PID: os.Getpid()}
+		one := engine.SlotStats{Slot: i, PID: pid}
 		if own := s.rows[i]; own != nil {
 			one.For = since(own.began)
 		} else if committed, reserved := s.look(w, st.Filling, i); committed {
