@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
@@ -36,7 +37,7 @@ func remove(dir string) error {
 	} else if err != nil {
 		return failed("remove", dir, manifestName, err)
 	}
-	s, err := newSession(dir, at, m, engine.Options{})
+	s, err := newSession(dir, at, m, mapping.ReadWrite, engine.Options{})
 	if err != nil {
 		return err
 	}

@@ -61,9 +61,9 @@ func quick(t testing.TB) {
 	t.Cleanup(func() { firstPause, claimWait = pause, wait })
 }
 
-// labels returns the labels of all published samples, in order, and how many samples are committed
+// putIn returns the labels of all published samples, in order, and how many samples are committed
 // in all.
-func labels(t testing.TB, dir string) (all []int64, committed int) {
+func putIn(t testing.TB, dir string) (all []int64, committed int) {
 	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: filepath.Join(dir, "c")}, samplecache.Options{Verify: samplecache.Always})
 	require.NoError(t, err)
 	defer c.Close()
@@ -139,7 +139,7 @@ func TestPut(t *testing.T) {
 			require.Regexp(t, tt.says, got.stderr)
 			require.Empty(t, got.stdout)
 			require.Less(t, time.Since(began), 4*time.Second)
-			_, committed := labels(t, dir)
+			_, committed := putIn(t, dir)
 			require.Equal(t, tt.samples, committed)
 			require.Equal(t, result{}, command(t, dir, "cache", "rm", "c"), "nothing is held")
 		})
@@ -151,7 +151,7 @@ func TestPutSamples(t *testing.T) {
 	dir := cacheIn(t)
 	require.Equal(t, 0, put(t.Context(), t, dir, "--name gen", "cat 0 1 2 3 4 5").code)
 	require.Equal(t, 0, put(t.Context(), t, dir, "--name gen", `test $TDICT_NUMBER = 6; cat 6 7`).code)
-	got, _ := labels(t, dir)
+	got, _ := putIn(t, dir)
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5, 6, 7}, got)
 	require.Equal(t, result{}, command(t, dir, "cache", "keep", "c", "2", "kept"))
 	require.Contains(t, command(t, dir, "head", "kept", "label", "-n", "4").stdout, "[4 5 6 7]")
@@ -194,7 +194,7 @@ func TestPutWaits(t *testing.T) {
 		_ = os.Rename("made", "c")
 	}()
 	require.Equal(t, 0, put(t.Context(), t, dir, "--wait 1m", "cat 0").code)
-	_, committed := labels(t, dir)
+	_, committed := putIn(t, dir)
 	require.Equal(t, 1, committed)
 }
 
@@ -252,7 +252,7 @@ func TestPutEnds(t *testing.T) {
 			got := put(ctx, t, dir, tt.flags, tt.program)
 			require.Equal(t, 0, got.code, got.stderr)
 			require.Contains(t, got.stderr, tt.says)
-			_, committed := labels(t, dir)
+			_, committed := putIn(t, dir)
 			require.Equal(t, tt.samples, committed, got.stderr)
 		})
 	}
@@ -283,7 +283,7 @@ func TestPutBackPressure(t *testing.T) {
 	require.Equal(t, 0, got.code)
 	require.Contains(t, got.stderr, `sample 3: reserve: --grace 100ms has passed: blocked: waiting for a free slot: 3 of 4 samples of generation 1 are committed, and 1 slots are held`)
 	require.NoError(t, slot.Abort())
-	_, committed := labels(t, dir)
+	_, committed := putIn(t, dir)
 	require.Equal(t, 3, committed)
 }
 

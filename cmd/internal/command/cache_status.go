@@ -24,7 +24,8 @@ type statusCmd struct {
 	placeFlags
 	waitFlags
 	Watch   bool          `help:"Look again and again, until SIGINT or SIGTERM."`
-	JSON    bool          `name:"json" help:"Print a line of JSON for each look; docs/cli.md describes it."`
+	JSON    bool          `name:"json" help:"Print a line of JSON for each look, until SIGINT or SIGTERM; docs/cli.md describes it."`
+	Once    bool          `help:"Print one line with --json."`
 	Metrics string        `placeholder:"HOST:PORT" help:"Serve metrics to Prometheus, until SIGINT or SIGTERM. Without HOST, to this machine alone."`
 	Every   time.Duration `default:"1s" help:"Time between two looks."`
 }
@@ -36,6 +37,10 @@ func (c *statusCmd) Run(s *session) error {
 	if c.Wait < 0 {
 		return s.usage("--wait %v: want 0 or more", c.Wait)
 	}
+	if c.Once && (c.Watch || !c.JSON) {
+		return s.usage("--once is for --json without --watch")
+	}
+	c.Watch = c.Watch || c.JSON && !c.Once
 	e, err := c.engine(s)
 	if err != nil {
 		return err

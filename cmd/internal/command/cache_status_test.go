@@ -114,7 +114,7 @@ func TestCacheStatusJSON(t *testing.T) {
 	slot, err := p.Reserve(t.Context())
 	require.NoError(t, err)
 	defer slot.Abort()
-	got := command(t, dir, "cache", "status", "brains", "--json")
+	got := command(t, dir, "cache", "status", "brains", "--json", "--once")
 	require.Equal(t, 1, strings.Count(got.stdout, "\n"), "one line")
 	var line map[string]any
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &line))
@@ -175,7 +175,7 @@ type running struct {
 // startStatus starts tdict cache status in a directory.
 func startStatus(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary(t), append([]string{"cache", "status"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), executable(t), append([]string{"cache", "status"}, args...)...)
 	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -98,7 +98,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	master, slave := terminal(t)
 	defer master.Close()
 	require.NoError(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}))
-	cmd := exec.CommandContext(t.Context(), binary(t), "cache", "status", "brains", "--watch", "--every", "5ms")
+	cmd := exec.CommandContext(t.Context(), executable(t), "cache", "status", "brains", "--watch", "--every", "5ms")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, slave
 	require.NoError(t, cmd.Start())
 	require.NoError(t, slave.Close())
