@@ -79,7 +79,7 @@ func (s *session) mapSound(adopt bool) (rebuild bool, err error) {
 	if err == nil {
 		_, _, err = s.words.generations()
 	}
-	return !others && (errors.Is(err, errRestarted) || errors.Is(err, engine.ErrCorrupt)), err
+	return !others && (errors.Is(err, ErrRestarted) || errors.Is(err, engine.ErrCorrupt)), err
 }
 
 // mapWords maps the words of the control file, unless they are mapped.
@@ -97,8 +97,9 @@ func (s *session) mapWords() (err error) {
 	return err
 }
 
-// errRestarted says that the control file is from before the last restart of the machine.
-var errRestarted = errors.New("the machine was restarted")
+// ErrRestarted says that the machine was restarted since the cache was used last. The next program
+// that opens the cache rebuilds the control file.
+var ErrRestarted = errors.New("the machine was restarted: the next program that opens the cache rebuilds the file")
 
 // checkHeader returns an error if the header of the control file is damaged, or is of another
 // machine or an earlier start of this one. alone says that there is no other session.
@@ -121,7 +122,7 @@ func (s *session) checkHeader(alone, adopt bool) error {
 	case ([64]byte(got[160:]) != machine || machine == unknown) && !adopt:
 		return fmt.Errorf("%w: if no process there uses it any more, open it with Adopt", engine.ErrOtherHost)
 	}
-	return errRestarted
+	return ErrRestarted
 }
 
 // clearControl writes a control file of an empty cache, with an invalid header. It needs no room on

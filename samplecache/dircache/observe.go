@@ -14,8 +14,9 @@ var _ engine.Observer = Engine{}
 // Observe implements engine.Observer. It takes no lock, and the process needs only to be allowed to
 // read Dir.
 //
-// Observe returns the errors of [Engine.Join], except for the permission to write. A control file
-// from before the last restart of the machine, which Join rebuilds, is [engine.ErrCorrupt] here.
+// Observe returns the errors of [Engine.Join], except for the permission to write. It returns
+// [ErrRestarted] for a control file from before the last restart of the machine, which Join
+// rebuilds.
 func (e Engine) Observe(ctx context.Context) (engine.About, engine.Stats, error) {
 	if ctx.Err() != nil {
 		return engine.About{}, engine.Stats{}, failed("observe", e.Dir, "", context.Cause(ctx))
@@ -38,10 +39,7 @@ func (s *session) observe() (st engine.Stats, err error) {
 		return st, failed("observe", s.dir, controlName, err)
 	}
 	rebuild, err := s.mapSound(false)
-	if rebuild && !errors.Is(err, engine.ErrCorrupt) {
-		err = fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
-	}
-	if rebuild {
+	if rebuild && !errors.Is(err, ErrRestarted) {
 		err = fmt.Errorf("%w: the next program that opens the cache rebuilds it", err)
 	}
 	if err != nil {

@@ -179,7 +179,7 @@ func TestObserveRefuses(t *testing.T) {
 	}{
 		{"nothing", os.RemoveAll, fs.ErrNotExist, "no such file", false},
 		{"not a cache", func(dir string) error { return os.Remove(filepath.Join(dir, "MANIFEST")) }, fs.ErrNotExist, "it is not a cache", false},
-		{"another start of the machine", dircache.Reboot, samplecache.ErrCorrupt, "control: corrupt: the machine was restarted: the next program that opens the cache rebuilds it", true},
+		{"another start of the machine", dircache.Reboot, dircache.ErrRestarted, "control: the machine was restarted: the next program that opens the cache rebuilds the file", true},
 		{"another machine", func(dir string) error { return dircache.Rehost(dir, "x", "y") }, samplecache.ErrOtherHost, "open it with Adopt", false},
 		{"a short control file", func(dir string) error { return os.Truncate(control(dir), 5000) }, samplecache.ErrCorrupt, "the next program that opens the cache rebuilds it", true},
 		{"an empty control file", func(dir string) error { return os.Truncate(control(dir), 0) }, samplecache.ErrCorrupt, "its header is damaged: the next program", true},

@@ -68,6 +68,9 @@ func (s *session) publishWaits(st *engine.Stats, filling uint64, groups []string
 	if open {
 		return "the next process that checks"
 	}
+	if _, err := os.Lstat(s.path(storeName(st.Filling))); err == nil { // nobody has joined since it was made
+		return ""
+	}
 	return cmp.Or(s.fixed.Config.Held(st.Held), "room on the disk")
 }
 

@@ -105,8 +105,8 @@ func opened(dir string, f facts, err error) Finding {
 		return problem("use a local disk or /dev/shm, or nats://HOST/NAME for several machines", "%v", err)
 	case errors.Is(err, samplecache.ErrOtherHost):
 		return problem("make a cache on this machine, use nats://HOST/NAME for several machines, or see Adopt in docs/samplecache.md if the disk was moved", "%v", err)
-	case errors.Is(err, samplecache.ErrBlocked):
-		return problem("let that process go on by kill -CONT, or end it", "%v", err)
+	case errors.Is(err, dircache.ErrRestarted):
+		return fine("%v", err)
 	case errors.Is(err, fs.ErrPermission):
 		return problem("ask the owner for a common group and mode 2775", "%v", err)
 	case errors.Is(err, samplecache.ErrCorrupt):

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -20,16 +19,15 @@ type facts struct {
 	largest int64 // bytes of the largest leaf of a sample
 }
 
-// look reads the facts of the cache in a directory.
+// look reads the facts of the cache in a directory. It does not join the cache.
 func look(ctx context.Context, dir string) (f facts, err error) {
-	c, err := samplecache.Open(ctx, dircache.Engine{Dir: dir}, samplecache.Options{})
+	about, stats, err := dircache.Engine{Dir: dir}.Observe(ctx)
 	if err != nil {
 		return f, err
 	}
-	f = factsOf(c.Config(), c.Schema())
-	f.exists = true
-	f.stats, err = c.Stats()
-	return f, errors.Join(err, c.Close())
+	f = factsOf(about.Config, about.Schema)
+	f.exists, f.stats = true, stats
+	return f, nil
 }
 
 // factsOf returns the facts of a config and a schema.

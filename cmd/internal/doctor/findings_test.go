@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 
 // cacheOf returns facts of a cache with generations of 1,000,000 bytes: 3 that are made, 2 that may
@@ -175,7 +176,7 @@ func TestOpened(t *testing.T) {
 	}{
 		{fmt.Errorf("x: %w: nfs is a network file system", samplecache.ErrOtherHost), "problem ", "nats://HOST/NAME for several machines"},
 		{fmt.Errorf("x: %w: it was used on b", samplecache.ErrOtherHost), "problem ", "Adopt"},
-		{fmt.Errorf("%w: waiting for the lock, which pid 5 has", samplecache.ErrBlocked), "problem pid 5", "kill -CONT"},
+		{dircache.ErrRestarted, "ok the machine was restarted", ""},
 		{fs.ErrPermission, "problem permission", "2775"},
 		{samplecache.ErrCorrupt, "problem corrupt", "make it again"},
 		{errors.ErrUnsupported, "problem unsupported", "make it again"},
