@@ -17,18 +17,25 @@ import (
 
 const pagePath = "../../../docs/cli.md"
 
-// TestPage runs the commands of the console blocks of docs/cli.md and README.md that have a line of
-// tdict, in their order and in one directory for each page, and compares what they print.
+// TestPage runs the commands of the console blocks of docs/cli.md, docs/samplecache.md and README.md
+// that have a line of tdict, in their order and in one directory for each page, and compares what
+// they print. Blocks with python3 need TENSORDICT_PYTHON.
 // UPDATE_TEXTS=1 writes what they print to the page.
 func TestPage(t *testing.T) {
 	path := executable(t)
 	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for _, page := range []string{pagePath, "../../../README.md"} {
+	if python := os.Getenv("TENSORDICT_PYTHON"); python != "" {
+		require.NoError(t, os.Symlink(python, filepath.Join(filepath.Dir(path), "python3")))
+	}
+	for _, page := range []string{pagePath, "../../../docs/samplecache.md", "../../../README.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			require.NoError(t, err)
 			dir := testkit.TempDir(t)
 			visits(t, dir)
+			examples, err := filepath.Abs("../../../examples")
+			require.NoError(t, err)
+			require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
 			got := testkit.Replay(string(text), wants, func(command string) string {
 				if strings.HasPrefix(command, "go install ") || strings.HasPrefix(command, "gunzip ") {
 					return "" // they are done
@@ -49,9 +56,11 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// wants reports whether a block is replayed: it has a command of tdict, and needs no NATS.
+// wants reports whether a block is replayed: it has a command of tdict, needs no NATS, and no Python
+// that is not there.
 func wants(block string) bool {
-	return strings.Contains(block, "\n$ tdict ") && !strings.Contains(block, "nats")
+	return strings.Contains(block, "\n$ tdict ") && !strings.Contains(block, "nats") &&
+		(!strings.Contains(block, "python3") || os.Getenv("TENSORDICT_PYTHON") != "")
 }
 
 // leaves returns the commands, with what they are below.
