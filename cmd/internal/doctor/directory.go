@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -26,9 +25,6 @@ func Directory(ctx context.Context, dir string, config samplecache.Config, schem
 	}
 	return thisMachine.directory(ctx, dir, planned)
 }
-
-// patience is how long to wait for a cache whose lock a process has.
-const patience = 3 * time.Second
 
 func (m machine) directory(ctx context.Context, dir string, planned facts) []Finding {
 	dir = filepath.Clean(dir)
@@ -50,13 +46,11 @@ func (m machine) directory(ctx context.Context, dir string, planned facts) []Fin
 	if at, err = filepath.EvalSymlinks(at); err != nil {
 		return []Finding{problem("give another path", "%v", err)}
 	}
-	brief, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%v have passed", patience))
-	defer cancel()
-	f, err := look(brief, dir)
+	f, err := look(ctx, dir)
 	list := []Finding{opened(dir, f, err)}
 	list = append(list, access(at, info)...)
 	list = append(list, m.place(at, f)...)
-	list = append(list, m.members(f.stats, os.Getpid())...)
+	list = append(list, m.members(f.stats)...)
 	return append(list, m.rest(filepath.Dir(at), f)...)
 }
 
@@ -97,7 +91,7 @@ func (m machine) future(ctx context.Context, dir string, planned facts) []Findin
 func opened(dir string, f facts, err error) Finding {
 	const remake = "if nobody needs its samples, remove it and make it again"
 	switch {
-	case err == nil && f.stats.PublishWaits != "":
+	case err == nil && f.stats.PublishWaits != "" && len(f.stats.Members) > 0: // the next member sees to it otherwise
 		return warning("see tdict cache status", "%s is a cache; the next generation waits for %s", dir, f.stats.PublishWaits)
 	case err == nil:
 		return fine("%s is a cache: generation %d is the latest, the next has %d of %d samples", dir, f.stats.Latest, f.stats.Committed, f.stats.Samples)

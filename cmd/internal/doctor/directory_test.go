@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -102,15 +101,13 @@ func TestLeftovers(t *testing.T) {
 	require.Empty(t, leftovers(filepath.Join(dir, "none")))
 }
 
-// TestThisMachine examines a cache with the files of this machine: nothing takes long, and nothing
+// TestThisMachine examines a cache with the files of this machine: nothing
 // is a problem in a directory of tests.
 func TestThisMachine(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "c")
 	require.False(t, Bad(Directory(t.Context(), dir, samplecache.Config{Samples: 4}, schema())))
 	require.NoError(t, dircache.Create(dir, schema(), samplecache.Config{Samples: 4}))
-	began := time.Now()
 	list := Directory(t.Context(), dir, samplecache.Config{}, nil)
-	require.Less(t, time.Since(began), patience)
 	require.False(t, Bad(list), "%v", list)
 	require.Greater(t, len(list), 2)
 }

@@ -56,6 +56,12 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestNone has a cache that keeps no other generations.
+func TestNone(t *testing.T) {
+	f := facts{config: samplecache.Config{Samples: 1, Retain: -1, MaxHeld: -1}}
+	require.Equal(t, []int64{2, 2}, []int64{f.made(), f.most()})
+}
+
 // TestMemoryLimit compares the limits of memory of a job with a cache on tmpfs.
 func TestMemoryLimit(t *testing.T) {
 	for _, tt := range []struct {
@@ -66,6 +72,7 @@ func TestMemoryLimit(t *testing.T) {
 	}{
 		{"nothing is known", facts{}, 7e6, 0, "ok this job may use 7.0 MB of memory"},
 		{"planned: more than what Create makes", cacheOf(false), 3e6 - 1, 0, "problem this job may use 3.0 MB of memory (/sys/fs/cgroup/a), the cache takes 3.0 MB"},
+		{"planned: just what Create makes", cacheOf(false), 3e6, 0, "warning the cache takes 5.0 MB at most"},
 		{"planned: less than all", cacheOf(false), 5e6 - 1, 0, "warning the cache takes 5.0 MB at most"},
 		{"planned: the job has taken some", cacheOf(false), 6e6, 1e6 + 1, "warning uses 1.0 MB already"},
 		{"planned: it fits", cacheOf(false), 6e6, 1e6, "ok this job may use 6.0 MB"},
@@ -79,6 +86,11 @@ func TestMemoryLimit(t *testing.T) {
 		})
 		says(t, tt.rule, m.memoryLimit(tt.f), tt.want)
 	}
+	nested := map[string]string{"proc/self/mountinfo": v2Mount, "proc/self/cgroup": "0::/a/b\n",
+		"sys/fs/cgroup/a/b/memory.max": "9000000", "sys/fs/cgroup/a/memory.max": "8000000", "sys/fs/cgroup/a/memory.current": "6500000"}
+	says(t, "the group above is fuller", machineOf(t, nested).memoryLimit(cacheOf(true)), "warning this job may use 8.0 MB of memory and uses 6.5 MB already (/sys/fs/cgroup/a)")
+	nested["sys/fs/cgroup/a/memory.max"] = "4000000"
+	says(t, "the group above has less", machineOf(t, nested).memoryLimit(cacheOf(true)), "warning this job may use 4.0 MB of memory (/sys/fs/cgroup/a), the cache takes 5.0 MB")
 	says(t, "no limit", machineOf(t, map[string]string{"proc/self/mountinfo": v2Mount}).memoryLimit(cacheOf(true)), "ok no control group")
 	require.Empty(t, machineOf(t, nil).memoryLimit(cacheOf(true)), "not Linux")
 }
@@ -139,14 +151,13 @@ func TestMembers(t *testing.T) {
 		s.PublishWaits = fmt.Sprintf("pid %d, which has the lock", pid)
 		return s
 	}
-	says(t, "the examination itself does not count", m.members(member(1), 1))
-	says(t, "all run", m.members(member(1, 2, 2), 1), "ok processes that are members: 1, all run")
-	says(t, "stopped, with nothing", m.members(member(2, 3), 1), "warning pid 3 is stopped")
-	says(t, "stopped by a debugger, with things", m.members(holding(4), 1), `problem pid 4 is stopped, and has 2 slots and the name "gen" and the lock`)
-	says(t, "waits for a disk", m.members(holding(5), 1), "warning pid 5 waits for a disk; it has 2 slots")
-	says(t, "not here", m.members(member(9), 1), "warning member pid 9 is not a process of this container")
-	says(t, "unknown pid", m.members(member(0), 1))
-	require.Empty(t, machineOf(t, nil).members(member(9), 1), "not Linux")
+	says(t, "all run", m.members(member(1, 2, 2)), "ok processes that are members: 2, all run")
+	says(t, "stopped, with nothing", m.members(member(2, 3)), "warning pid 3 is stopped")
+	says(t, "stopped by a debugger, with things", m.members(holding(4)), `problem pid 4 is stopped, and has 2 slots and the name "gen" and the lock`)
+	says(t, "waits for a disk", m.members(holding(5)), "warning pid 5 waits for a disk; it has 2 slots")
+	says(t, "not here", m.members(member(9)), "warning member pid 9 is not a process of this container")
+	says(t, "unknown pid", m.members(member(0)))
+	require.Empty(t, machineOf(t, nil).members(member(9)), "not Linux")
 }
 
 // TestAllowed has modes of directories.
@@ -191,6 +202,8 @@ func TestOpened(t *testing.T) {
 	f.stats.Latest, f.stats.Committed, f.stats.Samples = 3, 4, 5
 	says(t, "a cache", []Finding{opened("c", f, nil)}, "ok c is a cache: generation 3 is the latest, the next has 4 of 5 samples")
 	f.stats.PublishWaits = "readers"
+	says(t, "nobody waits", []Finding{opened("c", f, nil)}, "ok c is a cache")
+	f.stats.Members = make([]samplecache.MemberStats, 1)
 	says(t, "a cache that waits", []Finding{opened("c", f, nil)}, "warning the next generation waits for readers")
 }
 

@@ -13,7 +13,7 @@ func (m machine) limits(f facts) (list []Finding) {
 		list = append(list, warning("raise it: ulimit -n 1024", "processes may have %d open files, one that uses the cache needs %d", n, f.descriptors(n)))
 	}
 	if n, ok := m.number("proc/sys/vm/max_map_count"); ok && n/2 < f.mappings() {
-		list = append(list, problem("raise it: sysctl -w vm.max_map_count=262144, or use fewer leaves", "processes may have %d mappings, of which the cache needs %d of a half", n, f.mappings()))
+		list = append(list, problem("raise it: sysctl -w vm.max_map_count=262144, or use fewer leaves", "processes may have %d mappings, and the cache, which uses half of them at most, needs %d", n, f.mappings()))
 	}
 	if len(list) == 0 && m.known() {
 		list = append(list, fine("limits of files, address space, open files and mappings suffice"))

@@ -7,12 +7,12 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache"
 )
 
-// members finds members that do not run. own is the pid of this process.
-func (m machine) members(s samplecache.Stats, own int) (list []Finding) {
+// members finds members that do not run.
+func (m machine) members(s samplecache.Stats) (list []Finding) {
 	if !m.known() {
 		return nil
 	}
-	seen := map[int]bool{own: true, 0: true}
+	seen := map[int]bool{0: true}
 	for _, one := range s.Members {
 		if seen[one.PID] {
 			continue
@@ -25,7 +25,7 @@ func (m machine) members(s samplecache.Stats, own int) (list []Finding) {
 			if has != "" {
 				list = append(list, problem(do, "pid %d is stopped, and has %s", one.PID, has))
 			} else {
-				list = append(list, warning(do, "pid %d is stopped; it is a member and has nothing", one.PID))
+				list = append(list, warning(do, "pid %d is stopped; if it has the lock, joining and publishing wait for it", one.PID))
 			}
 		case 'D':
 			list = append(list, warning("look at the disks of the machine if it stays so", "pid %d waits for a disk%s", one.PID, having(has)))
@@ -34,7 +34,7 @@ func (m machine) members(s samplecache.Stats, own int) (list []Finding) {
 				"member pid %d is not a process of this container or job, but lives, since its locks are held%s", one.PID, having(has)))
 		}
 	}
-	if n := len(seen) - 2; len(list) == 0 && n > 0 {
+	if n := len(seen) - 1; len(list) == 0 && n > 0 {
 		list = append(list, fine("processes that are members: %d, all run", n))
 	}
 	return list
