@@ -15,7 +15,7 @@ const module = "github.com/go-tensordict/tensordict/"
 // that ends in "/" stands for all packages below it.
 var layers = []string{
 	"nestedkey shape shapeops/ix internal/cast internal/fnv internal/half internal/jsonscan internal/test/longtests internal/mapping internal/splitmix internal/workers samplecache/dircache/internal/host",
-	"internal/elemtext internal/errtext internal/test/testkit/processkit",
+	"internal/elemtext internal/errtext internal/test/testkit/processkit internal/test/testkit/slurmkit",
 	"internal/fileformat internal/jsonlists internal/test/naive internal/plan internal/vector internal/vfs samplecache/mongowire/internal/bson",
 	"internal/arena interop/internal/safetensors internal/transpose internal/vfs/vfstest internal/zipfile",
 	"tensor",
@@ -33,7 +33,7 @@ var layers = []string{
 	"loader/loadertest samplecache",
 	"samplecache/dircache samplecache/memcache samplecache/mongowire samplecache/samplecachetest",
 	"cmd/internal/doctor cmd/internal/programs examples/internal/",
-	"cmd/internal/command",
+	"cmd/internal/command examples/slurm/epochs examples/slurm/slurmtest",
 	"cmd/tdict examples/ internal/test/conformance internal/test/layers",
 }
 
@@ -50,7 +50,7 @@ var leashed = map[string][]string{
 	"golang.org/x/sys/unix":             {"internal/mapping", "samplecache/dircache/internal/host", "internal/vfs"},
 	"golang.org/x/sys/windows":          {"internal/mapping"},
 	"github.com/google/go-cmp/":         {"tdict/tdictcmp"},
-	"github.com/stretchr/testify/":      {"internal/test/testkit/filekit", "internal/test/testkit/processkit"},
+	"github.com/stretchr/testify/":      {"internal/test/testkit/filekit", "internal/test/testkit/processkit", "examples/slurm/slurmtest"},
 	module + "internal/test/naive":      {"internal/test/testkit"},
 	module + "internal/test/testkit":    {"internal/test/testkit/filekit"},
 }
