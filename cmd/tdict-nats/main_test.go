@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,13 +13,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-tensordict/tensordict/examples/slurm/slurmtest"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/internal/test/testkit/slurmkit"
 )
 
-// TestMain is main if the test binary is called tdict.
+// TestMain is main if the test binary is called tdict, a command of the scheduler of slurm_test.go
+// if it has the name of one, and a generator if it is called draw.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "tdict" {
+	slurmkit.Main()
+	switch filepath.Base(os.Args[0]) {
+	case "tdict":
 		main()
+	case "draw":
+		if err := slurmtest.Draw(os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	os.Exit(m.Run())
 }
