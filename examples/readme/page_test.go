@@ -25,7 +25,7 @@ type doc struct {
 
 // docs returns the Markdown files of the module.
 func docs(t *testing.T) (docs []*doc) {
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "memmap/*.md", "samplecache/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "memmap/*.md", "samplecache/*/*.md", "examples/slurm/*/*.md"} {
 		paths, err := fs.Glob(os.DirFS(root), pattern)
 		require.NoError(t, err)
 		for _, path := range paths {
