@@ -67,13 +67,6 @@ func (m machine) future(ctx context.Context, dir string, planned facts) []Findin
 	if err == nil {
 		real, err = filepath.EvalSymlinks(real)
 	}
-	var info fs.FileInfo
-	if err == nil {
-		info, err = os.Stat(real)
-	}
-	if err == nil && !info.IsDir() {
-		err = errors.New("it is a file")
-	}
 	if err != nil {
 		return []Finding{problem("make the directory "+parent+" first", "no cache can be made in %s: %v", parent, reason(err))}
 	}
