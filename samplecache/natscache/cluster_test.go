@@ -168,13 +168,16 @@ func TestTwoServersStopped(t *testing.T) {
 		}
 		for range 2 {
 			for what, call := range map[string]func(ctx context.Context) error{
-				"Put": put, "Latest": func(ctx context.Context) error { _, err := one.At(ctx, 1); return err },
+				"Put": put, "At": func(ctx context.Context) error { _, err := one.At(ctx, 1); return err },
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				began := time.Now()
 				err := call(ctx)
 				took := time.Since(began)
 				cancel()
+				if what == "At" && errors.Is(err, samplecache.ErrGenerationGone) {
+					continue // a leader that has not noticed yet that it is alone has answered
+				}
 				require.ErrorIs(t, err, context.DeadlineExceeded, what)
 				require.ErrorIs(t, err, samplecache.ErrUnavailable, what)
 				require.Less(t, took, time.Second+late)
