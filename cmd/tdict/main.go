@@ -1,4 +1,5 @@
-// Tdict shows, checks, slices and converts datasets on the command line.
+// Tdict shows, checks, slices and converts datasets on the command line, and makes, fills and
+// watches caches of samples.
 //
 //	$ tdict convert visits.csv visits
 //	$ tdict show visits
@@ -7,7 +8,8 @@
 //	$ tdict verify visits adults
 //
 // docs/cli.md describes each command. Each command calls an exported function of this module, so
-// that a program can do the same: memmap.Verify, packages inspect, forms, where and mongowire.
+// that a program can do the same: memmap.Verify, packages inspect, forms, where, samplecache and
+// mongowire.
 //
 // Data goes to standard output, and everything else to standard error. The exit codes are
 //
