@@ -87,6 +87,7 @@ func TestSlurm(t *testing.T) {
 	s.Until("three epochs", epochs(3))
 
 	s.Until("samples that were put", func() bool { return len(drawnBy(s, "gen-1-0-0")) > 8 && len(drawnBy(s, "gen-3-0-1")) > 8 })
+	killed := map[string]int{} // how many samples a killed producer had begun
 	for range longtests.Times(1, 20) {
 		begun := len(s.Begun())
 		for _, task := range []int{1, 3} {
@@ -94,11 +95,15 @@ func TestSlurm(t *testing.T) {
 		}
 		s.Until("more samples", func() bool { return len(s.Begun()) > begun+longtests.Times(0, 100) })
 	}
+	for _, name := range []string{"gen-1-0-0", "gen-3-0-1"} {
+		killed[name] = len(drawnBy(s, name))
+	}
 	train.Kill()
 	s.Until("epochs of the second run", epochs(strings.Count(train.Output(), "rank 0 of 2")+3))
 	server.Kill()
 	s.Until("epochs with the second server", epochs(strings.Count(train.Output(), "rank 0 of 2")+3))
-	for _, name := range []string{"gen-1-0-0", "gen-3-0-1"} {
+	for name, before := range killed {
+		s.Until(name, func() bool { return len(drawnBy(s, name)) > before })
 		requireResumed(t, s, name)
 	}
 	train.Warn()
