@@ -25,6 +25,7 @@ func TestPage(t *testing.T) {
 	require.NotEmpty(t, python)
 	page.CheckSource(t, bash, "*/*.sh")
 	page.CheckSource(t, python, "*.py")
+	page.CheckSource(t, page.Fences(t, "../../docs/samplecache.md", "python"), "*.py")
 }
 
 var variable = regexp.MustCompile(`(?m)^([A-Z_]+)=\$\{([A-Z_]+):-`)

@@ -45,9 +45,9 @@ func Draw(out io.Writer) error {
 
 // encode returns the bytes of a sample: its length, and a safetensors file.
 func encode(number uint64) ([]byte, error) {
-	const size = 64 * 64 * 64
+	const size = 16 * 16 * 16
 	header, err := json.Marshal(map[string]any{
-		"image": map[string]any{"dtype": "U8", "shape": []int{64, 64, 64}, "data_offsets": []int{0, size}},
+		"image": map[string]any{"dtype": "U8", "shape": []int{16, 16, 16}, "data_offsets": []int{0, size}},
 		"label": map[string]any{"dtype": "I64", "shape": []int{1}, "data_offsets": []int{size, size + 8}},
 	})
 	if err != nil {
