@@ -72,18 +72,16 @@ func (p *Program) run(started chan<- error) {
 		return
 	}
 	_ = p.cmd.Wait() // ProcessState has the outcome
-	_ = p.signal(syscall.SIGKILL)
+	p.signal(syscall.SIGKILL)
 	close(p.ended)
 	p.Until(time.Now().Add(linger))
 }
 
-// signal sends a signal to the process group. There is no error if it has ended.
-func (p *Program) signal(sig syscall.Signal) error {
-	err := syscall.Kill(-p.cmd.Process.Pid, sig)
-	if errors.Is(err, syscall.ESRCH) {
-		return nil
-	}
-	return err
+// signal sends a signal to the process group, and to the program, which may have left the group. A
+// process that has ended gets none.
+func (p *Program) signal(sig syscall.Signal) {
+	_ = syscall.Kill(-p.cmd.Process.Pid, sig) // it may be empty
+	_ = p.cmd.Process.Signal(sig)             // it may have ended
 }
 
 // Until makes a Read that waits return an error at a time, and each Read that would wait later. An
@@ -132,9 +130,9 @@ type Exit struct {
 func (p *Program) End(patience, grace time.Duration) Exit {
 	_ = p.stdout.Close() // a program that writes on gets SIGPIPE
 	if !p.wait(patience) {
-		_ = p.signal(syscall.SIGTERM) // it may have ended just now
+		p.signal(syscall.SIGTERM)
 		if !p.wait(grace) {
-			_ = p.signal(syscall.SIGKILL)
+			p.signal(syscall.SIGKILL)
 			<-p.ended
 		}
 	}
