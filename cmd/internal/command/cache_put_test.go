@@ -315,6 +315,16 @@ func TestPutKilled(t *testing.T) {
 	}
 }
 
+// TestPutSIGPIPE has a program that ends only by a signal when nobody reads its output.
+func TestPutSIGPIPE(t *testing.T) {
+	dir := cacheIn(t)
+	cmd := exec.CommandContext(t.Context(), executable(t), "cache", "put", "c", "--restart", "0", "--", "bash", "-c", "trap '' TERM; printf 12345678; while true; do echo; done 2>/dev/null")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "signal: broken pipe")
+}
+
 // zombie reports whether a process has ended and nobody has waited for it.
 func zombie(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

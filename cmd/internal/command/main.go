@@ -48,7 +48,9 @@ type commands struct {
 // Main runs the command line of this process, and ends the process. servers has the caches on
 // servers; it is nil in a binary without them.
 func Main(servers Servers) {
-	signal.Ignore(syscall.SIGPIPE) // a write to a closed pipe returns EPIPE, which report ignores
+	// A write to a closed pipe returns EPIPE, which report ignores. Programs that this process starts
+	// would inherit a signal that is ignored, but not one that is caught.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, servers, os.Args[1:], os.Stdout, os.Stderr))
