@@ -29,34 +29,35 @@ type generator struct {
 // small, so that the bytes of large samples go to the memory of the cache without a copy between.
 const readAhead = 4096
 
-// run runs the program until it ends well, ctx ends, or it has failed too often.
-func (g *generator) run(ctx context.Context) error {
+// run runs the program until it ends well, ctx ends, or it has failed too often. The others go on.
+func (g *generator) run(ctx context.Context) {
 	pause := firstPause
 	for left := g.cmd.Restart; !g.done(); left-- {
 		err := g.once(ctx)
 		if err == nil {
-			return nil
+			return
 		}
 		err = fmt.Errorf("%s: %w", g.who(), err)
 		if ctx.Err() != nil {
 			if g.session.ctx.Err() != nil { // otherwise the cache has failed, and put returns that
 				g.tell(err)
 			}
-			return nil
+			return
 		}
 		if g.put > 0 {
 			left, pause = g.cmd.Restart, firstPause
 		}
 		if left == 0 || errors.Is(err, errStart) {
-			return err
+			g.tell(err)
+			g.failed.Store(true)
+			return
 		}
 		g.tell(fmt.Errorf("%w; starting it again in %v", err, pause))
 		if sleep(ctx, pause) != nil {
-			return nil
+			return
 		}
 		pause = min(2*pause, lastPause)
 	}
-	return nil
 }
 
 // who names the program in messages.

@@ -61,11 +61,26 @@ func (c *putCmd) Run(s *session) error {
 	}
 	cache, err := c.open(s, c.waitFlags)
 	if err != nil {
-		return err
+		return c.unlessEnded(s, err)
 	}
 	p := &putting{cmd: c, session: s, cache: cache, tell: oneByOne(s.print)}
 	p.most = uint64(cache.Schema().ByteSize()) + maxHeader
-	return errors.Join(p.run(), cache.Close())
+	err = c.unlessEnded(s, errors.Join(p.run(), cache.Close()))
+	if !p.failed.Load() {
+		return err
+	}
+	if err != nil {
+		p.tell(err)
+	}
+	return errReported
+}
+
+// unlessEnded returns err, or nil if it says that SIGTERM has come before a program was started.
+func (c *putCmd) unlessEnded(s *session, err error) error {
+	if cause := context.Cause(s.ctx); cause != nil && errors.Is(err, cause) {
+		return nil
+	}
+	return err
 }
 
 // A putting runs the programs.
@@ -76,6 +91,7 @@ type putting struct {
 	tell    func(error)             // prints an error
 	most    uint64                  // bytes of a sample as a file
 	total   atomic.Int64            // samples put
+	failed  atomic.Bool             // a program has failed too often, and tell has said so
 	late    context.Context         // ends some time after the programs are to end
 	fail    context.CancelCauseFunc // ends all programs: the cache has failed
 }
@@ -94,16 +110,16 @@ func (p *putting) run() error {
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(p.grace(), func() { end(fmt.Errorf("--grace %v has passed", p.cmd.Grace)) })
 	})
-	errs := make([]error, len(all))
 	var running sync.WaitGroup
-	for i, g := range all {
-		running.Go(func() { errs[i] = g.run(ctx) })
+	for _, g := range all {
+		running.Go(func() { g.run(ctx) })
 	}
 	running.Wait()
 	fmt.Fprintf(p.session.errs, "tdict: %s: samples put: %d\n", p.session.name, p.total.Load())
 	if failed := context.Cause(ctx); failed != nil && p.session.ctx.Err() == nil {
 		return failed // the others have ended because of it
 	}
+	var errs []error
 	for _, g := range all {
 		errs = append(errs, g.producer.Close())
 	}

@@ -111,7 +111,7 @@ func TestPut(t *testing.T) {
 		{"no name", "", `echo "<$TDICT_PRODUCER> $TDICT_NUMBER" >&2`, 0, `0: <> 0\n`, 0},
 		{"a limit", "--name gen --limit 3 --grace 100ms", "cat 0 1 2 3; trap '' TERM; sleep 10; echo late >&2", 0, `samples put: 3\n$`, 3},
 		{"it goes on at its number", "--name gen --restart 3", `cat $TDICT_NUMBER; test $TDICT_NUMBER = 4`, 0, `sample 3|before sample 3: exit status 1; starting it again in 1ms`, 5},
-		{"it fails too often", "--name gen --restart 2", `echo "line $TDICT_NUMBER" >&2; exit 7`, 3, `program 0 \(gen\): it ended before sample 0: exit status 7, after \["line 0"\]\n$`, 0},
+		{"it fails too often", "--name gen --restart 2", `echo "line $TDICT_NUMBER" >&2; exit 7`, 3, `program 0 \(gen\): it ended before sample 0: exit status 7, after \["line 0"\]\n.*samples put: 0\n$`, 0},
 		{"it cannot be started", "--restart 0", "exec nothing", 3, `exit status 127`, 0},
 
 		{"a length of 2^63", "--restart 0", `printf '\0\0\0\0\0\0\0\x80'; sleep 10`, 3, `sample 0: corrupt: got a length of 9223372036854775808 bytes, want at most`, 0},
@@ -128,7 +128,7 @@ func TestPut(t *testing.T) {
 		{"and ends soon", "--restart 0", "cat 0; exec >&-; exec sleep 0.05", 0, `samples put: 1\n$`, 1},
 		{"forks and exits", "--restart 0", "(sleep 10; cat 1) & cat 0", 0, `samples put: 1\n$`, 1},
 		{"starts a daemon, which has the output", "--restart 0", "setsid sleep 5 & sleep 0.05; cat 0", 0, `samples put: 1\n$`, 1},
-		{"long lines of errors", "--restart 0", `head -c 5000 /dev/zero | tr '\0' x >&2; printf '\a\r50 %%\r\n' >&2; cat 0; exit 1`, 3, `x\\a\n0: 50 %\n(?s).*, after \["x{200}…" "x{200}…" "50 %"\]\n$`, 1},
+		{"long lines of errors", "--restart 0", `head -c 5000 /dev/zero | tr '\0' x >&2; printf '\a\r50 %%\r\n' >&2; cat 0; exit 1`, 3, `x\\a\n0: 50 %\n(?s).*, after \["x{200}…" "x{200}…" "50 %"\]\n[^\n]*samples put: 1\n$`, 1},
 		{"much on standard error", "", "head -c 20000000 /dev/zero | tr '\\0' '\\n' >&2; cat 0", 0, `samples put: 1\n`, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -256,6 +256,46 @@ func TestPutEnds(t *testing.T) {
 			require.Equal(t, tt.samples, committed, got.stderr)
 		})
 	}
+}
+
+// TestPutEndsEarly ends put before it has started a program: nothing was to be put.
+func TestPutEndsEarly(t *testing.T) {
+	dir := cacheIn(t)
+	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: filepath.Join(dir, "c")}, samplecache.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = c.Producer("taken")
+	require.NoError(t, err)
+	early := func(flags string) {
+		ctx, end := ended(t)
+		time.AfterFunc(100*time.Millisecond, end)
+		got := put(ctx, t, dir, flags, "cat 0")
+		require.Equal(t, 0, got.code, got.stderr)
+		require.NotContains(t, got.stderr, "terminated")
+	}
+	early("--name taken")
+	require.NoError(t, os.Rename(filepath.Join(dir, "c"), filepath.Join(dir, "away")))
+	early("--wait 1m")
+}
+
+// TestPutFailedBefore ends put after one of two programs has failed too often. That was said at
+// once, and the exit code says so, too.
+func TestPutFailedBefore(t *testing.T) {
+	quick(t)
+	dir := cacheIn(t)
+	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: filepath.Join(dir, "c")}, samplecache.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	ctx, end := ended(t)
+	go func() {
+		for st, err := c.Stats(); err == nil && st.Committed == 0; st, err = c.Stats() {
+			time.Sleep(time.Millisecond)
+		}
+		time.AfterFunc(100*time.Millisecond, end) // the other one has failed, too
+	}()
+	got := put(ctx, t, dir, "-n 2 --restart 0", "if test $TDICT_INDEX = 0; then exit 7; fi; cat 0; sleep 10")
+	require.Equal(t, 3, got.code)
+	require.Equal(t, "tdict: cache put: program 0: it ended before sample 0: exit status 7\ntdict: cache put: samples put: 1\n", got.stderr)
 }
 
 // TestPutBackPressure puts into a cache that has no room, since a slot is held: the program draws one
