@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/samplecache/dircache/internal/host"
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
@@ -19,7 +20,8 @@ import (
 //   - [engine.ErrInUse], with a pid if it is known, if a process has the cache open or reads a
 //     generation,
 //   - fs.ErrNotExist if dir is not a cache,
-//   - fs.ErrInvalid if dir is a link, or has a file that does not belong to a cache,
+//   - fs.ErrInvalid if dir is a link, has a file that does not belong to a cache, or something is
+//     mounted there or within it; files in the directory of a generation belong to the cache,
 //   - [engine.ErrOtherHost] on a network file system, and errors of the disk.
 func Remove(dir string) error { return failed("remove", dir, "", remove(dir)) }
 
@@ -75,9 +77,14 @@ func inUse(pid int) error {
 	return fmt.Errorf("%w by pid %d", engine.ErrInUse, pid)
 }
 
-// removeAll removes the directory. It first checks that nobody reads a generation, as programs in
-// other languages do.
+// removeAll removes the directory. It first checks that nothing is mounted in it, whose files would
+// go, too, and that nobody reads a generation, as programs in other languages do.
 func (s *session) removeAll() (err error) {
+	if mount, err := host.MountBelow(s.at); err != nil {
+		return err
+	} else if mount != "" {
+		return fmt.Errorf("%w: something is mounted at %s: unmount it first", fs.ErrInvalid, mount)
+	}
 	entries, err := os.ReadDir(s.at)
 	if err != nil {
 		return err

@@ -77,11 +77,14 @@ func (p *Program) run(started chan<- error) {
 	p.Until(time.Now().Add(linger))
 }
 
-// signal sends a signal to the process group, and to the program, which may have left the group. A
-// process that has ended gets none.
+// signal sends a signal to the process group, and to the program if it has left the group. A process
+// that has ended gets none.
 func (p *Program) signal(sig syscall.Signal) {
-	_ = syscall.Kill(-p.cmd.Process.Pid, sig) // it may be empty
-	_ = p.cmd.Process.Signal(sig)             // it may have ended
+	pid := p.cmd.Process.Pid
+	_ = syscall.Kill(-pid, sig) // the group may be empty
+	if group, err := syscall.Getpgid(pid); err == nil && group != pid {
+		_ = p.cmd.Process.Signal(sig) // it may have ended
+	}
 }
 
 // Until makes a Read that waits return an error at a time, and each Read that would wait later. An

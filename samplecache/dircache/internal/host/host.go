@@ -44,6 +44,11 @@ func Network(path string) (name string, yes bool, err error) {
 	return name, name != "", err
 }
 
+// MountBelow returns a mount point that is a directory or below it, or "" if there is none. dir is
+// absolute and without symbolic links. Systems other than Linux do not tell. Safe for concurrent
+// use.
+func MountBelow(dir string) (string, error) { return mountBelow(dir) }
+
 // Lockers returns, for each file, the pids of the processes that have a lock of flock(2) on it, as
 // far as they are known: on Linux processes of the same pid namespace or one within it. It does not
 // know locks on file systems that number their files in more than one way, such as btrfs. On other
