@@ -19,18 +19,18 @@ const Supported = true
 
 // A Program is a program that runs, or has run. Its methods are for one goroutine, except for Until.
 type Program struct {
-	cmd    *exec.Cmd
-	stdout *os.File
-	said   chan []string // the last lines of standard error, when that has ended
-	ended  chan struct{} // closed when the process has ended
+	cmd            *exec.Cmd
+	stdout, stderr *os.File
+	said           chan []string // the last lines of standard error, when that has ended
+	ended          chan struct{} // closed when the process has ended
 
 	mu    sync.Mutex
 	until time.Time // no Read waits for longer; zero for no limit
 }
 
 // linger is how long after the end of a program Read waits for output that a child of it still
-// writes, and End for the rest of its standard error.
-const linger = time.Second
+// writes, and End for the rest of its standard error. Tests shorten it.
+var linger = time.Second
 
 // Start starts a program with arguments, and with env added to the environment. Its standard input
 // is empty. tell is called with each line of its standard error, from one goroutine.
@@ -44,7 +44,7 @@ func Start(args, env []string, tell func(line string)) (*Program, error) {
 		return nil, errors.Join(err, stdout.Close(), out.Close())
 	}
 	widen(stdout)
-	p := &Program{cmd: exec.Command(args[0], args[1:]...), stdout: stdout, said: make(chan []string, 1), ended: make(chan struct{})}
+	p := &Program{cmd: exec.Command(args[0], args[1:]...), stdout: stdout, stderr: stderr, said: make(chan []string, 1), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = append(os.Environ(), env...), out, errs
 	p.cmd.SysProcAttr = attributes()
 	started := make(chan error)
@@ -56,7 +56,7 @@ func Start(args, env []string, tell func(line string)) (*Program, error) {
 	}
 	go func() {
 		p.said <- listen(stderr, tell)
-		_ = stderr.Close() // it was read to its end
+		_ = stderr.Close() // nothing was written to it
 	}()
 	return p, nil
 }
@@ -74,7 +74,7 @@ func (p *Program) run(started chan<- error) {
 	_ = p.cmd.Wait() // ProcessState has the outcome
 	p.signal(syscall.SIGKILL)
 	close(p.ended)
-	p.Until(time.Now().Add(linger))
+	p.setDeadline()
 }
 
 // signal sends a signal to the process group, and to the program if it has left the group. A process
@@ -87,22 +87,31 @@ func (p *Program) signal(sig syscall.Signal) {
 	}
 }
 
-// Until makes a Read that waits return an error at a time, and each Read that would wait later. An
-// earlier limit stays.
+// Until makes a Read that waits return an error at a time, and each Read that would wait later.
 func (p *Program) Until(t time.Time) {
 	p.mu.Lock()
+	p.until = t
+	p.mu.Unlock()
+	p.setDeadline()
+}
+
+// setDeadline has Read wait until the limit of Until, and after the end of the program no longer
+// than linger.
+func (p *Program) setDeadline() {
+	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.until.IsZero() || t.Before(p.until) {
-		p.until = t
-		_ = p.stdout.SetReadDeadline(t) // it is a pipe, which has deadlines
+	limit, late := p.until, time.Now().Add(linger)
+	if p.over() && (limit.IsZero() || late.Before(limit)) {
+		limit = late
 	}
+	_ = p.stdout.SetReadDeadline(limit) // it is a pipe, which has deadlines
 }
 
 // Read implements io.Reader for the standard output. It returns os.ErrDeadlineExceeded after the
 // limit of Until. After the end of the program, it returns io.EOF once nothing is left.
 func (p *Program) Read(b []byte) (int, error) {
 	if p.over() { // what is in the pipe is there at once
-		_ = p.stdout.SetReadDeadline(time.Now().Add(linger))
+		p.setDeadline()
 	}
 	n, err := p.stdout.Read(b)
 	if err != nil && p.over() {
@@ -129,7 +138,7 @@ type Exit struct {
 }
 
 // End waits for the end of the program for as long as patience says. Then it sends SIGTERM to the
-// process group, and SIGKILL after the time grace. Nothing can be read afterwards.
+// process group, and SIGKILL after the time grace. Nothing can be read afterwards. It is called once.
 func (p *Program) End(patience, grace time.Duration) Exit {
 	_ = p.stdout.Close() // a program that writes on gets SIGPIPE
 	if !p.wait(patience) {
@@ -139,27 +148,17 @@ func (p *Program) End(patience, grace time.Duration) Exit {
 			<-p.ended
 		}
 	}
-	e := Exit{Status: p.cmd.ProcessState.String(), OK: p.cmd.ProcessState.Success()}
-	select {
-	case e.Last = <-p.said:
-	case <-time.After(linger): // a child in another process group has it open
-	}
-	return e
+	_ = p.stderr.SetReadDeadline(time.Now().Add(linger)) // a child in another process group may have it open
+	return Exit{Status: p.cmd.ProcessState.String(), OK: p.cmd.ProcessState.Success(), Last: <-p.said}
 }
 
 // wait waits for the end of the process, and reports whether it has ended.
 func (p *Program) wait(patience time.Duration) bool {
 	select {
 	case <-p.ended:
-		return true
-	default:
-	}
-	select {
-	case <-p.ended:
-		return true
 	case <-time.After(patience):
-		return false
 	}
+	return p.over()
 }
 
 // String returns how the program has ended, on one line.
