@@ -343,7 +343,7 @@ func (one *Group) promised(p *Progress) int64 {
 // Stats describes the groups that have members.
 func (g *Groups) Stats(p *Progress) (list []GroupStats) {
 	for one := range g.live() {
-		list = append(list, GroupStats{one.Name, one.World, len(one.Members), one.Taken, one.rows(p, p.Latest)})
+		list = append(list, GroupStats{one.Name, one.World, len(one.Members), one.Taken, one.rows(p, p.Latest), one.Since})
 	}
 	return list
 }

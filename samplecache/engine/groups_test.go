@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -448,7 +449,16 @@ func (w *walk) waited() {
 // check checks that limits are kept.
 func (w *walk) check() {
 	limits, inserts := w.p.Config.Limits, w.reserved()
-	require.Len(w.t, w.groups.Stats(&w.p), len(w.naive))
+	stats := Stats{Latest: w.p.Latest, Samples: 4, Committed: w.filled, Groups: w.groups.Stats(&w.p)}
+	require.Len(w.t, stats.Groups, len(w.naive))
+	for _, g := range stats.Groups {
+		one := w.groups.Group(g.Name)
+		if one.open() > 0 || slices.ContainsFunc(one.Epochs, func(e Epoch) bool { return !e.Settled }) {
+			continue
+		}
+		waits := one.Begins(&w.p, math.MaxUint64) != nil || one.Taken >= limits.MaxTaken(inserts)
+		require.Equal(w.t, waits, len(stats.groupWaits(w.p.Config, g)) > 0, "between passes: %+v", g)
+	}
 	for name, g := range w.naive {
 		one := w.groups.Group(name)
 		require.ElementsMatch(w.t, g.members, one.Members)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // A Wait is something that waits.
@@ -66,7 +67,7 @@ func (s *Stats) producersWait(c Config) []Wait {
 	switch {
 	case s.PublishWaits != "" && s.Committed == s.Samples:
 		text := "Producers wait for room: " + s.noSlot(c.Limits)
-		if c.Limits.MinPasses > 0 && len(s.Groups) > 0 {
+		if strings.HasPrefix(s.PublishWaits, "group ") { // as Groups.Waits says it
 			text += fmt.Sprintf(" (MinPasses %d)", c.Limits.MinPasses)
 		}
 		return []Wait{{WaitsToPublish, text + "."}}
@@ -109,18 +110,31 @@ func (s *Stats) holders() (text string) {
 // groupWaits says what a group waits for.
 func (s *Stats) groupWaits(c Config, g GroupStats) []Wait {
 	next := fmt.Sprintf("%d, which has %d of %d samples", s.Filling, s.Committed, s.Samples)
-	passes := int64(c.Limits.MaxPasses)
+	samples, passes, l := int64(s.Samples), int64(c.Limits.MaxPasses), c.Limits
 	switch {
 	case s.Latest == 0:
 		return []Wait{{WaitsForFirst, fmt.Sprintf("Group %q waits for the first generation, %s.", g.Name, next)}}
-	case passes > 0 && g.Current >= passes*int64(s.Samples):
+	case passes > 0 && g.Current >= passes*samples:
 		return []Wait{{WaitsForNext, fmt.Sprintf("Group %q waits for generation %s: it has taken %d rows of generation %d, and limits allow no more (MaxPasses %d).",
 			g.Name, next, g.Current, s.Latest, passes)}}
-	case g.Taken >= c.Limits.MaxTaken(s.inserts()):
+	case s.between(c, g) && g.Taken+samples > l.MaxTaken(s.inserts()):
+		return []Wait{{WaitsForSamples, fmt.Sprintf("Group %q waits for generation %s, or for %d more samples: limits do not allow one more whole pass over generation %d yet (MinPasses %d, PerInsert %v, MinDiff %v).",
+			g.Name, next, l.missing(s.inserts(), g.Taken+samples-1), s.Latest, l.MinPasses, l.PerInsert, l.MinDiff)}}
+	case g.Taken >= l.MaxTaken(s.inserts()):
 		return []Wait{{WaitsForSamples, fmt.Sprintf("Group %q waits for samples, at least %d more: it has taken all rows that limits allow (PerInsert %v, MinDiff %v).",
-			g.Name, c.Limits.missing(s.inserts(), g.Taken), c.Limits.PerInsert, c.Limits.MinDiff)}}
+			g.Name, l.missing(s.inserts(), g.Taken), l.PerInsert, l.MinDiff)}}
 	}
 	return nil
+}
+
+// between reports whether a group is between two passes, and publishing does not wait for the next
+// one: then that begins only if limits allow the whole pass. See [Limits.Begins].
+func (s *Stats) between(c Config, g GroupStats) bool {
+	passes := int64(0)
+	if g.Since < s.Latest {
+		passes = int64(c.Limits.MinPasses)
+	}
+	return c.Limits.MinPasses > 0 && g.Current >= passes*int64(s.Samples) && g.Current%int64(s.Samples) == 0
 }
 
 // missing returns how many samples have to be put before a group may take one more row.

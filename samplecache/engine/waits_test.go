@@ -13,6 +13,7 @@ func TestWaits(t *testing.T) {
 	gone := []ProducerStats{{Name: "gen"}}
 	members := []MemberStats{{PID: 7}}
 	ratio := Config{Samples: 100, MaxHold: time.Second, Limits: Limits{PerInsert: 2, MinSize: 10, MinDiff: 0, MaxDiff: 201}}
+	passes := Config{Samples: 100, Limits: Limits{MinPasses: 1, PerInsert: 1, MinSize: 10, MaxDiff: 201}}
 	train := func(taken, current int64) []GroupStats {
 		return []GroupStats{{Name: "fast", World: 1, Members: 1, Taken: taken + 1, Current: current}, {Name: "train", World: 1, Members: 1, Taken: taken, Current: current}}
 	}
@@ -37,6 +38,11 @@ func TestWaits(t *testing.T) {
 		{
 			"a full generation, and the lock", Config{},
 			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 100, PublishWaits: "pid 5, which has the lock"},
+			[]WaitKind{WaitsToPublish}, []string{"Producers wait for room: generation 13 is full and waits for pid 5, which has the lock."},
+		},
+		{
+			"the lock, and MinPasses", Config{Limits: Limits{MinPasses: 1}},
+			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 100, Groups: train(100, 100)[1:], PublishWaits: "pid 5, which has the lock"},
 			[]WaitKind{WaitsToPublish}, []string{"Producers wait for room: generation 13 is full and waits for pid 5, which has the lock."},
 		},
 		{
@@ -86,6 +92,15 @@ func TestWaits(t *testing.T) {
 				"Nobody puts samples: no producer is a member that has put samples before, and no slot is reserved.",
 			},
 		},
+		{
+			"limits do not allow one more pass", passes,
+			// (1200+20-10)*1 = 1210
+			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: train(1190, 100)[1:]},
+			[]WaitKind{WaitsForSamples},
+			[]string{`Group "train" waits for generation 13, which has 20 of 100 samples, or for 80 more samples: limits do not allow one more whole pass over generation 12 yet (MinPasses 1, PerInsert 1, MinDiff 0).`},
+		},
+		{"in a pass", passes, Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: train(1190, 99)[1:]}, nil, nil},
+		{"the pass that publishing waits for", passes, Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: train(1190, 0)[1:]}, nil, nil},
 		{"a group may take one row more", ratio, Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 50, Groups: train(2479, 1)[1:]}, nil, nil},
 		{
 			"a group has had its passes", Config{Limits: Limits{MaxPasses: 2}},

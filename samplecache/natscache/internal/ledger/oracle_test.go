@@ -766,7 +766,7 @@ func (w *walk) compare() {
 	st := w.Stats(w.Now)
 	var groups []engine.GroupStats
 	for _, g := range m.live() {
-		groups = append(groups, engine.GroupStats{Name: g.name, World: g.world, Members: len(m.members(g)), Taken: g.taken, Current: m.rows(g)})
+		groups = append(groups, engine.GroupStats{Name: g.name, World: g.world, Members: len(m.members(g)), Taken: g.taken, Current: m.rows(g), Since: g.since})
 	}
 	require.Equal(w.t, groups, st.Groups)
 	waits := !m.room || len(m.filling) == m.config.Samples && len(m.waits()) > 0
