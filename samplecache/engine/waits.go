@@ -9,43 +9,30 @@ import (
 
 // A Wait is something that waits.
 type Wait struct {
-	Kind WaitKind
+	// For is what is waited for, one of [WaitKinds].
+	//
+	//	publish           a full generation waits to be published
+	//	room              there is no room for the next generation
+	//	slot              all slots that are left are reserved
+	//	group             the ratio allows no more samples
+	//	first_generation  a group waits for the first generation
+	//	next_generation   MaxPasses allows a group no more passes
+	//	samples           limits allow a group no more rows
+	//	put               nobody puts samples
+	For  string
 	Text string // a sentence: who waits, and for what
 }
 
-// A WaitKind says what is waited for.
-type WaitKind string
-
-// The kinds of waits.
-const (
-	WaitsToPublish  WaitKind = "publish"          // a full generation waits to be published
-	WaitsForRoom    WaitKind = "room"             // there is no room for the next generation
-	WaitsForSlot    WaitKind = "slot"             // all slots that are left are reserved
-	WaitsForGroup   WaitKind = "group"            // the ratio allows no more samples
-	WaitsForFirst   WaitKind = "first_generation" // a group waits for the first generation
-	WaitsForNext    WaitKind = "next_generation"  // MaxPasses allows a group no more passes
-	WaitsForSamples WaitKind = "samples"          // the ratio allows a group no more rows
-	WaitsForPut     WaitKind = "put"              // nobody puts samples
-)
-
-// WaitKinds returns all kinds.
-func WaitKinds() []WaitKind {
-	return []WaitKind{WaitsToPublish, WaitsForRoom, WaitsForSlot, WaitsForGroup, WaitsForFirst, WaitsForNext, WaitsForSamples, WaitsForPut}
+// WaitKinds returns the values of [Wait].For.
+func WaitKinds() []string {
+	return []string{"publish", "room", "slot", "group", "first_generation", "next_generation", "samples", "put"}
 }
 
-// Waits returns a sentence for each thing that waits. c is the config of the cache.
-func (s *Stats) Waits(c Config) (sentences []string) {
-	for _, w := range s.Waiting(c) {
-		sentences = append(sentences, w.Text)
-	}
-	return sentences
-}
-
-// Waiting returns what waits. c is the config of the cache. What would wait counts, too: if no slot
+// Waits returns what waits. c is the config of the cache. What would wait counts, too: if no slot
 // is free, producers wait, whether or not one asks for a slot now.
-func (s *Stats) Waiting(c Config) []Wait {
+func (s *Stats) Waits(c Config) []Wait {
 	list := s.producersWait(c)
-	stopped := len(list) > 0 && list[0].Kind != WaitsForSlot
+	stopped := len(list) > 0 && list[0].For != "slot"
 	for _, g := range s.Groups {
 		list = append(list, s.groupWaits(c, g)...)
 	}
@@ -55,7 +42,7 @@ func (s *Stats) Waiting(c Config) []Wait {
 		if len(s.Members) == 0 {
 			who = "the cache has no members"
 		}
-		list = append(list, Wait{WaitsForPut, "Nobody puts samples: " + who + "."})
+		list = append(list, Wait{"put", "Nobody puts samples: " + who + "."})
 	}
 	return list
 }
@@ -70,14 +57,14 @@ func (s *Stats) producersWait(c Config) []Wait {
 		if strings.HasPrefix(s.PublishWaits, "group ") { // as Groups.Waits says it
 			text += fmt.Sprintf(" (MinPasses %d)", c.Limits.MinPasses)
 		}
-		return []Wait{{WaitsToPublish, text + "."}}
+		return []Wait{{"publish", text + "."}}
 	case s.PublishWaits != "":
-		return []Wait{{WaitsForRoom, "Producers wait for room: " + s.noSlot(c.Limits) + s.holders() + "."}}
+		return []Wait{{"room", "Producers wait for room: " + s.noSlot(c.Limits) + s.holders() + "."}}
 	case s.Committed+s.Reserved == s.Samples && len(s.Slots) > 0:
-		return []Wait{{WaitsForSlot, "Producers wait for a free slot: " + s.noSlot(c.Limits) + "."}}
+		return []Wait{{"slot", "Producers wait for a free slot: " + s.noSlot(c.Limits) + "."}}
 	case s.Committed < s.Samples && slowest != nil && reserved >= c.Limits.MaxInserts(slowest.Taken):
 		rows := math.Ceil(c.Limits.diff(reserved+1, slowest.Taken) - c.Limits.MaxDiff)
-		return []Wait{{WaitsForGroup, fmt.Sprintf("Producers wait for group %q: %s, and it has to take %.0f more before the next sample (PerInsert %v, MaxDiff %v).",
+		return []Wait{{"group", fmt.Sprintf("Producers wait for group %q: %s, and it has to take %.0f more before the next sample (PerInsert %v, MaxDiff %v).",
 			slowest.Name, s.noMore(), rows, c.Limits.PerInsert, c.Limits.MaxDiff)}}
 	}
 	return nil
@@ -113,15 +100,15 @@ func (s *Stats) groupWaits(c Config, g GroupStats) []Wait {
 	samples, passes, l := int64(s.Samples), int64(c.Limits.MaxPasses), c.Limits
 	switch {
 	case s.Latest == 0:
-		return []Wait{{WaitsForFirst, fmt.Sprintf("Group %q waits for the first generation, %s.", g.Name, next)}}
+		return []Wait{{"first_generation", fmt.Sprintf("Group %q waits for the first generation, %s.", g.Name, next)}}
 	case passes > 0 && g.Current >= passes*samples:
-		return []Wait{{WaitsForNext, fmt.Sprintf("Group %q waits for generation %s: it has taken %d rows of generation %d, and limits allow no more (MaxPasses %d).",
+		return []Wait{{"next_generation", fmt.Sprintf("Group %q waits for generation %s: it has taken %d rows of generation %d, and limits allow no more (MaxPasses %d).",
 			g.Name, next, g.Current, s.Latest, passes)}}
 	case s.between(c, g) && g.Taken+samples > l.MaxTaken(s.inserts()):
-		return []Wait{{WaitsForSamples, fmt.Sprintf("Group %q waits for generation %s, or for %d more samples: limits do not allow one more whole pass over generation %d yet (MinPasses %d, PerInsert %v, MinDiff %v).",
+		return []Wait{{"samples", fmt.Sprintf("Group %q waits for generation %s, or for %d more samples: limits do not allow one more whole pass over generation %d yet (MinPasses %d, PerInsert %v, MinDiff %v).",
 			g.Name, next, l.missing(s.inserts(), g.Taken+samples-1), s.Latest, l.MinPasses, l.PerInsert, l.MinDiff)}}
 	case g.Taken >= l.MaxTaken(s.inserts()):
-		return []Wait{{WaitsForSamples, fmt.Sprintf("Group %q waits for samples, at least %d more: it has taken all rows that limits allow (PerInsert %v, MinDiff %v).",
+		return []Wait{{"samples", fmt.Sprintf("Group %q waits for samples, at least %d more: it has taken all rows that limits allow (PerInsert %v, MinDiff %v).",
 			g.Name, l.missing(s.inserts(), g.Taken), l.PerInsert, l.MinDiff)}}
 	}
 	return nil

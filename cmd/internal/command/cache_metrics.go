@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,14 +134,11 @@ func (v *view) addMembers(gauge, counter adder) {
 
 // addWaits adds what is waited for.
 func (v *view) addWaits(gauge adder) {
-	waits := map[engine.WaitKind]bool{}
-	for _, w := range v.stats.Waiting(v.config) {
-		waits[w.Kind] = true
-	}
+	waits := v.stats.Waits(v.config)
 	var list []metric
 	for _, kind := range engine.WaitKinds() {
-		m := yes(waits[kind])
-		m.labels = []string{"for", string(kind)}
+		m := yes(slices.ContainsFunc(waits, func(w engine.Wait) bool { return w.For == kind }))
+		m.labels = []string{"for", kind}
 		list = append(list, m)
 	}
 	gauge("waits", "1 if somebody waits for this.", list...)

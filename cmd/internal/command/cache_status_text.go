@@ -46,12 +46,20 @@ func (v *view) text() string {
 			errtext.Quote(g.Name), g.Members, g.World, float64(g.Current)/float64(max(st.Samples, 1)), st.Latest, g.Taken)
 	}
 	moreOf(row, len(st.Groups))
-	waits := st.Waits(v.config)
+	waits := v.waits()
 	for i, sentence := range firstFew(waits) {
 		row(title("waits", i), "%s", errtext.Line(sentence))
 	}
 	moreOf(row, len(waits))
 	return b.String()
+}
+
+// waits returns a sentence for each thing that waits.
+func (v *view) waits() (sentences []string) {
+	for _, w := range v.stats.Waits(v.config) {
+		sentences = append(sentences, w.Text)
+	}
+	return sentences
 }
 
 // published describes the generation published last.
@@ -213,7 +221,7 @@ func (v *view) line() any {
 	line := statusLine{
 		Snapshot: v.snap, Generation: st.Latest, Filling: st.Filling, SampleBytes: st.Bytes, Publishing: st.SwapTook.Seconds(),
 		Held: orEmpty(st.Held), Holders: orEmpty(st.Holders), Members: []timed{}, Slots: []timed{},
-		Producers: orEmpty(st.Producers), Groups: orEmpty(st.Groups), Waits: orEmpty(st.Waits(v.config)),
+		Producers: orEmpty(st.Producers), Groups: orEmpty(st.Groups), Waits: orEmpty(v.waits()),
 	}
 	for _, m := range st.Members {
 		line.Members = append(line.Members, timed{PID: m.PID, Host: m.Host, For: m.For.Seconds()})
