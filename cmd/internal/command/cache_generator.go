@@ -40,7 +40,7 @@ func (g *generator) run(ctx context.Context) {
 		err = fmt.Errorf("%s: %w", g.who(), err)
 		if ctx.Err() != nil {
 			if g.session.ctx.Err() != nil { // otherwise the cache has failed, and put returns that
-				g.tell(err)
+				g.session.print(err)
 			}
 			return
 		}
@@ -48,11 +48,11 @@ func (g *generator) run(ctx context.Context) {
 			left, pause = g.cmd.Restart, firstPause
 		}
 		if left == 0 || errors.Is(err, errStart) {
-			g.tell(err)
+			g.session.print(err)
 			g.failed.Store(true)
 			return
 		}
-		g.tell(fmt.Errorf("%w; starting it again in %v", err, pause))
+		g.session.print(fmt.Errorf("%w; starting it again in %v", err, pause))
 		if sleep(ctx, pause) != nil {
 			return
 		}
@@ -172,7 +172,7 @@ func (g *generator) reserve() (*samplecache.Slot, error) {
 			return slot, g.fatal(err)
 		}
 		if !told {
-			g.tell(fmt.Errorf("%s: %w: waiting for room", g.who(), err))
+			g.session.print(fmt.Errorf("%s: %w: waiting for room", g.who(), err))
 		}
 		if err := sleep(g.late, pause); err != nil {
 			return nil, err

@@ -94,6 +94,14 @@ func (c fullClaim) Reserve(ctx context.Context, number uint64) (engine.Row, erro
 	return c.Claim.Reserve(ctx, number)
 }
 
+// An ender is a function that is called when something is written.
+type ender func()
+
+func (e ender) Write(b []byte) (int, error) {
+	e()
+	return len(b), nil
+}
+
 // TestDiskFull puts while the disk is full for a while: the samples are put once there is room.
 func TestDiskFull(t *testing.T) {
 	e, err := memcache.New(sampleOf(t, 0), samplecache.Config{Samples: 3})
@@ -102,16 +110,16 @@ func TestDiskFull(t *testing.T) {
 	full.calls.Store(2)
 	quick(t)
 	g := generatorOf(t, full)
-	var told []string
-	g.tell = func(err error) { told = append(told, err.Error()) }
+	var told bytes.Buffer
+	g.session = &session{errs: &told}
 	good := frameOf(t, sampleOf(t, 1))
 	require.NoError(t, g.copy(t.Context(), bytes.NewReader(bytes.Repeat(good, 2))))
 	require.EqualValues(t, 2, g.producer.Next())
-	require.Equal(t, []string{"program 0: reserve: write c/gen-0000000002: no space left on device: waiting for room"}, told)
+	require.Equal(t, "tdict: program 0: reserve: write c/gen-0000000002: no space left on device: waiting for room\n", told.String())
 
 	full.calls.Store(1 << 30)
 	late, end := context.WithCancelCause(t.Context())
 	g.late = late
-	g.tell = func(error) { end(errors.New("--grace has passed")) }
+	g.session.errs = ender(func() { end(errors.New("--grace has passed")) })
 	require.EqualError(t, g.copy(t.Context(), bytes.NewReader(good)), "--grace has passed")
 }

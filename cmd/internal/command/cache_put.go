@@ -63,14 +63,14 @@ func (c *putCmd) Run(s *session) error {
 	if err != nil {
 		return c.unlessEnded(s, err)
 	}
-	p := &putting{cmd: c, session: s, cache: cache, tell: oneByOne(s.print)}
+	p := &putting{cmd: c, session: s, cache: cache}
 	p.most = uint64(cache.Schema().ByteSize()) + maxHeader
 	err = c.unlessEnded(s, errors.Join(p.run(), cache.Close()))
 	if !p.failed.Load() {
 		return err
 	}
 	if err != nil {
-		p.tell(err)
+		s.print(err)
 	}
 	return errReported
 }
@@ -88,10 +88,9 @@ type putting struct {
 	cmd     *putCmd
 	session *session
 	cache   *samplecache.Cache
-	tell    func(error)             // prints an error
 	most    uint64                  // bytes of a sample as a file
 	total   atomic.Int64            // samples put
-	failed  atomic.Bool             // a program has failed too often, and tell has said so
+	failed  atomic.Bool             // a program has failed too often, and that was printed
 	late    context.Context         // ends some time after the programs are to end
 	fail    context.CancelCauseFunc // ends all programs: the cache has failed
 }
@@ -159,7 +158,7 @@ func (p *putting) producer(name string) (*samplecache.Producer, error) {
 			return producer, err
 		}
 		if !told {
-			p.tell(fmt.Errorf("%w: waiting for it", err))
+			p.session.print(fmt.Errorf("%w: waiting for it", err))
 		}
 		if err := sleep(p.session.ctx, claimPause); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -51,8 +50,7 @@ func (c *serveCmd) Run(s *session) (err error) {
 		return err
 	}
 	opt := config.options()
-	report := oneByOne(s.print)
-	opt.Inflight, opt.AllowDrop, opt.OnError = c.Inflight<<20, c.AllowDrop, report
+	opt.Inflight, opt.AllowDrop, opt.OnError = c.Inflight<<20, c.AllowDrop, s.print
 	if opt.User, opt.Password, err = readPassword(c.PasswordFile); err != nil {
 		return err
 	}
@@ -63,8 +61,8 @@ func (c *serveCmd) Run(s *session) (err error) {
 	if c.Every <= 0 {
 		return s.usage("--every %v: want more than 0", c.Every)
 	}
-	opt.Create = c.create(opt.Samples, report)
-	cache, err := c.open(s.ctx, report)
+	opt.Create = c.create(s, opt.Samples)
+	cache, err := c.open(s)
 	if err != nil {
 		return err
 	}
@@ -126,33 +124,23 @@ func (c *serveCmd) tell(s *session, server *mongowire.Server, served <-chan erro
 	}
 }
 
-// oneByOne returns a function that several goroutines may call.
-func oneByOne(fn func(error)) func(error) {
-	var mu sync.Mutex
-	return func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		fn(err)
-	}
-}
-
 // open opens the cache, if there is one.
-func (c *serveCmd) open(ctx context.Context, report func(error)) (*samplecache.Cache, error) {
+func (c *serveCmd) open(s *session) (*samplecache.Cache, error) {
 	if _, err := os.Lstat(c.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: report})
+	return samplecache.Open(s.ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: s.print})
 }
 
 // create returns the function that makes the cache, unless a program of this machine has made it
 // meanwhile.
-func (c *serveCmd) create(samples int, report func(error)) func(context.Context, *tdict.TensorDict) (*samplecache.Cache, error) {
+func (c *serveCmd) create(s *session, samples int) func(context.Context, *tdict.TensorDict) (*samplecache.Cache, error) {
 	return func(ctx context.Context, schema *tdict.TensorDict) (*samplecache.Cache, error) {
 		err := dircache.Create(c.Dir, schema, samplecache.Config{Samples: samples})
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: report})
+		return samplecache.Open(ctx, dircache.Engine{Dir: c.Dir}, samplecache.Options{OnError: s.print})
 	}
 }
 

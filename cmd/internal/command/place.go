@@ -144,7 +144,7 @@ func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error
 		ctx, cancel = context.WithTimeoutCause(ctx, wait.Wait, fmt.Errorf("--wait %v has passed", wait.Wait))
 		defer cancel()
 	}
-	return samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: oneByOne(s.print)})
+	return samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: s.print})
 }
 
 // readPassword reads the user and the password from a file. "" is no file.

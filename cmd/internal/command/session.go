@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,6 +31,7 @@ type session struct {
 	start    time.Time
 	bar      *progressbar.ProgressBar
 	noted    map[string]bool
+	printing sync.Mutex // held by print
 }
 
 func newSession(ctx context.Context, stdout, stderr io.Writer) *session {
@@ -123,8 +125,10 @@ func (s *session) note(text string) {
 	fmt.Fprintf(s.errs, "tdict: %s: note: %s\n", s.name, asFlags.Replace(text))
 }
 
-// print prints an error on one line of standard error.
+// print prints an error on one line of standard error. Several goroutines may call it.
 func (s *session) print(err error) {
+	s.printing.Lock()
+	defer s.printing.Unlock()
 	s.endBar()
 	text := asFlags.Replace(strings.ReplaceAll(err.Error(), "\n", "; "))
 	verb := s.name[strings.LastIndexByte(s.name, ' ')+1:]
