@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-tensordict/tensordict/cmd/internal/doctor"
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
@@ -17,41 +18,56 @@ import (
 // listed is how many entries of a list are printed.
 const listed = 10
 
+// A table is text in rows, each with a name.
+type table struct{ strings.Builder }
+
+func (t *table) row(name, format string, args ...any) {
+	fmt.Fprintf(t, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// list adds a row for each of the first texts. The first row has the name.
+func (t *table) list(name string, texts []string) {
+	for _, text := range firstFew(texts) {
+		t.row(name, "%s", text)
+		name = ""
+	}
+	if n := len(texts) - listed; n > 0 {
+		t.row("", "and %d more: --json has them", n)
+	}
+}
+
 // text returns what was seen as lines.
 func (v *view) text() string {
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	row("cache", "%s", errtext.Line(v.name))
+	var t table
+	t.row("cache", "%s", errtext.Line(v.name))
 	if v.err != nil {
-		row("away", "%s", errtext.Line(v.err.Error()))
-		return b.String()
+		t.row("away", "%s", errtext.Line(v.err.Error()))
+		return t.String()
 	}
 	st := &v.stats
-	row("generation", "%s", v.published())
-	row("filling", "generation %d: %d of %d samples, slots reserved: %d", st.Filling, st.Committed, st.Samples, st.Reserved)
-	row("room", "%s a sample, %s a generation, kept besides the latest: %d", sizeText(st.Bytes), sizeText(st.Bytes*int64(st.Samples)), max(v.config.Retain, 0))
-	v.held(row)
+	t.row("generation", "%s", v.published())
+	t.row("filling", "generation %d: %d of %d samples, slots reserved: %d", st.Filling, st.Committed, st.Samples, st.Reserved)
+	t.row("room", "%s a sample, %s a generation, kept besides the latest: %d", doctor.Size(st.Bytes), doctor.Size(st.Bytes*int64(st.Samples)), max(v.config.Retain, 0))
+	t.list("held", v.held())
 	if v.snap.PollInterval > 0 {
-		row("rates", "%.4g samples/s, %.4g generations/s, %s/s", v.snap.SamplesPerS, v.snap.SwapsPerS, sizeText(int64(v.snap.SamplesPerS*float64(st.Bytes))))
+		t.row("rates", "%.4g samples/s, %.4g generations/s, %s/s", v.snap.SamplesPerS, v.snap.SwapsPerS, doctor.Size(int64(v.snap.SamplesPerS*float64(st.Bytes))))
 	}
-	row("members", "%s", membersText(st.Members))
-	for i, p := range firstFew(st.Producers) {
-		row(title("producers", i), "%s: %s, %s", errtext.Quote(p.Name), windowText(p.Window), processText(p.PID, p.Host))
+	t.row("members", "%s", membersText(st.Members))
+	var producers, groups, waits []string
+	for _, p := range st.Producers {
+		producers = append(producers, fmt.Sprintf("%s: %s, %s", errtext.Quote(p.Name), windowText(p.Window), processText(p.PID, p.Host)))
 	}
-	moreOf(row, len(st.Producers))
-	for i, g := range firstFew(st.Groups) {
-		row(title("groups", i), "%s: %d of %d ranks, %.1f passes over generation %d, %d rows in all",
-			errtext.Quote(g.Name), g.Members, g.World, float64(g.Current)/float64(max(st.Samples, 1)), st.Latest, g.Taken)
+	for _, g := range st.Groups {
+		groups = append(groups, fmt.Sprintf("%s: %d of %d ranks, %.1f passes over generation %d, %d rows in all",
+			errtext.Quote(g.Name), g.Members, g.World, float64(g.Current)/float64(max(st.Samples, 1)), st.Latest, g.Taken))
 	}
-	moreOf(row, len(st.Groups))
-	waits := v.waits()
-	for i, sentence := range firstFew(waits) {
-		row(title("waits", i), "%s", errtext.Line(sentence))
+	for _, sentence := range v.waits() {
+		waits = append(waits, errtext.Line(sentence))
 	}
-	moreOf(row, len(waits))
-	return b.String()
+	t.list("producers", producers)
+	t.list("groups", groups)
+	t.list("waits", waits)
+	return t.String()
 }
 
 // waits returns a sentence for each thing that waits.
@@ -78,37 +94,22 @@ func (v *view) published() string {
 	return text
 }
 
-// held adds a row for each generation that is kept only because it is read.
-func (v *view) held(row func(name, format string, args ...any)) {
-	for i, id := range firstFew(v.stats.Held) {
+// held describes the generations that are kept only because they are read.
+func (v *view) held() (texts []string) {
+	for _, id := range v.stats.Held {
 		var by []string
 		for _, h := range v.stats.Holders {
 			if h.Generation == id {
 				by = append(by, processText(h.PID, h.Host))
 			}
 		}
-		row(title("held", i), "generation %d by %s", id, cmp.Or(shorten(by), "readers that are not known"))
+		texts = append(texts, fmt.Sprintf("generation %d by %s", id, cmp.Or(shorten(by), "readers that are not known")))
 	}
-	moreOf(row, len(v.stats.Held))
-}
-
-// title returns the name of a list for its first entry.
-func title(name string, i int) string {
-	if i > 0 {
-		return ""
-	}
-	return name
+	return texts
 }
 
 // firstFew returns the first entries of list.
-func firstFew[T any](list []T) []T { return list[:min(len(list), listed)] }
-
-// moreOf adds a row that says how many of n entries are not printed.
-func moreOf(row func(name, format string, args ...any), n int) {
-	if n > listed {
-		row("", "and %d more: --json has them", n-listed)
-	}
-}
+func firstFew(list []string) []string { return list[:min(len(list), listed)] }
 
 // shorten joins the first texts, and says how many there are more.
 func shorten(texts []string) string {
@@ -136,10 +137,10 @@ func membersText(list []samplecache.MemberStats) string {
 		}
 		hosts = append(hosts, one)
 	}
-	if text := strings.Join(firstFew(hosts), "; "); len(hosts) <= listed {
-		return text
+	if n := len(hosts) - listed; n > 0 {
+		hosts = append(firstFew(hosts), fmt.Sprintf("and %d hosts more", n))
 	}
-	return fmt.Sprintf("%s; and %d hosts more", strings.Join(firstFew(hosts), "; "), len(hosts)-listed)
+	return strings.Join(hosts, "; ")
 }
 
 // windowText describes the numbers of a producer.
@@ -171,16 +172,6 @@ func short3(d time.Duration) time.Duration {
 		}
 	}
 	return d.Round(time.Microsecond / 10)
-}
-
-// sizeText returns a number of bytes as text.
-func sizeText(n int64) string {
-	v, units := float64(n), []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
-	unit := 0
-	for ; v >= 999.5 && unit < len(units)-1; unit++ {
-		v /= 1000
-	}
-	return fmt.Sprintf("%.3g %s", v, units[unit])
 }
 
 // A statusLine is a line of --json: the snapshot of wirehead's logger, and more. Durations are in
