@@ -75,12 +75,10 @@ func join(ctx context.Context, e Engine, opt Options) (engine.Session, error) {
 		if !opt.Await || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrUnavailable) {
 			return s, err
 		}
-		late := time.NewTimer(wait)
 		select {
-		case <-late.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
 		}
-		late.Stop()
 		if ctx.Err() != nil { // the engine would not say what is missing
 			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}

@@ -135,7 +135,7 @@ func (c *mirrorCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if c.Wait > 0 { // Mirror does not wait
+	if c.Wait != 0 { // Mirror does not wait
 		cache, err := c.open(s, c.waitFlags)
 		if err != nil {
 			return err

@@ -52,8 +52,8 @@ func (c *putCmd) Run(s *session) error {
 		return s.usage("want a program after --")
 	case c.N < 1 || c.N > 4096:
 		return s.usage("-n %d: want 1 to 4096", c.N)
-	case c.Restart < 0 || c.Grace < 0 || c.Wait < 0:
-		return s.usage("--restart %d, --grace %v, --wait %v: want at least 0", c.Restart, c.Grace, c.Wait)
+	case c.Restart < 0 || c.Grace < 0:
+		return s.usage("--restart %d, --grace %v: want at least 0", c.Restart, c.Grace)
 	case c.Limit > 0 && c.Name == "":
 		return s.usage("--limit needs --name: samples without a name are not numbered")
 	case !programs.Supported:

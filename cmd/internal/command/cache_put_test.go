@@ -171,6 +171,7 @@ func TestPutRefuses(t *testing.T) {
 		{"c -n 0 -- true", 2, "-n 0: want 1 to 4096"},
 		{"c --restart -1 -- true", 2, "--restart -1"},
 		{"c --limit 3 -- true", 2, "--limit needs --name"},
+		{"c --wait -1s -- true", 2, "--wait -1s: want at least 0"},
 		{"none -- true", 3, "none"},
 		{"0 -- true", 3, "0"},
 		{"c -- nothing-of-the-kind", 3, "cannot be started: exec: "},

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func (c *statusCmd) Run(s *session) error {
 		return s.usage("--every %v: want more than 0", c.Every)
 	}
 	if c.Wait < 0 {
-		return s.usage("--wait %v: want 0 or more", c.Wait)
+		return s.usage("--wait %v: want at least 0", c.Wait)
 	}
 	if c.Once && (c.Watch || !c.JSON) {
 		return s.usage("--once is for --json without --watch")
@@ -47,7 +46,7 @@ func (c *statusCmd) Run(s *session) error {
 	}
 	l := &lookout{s: s, engine: e, name: string(c.Place)}
 	defer l.close()
-	v := l.first(c.Wait)
+	v := l.first(c.waitFlags)
 	if errors.Is(v.err, fs.ErrNotExist) && c.Wait == 0 {
 		return fmt.Errorf("%w: --wait 10m waits until the cache is made", v.err)
 	}
@@ -165,21 +164,17 @@ func (l *lookout) stats() (config samplecache.Config, st samplecache.Stats, err 
 }
 
 // first looks at the cache. It waits for a cache that does not exist, and for servers.
-func (l *lookout) first(wait time.Duration) view {
-	over := time.After(wait)
+func (l *lookout) first(wait waitFlags) view {
+	ctx, cancel := wait.limit(l.s)
+	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		v := l.look(view{})
-		if !errors.Is(v.err, fs.ErrNotExist) && !errors.Is(v.err, samplecache.ErrUnavailable) || wait == 0 {
+		if wait.Wait == 0 || !errors.Is(v.err, fs.ErrNotExist) && !errors.Is(v.err, samplecache.ErrUnavailable) {
 			return v
 		}
-		select {
-		case <-l.s.ctx.Done():
-			v.err = fmt.Errorf("%w: %w", context.Cause(l.s.ctx), v.err)
+		if err := sleep(ctx, pause); err != nil {
+			v.err = fmt.Errorf("%w: %w", err, v.err)
 			return v
-		case <-over:
-			v.err = fmt.Errorf("--wait %v has passed: %w", wait, v.err)
-			return v
-		case <-time.After(pause):
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestCacheStatusRefuses(t *testing.T) {
 		says string
 	}{
 		{"brains --every 0", 2, "--every 0s: want more than 0"},
-		{"brains --wait -5s", 2, "--wait -5s: want 0 or more"},
+		{"brains --wait -5s", 2, "--wait -5s: want at least 0"},
 		{"brains --metrics nowhere", 2, "--metrics: "},
 		{"brains --metrics " + busy.Addr().String(), 3, "address already in use"},
 		{"brains --creds x", 2, "are for nats://"},
@@ -279,7 +279,7 @@ func TestLookout(t *testing.T) {
 	e, err := memcache.New(brain(), samplecache.Config{Samples: 2})
 	require.NoError(t, err)
 	l := &lookout{s: &session{ctx: t.Context()}, engine: e, name: "memory"}
-	v := l.first(0)
+	v := l.first(waitFlags{})
 	for range 2 {
 		before := v
 		v = l.look(before)

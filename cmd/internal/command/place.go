@@ -81,6 +81,14 @@ type waitFlags struct {
 	Wait time.Duration `placeholder:"TIME" help:"How long to wait for a cache that is not made yet, or servers that do not answer yet, such as 10m."`
 }
 
+// limit returns the context of s, which ends when --wait has passed.
+func (w waitFlags) limit(s *session) (context.Context, context.CancelFunc) {
+	if w.Wait == 0 {
+		return s.ctx, func() {}
+	}
+	return context.WithTimeoutCause(s.ctx, w.Wait, fmt.Errorf("--wait %v has passed", w.Wait))
+}
+
 // errNoServers is the error of a binary without NATS.
 var errNoServers = errors.New("this tdict has no NATS: in a clone, go install -C cmd/tdict-nats . makes one that has")
 
@@ -138,12 +146,11 @@ func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error
 	if err != nil {
 		return nil, err
 	}
-	ctx := s.ctx
-	if wait.Wait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, wait.Wait, fmt.Errorf("--wait %v has passed", wait.Wait))
-		defer cancel()
+	if wait.Wait < 0 {
+		return nil, s.usage("--wait %v: want at least 0", wait.Wait)
 	}
+	ctx, cancel := wait.limit(s)
+	defer cancel()
 	return samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: s.print})
 }
 
