@@ -75,18 +75,16 @@ func (c *cacheVerifyCmd) Run(s *session) (err error) {
 	wrong, verified := 0, 0
 	for _, id := range ids {
 		g, err := cache.At(s.ctx, id)
-		if errors.Is(err, samplecache.ErrGenerationGone) {
-			continue // it was retired meanwhile, or there was none
+		if err == nil {
+			n, failed := verifyRows(s, g)
+			err = errors.Join(failed, g.Close())
+			wrong += n
 		}
-		if err != nil {
+		if err == nil {
+			verified++
+		} else if !errors.Is(err, samplecache.ErrGenerationGone) { // retired meanwhile, or there was none
 			return err
 		}
-		n, err := verifyRows(s, g)
-		if err = errors.Join(err, g.Close()); err != nil {
-			return err
-		}
-		wrong += n
-		verified++
 	}
 	s.endBar()
 	if wrong > 0 {
@@ -96,7 +94,8 @@ func (c *cacheVerifyCmd) Run(s *session) (err error) {
 	return nil
 }
 
-// verifyRows compares the checksums of all rows of a generation, and prints the rows that differ.
+// verifyRows compares the checksums of all rows of a generation, and prints the rows that differ. It
+// returns [samplecache.ErrGenerationGone] if not all could be compared.
 func verifyRows(s *session, g *samplecache.Generation) (wrong int, err error) {
 	for row := range g.Len() {
 		if s.ctx.Err() != nil {
@@ -111,8 +110,6 @@ func verifyRows(s *session, g *samplecache.Generation) (wrong int, err error) {
 		case ok:
 			fmt.Fprintln(s.out, bad)
 			wrong++
-		case errors.Is(err, samplecache.ErrGenerationGone):
-			return wrong, nil
 		case err != nil:
 			return wrong, err
 		}
