@@ -16,15 +16,20 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
+// sampleFlags say what the samples of a cache are, and how many it keeps.
+type sampleFlags struct {
+	Schema  string `xor:"schema" placeholder:"FILE" help:"The schema of a sample, as 'tdict schema' prints it."`
+	Like    string `xor:"schema" placeholder:"SAMPLE" help:"A file or dataset that is one sample. Only its keys, dtypes and shapes are used."`
+	Rows    bool   `help:"Each row of SAMPLE is a sample."`
+	Config  string `placeholder:"FILE" help:"The config.yaml of wirehead: SWAP_CAP is --samples, SAMPLE the keys of --like to use."`
+	Samples int    `placeholder:"N" help:"Samples of a generation."`
+	Retain  int    `default:"1" placeholder:"N" help:"Generations kept besides the latest."`
+	MaxHeld int    `default:"2" placeholder:"N" help:"Older generations that may be kept because they are read."`
+}
+
 type createCmd struct {
 	placeFlags
-	Schema    string        `xor:"schema" placeholder:"FILE" help:"The schema of a sample, as 'tdict schema' prints it."`
-	Like      string        `xor:"schema" placeholder:"SAMPLE" help:"A file or dataset that is one sample. Only its keys, dtypes and shapes are used."`
-	Rows      bool          `help:"Each row of SAMPLE is a sample."`
-	Config    string        `placeholder:"FILE" help:"The config.yaml of wirehead: SWAP_CAP is --samples, SAMPLE the keys of --like to use."`
-	Samples   int           `placeholder:"N" help:"Samples of a generation."`
-	Retain    int           `default:"1" placeholder:"N" help:"Generations kept besides the latest."`
-	MaxHeld   int           `default:"2" placeholder:"N" help:"Older generations that may be kept because they are read."`
+	sampleFlags
 	MaxHold   time.Duration `placeholder:"TIME" help:"How long they may be read; 0 means without end."`
 	Durable   bool          `help:"Wait for the disk, so that samples survive a loss of power."`
 	MinPasses int           `placeholder:"N" help:"Passes of each group over a generation before the next is published."`
@@ -66,15 +71,14 @@ var asConfigFlags = strings.NewReplacer(
 
 // create makes the cache.
 func (c *createCmd) create(s *session, schema *tdict.TensorDict) error {
-	config := samplecache.Config{
-		Samples: c.Samples, Retain: orNone(c.Retain), MaxHeld: orNone(c.MaxHeld), MaxHold: c.MaxHold, Durable: c.Durable,
-		Limits: samplecache.Limits{
-			MinPasses: c.MinPasses, MaxPasses: c.MaxPasses,
-			PerInsert: c.PerInsert, MinSize: c.MinSize, MinDiff: c.MinDiff, MaxDiff: c.MaxDiff,
-		},
+	config, err := c.config(s)
+	if err != nil {
+		return err
 	}
-	if c.Retain < 0 || c.MaxHeld < 0 {
-		return s.usage("--retain %d, --max-held %d: want at least 0", c.Retain, c.MaxHeld)
+	config.MaxHold, config.Durable = c.MaxHold, c.Durable
+	config.Limits = samplecache.Limits{
+		MinPasses: c.MinPasses, MaxPasses: c.MaxPasses,
+		PerInsert: c.PerInsert, MinSize: c.MinSize, MinDiff: c.MinDiff, MaxDiff: c.MaxDiff,
 	}
 	if c.Place.remote() {
 		at, err := c.at(s)
@@ -92,6 +96,14 @@ func (c *createCmd) create(s *session, schema *tdict.TensorDict) error {
 	return dircache.Create(string(c.Place), schema, config)
 }
 
+// config returns the config that the flags say. --config was read.
+func (c *sampleFlags) config(s *session) (samplecache.Config, error) {
+	if c.Retain < 0 || c.MaxHeld < 0 {
+		return samplecache.Config{}, s.usage("--retain %d, --max-held %d: want at least 0", c.Retain, c.MaxHeld)
+	}
+	return samplecache.Config{Samples: c.Samples, Retain: orNone(c.Retain), MaxHeld: orNone(c.MaxHeld)}, nil
+}
+
 // orNone returns n, or -1 for 0, which is what a config has for none.
 func orNone(n int) int {
 	if n == 0 {
@@ -101,7 +113,7 @@ func orNone(n int) int {
 }
 
 // sample returns the schema of a sample, and reads --config.
-func (c *createCmd) sample(s *session) (*tdict.TensorDict, error) {
+func (c *sampleFlags) sample(s *session) (*tdict.TensorDict, error) {
 	var keys []nestedkey.Key
 	if c.Config != "" {
 		config, err := readConfig(c.Config)
@@ -141,7 +153,7 @@ func pick(td *tdict.TensorDict, keys []nestedkey.Key, config string, err error) 
 }
 
 // like returns the schema of the sample --like.
-func (c *createCmd) like(s *session) (*tdict.TensorDict, error) {
+func (c *sampleFlags) like(s *session) (*tdict.TensorDict, error) {
 	in, err := s.open(c.Like, tableFlags{})
 	if err != nil {
 		return nil, err

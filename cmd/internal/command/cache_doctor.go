@@ -11,17 +11,13 @@ import (
 
 type cacheDoctor struct {
 	placeFlags
-	Schema  string `xor:"schema" placeholder:"FILE" help:"For a cache that is not made yet: the schema of a sample, as for cache create. Room and memory are compared with it."`
-	Like    string `xor:"schema" placeholder:"SAMPLE" help:"A file or dataset that is one sample, instead of --schema."`
-	Samples int    `placeholder:"N" help:"Samples of a generation, with --schema or --like."`
-	Retain  int    `default:"1" placeholder:"N" help:"Generations kept besides the latest, with --schema or --like."`
-	MaxHeld int    `default:"2" placeholder:"N" help:"Older generations that may be kept because they are read, with --schema or --like."`
-	JSON    bool   `name:"json" help:"Print a line of JSON for each finding."`
+	sampleFlags
+	JSON bool `name:"json" help:"Print a line of JSON for each finding."`
 }
 
 func (cacheDoctor) Help() string {
 	return `
-Doctor looks at a directory, or the servers of nats://HOST/NAME, and at this machine: free room and memory, limits, other file systems, users, stopped members. It prints a line for each finding: ok, warning or problem, and what to do. The exit code is 1 if there is a problem. The directory need not exist yet: then --schema or --like, and --samples, say what the cache will be.
+Doctor looks at a directory, or the servers of nats://HOST/NAME, and at this machine: free room and memory, limits, other file systems, users, stopped members. It prints a line for each finding: ok, warning or problem, and what to do. The exit code is 1 if there is a problem. The directory need not exist yet: then the flags of cache create say what the cache will be, --schema or --like, and --samples, at least.
 
 	tdict cache doctor /dev/shm/brains
 	tdict cache doctor /dev/shm/brains --like sample.npy --samples 100`
@@ -45,7 +41,7 @@ func (c *cacheDoctor) Run(s *session) error {
 
 // findings examines the place.
 func (c *cacheDoctor) findings(s *session) ([]doctor.Finding, error) {
-	plans := c.Schema != "" || c.Like != "" || c.Samples != 0
+	plans := c.Schema != "" || c.Like != "" || c.Rows || c.Config != "" || c.Samples != 0
 	if c.Place.remote() {
 		if plans {
 			return nil, s.usage("--schema, --like and --samples are for directories, got %s", c.Place)
@@ -62,12 +58,15 @@ func (c *cacheDoctor) findings(s *session) ([]doctor.Finding, error) {
 	if !plans {
 		return doctor.Directory(s.ctx, string(c.Place), samplecache.Config{}, nil), nil
 	}
-	schema, err := (&createCmd{Schema: c.Schema, Like: c.Like, Samples: c.Samples}).sample(s)
+	schema, err := c.sample(s)
 	if err != nil {
 		return nil, err
 	}
-	config, err := samplecache.Config{Samples: c.Samples, Retain: orNone(c.Retain), MaxHeld: orNone(c.MaxHeld)}.Filled()
+	config, err := c.config(s)
 	if err != nil {
+		return nil, err
+	}
+	if config, err = config.Filled(); err != nil {
 		return nil, s.usage("%s", asConfigFlags.Replace(err.Error()))
 	}
 	return doctor.Directory(s.ctx, string(c.Place), config, schema), nil
