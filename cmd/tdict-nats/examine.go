@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/go-tensordict/tensordict/cmd/internal/doctor"
 	"github.com/go-tensordict/tensordict/samplecache"
@@ -106,18 +109,19 @@ const least = 128 << 20
 
 // room says whether the account has room for a cache.
 func room(h natscache.Health) (list []doctor.Finding) {
-	disk, memory := left(h.Disk), left(h.Memory)
+	a := h.Account
+	disk, memory := left(a.Limits.MaxStore, a.Store, a.ReservedStore), left(a.Limits.MaxMemory, a.Memory, a.ReservedMemory)
 	const do = "raise the limits of the account, or remove streams that nobody needs"
 	switch {
-	case h.StreamsLeft >= 0 && h.StreamsLeft < 4:
-		list = append(list, finding(doctor.Problem, do, "the account may add %d streams, and a cache is 4", h.StreamsLeft))
+	case a.Limits.MaxStreams > 0 && a.Limits.MaxStreams-a.Streams < 4:
+		list = append(list, finding(doctor.Problem, do, "the account may add %d streams, and a cache is 4", max(a.Limits.MaxStreams-a.Streams, 0)))
 	case disk < least && memory < least:
 		list = append(list, finding(doctor.Problem, do, "the account has room for %s on disk and %s in memory, and the smallest cache reserves %s",
 			doctor.Size(max(disk, 0)), doctor.Size(max(memory, 0)), doctor.Size(least)))
 	case disk < least:
 		list = append(list, finding(doctor.Warning, do+", or create with --memory", "the account has room for %s on disk, and the smallest cache reserves %s",
 			doctor.Size(max(disk, 0)), doctor.Size(least)))
-	case h.Disk.Most < 0:
+	case a.Limits.MaxStore < 0:
 		list = append(list, finding(doctor.Fine, "", "the account has no limit of storage; cache create says if max_file_store of the servers is too small"))
 	default:
 		list = append(list, finding(doctor.Fine, "", "the account has room for %s on disk", doctor.Size(disk)))
@@ -125,12 +129,12 @@ func room(h natscache.Health) (list []doctor.Finding) {
 	return list
 }
 
-// left returns how many bytes may still be reserved.
-func left(r natscache.Room) int64 {
-	if r.Most < 0 {
+// left returns how many bytes may still be reserved. A limit of -1 means none.
+func left(limit int64, used, reserved uint64) int64 {
+	if limit < 0 {
 		return 1 << 62
 	}
-	return r.Most - max(r.Used, r.Reserved)
+	return limit - int64(max(used, reserved))
 }
 
 // cache says what the servers have of the cache.
@@ -138,25 +142,43 @@ func cache(h natscache.Health, name string) []doctor.Finding {
 	var used, reserved int64
 	var list []doctor.Finding
 	for _, one := range h.Streams {
-		used, reserved = used+one.Used, reserved+one.Reserved
-		if one.Replicas == 1 {
-			continue
-		}
-		const do = "start the servers that are down, and look at their logs; nats stream info says how far they are"
-		behind := ""
-		if len(one.Behind) > 0 {
-			behind = ", not on " + strings.Join(one.Behind, ", ")
-		}
-		switch n := len(one.Current); {
-		case n <= one.Replicas/2:
-			list = append(list, finding(doctor.Problem, do, "stream %s is current on %d of %d servers%s: nothing can be stored", one.Name, n, one.Replicas, behind))
-		case n < one.Replicas:
-			list = append(list, finding(doctor.Warning, do, "stream %s is current on %d of %d servers%s", one.Name, n, one.Replicas, behind))
-		}
+		used, reserved = used+int64(one.State.Bytes), reserved+max(one.Config.MaxBytes, 0)
+		list = append(list, replicas(one)...)
 	}
 	copies := "one copy"
-	if n := h.Streams[0].Replicas; n > 1 {
+	if n := h.Streams[0].Config.Replicas; n > 1 {
 		copies = fmt.Sprintf("%d copies", n)
 	}
 	return append([]doctor.Finding{finding(doctor.Fine, "", "%s is a cache with %s: it has reserved %s and uses %s", name, copies, doctor.Size(reserved), doctor.Size(used))}, list...)
+}
+
+// replicas finds servers that do not have all of a stream. The leader has all of it.
+func replicas(info *jetstream.StreamInfo) []doctor.Finding {
+	want, current, behind := info.Config.Replicas, 0, []string(nil)
+	if want <= 1 {
+		return nil
+	}
+	cluster := cmp.Or(info.Cluster, &jetstream.ClusterInfo{})
+	if cluster.Leader != "" {
+		current++
+	}
+	for _, peer := range cluster.Replicas {
+		if peer.Current && !peer.Offline {
+			current++
+		} else {
+			behind = append(behind, peer.Name)
+		}
+	}
+	text := fmt.Sprintf("stream %s is current on %d of %d servers", info.Config.Name, current, want)
+	if len(behind) > 0 {
+		text += ", not on " + strings.Join(behind, ", ")
+	}
+	const do = "start the servers that are down, and look at their logs; nats stream info says how far they are"
+	switch {
+	case current <= want/2:
+		return []doctor.Finding{finding(doctor.Problem, do, "%s: nothing can be stored", text)}
+	case current < want:
+		return []doctor.Finding{finding(doctor.Warning, do, "%s", text)}
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/cmd/internal/command"
@@ -32,12 +33,27 @@ func says(t *testing.T, rule string, got []doctor.Finding, want ...string) {
 
 // TestFindings has facts about servers, and what they mean.
 func TestFindings(t *testing.T) {
-	healthy := natscache.Health{Server: "10.0.0.1:4222", Version: "2.12.0", Payload: 1 << 20, RoundTrip: time.Millisecond, Encrypted: true, Users: true,
-		Disk: natscache.Room{Most: -1}, Memory: natscache.Room{Most: -1}, StreamsLeft: -1}
+	healthy := natscache.Health{Server: "10.0.0.1:4222", Version: "2.12.0", Payload: 1 << 20, RoundTrip: time.Millisecond, Encrypted: true, Users: true}
 	const server, trip, none = "ok the server at 10.0.0.1:4222 has version 2.12.0", "ok a round trip to the server takes 1ms", "ok there is no cache c yet"
-	made := func(replicas int, current, behind []string) func(*natscache.Health) {
+	limit := func(a jetstream.AccountInfo) func(*natscache.Health) {
+		return func(h *natscache.Health) { h.Account = &a }
+	}
+	room := func(disk, memory int64) jetstream.AccountInfo {
+		return jetstream.AccountInfo{Tier: jetstream.Tier{Limits: jetstream.AccountLimits{MaxStore: disk, MaxMemory: memory}}}
+	}
+	streams := func(used int) jetstream.AccountInfo {
+		a := room(-1, -1)
+		a.Limits.MaxStreams, a.Streams = 9, used
+		return a
+	}
+	peer := func(name string, current, offline bool) *jetstream.PeerInfo {
+		return &jetstream.PeerInfo{Name: name, Current: current, Offline: offline}
+	}
+	made := func(replicas int, leader string, peers ...*jetstream.PeerInfo) func(*natscache.Health) {
 		return func(h *natscache.Health) {
-			h.Streams = []natscache.StreamHealth{{Name: "a", Used: 1000, Reserved: 2000, Replicas: replicas, Current: current, Behind: behind}, {Name: "b", Used: 500, Reserved: 1000, Replicas: 1}}
+			a := jetstream.StreamInfo{Config: jetstream.StreamConfig{Name: "a", Replicas: replicas, MaxBytes: 3000}, State: jetstream.StreamState{Bytes: 1500}}
+			a.Cluster = &jetstream.ClusterInfo{Leader: leader, Replicas: peers}
+			h.Streams = []*jetstream.StreamInfo{&a, {Config: jetstream.StreamConfig{Name: "b", Replicas: 1, MaxBytes: -1}}}
 		}
 	}
 	for _, tt := range []struct {
@@ -51,19 +67,35 @@ func TestFindings(t *testing.T) {
 		{"neither, on this machine", func(h *natscache.Health) { h.Users, h.Encrypted, h.Loopback = false, false, true }, []string{server, trip, none, "ok "}},
 		{"slow", func(h *natscache.Health) { h.RoundTrip = slow + time.Microsecond }, []string{server, "warning a round trip to the server takes 20.001ms, and", none, "ok "}},
 		{"not slow yet", func(h *natscache.Health) { h.RoundTrip = slow }, []string{server, "ok a round trip to the server takes 20ms", none, "ok "}},
-		{"few streams", func(h *natscache.Health) { h.StreamsLeft = 3 }, []string{server, trip, none, "problem may add 3 streams"}},
-		{"streams enough", func(h *natscache.Health) { h.StreamsLeft = 4 }, []string{server, trip, none, "ok "}},
-		{"room enough", func(h *natscache.Health) { h.Disk = natscache.Room{Used: 1, Reserved: 2, Most: least + 2} }, []string{server, trip, none, "ok the account has room for 134.2 MB on disk"}},
-		{"no room on disk", func(h *natscache.Health) { h.Disk = natscache.Room{Used: 3, Reserved: 2, Most: least + 2} }, []string{server, trip, none, "warning room for 134.2 MB on disk"}},
-		{"no room at all", func(h *natscache.Health) { h.Disk.Most, h.Memory.Most, h.Memory.Used = 0, 5, 9 }, []string{server, trip, none, "problem room for 0 B on disk and 0 B in memory"}},
-		{"a cache", made(1, nil, nil), []string{server, trip, "ok c is a cache with one copy: it has reserved 3.0 kB and uses 1.5 kB"}},
-		{"three copies", made(3, []string{"x", "y", "z"}, nil), []string{server, trip, "ok c is a cache with 3 copies"}},
-		{"two are current", made(3, []string{"x", "y"}, []string{"z"}), []string{server, trip, "ok ", "warning stream a is current on 2 of 3 servers, not on z"}},
-		{"a server is missing", made(3, []string{"x", "y"}, nil), []string{server, trip, "ok ", "warning stream a is current on 2 of 3 servers"}},
-		{"one is current", made(3, []string{"x"}, []string{"y", "z"}), []string{server, trip, "ok ", "problem stream a is current on 1 of 3 servers, not on y, z: nothing"}},
+		{"few streams", limit(streams(6)), []string{server, trip, none, "problem may add 3 streams"}},
+		{"too many streams", limit(streams(10)), []string{server, trip, none, "problem may add 0 streams"}},
+		{"streams enough", limit(streams(5)), []string{server, trip, none, "ok "}},
+		{"room enough", func(h *natscache.Health) {
+			a := room(least+2, -1)
+			a.Store, a.ReservedStore = 1, 2
+			h.Account = &a
+		}, []string{server, trip, none, "ok the account has room for 134.2 MB on disk"}},
+		{"no room on disk", func(h *natscache.Health) {
+			a := room(least+2, -1)
+			a.Store, a.ReservedStore = 3, 2
+			h.Account = &a
+		}, []string{server, trip, none, "warning room for 134.2 MB on disk"}},
+		{"no room at all", func(h *natscache.Health) {
+			a := room(0, 5)
+			a.Memory = 9
+			h.Account = &a
+		}, []string{server, trip, none, "problem room for 0 B on disk and 0 B in memory"}},
+		{"a cache", made(1, ""), []string{server, trip, "ok c is a cache with one copy: it has reserved 3.0 kB and uses 1.5 kB"}},
+		{"three copies", made(3, "x", peer("y", true, false), peer("z", true, false)), []string{server, trip, "ok c is a cache with 3 copies"}},
+		{"one is behind", made(3, "x", peer("y", true, false), peer("z", false, false)), []string{server, trip, "ok ", "warning stream a is current on 2 of 3 servers, not on z"}},
+		{"one is away", made(3, "x", peer("y", true, false), peer("z", true, true)), []string{server, trip, "ok ", "warning stream a is current on 2 of 3 servers, not on z"}},
+		{"a server is missing", made(3, "x", peer("y", true, false)), []string{server, trip, "ok ", "warning stream a is current on 2 of 3 servers"}},
+		{"one is current", made(3, "x", peer("y", false, false), peer("z", false, false)), []string{server, trip, "ok ", "problem stream a is current on 1 of 3 servers, not on y, z: nothing"}},
+		{"no leader", made(3, "", peer("y", true, false)), []string{server, trip, "ok ", "problem stream a is current on 1 of 3 servers: nothing"}},
 		{"an error", func(h *natscache.Health) { h.Wrong = []error{samplecache.ErrCorrupt} }, []string{"problem corrupt", server, trip}},
 	} {
 		h := healthy
+		limit(room(-1, -1))(&h)
 		tt.change(&h)
 		says(t, tt.rule, findings(h, "c"), tt.want...)
 	}

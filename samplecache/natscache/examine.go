@@ -24,26 +24,9 @@ type Health struct {
 	Encrypted bool          // the connection has TLS
 	Users     bool          // the server wants users or other credentials
 
-	Disk, Memory Room // of the account
-	StreamsLeft  int  // how many streams the account may add; -1 if it has no limit
-
-	Streams []StreamHealth // of the cache; empty if there is none
-	Wrong   []error        // what keeps a cache from working
-}
-
-// A Room is what an account has of a kind of storage, in bytes.
-type Room struct {
-	Used, Reserved int64
-	Most           int64 // the limit of the account; -1 if it has none
-}
-
-// A StreamHealth describes a stream of a cache.
-type StreamHealth struct {
-	Name           string
-	Used, Reserved int64    // bytes
-	Replicas       int      // as asked by Create
-	Current        []string // names of the servers that have all of it
-	Behind         []string // names of the others that should
+	Account *jetstream.AccountInfo  // nil without JetStream
+	Streams []*jetstream.StreamInfo // of the cache; empty if there is none
+	Wrong   []error                 // what keeps a cache from working
 }
 
 // Examine asks the servers of a cache for facts. It neither joins the cache nor changes anything.
@@ -80,7 +63,8 @@ func (e Engine) examine(ctx context.Context) (h Health, err error) {
 			return h, explain(err)
 		}
 	}
-	if err := h.account(ctx, p); err != nil { // without JetStream there are no streams
+	err = p.once(ctx, func(ctx context.Context) (err error) { h.Account, err = p.js.AccountInfo(ctx); return err })
+	if err != nil { // without JetStream there are no streams
 		h.note(err)
 		return h, nil
 	}
@@ -124,22 +108,6 @@ func (h *Health) roundTrip(ctx context.Context, p *process) error {
 	return nil
 }
 
-// account notes what the account has.
-func (h *Health) account(ctx context.Context, p *process) error {
-	return p.once(ctx, func(ctx context.Context) error {
-		a, err := p.js.AccountInfo(ctx)
-		if err != nil {
-			return err
-		}
-		h.Disk = Room{int64(a.Store), int64(a.ReservedStore), a.Limits.MaxStore}
-		h.Memory = Room{int64(a.Memory), int64(a.ReservedMemory), a.Limits.MaxMemory}
-		if h.StreamsLeft = -1; a.Limits.MaxStreams > 0 {
-			h.StreamsLeft = max(a.Limits.MaxStreams-a.Streams, 0)
-		}
-		return nil
-	})
-}
-
 // stream notes what a stream of the cache has. It returns nil if there is no such stream.
 func (h *Health) stream(ctx context.Context, p *process, name string) error {
 	var s jetstream.Stream
@@ -155,25 +123,6 @@ func (h *Health) stream(ctx context.Context, p *process, name string) error {
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", name, err)
 	}
-	h.Streams = append(h.Streams, healthOf(s.CachedInfo()))
+	h.Streams = append(h.Streams, s.CachedInfo())
 	return nil
-}
-
-// healthOf returns what the servers say about a stream.
-func healthOf(info *jetstream.StreamInfo) StreamHealth {
-	sh := StreamHealth{Name: info.Config.Name, Used: int64(info.State.Bytes), Reserved: max(info.Config.MaxBytes, 0), Replicas: max(info.Config.Replicas, 1)}
-	if info.Cluster == nil {
-		return sh
-	}
-	if info.Cluster.Leader != "" {
-		sh.Current = append(sh.Current, info.Cluster.Leader)
-	}
-	for _, peer := range info.Cluster.Replicas {
-		if peer.Current && !peer.Offline {
-			sh.Current = append(sh.Current, peer.Name)
-		} else {
-			sh.Behind = append(sh.Behind, peer.Name)
-		}
-	}
-	return sh
 }

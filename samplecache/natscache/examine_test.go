@@ -30,8 +30,7 @@ func TestExamine(t *testing.T) {
 	require.Positive(t, h.RoundTrip)
 	require.True(t, h.Loopback)
 	require.False(t, h.Encrypted || h.Users)
-	require.Equal(t, natscache.Room{Most: -1}, h.Disk)
-	require.Equal(t, -1, h.StreamsLeft)
+	require.EqualValues(t, -1, h.Account.Limits.MaxStore)
 	require.Empty(t, h.Streams)
 	require.Empty(t, h.Wrong)
 
@@ -40,15 +39,11 @@ func TestExamine(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, h.Wrong)
 	require.Len(t, h.Streams, 4)
-	var reserved, used int64
-	for _, one := range h.Streams {
-		require.Equal(t, 1, one.Replicas)
-		require.Empty(t, one.Behind)
-		reserved, used = reserved+one.Reserved, used+one.Used
+	for i, which := range []string{"log", "data", "snap", "here"} {
+		require.Equal(t, "tdcache_looked_"+which, h.Streams[i].Config.Name)
+		require.Equal(t, 1, h.Streams[i].Config.Replicas)
 	}
-	require.Equal(t, h.Disk.Reserved, reserved)
-	require.Equal(t, h.Disk.Used, used)
-	require.Greater(t, reserved, int64(128<<20))
+	require.Greater(t, h.Account.ReservedStore, uint64(128<<20))
 	c, err := samplecache.Open(soon(t), e, samplecache.Options{})
 	require.NoError(t, err)
 	st, err := c.Stats()
@@ -81,7 +76,7 @@ func TestExamineFinds(t *testing.T) {
 	h := look(small)
 	wrong(h, samplecache.ErrConfig, "max_payload")
 	require.EqualValues(t, 1<<16, h.Payload)
-	require.EqualValues(t, -1, h.Disk.Most, "the rest is there nevertheless")
+	require.EqualValues(t, -1, h.Account.Limits.MaxStore, "the rest is there nevertheless")
 
 	plain := serve(nil)
 	k := newLink(t, plain.URL[len("nats://"):])
@@ -136,7 +131,7 @@ func TestExamineNobody(t *testing.T) {
 // TestExamineReplicas has a cache on three servers, of which one ends.
 func TestExamineReplicas(t *testing.T) {
 	if !longtests.On() {
-		t.Skip("it takes ten seconds; TestHealthOf has the rules")
+		t.Skip("it takes ten seconds; TestFindings of cmd/tdict-nats has the rules")
 	}
 	t.Parallel()
 	c := newCluster(t)
@@ -149,7 +144,13 @@ func TestExamineReplicas(t *testing.T) {
 				return false
 			}
 			for _, one := range h.Streams {
-				if one.Replicas != 3 || len(one.Current) != n || len(one.Behind) != 3-n {
+				there := 1 // the leader
+				for _, peer := range one.Cluster.Replicas {
+					if peer.Current && !peer.Offline {
+						there++
+					}
+				}
+				if one.Config.Replicas != 3 || there != n {
 					return false
 				}
 			}
