@@ -55,10 +55,16 @@ func remove(dir string) error {
 // removeUnused removes a cache if there is no session. It has the lock, so that nobody joins
 // meanwhile.
 func (s *session) removeUnused() error {
-	if ok, err := s.tryLock(); !ok {
-		return errors.Join(err, fmt.Errorf("%w: waiting for %s", engine.ErrInUse, s.whoLocks()))
+	if ok, err := s.tryLock(); err != nil {
+		return err
+	} else if !ok {
+		return fmt.Errorf("%w: waiting for %s", engine.ErrInUse, s.whoLocks())
 	}
 	defer func() { _ = s.unlock() }() // closing the file does it, too
+	// Another Remove may have had the lock before, and there may be a new cache.
+	if err := s.present(); err != nil {
+		return err
+	}
 	from, _, held, err := s.locks.Held(sessionNumbers, maxSessions)
 	if err != nil {
 		return err
