@@ -17,7 +17,7 @@ func access(at string, info fs.FileInfo) []Finding {
 	if !ok {
 		return nil
 	}
-	return allowed(at, info.Mode(), userName(sys.Uid), groupName(sys.Gid), vfs.CanWrite(at))
+	return allowed(at, uint32(sys.Mode)&0o7777, userName(sys.Uid), groupName(sys.Gid), vfs.CanWrite(at))
 }
 
 func userName(id uint32) string {

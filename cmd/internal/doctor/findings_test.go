@@ -164,14 +164,14 @@ func TestMembers(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	for _, tt := range []struct {
 		rule string
-		mode fs.FileMode
+		mode uint32
 		err  error
 		want string
 	}{
 		{"mine", 0o755, nil, "ok this user may write to /c (user ann, group lab, mode 0755)"},
-		{"of a group", fs.ModeDir | fs.ModeSetgid | 0o775, nil, "ok mode 2775"},
+		{"of a group", 0o2775, nil, "ok mode 2775"},
 		{"of a group that files do not get", 0o775, nil, "warning get another group"},
-		{"of everybody", fs.ModeSticky | 0o777, nil, "warning every user of the machine may damage /c (user ann, group lab, mode 1777)"},
+		{"of everybody", 0o1777, nil, "warning every user of the machine may damage /c (user ann, group lab, mode 1777)"},
 		{"another's", 0o755, fs.ErrPermission, "problem this user may not write to /c"},
 	} {
 		says(t, tt.rule, allowed("/c", tt.mode, "ann", "lab", tt.err), tt.want)
