@@ -147,8 +147,9 @@ func (l *lookout) look(before view) view {
 
 // stats looks at the cache. l.mu is held.
 func (l *lookout) stats() (config samplecache.Config, st samplecache.Stats, err error) {
-	if _, ok := l.engine.(engine.Observer); ok {
-		return samplecache.Observe(l.s.ctx, l.engine)
+	if o, ok := l.engine.(engine.Observer); ok {
+		about, st, err := o.Observe(l.s.ctx)
+		return about.Config, st, err
 	}
 	if l.cache == nil {
 		l.cache, err = samplecache.Open(l.s.ctx, l.engine, samplecache.Options{})

@@ -292,7 +292,10 @@ func TestLookout(t *testing.T) {
 	joined := v.stats.Members[0].For
 	require.Greater(t, l.look(v).stats.Members[0].For, joined, "it is the same membership")
 	l.close()
-	_, st, err := samplecache.Observe(t.Context(), e)
+	c, err := samplecache.Open(t.Context(), e, samplecache.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	st, err := c.Stats()
 	require.NoError(t, err)
 	require.Len(t, st.Members, 1, "only this one")
 }
@@ -334,7 +337,10 @@ func TestStatusOfServers(t *testing.T) {
 	require.Zero(t, code, stderr.String())
 	require.Contains(t, stdout.String(), "cache       nats://host/brains\ngeneration  none yet\nfilling     generation 1: 0 of 2 samples, slots reserved: 0\n")
 	require.Contains(t, stdout.String(), fmt.Sprintf("members     1: pid %d\n", os.Getpid()), "itself")
-	_, st, err := samplecache.Observe(t.Context(), e)
+	c, err := samplecache.Open(t.Context(), e, samplecache.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	st, err := c.Stats()
 	require.NoError(t, err)
 	require.Len(t, st.Members, 1, "the caller alone")
 }
