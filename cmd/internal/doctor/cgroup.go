@@ -13,11 +13,11 @@ type group struct {
 	limit, used int64  // bytes
 }
 
-// noLimit is the number from which on a limit of cgroup v1 means none: 2^63 less a page.
+// noLimit and greater numbers say in cgroup v1 that there is no limit: the kernel has 2^63 less a page.
 const noLimit = math.MaxInt64 - 1<<20
 
-// groups returns the control groups of this process that have a memory limit: its own and those
-// above, each of which counts the memory of all below.
+// groups returns the control groups with a memory limit that this process is in. Each counts the
+// memory of all groups below it.
 func (m machine) groups() (list []group) {
 	mounts := m.mounts("self")
 	for line := range strings.Lines(m.text("proc/self/cgroup")) {

@@ -88,7 +88,7 @@ func opened(dir string, f facts, err error) Finding {
 		return warning("see tdict cache status", "%s is a cache; the next generation waits for %s", dir, f.stats.PublishWaits)
 	case err == nil:
 		return fine("%s is a cache: generation %d is the latest, the next has %d of %d samples", dir, f.stats.Latest, f.stats.Committed, f.stats.Samples)
-	case errors.Is(err, samplecache.ErrOtherHost) && strings.Contains(err.Error(), "network"):
+	case errors.Is(err, samplecache.ErrOtherHost) && strings.Contains(err.Error(), "is a network file system"):
 		return problem("use a local disk or /dev/shm, or nats://HOST/NAME for several machines", "%v", err)
 	case errors.Is(err, samplecache.ErrOtherHost):
 		return problem("make a cache on this machine, use nats://HOST/NAME for several machines, or see Adopt in docs/samplecache.md if the disk was moved", "%v", err)

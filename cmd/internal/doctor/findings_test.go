@@ -187,6 +187,7 @@ func TestOpened(t *testing.T) {
 	}{
 		{fmt.Errorf("x: %w: nfs is a network file system", samplecache.ErrOtherHost), "problem ", "nats://HOST/NAME for several machines"},
 		{fmt.Errorf("x: %w: it was used on b", samplecache.ErrOtherHost), "problem ", "Adopt"},
+		{fmt.Errorf("network: %w: it was used on b", samplecache.ErrOtherHost), "problem ", "Adopt"},
 		{dircache.ErrRestarted, "ok the machine was restarted", ""},
 		{fs.ErrPermission, "problem permission", "2775"},
 		{samplecache.ErrCorrupt, "problem corrupt", "make it again"},
