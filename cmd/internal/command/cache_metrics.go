@@ -45,10 +45,10 @@ func serveMetrics(s *session, l *lookout, address string, served chan<- error) (
 	return func() { _ = server.Close() }, nil // nothing is lost
 }
 
-// A metric is a line of the text: its labels, as name and value one after the other, and its value.
+// A metric is a line of the text: its labels and its value.
 type metric struct {
+	labels string
 	value  float64
-	labels []string
 }
 
 // metrics writes what was seen in the text format of Prometheus.
@@ -58,7 +58,7 @@ func (v *view) metrics(w io.Writer) error {
 		name = "tdict_cache_" + name
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 		for _, m := range list {
-			fmt.Fprintf(&b, "%s%s %v\n", name, labels(m.labels), m.value)
+			fmt.Fprintf(&b, "%s%s %v\n", name, m.labels, m.value)
 		}
 	}
 	gauge := func(name, help string, list ...metric) { add(name, "gauge", help, list...) }
@@ -113,9 +113,7 @@ func (v *view) addMembers(gauge, counter adder) {
 	}
 	for _, p := range v.stats.Producers {
 		committed = append(committed, num(float64(p.Window.Floor)+float64(bits.OnesCount64(p.Window.Above)), "producer", p.Name))
-		up := yes(p.PID != 0)
-		up.labels = []string{"producer", p.Name, "host", p.Host}
-		there = append(there, up)
+		there = append(there, yes(p.PID != 0, "producer", p.Name, "host", p.Host))
 	}
 	for _, g := range v.stats.Groups {
 		ranks = append(ranks, num(float64(g.Members), "group", g.Name))
@@ -137,33 +135,29 @@ func (v *view) addWaits(gauge adder) {
 	waits := v.stats.Waits(v.config)
 	var list []metric
 	for _, kind := range engine.WaitKinds() {
-		m := yes(slices.ContainsFunc(waits, func(w engine.Wait) bool { return w.For == kind }))
-		m.labels = []string{"for", kind}
-		list = append(list, m)
+		list = append(list, yes(slices.ContainsFunc(waits, func(w engine.Wait) bool { return w.For == kind }), "for", kind))
 	}
 	gauge("waits", "1 if somebody waits for this.", list...)
 }
 
-func num(value float64, labels ...string) metric { return metric{value, labels} }
+// num returns a metric. labels are names and values, one after the other.
+func num(value float64, labels ...string) metric {
+	var list []string
+	for pair := range slices.Chunk(labels, 2) {
+		list = append(list, fmt.Sprintf(`%s="%s"`, pair[0], escaper.Replace(pair[1])))
+	}
+	if len(list) == 0 {
+		return metric{value: value}
+	}
+	return metric{"{" + strings.Join(list, ",") + "}", value}
+}
 
 // yes returns 1 for true.
-func yes(is bool) metric {
+func yes(is bool, labels ...string) metric {
 	if is {
-		return num(1)
+		return num(1, labels...)
 	}
-	return num(0)
+	return num(0, labels...)
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-
-// labels returns the text of labels.
-func labels(pairs []string) string {
-	var list []string
-	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, fmt.Sprintf(`%s="%s"`, pairs[i], escaper.Replace(pairs[i+1])))
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "{" + strings.Join(list, ",") + "}"
-}
