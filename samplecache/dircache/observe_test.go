@@ -107,7 +107,7 @@ func TestObserve(t *testing.T) {
 	require.Equal(t, []uint64{1}, got.Held)
 	require.Len(t, got.Members, 2)
 	require.Equal(t, 1, got.Reserved)
-	require.Equal(t, []engine.GroupStats{{Name: "train", World: 1, Members: 1, Since: 3}}, got.Groups)
+	require.Equal(t, []engine.GroupStats{{Name: "train", World: 1, Members: 1}}, got.Groups)
 	require.Equal(t, os.Getpid(), got.Producers[0].PID)
 	for _, h := range got.Holders { // the system may not know them
 		require.Equal(t, engine.HolderStats{Generation: 1, PID: os.Getpid()}, h)

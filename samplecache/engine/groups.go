@@ -343,7 +343,22 @@ func (one *Group) promised(p *Progress) int64 {
 // Stats describes the groups that have members.
 func (g *Groups) Stats(p *Progress) (list []GroupStats) {
 	for one := range g.live() {
-		list = append(list, GroupStats{one.Name, one.World, len(one.Members), one.Taken, one.rows(p, p.Latest), one.Since})
+		list = append(list, GroupStats{one.Name, one.World, len(one.Members), one.Taken, one.rows(p, p.Latest), one.noPass(p)})
 	}
 	return list
+}
+
+// noPass reports whether a member that has no pass may not begin one. If no rank has closed the
+// epoch that began last, the members without a pass may begin theirs in it.
+func (one *Group) noPass(p *Progress) bool {
+	if p.Latest == 0 || one.open() >= len(one.Members) {
+		return false
+	}
+	if len(one.Epochs) > 0 {
+		last := slices.MaxFunc(one.Epochs, func(a, b Epoch) int { return cmp.Compare(a.order(), b.order()) })
+		if last.Done == 0 {
+			return false
+		}
+	}
+	return !p.Config.Limits.Begins(int(one.passes(p.Latest)), one.Since < p.Latest, one.promised(p), p.inserts())
 }

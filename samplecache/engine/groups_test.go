@@ -88,6 +88,42 @@ func TestGroups(t *testing.T) {
 			_, err = c.groups.Enter(&c.p, "b", 513, 0)
 			require.ErrorIs(c.t, err, ErrGroup)
 		}},
+		{"a member without a pass may not begin one", passes, func(c *cache) {
+			noPass := func(want bool) {
+				c.t.Helper()
+				require.Equal(c.t, want, c.groups.Stats(&c.p)[0].NoPass)
+			}
+			left, _ := c.enter("a", 2), c.enter("a", 2)
+			c.publish(1)
+			one, _ := c.begin("a", 0)
+			other, _ := c.begin("a", 0)
+			c.close(one)
+			noPass(false) // the second pass may begin
+			c.close(other)
+			one, _ = c.begin("a", 1)
+			noPass(false) // the other member may begin the second pass, too
+			other, _ = c.begin("a", 1)
+			noPass(false)
+			c.close(one)
+			noPass(true)
+			c.close(left)
+			noPass(false) // the member that is left has a pass
+			c.close(other)
+			noPass(true)
+			c.publish(1)
+			noPass(false)
+		}},
+		{"a pass that publishing does not wait for needs all its rows", Limits{MinPasses: 1, PerInsert: 2, MinSize: 1, MinDiff: 0, MaxDiff: 9}, func(c *cache) {
+			c.enter("b", 1)
+			require.False(c.t, c.groups.Stats(&c.p)[0].NoPass, "the first generation is awaited")
+			c.publish(1)
+			c.filled = 1 // (5-1)*2 rows are allowed, and the group counts as having taken them
+			c.close(1)
+			c.enter("a", 1)
+			require.True(c.t, c.groups.Stats(&c.p)[0].NoPass)
+			c.filled = 3
+			require.False(c.t, c.groups.Stats(&c.p)[0].NoPass)
+		}},
 		{"there are 64 groups", Limits{}, func(c *cache) {
 			holder := c.enter("a", 1)
 			for i := range 63 {

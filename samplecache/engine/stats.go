@@ -74,7 +74,7 @@ type GroupStats struct {
 	Members int    `json:"members"`
 	Taken   int64  `json:"taken"`   // rows taken, as limits count them
 	Current int64  `json:"current"` // rows taken of the generation published last
-	Since   uint64 `json:"since"`   // the generation published last when the group was entered
+	NoPass  bool   `json:"no_pass"` // a member has no pass, and limits allow no more now
 }
 
 // NoSlot returns a [BlockedError] that says why no slot is free. It calls stats when it is printed.

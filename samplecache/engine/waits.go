@@ -104,24 +104,17 @@ func (s *Stats) groupWaits(c Config, g GroupStats) []Wait {
 	case passes > 0 && g.Current >= passes*samples:
 		return []Wait{{"next_generation", fmt.Sprintf("Group %q waits for generation %s: it has taken %d rows of generation %d, and limits allow no more (MaxPasses %d).",
 			g.Name, next, g.Current, s.Latest, passes)}}
-	case s.between(c, g) && g.Taken+samples > l.MaxTaken(s.inserts()):
-		return []Wait{{"samples", fmt.Sprintf("Group %q waits for generation %s, or for %d more samples: limits do not allow one more whole pass over generation %d yet (MinPasses %d, PerInsert %v, MinDiff %v).",
-			g.Name, next, l.missing(s.inserts(), g.Taken+samples-1), s.Latest, l.MinPasses, l.PerInsert, l.MinDiff)}}
 	case g.Taken >= l.MaxTaken(s.inserts()):
 		return []Wait{{"samples", fmt.Sprintf("Group %q waits for samples, at least %d more: it has taken all rows that limits allow (PerInsert %v, MinDiff %v).",
 			g.Name, l.missing(s.inserts(), g.Taken), l.PerInsert, l.MinDiff)}}
+	case g.NoPass && passes > 0 && l.PerInsert == 0:
+		return []Wait{{"next_generation", fmt.Sprintf("A member of group %q waits for generation %s: it has ended its pass over generation %d, and limits allow no more (MaxPasses %d).",
+			g.Name, next, s.Latest, passes)}}
+	case g.NoPass:
+		return []Wait{{"next_generation", fmt.Sprintf("A member of group %q waits for generation %s, or for samples: limits allow no more passes over generation %d now (MinPasses %d, MaxPasses %d, PerInsert %v, MinDiff %v).",
+			g.Name, next, s.Latest, l.MinPasses, passes, l.PerInsert, l.MinDiff)}}
 	}
 	return nil
-}
-
-// between reports whether a group is between two passes, and publishing does not wait for the next
-// one: then that begins only if limits allow the whole pass. See [Limits.Begins].
-func (s *Stats) between(c Config, g GroupStats) bool {
-	passes := int64(0)
-	if g.Since < s.Latest {
-		passes = int64(c.Limits.MinPasses)
-	}
-	return c.Limits.MinPasses > 0 && g.Current >= passes*int64(s.Samples) && g.Current%int64(s.Samples) == 0
 }
 
 // missing returns how many samples have to be put before a group may take one more row.

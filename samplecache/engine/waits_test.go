@@ -13,7 +13,6 @@ func TestWaits(t *testing.T) {
 	gone := []ProducerStats{{Name: "gen"}}
 	members := []MemberStats{{PID: 7}}
 	ratio := Config{Samples: 100, MaxHold: time.Second, Limits: Limits{PerInsert: 2, MinSize: 10, MinDiff: 0, MaxDiff: 201}}
-	passes := Config{Samples: 100, Limits: Limits{MinPasses: 1, PerInsert: 1, MinSize: 10, MaxDiff: 201}}
 	train := func(taken, current int64) []GroupStats {
 		return []GroupStats{{Name: "fast", World: 1, Members: 1, Taken: taken + 1, Current: current}, {Name: "train", World: 1, Members: 1, Taken: taken, Current: current}}
 	}
@@ -92,15 +91,6 @@ func TestWaits(t *testing.T) {
 				"Nobody puts samples: no producer is a member that has put samples before, and no slot is reserved.",
 			},
 		},
-		{
-			"limits do not allow one more pass", passes,
-			// (1200+20-10)*1 = 1210
-			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: train(1190, 100)[1:]},
-			[]string{"samples"},
-			[]string{`Group "train" waits for generation 13, which has 20 of 100 samples, or for 80 more samples: limits do not allow one more whole pass over generation 12 yet (MinPasses 1, PerInsert 1, MinDiff 0).`},
-		},
-		{"in a pass", passes, Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: train(1190, 99)[1:]}, nil, nil},
-		{"the pass that publishing waits for", passes, Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: train(1190, 0)[1:]}, nil, nil},
 		{"a group may take one row more", ratio, Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 50, Groups: train(2479, 1)[1:]}, nil, nil},
 		{
 			"a group has had its passes", Config{Limits: Limits{MaxPasses: 2}},
@@ -109,6 +99,18 @@ func TestWaits(t *testing.T) {
 			[]string{`Group "train" waits for generation 13, which has 4 of 100 samples: it has taken 200 rows of generation 12, and limits allow no more (MaxPasses 2).`},
 		},
 		{"a group is in its last pass", Config{Limits: Limits{MaxPasses: 2}}, Stats{Latest: 12, Filling: 13, Samples: 100, Groups: train(900, 199)[1:]}, nil, nil},
+		{
+			"a rank has ended its last pass, and another has not", Config{Limits: Limits{MaxPasses: 2}},
+			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 4, Producers: put, Groups: []GroupStats{{Name: "train", World: 2, Members: 2, Taken: 900, Current: 150, NoPass: true}}},
+			[]string{"next_generation"},
+			[]string{`A member of group "train" waits for generation 13, which has 4 of 100 samples: it has ended its pass over generation 12, and limits allow no more (MaxPasses 2).`},
+		},
+		{
+			"a pass that would outlast its generation", Config{Limits: Limits{MinPasses: 1, PerInsert: 2, MinSize: 10, MaxDiff: 201}},
+			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 20, Producers: put, Groups: []GroupStats{{Name: "train", World: 1, Members: 1, Taken: 2400, Current: 100, NoPass: true}}},
+			[]string{"next_generation"},
+			[]string{`A member of group "train" waits for generation 13, which has 20 of 100 samples, or for samples: limits allow no more passes over generation 12 now (MinPasses 1, MaxPasses 0, PerInsert 2, MinDiff 0).`},
+		},
 		{
 			"the first generation, and a producer draws", Config{},
 			Stats{Filling: 1, Samples: 100, Reserved: 1, Slots: []SlotStats{{}}, Groups: train(0, 0)[1:], Members: members}, []string{"first_generation"},

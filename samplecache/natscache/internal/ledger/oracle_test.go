@@ -217,6 +217,23 @@ func (m *model) begins(g *group, number uint64) bool {
 	return rows <= m.mayTake(m.inserts(), l.MinDiff)
 }
 
+// noPass reports whether a member that has no pass may not begin one.
+func (m *model) noPass(g *group) bool {
+	var last *epoch
+	open := 0
+	for _, e := range g.epochs {
+		if e.forgotten {
+			continue
+		}
+		open += len(m.open(g, e))
+		if last == nil || cmp.Or(cmp.Compare(last.generation, e.generation), cmp.Compare(last.pass, e.pass)) < 0 {
+			last = e
+		}
+	}
+	idle := open < len(m.members(g)) && (last == nil || len(m.open(g, last)) < len(last.begun))
+	return idle && m.latest() > 0 && !m.begins(g, math.MaxUint64)
+}
+
 // finish ends an epoch: rows that were not taken count as taken, as far as limits allow.
 func (m *model) finish(g *group, e *epoch) {
 	if left := int64(m.config.Samples) - e.taken; !e.over && left > 0 {
@@ -766,7 +783,7 @@ func (w *walk) compare() {
 	st := w.Stats(w.Now)
 	var groups []engine.GroupStats
 	for _, g := range m.live() {
-		groups = append(groups, engine.GroupStats{Name: g.name, World: g.world, Members: len(m.members(g)), Taken: g.taken, Current: m.rows(g), Since: g.since})
+		groups = append(groups, engine.GroupStats{Name: g.name, World: g.world, Members: len(m.members(g)), Taken: g.taken, Current: m.rows(g), NoPass: m.noPass(g)})
 	}
 	require.Equal(w.t, groups, st.Groups)
 	waits := !m.room || len(m.filling) == m.config.Samples && len(m.waits()) > 0
