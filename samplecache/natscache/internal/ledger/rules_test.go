@@ -899,7 +899,7 @@ func TestStats(t *testing.T) {
 			{Name: "m", Window: engine.Window{Above: 1 << 7}},
 			{Name: "n", PID: 100, Host: "host-a", Window: engine.Window{Floor: 3}},
 		},
-		Groups: []engine.GroupStats{{Name: "g", World: 3, Members: 1, Since: 1}},
+		Groups: []engine.GroupStats{{Name: "g", World: 3, Members: 1}},
 	}, got)
 	require.Zero(t, c.Stats(0).Members[0].For, "a clock that is behind")
 	require.True(t, New(newCharter(t, two)).Stats(0).LastSwap.IsZero())
