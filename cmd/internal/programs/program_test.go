@@ -16,6 +16,7 @@ import (
 // so.
 func TestMain(m *testing.M) {
 	if os.Getenv("LEAVE_GROUP") == "" {
+		linger = 100 * time.Millisecond
 		os.Exit(m.Run())
 	}
 	signal.Ignore(syscall.SIGTERM, syscall.SIGPIPE)

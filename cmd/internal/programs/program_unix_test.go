@@ -15,9 +15,6 @@ import (
 // start starts a bash program, and waits until it has ended; children in sessions of their own live
 // on.
 func start(t *testing.T, program string) *Program {
-	was := linger
-	linger = 100 * time.Millisecond
-	t.Cleanup(func() { linger = was })
 	p, err := Start([]string{"bash", "-c", program}, nil, func(string) {})
 	require.NoError(t, err)
 	require.True(t, p.wait(10*time.Second))
