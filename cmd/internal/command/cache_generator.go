@@ -32,7 +32,7 @@ const readAhead = 4096
 // run runs the program until it ends well, ctx ends, or it has failed too often. The others go on.
 func (g *generator) run(ctx context.Context) {
 	pause := firstPause
-	for left := g.cmd.Restart; !g.done(); left-- {
+	for left := g.cmd.Restart; !g.done() && ctx.Err() == nil; left-- {
 		err := g.once(ctx)
 		if err == nil {
 			return
@@ -53,9 +53,7 @@ func (g *generator) run(ctx context.Context) {
 			return
 		}
 		g.session.print(fmt.Errorf("%w; starting it again in %v", err, pause))
-		if sleep(ctx, pause) != nil {
-			return
-		}
+		_ = sleep(ctx, pause)
 		pause = min(2*pause, lastPause)
 	}
 }

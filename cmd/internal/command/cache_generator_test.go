@@ -123,3 +123,16 @@ func TestDiskFull(t *testing.T) {
 	g.session.errs = ender(func() { end(errors.New("--grace has passed")) })
 	require.EqualError(t, g.copy(t.Context(), bytes.NewReader(good)), "--grace has passed")
 }
+
+// TestRunEnded starts no program after SIGTERM.
+func TestRunEnded(t *testing.T) {
+	e, err := memcache.New(sampleOf(t, 0), samplecache.Config{Samples: 3})
+	require.NoError(t, err)
+	g := generatorOf(t, e)
+	ctx, end := ended(t)
+	end()
+	var told bytes.Buffer
+	g.session, g.cmd.Program = &session{ctx: ctx, errs: &told}, []string{"nothing-of-the-kind"}
+	g.run(ctx)
+	require.Empty(t, told.String())
+}
