@@ -97,11 +97,11 @@ func (s *Stats) holders() (text string) {
 // groupWaits says what a group waits for.
 func (s *Stats) groupWaits(c Config, g GroupStats) []Wait {
 	next := fmt.Sprintf("%d, which has %d of %d samples", s.Filling, s.Committed, s.Samples)
-	samples, passes, l := int64(s.Samples), int64(c.Limits.MaxPasses), c.Limits
+	passes, l := c.Limits.MaxPasses, c.Limits
 	switch {
 	case s.Latest == 0:
 		return []Wait{{"first_generation", fmt.Sprintf("Group %q waits for the first generation, %s.", g.Name, next)}}
-	case passes > 0 && g.Current >= passes*samples:
+	case passes > 0 && float64(g.Current) >= float64(passes)*float64(s.Samples):
 		return []Wait{{"next_generation", fmt.Sprintf("Group %q waits for generation %s: it has taken %d rows of generation %d, and limits allow no more (MaxPasses %d).",
 			g.Name, next, g.Current, s.Latest, passes)}}
 	case g.Taken >= l.MaxTaken(s.inserts()):

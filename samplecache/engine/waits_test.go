@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -98,6 +99,7 @@ func TestWaits(t *testing.T) {
 			[]string{"next_generation"},
 			[]string{`Group "train" waits for generation 13, which has 4 of 100 samples: it has taken 200 rows of generation 12, and limits allow no more (MaxPasses 2).`},
 		},
+		{"as many passes as there are numbers", Config{Limits: Limits{MaxPasses: math.MaxInt}}, Stats{Latest: 12, Filling: 13, Samples: 100, Producers: put, Groups: train(900, 199)[1:]}, nil, nil},
 		{"a group is in its last pass", Config{Limits: Limits{MaxPasses: 2}}, Stats{Latest: 12, Filling: 13, Samples: 100, Groups: train(900, 199)[1:]}, nil, nil},
 		{
 			"a rank has ended its last pass, and another has not", Config{Limits: Limits{MaxPasses: 2}},
