@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"strconv"
 	"time"
 
@@ -44,7 +46,8 @@ func (g *generator) run(ctx context.Context) {
 			}
 			return
 		}
-		if g.put > 0 {
+		g.failures.Add(1)
+		if g.put > 1 { // one may be wrong, if its program says wrong lengths
 			left, pause = g.cmd.Restart, firstPause
 		}
 		if left == 0 || errors.Is(err, errStart) {
@@ -80,15 +83,21 @@ func (g *generator) once(ctx context.Context) error {
 		"TDICT_INDEX=" + strconv.Itoa(g.index),
 	}
 	program, err := programs.Start(g.cmd.Program, env, g.echo)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%w: %w", errStart, err)
+	}
+	if err != nil { // there may be too many processes, for a while
+		return err
 	}
 	stop := context.AfterFunc(ctx, func() { program.Until(time.Now().Add(g.grace())) })
 	err = g.copy(ctx, program)
 	stop()
 	patience := time.Duration(0)
-	if err == nil { // it has closed its output
+	switch {
+	case err == nil: // it has closed its output
 		patience = g.cmd.Grace
+	case errors.Is(err, io.ErrUnexpectedEOF): // it is about to end, most likely
+		patience = min(g.cmd.Grace, endPause)
 	}
 	exit := program.End(patience, min(g.cmd.Grace, termGrace))
 	switch {
@@ -105,6 +114,9 @@ func (g *generator) once(ctx context.Context) error {
 // echo prints a line of the program's standard error.
 func (g *generator) echo(line string) { fmt.Fprintf(g.session.errs, "%d: %s\n", g.index, line) }
 
+// endPause is how long a program may take to end after it has closed its output within a sample.
+const endPause = time.Second
+
 // errStart says that a program cannot be started. Another attempt would not help.
 var errStart = errors.New("cannot be started")
 
@@ -118,18 +130,19 @@ func (g *generator) copy(ctx context.Context, program io.Reader) error {
 	files := safetensors.NewReader(in)
 	for {
 		var length [8]byte
-		_, err := io.ReadFull(in, length[:])
-		if err == io.EOF {
-			return nil
-		}
+		n, err := io.ReadFull(in, length[:])
 		if err == nil {
-			err = g.one(files, binary.LittleEndian.Uint64(length[:]))
+			err = g.one(files, length)
 		}
 		switch {
+		case err == io.EOF:
+			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil:
 			return errEnough
+		case err == io.ErrUnexpectedEOF:
+			return fmt.Errorf("%w: its output ended after %d bytes, %q, of a length of 8 bytes", err, n, length[:n])
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("its output ended within the sample: %w", err)
+			return fmt.Errorf("%w: its output ended within the sample", err)
 		case err != nil:
 			return err
 		case ctx.Err() != nil || g.done():
@@ -138,17 +151,20 @@ func (g *generator) copy(ctx context.Context, program io.Reader) error {
 	}
 }
 
-// one puts a sample of length bytes.
-func (g *generator) one(files *safetensors.Reader, length uint64) error {
-	if length > g.most {
-		return fmt.Errorf("%w: got a length of %d bytes, want at most %d: a sample is its length in 8 bytes, little-endian, and then a safetensors file; text belongs on standard error",
-			safetensors.ErrCorrupt, length, g.most)
+// one puts a sample.
+func (g *generator) one(files *safetensors.Reader, length [8]byte) error {
+	size := binary.LittleEndian.Uint64(length[:])
+	if size > g.most {
+		return fmt.Errorf("%w: got a length of %d bytes, the bytes %q, want at most %d: %s", safetensors.ErrCorrupt, size, length[:], g.most, protocol)
 	}
 	slot, err := g.reserve()
 	if err != nil {
 		return err
 	}
-	if err := files.ReadInto(slot.Sample(), int64(length)); err != nil {
+	if err := files.ReadInto(slot.Sample(), int64(size)); err != nil {
+		if errors.Is(err, safetensors.ErrCorrupt) {
+			err = fmt.Errorf("%w: %s; the sample before has other bytes if its length was wrong", err, protocol)
+		}
 		return errors.Join(err, slot.Abort())
 	}
 	if err := slot.Commit(g.late); err != nil {
@@ -158,6 +174,9 @@ func (g *generator) one(files *safetensors.Reader, length uint64) error {
 	g.total.Add(1)
 	return nil
 }
+
+// protocol says what a program writes.
+const protocol = "a sample is its length in 8 bytes, little-endian, and then a safetensors file; text belongs on standard error"
 
 // maxHeader is more than the header of a safetensors file has, in bytes.
 const maxHeader = 101_000_000

@@ -19,8 +19,8 @@ type putCmd struct {
 	Name    string        `help:"Name of the producer, or NAME-0, NAME-1 … with -n. Samples of a name are numbered, and each number is stored once. Without a name they are not." placeholder:"NAME"`
 	N       int           `short:"n" default:"1" help:"How many programs to run."`
 	Limit   uint64        `help:"End when each producer has put N samples." placeholder:"N"`
-	Restart int           `default:"5" help:"How often a program that fails is started again before it has put a sample." placeholder:"N"`
-	Grace   time.Duration `default:"30s" help:"How long after SIGTERM the sample at hand may take."`
+	Restart int           `default:"5" help:"Start a program that fails again, N times in a row. The count begins anew when it has put two samples." placeholder:"N"`
+	Grace   time.Duration `default:"30s" help:"After SIGTERM, wait this long for the sample that a program is drawing."`
 	waitFlags
 }
 
@@ -44,10 +44,11 @@ var (
 )
 
 func (c *putCmd) Run(s *session) error {
-	if c.Program[0] == "--" {
-		c.Program = c.Program[1:]
-	}
+	dashes := c.Program[0]
+	c.Program = c.Program[1:]
 	switch {
+	case dashes != "--":
+		return s.usage("got %s, want -- and then the program", dashes)
 	case len(c.Program) == 0:
 		return s.usage("want a program after --")
 	case c.N < 1 || c.N > 4096:
@@ -85,14 +86,15 @@ func (c *putCmd) unlessEnded(s *session, err error) error {
 
 // A putting runs the programs.
 type putting struct {
-	cmd     *putCmd
-	session *session
-	cache   *samplecache.Cache
-	most    uint64                  // bytes of a sample as a file
-	total   atomic.Int64            // samples put
-	failed  atomic.Bool             // a program has failed too often, and that was printed
-	late    context.Context         // ends some time after the programs are to end
-	fail    context.CancelCauseFunc // ends all programs: the cache has failed
+	cmd      *putCmd
+	session  *session
+	cache    *samplecache.Cache
+	most     uint64                  // bytes of a sample as a file
+	total    atomic.Int64            // samples put
+	failures atomic.Int64            // of programs
+	failed   atomic.Bool             // a program has failed too often, and that was printed
+	late     context.Context         // ends some time after the programs are to end
+	fail     context.CancelCauseFunc // ends all programs: the cache has failed
 }
 
 // run runs the programs until all have ended.
@@ -107,6 +109,9 @@ func (p *putting) run() error {
 	defer end(nil)
 	p.fail, p.late = fail, late
 	context.AfterFunc(ctx, func() {
+		if p.session.ctx.Err() != nil && p.cmd.Grace > 0 {
+			p.session.print(fmt.Errorf("stopping: waiting up to %v for the samples at hand; another signal ends it at once", p.cmd.Grace))
+		}
 		time.AfterFunc(p.grace(), func() { end(fmt.Errorf("--grace %v has passed", p.cmd.Grace)) })
 	})
 	var running sync.WaitGroup
@@ -114,7 +119,11 @@ func (p *putting) run() error {
 		running.Go(func() { g.run(ctx) })
 	}
 	running.Wait()
-	fmt.Fprintf(p.session.errs, "tdict: %s: samples put: %d\n", p.session.name, p.total.Load())
+	text := fmt.Sprintf("samples put: %d", p.total.Load())
+	if n := p.failures.Load(); n > 0 {
+		text += fmt.Sprintf(", failures of programs: %d", n)
+	}
+	p.session.print(errors.New(text))
 	if failed := context.Cause(ctx); failed != nil && p.session.ctx.Err() == nil {
 		return failed // the others have ended because of it
 	}

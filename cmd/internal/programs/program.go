@@ -4,7 +4,6 @@ package programs
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -130,18 +129,12 @@ func (p *Program) over() bool {
 	}
 }
 
-// An Exit says how a program has ended.
-type Exit struct {
-	Status string   // "exit status 1", or "signal: killed"
-	OK     bool     // the status is 0
-	Last   []string // the last lines of its standard error
-}
-
 // End waits for the end of the program for as long as patience says. Then it sends SIGTERM to the
 // process group, and SIGKILL after the time grace. Nothing can be read afterwards. It is called once.
 func (p *Program) End(patience, grace time.Duration) Exit {
 	_ = p.stdout.Close() // a program that writes on gets SIGPIPE
-	if !p.wait(patience) {
+	over := p.wait(patience)
+	if !over {
 		p.signal(syscall.SIGTERM)
 		if !p.wait(grace) {
 			p.signal(syscall.SIGKILL)
@@ -149,7 +142,8 @@ func (p *Program) End(patience, grace time.Duration) Exit {
 		}
 	}
 	_ = p.stderr.SetReadDeadline(time.Now().Add(linger)) // a child in another process group may have it open
-	return Exit{Status: p.cmd.ProcessState.String(), OK: p.cmd.ProcessState.Success(), Last: <-p.said}
+	state := p.cmd.ProcessState
+	return Exit{Status: state.String(), OK: state.Success(), Ended: !over, Last: <-p.said}
 }
 
 // wait waits for the end of the process, and reports whether it has ended.
@@ -159,12 +153,4 @@ func (p *Program) wait(patience time.Duration) bool {
 	case <-time.After(patience):
 	}
 	return p.over()
-}
-
-// String returns how the program has ended, on one line.
-func (e Exit) String() string {
-	if len(e.Last) == 0 {
-		return e.Status
-	}
-	return fmt.Sprintf("%s, after %q", e.Status, e.Last)
 }

@@ -20,15 +20,5 @@ func Start([]string, []string, func(string)) (*Program, error) { return nil, err
 // Until does nothing.
 func (p *Program) Until(time.Time) {}
 
-// An Exit says how a program has ended.
-type Exit struct {
-	Status string
-	OK     bool
-	Last   []string
-}
-
 // End does nothing.
 func (p *Program) End(_, _ time.Duration) Exit { return Exit{} }
-
-// String returns how the program has ended.
-func (e Exit) String() string { return e.Status }
