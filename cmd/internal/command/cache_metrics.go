@@ -31,8 +31,8 @@ func serveMetrics(s *session, l *lookout, address string, served chan<- error) (
 	}
 	fmt.Fprintf(s.errs, "tdict: cache status: metrics on http://%s/metrics\n", at.Addr())
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		v := l.look(view{})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		v := l.look(r.Context(), view{})
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_ = v.metrics(w) // whoever asked has gone
 	})

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,9 +45,9 @@ func (c *statusCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	l := &lookout{s: s, engine: e, name: string(c.Place)}
+	l := &lookout{engine: e, name: string(c.Place)}
 	defer l.close()
-	v := l.first(c.waitFlags)
+	v := l.first(s, c.waitFlags)
 	if errors.Is(v.err, fs.ErrNotExist) && c.Wait == 0 {
 		return fmt.Errorf("%w: --wait 10m waits until the cache is made", v.err)
 	}
@@ -89,7 +90,7 @@ func (c *statusCmd) show(s *session, l *lookout, v view, served <-chan error) er
 		case err := <-served:
 			return err
 		case <-again:
-			v = l.look(v)
+			v = l.look(s.ctx, v)
 		}
 		if !c.JSON && screen == nil {
 			fmt.Fprintln(s.out)
@@ -117,7 +118,6 @@ func (c *statusCmd) print(s *session, screen *screen, v view) error {
 //
 // Safe for concurrent use.
 type lookout struct {
-	s      *session
 	engine samplecache.Engine
 	name   string
 	mu     sync.Mutex
@@ -135,24 +135,24 @@ type view struct {
 }
 
 // look looks at the cache. before is the view before.
-func (l *lookout) look(before view) view {
+func (l *lookout) look(ctx context.Context, before view) view {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := view{name: l.name, at: time.Now(), snap: before.snap}
-	if v.config, v.stats, v.err = l.stats(); v.err == nil {
+	if v.config, v.stats, v.err = l.stats(ctx); v.err == nil {
 		v.snap = mongowire.NewSnapshot(l.name, v.stats, before.snap)
 	}
 	return v
 }
 
 // stats looks at the cache. l.mu is held.
-func (l *lookout) stats() (config samplecache.Config, st samplecache.Stats, err error) {
+func (l *lookout) stats(ctx context.Context) (config samplecache.Config, st samplecache.Stats, err error) {
 	if o, ok := l.engine.(engine.Observer); ok {
-		about, st, err := o.Observe(l.s.ctx)
+		about, st, err := o.Observe(ctx)
 		return about.Config, st, err
 	}
 	if l.cache == nil {
-		l.cache, err = samplecache.Open(l.s.ctx, l.engine, samplecache.Options{})
+		l.cache, err = samplecache.Open(ctx, l.engine, samplecache.Options{})
 	}
 	if err == nil {
 		config = l.cache.Config()
@@ -165,16 +165,18 @@ func (l *lookout) stats() (config samplecache.Config, st samplecache.Stats, err 
 }
 
 // first looks at the cache. It waits for a cache that does not exist, and for servers.
-func (l *lookout) first(wait waitFlags) view {
-	ctx, cancel := wait.limit(l.s)
+func (l *lookout) first(s *session, wait waitFlags) view {
+	ctx, cancel := wait.limit(s)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		v := l.look(view{})
+		v := l.look(ctx, view{})
 		if wait.Wait == 0 || !errors.Is(v.err, fs.ErrNotExist) && !errors.Is(v.err, samplecache.ErrUnavailable) {
 			return v
 		}
 		if err := sleep(ctx, pause); err != nil {
-			v.err = fmt.Errorf("%w: %w", err, v.err)
+			if !errors.Is(v.err, err) { // an engine may say it
+				v.err = fmt.Errorf("%w: %w", err, v.err)
+			}
 			return v
 		}
 	}

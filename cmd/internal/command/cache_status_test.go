@@ -5,6 +5,7 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
 	"github.com/go-tensordict/tensordict/samplecache/memcache"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -278,11 +280,11 @@ func TestCacheStatusMetrics(t *testing.T) {
 func TestLookout(t *testing.T) {
 	e, err := memcache.New(brain(), samplecache.Config{Samples: 2})
 	require.NoError(t, err)
-	l := &lookout{s: &session{ctx: t.Context()}, engine: e, name: "memory"}
-	v := l.first(waitFlags{})
+	l := &lookout{engine: e, name: "memory"}
+	v := l.first(&session{ctx: t.Context()}, waitFlags{})
 	for range 2 {
 		before := v
-		v = l.look(before)
+		v = l.look(t.Context(), before)
 		require.NoError(t, v.err)
 		require.Len(t, v.stats.Members, 1)
 		require.WithinDuration(t, v.at, before.at, time.Minute)
@@ -290,7 +292,7 @@ func TestLookout(t *testing.T) {
 	}
 	require.Contains(t, v.text(), "rates       0 samples/s, 0 generations/s, 0 B/s\n")
 	joined := v.stats.Members[0].For
-	require.Greater(t, l.look(v).stats.Members[0].For, joined, "it is the same membership")
+	require.Greater(t, l.look(t.Context(), v).stats.Members[0].For, joined, "it is the same membership")
 	l.close()
 	c, err := samplecache.Open(t.Context(), e, samplecache.Options{})
 	require.NoError(t, err)
@@ -323,7 +325,7 @@ func TestStatusText(t *testing.T) {
 // memoryServers have one cache, in memory.
 type memoryServers struct {
 	Servers
-	engine *memcache.Engine
+	engine samplecache.Engine
 }
 
 func (m memoryServers) Engine(Remote) (samplecache.Engine, error) { return m.engine, nil }
@@ -354,4 +356,22 @@ func TestScreenQuotes(t *testing.T) {
 	drawn, err := io.ReadAll(r)
 	require.NoError(t, err)
 	require.Equal(t, "\x1b[Ha\\x1b[2J\x1b[K\nb\x1b[K\x1b[J", string(drawn))
+}
+
+// A silentEngine is a cache on servers that do not answer.
+type silentEngine struct{ samplecache.Engine }
+
+func (silentEngine) Join(ctx context.Context, _ engine.Options) (engine.Session, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: %w", samplecache.ErrUnavailable, context.Cause(ctx))
+}
+
+// TestStatusOfSilentServers waits for servers no longer than --wait says.
+func TestStatusOfSilentServers(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, memoryServers{engine: silentEngine{}}, []string{"cache", "status", "nats://host/brains", "--wait", "30ms"}, &stdout, &stderr)
+	require.Equal(t, 3, code, stderr.String())
+	require.Equal(t, 1, strings.Count(stderr.String(), "--wait 30ms has passed"), stderr.String())
 }
