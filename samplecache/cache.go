@@ -230,7 +230,8 @@ func checkName(is error, name string) error {
 }
 
 // Keep makes a dataset of generation id at path, which memmap.Open and Python read. It returns
-// fs.ErrExist if path exists. Readers of the generation are not affected.
+// fs.ErrExist if path exists. Readers of the generation are not affected. Keep compares checksums as
+// [Generation.Fetch] does: if a row is damaged, it returns a [RowError] and makes no dataset.
 //
 // An engine that keeps generations in files, such as dircache, copies nothing if path is on the
 // same file system: the dataset shares the files. Do not write to the dataset before the generation
@@ -239,29 +240,38 @@ func checkName(is error, name string) error {
 // copied.
 func (c *Cache) Keep(ctx context.Context, id uint64, path string) error {
 	ctx = orBackground(ctx)
-	if k, ok := c.session.(engine.Keeper); ok {
-		return c.await(ctx, fmt.Sprintf("keep generation %d", id), func() error { return k.Keep(ctx, id, path) })
-	}
+	op := fmt.Sprintf("keep generation %d", id)
 	g, err := c.At(ctx, id)
 	if err != nil {
-		return err
+		return fmt.Errorf("keep: %w", err)
 	}
-	td, err := g.all(ctx)
-	if err == nil {
+	td, err := g.all(ctx) // compares checksums: a copy would have right ones of wrong bytes
+	if k, ok := c.session.(engine.Keeper); ok && err == nil {
+		err = c.await(ctx, op, func() error { return k.Keep(ctx, id, path) })
+	} else if err == nil {
 		err = memmap.SaveWith(ctx, path, td, memmap.SaveOptions{NoSync: !c.about.Config.Durable, NoReplace: true})
+	} else {
+		err = fmt.Errorf("%s: %w", op, err)
 	}
 	return errors.Join(err, g.Close())
 }
 
 // all returns all rows, as views if the engine has them in memory.
 func (g *Generation) all(ctx context.Context) (*tdict.TensorDict, error) {
-	td, err := g.Slice(0, g.Len())
-	if !errors.Is(err, errors.ErrUnsupported) {
-		return td, err
-	}
 	rows := make([]int, g.Len())
 	for i := range rows {
 		rows[i] = i
 	}
-	return g.Fetch(ctx, rows, nil)
+	if !g.inMemory {
+		return g.Fetch(ctx, rows, nil)
+	}
+	for _, row := range rows {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if _, err := g.Slice(row, row+1); err != nil {
+			return nil, err
+		}
+	}
+	return g.Slice(0, g.Len())
 }

@@ -71,7 +71,7 @@ func wrong(err error) doctor.Finding {
 	case errors.Is(err, samplecache.ErrUnavailable) && strings.Contains(err.Error(), "JetStream"):
 		do = "start the server with -js -sd DIR, and enable JetStream for the account"
 	case errors.Is(err, samplecache.ErrUnavailable):
-		do = "check that the server runs (job, nats-server.log), that HOST and the port are right, and that no firewall is between: nc -vz HOST 4222; with TLS give --ca"
+		do = "check that the server runs, that HOST and the port are right, and that no firewall is between; with TLS give --ca"
 	}
 	return finding(doctor.Problem, do, "%v", err)
 }

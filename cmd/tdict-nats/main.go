@@ -40,7 +40,14 @@ func options(at command.Remote) (list []nats.Option) {
 	if at.CA != "" {
 		list = append(list, nats.RootCAs(at.CA))
 	}
-	return list
+	lost := func(nc *nats.Conn, err error) {
+		if !nc.IsClosed() {
+			at.Tell(fmt.Sprintf("the connection to the servers is lost (%v): waiting for them", err))
+		}
+	}
+	return append(list, nats.DisconnectErrHandler(lost), nats.ReconnectHandler(func(nc *nats.Conn) {
+		at.Tell("the servers answer again, at " + nc.ConnectedAddr())
+	}))
 }
 
 func (servers) Engine(at command.Remote) (samplecache.Engine, error) { return engine(at), nil }

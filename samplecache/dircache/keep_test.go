@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/samplecache"
+	"github.com/go-tensordict/tensordict/samplecache/dircache"
 )
 
 // TestKeepInTheCache keeps a generation at the directory of the cache, in it, or around it, by
@@ -50,4 +52,25 @@ func TestKeepInTheCache(t *testing.T) {
 	ds, err := memmap.Open(filepath.Join(top, "cache-kept"))
 	require.NoError(t, err)
 	require.NoError(t, ds.Close())
+}
+
+// TestKeepDamage keeps a generation with a damaged row: a copy would have checksums of wrong bytes.
+func TestKeepDamage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	require.NoError(t, dircache.Create(dir, marked(0), samplecache.Config{Samples: 3}))
+	c := joinSound(t, dir)
+	for v := range int64(3) {
+		require.NoError(t, putter(t, c, "").Put(soon(t), marked(v)))
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "gen-0000000001", "image.memmap"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte{99}, 20)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	err = c.Keep(t.Context(), 1, dir+"-kept")
+	require.ErrorIs(t, err, samplecache.ErrChecksum)
+	bad, ok := errors.AsType[*samplecache.RowError](err)
+	require.True(t, ok)
+	require.Equal(t, 1, bad.Row)
+	require.NoDirExists(t, dir+"-kept")
 }

@@ -103,6 +103,10 @@ func (s *Stats) noSlot(limits Limits) string {
 	}
 	first := slices.MaxFunc(s.Slots, func(a, b SlotStats) int { return cmp.Compare(a.For, b.For) })
 	by := process(first.PID, first.Host)
+	if len(s.Slots) == 1 {
+		return fmt.Sprintf("%d of %d samples of generation %d are committed, and slot %d is held, by %s for %v",
+			s.Committed, s.Samples, s.Filling, first.Slot, by, first.For.Round(time.Millisecond))
+	}
 	return fmt.Sprintf("%d of %d samples of generation %d are committed, and %d slots are held, slot %d longest, by %s for %v",
 		s.Committed, s.Samples, s.Filling, len(s.Slots), first.Slot, by, first.For.Round(time.Millisecond))
 }

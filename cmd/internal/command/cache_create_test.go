@@ -119,7 +119,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"mirror there dir", 2, "want nats://HOST/NAME"},
 		{"mirror nats://h/c dir", 3, "this tdict has no NATS"},
 		{"nats dir", 3, "this tdict has no NATS"},
-		{"rm here", 3, "rm: remove here: file does not exist: it is not a cache"},
+		{"rm here", 3, "rm: remove here: it is not a cache"},
 		{"rm file", 3, "not a directory"},
 		{"rm there --creds x", 2, "are for nats://"},
 		{"rm", 2, `expected "<place>"`},

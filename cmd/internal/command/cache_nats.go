@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"net"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
@@ -22,6 +23,13 @@ func (c *natsCmd) Run(s *session) error {
 	user, password, err := readPassword(c.PasswordFile)
 	if err != nil {
 		return err
+	}
+	at, err := net.ResolveTCPAddr("tcp", c.Listen)
+	if err != nil {
+		return s.usage("--listen: %v", err)
+	}
+	if !at.IP.IsLoopback() && user == "" {
+		return s.usage("--listen %s lets other machines in: want --password-file", c.Listen)
 	}
 	address, closeServer, err := s.servers.Serve(RemoteServe{Dir: c.Dir, Addr: c.Listen, User: user, Password: password, Durable: c.Durable})
 	if err != nil {

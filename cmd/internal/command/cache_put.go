@@ -60,6 +60,9 @@ func (c *putCmd) Run(s *session) error {
 	case !programs.Supported:
 		return fmt.Errorf("%w: this system has no process groups", errors.ErrUnsupported)
 	}
+	if of := c.mirrored(); of != "" {
+		return fmt.Errorf("%s is a mirror of the cache %q on servers: put into that, at nats://HOST/%s", c.Place, of, of)
+	}
 	cache, err := c.open(s, c.waitFlags)
 	if err != nil {
 		return c.unlessEnded(s, err)

@@ -325,7 +325,7 @@ func TestPutBackPressure(t *testing.T) {
 	}()
 	got := put(ctx, t, dir, "--name gen --grace 100ms", "cat 0 1 2 3 4 5; sleep 10")
 	require.Equal(t, 0, got.code)
-	require.Contains(t, got.stderr, `sample 3: reserve: --grace 100ms has passed: blocked: waiting for a free slot: 3 of 4 samples of generation 1 are committed, and 1 slots are held`)
+	require.Contains(t, got.stderr, `sample 3: reserve: --grace 100ms has passed: blocked: waiting for a free slot: 3 of 4 samples of generation 1 are committed, and slot 0 is held, by pid `)
 	require.NoError(t, slot.Abort())
 	_, committed := putIn(t, dir)
 	require.Equal(t, 3, committed)

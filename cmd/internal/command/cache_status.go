@@ -48,11 +48,8 @@ func (c *statusCmd) Run(s *session) error {
 	l := &lookout{engine: e, name: string(c.Place)}
 	defer l.close()
 	v := l.first(s, c.waitFlags)
-	if errors.Is(v.err, fs.ErrNotExist) && c.Wait == 0 {
-		return fmt.Errorf("%w: --wait 10m waits until the cache is made", v.err)
-	}
 	if v.err != nil {
-		return v.err
+		return c.advise(v.err, c.waitFlags)
 	}
 	served := make(chan error, 1)
 	if c.Metrics != "" {
@@ -168,8 +165,14 @@ func (l *lookout) stats(ctx context.Context) (config samplecache.Config, st samp
 func (l *lookout) first(s *session, wait waitFlags) view {
 	ctx, cancel := wait.limit(s)
 	defer cancel()
+	last := error(nil) // why the look before has failed
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		v := l.look(ctx, view{})
+		if ctx.Err() != nil && last != nil {
+			v.err = fmt.Errorf("%w: %w", context.Cause(ctx), last)
+			return v
+		}
+		last = v.err
 		if wait.Wait == 0 || !errors.Is(v.err, fs.ErrNotExist) && !errors.Is(v.err, samplecache.ErrUnavailable) {
 			return v
 		}

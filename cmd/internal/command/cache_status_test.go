@@ -128,7 +128,7 @@ func TestCacheStatusJSON(t *testing.T) {
 	} {
 		require.Equal(t, want, line[name], name)
 	}
-	require.Contains(t, line["waits"].([]any)[0], "1 slots are held, slot ")
+	require.Contains(t, line["waits"].([]any)[0], " is held, by pid ")
 	require.InDelta(t, float64(time.Now().Unix()), line["swap_timestamp"], 60)
 	require.InDelta(t, 0, line["time_since_last_swap"], 60)
 	require.InDelta(t, 0, line["slots"].([]any)[0].(map[string]any)["for"], 60)

@@ -2,10 +2,13 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,6 +42,8 @@ type Remote struct {
 	Password string
 	Creds    string // path of a file of credentials
 	CA       string // path of a file of certificates
+	// Tell is called when the connection is lost, and when it is there again.
+	Tell func(text string)
 }
 
 // A RemoteConfig is the config of a cache on servers.
@@ -104,7 +109,7 @@ func (p *placeFlags) at(s *session) (r Remote, err error) {
 	if strings.Contains(list, "@") {
 		return r, s.usage("<place>: a password there is visible to all users of the machine: want --password-file")
 	}
-	r = Remote{Name: name, Creds: p.Creds, CA: p.CA}
+	r = Remote{Name: name, Creds: p.Creds, CA: p.CA, Tell: func(text string) { s.print(errors.New(text)) }}
 	for one := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(scheme + strings.TrimPrefix(one, scheme))
 		if err != nil || u.Hostname() == "" {
@@ -151,7 +156,35 @@ func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error
 	}
 	ctx, cancel := wait.limit(s)
 	defer cancel()
-	return samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: s.print})
+	c, err := samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: s.print})
+	return c, p.advise(err, wait)
+}
+
+// advise adds to an error of opening a cache what to do about it.
+func (p *placeFlags) advise(err error, wait waitFlags) error {
+	_, missing := os.Lstat(string(p.Place))
+	switch {
+	case wait.Wait > 0:
+		return err
+	case p.Place.remote() && errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: give --password-file or --creds of a user who may use the cache", err)
+	case p.Place.remote() && errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrNotExist) && missing != nil:
+		return fmt.Errorf("%w: --wait 10m waits until it is made", err)
+	}
+	return err
+}
+
+// mirrored returns the name of the cache on servers of which a directory is a mirror, or "".
+func (p *placeFlags) mirrored() string {
+	var of struct{ Name string }
+	text, err := os.ReadFile(filepath.Join(string(p.Place), "mirror.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &of)
+	}
+	if err != nil {
+		return ""
+	}
+	return of.Name
 }
 
 // readPassword reads the user and the password from a file. "" is no file.

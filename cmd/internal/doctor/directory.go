@@ -84,10 +84,14 @@ func (m machine) future(ctx context.Context, dir string, planned facts) []Findin
 func opened(dir string, f facts, err error) Finding {
 	const remake = "if nobody needs its samples, remove it and make it again"
 	switch {
-	case err == nil && f.stats.PublishWaits != "" && len(f.stats.Members) > 0: // the next member sees to it otherwise
+	case err == nil && f.stats.PublishWaits != "" && !strings.HasSuffix(f.stats.PublishWaits, "which has the lock") && len(f.stats.Members) > 0: // the next member sees to it otherwise
 		return warning("see tdict cache status", "%s is a cache; the next generation waits for %s", dir, f.stats.PublishWaits)
 	case err == nil:
-		return fine("%s is a cache: generation %d is the latest, the next has %d of %d samples", dir, f.stats.Latest, f.stats.Committed, f.stats.Samples)
+		latest := "no generation yet"
+		if f.stats.Latest > 0 {
+			latest = fmt.Sprintf("generation %d is the latest", f.stats.Latest)
+		}
+		return fine("%s is a cache: %s, the next has %d of %d samples", dir, latest, f.stats.Committed, f.stats.Samples)
 	case errors.Is(err, samplecache.ErrOtherHost) && strings.Contains(err.Error(), "is a network file system"):
 		return problem("use a local disk or /dev/shm, or nats://HOST/NAME for several machines", "%v", err)
 	case errors.Is(err, samplecache.ErrOtherHost):

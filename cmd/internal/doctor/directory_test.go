@@ -45,7 +45,7 @@ func TestDirectory(t *testing.T) {
 		name string
 		want []string
 	}{
-		{"good", []string{"ok good is a cache: generation 0 is the latest, the next has 0 of 4 samples", mine, blind}},
+		{"good", []string{"ok good is a cache: no generation yet, the next has 0 of 4 samples", mine, blind}},
 		{"link", []string{"ok link is a cache", mine, blind}},
 		{"damaged", []string{"problem MANIFEST: corrupt: got format", mine, blind}},
 		{"old", []string{"problem got version 1", mine, blind}},

@@ -153,8 +153,8 @@ func TestMembers(t *testing.T) {
 	}
 	says(t, "all run", m.members(member(1, 2, 2)), "ok processes that are members: 2, all run")
 	says(t, "stopped, with nothing", m.members(member(2, 3)), "warning pid 3 is stopped")
-	says(t, "stopped by a debugger, with things", m.members(holding(4)), `problem pid 4 is stopped, and has 2 slots and the name "gen" and the lock`)
-	says(t, "waits for a disk", m.members(holding(5)), "warning pid 5 waits for a disk; it has 2 slots")
+	says(t, "stopped by a debugger, with things", m.members(holding(4)), `problem pid 4 is stopped, and has reserved slots (2) and the name "gen" and the lock`)
+	says(t, "waits for a disk", m.members(holding(5)), "warning pid 5 waits for a disk; it has reserved slots (2)")
 	says(t, "not here", m.members(member(9)), "warning member pid 9 is not a process of this container")
 	says(t, "unknown pid", m.members(member(0)))
 	require.Empty(t, machineOf(t, nil).members(member(9)), "not Linux")

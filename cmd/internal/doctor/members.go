@@ -58,7 +58,7 @@ func holdings(s samplecache.Stats, pid int) string {
 		}
 	}
 	if slots > 0 {
-		has = append(has, fmt.Sprintf("%d slots", slots))
+		has = append(has, fmt.Sprintf("reserved slots (%d)", slots))
 	}
 	for _, one := range s.Producers {
 		if one.PID == pid {
