@@ -70,17 +70,19 @@ func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 // join joins the cache. With [Options.Await] it tries again and again, since an engine cannot say
 // when a cache is made.
 func join(ctx context.Context, e Engine, opt Options) (engine.Session, error) {
+	last := error(nil) // of the Join before
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		s, err := e.Join(ctx, engine.Options{OnError: opt.OnError})
+		if err != nil && ctx.Err() != nil && last != nil { // Join may not say what is missing
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), last)
+		}
+		last = err
 		if !opt.Await || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrUnavailable) {
 			return s, err
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-		}
-		if ctx.Err() != nil { // the engine would not say what is missing
-			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 	}
 }

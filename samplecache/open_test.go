@@ -59,7 +59,17 @@ func TestOpenAwaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("too late"))
 	defer cancel()
-	_, err := samplecache.Open(ctx, &lateEngine{errs: []error{missing, missing, missing, missing, missing, missing, missing}}, samplecache.Options{Await: true})
+	_, err := samplecache.Open(ctx, neverEngine{}, samplecache.Options{Await: true})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.EqualError(t, err, "too late: open x: file does not exist")
+}
+
+// A neverEngine is an engine of a cache that is never made.
+type neverEngine struct{ samplecache.Engine }
+
+func (neverEngine) Join(ctx context.Context, _ engine.Options) (engine.Session, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, fmt.Errorf("open x: %w", fs.ErrNotExist)
 }

@@ -132,7 +132,7 @@ func (v *view) addMembers(gauge, counter adder) {
 
 // addWaits adds what is waited for.
 func (v *view) addWaits(gauge adder) {
-	waits := v.stats.Waits(v.config)
+	waits := v.waits()
 	var list []metric
 	for _, kind := range engine.WaitKinds() {
 		list = append(list, yes(slices.ContainsFunc(waits, func(w engine.Wait) bool { return w.For == kind }), "for", kind))

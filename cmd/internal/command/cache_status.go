@@ -45,7 +45,7 @@ func (c *statusCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	l := &lookout{engine: e, name: string(c.Place)}
+	l := &lookout{engine: e, name: string(c.Place), mirrors: c.mirrored()}
 	defer l.close()
 	v := l.first(s, c.waitFlags)
 	if v.err != nil {
@@ -115,27 +115,37 @@ func (c *statusCmd) print(s *session, screen *screen, v view) error {
 //
 // Safe for concurrent use.
 type lookout struct {
-	engine samplecache.Engine
-	name   string
-	mu     sync.Mutex
-	cache  *samplecache.Cache // nil for an engine.Observer, and before the first look
+	engine  samplecache.Engine
+	name    string
+	mirrors string // the cache on servers of which it is a mirror, or ""
+	mu      sync.Mutex
+	cache   *samplecache.Cache // nil for an engine.Observer, and before the first look
 }
 
 // A view is what a lookout saw.
 type view struct {
-	name   string
-	at     time.Time
-	config samplecache.Config
-	stats  samplecache.Stats
-	snap   mongowire.Snapshot
-	err    error
+	name    string
+	mirrors string
+	at      time.Time
+	config  samplecache.Config
+	stats   samplecache.Stats
+	snap    mongowire.Snapshot
+	err     error
+}
+
+// waits says what waits. A mirror reserves all slots in advance: what waits is on the servers.
+func (v *view) waits() []engine.Wait {
+	if v.mirrors != "" {
+		return nil
+	}
+	return v.stats.Waits(v.config)
 }
 
 // look looks at the cache. before is the view before.
 func (l *lookout) look(ctx context.Context, before view) view {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := view{name: l.name, at: time.Now(), snap: before.snap}
+	v := view{name: l.name, mirrors: l.mirrors, at: time.Now(), snap: before.snap}
 	if v.config, v.stats, v.err = l.stats(ctx); v.err == nil {
 		v.snap = mongowire.NewSnapshot(l.name, v.stats, before.snap)
 	}

@@ -375,3 +375,24 @@ func TestStatusOfSilentServers(t *testing.T) {
 	require.Equal(t, 3, code, stderr.String())
 	require.Equal(t, 1, strings.Count(stderr.String(), "--wait 30ms has passed"), stderr.String())
 }
+
+// TestStatusOfMirror looks at a mirror, whose process has reserved all slots, and puts into it.
+func TestStatusOfMirror(t *testing.T) {
+	dir := cacheIn(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c", "mirror.json"), []byte(`{"name":"brains","id":"x"}`), 0o666))
+	c, err := samplecache.Open(t.Context(), dircache.Engine{Dir: filepath.Join(dir, "c")}, samplecache.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	p, err := c.Producer("")
+	require.NoError(t, err)
+	for range 4 {
+		_, err := p.Reserve(t.Context())
+		require.NoError(t, err)
+	}
+	got := command(t, dir, "cache", "status", "c").stdout
+	require.Contains(t, got, "mirror      of the cache \"brains\" on servers, where its status says who waits\n")
+	require.NotContains(t, got, "waits       ")
+	require.Contains(t, command(t, dir, "cache", "status", "c", "--json", "--once").stdout, `"waits":[]`)
+	put := command(t, dir, "cache", "put", "c", "--", "true")
+	require.Equal(t, result{3, "", "tdict: cache put: c is a mirror of the cache \"brains\" on servers: put into that, at nats://HOST/brains\n"}, put)
+}

@@ -44,6 +44,9 @@ func (v *view) text() string {
 		t.row("away", "%s", errtext.Line(v.err.Error()))
 		return t.String()
 	}
+	if v.mirrors != "" {
+		t.row("mirror", "of the cache %s on servers, where its status says who waits", errtext.Quote(v.mirrors))
+	}
 	st := &v.stats
 	t.row("generation", "%s", v.published())
 	t.row("filling", "generation %d: %d of %d samples, slots reserved: %d", st.Filling, st.Committed, st.Samples, st.Reserved)
@@ -61,7 +64,7 @@ func (v *view) text() string {
 		groups = append(groups, fmt.Sprintf("%s: %d of %d ranks, %.1f passes over generation %d, %d rows in all",
 			errtext.Quote(g.Name), g.Members, g.World, float64(g.Current)/float64(max(st.Samples, 1)), st.Latest, g.Taken))
 	}
-	for _, sentence := range v.waits() {
+	for _, sentence := range v.sentences() {
 		waits = append(waits, errtext.Line(sentence))
 	}
 	t.list("producers", producers)
@@ -70,9 +73,9 @@ func (v *view) text() string {
 	return t.String()
 }
 
-// waits returns a sentence for each thing that waits.
-func (v *view) waits() (sentences []string) {
-	for _, w := range v.stats.Waits(v.config) {
+// sentences returns a sentence for each thing that waits.
+func (v *view) sentences() (sentences []string) {
+	for _, w := range v.waits() {
 		sentences = append(sentences, w.Text)
 	}
 	return sentences
@@ -212,7 +215,7 @@ func (v *view) line() any {
 	line := statusLine{
 		Snapshot: v.snap, Generation: st.Latest, Filling: st.Filling, SampleBytes: st.Bytes, Publishing: st.SwapTook.Seconds(),
 		Held: orEmpty(st.Held), Holders: orEmpty(st.Holders), Members: []timed{}, Slots: []timed{},
-		Producers: orEmpty(st.Producers), Groups: orEmpty(st.Groups), Waits: orEmpty(v.waits()),
+		Producers: orEmpty(st.Producers), Groups: orEmpty(st.Groups), Waits: orEmpty(v.sentences()),
 	}
 	for _, m := range st.Members {
 		line.Members = append(line.Members, timed{PID: m.PID, Host: m.Host, For: m.For.Seconds()})
