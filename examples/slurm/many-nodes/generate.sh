@@ -35,8 +35,11 @@ until [ -s "$ROOM/address" ]; do
 	fi
 	sleep 1
 done
-for ((gpu = 0; gpu < ${SLURM_GPUS_ON_NODE:-1}; gpu++)); do
-	CUDA_VISIBLE_DEVICES=$gpu tdict cache put "nats://$(< "$ROOM/address")/samples" --password-file "$ROOM/password" \
+IFS=, read -ra gpus <<< "${CUDA_VISIBLE_DEVICES:-0}" # as SLURM has given them
+for gpu in "${!gpus[@]}"; do
+	CUDA_VISIBLE_DEVICES=${gpus[gpu]} tdict cache put "nats://$(< "$ROOM/address")/samples" --password-file "$ROOM/password" \
 		--wait "$WAIT" --name "gen-$SLURM_ARRAY_TASK_ID-$gpu" -n "$PROGRAMS" --grace "$GRACE" -- $DRAW &
 done
-wait -n                           # put ends only by SIGTERM, or if something has failed
+for _ in "${gpus[@]}"; do
+	wait -n                   # a failure ends the job; put ends well when its programs do
+done

@@ -35,8 +35,12 @@ trap 'exit 0' TERM                # it comes to this shell alone: finish passes 
 
 rm -rf "$cache"                   # of a run that was killed
 tdict cache create "$cache" --schema schema.json --samples "$SAMPLES" --min-passes 1 --max-passes "$PASSES"
-for ((gpu = 0; gpu < ${SLURM_GPUS_ON_NODE:-1}; gpu++)); do
-	CUDA_VISIBLE_DEVICES=$gpu tdict cache put "$cache" --name "gen-$run-$gpu" -n "$PROGRAMS" --grace "$GRACE" -- $DRAW &
+IFS=, read -ra gpus <<< "${CUDA_VISIBLE_DEVICES:-0}" # as SLURM has given them
+for gpu in "${!gpus[@]}"; do
+	CUDA_VISIBLE_DEVICES=${gpus[gpu]} tdict cache put "$cache" --name "gen-$run-$gpu" -n "$PROGRAMS" --grace "$GRACE" -- $DRAW &
 done
 train -wait "$WAIT" -epochs "$EPOCHS" "$cache" &
-wait -n                           # the trainer has ended, or something has failed
+trainer=$!
+while kill -0 "$trainer" 2>/dev/null; do
+	wait -n                   # a failure ends the job; generators that are done leave it to the trainer
+done
