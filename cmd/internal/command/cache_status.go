@@ -119,7 +119,7 @@ type lookout struct {
 	name    string
 	mirrors string // the cache on servers of which it is a mirror, or ""
 	mu      sync.Mutex
-	cache   *samplecache.Cache // nil for an engine.Observer, and before the first look
+	member  engine.Session // nil for an engine.Observer, and before the first look
 }
 
 // A view is what a lookout saw.
@@ -152,19 +152,26 @@ func (l *lookout) look(ctx context.Context, before view) view {
 	return v
 }
 
+// lookPatience is how long a look waits for servers. Prometheus gives up after 10 seconds.
+var lookPatience = 3 * time.Second
+
 // stats looks at the cache. l.mu is held.
 func (l *lookout) stats(ctx context.Context) (config samplecache.Config, st samplecache.Stats, err error) {
 	if o, ok := l.engine.(engine.Observer); ok {
 		about, st, err := o.Observe(ctx)
 		return about.Config, st, err
 	}
-	if l.cache == nil {
-		l.cache, err = samplecache.Open(ctx, l.engine, samplecache.Options{})
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	if l.member == nil {
+		member, err := l.engine.Join(ctx, engine.Options{})
+		if err != nil {
+			return config, st, err
+		}
+		l.member = member
 	}
-	if err == nil {
-		config = l.cache.Config()
-		st, err = l.cache.Stats()
-	}
+	config = l.member.About().Config
+	st, err = l.member.Stats(ctx)
 	if err != nil && !errors.Is(err, samplecache.ErrUnavailable) {
 		l.leave() // the next look opens the cache that is there then
 	}
@@ -203,9 +210,9 @@ func (l *lookout) close() {
 
 // leave ends the membership, if there is one. l.mu is held.
 func (l *lookout) leave() {
-	if l.cache != nil {
-		_ = l.cache.Close() // it has put nothing
-		l.cache = nil
+	if l.member != nil {
+		_ = l.member.Close() // it has put nothing
+		l.member = nil
 	}
 }
 

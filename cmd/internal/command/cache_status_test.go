@@ -302,6 +302,34 @@ func TestLookout(t *testing.T) {
 	require.Len(t, st.Members, 1, "only this one")
 }
 
+// An awayEngine is a cache on servers that do not answer any more.
+type awayEngine struct{ engine.Engine }
+
+func (e awayEngine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
+	s, err := e.Engine.Join(ctx, opt)
+	return awaySession{s}, err
+}
+
+type awaySession struct{ engine.Session }
+
+func (s awaySession) Stats(ctx context.Context) (engine.Stats, error) {
+	<-ctx.Done()
+	return engine.Stats{}, fmt.Errorf("%w: %w", context.Cause(ctx), engine.ErrUnavailable)
+}
+
+// TestLookoutAway looks at servers that do not answer: it says so before those who ask give up.
+func TestLookoutAway(t *testing.T) {
+	e, err := memcache.New(brain(), samplecache.Config{Samples: 2})
+	require.NoError(t, err)
+	was := lookPatience
+	lookPatience = 10 * time.Millisecond
+	defer func() { lookPatience = was }()
+	require.Less(t, was, 5*time.Second)
+	l := &lookout{engine: awayEngine{e}}
+	require.ErrorIs(t, l.look(t.Context(), view{}).err, samplecache.ErrUnavailable)
+	l.close()
+}
+
 // TestStatusText has what other tests do not print.
 func TestStatusText(t *testing.T) {
 	st := samplecache.Stats{Latest: 9, Filling: 10, Samples: 4, Bytes: 16_777_216, Held: []uint64{3}, Holders: []samplecache.HolderStats{{Generation: 3, PID: 7, Host: "a"}, {Generation: 3, PID: 8, Host: "b"}}}
