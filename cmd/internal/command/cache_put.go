@@ -166,6 +166,9 @@ func (p *putting) producer(name string) (*samplecache.Producer, error) {
 	end := time.Now().Add(max(claimWait, p.cmd.Wait))
 	for told := false; ; told = true {
 		producer, err := p.cache.Producer(name)
+		if err != nil && p.session.ctx.Err() != nil {
+			return nil, context.Cause(p.session.ctx)
+		}
 		if !errors.Is(err, samplecache.ErrProducerBusy) || time.Now().After(end) {
 			return producer, err
 		}

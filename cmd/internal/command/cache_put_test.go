@@ -24,6 +24,8 @@ import (
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
+	"github.com/go-tensordict/tensordict/samplecache/engine"
+	"github.com/go-tensordict/tensordict/samplecache/memcache"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -278,6 +280,38 @@ func TestPutEndsEarly(t *testing.T) {
 	early("--name taken")
 	require.NoError(t, os.Rename(filepath.Join(dir, "c"), filepath.Join(dir, "away")))
 	early("--wait 1m")
+}
+
+// A goneEngine is a cache on servers that go away while a name is claimed; then SIGTERM comes.
+type goneEngine struct {
+	engine.Engine
+	end func()
+}
+
+func (e goneEngine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
+	s, err := e.Engine.Join(ctx, opt)
+	return goneSession{s, e.end}, err
+}
+
+type goneSession struct {
+	engine.Session
+	end func()
+}
+
+func (s goneSession) Claim(context.Context, string) (engine.Claim, error) {
+	s.end()
+	return nil, engine.ErrUnavailable
+}
+
+// TestPutEndsAway ends put while it claims a name and the servers are away: nothing was to be put.
+func TestPutEndsAway(t *testing.T) {
+	e, err := memcache.New(sampleOf(t, 0), samplecache.Config{Samples: 2})
+	require.NoError(t, err)
+	ctx, end := ended(t)
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, memoryServers{engine: goneEngine{e, end}}, []string{"cache", "put", "nats://host/c", "--name", "gen", "--", "cat"}, &stdout, &stderr)
+	require.Zero(t, code, stderr.String())
+	require.Empty(t, stderr.String())
 }
 
 // TestPutFailedBefore ends put after one of two programs has failed too often. That was said at
