@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
 	"github.com/go-tensordict/tensordict/internal/vfs"
@@ -104,7 +105,7 @@ func (s *session) removeAll() (err error) {
 		}
 		lock, err := vfs.TryLock(s.path(e.Name()), vfs.Exclusive)
 		if errors.Is(err, vfs.ErrHeld) {
-			return fmt.Errorf("%w: %s is being read", engine.ErrInUse, e.Name())
+			return fmt.Errorf("%w: %s is being read%s", engine.ErrInUse, e.Name(), readers(s.path(e.Name())))
 		} else if err != nil {
 			return err
 		}
@@ -115,6 +116,23 @@ func (s *session) removeAll() (err error) {
 		return err
 	}
 	return errors.Join(os.Rename(s.at, tmp.New()), tmp.Remove())
+}
+
+// readers returns " by pid 5, 6" for a directory that processes have locked, or "" if none is known.
+func readers(dir string) (text string) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	for i, pid := range host.Lockers([]fs.FileInfo{info})[0] {
+		if i == 0 {
+			text = " by pid "
+		} else {
+			text += ", "
+		}
+		text += strconv.Itoa(pid)
+	}
+	return text
 }
 
 // belongs reports whether a file in the directory of a cache belongs to it, or to a mirror.
