@@ -271,7 +271,12 @@ func TestSlotEndsOnce(t *testing.T) {
 		require.LessOrEqual(t, aborted, 1)
 		require.False(t, committed && aborted > 0)
 		c = join(t, e)
-		got := producer(t, c, "p").Next()
+		p, err = c.Producer("p")
+		for errors.Is(err, samplecache.ErrProducerBusy) { // Close has not waited for operations that go on
+			p, err = c.Producer("p")
+		}
+		require.NoError(t, err)
+		got := p.Next()
 		require.Equal(t, committed, got == next+1, "acknowledged %v, got %d after %d", committed, got, next)
 		require.NoError(t, c.Close())
 	}
