@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,7 +15,8 @@ import (
 )
 
 // Remove removes a cache that nobody uses, by deleting its streams. A process that was killed uses
-// it until its lease has passed. Processes that join meanwhile lose what they put. If Remove was
+// it until its lease has passed: Remove waits for that, for two leases. Processes that join
+// meanwhile lose what they put. If Remove was
 // killed, call it again: until then Create returns fs.ErrExist.
 //
 // Its error is an [Error], which wraps
@@ -37,22 +39,52 @@ func Remove(ctx context.Context, url, name string, options ...nats.Option) error
 	return nil
 }
 
-// unused returns [engine.ErrInUse] if the cache has a session.
+// unused returns [engine.ErrInUse] if the cache has another session. While nobody is in the cache,
+// nobody notices that a process was killed. So unused stays there until the other sessions are gone,
+// or have had the time to be.
 func (e Engine) unused(ctx context.Context) error {
 	s, err := e.join(ctx, engine.Options{})
 	if err != nil {
 		return err
 	}
-	st, err := s.Stats(ctx)
-	if err == nil && len(st.Members) > 1 { // one is s
-		for _, m := range st.Members {
-			err = fmt.Errorf("%w by pid %d on %s", engine.ErrInUse, m.PID, m.Host)
-			if m.PID != os.Getpid() || m.Host != s.p.host {
-				break
-			}
+	look := time.NewTicker(s.p.charter.Lease / 10)
+	defer look.Stop()
+	late := time.After(2 * s.p.charter.Lease)
+	for {
+		st, err := s.Stats(ctx)
+		m, mine := s.other(st.Members)
+		if err != nil || m == nil {
+			return errors.Join(err, s.Close())
+		}
+		err = fmt.Errorf("%w by pid %d on %s", engine.ErrInUse, m.PID, m.Host)
+		if mine {
+			return errors.Join(err, s.Close())
+		}
+		select {
+		case <-look.C:
+			continue
+		case <-late:
+		case <-ctx.Done():
+		}
+		return errors.Join(err, s.Close())
+	}
+}
+
+// other returns a session besides s, or nil if there is none. mine reports whether this process has
+// one: that does not go away by waiting.
+func (s *session) other(members []engine.MemberStats) (m *engine.MemberStats, mine bool) {
+	own := 0
+	for i := range members {
+		if members[i].PID == os.Getpid() && members[i].Host == s.p.host {
+			own++
+		} else {
+			m = &members[i]
 		}
 	}
-	return errors.Join(err, s.Close())
+	if own > 1 && m == nil {
+		m = &members[0]
+	}
+	return m, own > 1
 }
 
 // remove deletes the streams. The one that makes Create say that there is a cache goes last.

@@ -70,3 +70,19 @@ func TestRemove(t *testing.T) {
 	_, err = samplecache.Open(soon(t), natscache.Engine{URL: s.url(), Name: "other"}, samplecache.Options{})
 	require.NoError(t, err)
 }
+
+// TestRemoveKilled removes a cache whose last process was killed: while nobody was in the cache,
+// nobody noticed that.
+func TestRemoveKilled(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	config := natscache.Config{Config: samplecache.Config{Samples: 2}, Lease: lease}
+	require.NoError(t, natscache.Create(soon(t), s.url(), "killed", marked("", 0, 8), config))
+	w := start(t, job{Role: "reserve", URL: s.url(), Place: "killed", Name: "one", Size: 8})
+	w.hears(patience, "ready")
+	err := natscache.Remove(soon(t), s.url(), "killed")
+	require.ErrorIs(t, err, samplecache.ErrInUse)
+	require.ErrorContains(t, err, fmt.Sprintf("pid %d on ", w.cmd.Process.Pid))
+	w.kill()
+	require.NoError(t, natscache.Remove(soon(t), s.url(), "killed"))
+}
