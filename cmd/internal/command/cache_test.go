@@ -99,7 +99,7 @@ func TestCacheServeRefuses(t *testing.T) {
 		{"serve brains --config nocap.yaml", 3, "SWAP_CAP 0"},
 		{"serve brains --config text.yaml", 3, "text.yaml: "},
 		{"serve brains --config large.yaml", 3, "CHUNKSIZE 16"},
-		{"serve brains --config twice.yaml", 3, `twice.yaml: yaml: unmarshal errors:;   line 4: mapping key "SWAP_CAP" already defined at line 2`},
+		{"serve brains --config twice.yaml", 3, `twice.yaml: line 4: mapping key "SWAP_CAP" already defined at line 2`},
 		{"serve brains --config endless.yaml", 3, "endless.yaml: "},
 		{"serve brains --config huge.yaml", 3, "huge.yaml: got more than 1048576 bytes"},
 		{"serve brains --config laughs.yaml", 3, "laughs.yaml: "},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -44,10 +45,17 @@ func readConfig(path string) (*wireheadConfig, error) {
 	}
 	var c wireheadConfig
 	if err := yaml.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %s", path, asConfig.Replace(err.Error()))
 	}
 	return &c, nil
 }
+
+// asConfig replaces names of Go types in errors of YAML.
+var asConfig = strings.NewReplacer(
+	"yaml: unmarshal errors:\n  ", "", "\n  ", ", ", "cannot unmarshal", "got", " into []nestedkey.Key", ", want a list of keys",
+	" into nestedkey.Key", ", want a key", " into int", ", want a whole number", " into string", ", want text",
+	" into command.wireheadConfig", ", want names and values",
+)
 
 // check returns an error unless a server can be started with the config, which is at path.
 func (c *wireheadConfig) check(path string) error {
