@@ -83,8 +83,12 @@ func (s *Stats) slowest() (least *GroupStats) {
 	return least
 }
 
-// holders returns a text that names the processes that read held generations.
+// holders returns a text that names the processes that read held generations, if the next
+// generation waits for readers.
 func (s *Stats) holders() (text string) {
+	if !strings.HasPrefix(s.PublishWaits, "readers") { // as Config.Held says it
+		return ""
+	}
 	for i, h := range s.Holders {
 		if i == 4 {
 			return text + fmt.Sprintf(" and %d more", len(s.Holders)-i)

@@ -36,8 +36,8 @@ func TestWaits(t *testing.T) {
 			[]string{`Producers wait for room: generation 13 is full and waits for group "train", which has taken 20 rows of generation 12, want 100 (MinPasses 1).`},
 		},
 		{
-			"a full generation, and the lock", Config{},
-			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 100, PublishWaits: "pid 5, which has the lock"},
+			"a full generation, and the lock", Config{Limits: Limits{MinPasses: 1}},
+			Stats{Latest: 12, Filling: 13, Samples: 100, Committed: 100, Producers: put, Groups: train(20, 20)[1:], PublishWaits: "pid 5, which has the lock"},
 			[]string{"publish"}, []string{"Producers wait for room: generation 13 is full and waits for pid 5, which has the lock."},
 		},
 		{
@@ -61,7 +61,8 @@ func TestWaits(t *testing.T) {
 			[]string{"Producers wait for room: generation 13 waits for readers, 9 by pid 1, 9 by pid 2, 9 by pid 3, 9 by pid 4 and 2 more."},
 		},
 		{
-			"the disk is full", Config{}, Stats{Latest: 12, Filling: 13, Samples: 100, PublishWaits: "room on the disk"},
+			"the disk is full, and readers are not the reason", Config{},
+			Stats{Latest: 12, Filling: 13, Samples: 100, PublishWaits: "room on the disk", Held: []uint64{9}, Holders: []HolderStats{{9, 17, "a"}}},
 			[]string{"room"}, []string{"Producers wait for room: generation 13 waits for room on the disk."},
 		},
 		{
