@@ -114,7 +114,7 @@ func TestWrong(t *testing.T) {
 		{fs.ErrNotExist, "nats stream rm"},
 		{fs.ErrPermission, "--creds"},
 		{fmt.Errorf("%w: no JetStream", samplecache.ErrUnavailable), "-js -sd DIR"},
-		{samplecache.ErrUnavailable, "nc -vz HOST 4222"},
+		{samplecache.ErrUnavailable, "no firewall is between"},
 		{errors.New("odd"), "docs/samplecache.md"},
 	} {
 		got := wrong(tt.err)

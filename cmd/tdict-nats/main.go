@@ -40,12 +40,14 @@ func options(at command.Remote) (list []nats.Option) {
 	if at.CA != "" {
 		list = append(list, nats.RootCAs(at.CA))
 	}
-	lost := func(nc *nats.Conn, err error) {
+	if at.Tell == nil {
+		return list
+	}
+	return append(list, nats.DisconnectErrHandler(func(nc *nats.Conn, err error) {
 		if !nc.IsClosed() {
 			at.Tell(fmt.Sprintf("the connection to the servers is lost (%v): waiting for them", err))
 		}
-	}
-	return append(list, nats.DisconnectErrHandler(lost), nats.ReconnectHandler(func(nc *nats.Conn) {
+	}), nats.ReconnectHandler(func(nc *nats.Conn) {
 		at.Tell("the servers answer again, at " + nc.ConnectedAddr())
 	}))
 }

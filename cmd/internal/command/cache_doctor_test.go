@@ -105,7 +105,6 @@ func TestCacheDoctorOfServers(t *testing.T) {
 		code := run(t.Context(), servers, append([]string{"cache", "doctor", "nats://here/brains"}, tt.flags...), &stdout, &stderr)
 		require.Equal(t, tt.code, code, tt.rule)
 		require.Equal(t, tt.stdout, stdout.String(), tt.rule)
-		servers.at.Tell = nil
 		require.Equal(t, Remote{URL: "nats://here:4222", Name: "brains"}, servers.at, tt.rule)
 	}
 }

@@ -55,7 +55,7 @@ func (c *keepCmd) Run(s *session) (err error) {
 type cacheVerifyCmd struct{ placeFlags }
 
 func (c *cacheVerifyCmd) Run(s *session) (err error) {
-	e, err := c.engine(s)
+	e, err := c.engine(s, nil)
 	if err != nil {
 		return err
 	}
@@ -141,6 +141,7 @@ func (c *mirrorCmd) Run(s *session) error {
 			return err
 		}
 	}
+	at.Tell = s.tell
 	err = s.servers.Mirror(s.ctx, at, c.Dir)
 	if s.ctx.Err() != nil {
 		return nil // a mirror has no other end

@@ -113,7 +113,7 @@ func (p *putting) run() error {
 	p.fail, p.late = fail, late
 	context.AfterFunc(ctx, func() {
 		if p.session.ctx.Err() != nil && p.cmd.Grace > 0 {
-			p.session.print(fmt.Errorf("stopping: waiting up to %v for the samples at hand; another signal ends it at once", p.cmd.Grace))
+			p.session.tell(fmt.Sprintf("stopping: waiting up to %v for the samples at hand; another signal ends it at once", p.cmd.Grace))
 		}
 		time.AfterFunc(p.grace(), func() { end(fmt.Errorf("--grace %v has passed", p.cmd.Grace)) })
 	})
@@ -126,7 +126,7 @@ func (p *putting) run() error {
 	if n := p.failures.Load(); n > 0 {
 		text += fmt.Sprintf(", failures of programs: %d", n)
 	}
-	p.session.print(errors.New(text))
+	p.session.tell(text)
 	if failed := context.Cause(ctx); failed != nil && p.session.ctx.Err() == nil {
 		return failed // the others have ended because of it
 	}

@@ -230,15 +230,16 @@ func TestPutEnds(t *testing.T) {
 		name    string
 		flags   string
 		program string
+		before  int // samples committed before the signal
 		samples int
 		says    string
 	}{
-		{"in a sample", "", "trap 'echo bye >&2; exit 1' TERM; head -c 600 0; touch at; until test -e go; do sleep 0.01; done; tail -c +601 0; cat 1 2; sleep 10 & wait", 1, "0: bye\n"},
-		{"between samples, in time", "", "cat 0; touch at; until test -e go; do sleep 0.01; done; cat 1; sleep 10", 2, ""},
-		{"between samples, too late", "--grace 100ms", "cat 0; touch at; sleep 10", 1, ""},
-		{"in a sample, too late", "--grace 100ms", "cat 0; head -c 600 1; touch at; sleep 10", 1, ""},
-		{"the program ignores SIGTERM", "--grace 100ms", "trap '' TERM; cat 0; touch at; while true; do sleep 10; done", 1, ""},
-		{"the program has ended, too", "", "trap 'exit 0' TERM; touch at; kill -TERM $$; sleep 10", 0, ""},
+		{"in a sample", "", "trap 'echo bye >&2; exit 1' TERM; head -c 600 0; touch at; until test -e go; do sleep 0.01; done; tail -c +601 0; cat 1 2; sleep 10 & wait", 0, 1, "0: bye\n"},
+		{"between samples, in time", "", "cat 0; touch at; until test -e go; do sleep 0.01; done; cat 1; sleep 10", 1, 2, ""},
+		{"between samples, too late", "--grace 100ms", "cat 0; touch at; sleep 10", 1, 1, ""},
+		{"in a sample, too late", "--grace 100ms", "cat 0; head -c 600 1; touch at; sleep 10", 1, 1, ""},
+		{"the program ignores SIGTERM", "--grace 100ms", "trap '' TERM; cat 0; touch at; while true; do sleep 10; done", 1, 1, ""},
+		{"the program has ended, too", "", "trap 'exit 0' TERM; touch at; kill -TERM $$; sleep 10", 0, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +247,8 @@ func TestPutEnds(t *testing.T) {
 			ctx, end := ended(t)
 			go func() {
 				for range 500 {
-					if _, err := os.Stat(filepath.Join(dir, "at")); err == nil {
+					_, stats, failed := dircache.Engine{Dir: filepath.Join(dir, "c")}.Observe(ctx)
+					if _, err := os.Stat(filepath.Join(dir, "at")); err == nil && failed == nil && stats.Committed >= tt.before {
 						end()
 						_ = os.WriteFile(filepath.Join(dir, "go"), nil, 0o666)
 						return

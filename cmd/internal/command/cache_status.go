@@ -41,7 +41,7 @@ func (c *statusCmd) Run(s *session) error {
 		return s.usage("--once is for --json without --watch")
 	}
 	c.Watch = c.Watch || c.JSON && !c.Once
-	e, err := c.engine(s)
+	e, err := c.engine(s, nil)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ type Remote struct {
 	Password string
 	Creds    string // path of a file of credentials
 	CA       string // path of a file of certificates
-	// Tell is called when the connection is lost, and when it is there again.
+	// Tell, if not nil, is called when the connection is lost, and when it is there again.
 	Tell func(text string)
 }
 
@@ -109,7 +109,7 @@ func (p *placeFlags) at(s *session) (r Remote, err error) {
 	if strings.Contains(list, "@") {
 		return r, s.usage("<place>: a password there is visible to all users of the machine: want --password-file")
 	}
-	r = Remote{Name: name, Creds: p.Creds, CA: p.CA, Tell: func(text string) { s.print(errors.New(text)) }}
+	r = Remote{Name: name, Creds: p.Creds, CA: p.CA}
 	for one := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(scheme + strings.TrimPrefix(one, scheme))
 		if err != nil || u.Hostname() == "" {
@@ -125,8 +125,8 @@ func (p *placeFlags) at(s *session) (r Remote, err error) {
 	return r, err
 }
 
-// engine returns the engine of the cache.
-func (p *placeFlags) engine(s *session) (samplecache.Engine, error) {
+// engine returns the engine of the cache. tell is Remote.Tell.
+func (p *placeFlags) engine(s *session, tell func(text string)) (samplecache.Engine, error) {
 	if !p.Place.remote() {
 		return dircache.Engine{Dir: string(p.Place)}, p.local(s)
 	}
@@ -134,6 +134,7 @@ func (p *placeFlags) engine(s *session) (samplecache.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	at.Tell = tell
 	return s.servers.Engine(at)
 }
 
@@ -147,7 +148,7 @@ func (p *placeFlags) local(s *session) error {
 
 // open joins the cache. It waits for as long as the flags say until the cache is made.
 func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error) {
-	e, err := p.engine(s)
+	e, err := p.engine(s, s.tell)
 	if err != nil {
 		return nil, err
 	}

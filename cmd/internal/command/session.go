@@ -128,6 +128,9 @@ func (s *session) note(text string) {
 	fmt.Fprintf(s.errs, "tdict: %s: note: %s\n", s.name, asFlags.Replace(text))
 }
 
+// tell prints a text as print does.
+func (s *session) tell(text string) { s.print(errors.New(text)) }
+
 // print prints an error on one line of standard error. Several goroutines may call it.
 func (s *session) print(err error) {
 	s.printing.Lock()
