@@ -2,7 +2,9 @@ package slurmtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"testing"
 	"time"
@@ -20,7 +22,11 @@ type Ledger map[string][]uint64
 func Audit(ctx context.Context, e samplecache.Engine) (Ledger, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	c, err := samplecache.Open(ctx, e, samplecache.Options{Await: true})
+	c, err := samplecache.Open(ctx, e, samplecache.Options{})
+	for errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		time.Sleep(5 * time.Millisecond) // Await looks less often, and the cache of a short job may be gone then
+		c, err = samplecache.Open(ctx, e, samplecache.Options{})
+	}
 	if err != nil {
 		return nil, err
 	}
