@@ -23,7 +23,7 @@ func Audit(ctx context.Context, e samplecache.Engine) (Ledger, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	c, err := samplecache.Open(ctx, e, samplecache.Options{})
-	for errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+	for (errors.Is(err, fs.ErrNotExist) || errors.Is(err, samplecache.ErrUnavailable)) && ctx.Err() == nil {
 		time.Sleep(5 * time.Millisecond) // Await looks less often, and the cache of a short job may be gone then
 		c, err = samplecache.Open(ctx, e, samplecache.Options{})
 	}
