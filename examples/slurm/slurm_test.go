@@ -6,9 +6,11 @@ package slurm_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -85,6 +87,55 @@ func TestOneNode(t *testing.T) {
 	require.NotEmpty(t, got["gen-0-0-1"])
 	got.RequireOnce(t)
 	s.RequireClean(j)
+}
+
+// TestOneNodeEnds runs generators or a trainer that end early: generators that are done leave the
+// job to the trainer, and a failure ends the job.
+func TestOneNodeEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		env    []string
+		slow   string // ends of programs are noticed late: what the script runs before it waits
+		state  slurmkit.State
+		output string
+	}{
+		"generators that are done":          {[]string{"FRAMES=64"}, "", slurmkit.Completed, "epoch 3, "},
+		"a generator that fails":            {[]string{"DRAW=nothing-of-the-kind"}, "", slurmkit.Failed, "cannot be started"},
+		"a trainer that fails":              {[]string{"EPOCHS=x"}, "", slurmkit.Failed, "invalid value"},
+		"a trainer that has already failed": {[]string{"EPOCHS=x"}, "sleep 0.5", slurmkit.Failed, "invalid value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, tt.env...)
+			s.Replace("one-node/job.sh", "trainer=$!\n", "trainer=$!\n"+tt.slow+"\n")
+			s.Start("one-node/README.md")
+			j := s.Job("one-node")
+			require.Equal(t, tt.state, j.Ended(), j.Output())
+			require.Contains(t, j.Output(), tt.output)
+			s.RequireClean(j)
+		})
+	}
+}
+
+// TestOneNodeGPUs has the GPUs that SLURM gives, or none.
+func TestOneNodeGPUs(t *testing.T) {
+	for gpus, names := range map[string][]string{
+		"":    {"gen-0-0-0", "gen-0-0-1"},
+		"2,3": {"gen-0-0-0", "gen-0-0-1", "gen-0-1-0", "gen-0-1-1"},
+	} {
+		t.Run(gpus, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, "CUDA_VISIBLE_DEVICES="+gpus, "FRAMES=32")
+			s.Start("one-node/README.md")
+			j := s.Job("one-node")
+			require.Equal(t, slurmkit.Completed, j.Ended(), j.Output())
+			drawn := map[string]bool{}
+			for _, f := range s.Begun() {
+				drawn[f.Name] = true
+			}
+			require.ElementsMatch(t, names, slices.Collect(maps.Keys(drawn)))
+			s.RequireClean(j)
+		})
+	}
 }
 
 // TestOneNodeStops warns the job before its time limit, while samples are half drawn: they are put,

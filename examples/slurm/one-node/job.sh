@@ -44,3 +44,4 @@ trainer=$!
 while kill -0 "$trainer" 2>/dev/null; do
 	wait -n                   # a failure ends the job; generators that are done leave it to the trainer
 done
+wait "$trainer"                   # its status, if the shell took notice before it waited

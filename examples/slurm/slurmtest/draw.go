@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -14,7 +15,7 @@ import (
 const drawnName = "DRAWN"
 
 // Draw is draw.py without Python. It says in a file what it draws, when it has written the first
-// half of a sample; with PAUSE the rest comes later.
+// half of a sample; with PAUSE the rest comes later. With FRAMES it ends before that number.
 func Draw(out io.Writer) error {
 	number, err := strconv.ParseUint(os.Getenv("TDICT_NUMBER"), 10, 64)
 	if err != nil {
@@ -25,7 +26,11 @@ func Draw(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for name := os.Getenv("TDICT_PRODUCER"); ; number++ {
+	end, err := strconv.ParseUint(os.Getenv("FRAMES"), 10, 64)
+	if err != nil {
+		end = math.MaxUint64
+	}
+	for name := os.Getenv("TDICT_PRODUCER"); number < end; number++ {
 		f, err := encode(number)
 		if err != nil {
 			return err
@@ -41,6 +46,7 @@ func Draw(out io.Writer) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // encode returns the bytes of a sample: its length, and a safetensors file.

@@ -75,6 +75,16 @@ func (s *Site) Smaller(config string, samples int) {
 	require.NoError(s.t, os.WriteFile(path, text, 0o666))
 }
 
+// Replace replaces a text in a script.
+func (s *Site) Replace(script, old, text string) {
+	s.t.Helper()
+	path := filepath.Join(s.Dir, script)
+	was, err := os.ReadFile(path)
+	require.NoError(s.t, err)
+	require.Contains(s.t, string(was), old)
+	require.NoError(s.t, os.WriteFile(path, []byte(strings.Replace(string(was), old, text, 1)), 0o777))
+}
+
 // RequireSecret wants that only the owner may read the files of the room, that only the file with
 // the password has it, and no output of a job.
 func (s *Site) RequireSecret() {
