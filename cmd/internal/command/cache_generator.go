@@ -105,6 +105,8 @@ func (g *generator) once(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("sample %d: %w: %v", g.producer.Next(), err, exit)
+	case exit.Ended && !exit.OK:
+		return fmt.Errorf("sample %d: it has closed its output, and did not end within --grace %v: %v", g.producer.Next(), g.cmd.Grace, exit)
 	case !exit.OK:
 		return fmt.Errorf("it ended before sample %d: %v", g.producer.Next(), exit)
 	}

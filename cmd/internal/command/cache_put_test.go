@@ -126,7 +126,7 @@ func TestPut(t *testing.T) {
 		{"killed in the data", "--restart 0", "cat 0; head -c 600 1; echo oh >&2; kill -9 $$", 3, `sample 1: .*: its output ended within the sample: signal: killed; its last lines: "oh"`, 1},
 		{"fails after a sample", "--restart 0", "cat 0; exit 3", 3, `it ended before sample 1: exit status 3\n`, 1},
 
-		{"closes its output and lives on", "--restart 0 --grace 100ms", "cat 0; exec >&-; exec sleep 10", 3, `before sample 1: it was ended\n`, 1},
+		{"closes its output and lives on", "--restart 0 --grace 100ms", "cat 0; exec >&-; exec sleep 10", 3, `sample 1: it has closed its output, and did not end within --grace 100ms: it was ended\n`, 1},
 		{"and ends soon", "--restart 0", "cat 0; exec >&-; exec sleep 0.05", 0, `samples put: 1\n$`, 1},
 		{"forks and exits", "--restart 0", "(sleep 10; cat 1) & cat 0", 0, `samples put: 1\n$`, 1},
 		{"starts a daemon, which has the output", "--restart 0", "setsid sleep 5 & sleep 0.05; cat 0", 0, `samples put: 1\n$`, 1},
