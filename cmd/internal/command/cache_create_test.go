@@ -116,7 +116,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"keep there latest kept", 3, "no generation was published yet"},
 		{"keep there 1 kept", 3, "generation is gone: it was not published yet"},
 		{"keep there first kept", 2, "<id> first: want a number, or latest"},
-		{"keep none 1 kept", 3, "none"},
+		{"keep none 1 kept", 3, "open none: no such file or directory\n"},
 		{"verify none", 3, "none"},
 		{"verify here", 3, "it is not a cache"},
 		{"verify there", 0, ""},

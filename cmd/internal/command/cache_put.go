@@ -65,7 +65,7 @@ func (c *putCmd) Run(s *session) error {
 	}
 	cache, err := c.open(s, c.waitFlags)
 	if err != nil {
-		return c.unlessEnded(s, err)
+		return c.unlessEnded(s, c.orWait(c.Place, err))
 	}
 	p := &putting{cmd: c, session: s, cache: cache}
 	p.most = uint64(cache.Schema().ByteSize()) + maxHeader

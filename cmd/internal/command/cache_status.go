@@ -49,7 +49,7 @@ func (c *statusCmd) Run(s *session) error {
 	defer l.close()
 	v := l.first(s, c.waitFlags)
 	if v.err != nil {
-		return c.advise(v.err, c.waitFlags)
+		return c.orWait(c.Place, c.advise(v.err))
 	}
 	served := make(chan error, 1)
 	if c.Metrics != "" {

@@ -155,7 +155,8 @@ func TestCacheStatusRefuses(t *testing.T) {
 		{"brains --creds x", 2, "are for nats://"},
 		{"nats://a/b", 3, "this tdict has no NATS"},
 		{"none", 3, "observe none: "},
-		{"other", 3, "it is not a cache"},
+		{"none", 3, ": --wait 10m waits until it is made"},
+		{"other", 3, ": it is not a cache: tdict cache create makes one"},
 		{"none --wait 1ms", 3, "--wait 1ms has passed: observe none: "},
 		{"none --watch", 3, "observe none: "},
 	} {
@@ -404,6 +405,18 @@ func TestStatusOfSilentServers(t *testing.T) {
 	require.Equal(t, 1, strings.Count(stderr.String(), "--wait 30ms has passed"), stderr.String())
 }
 
+// TestPlaceFiles names a file that is missing: no server is asked, and nothing is waited for.
+func TestPlaceFiles(t *testing.T) {
+	for _, flag := range []string{"--creds", "--ca", "--password-file"} {
+		for _, wait := range []string{"0s", "1m"} {
+			var stderr bytes.Buffer
+			code := run(t.Context(), memoryServers{engine: silentEngine{}}, []string{"cache", "status", "nats://host/brains", flag, "none", "--wait", wait}, io.Discard, &stderr)
+			require.Equal(t, 3, code, stderr.String())
+			require.Regexp(t, "^tdict: cache status: (open|stat) none: no such file or directory\n$", stderr.String(), flag)
+		}
+	}
+}
+
 // TestStatusOfMirror looks at a mirror, whose process has reserved all slots, and puts into it.
 func TestStatusOfMirror(t *testing.T) {
 	dir := cacheIn(t)
@@ -423,4 +436,29 @@ func TestStatusOfMirror(t *testing.T) {
 	require.Contains(t, command(t, dir, "cache", "status", "c", "--json", "--once").stdout, `"waits":[]`)
 	put := command(t, dir, "cache", "put", "c", "--", "true")
 	require.Equal(t, result{3, "", "tdict: cache put: c is a mirror of the cache \"brains\" on servers: put into that, at nats://HOST/brains\n"}, put)
+}
+
+// TestMirrored looks at directories whose mirror.json is none. A pipe hangs nobody.
+func TestMirrored(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"none":      func(string) error { return nil },
+		"directory": func(path string) error { return os.Mkdir(path, 0o777) },
+		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o666) },
+		"huge": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat(" ", 1<<16)+`{"name":"x"}`), 0o666)
+		},
+		"text":   func(path string) error { return os.WriteFile(path, []byte("name"), 0o666) },
+		"array":  func(path string) error { return os.WriteFile(path, []byte("[1]"), 0o666) },
+		"number": func(path string) error { return os.WriteFile(path, []byte(`{"name":5}`), 0o666) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, make(filepath.Join(dir, "mirror.json")))
+			got := ""
+			done := func() bool { got = (&placeFlags{Place: place(dir)}).mirrored(); return true }
+			require.Eventually(t, done, 5*time.Second, time.Millisecond)
+			require.Empty(t, got)
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-tensordict/tensordict/cmd/internal/doctor"
+	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -109,6 +111,11 @@ func (p *placeFlags) at(s *session) (r Remote, err error) {
 	if strings.Contains(list, "@") {
 		return r, s.usage("<place>: a password there is visible to all users of the machine: want --password-file")
 	}
+	for _, file := range []string{p.Creds, p.CA} { // the error of the servers would be taken for a missing cache
+		if _, err := os.Stat(file); file != "" && err != nil {
+			return r, err
+		}
+	}
 	r = Remote{Name: name, Creds: p.Creds, CA: p.CA}
 	for one := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(scheme + strings.TrimPrefix(one, scheme))
@@ -158,31 +165,37 @@ func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error
 	ctx, cancel := wait.limit(s)
 	defer cancel()
 	c, err := samplecache.Open(ctx, e, samplecache.Options{Await: wait.Wait > 0, OnError: s.print})
-	return c, p.advise(err, wait)
+	return c, p.advise(err)
 }
 
 // advise adds to an error of opening a cache what to do about it.
-func (p *placeFlags) advise(err error, wait waitFlags) error {
-	_, missing := os.Lstat(string(p.Place))
-	switch {
-	case wait.Wait > 0:
-		return err
-	case p.Place.remote() && errors.Is(err, fs.ErrPermission):
+func (p *placeFlags) advise(err error) error {
+	if p.Place.remote() && errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: give --password-file or --creds of a user who may use the cache", err)
-	case p.Place.remote() && errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrNotExist) && missing != nil:
-		return fmt.Errorf("%w: --wait 10m waits until it is made", err)
 	}
 	return err
+}
+
+// orWait adds --wait to an error of opening a cache that does not exist.
+func (w waitFlags) orWait(at place, err error) error {
+	if w.Wait > 0 || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, missing := os.Lstat(string(at)); missing == nil && !at.remote() {
+		return err
+	}
+	return fmt.Errorf("%w: --wait 10m waits until it is made", err)
 }
 
 // mirrored returns the name of the cache on servers of which a directory is a mirror, or "".
 func (p *placeFlags) mirrored() string {
 	var of struct{ Name string }
-	text, err := os.ReadFile(filepath.Join(string(p.Place), "mirror.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &of)
-	}
+	f, err := vfs.OpenRegular(filepath.Join(string(p.Place), "mirror.json"), os.O_RDONLY) // a pipe would hang
 	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if json.NewDecoder(io.LimitReader(f, 1<<16)).Decode(&of) != nil {
 		return ""
 	}
 	return of.Name

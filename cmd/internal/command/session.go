@@ -109,6 +109,7 @@ var asFlags = strings.NewReplacer(
 	"leave it out with SkipPickled", "--skip-unsupported leaves it out", "leave them out with SkipPickled", "--skip-unsupported leaves them out",
 	"it is not a cache: Create makes one", "it is not a cache: tdict cache create makes one",
 	"there is no such cache: Create makes one", "there is no such cache: tdict cache create makes one",
+	"file does not exist: it is not a cache: Create makes one", "it is not a cache: tdict cache create makes one",
 	"file does not exist: it is not a cache", "it is not a cache", ": NoReplace is set", "",
 	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
 )
