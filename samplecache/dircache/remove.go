@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/go-tensordict/tensordict/internal/mapping"
@@ -27,7 +28,7 @@ import (
 func Remove(dir string) error { return failed("remove", dir, "", remove(dir)) }
 
 func remove(dir string) error {
-	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+	if info, err := os.Lstat(filepath.Clean(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return fmt.Errorf("%w: it is a link: name the directory", fs.ErrInvalid)
 	}
 	at, err := Engine{Dir: dir}.place()

@@ -60,6 +60,10 @@ func TestRemove(t *testing.T) {
 			require.NoError(t, os.Symlink(dir, dir+"-link"))
 			return dir + "-link"
 		}, fs.ErrInvalid, "it is a link"},
+		{"a link to it, with a slash", func(t *testing.T, dir string) string {
+			require.NoError(t, os.Symlink(dir, dir+"-link"))
+			return dir + "-link/"
+		}, fs.ErrInvalid, "it is a link"},
 		{"the directory around it", func(t *testing.T, dir string) string { return filepath.Dir(dir) }, fs.ErrNotExist, "it is not a cache"},
 		{"a generation of it", func(t *testing.T, dir string) string { return dir + "/gen-0000000001" }, fs.ErrNotExist, "it is not a cache"},
 		{"a file", func(t *testing.T, dir string) string { return dir + "/MANIFEST" }, nil, "not a directory"},
