@@ -253,7 +253,7 @@ func (c *Cache) Keep(ctx context.Context, id uint64, path string) error {
 	} else if err == nil {
 		err = memmap.SaveWith(ctx, path, td, memmap.SaveOptions{NoSync: !c.about.Config.Durable, NoReplace: true})
 	} else {
-		err = fmt.Errorf("%s: %w", op, err)
+		err = fmt.Errorf("keep: %w", err)
 	}
 	return errors.Join(err, g.Close())
 }
@@ -269,7 +269,7 @@ func (g *Generation) all(ctx context.Context) (*tdict.TensorDict, error) {
 	}
 	for _, row := range rows {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, fmt.Errorf("%s: %w", g.name(), context.Cause(ctx))
 		}
 		if _, err := g.Slice(row, row+1); err != nil {
 			return nil, err

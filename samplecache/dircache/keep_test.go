@@ -69,6 +69,7 @@ func TestKeepDamage(t *testing.T) {
 	require.NoError(t, f.Close())
 	err = c.Keep(t.Context(), 1, dir+"-kept")
 	require.ErrorIs(t, err, samplecache.ErrChecksum)
+	require.ErrorContains(t, err, "keep: generation 1: row 1: ")
 	bad, ok := errors.AsType[*samplecache.RowError](err)
 	require.True(t, ok)
 	require.Equal(t, 1, bad.Row)
