@@ -165,7 +165,10 @@ func (g *generator) one(files *safetensors.Reader, length [8]byte) error {
 	}
 	if err := files.ReadInto(slot.Sample(), int64(size)); err != nil {
 		if errors.Is(err, safetensors.ErrCorrupt) {
-			err = fmt.Errorf("%w: %s; the sample before has other bytes if its length was wrong", err, protocol)
+			err = fmt.Errorf("%w: %s", err, protocol)
+			if g.put > 0 {
+				err = fmt.Errorf("%w; the sample before has other bytes if its length was wrong", err)
+			}
 		}
 		return errors.Join(err, slot.Abort())
 	}

@@ -117,7 +117,8 @@ func TestPut(t *testing.T) {
 		{"it writes 4 bytes too few", "--restart 2", "head -c -4 0; cat 1 2; sleep 10", 3, `(?s)sample 1: corrupt: .*sample 3: corrupt: .*samples put: 3, failures of programs: 3\n$`, 3},
 
 		{"a length of 2^63", "--restart 0", `printf '\0\0\0\0\0\0\0\x80'; sleep 10`, 3, `sample 0: corrupt: got a length of 9223372036854775808 bytes, the bytes "\\x00.*", want at most`, 0},
-		{"a length of 0", "--restart 0", `printf '\0\0\0\0\0\0\0\0'; sleep 10`, 3, `sample 0: read: corrupt: got a file of 0 bytes`, 0},
+		{"a length of 0", "--restart 0", `printf '\0\0\0\0\0\0\0\0'; sleep 10`, 3, `sample 0: read: corrupt: got a file of 0 bytes.*; text belongs on standard error: it was ended\n`, 0},
+		{"a length of 0 after a sample", "--restart 0", `cat 0; printf '\0\0\0\0\0\0\0\0'; sleep 10`, 3, `sample 1: read: corrupt: .*; the sample before has other bytes if its length was wrong: it was ended\n`, 1},
 		{"a shorter length", "--restart 0", `(printf '\x10'; tail -c +2 0); sleep 10`, 3, `sample 0: read: .*: corrupt: got`, 0},
 		{"a longer length", "--restart 0", `(printf '\xff'; tail -c +2 0); sleep 10`, 3, `sample 0: read: .*: corrupt: got`, 0},
 		{"text", "--restart 0", "cat 0; echo 'Epoch 1: loss 0.5'; sleep 10", 3, `sample 1: corrupt: got a length of .*, the bytes "Epoch 1:", .*; text belongs on standard error: it was ended\n`, 1},
