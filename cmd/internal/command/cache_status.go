@@ -185,7 +185,7 @@ func (l *lookout) first(s *session, wait waitFlags) view {
 	last := error(nil) // why the look before has failed
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		v := l.look(ctx, view{})
-		if ctx.Err() != nil && last != nil {
+		if v.err != nil && ctx.Err() != nil && last != nil {
 			v.err = fmt.Errorf("%w: %w", context.Cause(ctx), last)
 			return v
 		}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -403,6 +404,30 @@ func TestStatusOfSilentServers(t *testing.T) {
 	code := run(ctx, memoryServers{engine: silentEngine{}}, []string{"cache", "status", "nats://host/brains", "--wait", "30ms"}, &stdout, &stderr)
 	require.Equal(t, 3, code, stderr.String())
 	require.Equal(t, 1, strings.Count(stderr.String(), "--wait 30ms has passed"), stderr.String())
+}
+
+// A lateEngine is a cache that is made just as the wait for it ends.
+type lateEngine struct {
+	samplecache.Engine
+	joined *bool
+}
+
+func (e lateEngine) Join(ctx context.Context, opt engine.Options) (engine.Session, error) {
+	if !*e.joined {
+		*e.joined = true
+		return nil, fs.ErrNotExist
+	}
+	<-ctx.Done()
+	return e.Engine.Join(context.WithoutCancel(ctx), opt)
+}
+
+// TestStatusJustInTime sees a cache that is made as --wait passes.
+func TestStatusJustInTime(t *testing.T) {
+	e, err := memcache.New(sampleOf(t, 0), samplecache.Config{Samples: 3})
+	require.NoError(t, err)
+	l := &lookout{engine: lateEngine{e, new(bool)}}
+	defer l.close()
+	require.NoError(t, l.first(&session{ctx: t.Context()}, waitFlags{30 * time.Millisecond}).err)
 }
 
 // TestPlaceFiles names a file that is missing: no server is asked, and nothing is waited for.
