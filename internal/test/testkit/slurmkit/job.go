@@ -53,7 +53,8 @@ func (j *Job) Name() string {
 	return fmt.Sprintf("%d_%d", j.array, j.task)
 }
 
-// start starts the script. c.mu is held.
+// start starts the script. c.mu is held. bash gets it as an argument: if the file itself were
+// executed, it could be busy, since a process that is being started has each open file for a moment.
 func (j *Job) start() {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !j.opt.appends {
@@ -61,7 +62,7 @@ func (j *Job) start() {
 	}
 	out, err := os.OpenFile(j.outputPath(), flags, 0o666)
 	if err == nil {
-		j.cmd = exec.Command(filepath.Join(j.spool, "slurm_script"), j.args...)
+		j.cmd = exec.Command("bash", append([]string{filepath.Join(j.spool, "slurm_script")}, j.args...)...)
 		j.cmd.Dir, j.cmd.Env, j.cmd.Stdout, j.cmd.Stderr = j.dir, j.environ(), out, out
 		j.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		err = j.cmd.Start()
