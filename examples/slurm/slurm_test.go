@@ -74,7 +74,7 @@ func site(t testing.TB, env ...string) *slurmtest.Site {
 // TestOneNode runs the job to its end: each sample is there once, and nothing is left.
 func TestOneNode(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := site(t, "PASSES=1", "PAUSE=100ms") // long enough for both generators to start
 	s.Start("one-node/README.md")
 	j := s.Job("one-node")
 	got, err := slurmtest.Audit(s.During(j), dircache.Engine{Dir: filepath.Join(s.SHM, "cache-1")})
@@ -124,15 +124,19 @@ func TestOneNodeGPUs(t *testing.T) {
 	} {
 		t.Run(gpus, func(t *testing.T) {
 			t.Parallel()
-			s := site(t, "CUDA_VISIBLE_DEVICES="+gpus, "FRAMES=32")
+			s := site(t, "CUDA_VISIBLE_DEVICES="+gpus, "FRAMES=32", "EPOCHS=1000000", "GRACE=1s")
 			s.Start("one-node/README.md")
 			j := s.Job("one-node")
-			require.Equal(t, slurmkit.Completed, j.Ended(), j.Output())
 			drawn := map[string]bool{}
-			for _, f := range s.Begun() {
-				drawn[f.Name] = true
-			}
+			s.Until("all generators draw", func() bool {
+				for _, f := range s.Begun() {
+					drawn[f.Name] = true
+				}
+				return len(drawn) >= len(names)
+			})
 			require.ElementsMatch(t, names, slices.Collect(maps.Keys(drawn)))
+			j.Warn()
+			require.Equal(t, slurmkit.Completed, j.Ended(), j.Output())
 			s.RequireClean(j)
 		})
 	}
