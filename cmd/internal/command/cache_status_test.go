@@ -338,11 +338,11 @@ func TestStatusText(t *testing.T) {
 	for i := range 25 {
 		st.Members = append(st.Members, samplecache.MemberStats{PID: i + 1, Host: "ab"[i%2 : i%2+1]})
 	}
-	st.Producers = []samplecache.ProducerStats{{Name: "x", Window: samplecache.Window{Floor: 7, Above: 0b110}}, {Name: "y", PID: 4, Host: "b"}}
+	st.Producers = []samplecache.ProducerStats{{Name: "y", PID: 4, Host: "b"}, {Name: "x", Window: samplecache.Window{Floor: 7, Above: 0b110}}} // by name
 	v := view{name: "n", stats: st}
 	for _, want := range []string{
 		"generation  9\n", "room        16.8 MB a sample, 67.1 MB a generation", "held        generation 3 by pid 7 on a, pid 8 on b\n",
-		"members     a 13: pid 1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and 3 more; b 12: pid 2, 4,", `"x": numbers below 7 are committed, and 2 above, not a member`,
+		"members     a 13: pid 1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and 3 more; b 12: pid 2, 4,", "producers   \"x\": numbers below 7 are committed, and 2 above, not a member\n            \"y\": ",
 		`"y": numbers below 0 are committed, pid 4 on b`,
 	} {
 		require.Contains(t, v.text(), want)

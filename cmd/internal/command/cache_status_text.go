@@ -57,7 +57,8 @@ func (v *view) text() string {
 	}
 	t.row("members", "%s", membersText(st.Members))
 	var producers, groups, waits []string
-	for _, p := range st.Producers {
+	byName := func(a, b samplecache.ProducerStats) int { return strings.Compare(a.Name, b.Name) }
+	for _, p := range slices.SortedFunc(slices.Values(st.Producers), byName) {
 		producers = append(producers, fmt.Sprintf("%s: %s, %s", errtext.Quote(p.Name), windowText(p.Window), processText(p.PID, p.Host)))
 	}
 	for _, g := range st.Groups {
