@@ -43,8 +43,8 @@ type Cache struct {
 // was killed in the middle of an operation, this or another Open completes the operation.
 //
 // Open returns [ErrEngine] for a nil engine, [ErrConfig] for invalid options, and the errors of the
-// engine: see dircache.Engine and natscache.Engine. With [Options.Await] it returns the cause of ctx
-// and the last of these errors if ctx ends before there is a cache.
+// engine: see dircache.Engine and natscache.Engine. With [Options.Await] it returns the cause of
+// ctx and the last of these errors if ctx ends before there is a cache.
 func Open(ctx context.Context, e Engine, opt Options) (*Cache, error) {
 	if isNil(e) {
 		return nil, fmt.Errorf("open: %w: got nil", ErrEngine)
@@ -232,8 +232,8 @@ func checkName(is error, name string) error {
 }
 
 // Keep makes a dataset of generation id at path, which memmap.Open and Python read. It returns
-// fs.ErrExist if path exists. Readers of the generation are not affected. Keep compares checksums as
-// [Generation.Fetch] does: if a row is damaged, it returns a [RowError] and makes no dataset.
+// fs.ErrExist if path exists. Readers of the generation are not affected. Keep compares checksums
+// as [Generation.Fetch] does: if a row is damaged, it returns a [RowError] and makes no dataset.
 //
 // An engine that keeps generations in files, such as dircache, copies nothing if path is on the
 // same file system: the dataset shares the files. Do not write to the dataset before the generation

@@ -33,7 +33,7 @@ func examine(ctx context.Context, e natscache.Engine) ([]doctor.Finding, error) 
 	return findings(h, e.Name), nil
 }
 
-// findings says what the facts about servers mean.
+// findings returns findings for the facts about servers.
 func findings(h natscache.Health, name string) (list []doctor.Finding) {
 	for _, err := range h.Wrong {
 		list = append(list, wrong(err))
@@ -137,7 +137,7 @@ func left(limit int64, used, reserved uint64) int64 {
 	return limit - int64(max(used, reserved))
 }
 
-// cache says what the servers have of the cache.
+// cache returns findings about the streams of the cache.
 func cache(h natscache.Health, name string) []doctor.Finding {
 	var used, reserved int64
 	var list []doctor.Finding

@@ -16,7 +16,8 @@ import (
 )
 
 // TestDamage changes each byte of a file, and cuts it there: no form makes Convert panic, or leave
-// anything after an error. TestHostile of cmd/internal/command converts the broken files of other packages.
+// anything after an error. TestHostile of cmd/internal/command converts the broken files of other
+// packages.
 func TestDamage(t *testing.T) {
 	in := saved(t, dict(t, []int{3}, tdict.Entries{forms.ArrayKey: tensor.Vector[int64](1, 2, 3)}))
 	step := 23

@@ -1,7 +1,9 @@
 package safetensors_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,4 +96,38 @@ func ExampleSaveWith() {
 	fmt.Println(text)
 	// Output:
 	// {"__metadata__":{"format":"pt"},"linear.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"linear.scale":{"dtype":"F32","shape":[],"data_offsets":[8,12]}}
+}
+
+// Files come over a connection, each after its length, and go into one dictionary.
+func ExampleReader() {
+	var conn bytes.Buffer
+	for n := range 2 {
+		var file bytes.Buffer
+		td := tensor.Must(tdict.FromMap(nil, tdict.Entries{"obs/pos": tensor.Vector(float32(n), 0.5)}))
+		if err := safetensors.Write(&file, td, safetensors.SaveOptions{}); err != nil {
+			fmt.Println(err)
+		}
+		conn.Write(binary.LittleEndian.AppendUint64(nil, uint64(file.Len())))
+		conn.Write(file.Bytes())
+	}
+
+	files := safetensors.NewReader(&conn)
+	td := tensor.Must(tdict.FromMap(nil, tdict.Entries{"obs/pos": tensor.Must(tensor.New(tensor.Float32, 2))}))
+	for conn.Len() > 0 {
+		var size int64
+		err := binary.Read(&conn, binary.LittleEndian, &size)
+		if err == nil {
+			err = files.ReadInto(td, size)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(tensor.Must(td.Tensor("obs/pos")))
+	}
+	// Output:
+	// float32 [2]
+	// [  0 0.5]
+	// float32 [2]
+	// [  1 0.5]
 }

@@ -64,3 +64,34 @@ func Example() {
 	// gen-0000000003
 	// [0 1] <nil>
 }
+
+// A program that is not a member looks at a cache, says who waits for what, and removes the cache.
+func ExampleEngine_Observe() {
+	top, err := os.MkdirTemp("", "cache")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(top)
+	dir := filepath.Join(top, "brains")
+	schema := tdict.New()
+	err = schema.Set("image", tensor.Must(tensor.NewMeta(tensor.Uint8, 16, 16)))
+	if err == nil {
+		err = dircache.Create(dir, schema, samplecache.Config{Samples: 100})
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	about, stats, err := dircache.Engine{Dir: dir}.Observe(context.Background())
+	fmt.Println(stats.Latest, stats.Committed, stats.Samples, err)
+	for _, w := range stats.Waits(about.Config) {
+		fmt.Println(w.Text)
+	}
+	fmt.Println(dircache.Remove(dir))
+	// Output:
+	// 0 0 100 <nil>
+	// Nobody puts samples: the cache has no members.
+	// <nil>
+}

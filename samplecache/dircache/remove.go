@@ -119,7 +119,8 @@ func (s *session) removeAll() (err error) {
 	return errors.Join(os.Rename(s.at, tmp.New()), tmp.Remove())
 }
 
-// readers returns " by pid 5, 6" for a directory that processes have locked, or "" if none is known.
+// readers returns " by pid 5, 6" for a directory that processes have locked, or "" if none is
+// known.
 func readers(dir string) (text string) {
 	info, err := os.Stat(dir)
 	if err != nil {

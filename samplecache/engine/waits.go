@@ -9,7 +9,7 @@ import (
 
 // A Wait is something that waits.
 type Wait struct {
-	// For is what is waited for, one of [WaitKinds].
+	// For is the kind of wait, one of [WaitKinds].
 	//
 	//	publish           a full generation waits to be published
 	//	room              there is no room for the next generation
@@ -28,8 +28,8 @@ func WaitKinds() []string {
 	return []string{"publish", "room", "slot", "group", "first_generation", "next_generation", "samples", "put"}
 }
 
-// Waits returns what waits. c is the config of the cache. What would wait counts, too: if no slot
-// is free, producers wait, whether or not one asks for a slot now.
+// Waits returns a Wait for each thing that producers and groups wait for. c is the config of the
+// cache. It does not know who asks for a slot now: if no slot is free, producers wait.
 func (s *Stats) Waits(c Config) []Wait {
 	list := s.producersWait(c)
 	stopped := len(list) > 0 && list[0].For != "slot"
@@ -47,7 +47,7 @@ func (s *Stats) Waits(c Config) []Wait {
 	return list
 }
 
-// producersWait says what producers wait for, if there is no free slot.
+// producersWait returns the wait of producers, if there is no free slot.
 func (s *Stats) producersWait(c Config) []Wait {
 	slowest := s.slowest()
 	reserved := s.inserts() + int64(s.Reserved)
@@ -98,7 +98,7 @@ func (s *Stats) holders() (text string) {
 	return text
 }
 
-// groupWaits says what a group waits for.
+// groupWaits returns the wait of a group, if it has one.
 func (s *Stats) groupWaits(c Config, g GroupStats) []Wait {
 	next := fmt.Sprintf("%d, which has %d of %d samples", s.Filling, s.Committed, s.Samples)
 	passes, l := c.Limits.MaxPasses, c.Limits

@@ -14,7 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/engine"
 )
 
-// A Health is what servers say about themselves, and about a cache.
+// A Health has facts about servers, and about a cache on them.
 type Health struct {
 	Server    string        // address of the one that answered
 	Version   string        // its version
@@ -26,7 +26,7 @@ type Health struct {
 
 	Account *jetstream.AccountInfo  // nil without JetStream
 	Streams []*jetstream.StreamInfo // of the cache; empty if there is none
-	Wrong   []error                 // what keeps a cache from working
+	Wrong   []error                 // errors that keep a cache from working
 }
 
 // Examine asks the servers of a cache for facts. It neither joins the cache nor changes anything.
@@ -84,7 +84,7 @@ func (h *Health) note(err error) {
 	}
 }
 
-// connection notes what the connection says.
+// connection adds facts about the connection.
 func (h *Health) connection(p *process) {
 	h.Server, h.Version, h.Payload = p.nc.ConnectedAddr(), p.nc.ConnectedServerVersion(), p.nc.MaxPayload()
 	host, _, err := net.SplitHostPort(h.Server)
@@ -108,7 +108,7 @@ func (h *Health) roundTrip(ctx context.Context, p *process) error {
 	return nil
 }
 
-// stream notes what a stream of the cache has. It returns nil if there is no such stream.
+// stream adds a stream of the cache. It returns nil if there is no such stream.
 func (h *Health) stream(ctx context.Context, p *process, name string) error {
 	var s jetstream.Stream
 	err := p.once(ctx, func(ctx context.Context) (err error) {

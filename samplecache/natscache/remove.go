@@ -15,9 +15,8 @@ import (
 )
 
 // Remove removes a cache that nobody uses, by deleting its streams. A process that was killed uses
-// it until its lease has passed: Remove waits for that, for two leases. Processes that join
-// meanwhile lose what they put. If Remove was
-// killed, call it again: until then Create returns fs.ErrExist.
+// it until its lease has passed, for which Remove waits two leases. If a process joins meanwhile,
+// its samples are lost. If Remove was killed, call it again: until then Create returns fs.ErrExist.
 //
 // Its error is an [Error], which wraps
 //
@@ -40,8 +39,8 @@ func Remove(ctx context.Context, url, name string, options ...nats.Option) error
 }
 
 // unused returns [engine.ErrInUse] if the cache has another session. While nobody is in the cache,
-// nobody notices that a process was killed. So unused stays there until the other sessions are gone,
-// or have had the time to be.
+// nobody notices that a process was killed. So unused stays there until the other sessions are
+// gone, or have had the time to be.
 func (e Engine) unused(ctx context.Context) error {
 	s, err := e.join(ctx, engine.Options{})
 	if err != nil {

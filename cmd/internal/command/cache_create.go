@@ -16,7 +16,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// sampleFlags say what the samples of a cache are, and how many it keeps.
+// sampleFlags describe a sample, and the number of samples and generations of a cache.
 type sampleFlags struct {
 	Schema  string `xor:"schema" placeholder:"FILE" help:"The schema of a sample, as 'tdict schema' prints it."`
 	Like    string `xor:"schema" placeholder:"SAMPLE" help:"A file or dataset that is one sample. Only its keys, dtypes and shapes are used."`
@@ -104,7 +104,7 @@ func (c *sampleFlags) config(s *session) (samplecache.Config, error) {
 	return samplecache.Config{Samples: c.Samples, Retain: orNone(c.Retain), MaxHeld: orNone(c.MaxHeld)}, nil
 }
 
-// orNone returns n, or -1 for 0, which is what a config has for none.
+// orNone returns n, or -1 for 0: in a samplecache.Config 0 means the default, and -1 means none.
 func orNone(n int) int {
 	if n == 0 {
 		return -1

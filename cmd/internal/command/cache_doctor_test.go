@@ -23,7 +23,7 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// TestCacheDoctor examines a cache, a place for one, and what is no cache.
+// TestCacheDoctor examines a cache, a path that does not exist, and paths of other files.
 func TestCacheDoctor(t *testing.T) {
 	dir := testkit.TempDir(t)
 	schema := tdict.New()
@@ -70,7 +70,7 @@ func TestCacheDoctor(t *testing.T) {
 	}
 }
 
-// examined are servers of which Examine says what was found.
+// examined implements Servers with fixed findings.
 type examined struct {
 	Servers
 	at    Remote
@@ -83,7 +83,7 @@ func (e *examined) Examine(_ context.Context, at Remote) ([]doctor.Finding, erro
 	return e.found, e.err
 }
 
-// TestCacheDoctorOfServers prints what is found about servers, as for a directory.
+// TestCacheDoctorOfServers prints findings about servers in the form of findings about a directory.
 func TestCacheDoctorOfServers(t *testing.T) {
 	warning := doctor.Finding{Severity: doctor.Warning, Text: "a\nb <c>", Do: "do & see"}
 	problem := doctor.Finding{Severity: doctor.Problem, Text: "d", Do: "e"}

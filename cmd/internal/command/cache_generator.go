@@ -180,7 +180,7 @@ func (g *generator) one(files *safetensors.Reader, length [8]byte) error {
 	return nil
 }
 
-// protocol says what a program writes.
+// protocol describes the output of a program, for errors.
 const protocol = "a sample is its length in 8 bytes, little-endian, and then a safetensors file; text belongs on standard error"
 
 // maxHeader is more than the header of a safetensors file has, in bytes.

@@ -94,8 +94,8 @@ func (c *cacheVerifyCmd) Run(s *session) (err error) {
 	return nil
 }
 
-// verifyRows compares the checksums of all rows of a generation, and prints the rows that differ. It
-// returns [samplecache.ErrGenerationGone] if not all could be compared.
+// verifyRows compares the checksums of all rows of a generation, and prints the rows that differ.
+// It returns [samplecache.ErrGenerationGone] if not all could be compared.
 func verifyRows(s *session, g *samplecache.Generation) (wrong int, err error) {
 	for row := range g.Len() {
 		if s.ctx.Err() != nil {

@@ -51,7 +51,7 @@ type metric struct {
 	value  float64
 }
 
-// metrics writes what was seen in the text format of Prometheus.
+// metrics returns the view in the text format of Prometheus.
 func (v *view) metrics(w io.Writer) error {
 	var b bytes.Buffer
 	add := func(name, kind, help string, list ...metric) {
@@ -76,7 +76,7 @@ func (v *view) metrics(w io.Writer) error {
 // An adder adds a metric to the text.
 type adder func(name, help string, list ...metric)
 
-// addCache adds what concerns the whole cache.
+// addCache adds the metrics of the whole cache.
 func (v *view) addCache(gauge, counter adder) {
 	st := &v.stats
 	puts := float64(st.Latest)*float64(st.Samples) + float64(st.Committed)
@@ -99,7 +99,7 @@ func (v *view) addCache(gauge, counter adder) {
 	gauge("slot_seconds", "How long the slot that is reserved longest has been reserved.", num(longest.Seconds()))
 }
 
-// addMembers adds what concerns members, producers and groups.
+// addMembers adds the metrics of members, producers and groups.
 func (v *view) addMembers(gauge, counter adder) {
 	hosts, order := map[string]float64{}, []string{}
 	for _, m := range v.stats.Members {
@@ -130,7 +130,7 @@ func (v *view) addMembers(gauge, counter adder) {
 	gauge("group_generation_rows", "Rows that a group has taken of the generation published last.", current...)
 }
 
-// addWaits adds what is waited for.
+// addWaits adds a metric for each kind of wait.
 func (v *view) addWaits(gauge adder) {
 	waits := v.waits()
 	var list []metric

@@ -38,7 +38,7 @@ func sampleOf(t testing.TB, n int) *tdict.TensorDict {
 	return td
 }
 
-// frameOf returns what a program writes for a sample.
+// frameOf returns the length and the safetensors file of a sample.
 func frameOf(t testing.TB, td *tdict.TensorDict) []byte {
 	var b bytes.Buffer
 	require.NoError(t, safetensors.Write(&b, td, safetensors.SaveOptions{}))
@@ -150,7 +150,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutSamples compares the samples with what the program has written.
+// TestPutSamples compares the labels in the cache with the labels that the program has written.
 func TestPutSamples(t *testing.T) {
 	dir := cacheIn(t)
 	require.Equal(t, 0, put(t.Context(), t, dir, "--name gen", "cat 0 1 2 3 4 5").code)
@@ -340,8 +340,8 @@ func TestPutFailedBefore(t *testing.T) {
 		"tdict: cache put: samples put: 1, failures of programs: 1\n", got.stderr)
 }
 
-// TestPutBackPressure puts into a cache that has no room, since a slot is held: the program draws one
-// sample, and is not read on. Its sample is given up at the end of --grace.
+// TestPutBackPressure puts into a cache that has no room, since a slot is held: the program draws
+// one sample, and is not read on. Its sample is given up at the end of --grace.
 func TestPutBackPressure(t *testing.T) {
 	quick(t)
 	dir := cacheIn(t)

@@ -95,7 +95,7 @@ func (c *statusCmd) show(s *session, l *lookout, v view, served <-chan error) er
 	}
 }
 
-// print prints what was seen.
+// print prints a view.
 func (c *statusCmd) print(s *session, screen *screen, v view) error {
 	switch {
 	case c.JSON:
@@ -122,7 +122,7 @@ type lookout struct {
 	member  engine.Session // nil for an engine.Observer, and before the first look
 }
 
-// A view is what a lookout saw.
+// A view is the state of a cache at one time.
 type view struct {
 	name    string
 	mirrors string
@@ -133,7 +133,7 @@ type view struct {
 	err     error
 }
 
-// waits says what waits. A mirror reserves all slots in advance: what waits is on the servers.
+// waits returns the waits of the cache. A mirror has none: it reserves all slots in advance.
 func (v *view) waits() []engine.Wait {
 	if v.mirrors != "" {
 		return nil
@@ -219,7 +219,7 @@ func (l *lookout) leave() {
 // A screen draws text on a terminal, each time in the same place.
 type screen struct{ file *os.File }
 
-// newScreen saves what the terminal shows, and clears it.
+// newScreen switches the terminal to its alternate screen, and clears that.
 func newScreen(file *os.File) *screen {
 	fmt.Fprint(file, "\x1b[?1049h\x1b[?25l\x1b[2J")
 	return &screen{file}
@@ -249,7 +249,7 @@ func (s *screen) draw(text string) error {
 	return err
 }
 
-// close restores what the terminal showed, and prints the text that was drawn last.
+// close switches the terminal back to its main screen, and prints the text that was drawn last.
 func (s *screen) close(text string) {
 	fmt.Fprint(s.file, "\x1b[?25h\x1b[?1049l"+printable(text))
 }

@@ -36,7 +36,7 @@ func (t *table) list(name string, texts []string) {
 	}
 }
 
-// text returns what was seen as lines.
+// text returns the view as lines.
 func (v *view) text() string {
 	var t table
 	t.row("cache", "%s", errtext.Line(v.name))
@@ -203,7 +203,7 @@ type timed struct {
 	For  float64 `json:"for"`
 }
 
-// line returns what --json prints.
+// line returns the object of a line of --json.
 func (v *view) line() any {
 	if v.err != nil {
 		return struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/go-tensordict/tensordict/samplecache/mongowire"
 )
 
-// A wireheadConfig is what the commands need of wirehead's config.yaml. Other fields are for its
-// clients.
+// A wireheadConfig has the fields of wirehead's config.yaml that commands use. Other fields are for
+// its clients.
 type wireheadConfig struct {
 	Port      *int            `yaml:"PORT"`
 	Database  string          `yaml:"DBNAME"`

@@ -48,8 +48,8 @@ type commands struct {
 // Main runs the command line of this process, and ends the process. servers has the caches on
 // servers; it is nil in a binary without them.
 func Main(servers Servers) {
-	// A write to a closed pipe returns EPIPE, which report ignores. Programs that this process starts
-	// would inherit a signal that is ignored, but not one that is caught.
+	// A write to a closed pipe returns EPIPE, which report ignores. Programs that this process
+	// starts would inherit a signal that is ignored, but not one that is caught.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -17,10 +17,10 @@ import (
 
 const pagePath = "../../../docs/cli.md"
 
-// TestPage runs the commands of the console blocks of docs/cli.md, docs/samplecache.md and README.md
-// that have a line of tdict, in their order and in one directory for each page, and compares what
-// they print. Blocks with python3 need TENSORDICT_PYTHON.
-// UPDATE_TEXTS=1 writes what they print to the page.
+// TestPage runs the commands of the console blocks of docs/cli.md, docs/samplecache.md and
+// README.md that have a line of tdict, in their order and in one directory for each page, and
+// compares what they print. Blocks with python3 need TENSORDICT_PYTHON. UPDATE_TEXTS=1 writes what
+// they print to the page.
 func TestPage(t *testing.T) {
 	path := executable(t)
 	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -55,8 +55,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// wants reports whether a block is replayed: it has a command of tdict, needs no NATS, and no Python
-// that is not there.
+// wants reports whether a block is replayed: it has a command of tdict, needs no NATS, and no
+// Python that is not there.
 func wants(block string) bool {
 	return strings.Contains(block, "\n$ tdict ") && !strings.Contains(block, "nats") &&
 		(!strings.Contains(block, "python3") || os.Getenv("TENSORDICT_PYTHON") != "")

@@ -168,7 +168,7 @@ func (p *placeFlags) open(s *session, wait waitFlags) (*samplecache.Cache, error
 	return c, p.advise(err)
 }
 
-// advise adds to an error of opening a cache what to do about it.
+// advise adds a hint to an error of opening a cache.
 func (p *placeFlags) advise(err error) error {
 	if p.Place.remote() && errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: give --password-file or --creds of a user who may use the cache", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/vfs"
 )
 
-// access finds who may use a directory.
+// access examines the owner and the mode of a directory.
 func access(at string, info fs.FileInfo) []Finding {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

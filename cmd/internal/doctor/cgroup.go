@@ -13,7 +13,8 @@ type group struct {
 	limit, used int64  // bytes
 }
 
-// noLimit and greater numbers say in cgroup v1 that there is no limit: the kernel has 2^63 less a page.
+// noLimit and greater numbers say in cgroup v1 that there is no limit: the kernel has 2^63 less a
+// page.
 const noLimit = math.MaxInt64 - 1<<20
 
 // groups returns the control groups with a memory limit that this process is in. Each counts the

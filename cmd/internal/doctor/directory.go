@@ -16,8 +16,8 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Directory examines the directory of a cache. If it does not exist, it examines the place where it
-// would be made; config and schema then say what the cache will be, or schema is nil.
+// Directory examines the directory of a cache. If the directory does not exist, Directory examines
+// its parent for a cache with config and schema; schema may be nil.
 func Directory(ctx context.Context, dir string, config samplecache.Config, schema *tdict.TensorDict) []Finding {
 	var planned facts
 	if schema != nil {
@@ -84,7 +84,7 @@ func (m machine) future(ctx context.Context, dir string, planned facts) []Findin
 func opened(dir string, f facts, err error) Finding {
 	const remake = "if nobody needs its samples, remove it and make it again"
 	switch {
-	case err == nil && f.stats.PublishWaits != "" && !strings.HasSuffix(f.stats.PublishWaits, "which has the lock") && len(f.stats.Members) > 0: // the next member sees to it otherwise
+	case err == nil && f.waits():
 		return warning("see tdict cache status", "%s is a cache; the next generation waits for %s", dir, f.stats.PublishWaits)
 	case err == nil:
 		latest := "no generation yet"
@@ -121,7 +121,8 @@ func reason(err error) error {
 	return err
 }
 
-// rest finds what has little to do with the place: leftovers, limits, and what was not looked at.
+// rest examines leftovers in the parent directory and the limits of this process. A last finding
+// lists the checks that were left out.
 func (m machine) rest(parent string, f facts) []Finding {
 	list := leftovers(parent)
 	list = append(list, m.limits(f)...)

@@ -1,7 +1,7 @@
-// Package doctor looks for what stands in the way of a cache of samples.
+// Package doctor examines whether a cache of samples can work at a place.
 //
-// [Directory] examines a directory and this machine. It reads what Linux says in /proc and /sys;
-// what another system does not say is left out, and one finding says so.
+// [Directory] examines a directory and this machine. It reads /proc and /sys of Linux. On other
+// systems it leaves out the checks that need them, and one finding says so.
 package doctor
 
 import (
@@ -12,8 +12,8 @@ import (
 // A Finding is something that a user should know about a cache.
 type Finding struct {
 	Severity Severity `json:"severity"`
-	Text     string   `json:"text"` // what was found
-	Do       string   `json:"do"`   // what to do about it; "" if nothing
+	Text     string   `json:"text"` // a statement
+	Do       string   `json:"do"`   // an advice; "" if there is nothing to do
 }
 
 // A Severity says how much a Finding matters.

@@ -3,13 +3,14 @@ package doctor
 import (
 	"context"
 	"math"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/samplecache"
 	"github.com/go-tensordict/tensordict/samplecache/dircache"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Facts are what is known of a cache. The zero Facts are of a cache of which nothing is known.
+// Facts describe a cache. The zero Facts are of a cache of which nothing is known.
 type facts struct {
 	exists  bool
 	config  samplecache.Config // with the defaults filled in
@@ -38,6 +39,13 @@ func factsOf(config samplecache.Config, schema *tdict.TensorDict) facts {
 		f.leaves, f.sample, f.largest = f.leaves+1, f.sample+n, max(f.largest, n)
 	}
 	return f
+}
+
+// waits reports whether publishing waits for something that may last. A process that has the lock is
+// publishing, and without members nobody waits.
+func (f facts) waits() bool {
+	reason := f.stats.PublishWaits
+	return reason != "" && !strings.HasSuffix(reason, "which has the lock") && len(f.stats.Members) > 0
 }
 
 // generation returns the bytes that a generation takes: samples and their records. It is so small

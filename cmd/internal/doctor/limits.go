@@ -1,6 +1,6 @@
 package doctor
 
-// limits compares the limits of a process with what one that uses the cache needs.
+// limits compares the limits of this process with the needs of a process that uses the cache.
 func (m machine) limits(f facts) (list []Finding) {
 	samples := int64(f.config.Samples)
 	if n, ok := m.limit("Max file size"); ok && (f.sample == 0 || n < samples*max(f.largest, 104+4*f.leaves)) {

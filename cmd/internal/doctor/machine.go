@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A machine is what is examined besides the cache. Tests have one with files that they wrote.
+// A machine reads the state of a machine from /proc and /sys. Tests have one with other files.
 type machine struct {
 	root string                                    // where /proc and /sys are
 	disk func(path string) (free int64, err error) // free room of a file system
@@ -88,7 +88,7 @@ func (m machine) state(pid int) byte {
 	return text[at+2]
 }
 
-// link returns what a symbolic link says, or "".
+// link returns the target of a symbolic link, or "".
 func (m machine) link(path string) string {
 	to, err := os.Readlink(filepath.Join(m.root, path))
 	if err != nil {

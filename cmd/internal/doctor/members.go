@@ -48,7 +48,7 @@ func having(has string) string {
 	return "; it has " + has
 }
 
-// holdings says what a process has in the cache, or returns "".
+// holdings lists the slots, names and locks of a process in the cache, or returns "".
 func holdings(s samplecache.Stats, pid int) string {
 	var has []string
 	slots := 0

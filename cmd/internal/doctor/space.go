@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// place finds what the file system and the memory of a directory mean for a cache there. f is what
-// is known of the cache.
+// place examines the file system and the memory of a directory for a cache with facts f.
 func (m machine) place(at string, f facts) []Finding {
 	mount := mountOf(m.mounts("self"), at)
 	list := mount.shared()
@@ -23,7 +22,7 @@ func (m machine) place(at string, f facts) []Finding {
 	return append(list, m.memoryLimit(f)...)
 }
 
-// room compares what is free with what the cache needs, and may need.
+// room compares the free bytes with the bytes that the cache takes now, and at most.
 func room(f facts, free int64, what, do string) Finding {
 	switch now, later := f.now(), f.later(); {
 	case f.sample == 0:

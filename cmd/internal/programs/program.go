@@ -16,7 +16,8 @@ import (
 // Supported reports whether this system has process groups.
 const Supported = true
 
-// A Program is a program that runs, or has run. Its methods are for one goroutine, except for Until.
+// A Program is a program that runs, or has run. Its methods are for one goroutine, except for
+// Until.
 type Program struct {
 	cmd            *exec.Cmd
 	stdout, stderr *os.File
@@ -76,8 +77,8 @@ func (p *Program) run(started chan<- error) {
 	p.setDeadline()
 }
 
-// signal sends a signal to the process group, and to the program if it has left the group. A process
-// that has ended gets none.
+// signal sends a signal to the process group, and to the program if it has left the group. A
+// process that has ended gets none.
 func (p *Program) signal(sig syscall.Signal) {
 	pid := p.cmd.Process.Pid
 	_ = syscall.Kill(-pid, sig) // the group may be empty
@@ -109,7 +110,7 @@ func (p *Program) setDeadline() {
 // Read implements io.Reader for the standard output. It returns os.ErrDeadlineExceeded after the
 // limit of Until. After the end of the program, it returns io.EOF once nothing is left.
 func (p *Program) Read(b []byte) (int, error) {
-	if p.over() { // what is in the pipe is there at once
+	if p.over() { // bytes in the pipe are there at once
 		p.setDeadline()
 	}
 	n, err := p.stdout.Read(b)
@@ -130,7 +131,8 @@ func (p *Program) over() bool {
 }
 
 // End waits for the end of the program for as long as patience says. Then it sends SIGTERM to the
-// process group, and SIGKILL after the time grace. Nothing can be read afterwards. It is called once.
+// process group, and SIGKILL after the time grace. Nothing can be read afterwards. It is called
+// once.
 func (p *Program) End(patience, grace time.Duration) Exit {
 	_ = p.stdout.Close() // a program that writes on gets SIGPIPE
 	over := p.wait(patience)

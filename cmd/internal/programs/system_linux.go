@@ -15,8 +15,8 @@ const (
 	pipeSize    = 1 << 20
 )
 
-// widen makes a pipe as large as users may make one, so that large samples need few switches between
-// processes. It is slower, and no error, if the system refuses.
+// widen makes a pipe as large as users may make one, so that large samples need few switches
+// between processes. It is slower, and no error, if the system refuses.
 func widen(f *os.File) {
 	conn, err := f.SyscallConn()
 	if err == nil {

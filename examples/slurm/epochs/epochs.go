@@ -120,7 +120,7 @@ func epoch(ctx context.Context, c *samplecache.Cache, group *samplecache.Group, 
 	return g.Close()
 }
 
-// missing says what has come so far of the next generation.
+// missing says how many samples the next generation has.
 func missing(c *samplecache.Cache) string {
 	s, err := c.Stats()
 	if err != nil {

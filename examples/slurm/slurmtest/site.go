@@ -122,13 +122,13 @@ func (s *Site) During(j *slurmkit.Job) context.Context {
 	return ctx
 }
 
-// A Frame is what a generator has begun to draw.
+// A Frame is a sample that a generator has begun to draw.
 type Frame struct {
 	Name   string
 	Number uint64
 }
 
-// Begun returns what generators have begun to draw.
+// Begun returns the samples that generators have begun to draw.
 func (s *Site) Begun() (all []Frame) {
 	text, _ := os.ReadFile(s.drawn()) // it is missing at first
 	for line := range strings.Lines(string(text)) {

@@ -32,7 +32,7 @@ type request struct {
 	Env  []string
 }
 
-// A reply is what the command prints.
+// A reply is the output of a command.
 type reply struct {
 	Out, Err string
 }
@@ -78,7 +78,7 @@ func ask(args []string) (code int, err error) {
 	return 0, err
 }
 
-// A step is what srun runs.
+// A step is a command that srun runs in a job.
 type step struct {
 	tasks, nodes  int
 	overlap, kill bool // share processors with other steps; a task that fails ends the others

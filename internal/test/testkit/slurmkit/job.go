@@ -54,7 +54,8 @@ func (j *Job) Name() string {
 }
 
 // start starts the script. c.mu is held. bash gets it as an argument: if the file itself were
-// executed, it could be busy, since a process that is being started has each open file for a moment.
+// executed, it could be busy, since a process that is being started has each open file for a
+// moment.
 func (j *Job) start() {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !j.opt.appends {
@@ -287,7 +288,7 @@ func (j *Job) Ended() State {
 	return j.State()
 }
 
-// Output returns what the job has printed.
+// Output returns the output of the job.
 func (j *Job) Output() string {
 	text, err := os.ReadFile(j.outputPath())
 	if err != nil {

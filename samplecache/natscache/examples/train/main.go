@@ -1,5 +1,6 @@
 // Train is the trainer of examples/slurm, with caches on NATS servers. The ranks of a node read the
-// mirror that "tdict cache mirror" fills there; samples that it does not have come from the servers.
+// mirror that "tdict cache mirror" fills there; samples that it does not have come from the
+// servers.
 //
 //	go build -C samplecache/natscache -o "$HOME/bin/train" ./examples/train
 //	train -password-file room/password -mirror /dev/shm/mirror nats://node7:4222/samples
