@@ -17,7 +17,8 @@ import (
 // Remove removes the cache in the directory dir, which nobody may use. Its directory goes in one
 // step. Datasets that [engine.Keeper] made of its generations stay.
 //
-// Remove returns an [Error], and changes nothing. The Error wraps
+// Its error is an [Error]. The cache is unchanged then, unless the disk failed while files were
+// being removed. The Error wraps
 //
 //   - [engine.ErrInUse], with a pid if it is known, if a process has the cache open or reads a
 //     generation,
@@ -45,7 +46,8 @@ func remove(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err = s.openControl(); errors.Is(err, engine.ErrCorrupt) { // it is missing, so nobody can open the cache
+	// Without a control file nobody can open the cache.
+	if err = s.openControl(); errors.Is(err, engine.ErrCorrupt) {
 		return errors.Join(s.removeAll(), s.closeFiles())
 	}
 	if err == nil {
