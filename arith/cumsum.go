@@ -39,8 +39,8 @@ func CumSumInto[T Reducible[T]](dst, x T, over Over) error {
 
 func runningKernel[T Reducible[T]](x T, over Over) (*tensor.Kernel, []any, error) {
 	s, others, err := scopeOf(x, over)
-	if err == nil && len(s.dims) != 1 {
-		err = fmt.Errorf("%w: got an Over of no dim or of several, want Dims of one dim, or BySplits", shapeops.ErrDim)
+	if err == nil && (len(s.dims) != 1 || s.rows != nil) {
+		err = fmt.Errorf("%w: got an Over of no dim, of several or of groups, want Dims of one dim, or BySplits", shapeops.ErrDim)
 	}
 	if err != nil {
 		return nil, nil, err

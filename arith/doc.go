@@ -6,6 +6,7 @@
 //	high, err := arith.Greater(x, y)                          // a mask
 //	clean, err := arith.MaskedFill(td, missing, 0)            // td with 0 where missing is true
 //	mean, err := arith.Mean(td, arith.Dims(0).Where(present)) // of the rows where present is true
+//	mean, err = arith.Mean(td, arith.ByGroups(groups))        // of each group of rows
 //
 // Operations that only move whole rows are methods of tensors and dictionaries.
 //
@@ -22,7 +23,8 @@
 //	err = arith.MulInto(dst, td, 2)
 //
 // [Lexsort], [GroupBy] and [Unique] work on columns: tensors with one row for each row of a
-// dictionary. They return numbers of rows, which Take and shapeops.Split accept.
+// dictionary. They return numbers of rows, which Take and shapeops.Split accept, in [Groups] and
+// [Uniques].
 //
 // # Operands
 //
@@ -92,7 +94,8 @@
 //	CastScale                   to floating-point   yes                     no        no
 //	OneHot                      to any but complex  no                      no        no
 //	Equal NotEqual              -> bool             NaN equals nothing      -> bool   -> bool
-//	Less ... GreaterEqual       -> bool             NaN is never less       no        no
+//	Less LessEqual Greater      -> bool             NaN is never less       no        no
+//	GreaterEqual
 //	IsNaN IsFinite              -> bool             -> bool                 -> bool   -> bool
 //	And Or Xor Not              their bits          no                      no        yes
 //	Sort ArgSort                yes                 NaN last                no        yes
@@ -116,8 +119,10 @@
 //
 // # Reductions
 //
-// An [Over] selects the elements that a reduction combines: Dims, Features, Whole or BySplits. Its
-// method Keep keeps reduced dims with size 1, and Where adds a mask of the elements that count.
+// An [Over] selects the elements that a reduction combines: Dims, Features, Whole, BySplits or
+// ByGroups. Its method Keep keeps reduced dims with size 1. Where adds a mask of the elements that
+// count, and Masked a dictionary of masks that only some leaves have, as tdict.Schema.Masks returns
+// it for the missing values of a table.
 // [Sum] states the order in which floating-point numbers are added, which is the same for any
 // layout and any number of cores. In the table, the columns are the dtypes of the operand and the
 // entries are the dtypes of the result, "same" being the dtype of the operand. The last column is

@@ -52,8 +52,9 @@ type Groups struct {
 //
 // Groups and rows are in the order of [Lexsort]. 0 and -0 are equal, and so are NaNs, which come
 // last. Without rows there is no group; rows without elements, [N 0], are one group. A missing
-// value of a table is 0, so it is in the group of 0 unless its mask is another column, which
-// sets it apart. GroupBy returns the errors of Lexsort.
+// value of a table is 0, so it is in the group of 0: tdict.Schema.GroupBy takes keys of a
+// dictionary, and sets missing values apart. [ByGroups] reduces the rows of each group. GroupBy
+// returns the errors of Lexsort.
 //
 // The result shares no memory with the columns. Safe for concurrent use unless a goroutine writes
 // to a column.
@@ -82,6 +83,21 @@ func groups(columns []*tensor.Tensor) (*Groups, error) {
 	}
 	g.Rows, g.Splits, g.Of = tensor.Vector(s.rows...), tensor.Vector(g.splits...), tensor.Vector(of...)
 	return g, nil
+}
+
+// parts returns the splits and the rows of g, checked against the rows of a shape.
+func (g *Groups) parts(shape shapeops.Shape) (splits []int64, rows *tensor.Tensor, err error) {
+	switch {
+	case g == nil:
+		return nil, nil, fmt.Errorf("groups: %w: got nil", tensor.ErrKind)
+	case len(shape) == 0:
+		return nil, nil, fmt.Errorf("%w: got shape [], want at least one dim", shapeops.ErrDim)
+	case shape[0] != len(g.rows):
+		return nil, nil, fmt.Errorf("groups: %w: got groups of %d rows, want %d rows", shapeops.ErrShape, len(g.rows), shape[0])
+	case g.splits == nil:
+		return []int64{0}, tensor.Vector[int64](), nil
+	}
+	return g.splits, g.Rows, nil
 }
 
 // Len returns the number of groups.

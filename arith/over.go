@@ -15,17 +15,19 @@ import (
 var ErrEmpty = errors.New("no element")
 
 // An Over selects the elements that a reduction such as [Sum] combines: the dims, the groups of
-// rows, and the mask of elements that count. [Dims], [Features], [Whole] and [BySplits] make Overs,
-// and methods return changed copies. The zero Over is [Whole]. The operation that an Over is passed
-// to returns the errors of an invalid Over.
+// rows, and the mask of elements that count. [Dims], [Features], [Whole], [BySplits] and [ByGroups]
+// make Overs, and methods return changed copies. The zero Over is [Whole]. The operation that an
+// Over is passed to returns the errors of an invalid Over.
 //
 // Safe for concurrent use.
 type Over struct {
 	kind   overKind
 	dims   []int
 	splits *tensor.Tensor
+	groups *Groups
 	keep   bool
 	masked bool
+	some   bool // the mask may be a dictionary that lacks leaves
 	mask   any
 }
 
@@ -36,6 +38,7 @@ const (
 	overDims
 	overFeatures
 	overSplits
+	overGroups
 )
 
 // Overs without parameters.
@@ -65,8 +68,17 @@ func Dims(dims ...int) Over { return Over{kind: overDims, dims: slices.Clone(dim
 // group is empty if its two splits are equal.
 func BySplits(splits *tensor.Tensor) Over { return Over{kind: overSplits, splits: splits} }
 
-// Keep returns o changed to keep reduced dims, with size 1. It has no effect on [BySplits], whose
-// dim 0 becomes the dim of groups.
+// ByGroups returns an Over that reduces the rows of each group, wherever they lie along dim 0:
+//
+//	g has G groups of N rows, [N F...] -> [G F...]
+//
+// The results equal the results of [BySplits] for Take(0, g.Rows), which the operation does leaf by
+// leaf. An operation returns the errors of BySplits, and tensor.ErrKind if g is nil; [CumSum] takes
+// no groups.
+func ByGroups(g *Groups) Over { return Over{kind: overGroups, groups: g} }
+
+// Keep returns o changed to keep reduced dims, with size 1. It has no effect on [BySplits] and
+// [ByGroups], whose dim 0 becomes the dim of groups.
 func (o Over) Keep() Over {
 	o.keep = true
 	return o
@@ -82,15 +94,31 @@ func (o Over) Keep() Over {
 // shapeops.ErrShape if it does not fit, tensor.ErrKind if it is nil or of another type, and
 // tdict.ErrMissing if the keys differ.
 func (o Over) Where(mask any) Over {
-	o.mask, o.masked = mask, true
+	o.mask, o.masked, o.some = mask, true, false
+	return o
+}
+
+// Masked is [Over.Where] for masks that only some leaves have, as tdict.Schema.Masks returns them:
+//
+//	masks, err := schema.Masks(td)
+//	means, err := arith.Mean(td, arith.Dims(0).Masked(masks))
+//
+// masks is a dictionary. A leaf without a mask counts whole, at the speed of an Over without masks;
+// a mask without a leaf has no effect, so td may be a selection. The mask of a ragged leaf, over
+// [Features], may be a tensor over its batch dims or a ragged tensor with its lengths. Where no
+// element counts, the result is the one for no elements in the table of the package documentation.
+// An operation returns the errors of masks of Where, but not tdict.ErrMissing.
+func (o Over) Masked(masks any) Over {
+	o.mask, o.masked, o.some = masks, true, true
 	return o
 }
 
 // A scope is an Over that has been checked against an operand.
 type scope struct {
 	Over
-	dims   []int   // not negative
-	splits []int64 // or nil
+	dims   []int          // not negative
+	splits []int64        // or nil
+	rows   *tensor.Tensor // the order of the rows that splits divides; nil if they are in order
 }
 
 // scopeOf checks o against x. It returns the mask, if there is one, as an operand for Leafwise.
@@ -117,6 +145,9 @@ func scopeOf[T Reducible[T]](x T, o Over) (*scope, []any, error) {
 	case overSplits:
 		s.dims = []int{0}
 		s.splits, err = splitsOf(x.Shape(), o.splits)
+	case overGroups:
+		s.dims = []int{0}
+		s.splits, s.rows, err = o.groups.parts(x.Shape())
 	}
 	if err != nil || !o.masked {
 		return s, nil, err
@@ -205,7 +236,7 @@ func (s *scope) batch() func(shapeops.Shape) (*plan.Reduction, error) {
 	switch s.kind {
 	case overFeatures:
 		return nil
-	case overSplits:
+	case overSplits, overGroups:
 		return func(b shapeops.Shape) (*plan.Reduction, error) { return plan.Regroup(b, len(s.splits)-1) }
 	}
 	return func(b shapeops.Shape) (*plan.Reduction, error) { return plan.Reduce(b, s.keep, s.dims...) }

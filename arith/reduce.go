@@ -33,7 +33,7 @@ func reduce[T Reducible[T]](r *reduction, x T, o Over) (T, error) {
 
 func (r *reduction) kernel(s *scope) *tensor.Kernel {
 	return &tensor.Kernel{
-		Op: r.name, Others: maskOnly, Free: true, Batch: s.batch(), Rowwise: s.kind == overFeatures,
+		Op: r.name, Others: maskOnly, Free: true, Partial: s.some, Batch: s.batch(), Rowwise: s.kind == overFeatures,
 		Check: func(xs []*tensor.Tensor, lead int) (tensor.DType, shapeops.Shape, error) {
 			x := xs[0]
 			d, err := r.dtype(x.DType())
@@ -45,10 +45,16 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 		Whole: func(dst *tensor.Tensor, xs []*tensor.Tensor, lead int) error {
 			in := &reduced{x: xs[0], dims: s.reduced(xs[0].Shape(), lead), splits: s.splits}
 			if len(xs) > 1 {
-				var err error
-				if in.mask, err = tensor.OwnMask(xs[1]); err != nil {
-					return err
+				in.mask = xs[1]
+				if in.mask.Lender() != nil { // another process may write to a mapped file
+					var err error
+					if in.mask, err = in.mask.Clone(); err != nil {
+						return err
+					}
 				}
+			}
+			if err := in.sort(s.rows, r.whole == nil); err != nil {
+				return err
 			}
 			if r.whole != nil {
 				return r.whole(dst, in)
@@ -90,6 +96,23 @@ func (r *reduction) kernel(s *scope) *tensor.Kernel {
 			return made.CastInto(dst)
 		},
 	}
+}
+
+// sort puts the mask, and the elements if they are read, into the order of rows, if that is not
+// nil.
+func (in *reduced) sort(rows *tensor.Tensor, read bool) (err error) {
+	if rows == nil {
+		return nil
+	}
+	if in.mask != nil && len(in.mask.Shape()) > 0 {
+		if in.mask, err = in.mask.Take(0, rows); err != nil {
+			return err
+		}
+	}
+	if read {
+		in.x, err = in.x.Take(0, rows)
+	}
+	return err
 }
 
 var maskOnly = []string{"mask"}

@@ -164,7 +164,10 @@ func FromMasks(x *tensor.Tensor, masks ...*tensor.Tensor) (*Tensor, error) {
 	present := slices.Repeat([]bool{true}, batch.Size())
 	before, last := batch, (*tensor.Tensor)(nil)
 	for level, mask := range masks {
-		if last, err = tensor.OwnMask(mask); err == nil {
+		if last = mask; mask != nil && mask.Lender() != nil { // another process may write to a mapped file
+			last, err = mask.Clone()
+		}
+		if err == nil {
 			l, present, err = l.nestMask(last, before, present)
 		}
 		if err != nil {

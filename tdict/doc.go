@@ -50,12 +50,29 @@
 // [Schema.Check] compares a dictionary with it. A dictionary can have the name of a Python class
 // ([TensorDict.SetClass]), which operations carry to their results.
 //
+// # Types and functions
+//
+//   - A [Value] is the value of an entry; a [Leaf] is one that is not a dictionary. [Get], [Slice]
+//     and [Item] return values and elements with their Go types. A [Dictionary] is a TensorDict or
+//     a dataset that holds one; [Of] returns it.
+//   - [New], [FromMap], [FromValues] with [Values] make dictionaries. [Merge] joins the entries of
+//     several, and [SplitKeys] divides the entries of one.
+//   - [NewData] makes [Data] of one value, and [DataFrom] of a value for each row; an [Object] of
+//     [Field]s, which [NewObject] makes, is a JSON object with its order. [NewUnbatched] makes an
+//     Unbatched.
+//   - [LazyStack], [MaybeDense] and [Stacked] keep dictionaries of different shapes; [StackDim] and
+//     [Members] take them apart. [Unpad] and [StackRagged], [UnstackRagged] change between padded,
+//     ragged and separate rows; [ToJoint] and [FromJoint] between ragged leaves and a joint tree.
+//   - A [Schema] has a [Spec] of a [Kind] for each entry, and [SchemaOf] makes it; a size may be
+//     [Any], and a time has one of [TimeUnits].
+//   - Each [Difference] of two dictionaries has a [DifferenceKind].
+//
 // # Functions over leaves and rows
 //
-//   - [Apply] and [TensorDict.Apply] call a function with each tensor, and return a dictionary of
+//   - [Apply] and [TensorDict.Apply] call a [LeafFunc] with each tensor, and return a dictionary of
 //     the results or write them in place. [MapElems] calls a function with each element.
-//   - [MapChunks], [IterChunks] and [Vmap] call a function with chunks of rows, or with each row,
-//     on several goroutines. The results are in order.
+//   - [MapChunks], [IterChunks] and [Vmap] call a [ChunkFunc] with chunks of rows, or with each
+//     row, on several goroutines. The results are in order.
 //   - [TensorDict.Tree] returns the tensors as a list, and [Tree.Build] makes the dictionary with
 //     other tensors.
 //

@@ -1,7 +1,6 @@
 package tdict
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,12 +51,13 @@ func (td *TensorDict) find(key nestedkey.Key) (d *TensorDict, name nestedkey.Key
 //	x, err := tdict.Get[*tensor.Tensor](td, "obs/pixels")
 //
 // It returns the errors of [TensorDict.Get], and [ErrKind] if the value is not a V.
-func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
+func Get[V Value](td Dictionary, key nestedkey.Key) (V, error) {
 	var none V
-	if td == nil {
+	d := Of(td)
+	if d == nil {
 		return none, failedKey("get", key, errNil)
 	}
-	v, err := td.Get(key)
+	v, err := d.Get(key)
 	if err != nil {
 		return none, err
 	}
@@ -70,26 +70,14 @@ func Get[V Value](td *TensorDict, key nestedkey.Key) (V, error) {
 	return typed, nil
 }
 
-// Slice returns the elements of the tensor under key, row-major, for reading. The slice aliases the
-// tensor if that is contiguous, aligned and in Go memory; otherwise it is a copy. To change
-// elements, use tensor.Write. Slice returns the errors of [Get], and tensor.ErrDType if the element
-// type of the tensor is not T.
-func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
+// Slice is tensor.Slice of the tensor under key: its elements, row-major, for reading. It returns
+// the errors of [Get], and tensor.ErrDType if the element type of the tensor is not T.
+func Slice[T tensor.Elem](td Dictionary, key nestedkey.Key) ([]T, error) {
 	t, err := Get[*tensor.Tensor](td, key)
 	if err != nil {
 		return nil, failed("slice", err)
 	}
-	if t.Lender() != nil {
-		var s []T
-		err := tensor.Read(t, func(own []T) { s = slices.Clone(own) })
-		return s, failedKey("slice", key, err)
-	}
-	s, err := tensor.Of[T](t)
-	if errors.Is(err, tensor.ErrLayout) { // strided, or not aligned for T
-		if t, err = t.Clone(); err == nil {
-			s, err = tensor.Of[T](t)
-		}
-	}
+	s, err := tensor.Slice[T](t)
 	return s, failedKey("slice", key, err)
 }
 
@@ -102,7 +90,7 @@ func Slice[T tensor.Elem](td *TensorDict, key nestedkey.Key) ([]T, error) {
 // Item returns the errors of [Get], tensor.ErrDType if the element type of the tensor is not T,
 // shapeops.ErrIndex if the position is out of range, and shapeops.ErrShape if no position is given
 // and the tensor does not have exactly one element.
-func Item[T tensor.Elem](td *TensorDict, key nestedkey.Key, pos ...int) (T, error) {
+func Item[T tensor.Elem](td Dictionary, key nestedkey.Key, pos ...int) (T, error) {
 	var none T
 	t, err := Get[*tensor.Tensor](td, key)
 	if err != nil {

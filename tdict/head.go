@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
+	"github.com/go-tensordict/tensordict/tensor"
 )
 
 const (
@@ -39,14 +40,18 @@ func (td *TensorDict) Head(n int) string { return Schema(nil).Head(td, n) }
 //	"Ada"     36
 //	"Émilie"  42
 //
+// Missing values are NA: see [Schema.MaskOf]. Masks are not shown. Times have their layout, and
+// categories their texts.
+//
 // It does not check td against s; of a nil td it returns the text of the error. If s says KindText
 // for a ragged leaf that cannot be text, its cells have the error.
 func (s Schema) Head(td *TensorDict, n int) string {
 	if td == nil {
 		return errNil.Error()
 	}
-	keys, leaves := td.headColumns(s.byKey())
-	left := td.countLeaves() - len(leaves)
+	masks := s.masksIn(td)
+	keys, leaves := td.headColumns(s, masks)
+	left := td.countLeaves() - len(leaves) - len(masks)
 	if len(leaves) == 0 {
 		return cmp.Or(strings.TrimSpace(leftOut(0, left)), "no leaves")
 	}
@@ -77,37 +82,98 @@ func (s Schema) Head(td *TensorDict, n int) string {
 type headColumn struct {
 	leaf  Leaf
 	texts func(part Value) ([]string, error)
+	mask  *tensor.Tensor // of the elements, texts or rows; or nil
+}
+
+// masksIn returns the keys of the masks that td has.
+func (s Schema) masksIn(td *TensorDict) map[nestedkey.Key]bool {
+	masks := map[nestedkey.Key]bool{}
+	for i := range s {
+		if mask, err := s[i:i+1].MaskOf(td, s[i].Key); err == nil && mask != nil {
+			masks[s[i].Mask] = true
+		}
+	}
+	return masks
 }
 
 // headColumns returns the leaves that Head shows, and their keys as texts.
-func (td *TensorDict) headColumns(specs map[nestedkey.Key]*Spec) (keys []string, leaves []headColumn) {
+func (td *TensorDict) headColumns(s Schema, masks map[nestedkey.Key]bool) (keys []string, leaves []headColumn) {
+	specs := s.byKey()
 	for key, v := range td.Leaves() {
-		if opsOf(v).passes(v) {
+		if opsOf(v).passes(v) || masks[key] {
 			continue
 		}
 		if len(leaves) == headLeaves {
 			break
 		}
-		c := headColumn{v, opsOf(v).texts}
-		if _, ok := v.(*ragged.Tensor); ok && specs[key] != nil && specs[key].Kind == KindText {
-			c.texts = func(v Value) ([]string, error) {
-				r, _ := v.(*ragged.Tensor)
-				if r.Depth() == 1 { // only as much of a text as fits
-					var err error
-					if r, err = r.IndexLevel(1, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {
-						return nil, err
-					}
-				}
-				texts, err := ragged.Strings(r)
-				for i, text := range texts {
-					texts[i] = strconv.Quote(text)
-				}
-				return texts, err
-			}
-		}
-		keys, leaves = append(keys, cut(errtext.Line(string(key)))), append(leaves, c)
+		keys = append(keys, cut(errtext.Line(string(key))))
+		leaves = append(leaves, td.headColumn(key, v, specs[key]))
 	}
 	return keys, leaves
+}
+
+// headColumn returns a leaf that Head shows. spec may be nil.
+func (td *TensorDict) headColumn(key nestedkey.Key, leaf Leaf, spec *Spec) headColumn {
+	c := headColumn{leaf: leaf, texts: opsOf(leaf).texts}
+	if spec == nil {
+		return c
+	}
+	mask, _ := Schema{*spec}.MaskOf(td, key)
+	c.mask, _ = mask.(*tensor.Tensor)
+	_, dense := leaf.(*tensor.Tensor)
+	_, lists := leaf.(*ragged.Tensor)
+	switch {
+	case dense && (spec.Time != "" || spec.Categories != nil):
+		c.texts = spec.spelled
+	case lists && spec.Kind == KindText:
+		c.texts = quoted
+	}
+	return c
+}
+
+// spelled returns the texts of the elements of a tensor: see Spell.
+func (s *Spec) spelled(v Value) ([]string, error) {
+	texts, err := opsOf(v).texts(v)
+	for i := range texts {
+		texts[i] = s.Spell(texts[i])
+	}
+	return texts, err
+}
+
+// quoted returns texts in quotes, or their beginnings; in lists if r has several levels.
+func quoted(v Value) ([]string, error) {
+	r, _ := v.(*ragged.Tensor)
+	var err error
+	for level := 1; level <= r.Depth(); level++ { // only as much as fits
+		if r, err = r.IndexLevel(level, ix.Range(0, utf8.UTFMax*(cellWidth+1))); err != nil {
+			return nil, err
+		}
+	}
+	flat := r
+	if r.Depth() > 1 {
+		values, failed := r.Values()
+		offsets, err := r.Layout().Offsets(-1)
+		if err = cmp.Or(failed, err); err == nil {
+			flat, err = ragged.FromOffsets(values, offsets)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	texts, err := ragged.Strings(flat)
+	for i, text := range texts {
+		texts[i] = strconv.Quote(text)
+	}
+	for level := r.Depth() - 1; level > 0 && err == nil; level-- {
+		var offsets []int64
+		offsets, err = r.Layout().Offsets(level)
+		lists := make([]string, max(0, len(offsets)-1))
+		for i := range lists {
+			lists[i] = "[" + strings.Join(texts[offsets[i]:offsets[i+1]], " ") + "]"
+		}
+		texts = lists
+	}
+	return texts, err
 }
 
 // cell returns the text of the elements that expr selects. expr drops dims.
@@ -126,9 +192,12 @@ func (c headColumn) cell(expr []ix.Index) string {
 	case part == nil:
 		return "-"
 	case opsOf(part) != opsOf(c.leaf): // a member of a Stacked
-		return headColumn{part, opsOf(part).texts}.cell(nil)
+		return headColumn{leaf: part, texts: opsOf(part).texts}.cell(nil)
 	default:
 		texts, err = c.texts(part)
+	}
+	if err == nil && c.mask != nil {
+		err = c.hide(texts, append(expr, few...))
 	}
 	switch {
 	case err != nil:
@@ -146,6 +215,21 @@ func (c headColumn) cell(expr []ix.Index) string {
 			return cut(text)
 		}
 	}
+}
+
+// hide replaces the texts of missing elements, which expr selects.
+func (c headColumn) hide(texts []string, expr []ix.Index) error {
+	part, err := partOf(c.mask, expr)
+	if err != nil {
+		return err
+	}
+	bits, err := opsOf(part).texts(part)
+	for i := range texts {
+		if err == nil && bits[i] == "false" {
+			texts[i] = "NA"
+		}
+	}
+	return err
 }
 
 // partOf returns the part of a leaf that an index expression selects.

@@ -144,6 +144,7 @@ func TestSlice(t *testing.T) {
 			want := testkit.Elements[int32](t, s.Tensor)
 			got := tensor.Must(tdict.Slice[int32](dict([]int{2}, entry{"x", s.Tensor}), "x"))
 			require.Equal(t, want, got)
+			require.Equal(t, want, tensor.Must(tensor.Slice[int32](s.Tensor)))
 			before := slices.Clone(s.Mem)
 			got[0]++
 			own := m.Name == testkit.Go.Name && l.Name == testkit.Contiguous.Name

@@ -254,7 +254,7 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		return nil
 	}
 	for i, d := range dicts {
-		if d == nil {
+		if d == nil || w.kernel.Partial && i == len(dicts)-1 {
 			continue
 		}
 		other := w.kernel.Other(i)
@@ -263,6 +263,11 @@ func (w *leafwise) sameKeys(td *TensorDict, dicts []*TensorDict) error {
 		}
 	}
 	return nil
+}
+
+// lacks reports whether operand i of dicts may lack an entry of the first operand, and does.
+func (w *leafwise) lacks(dicts []*TensorDict, i int, c column) bool {
+	return w.kernel.Partial && i == len(dicts)-1 && !dicts[i].entries.has(c.name)
 }
 
 // entry returns the result of the kernel for v, an entry of td, and the values of dicts in the same

@@ -18,6 +18,10 @@ func (w *leafwise) inner(d *TensorDict, dicts []*TensorDict, c column) ([]*Tenso
 		if other == nil {
 			continue
 		}
+		if w.lacks(dicts, i, c) {
+			inner[i] = other.emptied()
+			continue
+		}
 		v, err := w.of(d, other, c)
 		if err != nil {
 			return nil, err
@@ -70,9 +74,16 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 			out = append(out, x)
 			continue
 		}
+		if w.lacks(dicts, i, c) {
+			continue
+		}
 		x, err := w.of(t, other, c)
 		if err != nil {
 			return nil, err
+		}
+		if overRows(x, t) && w.kernel.Partial {
+			out = append(out, x)
+			continue
 		}
 		if x, err = asKindOf(x, t); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.kernel.Other(i), err)
@@ -87,6 +98,13 @@ func (w *leafwise) operands(td *TensorDict, t Value, dicts []*TensorDict, c colu
 	}
 	w.buffer = out
 	return out, nil
+}
+
+// overRows reports whether x is a tensor and t is ragged.
+func overRows(x, t Value) bool {
+	_, dense := x.(*tensor.Tensor)
+	_, lists := t.(*ragged.Tensor)
+	return dense && lists
 }
 
 // asKindOf returns x as a value of the kind of t: x itself, or its Dense value if x is a Stacked of

@@ -54,12 +54,32 @@ type Spec struct {
 	//   - KindUnbatched: the dims between the batch shape of the dictionary and the shape of the
 	//     tensor.
 	Batch shapeops.Shape
-	// Depth is the number of levels of a ragged tensor.
+	// Depth is the number of levels of a ragged tensor. For text it is the number of levels of
+	// lists around each text: 1 for a list of texts in each row, which has two levels. For a
+	// dictionary it is the number of levels that the entries below it begin with and share: 1 for
+	// the columns of a list of objects in each row.
 	Depth int
 	// Optional says that a dictionary may lack the entry. In a table, which packages csv and jsonl
-	// read, a row may have no value for the entry; the dictionary then also has a bool mask under
-	// the entry's key with "_mask" appended, which is true for rows that have a value.
+	// read, a row may have no value for the entry; the chunks that are read have a Mask for it.
 	Optional bool
+	// Mask is the key of the entry's mask, or "" for none: bools, true where a value is present.
+	// Only this field makes an entry a mask, whatever its key is; several entries may have the same
+	// mask. [Schema.MaskOf] returns it, and says which shape it has. Statistics and writers of
+	// tables that get the schema leave out the values that a mask hides.
+	Mask nestedkey.Key
+	// Unit is the unit of the numbers, such as "mmHg". With Time it is one of [TimeUnits].
+	Unit string
+	// Time, if not "", is a layout of package time: int64 numbers are Units since the beginning of
+	// 1970 in UTC, and tables spell them by this layout, such as "2006-01-02".
+	Time string
+	// Bare says that tables spell floating-point numbers that are whole as integers: 1, not 1.0.
+	Bare bool
+	// Categories, if not nil, are texts for which integers stand: the code i for Categories[i].
+	// Tables have the texts.
+	Categories []string
+	// Columns are the names in a table, if the key does not say them: the column of csv for each
+	// element of Shape, or the field of a JSON object or the array of a file.
+	Columns []string
 	// Doc is a description for people.
 	Doc string
 }
@@ -120,6 +140,7 @@ func SchemaOf(td *TensorDict) Schema {
 // clone returns a copy of s that shares no memory.
 func (s Spec) clone() Spec {
 	s.Batch, s.Shape = s.Batch.Clone(), s.Shape.Clone()
+	s.Categories, s.Columns = slices.Clone(s.Categories), slices.Clone(s.Columns)
 	return s
 }
 
@@ -144,6 +165,7 @@ func specOf(v Value, dims int) Spec {
 //   - Keys are valid, have at most 257 parts, and are distinct.
 //   - An entry that has entries below it is a dictionary, and comes before them.
 //   - A Spec has only fields that apply to its kind, and no negative size except [Any].
+//   - A Mask can be the mask of the entry, as [Schema.MaskOf] says. s need not list the mask.
 func (s Schema) Validate() error {
 	_, err := s.index()
 	return err
@@ -163,7 +185,7 @@ func (s Schema) index() (schemaIndex, error) {
 			return x, failedKey("schema", s[i].Key, err)
 		}
 	}
-	return x, nil
+	return x, x.checkMasks(s)
 }
 
 // add adds a spec. It returns an error if the spec is invalid or conflicts with those before it.
@@ -210,14 +232,16 @@ func (s *Spec) check() error {
 	switch {
 	case s.DType != 0 && !s.Kind.typed():
 		return fmt.Errorf("%w: got dtype %v for kind %v, want none", tensor.ErrDType, s.DType, s.Kind)
-	case s.Depth != 0 && s.Kind != KindRagged:
+	case s.Depth != 0 && s.Kind != KindRagged && s.Kind != KindText && s.Kind != KindDict:
 		return fmt.Errorf("%w: got Depth %d for kind %v, which has no levels, want 0", shapeops.ErrDim, s.Depth, s.Kind)
+	case s.Depth > 0 && len(s.Shape) > 0 && s.Kind == KindText:
+		return fmt.Errorf("%w: got Depth %d and Shape %v for text, want only one of them", shapeops.ErrDim, s.Depth, s.Shape)
 	case s.Depth < 0 || s.Depth > MaxDepth:
 		return fmt.Errorf("%w: got Depth %d, want 0 to %d", shapeops.ErrDim, s.Depth, MaxDepth)
 	case len(s.Batch) > 0 && s.Kind != KindRagged && s.Kind != KindUnbatched:
 		return fmt.Errorf("%w: got Batch %v for kind %v, want its dims in Shape", shapeops.ErrShape, s.Batch, s.Kind)
 	}
-	return nil
+	return s.checkMeaning()
 }
 
 // sizes returns the sizes of Batch and Shape.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,7 +23,7 @@ import (
 // allSpecs is a schema with each kind of entry.
 func allSpecs() tdict.Schema {
 	return tdict.Schema{
-		{Key: "x", DType: tensor.Float32, Shape: shapeops.Shape{3}, Doc: "position,\nin metres"},
+		{Key: "x", DType: tensor.Float32, Shape: shapeops.Shape{3}, Bare: true, Doc: "position,\nin metres"},
 		{Key: "any", Shape: shapeops.Shape{tdict.Any, 2}, Optional: true},
 		{Key: "visits/codes", Kind: tdict.KindRagged, DType: tensor.Int64, Depth: 2},
 		{Key: "visits/pairs", Kind: tdict.KindRagged, DType: tensor.Int8, Depth: 1, Batch: shapeops.Shape{4}, Shape: shapeops.Shape{2}},
@@ -32,6 +33,12 @@ func allSpecs() tdict.Schema {
 		{Key: "more/y", DType: tensor.Bool, Shape: shapeops.Shape{5}},
 		{Key: "note", Kind: tdict.KindData, Shape: shapeops.Shape{1}},
 		{Key: "table", Kind: tdict.KindUnbatched, DType: tensor.Float64, Shape: shapeops.Shape{7}},
+		{Key: "born", DType: tensor.Int64, Mask: "born_known", Unit: "d", Time: "2006-01-02"},
+		{Key: "born_known", DType: tensor.Bool},
+		{Key: "sex", DType: tensor.Int32, Categories: []string{"f", "m"}, Columns: []string{"Sex / gender"}},
+		{Key: "codes", Kind: tdict.KindDict, Depth: 1},
+		{Key: "codes/names", Kind: tdict.KindText, Depth: 1, Mask: "codes/known"},
+		{Key: "codes/known", Kind: tdict.KindRagged, DType: tensor.Bool, Depth: 1},
 	}
 }
 
@@ -45,7 +52,7 @@ func exactSpecs() tdict.Schema {
 func TestSchemaTable(t *testing.T) {
 	require.Equal(t, strings.TrimPrefix(`
 key           kind        dtype    shape    doc
-x             tensor      float32  [3]      position, in metres
+x             tensor      float32  [3]      whole numbers without .0, position, in metres
 any           tensor      ?        [? 2]    optional
 visits/codes  ragged      int64    [* *]
 visits/pairs  ragged      int8     [4 * 2]
@@ -54,7 +61,13 @@ names         text                 [2]
 more          dictionary           [5]      optional
 more/y        tensor      bool     [5]
 note          data                 [1]
-table         unbatched   float64  [7]`, "\n"), allSpecs().String())
+table         unbatched   float64  [7]
+born          tensor      int64    []       mask born_known, unit d, time 2006-01-02
+born_known    tensor      bool     []
+sex           tensor      int32    []       2 categories "f" "m", column "Sex / gender"
+codes         dictionary           [*]
+codes/names   text                 [*]      mask codes/known
+codes/known   ragged      bool     [*]`, "\n"), allSpecs().String())
 	require.Equal(t, "key  kind  dtype  shape  doc", tdict.Schema(nil).String())
 	require.Contains(t, tdict.Schema{{Kind: 77, Depth: 1 << 60}}.String(), "Kind(77)")
 }
@@ -201,7 +214,6 @@ func TestSchemaRefusals(t *testing.T) {
 		{"a kind that is none", one(tdict.Spec{Key: "a", Kind: 7}), tdict.ErrKind},
 		{"a dtype that is none", one(tdict.Spec{Key: "a", DType: 99}), tensor.ErrDType},
 		{"a dtype of text", one(tdict.Spec{Key: "a", Kind: tdict.KindText, DType: tensor.Uint8}), tensor.ErrDType},
-		{"a depth of text", one(tdict.Spec{Key: "a", Kind: tdict.KindText, Depth: 1}), shapeops.ErrDim},
 		{"a negative depth", one(tdict.Spec{Key: "a", Kind: tdict.KindRagged, Depth: -1}), shapeops.ErrDim},
 		{"a huge depth", one(tdict.Spec{Key: "a", Kind: tdict.KindRagged, Depth: 1 << 60}), shapeops.ErrDim},
 		{"a batch of a tensor", one(tdict.Spec{Key: "a", Batch: shapeops.Shape{2}}), shapeops.ErrShape},
@@ -242,7 +254,7 @@ func TestSchemaJSON(t *testing.T) {
 	text, err := json.Marshal(allSpecs())
 	require.NoError(t, err)
 	require.Equal(t, `{"version":1,"entries":[`+
-		`{"key":"x","kind":"tensor","dtype":"float32","shape":[3],"doc":"position,\nin metres"},`+
+		`{"key":"x","kind":"tensor","dtype":"float32","shape":[3],"doc":"position,\nin metres","bare":true},`+
 		`{"key":"any","kind":"tensor","shape":[null,2],"optional":true},`+
 		`{"key":"visits/codes","kind":"ragged","dtype":"int64","depth":2},`+
 		`{"key":"visits/pairs","kind":"ragged","dtype":"int8","batch":[4],"depth":1,"shape":[2]},`+
@@ -251,12 +263,18 @@ func TestSchemaJSON(t *testing.T) {
 		`{"key":"more","kind":"dictionary","shape":[5],"optional":true},`+
 		`{"key":"more/y","kind":"tensor","dtype":"bool","shape":[5]},`+
 		`{"key":"note","kind":"data","shape":[1]},`+
-		`{"key":"table","kind":"unbatched","dtype":"float64","shape":[7]}]}`, string(text))
+		`{"key":"table","kind":"unbatched","dtype":"float64","shape":[7]},`+
+		`{"key":"born","kind":"tensor","dtype":"int64","mask":"born_known","unit":"d","time":"2006-01-02"},`+
+		`{"key":"born_known","kind":"tensor","dtype":"bool"},`+
+		`{"key":"sex","kind":"tensor","dtype":"int32","columns":["Sex / gender"],"categories":["f","m"]},`+
+		`{"key":"codes","kind":"dictionary","depth":1},`+
+		`{"key":"codes/names","kind":"text","depth":1,"mask":"codes/known"},`+
+		`{"key":"codes/known","kind":"ragged","dtype":"bool","depth":1}]}`, string(text))
 	var s tdict.Schema
 	require.NoError(t, json.Unmarshal(text, &s))
 	require.Equal(t, allSpecs(), s)
 	require.NoError(t, json.Unmarshal([]byte("null"), &s))
-	require.Len(t, s, 10)
+	require.Len(t, s, 16)
 	require.NoError(t, json.Unmarshal([]byte(`{"entries":[],"version":1}`), &s))
 	require.Equal(t, tdict.Schema{}, s)
 	text, err = json.Marshal(tdict.Schema(nil))
@@ -422,4 +440,41 @@ func TestCheckRandomSchemas(t *testing.T) {
 		}
 		check("a further entry", func(td *tdict.TensorDict) error { return td.Set("more", tensor.Must(tensor.New(tensor.Int8, 2))) }, true)
 	}
+}
+
+func TestSpell(t *testing.T) {
+	day, ms := tdict.Spec{Time: time.DateOnly, Unit: "d"}, tdict.Spec{Time: "15:04:05.000", Unit: "ms"}
+	sex := tdict.Spec{Categories: []string{"f", "m"}}
+	tests := []struct {
+		name       string
+		spec       tdict.Spec
+		text, want string
+	}{
+		{"a day", day, "1", "1970-01-02"},
+		{"a day before 1970", day, "-1", "1969-12-31"},
+		{"more seconds than int64 holds", day, "9223372036854775807", "9223372036854775807"},
+		{"fewer seconds than int64 holds", day, "-9223372036854775808", "-9223372036854775808"},
+		{"milliseconds before 1970", ms, "-1", "23:59:59.999"},
+		{"a category", sex, "1", `"m"`},
+		{"a code without a text", sex, "2", "2"},
+		{"a negative code", sex, "-1", "-1"},
+		{"no integer", sex, "NA", "NA"},
+		{"a number without a meaning", tdict.Spec{}, "1", "1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.spec.Spell(tt.text)) })
+	}
+}
+
+// TestHeadOfTextsInLists: texts in lists are quoted, and what cannot be text is an error in its
+// cells.
+func TestHeadOfTextsInLists(t *testing.T) {
+	texts := tensor.Must(ragged.FromStrings([]string{"a", "", "é\n"}))
+	lists := tensor.Must(texts.Group(2, 0, 1))
+	td := dict([]int{3}, entry{"l", lists}, entry{"ll", tensor.Must(lists.Group(2, 0, 1))}, entry{"n", tensor.Must(ragged.From[int64]([][][]int64{{}, {}, {{1}}}))})
+	schema := tdict.Schema{{Key: "l", Kind: tdict.KindText, Depth: 1}, {Key: "ll", Kind: tdict.KindText, Depth: 2}, {Key: "n", Kind: tdict.KindText, Depth: 1}}
+	require.Equal(t, `l         ll             n
+["a" ""]  [["a" ""] []]  dtype mismatch: got r...
+[]        []             dtype mismatch: got r...
+["é\n"]   [["é\n"]]      dtype mismatch: got r...`, schema.Head(td, 3))
 }

@@ -89,12 +89,12 @@ func (x schemaIndex) others(d *TensorDict, path nestedkey.Key) (errs []error) {
 // fits reports whether an entry with the spec got fits s.
 func (s *Spec) fits(got *Spec) bool {
 	if s.Kind == KindText && got.Kind == KindRagged {
-		if got.DType != tensor.Uint8 || got.Depth != 1 || len(got.Shape) > 0 {
+		if got.DType != tensor.Uint8 || got.Depth != s.Depth+1 || len(got.Shape) > 0 {
 			return false
 		}
-		got = &Spec{Kind: KindText, Shape: got.Batch}
+		got = &Spec{Kind: KindText, Shape: got.Batch, Depth: s.Depth}
 	}
-	return s.Kind == got.Kind && (s.DType == 0 || s.DType == got.DType) && s.Depth == got.Depth &&
+	return s.Kind == got.Kind && (s.DType == 0 || s.DType == got.DType) && (s.Depth == got.Depth || s.Kind == KindDict) &&
 		sizesFit(s.Batch, got.Batch) && sizesFit(s.Shape, got.Shape)
 }
 

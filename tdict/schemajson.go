@@ -50,10 +50,32 @@ func (s *Spec) appendJSON(b []byte) []byte {
 	if s.Optional {
 		b = append(b, `,"optional":true`...)
 	}
-	if s.Doc != "" {
-		b = jsonlists.AppendText(append(b, `,"doc":`...), s.Doc)
+	for _, f := range []struct{ open, text string }{{`,"mask":`, string(s.Mask)}, {`,"unit":`, s.Unit}, {`,"time":`, s.Time}, {`,"doc":`, s.Doc}} {
+		if f.text != "" {
+			b = jsonlists.AppendText(append(b, f.open...), f.text)
+		}
 	}
+	if s.Bare {
+		b = append(b, `,"bare":true`...)
+	}
+	b = appendTexts(b, `,"columns":[`, s.Columns)
+	b = appendTexts(b, `,"categories":[`, s.Categories)
 	return append(b, '}')
+}
+
+// appendTexts appends a list of texts that begins with open. It appends nothing for nil.
+func appendTexts(b []byte, open string, texts []string) []byte {
+	if texts == nil {
+		return b
+	}
+	b = append(b, open...)
+	for i, text := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonlists.AppendText(b, text)
+	}
+	return append(b, ']')
 }
 
 // appendSizes appends a list of sizes that begins with open. It appends nothing for no sizes.
@@ -147,6 +169,15 @@ func (s *Spec) read(scan *jsonscan.Scanner, field string) (err error) {
 	case "optional":
 		s.Optional, err = scan.Bool()
 		return err
+	case "bare":
+		s.Bare, err = scan.Bool()
+		return err
+	case "columns":
+		s.Columns, err = readTexts(scan)
+		return err
+	case "categories":
+		s.Categories, err = readTexts(scan)
+		return err
 	}
 	text, err := scan.Text()
 	if err != nil {
@@ -165,13 +196,30 @@ func (s *Spec) read(scan *jsonscan.Scanner, field string) (err error) {
 		if s.DType, err = tensor.ParseDType(string(text)); err != nil {
 			return fmt.Errorf("%w: got the unknown dtype %.40q", tensor.ErrJSON, text)
 		}
+	case "mask":
+		s.Mask = nestedkey.Key(text)
+	case "unit":
+		s.Unit = string(text)
+	case "time":
+		s.Time = string(text)
 	case "doc":
 		s.Doc = string(text)
 	}
 	return nil
 }
 
-var specFields = []string{"key", "kind", "dtype", "batch", "depth", "shape", "optional", "doc"}
+var specFields = []string{"key", "kind", "dtype", "batch", "depth", "shape", "optional", "mask", "unit", "time", "doc", "bare", "columns", "categories"}
+
+// readTexts reads a list of texts. It never returns nil.
+func readTexts(scan *jsonscan.Scanner) ([]string, error) {
+	texts := []string{}
+	err := scan.Array(func(int) error {
+		text, err := scan.Text()
+		texts = append(texts, string(text))
+		return err
+	})
+	return texts, err
+}
 
 // readSizes reads a list of sizes, in which null means any size.
 func readSizes(scan *jsonscan.Scanner) (sizes shapeops.Shape, err error) {

@@ -59,7 +59,7 @@ func (s *Spec) build(meta bool, batch shapeops.Shape) (Value, error) {
 	case KindRagged:
 		return emptyRows(meta, s.DType, outer, s.Depth, s.Shape)
 	case KindText:
-		return emptyRows(meta, tensor.Uint8, all, 1, nil)
+		return emptyRows(meta, tensor.Uint8, all, s.Depth+1, nil)
 	case KindDict:
 		return New(all...), all.Check()
 	case KindData:

@@ -12,8 +12,9 @@ import (
 )
 
 // String returns s as a table for people: a line for each entry with its key, kind, dtype, shape
-// after the batch shape, and Doc. A star is a level, a question mark means any size or dtype, and
-// "optional" comes before the Doc.
+// after the batch shape, and Doc. A star is a level, a question mark means any size or dtype.
+// Before the Doc comes what else the [Spec] says: "optional", the mask, the unit, the layout of
+// times, the number of categories and the columns.
 func (s Schema) String() string {
 	lines := [][]string{{"key", "kind", "dtype", "shape", "doc"}}
 	for i := range s {
@@ -28,11 +29,45 @@ func (s Schema) String() string {
 
 // cells returns the cells of s in a table.
 func (s *Spec) cells() []string {
-	doc := oneLine(s.Doc)
+	doc := []string{"", s.Meaning(), oneLine(s.Doc)}
 	if s.Optional {
-		doc = strings.TrimSuffix("optional, "+doc, ", ")
+		doc[0] = "optional"
 	}
-	return []string{errtext.Line(string(s.Key)), s.Kind.String(), s.dtypeText(), s.shapeText(nil), doc}
+	doc = slices.DeleteFunc(doc, func(part string) bool { return part == "" })
+	return []string{errtext.Line(string(s.Key)), s.Kind.String(), s.dtypeText(), s.shapeText(nil), strings.Join(doc, ", ")}
+}
+
+// Meaning returns what s says of the values, for people: the mask, the unit, the layout of times,
+// bare numbers, the categories and the names of columns, such as "mask age_mask, unit d, time
+// 2006-01-02". It is "" if s says nothing of them.
+func (s Spec) Meaning() string {
+	var parts []string
+	add := func(there bool, text string) {
+		if there {
+			parts = append(parts, text)
+		}
+	}
+	add(s.Mask != "", "mask "+errtext.Line(string(s.Mask)))
+	add(s.Unit != "", "unit "+errtext.Line(s.Unit))
+	add(s.Time != "", "time "+errtext.Line(s.Time))
+	add(s.Bare, "whole numbers without .0")
+	add(s.Categories != nil, fmt.Sprintf("%d categories%s", len(s.Categories), firstQuoted(s.Categories)))
+	add(s.Columns != nil, "column"+firstQuoted(s.Columns))
+	return strings.Join(parts, ", ")
+}
+
+// mostQuoted is the largest number of texts in a meaning.
+const mostQuoted = 6
+
+// firstQuoted returns the first texts, in quotes, each after a space.
+func firstQuoted(texts []string) (list string) {
+	for i, text := range texts {
+		if i == mostQuoted {
+			return list + " ..."
+		}
+		list += " " + errtext.Quote(text)
+	}
+	return list
 }
 
 // describe returns a description of an entry with spec s in a dictionary with the given batch
@@ -112,8 +147,15 @@ func (s *Spec) diffText() string {
 	if s == nil {
 		return "none"
 	}
+	text := s.describe(nil)
 	if s.Optional {
-		return s.describe(nil) + ", optional"
+		text += ", optional"
 	}
-	return s.describe(nil)
+	if meaning := s.Meaning(); meaning != "" {
+		text += ", " + meaning
+	}
+	if len(s.Categories) > mostQuoted {
+		text += fmt.Sprintf(" %q", s.Categories)
+	}
+	return text
 }

@@ -195,8 +195,11 @@ func TestVmapStopsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var calls atomic.Int64
 		fn := func(_ context.Context, rows []dictionary) (dictionary, error) {
-			if calls.Add(1) == 5 {
+			switch n := calls.Add(1); {
+			case n == 5:
 				cancel(errStop)
+			case n > 5:
+				<-ctx.Done()
 			}
 			return rows[0], nil
 		}

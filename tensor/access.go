@@ -49,6 +49,24 @@ func Of[T Elem](t *Tensor) ([]T, error) {
 	return typed[T](t, b)
 }
 
+// Slice returns the elements of t, row-major, for reading. The slice aliases t if t is contiguous,
+// aligned and in Go memory; otherwise, and for a mapped file, it is a copy, which stays valid after
+// the file is closed. To change elements, use [Write]; [Of] never copies. Slice returns the errors
+// of [Read].
+func Slice[T Elem](t *Tensor) (s []T, err error) {
+	if t != nil && t.Lender() != nil {
+		err = Read(t, func(own []T) { s = slices.Clone(own) })
+		return s, err
+	}
+	s, err = Of[T](t)
+	if errors.Is(err, ErrLayout) { // strided, or not aligned for T
+		if t, err = t.Clone(); err == nil {
+			s, err = Of[T](t)
+		}
+	}
+	return s, err
+}
+
 // typed returns the elements of a contiguous tensor; b is its memory.
 func typed[T Elem](t *Tensor, b []byte) ([]T, error) { return typedBytes[T](t.dtype, t.own(b)) }
 

@@ -8,9 +8,14 @@
 //	half, err := x.Cast(tensor.Float16)
 //
 // The Go type of a [Tensor] does not depend on its dtype: a Tensor has a [DType], a shape with
-// strides, and memory. [From], [Vector] and [Full] make tensors from Go values. [Read], [Write],
-// [Of], [Item], [Elements] and [Map] give access to elements as Go values. All of these are generic
-// over the types of [Elem]; access returns [ErrDType] if the type does not match the dtype.
+// strides, and memory. [From], [Vector], [Scalar] and [Full] make tensors from Go values, [New] and
+// [Zeros] make zeros, [Arange] a range, [ScalarOf] a number of any type; [FromBytes] and
+// [FromLender] use memory that is there. [Read], [Write], [Of], [Slice], [Item], [Elements] and
+// [Map] give access to elements as Go values. Most of these are generic over the types of [Elem],
+// of which [Number] and [Real] are parts; access returns [ErrDType] if the type does not match the
+// dtype. [DTypeOf], [ParseDType] and [DTypes] name dtypes; [F16] and [BF16] are the 16-bit floats
+// of Go, which [F16Of] and [BF16Of] make. A [Tolerance] says how far numbers may differ, and an
+// [ElementDiff] where they do. [Must] is for examples and tests.
 //
 // Package shapeops joins tensors (Stack, Cat, PadSequence) and splits them (Split, SplitBy,
 // SplitAt, TensorSplit, Chunk, Unbind). Operations that compute with elements are in package arith.
@@ -38,8 +43,8 @@
 // borrows it and returns it at its end. Only [Of] returns a slice of it that outlives the call; its
 // documentation says how long the slice is valid.
 //
-// A tensor on device [Meta] has a dtype and a shape and no memory: operations on shape, casts and
-// kernels can be planned with it.
+// A tensor on the [Device] [Meta], as [NewMeta] makes it, has a dtype and a shape and no memory:
+// operations on shape, casts and kernels can be planned with it.
 //
 // # For packages that implement operations
 //
@@ -50,11 +55,10 @@
 //     [Transfer.FillRuns] pads rows that differ in length
 //   - [Kernel], with [Block], [Lane] and [Per]: operations of arith and transform that compute with
 //     elements
-//   - [KernelPass]: tdict and ragged carry a kernel over leaves
+//   - [KernelPass], by [NewKernelPass]: tdict and ragged carry a kernel over leaves
 //   - [CheckApart] and [CheckOnto]: tdict and pickstack check what their own loops write
 //   - [CheckBools]: arith, tensorclass and readers of files check bytes that become bools
 //   - [ReadStrided] and [WriteStrided]: pickstack works row by row, in memory with strides
-//   - [OwnMask]: arith and ragged use a mask that nobody else may change
 //   - [LengthMask]: tdict makes masks of padded rows
 //
 // # Concurrency

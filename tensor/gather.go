@@ -101,7 +101,7 @@ func (t *Tensor) MaskedSelectInto(dst, mask *Tensor) error {
 // must not keep the index, nor write to mask's memory. It returns fn's error and the errors of
 // [Read].
 func withMask(mask *Tensor, fn func(x ix.Index) error) error {
-	mask, err := OwnMask(mask)
+	mask, err := ownMask(mask)
 	if err != nil {
 		return err
 	}
@@ -116,10 +116,10 @@ func withMask(mask *Tensor, fn func(x ix.Index) error) error {
 	return cmp.Or(failed, err)
 }
 
-// OwnMask returns mask, or a copy of it if it is a bool tensor in lent memory: another process may
+// ownMask returns mask, or a copy of it if it is a bool tensor in lent memory: another process may
 // write to a mapped file, and a mask must not change while an operation uses it. A nil mask is
-// returned as it is. OwnMask returns the errors of [Tensor.Clone].
-func OwnMask(mask *Tensor) (*Tensor, error) {
+// returned as it is. ownMask returns the errors of [Tensor.Clone].
+func ownMask(mask *Tensor) (*Tensor, error) {
 	if mask == nil || mask.dtype != Bool || mask.mem.loan == nil {
 		return mask, nil
 	}

@@ -1,7 +1,6 @@
 package tensor_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -187,39 +186,6 @@ func refuseTensor(t *testing.T, rows []testkit.Refusal[*tensor.Tensor]) {
 	t.Helper()
 	fresh := func() *tensor.Tensor { return tensor.Must(tensor.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3)) }
 	testkit.Refuse(t, fresh, func(_ testing.TB, x *tensor.Tensor) string { return x.String() }, rows)
-}
-
-// A mask in memory that another may write is copied; no other is.
-func TestOwnMask(t *testing.T) {
-	lent := func(dtype tensor.DType, l *testkit.Lender) *tensor.Tensor {
-		return tensor.Must(tensor.FromLender(dtype, l, 0, 3))
-	}
-	failure := errors.New("gone")
-	tests := []struct {
-		name   string
-		mask   *tensor.Tensor
-		copied bool
-		err    error
-	}{
-		{"bools of a lender", lent(tensor.Bool, &testkit.Lender{Bytes: []byte{1, 0, 1}}), true, nil},
-		{"bools in memory of Go", tensor.Vector(true, false, true), false, nil},
-		{"bytes of a lender", lent(tensor.Uint8, &testkit.Lender{Bytes: []byte{1, 0, 1}}), false, nil},
-		{"nil", nil, false, nil},
-		{"a lender that refuses", lent(tensor.Bool, &testkit.Lender{Bytes: []byte{1, 0, 1}, Fail: failure}), false, failure},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := tensor.OwnMask(tt.mask)
-			require.ErrorIs(t, err, tt.err)
-			switch {
-			case tt.copied:
-				require.Nil(t, got.Lender())
-				require.True(t, got.Equal(tt.mask))
-			case err == nil:
-				require.Same(t, tt.mask, got)
-			}
-		})
-	}
 }
 
 // A mask stays as it was when it was asked for.

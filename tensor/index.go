@@ -131,7 +131,7 @@ func (t *Tensor) AsIndex() (ix.Index, error) {
 	case t == nil:
 		return ix.Index{}, errNil
 	case t.dtype == Bool:
-		own, err := OwnMask(t)
+		own, err := ownMask(t)
 		if err != nil {
 			return ix.Index{}, err
 		}

@@ -67,6 +67,11 @@ type Kernel struct {
 	// If Missing is nil, such a leaf is an error.
 	Missing any
 
+	// Partial declares that the last operand, if it is a dictionary, may lack leaves of the first,
+	// and have others, which have no effect. For a leaf that it lacks, xs ends with the operand
+	// before it. The operand of a ragged leaf may be a tensor over its batch dims.
+	Partial bool
+
 	// Select returns a plan that picks rows of a value that is not a tensor. The result has these
 	// rows from the first operand and the other rows from the last operand. If Select is nil, or
 	// the last operand is not a dictionary, values that are not tensors stay as they are.

@@ -8,13 +8,13 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// Compose returns a transform that applies ts in order: each is given the result of the one before.
+// Compose returns a transform that applies ts in order: each gets the result of the previous one.
 // Without ts it returns a copy that shares all leaves. A Compose among ts counts as its steps:
 // Compose(p) equals p, and in Compose(p, t) the steps of p draw the same numbers as in p.
 //
-// An error says which step failed, counted from 0, and what it is. A panic of a step becomes an
-// error; if the panic value is an error, it is wrapped. A step that is nil, or that returns a nil
-// dictionary, is tdict.ErrKind.
+// An error has the number of the step that failed, from 0, and the step. A panic of a step becomes
+// an error; if the panic value is an error, it is wrapped. A step that is nil, or that returns a
+// nil dictionary, is tdict.ErrKind.
 func Compose(ts ...Transform) Transform {
 	c := make(compose, 0, len(ts))
 	for _, t := range ts {

@@ -2,16 +2,16 @@
 // crops and flips. Transforms are composed into a pipeline, which several goroutines may share.
 //
 //	stats, err := transform.FitStandard(train, nil) // means and deviations; NaN does not count
-//	crop := transform.OnKeys(transform.RandomCrop(28, 28), "image", "mask") // the same part of both
+//	crop := transform.OnKeys(transform.RandomCrop(28, 28), "image", "mask") // crops both alike
 //	scale := transform.OnKeys(transform.CastScale(tensor.Float32, 2./255, -1), "image")
 //	pipeline := transform.Compose(stats, transform.FillNaN(0), crop, scale)
 //	batch, err = pipeline.Apply(batch, transform.Draw{Seed: 1, Epoch: epoch, Rows: rows})
 //
-// A [Transform] is a function from dictionary to dictionary, whose String lists its steps. [Func]
-// turns a function into a transform, [Random] a function that draws random numbers. [Compose]
-// applies several transforms in order, [OnKeys] applies one to some of the keys. Operations of
-// package arith on whole dictionaries become transforms by Func; this package has further
-// transforms that pipelines often need.
+// A [Transform] makes a dictionary of a dictionary, and its String lists its steps. [Func] turns a
+// function into a transform, [Random] a function that draws random numbers. [Compose] applies
+// several transforms in order, [OnKeys] applies one to some of the keys. Operations of package
+// arith on whole dictionaries become transforms by Func; this package has further transforms that
+// pipelines often need.
 //
 // # Columns
 //

@@ -22,25 +22,24 @@ import (
 //
 // NaN never counts. present says which other values count. It is one of
 //
-//   - nil: all values. If a leaf KEY then has a mask KEY_mask beside it, as packages csv and jsonl
-//     make it, which hides a value, FitStandard returns tdict.ErrKind
+//   - nil: all values or, if td is a *memmap.Dataset, the values that its schema does not hide. A
+//     part of a Dataset, such as Index returns, has no schema: pass Schema of the Dataset
+//   - a tdict.Schema, whose MaskOf has the masks. A leaf without a mask counts whole
 //   - a bool tensor over leading dims of each leaf; for a ragged leaf, over batch dims
 //   - a bool ragged tensor with the lengths of each leaf, or of its outer levels: a mask of rows
 //     [B... *], of values [B... * *], or of values and leading dims of their features
-//   - a dictionary of such masks, each under the key of its leaf, as shapeops.PadSequenceMasked
-//     returns
+//   - a dictionary of such masks, each under the key of its leaf
 //
-// FitStandard reads td once, block by block: td may be larger than memory. The package
-// documentation says more about columns and padding. FitStandard returns
+// FitStandard reads td once, block by block: td may be larger than memory. It returns
 //
 //   - shapeops.ErrDim if td has no batch dim
 //   - tdict.ErrKind if td is nil, if it has no floating-point column, if a tdict.Stacked leaf has
 //     one, or if present, or a mask in it, is of another kind
-//   - tdict.ErrMissing if present has no mask for a leaf
+//   - tdict.ErrMissing if a dictionary has no mask for a leaf
 //   - shapeops.ErrShape, tensor.ErrDType and ragged.ErrLengths if a mask does not fit its leaf
 //   - [ErrNumber] if a statistic is not finite, because an infinity counts
-func FitStandard(td *tdict.TensorDict, present any) (*Standard, error) {
-	fits, err := newFits(td, present)
+func FitStandard(td tdict.Dictionary, present any) (*Standard, error) {
+	fits, err := newFits(tdict.Of(td), presentIn(td, present))
 	if err != nil {
 		return nil, errtext.Named("fit standard", err)
 	}
@@ -79,7 +78,8 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 	case len(td.Shape()) == 0:
 		return nil, fmt.Errorf("%w: got batch shape [], want at least one dim", shapeops.ErrDim)
 	}
-	if err := checkPresent(present); err != nil {
+	lookup, err := masksOf(td, present)
+	if err != nil {
 		return nil, err
 	}
 	columns := 0
@@ -92,13 +92,8 @@ func newFits(td *tdict.TensorDict, present any) (fits []*fit, err error) {
 			continue
 		}
 		f.key = key
-		if f.mask, err = maskUnder(present, key); err != nil {
+		if f.mask, err = lookup(key); err != nil {
 			return nil, &tdict.KeyError{Key: key, Err: fmt.Errorf("present: %w", err)}
-		}
-		if present == nil {
-			if err := checkUnmasked(td, key, leaf); err != nil {
-				return nil, &tdict.KeyError{Key: key, Err: err}
-			}
 		}
 		columns += f.columns.Size()
 		fits = append(fits, f)

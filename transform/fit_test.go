@@ -147,15 +147,6 @@ func TestFitRefuses(t *testing.T) {
 	}
 	var noMask *tensor.Tensor
 	var noMasks *tdict.TensorDict
-	masked := func(x, mask tdict.Value) *tdict.TensorDict {
-		return tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": x, "x_mask": mask}))
-	}
-	for name, td := range map[string]*tdict.TensorDict{
-		"hides nothing": masked(tensor.Vector(1.5, 0), tensor.Vector(true, true)),
-		"does not fit":  masked(tensor.Vector(1.5, 0), tensor.Must(tensor.Zeros[bool](2, 3))),
-	} {
-		require.NoError(t, testkit.Err(transform.FitStandard(td, nil)), name)
-	}
 	tests := []struct {
 		name    string
 		td      *tdict.TensorDict
@@ -174,9 +165,7 @@ func TestFitRefuses(t *testing.T) {
 		{"masks without the key", td, masks("else", 4), tdict.ErrMissing},
 		{"an infinity", column(1, math.Inf(1)), nil, transform.ErrNumber},
 		{"both infinities", column(math.Inf(1), math.Inf(-1)), nil, transform.ErrNumber},
-		{"a mask by its name, which was not given", masked(tensor.Vector(1.5, 0), tensor.Vector(true, false)), nil, tdict.ErrKind},
-		{"a ragged one", masked(tensor.Must(ragged.From[float64]([][]float64{{1}, {0, 2}})), tensor.Must(ragged.From[bool]([][]bool{{true}, {false, true}}))), nil, tdict.ErrKind},
-		{"one of ragged rows", masked(tensor.Must(ragged.From[float64]([][]float64{{1}, {}})), tensor.Vector(true, false)), nil, tdict.ErrKind},
+		{"a schema whose mask does not fit", td, tdict.Schema{{Key: "labs", Mask: "labs"}}, tensor.ErrDType},
 		{"no elements", tensor.Must(td.ToMeta()), nil, tensor.ErrMeta},
 	}
 	for _, tt := range tests {
@@ -184,6 +173,42 @@ func TestFitRefuses(t *testing.T) {
 			testkit.Fails(t, tt.is, testkit.Err(transform.FitStandard(tt.td, tt.present)))
 		})
 	}
+}
+
+// TestFitWithSchema: a schema says which leaves have masks, of elements, of values and of rows.
+// Names do not.
+func TestFitWithSchema(t *testing.T) {
+	lists := tensor.Must(ragged.From[float64]([][]float64{{1, 6}, {0, 3}, {5}}))
+	td := tensor.Must(tdict.FromMap(shapeops.Shape{3}, tdict.Entries{
+		"x": tensor.Vector(1.5, 99, 0.5), "x_mask": tensor.Vector(true, false, true), "y": tensor.Vector(1., 2, 3),
+		"pairs": tensor.Must(tensor.From([]float64{1, 2, 3, math.NaN(), 5, 6}, 3, 2)), "there": tensor.Must(tensor.From([]bool{true, false, true, false, false, true}, 3, 2)),
+		"lists": lists, "rows": lists, "each": tensor.Must(ragged.From[bool]([][]bool{{true, false}, {false, true}, {true}})),
+	}))
+	schema := tdict.SchemaOf(td)
+	for i := range schema {
+		schema[i].Mask = map[nestedkey.Key]nestedkey.Key{"x": "x_mask", "pairs": "there", "lists": "each", "rows": "x_mask"}[schema[i].Key]
+	}
+	path := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, memmap.SaveWith(t.Context(), path, td, memmap.SaveOptions{Schema: schema}))
+	ds := tensor.Must(memmap.Open(path))
+	defer func() { require.NoError(t, ds.Close()) }()
+	for name, s := range map[string]*transform.Standard{
+		"a schema": tensor.Must(transform.FitStandard(td, schema)), "a dataset": tensor.Must(transform.FitStandard(ds, nil)),
+		"both": tensor.Must(transform.FitStandard(ds, schema)),
+	} {
+		mean := func(key nestedkey.Key) []float64 {
+			return testkit.Elements[float64](t, tensor.Must(s.Mean().Tensor(key)))
+		}
+		require.Equal(t, []float64{1}, mean("x"), name)
+		require.Equal(t, []float64{2}, mean("y"), name)
+		require.Equal(t, []float64{2, 6}, mean("pairs"), name)
+		require.Equal(t, []float64{3}, mean("lists"), name)
+		require.Equal(t, []float64{4}, mean("rows"), name)
+	}
+	s := tensor.Must(transform.FitStandard(ds.TensorDict, nil))
+	require.Equal(t, []float64{101. / 3}, testkit.Elements[float64](t, tensor.Must(s.Mean().Tensor("x"))), "a name makes no mask")
+	s = tensor.Must(transform.FitStandard(ds, tdict.Schema{}))
+	require.Equal(t, []float64{101. / 3}, testkit.Elements[float64](t, tensor.Must(s.Mean().Tensor("x"))), "another schema")
 }
 
 // TestFitOfMappedFilesKeepsNoCopy: for 64 times the bytes, it allocates headers only.

@@ -74,7 +74,7 @@ const (
 	smallest  = 0x1p-450 // a deviation below it is made of squares that have lost bits
 )
 
-// factor returns what to multiply the values of a column by, so that their squares are in range.
+// factor returns a factor for the values of a column with which their squares are in range.
 func (m *moments) factor(c int) float64 {
 	switch std := m.std(c); {
 	case !(math.Abs(m.mean[c]) <= math.MaxFloat64 && std <= math.MaxFloat64):

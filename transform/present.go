@@ -14,63 +14,45 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// checkPresent returns an error if present cannot be the mask of any leaf.
-func checkPresent(present any) error {
+// presentIn returns present or, if that is nil, the schema of a dataset.
+func presentIn(td tdict.Dictionary, present any) any {
+	if ds, ok := td.(interface{ Schema() tdict.Schema }); ok && present == nil {
+		return ds.Schema()
+	}
+	return present
+}
+
+// masksOf returns a function that returns the mask of the leaf of td under a key: a tensor, a
+// ragged tensor, or nil.
+func masksOf(td *tdict.TensorDict, present any) (func(nestedkey.Key) (any, error), error) {
 	ok := present == nil
 	switch p := present.(type) {
+	case tdict.Schema:
+		masks, err := p.Masks(td)
+		return func(key nestedkey.Key) (any, error) {
+			if !masks.Has(key) {
+				return nil, nil
+			}
+			return maskUnder(masks, key)
+		}, err
+	case *tdict.TensorDict:
+		if p != nil {
+			return func(key nestedkey.Key) (any, error) { return maskUnder(p, key) }, nil
+		}
 	case *tensor.Tensor:
 		ok = p != nil
 	case *ragged.Tensor:
 		ok = p.DType() != 0
-	case *tdict.TensorDict:
-		ok = p != nil
 	}
 	if !ok {
-		return fmt.Errorf("%w: present: got %T, want nil, or a tensor or dictionary that is not nil",
+		return nil, fmt.Errorf("%w: present: got %T, want nil, a schema, or a tensor or dictionary that is not nil",
 			tdict.ErrKind, present)
 	}
-	return nil
+	return func(nestedkey.Key) (any, error) { return present, nil }, nil
 }
 
-// checkUnmasked returns an error if td has a bool entry that hides values of a leaf by its name:
-// then hidden values, which are 0, would count.
-func checkUnmasked(td *tdict.TensorDict, key nestedkey.Key, leaf tdict.Leaf) error {
-	v, err := td.Get(key + "_mask")
-	if err != nil {
-		return nil // there is none
-	}
-	mask, fits := v.(*tensor.Tensor)
-	switch of := leaf.(type) {
-	case *tensor.Tensor:
-		fits = fits && mask.Shape().Equal(of.Shape())
-	case *ragged.Tensor:
-		fits = fits && mask.Shape().Equal(of.Shape())
-		if bits, ok := v.(*ragged.Tensor); ok && bits.DType() == tensor.Bool && bits.Layout().CheckEqual(of.Layout()) == nil {
-			if mask, err = bits.Values(); err != nil {
-				return err
-			}
-			fits = true
-		}
-	}
-	if !fits || mask.DType() != tensor.Bool {
-		return nil
-	}
-	all, err := arith.All(mask, arith.Whole)
-	if err != nil {
-		return err
-	}
-	if shown, err := tensor.Item[bool](all); err != nil || shown {
-		return err
-	}
-	return fmt.Errorf("%w: present: got nil beside %q, which hides values: pass masks, or Exclude it to count all values", tdict.ErrKind, string(key+"_mask"))
-}
-
-// maskUnder returns the mask of the leaf under a key: a tensor, a ragged tensor, or nil.
-func maskUnder(present any, key nestedkey.Key) (any, error) {
-	masks, ok := present.(*tdict.TensorDict)
-	if !ok {
-		return present, nil
-	}
+// maskUnder returns the mask under a key: a tensor or a ragged tensor.
+func maskUnder(masks *tdict.TensorDict, key nestedkey.Key) (any, error) {
 	mask, err := masks.Get(key)
 	if _, ok := mask.(*ragged.Tensor); !ok && err == nil {
 		mask, err = masks.Tensor(key)

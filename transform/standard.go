@@ -157,8 +157,8 @@ func (c *columns) ofLists(x *ragged.Tensor, p *plan.Pass) (*ragged.Tensor, error
 	return x.MapValues(c.of)
 }
 
-// ofDense returns the result for a dense leaf. dims are its dims after the batch shape, of which at
-// most levels come before the columns.
+// ofDense returns the result for a dense leaf. dims are its dims after the batch shape; at most
+// levels of them come before the columns.
 func (c *columns) ofDense(x *tensor.Tensor, dims shapeops.Shape, levels int) (*tensor.Tensor, error) {
 	if err := c.check(dims, levels); err != nil {
 		return nil, err

@@ -79,11 +79,11 @@ func listOf(t *tensor.Tensor) ([]any, error) {
 	return list, err
 }
 
-// StandardFrom returns the Standard of which d is the [Standard.Data], with exactly the same
-// numbers. d must be the same for all rows. StandardFrom checks everything: it returns
-// tdict.ErrKind if d does not have the form of Data, shapeops.ErrShape if the number of numbers
-// does not fit a shape, [ErrNumber] if a number is not finite or a deviation is not positive, and,
-// for keys, the errors of tdict.TensorDict.Set.
+// StandardFrom returns the Standard whose [Standard.Data] is d, with exactly the same numbers. d
+// must be the same for all rows. StandardFrom checks everything: it returns tdict.ErrKind if d does
+// not have the form of Data, shapeops.ErrShape if the number of numbers does not fit a shape,
+// [ErrNumber] if a number is not finite or a deviation is not positive, and, for keys, the errors
+// of tdict.TensorDict.Set.
 func StandardFrom(d *tdict.Data) (*Standard, error) {
 	leaves, err := leavesOf(d)
 	if err != nil {

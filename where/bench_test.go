@@ -31,7 +31,7 @@ func BenchmarkMask(b *testing.B) {
 	} {
 		b.Run("where="+bench.name, func(b *testing.B) {
 			tensor.Must(0, td.Set("age_", tensor.Must(td.Tensor("age"))))
-			filter := tensor.Must(tensor.Must(where.Parse(bench.text)).Bind(td))
+			filter := tensor.Must(tensor.Must(where.Parse(bench.text)).BindSchema(td, tdict.Schema{{Key: "age", Mask: "age_mask"}}))
 			b.SetBytes(bench.bytes * n)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -13,10 +13,9 @@ import (
 )
 
 // Bind returns a filter of c for td, and for dictionaries with the same leaves, such as chunks of
-// its rows. It checks shapes and dtypes, and reads no element.
-//
-// A leaf has the mask KEY_mask if there is a bool leaf of that key with one column. To say which
-// leaves have masks, call [Condition.BindSchema].
+// its rows. It checks shapes and dtypes, and reads no element. Leaves of a *memmap.Dataset have the
+// masks that its schema names. In another dictionary no leaf has a mask: see
+// [Condition.BindSchema].
 //
 // It returns a [*tdict.KeyError] with the key:
 //
@@ -26,27 +25,32 @@ import (
 //     literal
 //
 // It returns shapeops.ErrShape if td has no batch dim, and tdict.ErrKind if td is nil.
-func (c *Condition) Bind(td *tdict.TensorDict) (*Filter, error) {
-	return c.bind(td, func(nestedkey.Key) bool { return true })
-}
-
-// BindSchema is [Condition.Bind], but only the entries that schema lists as Optional have masks.
-func (c *Condition) BindSchema(td *tdict.TensorDict, schema tdict.Schema) (*Filter, error) {
-	optional := map[nestedkey.Key]bool{}
-	for _, s := range schema {
-		optional[s.Key] = s.Optional
+func (c *Condition) Bind(td tdict.Dictionary) (*Filter, error) {
+	if ds, ok := td.(interface{ Schema() tdict.Schema }); ok {
+		return c.BindSchema(td, ds.Schema())
 	}
-	return c.bind(td, func(key nestedkey.Key) bool { return optional[key] })
+	return c.BindSchema(td, nil)
 }
 
-// bind is Bind. missable reports whether a leaf may have a mask.
-func (c *Condition) bind(td *tdict.TensorDict, missable func(nestedkey.Key) bool) (*Filter, error) {
-	if err := checkRows(td); err != nil {
+// BindSchema is [Condition.Bind] for a dictionary that schema describes. It has the masks that
+// schema lists: see tdict.Schema.MaskOf, whose errors BindSchema also returns. It returns
+// tdict.ErrKind for a ragged mask, which has a bool for each value and not for each row.
+//
+// Integers with Categories are also compared with texts, by == and !=, and integers with Time with
+// texts of that layout or of ISO 8601: day >= "2026-01-31". Another text for a time is
+// tensor.ErrDType.
+func (c *Condition) BindSchema(td tdict.Dictionary, schema tdict.Schema) (*Filter, error) {
+	d := tdict.Of(td)
+	if err := checkRows(d); err != nil {
 		return nil, err
+	}
+	specs := make(map[nestedkey.Key]tdict.Schema, len(schema))
+	for i, spec := range schema {
+		specs[spec.Key] = schema[i : i+1]
 	}
 	f := &Filter{root: c.root, bound: map[*node]bound{}}
 	for _, n := range c.root.tests(nil) {
-		b, err := n.bind(td, missable(n.key))
+		b, err := n.bind(d, specs[n.key])
 		if err != nil {
 			return nil, wrong(n.key, err)
 		}
@@ -71,35 +75,42 @@ func checkRows(td *tdict.TensorDict) error {
 // is true.
 type bound struct {
 	key     nestedkey.Key
-	masked  bool // the leaf has a mask
+	mask    nestedkey.Key // of the leaf; "" if it has none
 	op      string
 	element *tensor.Tensor
 	text    []byte
 }
 
-// bind returns the bound of a test of a leaf that may have a mask.
-func (n *node) bind(td *tdict.TensorDict, missable bool) (bound, error) {
-	if n.op == "missing" && missable {
-		if mask, err := td.Tensor(maskOf(n.key)); err == nil && mask.DType() == tensor.Bool && !oneColumn(mask) {
-			if leaf, err := td.Get(n.key); err == nil && leaf.Shape().Equal(mask.Shape()) {
-				return bound{key: maskOf(n.key), op: "none"}, nil
-			}
-		}
-	}
-	leaf, err := column(td, n.key)
+// bind returns the bound of a test of a leaf of td. schema lists that leaf alone, or nothing.
+func (n *node) bind(td *tdict.TensorDict, schema tdict.Schema) (bound, error) {
+	mask, err := schema.MaskOf(td, n.key)
 	if err != nil {
 		return bound{}, err
 	}
-	mask, missing := td.Tensor(maskOf(n.key))
-	masked := missable && missing == nil && mask.DType() == tensor.Bool && oneColumn(mask)
+	b := bound{key: n.key, op: n.op}
+	if mask != nil {
+		b.mask = schema[0].Mask
+		if _, rows := mask.(*tensor.Tensor); !rows {
+			return bound{}, wrong(b.mask, fmt.Errorf("mask: %w: got a bool for each value of %q, want one for each row", tdict.ErrKind, string(n.key)))
+		}
+	}
+	if n.op == "missing" && mask != nil {
+		return bound{key: b.mask, op: "none"}, nil
+	}
+	leaf, err := column(td, n.key)
 	switch {
-	case n.op == "missing" && masked:
-		return bound{key: maskOf(n.key), op: "==", element: tensor.Scalar(false)}, nil
+	case err != nil:
+		return bound{}, err
 	case n.op == "missing":
 		return bound{key: n.key, op: "never"}, nil
 	}
-	b := bound{key: n.key, masked: masked, op: n.op}
-	return b, b.compare(n.literal, leaf)
+	l := n.literal
+	if len(schema) > 0 && l.kind == aText {
+		if l, err = l.number(schema[0], n.op); err != nil {
+			return bound{}, err
+		}
+	}
+	return b, b.compare(l, leaf)
 }
 
 // column returns the leaf under a key. It must have one column.

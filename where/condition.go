@@ -32,20 +32,16 @@ const (
 	aBool   = "true or false"
 )
 
-// Keys returns the leaves that c may read, each once, in the order of c. After each key comes the
-// key of its mask. Since a dictionary may lack masks, pass Keys to SelectPresent.
+// Keys returns the keys in c, each once, in the order of c. A filter of [Condition.BindSchema] also
+// reads their masks.
 func (c *Condition) Keys() (keys []nestedkey.Key) {
 	for _, n := range c.root.tests(nil) {
-		for _, key := range []nestedkey.Key{n.key, maskOf(n.key)} {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
+		if !slices.Contains(keys, n.key) {
+			keys = append(keys, n.key)
 		}
 	}
 	return keys
 }
-
-func maskOf(key nestedkey.Key) nestedkey.Key { return key + "_mask" }
 
 // tests appends the tests in n to all.
 func (n *node) tests(all []*node) []*node {

@@ -1,5 +1,5 @@
-// Package where reads conditions on the rows of a dictionary, such as a user types them, and makes
-// masks.
+// Package where parses conditions that users type, such as age > 40, and makes masks of the rows
+// for which they hold.
 //
 //	cond, err := where.Parse("label == 3 and age > 40")
 //	filter, err := cond.Bind(td)          // checks keys and dtypes, and reads no element
@@ -44,26 +44,25 @@
 // Integers are compared with the decimal number itself: 3 < 3.5 holds, and 9223372036854775807
 // differs from 9223372036854775808. For floating-point leaves a number is rounded to the dtype of
 // the leaf, as NumPy 2 and torch do, so the float32 0.1 equals 0.1. A number that would round to
-// infinity or to 0 is compared as it is: no finite float32 is greater than 1e39. NaN differs from
+// infinity or to 0 is compared exactly: no finite float32 is greater than 1e39. NaN differs from
 // every number, and is neither less nor greater.
 //
-// Categories are compared by their numbers.
+// A schema, such as the one of a dataset, may say that integers are times, or codes of categories.
+// Then they are compared with texts: categories by ==, != and in, times by all operators: shop ==
+// "Berlin", day > "2024-01-03".
 //
 // # Missing values
 //
-// The mask of a key is the bool leaf with "_mask" after the key: age_mask for age, as packages csv
-// and jsonl make it. Where the mask is false, the value is missing. A leaf of another dtype, or
-// with several columns, is not a mask. Without a mask no value is missing. [Condition.BindSchema]
-// takes a schema that says which leaves have masks, so that other leaves may have such keys.
+// [Condition.BindSchema] takes a schema, such as the one of a dataset, that says which leaves have
+// masks. Where the mask of a leaf is false, the value is missing. In a leaf without a mask no value
+// is missing, also if there is a leaf with the name of a mask.
 //
-// missing(e) of a leaf of several columns, with a mask of its shape, selects the rows of which all
-// elements are missing.
+// missing(e) of a leaf of several columns selects the rows whose elements are all missing.
 //
 // A comparison with a missing value is unknown, as in SQL: neither the comparison nor its negation
 // selects the row. So age != 40 and not age == 40 both select the rows with another age, and
 // missing(age) selects the rows without an age.
 //
-// A dictionary can have a mask too, as a pointer to a struct does in package tensorclass.
-// missing(p) asks for it. The entries of the dictionary have no separate masks: where p is
-// missing, p/a is zero, so write "not missing(p) and p/a < 3".
+// A pointer to a struct, in package tensorclass, has one mask for all entries of the struct. It is
+// a bool leaf like any other: where p_mask is false, p/a is zero, so write "p_mask and p/a < 3".
 package where

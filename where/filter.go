@@ -31,11 +31,12 @@ type Filter struct {
 //
 // Mask returns a [*tdict.KeyError] if td lacks a leaf, if a leaf has another dtype or shape, and if
 // its lender has closed the memory. It also returns the errors of Bind.
-func (f *Filter) Mask(td *tdict.TensorDict) (*tensor.Tensor, error) {
-	if err := checkRows(td); err != nil {
+func (f *Filter) Mask(td tdict.Dictionary) (*tensor.Tensor, error) {
+	d := tdict.Of(td)
+	if err := checkRows(d); err != nil {
 		return nil, err
 	}
-	f.td = td
+	f.td = d
 	defer func() { f.td = nil }()
 	return f.eval(f.root, false, 0)
 }
@@ -54,9 +55,9 @@ func (f *Filter) eval(n *node, negated bool, at int) (*tensor.Tensor, error) {
 	if err == nil && negated {
 		err = arith.NotInto(mask, mask)
 	}
-	if err == nil && b.masked {
+	if err == nil && b.mask != "" {
 		var present *tensor.Tensor
-		if present, err = f.column(maskOf(b.key)); err == nil {
+		if present, err = f.column(b.mask); err == nil {
 			err = arith.AndInto(mask, mask, any(present))
 		}
 	}
@@ -110,7 +111,7 @@ var verbs = map[string]func(dst, x *tensor.Tensor, y any) error{
 	"nan": func(dst, x *tensor.Tensor, _ any) error { return arith.IsNaNInto(dst, x) },
 }
 
-// none sets mask to the rows of a bool leaf in which no element is true.
+// none sets mask to the rows of a bool leaf that have no true element.
 func (f *Filter) none(key nestedkey.Key, mask *tensor.Tensor) error {
 	x, err := f.td.Tensor(key)
 	if err != nil {

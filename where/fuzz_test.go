@@ -40,6 +40,7 @@ type maker struct {
 	rng     *rand.Rand
 	td      *tdict.TensorDict
 	present map[string][]bool
+	schema  tdict.Schema // says which leaves have masks
 }
 
 const rows = 23
@@ -51,7 +52,7 @@ var numbers = []string{"0", "-1", "1", "2.5", "-0.5", "1e2", "0.1", "127", "128"
 var texts = []string{"", "a", "ab", "b", "a\x00", "\xff", "é"}
 
 func newMaker(t testing.TB, seed uint64) *maker {
-	m := &maker{rand.New(rand.NewPCG(seed, 1)), tdict.New(rows), map[string][]bool{}}
+	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), td: tdict.New(rows), present: map[string][]bool{}}
 	for _, d := range tensor.DTypes() {
 		if !d.IsInteger() && !d.IsFloat() {
 			continue
@@ -70,7 +71,9 @@ func newMaker(t testing.TB, seed uint64) *maker {
 	require.NoError(t, m.td.Set("text", tensor.Must(ragged.FromStrings(list))))
 	for _, key := range []string{"x/int8", "x/float32", "bit", "text"} {
 		m.present[key] = m.bits()
-		require.NoError(t, m.td.Set(nestedkey.Key(key+"_mask"), tensor.Vector(m.present[key]...)))
+		mask := nestedkey.Key("there/" + key)
+		require.NoError(t, m.td.Set(mask, tensor.Vector(m.present[key]...)))
+		m.schema = append(m.schema, tdict.Spec{Key: nestedkey.Key(key), Mask: mask})
 	}
 	return m
 }
@@ -199,7 +202,7 @@ func checkSeed(t testing.TB, seed uint64) {
 	again, err := where.Parse(cond.String())
 	require.NoError(t, err, cond.String())
 	require.Equal(t, cond, again)
-	filter, err := again.Bind(m.td)
+	filter, err := again.BindSchema(m.td, m.schema)
 	require.NoError(t, err, e.text)
 	got := bits(t, tensor.Must(filter.Mask(m.td)))
 	want := ""
@@ -239,7 +242,7 @@ func FuzzParse(f *testing.F) {
 		again, err := where.Parse(cond.String())
 		require.NoError(t, err)
 		require.Equal(t, cond, again)
-		filter, err := cond.Bind(td)
+		filter, err := cond.BindSchema(td, masked)
 		if err != nil {
 			var keyed *tdict.KeyError
 			require.ErrorAs(t, err, &keyed)

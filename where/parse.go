@@ -69,7 +69,7 @@ func (p *parser) fail(want string) {
 	p.at = len(p.text)
 }
 
-// advices have the operators of other languages, and what to write instead.
+// advices have the operators of other languages, and the text to write instead.
 var advices = []struct {
 	before, at *regexp.Regexp // matches the text before the offset, or from it on
 	write      string

@@ -39,11 +39,14 @@ func table(t testing.TB) *tdict.TensorDict {
 	return td
 }
 
+// masked says which leaves of table have masks.
+var masked = tdict.Schema{{Key: "age", DType: tensor.Int16, Mask: "age_mask"}}
+
 func mask(t testing.TB, td *tdict.TensorDict, text string) string {
 	t.Helper()
 	cond, err := where.Parse(text)
 	require.NoError(t, err, text)
-	filter, err := cond.Bind(td)
+	filter, err := cond.BindSchema(td, masked)
 	require.NoError(t, err, text)
 	got, err := filter.Mask(td)
 	require.NoError(t, err, text)
@@ -147,7 +150,7 @@ func TestString(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	cond := tensor.Must(where.Parse("age > 3 and (not meta/ok or missing(age)) and age_mask"))
-	require.Equal(t, []nestedkey.Key{"age", "age_mask", "meta/ok", "meta/ok_mask", "age_mask_mask"}, cond.Keys())
+	require.Equal(t, []nestedkey.Key{"age", "meta/ok", "age_mask"}, cond.Keys())
 }
 
 // A filter takes chunks of any number of rows, none too, and uses its memory again.
@@ -229,24 +232,53 @@ func TestBindRefuses(t *testing.T) {
 	t.Run("no rows", func(t *testing.T) { testkit.Fails(t, shapeops.ErrShape, testkit.Err(cond.Bind(tdict.New()))) })
 }
 
-// TestBindSchema: a schema says which leaves have masks; a bool leaf of several columns is never
-// one.
+// TestBindSchema: a schema alone says which leaves have masks.
 func TestBindSchema(t *testing.T) {
 	td := table(t)
-	require.NoError(t, td.Set("small_mask", tensor.Must(tensor.Zeros[bool](4, 2))))
+	require.NoError(t, td.Set("small_mask", tensor.Vector(false, false, false, false)))
+	require.NoError(t, td.Set("here", tensor.Must(tensor.From([]bool{true, false, true, true}, 4, 1, 1))))
+	require.NoError(t, td.Set("lists", tensor.Must(ragged.From[int8]([][]int8{{1}, {}, {2, 3}, {}}))))
 	for _, tt := range []struct {
 		name, text string
 		schema     tdict.Schema
-		want       []bool
+		want       string
 	}{
-		{"the mask of an Optional entry", "age < 50", tdict.Schema{{Key: "age", Optional: true}}, []bool{true, true, false, false}},
-		{"not of another entry", "age < 50", tdict.Schema{{Key: "age"}}, []bool{true, true, true, false}},
-		{"nothing is missing then", "missing(age)", tdict.Schema{{Key: "age"}}, []bool{false, false, false, false}},
-		{"no mask: two columns", "small == 3", tdict.Schema{{Key: "small", Optional: true}}, []bool{false, false, false, true}},
+		{"a mask hides values", "age < 50", masked, "TT--"},
+		{"a bool leaf of such a name is no mask", "age < 50", tdict.Schema{{Key: "age", Optional: true}}, "TTT-"},
+		{"nothing is missing then", "missing(age) or missing(small)", tdict.Schema{{Key: "age"}}, "----"},
+		{"a mask of any key", "small > 2", tdict.Schema{{Key: "small", Mask: "meta/ok"}}, "----"},
+		{"what it hides is missing", "missing(small)", tdict.Schema{{Key: "small", Mask: "meta/ok"}}, "-T-T"},
+		{"two leaves with one mask", "missing(small) or missing(u)", tdict.Schema{{Key: "small", Mask: "meta/ok"}, {Key: "u", Mask: "meta/ok"}}, "-T-T"},
+		{"a mask that is not there hides nothing", "missing(small)", tdict.Schema{{Key: "small", Mask: "none"}}, "----"},
+		{"dims of size one", "not one > 2", tdict.Schema{{Key: "one", Mask: "here"}}, "T---"},
+		{"text", "name > ''", tdict.Schema{{Key: "name", Kind: tdict.KindText, Mask: "meta/ok"}}, "T---"},
+		{"ragged rows", "missing(lists)", tdict.Schema{{Key: "lists", Kind: tdict.KindRagged, Mask: "meta/ok"}}, "-T-T"},
+		{"a mask is a leaf like another", "age_mask and age < 50", masked, "TT--"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := tensor.Must(tensor.Must(where.Parse(tt.text)).BindSchema(td, tt.schema))
-			require.Equal(t, tt.want, testkit.Elements[bool](t, tensor.Must(f.Mask(td))))
+			require.Equal(t, tt.want, bits(t, tensor.Must(f.Mask(td))))
+		})
+	}
+	require.NoError(t, td.Set("each", tensor.Must(ragged.From[bool]([][]bool{{true}, {}, {false, true}, {}}))))
+	for _, tt := range []struct {
+		name string
+		mask nestedkey.Key
+		of   nestedkey.Key
+		want error
+	}{
+		{"a mask that holds no bools", "u", "age", tensor.ErrDType},
+		{"a mask of another shape", "here", "age", shapeops.ErrShape},
+		{"a mask that is text", "name", "age", tdict.ErrKind},
+		{"a bool for each value", "each", "lists", tdict.ErrKind},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cond := tensor.Must(where.Parse("label == 3 and missing(" + string(tt.of) + ")"))
+			_, err := cond.BindSchema(td, tdict.Schema{{Key: tt.of, Kind: map[nestedkey.Key]tdict.Kind{"lists": tdict.KindRagged}[tt.of], Depth: map[nestedkey.Key]int{"lists": 1}[tt.of], Mask: tt.mask}})
+			testkit.Fails(t, tt.want, err)
+			var keyed *tdict.KeyError
+			require.ErrorAs(t, err, &keyed)
+			require.Equal(t, tt.mask, keyed.Key)
 		})
 	}
 }
@@ -254,15 +286,15 @@ func TestBindSchema(t *testing.T) {
 // TestMissingOfColumns: a row of several columns is missing if all of its elements are.
 func TestMissingOfColumns(t *testing.T) {
 	td := table(t)
-	require.NoError(t, td.Set("wide_mask", tensor.Must(tensor.From([]bool{true, true, false, true, false, false, true, false}, 4, 2))))
-	for text, want := range map[string][]bool{
-		"missing(wide)":                       {false, false, true, false},
-		"not missing(wide)":                   {true, true, false, true},
-		"missing(wide) or small == 3":         {false, false, true, true},
-		"not (missing(wide) or small == 127)": {true, false, false, true},
+	require.NoError(t, td.Set("there", tensor.Must(tensor.From([]bool{true, true, false, true, false, false, true, false}, 4, 2))))
+	for text, want := range map[string]string{
+		"missing(wide)":                       "--T-",
+		"not missing(wide)":                   "TT-T",
+		"missing(wide) or small == 3":         "--TT",
+		"not (missing(wide) or small == 127)": "T--T",
 	} {
-		f := tensor.Must(tensor.Must(where.Parse(text)).Bind(td))
-		require.Equal(t, want, testkit.Elements[bool](t, tensor.Must(f.Mask(td))), text)
+		f := tensor.Must(tensor.Must(where.Parse(text)).BindSchema(td, tdict.Schema{{Key: "wide", Mask: "there"}}))
+		require.Equal(t, want, bits(t, tensor.Must(f.Mask(td))), text)
 	}
 }
 
@@ -310,4 +342,49 @@ func TestParseRefuses(t *testing.T) {
 	}
 	_, err := where.Parse(strings.Repeat("(", 99) + "a" + strings.Repeat(")", 99))
 	require.NoError(t, err)
+}
+
+// TestMeaning: categories and times compare as the schema says, also between two units and beyond
+// int64, and with missing values.
+func TestMeaning(t *testing.T) {
+	td := tensor.Must(tdict.FromMap(shapeops.Shape{4}, tdict.Entries{
+		"sex": tensor.Vector[int32](0, 1, 0, 7), "day": tensor.Vector[int64](-1, 0, 1, 18262), "ms": tensor.Vector[int64](-1, 0, 1, 1500),
+		"there": tensor.Vector(true, true, false, true),
+	}))
+	schema := tdict.Schema{
+		{Key: "sex", DType: tensor.Int32, Categories: []string{"f", "m"}, Mask: "there"}, {Key: "there", DType: tensor.Bool},
+		{Key: "day", DType: tensor.Int64, Unit: "d", Time: "02.01.2006"},
+		{Key: "ms", DType: tensor.Int64, Unit: "ms", Time: "2006-01-02T15:04:05.000"},
+	}
+	for condition, want := range map[string][]bool{
+		`sex == "f"`:                               {true, false, false, false},
+		`sex != "f"`:                               {false, true, false, true},
+		`sex == "nobody"`:                          {false, false, false, false},
+		`sex != "nobody"`:                          {true, true, false, true},
+		`sex in ("f", "m")`:                        {true, true, false, false},
+		`sex == 7`:                                 {false, false, false, true},
+		`day == "02.01.1970"`:                      {false, false, true, false},
+		`day >= "1970-01-01"`:                      {false, true, true, true},
+		`day > "1970-01-01 12:00"`:                 {false, false, true, true},
+		`day == "1970-01-01 12:00"`:                {false, false, false, false},
+		`day < "1969-12-31 12:00"`:                 {true, false, false, false},
+		`day < "9999-12-31"`:                       {true, true, true, true},
+		`day >= "2020-01-01T00:00:00Z"`:            {false, false, false, true},
+		`ms == "1970-01-01T00:00:01.500"`:          {false, false, false, true},
+		`ms > "1970-01-01T00:00:00.0004"`:          {false, false, true, true},
+		`ms < "9999-12-31" and ms >= "0001-01-01"`: {true, true, true, true},
+	} {
+		c, err := where.Parse(condition)
+		require.NoError(t, err, condition)
+		f, err := c.BindSchema(td, schema)
+		require.NoError(t, err, condition)
+		mask, err := f.Mask(td)
+		require.NoError(t, err, condition)
+		require.NoError(t, tensor.Read(mask, func(got []bool) { require.Equal(t, want, got, condition) }))
+	}
+	for _, condition := range []string{`sex < "m"`, `day == "yesterday"`, `there == "f"`} {
+		t.Run(condition, func(t *testing.T) {
+			testkit.Fails(t, tensor.ErrDType, testkit.Err(tensor.Must(where.Parse(condition)).BindSchema(td, schema)))
+		})
+	}
 }

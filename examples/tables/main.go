@@ -32,18 +32,20 @@ func main() {
 	defer os.RemoveAll(dir)
 	visits, lines := filepath.Join(dir, "visits"), filepath.Join(dir, "patients.jsonl")
 
-	sex := save(visits, correct(infer()))
+	save(visits, correct(infer()))
 	high(visits, filepath.Join(dir, "high"))
-	patients := group(visits, sex)
+	patients := group(visits)
 	write(lines, patients)
 	fmt.Println("\nread back equal:", read(lines, schemaOf(patients)).Equal(patients))
 }
 
-// infer infers a schema from the first 100 visits. Each visit is a line; NA is a missing
-// measurement.
+// infer infers a schema from all visits, since a later one may have another category. Each visit is
+// a line; NA is a missing measurement.
 func infer() tdict.Schema {
-	file := tensor.Must(data.VisitsCSV())
-	schema := tensor.Must(csv.Infer(file, 100, csv.Format{}))
+	in := csv.NewInferrer(csv.Format{})
+	in.Hints.Categories = map[nestedkey.Key]bool{"sex": true}
+	check(in.Add(tensor.Must(data.VisitsCSV()), 0))
+	schema := tensor.Must(in.Schema())
 	fmt.Println(schema)
 	return schema
 }
@@ -69,20 +71,12 @@ func correct(inferred tdict.Schema) tdict.Schema {
 	return schema
 }
 
-// save makes a dataset of all visits, chunk by chunk, since the file may be larger than memory. It
-// returns the texts that belong to the codes of sex.
-func save(dir string, schema tdict.Schema) []string {
-	sex := &ragged.TextCodes{}
-	chunks := csv.Read(ctx, tensor.Must(data.VisitsCSV()), schema, csv.ReadOptions{
-		Rows: 500, SkipUnknown: true,
-		Format: csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"sex": sex}},
-	})
-	check(memmap.SaveRows(ctx, dir, chunks, memmap.SaveOptions{}))
-
-	ds := tensor.Must(memmap.OpenWith(dir, memmap.OpenOptions{Writable: true}))
-	check(ds.AddLeaf("sex_texts", tensor.Must(tdict.NewData(sex.Texts(), ds.Shape()...))))
-	check(ds.Close())
-	return sex.Texts()
+// save makes a dataset of all visits, chunk by chunk, since the file may be larger than memory. The
+// dataset keeps the schema, which has the texts of the categories and says which entries are masks.
+func save(dir string, schema tdict.Schema) {
+	chunks := csv.Read(ctx, tensor.Must(data.VisitsCSV()), schema, csv.ReadOptions{Rows: 500, SkipUnknown: true})
+	made := tensor.Must(csv.ChunkSchema(schema, csv.Format{}))
+	check(memmap.SaveRows(ctx, dir, chunks, memmap.SaveOptions{Schema: made}))
 }
 
 // A visit is a row of the dataset. Its fields are the columns that are needed.
@@ -115,7 +109,7 @@ func high(dir, to string) {
 }
 
 // group makes a row for each patient, with the visits as ragged rows.
-func group(dir string, sex []string) *tdict.TensorDict {
+func group(dir string) *tdict.TensorDict {
 	ds := tensor.Must(memmap.Open(dir))
 	defer ds.Close()
 	fmt.Printf("\nvisits:\n%v\n", ds.Head(4))
@@ -124,7 +118,8 @@ func group(dir string, sex []string) *tdict.TensorDict {
 	columns := tensor.Must(ds.Select("day", "bili", "chol", "chol_mask"))
 	visits := tensor.Must(shapeops.Split(tensor.Must(columns.Take(0, groups.Rows)), 0, groups.Sizes()...))
 	patients := tensor.Must(tensor.Must(ds.Select("id", "age", "sex")).Take(0, groups.Firsts()))
-	check(patients.Set("sex", tensor.Must(ragged.FromCategories(tensor.Must(patients.Tensor("sex")), sex))))
+	sex, _ := ds.Schema().Find("sex")
+	check(patients.Set("sex", tensor.Must(ragged.FromCategories(tensor.Must(patients.Tensor("sex")), sex.Categories))))
 	check(patients.Set("visits", tensor.Must(tdict.StackRagged(visits))))
 	fmt.Printf("\npatients:\n%v\n", patients)
 	return patients

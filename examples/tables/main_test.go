@@ -4,33 +4,33 @@ func Example() {
 	main()
 	// Output:
 	// key       kind    dtype    shape  doc
-	// id        tensor  int64    []     100 of 100 fields: integers from 1 to 15
-	// futime    tensor  int64    []     100 of 100 fields: integers from 51 to 5169
-	// status    tensor  int64    []     100 of 100 fields: integers from 0 to 2
-	// trt       tensor  int64    []     100 of 100 fields: integers from 0 to 1
-	// age       tensor  float64  []     100 of 100 fields: numbers from 38.1054072553046 to 70.5598904859685
-	// sex       text             []     100 of 100 fields: texts of 1 to 1 bytes, 2 distinct
-	// day       tensor  int64    []     100 of 100 fields: integers from 0 to 4243
-	// ascites   tensor  int64    []     optional, 98 of 100 fields: integers from 0 to 1
-	// hepato    tensor  int64    []     optional, 98 of 100 fields: integers from 0 to 1
-	// spiders   tensor  int64    []     optional, 98 of 100 fields: integers from 0 to 1
-	// edema     tensor  float64  []     100 of 100 fields: numbers from 0 to 1
-	// bili      tensor  float64  []     100 of 100 fields: numbers from 0.3 to 21.3
-	// chol      tensor  int64    []     optional, 51 of 100 fields: integers from 91 to 1315
-	// albumin   tensor  float64  []     100 of 100 fields: numbers from 1.83 to 4.26
-	// alk.phos  tensor  int64    []     optional, 98 of 100 fields: integers from 218 to 9010
-	// ast       tensor  float64  []     100 of 100 fields: numbers from 6.2 to 331.7
-	// platelet  tensor  int64    []     optional, 97 of 100 fields: integers from 71 to 388
-	// protime   tensor  float64  []     100 of 100 fields: numbers from 9.1 to 19
-	// stage     tensor  int64    []     100 of 100 fields: integers from 2 to 4
+	// id        tensor  int64    []     1945 of 1945 fields: integers from 1 to 312
+	// futime    tensor  int64    []     1945 of 1945 fields: integers from 41 to 5225
+	// status    tensor  int64    []     1945 of 1945 fields: integers from 0 to 2
+	// trt       tensor  int64    []     1945 of 1945 fields: integers from 0 to 1
+	// age       tensor  float64  []     1945 of 1945 fields: numbers from 26.2778918548939 to 78.4394250513347
+	// sex       tensor  int32    []     2 categories "f" "m", 1945 of 1945 fields: texts of 1 to 1 bytes, 2 distinct
+	// day       tensor  int64    []     1945 of 1945 fields: integers from 0 to 5152
+	// ascites   tensor  int64    []     optional, 1885 of 1945 fields: integers from 0 to 1
+	// hepato    tensor  int64    []     optional, 1884 of 1945 fields: integers from 0 to 1
+	// spiders   tensor  int64    []     optional, 1887 of 1945 fields: integers from 0 to 1
+	// edema     tensor  float64  []     whole numbers without .0, 1945 of 1945 fields: numbers from 0 to 1
+	// bili      tensor  float64  []     whole numbers without .0, 1945 of 1945 fields: numbers from 0.1 to 41
+	// chol      tensor  int64    []     optional, 1124 of 1945 fields: integers from 55 to 1775
+	// albumin   tensor  float64  []     whole numbers without .0, 1945 of 1945 fields: numbers from 1.17 to 8.01
+	// alk.phos  tensor  int64    []     optional, 1885 of 1945 fields: integers from 73 to 13862
+	// ast       tensor  float64  []     whole numbers without .0, 1945 of 1945 fields: numbers from 6.2 to 1205
+	// platelet  tensor  int64    []     optional, 1872 of 1945 fields: integers from 40 to 991
+	// protime   tensor  float64  []     whole numbers without .0, 1945 of 1945 fields: numbers from 9 to 36
+	// stage     tensor  int64    []     1945 of 1945 fields: integers from 1 to 4
 	//
 	// corrected:
 	// key    kind    dtype    shape  doc
 	// id     tensor  int32    []
 	// age    tensor  float32  []
-	// sex    text             []
+	// sex    tensor  int32    []     2 categories "f" "m"
 	// day    tensor  int32    []
-	// bili   tensor  float32  []
+	// bili   tensor  float32  []     whole numbers without .0
 	// chol   tensor  float32  []     optional
 	// stage  tensor  int8     []
 	//
@@ -48,7 +48,6 @@ func Example() {
 	// 2   56.44627  0    0    1.1   302   true       3
 	// 2   56.44627  0    182  0.8   0     false      3
 	// 1941 rows more
-	// and 1 more leaf
 	//
 	// patients:
 	// TensorDict(

@@ -9,7 +9,7 @@ import (
 // ErrSyntax says that a text is not JSON, or not the expected JSON.
 var ErrSyntax = errors.New("unexpected JSON")
 
-// MaxDepth is the largest nesting depth of lists and objects, unless Reset sets a smaller one.
+// MaxDepth is the largest nesting depth of lists and objects, unless Reset sets another one.
 const MaxDepth = 1000
 
 // A Scanner is a position in a JSON text. Each of its methods except [Scanner.Next] and
@@ -29,10 +29,10 @@ type Scanner struct {
 func New(data []byte) *Scanner { return &Scanner{data: data, most: MaxDepth} }
 
 // Reset moves s to the start of other data. Lists and objects in it may be nested at most depth
-// deep, or [MaxDepth] if that is less. After a Reset, a string that s returns is valid until s
-// reads the next one, and s allocates nothing.
+// deep, or 100,000 if that is less: each takes some of the stack. After a Reset, a string that s
+// returns is valid until s reads the next one, and s allocates nothing.
 func (s *Scanner) Reset(data []byte, depth int) {
-	*s = Scanner{data: data, most: min(depth, MaxDepth), reuse: true, buf: s.buf}
+	*s = Scanner{data: data, most: min(depth, 100_000), reuse: true, buf: s.buf}
 }
 
 // Pos returns the number of bytes read so far.

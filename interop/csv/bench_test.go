@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/nestedkey"
@@ -141,5 +142,81 @@ func BenchmarkInfer(b *testing.B) {
 		if _, err := csv.Infer(bytes.NewReader(file), 0, csv.Format{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// kinds are tables of one type of field, each beside a table of numbers of similar length.
+var kinds = []struct {
+	name  string
+	hint  bool // categories
+	field func(b []byte, rng *rand.Rand) []byte
+}{
+	{"numbers10", false, func(b []byte, rng *rand.Rand) []byte { return strconv.AppendInt(b, 1e9+rng.Int64N(1e9), 10) }},
+	{"dates", false, func(b []byte, rng *rand.Rand) []byte {
+		return time.Unix(86400*rng.Int64N(40_000), 0).UTC().AppendFormat(b, time.DateOnly)
+	}},
+	{"masked", false, func(b []byte, rng *rand.Rand) []byte {
+		if rng.IntN(10) == 0 {
+			return append(b, "NA"...)
+		}
+		return strconv.AppendInt(b, 1e9+rng.Int64N(1e9), 10)
+	}},
+	{"numbers18", false, func(b []byte, rng *rand.Rand) []byte { return strconv.AppendInt(b, 1e17+rng.Int64N(1e17), 10) }},
+	{"times", false, func(b []byte, rng *rand.Rand) []byte {
+		return time.Unix(rng.Int64N(2e9), 0).UTC().AppendFormat(b, time.DateTime)
+	}},
+	{"numbers6", false, func(b []byte, rng *rand.Rand) []byte { return strconv.AppendInt(b, 1e5+rng.Int64N(9e5), 10) }},
+	{"categories", true, func(b []byte, rng *rand.Rand) []byte {
+		return append(b, []string{"female", "male", "unknown", "single", "widowed"}[rng.IntN(5)]...)
+	}},
+}
+
+// BenchmarkKinds infers, reads and writes. Dates, categories and masks take at most a fifth more
+// than numbers.
+func BenchmarkKinds(b *testing.B) {
+	for _, kind := range kinds {
+		rng := rand.New(rand.NewPCG(1, 2))
+		file := []byte("c0,c1,c2,c3,c4,c5,c6,c7\n")
+		in := csv.NewInferrer(csv.Format{})
+		in.Hints.Categories = map[nestedkey.Key]bool{}
+		for i := range 8 * 50_000 {
+			file = append(kind.field(file, rng), ",\n"[i%8/7])
+			in.Hints.Categories[nestedkey.Key(fmt.Sprint("c", i%8))] = kind.hint
+		}
+		hints := in.Hints
+		if err := in.Add(bytes.NewReader(file), 0); err != nil {
+			b.Fatal(err)
+		}
+		schema := tensor.Must(in.Schema())
+		b.Run("op=infer/kind="+kind.name, func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			for b.Loop() {
+				in := csv.NewInferrer(csv.Format{})
+				in.Hints = hints
+				if err := in.Add(bytes.NewReader(file), 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("op=read/kind="+kind.name, func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range csv.Read(bg, bytes.NewReader(file), schema, csv.ReadOptions{Workers: 1}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+		tds := tensor.Must(read(string(file), schema, csv.ReadOptions{}))
+		b.Run("op=write/kind="+kind.name, func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			for b.Loop() {
+				if err := csv.Write(bg, io.Discard, schema, chunks(tds...), csv.Format{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -18,7 +18,8 @@ var (
 	// ErrTooLong says that a record is longer than ReadOptions.MaxRecord. Perhaps a quote is not
 	// closed.
 	ErrTooLong = table.ErrTooLong
-	// ErrText says that a file is compressed, or is UTF-16.
+	// ErrText says that a file is UTF-32, or UTF-16 without a byte order mark, or that it is
+	// compressed and damaged or cut.
 	ErrText = table.ErrText
 	// ErrUsed says that the iterator of a Read was used before.
 	ErrUsed = table.ErrUsed

@@ -7,21 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-tensordict/tensordict/interop/internal/source"
 	"github.com/go-tensordict/tensordict/interop/internal/table"
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/ragged"
 )
-
-// A Time says how an int64 column is written as dates or times. Its fields are:
-//
-//	Layout string         // a layout of package time, such as time.DateOnly
-//	Unit   time.Duration  // of the numbers, which count from 1970 in UTC; 0 means time.Second
-//	Zone   *time.Location // of texts without a zone, and of written texts; nil means UTC
-//
-// A text that is not a whole number of units, or that does not fit an int64, is [ErrValue]. A text
-// without a zone at a clock change is read as by time.ParseInLocation. A number whose text would
-// read back as another number is [ErrValue] too.
-type Time = table.Time
 
 // A Format describes the syntax of a file. Read and write a file with the same Format. The zero
 // Format has commas and a header.
@@ -34,34 +23,40 @@ type Format struct {
 	// NoHeader says that the file has no header line. Its columns are the entries of the schema, in
 	// order.
 	NoHeader bool
-	// Separator replaces the "/" of keys in headers; "" means "/", which corresponds to
-	// separator="/" of Python's from_csv. If no header contains it, no key is nested.
+	// Separator, if not "", splits headers into the parts of nested keys; "/" corresponds to
+	// separator="/" of Python's from_csv. By default each header is a key of one part.
 	Separator string
+	// Decimal is the character before the fraction of a real number; 0 means '.'. It must be ASCII,
+	// and not a letter, a digit, a quote, a sign or a parenthesis. If it is Comma, numbers with it
+	// are in quotes.
+	Decimal byte
+	// Thousands, if not 0, may be between groups of three digits of a number: '.' for 1.234.567.
+	// Write writes none, since 2026 may be a year. The rules of Decimal apply.
+	Thousands byte
 	// NA lists the spellings of missing values. The first one is written. Nil means "NA" and the
 	// empty field.
 	NA []string
-
-	// Categories has the text entries that are read as int32 codes; see the package doc.
-	Categories map[nestedkey.Key]*ragged.TextCodes
-	// Times has the int64 entries that are dates or times.
-	Times map[nestedkey.Key]Time
-	// Fill has the text of the value to use for missing values.
+	// Fill has, for a key, the text that is read in place of a missing value, a number with a
+	// point.
 	Fill map[nestedkey.Key]string
 }
 
-// maxRecord is the default bound on the bytes of a record. Memory grows with the record, so it only
-// bounds what a quote costs that is never closed.
+// maxRecord is the default bound on the bytes of a record. Memory grows with the record. The bound
+// is for a quote that is never closed.
 const maxRecord = 1 << 30
 
 // withDefaults returns f with defaults in place of zeros, or [ErrFormat].
 func (f Format) withDefaults() (Format, error) {
 	f.Comma = cmp.Or(f.Comma, ',')
-	f.Separator = cmp.Or(f.Separator, "/")
+	f.Decimal = cmp.Or(f.Decimal, '.')
 	if f.NA == nil {
 		f.NA = []string{"NA", ""}
 	}
 	if !delimits(f.Comma) || f.Comment != 0 && (!delimits(f.Comment) || f.Comment == f.Comma) {
 		return f, fmt.Errorf("%w: got delimiter %q and comment %q, want two different characters that do not occur in numbers", ErrFormat, f.Comma, f.Comment)
+	}
+	if !f.marks(f.Decimal) || f.Thousands != 0 && (!f.marks(f.Thousands) || f.Thousands == f.Decimal) {
+		return f, fmt.Errorf("%w: got Decimal %q and Thousands %q, want two different characters that do not occur in numbers otherwise, nor begin a comment", ErrFormat, f.Decimal, f.Thousands)
 	}
 	if i := slices.IndexFunc(f.NA, func(na string) bool { return f.quotes([]byte(na)) }); i >= 0 {
 		return f, fmt.Errorf("%w: got %q for missing values, want a text that needs no quotes", ErrFormat, f.NA[i])
@@ -71,46 +66,25 @@ func (f Format) withDefaults() (Format, error) {
 
 // delimits reports whether c can be a delimiter.
 func delimits(c byte) bool {
-	alnum := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
-	return c < 0x80 && c != 0 && !alnum && !strings.ContainsRune("+-.()\"\r\n", rune(c))
+	return c < 0x80 && c != 0 && !alphanumeric(c) && !strings.ContainsRune("+-.()\"\r\n", rune(c))
+}
+
+// alphanumeric reports whether c is a letter or a digit.
+func alphanumeric(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// marks reports whether c can be a mark in numbers. It may be a delimiter: then numbers with it are
+// in quotes.
+func (f *Format) marks(c byte) bool {
+	return c < 0x80 && c >= ' ' && !alphanumeric(c) && !strings.ContainsRune("+-()\"", rune(c)) && c != f.Comment
 }
 
 // quotes reports whether a text contains something that needs quotes.
 func (f *Format) quotes(text []byte) bool {
-	return f.NoHeader && table.CheckText(text) != nil || bytes.HasPrefix(text, []byte("\ufeff")) || bytes.ContainsAny(text, "\"\r\n") || bytes.IndexByte(text, f.Comma) >= 0 ||
+	return f.NoHeader && source.Name(text) != "" || bytes.HasPrefix(text, []byte("\ufeff")) || bytes.ContainsAny(text, "\"\r\n") || bytes.IndexByte(text, f.Comma) >= 0 ||
 		f.Comment != 0 && len(text) > 0 && text[0] == f.Comment
 }
 
 // options returns the options of the table.
 func (f Format) options() table.Options {
-	return table.Options{Categories: f.Categories, Times: f.Times, Fill: f.Fill}
-}
-
-// A naSet is the set of spellings of missing values.
-type naSet struct {
-	first [256]bool // first bytes of the spellings
-	texts []string
-}
-
-func newNASet(texts []string) naSet {
-	s := naSet{texts: texts}
-	for _, text := range texts {
-		if text != "" {
-			s.first[text[0]] = true
-		}
-	}
-	return s
-}
-
-// has reports whether a field is one of the spellings.
-func (s *naSet) has(field []byte) bool {
-	if len(field) > 0 && !s.first[field[0]] {
-		return false
-	}
-	for _, text := range s.texts {
-		if string(field) == text {
-			return true
-		}
-	}
-	return false
+	return table.Options{Fill: f.Fill}
 }

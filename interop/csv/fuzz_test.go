@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/interop/csv"
-	"github.com/go-tensordict/tensordict/interop/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/source"
 	"github.com/go-tensordict/tensordict/interop/internal/table/tabletest"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -26,7 +26,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("\"a\"b,c,d\n1,2", false)
 	f.Add("a\"b,c,d\n1,2,3\n\"", false)
 	f.Fuzz(func(t *testing.T, file string, comments bool) {
-		if strings.Contains(strings.ReplaceAll(file, "\r\n", ""), "\r") || table.CheckText([]byte(file)) != nil {
+		if strings.Contains(strings.ReplaceAll(file, "\r\n", ""), "\r") || source.Name([]byte(file)) != "" {
 			return // for encoding/csv a CR alone does not end a line, and all bytes are a text
 		}
 		s := tdict.Schema{{Key: "a", Kind: tdict.KindText}, {Key: "b", Kind: tdict.KindText}, {Key: "c", Kind: tdict.KindText}}
@@ -73,7 +73,7 @@ func FuzzRead(f *testing.F) {
 func FuzzLineEnds(f *testing.F) {
 	f.Add("a,\"b\n\"\n#\"\n\n1,2\n", uint64(1), true)
 	f.Fuzz(func(t *testing.T, file string, seed uint64, comments bool) {
-		if strings.Contains(file, "\r") || table.CheckText([]byte(file)) != nil {
+		if strings.Contains(file, "\r") || source.Name([]byte(file)) != "" {
 			return
 		}
 		opt := csv.ReadOptions{Format: csv.Format{NoHeader: true}}

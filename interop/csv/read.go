@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/go-tensordict/tensordict/interop/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -30,7 +31,7 @@ type ReadOptions struct {
 //	chunk [n], n <= opt.Rows, with the entries of schema and their masks
 //
 // A chunk is valid until the loop continues: then its memory is reused. Clone it to keep it longer.
-// The allocations for a chunk do not depend on its number of rows, except for new categories.
+// The allocations for a chunk do not depend on its number of rows.
 //
 // After an error Read yields it and stops. The error is tdict.ErrSchema for a schema that a table
 // cannot hold, [ErrFormat], the cause of ctx, the error of r, or a [*ParseError]. All rows before
@@ -38,12 +39,11 @@ type ReadOptions struct {
 // loop. When the loop ends, early or not, Read waits for a running call of r.Read; no goroutine
 // outlives the loop.
 //
-// The iterator is single-use: ranging again yields [ErrUsed]. It uses r, and the TextCodes of
-// opt.Categories, while the loop runs.
+// The iterator is single-use: ranging again yields [ErrUsed]. It uses r while the loop runs.
 func Read(ctx context.Context, r io.Reader, schema tdict.Schema, opt ReadOptions) iter.Seq2[*tdict.TensorDict, error] {
 	return table.Once(func(yield func(*tdict.TensorDict, error) bool) {
 		f, err := opt.Format.withDefaults()
-		s := f.splitter(r, cmp.Or(max(0, opt.MaxRecord), maxRecord))
+		s := f.splitter(r, opt.MaxRecord)
 		var h header
 		if err == nil && !f.NoHeader {
 			h, err = f.readHeader(s)
@@ -87,10 +87,9 @@ func (f *Format) readHeader(s *table.Splitter) (h header, err error) {
 	return h, nil
 }
 
-// ChunkSchema returns the schema of the chunks that [Read] yields for a schema: with the masks, and
-// with int32 codes for the keys of f.Categories. A dataset of the rows fits it. Its Meta is a
-// prototype for a Writer that appends the rows. ChunkSchema returns tdict.ErrSchema for a schema
-// that a table cannot hold.
+// ChunkSchema returns the schema of the chunks that [Read] yields for a schema: with the masks. A
+// dataset of the rows fits it. Its Meta is a prototype for a Writer that appends the rows.
+// ChunkSchema returns tdict.ErrSchema for a schema that a table cannot hold.
 func ChunkSchema(schema tdict.Schema, f Format) (tdict.Schema, error) {
 	t, err := table.New(schema, f.options())
 	if err != nil {
@@ -103,6 +102,7 @@ func ChunkSchema(schema tdict.Schema, f Format) (tdict.Schema, error) {
 type parser struct {
 	scan    *scanner
 	na      naSet
+	numbers *numerals
 	table   *table.Table
 	columns []column
 	lacking []*table.Column
@@ -115,11 +115,11 @@ func newParser(schema tdict.Schema, f *Format, h header, skip bool) (*parser, er
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{scan: newScanner(f), na: newNASet(f.NA), table: t}
+	p := &parser{scan: newScanner(f), na: newNASet(f.NA), numbers: newNumerals(f), table: t}
 	if p.columns, err = columnsOf(t, f); err != nil || h.names == nil {
 		return p, err
 	}
-	if p.columns, p.lacking, err = arranged(p.columns, h.names, skip); err != nil {
+	if p.columns, p.lacking, err = f.arranged(p.columns, h.names, skip); err != nil {
 		return nil, &ParseError{Line: h.line, Err: err}
 	}
 	return p, nil
@@ -145,7 +145,11 @@ func (p *parser) row() error {
 	line := p.scan.line
 	for i, last := 0, false; !last || i < len(p.columns); i++ {
 		if last || i == len(p.columns) {
-			return p.scan.wrongCount(i, len(p.columns), last, line)
+			var key nestedkey.Key
+			if i < len(p.columns) {
+				key = p.columns[i].key()
+			}
+			return p.scan.wrongCount(i, len(p.columns), last, line, key)
 		}
 		var field []byte
 		var quoted bool
@@ -173,7 +177,14 @@ func (p *parser) put(to *column, field []byte, quoted bool) error {
 	case to.missable && !(to.text && quoted) && p.na.has(field):
 		return to.values.AppendMissing()
 	}
-	err := to.values.Append(field)
+	var err error
+	if !to.marked {
+		err = to.values.Append(field)
+	} else if plain, ok := p.numbers.read(field); ok {
+		err = to.values.Append(plain)
+	} else {
+		err = p.numbers.refused(field)
+	}
 	if err != nil && p.na.has(field) {
 		err = fmt.Errorf("%w: if it is a missing value, make the entry Optional or set Fill", err)
 	}

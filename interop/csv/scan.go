@@ -2,10 +2,13 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 
+	"github.com/go-tensordict/tensordict/interop/internal/source"
 	"github.com/go-tensordict/tensordict/interop/internal/table"
+	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 // A scanner splits records into fields. An endReader has replaced each CR outside of quotes.
@@ -28,7 +31,7 @@ func newScanner(f *Format) *scanner {
 	return s
 }
 
-// reset begins a text, whose first line has the number line.
+// reset begins a text. line is the number of its first line.
 func (s *scanner) reset(text []byte, line int) {
 	s.text, s.at, s.line, s.lineStart = text, 0, line, 0
 }
@@ -130,8 +133,9 @@ func (s *scanner) after(rest []byte) (last bool, err error) {
 	return false, fmt.Errorf("%w: got %q after a closing quote, want the end of the field", ErrSyntax, rest[0])
 }
 
-// wrongCount returns ErrFields for a record, after n of its fields were read.
-func (s *scanner) wrongCount(n, want int, last bool, line int) error {
+// wrongCount returns ErrFields for a record, after n of its fields were read. key is the key of the
+// first column without a field, or "".
+func (s *scanner) wrongCount(n, want int, last bool, line int, key nestedkey.Key) error {
 	for !last {
 		var err error
 		if _, _, last, err = s.field(); err != nil {
@@ -143,12 +147,13 @@ func (s *scanner) wrongCount(n, want int, last bool, line int) error {
 	if want == 1 {
 		err = fmt.Errorf("%w: set Comma to what separates the fields, if it is another character", err)
 	}
-	return &ParseError{Line: line, Err: err}
+	return &ParseError{Line: line, Key: key, Err: err}
 }
 
-// splitter returns a splitter of r into records of at most most bytes.
+// splitter returns a splitter of r into records of at most most bytes; 0 or less means maxRecord.
 func (f *Format) splitter(r io.Reader, most int) *table.Splitter {
-	return table.NewSplitter(&endReader{r: r, comment: f.Comment}, &records{comment: f.Comment}, most)
+	most = cmp.Or(max(0, most), maxRecord)
+	return table.NewSplitter(&endReader{r: source.Open(r), comment: f.Comment}, &records{comment: f.Comment}, most)
 }
 
 // records finds the ends of records: a record ends with the first line end before which the number

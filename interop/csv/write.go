@@ -41,6 +41,7 @@ func Write(ctx context.Context, w io.Writer, schema tdict.Schema, chunks iter.Se
 type printer struct {
 	format  Format
 	na      naSet
+	numbers *numerals
 	table   *table.Table
 	columns []column
 	missing string    // the spelling of a missing value
@@ -53,7 +54,7 @@ func newPrinter(schema tdict.Schema, f Format) (*printer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{format: f, na: newNASet(f.NA)}
+	p := &printer{format: f, na: newNASet(f.NA), numbers: newNumerals(&f)}
 	if p.table, err = table.New(schema, f.options()); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func newPrinter(schema tdict.Schema, f Format) (*printer, error) {
 // setMissing sets the spelling of missing values. It returns [ErrFormat] if one is needed and f has
 // none.
 func (p *printer) setMissing() error {
-	optional := slices.IndexFunc(p.columns, func(c column) bool { return c.values.Spec.Optional })
+	optional := slices.IndexFunc(p.columns, func(c column) bool { return c.values.Spec.Mask != "" })
 	switch {
 	case optional < 0:
 		return nil
@@ -120,13 +121,15 @@ func (p *printer) row(b []byte, row, number int) ([]byte, error) {
 			b = append(b, p.missing...)
 			continue
 		}
-		b = c.values.Text(b, value)
+		if b = c.values.Text(b, value); c.marked {
+			p.numbers.write(b[from:])
+		}
 		missing := (c.missable || c.text) && p.na.has(b[from:])
 		if missing && !c.text {
 			return b, p.refuse(c, number, b[from:])
 		}
 		if c.quotable {
-			b = p.quote(b, from, missing || len(p.columns) == 1 && len(b) == from || table.IsWord(b[from:]))
+			b = p.quote(b, from, missing || len(p.columns) == 1 && len(b) == from || !c.marked && table.IsWord(b[from:]))
 		}
 	}
 	return append(b, '\n'), nil

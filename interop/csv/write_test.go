@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/interop/csv"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -66,6 +65,9 @@ func TestWrite(t *testing.T) {
 		{"a byte order mark", text, csv.Format{NoHeader: true}, textsOf("\ufeffa"), "\"\ufeffa\"\n"},
 		{"another delimiter", text, csv.Format{Comma: ';'}, textsOf("a;b", "a,b"), "s\n\"a;b\"\na,b\n"},
 		{"no rows", text, csv.Format{}, textsOf(), "s\n"},
+		{"decimal commas", tdict.Schema{{Key: "x", DType: tensor.Float64}}, csv.Format{Decimal: ',', Comma: ';'}, tensor.Must(tdict.FromMap(shapeops.Shape{4}, tdict.Entries{"x": tensor.Vector(1234567.5, 1e21, math.Inf(1), -0.25)})),
+			"x\n1,2345675e+06\n1e+21\n+Inf\n-0,25\n"},
+		{"decimal commas between commas", tdict.Schema{{Key: "x", DType: tensor.Float64}}, csv.Format{Decimal: ','}, tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"x": tensor.Vector(1.5)})), "x\n\"1,5\"\n"},
 		{"numbers", tdict.Schema{{Key: "in/f", DType: tensor.Float32, Shape: shapeops.Shape{2}}}, csv.Format{Separator: "."},
 			tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"in/f": tensor.Must(tensor.From([]float32{0.1, 1e-45, 3, float32(math.Inf(-1))}, 2, 2))})),
 			"in.f.0,in.f.1\n0.1,1e-45\n3.0,-Inf\n"},
@@ -112,28 +114,11 @@ func TestWriteRefusals(t *testing.T) {
 
 // TestQuotedTimes have a delimiter or a quote in them, or begin a comment.
 func TestQuotedTimes(t *testing.T) {
+	f := csv.Format{Comment: '#'}
 	for _, layout := range []string{time.RFC1123, "#2006-01-02", `"02" January 2006`, "2006\n01\r\n02", " 2006"} {
-		f := csv.Format{Comment: '#', Times: map[nestedkey.Key]csv.Time{"x": {Layout: layout}}}
+		s := tdict.Schema{{Key: "x", DType: tensor.Int64, Time: layout, Unit: "s"}}
 		td := tensor.Must(tdict.FromMap(shapeops.Shape{2}, tdict.Entries{"x": tensor.Vector[int64](0, 365*86400)}))
-		back := tensor.Must(read(written(t, number, f, td), number, in(f)))
+		back := tensor.Must(read(written(t, s, f, td), s, in(f)))
 		require.True(t, td.Equal(back[0]), layout)
 	}
-}
-
-// TestClocksThatGoBack: 1:30 comes twice in a night, and reads back once.
-func TestClocksThatGoBack(t *testing.T) {
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Skip("no time zones are installed here: ", err)
-	}
-	failed := 0
-	for _, n := range []int64{1730611800, 1730615400} {
-		td := tensor.Must(tdict.FromMap(shapeops.Shape{1}, tdict.Entries{"x": tensor.Vector(n)}))
-		f := csv.Format{Times: map[nestedkey.Key]csv.Time{"x": {Layout: time.DateTime, Zone: zone}}}
-		if err := csv.Write(bg, io.Discard, number, chunks(td), f); err != nil {
-			require.ErrorIs(t, err, csv.ErrValue)
-			failed++
-		}
-	}
-	require.Equal(t, 1, failed)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -27,9 +28,9 @@ import (
 //
 // Convert returns
 //
-//   - [ErrForm] for an unknown form, [ErrLoss] for a loss, [ErrOverlap] if to overlaps an input,
-//   - fs.ErrExist if to exists and Force is not set, fs.ErrNotExist if its directory does not
-//     exist,
+//   - [ErrForm] for an unknown form, [ErrDriver] for arrow and parquet without a driver,
+//   - [ErrLoss] for a loss, [ErrOverlap] if to overlaps an input,
+//   - fs.ErrExist if to exists and Force is not set, fs.ErrNotExist without a directory for it,
 //   - memmap.ErrBusy if a memmap.Writer is writing there,
 //   - fs.ErrInvalid for a Schema if neither an input nor the output is a table,
 //   - tdict.ErrSchema, with path and key, if inputs differ,
@@ -42,6 +43,9 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 	return saving(ctx, to, from, opt, nil, func(s *saver) error {
 		if len(from) > 1 {
 			r, err := s.several(from)
+			if err == nil {
+				r, err = s.selected(r, opt.Select)
+			}
 			if err != nil {
 				return err
 			}
@@ -51,12 +55,16 @@ func Convert(ctx context.Context, to string, from []string, opt Options) error {
 		if err != nil {
 			return err
 		}
-		if in.Form.isDataset() && s.form.isDataset() { // keeps nested tensors of Python
-			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, in.Dict), Open: memmap.OpenOptions{SkipPickled: s.opt.Open.SkipPickled}, SkipSums: s.opt.SkipSums}
+		r := s.rows(in)
+		if in.Form.isDataset() && s.form.isDataset() && opt.Select.all() && !opt.MissingNaN { // keeps nested tensors of Python
+			opt := memmap.CopyOptions{Save: s.datasetOptions(s.form, r), Open: memmap.OpenOptions{SkipPickled: s.opt.Open.SkipPickled}, SkipSums: s.opt.SkipSums}
 			opt.Save.Progress = s.opt.Progress
 			return memmap.Copy(ctx, in.Path, s.at, opt)
 		}
-		return s.save(s.at, s.form, s.rows(in))
+		if r, err = s.selected(r, opt.Select); err != nil {
+			return failed("open", from[0], err)
+		}
+		return s.save(s.at, s.form, r)
 	})
 }
 
@@ -71,19 +79,33 @@ func (s *saver) several(from []string) (r rows, err error) {
 	if err != nil {
 		return r, err
 	}
+	says, schema, known := first.saved(), first.Schema, first
 	for i, path := range from {
 		in, err := openLike(first, path, opts[i])
+		if err == nil && known != first {
+			if err = sameMeaning(known, in); err != nil {
+				_ = in.Close() // nothing was written
+				err = failed("open", path, err)
+			}
+		}
 		if err != nil {
 			return r, err
+		}
+		if says == nil && in.saved() != nil { // an input without a schema means what the others say
+			says = in.saved()
+			schema = schemaOf(first.like, says)
+			known = in
 		}
 		s.meter.total += in.size()
 		_ = in.Close() // nothing was written
 	}
-	return rows{like: first.like, source: first.like, schema: first.Schema, chunks: s.joined(first, from, opts)}, nil
+	only := new([]nestedkey.Key)
+	return rows{only: only, like: first.like, source: first.like, schema: schema, says: says, chunks: s.joined(first, from, opts, only)}, nil
 }
 
-// joined yields the rows of inputs. Each input is open only while it is read.
-func (s *saver) joined(first *Input, from []string, opts []OpenOptions) iter.Seq2[*tdict.TensorDict, error] {
+// joined yields the rows of inputs. Each input is open only while it is read. Drivers read only
+// some entries, see rows.only.
+func (s *saver) joined(first *Input, from []string, opts []OpenOptions, only *[]nestedkey.Key) iter.Seq2[*tdict.TensorDict, error] {
 	return func(yield func(*tdict.TensorDict, error) bool) {
 		for i, more := 0, true; more && i < len(from); i++ {
 			in, err := openLike(first, from[i], opts[i])
@@ -91,6 +113,7 @@ func (s *saver) joined(first *Input, from []string, opts []OpenOptions) iter.Seq
 				yield(nil, err)
 				return
 			}
+			in.only = only
 			for chunk, err := range in.chunks(s.ctx, s.meter.add) {
 				if more = yield(chunk, err) && err == nil; !more {
 					break
@@ -109,13 +132,13 @@ func (s *saver) agree(from []string) (opts []OpenOptions, err error) {
 		if opt.Form, err = formOf(path, opt); err != nil {
 			return nil, err
 		}
-		if opt.Form.isTable() && opt.Schema == nil {
+		if opt.Form.IsTable() && opt.Schema == nil {
 			tables[opt.Form] = append(tables[opt.Form], path)
 		}
 		opts = append(opts, opt)
 	}
 	for f, paths := range tables {
-		schema, err := infer(f, paths, s.opt.Open)
+		schema, _, err := infer(f, paths, s.opt.Open)
 		if err != nil {
 			return nil, err
 		}
@@ -157,6 +180,24 @@ func same(first, in *Input) error {
 	}
 	if err := tdict.SchemaOf(want).Check(got); err != nil {
 		return fmt.Errorf("rows differ from the rows of %s: %w", first.Path, err)
+	}
+	return sameMeaning(first, in)
+}
+
+// sameMeaning returns tdict.ErrSchema unless the numbers of an input mean what the numbers of the
+// first mean: with the same masks, units, times and categories.
+func sameMeaning(first, in *Input) error {
+	others := specsOf(in.saved())
+	for _, a := range first.saved() {
+		b, says := others[a.Key]
+		if in.saved() == nil || !says && a.Optional {
+			continue
+		}
+		if a.Mask != b.Mask || a.Unit != b.Unit || a.Time != b.Time || !slices.Equal(a.Categories, b.Categories) {
+			a.Doc, b.Doc, a.Columns, b.Columns = "", "", nil, nil
+			return &tdict.KeyError{Op: "rows", Key: a.Key, Err: fmt.Errorf("%w: rows differ from the rows of %s: %s",
+				tdict.ErrSchema, first.Path, tdict.Schema{b}.Diff(tdict.Schema{a}))}
+		}
 	}
 	return nil
 }

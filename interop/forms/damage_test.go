@@ -116,7 +116,7 @@ func TestSeal(t *testing.T) {
 				return forms.Convert(ctx, to, []string{path, path}, forms.Options{SkipSums: skip, Force: true})
 			},
 			"Slice": func(skip bool) error {
-				return forms.Slice(ctx, to, path, forms.SliceOptions{Options: forms.Options{SkipSums: skip, Force: true}, Drop: []nestedkey.Key{"n/r"}})
+				return forms.Slice(ctx, to, path, forms.SliceOptions{Options: forms.Options{SkipSums: skip, Force: true, Select: forms.Selection{Drop: []nestedkey.Key{"n/r"}}}})
 			},
 		}
 		for name, fn := range copies {
@@ -214,7 +214,7 @@ func TestDamagedNpz(t *testing.T) {
 	require.NoError(t, d.Close())
 	report, err = npy.Verify(ctx, path)
 	require.ErrorIs(t, err, npy.ErrCorrupt)
-	require.Len(t, report.Faults, 2)
+	require.Len(t, report.Damage, 2)
 	d = tensor.Must(npy.OpenDictWith(path, npy.DictOptions{SkipSums: true}))
 	_, err = tensor.Must(d.Tensor("x")).Clone()
 	require.NoError(t, err)
@@ -261,8 +261,8 @@ func TestInvalidBools(t *testing.T) {
 			if f == "" || f == ".tdz" || f == ".tdc" {
 				report, err := memmap.Verify(ctx, from, memmap.VerifyOptions{})
 				require.ErrorIs(t, err, memmap.ErrCorrupt)
-				require.Contains(t, report.Faults[len(report.Faults)-1].String(), `"x": x`)
-				require.Contains(t, report.Faults[len(report.Faults)-1].String(), "got byte 5 for bool element 3, want 0 or 1")
+				require.Contains(t, report.Damage[len(report.Damage)-1].String(), `"x": x`)
+				require.Contains(t, report.Damage[len(report.Damage)-1].String(), "got byte 5 for bool element 3, want 0 or 1")
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func (in *Input) Columns(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 		if err == nil {
 			err = out.Set(key, v)
 		}
-		if err == nil && spec.Optional {
-			err = out.Set(key+maskSuffix, tensor.Vector(present...))
+		if err == nil && spec.Mask != "" {
+			err = out.Set(spec.Mask, tensor.Vector(present...))
 		}
 		if err != nil {
 			return nil, &tdict.KeyError{Op: "table", Key: key, Err: err}

@@ -1,5 +1,6 @@
 // Package forms opens, converts, slices and splits datasets in any form that this module supports:
-// a directory, an archive, a consolidated file, .npy, .npz, .safetensors, .nrt, .csv or .jsonl.
+// a directory, an archive, a consolidated file, .npy, .npz, .safetensors, .nrt, .csv, .jsonl, and
+// with a driver .arrow and .parquet.
 //
 //	err := forms.Convert(ctx, "visits.tdz", []string{"may.csv", "june.csv"}, forms.Options{})
 //	err = forms.Slice(ctx, "old.npz", "visits.tdz", forms.SliceOptions{Keep: old})
@@ -12,13 +13,20 @@
 //
 // The packages memmap, npy, nrt, safetensors, csv and jsonl do the work, and have more options.
 //
+//   - [Convert] saves all of a dataset, [Slice] some rows and entries, [Sample] rows chosen at
+//     random, [Split] several parts. [Sort] and [Join] order and match rows.
+//   - A [Selection] says which rows and entries; [Select] finds keys by a pattern.
+//   - [Open] returns an [Input].
+//   - [Register] adds a [Driver] for arrow or parquet.
+//
 // # Forms
 //
 // [Of] returns the form of an input. It looks at the first bytes of a file, and at the suffix if
 // these are not enough. [For] returns the form of an output, by its suffix. OpenOptions.Form and
 // Options.Form overrule them.
 //
-// If the form of the output cannot hold an entry or a property, that is a [Loss]:
+// If the form of the output cannot hold an entry or a property, that is a [Loss], and without Lossy
+// a [LossError] lists them:
 //
 //	form           entries                    batch shape       names of dims
 //	directory, tdz all, see below             kept              kept
@@ -31,6 +39,9 @@
 //	csv            tensors, text, data        one dim           lost
 //	jsonl          tensors, text, data,       one dim           lost
 //	               ragged
+//	arrow, parquet tensors except bfloat16    one dim           lost
+//	               and complex; text, ragged,
+//	               data
 //
 // A table holds data that has a text, a number or a bool for each row, as a column.
 //
@@ -56,21 +67,27 @@
 //
 // # Tables
 //
-// A csv or jsonl file is a table. OpenOptions.Schema has its schema; without it, the schema is
-// inferred from all rows, with columns of int64, float64, bool or text. A Schema is an error if
-// neither an input nor the output is a table. Tables do not store dtypes, so a schema is needed to
-// restore them. In the output, ragged uint8 with one level is text, unless the schema says
-// otherwise; jsonl then refuses bytes that are not UTF-8.
+// A csv or jsonl file is a table, and so is an arrow or parquet file. OpenOptions.Schema has its
+// schema; without it, the schema of csv and jsonl is inferred from all rows, and steered by
+// OpenOptions.Hints. A Schema is an error if neither an input nor the output is a table. Csv and
+// jsonl do not store dtypes, so a schema is needed to restore them. In the output, ragged uint8
+// with one level is text, unless the schema says that it is ragged; jsonl then refuses bytes that
+// are not UTF-8.
 //
-// A bool leaf KEY_mask that fits KEY is a mask if the schema that was saved with the dataset says
-// that KEY is Optional. A mask is not a column: values that it hides are written as missing.
-// Reading makes the mask again, with zeros for missing values. A mask that hides nothing comes back
-// only if the schema says Optional. A dataset that is made from a table has the schema of its
-// chunks, if one of its keys ends in _mask. Then AddLeaf refuses other entries. Without a saved
-// schema, and in forms that keep none, each bool leaf is a column.
+// Arrow and parquet files store types and often our schema. This package has no code for them: a
+// [Driver] does the work, which the program registers. Without it the error is [ErrDriver]. The
+// module interop/arrow has drivers, and its package arrowforms registers them. Several files of one
+// form need the same columns; masks and categories that only some of them have are joined.
 //
-// OpenOptions.Note is called if inference makes numbers or lists text, and for each header that
-// becomes a nested key.
+// Only the schema that was saved with the dataset makes a bool leaf a mask ([tdict.Spec.Mask]); its
+// name does not. A mask is not a column: values that it hides are written as missing. Reading makes
+// the mask again, with zeros for missing values. A mask that hides nothing comes back only if the
+// schema says Optional. A dataset that is made from a table has the schema of its chunks, with
+// masks, times and categories; AddLeaf refuses other entries. Without a saved schema, and in forms
+// that keep none, each bool leaf is a column.
+//
+// OpenOptions.Note is called if inference makes numbers or lists text, and for each header that is
+// not the key of its entry.
 //
 // # Outputs
 //
@@ -86,14 +103,15 @@
 //
 // Rows are written to a directory beside the output until it is complete. If the process is killed,
 // that directory stays, and the next save by another process in the same directory removes it.
-// Inputs are directories and regular files: for a pipe the error is [ErrForm].
+// Inputs are directories and regular files: for a pipe the error is [ErrForm]. The path [Stdin] is
+// a table that is read from OpenOptions.Stdin.
 //
 // # Inputs
 //
 // Convert compares the checksums of an input while it reads it, so that damaged elements do not get
-// new checksums. A Directory, an Archive, a Consolidated file and an Npz have some. If they differ,
-// Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the elements were changed on
-// purpose, as Python does in place, call memmap.Seal first.
+// new checksums. A Directory, an Archive, a Consolidated file and an Npz have checksums. If they
+// differ from the elements, Convert returns memmap.ErrCorrupt, unless opt.SkipSums is set. If the
+// elements were changed on purpose, as Python does in place, call memmap.Seal first.
 //
 // If an input is replaced meanwhile, as by memmap.Save, Convert begins again, and Progress counts
 // from 0 again.

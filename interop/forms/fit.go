@@ -81,8 +81,11 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 		switch {
 		case to.isDataset():
 			why = whyNotAppended(s.Key, source)
-		case !to.isTable() || s.Kind == tdict.KindDict:
+		case !to.IsTable() || s.Kind == tdict.KindDict:
 			why, stays = f.why(s, v)
+			if column.Kind == tdict.KindText && why == tdict.KindRagged.String() {
+				why = tdict.KindText.String()
+			}
 		case listed: // otherwise it is a mask
 			why = whyNoColumn(column, to)
 		}
@@ -103,7 +106,7 @@ func newFitting(td *tdict.TensorDict, to Form, schema tdict.Schema, source *tdic
 	return f
 }
 
-// dropEmptied drops the dictionaries of which all entries are dropped.
+// dropEmptied drops each dictionary whose entries are all dropped.
 func (f *fitting) dropEmptied(td *tdict.TensorDict) {
 	dropped := map[nestedkey.Key]bool{}
 	for _, key := range f.drop {
@@ -261,10 +264,15 @@ func sameTo(depth int, a, b *ragged.Layout) bool {
 
 // whyNoColumn returns the reason why a table cannot hold a column, or "".
 func whyNoColumn(s tdict.Spec, to Form) string {
+	if to.needsDriver() {
+		return whyNotDriven(s)
+	}
 	_, err := chunkSchema(to, tdict.Schema{s}, csv.Format{})
 	switch {
-	case err == nil && (to == JSONL || s.Kind != tdict.KindRagged):
+	case err == nil && (to == JSONL || s.Kind != tdict.KindRagged && s.Depth == 0):
 		return ""
+	case s.Kind == tdict.KindText:
+		return "lists of text"
 	case s.Kind == tdict.KindTensor:
 		return fmt.Sprintf("a tensor of shape %v", s.Shape)
 	}
@@ -275,7 +283,7 @@ func whyNoColumn(s tdict.Spec, to Form) string {
 func (f *fitting) apply(td *tdict.TensorDict) (*tdict.TensorDict, error) {
 	td = td.Exclude(f.drop...)
 	switch {
-	case f.to != NRT && !f.to.isTable():
+	case f.to != NRT && !f.to.IsTable():
 		return td, nil
 	case len(td.Shape()) == 0:
 		return nil, errNoRows(td)

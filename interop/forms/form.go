@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/errtext"
 	"github.com/go-tensordict/tensordict/internal/tdc"
 	"github.com/go-tensordict/tensordict/internal/zipfile"
-	"github.com/go-tensordict/tensordict/interop/internal/table"
+	"github.com/go-tensordict/tensordict/interop/internal/source"
 )
 
 // A Form is the format of a dataset on disk. The zero Form lets a function choose.
@@ -31,9 +32,14 @@ const (
 	CSV                          // a table of comma-separated values, NAME.csv
 	JSONL                        // a JSON object on each line, NAME.jsonl
 	Consolidated                 // one buffer, as Python's consolidate writes it, NAME.tdc
+	Arrow                        // a table, a file or a stream of Apache Arrow, NAME.arrow; needs a [Driver]
+	Parquet                      // a table of Apache Parquet, NAME.parquet; needs a [Driver]
 )
 
-var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl", "tdc"}
+var names = []string{"", "directory", "tdz", "npy", "npz", "safetensors", "nrt", "csv", "jsonl", "tdc", "arrow", "parquet"}
+
+// suffixes are further suffixes of files.
+var suffixes = map[string]Form{".feather": Arrow, ".ipc": Arrow, ".pq": Parquet}
 
 // Errors about inputs and outputs.
 var (
@@ -45,8 +51,13 @@ var (
 	ErrOverlap = errors.New("output overlaps an input")
 )
 
-func (f Form) isTable() bool   { return f == CSV || f == JSONL }
-func (f Form) isDataset() bool { return f == Directory || f == Archive || f == Consolidated }
+// IsTable reports whether f is a table: a form that needs a schema to be read, and from which rows
+// are read in order.
+func (f Form) IsTable() bool { return f.isText() || f.needsDriver() }
+
+func (f Form) isText() bool      { return f == CSV || f == JSONL }
+func (f Form) needsDriver() bool { return f == Arrow || f == Parquet }
+func (f Form) isDataset() bool   { return f == Directory || f == Archive || f == Consolidated }
 
 // String returns the name of the form: "directory", or the suffix of a file without its dot.
 func (f Form) String() string {
@@ -84,6 +95,8 @@ func For(path string) (f Form, err error) {
 		return Directory, nil
 	case f.UnmarshalText([]byte(suffix[1:])) == nil && f != Directory:
 		return f, nil
+	case suffixes[strings.ToLower(suffix)] != 0:
+		return suffixes[strings.ToLower(suffix)], nil
 	case strings.HasSuffix(path, indexSuffix):
 		return Safetensors, nil
 	}
@@ -111,7 +124,7 @@ func Of(path string) (Form, error) {
 		return 0, err
 	}
 	defer file.Close() // nothing was written
-	byName, unnamed := For(path)
+	byName, unnamed := For(unzipped(file, path))
 	f, err := sniff(file)
 	if err != nil {
 		return 0, err
@@ -119,7 +132,7 @@ func Of(path string) (Form, error) {
 	if f != 0 && !(f == Safetensors && byName == NRT) && !(f == Npz && byName == Archive) {
 		return f, nil
 	}
-	if err := notText(file); err != nil && (unnamed != nil || byName == Directory || byName.isTable()) {
+	if err := notText(file); err != nil && (unnamed != nil || byName == Directory || byName.isText()) {
 		return 0, fmt.Errorf("%w: %s: %w", ErrForm, errtext.Quote(path), err)
 	}
 	if suffix := strings.ToLower(filepath.Ext(path)); suffix == ".tsv" || suffix == ".txt" {
@@ -131,11 +144,25 @@ func Of(path string) (Form, error) {
 	return byName, nil
 }
 
-// notText returns an error if a file is compressed or UTF-16, with what to do.
-func notText(file *os.File) error {
+// unzipped returns the path of a compressed file without the suffix of the compression.
+func unzipped(file *os.File, path string) string {
 	head := make([]byte, 4)
 	n, _ := io.ReadFull(io.NewSectionReader(file, 0, int64(len(head))), head)
-	return table.CheckText(head[:n])
+	suffix := strings.ToLower(filepath.Ext(path))
+	if name := source.Name(head[:n]); name == "gzip" && suffix == ".gz" || name == "zstd" && (suffix == ".zst" || suffix == ".zstd") {
+		return path[:len(path)-len(suffix)]
+	}
+	return path
+}
+
+// notText returns an error, with what to do, if a file is UTF-16 without a mark or UTF-32, or if
+// its beginning is compressed and damaged.
+func notText(file *os.File) error {
+	_, err := source.Open(io.NewSectionReader(file, 0, math.MaxInt64)).Read(make([]byte, 512))
+	if errors.Is(err, source.ErrText) {
+		return err
+	}
+	return nil
 }
 
 // stat returns the FileInfo of an input. It returns [ErrForm] for a pipe or a device, which cannot
@@ -168,6 +195,10 @@ func sniff(file *os.File) (Form, error) {
 			return Archive, nil
 		}
 		return Npz, nil
+	case strings.HasPrefix(string(head), "ARROW1"), strings.HasPrefix(string(head), "\xff\xff\xff\xff"): // a file, a stream
+		return Arrow, nil
+	case strings.HasPrefix(string(head), "PAR1"), strings.HasPrefix(string(head), "PARE"): // PARE is encrypted
+		return Parquet, nil
 	case n > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) <= maxHeader:
 		return Safetensors, nil
 	}

@@ -9,10 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
-	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
-	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -21,6 +18,7 @@ func TestFor(t *testing.T) {
 	for path, want := range map[string]string{
 		"a": "directory", "a.b/": "directory", ".": "directory", "..": "directory", "x/a": "directory", "x.csv/a": "directory",
 		"a.tdz": "tdz", "a.tdc": "tdc", "a.npy": "npy", "a.NPZ": "npz", "a.b.safetensors": "safetensors", "a.nrt": "nrt", "a.csv": "csv", "a.jsonl": "jsonl",
+		"a.arrow": "arrow", "a.Feather": "arrow", "a.ipc": "arrow", "a.parquet": "parquet", "a.pq": "parquet",
 		"m.safetensors.index.json": "safetensors",
 		"":                         "", "a.": "", "a.json": "", "a.directory": "", "a.v1": "",
 	} {
@@ -36,7 +34,7 @@ func TestFor(t *testing.T) {
 		require.NoError(t, back.UnmarshalText([]byte(want)))
 		require.Equal(t, f, back)
 	}
-	require.ErrorContains(t, new(forms.Form).UnmarshalText([]byte("xls")), "directory, tdz, npy, npz, safetensors, nrt, csv, jsonl or tdc")
+	require.ErrorContains(t, new(forms.Form).UnmarshalText([]byte("xls")), "directory, tdz, npy, npz, safetensors, nrt, csv, jsonl, tdc, arrow or parquet")
 }
 
 // TestOf looks at the bytes, whatever the name is, and at the name of text and of .nrt.
@@ -68,15 +66,6 @@ func TestOf(t *testing.T) {
 		require.ErrorIs(t, err, forms.ErrForm, path)
 		require.ErrorContains(t, err, path)
 	}
-}
-
-// TestCategoriesAreRefused, since their texts would be lost.
-func TestCategoriesAreRefused(t *testing.T) {
-	path := filepath.Join(testkit.TempDir(t), "a.csv")
-	require.NoError(t, os.WriteFile(path, []byte("x\na\n"), 0o666))
-	codes := csv.Format{Categories: map[nestedkey.Key]*ragged.TextCodes{"x": {}}}
-	_, err := forms.Open(path, forms.OpenOptions{CSV: codes})
-	require.ErrorIs(t, err, csv.ErrFormat)
 }
 
 // TestCancelledMidway ends a slice and a split after their first chunk.

@@ -50,7 +50,7 @@ func TestSavedSchemaGoesAlong(t *testing.T) {
 		require.NoError(t, make(at(name)), name)
 		require.Empty(t, saved(name).Diff(countedSchema), name)
 	}
-	require.NoError(t, forms.Slice(ctx, at("columns"), at("in"), forms.SliceOptions{Keys: []nestedkey.Key{"s", "x"}}))
+	require.NoError(t, forms.Slice(ctx, at("columns"), at("in"), selecting([]nestedkey.Key{"s", "x"}, nil)))
 	require.Empty(t, saved("columns").Diff(tdict.Schema{countedSchema[0], countedSchema[1], countedSchema[3]}))
 	require.NoError(t, forms.Split(ctx, at("parts"), at("in"), forms.SplitOptions{Counts: []int{6, 3}}))
 	require.Empty(t, saved("parts/0").Diff(countedSchema))

@@ -32,17 +32,23 @@ const killDir = "FORMS_TEST_DIR"
 // versions are the numbers of rows of the two inputs.
 var versions = []int{3000, 2000}
 
+// with returns options with a selection.
+func with(opt forms.Options, sel forms.Selection) forms.Options {
+	opt.Select = sel
+	return opt
+}
+
 // ops save the input of a version in a directory, each in a form of its own.
 var verbs = map[string]func(dir, in string, n int, opt forms.Options) error{
 	"npz": func(dir, in string, n int, opt forms.Options) error {
-		return forms.Slice(ctx, filepath.Join(dir, "a.npz"), in, forms.SliceOptions{Options: opt, Keys: []nestedkey.Key{"x"}, Index: []ix.Index{ix.All, ix.Rest}})
+		return forms.Slice(ctx, filepath.Join(dir, "a.npz"), in, forms.SliceOptions{Options: with(opt, forms.Selection{Keys: []nestedkey.Key{"x"}}), Index: []ix.Index{ix.All, ix.Rest}})
 	},
 	"list": func(dir, in string, n int, opt forms.Options) error {
 		all := make([]int, n)
 		for i := range all {
 			all[i] = i
 		}
-		return forms.Slice(ctx, filepath.Join(dir, "b.npz"), in, forms.SliceOptions{Options: opt, Keys: []nestedkey.Key{"x"}, Index: []ix.Index{ix.Take(all...)}})
+		return forms.Slice(ctx, filepath.Join(dir, "b.npz"), in, forms.SliceOptions{Options: with(opt, forms.Selection{Keys: []nestedkey.Key{"x"}}), Index: []ix.Index{ix.Take(all...)}})
 	},
 	"copy": func(dir, in string, n int, opt forms.Options) error {
 		return forms.Convert(ctx, filepath.Join(dir, "c.tdz"), []string{in}, opt)
@@ -51,7 +57,7 @@ var verbs = map[string]func(dir, in string, n int, opt forms.Options) error{
 		return forms.Convert(ctx, filepath.Join(dir, "d.jsonl"), []string{in}, opt)
 	},
 	"step": func(dir, in string, n int, opt forms.Options) error {
-		return forms.Slice(ctx, filepath.Join(dir, "e"), in, forms.SliceOptions{Options: opt, Index: []ix.Index{ix.Range(0, ix.End).Step(1)}, Drop: []nestedkey.Key{"s"}})
+		return forms.Slice(ctx, filepath.Join(dir, "e"), in, forms.SliceOptions{Options: with(opt, forms.Selection{Drop: []nestedkey.Key{"s"}}), Index: []ix.Index{ix.Range(0, ix.End).Step(1)}})
 	},
 	"split": func(dir, in string, n int, opt forms.Options) error {
 		return forms.Split(ctx, filepath.Join(dir, "f"), in, forms.SplitOptions{Options: opt, Fractions: []float64{0.5, 0.5}, Names: []string{"0", "1.jsonl"}})

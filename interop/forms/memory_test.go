@@ -12,8 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/test/longtests"
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -21,7 +24,7 @@ import (
 
 // peak returns how many bytes of the heap fn has in use at a time, sampled.
 func peak(fn func()) (most uint64) {
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // garbage counts: see testkit.Main
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // garbage counts: see testkit.Main
 	runtime.GC()
 	stop := make(chan struct{})
 	var wait sync.WaitGroup
@@ -112,4 +115,23 @@ func TestMemory(t *testing.T) {
 			require.Less(t, peaks[1], peaks[0]+40<<20+split)
 		})
 	}
+}
+
+// TestJoinOfLargeRows joins rows of 1 MiB in less memory than all of them.
+func TestJoinOfLargeRows(t *testing.T) {
+	const n = 48
+	dir := testkit.TempDir(t)
+	one := tensor.Must(tensor.New(tensor.Float32))
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = int64(i)
+	}
+	in := filepath.Join(dir, "in")
+	rows := tensor.Must(tdict.FromMap(shapeops.Shape{n}, tdict.Entries{"id": tensor.Vector(ids...), "x": tensor.Must(one.Expand(n, 1<<18))}))
+	require.NoError(t, memmap.SaveWith(ctx, in, rows, memmap.SaveOptions{NoSync: true}))
+	most := peak(func() {
+		opt := forms.JoinOptions{Options: forms.Options{NoSync: true}, On: []nestedkey.Key{"id"}}
+		require.NoError(t, forms.Join(ctx, filepath.Join(dir, "out"), in, in, opt))
+	})
+	require.Less(t, most, uint64(48<<20))
 }

@@ -117,7 +117,7 @@ func TestTextsOfTables(t *testing.T) {
 // TestKeysOfSlice has keys of masks, dictionaries and nothing.
 func TestKeysOfSlice(t *testing.T) {
 	in := filepath.Join(testkit.TempDir(t), "in")
-	x := tdict.Schema{{Key: "x", DType: tensor.Int64, Optional: true}, {Key: "x_mask", DType: tensor.Bool}, {Key: "n/y", DType: tensor.Int64}}
+	x := tdict.Schema{{Key: "x", DType: tensor.Int64, Mask: "x_mask"}, {Key: "x_mask", DType: tensor.Bool}, {Key: "n/y", DType: tensor.Int64}}
 	require.NoError(t, memmap.SaveWith(ctx, in, dict(t, []int{2}, tdict.Entries{"x": tensor.Vector[int64](1, 0), "x_mask": tensor.Vector(true, false), "n/y": tensor.Vector[int64](3, 4)}),
 		memmap.SaveOptions{Schema: x}))
 	for _, test := range []struct {
@@ -132,16 +132,16 @@ func TestKeysOfSlice(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out := filepath.Join(testkit.TempDir(t), "out.jsonl")
-			require.NoError(t, forms.Slice(ctx, out, in, forms.SliceOptions{Keys: test.keys, Drop: test.drop}))
+			require.NoError(t, forms.Slice(ctx, out, in, selecting(test.keys, test.drop)))
 			require.Equal(t, test.want, string(tensor.Must(os.ReadFile(out))))
 		})
 	}
 	dir := testkit.TempDir(t)
-	require.NoError(t, forms.Slice(ctx, filepath.Join(dir, "none"), in, forms.SliceOptions{Keys: []nestedkey.Key{}}))
+	require.NoError(t, forms.Slice(ctx, filepath.Join(dir, "none"), in, selecting([]nestedkey.Key{}, nil)))
 	got := read(t, filepath.Join(dir, "none"), nil)
 	require.Equal(t, []int{2}, []int(got.Shape()))
 	require.Zero(t, got.NumEntries())
-	require.Error(t, forms.Slice(ctx, filepath.Join(dir, "none.csv"), in, forms.SliceOptions{Keys: []nestedkey.Key{}}))
+	require.Error(t, forms.Slice(ctx, filepath.Join(dir, "none.csv"), in, selecting([]nestedkey.Key{}, nil)))
 	litter(t, dir, "none")
 }
 

@@ -9,8 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/jsonl"
@@ -26,18 +24,24 @@ import (
 type OpenOptions struct {
 	// Form is the form of the input; 0 means the form that [Of] returns.
 	Form Form
-	// Schema has the columns of a csv or jsonl file. If it is nil, a schema is inferred that fits
-	// all rows, which are then read twice.
+	// Schema has the columns of a table. If it is nil, a schema is inferred: for csv and jsonl a
+	// schema that fits all rows, which are then read twice; for arrow and parquet the schema of the
+	// file.
 	Schema tdict.Schema
-	// CSV is the syntax of csv files. It must have no Categories, since the texts of the codes
-	// would be lost.
+	// Hints steer the schema that is inferred of a csv or jsonl file.
+	Hints csv.Hints
+	// CSV is the syntax of csv files.
 	CSV csv.Format
-	// SkipPickled leaves out entries that Python has pickled, see memmap.OpenOptions, and calls
-	// Note with each.
+	// MaxRecord is the largest size of a record of csv or jsonl in bytes; 0 means 1 GiB.
+	MaxRecord int
+	// Stdin, if not nil, is read once in place of the file [Stdin]. Form and Schema must be set.
+	Stdin io.Reader
+	// SkipPickled leaves out entries that Python has pickled, see memmap.OpenOptions, and columns
+	// of arrow and parquet whose type no dtype holds, such as decimals. It calls Note with each.
 	SkipPickled bool
 	// Note, if not nil, is called with each fact about an input that may surprise: why a column of
-	// an inferred schema is text, that a header is a nested key, for a condition, that a leaf
-	// counts as a mask by its name, and that a part of [Split] gets no rows.
+	// an inferred schema is text, that the key of a column is not its name, that the mask of an
+	// entry is left out but not the entry, and that a part of [Split] gets no rows.
 	Note func(text string)
 
 	raw       bool // Schema was inferred: a text of jsonl may be any value
@@ -50,12 +54,12 @@ type OpenOptions struct {
 type Input struct {
 	Path string
 	Form Form
-	// Dict has the entries, whose elements are in mapped files. It is nil for csv and jsonl.
+	// Dict has the entries, whose elements are in mapped files. It is nil for tables.
 	Dict *tdict.TensorDict
 	// Schema has the columns of the entries as a table. Ragged uint8 with one level is text, and so
-	// is Data with a text for each row; with a number or a bool for each row it is a tensor. A bool
-	// entry KEY_mask is a mask if the schema that was saved with the dataset says that KEY is
-	// Optional: then it is not a column, and KEY is Optional here too.
+	// is Data with a text for each row; with a number or a bool for each row it is a tensor. The
+	// masks of the schema that was saved with the dataset are not columns. The other facts of that
+	// schema about an entry, such as its Mask and its Unit, are here too.
 	Schema tdict.Schema
 	// Dataset is the opened Directory, Archive or Consolidated file. It is nil for other forms. Its
 	// Schema is the schema that was saved with it.
@@ -66,7 +70,9 @@ type Input struct {
 	opt  OpenOptions
 	like *tdict.TensorDict // Dict, or a chunk without rows
 	rows tdict.Schema      // of the chunks of a table
-	file io.Closer         // nil for csv and jsonl
+	only *[]nestedkey.Key  // see rows.only
+	why  []string          // a line for each column of a table that was inferred
+	file io.Closer         // nil for tables
 }
 
 // ArrayKey is the key of the array in an .npy file. NumPy uses it for arrays without names.
@@ -76,18 +82,20 @@ const ArrayKey nestedkey.Key = "arr_0"
 // .npy has the key [ArrayKey].
 //
 // The batch shape is the stored one if the form has one, as Directory, Archive, Consolidated and
-// Safetensors do. A Safetensors file without a stored batch shape has the longest one with which
-// all tensors begin. In other forms the batch shape is [N], or [] if the tensors do not have the
-// same first dim.
+// Safetensors do. A Safetensors file without a stored batch shape has the longest shape with which
+// all its tensors begin. In other forms the batch shape is [N], or [] if the tensors do not have
+// the same first dim.
 //
-// Open returns [ErrForm], csv.ErrFormat for a Format with Categories, and the errors of the package
-// of the form, with the path.
+// Open returns [ErrForm], [ErrDriver], and the errors of the package of the form, with the path.
 func Open(path string, opt OpenOptions) (in *Input, err error) {
 	if opt.Form, err = formOf(path, opt); err != nil {
 		return nil, err
 	}
+	if err = opt.Form.CheckDriver(); err != nil {
+		return nil, failed("open", path, err)
+	}
 	in = &Input{Path: path, Form: opt.Form, opt: opt}
-	if opt.Form.isTable() {
+	if opt.Form.IsTable() {
 		err = failed("open", path, in.openTable())
 	} else if in.Dict, in.file, err = openMapped(path, opt); err == nil {
 		in.like = in.Dict
@@ -111,11 +119,11 @@ func (opt *OpenOptions) note(text string) {
 	}
 }
 
-// saved returns the schema that was saved with the input, or nil. For a table with a key that ends
-// in _mask it is the schema of the chunks, which says which entries are masks.
+// saved returns the schema that was saved with the input, or the schema of the chunks of a table;
+// or nil.
 func (in *Input) saved() tdict.Schema {
 	switch {
-	case in.Form.isTable() && slices.ContainsFunc(in.rows, func(s tdict.Spec) bool { return strings.HasSuffix(string(s.Key), maskSuffix) }):
+	case in.Form.IsTable():
 		return in.rows
 	case in.Dataset == nil:
 		return nil
@@ -123,8 +131,28 @@ func (in *Input) saved() tdict.Schema {
 	return in.Dataset.Schema()
 }
 
+// Stdin is the path of an input that is read from OpenOptions.Stdin.
+const Stdin = "-"
+
+// isStdin reports whether an input is read from opt.Stdin.
+func (opt *OpenOptions) isStdin(path string) bool { return path == Stdin && opt.Stdin != nil }
+
+// reader opens a table.
+func (opt *OpenOptions) reader(path string) (io.ReadCloser, error) {
+	if opt.isStdin(path) {
+		return io.NopCloser(opt.Stdin), nil
+	}
+	return os.Open(path)
+}
+
 // formOf returns the form of an input.
 func formOf(path string, opt OpenOptions) (Form, error) {
+	if opt.isStdin(path) {
+		if !opt.Form.isText() || opt.Schema == nil {
+			return 0, fmt.Errorf("%w: standard input is read once: want the Form csv or jsonl, and a Schema", ErrForm)
+		}
+		return opt.Form, nil
+	}
 	if opt.Form == 0 {
 		return Of(path)
 	}
@@ -203,11 +231,8 @@ func orClose(path string, td *tdict.TensorDict, file io.Closer, err error) (*tdi
 
 // openTable finds the schema of a table.
 func (in *Input) openTable() (err error) {
-	if len(in.opt.CSV.Categories) > 0 {
-		return fmt.Errorf("%w: got Categories, whose texts would be lost, want none", csv.ErrFormat)
-	}
 	if in.opt.Schema == nil {
-		if in.opt.Schema, err = infer(in.Form, []string{in.Path}, in.opt); err != nil {
+		if in.opt.Schema, in.why, err = infer(in.Form, []string{in.Path}, in.opt); err != nil {
 			return err
 		}
 		in.opt.raw = true
@@ -219,18 +244,24 @@ func (in *Input) openTable() (err error) {
 		return err
 	}
 	for i := range in.rows {
-		if in.opt.raw {
+		if in.opt.raw && in.Form.isText() {
 			in.rows[i].Doc = "" // it describes the rows of this file
 		}
 	}
 	in.like, err = in.rows.Zeros(0)
+	if err == nil && in.Form.needsDriver() {
+		in.Schema = schemaOf(in.like, in.rows)
+	}
 	return err
 }
 
 // chunkSchema returns the entries that chunks of a table have.
 func chunkSchema(f Form, s tdict.Schema, format csv.Format) (tdict.Schema, error) {
-	if f == CSV {
+	switch {
+	case f == CSV:
 		return csv.ChunkSchema(s, format)
+	case f.needsDriver():
+		return drivenChunks(s)
 	}
 	return jsonl.ChunkSchema(s, jsonl.ReadOptions{})
 }
@@ -240,33 +271,41 @@ type inferrer interface {
 	Add(r io.Reader, n int) error
 	Schema() (tdict.Schema, error)
 	Notes() []string
+	Explain() []string
 }
 
-// infer returns a schema that fits all rows of several tables of one form.
-func infer(f Form, paths []string, opt OpenOptions) (tdict.Schema, error) {
-	var in inferrer = new(jsonl.Inferrer)
+// infer returns a schema that fits all rows of several tables of one form, and a line for each
+// column.
+func infer(f Form, paths []string, opt OpenOptions) (s tdict.Schema, why []string, err error) {
+	if f.needsDriver() {
+		s, err = inferDriven(f, paths, opt)
+		return s, nil, err
+	}
+	var in inferrer = &jsonl.Inferrer{Hints: opt.Hints, MaxRecord: opt.MaxRecord}
 	if f == CSV {
-		in = csv.NewInferrer(opt.CSV)
+		columns := csv.NewInferrer(opt.CSV)
+		columns.Hints, columns.MaxRecord = opt.Hints, opt.MaxRecord
+		in = columns
 	}
 	for _, path := range paths {
-		file, err := os.Open(path)
+		file, err := opt.reader(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		err = in.Add(file, 0)
 		_ = file.Close() // nothing was written
 		if err != nil {
-			return nil, failed("read", path, err)
+			return nil, nil, failed("read", path, err)
 		}
 	}
-	s, err := in.Schema()
+	s, err = in.Schema()
 	if err != nil {
-		return nil, failed("read", paths[0], err)
+		return nil, nil, failed("read", paths[0], err)
 	}
 	for _, text := range in.Notes() {
 		opt.note(paths[0] + ": " + text)
 	}
-	return s, nil
+	return storable(f, s, opt.CSV.Separator, func(text string) { opt.note(paths[0] + ": " + text) }), in.Explain(), nil
 }
 
 // Chunks returns an iterator over the rows, in order:
@@ -274,8 +313,9 @@ func infer(f Form, paths []string, opt OpenOptions) (tdict.Schema, error) {
 //	chunk [n R...], n > 0, or one chunk [0 R...] if there are no rows
 //
 // Chunks of mapped forms are views of about 4 MiB, or of one row. Chunks of tables are the chunks
-// that csv.Read and jsonl.Read yield; each is valid until the next iteration. Chunks yields errors
-// of reading, with the path, the cause of ctx, and shapeops.ErrDim for a dictionary without rows.
+// that csv.Read, jsonl.Read or the driver yield; each is valid until the next iteration. Chunks
+// yields errors of reading, with the path, the cause of ctx, and shapeops.ErrDim for a dictionary
+// without rows.
 func (in *Input) Chunks(ctx context.Context) iter.Seq2[*tdict.TensorDict, error] {
 	return in.chunks(ctx, func(int) {})
 }
@@ -286,14 +326,8 @@ func (in *Input) chunks(ctx context.Context, progress func(n int)) iter.Seq2[*td
 		return counted(chunksOf(ctx, in.Dict), progress)
 	}
 	return func(yield func(*tdict.TensorDict, error) bool) {
-		file, err := os.Open(in.Path)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer file.Close() // nothing was written
 		some := false
-		for chunk, err := range in.parse(ctx, &counter{file, progress}) {
+		for chunk, err := range in.parse(ctx, progress) {
 			some = true
 			if err != nil && ctx.Err() == nil {
 				err = failed("read", in.Path, err)
@@ -308,12 +342,25 @@ func (in *Input) chunks(ctx context.Context, progress func(n int)) iter.Seq2[*td
 	}
 }
 
-// parse returns the rows of a table.
-func (in *Input) parse(ctx context.Context, r io.Reader) iter.Seq2[*tdict.TensorDict, error] {
-	if in.Form == CSV {
-		return csv.Read(ctx, r, in.Schema, csv.ReadOptions{Format: in.opt.CSV})
+// parse yields the rows of a table.
+func (in *Input) parse(ctx context.Context, progress func(n int)) iter.Seq2[*tdict.TensorDict, error] {
+	if in.Form.needsDriver() {
+		return in.parseDriven(ctx, progress)
 	}
-	return jsonl.Read(ctx, r, in.Schema, jsonl.ReadOptions{Raw: in.opt.raw})
+	return func(yield func(*tdict.TensorDict, error) bool) {
+		file, err := in.opt.reader(in.Path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer file.Close() // nothing was written
+		r := &counter{file, progress}
+		if in.Form == CSV {
+			csv.Read(ctx, r, in.Schema, csv.ReadOptions{Format: in.opt.CSV, MaxRecord: in.opt.MaxRecord})(yield)
+		} else {
+			jsonl.Read(ctx, r, in.Schema, jsonl.ReadOptions{Raw: in.opt.raw, MaxRecord: in.opt.MaxRecord})(yield)
+		}
+	}
 }
 
 // Losses lists the entries and properties of the dataset that a form cannot hold, or nil if it
@@ -332,6 +379,10 @@ func (in *Input) Close() error {
 	}
 	return in.file.Close()
 }
+
+// Explain returns a line for each column of a table whose schema was inferred: its type, the number
+// and range of its values, and why it is text. It returns nil for other inputs.
+func (in *Input) Explain() []string { return in.why }
 
 // failed adds the path to an error that does not have it.
 func failed(op, path string, err error) error {

@@ -22,17 +22,20 @@ type rows struct {
 	source *tdict.TensorDict // has the entries from which rows are appended; nil if none are
 	td     *tdict.TensorDict // all rows, in mapped files; nil if there are only chunks
 	schema tdict.Schema      // columns of a table
+	says   tdict.Schema      // what is known of the entries: the schema to save; or nil
+	only   *[]nestedkey.Key  // the entries that drivers read, all if that is nil; or nil
 	chunks iter.Seq2[*tdict.TensorDict, error]
 }
 
-// mappedRows returns all rows of a dictionary whose elements are in mapped files.
-func (s *saver) mappedRows(td *tdict.TensorDict) rows {
-	return rows{like: td, source: td, td: td, schema: schemaOf(td, s.first.saved()), chunks: chunksOf(s.ctx, td)}
+// mappedRows returns all rows of a dictionary whose elements are in mapped files. says describes
+// its entries, as far as known.
+func (s *saver) mappedRows(td *tdict.TensorDict, says tdict.Schema) rows {
+	return rows{like: td, source: td, td: td, schema: schemaOf(td, says), says: carried(says, td), chunks: chunksOf(s.ctx, td)}
 }
 
 // each returns the rows with fn applied to each chunk and to the whole.
 func (r rows) each(fn func(*tdict.TensorDict) (*tdict.TensorDict, error)) (out rows, err error) {
-	out = rows{source: r.source, schema: r.schema, chunks: mapped(r.chunks, fn)}
+	out = rows{source: r.source, schema: r.schema, says: r.says, chunks: mapped(r.chunks, fn)}
 	if out.like, err = fn(r.like); err == nil && r.td != nil {
 		out.td, err = fn(r.td)
 	}
@@ -86,10 +89,11 @@ func chunksOf(ctx context.Context, td *tdict.TensorDict) iter.Seq2[*tdict.Tensor
 }
 
 // cut yields n rows of td as chunks that expr selects: all rows, or the rows of a list. A chunk has
-// as many rows as have [chunkBytes] on average, and fewer if these have more than twice that.
+// the number of rows that have [chunkBytes] on average, and fewer rows if these have more than
+// twice chunkBytes.
 func cut(ctx context.Context, td *tdict.TensorDict, n int, list []int, expr func(start, n int) []ix.Index) iter.Seq2[*tdict.TensorDict, error] {
 	sized, uneven := sizeable(td)
-	most := max(1, chunkBytes/max(1, sized.ByteSize()/max(1, td.Shape()[0])))
+	most := max(1, chunkBytes/max(1, rowBytes(sized)))
 	next := func(start int) (*tdict.TensorDict, int, error) {
 		k := min(most, n-start)
 		for uneven && k > 1 {

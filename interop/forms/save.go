@@ -21,6 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/interop/nrt"
 	"github.com/go-tensordict/tensordict/interop/safetensors"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/ragged/joint"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -33,6 +34,11 @@ type Options struct {
 	// Form is the form of the output; 0 means the form that [For] returns. Split ignores it.
 	Form  Form
 	Force bool // replace the output if it exists
+	// Select says which rows and entries of the inputs are saved.
+	Select Selection
+	// MissingNaN writes NaN for missing values of floating-point tensors, which then have no mask.
+	// Npy, Npz and Safetensors, which keep no schema, always have NaN there.
+	MissingNaN bool
 	// SkipSums copies elements as they are, without comparing the checksums of the inputs.
 	SkipSums bool
 	Lossy    bool // leave out entries and properties that the form of the output cannot hold
@@ -65,15 +71,23 @@ func saving(ctx context.Context, to string, from []string, opt Options, parts []
 	s := &saver{opt: opt, form: opt.Form, from: from[0], meter: meter{progress: opt.Progress}}
 	inputs := make([]Form, len(from))
 	for i, path := range from {
-		if inputs[i], err = formOf(path, opt.Open); err != nil {
+		if inputs[i], err = formOf(path, opt.Open); err == nil {
+			err = failed("open", path, inputs[i].CheckDriver())
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if s.at, err = checkOutput(to, from, opt.Force); err == nil && s.form == 0 {
+	if s.at, err = checkOutput(to, s.files(from), opt.Force); err == nil && s.form == 0 {
 		s.form, err = For(to)
 	}
-	if err == nil && opt.Open.Schema != nil && !slices.ContainsFunc(slices.Concat(inputs, parts, []Form{s.form}), Form.isTable) {
-		err = failed("save", to, fmt.Errorf("%w: got a Schema, but neither csv nor jsonl is read or written", fs.ErrInvalid))
+	if err == nil && opt.Open.Schema != nil && !slices.ContainsFunc(slices.Concat(inputs, parts, []Form{s.form}), Form.IsTable) {
+		err = failed("save", to, fmt.Errorf("%w: got a Schema, but no table is read or written", fs.ErrInvalid))
+	}
+	for _, f := range slices.Concat(parts, []Form{s.form}) {
+		if err == nil {
+			err = failed("save", to, f.CheckDriver())
+		}
 	}
 	if err != nil {
 		return err
@@ -87,13 +101,16 @@ func saving(ctx context.Context, to string, from []string, opt Options, parts []
 	}
 }
 
-// run calls fn for the inputs as they are now.
+// run calls fn for the current inputs.
 func (s *saver) run(ctx context.Context, from []string, fn func(*saver) error) (err error) {
-	modes, err := modesOf(from)
+	modes, err := modesOf(s.files(from))
 	if err != nil {
 		return failed("open", from[0], err)
 	}
-	s.ctx = vfs.WithModes(ctx, modes)
+	s.ctx = ctx
+	if modes != nil { // not only standard input
+		s.ctx = vfs.WithModes(ctx, modes)
+	}
 	defer func() {
 		left := s.close()
 		if err == nil {
@@ -104,17 +121,22 @@ func (s *saver) run(ctx context.Context, from []string, fn func(*saver) error) (
 	return s.told(fn(s))
 }
 
+// files returns the paths without standard input.
+func (s *saver) files(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), s.opt.Open.isStdin)
+}
+
 // told returns an error about a key that a directory cannot have as one that names the input, since
 // the directory may be a temporary one, and says what to do.
 func (s *saver) told(err error) error {
-	if file, ok := errors.AsType[*memmap.FileError](err); ok && errors.Is(err, memmap.ErrName) {
-		return failed("save", s.from, fmt.Errorf("%w: rename it in the input, or leave it out: Slice with Drop", file.Err))
+	if file, ok := errors.AsType[*memmap.DatasetError](err); ok && errors.Is(err, memmap.ErrName) {
+		return failed("save", s.from, fmt.Errorf("%w: rename it with Rename, or leave it out with Drop", file.Err))
 	}
 	return err
 }
 
-// modesOf returns the permissions that an output gets if nothing is replaced: what all inputs
-// allow.
+// modesOf returns the permissions of an output that replaces nothing: the permissions that all
+// inputs have.
 func modesOf(from []string) (all *vfs.Modes, err error) {
 	for _, path := range from {
 		files := []string{path}
@@ -164,7 +186,8 @@ func (s *saver) open(path string, opt OpenOptions) (*Input, error) {
 // rows returns all rows of an input.
 func (s *saver) rows(in *Input) rows {
 	s.meter.total += in.size()
-	return rows{like: in.like, source: in.like, td: in.Dict, schema: in.Schema, chunks: in.chunks(s.ctx, s.meter.add)}
+	in.only = new([]nestedkey.Key)
+	return rows{only: in.only, like: in.like, source: in.like, td: in.Dict, schema: in.Schema, says: in.saved(), chunks: in.chunks(s.ctx, s.meter.add)}
 }
 
 // beside makes a directory with the given permissions beside the output. s.close removes it, unless
@@ -200,7 +223,7 @@ func (s *saver) stage(r rows) (rows, error) {
 	if err != nil {
 		return r, err
 	}
-	staged := s.mappedRows(in.Dict)
+	staged := s.mappedRows(in.Dict, r.says)
 	staged.schema = r.schema
 	return staged, nil
 }
@@ -212,7 +235,8 @@ func saveRows(ctx context.Context, dir string, chunks iter.Seq2[*tdict.TensorDic
 	})
 }
 
-// consume calls use with chunks. It returns the error that chunks yield, or else the error of use.
+// consume calls use with chunks. It returns the error that chunks yield, otherwise the error of
+// use.
 func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdict.TensorDict, error]) error) error {
 	var wrong error
 	err := use(func(yield func(*tdict.TensorDict, error) bool) {
@@ -230,33 +254,37 @@ func consume(chunks iter.Seq2[*tdict.TensorDict, error], use func(iter.Seq2[*tdi
 
 // save saves rows at path to in form f.
 func (s *saver) save(to string, f Form, r rows) error {
+	r, err := s.withNaN(r, f)
+	if err != nil {
+		return failed("open", s.from, err)
+	}
 	if r.td != nil && len(r.td.Shape()) > 0 && !contiguous(r.td) {
 		r.td = nil // save chunk by chunk: otherwise a whole leaf would be copied
 	}
 	if r.td != nil {
 		r.source = nil // no rows are appended
 	}
-	if f.isTable() {
-		var err error
+	if f.IsTable() {
 		if r, err = s.tabular(r); err != nil {
 			return failed("open", s.from, err)
 		}
 	}
 	fit := newFitting(r.like, f, r.schema, r.source)
+	fit.drop = withMasks(r.like, r.says, fit.drop, false)
 	fit.metadata(s.first.Metadata)
 	if len(fit.losses) > 0 && !s.opt.Lossy {
 		return &LossError{to, f, fit.losses}
 	}
-	r, err := r.each(fit.apply)
+	r, err = r.each(fit.apply)
 	switch {
 	case err != nil:
 		return failed("open", s.from, err)
-	case f.isTable():
+	case f.IsTable():
 		return s.table(to, f, r)
 	case f.isDataset() && r.td == nil:
-		return saveRows(s.ctx, to, r.chunks, s.datasetOptions(f, r.like))
+		return saveRows(s.ctx, to, r.chunks, s.datasetOptions(f, r))
 	case f.isDataset():
-		opt := s.datasetOptions(f, r.like)
+		opt := s.datasetOptions(f, r)
 		opt.Progress = s.opt.Progress
 		return memmap.SaveWith(s.ctx, to, r.td, opt)
 	}
@@ -282,8 +310,8 @@ func contiguous(td *tdict.TensorDict) bool {
 	return true
 }
 
-// datasetOptions returns the options to save a directory or an archive with rows like td's.
-func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOptions {
+// datasetOptions returns the options to save rows as a directory or an archive.
+func (s *saver) datasetOptions(f Form, r rows) memmap.SaveOptions {
 	form := memmap.Directory
 	switch f {
 	case Archive:
@@ -291,16 +319,7 @@ func (s *saver) datasetOptions(f Form, like *tdict.TensorDict) memmap.SaveOption
 	case Consolidated:
 		form = memmap.Consolidated
 	}
-	return memmap.SaveOptions{Form: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, SkipSums: s.opt.SkipSums, Schema: holding(s.first.saved(), like)}
-}
-
-// holding returns schema without the entries that td lacks, or nil if td does not fit it.
-func holding(schema tdict.Schema, td *tdict.TensorDict) tdict.Schema {
-	kept := slices.DeleteFunc(slices.Clone(schema), func(s tdict.Spec) bool { return !s.Optional && !td.Has(s.Key) })
-	if len(kept) == 0 || kept.Check(td) != nil {
-		return nil
-	}
-	return kept
+	return memmap.SaveOptions{Container: form, NoSync: s.opt.NoSync, NoReplace: !s.opt.Force, SkipSums: s.opt.SkipSums, Schema: carried(r.says, r.like)}
 }
 
 // file saves a file whose leaves are mapped.
@@ -348,14 +367,22 @@ func (s *saver) table(to string, f Form, r rows) error {
 			kept = append(kept, spec)
 		}
 	}
+	write := func(file io.Writer, chunks iter.Seq2[*tdict.TensorDict, error]) error {
+		switch {
+		case f == CSV:
+			return csv.Write(s.ctx, file, kept, chunks, s.opt.Open.CSV)
+		case f == JSONL:
+			return jsonl.Write(s.ctx, file, kept, chunks, jsonl.WriteOptions{})
+		}
+		d, err := f.driver()
+		if err != nil {
+			return err
+		}
+		return d.Write(s.ctx, file, drivenSchema(kept, r), chunks)
+	}
 	opt := vfs.FileOptions{NoSync: s.opt.NoSync, NoReplace: !s.opt.Force}
 	return consume(mapped(r.chunks, checkBools), func(chunks iter.Seq2[*tdict.TensorDict, error]) error {
-		return failed("save", to, vfs.SaveFile(s.ctx, vfs.OS, to, opt, func(file vfs.File) error {
-			if f == CSV {
-				return csv.Write(s.ctx, file, kept, chunks, s.opt.Open.CSV)
-			}
-			return jsonl.Write(s.ctx, file, kept, chunks, jsonl.WriteOptions{})
-		}))
+		return failed("save", to, vfs.SaveFile(s.ctx, vfs.OS, to, opt, func(file vfs.File) error { return write(file, chunks) }))
 	})
 }
 

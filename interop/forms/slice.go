@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -24,27 +21,20 @@ type SliceOptions struct {
 	// Keep returns a mask, bool [n], of the rows to save of a chunk [n R...]. The chunk has all
 	// entries, also entries that are not saved. Keep excludes Index.
 	Keep func(chunk *tdict.TensorDict) (*tensor.Tensor, error)
-	// Where, if not nil, is the condition for the rows to save. The Optional entries of
-	// Input.Schema have masks; if no schema was saved with the dataset, each KEY_mask that fits is
-	// one. Where excludes Index and Keep.
-	Where *where.Condition
-	// Keys are the entries to save; nil means all. Drop are entries to leave out, also if Keys has
-	// them. The mask KEY_mask of an Optional entry is saved or left out with it: see Input.Schema.
-	Keys, Drop []nestedkey.Key
 }
 
 // Slice saves a part of a dataset at to. It treats the output, memory and errors as [Convert] does.
-// It compares checksums of what it reads only: blocks of memmap.BlockSize bytes, or whole members.
-// A table is saved beside the output before it is indexed.
+// It compares only the checksums of the blocks that it reads, memmap.BlockSize bytes each, or of
+// whole members. A table is saved beside the output before it is indexed.
 //
 // Slice also returns shapeops.ErrIndex for an Index that does not fit, begins with another kind of
 // index, or is given with Keep; tdict.ErrMissing if a key of Keys or Drop is missing; and the error
 // of Keep.
 func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
-	if opt.Index != nil && opt.Keep != nil || opt.Where != nil && (opt.Index != nil || opt.Keep != nil) {
+	if opt.Index != nil && (opt.Keep != nil || opt.Select.Where != nil) {
 		return fmt.Errorf("slice: %w: got several of Index, Keep and Where, want one of them", shapeops.ErrIndex)
 	}
-	if opt.Index == nil && opt.Keep == nil && opt.Where == nil && opt.Keys == nil && opt.Drop == nil {
+	if opt.Index == nil && opt.Keep == nil {
 		return Convert(ctx, to, []string{from}, opt.Options)
 	}
 	return saving(ctx, to, []string{from}, opt.Options, nil, func(s *saver) error {
@@ -66,79 +56,37 @@ func Slice(ctx context.Context, to, from string, opt SliceOptions) error {
 
 // part returns the rows and entries that the options select.
 func (s *saver) part(r rows, opt SliceOptions) (_ rows, err error) {
-	if opt.Where != nil {
-		opt.Keep = s.keeping(opt.Where, r)
-	}
 	if opt.Keep != nil {
-		r.td = nil
-		r.chunks = ahead(s.ctx, mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return kept(chunk, opt.Keep) }))
+		r = s.filtered(r, opt.Keep)
 	}
 	if opt.Index != nil {
+		says := r.says
 		if r, err = s.stage(r); err == nil {
-			r, err = s.indexed(r.td, opt.Index)
+			r, err = s.indexed(r.td, opt.Index, says)
+		}
+		if err != nil {
+			return r, err
 		}
 	}
-	if err != nil {
-		return r, err
-	}
-	columns := r.schema
-	r, err = r.each(func(td *tdict.TensorDict) (*tdict.TensorDict, error) { return entries(td, columns, opt.Keys, opt.Drop) })
-	if err == nil && (opt.Keys != nil || opt.Drop != nil) {
-		r.schema = schemaOf(r.like, s.first.saved()) // a mask without its entry is a column
-	}
-	return r, err
+	return s.selected(r, opt.Select)
 }
 
-// keeping returns a Keep function for a condition.
-func (s *saver) keeping(c *where.Condition, r rows) func(*tdict.TensorDict) (*tensor.Tensor, error) {
-	columns := r.schema
-	if !s.first.Form.isTable() && s.first.saved() == nil {
-		columns = nil
-		for _, key := range lookalikes(r.like) {
-			if slices.Contains(c.Keys(), key) {
-				s.opt.Open.note(fmt.Sprintf("%s: %s counts as the mask of %s, by its name: no schema says which entries are masks",
-					s.from, errtext.Quote(string(key+maskSuffix)), errtext.Quote(string(key))))
-			}
-		}
-	}
+// filtered returns the rows for which keep returns true.
+func (s *saver) filtered(r rows, keep func(*tdict.TensorDict) (*tensor.Tensor, error)) rows {
+	r.td = nil
+	r.chunks = ahead(s.ctx, mapped(r.chunks, func(chunk *tdict.TensorDict) (*tdict.TensorDict, error) { return kept(chunk, keep) }))
+	return r
+}
+
+// keeping returns a function that returns the mask of the rows for which a condition holds.
+func keeping(c *where.Condition, says tdict.Schema) func(*tdict.TensorDict) (*tensor.Tensor, error) {
 	return func(chunk *tdict.TensorDict) (*tensor.Tensor, error) {
-		bind := c.Bind
-		if columns != nil {
-			bind = func(td *tdict.TensorDict) (*where.Filter, error) { return c.BindSchema(td, columns) }
-		}
-		filter, err := bind(chunk)
+		filter, err := c.BindSchema(chunk, says)
 		if err != nil {
 			return nil, err
 		}
 		return filter.Mask(chunk)
 	}
-}
-
-// entries returns td with only some entries, and without others. A mask goes with its entry.
-func entries(td *tdict.TensorDict, columns tdict.Schema, keys, drop []nestedkey.Key) (_ *tdict.TensorDict, err error) {
-	if keys != nil {
-		if td, err = td.Select(withMasks(td, columns, keys)...); err != nil {
-			return nil, err
-		}
-	}
-	for _, key := range drop {
-		if _, err := td.Get(key); err != nil {
-			return nil, err
-		}
-	}
-	return td.Exclude(withMasks(td, columns, drop)...), nil
-}
-
-// withMasks returns keys, each followed by its mask if it has one.
-func withMasks(td *tdict.TensorDict, columns tdict.Schema, keys []nestedkey.Key) (all []nestedkey.Key) {
-	for _, key := range keys {
-		all = append(all, key)
-		optional := slices.ContainsFunc(columns, func(s tdict.Spec) bool { return s.Key == key && s.Optional })
-		if optional && td.Has(key+maskSuffix) && !slices.Contains(keys, key+maskSuffix) {
-			all = append(all, key+maskSuffix)
-		}
-	}
-	return all
 }
 
 // kept returns the rows for which keep returns true.
@@ -156,8 +104,9 @@ func kept(chunk *tdict.TensorDict, keep func(*tdict.TensorDict) (*tensor.Tensor,
 	return chunk.MaskedSelect(mask)
 }
 
-// indexed returns the rows of td, which is mapped, that an expression selects.
-func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err error) {
+// indexed returns the rows of td, which is mapped, that an expression selects. says describes the
+// entries, as far as known.
+func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index, says tdict.Schema) (r rows, err error) {
 	expr = opened(expr, len(td.Shape()))
 	for len(expr) > 0 && expr[0].Kind() == ix.KindAt { // positions select views
 		if td, err = td.Index(expr[0]); err != nil {
@@ -166,13 +115,13 @@ func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err erro
 		expr = opened(expr[1:], len(td.Shape()))
 	}
 	if len(expr) == 0 {
-		return s.mappedRows(td), nil
+		return s.mappedRows(td, says), nil
 	}
 	var list []int
 	switch first := expr[0]; {
 	case first.Kind() == ix.KindAll || first.Kind() == ix.KindRange:
 		if td, err = td.Index(first); err == nil && len(expr) == 1 {
-			return s.mappedRows(td), nil
+			return s.mappedRows(td, says), nil
 		}
 	case (first.Kind() == ix.KindTake || first.Kind() == ix.KindMask) && first.Rank() == 1:
 		list, err = positions(first, td.Shape())
@@ -182,11 +131,11 @@ func (s *saver) indexed(td *tdict.TensorDict, expr []ix.Index) (r rows, err erro
 	if err != nil {
 		return r, err
 	}
-	return s.picked(td, list, expr[1:])
+	return s.picked(td, list, expr[1:], says)
 }
 
 // picked returns all rows of td, or the rows of a list, and the same part of each row.
-func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r rows, err error) {
+func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index, says tdict.Schema) (r rows, err error) {
 	n, expr := len(list), func(start, n int) []ix.Index { return block(list, rest, start, n) }
 	if list == nil {
 		n = td.Shape()[0]
@@ -199,11 +148,11 @@ func (s *saver) picked(td *tdict.TensorDict, list []int, rest []ix.Index) (r row
 	if err != nil {
 		return r, err
 	}
-	return rows{like: like, source: td, schema: schemaOf(like, s.first.saved()), chunks: cut(s.ctx, td, n, list, expr)}, nil
+	return rows{like: like, source: td, schema: schemaOf(like, says), says: carried(says, like), chunks: cut(s.ctx, td, n, list, expr)}, nil
 }
 
-// opened replaces "..." at the beginning of an expression by a ":" for each dim that it stands for.
-// dims is the number of dims.
+// opened replaces "..." at the beginning of an expression by a ":" for each dim that it means. dims
+// is the number of dims.
 func opened(expr []ix.Index, dims int) []ix.Index {
 	if len(expr) == 0 || expr[0].Kind() != ix.KindRest {
 		return expr
@@ -224,8 +173,8 @@ func opened(expr []ix.Index, dims int) []ix.Index {
 	return append(all, expr[1:]...)
 }
 
-// block returns an index expression that selects n of the rows: a list of rows, and what follows
-// it.
+// block returns an index expression that selects n of the rows: a list of rows, and the rest of the
+// expression.
 func block(list []int, rest []ix.Index, start, n int) []ix.Index {
 	expr := []ix.Index{ix.Take(list[start : start+n]...)}
 	for _, x := range rest {

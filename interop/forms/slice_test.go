@@ -21,6 +21,7 @@ import (
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
+	"github.com/go-tensordict/tensordict/where"
 )
 
 // counted returns n rows: x counts from 0, s is its text, and r has x%3 values.
@@ -162,13 +163,19 @@ func TestSliceKeys(t *testing.T) {
 		{"both", []nestedkey.Key{"b"}, []nestedkey.Key{"b/c"}, "b/d"},
 	} {
 		out := filepath.Join(testkit.TempDir(t), "out")
-		require.NoError(t, forms.Slice(ctx, out, in, forms.SliceOptions{Keys: test.keys, Drop: test.drop}), test.name)
+		require.NoError(t, forms.Slice(ctx, out, in, selecting(test.keys, test.drop)), test.name)
 		var got []string
 		for key := range read(t, out, nil).Leaves() {
 			got = append(got, string(key))
 		}
 		require.Equal(t, test.want, strings.Join(got, " "), test.name)
 	}
+}
+
+// selecting returns the options to save some entries.
+func selecting(keys, drop []nestedkey.Key) (opt forms.SliceOptions) {
+	opt.Select = forms.Selection{Keys: keys, Drop: drop}
+	return opt
 }
 
 func TestSliceRefusals(t *testing.T) {
@@ -188,8 +195,8 @@ func TestSliceRefusals(t *testing.T) {
 		{"more dims", forms.SliceOptions{Index: []ix.Index{ix.All, ix.At(0)}}, shapeops.ErrIndex},
 		{"a new dim first", forms.SliceOptions{Index: []ix.Index{ix.New}}, shapeops.ErrIndex},
 		{"a list of two dims", forms.SliceOptions{Index: []ix.Index{ix.TakeND([]int{0, 1}, 1, 2)}}, shapeops.ErrIndex},
-		{"a key that is not there", forms.SliceOptions{Keys: []nestedkey.Key{"z"}}, tdict.ErrMissing},
-		{"a key to drop that is not there", forms.SliceOptions{Drop: []nestedkey.Key{"z"}}, tdict.ErrMissing},
+		{"a key that is not there", selecting([]nestedkey.Key{"z"}, nil), tdict.ErrMissing},
+		{"a key to drop that is not there", selecting(nil, []nestedkey.Key{"z"}), tdict.ErrMissing},
 		{"no mask", forms.SliceOptions{Keep: keep(nil)}, tensor.ErrKind},
 		{"a mask of another shape", forms.SliceOptions{Keep: keep(tensor.Vector(true))}, shapeops.ErrShape},
 		{"a mask of numbers", forms.SliceOptions{Keep: keep(tensor.Vector[int64](1, 1, 1, 1, 1))}, tensor.ErrDType},
@@ -330,9 +337,11 @@ func TestSplitRefusals(t *testing.T) {
 // TestSliceOfOneRow loses the dim of rows, which a table needs, and says how to keep it.
 func TestSliceOfOneRow(t *testing.T) {
 	in, out := saved(t, counted(t, 4)), filepath.Join(testkit.TempDir(t), "out.csv")
-	opt := forms.SliceOptions{Index: []ix.Index{ix.At(2)}, Keys: []nestedkey.Key{"x"}}
+	opt := selecting([]nestedkey.Key{"x"}, nil)
+	opt.Index = []ix.Index{ix.At(2)}
 	require.ErrorContains(t, forms.Slice(ctx, out, in, opt), "want a dim of rows; the index [2] keeps it")
-	require.NoError(t, forms.Slice(ctx, out, in, forms.SliceOptions{Index: []ix.Index{ix.Take(2)}, Keys: opt.Keys}))
+	opt.Index = []ix.Index{ix.Take(2)}
+	require.NoError(t, forms.Slice(ctx, out, in, opt))
 }
 
 // TestSplitForce replaces parts, and nothing else.
@@ -396,4 +405,10 @@ func TestFortranOrder(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, turned.Equal(got), suffix)
 	}
+}
+
+// parsed returns a condition.
+func parsed(t *testing.T, text string) *where.Condition {
+	t.Helper()
+	return tensor.Must(where.Parse(text))
 }

@@ -12,11 +12,13 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/splitmix"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
@@ -32,12 +34,16 @@ type SplitOptions struct {
 	Names []string
 	// By is the key of integers, bools or texts. Rows with equal values are a group, which is not
 	// split. "" splits rows. Rows without a value, see Input.Schema, are one more group.
-	By   nestedkey.Key
-	Seed uint64
+	By nestedkey.Key
+	// Stratify is the key of integers, bools or texts, the classes: each part gets its share of the
+	// rows of each class. "" has no classes. With By, the class of a group is the class of its
+	// first row. Stratify needs Fractions.
+	Stratify nestedkey.Key
+	Seed     uint64
 }
 
-// Split divides the rows of a dataset at random. The parts become the datasets to/0, to/1 and so
-// on, or have the names opt.Names:
+// Split divides the rows of a dataset at random. The parts are the datasets to/0, to/1 and so on,
+// or have the names opt.Names:
 //
 //	input [N R...] -> parts [n R...], N = sum(n)
 //
@@ -51,7 +57,7 @@ type SplitOptions struct {
 //
 //   - sampler.ErrSize if sizes do not add up,
 //   - fs.ErrInvalid unless there is one name for each part, and all are distinct names of files,
-//   - tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By,
+//   - tensor.ErrDType, shapeops.ErrDim and tdict.ErrMissing about opt.By and opt.Stratify,
 //   - memmap.ErrForeign for a directory that Force does not replace.
 func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 	names, forms, err := opt.names()
@@ -68,7 +74,10 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 		if err != nil {
 			return err
 		}
-		r := s.rows(in)
+		r, err := s.selected(s.rows(in), opt.Select)
+		if err != nil {
+			return failed("split", from, err)
+		}
 		staged := r.td == nil
 		if r, err = s.stage(r); err != nil {
 			return err
@@ -76,7 +85,7 @@ func Split(ctx context.Context, to, from string, opt SplitOptions) error {
 		if staged {
 			s.meter.total += int64(r.td.ByteSize())
 		}
-		parts, err := deal(r.td, opt, r.schema)
+		parts, err := deal(r.td, opt, r.says)
 		if err != nil {
 			return failed("split", from, err)
 		}
@@ -158,25 +167,25 @@ func replaceablePart(path string, named bool) error {
 }
 
 // deal returns the rows of each part.
-func deal(td *tdict.TensorDict, opt SplitOptions, columns tdict.Schema) ([][]int, error) {
+func deal(td *tdict.TensorDict, opt SplitOptions, says tdict.Schema) ([][]int, error) {
 	if len(td.Shape()) == 0 {
 		return nil, errNoRows(td)
 	}
 	if opt.Counts != nil {
-		return dealt(td, opt, opt.Counts, columns)
+		return dealt(td, opt, opt.Counts, says)
 	}
-	return dealt(td, opt, opt.Fractions, columns)
+	return dealt(td, opt, opt.Fractions, says)
 }
 
 // dealt returns the rows of each part by its size.
-func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S, columns tdict.Schema) ([][]int, error) {
+func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S, says tdict.Schema) ([][]int, error) {
+	if opt.Stratify != "" {
+		return stratified(td, opt, says)
+	}
 	if opt.By == "" {
 		return sampler.Split(td.Shape()[0], sizes, opt.Seed)
 	}
-	ids, err := groupIDs(td, opt.By)
-	if err == nil && slices.ContainsFunc(columns, func(s tdict.Spec) bool { return s.Key == opt.By && s.Optional }) {
-		ids, err = apart(ids, td, opt.By)
-	}
+	ids, err := idsOf(td, opt.By, says)
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +194,147 @@ func dealt[S int | float64](td *tdict.TensorDict, opt SplitOptions, sizes []S, c
 		err = &tdict.KeyError{Op: "split by", Key: opt.By, Err: fmt.Errorf("%w; sizes count groups", err)}
 	}
 	return parts, err
+}
+
+// stratified returns the rows of each part, which gets its share of the rows or groups of each
+// class.
+func stratified(td *tdict.TensorDict, opt SplitOptions, says tdict.Schema) ([][]int, error) {
+	if opt.Fractions == nil {
+		return nil, &tdict.KeyError{Op: "stratify", Key: opt.Stratify, Err: fmt.Errorf("%w: got Counts, want Fractions", sampler.ErrSize)}
+	}
+	var groups map[int][]int // the rows of a group by its first row
+	var err error
+	if opt.By != "" {
+		if groups, err = groupsOf(td, opt.By, says); err != nil {
+			return nil, err
+		}
+	}
+	classes, err := membersOf(td, opt.Stratify, says, groups)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := sampler.Split(0, opt.Fractions, 0); err != nil {
+		return nil, err
+	}
+	parts, dealt := make([][]int, len(opt.Fractions)), make([]int, len(opt.Fractions))
+	for i, members := range classes {
+		chosen, err := sampler.Split(len(members), shares(len(members), opt.Fractions, dealt), splitmix.Mix(opt.Seed, uint64(i)))
+		if err != nil {
+			return nil, err
+		}
+		for part, list := range chosen {
+			for _, at := range list {
+				if row := members[at]; groups != nil {
+					parts[part] = append(parts[part], groups[row]...)
+				} else {
+					parts[part] = append(parts[part], row)
+				}
+			}
+		}
+	}
+	for _, rows := range parts {
+		slices.Sort(rows)
+	}
+	return parts, nil
+}
+
+// shares returns how many of n rows each part gets, and adds them to dealt: the next row is for the
+// part that is farthest below its fraction of all rows so far. Then small classes do not all
+// leave one part out.
+func shares(n int, fractions []float64, dealt []int) []int {
+	counts, total := make([]int, len(fractions)), 0
+	for _, k := range dealt {
+		total += k
+	}
+	for range n {
+		total++
+		most := 0
+		for part := range fractions {
+			if fractions[part]*float64(total)-float64(dealt[part]) > fractions[most]*float64(total)-float64(dealt[most]) {
+				most = part
+			}
+		}
+		counts[most]++
+		dealt[most]++
+	}
+	return counts
+}
+
+// membersOf returns the rows of each class, in the order of their first rows. If groups is not nil,
+// only the rows that are its keys are counted.
+func membersOf(td *tdict.TensorDict, key nestedkey.Key, says tdict.Schema, groups map[int][]int) (classes [][]int, err error) {
+	err = eachID(td, key, says, func(row, class int) {
+		for len(classes) <= class {
+			classes = append(classes, nil)
+		}
+		if _, first := groups[row]; first || groups == nil {
+			classes[class] = append(classes[class], row)
+		}
+	})
+	return classes, err
+}
+
+// groupsOf returns the rows of each group, by the first of them.
+func groupsOf(td *tdict.TensorDict, key nestedkey.Key, says tdict.Schema) (map[int][]int, error) {
+	groups, first := map[int][]int{}, []int(nil)
+	err := eachID(td, key, says, func(row, id int) {
+		if id == len(first) {
+			first = append(first, row)
+		}
+		groups[first[id]] = append(groups[first[id]], row)
+	})
+	return groups, err
+}
+
+// eachID calls fn with each row and the number of its value. Values are numbered in the order of
+// their first rows.
+func eachID(td *tdict.TensorDict, key nestedkey.Key, says tdict.Schema, fn func(row, id int)) error {
+	ids, err := idsOf(td, key, says)
+	if err == nil && len(ids.Shape()) != 1 {
+		err = &tdict.KeyError{Op: "split by", Key: key, Err: fmt.Errorf("%w: got %v, want one value for each row", shapeops.ErrDim, ids.Shape())}
+	}
+	if err != nil {
+		return err
+	}
+	numbers := map[int64]int{}
+	count := func(row int, id int64) {
+		n, known := numbers[id]
+		if !known {
+			n = len(numbers)
+			numbers[id] = n
+		}
+		fn(row, n)
+	}
+	all, err := integers(ids)
+	for row, id := range all {
+		count(row, id)
+	}
+	return err
+}
+
+// integers returns a copy of the elements of ids. Distinct ones of uint64 stay distinct.
+func integers(ids *tensor.Tensor) (all []int64, err error) {
+	if ids.DType() == tensor.Uint64 {
+		err = tensor.Read(ids, func(x []uint64) {
+			for _, id := range x {
+				all = append(all, int64(id))
+			}
+		})
+		return all, err
+	}
+	if ids, err = ids.Cast(tensor.Int64); err == nil {
+		err = tensor.Read(ids, func(x []int64) { all = slices.Clone(x) })
+	}
+	return all, err
+}
+
+// idsOf returns the group ids of the rows, with one more id for the rows that have no value.
+func idsOf(td *tdict.TensorDict, key nestedkey.Key, says tdict.Schema) (*tensor.Tensor, error) {
+	ids, err := groupIDs(td, key)
+	if by, _ := says.Find(key); err == nil && by.Mask != "" {
+		ids, err = apart(ids, td, by.Mask)
+	}
+	return ids, err
 }
 
 // groupIDs returns the group ids of the rows. For texts these are codes.
@@ -209,22 +359,13 @@ func groupIDs(td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
 	return nil, &tdict.KeyError{Op: "split by", Key: key, Err: fmt.Errorf("%w: got %s, want integers, bools or text", tensor.ErrDType, got)}
 }
 
-// apart returns ids with one more id, for the rows that have no value.
-func apart(ids *tensor.Tensor, td *tdict.TensorDict, key nestedkey.Key) (*tensor.Tensor, error) {
-	mask, err := td.Tensor(key + maskSuffix)
+// apart returns ids with one more id, for the rows that have no value by the mask at a key.
+func apart(ids *tensor.Tensor, td *tdict.TensorDict, at nestedkey.Key) (*tensor.Tensor, error) {
+	mask, err := td.Tensor(at)
 	if err != nil {
 		return nil, err
 	}
-	var v []int64
-	if ids.DType() == tensor.Uint64 {
-		err = tensor.Read(ids, func(x []uint64) {
-			for _, id := range x {
-				v = append(v, int64(id)) // distinct ids stay distinct
-			}
-		})
-	} else if ids, err = ids.Cast(tensor.Int64); err == nil {
-		err = tensor.Read(ids, func(x []int64) { v = slices.Clone(x) })
-	}
+	v, err := integers(ids)
 	if err == nil && mask.Size() == len(v) { // otherwise SplitGroups refuses the ids
 		err = tensor.Read(mask, func(present []bool) {
 			used := make([]bool, len(v)+1) // one more than there are ids
@@ -256,7 +397,7 @@ func (s *saver) publish(r rows, parts [][]int, names []string, forms []Form, old
 	}
 	for i, list := range parts {
 		expr := func(start, n int) []ix.Index { return block(list, nil, start, n) }
-		part := rows{like: r.like, source: r.source, schema: r.schema, chunks: counted(cut(s.ctx, r.td, len(list), list, expr), s.meter.add)}
+		part := rows{like: r.like, source: r.source, schema: r.schema, says: r.says, chunks: counted(cut(s.ctx, r.td, len(list), list, expr), s.meter.add)}
 		one := &saver{ctx: s.ctx, opt: s.opt, at: s.at, from: s.from, first: s.first}
 		if old != nil {
 			was, err := vfs.ModesOf(filepath.Join(s.at, names[i]))

@@ -1,7 +1,9 @@
 package forms_test
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/interop/csv"
 	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/interop/internal/table/tabletest"
+	"github.com/go-tensordict/tensordict/interop/npy"
 	"github.com/go-tensordict/tensordict/memmap"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
@@ -47,8 +51,34 @@ func TestMaskByName(t *testing.T) {
 	}
 }
 
+// TestListsThroughForms: JSON lines come back through a dataset with null at each depth.
+func TestListsThroughForms(t *testing.T) {
+	for name, text := range map[string]string{
+		"null in a list":                   `{"c":[1,null]} {"c":[2]} {"c":[]}`,
+		"null in and for a list":           `{"c":[1,null]} {"c":null} {"c":[]}`,
+		"null for inner lists":             `{"c":[[1],null]} {"c":null} {"c":[[],[2,null]]}`,
+		"null in lists of texts":           `{"c":["a",null]} {"c":null}`,
+		"null in and for objects in lists": `{"c":[{"a":1,"b":[null,2]},null]} {"c":null} {"c":[{"a":null,"b":null}]}`,
+		"a name that is taken":             `{"shape":[{"a":null},null]} {"shape":null}`,
+		"one in a list of objects":         `{"c":[{"shape":{"device":1}},{"shape":{"device":null}}]} {"c":[]}`,
+		"a list of objects after another":  `{"z":0,"b":[{"a":1}],"a":2}`,
+	} {
+		for _, between := range []string{"d", "d.tdz", "d.tdc", "d.jsonl"} {
+			t.Run(name+"/"+between, func(t *testing.T) {
+				dir := testkit.TempDir(t)
+				in, mid, out := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, between), filepath.Join(dir, "out.jsonl")
+				text := strings.ReplaceAll(text, " ", "\n") + "\n"
+				require.NoError(t, os.WriteFile(in, []byte(text), 0o666))
+				require.NoError(t, forms.Convert(ctx, mid, []string{in}, forms.Options{}))
+				require.NoError(t, forms.Convert(ctx, out, []string{mid}, forms.Options{}))
+				require.Equal(t, text, string(tensor.Must(os.ReadFile(out))))
+			})
+		}
+	}
+}
+
 // TestMaskOfSchema: a mask that inference made is one in conditions, parts and tables, and what
-// only looks like one is not. Without a schema a condition goes by names, and says so.
+// only looks like one is not, with and without a schema.
 func TestMaskOfSchema(t *testing.T) {
 	dir := testkit.TempDir(t)
 	in := filepath.Join(dir, "in.csv")
@@ -67,11 +97,12 @@ func TestMaskOfSchema(t *testing.T) {
 		{in, "y >= 2 and not missing(y)", nil, "x,y,y_mask\nNA,2,false\n3,3,false\n", 0},
 		{filepath.Join(dir, "d"), "y >= 0", []nestedkey.Key{"y"}, "y\n1\n2\n3\n", 0},
 		{filepath.Join(dir, "d"), "y >= 2", []nestedkey.Key{"x"}, "x\nNA\n3\n", 0},
-		{plain, "x == 0", nil, "x,x_mask\n0,true\n", 1},
+		{plain, "x == 0", nil, "x,x_mask\n0,true\n0,false\n", 0},
 	} {
 		t.Run(tt.where, func(t *testing.T) {
 			var notes []string
-			opt := forms.SliceOptions{Where: tensor.Must(where.Parse(tt.where)), Keys: tt.keys}
+			opt := selecting(tt.keys, nil)
+			opt.Select.Where = tensor.Must(where.Parse(tt.where))
 			opt.Open.Note = func(text string) { notes = append(notes, text) }
 			out := filepath.Join(testkit.TempDir(t), "out.csv")
 			require.NoError(t, forms.Slice(ctx, out, tt.path, opt))
@@ -79,10 +110,6 @@ func TestMaskOfSchema(t *testing.T) {
 			require.Len(t, notes, tt.notes, "%q", notes)
 		})
 	}
-	guessed := tensor.Must(forms.Open(plain, forms.OpenOptions{}))
-	require.Equal(t, []nestedkey.Key{"x"}, guessed.Guessed())
-	require.NoError(t, guessed.Close())
-	require.ErrorContains(t, forms.Slice(ctx, filepath.Join(dir, "o"), in, forms.SliceOptions{Where: tensor.Must(where.Parse("x == 1")), Keep: half}), "want one of them")
 }
 
 // TestSplitByMissing: rows without a value are one more group, whatever the values are.
@@ -144,25 +171,44 @@ func TestEmptyPartIsTold(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheFormat: a column that a directory has no name for is told with the input, not with
-// a temporary directory.
+// TestNamesOfTheFormat: a column whose name no entry of a directory can have gets another key, and
+// has its name in a table again.
 func TestNamesOfTheFormat(t *testing.T) {
-	dir := testkit.TempDir(t)
-	in := filepath.Join(dir, "in.csv")
-	require.NoError(t, os.WriteFile(in, []byte("device,x\n1,2\n"), 0o666))
-	for name, save := range map[string]func(out string) error{
-		"convert": func(out string) error { return forms.Convert(ctx, out, []string{in}, forms.Options{}) },
-		"npz":     func(out string) error { return forms.Convert(ctx, out+".npz", []string{in}, forms.Options{}) },
-		"split":   func(out string) error { return forms.Split(ctx, out, in, forms.SplitOptions{Counts: []int{1}}) },
+	long := strings.Repeat("é", 150)
+	for name, text := range map[string]string{
+		"in.csv":   "device,shape,_type,device_," + long + "\n1,2,3,4,5\n",
+		"in.jsonl": `{"device":1,"shape":{"_type":2,"x":3},"device_":4,"` + long + `":5}` + "\n",
 	} {
-		t.Run(name, func(t *testing.T) {
-			err := save(filepath.Join(dir, "out"))
-			require.ErrorIs(t, err, memmap.ErrName)
-			require.EqualError(t, err, `save `+in+`: key cannot be saved: "device": the format has a field of that name: rename it in the input, or leave it out: Slice with Drop`)
-			litter(t, dir, "in.csv")
-		})
+		for _, between := range []string{"d", "d.tdz", "d.tdc"} {
+			t.Run(name+" "+between, func(t *testing.T) {
+				dir := testkit.TempDir(t)
+				in, mid, out := filepath.Join(dir, name), filepath.Join(dir, between), filepath.Join(dir, "out"+filepath.Ext(name))
+				require.NoError(t, os.WriteFile(in, []byte(text), 0o666))
+				var notes []string
+				opt := forms.Options{Open: forms.OpenOptions{Note: func(text string) { notes = append(notes, text) }}}
+				require.NoError(t, forms.Convert(ctx, mid, []string{in}, opt))
+				require.NotEmpty(t, notes)
+				require.NoError(t, forms.Convert(ctx, out, []string{mid}, forms.Options{}))
+				require.Equal(t, text, string(tensor.Must(os.ReadFile(out))))
+			})
+		}
 	}
-	require.NoError(t, forms.Slice(ctx, filepath.Join(dir, "out"), in, forms.SliceOptions{Drop: []nestedkey.Key{"device"}}))
+}
+
+// TestNamesOfFiles: a name in another form that no entry of a directory can have is told with the
+// input, not with a temporary directory; it can be renamed or left out.
+func TestNamesOfFiles(t *testing.T) {
+	dir := testkit.TempDir(t)
+	in := filepath.Join(dir, "in.npz")
+	require.NoError(t, npy.SaveDict(in, dict(t, []int{2}, tdict.Entries{"device": tensor.Vector[int64](1, 2), "x": tensor.Vector[int64](3, 4)})))
+	err := forms.Convert(ctx, filepath.Join(dir, "out"), []string{in}, forms.Options{})
+	require.ErrorIs(t, err, memmap.ErrName)
+	require.EqualError(t, err, `save `+in+`: key cannot be saved: "device": the format has a field of that name: rename it with Rename, or leave it out with Drop`)
+	litter(t, dir, "in.npz")
+	opt := forms.Options{Select: forms.Selection{Rename: [][2]nestedkey.Key{{"device", "dev"}}}}
+	require.NoError(t, forms.Convert(ctx, filepath.Join(dir, "renamed"), []string{in}, opt))
+	require.Equal(t, []int64{1, 2}, tensor.Must(tdict.Slice[int64](read(t, filepath.Join(dir, "renamed"), nil), "dev")))
+	require.NoError(t, forms.Slice(ctx, filepath.Join(dir, "without"), in, selecting(nil, []nestedkey.Key{"device"})))
 }
 
 // TestTablesComeBack: a table that is written is read back equal, as inferred: int64, uint64,
@@ -175,9 +221,10 @@ func TestTablesComeBack(t *testing.T) {
 			dir := testkit.TempDir(t)
 			in, table, back, again := filepath.Join(dir, "in"), filepath.Join(dir, "t"+suffix), filepath.Join(dir, "back"), filepath.Join(dir, "again"+suffix)
 			require.NoError(t, memmap.SaveWith(ctx, in, td, memmap.SaveOptions{Schema: schema}))
-			require.NoError(t, forms.Convert(ctx, table, []string{in}, forms.Options{}))
-			require.NoError(t, forms.Convert(ctx, back, []string{table}, forms.Options{}))
-			require.NoError(t, forms.Convert(ctx, again, []string{back}, forms.Options{}))
+			nested := forms.Options{Open: forms.OpenOptions{CSV: csv.Format{Separator: "/"}}}
+			require.NoError(t, forms.Convert(ctx, table, []string{in}, nested))
+			require.NoError(t, forms.Convert(ctx, back, []string{table}, nested))
+			require.NoError(t, forms.Convert(ctx, again, []string{back}, nested))
 			require.Equal(t, string(tensor.Must(os.ReadFile(table))), string(tensor.Must(os.ReadFile(again))))
 			require.Equal(t, tabletest.Bits(td), tabletest.Bits(read(t, back, nil)), "seed %d: %s", seed, tensor.Must(os.ReadFile(table)))
 		}
@@ -205,7 +252,9 @@ func inferable(rng *rand.Rand, lists bool) (*tdict.TensorDict, tdict.Schema) {
 		case *tensor.Tensor:
 			spec.DType = v.DType()
 		case *ragged.Tensor:
-			spec.Kind, spec.DType, spec.Depth = tdict.KindRagged, v.DType(), v.Depth()
+			if spec.Kind, spec.DType, spec.Depth = tdict.KindRagged, v.DType(), v.Depth(); spec.DType == tensor.Uint8 {
+				spec.Kind, spec.DType, spec.Depth = tdict.KindText, 0, 0
+			}
 		}
 		if schema = append(schema, spec); some {
 			if err := td.Set(key+"_mask", tensor.Vector(present...)); err != nil {
@@ -317,7 +366,7 @@ func TestDataInTables(t *testing.T) {
 			out := filepath.Join(testkit.TempDir(t), name)
 			var err error
 			if slice {
-				err = forms.Slice(ctx, out, in, forms.SliceOptions{Keys: []nestedkey.Key{"n/age", "name", "ok", "one", "w"}})
+				err = forms.Slice(ctx, out, in, selecting([]nestedkey.Key{"n/age", "name", "ok", "one", "w"}, nil))
 			} else {
 				err = forms.Convert(ctx, out, []string{in}, forms.Options{})
 			}
@@ -330,7 +379,9 @@ func TestDataInTables(t *testing.T) {
 	require.NoError(t, forms.Convert(ctx, out, []string{named}, forms.Options{}))
 	require.Equal(t, "s,s_mask\nann,true\nbob,false\n", string(tensor.Must(os.ReadFile(out))), "a bool of that name is no mask")
 	named = saved(t, dict(t, []int{2}, tdict.Entries{"s": data("ann", nil), "s_mask": tensor.Vector(true, false)}))
-	require.ErrorIs(t, forms.Convert(ctx, filepath.Join(testkit.TempDir(t), "o.csv"), []string{named}, forms.Options{}), forms.ErrLoss, "its mask needs the name")
+	out = filepath.Join(testkit.TempDir(t), "o.csv")
+	require.NoError(t, forms.Convert(ctx, out, []string{named}, forms.Options{}))
+	require.Equal(t, "s,s_mask\nann,true\nNA,false\n", string(tensor.Must(os.ReadFile(out))), "its mask gets another name")
 	for _, values := range [][]any{{"a", int64(1)}, {nil, nil}, {[]any{"a"}, []any{"b", "c"}}} {
 		in := saved(t, dict(t, []int{2}, tdict.Entries{"d": data(values...)}))
 		require.ErrorIs(t, forms.Convert(ctx, filepath.Join(testkit.TempDir(t), "o.jsonl"), []string{in}, forms.Options{}), forms.ErrLoss)
@@ -348,7 +399,7 @@ func TestAsPandas(t *testing.T) {
 		"missing":                {"a,s,b\n1,x,True\nNA,NA,False\n,,True\n", `{"a":1,"s":"x","b":true}|{"a":null,"s":null,"b":false}|{"a":null,"s":null,"b":true}|`},
 		"quoted missing numbers": {"a\n1\n\"NA\"\n\"\"\n", `{"a":1}|{"a":null}|{"a":null}|`},
 		"all quoted":             {"\"a\",\"b\"\n\"1\",\"x\"\n\"2\",\"y\"\n", `{"a":1,"b":"x"}|{"a":2,"b":"y"}|`},
-		"floats":                 {"a\n1\n2.5\n-1e3\n1e300\n5e-324\n", `{"a":1.0}|{"a":2.5}|{"a":-1000.0}|{"a":1e+300}|{"a":5e-324}|`},
+		"floats":                 {"a\n1\n2.5\n-1e3\n1e300\n5e-324\n", `{"a":1}|{"a":2.5}|{"a":-1000}|{"a":1e+300}|{"a":5e-324}|`},
 		"uint64":                 {"a\n0\n18446744073709551615\n", `{"a":0}|{"a":18446744073709551615}|`},
 		"mixed":                  {"a\n1\nx\n", `{"a":"1"}|{"a":"x"}|`},
 		"blanks in text":         {"s\n a \nb\n", `{"s":" a "}|{"s":"b"}|`},
@@ -363,5 +414,59 @@ func TestAsPandas(t *testing.T) {
 			require.NoError(t, forms.Convert(ctx, out, []string{in}, forms.Options{}))
 			require.Equal(t, tt.want, strings.ReplaceAll(string(tensor.Must(os.ReadFile(out))), "\n", "|"))
 		})
+	}
+}
+
+// TestByteForByte: real and made tables come back as they were, through each form of datasets.
+func TestByteForByte(t *testing.T) {
+	file, err := os.Open("../../examples/internal/data/pbcseq.csv.gz")
+	require.NoError(t, err)
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	visits, err := io.ReadAll(unzipped)
+	require.NoError(t, err)
+	zipped := tensor.Must(os.ReadFile("../../examples/internal/data/pbcseq.csv.gz"))
+	orders := `km/h,device,,,a,a,"x, ""y""",pos.0,pos.1,shop,day,at,n,big,id,ok,whole,dotted` + "\n" +
+		`1,2,3,4,5,6,"a` + "\n" + `b",1,2.5,Oslo,2024-02-29,2024-02-29T12:30:00.250Z,NA,9223372036854775808,007,true,2,2.0` + "\n" +
+		`-1,2,3,4,5,6,"NA",-3,4,Rome,0001-01-01,1969-12-31T23:59:59.999Z,7,0,1_000,false,2.5,-1.5` + "\n" +
+		`0,2,3,4,5,6,NA,0,1e-300,NA,NA,9999-12-31T00:00:00.000Z,-7,1,0x10,NA,NA,NA` + "\n"
+	patients := `{"name":"Ann","device":{"type":1},"codes":[{"name":"a","day":"2024-01-03","tests":[{"v":1.5},{"v":2}]},{"name":null,"day":"2024-01-04","tests":[]}],"words":["x",""],"grid":[[1,2],[3,4]]}` + "\n" +
+		`{"name":null,"device":{"type":2},"codes":[],"words":[],"grid":[[5,6],[7,8]]}` + "\n" +
+		`{"name":"é\"\n","device":{"type":null},"codes":null,"words":null,"grid":null}` + "\n"
+	categories := csv.Hints{Categories: map[nestedkey.Key]bool{"shop": true}}
+	for name, tt := range map[string]struct {
+		suffix string
+		bytes  []byte
+		want   string
+		hints  csv.Hints
+	}{
+		"pbcseq":            {".csv", visits, string(visits), csv.Hints{}},
+		"pbcseq compressed": {".csv.gz", zipped, string(visits), csv.Hints{}},
+		"orders":            {".csv", []byte(orders), orders, categories},
+		"patients":          {".jsonl", []byte(patients), patients, csv.Hints{}},
+	} {
+		for _, between := range []string{"d", "d.tdz", "d.tdc"} {
+			t.Run(name+" "+between, func(t *testing.T) {
+				dir := testkit.TempDir(t)
+				in, mid, out := filepath.Join(dir, "in"+tt.suffix), filepath.Join(dir, between), filepath.Join(dir, "out"+strings.TrimSuffix(tt.suffix, ".gz"))
+				require.NoError(t, os.WriteFile(in, tt.bytes, 0o666))
+				require.NoError(t, forms.Convert(ctx, mid, []string{in}, forms.Options{Open: forms.OpenOptions{Hints: tt.hints}}))
+				require.NoError(t, forms.Convert(ctx, out, []string{mid}, forms.Options{}))
+				require.Equal(t, tt.want, string(tensor.Must(os.ReadFile(out))))
+			})
+		}
+	}
+}
+
+// TestRenameKeepsMasks renames a column with missing values: its mask is still its mask.
+func TestRenameKeepsMasks(t *testing.T) {
+	for _, suffix := range []string{".csv", ".jsonl", ""} {
+		dir := testkit.TempDir(t)
+		in, mid, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, "mid"+suffix), filepath.Join(dir, "out.csv")
+		require.NoError(t, os.WriteFile(in, []byte("x,y\n1,NA\n2,3\n"), 0o666))
+		require.NoError(t, forms.Convert(ctx, mid, []string{in}, forms.Options{Select: forms.Selection{Rename: [][2]nestedkey.Key{{"y", "z"}}}}))
+		require.NoError(t, forms.Convert(ctx, out, []string{mid}, forms.Options{}))
+		require.Equal(t, "x,z\n1,NA\n2,3\n", string(tensor.Must(os.ReadFile(out))))
 	}
 }

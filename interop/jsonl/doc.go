@@ -17,14 +17,15 @@
 //
 // # Values
 //
-// An object is a dictionary: a field "x" of an object in the field "obs" is the entry "obs/x". The
-// schema determines how other values are read:
+// An object is a dictionary: a field "x" of an object in the field "obs" is the entry "obs/x". Each
+// name is one part of a key, and may be any text. Where Spec.Columns has one name, that is the name
+// of the field. The schema determines how other values are read:
 //
 //   - A tensor is a number or a bool, or nested lists with exactly the sizes of its Shape.
 //   - A ragged tensor is Depth nested levels of lists of any length, and in them nested lists
 //     with the sizes of Shape.
-//   - Text is a string, or lists of strings. All escapes are read; half of a surrogate pair, and
-//     bytes that are not UTF-8, are errors.
+//   - Text is a string, or lists of strings: Depth levels of any length, or the sizes of Shape. All
+//     escapes are read; half of a surrogate pair, and bytes that are not UTF-8, are errors.
 //   - Integers are exact, and written with digits only: 1.0 and 1e3 are errors in an integer
 //     entry, and so are numbers out of range.
 //   - Floats are numbers in any notation, rounded to the nearest. Numbers out of range are
@@ -35,26 +36,48 @@
 //   - Bools are true and false.
 //
 // Values that [Write] wrote read back equal with the same schema, except for the payload of a NaN
-// and for elements that a mask hides. Without it, [Infer] finds int64, uint64 and float64, bools
-// and texts as they were: a float is written with a point or an exponent.
+// and for elements that a mask hides. Without the schema, [Infer] restores int64, uint64 and
+// float64, bools and texts: a float is written with a point or an exponent.
 //
-// ReadOptions.Times lists the int64 entries that are strings of dates or times.
-// ReadOptions.Categories lists the text entries that are read as int32 codes. A code is the same in
-// all chunks and files that use the same ragged.TextCodes. Its method Texts returns the list of
-// texts. The chunks do not contain the list, because it grows: after reading all rows, store it as
-// Data, tdict.NewData(codes.Texts()).
+// Entries with Spec.Time are strings of dates or times, and entries with Spec.Categories are
+// strings of these texts, also in lists. [Inferrer.Hints] names such fields; dates of ISO 8601 are
+// found without a hint.
+//
+// # Lists of objects
+//
+// A KindDict with Depth 1 is a list of objects in each row. Its entries are ragged columns with at
+// least that Depth, one for each field, and share one ragged.Layout:
+//
+//	{"codes":[{"name":"a","day":3},{"name":"b","day":4}]}
+//
+//	codes       dictionary  Depth 1
+//	codes/name  text        Depth 1   [n * *]
+//	codes/day   ragged      Depth 1   [n *] int64
+//
+// A list of objects in these objects has Depth 2, as have lists of lists of objects. An object in
+// them has no further level: "codes/pos/x" has Depth 1.
 //
 // # Missing values
 //
 // A value is missing if it is null, if its object has no such field, or if its object is missing.
-// That is an error unless the entry is Optional or in ReadOptions.Fill. An Optional entry has a
-// mask: a bool for each element or text, or for each row of a ragged tensor, false where the value
-// is missing. The key of the mask is the key of the entry followed by "_mask"; if another entry has
-// that key, the error is tdict.ErrSchema. A missing value reads as ReadOptions.Fill if that has the
-// key, and otherwise as zero, an empty text or list, or the code of the empty text. An element of a
-// ragged list cannot be missing. [ChunkSchema] also lists the masks and codes. Package arith counts
-// these zeros unless it is given the mask: arith.Whole.Where(mask). Save the chunks with
-// ChunkSchema as memmap.SaveOptions.Schema, so that the dataset says which entries are masks.
+// That is an error unless the entry has a mask at that depth, or is in ReadOptions.Fill. A mask has
+// a bool for each value, false where the value is missing:
+//
+//   - Spec.Mask is the key of the mask. An Optional entry without one gets its key followed by
+//     "_mask", or by "_mask2" and so on if an entry has that key.
+//   - For a tensor or text without Depth it has a bool for each element or text.
+//   - For other entries the schema says its Depth, if it lists the mask: 0, a tensor, has a bool
+//     for each row. Depth d has a bool for each list, value or object inside d lists.
+//   - If the schema does not list the mask, it has the Depth of the dictionary around the entry: it
+//     has a bool for each row or, in a list of objects, for each object.
+//   - A mask may have a Mask with fewer levels: [1,null], [] and null in three rows need both.
+//
+// A missing value is read as its value in ReadOptions.Fill. If that has none for the key, it is
+// read as zero, an empty text or list, or the code of the empty text. [ChunkSchema] also lists the
+// masks and codes. Save the chunks with it as memmap.SaveOptions.Schema, so that the dataset says
+// which entries are masks.
+//
+// [Write] writes null for a missing value, also if the object had no such field.
 //
 // # Fields
 //
@@ -63,8 +86,12 @@
 //
 // # Lines
 //
-// Lines end with LF or CRLF; the last one need not. Lines of white space are skipped, and so is a
-// byte order mark. An object is on one line.
+// Lines end with LF or CRLF; the last line may lack its end. Lines of white space are skipped, and
+// so is a byte order mark. An object is on one line, with two exceptions. A file that begins with
+// "[" is an array of objects. If the first object does not end on its line, each object may have
+// several lines. Rows and lines of errors are as for lines; [Write] writes lines.
+//
+// A file may be compressed by gzip or zstd, under any name, or be UTF-16 with a byte order mark.
 //
 // # Errors
 //

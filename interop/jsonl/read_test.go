@@ -114,14 +114,14 @@ var nested = tdict.Schema{
 	{Key: "id", DType: tensor.Int64},
 	{Key: "obs/x", DType: tensor.Int64, Optional: true},
 	{Key: nestedkey.Of("obs", "a/b"), DType: tensor.Int64, Optional: true},
-	{Key: "empty", Kind: tdict.KindDict},
+	{Key: "empty", Kind: tdict.KindDict, Optional: true},
 }
 
 func TestObjects(t *testing.T) {
 	text := `{"id":1,"obs":{"x":2,"a/b":3},"empty":{}}
 {"obs":{"a\/b":4},"id":5}
 {"empty":null,"obs":null,"id":6}`
-	require.Equal(t, `id [1,5,6], obs/x [2,0,0], obs/x_mask [true,false,false], obs/a~1b [3,4,0], obs/a~1b_mask [true,true,false]`,
+	require.Equal(t, `id [1,5,6], obs/x [2,0,0], obs/x_mask [true,false,false], obs/a~1b [3,4,0], obs/a~1b_mask [true,true,false], empty_mask [true,false,false]`,
 		rows(t, text, nested, jsonl.ReadOptions{}))
 }
 

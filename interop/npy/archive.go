@@ -2,7 +2,6 @@ package npy
 
 import (
 	"bytes"
-	"cmp"
 	"hash/crc32"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func (r *reader) archive() error {
 // member adds the selected arrays of a member.
 func (r *reader) member(e zipfile.Entry) error {
 	name, isArray := strings.CutSuffix(e.Name, extension)
-	key, err := bundle.Key(name, cmp.Or(r.opt.Separator, "/"))
+	key, err := bundle.Key(name, r.separator())
 	if err != nil || !r.wanted.touches(key) {
 		return err
 	}

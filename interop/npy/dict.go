@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,8 @@ type DictOptions struct {
 	BatchDims int
 	// Separator separates the parts of a key in the name of a member; "" means "/".
 	Separator string
+	// Flat makes the name of each member a key of one part. Fields of records stay nested.
+	Flat bool
 	// MaxCopy is the largest number of bytes to inflate or copy into memory; 0 or less means 1 GiB.
 	// It bounds the memory that a malicious file can make OpenDict allocate.
 	MaxCopy int64
@@ -149,7 +152,19 @@ func (r *reader) dict() (*tdict.TensorDict, error) {
 	for i, at := range picked {
 		entries[i] = r.entries[at]
 	}
-	return bundle.Dict(entries, r.opt.Batch, r.opt.BatchDims)
+	td, err := bundle.Dict(entries, r.opt.Batch, r.opt.BatchDims)
+	if errors.Is(err, tdict.ErrExists) && !r.opt.Flat {
+		err = fmt.Errorf("%w: set Flat to keep names whole", err)
+	}
+	return td, err
+}
+
+// separator returns the separator of names, or "" for none.
+func (r *reader) separator() string {
+	if r.opt.Flat {
+		return ""
+	}
+	return cmp.Or(r.opt.Separator, "/")
 }
 
 // structured reads a structured array.

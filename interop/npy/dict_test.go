@@ -84,6 +84,7 @@ func TestDictOptions(t *testing.T) {
 		{"a key twice", npy.DictOptions{Keys: []nestedkey.Key{"reward", "reward"}}, nil, nil, tdict.ErrExists},
 		{"a key below another", npy.DictOptions{Keys: []nestedkey.Key{"obs", "obs/pos"}}, nil, nil, tdict.ErrExists},
 		{"nothing", npy.DictOptions{Keys: []nestedkey.Key{}}, nil, []int{}, nil},
+		{"flat", npy.DictOptions{Flat: true}, []string{"obs~1pos", "obs~1fast", "reward"}, []int{4}, nil},
 		{"another separator", npy.DictOptions{Separator: "::", Keys: []nestedkey.Key{"obs~1pos"}}, []string{"obs~1pos"}, []int{4, 2, 3}, nil},
 	}
 	for _, tt := range tests {
@@ -99,6 +100,17 @@ func TestDictOptions(t *testing.T) {
 			require.NoError(t, d.Close())
 		})
 	}
+}
+
+// TestNamesThatArePrefixes: an archive can have "a" and "a/b".
+func TestNamesThatArePrefixes(t *testing.T) {
+	path := put(t, testkit.Archive(t, testkit.Stored("a.npy", array("'<f4'", "False", "(2,)", 8)), testkit.Stored("a/b.npy", array("'<f4'", "False", "(2,)", 8))))
+	_, err := npy.OpenDict(path)
+	require.ErrorIs(t, err, tdict.ErrExists)
+	require.ErrorContains(t, err, "set Flat")
+	d := tensor.Must(npy.OpenDictWith(path, npy.DictOptions{Flat: true}))
+	require.Equal(t, []string{"a", "a~1b"}, keysOf(d.TensorDict))
+	require.NoError(t, d.Close())
 }
 
 // TestBatchOfRecords: the shape of a structured array is the batch shape.

@@ -27,7 +27,10 @@
 //
 // # Archives
 //
-// Members are keys: "obs/x.npy" is "obs/x". numpy.savez stores members without alignment. They are
+// Members are keys: "obs/x.npy" is "obs/x". A name is split at each "/", so "km/h.npy" is the entry
+// h of a dictionary km; Flat of [DictOptions] does not split names, and opens archives in which one
+// name is a prefix of another, such as "a" and "a/b". [SaveDict] refuses a key with a "/" in a part
+// unless another Separator is set. numpy.savez stores members without alignment. They are
 // mapped nevertheless: copying and indexing move bytes. Only typed access in place, such as
 // tensor.Of, requires a Clone; tdict.Slice copies by itself. [SaveDict] aligns members. The members
 // of numpy.savez_compressed are inflated when they are opened. A member that is not an array is an

@@ -18,7 +18,7 @@ import (
 
 // SaveDict writes td to an .npz archive, which it creates or replaces as a whole. It is
 // [SaveDictWith] without options.
-func SaveDict(path string, td *tdict.TensorDict) error {
+func SaveDict(path string, td tdict.Dictionary) error {
 	return SaveDictWith(context.Background(), path, td, SaveDictOptions{})
 }
 
@@ -50,8 +50,8 @@ type SaveDictOptions struct {
 //     if the name takes more than 65,535 bytes
 //   - the errors of [SaveWith] about a tensor, with the member, and about the file
 //   - shapeops.ErrKind if td is nil
-func SaveDictWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveDictOptions) error {
-	members, err := newMembers(td, cmp.Or(opt.Separator, "/"))
+func SaveDictWith(ctx context.Context, path string, td tdict.Dictionary, opt SaveDictOptions) error {
+	members, err := newMembers(tdict.Of(td), cmp.Or(opt.Separator, "/"))
 	if err == nil {
 		err = saveFile(ctx, path, opt.NoSync, func(f vfs.File) error { return writeArchive(f, members, opt) })
 	}

@@ -16,15 +16,15 @@ import (
 type Report struct {
 	Members int          // number of members
 	Bytes   int64        // total size of their contents
-	Faults  []*FileError // of each damaged member, in the order of the file
+	Damage  []*FileError // of each damaged member, in the order of the file
 }
 
 // Verify reads all members of an .npz archive and compares their CRC-32 checksums. It does not stop
-// at the first fault. If all agree, it opens the archive, as [OpenDict] does, whose error is a
-// fault. A .npy file has no checksums, so it is [ErrUnsupported].
+// at the first that differs. If all agree, it opens the archive, as [OpenDict] does, whose error is
+// damage, too. A .npy file has no checksums, so it is [ErrUnsupported].
 //
-// If there is a fault, Verify returns the report, and the first fault. If ctx ends, or the file is
-// not an archive, Verify returns that error and no report.
+// If there is damage, Verify returns the report, and an error about the first of it. If ctx ends,
+// or the file is not an archive, Verify returns that error and no report.
 func Verify(ctx context.Context, path string) (*Report, error) {
 	mem, err := mapfile.OpenSingle(path, fileformat.Mapped(path))
 	if err != nil {
@@ -42,7 +42,7 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 			report.Members, report.Bytes = report.Members+1, report.Bytes+e.Size
 			_, failed := io.Copy(untilDone{ctx}, e.Reader(bytes.NewReader(b)))
 			if err = ctx.Err(); failed != nil && err == nil {
-				report.Faults = append(report.Faults, &FileError{Op: "verify", Path: path, Name: e.Name, Err: failed})
+				report.Damage = append(report.Damage, &FileError{Op: "verify", Path: path, Name: e.Name, Err: failed})
 			}
 		}
 		return err
@@ -50,26 +50,26 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 	if err != nil {
 		return nil, fileformat.Failed("verify", path, "", err)
 	}
-	if len(report.Faults) == 0 {
+	if len(report.Damage) == 0 {
 		return report, report.open(path)
 	}
-	first := *report.Faults[0]
-	if more := len(report.Faults) - 1; more > 0 {
+	first := *report.Damage[0]
+	if more := len(report.Damage) - 1; more > 0 {
 		first.Err = fmt.Errorf("%w (and %d more)", first.Err, more)
 	}
 	return report, &first
 }
 
-// open adds the fault that keeps the arrays from being opened, and returns it.
+// open adds the error that keeps the arrays from being opened, and returns it.
 func (r *Report) open(path string) error {
 	d, err := OpenDict(path)
 	if err == nil {
 		return d.Close()
 	}
 	if e, ok := errors.AsType[*FileError](err); ok {
-		fault := *e
-		fault.Op = "verify"
-		r.Faults = append(r.Faults, &fault)
+		damage := *e
+		damage.Op = "verify"
+		r.Damage = append(r.Damage, &damage)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ type SaveOptions struct {
 
 // Save writes td to a file, which it creates or replaces as a whole. It is [SaveWith] without
 // options.
-func Save(path string, td *tdict.TensorDict) error {
+func Save(path string, td tdict.Dictionary) error {
 	return SaveWith(context.Background(), path, td, SaveOptions{})
 }
 
@@ -52,8 +52,8 @@ func Save(path string, td *tdict.TensorDict) error {
 //     and fs.ErrExist if something other than a regular file is there
 //   - errors of the system, such as fs.ErrNotExist if the directory does not exist
 //   - the error of ctx if ctx ends first
-func SaveWith(ctx context.Context, path string, td *tdict.TensorDict, opt SaveOptions) error {
-	p, err := newPlan(td, opt)
+func SaveWith(ctx context.Context, path string, td tdict.Dictionary, opt SaveOptions) error {
+	p, err := newPlan(tdict.Of(td), opt)
 	at := ""
 	if err == nil && strings.HasSuffix(path, indexEnd) {
 		err = fmt.Errorf("%w: a name that ends in %q is for the index of a set", fs.ErrInvalid, indexEnd)

@@ -25,8 +25,8 @@ import (
 // Write writes to w the same bytes that [SaveWith] writes to a file; it ignores NoSync. Contiguous
 // tensors are written without a copy. After an error, a part may have been written. Write returns
 // the errors of SaveWith about td, and the errors of w.
-func Write(w io.Writer, td *tdict.TensorDict, opt SaveOptions) error {
-	p, err := newPlan(td, opt)
+func Write(w io.Writer, td tdict.Dictionary, opt SaveOptions) error {
+	p, err := newPlan(tdict.Of(td), opt)
 	if err == nil {
 		err = p.writeTo(w)
 	}

@@ -24,6 +24,10 @@
 //	td, err := tensorclass.FromRows(visits) // visits: []Visit
 //	for v, err := range tensorclass.Rows[Visit](td) {
 //
+// [View] and [Update] go between a dictionary and columns, [Dict] makes a dictionary of them.
+// [FromRows] and [ToRows] convert all rows, [Rows] yields them one by one, [Row] and [SetRow] read
+// and write one, and [AppendRows] gives rows to a Writer. [SchemaFor] returns the schema of a type.
+//
 // # Keys
 //
 // The key of a field is its name in lower case: Patient has "patient", NextObs "nextobs". The tag
@@ -33,7 +37,7 @@
 //	td:"KEY,data"       the value becomes Data, converted by JSON, whatever its type is
 //	td:"KEY,mask=KEY"   for a pointer in a row: the bool entry that is true where it is not nil
 //	td:"-"              the field is not an entry, and no function changes it
-//	shape:"84,?"        for a column: the dims after the batch shape, by default none; ? is any size
+//	shape:"84,?"        for a column: dims after the batch shape, none by default; ? is any size
 //	shape:"*,*,3"       for a *ragged.Tensor: a star for each level, by default one, and features
 //
 // An embedded struct adds its fields to the struct around it. Any other struct is a nested

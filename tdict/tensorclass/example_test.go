@@ -135,7 +135,7 @@ func ExampleSchemaFor() {
 	// patient      text             []
 	// pos          tensor  float32  [2]
 	// codes        ragged  int64    [*]
-	// weight       tensor  float64  []
+	// weight       tensor  float64  []     mask weight_mask
 	// weight_mask  tensor  bool     []
 }
 

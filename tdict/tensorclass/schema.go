@@ -14,7 +14,9 @@ import (
 
 // SchemaFor returns the schema of the dictionaries that View takes as a T, or that rows of type T
 // make. The entries of nested dictionaries come last. A nested dictionary is optional if its
-// pointer is. SchemaFor returns [ErrType] if T does not map, or if T contains itself, so that its
+// pointer is. A pointer with mask=KEY has that Mask, and so have the entries of a struct that it
+// points to, except tensors with a Shape: a mask of rows has no bool for each of their elements.
+// SchemaFor returns [ErrType] if T does not map, or if T contains itself, so that its
 // schema would be infinite.
 func SchemaFor[T any]() (tdict.Schema, error) {
 	p, err := planFor(reflect.TypeFor[T](), true)
@@ -43,7 +45,9 @@ func (p *plan) schema(outer ...*plan) (tdict.Schema, error) {
 			return nil, err
 		}
 		for _, spec := range below {
-			spec.Key = nestedkey.Join(f.spec.Key, spec.Key)
+			if spec.Key = nestedkey.Join(f.spec.Key, spec.Key); spec.Mask != "" {
+				spec.Mask = nestedkey.Join(f.spec.Key, spec.Mask)
+			}
 			s = append(s, spec)
 		}
 	}
@@ -55,7 +59,13 @@ func (p *plan) specs() (s tdict.Schema) {
 	for i := range p.fields {
 		f := &p.fields[i]
 		if f.role == masked {
-			s = append(append(s, f.sub.specs()...), f.maskSpec())
+			for _, spec := range f.sub.specs() {
+				if spec.Mask == "" && f.masks(spec) {
+					spec.Mask = f.mask
+				}
+				s = append(s, spec)
+			}
+			s = append(s, f.maskSpec())
 		} else {
 			s = append(s, f.spec)
 		}
@@ -64,6 +74,18 @@ func (p *plan) specs() (s tdict.Schema) {
 }
 
 // maskSpec returns the spec of the mask of a pointer.
+// masks reports whether the mask of a field, a bool for each row, can be the mask of one of its
+// entries, as tdict.Schema.MaskOf says.
+func (f *field) masks(spec tdict.Spec) bool {
+	switch spec.Kind {
+	case tdict.KindTensor, tdict.KindText:
+		return len(spec.Shape) == 0
+	case tdict.KindRagged:
+		return len(spec.Batch) == 0
+	}
+	return false
+}
+
 func (f *field) maskSpec() tdict.Spec { return tdict.Spec{Key: f.mask, DType: tensor.Bool} }
 
 // find returns the entry of td for a field with spec s, or nil if it is optional and missing. For a

@@ -95,13 +95,13 @@ func TestSchemas(t *testing.T) {
 "b": ragged uint8 [*], other none`},
 		{"a pointer has a mask", schema[struct {
 			A *float64 `td:"a,mask=m"`
-		}], `"a": tensor float64 [], other none
+		}], `"a": tensor float64 [], mask m, other none
 "m": tensor bool [], other none`},
 		{"masks lie beside what they are of", schema[struct {
 			In struct {
 				A *struct{ S string } `td:"a,mask=m"`
 			}
-		}], `"in/a/s": text [], other none
+		}], `"in/a/s": text [], mask in/m, other none
 "in/m": tensor bool [], other none`},
 		{"all else is data", schema[struct {
 			A map[string]int

@@ -13,10 +13,10 @@ const (
 	enough    = 1 << 16 // the number of bytes after which it writes them
 )
 
-// Write writes head, and then what row appends for each row of all chunks. It loads a few thousand
-// rows at a time, so chunks may be larger than memory. row gets the index of a row among the loaded
-// ones, and its number among all. Write returns the first error: of chunks, of [Table.Load], of
-// row, of w, or the cause of ctx.
+// Write writes head, then calls row for each row of all chunks and writes the bytes that row
+// appends. It loads a few thousand rows at a time, so chunks may be larger than memory. row gets
+// the index of a row among the loaded ones, and its number among all. Write returns the first
+// error: of chunks, of [Table.Load], of row, of w, or the cause of ctx.
 func (t *Table) Write(ctx context.Context, w io.Writer, head []byte, chunks iter.Seq2[*tdict.TensorDict, error], row func(b []byte, i, number int) ([]byte, error)) error {
 	b, number := head, 0
 	flush := func() error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/internal/errtext"
-	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -25,50 +24,63 @@ func refused(text []byte, want string, args ...any) error {
 
 // A Column holds the values of one entry.
 type Column struct {
-	// Spec is the entry in the schema.
-	Spec tdict.Spec
+	Entry
 	// Width is the number of elements in Spec.Shape: the number of values in a row or, for a ragged
 	// tensor, of elements in a value.
 	Width int
 
-	elem    *elemtext.Elem
-	data    []byte    // the elements, or the bytes of texts
-	offsets [][]int64 // offsets of each level; texts have one level
-	lent    bool      // a ragged.Layout shares the offsets
-	mask    []bool    // or nil
-	fill    []byte    // the text of a missing value, or nil
+	elem  *elemtext.Elem
+	data  []byte // the elements, or the bytes of texts
+	texts *Level // of text: its bytes
+	each  *Mask  // of each value in a row, which Append extends, or nil
+	fill  []byte // the text of a missing value, or nil
 
-	numbers []int32 // codes of categories
-	codes   *ragged.TextCodes
-	time    *Time
+	codes map[string]int // of Spec.Categories, or nil
+	elems []byte         // the elements of the codes
+	time  *clock         // or nil
 }
 
+// deep reports whether values are in lists.
+func (c *Column) deep() bool { return len(c.Levels) > 0 }
+
 // Missable reports whether a value of c may be missing.
-func (c *Column) Missable() bool { return c.mask != nil || c.fill != nil }
+func (c *Column) Missable() bool { return c.Mask(c.outer) != nil || c.fill != nil }
+
+// IsText reports whether the values of c are spelled as texts: of KindText, categories, and times.
+func (c *Column) IsText() bool {
+	return c.Spec.Kind == tdict.KindText || c.codes != nil || c.time != nil
+}
 
 // Append appends a value: an element, or a text. It does not keep text. It returns [ErrValue] if
-// the value does not fit; then nothing has changed.
+// the value does not fit; then nothing has changed. If the column has levels, the caller adds to
+// the masks and ends the lists.
 func (c *Column) Append(text []byte) error {
-	if c.Spec.Kind == tdict.KindText {
+	if c.texts != nil {
 		c.data = append(c.data, text...)
-		c.offsets[0] = append(c.offsets[0], int64(len(c.data)))
+		c.texts.offsets = append(c.texts.offsets, int64(len(c.data)))
 	} else if err := c.parse(text); err != nil {
 		return err
 	}
-	if c.mask != nil && c.Spec.Kind != tdict.KindRagged {
-		c.mask = append(c.mask, true)
-	}
+	c.each.Add(true)
 	return nil
 }
 
 // parse appends an element.
 func (c *Column) parse(text []byte) error {
-	if c.time != nil {
+	switch {
+	case c.time != nil:
 		n, err := c.time.parse(text)
 		if err == nil {
 			c.data = binary.NativeEndian.AppendUint64(c.data, uint64(n))
 		}
 		return err
+	case c.codes != nil:
+		code, ok := c.codes[string(text)]
+		if !ok {
+			return refused(text, "%s", c.describe())
+		}
+		c.data = append(c.data, c.elems[code*c.elem.Size:(code+1)*c.elem.Size]...)
+		return nil
 	}
 	data, ok := c.elem.Parse(c.data, text)
 	if !ok {
@@ -81,47 +93,62 @@ func (c *Column) parse(text []byte) error {
 // size returns the number of elements.
 func (c *Column) size() int { return len(c.data) / c.elem.Size }
 
-// AppendMissing appends a missing value or, for a ragged tensor, a missing row. It returns
-// [ErrValue] if c is not Missable.
+// AppendMissing appends a missing value or, if c has levels, a missing row. It returns [ErrValue]
+// if c is not Missable.
 func (c *Column) AppendMissing() error {
 	switch {
+	case c.deep():
+		return c.Missing(0)
 	case !c.Missable():
-		return fmt.Errorf("%w: got none, want %v: make the entry Optional, or set Fill", ErrValue, c.describe())
-	case c.Spec.Kind == tdict.KindRagged:
-		if err := c.EndList(1); err != nil {
-			return err
-		}
-	case c.fill != nil || c.Spec.Kind == tdict.KindText:
-		if err := c.Append(c.fill); err != nil {
-			return err
-		}
-	default:
-		c.data = append(c.data, make([]byte, c.elem.Size)...)
-		if c.mask != nil {
-			c.mask = append(c.mask, true)
-		}
+		return c.none()
 	}
-	if c.mask != nil {
-		c.mask[len(c.mask)-1] = false
+	c.zero()
+	c.each.Add(false)
+	return nil
+}
+
+// Missing appends a missing list, or a missing value if depth is Depth, for a column with levels.
+// It returns [ErrValue] unless c has a mask at that depth.
+func (c *Column) Missing(depth int) error {
+	m := c.Mask(depth)
+	if m == nil {
+		return c.none()
+	}
+	m.Add(false)
+	if depth < len(c.Levels) {
+		c.Levels[depth].End(0)
+	} else {
+		for range c.valueSize() {
+			c.zero()
+		}
 	}
 	return nil
 }
 
-// EndList ends a list of a ragged tensor: the row itself at level 1, a list of values at level
-// Depth. It returns [ErrValue] if the elements since the last list are not whole values.
-func (c *Column) EndList(level int) error {
-	n := c.size() / c.Width
+// valueSize returns the number of elements or texts of a value.
+func (c *Column) valueSize() int {
+	if c.texts != nil {
+		return 1
+	}
+	return c.Width
+}
+
+// none returns the error for a value that may not be missing.
+func (c *Column) none() error {
+	return fmt.Errorf("%w: got none, want %v: make the entry Optional, or set Fill", ErrValue, c.describe())
+}
+
+// zero appends the value in place of a missing one.
+func (c *Column) zero() {
 	switch {
-	case level < len(c.offsets):
-		n = len(c.offsets[level]) - 1
-	case n*c.Width != c.size():
-		return fmt.Errorf("%w: got %d elements, want values of %d", ErrValue, c.size(), c.Width)
+	case c.texts != nil:
+		c.data = append(c.data, c.fill...)
+		c.texts.offsets = append(c.texts.offsets, int64(len(c.data)))
+	case c.fill != nil:
+		_ = c.parse(c.fill) // which setFill has tried
+	default:
+		c.data = append(c.data, make([]byte, c.elem.Size)...)
 	}
-	c.offsets[level-1] = append(c.offsets[level-1], int64(n))
-	if level == 1 && c.mask != nil {
-		c.mask = append(c.mask, true)
-	}
-	return nil
 }
 
 // describe describes the type of c's values, for errors.
@@ -130,48 +157,35 @@ func (c *Column) describe() string {
 	case c.Spec.Kind == tdict.KindText:
 		return "a text"
 	case c.time != nil:
-		return fmt.Sprintf("a time as %q", c.time.Layout)
+		return fmt.Sprintf("a time as %q", c.time.layout)
+	case c.codes != nil:
+		return fmt.Sprintf("one of %d categories", len(c.codes))
 	}
 	return c.Spec.DType.String()
-}
-
-// maskKey returns the key of the mask.
-func (c *Column) maskKey() nestedkey.Key { return maskKey(c.Spec.Key) }
-
-func maskKey(key nestedkey.Key) nestedkey.Key { return key + "_mask" }
-
-// maskShape returns the shape of the mask in a dictionary of rows.
-func (c *Column) maskShape(rows int) shapeops.Shape {
-	if c.Spec.Kind == tdict.KindRagged {
-		return shapeops.Shape{rows}
-	}
-	return c.shape(rows)
 }
 
 // shape returns the shape of the values in a dictionary of rows.
 func (c *Column) shape(rows int) shapeops.Shape { return append(shapeops.Shape{rows}, c.Spec.Shape...) }
 
-func (c *Column) reset() {
-	c.data = c.data[:0]
-	for i, old := range c.offsets {
-		if c.offsets[i] = old[:0]; c.lent { // clones share the layout too
-			c.offsets[i] = make([]int64, 0, cap(old))
-		}
-		c.offsets[i] = append(c.offsets[i], 0)
+// value returns the values of all rows, which share c's memory. batch is the layout of the rows.
+func (c *Column) value(batch *ragged.Layout, rows int) (tdict.Value, error) {
+	layout, err := layoutOf(batch, c.Levels)
+	if err != nil {
+		return nil, err
 	}
-	c.lent = false
-	c.mask, c.numbers = c.mask[:0], c.numbers[:0]
-}
-
-// value returns the values of all rows, which share c's memory.
-func (c *Column) value(rows int) (tdict.Value, error) {
 	switch {
-	case c.codes != nil:
-		return c.coded(rows)
-	case c.Spec.Kind == tdict.KindText:
-		return c.levels(c.shape(rows), nil)
-	case c.Spec.Kind == tdict.KindRagged:
-		return c.levels(shapeops.Shape{rows}, c.Spec.Shape)
+	case c.texts != nil:
+		if !c.deep() {
+			if layout, err = ragged.NewLayout(c.shape(rows)); err != nil {
+				return nil, err
+			}
+		}
+		if layout, err = c.texts.over(layout); err != nil {
+			return nil, err
+		}
+		return c.ragged(layout, nil)
+	case c.deep():
+		return c.ragged(layout, c.Spec.Shape)
 	}
 	return c.tensor(c.shape(rows))
 }
@@ -181,13 +195,8 @@ func (c *Column) tensor(shape shapeops.Shape) (*tensor.Tensor, error) {
 	return tensor.FromBytes(cmp.Or(c.Spec.DType, tensor.Uint8), c.data, shape...)
 }
 
-// levels returns a ragged tensor.
-func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) {
-	c.lent = true
-	layout, err := ragged.NewLayout(batch, c.offsets...)
-	if err != nil {
-		return nil, err
-	}
+// ragged returns a ragged tensor.
+func (c *Column) ragged(layout *ragged.Layout, features shapeops.Shape) (*ragged.Tensor, error) {
 	values, err := c.tensor(append(shapeops.Shape{c.size() / max(1, features.Size())}, features...))
 	if err != nil {
 		return nil, err
@@ -195,18 +204,8 @@ func (c *Column) levels(batch, features shapeops.Shape) (*ragged.Tensor, error) 
 	return ragged.New(values, layout)
 }
 
-// coded returns the codes of the texts; new texts get new codes. A missing text is an empty text.
-func (c *Column) coded(rows int) (*tensor.Tensor, error) {
-	c.numbers = c.numbers[:0]
-	for i := range len(c.offsets[0]) - 1 {
-		code, err := c.codes.Code(c.bytes(i))
-		if err != nil {
-			return nil, err
-		}
-		c.numbers = append(c.numbers, code)
-	}
-	return tensor.From(c.numbers, c.shape(rows)...)
-}
-
 // bytes returns text i.
-func (c *Column) bytes(i int) []byte { return c.data[c.offsets[0][i]:c.offsets[0][i+1]] }
+func (c *Column) bytes(i int) []byte {
+	from, to := c.texts.List(i)
+	return c.data[from:to]
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/internal/errtext"
@@ -22,10 +23,19 @@ type Counts struct {
 
 	ours             int  // words as Write spells them
 	signed, unsigned bool // there are integers with a sign; beyond int64
+	dotted           bool // there are whole numbers such as 1.0
 	low, high        extreme
 	// the first value of its kind: an integer beyond uint64, a number that float64 changes, one
-	// that is not an integer, one that is Beyond, a text
-	huge, rounded, fraction, beyond, text spelling
+	// that is not an integer, one that is Beyond, one that float32 makes 0, a text that is not a
+	// date, a number
+	huge, rounded, fraction, beyond, tiny, text, some spelling
+
+	dates []dates // among the texts
+	last  int     // the index in dates of the last one
+	zones int     // dates with a zone other than Z, among the texts
+	zone  spelling
+	odds  int // texts such as 007 and 0x10, as long as there are no others
+	odd   spelling
 }
 
 // An extreme is an extreme number and its spelling.
@@ -54,8 +64,28 @@ func (s spelling) String() string { return fmt.Sprintf("%s in line %d", s.text, 
 
 // Text counts a text that is neither a number nor a bool.
 func (c *Counts) Text(text []byte, line int) {
-	c.Texts++
+	if c.Texts++; c.date(text, line) {
+		return
+	}
 	c.text.note(text, line)
+	if c.odds+1 == c.Texts && isOdd(text) {
+		c.odds++
+		c.odd.note(text, line)
+	}
+}
+
+// isOdd reports whether a text looks like a number in a notation that Number does not take, or that
+// a number would lose.
+func isOdd(text []byte) bool {
+	if digits := Unsigned(text); len(digits) == 0 || digits[0] > '9' {
+		return false
+	}
+	plain := strings.ReplaceAll(string(text), "_", "")
+	_, err := strconv.ParseFloat(plain, 64)
+	if err != nil {
+		_, err = strconv.ParseInt(plain, 0, 64)
+	}
+	return !errors.Is(err, strconv.ErrSyntax)
 }
 
 // Word counts a text that is NaN or an infinity. ours is whether Write spells a float so.
@@ -129,7 +159,11 @@ func (c *Counts) number(v float64, whole bool, text []byte, line int) {
 	if v-v == 0 {
 		c.extremes(extreme{value: v}, text)
 	}
-	if rounds(v, Unsigned(text)) {
+	c.some.note(text, line)
+	if float32(v) == 0 && v != 0 {
+		c.tiny.note(text, line)
+	}
+	if c.rounded.line == 0 && rounds(v, Unsigned(text)) {
 		c.rounded.note(text, line)
 	}
 	if whole {
@@ -138,6 +172,7 @@ func (c *Counts) number(v float64, whole bool, text []byte, line int) {
 	}
 	c.Floats++
 	c.fraction.note(text, line)
+	c.dotted = c.dotted || v == math.Trunc(v) && bytes.IndexByte(text, '.') >= 0
 }
 
 // integer notes which dtypes hold an integer.
@@ -200,13 +235,21 @@ func (c *Counts) DType() (tensor.DType, string) {
 	return tensor.Float64, "numbers " + extremes
 }
 
-// Why returns why no dtype holds each value of a column that is all numbers, or has a text among
-// nine numbers or more. For other columns it returns "".
+// Bare reports whether whole numbers are spelled as integers, among numbers that are not whole.
+func (c *Counts) Bare() bool { return !c.whole() && c.Ints > 0 && !c.dotted }
+
+// Why returns why no dtype holds each value of a column that is mostly numbers or dates. For other
+// columns it returns "".
 func (c *Counts) Why() string {
+	if why := c.whyNotDates(); why != "" {
+		return why
+	}
 	numbers := c.Ints + c.Floats
 	switch {
-	case c.Texts > 0 && c.Texts <= numbers/9:
-		return fmt.Sprintf("%d of %d values are not numbers, first %s in line %d", c.Texts, numbers+c.Texts, errtext.Quote(c.text.text), c.text.line)
+	case c.Texts > 0 && c.Texts < numbers:
+		return fmt.Sprintf("%d of %d values are not numbers%s", c.Texts, numbers+c.Texts, c.firstText().first())
+	case c.Texts > 0 && c.odds == c.Texts:
+		return fmt.Sprintf("a number would lose the spelling of %v", c.odd)
 	case c.Bools+c.Texts > 0:
 	case c.Beyond > 0:
 		return fmt.Sprintf("float64 does not hold %v", c.beyond)
@@ -224,16 +267,16 @@ func (c *Counts) Why() string {
 func (c *Counts) Merge(x *Counts) {
 	c.Bools, c.Ints, c.Floats = c.Bools+x.Bools, c.Ints+x.Ints, c.Floats+x.Floats
 	c.Beyond, c.Words, c.Texts, c.ours = c.Beyond+x.Beyond, c.Words+x.Words, c.Texts+x.Texts, c.ours+x.ours
-	c.signed, c.unsigned = c.signed || x.signed, c.unsigned || x.unsigned
+	c.signed, c.unsigned, c.dotted = c.signed || x.signed, c.unsigned || x.unsigned, c.dotted || x.dotted
 	if x.low.text != "" {
 		c.extremes(x.low, nil)
 		c.extremes(x.high, nil)
 	}
-	mine := []*spelling{&c.huge, &c.rounded, &c.fraction, &c.beyond, &c.text}
-	for i, s := range []spelling{x.huge, x.rounded, x.fraction, x.beyond, x.text} {
-		if s.line > 0 && (mine[i].line == 0 || s.line < mine[i].line) {
-			*mine[i] = s
-		}
+	c.zones, c.odds = c.zones+x.zones, c.odds+x.odds
+	c.mergeDates(x)
+	mine := []*spelling{&c.huge, &c.rounded, &c.fraction, &c.beyond, &c.tiny, &c.text, &c.some, &c.zone, &c.odd}
+	for i, s := range []spelling{x.huge, x.rounded, x.fraction, x.beyond, x.tiny, x.text, x.some, x.zone, x.odd} {
+		*mine[i] = mine[i].earlier(s)
 	}
 }
 

@@ -35,6 +35,9 @@
 // or has a fraction is [ErrValue], and so is a number too large for its float. Floats are rounded
 // to the nearest; 16-bit floats are rounded from the nearest float64.
 //
+// A Spec with Time has texts by its layout, in UTC unless the layout has a zone. A Spec with
+// Categories has these texts; another text is ErrValue.
+//
 // In the other direction, [Table.Load] loads a dictionary, and [Column.Text] appends the text of an
 // element: the fewest digits that read back as the same element, or "NaN", "+Inf" or "-Inf". A
 // float has a point or an exponent, so that it does not look like an integer: 1 is "1.0". The

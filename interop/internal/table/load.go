@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/elemtext"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -14,19 +15,17 @@ import (
 
 // Load replaces the rows of t by copies of the rows of td, [n]. [Column.Text] then appends their
 // texts. If td lacks an Optional entry, all its values are missing; if td lacks its mask, none are.
-// Load returns the errors of [tdict.Schema.Check] of Schema, shapeops.ErrIndex for a code without a
-// text, and [ErrValue] for a time that does not read back equal from its layout. On an error t has
-// no rows.
+// Load returns the errors of [tdict.Schema.Check] of Schema, ragged.ErrLengths if columns of a list
+// of objects or masks have other lengths, and [ErrValue] for a code without a text and a time that
+// does not read back equal from its layout. On an error t has no rows.
 func (t *Table) Load(td *tdict.TensorDict) error {
 	t.Reset()
 	err := t.schema.Check(td)
 	if err == nil && len(td.Shape()) != 1 {
 		err = fmt.Errorf("%w: got a dictionary of shape %v, want one batch dim", shapeops.ErrDim, td.Shape())
 	}
-	for i := 0; err == nil && i < len(t.columns); i++ {
-		if err = t.columns[i].load(td); err != nil {
-			err = &tdict.KeyError{Op: "write", Key: t.columns[i].Spec.Key, Err: err}
-		}
+	if err == nil {
+		err = t.load(td)
 	}
 	if err != nil {
 		t.Reset()
@@ -34,19 +33,63 @@ func (t *Table) Load(td *tdict.TensorDict) error {
 	return err
 }
 
-// load loads the entry of c and its mask.
-func (c *Column) load(td *tdict.TensorDict) error {
-	if !td.Has(c.Spec.Key) {
-		for range c.maskShape(td.Shape()[0]).Size() {
-			if err := c.AppendMissing(); err != nil {
-				return err
+// load loads the entries of td, then the entries that td lacks, then the masks.
+func (t *Table) load(td *tdict.TensorDict) error {
+	failed := func(key nestedkey.Key, err error) error { return &tdict.KeyError{Op: "write", Key: key, Err: err} }
+	for _, c := range t.columns {
+		if td.Has(c.Spec.Key) {
+			if err := c.load(td); err != nil {
+				return failed(c.Spec.Key, err)
 			}
 		}
-		return nil
 	}
-	if err := c.loadMask(td); err != nil {
-		return err
+	rows := td.Shape()[0]
+	for _, d := range t.dicts {
+		d.lack(rows)
 	}
+	for _, c := range t.columns {
+		if !td.Has(c.Spec.Key) {
+			c.lack(rows)
+		}
+	}
+	for _, m := range t.masks {
+		if err := m.load(td, td.Has(m.of.Spec.Key) || m.depth > m.of.outer); err != nil {
+			return failed(m.key, err)
+		}
+	}
+	for _, c := range t.columns {
+		if err := c.checkSpelled(); err != nil {
+			return failed(c.Spec.Key, err)
+		}
+	}
+	return nil
+}
+
+// lack loads empty lists for the levels of e that are not loaded.
+func (e *Entry) lack(rows int) {
+	for i, l := range e.Levels {
+		if !l.loaded {
+			for range e.at(i).count(rows) {
+				l.End(0)
+			}
+			l.loaded = true
+		}
+	}
+}
+
+// lack loads missing values.
+func (c *Column) lack(rows int) {
+	c.Entry.lack(rows)
+	n := c.at(len(c.Levels)).count(rows) * c.valueSize()
+	if !c.deep() {
+		n = rows * c.Width
+	}
+	for range n {
+		c.zero()
+	}
+}
+
+func (c *Column) load(td *tdict.TensorDict) error {
 	v, err := td.Get(c.Spec.Key)
 	if err != nil {
 		return err
@@ -54,56 +97,35 @@ func (c *Column) load(td *tdict.TensorDict) error {
 	return c.loadValue(v)
 }
 
-// loadMask loads the mask. If td has none, all values are present.
-func (c *Column) loadMask(td *tdict.TensorDict) error {
-	if c.mask == nil {
-		return nil
-	}
-	if td.Has(c.maskKey()) {
-		mask, err := td.Tensor(c.maskKey())
-		if err != nil {
+func (c *Column) loadValue(v tdict.Value) (err error) {
+	values, ok := v.(*tensor.Tensor)
+	if r, isRagged := v.(*ragged.Tensor); isRagged {
+		if values, err = c.loadLevels(r); err != nil {
 			return err
 		}
-		return tensor.Read(mask, func(present []bool) { c.mask = append(c.mask[:0], present...) })
-	}
-	for range c.maskShape(td.Shape()[0]).Size() {
-		c.mask = append(c.mask, true)
-	}
-	return nil
-}
-
-func (c *Column) loadValue(v tdict.Value) error {
-	err := fmt.Errorf("%w: got %T", tdict.ErrKind, v)
-	switch v := v.(type) {
-	case *ragged.Tensor:
-		err = c.loadLevels(v)
-	case *tensor.Tensor:
-		if c.codes != nil {
-			return c.loadCodes(v)
-		}
-		err = c.loadElements(v)
-	}
-	if err != nil || c.time == nil {
-		return err
-	}
-	return c.checkTimes()
-}
-
-// loadLevels loads a ragged tensor, or texts.
-func (c *Column) loadLevels(v *ragged.Tensor) error {
-	values, err := v.Values()
-	if err != nil {
-		return err
-	}
-	layout := v.Layout().Compact()
-	for i := range c.offsets {
-		offsets, err := layout.Offsets(i + 1)
-		if err != nil {
-			return err
-		}
-		c.offsets[i] = append(c.offsets[i][:0], offsets...)
+	} else if !ok {
+		return fmt.Errorf("%w: got %T", tdict.ErrKind, v)
 	}
 	return c.loadElements(values)
+}
+
+// loadLevels loads the levels of a ragged tensor, or of texts, and returns its values.
+func (c *Column) loadLevels(v *ragged.Tensor) (*tensor.Tensor, error) {
+	values, err := v.Values()
+	if err != nil {
+		return nil, err
+	}
+	layout := v.Layout().Compact()
+	levels := c.Levels
+	if c.texts != nil {
+		levels = append(levels[:len(levels):len(levels)], c.texts)
+	}
+	for i, l := range levels {
+		if err := l.load(layout, i+1); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
 }
 
 // loadElements replaces the elements by copies of v's.
@@ -117,57 +139,59 @@ func (c *Column) loadElements(v *tensor.Tensor) error {
 	return own.CopyFrom(v)
 }
 
-// loadCodes loads the texts of codes.
-func (c *Column) loadCodes(v *tensor.Tensor) error {
-	err := tensor.Read(v, func(codes []int32) { c.numbers = append(c.numbers[:0], codes...) })
-	if err != nil {
-		return err
+// checkSpelled returns ErrValue for a code without a text, and for a time that does not read back
+// equal.
+func (c *Column) checkSpelled() error {
+	if c.time == nil && c.codes == nil {
+		return nil
 	}
-	texts := c.codes.Texts()
-	for i, code := range c.numbers {
-		switch {
-		case !c.Present(i):
-		case code < 0 || int(code) >= len(texts):
-			return fmt.Errorf("value %d: %w: got code %d of %d texts", i, shapeops.ErrIndex, code, len(texts))
-		default:
-			c.data = append(c.data, texts[code]...)
-		}
-		c.offsets[0] = append(c.offsets[0], int64(len(c.data)))
-	}
-	return nil
-}
-
-// checkTimes returns ErrValue for a time that does not read back equal.
-func (c *Column) checkTimes() error {
-	var b []byte
+	b := make([]byte, 0, 64)
 	for i := range c.size() {
-		n := c.units(i)
-		if c.Spec.Kind == tdict.KindTensor && !c.Present(i) {
+		if !c.present(i) {
 			continue
 		}
-		b = c.time.append(b[:0], n)
-		if got, err := c.time.parse(b); err != nil || got != n {
-			return fmt.Errorf("value %d: %w: got %d in units of %v, want a time that reads back from %q", i, ErrValue, n, c.time.Unit, b)
+		if c.codes != nil {
+			if code := c.code(i); code >= uint64(len(c.codes)) {
+				return fmt.Errorf("value %d: %w: got code %s, want %s", i, ErrValue, c.elem.Append(nil, c.data[i*c.elem.Size:]), c.describe())
+			}
+			continue
+		}
+		if !c.time.readsBack(b[:0], c.units(i)) {
+			return fmt.Errorf("value %d: %w: got %d in units of %v, want a time that reads back from a text as %q", i, ErrValue, c.units(i), c.time.unit, c.time.layout)
 		}
 	}
 	return nil
 }
 
-// Present reports whether value i is not missing; for a ragged tensor, whether row i is not.
-func (c *Column) Present(i int) bool { return c.mask == nil || c.mask[i] }
+// Present reports whether value i of a column without levels is not missing.
+func (c *Column) Present(i int) bool { return c.each.Present(i) }
+
+// present reports whether element or text i is not missing.
+func (c *Column) present(i int) bool {
+	if c.deep() {
+		return c.Mask(len(c.Levels)).Present(i / c.valueSize())
+	}
+	return c.each.Present(i)
+}
 
 // Text appends the text of value i: the fewest digits that read back as the same element, or the
-// bytes of a text.
+// bytes of a text, a category or a time.
 func (c *Column) Text(b []byte, i int) []byte {
-	if c.Spec.Kind == tdict.KindText {
+	if c.texts != nil {
 		return append(b, c.bytes(i)...)
 	}
 	if c.time != nil {
 		return c.time.append(b, c.units(i))
 	}
+	if c.codes != nil {
+		return append(b, c.Spec.Categories[c.code(i)]...)
+	}
 	from := len(b)
 	b = c.elem.AppendFewest(b, c.data[i*c.elem.Size:])
 	if c.elem.Kind != elemtext.Float {
+		return b
+	}
+	if c.Spec.Bare {
 		return b
 	}
 	for _, x := range b[from:] {
@@ -181,8 +205,16 @@ func (c *Column) Text(b []byte, i int) []byte {
 // units returns element i of a column of times.
 func (c *Column) units(i int) int64 { return int64(binary.NativeEndian.Uint64(c.data[8*i:])) }
 
-// List returns the range of lists of the next level, or at level Depth of values, each of Width
-// elements, in list i of a level.
-func (c *Column) List(level, i int) (from, to int) {
-	return int(c.offsets[level-1][i]), int(c.offsets[level-1][i+1])
+// code returns element i of a column of categories. A negative one is larger than each code.
+func (c *Column) code(i int) uint64 {
+	switch data := c.data[i*c.elem.Size:]; c.elem.Size {
+	case 1:
+		return uint64(data[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(data))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(data))
+	default:
+		return binary.NativeEndian.Uint64(data)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/go-tensordict/tensordict/interop/internal/source"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
@@ -46,29 +47,17 @@ type Rows interface {
 	Skips(text []byte) bool
 }
 
+// A LineCounter is Rows whose text marks the ends of lines by other bytes than LF.
+type LineCounter interface {
+	// Lines returns the number of line ends in a part of the text.
+	Lines(part []byte) int
+}
+
 // bom is a byte order mark.
 var bom = []byte("\ufeff")
 
 // ErrText says that a file is not a text in UTF-8 or another encoding that keeps ASCII.
-var ErrText = errors.New("not a text")
-
-// notTexts has the first bytes of files that are not texts, and what to do with them.
-var notTexts = []struct{ begin, what string }{
-	{"\x1f\x8b", "got gzip, want the file decompressed: run gunzip first"},
-	{"\x28\xb5\x2f\xfd", "got zstd, want the file decompressed: run unzstd first"},
-	{"\xff\xfe", "got UTF-16, want UTF-8: convert it, such as by iconv -f UTF-16 -t UTF-8"},
-	{"\xfe\xff", "got UTF-16, want UTF-8: convert it, such as by iconv -f UTF-16 -t UTF-8"},
-}
-
-// CheckText returns [ErrText] for a file whose first bytes say that it is not a text.
-func CheckText(begin []byte) error {
-	for _, x := range notTexts {
-		if bytes.HasPrefix(begin, []byte(x.begin)) {
-			return fmt.Errorf("%w: %s", ErrText, x.what)
-		}
-	}
-	return nil
-}
+var ErrText = source.ErrText
 
 // maxText bounds the text of a chunk. A chunk that reaches it has fewer rows.
 const maxText = 16 << 20
@@ -79,14 +68,16 @@ type Splitter struct {
 	r     *bufio.Reader
 	begun bool // past the position of a byte order mark
 	rows  Rows
-	most  int // largest number of bytes in a row
-	line  int // number of the next line
+	lines LineCounter // nil if LF ends lines
+	most  int         // largest number of bytes in a row
+	line  int         // number of the next line
 	err   error
 }
 
 // NewSplitter returns a splitter of r, which skips a byte order mark. Rows have at most most bytes.
 func NewSplitter(r io.Reader, rows Rows, most int) *Splitter {
-	return &Splitter{r: bufio.NewReaderSize(r, 1<<16), rows: rows, most: most, line: 1}
+	lines, _ := rows.(LineCounter)
+	return &Splitter{r: bufio.NewReaderSize(r, 1<<16), rows: rows, lines: lines, most: most, line: 1}
 }
 
 // Line returns the number of the next line, from 1.
@@ -125,10 +116,6 @@ func (s *Splitter) row(text []byte) []byte {
 	for from, first := len(text), s.line; ; {
 		part, err := s.r.ReadSlice('\n')
 		if !s.begun {
-			if err := CheckText(part); err != nil {
-				s.err = &ParseError{Line: 1, Err: err}
-				return text
-			}
 			part, s.begun = bytes.TrimPrefix(part, bom), true
 		}
 		if len(text)-from+len(part) > s.most {
@@ -140,9 +127,14 @@ func (s *Splitter) row(text []byte) []byte {
 			text = slices.Grow(text, n) // append grows by a quarter, which leaves much garbage
 		}
 		text = append(text, part...)
+		if s.lines != nil {
+			s.line += s.lines.Lines(part)
+		} else if err == nil {
+			s.line++
+		}
 		switch err {
 		case nil:
-			if s.line++; ends {
+			if ends {
 				return text
 			}
 		case bufio.ErrBufferFull:
@@ -150,10 +142,18 @@ func (s *Splitter) row(text []byte) []byte {
 			s.err = err
 			return text
 		default:
-			s.err = &ParseError{Line: s.line, Err: err}
+			if s.err = err; !isParse(err) {
+				s.err = &ParseError{Line: s.line, Err: err}
+			}
 			return text[:from]
 		}
 	}
+}
+
+// isParse reports whether an error has a line.
+func isParse(err error) bool {
+	_, ok := errors.AsType[*ParseError](err)
+	return ok
 }
 
 // tooLong returns ErrTooLong for a row that begins in line first.

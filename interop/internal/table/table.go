@@ -1,27 +1,19 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
-	"github.com/go-tensordict/tensordict/internal/elemtext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
-	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // Options are further properties of entries of a schema.
 type Options struct {
-	// Categories has the text entries that become int32 codes: the numbers of the texts in
-	// TextCodes, which gets new texts. Codes of one TextCodes are the same in all chunks and
-	// tables. Dict assigns new codes.
-	Categories map[nestedkey.Key]*ragged.TextCodes
-	// Times has the int64 entries that are read and written as dates or times.
-	Times map[nestedkey.Key]Time
 	// Fill has the texts that replace missing values. A value of these entries may be missing even
 	// if the entry is not Optional.
 	Fill map[nestedkey.Key]string
@@ -30,38 +22,47 @@ type Options struct {
 // A Table holds rows. Its memory is reused after [Table.Reset].
 type Table struct {
 	columns []*Column
-	dicts   []tdict.Spec
+	dicts   []*Entry
+	levels  []*Level
+	masks   []*Mask
 	schema  tdict.Schema
 }
 
 // New returns a table without rows for a schema. Its allocations depend only on the schema. It
 // returns tdict.ErrSchema in a [*tdict.KeyError] for an entry that a table cannot hold: Data,
 // unbatched tensors, stacks, any dtype, sizes that are Any, and ragged tensors with Batch, of depth
-// 0 or with values of no elements; for a mask whose key another entry has; and for invalid options.
+// 0 or with values of no elements; for an entry with fewer levels than the dictionary around it;
+// and for invalid options.
+//
+// An Optional entry without a Mask gets one: its key followed by "_mask", or if an entry has that
+// key, by "_mask2" and so on. An entry that is the Mask of another is not a column.
 func New(schema tdict.Schema, opt Options) (*Table, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Table{}
-	keys := map[nestedkey.Key]bool{}
+	m := newMaker(schema)
 	for _, s := range schema {
-		for key, nested := s.Key, true; nested; key, nested = key.Parent() {
-			keys[key] = true
+		if m.masks[s.Key] {
+			continue
 		}
-	}
-	for _, s := range schema {
-		if s.Optional && keys[maskKey(s.Key)] {
-			return nil, refusedKey(s.Key, "got an entry %q, which is the key of its mask, want another name for one of them", maskKey(s.Key))
+		if s.Optional && s.Mask == "" {
+			s.Mask = m.free(s.Key + "_mask")
 		}
-		if err := t.add(s, opt); err != nil {
+		if err := m.add(s, opt); err != nil {
 			return nil, refusedKey(s.Key, "%w", err)
 		}
+	}
+	t := m.table
+	if err := m.checkLevels(); err != nil {
+		return nil, err
 	}
 	if err := opt.check(t); err != nil {
 		return nil, err
 	}
-	if err := t.schema.Validate(); err != nil { // duplicate masks
-		return nil, err
+	if len(t.schema) > len(schema) { // masks were added, or a mask has two entries
+		if err := t.schema.Validate(); err != nil {
+			return nil, err
+		}
 	}
 	t.Reset()
 	return t, nil
@@ -74,37 +75,10 @@ func refusedKey(key nestedkey.Key, format string, args ...any) error {
 
 // check returns ErrSchema for an option with a key that is not a column of t.
 func (opt Options) check(t *Table) error {
-	keys := slices.Concat(slices.Collect(maps.Keys(opt.Categories)), slices.Collect(maps.Keys(opt.Times)), slices.Collect(maps.Keys(opt.Fill)))
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(opt.Fill)) {
 		if t.Column(key) == nil {
-			return refusedKey(key, "got Categories, Times or Fill for a key that is not in the schema")
+			return refusedKey(key, "got Fill for a key that is not in the schema")
 		}
-	}
-	return nil
-}
-
-// add adds the entry of a spec.
-func (t *Table) add(s tdict.Spec, opt Options) error {
-	if err := checkHolds(s); err != nil {
-		return err
-	}
-	if s.Kind == tdict.KindDict {
-		t.dicts, t.schema = append(t.dicts, s), append(t.schema, s)
-		return nil
-	}
-	c, err := newColumn(s, opt)
-	if err != nil {
-		return err
-	}
-	made := s
-	if c.codes != nil {
-		made.Kind, made.DType = tdict.KindTensor, tensor.Int32
-	}
-	t.columns, t.schema = append(t.columns, c), append(t.schema, made)
-	if c.mask != nil {
-		mask := tdict.Spec{Key: c.maskKey(), DType: tensor.Bool, Shape: c.maskShape(0)[1:], Optional: true, Doc: "where " + string(s.Key) + " is not missing"}
-		t.schema = append(t.schema, mask)
 	}
 	return nil
 }
@@ -125,50 +99,20 @@ func checkHolds(s tdict.Spec) error {
 	return s.Shape.Check()
 }
 
-// newColumn returns a column without rows.
-func newColumn(s tdict.Spec, opt Options) (*Column, error) {
-	c := &Column{Spec: s, Width: s.Shape.Size(), elem: elemtext.Of(cmp.Or(s.DType, tensor.Uint8).String()), offsets: make([][]int64, s.Depth)}
-	if s.Kind == tdict.KindText {
-		c.offsets = make([][]int64, 1)
-	}
-	if s.Optional {
-		c.mask = []bool{}
-	}
-	if err := c.setCategories(opt); err != nil {
-		return nil, err
-	}
-	if err := c.setTime(opt); err != nil {
-		return nil, err
-	}
-	return c, c.setFill(opt)
-}
-
-func (c *Column) setCategories(opt Options) error {
-	codes, ok := opt.Categories[c.Spec.Key]
-	if !ok {
+// setCategories sets the codes of the categories, which the dtype must hold.
+func (c *Column) setCategories() error {
+	if c.Spec.Categories == nil {
 		return nil
 	}
-	if codes == nil {
-		return fmt.Errorf("got nil in Categories, want TextCodes")
+	c.codes = make(map[string]int, len(c.Spec.Categories))
+	for code, text := range c.Spec.Categories {
+		var ok bool
+		if c.elems, ok = c.elem.Parse(c.elems, strconv.AppendInt(nil, int64(code), 10)); !ok {
+			return fmt.Errorf("got %d categories, want no more than %v numbers", len(c.Spec.Categories), c.Spec.DType)
+		}
+		c.codes[text] = code
 	}
-	if c.Spec.Kind != tdict.KindText {
-		return fmt.Errorf("got Categories of %v, want text, which becomes codes", c.describe())
-	}
-	c.codes = codes
 	return nil
-}
-
-func (c *Column) setTime(opt Options) error {
-	tm, ok := opt.Times[c.Spec.Key]
-	if !ok {
-		return nil
-	}
-	tm = tm.withDefaults()
-	if c.Spec.DType != tensor.Int64 {
-		return fmt.Errorf("got Times of %v, want %v", c.describe(), tensor.Int64)
-	}
-	c.time = &tm
-	return tm.check()
 }
 
 func (c *Column) setFill(opt Options) error {
@@ -176,8 +120,8 @@ func (c *Column) setFill(opt Options) error {
 	if !ok {
 		return nil
 	}
-	if c.Spec.Kind == tdict.KindRagged {
-		return fmt.Errorf("got Fill for a ragged entry, want a tensor or text")
+	if c.deep() {
+		return fmt.Errorf("got Fill for an entry with Depth, want a tensor or text")
 	}
 	c.fill = []byte(fill)
 	if c.Spec.Kind == tdict.KindText {
@@ -186,11 +130,14 @@ func (c *Column) setFill(opt Options) error {
 	return c.parse(c.fill)
 }
 
-// Schema returns the schema of the dictionaries of t: with masks, and with codes for categories.
+// Schema returns the schema of the dictionaries of t, with masks.
 func (t *Table) Schema() tdict.Schema { return slices.Clone(t.schema) }
 
 // Columns returns the columns, in the order of the schema.
 func (t *Table) Columns() []*Column { return t.columns }
+
+// Dicts returns the dictionaries that the schema lists, in its order.
+func (t *Table) Dicts() []*Entry { return t.dicts }
 
 // Column returns the column of a key, or nil.
 func (t *Table) Column(key nestedkey.Key) *Column {
@@ -217,53 +164,72 @@ func (t *Table) Grow(rows int) {
 		if c.Spec.Kind == tdict.KindTensor {
 			c.data = slices.Grow(c.data, rows*c.Width*c.elem.Size)
 		}
-		if c.mask != nil {
-			c.mask = slices.Grow(c.mask, rows*c.Width)
-		}
-		for i := range c.offsets {
-			c.offsets[i] = slices.Grow(c.offsets[i], rows)
-		}
+	}
+	for _, l := range t.levels {
+		l.offsets = slices.Grow(l.offsets, rows)
+	}
+	for _, m := range t.masks {
+		m.bits = slices.Grow(m.bits, rows)
 	}
 }
 
 // Reset removes all rows. Dictionaries from Dict must not be used afterwards.
 func (t *Table) Reset() {
 	for _, c := range t.columns {
-		c.reset()
+		c.data = c.data[:0]
+	}
+	for _, l := range t.levels {
+		l.reset()
+	}
+	for _, m := range t.masks {
+		m.bits = m.bits[:0]
 	}
 }
 
 // Dict returns the rows as a dictionary of batch shape [rows], which shares the memory of t: it is
 // valid until Reset; Clone it to keep it longer. It has the entries of the schema, and the masks.
-// Its allocations do not depend on the number of rows, except for new categories and offsets. Dict
-// returns shapeops.ErrShape, with the key, unless each column has that many rows.
+// The columns of a list of objects share a layout. Its allocations do not depend on the number of
+// rows, except for offsets. Dict returns shapeops.ErrShape or ragged.ErrOffsets,
+// with the key, unless each column has that many rows.
 func (t *Table) Dict(rows int) (*tdict.TensorDict, error) {
 	td := tdict.New(rows)
-	for _, s := range t.dicts {
-		if err := td.Set(s.Key, tdict.New(append(shapeops.Shape{rows}, s.Shape...)...)); err != nil {
-			return nil, err
-		}
+	batch, err := ragged.NewLayout(shapeops.Shape{rows})
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range t.columns {
-		if err := c.set(td, rows); err != nil {
+	for _, l := range t.levels {
+		l.layout = nil
+	}
+	dicts, columns := t.dicts, t.columns
+	for i := range t.schema {
+		switch key := t.schema[i].Key; { // the others are masks
+		case len(dicts) > 0 && dicts[0].Spec.Key == key:
+			err = dicts[0].set(td, batch, tdict.New(append(shapeops.Shape{rows}, dicts[0].Spec.Shape...)...))
+			dicts = dicts[1:]
+		case len(columns) > 0 && columns[0].Spec.Key == key:
+			err = columns[0].setRows(td, batch, rows)
+			columns = columns[1:]
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return td, nil
 }
 
-// set sets the entry of c and its mask in a dictionary of rows rows.
-func (c *Column) set(td *tdict.TensorDict, rows int) error {
-	v, err := c.value(rows)
+// set sets an entry and its masks in td.
+func (e *Entry) set(td *tdict.TensorDict, batch *ragged.Layout, v tdict.Value) error {
+	if err := td.Set(e.Spec.Key, v); err != nil {
+		return &tdict.KeyError{Op: "table", Key: e.Spec.Key, Err: err}
+	}
+	return e.setMasks(td, batch)
+}
+
+// setRows sets the entry of a column and its masks in td.
+func (c *Column) setRows(td *tdict.TensorDict, batch *ragged.Layout, rows int) error {
+	v, err := c.value(batch, rows)
 	if err != nil {
 		return &tdict.KeyError{Op: "table", Key: c.Spec.Key, Err: err}
 	}
-	if err := td.Set(c.Spec.Key, v); err != nil || c.mask == nil {
-		return err
-	}
-	mask, err := tensor.From(c.mask, c.maskShape(rows)...)
-	if err != nil {
-		return &tdict.KeyError{Op: "table", Key: c.maskKey(), Err: err}
-	}
-	return td.Set(c.maskKey(), mask)
+	return c.set(td, batch, v)
 }

@@ -1,69 +1,59 @@
 package table
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
 
-// A Time says how an int64 column is written as dates or times.
-type Time struct {
-	// Layout is a layout of package time, such as time.DateOnly.
-	Layout string
-	// Unit is the unit of the numbers, which count from 1970 in UTC; 0 means time.Second.
-	Unit time.Duration
-	// Zone is the zone of texts without one, and of written texts; nil means UTC.
-	Zone *time.Location
+// A clock converts between texts of a layout and numbers of units since the beginning of 1970 in
+// UTC.
+type clock struct {
+	layout string
+	unit   time.Duration
+	iso    iso // of the layout, or zero
 }
 
-// withDefaults returns tm with defaults in place of zeros.
-func (tm Time) withDefaults() Time {
-	if tm.Unit == 0 {
-		tm.Unit = time.Second
+// newClock returns the clock of a layout. The unit divides a second or is a multiple of it.
+func newClock(layout string, unit time.Duration) *clock {
+	x, _ := isoOf([]byte(layout))
+	switch layout {
+	case x.layout():
+	case x.trim().layout():
+		x = x.trim()
+	default:
+		x = iso{}
 	}
-	if tm.Zone == nil {
-		tm.Zone = time.UTC
-	}
-	return tm
+	return &clock{layout, unit, x}
 }
 
-// check returns an error unless the unit divides a second or is a multiple of it.
-func (tm Time) check() error {
-	if tm.Layout == "" || tm.Unit <= 0 || time.Second%tm.Unit != 0 && tm.Unit%time.Second != 0 {
-		return fmt.Errorf("got Times of layout %q in units of %v, want a layout, and a part or a multiple of a second", tm.Layout, tm.Unit)
-	}
-	return nil
-}
-
-// Check returns [ErrValue] unless text is a time of tm.
-func (tm Time) Check(text []byte) error {
-	_, err := tm.withDefaults().parse(text)
-	return err
-}
-
-// parse returns the exact number of units from 1970 to the time of a text.
-func (tm Time) parse(text []byte) (int64, error) {
-	at, err := time.ParseInLocation(tm.Layout, string(text), tm.Zone)
-	if err != nil {
-		return 0, refused(text, "a time as %q", tm.Layout)
-	}
-	n, ok := tm.count(at)
+// parse returns the exact number of units from 1970 to the time of a text. A text without a zone is
+// in UTC. Texts that are not of c.iso are for package time, which takes more of them: a fraction
+// that the layout lacks, and hours of one digit.
+func (c *clock) parse(text []byte) (int64, error) {
+	sec, nano, ok := c.iso.parse(text)
 	if !ok {
-		return 0, refused(text, "a time that int64 holds in units of %v", tm.Unit)
+		at, err := time.ParseInLocation(c.layout, string(text), time.UTC)
+		if err != nil {
+			return 0, refused(text, "a time as %q", c.layout)
+		}
+		sec, nano = at.Unix(), int64(at.Nanosecond())
+	}
+	n, ok := c.count(sec, nano)
+	if !ok {
+		return 0, refused(text, "a time that int64 holds in units of %v", c.unit)
 	}
 	return n, nil
 }
 
-// count returns the number of units from 1970 to at. ok is false if it is not whole or does not fit
-// an int64.
-func (tm Time) count(at time.Time) (n int64, ok bool) {
-	sec, nano := at.Unix(), int64(at.Nanosecond())
-	if tm.Unit >= time.Second {
-		per := int64(tm.Unit / time.Second)
+// count returns the number of units from 1970 to a time. ok is false if it is not whole or does not
+// fit an int64.
+func (c *clock) count(sec, nano int64) (n int64, ok bool) {
+	if c.unit >= time.Second {
+		per := int64(c.unit / time.Second)
 		return sec / per, sec%per == 0 && nano == 0
 	}
-	per := int64(time.Second / tm.Unit)
-	rest := nano / int64(tm.Unit)
+	per := int64(time.Second / c.unit)
+	rest := nano / int64(c.unit)
 	if sec < 0 { // so that an intermediate result does not overflow for the least int64
 		sec, rest = sec+1, rest-per
 	}
@@ -71,17 +61,58 @@ func (tm Time) count(at time.Time) (n int64, ok bool) {
 		return 0, false
 	}
 	n = sec*per + rest
-	return n, nano%int64(tm.Unit) == 0 && (n >= sec*per) == (rest >= 0)
+	return n, nano%int64(c.unit) == 0 && (n >= sec*per) == (rest >= 0)
 }
 
-// at returns the time of n units.
-func (tm Time) at(n int64) time.Time {
-	if tm.Unit >= time.Second {
-		return time.Unix(n*int64(tm.Unit/time.Second), 0).In(tm.Zone)
+// at returns the seconds and nanoseconds, from 0 on, from 1970 to n units after it. ok is false if
+// they do not fit.
+func (c *clock) at(n int64) (sec, nano int64, ok bool) {
+	if c.unit >= time.Second {
+		per := int64(c.unit / time.Second)
+		return n * per, 0, n <= math.MaxInt64/per && n >= math.MinInt64/per
 	}
-	per := int64(time.Second / tm.Unit)
-	return time.Unix(n/per, n%per*int64(tm.Unit)).In(tm.Zone)
+	per := int64(time.Second / c.unit)
+	if sec, nano = n/per, n%per*int64(c.unit); nano < 0 {
+		sec, nano = sec-1, nano+int64(time.Second)
+	}
+	return sec, nano, true
 }
 
 // append appends the text of n.
-func (tm Time) append(b []byte, n int64) []byte { return tm.at(n).AppendFormat(b, tm.Layout) }
+func (c *clock) append(b []byte, n int64) []byte {
+	sec, nano, _ := c.at(n)
+	if c.iso.holds(sec, nano) {
+		return c.iso.append(b, sec, nano)
+	}
+	return time.Unix(sec, nano).UTC().AppendFormat(b, c.layout)
+}
+
+// readsBack reports whether the text of n reads back as n. It may use b.
+func (c *clock) readsBack(b []byte, n int64) bool {
+	sec, nano, ok := c.at(n)
+	if !ok || c.iso.length > 0 {
+		return ok && c.iso.holds(sec, nano)
+	}
+	got, err := c.parse(c.append(b, n))
+	return err == nil && got == n
+}
+
+// Unit returns the coarsest of the units d, s, ms, us and ns that holds each time that a layout of
+// package time spells.
+func Unit(layout string) string {
+	base := time.Date(2006, time.January, 2, 0, 0, 0, 0, time.UTC)
+	text := base.Format(layout)
+	for _, u := range []struct {
+		name string
+		step time.Duration
+	}{{"ns", 999}, {"us", 999 * time.Microsecond}, {"ms", 999 * time.Millisecond}, {"s", time.Second}, {"s", time.Minute}, {"s", time.Hour}, {"s", 12 * time.Hour}} {
+		if base.Add(u.step).Format(layout) != text {
+			return u.name
+		}
+	}
+	zone := time.FixedZone("", 3600)
+	if time.Date(2006, time.January, 2, 0, 0, 0, 0, zone).Format(layout) != text {
+		return "s"
+	}
+	return "d"
+}

@@ -1,6 +1,7 @@
 package tabletest_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // schemaOf returns a random schema of texts, tensors of every dtype, and ragged tensors of them of
-// depth 1 to deepest.
+// depth 1 to deepest. Some integers are categories or times.
 func schemaOf(rng *rand.Rand, deepest int) (s tdict.Schema) {
 	sizes := func() (shape shapeops.Shape) {
 		for range rng.IntN(3) {
@@ -32,6 +33,12 @@ func schemaOf(rng *rand.Rand, deepest int) (s tdict.Schema) {
 				spec.Kind = tdict.KindText
 			case depth > 0:
 				spec.Kind = tdict.KindRagged
+			}
+			switch {
+			case d == tensor.Int64 && rng.IntN(2) == 0:
+				spec.Time, spec.Unit = "2006-01-02 15:04:05.000", "ms"
+			case d.IsInteger() && rng.IntN(3) == 0:
+				spec.Categories = tabletest.Texts
 			}
 			s = append(s, spec)
 		}
@@ -82,21 +89,36 @@ func anyValue(rng *rand.Rand, spec tdict.Spec, batch shapeops.Shape, present []b
 			}
 			l, rows = tensor.Must(l.Nest(offsets)), int(offsets[rows])
 			if level == spec.Depth-1 {
-				return tensor.Must(ragged.New(anyTensor(rng, spec.DType, append(shapeops.Shape{rows}, spec.Shape...), nil), l))
+				return tensor.Must(ragged.New(anyTensor(rng, spec, append(shapeops.Shape{rows}, spec.Shape...), nil), l))
 			}
 		}
 	}
-	return anyTensor(rng, spec.DType, batch, present)
+	return anyTensor(rng, spec, batch, present)
 }
 
-// anyTensor returns a tensor of random bits: extremes, subnormal numbers, and infinities are there.
-func anyTensor(rng *rand.Rand, d tensor.DType, shape shapeops.Shape, present []bool) *tensor.Tensor {
+// anyTensor returns a tensor of random bits: extremes, subnormal numbers, and infinities are there;
+// or of codes, or of times from year 0 to 9999.
+func anyTensor(rng *rand.Rand, spec tdict.Spec, shape shapeops.Shape, present []bool) *tensor.Tensor {
+	d := spec.DType
 	b := make([]byte, shape.Size()*d.Size())
 	for i := range shape.Size() {
 		if present != nil && !present[i] {
 			continue
 		}
 		one := b[i*d.Size() : (i+1)*d.Size()]
+		var v [8]byte
+		switch {
+		case spec.Time != "":
+			binary.NativeEndian.PutUint64(one, uint64(-62167219200000+rng.Int64N(315569520000000)))
+			continue
+		case spec.Categories != nil:
+			binary.NativeEndian.PutUint64(v[:], uint64(rng.IntN(len(spec.Categories))))
+			copy(one, v[:])
+			if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 { // the big end is first
+				copy(one, v[8-len(one):])
+			}
+			continue
+		}
 		fill := byte(rng.IntN(256))
 		for k := range one {
 			if one[k] = byte(rng.IntN(256)); rng.IntN(4) == 0 {

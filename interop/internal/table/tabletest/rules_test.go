@@ -1,6 +1,8 @@
 package tabletest_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	enc "encoding/csv"
 	"encoding/json"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,7 +63,7 @@ type form struct {
 func csvForm(f csv.Format) form {
 	with := func(opt table.Options) csv.Format {
 		f := f
-		f.Categories, f.Times, f.Fill = opt.Categories, opt.Times, opt.Fill
+		f.Fill = opt.Fill
 		return f
 	}
 	return form{
@@ -92,15 +95,14 @@ func csvForm(f csv.Format) form {
 var jsonlForm = form{
 	name: "jsonl", deepest: 3,
 	read: func(ctx context.Context, r io.Reader, s tdict.Schema, opt options) chunks {
-		return jsonl.Read(ctx, r, s, jsonl.ReadOptions{Rows: opt.rows, Workers: opt.workers, MaxRecord: opt.most, SkipUnknown: opt.skip,
-			Categories: opt.Categories, Times: opt.Times, Fill: opt.Fill})
+		return jsonl.Read(ctx, r, s, jsonl.ReadOptions{Rows: opt.rows, Workers: opt.workers, MaxRecord: opt.most, SkipUnknown: opt.skip, Fill: opt.Fill})
 	},
 	write: func(ctx context.Context, w io.Writer, s tdict.Schema, rows chunks, opt table.Options) error {
-		return jsonl.Write(ctx, w, s, rows, jsonl.WriteOptions{Categories: opt.Categories, Times: opt.Times})
+		return jsonl.Write(ctx, w, s, rows, jsonl.WriteOptions{})
 	},
 	infer: jsonl.Infer,
 	schema: func(s tdict.Schema, opt table.Options) (tdict.Schema, error) {
-		return jsonl.ChunkSchema(s, jsonl.ReadOptions{Categories: opt.Categories, Times: opt.Times, Fill: opt.Fill})
+		return jsonl.ChunkSchema(s, jsonl.ReadOptions{Fill: opt.Fill})
 	},
 	valid: func(text string) error {
 		for line := range strings.Lines(text) {
@@ -129,6 +131,7 @@ func TestRules(t *testing.T) {
 		"the loop ends":                           loopEnds,
 		"allocations do not grow with rows":       allocates,
 		"files that are not text":                 notTexts,
+		"files that are compressed or UTF-16":     sources,
 		"records that do not end":                 hostile,
 		"long records":                            longRecords,
 		"categories, times and values that fill":  withOptions,
@@ -270,10 +273,34 @@ func allocates(t *testing.T, f form) {
 
 // notTexts: the error names the format of the file, and not a byte that breaks the grammar.
 func notTexts(t *testing.T, f form) {
-	for name, begin := range map[string]string{"gzip": "\x1f\x8b\x08", "zstd": "\x28\xb5\x2f\xfd", "UTF-16": "\xff\xfex\x00\n\x00", "UTF-16, big end first": "\xfe\xff\x00x\x00\n"} {
+	for name, begin := range map[string]string{"gzip": "\x1f\x8b\x08", "zstd": "\x28\xb5\x2f\xfd", "UTF-16": "x\x00\n\x00", "UTF-32": "\x00\x00\xfe\xff"} {
 		t.Run(name, func(t *testing.T) {
 			testkit.Fails(t, table.ErrText, testkit.Err(f.all(t, begin, number, options{})))
 			require.ErrorIs(t, testkit.Err(f.infer(strings.NewReader(begin), 0)), table.ErrText)
+		})
+	}
+}
+
+// sources: a file that is compressed or UTF-16 has the rows of its text. Of one that is cut, the
+// rows before the cut are read.
+func sources(t *testing.T, f form) {
+	text := f.table(t, 100)
+	want := tensor.Must(f.all(t, text, visits, options{}))[0]
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, errors.Join(err, w.Close()))
+	units := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(text)) {
+		units = append(units, byte(u), byte(u>>8))
+	}
+	for name, file := range map[string]string{"gzip": b.String(), "UTF-16": string(units)} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tabletest.Bits(want), tabletest.Bits(tensor.Must(f.all(t, file, visits, options{}))[0]))
+			require.Equal(t, tensor.Must(f.infer(strings.NewReader(text), 0)), tensor.Must(f.infer(strings.NewReader(file), 0)))
+			got, err := f.all(t, file[:len(file)-3], visits, options{})
+			testkit.Fails(t, table.ErrText, err)
+			require.Greater(t, got[0].Shape()[0], 50)
 		})
 	}
 }
@@ -297,38 +324,35 @@ func longRecords(t *testing.T, f form) {
 }
 
 func withOptions(t *testing.T, f form) {
-	s := tdict.Schema{{Key: "color", Kind: tdict.KindText, Optional: true}, {Key: "day", DType: tensor.Int64}, {Key: "x", DType: tensor.Float64, Optional: true}}
-	made := func() table.Options {
-		return table.Options{
-			Categories: map[nestedkey.Key]*ragged.TextCodes{"color": {}},
-			Times:      map[nestedkey.Key]table.Time{"day": {Layout: time.DateOnly, Unit: 24 * time.Hour}},
-		}
+	s := tdict.Schema{
+		{Key: "color", DType: tensor.Int16, Categories: []string{"red", "a\"\nb", "", "NA"}, Optional: true},
+		{Key: "day", DType: tensor.Int64, Unit: "d", Time: time.DateOnly},
+		{Key: "x", DType: tensor.Float64, Optional: true},
 	}
-	opt, chunk := made(), tensor.Must(tensor.Must(f.schema(s, made())).Zeros(3))
-	for _, text := range []string{"red", "a\"\nb", ""} {
-		require.NoError(t, testkit.Err(opt.Categories["color"].Code([]byte(text))))
-	}
+	chunk := tensor.Must(tensor.Must(f.schema(s, table.Options{})).Zeros(5))
 	for key, v := range map[nestedkey.Key]tdict.Value{
-		"color": tensor.Vector[int32](0, 1, 2), "color_mask": tensor.Vector(true, true, false), "day": tensor.Vector[int64](2, -1, 0),
-		"x": tensor.Vector(1.5, 0, 2), "x_mask": tensor.Vector(true, false, true),
+		"color": tensor.Vector[int16](0, 1, 2, 3, 0), "color_mask": tensor.Vector(true, true, true, true, false), "day": tensor.Vector[int64](2, -1, 0, 1, 1),
+		"x": tensor.Vector(1.5, 0, 2, 3, 4), "x_mask": tensor.Vector(true, false, true, true, true),
 	} {
 		require.NoError(t, chunk.Set(key, v))
 	}
-	file := f.written(t, s, opt, chunk)
+	file := f.written(t, s, table.Options{}, chunk)
 	require.Contains(t, file, "1969-12-31")
 	for _, fill := range []string{"", "-7"} {
-		again, want := made(), tensor.Must(chunk.Clone())
+		var opt table.Options
+		want := tensor.Must(chunk.Clone())
 		if fill != "" {
-			again.Fill = map[nestedkey.Key]string{"x": fill}
-			require.NoError(t, want.Set("x", tensor.Vector(1.5, -7, 2)))
+			opt.Fill = map[nestedkey.Key]string{"x": fill}
+			require.NoError(t, want.Set("x", tensor.Vector(1.5, -7, 2, 3, 4)))
 		}
-		got := tensor.Must(f.all(t, file, s, options{Options: again}))
+		got := tensor.Must(f.all(t, file, s, options{Options: opt}))
 		require.Equal(t, tabletest.Bits(want), tabletest.Bits(got[0]))
-		require.Equal(t, opt.Categories["color"].Texts(), again.Categories["color"].Texts(), "a missing text is empty")
-		require.Equal(t, file, f.written(t, s, again, got[0]))
-		require.NoError(t, tensor.Must(f.schema(s, again)).Check(got[0]))
+		require.Equal(t, file, f.written(t, s, opt, got[0]))
+		require.NoError(t, tensor.Must(f.schema(s, opt)).Check(got[0]))
 	}
-	testkit.Fails(t, tdict.ErrSchema, testkit.Err(f.schema(tdict.Schema{{Key: "x"}}, opt)))
+	_, err := f.all(t, file, tdict.Schema{{Key: "color", DType: tensor.Int16, Categories: []string{"red"}, Optional: true}}, options{skip: true})
+	testkit.Fails(t, table.ErrValue, err)
+	require.ErrorIs(t, testkit.Err(f.schema(tdict.Schema{{Key: "x"}}, table.Options{})), tdict.ErrSchema)
 }
 
 // TestRoundTrip writes random tables of every dtype and reads them back.
@@ -370,11 +394,12 @@ func writeRefuses(t *testing.T, f form) {
 			testkit.Fails(t, want, f.write(t.Context(), io.Discard, s, one(td), opt))
 		})
 	}
-	codes := table.Options{Categories: map[nestedkey.Key]*ragged.TextCodes{"s": {}}}
+	codes := tdict.Schema{{Key: "s", DType: tensor.Int32, Categories: []string{"a", "b", "c"}}}
 	refuses("another kind", tdict.ErrSchema, number, table.Options{}, texts("a"))
 	refuses("two batch dims", shapeops.ErrDim, number, table.Options{}, tensor.Must(number.Zeros(2, 2)))
 	refuses("data", tdict.ErrSchema, tdict.Schema{{Key: "a", Kind: tdict.KindData}}, table.Options{}, tdict.New(1))
-	refuses("a code without a text", shapeops.ErrIndex, text, codes, dict("s", tensor.Vector[int32](3)))
+	refuses("a code without a text", table.ErrValue, codes, table.Options{}, dict("s", tensor.Vector[int32](3)))
+	refuses("a negative code", table.ErrValue, codes, table.Options{}, dict("s", tensor.Vector[int32](-1)))
 	mine := errors.New("mine")
 	require.ErrorIs(t, f.write(t.Context(), failing{mine}, text, one(texts("a")), table.Options{}), mine)
 	require.ErrorIs(t, f.write(t.Context(), io.Discard, text, func(yield func(*tdict.TensorDict, error) bool) { yield(nil, mine) }, table.Options{}), mine)
