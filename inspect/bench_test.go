@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -107,6 +109,42 @@ func BenchmarkDifferences(b *testing.B) {
 			for b.Loop() {
 				for d, err := range inspect.Differences(context.Background(), d.TensorDict, e.TensorDict, opt) {
 					b.Fatal(d, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkProfiles has 32 MB of float64, and 60 leaves of 1 MB. Describe has the same quantiles.
+func BenchmarkProfiles(b *testing.B) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(1, 2))
+	few := make([]float64, 4_000_000)
+	many := make([]float64, len(few))
+	for i := range few {
+		few[i], many[i] = float64(r.IntN(12))/4, r.NormFloat64()
+	}
+	wall := tdict.New(1 << 17)
+	for i := range 60 {
+		if err := wall.Set(nestedkey.Key(fmt.Sprint(i)), tensor.Vector(many[i:i+1<<17]...)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	one := func(x []float64) *tdict.TensorDict {
+		return tensor.Must(tdict.FromMap(nil, tdict.Entries{"x": tensor.Vector(x...)}))
+	}
+	for name, td := range map[string]*tdict.TensorDict{"normal": one(many), "few": one(few), "wall": wall} {
+		b.Run("data="+name+"/what=describe", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := inspect.Describe(ctx, td, inspect.DescribeOptions{Workers: 2, Quantiles: []float64{0.01, 0.25, 0.5, 0.75, 0.99}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("data="+name+"/what=profiles", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := inspect.Profiles(ctx, td, inspect.ProfileOptions{Workers: 2}); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

@@ -76,7 +76,7 @@ func indexed(xs []*tensor.Tensor, at ...ix.Index) ([]*tensor.Tensor, error) {
 	return parts, nil
 }
 
-// expanded returns a mask over the leading dims of shape as a view of the whole shape.
+// expanded returns a mask over the leading dims of shape, as a view of the full shape.
 func expanded(mask *tensor.Tensor, shape shapeops.Shape) (*tensor.Tensor, error) {
 	padded := mask.Shape().Clone()
 	for len(padded) < len(shape) {

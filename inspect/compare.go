@@ -17,7 +17,7 @@ import (
 // compareBytes is about the number of bytes of a block, which one goroutine compares at a time.
 const compareBytes = 1 << 20
 
-// A tallied has the elements of a block in which two leaves differ.
+// A tallied has the elements of a block that differ between two leaves.
 type tallied struct {
 	first []tensor.ElementDiff // the first differences that the Difference has room for
 	count int                  // of all

@@ -14,7 +14,7 @@ import (
 
 // A Report describes a saved dataset, as far as that is known without opening a leaf.
 type Report struct {
-	*memmap.Listing          // Form, Growing, Batch, Names and Entries
+	*memmap.Listing          // Container, Growing, Batch, Names and Entries
 	Leaves          int      // number of entries with elements in a file
 	Bytes           int64    // size of their elements
 	Summed          int      // number of leaves with checksums

@@ -35,7 +35,7 @@ func kinds(t testing.TB) *tdict.TensorDict {
 }
 
 func TestDataset(t *testing.T) {
-	for name, form := range map[string]memmap.Form{"d": memmap.Directory, "d.tdz": memmap.Archive} {
+	for name, form := range map[string]memmap.Container{"d": memmap.Directory, "d.tdz": memmap.Archive} {
 		path := filepath.Join(testkit.TempDir(t), name)
 		require.NoError(t, memmap.Save(path, kinds(t)))
 		r, err := inspect.Dataset(path)
@@ -57,7 +57,7 @@ func TestDataset(t *testing.T) {
 		}, got)
 		r.Entries = nil
 		require.Equal(t, &inspect.Report{
-			Listing: &memmap.Listing{Form: form, Batch: shapeops.Shape{2}, Names: dims}, Leaves: 3, Bytes: 51, Summed: 3,
+			Listing: &memmap.Listing{Container: form, Batch: shapeops.Shape{2}, Names: dims}, Leaves: 3, Bytes: 51, Summed: 3,
 		}, r)
 	}
 }

@@ -27,9 +27,22 @@ var quantiles = []float64{0, 0.25, 0.5, 0.9, 1}
 // describe is Describe that must succeed.
 func describe(t testing.TB, td *tdict.TensorDict, opt inspect.DescribeOptions) []inspect.Summary {
 	t.Helper()
+	if opt.Schema == nil {
+		opt.Schema = maskedByName(td)
+	}
 	got, err := inspect.Describe(context.Background(), td, opt)
 	require.NoError(t, err)
 	return got
+}
+
+// maskedByName returns a schema with KEY_mask as the mask of KEY.
+func maskedByName(td *tdict.TensorDict) (s tdict.Schema) {
+	for key := range td.Leaves() {
+		if td.Has(key + "_mask") {
+			s = append(s, tdict.Spec{Key: key, Mask: key + "_mask"})
+		}
+	}
+	return s
 }
 
 // numbersOf returns elements as float64, row-major: of complex ones the absolute values.
@@ -139,13 +152,17 @@ func TestDescribeEqualsLoops(t *testing.T) {
 					x := randomLike(t, r, dtype, layout, shape...)
 					td := tdict.New(shape[:min(1, len(shape))]...)
 					require.NoError(t, td.Set("x", x))
+					opt := inspect.DescribeOptions{Keys: []nestedkey.Key{"x"}, Quantiles: quantiles}
 					var there []bool
 					if dims >= min(1, len(shape)) {
 						var mask *tensor.Tensor
 						mask, there = maskOf(t, r, layout, shape, dims)
 						require.NoError(t, td.Set("x_mask", mask))
+						if dims < len(shape) {
+							opt.Mask = "x_mask"
+						}
 					}
-					got := describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"x"}, Quantiles: quantiles})
+					got := describe(t, td, opt)
 					require.Len(t, got, 1)
 					same(t, naively(t, inspect.Summary{Key: "x", DType: dtype}, numbersOf(t, x), there), got[0])
 				}
@@ -373,6 +390,8 @@ func TestDescribeErrors(t *testing.T) {
 		{"a mask that is not there", td, inspect.DescribeOptions{Mask: "y"}, tdict.ErrMissing},
 		{"a mask that is no bool", td, inspect.DescribeOptions{Mask: "x"}, tensor.ErrDType},
 		{"a mask that does not fit", td, inspect.DescribeOptions{Keys: key("x"), Mask: "x_mask"}, shapeops.ErrShape},
+		{"a mask of a schema that does not fit", td, inspect.DescribeOptions{Keys: key("x"), Schema: maskedByName(td)}, shapeops.ErrShape},
+		{"a mask of a schema that is no bool", td, inspect.DescribeOptions{Keys: key("x"), Schema: tdict.Schema{{Key: "x", Mask: "n"}}}, tensor.ErrDType},
 		{"a quantile beyond 1", td, inspect.DescribeOptions{Quantiles: []float64{1.1}}, tdict.ErrKind},
 		{"a quantile that is NaN", td, inspect.DescribeOptions{Quantiles: []float64{math.NaN()}}, tdict.ErrKind},
 		{"elements that are nowhere", td, inspect.DescribeOptions{Keys: key("n")}, tensor.ErrMeta},
@@ -383,7 +402,7 @@ func TestDescribeErrors(t *testing.T) {
 			testkit.Fails(t, tt.want, err)
 		})
 	}
-	require.Equal(t, 0, describe(t, td, inspect.DescribeOptions{Keys: key("x")})[0].Missing)
+	require.Equal(t, 0, describe(t, td, inspect.DescribeOptions{Keys: key("x"), Schema: tdict.Schema{}})[0].Missing, "a name makes no mask")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -36,7 +36,7 @@ type DifferencesOptions struct {
 // come first, in the order of a; it reads no element for them. Differences of elements follow, leaf
 // by leaf.
 //
-//   - Structure: batch shapes, names of dims, classes, keys that one of them lacks, kinds,
+//   - Structure: batch shapes, names of dims, classes, keys that only one of the two has, kinds,
 //     dtypes, shapes.
 //   - Lengths of ragged rows: a tdict.DiffShape whose Elements are the rows with their lengths.
 //     The values of such a leaf are not compared.
@@ -54,9 +54,10 @@ type DifferencesOptions struct {
 // or an option is invalid, tdict.ErrMissing for a key that neither has, the cause of ctx, or the
 // error of a read, with the key. Each range over it compares again. It must not run while a or b is
 // changed.
-func Differences(ctx context.Context, a, b *tdict.TensorDict, opt DifferencesOptions) iter.Seq2[tdict.Difference, error] {
+func Differences(ctx context.Context, a, b tdict.Dictionary, opt DifferencesOptions) iter.Seq2[tdict.Difference, error] {
 	return func(yield func(tdict.Difference, error) bool) {
 		c := &comparison{ctx: ctx, opt: opt, yield: yield}
+		a, b := tdict.Of(a), tdict.Of(b)
 		if err := c.check(a, b); err != nil {
 			yield(tdict.Difference{}, err)
 			return

@@ -9,10 +9,14 @@ import (
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
+
+// masked says what hides the ages that are missing.
+var masked = tdict.Schema{{Key: "age", DType: tensor.Float32, Mask: "age_mask"}}
 
 // visits returns a small dictionary.
 func visits() *tdict.TensorDict {
@@ -28,7 +32,7 @@ func visits() *tdict.TensorDict {
 }
 
 func ExampleDescribe() {
-	all, err := inspect.Describe(context.Background(), visits(), inspect.DescribeOptions{Quantiles: []float64{0.5}})
+	all, err := inspect.Describe(context.Background(), visits(), inspect.DescribeOptions{Schema: masked, Quantiles: []float64{0.5}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -100,7 +104,7 @@ func ExampleDataset() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%v %v: %d leaves, %d with checksums, %d bytes\n", r.Form, r.Batch, r.Leaves, r.Summed, r.Bytes)
+	fmt.Printf("%v %v: %d leaves, %d with checksums, %d bytes\n", r.Container, r.Batch, r.Leaves, r.Summed, r.Bytes)
 	for _, e := range r.Entries {
 		fmt.Printf("%s: %v %v, file %q\n", e.Key, e.Kind, e.Shape, e.File)
 	}
@@ -110,4 +114,52 @@ func ExampleDataset() {
 	// age_mask: tensor [4], file "age_mask.memmap"
 	// lab: dictionary [4], file ""
 	// lab/name: ragged [4 -1], file "lab/name/@pool.memmap"
+}
+
+func ExampleProfiles() {
+	td, err := tdict.FromMap([]int{16}, tdict.Entries{
+		"chol":      tensor.Vector[int64](261, 302, 176, 244, 279, 0, 248, 280, 200, 322, 243, 302, 230, 187, 210, 388),
+		"chol_mask": tensor.Vector(true, true, true, true, true, false, true, true, true, true, true, true, true, true, true, true),
+		"sex":       tensor.Must(ragged.FromStrings([]string{"f", "f", "m", "f", "f", "m", "f", "f", "f", "f", "m", "f", "f", "f", "f", "f"})),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := inspect.Profiles(context.Background(), td, inspect.ProfileOptions{
+		Keys: []nestedkey.Key{"chol", "sex"}, MaxBytes: 32 << 20,
+		Schema: tdict.Schema{{Key: "chol", DType: tensor.Int64, Mask: "chol_mask"}}, // of a dataset: ds.Schema()
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range all {
+		fmt.Printf("%s: %d of %d read\n", p.Key, p.Read, p.Total)
+		if h := p.Values; h != nil {
+			for _, bar := range h.Bars {
+				fmt.Printf("  %v to %v: %d\n", bar.From, bar.To, bar.Count)
+			}
+			fmt.Printf("  %d missing\n", h.Missing)
+		}
+		for _, text := range p.Texts {
+			fmt.Printf("  %q: %d\n", text.Text, text.Count)
+		}
+	}
+	// Output:
+	// chol: 16 of 16 read
+	//   160 to 179: 1
+	//   180 to 199: 1
+	//   200 to 219: 2
+	//   220 to 239: 1
+	//   240 to 259: 3
+	//   260 to 279: 2
+	//   280 to 299: 1
+	//   300 to 319: 2
+	//   320 to 339: 1
+	//   340 to 359: 0
+	//   360 to 379: 0
+	//   380 to 399: 1
+	//   1 missing
+	// sex: 16 of 16 read
+	//   "f": 13
+	//   "m": 3
 }

@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -30,13 +31,15 @@ func FuzzDescribe(f *testing.F) {
 		x := randomLike(t, r, dtype, name, shape...)
 		td := tdict.New()
 		require.NoError(t, td.Set("x", x))
+		opt := inspect.DescribeOptions{Keys: []nestedkey.Key{"x"}, Quantiles: quantiles, Workers: 1 + int(seed%3)}
 		var there []bool
 		if dims >= 0 {
 			var mask *tensor.Tensor
 			mask, there = maskOf(t, r, name, shape, int(dims)%(len(shape)+1))
 			require.NoError(t, td.Set("x_mask", mask))
+			opt.Mask = "x_mask"
 		}
-		got := describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"x"}, Quantiles: quantiles, Workers: 1 + int(seed%3)})
+		got := describe(t, td, opt)
 		want := naively(t, inspect.Summary{Key: "x", DType: dtype}, numbersOf(t, x), there)
 		if got[0].Count-got[0].NaN > 1024 { // approximate
 			want.Quantiles, got[0].Quantiles = nil, nil
@@ -60,5 +63,33 @@ func FuzzDifferences(f *testing.F) {
 		x := randomLike(t, r, dtype, name, shape...)
 		opt := inspect.DifferencesOptions{Tolerance: tensor.Tolerance{Relative: rtol, Absolute: atol, EqualNaN: !nan}, Most: int(seed%7) - 1, Workers: 1 + int(seed%3)}
 		compareNaively(t, x, scattered(t, r, x, []string{"contiguous", "transposed", "stepped"}[seed%3]), opt)
+	})
+}
+
+// FuzzBins has any bytes as values of any dtype, and a mask made of the last bits of other bytes.
+func FuzzBins(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\xf0\x7f\x00\x00\x00\x00\x00\x00\xf0\xff\x01\x00\x00\x00\x00\x00\x00\x00"), uint8(12), []byte{})
+	f.Add([]byte("some bytes that are numbers, and some more of them, up to the end of this text"), uint8(4), []byte("a mask"))
+	f.Add(bytes.Repeat([]byte("\x00\x3c\x01\x3c\x00\x04\xff\x7b"), 30), uint8(9), []byte{})
+	f.Fuzz(func(t *testing.T, data []byte, kind uint8, hide []byte) {
+		dtypes := tensor.DTypes()
+		dtype := dtypes[int(kind)%len(dtypes)]
+		n := min(len(data)/dtype.Size(), 1500)
+		data = slices.Clone(data[:n*dtype.Size()])
+		if dtype == tensor.Bool {
+			for i := range data {
+				data[i] &= 1
+			}
+		}
+		x := tensor.Must(tensor.FromBytes(dtype, data, n))
+		if len(hide) == 0 {
+			checkBins(t, x, nil, nil, 1)
+			return
+		}
+		there := make([]bool, n)
+		for i := range there {
+			there[i] = hide[i%len(hide)]&1 == 0
+		}
+		checkBins(t, x, tensor.Vector(there...), there, 2)
 	})
 }

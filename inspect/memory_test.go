@@ -1,12 +1,14 @@
 package inspect_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-tensordict/tensordict/inspect"
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
@@ -57,6 +59,16 @@ func TestFewTexts(t *testing.T) {
 			require.Less(t, allocs, 40.*most, "and not for each of 4 blocks or members")
 		})
 	}
+}
+
+// TestOneOfManyLeaves describes one leaf of many, and does not visit the others.
+func TestOneOfManyLeaves(t *testing.T) {
+	td := tdict.New()
+	for i := range 5000 {
+		require.NoError(t, td.Set(nestedkey.Join("in", nestedkey.Key(fmt.Sprint(i))), tensor.Scalar(float32(i))))
+	}
+	opt := inspect.DescribeOptions{Keys: []nestedkey.Key{"in/4321"}, Schema: tdict.Schema{}, Workers: 1}
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { require.Equal(t, 4321., describe(t, td, opt)[0].Max) }), 200.)
 }
 
 // TestFewAllocations has leaves that are small: a dataset may have 100,000 of them.

@@ -60,7 +60,7 @@ func TestDescribeOddLeaves(t *testing.T) {
 			"r [] 0 0 0 0 <nil> <nil> NaN {0 0 0 NaN}", "t [] 0 0 0 0 <nil> <nil> NaN {0 0 0 NaN}",
 			"d [] 0 0 0 0 <nil> <nil> NaN", "m [] 0 0 0 0 <nil> <nil> NaN",
 		}},
-		{"a mask of the batch of a nested dictionary", top, inspect.DescribeOptions{Keys: []nestedkey.Key{"in/x"}, ByColumn: true}, []string{
+		{"a mask of the batch of a nested dictionary", top, inspect.DescribeOptions{Keys: []nestedkey.Key{"in/x"}, Mask: "in/x_mask", ByColumn: true}, []string{
 			"in/x [0] 4 2 0 0 1 9 5.5", "in/x [1] 4 2 0 0 2 10 6.5",
 		}},
 		{"a mask of the outer batch, keys of dictionaries", top, inspect.DescribeOptions{Mask: "m", Keys: []nestedkey.Key{"in", "wide", "d", "t", "rr", "none"}}, []string{
@@ -164,4 +164,38 @@ func TestDescribeRaggedFeatures(t *testing.T) {
 	require.NoError(t, td.Set("r_mask", tensor.Must(ragged.New(tensor.Vector(true, false, true), layout))))
 	got = describe(t, td, inspect.DescribeOptions{Keys: []nestedkey.Key{"r"}})[0]
 	require.Equal(t, []any{4, 2, 1, 1., 5., 8. / 3}, []any{got.Count, got.Missing, got.NaN, got.Min, got.Max, got.Mean})
+}
+
+// TestDescribeBytes has masks of bytes: of the numbers, of rows, and of texts in lists.
+func TestDescribeBytes(t *testing.T) {
+	td := tdict.New(3)
+	require.NoError(t, td.Set("bytes", tensor.Must(ragged.From[uint8]([][]uint8{{1, 2}, {}, {9}}))))
+	require.NoError(t, td.Set("there", tensor.Must(ragged.From[bool]([][]bool{{true, false}, {}, {true}}))))
+	require.NoError(t, td.Set("words", tensor.Must(ragged.From[uint8]([][][]uint8{{{'a'}, {'b', 'c'}}, {}, {{'a'}}}))))
+	require.NoError(t, td.Set("rows", tensor.Vector(false, true, true)))
+	bytes := tdict.Spec{Key: "bytes", Kind: tdict.KindRagged, DType: tensor.Uint8, Depth: 1}
+	words := tdict.Spec{Key: "words", Kind: tdict.KindText, Depth: 1}
+	tests := []struct {
+		name string
+		spec tdict.Spec
+		mask nestedkey.Key
+		want string // kind, Count, Missing, Min, Max, lengths of rows, Distinct
+	}{
+		{"without a mask they are text", bytes, "", "text 3 0 <nil> <nil> {3 0 2 1} 3"},
+		{"numbers with a bool for each", bytes, "there", "ragged 2 1 1 9 {3 0 2 1} -1"},
+		{"text with a bool for each row", bytes, "rows", "text 2 1 <nil> <nil> {2 0 1 0.5} 2"},
+		{"texts in lists", words, "", "text 3 0 <nil> <nil> {3 1 2 1.3333333333333333} 2"},
+		{"texts in lists with a bool for each", words, "there", "text 2 1 <nil> <nil> {2 1 1 1} 1"},
+		{"texts in lists with a bool for each row", words, "rows", "text 1 1 <nil> <nil> {1 1 1 1} 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.spec.Mask = tt.mask
+			opt := inspect.DescribeOptions{Keys: []nestedkey.Key{tt.spec.Key}, Schema: tdict.Schema{tt.spec}}
+			got := describe(t, td, opt)[0]
+			require.Equal(t, tt.want, fmt.Sprint(got.Kind, got.Count, got.Missing, got.Min, got.Max, *got.Rows, got.Distinct))
+			p := profiles(t, td, inspect.ProfileOptions{Keys: opt.Keys, Schema: opt.Schema})[0]
+			require.Equal(t, []int{got.Count, got.Missing}, []int{p.Count, p.Missing})
+		})
+	}
 }

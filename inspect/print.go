@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/internal/errtext"
+	"github.com/go-tensordict/tensordict/internal/sizetext"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/tdict"
@@ -25,6 +26,9 @@ type PrintOptions struct {
 	Sort bool
 	// Rows bounds the lines after the first; 0 means 40, and a negative Rows means all.
 	Rows int
+	// Schema, if not nil, says which entries are text, and the meaning of the values: each line
+	// ends with Spec.Meaning.
+	Schema tdict.Schema
 	// Bytes prints sizes in bytes: 12345678 B instead of 12.3 MB.
 	Bytes bool
 }
@@ -44,26 +48,31 @@ type PrintOptions struct {
 // quoted. Print reads no element.
 //
 // It returns tdict.ErrKind for a nil dictionary, and the errors of w.
-func Print(w io.Writer, td *tdict.TensorDict, opt PrintOptions) error {
-	if _, err := newSelection("print", nil, td); err != nil {
+func Print(w io.Writer, td tdict.Dictionary, opt PrintOptions) error {
+	d := tdict.Of(td)
+	if _, err := newSelection("print", nil, d); err != nil {
 		return err
 	}
-	p := &printer{out: bufio.NewWriter(w), opt: opt}
+	p := &printer{out: bufio.NewWriter(w), opt: opt, specs: map[nestedkey.Key]tdict.Spec{}}
+	for _, s := range opt.Schema {
+		p.specs[s.Key] = s
+	}
 	rows := opt.Rows
 	if rows == 0 {
 		rows = 40
 	} else if rows < 0 {
 		rows = math.MaxInt
 	}
-	fmt.Fprintf(p.out, "%s\n", p.text(td))
-	p.dict(td, 1, rows)
+	fmt.Fprintf(p.out, "%s\n", p.text(d))
+	p.dict("", d, 1, rows)
 	return p.out.Flush() // returns the first error of all writes
 }
 
 // A printer prints one dictionary.
 type printer struct {
-	out *bufio.Writer
-	opt PrintOptions
+	out   *bufio.Writer
+	opt   PrintOptions
+	specs map[nestedkey.Key]tdict.Spec
 }
 
 // An item is an entry to be printed. rows is the number of lines below its own.
@@ -73,8 +82,9 @@ type item struct {
 	rows  int
 }
 
-// dict prints the entries of td, which is at a depth, in at most rows lines.
-func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
+// dict prints the entries of td, which is at a depth, in at most rows lines. outer is before their
+// keys.
+func (p *printer) dict(outer nestedkey.Key, td *tdict.TensorDict, depth, rows int) {
 	items := p.items(td)
 	shown, more := len(items), 0
 	if shown > rows {
@@ -87,9 +97,10 @@ func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 		if name == "" {
 			name = `""`
 		}
-		fmt.Fprintf(p.out, "%s%s: %s\n", indent, name, p.text(it.value))
+		spec := p.specs[outer+it.name]
+		fmt.Fprintf(p.out, "%s%s: %s\n", indent, name, withMeaning(p.text(it.value), spec))
 		if it.rows > 0 {
-			p.dict(it.value.(*tdict.TensorDict), depth+1, it.rows)
+			p.dict(outer+it.name+"/", it.value.(*tdict.TensorDict), depth+1, it.rows)
 		}
 	}
 	left := 0
@@ -99,6 +110,17 @@ func (p *printer) dict(td *tdict.TensorDict, depth, rows int) {
 	if more > 0 {
 		fmt.Fprintf(p.out, "%s... %s more\n", indent, grouped(left))
 	}
+}
+
+// withMeaning returns the text of a value with the meaning in its spec.
+func withMeaning(text string, spec tdict.Spec) string {
+	if spec.Kind == tdict.KindText {
+		text = strings.Replace(text, "ragged uint8", "text", 1)
+	}
+	if meaning := spec.Meaning(); meaning != "" {
+		text += ", " + meaning
+	}
+	return text
 }
 
 // items returns the entries of a dictionary in the order of printing.
@@ -197,15 +219,10 @@ func storage(t *tensor.Tensor) string {
 
 // size returns n bytes as text, with three digits unless opt.Bytes is set.
 func (p *printer) size(n int) string {
-	if p.opt.Bytes || n < 1000 {
+	if p.opt.Bytes {
 		return fmt.Sprintf("%d B", n)
 	}
-	v, units := float64(n), []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
-	unit := 0
-	for ; v >= 999.5; unit++ {
-		v /= 1000
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%#.3g", v), ".") + " " + units[unit]
+	return sizetext.Bytes(int64(n))
 }
 
 // named reports whether a dim has a name.
@@ -233,10 +250,4 @@ func plural(n int, one, more string) string {
 }
 
 // grouped returns a number with a comma before every three digits: 9,960.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
+func grouped(n int) string { return sizetext.Grouped(strconv.Itoa(n)) }

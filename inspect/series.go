@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/cmplx"
+	"slices"
 
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vector"
@@ -29,9 +30,10 @@ func newSeries(x, mask *tensor.Tensor) (series, error) {
 	return series{x, mask}, err
 }
 
-// part returns the tally of the positions from <= i < stop.
-func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error) {
-	t.begin(sampler, from)
+// part returns the tally of the positions from <= i < stop. at is the number of the first among all
+// positions that are read.
+func (s series) part(t *taker, p plan, at, from, stop int) (*tally, error) {
+	t.begin(p, at)
 	take := takers[s[0].DType()]
 	err := eachBox(s, from, stop, func(parts []*tensor.Tensor) error {
 		if len(parts) == 1 {
@@ -43,33 +45,41 @@ func (s series) part(t *taker, sampler *sampler, from, stop int) (*tally, error)
 	})
 	t.flush(true)
 	t.sum = total(t.sums)
+	if t.sketch != nil {
+		t.free, t.sketch.free = t.sketch.free, nil // for the next part
+	}
 	return t.tally, err
 }
 
-// tallies returns the tally of each series. All have one shape, and are read in parts of size
-// positions.
-func (d *describer) tallies(tile []series, size int) ([]*tally, error) {
-	n := tile[0][0].Size()
-	var s *sampler
+// tallies returns the tally of each source, by the rules of read. If n is not nil, the tallies are
+// for histograms.
+func (d *describer) tallies(tile []source, size int, n *numerals) ([]*tally, error) {
+	p := plan{numerals: n}
 	if len(d.opt.Quantiles) > 0 {
-		s = newSampler(n)
+		p.sampler = newSampler(tile[0].size())
 	}
+	return d.read(tile, size, slices.Repeat([]plan{p}, len(tile)))
+}
+
+// read returns the tally of each source, by its plan. All sources have the same positions, and are
+// read in parts of size positions.
+func (d *describer) read(tile []source, size int, plans []plan) ([]*tally, error) {
 	all, sums := make([]*tally, len(tile)), make([][]float64, len(tile))
 	for i := range all {
-		all[i] = newTally(s, -1)
+		all[i] = newTally(plans[i], -1)
 		var err error
-		if tile[i], err = flattened(tile[i]...); err != nil {
+		if tile[i], err = tile[i].flattened(); err != nil {
 			return nil, err
 		}
 	}
-	parts := (n + size - 1) / size
-	ahead := max(1, 4/len(tile)) * workers.Count(d.opt.Workers, parts) // few, as each tally may have a sketch
-	made := workers.Stream(d.ctx, parts, d.opt.Workers, ahead, func(_ context.Context, part int) ([]*tally, error) {
-		each, t := make([]*tally, len(tile)), d.takers.Get().(*taker)
+	parts := tile[0].parts(size)
+	ahead := max(1, 4/len(tile)) * workers.Count(d.opt.Workers, len(parts))
+	made := workers.Stream(d.ctx, len(parts), d.opt.Workers, ahead, func(_ context.Context, i int) ([]*tally, error) {
+		each, t, part := make([]*tally, len(tile)), d.takers.Get().(*taker), parts[i]
 		defer d.takers.Put(t)
 		for i := range tile {
 			var err error
-			if each[i], err = tile[i].part(t, s, part*size, min(part*size+size, n)); err != nil {
+			if each[i], err = tile[i][part.run].part(t, plans[i], part.at, part.from, part.stop); err != nil {
 				return nil, err
 			}
 		}

@@ -15,16 +15,17 @@ const (
 	mostPicked = 1 << 20 // bound on the numbers of a leaf that are added to a sketch
 )
 
-// A sketch is the KLL sketch of Karnin, Lang and Liberty. A number in level i stands for 1<<i of
+// A sketch is the KLL sketch of Karnin, Lang and Liberty. A number in level i represents 1<<i of
 // the numbers that were added. A full level is sorted, and every second number goes to the next
 // level. A coin decides whether these are the odd or the even ones. The coins are a hash, so that
 // the same numbers give the same sketch.
 type sketch struct {
-	levels [][]float64
-	size   int // numbers in all levels
-	most   int // bound on size
+	levels [][]int64 // keys of numbers
+	size   int       // numbers in all levels
+	most   int       // bound on size
 	seed   uint64
-	coins  uint64 // number of coins thrown
+	coins  uint64  // number of coins thrown
+	free   []int64 // buffer of sortKeys
 }
 
 func newSketch(seed uint64) *sketch {
@@ -49,12 +50,12 @@ func (s *sketch) capacity(level int) int {
 	return max(8, int(math.Ceil(sketchSize*math.Pow(2./3, float64(above)))))
 }
 
-// add adds a number that stands for 1<<level numbers.
+// add adds a number that represents 1<<level numbers.
 func (s *sketch) add(v float64, level int) {
 	for len(s.levels) <= level {
 		s.grow()
 	}
-	s.levels[level] = append(s.levels[level], v)
+	s.levels[level] = append(s.levels[level], keyOf(v))
 	if s.size++; s.size > s.most {
 		s.compact()
 	}
@@ -91,7 +92,8 @@ func (s *sketch) compact() {
 		s.grow()
 	}
 	numbers := s.levels[level]
-	slices.Sort(numbers)
+	s.free = slices.Grow(s.free[:0], len(numbers))[:len(numbers)]
+	sortKeys(numbers, s.free)
 	odd := len(numbers) & 1
 	up := s.levels[level+1]
 	for i := odd + s.coin(); i < len(numbers); i += 2 {
@@ -102,24 +104,48 @@ func (s *sketch) compact() {
 	s.size -= (len(numbers) - odd) / 2
 }
 
-// coin returns 0 or 1. Every second coin is the opposite of the one before, so that errors cancel.
+// coin returns 0 or 1. Every second coin is the opposite of the coin before, so that errors cancel.
 func (s *sketch) coin() int {
 	at := s.coins
 	s.coins++
 	return int((splitmix.Mix(s.seed, at/2) ^ at) & 1)
 }
 
-// A weighted is a number that stands for weight equal ones.
+// finite returns a sketch of the finite numbers: s itself if it has no other. If it has only other
+// numbers, the result has low and high.
+func (s *sketch) finite(low, high float64) *sketch {
+	infinite := func(key int64) bool { return math.IsInf(ofKey(key), 0) }
+	if !slices.ContainsFunc(s.levels, func(keys []int64) bool { return slices.ContainsFunc(keys, infinite) }) {
+		return s
+	}
+	kept := &sketch{}
+	for _, numbers := range s.levels {
+		numbers = slices.DeleteFunc(slices.Clone(numbers), infinite)
+		kept.levels = append(kept.levels, numbers)
+		kept.size += len(numbers)
+	}
+	if kept.size == 0 {
+		kept.levels = [][]int64{{keyOf(low), keyOf(high)}}
+	}
+	return kept
+}
+
+// A weighted is a number that represents weight equal numbers.
 type weighted struct {
 	v      float64
 	weight int
 }
 
-// quantiles returns the quantiles qs of the n numbers that were added, as arith.Quantile does: at
-// position q*(n-1) in order, with linear interpolation. low and high are the least and the greatest
-// number.
+// quantiles returns the quantiles qs of the numbers that were added. low and high are the least and
+// the greatest number.
 func (s *sketch) quantiles(qs []float64, low, high float64) ([]float64, error) {
 	all, n := s.sorted()
+	return quantilesOf(all, n, qs, low, high)
+}
+
+// quantilesOf returns the quantiles qs of n numbers in order, as arith.Quantile does: at position
+// q*(n-1), with linear interpolation. low and high are the least and the greatest number.
+func quantilesOf(all []weighted, n int, qs []float64, low, high float64) ([]float64, error) {
 	out := make([]float64, len(qs))
 	for i, q := range qs {
 		whole, part := math.Modf(q * float64(n-1))
@@ -145,7 +171,7 @@ func (s *sketch) quantiles(qs []float64, low, high float64) ([]float64, error) {
 func (s *sketch) sorted() (all []weighted, n int) {
 	for level, numbers := range s.levels {
 		for _, v := range numbers {
-			all = append(all, weighted{v, 1 << level})
+			all = append(all, weighted{ofKey(v), 1 << level})
 		}
 		n += len(numbers) << level
 	}

@@ -1,52 +1,66 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/go-tensordict/tensordict/nestedkey"
-	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
 	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
 // tensor describes a tensor as a whole, or each of its columns.
-func (d *describer) tensor(s Summary, x *tensor.Tensor, mask tdict.Value) error {
+func (d *describer) tensor(p Profile, x *tensor.Tensor, mask tdict.Value) error {
 	m, _ := mask.(*tensor.Tensor)
 	if d.opt.ByColumn {
-		return d.columns(s, x, m)
+		return d.columns(p, x, m)
 	}
-	return d.whole(s, x, m)
+	return d.whole(p, x, m)
 }
 
 // whole describes all elements of a tensor.
-func (d *describer) whole(s Summary, x, mask *tensor.Tensor) error {
-	t, err := d.tally(x, mask)
+func (d *describer) whole(p Profile, x, mask *tensor.Tensor) error {
+	in, err := newSeries(x, mask)
 	if err != nil {
 		return err
 	}
-	return d.add(s, t)
+	p.Total = x.Size()
+	return d.numbers(p, d.dense(in, x.ByteSize(), blockBytes/x.DType().Size()), -1)
 }
 
-// tally returns the tally of all elements of a tensor.
-func (d *describer) tally(x, mask *tensor.Tensor) (*tally, error) {
-	in, err := newSeries(x, mask)
+// numbers describes the numbers of a source as a whole. If a mask hides rows, hidden is their
+// number, otherwise -1.
+func (d *describer) numbers(p Profile, in source, hidden int) error {
+	made, histograms, err := d.measured([]source{in}, partSize, numeralsOf(p.DType, false))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	made, err := d.tallies([]series{in}, partSize)
+	p.Read, p.Values = in.size(), histograms[0]
+	if hidden >= 0 {
+		made[0].missing = hidden
+	}
+	return d.add(p, made[0])
+}
+
+// measured returns the tallies of the sources of a tile and, for Profiles, their histograms.
+func (d *describer) measured(tile []source, size int, n numerals) ([]*tally, []*Histogram, error) {
+	if d.profile == nil {
+		made, err := d.tallies(tile, size, nil)
+		return made, make([]*Histogram, len(tile)), err
+	}
+	made, err := d.tallies(tile, size, &n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return made[0], nil
+	histograms, err := d.histograms(tile, size, made)
+	return made, histograms, err
 }
 
 // columns describes each feature of a tensor, columnTile of them at a time.
-func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
-	batch, err := d.batchDims(s.Key)
+func (d *describer) columns(p Profile, x, mask *tensor.Tensor) error {
+	batch, err := d.batchDims(p.Key)
 	if err != nil {
 		return err
 	}
@@ -55,29 +69,51 @@ func (d *describer) columns(s Summary, x, mask *tensor.Tensor) error {
 		return err
 	}
 	features := x.Shape()[batch:]
-	for first := 0; first < features.Size(); first += columnTile {
-		tile := make([]series, min(columnTile, features.Size()-first))
+	row := max(1, features.Size()*x.DType().Size()) // bytes
+	first, last := d.columnRange(features.Size())
+	for ; first < last; first += columnTile {
+		tile := make([]source, min(columnTile, last-first))
 		for i := range tile {
-			at := slices.Repeat([]ix.Index{ix.All}, batch)
-			for _, k := range features.Position(first + i) {
-				at = append(at, ix.At(k))
-			}
-			if tile[i], err = indexed(all, at...); err != nil {
+			column, err := all.column(batch, features.Position(first+i))
+			if err != nil {
 				return err
 			}
+			tile[i] = d.dense(column, x.ByteSize(), max(1, blockBytes/row))
 		}
-		made, err := d.tallies(tile, columnPart)
+		made, histograms, err := d.measured(tile, columnPart, numeralsOf(p.DType, false))
 		if err != nil {
 			return err
 		}
 		for i, t := range made {
-			s.Column = features.Position(first + i)
-			if err := d.add(s, t); err != nil {
+			p.Column, p.Values = features.Position(first+i), histograms[i]
+			p.Read, p.Total = tile[i].size(), x.Shape()[:batch].Size()
+			if err := d.add(p, t); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// column returns the series of one feature of tensors with batch dims.
+func (s series) column(batch int, feature []int) (series, error) {
+	at := slices.Repeat([]ix.Index{ix.All}, batch)
+	for _, k := range feature {
+		at = append(at, ix.At(k))
+	}
+	return indexed(s, at...)
+}
+
+// columnRange returns which of n columns are described: first <= i < last.
+func (d *describer) columnRange(n int) (first, last int) {
+	if d.profile == nil {
+		return 0, n
+	}
+	first = min(d.profile.First, n)
+	if d.profile.Columns == 0 {
+		return first, n
+	}
+	return first, first + min(d.profile.Columns, n-first)
 }
 
 // batchDims returns the number of batch dims of the dictionary that has the leaf key.
@@ -93,8 +129,9 @@ func (d *describer) batchDims(key nestedkey.Key) (int, error) {
 	return len(td.Shape()), nil
 }
 
-// add adds s, completed from t, to the result.
-func (d *describer) add(s Summary, t *tally) error {
+// add adds p, completed from t, to the result.
+func (d *describer) add(p Profile, t *tally) error {
+	s := &p.Summary
 	s.Count, s.Missing = t.count, t.missing
 	s.NaN, s.Inf, s.Zeros = t.nan, t.inf, t.zeros
 	if s.DType == tensor.Bool {
@@ -113,7 +150,7 @@ func (d *describer) add(s Summary, t *tally) error {
 			}
 		}
 	}
-	d.all = append(d.all, s)
+	d.all = append(d.all, p)
 	return nil
 }
 
@@ -131,22 +168,73 @@ func (t *tally) extremes(dtype tensor.DType) (low, high any) {
 }
 
 // data counts the rows of Data that the mask does not hide.
-func (d *describer) data(s Summary, v *tdict.Data, mask tdict.Value) error {
+func (d *describer) data(p Profile, v *tdict.Data, mask tdict.Value) error {
 	present, err := rowMask(mask, v)
 	if err != nil {
 		return err
 	}
+	kinds := map[string]int{}
+	count := func(value any, rows int) {
+		kinds[kindOfJSON(value)] += rows
+		if value == nil {
+			p.Missing += rows
+		} else {
+			p.Count += rows
+		}
+	}
+	p.Total = v.Shape().Size()
+	p.Read = p.Total
+	if value, ok := v.Uniform(); ok {
+		shown := len(keep(nil, present, present))
+		if present == nil {
+			shown = p.Total
+		}
+		count(value, shown)
+		p.Missing += p.Total - shown
+		return d.countedKinds(p, kinds)
+	}
 	row := 0
 	for value := range v.All() {
-		if value == nil || present != nil && !present[row] {
-			s.Missing++
+		if row%textRows == 0 && d.ctx.Err() != nil {
+			return context.Cause(d.ctx)
+		}
+		if present == nil || present[row] {
+			count(value, 1)
 		} else {
-			s.Count++
+			p.Missing++
 		}
 		row++
 	}
-	d.all = append(d.all, s)
+	return d.countedKinds(p, kinds)
+}
+
+// countedKinds adds p with kinds to the result.
+func (d *describer) countedKinds(p Profile, kinds map[string]int) error {
+	for kind, n := range kinds {
+		if n > 0 {
+			p.Kinds = append(p.Kinds, TextCount{kind, n})
+		}
+	}
+	slices.SortFunc(p.Kinds, byFrequency)
+	d.all = append(d.all, p)
 	return nil
+}
+
+// kindOfJSON returns the kind of a value of Data.
+func kindOfJSON(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "bool"
+	case int64, float64:
+		return "number"
+	case string:
+		return "text"
+	case []any:
+		return "list"
+	}
+	return "object"
 }
 
 // rowMask returns, for each batch row of v, whether the mask shows it. It returns nil for a mask
@@ -162,122 +250,4 @@ func rowMask(mask, v tdict.Value) (present []bool, err error) {
 	}
 	err = tensor.Read(wide, func(bits []bool) { present = append([]bool{}, bits...) })
 	return present, err
-}
-
-// rows describes a ragged leaf: the lengths of its rows, and its values or texts.
-func (d *describer) rows(s Summary, v *ragged.Tensor, mask tdict.Value) error {
-	present, err := rowMask(mask, v)
-	if err != nil {
-		return err
-	}
-	x, layout, err := values(v)
-	if err != nil {
-		return err
-	}
-	hidden := len(present) - len(keep(nil, present, present))
-	for level := range layout.Depth() {
-		lengths, err := layout.Lengths(level + 1)
-		if err != nil {
-			return err
-		}
-		if level+1 == layout.Depth() {
-			s.Rows = lengthsOf(shown(lengths, present))
-			if s.Kind == tdict.KindText {
-				s.Missing = hidden
-				return d.texts(s, x, lengths, present)
-			}
-		}
-		present = spread(present, lengths)
-	}
-	bits, err := valueMask(mask, present)
-	if err != nil {
-		return err
-	}
-	t, err := d.tally(x, bits)
-	if err != nil {
-		return err
-	}
-	if present != nil {
-		t.missing = hidden
-	}
-	return d.add(s, t)
-}
-
-// valueMask returns the mask of the values of a ragged leaf: present, or the values of a ragged
-// mask, or nil if there is no mask.
-func valueMask(mask tdict.Value, present []bool) (*tensor.Tensor, error) {
-	if present != nil {
-		return tensor.From(present, len(present))
-	}
-	m, ok := mask.(*ragged.Tensor)
-	if !ok {
-		return nil, nil
-	}
-	bits, _, err := values(m)
-	return bits, err
-}
-
-// shown returns the elements of x that are present.
-func shown[T any](x []T, present []bool) []T {
-	if present == nil {
-		return x
-	}
-	return keep(nil, x, present)
-}
-
-// spread returns which rows of the next level are present. lengths are the lengths of the rows of
-// this level.
-func spread(present []bool, lengths []int64) []bool {
-	if present == nil {
-		return nil
-	}
-	inner := []bool{}
-	for i, n := range lengths {
-		inner = append(inner, slices.Repeat(present[i:i+1], int(n))...)
-	}
-	return inner
-}
-
-// lengthsOf describes lengths.
-func lengthsOf(lengths []int64) *Lengths {
-	l := &Lengths{Count: len(lengths), Mean: math.NaN()}
-	if len(lengths) == 0 {
-		return l
-	}
-	sum := 0
-	for _, n := range lengths {
-		sum += int(n)
-	}
-	l.Min, l.Max = int(slices.Min(lengths)), int(slices.Max(lengths))
-	l.Mean = float64(sum) / float64(len(lengths))
-	return l
-}
-
-const (
-	mostTexts     = 1024    // bound on the distinct texts that are counted
-	mostTextBytes = 1 << 16 // bound on their bytes
-)
-
-// texts counts the texts that are present, and the distinct ones among them if these are few.
-func (d *describer) texts(s Summary, x *tensor.Tensor, lengths []int64, present []bool) error {
-	known, size := map[string]bool{}, 0
-	few := func() bool { return len(known) <= mostTexts && size <= mostTextBytes }
-	err := tensor.Read(x, func(b []uint8) {
-		for i, n := range lengths {
-			if !few() || i%textRows == 0 && d.ctx.Err() != nil {
-				return
-			}
-			if text := b[:n]; (present == nil || present[i]) && !known[string(text)] {
-				known[string(text)] = true
-				size += len(text)
-			}
-			b = b[n:]
-		}
-	})
-	s.Count = s.Rows.Count
-	if s.Distinct = len(known); !few() {
-		s.Distinct = -1
-	}
-	d.all = append(d.all, s)
-	return cmp.Or(err, context.Cause(d.ctx))
 }

@@ -16,22 +16,40 @@ const (
 
 // A tally summarizes values. Tallies of parts are joined in the order of the parts.
 type tally struct {
-	count, missing, nan, inf, zeros int
+	count, missing, nan, inf, negInf, zeros int
 
 	numbers   int // values that are not NaN
 	min, max  float64
+	least     float64 // of the finite numbers
+	greatest  float64
 	low, high int64 // exact min and max: of int64, and of uint64 mapped by ordered
 	sum       float64
 	mean, m2  float64 // mean of the numbers, and sum of their squared distances from it
 	sketch    *sketch // nil if no quantiles are wanted
+	few       *few    // nil if no profile is wanted
+	bins      []int   // counts along a scale, without the rest; nil for other tallies
 }
 
 // ordered maps uint64 to int64 and preserves the order.
 func ordered(v uint64) int64 { return int64(v ^ 1<<63) }
 
-func newTally(sampler *sampler, seed int) *tally {
-	t := &tally{min: math.Inf(1), max: math.Inf(-1), low: math.MaxInt64, high: math.MinInt64}
-	if sampler != nil {
+// A plan says which figures of the values are collected.
+type plan struct {
+	sampler  *sampler  // picks numbers for quantiles; nil if none are wanted
+	numerals *numerals // of a histogram; nil if none is wanted
+	scale    scale     // if not nil, the values are only counted along it
+}
+
+func newTally(p plan, seed int) *tally {
+	t := &tally{low: math.MaxInt64, high: math.MinInt64}
+	t.min, t.max, t.least, t.greatest = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	switch {
+	case p.scale != nil:
+		t.bins = make([]int, p.scale.size()+2)
+	case p.numerals != nil:
+		t.few = &few{numerals: *p.numerals, counts: map[uint64]int{}}
+	}
+	if p.sampler != nil {
 		t.sketch = newSketch(uint64(seed))
 	}
 	return t
@@ -40,9 +58,16 @@ func newTally(sampler *sampler, seed int) *tally {
 // join adds next, the tally of the following part, except its sum.
 func (t *tally) join(next *tally) {
 	t.count, t.missing, t.nan = t.count+next.count, t.missing+next.missing, t.nan+next.nan
-	t.inf, t.zeros = t.inf+next.inf, t.zeros+next.zeros
+	t.inf, t.negInf, t.zeros = t.inf+next.inf, t.negInf+next.negInf, t.zeros+next.zeros
 	t.min, t.max = min(t.min, next.min), max(t.max, next.max)
 	t.low, t.high = min(t.low, next.low), max(t.high, next.high)
+	t.least, t.greatest = min(t.least, next.least), max(t.greatest, next.greatest)
+	for i, n := range next.bins {
+		t.bins[i] += n
+	}
+	if t.few != nil {
+		t.few.join(next.few)
+	}
 	t.moments(next.numbers, next.mean, next.m2)
 	if t.sketch != nil {
 		t.sketch.join(next.sketch)
@@ -82,25 +107,36 @@ func total(sums []float64) float64 {
 // A taker tallies the values of one part of a leaf.
 type taker struct {
 	*tally
-	sampler *sampler
-	at      uint64    // first position of the part, plus the number of numbers added
-	piece   []float64 // numbers to be added when there are pieceSize
-	sums    []float64 // sums of pieces
-	blocks  []float64 // buffer for the sums of the blocks of a piece
-	bits    []uint8   // buffer with a byte for each number of a piece
+	plan
+	at     uint64    // first position of the part, plus the number of numbers added
+	piece  []float64 // numbers to be added when there are pieceSize
+	sums   []float64 // sums of pieces
+	blocks []float64 // buffer for the sums of the blocks of a piece
+	bits   []uint8   // buffer with a byte for each number of a piece
+	free   []int64   // buffer of the sketch
 }
 
 // begin resets t for the part that begins at the position at.
-func (t *taker) begin(sampler *sampler, at int) {
+func (t *taker) begin(p plan, at int) {
 	if t.piece == nil {
 		t.piece, t.blocks, t.bits = make([]float64, 0, pieceSize), make([]float64, pieceSize/sumBlock), make([]uint8, pieceSize)
 	}
-	t.tally, t.sampler, t.at = newTally(sampler, at), sampler, uint64(at)
+	t.tally, t.plan, t.at = newTally(p, at), p, uint64(at)
 	t.piece, t.sums = t.piece[:0], t.sums[:0]
+	if t.sketch != nil {
+		t.sketch.free = t.free
+	}
 }
 
 // take adds values. The piece must have room for them.
 func take[N vector.Real](t *taker, x []N) {
+	if t.scale != nil {
+		place(t.scale, t.bins, x)
+		return
+	}
+	if t.few != nil {
+		note(t.few, x)
+	}
 	t.count += len(x)
 	from := len(t.piece)
 	switch {
@@ -142,13 +178,25 @@ func look[N vector.Real](t *taker, x []N) bool {
 		t.zeros += countZeros(t.bits[:len(x)], x)
 	}
 	if math.IsInf(float64(low), -1) || math.IsInf(float64(high), 1) {
-		for _, v := range x {
-			if math.IsInf(float64(v), 0) {
-				t.inf++
-			}
+		infinities(t, x)
+		return true
+	}
+	t.least, t.greatest = min(t.least, float64(low)), max(t.greatest, float64(high))
+	return true
+}
+
+// infinities counts infinities, and updates the extremes of the finite numbers.
+func infinities[N vector.Real](t *taker, x []N) {
+	for _, v := range x {
+		switch v := float64(v); {
+		case math.IsInf(v, -1):
+			t.inf, t.negInf = t.inf+1, t.negInf+1
+		case math.IsInf(v, 1):
+			t.inf++
+		default:
+			t.least, t.greatest = min(t.least, v), max(t.greatest, v)
 		}
 	}
-	return true
 }
 
 // countZeros returns the number of zeros in x. It overwrites bits, which has the length of x.

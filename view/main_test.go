@@ -1,0 +1,9 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/go-tensordict/tensordict/internal/test/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
