@@ -1,9 +1,10 @@
-"""Times epochs of a directory with torch: python epochs.py DIR BATCH. Prints one JSON object."""
+"""Times epochs of a directory with torch: python epochs.py DIR BATCH SOCKET. Prints one JSON object."""
 
 import json
 import sys
 import time
 
+import tdict
 import torch
 from tensordict import TensorDict
 from torch.utils.data import DataLoader, TensorDataset
@@ -25,6 +26,11 @@ def of_rows(workers):
 def of_batches(workers):
     return DataLoader(td, batch, shuffle=True, collate_fn=lambda x: x,
                       num_workers=workers, persistent_workers=workers > 0)
+
+
+def of_feed():
+    with tdict.Feed(sys.argv[3]) as feed:
+        return second(feed)
 
 
 def seconds(batches):
@@ -53,6 +59,7 @@ def faster(fn):
 threads = torch.get_num_threads()
 seconds(by_hand())  # touches every page once
 print(json.dumps({
+    "feed": of_feed(),
     "hand": faster(by_hand),
     "batches0": faster(lambda: of_batches(0)),
     "rows0": faster(lambda: of_rows(0)),

@@ -1,5 +1,5 @@
-// Dataloader times shuffled epochs of one directory of mapped files, with package loader and with
-// torch's DataLoader.
+// Dataloader times shuffled epochs of one directory of mapped files, with package loader, through
+// package feed, and with torch's DataLoader.
 //
 //	go run -C bench ./dataloader -python PYTHON [-rows N] [-features N] [-batch N]
 //		[-rounds N] [-dir DIR] [-svg FILE]
@@ -11,62 +11,53 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+
+	"github.com/go-tensordict/tensordict/bench/internal/contest"
 )
 
 // A config holds the flags.
 type config struct {
-	python, dir, svg              string
-	rows, features, batch, rounds int
+	contest.Flags
+	pkg      string
+	features int
 }
 
 func main() {
 	log.SetFlags(0)
-	var c config
-	flag.StringVar(&c.python, "python", "", "a Python with torch and tensordict; \"\": measure only package loader")
-	flag.StringVar(&c.dir, "dir", "", "where to make a directory for the files, which is removed at the end; \"\": the directory for temporary files")
-	flag.StringVar(&c.svg, "svg", "", "a file to draw a bar chart into; \"\": none")
-	flag.IntVar(&c.rows, "rows", 200_000, "rows")
+	c := config{Flags: contest.Flags{Rows: 200_000, Batch: 64, Rounds: 5}}
+	flag.StringVar(&c.pkg, "package", "../python/src", "the directory of the Python package tdict")
 	flag.IntVar(&c.features, "features", 1000, "float32 values of a row")
-	flag.IntVar(&c.batch, "batch", 64, "rows of a batch")
-	flag.IntVar(&c.rounds, "rounds", 5, "number of epochs; times are their minimum")
-	flag.Parse()
+	c.Parse("torch and tensordict")
 	if err := run(context.Background(), c); err != nil {
 		log.Fatal("dataloader: ", err)
 	}
 }
 
 // run measures everything, prints a table and draws a chart.
-func run(ctx context.Context, c config) (err error) {
-	if min(c.rows, c.features, c.batch, c.rounds) < 1 {
-		return fmt.Errorf("got %+v, want numbers of at least 1", c)
-	}
-	dir, err := os.MkdirTemp(c.dir, "dataloader-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	data := filepath.Join(dir, "data")
-	if err := save(data, c); err != nil {
-		return err
-	}
-	all, err := measure(ctx, c, data)
-	if err != nil {
-		return err
-	}
-	for _, r := range all {
-		fmt.Printf("%-34s %6.1f ms an epoch, %7.0f rows/s\n", r.name, 1000*r.seconds, c.perSecond(r))
-	}
-	if c.svg == "" {
-		return nil
-	}
-	return os.WriteFile(c.svg, []byte(chart(c, all)), 0o644)
+func run(ctx context.Context, c config) error {
+	return c.Run(os.Stdout, func(dir string) (contest.Chart, error) {
+		chart := contest.Chart{
+			Title:   "Shuffled epochs of mapped files: rows a second",
+			Notes:   []string{fmt.Sprintf("%d rows of %d float32, batches of %d; more is better", c.Rows, c.features, c.Batch)},
+			Columns: []contest.Column{{Name: "rows a second, and the time of an epoch"}},
+		}
+		data := filepath.Join(dir, "data")
+		if err := save(data, c); err != nil {
+			return chart, err
+		}
+		all, err := measure(ctx, c, data)
+		for _, r := range all {
+			least := r.seconds.Least()
+			speed := float64(c.Rows) / least
+			chart.Rows = append(chart.Rows, contest.Row{Name: r.name, Ours: r.ours, Cells: []contest.Cell{{
+				Size: speed, Text: fmt.Sprintf("%.0f k rows/s, %s", speed/1e3, contest.Seconds(least)),
+			}}})
+		}
+		return chart, err
+	}, c.features)
 }
-
-// perSecond returns how many rows per second a contender read.
-func (c config) perSecond(r result) float64 { return float64(c.rows) / r.seconds }

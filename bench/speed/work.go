@@ -173,8 +173,8 @@ func saves(dir string) (all []row, err error) {
 	}{
 		{"save 1000 leaves of 512 bytes", small, memmap.SaveOptions{}},
 		{"the same, without sync", small, memmap.SaveOptions{NoSync: true}},
-		{"save 10 MB, consolidated", large, memmap.SaveOptions{Form: memmap.Consolidated}},
-		{"the same, without sync", large, memmap.SaveOptions{Form: memmap.Consolidated, NoSync: true}},
+		{"save 10 MB, consolidated", large, memmap.SaveOptions{Container: memmap.Consolidated}},
+		{"the same, without sync", large, memmap.SaveOptions{Container: memmap.Consolidated, NoSync: true}},
 	} {
 		at := filepath.Join(dir, fmt.Sprint("d", len(all)))
 		work := func() error { return memmap.SaveWith(context.Background(), at, c.td, c.opt) }
