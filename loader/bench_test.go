@@ -88,3 +88,33 @@ func benchmarkCopy(b *testing.B, data []float32, features, batch int, s sampler.
 
 // must returns v unless there is an error.
 func must[T any](v T, err error) T { return tensor.Must(v, err) }
+
+// BenchmarkInto loads small batches into memory of the caller's, beside memory of the loader's: how
+// much one batch costs.
+func BenchmarkInto(b *testing.B) {
+	td, _ := table(b, 10_000, 100)
+	src := must(loader.From(td))
+	memory := must(td.NewZeros(64))
+	for _, batch := range []int{1, 63, 64} {
+		for _, into := range []bool{false, true} {
+			b.Run(fmt.Sprintf("batch=%d/into=%t", batch, into), func(b *testing.B) {
+				opt := loader.Options{Batch: batch, Sampler: sampler.Random()}
+				if into {
+					opt.Into = func(context.Context) (*tdict.TensorDict, error) { return memory, nil }
+				}
+				l := must(loader.New(src, opt))
+				b.ReportAllocs()
+				n := 0
+				for b.Loop() {
+					for _, err := range l.Batches(context.Background()) {
+						if err != nil {
+							b.Fatal(err)
+						}
+						n++
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/batch")
+			})
+		}
+	}
+}

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A budget bounds the bytes of the batches that are made ahead of the loop. It assumes that a batch
-// that is being made will have as many bytes as the largest so far.
+// A budget bounds the bytes of the batches that are made ahead of the loop. It assumes that an
+// unfinished batch will have the bytes of the largest batch so far.
 type budget struct {
 	limit int // 0 means no limit
 

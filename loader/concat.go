@@ -18,9 +18,9 @@ import (
 //	sources of N0, N1... rows -> N0 + N1 + ... rows
 //
 // The sources must have the same keys, kinds, dtypes and shapes. Concat returns [ErrSource] if
-// there are no sources, if one is nil, or if the schemas that they describe differ. A source that
-// does not describe its schema is compared only when a batch has rows of that source and of another
-// one. If they differ, Fetch then returns the error of shapeops.Cat.
+// there are no sources, if one is nil, or if their schemas differ. A source that does not describe
+// its schema is compared only when a batch has rows of that source and of another one. If they
+// differ, Fetch then returns the error of shapeops.Cat.
 func Concat(sources ...Source) (Source, error) {
 	err := checkSources(sources)
 	if err == nil {

@@ -15,16 +15,18 @@
 //		fmt.Println(l.Stats())
 //	}
 //
-// Options.Transform is a pipeline of package transform. With Options.Batching, batches consist of
-// whole groups, or of rows of about the same length. With Options.Workers, workers prefetch
-// batches.
+// Options.Transform is a pipeline of package transform. Options.Collate is a [Collate], which makes
+// a batch of the rows that were fetched; [Pad] returns one. Options.Progress is called with the
+// [Progress] of the epoch after each batch. With Options.Batching, batches consist of whole groups,
+// or of rows of about the same length. With Options.Workers, workers prefetch batches.
 //
 // # Sources
 //
 // A [Source] has two methods: Len, the number of rows, and Fetch, which returns all rows of a batch
 // at once and may reuse memory. Optional interfaces add abilities: a [Slicer] returns consecutive
 // rows without copying them, a [Prefetcher] reads rows in advance, a [Snapshotter] may change
-// between epochs. [FromDataset], [From], [FromLive], [FromTensors], [FromRows] and
+// between epochs and has a [Snapshot] for each, and a [Describer] describes its rows in a
+// [Description]. [FromDataset], [From], [FromLive], [FromTensors], [FromRows] and
 // [FromFunc] return sources; [Concat], [Zip] and [Subset] combine them.
 //
 // # Order
@@ -47,8 +49,9 @@
 // # Memory
 //
 // A batch is valid until the loop asks for the next one or ends. Its memory is then reused, so that
-// a loop in steady state allocates only headers. With Options.Own each batch owns its memory; Clone
-// keeps a single batch. In tests, Options.Poison reveals the use of an old batch. If the sampler is
+// a loop in steady state allocates only headers. With Options.Own each batch owns its memory, and
+// with Options.Into it is in memory that the caller gives, such as a ring of buffers; Clone keeps a
+// single batch. In tests, Options.Poison reveals the use of an old batch. If the sampler is
 // sequential and the source is a Slicer, batches are views of the source, which must not be
 // written.
 //

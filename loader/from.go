@@ -23,9 +23,12 @@ import (
 //
 // The source is a [Slicer]: batches of consecutive rows may be views of td, so td must not change
 // while it is loaded. From returns [ErrSource] if td is nil and shapeops.ErrDim if it has no batch
-// dim.
-func From(td *tdict.TensorDict) (Source, error) {
-	d, err := newDict(td)
+// dim. From of a *memmap.Dataset is [FromDataset].
+func From(td tdict.Dictionary) (Source, error) {
+	if ds, ok := td.(*memmap.Dataset); ok {
+		return FromDataset(ds)
+	}
+	d, err := newDict(tdict.Of(td))
 	if err != nil {
 		return nil, fmt.Errorf("from: %w", err)
 	}
@@ -111,13 +114,20 @@ func newDict(td *tdict.TensorDict) (dict, error) {
 	return d, nil
 }
 
-// owns reports whether the unbatched tensors of dst are d's. Unbatched tensors of another source
-// must not be overwritten.
+// owns replaces the unbatched tensors of dst by d's, and reports whether dst has them. Unbatched
+// tensors of another source must not be overwritten.
 func (d dict) owns(dst *tdict.TensorDict) bool {
 	return !slices.ContainsFunc(d.alike, func(key nestedkey.Key) bool {
 		own, err := tdict.Get[*tdict.Unbatched](d.td, key)
 		got, failed := tdict.Get[*tdict.Unbatched](dst, key)
-		return err != nil || failed != nil || got.Tensor() != own.Tensor()
+		if err != nil || failed != nil {
+			return true
+		}
+		if got.Tensor() == own.Tensor() {
+			return false
+		}
+		u, err := tdict.NewUnbatched(own.Tensor())
+		return err != nil || dst.Set(key, u) != nil
 	})
 }
 

@@ -41,11 +41,11 @@ func (s *shot) Snapshot() (loader.Snapshot, error) {
 // TestSnapshotsAreReleased: however the loop ends.
 func TestSnapshotsAreReleased(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic(errMine) }, "Goexit": runtime.Goexit, "the end": func() {}} {
-		for _, workers := range []int{0, 2} {
-			t.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(t *testing.T) {
+		for _, opt := range ways(t) {
+			t.Run(fmt.Sprintf("%s/workers=%d/into=%t", name, opt.Workers, opt.Into != nil), func(t *testing.T) {
 				noLeak(t)
 				src := &shot{Source: numbered(t, 20)}
-				l := must(loader.New(src, loader.Options{Batch: 5, Workers: workers}))
+				l := must(loader.New(src, opt))
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
@@ -63,16 +63,31 @@ func TestSnapshotsAreReleased(t *testing.T) {
 	}
 }
 
+// ways returns options for batches of five numbered rows: with and without workers, in memory of
+// the loader and of the caller.
+func ways(t testing.TB) (all []loader.Options) {
+	t.Helper()
+	fresh := func(context.Context) (*tdict.TensorDict, error) {
+		return must(numbered(t, 5).Fetch(t.Context(), []int{0, 0, 0, 0, 0}, nil)), nil
+	}
+	for _, workers := range []int{0, 2} {
+		all = append(all, loader.Options{Batch: 5, Workers: workers}, loader.Options{Batch: 5, Workers: workers, Into: fresh})
+	}
+	return all
+}
+
 // TestReplacedAfterRestore: a state is restored to what the source is then, and not to another.
 func TestReplacedAfterRestore(t *testing.T) {
-	src := &shot{Source: numbered(t, 20), version: "1"}
-	l := must(loader.New(src, loader.Options{Batch: 5}))
-	require.NoError(t, l.Seek(0, 2))
-	require.NoError(t, l.Restore(l.State()))
-	src.Source, src.version = numbered(t, 8), "2"
-	_, err := untilError(l)
-	require.ErrorIs(t, err, loader.ErrReplaced)
-	require.Len(t, epoch2(t, l, 1), 2, "a new epoch is of the new one")
+	for _, opt := range ways(t) {
+		src := &shot{Source: numbered(t, 20), version: "1"}
+		l := must(loader.New(src, opt))
+		require.NoError(t, l.Seek(0, 2))
+		require.NoError(t, l.Restore(l.State()))
+		src.Source, src.version = numbered(t, 8), "2"
+		_, err := untilError(l)
+		require.ErrorIs(t, err, loader.ErrReplaced)
+		require.Len(t, epoch2(t, l, 1), 2, "a new epoch is of the new one")
+	}
 }
 
 // epoch2 returns the rows of an epoch.
@@ -124,16 +139,22 @@ func TestStateBetweenEpochs(t *testing.T) {
 	epoch(t, l)
 	src.Source, src.version = numbered(t, 12), "2"
 	require.Equal(t, 12, l.State().Rows)
-	again := must(loader.New(src, loader.Options{Batch: 5}))
-	require.NoError(t, again.Restore(l.State()))
+	again, between := must(loader.New(src, loader.Options{Batch: 5})), l.State()
+	require.NoError(t, again.Restore(between))
 	require.Len(t, epoch(t, again), 3)
+	src.Source = numbered(t, 21) // a state between epochs fits other rows
+	require.NoError(t, again.Restore(between))
+	require.Equal(t, uint64(1), again.Epoch())
+	require.Len(t, epoch(t, again), 5)
 }
 
 // TestRowBytesAreOfTheState: the order of Blocks depends on them.
 func TestRowBytesAreOfTheState(t *testing.T) {
 	src := func(bytes int) loader.Source { return sized{numbered(t, 40), bytes} }
 	opt := loader.Options{Batch: 4, Sampler: sampler.Blocks(sampler.BlockOptions{BlockBytes: 16, WindowBytes: 64})}
-	state := must(loader.New(src(4), opt)).State()
+	l := must(loader.New(src(4), opt))
+	require.NoError(t, l.Seek(0, 1))
+	state := l.State()
 	testkit.Fails(t, loader.ErrState, must(loader.New(src(8), opt)).Restore(state))
 	require.NoError(t, must(loader.New(src(4), opt)).Restore(state))
 }
@@ -172,8 +193,10 @@ func TestPanicsOfUsers(t *testing.T) {
 	})
 	t.Run("Fetch", func(t *testing.T) {
 		src := must(loader.FromFunc(9, func(context.Context, []int, *tdict.TensorDict) (*tdict.TensorDict, error) { panic(errMine) }))
-		_, err := untilError(must(loader.New(src, loader.Options{Batch: 3})))
-		require.ErrorIs(t, err, errMine)
+		for _, opt := range ways(t) {
+			_, err := untilError(must(loader.New(src, opt)))
+			require.ErrorIs(t, err, errMine)
+		}
 	})
 	t.Run("Batch", func(t *testing.T) {
 		_, err := untilError(must(loader.New(numbered(t, 9), loader.Options{Batching: unplanned{}})))

@@ -8,11 +8,12 @@ import (
 	"sync"
 
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// LiveOptions say what happens when the dataset of a [FromLive] is replaced. With the zero value
-// the epoch ends with an error.
+// LiveOptions are options for the moment when the dataset of a [FromLive] is replaced. With the
+// zero value the epoch ends with an error.
 type LiveOptions struct {
 	// With Finish, a loop uses one dataset until the loop ends: the dataset that was current when
 	// the loop began, even if that dataset is replaced meanwhile. That dataset stays mapped and on
@@ -24,6 +25,9 @@ type LiveOptions struct {
 	// epoch. After ErrReplaced, l.Seek(l.Epoch()+1, 0) continues with the next epoch, of the new
 	// dataset.
 	Finish bool
+	// Keys are the entries that rows have; nil means all entries. If a dataset lacks one of them,
+	// a loop over it returns tdict.ErrMissing before the first batch.
+	Keys []nestedkey.Key
 }
 
 // FromLive returns a source of the current dataset of a memmap.Live. Each epoch has the rows that
@@ -59,6 +63,18 @@ func (s *liveSource) acquire() (ds *memmap.Dataset, version string, err error) {
 	return ds, strconv.Itoa(s.changes), nil
 }
 
+// rows returns the rows of a dataset, with the entries of the options.
+func (s *liveSource) rows(ds *memmap.Dataset) (dict, error) {
+	td := ds.TensorDict
+	if s.opt.Keys != nil {
+		var err error
+		if td, err = td.Select(s.opt.Keys...); err != nil {
+			return dict{}, fmt.Errorf("live dataset: %w", err)
+		}
+	}
+	return newDict(td)
+}
+
 // with calls fn with the current dataset.
 func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 	ds, err := s.live.Acquire()
@@ -72,7 +88,7 @@ func (s *liveSource) with(fn func(ds *memmap.Dataset) error) (err error) {
 // Len implements [Source]. It is 0 once the Live is closed.
 func (s *liveSource) Len() (n int) {
 	_ = s.with(func(ds *memmap.Dataset) error { // Fetch returns the error
-		if d, err := newDict(ds.TensorDict); err == nil {
+		if d, err := s.rows(ds); err == nil {
 			n = d.n
 		}
 		return nil
@@ -83,7 +99,7 @@ func (s *liveSource) Len() (n int) {
 // Fetch implements [Source].
 func (s *liveSource) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDict) (out *tdict.TensorDict, err error) {
 	err = s.with(func(ds *memmap.Dataset) error {
-		d, err := newDict(ds.TensorDict)
+		d, err := s.rows(ds)
 		if err == nil {
 			out, err = d.Fetch(ctx, rows, dst)
 		}
@@ -95,7 +111,7 @@ func (s *liveSource) Fetch(ctx context.Context, rows []int, dst *tdict.TensorDic
 // Describe implements [Describer].
 func (s *liveSource) Describe() (about Description, err error) {
 	err = s.with(func(ds *memmap.Dataset) error {
-		d, err := newDict(ds.TensorDict)
+		d, err := s.rows(ds)
 		if err == nil {
 			about, err = d.Describe()
 		}
@@ -110,7 +126,7 @@ func (s *liveSource) Snapshot() (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	d, err := newDict(ds.TensorDict)
+	d, err := s.rows(ds)
 	if err != nil {
 		return Snapshot{}, cmp.Or(err, s.live.Release(ds))
 	}

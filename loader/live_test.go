@@ -14,6 +14,7 @@ import (
 	"github.com/go-tensordict/tensordict/loader/loadertest"
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/memmap"
+	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
@@ -224,4 +225,19 @@ func TestLiveReplacedBetweenLoops(t *testing.T) {
 			require.Equal(t, []int{100, 101}, epoch(t, l)[0])
 		})
 	}
+}
+
+// TestLiveKeys: rows have the chosen entries only, and a version without one of them is refused.
+func TestLiveKeys(t *testing.T) {
+	s := serve(t, kinds(t, 0, 6))
+	src := must(loader.FromLive(s.live, loader.LiveOptions{Finish: true, Keys: []nestedkey.Key{"row", "deep/x"}}))
+	require.NoError(t, loadertest.TestSource(t.Context(), src))
+	l := must(loader.New(src, loader.Options{Batch: 4, Sampler: sampler.Random()}))
+	for batch, err := range l.Batches(t.Context()) {
+		require.NoError(t, err)
+		require.Equal(t, []nestedkey.Key{"row", "deep/x"}, testkit.Keys(batch.Leaves()))
+	}
+	s.replace(t, must(kinds(t, 0, 6).Select("row")))
+	_, err := untilError(l)
+	testkit.Fails(t, tdict.ErrMissing, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/loader/sampler"
@@ -23,6 +24,8 @@ type maker struct {
 	plan   sampler.Plan
 	at     cursor // where the run begins
 	pool   *pool
+
+	turns sync.Map // for Options.Into: a channel for each step, see turn
 }
 
 func newMaker(l *Loader, src Source, p *plans) *maker {
@@ -53,7 +56,7 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 		return nil, context.Cause(ctx)
 	}
 	s, number := m.pool.get(), m.number(step)
-	err := m.fill(ctx, s, number)
+	err := m.fill(ctx, s, step)
 	if err == nil {
 		return s, nil
 	}
@@ -64,13 +67,15 @@ func (m *maker) make(ctx context.Context, step int) (*slot, error) {
 	return nil, &BatchError{Epoch: m.at.epoch, Batch: number, Rows: slices.Clone(m.fetched(s)), Err: err}
 }
 
-// fill makes batch number number in s.
-func (m *maker) fill(ctx context.Context, s *slot, number int) error {
+// fill makes the batch of a step in s.
+func (m *maker) fill(ctx context.Context, s *slot, step int) error {
 	err := workers.Call(func() (err error) {
 		room := s.rows
 		s.rows = sampler.Batch{}
-		s.rows = m.plan.Batch(number, room)
-		s.batch, err = m.fetch(ctx, s)
+		s.rows = m.plan.Batch(m.number(step), room)
+		if err = m.ask(ctx, s, step); err == nil {
+			s.batch, err = m.fetch(ctx, s)
+		}
 		return err
 	})
 	if err == nil {
@@ -78,6 +83,11 @@ func (m *maker) fill(ctx context.Context, s *slot, number int) error {
 	}
 	if err == nil {
 		err = m.change(s)
+	}
+	if err == nil && s.into != nil {
+		if err = m.place(s); err != nil {
+			err = fmt.Errorf("into: %w", err)
+		}
 	}
 	if err == nil {
 		s.bytes = min(s.batch.ByteSize(), 1<<40) // expanded views may have any size
@@ -125,8 +135,8 @@ func (m *maker) checkSplits(s *slot) error {
 			"let it change or delete the splits too", shapeops.ErrShape, batch, splits[len(splits)-1])}
 }
 
-// fetch returns the rows of a slot, as a view of the source or in memory that the slot keeps. The
-// caller may change the entries of the dictionary.
+// fetch returns the rows of a slot, as a view of the source, in the memory that the slot was given,
+// or in memory that it keeps. The caller may change the entries of the dictionary.
 func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 	rows := m.fetched(s)
 	if s.rows.Run && m.slicer != nil && len(rows) > 0 {
@@ -135,15 +145,20 @@ func (m *maker) fetch(ctx context.Context, s *slot) (*tdict.TensorDict, error) {
 			return checkRows(td, err, len(rows))
 		}
 	}
-	dst := s.destination(len(rows))
+	dst, err := s.destination(len(rows)), error(nil)
+	if m.direct() {
+		if dst, err = m.fetchable(s, len(rows)); err != nil {
+			return nil, fmt.Errorf("into: %w", err)
+		}
+	}
 	td, err := m.src.Fetch(ctx, rows, dst)
 	if td, err = checkRows(td, err, len(rows)); err != nil {
 		return nil, err
 	}
-	if m.opt.Own {
+	switch {
+	case m.opt.Own:
 		return td, cloneUnbatched(td)
-	}
-	if td != dst {
+	case td != dst && !m.direct():
 		s.keep(td)
 	}
 	return td.Copy(), nil
@@ -209,11 +224,18 @@ func (m *maker) label(s *slot) error {
 	if s.rows.Splits == nil {
 		return nil
 	}
-	splits, err := tdict.NewUnbatched(tensor.Vector(slices.Clone(s.rows.Splits)...))
-	if err != nil {
-		return err
+	numbers, err := slices.Clone(s.rows.Splits), error(nil)
+	if s.into != nil {
+		numbers, err = s.padSplits(numbers, m.opt.SplitsKey)
 	}
-	if err := add(s.batch, m.opt.SplitsKey, splits); err != nil {
+	var splits *tdict.Unbatched
+	if err == nil {
+		splits, err = tdict.NewUnbatched(tensor.Vector(numbers...))
+	}
+	if err == nil {
+		err = add(s.batch, m.opt.SplitsKey, splits)
+	}
+	if err != nil {
 		return fmt.Errorf("SplitsKey: %w", err)
 	}
 	return nil

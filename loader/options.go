@@ -1,11 +1,13 @@
 package loader
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
+	"github.com/go-tensordict/tensordict/tdict"
 	"github.com/go-tensordict/tensordict/transform"
 )
 
@@ -60,6 +62,19 @@ type Options struct {
 	// needed; 0 means none. For files larger than memory, use about 64 MiB.
 	ReadAhead int
 
+	// Into, if not nil, is called for each batch. It returns memory for the largest batch [N B...],
+	// with the keys, dtypes and shapes of the batches, or waits until there is some or ctx ends. A
+	// batch is the first rows of its memory, and valid until Into returns that memory again, so the
+	// loop may use several batches at a time. Rows are fetched there; with Collate or Transform,
+	// the result is copied there. The memory must have RowsKey, and SplitsKey as an unbatched leaf
+	// for the most groups: if a batch has fewer, the last split is repeated.
+	//
+	// Into is called for one batch at a time, in the order of batches, also by workers. When a loop
+	// has ended, memory for batches that it did not get is free again. What does not fit is a
+	// [BatchError] with tdict.ErrMissing, tdict.ErrKind, tensor.ErrDType or shapeops.ErrShape and
+	// the key. With Into, Own must not be set, and Poison does not overwrite batches.
+	Into func(ctx context.Context) (*tdict.TensorDict, error)
+
 	// Own gives each batch its own memory, which the loop may keep and change. Leaves that would
 	// otherwise be views of the source, or unbatched tensors shared with it, are copied.
 	Own bool
@@ -109,6 +124,9 @@ func (o *Options) check() error {
 		if field.n > field.most {
 			return fmt.Errorf("%w: got %s %d, want at most %d", ErrOptions, field.name, field.n, field.most)
 		}
+	}
+	if o.Into != nil && o.Own {
+		return fmt.Errorf("%w: got Into and Own, want one of them", ErrOptions)
 	}
 	if o.Batching != nil && (o.Batch != 0 || o.DropLast) {
 		return fmt.Errorf("%w: got Batch %d and DropLast %t, want both unset with a Batching", ErrOptions, o.Batch, o.DropLast)

@@ -24,6 +24,8 @@ type slot struct {
 	last *tdict.TensorDict // result of the last Fetch, if it was not kept
 	mem  Memory
 
+	into *tdict.TensorDict // memory from Options.Into; nil without
+
 	batch *tdict.TensorDict // the batch for the loop
 	bytes int               // size of batch
 	took  time.Duration     // time to make batch
@@ -137,7 +139,7 @@ func (p *pool) get() *slot {
 
 // put returns a slot to the pool, and drops its memory if the limit is reached.
 func (p *pool) put(s *slot) {
-	s.batch, s.last = nil, nil
+	s.batch, s.last, s.into = nil, nil, nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.limit > 0 && p.bytes+s.held > p.limit && len(p.free) > 0 {

@@ -66,8 +66,8 @@ type Description struct {
 	// means unknown. A state fits only sources with an equal Schema.
 	Schema string
 	// Version identifies the current rows of a source whose rows are replaced over time, such as
-	// the generation of a samplecache. It is "" for other sources. A state fits only sources with
-	// an equal Version.
+	// the generation of a samplecache. It is "" for other sources. A state within an epoch fits
+	// only sources with an equal Version.
 	Version string
 }
 

@@ -15,7 +15,7 @@ type State struct {
 	Version  int    `json:"version"`             // of this format and of the orders of samplers
 	Dataset  string `json:"dataset,omitempty"`   // Options.Dataset
 	Rows     int    `json:"rows"`                // number of rows of the source
-	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes; must match
+	RowBytes int    `json:"row_bytes,omitempty"` // the source's Description.RowBytes
 	Schema   string `json:"schema,omitempty"`    // a checksum of the source's Description.Schema
 	Source   string `json:"source,omitempty"`    // the source's Description.Version
 	Sampler  string `json:"sampler"`             // from its String method
@@ -75,10 +75,11 @@ func sum(text string) string {
 // rest of the epoch is divided among the current ranks. Restoring takes the same time at the end of
 // an epoch as at its beginning.
 //
-// Restore returns [ErrState] if the state has another version, dataset, sampler, batching, number
-// of rows, RowBytes or schema, is of another version of the source, or is past the end of the
-// epoch; [ErrBusy] within a loop over batches; and errors about the epoch as from [New]. On an
-// error l keeps its position.
+// Restore returns [ErrState] if the state has another version, dataset, sampler, batching or
+// schema, or is past the end of the epoch. Within an epoch it must also have the same number of
+// rows and RowBytes, and be of the same version of the source; at the beginning of an epoch, Batch
+// 0, the source may have got other rows. Restore also returns [ErrBusy] within a loop over batches,
+// and errors about the epoch as from [New]. On an error l keeps its position.
 func (l *Loader) Restore(s State) error {
 	err := l.seek(cursor{s.Seed, s.Epoch, s.Batch}, func(p *plans) error { return l.identity(p).check(s) })
 	if errors.Is(err, ErrSeek) {
@@ -90,8 +91,12 @@ func (l *Loader) Restore(s State) error {
 	return nil
 }
 
-// check returns an error unless other differs from s only in its position.
+// check returns an error unless other differs from s only in its position or, between epochs, in
+// the rows of the source.
 func (s State) check(other State) error {
+	if other.Batch == 0 {
+		other.Rows, other.RowBytes, other.Source = s.Rows, s.RowBytes, s.Source
+	}
 	for _, field := range []struct {
 		name      string
 		got, want any

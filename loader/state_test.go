@@ -48,7 +48,7 @@ func TestBadStates(t *testing.T) {
 		{"none", loader.State{}},
 		{"of another version", state(func(s *loader.State) { s.Version = 2 })},
 		{"of other data", state(func(s *loader.State) { s.Dataset = "v0" })},
-		{"of more rows", state(func(s *loader.State) { s.Rows = 101 })},
+		{"of more rows, in an epoch", state(func(s *loader.State) { s.Rows, s.Batch = 101, 1 })},
 		{"of rows of another dtype", must(loader.New(must(loader.From(floats)), opt)).State()},
 		{"of another sampler", state(func(s *loader.State) { s.Sampler = "sequential" })},
 		{"of batches of another size", state(func(s *loader.State) { s.Batching = "batches of 9 rows" })},
@@ -120,6 +120,8 @@ func TestStateOfAVersion(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := must(loader.New(tt.make("a/1"), loader.Options{Batch: 2}))
 			require.Equal(t, tt.want, l.State().Source)
+			require.NoError(t, must(loader.New(tt.make("a/2"), loader.Options{Batch: 2})).Restore(l.State()), "between epochs")
+			require.NoError(t, l.Seek(0, 1))
 			require.NoError(t, must(loader.New(tt.make("a/1"), loader.Options{Batch: 2})).Restore(l.State()))
 			require.ErrorIs(t, must(loader.New(tt.make("a/2"), loader.Options{Batch: 2})).Restore(l.State()), loader.ErrState)
 		})

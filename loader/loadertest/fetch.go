@@ -35,7 +35,7 @@ func (c *checker) orders() error {
 	return nil
 }
 
-// memory overwrites what was fetched, then fetches the same rows again.
+// memory overwrites the fetched rows, then fetches them again.
 func (c *checker) memory() error {
 	for _, r := range fillers {
 		for _, n := range []int{1, len(c.rows)} {
@@ -58,7 +58,7 @@ func (c *checker) memory() error {
 	return nil
 }
 
-// fresh deletes the entries of what was fetched, then fetches the same row again.
+// fresh deletes the entries of a fetched row, then fetches the row again.
 func (c *checker) fresh() error {
 	if c.n == 0 {
 		return nil

@@ -78,6 +78,7 @@ var rules = []rule{
 	{"Fetch does not change or keep rows", true, (*checker).callers},
 	{"Fetch returns the same with a dst that fits", true, (*checker).fits},
 	{"Fetch ignores a dst that does not fit", true, (*checker).unfit},
+	{"Fetch returns the same for a Loader with Options.Into", true, (*checker).into},
 	{"Fetch returns an error if a row does not exist", false, (*checker).absent},
 	{"Fetch returns an error if ctx ended", true, (*checker).ended},
 	{"Slice returns the rows that Fetch returns", true, (*checker).slices},

@@ -44,7 +44,7 @@ type Groups struct {
 //	ids [N], integers or bools -> at most N groups
 //
 // If the rows of each group are consecutive, as with sorted ids, NewGroups keeps only the start of
-// each group; otherwise also a list of N rows. It copies what it keeps of ids.
+// each group; otherwise also a list of N rows. It keeps no reference to ids.
 //
 // NewGroups returns tensor.ErrKind if ids is nil, shapeops.ErrDim unless it has one dim,
 // tensor.ErrDType unless it holds integers or bools, [ErrApart], with an id and two rows, if a

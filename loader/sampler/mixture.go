@@ -29,8 +29,8 @@ const maxCycle = 1 << 24
 // Mixture returns a sampler that draws from several parts of the units in turn. The units of the
 // first part come first, then the units of the second and so on, as with loader.Concat.
 //
-//	mixed, err := sampler.Mixture([]sampler.Part{{Units: 9000, Weight: 3}, {Units: 500, Weight: 1}},
-//		sampler.MixtureOptions{})
+//	parts := []sampler.Part{{Units: 9000, Weight: 3}, {Units: 500, Weight: 1}}
+//	mixed, err := sampler.Mixture(parts, sampler.MixtureOptions{})
 //
 // The ratios are exact. Divide the weights by their greatest common divisor, and let W be their
 // sum: each cycle of W positions has exactly w units of a part of weight w. Of any m consecutive

@@ -39,7 +39,7 @@ func (s Share) Count(n int) int {
 }
 
 // at returns the i-th of n things that the rank takes; i is from 0 to Count(n)-1. The rank takes
-// those at Rank, Rank + World and so on, beginning again at 0 after the last.
+// the positions Rank, Rank + World and so on, and begins again at 0 after the last.
 func (s Share) at(i, n int) int {
 	at := uint(i)*uint(s.world()) + uint(s.Rank)
 	if n == NoEnd {

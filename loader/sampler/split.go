@@ -39,8 +39,11 @@ func Split[S int | float64](n int, sizes []S, seed uint64) ([][]int, error) {
 //	ids [N], integers or bools -> the rows of each part, ascending
 //
 // Sizes are numbers of groups, or fractions of that number. If groups differ in size, the numbers
-// of rows are in that proportion only on average. SplitGroups also returns the errors of
-// [NewGroups].
+// of rows are in that proportion only on average. SplitGroups takes no mask: a missing id belongs
+// to the group of the number that stands for it, 0 in a table. If you pass Of of the result of
+// tdict.Schema.GroupBy, missing ids are a separate group, and ids may be texts.
+//
+// SplitGroups also returns the errors of [NewGroups].
 func SplitGroups[S int | float64](ids *tensor.Tensor, sizes []S, seed uint64) ([][]int, error) {
 	groups, err := NewGroups(ids, GroupOptions{})
 	if err != nil {
