@@ -312,10 +312,10 @@ func TestLazyStacksAreSaved(t *testing.T) {
 		{"of a class", classed, []string{"meta.json", "_tensordict/0/reward.memmap"}},
 	}
 	for _, tt := range tests {
-		for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
+		for _, form := range []memmap.Container{memmap.Directory, memmap.Archive} {
 			t.Run(fmt.Sprint(tt.name, " ", form), func(t *testing.T) {
 				at := filepath.Join(t.TempDir(), "d")
-				require.NoError(t, memmap.SaveWith(t.Context(), at, tt.td, memmap.SaveOptions{Form: form}))
+				require.NoError(t, memmap.SaveWith(t.Context(), at, tt.td, memmap.SaveOptions{Container: form}))
 				if form == memmap.Directory {
 					for _, file := range tt.files {
 						require.FileExists(t, filepath.Join(at, file))
@@ -325,7 +325,7 @@ func TestLazyStacksAreSaved(t *testing.T) {
 				require.Equal(t, tt.td.Names(), ds.Names())
 				require.Equal(t, tt.td.Class(), ds.Class())
 				again := filepath.Join(t.TempDir(), "again")
-				require.NoError(t, memmap.Copy(t.Context(), at, again, memmap.CopyOptions{Save: memmap.SaveOptions{Form: memmap.Directory}}))
+				require.NoError(t, memmap.Copy(t.Context(), at, again, memmap.CopyOptions{Save: memmap.SaveOptions{Container: memmap.Directory}}))
 				if form == memmap.Directory {
 					require.Equal(t, tree(t, at), tree(t, again), "equal files")
 				}

@@ -176,14 +176,14 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	in := func(name string) string { return filepath.Join(t.TempDir(), name) }
 	isDir := func(at string) bool { return tensor.Must(os.Stat(at)).IsDir() }
 	for _, name := range []string{"d", "d.tdz"} {
-		for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
+		for _, form := range []memmap.Container{memmap.Directory, memmap.Archive} {
 			at := in(name)
-			require.NoError(t, save(at, memmap.SaveOptions{Form: form}))
+			require.NoError(t, save(at, memmap.SaveOptions{Container: form}))
 			require.NoError(t, save(at, memmap.SaveOptions{}), "it keeps the form")
-			require.NoError(t, save(at, memmap.SaveOptions{Form: form}))
+			require.NoError(t, save(at, memmap.SaveOptions{Container: form}))
 			require.Equal(t, form == memmap.Directory, isDir(at))
 			requireSame(t, steps(), open(t, at).TensorDict)
-			err := save(at, memmap.SaveOptions{Form: 3 - form})
+			err := save(at, memmap.SaveOptions{Container: 3 - form})
 			require.ErrorIs(t, err, fs.ErrExist)
 			require.EqualError(t, err, "save "+at+": file already exists: the dictionary there has the form "+form.String()+", want "+(3-form).String()+": save elsewhere")
 			require.ErrorIs(t, save(at, memmap.SaveOptions{NoReplace: true}), fs.ErrExist)
@@ -193,11 +193,11 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	at := in("x.tdz")
 	require.NoError(t, os.WriteFile(at, []byte("a letter"), 0o666))
 	require.EqualError(t, save(at, memmap.SaveOptions{}), "save "+at+": not a saved dictionary: saving would replace a file of another kind: save elsewhere")
-	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Archive}), memmap.ErrForeign)
+	require.ErrorIs(t, save(at, memmap.SaveOptions{Container: memmap.Archive}), memmap.ErrForeign)
 	require.ErrorIs(t, save(at, memmap.SaveOptions{}), memmap.ErrForeign)
-	require.ErrorIs(t, save(at, memmap.SaveOptions{Form: memmap.Directory}), memmap.ErrForeign)
+	require.ErrorIs(t, save(at, memmap.SaveOptions{Container: memmap.Directory}), memmap.ErrForeign)
 	require.ErrorIs(t, save(in("d"), memmap.SaveOptions{Compress: true}), memmap.ErrUnsupported)
-	require.ErrorIs(t, save(in("d"), memmap.SaveOptions{Form: 9}), memmap.ErrUnsupported)
+	require.ErrorIs(t, save(in("d"), memmap.SaveOptions{Container: 9}), memmap.ErrUnsupported)
 	require.Equal(t, "a letter", string(tensor.Must(os.ReadFile(at))))
 }
 
@@ -292,7 +292,7 @@ func TestBrokenArchives(t *testing.T) {
 			require.ErrorIs(t, err, tt.err)
 			require.ErrorContains(t, err, "verify "+file+": "+tt.text)
 			if report != nil {
-				require.NotEmpty(t, report.Faults)
+				require.NotEmpty(t, report.Damage)
 			}
 		})
 	}
@@ -300,8 +300,8 @@ func TestBrokenArchives(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, damaged, 0o666))
 	report, err := memmap.Verify(t.Context(), file, memmap.VerifyOptions{})
 	require.ErrorContains(t, err, "verify "+file+": x.memmap: corrupt: got CRC-32 ")
-	require.Equal(t, "x.memmap", report.Faults[0].File)
-	require.Equal(t, -1, report.Faults[0].Block)
+	require.Equal(t, "x.memmap", report.Damage[0].File)
+	require.Equal(t, -1, report.Damage[0].Block)
 }
 
 // TestCutArchives opens an archive that was cut at every byte near the bounds of its entries, and
@@ -453,7 +453,7 @@ func FuzzArchive(f *testing.F) {
 		require.NoError(t, os.WriteFile(file, text, 0o666))
 		ds, err := memmap.OpenWith(file, memmap.OpenOptions{MaxCopy: 1 << 22})
 		if err != nil {
-			_, ok := errors.AsType[*memmap.FileError](err)
+			_, ok := errors.AsType[*memmap.DatasetError](err)
 			require.True(t, ok, "unclassified error %v", err)
 			return
 		}

@@ -50,7 +50,7 @@ func BenchmarkSave(b *testing.B) {
 		{"save", func(dir string) error { return memmap.Save(dir, td) }},
 		{"writeone", func(file string) error { return writeOne(file, td) }},
 		{"archive", func(file string) error {
-			return memmap.SaveWith(b.Context(), file, td, memmap.SaveOptions{Form: memmap.Archive})
+			return memmap.SaveWith(b.Context(), file, td, memmap.SaveOptions{Container: memmap.Archive})
 		}},
 	}
 	for _, way := range ways {
@@ -127,8 +127,8 @@ func BenchmarkCopy(b *testing.B) {
 	dir, file := filepath.Join(b.TempDir(), "d"), filepath.Join(b.TempDir(), "a.tdz")
 	require.NoError(b, memmap.Save(dir, filled(b, 10, 50_000, 1000)))
 	require.NoError(b, memmap.Copy(b.Context(), dir, file, memmap.CopyOptions{}))
-	copyAs := func(from, to string, form memmap.Form) error {
-		return memmap.Copy(b.Context(), from, to, memmap.CopyOptions{Save: memmap.SaveOptions{Form: form}})
+	copyAs := func(from, to string, form memmap.Container) error {
+		return memmap.Copy(b.Context(), from, to, memmap.CopyOptions{Save: memmap.SaveOptions{Container: form}})
 	}
 	ways := []struct {
 		name string
@@ -181,10 +181,10 @@ func BenchmarkSaveLeaves(b *testing.B) {
 
 func BenchmarkOpen(b *testing.B) {
 	for _, leaves := range []int{1000, 10_000, 100_000} {
-		for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
+		for _, form := range []memmap.Container{memmap.Directory, memmap.Archive} {
 			b.Run(fmt.Sprintf("leaves=%d/form=%v", leaves, form), func(b *testing.B) {
 				at := filepath.Join(b.TempDir(), "d")
-				opt := memmap.SaveOptions{NoSync: true, Form: form}
+				opt := memmap.SaveOptions{NoSync: true, Container: form}
 				require.NoError(b, memmap.SaveWith(b.Context(), at, filled(b, leaves, 8, 16), opt))
 				b.ReportAllocs()
 				for b.Loop() {

@@ -32,7 +32,7 @@ import (
 //	-- x.memmap: 7 bytes --
 //
 // The first line says what is broken, the second names the error, and the third is how its text
-// goes on behind "open DIR: ". These are what Open says, and OpenWith with Writable, and a fault
+// goes on behind "open DIR: ". These are what Open says, and OpenWith with Writable, and Damage
 // that Verify reports. Lines up to the first empty one say what differs:
 //
 //	leaves: 2                 Verify reads so many leaves nevertheless; otherwise none
@@ -136,7 +136,7 @@ func (c brokenCase) bytes() uint64 {
 	return 1 << 20
 }
 
-// requireSaid requires a FileError about the directory that says so, and names a file.
+// requireSaid requires a DatasetError about the directory that says so, and names a file.
 func requireSaid(t *testing.T, dir string, err, want error, said string) {
 	t.Helper()
 	require.ErrorIs(t, err, want)
@@ -144,7 +144,7 @@ func requireSaid(t *testing.T, dir string, err, want error, said string) {
 	require.Equal(t, text, beginning(err.Error(), text))
 	require.LessOrEqual(t, len(err.Error()), 1024)
 	require.Equal(t, 1, strings.Count(err.Error(), dir), "the directory, once")
-	e, ok := errors.AsType[*memmap.FileError](err)
+	e, ok := errors.AsType[*memmap.DatasetError](err)
 	require.True(t, ok, "%T", err)
 	require.Equal(t, dir, e.Dir)
 	require.NotEmpty(t, e.Path, "the file")
@@ -154,7 +154,7 @@ func requireSaid(t *testing.T, dir string, err, want error, said string) {
 // beginning returns as many bytes of a text as another has.
 func beginning(text, like string) string { return text[:min(len(text), len(like))] }
 
-// verify requires a fault that says the same, and that Verify read the sound leaves nevertheless.
+// verify requires Damage that says the same, and that Verify read the sound leaves nevertheless.
 func (c brokenCase) verify(t *testing.T, dir string) {
 	text, want := c.says(t, "verify")
 	live := mapping.Live()
@@ -162,7 +162,7 @@ func (c brokenCase) verify(t *testing.T, dir string) {
 	var err error
 	testkit.MaxBytes(t, 16<<20, func() { report, err = memmap.Verify(t.Context(), dir, memmap.VerifyOptions{Workers: 1}) })
 	require.NotNil(t, report, "%v", err)
-	require.Equal(t, c.but["leaves"], strings.TrimPrefix(strconv.Itoa(report.Leaves), "0"), "leaves; %v", report.Faults)
+	require.Equal(t, c.but["leaves"], strings.TrimPrefix(strconv.Itoa(report.Leaves), "0"), "leaves; %v", report.Damage)
 	require.LessOrEqual(t, mapping.Live(), live)
 	if want == nil {
 		require.NoError(t, err)
@@ -170,17 +170,17 @@ func (c brokenCase) verify(t *testing.T, dir string) {
 	}
 	require.ErrorIs(t, err, want)
 	require.LessOrEqual(t, len(err.Error()), 1024)
-	require.NoError(t, testkit.Err(faultOf(report, want, text)))
+	require.NoError(t, testkit.Err(damageOf(report, want, text)))
 }
 
-// faultOf returns the fault that is an error and whose text begins so.
-func faultOf(report *memmap.Report, want error, text string) (memmap.Fault, error) {
-	for _, f := range report.Faults {
+// damageOf returns the Damage that is an error and whose text begins so.
+func damageOf(report *memmap.Report, want error, text string) (memmap.Damage, error) {
+	for _, f := range report.Damage {
 		if errors.Is(f.Err, want) && strings.HasPrefix(f.File+": "+f.Err.Error(), text) {
 			return f, nil
 		}
 	}
-	return memmap.Fault{}, fmt.Errorf("no fault says %q: %v", text, report.Faults)
+	return memmap.Damage{}, fmt.Errorf("no damage says %q: %v", text, report.Damage)
 }
 
 // save requires that Save replaces all of the directory, or changes nothing.

@@ -6,11 +6,11 @@ import (
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
-// A collector collects the faults in a tree for [Verify] and [Copy]. A nil collector collects
+// A collector collects the damage in a tree for [Verify] and [Copy]. A nil collector collects
 // nothing.
 type collector struct {
-	parts  []string // of the key that is being read
-	faults []Fault
+	parts []string // of the key that is being read
+	all   []Damage
 }
 
 // enter appends parts to the current key; leave removes them.
@@ -31,19 +31,19 @@ func (c *collector) key() nestedkey.Key {
 	return keyOf(c.parts)
 }
 
-// number returns the number of faults.
+// number returns the number of Damage values.
 func (c *collector) number() int {
 	if c == nil {
 		return 0
 	}
-	return len(c.faults)
+	return len(c.all)
 }
 
-// add adds a fault at the current key.
+// add adds damage at the current key.
 func (c *collector) add(err error) {
-	f := Fault{Key: c.key(), Block: -1, Err: err}
-	if e, ok := errors.AsType[*FileError](err); ok {
+	f := Damage{Key: c.key(), Block: -1, Err: err}
+	if e, ok := errors.AsType[*DatasetError](err); ok {
 		f.File, f.Err = e.Path, e.Err
 	}
-	c.faults = append(c.faults, f)
+	c.all = append(c.all, f)
 }

@@ -42,7 +42,7 @@ func (c *consolidated) read(r *reader) (*tdict.TensorDict, error) {
 			c.contents, err = tdc.Parse(slices.Clone(text), size, limits)
 		}
 		if err == nil {
-			err = c.checkWhole(b[:size], r.faults != nil)
+			err = c.checkWhole(b[:size], r.damage != nil)
 		}
 		return err
 	})

@@ -55,7 +55,7 @@ func TestConsolidated(t *testing.T) {
 	require.Empty(t, report.Unsummed)
 
 	list := tensor.Must(memmap.Look(at, memmap.OpenOptions{}))
-	require.Equal(t, memmap.Consolidated, list.Form)
+	require.Equal(t, memmap.Consolidated, list.Container)
 	for _, e := range list.Entries {
 		require.Equal(t, e.File != "", e.Summed, e.Key)
 	}
@@ -122,8 +122,8 @@ func TestConsolidatedDamage(t *testing.T) {
 		require.NoError(t, os.WriteFile(at, b, 0o600))
 		report, err := memmap.Verify(t.Context(), at, memmap.VerifyOptions{})
 		require.ErrorIs(t, err, memmap.ErrCorrupt)
-		require.Len(t, report.Faults, 1)
-		require.Equal(t, 0, report.Faults[0].Block)
+		require.Len(t, report.Damage, 1)
+		require.Equal(t, 0, report.Damage[0].Block)
 		require.ErrorIs(t, memmap.Copy(t.Context(), at, at+"2", memmap.CopyOptions{}), memmap.ErrCorrupt)
 	}
 	for i := range whole {
@@ -167,7 +167,7 @@ func TestConsolidatedReplaced(t *testing.T) {
 		ds := tensor.Must(live.Acquire())
 		defer live.Release(ds)
 		return value(ds) == 2
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 // TestConsolidatedSaves checks what may be replaced.
@@ -175,13 +175,13 @@ func TestConsolidatedSaves(t *testing.T) {
 	td, dir := oneOfEach(t), t.TempDir()
 	at := filepath.Join(dir, "x")
 	require.NoError(t, os.WriteFile(at, []byte("Dear all, this is a letter"), 0o600))
-	tdc := memmap.SaveOptions{Form: memmap.Consolidated}
+	tdc := memmap.SaveOptions{Container: memmap.Consolidated}
 	require.ErrorIs(t, memmap.SaveWith(t.Context(), at, td, tdc), memmap.ErrForeign)
 	require.NoError(t, os.Remove(at))
 	require.NoError(t, memmap.SaveWith(t.Context(), at, td, tdc))
 	require.NoError(t, memmap.Save(at, td), "it keeps its form")
-	require.Equal(t, memmap.Consolidated, tensor.Must(memmap.Look(at, memmap.OpenOptions{})).Form)
-	require.ErrorIs(t, memmap.SaveWith(t.Context(), at, td, memmap.SaveOptions{Form: memmap.Directory}), os.ErrExist)
+	require.Equal(t, memmap.Consolidated, tensor.Must(memmap.Look(at, memmap.OpenOptions{})).Container)
+	require.ErrorIs(t, memmap.SaveWith(t.Context(), at, td, memmap.SaveOptions{Container: memmap.Directory}), os.ErrExist)
 	require.ErrorIs(t, memmap.SaveWith(t.Context(), at, td, memmap.SaveOptions{NoReplace: true}), os.ErrExist)
 	require.ErrorIs(t, memmap.SaveWith(t.Context(), at, td, memmap.SaveOptions{Compress: true}), memmap.ErrUnsupported)
 	for _, name := range []nestedkey.Key{"cls/x", "leaves/x", "non_tensors/x", "cls_metadata/x", "size/x", "<NJT_VALUES>x"} {

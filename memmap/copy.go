@@ -20,9 +20,9 @@ type CopyOptions struct {
 }
 
 // Copy reads the dictionary saved at the path from, a directory or a file, and saves it at the path
-// to, in the form that [SaveOptions.Form] says. Copy keeps everything that [SaveWith] keeps: kinds
-// of values, names of dims, and classes. It also keeps the schema, unless opt.Save has another.
-// Nested tensors of Python's stay nested tensors, except in a consolidated file.
+// to, in the form that [SaveOptions.Container] says. Copy keeps everything that [SaveWith] keeps:
+// kinds of values, names of dims, and classes. It also keeps the schema, unless opt.Save has
+// another. Nested tensors of Python's stay nested tensors, except in a consolidated file.
 //
 // Copy compares the checksums of the source's leaves while it copies, and returns [ErrCorrupt] with
 // the path of a file that differs. If the elements were changed on purpose, as Python does in
@@ -37,9 +37,9 @@ type CopyOptions struct {
 // may always read and write.
 //
 // If entries cannot be copied, such as pickled ones, or ones with fields that only a later version
-// of this module knows, Copy writes nothing, and returns a [FileError] about the first of them with
-// the keys of the first few. Otherwise it returns the errors of [OpenWith] and SaveWith. After an
-// error that is not [ErrDone] the path to holds the same as before.
+// of this module knows, Copy writes nothing, and returns a [DatasetError] about the first of them
+// with the keys of the first few. Otherwise it returns the errors of [OpenWith] and SaveWith. After
+// an error that is not [ErrDone] the path to holds the same as before.
 func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 	if !cast.LittleEndian() {
 		return fmt.Errorf("copy: %w on a big-endian machine", errors.ErrUnsupported)
@@ -67,7 +67,7 @@ func Copy(ctx context.Context, from, to string, opt CopyOptions) error {
 
 // copy saves the dictionary in a container.
 func (p *opening) copy(ctx context.Context, in container, to string, opt SaveOptions) error {
-	r := &reader{opening: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}, copying: true}
+	r := &reader{opening: p, in: in, damage: &collector{}, layouts: &pool.Layouts{}, copying: true}
 	td, err := r.all()
 	if err != nil {
 		return err
@@ -84,26 +84,26 @@ func (p *opening) copy(ctx context.Context, in container, to string, opt SaveOpt
 	return s.save(td)
 }
 
-// all reads the whole tree. If it has faults, all returns one error about them.
+// all reads the whole tree. If it is damaged, all returns one error about them.
 func (r *reader) all() (*tdict.TensorDict, error) {
 	td, err := r.top()
-	if err == nil && td == nil && r.faults.number() == 0 {
+	if err == nil && td == nil && r.damage.number() == 0 {
 		err = r.failAt("", unsupported("the whole dictionary is pickled"))
 	}
 	if err != nil {
-		r.faults.add(err)
+		r.damage.add(err)
 	}
-	faults := r.faults.faults
-	if len(faults) == 0 {
+	damage := r.damage.all
+	if len(damage) == 0 {
 		return td, nil
 	}
 	const most = 5
-	err = faults[0].Err
-	for _, f := range faults[1:min(len(faults), most)] {
+	err = damage[0].Err
+	for _, f := range damage[1:min(len(damage), most)] {
 		err = fmt.Errorf("%w; %s", err, f)
 	}
-	if more := len(faults) - most; more > 0 {
+	if more := len(damage) - most; more > 0 {
 		err = fmt.Errorf("%w (and %d more)", err, more)
 	}
-	return nil, r.failAt(faults[0].File, err)
+	return nil, r.failAt(damage[0].File, err)
 }

@@ -131,7 +131,7 @@ func TestAddLeafRefuses(t *testing.T) {
 	require.ErrorIs(t, ds.AddLeaf("more", four), memmap.ErrReplaced)
 }
 
-// unsummed returns the keys of the leaves without sums, of a directory without faults.
+// unsummed returns the keys of the leaves without sums, of an undamaged directory.
 func unsummed(t *testing.T, dir string) []nestedkey.Key {
 	t.Helper()
 	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
@@ -204,7 +204,7 @@ func TestSealWritten(t *testing.T) {
 	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
 	require.ErrorIs(t, err, memmap.ErrCorrupt)
 	require.Empty(t, report.Unsummed)
-	require.Len(t, report.Faults, 1)
+	require.Len(t, report.Damage, 1)
 	require.NoError(t, memmap.Seal(t.Context(), dir))
 	requireSound(t, dir)
 }
@@ -259,9 +259,9 @@ func TestSumsOfTwoWriters(t *testing.T) {
 	}
 }
 
-// TestVerifyReportsEveryFault damages a saved directory in several ways at once, and wants every
-// one of them told.
-func TestVerifyReportsEveryFault(t *testing.T) {
+// TestVerifyReportsAllDamage damages a saved directory in several ways at once, and wants all
+// of them told.
+func TestVerifyReportsAllDamage(t *testing.T) {
 	dir, td := filepath.Join(t.TempDir(), "d"), steps()
 	big := tensor.Must(tensor.Full[uint8](3, 4, 40<<20)) // two and a half blocks
 	require.NoError(t, td.Set("big", big))
@@ -289,7 +289,7 @@ func TestVerifyReportsEveryFault(t *testing.T) {
 	require.ErrorContains(t, err, "(and 5 more)")
 	require.Zero(t, told)
 	lines := ""
-	for _, f := range report.Faults {
+	for _, f := range report.Damage {
 		require.ErrorIs(t, f.Err, memmap.ErrCorrupt)
 		lines += f.String() + "\n"
 	}

@@ -49,7 +49,7 @@ func (r *reader) pickled(n tree, e *metaEntry, file string) error {
 // skips reports whether a pickle is left out, and tells the caller of OpenWith.
 func (r *reader) skips(n tree, file string) bool {
 	if r.opt.SkipPickled && r.opt.Skipped != nil {
-		if at, ok := errors.AsType[*FileError](r.fail(n, file, ErrUnsupported)); ok {
+		if at, ok := errors.AsType[*DatasetError](r.fail(n, file, ErrUnsupported)); ok {
 			r.opt.Skipped(at.Path)
 		}
 	}

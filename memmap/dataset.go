@@ -15,9 +15,10 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of its TensorDict.
+// A Dataset is a dictionary whose leaves lie in mapped files. It has all methods of its TensorDict,
+// and is a [tdict.Dictionary], which Save, tdict.Get and other functions take.
 //
-// Where a function takes a *tdict.TensorDict, as Save, shapeops.Stack and package arith do, pass
+// Where a function takes a *tdict.TensorDict, as shapeops.Stack and package arith do, pass
 // d.TensorDict: arith.Add(d, 1) does not compile, arith.Add(d.TensorDict, 1) does. The TensorDict
 // is locked. If it is unlocked, it can be changed in memory; the directory stays as it is.
 //
@@ -49,6 +50,15 @@ type Dataset struct {
 
 // whyLocked is the reason in the error for changes of the structure of an opened dictionary.
 const whyLocked = "its leaves are mapped files, so a changed entry would not be saved: change a Copy and Save it, or call AddLeaf"
+
+// AsTensorDict returns the dictionary of d: a Dataset is a [tdict.Dictionary]. It returns nil for a
+// nil Dataset and for the zero Dataset.
+func (d *Dataset) AsTensorDict() *tdict.TensorDict {
+	if d == nil {
+		return nil
+	}
+	return d.TensorDict
+}
 
 // open reports whether d was opened. It may be closed by now: d.in.Closed reports that.
 func (d *Dataset) open() bool { return d != nil && d.in != nil }
@@ -183,7 +193,7 @@ func (d *Dataset) Refresh() (*Dataset, error) {
 // If computing them fails, Close returns the error; the elements are durable by then. d counts as
 // open for others until the last operation on it ends.
 //
-// Close returns a [FileError] for a file that it could not unmap, and ErrClosed if it was called
+// Close returns a [DatasetError] for a file that it could not unmap, and ErrClosed if it was called
 // before.
 func (d *Dataset) Close() error {
 	if !d.open() || d.closing.Swap(true) {
@@ -232,7 +242,7 @@ func (d *Dataset) inUse() bool {
 // until then. It may be called any number of times, before and after Close.
 //
 // CloseWait returns the error of ctx if ctx ends first, the error of Close if it called Close, and
-// a [FileError] for a file that could not be unmapped.
+// a [DatasetError] for a file that could not be unmapped.
 //
 // Do not call CloseWait in a function that an operation on d's elements calls: CloseWait waits for
 // the operation, which waits for that function, so it blocks until ctx ends.

@@ -36,7 +36,7 @@ func (r *reader) dict(n tree, m *meta, depth int) (tdict.Value, error) {
 	for _, k := range m.keyed() {
 		v, err := r.value(n, m, k, depth)
 		if err == nil && td.Has(keyOf(k.path)) { // "text" beside "text.@pool"
-			err, v = r.fault(r.fail(n, metaName, corrupt("two entries are %s", quote(k.path[0])))), nil
+			err, v = r.damaged(r.fail(n, metaName, corrupt("two entries are %s", quote(k.path[0])))), nil
 		}
 		if err == nil {
 			err = r.put(n, td, v, k.path...)
@@ -53,19 +53,19 @@ func (r *reader) names(n tree, m *meta, td *tdict.TensorDict) error {
 	if m.native.names == nil {
 		return nil
 	}
-	return r.fault(r.fail(n, metaName, asCorrupt(td.SetNames(m.native.names...))))
+	return r.damaged(r.fail(n, metaName, asCorrupt(td.SetNames(m.native.names...))))
 }
 
 // value reads an entry. It returns nil if the entry is left out.
 func (r *reader) value(n tree, m *meta, k keyed, depth int) (v tdict.Value, err error) {
-	defer r.faults.enter(k.path...)()
+	defer r.damage.enter(k.path...)()
 	if k.e != nil {
 		v, err = r.entry(n, k.e, m.shape, depth)
 	} else {
 		v, err = valueOr(r.pooled(n, strings.Join(k.path, "/"), k.parts, m.shape))
 	}
 	if err != nil {
-		return nil, r.fault(err)
+		return nil, r.damaged(err)
 	}
 	return v, nil
 }
@@ -75,8 +75,8 @@ func (r *reader) put(n tree, td *tdict.TensorDict, v tdict.Value, parts ...strin
 	if v == nil {
 		return nil
 	}
-	defer r.faults.enter(parts...)()
-	return r.fault(r.fail(n, metaName, asCorrupt(td.Set(keyOf(parts), v))))
+	defer r.damage.enter(parts...)()
+	return r.damaged(r.fail(n, metaName, asCorrupt(td.Set(keyOf(parts), v))))
 }
 
 // asCorrupt returns err as ErrCorrupt; nil stays nil.

@@ -21,8 +21,17 @@
 //     for each version, such as an index.
 //   - [Verify] reads all of a saved dictionary and reports what is damaged.
 //   - [Copy] saves a dictionary in another form: directory, archive, or consolidated file.
-//   - [Seal] takes elements as right that Python has changed in place; [SealWritten] computes only
-//     the checksums that writes through this module have made void, and no Close has set again.
+//   - [Seal] accepts elements that Python has changed in place: it computes their checksums again.
+//     [SealWritten] computes only the checksums that writes through this module have made void, if
+//     no Close has set them again.
+//   - [Look] returns the [Listing] of a saved dictionary: each [Entry] with its dtype, shape and
+//     file, without reading a leaf. [ListingOf] lists any dictionary. [SameSums] compares two
+//     tensors by their checksums alone.
+//   - [Dataset.Advise] takes an [Advice] on how elements will be read.
+//   - [CheckName] says whether a part of a key can be saved.
+//
+// OpenWith, SaveWith and CreateOptions, CopyOptions and LiveOptions have options. A [Container] is
+// the form that is saved. A [Report] of Verify lists each [Damage].
 //
 // # Saving
 //
@@ -32,11 +41,10 @@
 // such as NFS, a crash may leave nothing there, and the old directory beside it; see FORMAT.md.
 //
 // Save replaces only an empty directory or a whole saved dictionary, and nothing within one. It
-// makes missing directories around it. What it makes has the permissions of what it replaces: a new
-// file gets the permissions that all old files have. Nobody but the owner can read what is written
-// before it is in its place. The first time that a process saves in a directory, it removes the
-// temporary files that killed processes have left there. An archive and a consolidated file are
-// replaced as one file.
+// makes missing parent directories. What replaces a dictionary has its permissions: each new file
+// gets the permissions that all old files have. Until it is in its place, only its owner can read
+// it. The first time that a process saves in a directory, it removes the temporary files that
+// killed processes have left there. An archive and a consolidated file are replaced as one file.
 //
 // With [SaveOptions.NoReplace], Save replaces nothing. [Create] replaces a dataset only with
 // [CreateOptions.Replace]. [NewWriter] appends to a finished dataset only with
@@ -150,7 +158,7 @@
 //     leaves is not found any more after that, so call Verify first.
 //   - Save, Copy and all other functions that copy mapped leaves compare checksums while they read
 //     them. With [OpenOptions.CheckSums] every operation does.
-//   - Python may change elements in place, on purpose. Then call Seal, which takes them as right.
+//   - Python may change elements in place, on purpose. Then call Seal, which accepts them.
 //   - Lengths and row numbers of ragged tensors are never written in place; Open compares their
 //     checksums.
 //   - Each meta.json has a checksum of itself, which Open compares. Data has a checksum, which is
@@ -161,8 +169,8 @@
 //
 // # Errors
 //
-// Errors about a saved dictionary are of type *[FileError]. A FileError has the directory or file
-// as the caller named it, the path in it, and the reason, which errors.Is finds. Its text has at
-// most 1 KB, whatever a directory holds. An error of the system, such as syscall.EIO for a disk
+// Errors about a saved dictionary are of type *[DatasetError]. A DatasetError has the directory or
+// file as the caller named it, the path in it, and the reason, which errors.Is finds. Its text has
+// at most 1 KB, whatever a directory holds. An error of the system, such as syscall.EIO for a disk
 // that cannot be read, is never ErrCorrupt.
 package memmap

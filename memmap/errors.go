@@ -67,8 +67,8 @@ var (
 	ErrFault = mapping.ErrFault
 )
 
-// A FileError is an error about one file of a saved dictionary.
-type FileError struct {
+// A DatasetError is an error about one file of a saved dictionary.
+type DatasetError struct {
 	Op   string // "save", "open", "read", "copy", "flush", "close", "create", "add", "append", "verify" ...
 	Dir  string // the directory or file of the dictionary, as the caller named it
 	Path string // relative to Dir, with slashes; "" for the directory itself
@@ -80,7 +80,7 @@ const maxText = 900
 
 // Error returns the operation, the directory, the path and the reason. A very long text, which
 // names in a damaged file can cause, is cut in the middle.
-func (e *FileError) Error() string {
+func (e *DatasetError) Error() string {
 	text := e.Op + " " + e.Dir + ": "
 	if e.Path != "" && e.Path != "." {
 		text += printable(e.Path) + ": "
@@ -97,21 +97,21 @@ func printable(path string) string {
 }
 
 // Unwrap returns the reason.
-func (e *FileError) Unwrap() error { return e.Err }
+func (e *DatasetError) Unwrap() error { return e.Err }
 
-// fileError returns err as a FileError; nil stays nil, and an error that is a FileError stays as it
-// is, so that no file is named twice.
+// fileError returns err as a DatasetError; nil stays nil, and an error that is a DatasetError stays
+// as it is, so that no file is named twice.
 func fileError(op, dir, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*FileError](err); ok {
+	if _, ok := errors.AsType[*DatasetError](err); ok {
 		return err
 	}
 	if e, ok := errors.AsType[*fileformat.Error](err); ok { // about an entry of an archive
-		return &FileError{op, dir, e.Name, e.Err}
+		return &DatasetError{op, dir, e.Name, e.Err}
 	}
-	return &FileError{op, dir, path, bare(err)}
+	return &DatasetError{op, dir, path, bare(err)}
 }
 
 // bare returns the reason of an error of the system without its paths, which the caller adds.

@@ -182,8 +182,8 @@ func ExampleVerify() {
 	_ = os.Truncate(filepath.Join(dir, "obs", "pos.memmap"), 10)
 	report, err = memmap.Verify(context.Background(), dir, memmap.VerifyOptions{})
 	fmt.Println(errors.Is(err, memmap.ErrCorrupt))
-	for _, fault := range report.Faults {
-		fmt.Println(fault)
+	for _, damage := range report.Damage {
+		fmt.Println(damage)
 	}
 	// Output:
 	// 2 64 <nil>

@@ -81,7 +81,7 @@ func TestWritableOnAReadOnlyFileSystem(t *testing.T) {
 	require.NoError(t, ds.Close())
 	_, err = memmap.OpenWith(dir, memmap.OpenOptions{Writable: true})
 	require.ErrorIs(t, err, unix.EROFS)
-	_, ok := errors.AsType[*memmap.FileError](err)
+	_, ok := errors.AsType[*memmap.DatasetError](err)
 	require.True(t, ok)
 }
 

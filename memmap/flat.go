@@ -26,7 +26,7 @@ func (r *reader) growing(n tree, m *meta, depth int) (tdict.Value, error) {
 	}
 	for _, k := range m.keyed() {
 		if err := freeIn(td, inner, k.path, depth); err != nil {
-			err = r.fault(r.fail(n, metaName, corrupt("field %s: %w", quote(k.name), err)))
+			err = r.damaged(r.fail(n, metaName, corrupt("field %s: %w", quote(k.name), err)))
 			if err != nil {
 				return nil, err
 			}

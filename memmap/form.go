@@ -13,15 +13,15 @@ import (
 	"github.com/go-tensordict/tensordict/internal/zipfile"
 )
 
-// A Form is the form of a saved dictionary: directory, archive or consolidated file.
-type Form uint8
+// A Container is the form of a saved dictionary: directory, archive or consolidated file.
+type Container uint8
 
-// The values of [Form].
+// The values of [Container].
 const (
 	// AsIs is the form of the dictionary that is replaced; an existing directory stays a directory,
 	// even an empty one. If nothing is there, it is [Archive] for a name that ends in .tdz,
 	// [Consolidated] for .tdc, and otherwise [Directory].
-	AsIs Form = iota
+	AsIs Container = iota
 	// Directory is a directory with a file for each leaf. It can be opened Writable and added to.
 	Directory
 	// Archive is one zip file with the files of such a directory, as Python's tensordict writes it.
@@ -35,7 +35,7 @@ const (
 )
 
 // String returns the name of the form: "as is", "directory", "archive" or "consolidated".
-func (f Form) String() string {
+func (f Container) String() string {
 	switch f {
 	case AsIs:
 		return "as is"
@@ -46,11 +46,11 @@ func (f Form) String() string {
 	case Consolidated:
 		return "consolidated"
 	}
-	return fmt.Sprintf("Form(%d)", uint8(f))
+	return fmt.Sprintf("Container(%d)", uint8(f))
 }
 
 // formAt returns the form of the dictionary at a path, AsIs if there is none.
-func formAt(at string) (form Form, err error) {
+func formAt(at string) (form Container, err error) {
 	info, err := os.Stat(at)
 	switch {
 	case err != nil: // saving returns the reason
@@ -81,7 +81,7 @@ func withFile(at string, fn func(f *os.File, size int64) error) error {
 
 // formOf returns the form of a file. An archive is a zip file with a meta.json, or a damaged file
 // that begins like an archive of Python's or of this module.
-func formOf(f *os.File, size int64) (Form, error) {
+func formOf(f *os.File, size int64) (Container, error) {
 	if tdc.Ends(f, size) {
 		return Consolidated, nil
 	}
@@ -108,7 +108,7 @@ func zipOf(f *os.File, size int64) (*zipfile.Archive, error) {
 }
 
 // namedForm returns the form for a name by its extension, Directory by default.
-func namedForm(at string) Form {
+func namedForm(at string) Container {
 	switch filepath.Ext(at) {
 	case archiveExt:
 		return Archive
@@ -119,8 +119,8 @@ func namedForm(at string) Form {
 }
 
 // form returns the form to save.
-func (s *saver) form() (Form, error) {
-	want := s.opt.Form
+func (s *saver) form() (Container, error) {
+	want := s.opt.Container
 	if want > Consolidated {
 		return 0, unsupported("got %v, want AsIs, Directory, Archive or Consolidated", want)
 	}
@@ -138,7 +138,7 @@ func (s *saver) form() (Form, error) {
 	case is != AsIs && is != want:
 		return 0, fmt.Errorf("%w: the dictionary there has the form %v, want %v: save elsewhere", fs.ErrExist, is, want)
 	case want != Archive && s.opt.Compress:
-		return 0, unsupported("only an archive can be compressed: set Form to Archive")
+		return 0, unsupported("only an archive can be compressed: set Container to Archive")
 	}
 	return want, s.checkFile()
 }

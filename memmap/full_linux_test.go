@@ -26,7 +26,7 @@ func TestFullDiskIsAnError(t *testing.T) {
 	require.NoError(t, prototype.Set("x", expanded(tensor.Uint8, 1<<50)))
 	_, err := memmap.Create(filepath.Join(top, "made"), prototype, memmap.CreateOptions{})
 	require.Error(t, err)
-	failed, ok := errors.AsType[*memmap.FileError](err)
+	failed, ok := errors.AsType[*memmap.DatasetError](err)
 	require.True(t, ok)
 	require.Equal(t, "x.memmap", failed.Path)
 	require.Empty(t, names(t, top), "nothing is left")

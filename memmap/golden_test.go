@@ -508,7 +508,7 @@ func FuzzMeta(f *testing.F) {
 		write(t, dir, "a/meta.json", strings.ReplaceAll(string(meta), `"r.@`, `"@`))
 		ds, err := memmap.Open(dir)
 		if err != nil {
-			if _, ok := errors.AsType[*memmap.FileError](err); !ok {
+			if _, ok := errors.AsType[*memmap.DatasetError](err); !ok {
 				t.Fatalf("unclassified error %v", err)
 			}
 			return

@@ -333,7 +333,7 @@ func TestProcessWrites(t *testing.T) {
 }
 
 // TestKillWritable kills processes while they write: the sums of every leaf that was written are
-// void, other sums stand, and nothing is a fault.
+// void, other sums stand, and nothing is damage.
 func TestKillWritable(t *testing.T) {
 	dir, rng := filepath.Join(t.TempDir(), "set"), processkit.Random(t)
 	states, temps := map[string]int{}, 0

@@ -10,12 +10,12 @@ import (
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
-// lazy reads a lazy stack as a dictionary of stacked leaves. It returns nil if the members have
-// faults.
+// lazy reads a lazy stack as a dictionary of stacked leaves. It returns nil if the members are
+// damaged.
 func (r *reader) lazy(n tree, m *meta, depth int) (tdict.Value, error) {
-	found := r.faults.number()
+	found := r.damage.number()
 	members, err := r.members(n, m.dim, depth)
-	if err != nil || r.faults.number() > found {
+	if err != nil || r.damage.number() > found {
 		return nil, err
 	}
 	switch {
@@ -81,10 +81,10 @@ func (r *reader) members(n tree, dim, depth int) (members []*tdict.TensorDict, e
 			continue
 		}
 		td, err := r.member(n, inner, depth)
-		if err = r.fault(err); err != nil {
+		if err = r.damaged(err); err != nil {
 			return nil, err
 		}
-		if td != nil { // nil if it has faults
+		if td != nil { // nil if it is damaged
 			members = append(members, td)
 		} else {
 			members = append(members, tdict.New())

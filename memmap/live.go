@@ -17,6 +17,10 @@ type LiveOptions struct {
 	Interval time.Duration
 	// Open has the options for opening each version. Writable must not be set.
 	Open OpenOptions
+	// Lazy maps each leaf when it is first used. By default, all leaves are mapped before a
+	// dictionary is served. With Lazy, opening takes as long as [OpenWith], but using a leaf for
+	// the first time after the directory was replaced returns [ErrReplaced].
+	Lazy bool
 	// OnOpen, if not nil, is called with each dictionary before it is served: after a replacement,
 	// and after leaves or rows were added, as by [Writer.Commit]. Its result is the dictionary's
 	// [Dataset.State], such as an index of ids. If the state is an io.Closer, it is closed once,
@@ -52,9 +56,9 @@ type LiveOptions struct {
 //	batch, err := ds.Index(ix.Take(rows...))
 //	err = live.Release(ds)
 //
-// All leaves of a served dictionary are mapped, so an acquired dictionary can be read until its
-// Release, whatever happens to the directory. Each dictionary in use therefore takes one mapping a
-// leaf; [OpenOptions] states how many a process has.
+// All leaves of a served dictionary are mapped, unless [LiveOptions.Lazy] is set. So an acquired
+// dictionary can be read until its Release, whatever happens to the directory. Each dictionary in
+// use takes one mapping a leaf; [OpenOptions] states how many a process has.
 //
 // Safe for concurrent use.
 type Live struct {
@@ -80,11 +84,19 @@ type Live struct {
 type served struct {
 	ds    *Dataset
 	users int // guarded by Live.mu
+
+	opened  time.Time
+	settled bool // a later meta.json has another time; guarded by Live.checking
 }
 
+// clockTick is more than the longest step of the clock of a file system.
+const clockTick = 20 * time.Millisecond
+
 // OpenLive opens the dictionary at dir to be served, and starts a watcher goroutine, which checks
-// twice in each interval whether it was replaced. OpenLive returns the errors of [OpenWith]
-// and of [LiveOptions.OnOpen], and [ErrUnsupported] if opt.Open.Writable is set.
+// twice in each interval whether it was replaced. OpenLive returns the errors of [OpenWith], such
+// as fs.ErrNotExist if nothing is at dir yet, the errors of [LiveOptions.OnOpen], and
+// [ErrUnsupported] if opt.Open.Writable is set. Before its first Commit, a [Writer] has a
+// dictionary without rows there.
 func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	if opt.Open.Writable {
 		return nil, fileError("open", dir, "", unsupported("a Live does not write"))
@@ -103,7 +115,7 @@ func OpenLive(dir string, opt LiveOptions) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.fresh, l.current = l.checked, &served{ds: ds}
+	l.fresh, l.current = l.checked, &served{ds: ds, opened: time.Now()}
 	l.watcher.Go(func() { l.watch(ds) })
 	return l, nil
 }
@@ -165,7 +177,7 @@ func (l *Live) check() {
 	if current == nil {
 		return
 	}
-	next, err := l.newer(current.ds)
+	next, err := l.newer(current, began)
 	l.checked = began
 	if unused := l.install(next, began, err); unused != nil {
 		l.note(retire(unused))
@@ -183,19 +195,18 @@ func (l *Live) ring() {
 	}
 }
 
-// newer opens and returns the version that has replaced ds, or nil if there is none.
-func (l *Live) newer(ds *Dataset) (*Dataset, error) {
-	stale, err := ds.Stale()
+// newer opens the version that has replaced s, and returns it. If no version has replaced s, newer
+// returns nil. began is the time of the check.
+func (l *Live) newer(s *served, began time.Time) (*Dataset, error) {
+	stale, err := s.ds.Stale()
 	if err != nil {
 		return nil, err
 	}
-	if stale {
-		return l.version()
-	}
-	if ds.sameMeta() {
+	if !stale && s.ds.sameMeta() && (s.settled || s.ds.sameText()) {
+		s.settled = s.settled || began.Sub(s.opened) > clockTick
 		return nil, nil
 	}
-	return l.version() // it has grown
+	return l.version() // it was replaced, or has grown
 }
 
 // install makes next, if it is not nil, the current dictionary. unused is a dictionary to be
@@ -211,7 +222,7 @@ func (l *Live) install(next *Dataset, checked time.Time, failed error) (unused *
 	if was == nil { // closed meanwhile
 		return next
 	}
-	l.current = &served{ds: next}
+	l.current = &served{ds: next, opened: time.Now()}
 	if was.users == 0 {
 		return was.ds
 	}

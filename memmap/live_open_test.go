@@ -147,7 +147,7 @@ func (s *states) live(t *testing.T) (dir string, live *memmap.Live) {
 // awaitServed waits until a generation is served.
 func awaitServed(t *testing.T, live *memmap.Live, n int64) {
 	t.Helper()
-	require.Eventually(t, func() bool { return served(t, live) == n }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return served(t, live) == n }, time.Minute, time.Millisecond)
 }
 
 func TestLiveState(t *testing.T) {
@@ -197,7 +197,7 @@ func TestLiveOnOpenFails(t *testing.T) {
 			for n := int64(2); n < 8; n += 2 {
 				require.NoError(t, memmap.Save(dir, generation(t, n)))
 				was := len(s.errors())
-				require.Eventually(t, func() bool { return len(s.errors()) > was+1 }, 5*time.Second, time.Millisecond, "it is tried again")
+				require.Eventually(t, func() bool { return len(s.errors()) > was+1 }, time.Minute, time.Millisecond, "it is tried again")
 				require.Equal(t, n-1, served(t, live))
 				require.NoError(t, memmap.Save(dir, generation(t, n+1)))
 				awaitServed(t, live, n+1)
@@ -265,7 +265,7 @@ func TestLiveCloseDuringOnOpen(t *testing.T) {
 				require.NoError(t, live.Release(ds))
 			}
 			return errors.Is(err, memmap.ErrClosed)
-		}, 5*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		select {
 		case <-closed:
 			require.Fail(t, "Close did not wait")
@@ -295,7 +295,7 @@ func TestLiveStateFailsToClose(t *testing.T) {
 	}{
 		{"nobody holds it when it is replaced", func(t *testing.T, s *states, dir string, live *memmap.Live) error {
 			require.NoError(t, memmap.Save(dir, generation(t, 2)))
-			require.Eventually(t, heard(s), 5*time.Second, time.Millisecond)
+			require.Eventually(t, heard(s), time.Minute, time.Millisecond)
 			return live.Close()
 		}},
 		{"it is released", func(t *testing.T, s *states, dir string, live *memmap.Live) error {
@@ -303,7 +303,7 @@ func TestLiveStateFailsToClose(t *testing.T) {
 			require.NoError(t, memmap.Save(dir, generation(t, 2)))
 			awaitServed(t, live, 2)
 			require.NoError(t, live.Release(ds))
-			require.Eventually(t, heard(s), 5*time.Second, time.Millisecond)
+			require.Eventually(t, heard(s), time.Minute, time.Millisecond)
 			return live.Close()
 		}},
 		{"the Live is closed", func(t *testing.T, s *states, dir string, live *memmap.Live) error {
@@ -362,7 +362,7 @@ func TestLiveStateSeesGrowth(t *testing.T) {
 			defer live.Release(ds)
 			require.Equal(t, ds.Shape()[0], ds.State())
 			return ds.State() == n
-		}, 5*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 	}
 	await(0)
 	for n := range 3 {

@@ -13,11 +13,11 @@ import (
 
 // A Listing describes a saved dictionary by its meta.json files.
 type Listing struct {
-	Form    Form           // Directory, Archive or Consolidated
-	Growing bool           // the Writer has not called Finish
-	Batch   shapeops.Shape // batch shape of the whole dictionary
-	Names   []string       // of its batch dims, "" for a dim without a name; nil if no dim has a name
-	Entries []Entry        // entries of all levels, each dictionary before its entries
+	Container Container      // Directory, Archive or Consolidated
+	Growing   bool           // the Writer has not called Finish
+	Batch     shapeops.Shape // batch shape of the whole dictionary
+	Names     []string       // of its batch dims, "" for a dim without a name; nil if no dim has a name
+	Entries   []Entry        // entries of all levels, each dictionary before its entries
 }
 
 // An Entry is one entry of a saved dictionary.
@@ -27,7 +27,7 @@ type Entry struct {
 	DType  tensor.DType   // 0 for a dictionary and Data
 	Shape  shapeops.Shape // batch shape of a dictionary; tdict.Any for a size that differs by row
 	Names  []string       // of the batch dims of a dictionary; nil if no dim has a name
-	File   string         // slash-separated path as in [Fault]; "" if no file, or several, have the elements
+	File   string         // slash-separated path as in [Damage]; "" if no file, or several, have the elements
 	Bytes  int64          // size of the elements
 	Summed bool           // the elements have checksums
 }
@@ -47,14 +47,25 @@ func Look(dir string, opt OpenOptions) (*Listing, error) {
 // uint8 has the kind tdict.KindRagged, since the format does not say whether it is text. d must be
 // open.
 func (d *Dataset) Listing() *Listing {
-	l := &Listing{Form: Directory, Growing: d.growing, Batch: d.Shape().Clone(), Names: dimNames(d.TensorDict)}
+	l := ListingOf(d.TensorDict)
+	l.Container, l.Growing = Directory, d.growing
 	switch d.in.(type) {
 	case *archive:
-		l.Form = Archive
+		l.Container = Archive
 	case *consolidated:
-		l.Form = Consolidated
+		l.Container = Consolidated
 	}
-	l.dict("", d.TensorDict)
+	return l
+}
+
+// ListingOf lists the entries of any dictionary, as [Dataset.Listing] does. The Container is AsIs,
+// and entries in memory have no File. It returns an empty Listing for nil.
+func ListingOf(td tdict.Dictionary) *Listing {
+	l := &Listing{}
+	if d := tdict.Of(td); d != nil {
+		l.Batch, l.Names = d.Shape().Clone(), dimNames(d)
+		l.dict("", d)
+	}
 	return l
 }
 

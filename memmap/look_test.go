@@ -125,3 +125,22 @@ func flip(t *testing.T, path, file string, content []byte) {
 	text[at+len(content)-1] ^= 1
 	require.NoError(t, os.WriteFile(path, text, 0o666))
 }
+
+// TestListingOf lists a dictionary in memory as the dataset that Save makes of it, except files and
+// checksums.
+func TestListingOf(t *testing.T) {
+	td := tdict.New(2)
+	require.NoError(t, td.Set("a/b", tensor.Vector[int64](1, 2)))
+	require.NoError(t, td.Set("text", tensor.Must(ragged.FromStrings([]string{"x", "yz"}))))
+	dir := filepath.Join(t.TempDir(), "d")
+	require.NoError(t, memmap.Save(dir, td))
+	want := tensor.Must(memmap.Look(dir, memmap.OpenOptions{}))
+	for i := range want.Entries {
+		want.Entries[i].File, want.Entries[i].Summed = "", false
+	}
+	got := memmap.ListingOf(td)
+	require.Equal(t, want.Entries, got.Entries)
+	require.Equal(t, want.Batch, got.Batch)
+	require.Equal(t, memmap.AsIs, got.Container)
+	require.Empty(t, memmap.ListingOf(nil).Entries)
+}

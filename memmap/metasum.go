@@ -36,7 +36,7 @@ func checkMetaSum(text []byte, anywhere bool) error {
 // entry. Python may change data in place, as it changes elements. So data are compared where
 // elements are, by Verify and by whatever copies, and not by Open.
 func (r *reader) checkData(m *meta, e *metaEntry) error {
-	verifies := r.faults != nil && !r.copying
+	verifies := r.damage != nil && !r.copying
 	if !verifies && !r.opt.CheckSums || e == nil || !e.hasDataSum() {
 		return nil
 	}

@@ -68,7 +68,7 @@ func TestPythonAddsToMeta(t *testing.T) {
 }
 
 // TestDataChangedInPlace changes data as Python does in place. Open reads the new value; what
-// compares elements compares data too, until Seal takes them as right.
+// compares elements compares data too, until Seal accepts them.
 func TestDataChangedInPlace(t *testing.T) {
 	td := tdict.New(2)
 	require.NoError(t, td.Set("x", counted(tensor.Int16, 2)))
@@ -114,8 +114,8 @@ func TestVerifyGoesOnAfterAMember(t *testing.T) {
 	}
 	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
 	require.ErrorIs(t, err, memmap.ErrCorrupt)
-	require.Len(t, report.Faults, 2)
-	require.Equal(t, []string{"0/meta.json", "2/meta.json"}, []string{report.Faults[0].File, report.Faults[1].File})
+	require.Len(t, report.Damage, 2)
+	require.Equal(t, []string{"0/meta.json", "2/meta.json"}, []string{report.Damage[0].File, report.Damage[1].File})
 	require.ErrorIs(t, testkit.Err(memmap.Open(dir)), memmap.ErrCorrupt)
 }
 

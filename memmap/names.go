@@ -1,6 +1,11 @@
 package memmap
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-tensordict/tensordict/internal/pool"
+)
 
 const (
 	metaName = "meta.json"
@@ -51,4 +56,17 @@ func rawName(text string) bool {
 // reserved reports whether the format has a field of this name.
 func reserved(text string) bool {
 	return text == fieldShape || text == fieldDevice || text == fieldType || text == fieldNative || text == fieldSum
+}
+
+// CheckName returns [ErrName], with the reason, if no leaf can have a name: a part of a key. Such
+// names are fields of the format, or make too long names of files.
+func CheckName(name string) error {
+	why := nameClash(name, fileName(name)+leafExt, nil)
+	if why == "" && pool.Reserved(name) {
+		why = "the format uses the name for a part of a ragged tensor"
+	}
+	if why != "" {
+		return fmt.Errorf("%w: %s: %s", ErrName, quote(name), why)
+	}
+	return nil
 }

@@ -72,7 +72,7 @@ func Open(dir string) (*Dataset, error) { return OpenWith(dir, OpenOptions{}) }
 // consolidated file, of any name, the file is mapped as a whole when it is opened. If another file
 // replaces it later, the Dataset stays as it is.
 //
-// OpenWith returns a [FileError] that names the file:
+// OpenWith returns a [DatasetError] that names the file:
 //
 //   - [ErrCorrupt] or [ErrUnsupported]
 //   - [ErrForeign] if dir is a file in none of the forms

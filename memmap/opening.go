@@ -14,10 +14,10 @@ type opening struct {
 	opt     OpenOptions
 }
 
-// failAt returns err as a FileError about the file at a path; nil stays nil.
+// failAt returns err as a DatasetError about the file at a path; nil stays nil.
 func (p *opening) failAt(at string, err error) error { return fileError(p.op, p.dir, at, err) }
 
-// named returns an error of a mapped file as a FileError.
+// named returns an error of a mapped file as a DatasetError.
 func (p *opening) named(op, at string, err error) error {
 	err = bare(err)
 	if p.op == "copy" {
@@ -26,7 +26,7 @@ func (p *opening) named(op, at string, err error) error {
 	if errors.Is(err, mapping.ErrSize) || errors.Is(err, mapping.ErrNotRegular) || errors.Is(err, mapfile.ErrGone) {
 		err = corrupt("%w", err)
 	}
-	return &FileError{op, p.dir, at, err}
+	return &DatasetError{op, p.dir, at, err}
 }
 
 // dataset opens the directory. replaced reports whether it failed because the directory was

@@ -16,7 +16,7 @@ import (
 type reader struct {
 	*opening
 	in     container
-	faults *collector // of Verify and Copy, which go on after a fault; otherwise nil
+	damage *collector // of Verify and Copy, which go on after damage; otherwise nil
 
 	files    []*leafFile // of a directory, with the numbers of its set
 	nodes    []*leafNode
@@ -31,7 +31,7 @@ type reader struct {
 	schema   tdict.Schema                   // saved with the dictionary
 }
 
-// top reads the whole tree. It returns nil if the top is left out, or has faults.
+// top reads the whole tree. It returns nil if the top is left out, or is damaged.
 func (r *reader) top() (*tdict.TensorDict, error) {
 	if c, ok := r.in.(*consolidated); ok {
 		td, err := c.read(r)
@@ -72,12 +72,12 @@ func (r *reader) fail(n tree, file string, err error) error {
 	return r.failAt(path.Join(n.path(), file), err)
 }
 
-// fault returns err, or adds it to the collector, if there is one, and returns nil.
-func (r *reader) fault(err error) error {
-	if err == nil || r.faults == nil {
+// damaged returns err, or adds it to the collector, if there is one, and returns nil.
+func (r *reader) damaged(err error) error {
+	if err == nil || r.damage == nil {
 		return err
 	}
-	r.faults.add(err)
+	r.damage.add(err)
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (r *reader) nodeMeta(n tree) (*meta, error) {
 		return nil, r.fail(n, metaName, err)
 	}
 	if r.copying && m.later() {
-		r.faults.add(r.fail(n, metaName, unsupported("it has fields of a later version of this module, which a copy would lose")))
+		r.damage.add(r.fail(n, metaName, unsupported("it has fields of a later version of this module, which a copy would lose")))
 	}
 	r.entries += m.counted
 	r.nodes = append(r.nodes, n.known())
@@ -135,7 +135,7 @@ func (p *opening) maxEntries() int {
 // Writable it checks that the file can be written.
 func (r *reader) opened(n tree, e *metaEntry, f lender, rows *ragged.Layout) error {
 	l := &leafFile{
-		file: f, node: n.known(), name: e.name, key: r.faults.key(), unbatched: e.fact.unbatched, rows: rows, row: r.row,
+		file: f, node: n.known(), name: e.name, key: r.damage.key(), unbatched: e.fact.unbatched, rows: rows, row: r.row,
 		sums: e.fact.sums, summed: e.fact.sums != nil,
 	}
 	if len(l.sums) == 0 {

@@ -192,7 +192,7 @@ func TestRowsBroken(t *testing.T) {
 				}
 				require.ErrorIs(t, err, memmap.ErrCorrupt)
 				require.ErrorContains(t, err, dir+": "+tt.text)
-				_, ok := errors.AsType[*memmap.FileError](err)
+				_, ok := errors.AsType[*memmap.DatasetError](err)
 				require.True(t, ok, "%T", err)
 			}
 			report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
@@ -200,7 +200,7 @@ func TestRowsBroken(t *testing.T) {
 				require.NoError(t, err)
 			} else {
 				require.ErrorIs(t, err, memmap.ErrCorrupt)
-				require.NoError(t, testkit.Err(faultOf(report, memmap.ErrCorrupt, "")))
+				require.NoError(t, testkit.Err(damageOf(report, memmap.ErrCorrupt, "")))
 			}
 			require.Equal(t, live, mapping.Live())
 		})

@@ -20,18 +20,18 @@ import (
 )
 
 // Save writes td to the directory or file dir, which it creates or replaces as a whole. It is
-// [SaveWith] without options.
-func Save(dir string, td *tdict.TensorDict) error {
+// [SaveWith] without options: a Dataset keeps its schema.
+func Save(dir string, td tdict.Dictionary) error {
 	return SaveWith(context.Background(), dir, td, SaveOptions{})
 }
 
 // SaveOptions are the options of [SaveWith]. The zero value is the default.
 type SaveOptions struct {
-	// Form is the form to save. By default it is the form of the dictionary that is replaced. If
-	// nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
+	// Container is the form to save. By default it is the form of the dictionary that is replaced.
+	// If nothing is there, it is an archive for a name that ends in .tdz, a consolidated file for
 	// .tdc, and otherwise a directory. SaveWith returns fs.ErrExist if a dictionary of another form
 	// is there.
-	Form Form
+	Container Container
 	// Compress compresses the leaves of an archive. They cannot be mapped then, and are read into
 	// memory when they are first used. With any other form, SaveWith returns [ErrUnsupported].
 	Compress bool
@@ -56,15 +56,17 @@ type SaveOptions struct {
 	// SkipSums saves the elements of mapped leaves as they are. By default, SaveWith compares their
 	// checksums while it reads them, and returns [ErrCorrupt] if they differ.
 	SkipSums bool
-	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. SaveWith returns
+	// Schema, if not nil, is saved too, and [Dataset.Schema] returns it. If it is nil and SaveWith
+	// gets a Dataset, its schema is saved; pass its TensorDict to save none. SaveWith returns
 	// tdict.ErrSchema if the dictionary breaks it, and Open returns ErrCorrupt if the saved one
 	// does. Python ignores it.
 	Schema tdict.Schema
 }
 
-// SaveWith writes td to dir in the form of [SaveOptions.Form]. If it returns nil, dir holds td,
-// durably. After an error that is [ErrDone], dir holds td; after another error, the old dictionary.
-// After a crash at any time, it holds all of one of the two. td may have been opened from dir.
+// SaveWith writes td to dir in the form of [SaveOptions.Container]. If it returns nil, dir holds
+// td, durably. After an error that is [ErrDone], dir holds td; after another error, the old
+// dictionary. After a crash at any time, it holds all of one of the two. td may have been opened
+// from dir.
 //
 // dir must be absent, empty, or a whole saved dictionary, which is replaced unless
 // [SaveOptions.NoReplace] is set. Anything else is [ErrForeign], as are other files in dir, and a
@@ -85,8 +87,11 @@ type SaveOptions struct {
 //   - fs.ErrExist if a dictionary of another form is at dir
 //   - fs.ErrInvalid if dir is "", or if the working directory is dir or a directory below it
 //   - the error of ctx if ctx ends first
-func SaveWith(ctx context.Context, dir string, td *tdict.TensorDict, opt SaveOptions) error {
-	return newSaver(ctx, dir, opt).save(td)
+func SaveWith(ctx context.Context, dir string, td tdict.Dictionary, opt SaveOptions) error {
+	if ds, ok := td.(*Dataset); ok && opt.Schema == nil {
+		opt.Schema = ds.Schema()
+	}
+	return newSaver(ctx, dir, opt).save(tdict.Of(td))
 }
 
 // newSaver returns a saver with the given options.

@@ -51,12 +51,12 @@ func inChunks(td *tdict.TensorDict, n int) iter.Seq2[*tdict.TensorDict, error] {
 func TestSaveRowsOfDottedNames(t *testing.T) {
 	td, err := tdict.FromValues([]int{2}, tdict.Values{"a": []int8{1, 2}, "a.1": []int8{3, 4}, "b.c/d": []int8{5, 6}, "b": []int8{7, 8}})
 	require.NoError(t, err)
-	for _, form := range []memmap.Form{memmap.Directory, memmap.Archive} {
+	for _, form := range []memmap.Container{memmap.Directory, memmap.Archive} {
 		path := filepath.Join(testkit.TempDir(t), "d")
 		chunks := func(yield func(*tdict.TensorDict, error) bool) {
 			_ = yield(td, nil) && yield(tensor.Must(td.Clone()), nil)
 		}
-		require.NoError(t, memmap.SaveRows(t.Context(), path, chunks, memmap.SaveOptions{Form: form}))
+		require.NoError(t, memmap.SaveRows(t.Context(), path, chunks, memmap.SaveOptions{Container: form}))
 		requireSame(t, tensor.Must(shapeops.Cat([]*tdict.TensorDict{td, td}, 0)), open(t, path).TensorDict)
 	}
 }
@@ -152,7 +152,7 @@ func TestSaveRowsThatFails(t *testing.T) {
 		{"data with a value for each row", t.Context(), chunks(each), memmap.SaveOptions{}, tdict.ErrDiffers, "data that differs between rows cannot be appended: store text as ragged uint8, and a time as int64"},
 		{"an end", ended, chunksOf(t, 2), memmap.SaveOptions{}, context.Canceled, ""},
 		{"NoReplace", t.Context(), chunksOf(t, 2), memmap.SaveOptions{NoReplace: true}, fs.ErrExist, "NoReplace is set"},
-		{"another form", t.Context(), chunksOf(t, 2), memmap.SaveOptions{Form: memmap.Archive}, fs.ErrExist, ""},
+		{"another form", t.Context(), chunksOf(t, 2), memmap.SaveOptions{Container: memmap.Archive}, fs.ErrExist, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,8 +16,14 @@ import (
 
 // Schema returns the schema that was saved with d, or nil. AddLeaf returns tdict.ErrSchema if the
 // new leaf would break it. Changes of d in memory are not checked: call Check of the schema, or
-// Save with it. The caller must not change it.
-func (d *Dataset) Schema() tdict.Schema { return d.schema }
+// Save with it. The caller must not change it. Functions that read masks, such as
+// transform.FitStandard and inspect.Describe, use it if they get d and no other masks.
+func (d *Dataset) Schema() tdict.Schema {
+	if d == nil {
+		return nil
+	}
+	return d.schema
+}
 
 // partsPerEntry bounds the keys of a schema: all keys together have at most this many parts for
 // each entry that the dictionary may have.
@@ -64,7 +70,7 @@ func readSchema(text []byte, most int) (s tdict.Schema, err error) {
 // checkSchema reads the schema that was saved with td. It returns ErrCorrupt if td breaks it.
 func (r *reader) checkSchema(td *tdict.TensorDict) error {
 	i := slices.IndexFunc(r.nodes, func(n *leafNode) bool { return n.td == td })
-	if i < 0 || r.nodes[i].schema == nil || r.faults.number() > 0 {
+	if i < 0 || r.nodes[i].schema == nil || r.damage.number() > 0 {
 		return nil
 	}
 	s, err := readSchema(r.nodes[i].schema, r.maxEntries())
@@ -147,7 +153,7 @@ func (d *Dataset) checkSaved(key, entry nestedkey.Key, v tdict.Leaf) error {
 	}
 	for _, err := range all.Unwrap() {
 		if about, ok := errors.AsType[*tdict.KeyError](err); ok && (about.Key.HasPrefix(entry) || entry.HasPrefix(about.Key)) {
-			return err
+			return fmt.Errorf("%w, by the schema that was saved with the dataset: save a copy with another SaveOptions.Schema", err)
 		}
 	}
 	return nil

@@ -96,6 +96,41 @@ func TestSchemaIsKept(t *testing.T) {
 	require.Nil(t, tensor.Must(memmap.Open(filepath.Join(at("class"), "_tensordict", "in"))).Schema())
 }
 
+// TestWriterOfASchema makes a dataset without a row.
+func TestWriterOfASchema(t *testing.T) {
+	dir := filepath.Join(testkit.TempDir(t), "rows")
+	_, err := memmap.NewWriter(dir, nil, memmap.WriterOptions{})
+	require.EqualError(t, err, "append "+dir+": wrong kind of value: got a nil dictionary, want a row or a Schema")
+	for text, schema := range map[string]tdict.Schema{
+		`"x": schema mismatch: `: visitSpecs[:2], // any size
+		`schema mismatch: all rows share the value of "note", which a schema does not have: pass a row`:  visitSpecs[5:],
+		`schema mismatch: all rows share the value of "codes", which a schema does not have: pass a row`: {{Key: "codes", Kind: tdict.KindUnbatched, DType: tensor.Int8}},
+	} {
+		_, err = memmap.NewWriter(dir, nil, memmap.WriterOptions{Schema: schema})
+		require.ErrorIs(t, err, tdict.ErrSchema)
+		require.ErrorContains(t, err, text)
+	}
+	for _, e := range []tdict.Spec{{Kind: tdict.KindText, Shape: shapeops.Shape{1 << 25}}, {Kind: tdict.KindRagged, DType: tensor.Int8, Batch: shapeops.Shape{1 << 36}, Depth: 1}} {
+		e.Key = "many"
+		_, err = memmap.NewWriter(dir, nil, memmap.WriterOptions{Schema: tdict.Schema{e}})
+		require.ErrorIs(t, err, tdict.ErrSchema)
+		require.ErrorContains(t, err, `a row has more than 16777216 texts and ragged rows at "many": pass a row`)
+	}
+	huge := tensor.Must(memmap.NewWriter(dir+"-huge", nil, memmap.WriterOptions{Schema: tdict.Schema{{Key: "x", DType: tensor.Int8, Shape: shapeops.Shape{1 << 45}}}}))
+	require.NoError(t, huge.Close(), "a row takes no memory")
+	schema := slices.Clone(visitSpecs[:5])
+	schema[0].Shape = shapeops.Shape{3}
+	schema = slices.Delete(schema, 2, 3) // optional
+	w := tensor.Must(memmap.NewWriter(dir, nil, memmap.WriterOptions{Schema: schema}))
+	rows := visitRows(t, 2)
+	require.NoError(t, rows.Delete("note"))
+	require.NoError(t, w.Append(rows))
+	require.NoError(t, w.Finish())
+	ds := open(t, dir)
+	require.Empty(t, schema.Diff(ds.Schema()))
+	require.NoError(t, differs(rows, ds.TensorDict))
+}
+
 // TestWriterKeepsSchema appends rows to a dataset with a schema, by Writers that name it or not.
 func TestWriterKeepsSchema(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "rows")

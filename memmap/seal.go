@@ -15,11 +15,11 @@ import (
 	"github.com/go-tensordict/tensordict/internal/workers"
 )
 
-// Seal takes the elements and the data of the dictionary saved at dir as right: it computes the
-// checksums of all leaves and data that have checksums, or had some until a write made them void.
-// Call it after Python has changed elements or data in place: [Verify] and [Copy] return
-// [ErrCorrupt] then. Earlier damage is not found any more afterwards. After writes through this
-// package call [SealWritten].
+// Seal accepts the elements and the data of the dictionary saved at dir: it computes the checksums
+// of all leaves and data that have checksums, or had some until a write made them void. Call it
+// after Python has changed elements or data in place: [Verify] and [Copy] return [ErrCorrupt] then.
+// Earlier damage is not found any more afterwards. After writes through this package call
+// [SealWritten].
 //
 // Seal reads all leaves. In a directory it changes nothing but the checksums, in each meta.json. An
 // archive or a consolidated file is replaced by a copy. Lengths and row numbers of ragged tensors
@@ -34,7 +34,7 @@ func Seal(ctx context.Context, dir string) error {
 	case err != nil:
 		return fileError("seal", dir, "", err)
 	case form != Directory:
-		return Copy(ctx, dir, dir, CopyOptions{Save: SaveOptions{Form: form}, SkipSums: true})
+		return Copy(ctx, dir, dir, CopyOptions{Save: SaveOptions{Container: form}, SkipSums: true})
 	}
 	return sealDir(ctx, dir, false)
 }
@@ -55,7 +55,7 @@ func SealWritten(ctx context.Context, dir string) error {
 }
 
 // sealed returns the form of the dictionary to be sealed.
-func sealed(dir string) (Form, error) {
+func sealed(dir string) (Container, error) {
 	if info, err := os.Stat(dir); err != nil || !info.Mode().IsRegular() {
 		return Directory, nil // OpenWith returns the error
 	}

@@ -95,7 +95,7 @@ func TestCloseLeavesWhatPythonLists(t *testing.T) {
 }
 
 // TestVerifyWhileWritten verifies a dataset whose leaf y has other elements, and void sums, only
-// while Verify reads it: there is no fault.
+// while Verify reads it: there is no damage.
 func TestVerifyWhileWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	td := tdict.New(4)

@@ -30,7 +30,7 @@ type VerifyOptions struct {
 	// MaxEntries and MaxCopy are as in [OpenOptions].
 	MaxEntries int
 	MaxCopy    int64
-	// SkipPickled does not report entries that Python has pickled as faults.
+	// SkipPickled does not report entries that Python has pickled as damage.
 	SkipPickled bool
 }
 
@@ -39,24 +39,24 @@ type Report struct {
 	Leaves   int             // number of leaves that have elements
 	Bytes    int64           // total size of their elements
 	Unsummed []nestedkey.Key // leaves without checksums, which were read but not compared
-	Faults   []Fault         // in the order of the entries
+	Damage   []Damage        // in the order of the entries
 }
 
-// A Fault is one thing that is wrong with a saved dictionary.
-type Fault struct {
+// Damage is one thing that is wrong with a saved dictionary.
+type Damage struct {
 	Key   nestedkey.Key // the damaged leaf or dictionary; "" for the whole saved dictionary
 	File  string        // slash-separated path, relative to the directory or archive
-	Block int           // number, from 0, of the block of [BlockSize] bytes; -1 for other faults
+	Block int           // number, from 0, of the block of [BlockSize] bytes; -1 for other damage
 	Err   error         // usually an ErrCorrupt
 }
 
 // String returns the key, file, block and error on one line.
-func (f Fault) String() string {
-	text := quote(string(f.Key)) + ": " + printable(f.File)
-	if f.Block >= 0 {
-		text += fmt.Sprintf(": block %d", f.Block)
+func (d Damage) String() string {
+	text := quote(string(d.Key)) + ": " + printable(d.File)
+	if d.Block >= 0 {
+		text += fmt.Sprintf(": block %d", d.Block)
 	}
-	return errtext.Cut(fmt.Sprintf("%s: %v", text, f.Err), maxText)
+	return errtext.Cut(fmt.Sprintf("%s: %v", text, d.Err), maxText)
 }
 
 // BlockSize is the size of a block: the bytes of a leaf that have one checksum. The last block of a
@@ -64,7 +64,7 @@ func (f Fault) String() string {
 const BlockSize = tdc.BlockSize
 
 // Verify reads all of the dictionary at dir, a directory or a file, compares each block of each
-// leaf with its checksum, and reports every fault: changed or damaged blocks, files that are
+// leaf with its checksum, and reports all damage: changed blocks, files that are
 // missing or too short, errors in a meta.json. It does not stop at the first.
 //
 // [Save], [Writer] and [Dataset.Close] compute the checksums:
@@ -76,13 +76,13 @@ const BlockSize = tdc.BlockSize
 //     does.
 //   - Each meta.json is compared with its checksum, as by Open, and data with theirs.
 //   - In an archive, each file is compared with the CRC-32 of its entry. The whole file is one
-//     block, and its faults have the Block -1.
-//   - In a consolidated file a block may span several leaves, so the Fault of a block has an
+//     block, and its Damage has the Block -1.
+//   - In a consolidated file a block may span several leaves, so the Damage of a block has an
 //     empty Key.
 //
-// A byte of a bool leaf that is neither 0 nor 1 is a fault, too.
+// A byte of a bool leaf that is neither 0 nor 1 is damage, too.
 //
-// If there is a fault, Verify returns the report, and a [FileError] about the first fault. If ctx
+// If there is damage, Verify returns the report, and a [DatasetError] about the first of it. If ctx
 // ends, or if dir cannot be opened at all, Verify returns that error and no report.
 func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error) {
 	if !cast.LittleEndian() {
@@ -98,11 +98,11 @@ func Verify(ctx context.Context, dir string, opt VerifyOptions) (*Report, error)
 		if err != nil {
 			return nil, err
 		}
-		v := &verifier{reader: reader{opening: p, in: in, faults: &collector{}, layouts: &pool.Layouts{}}, ctx: ctx, opt: opt}
+		v := &verifier{reader: reader{opening: p, in: in, damage: &collector{}, layouts: &pool.Layouts{}}, ctx: ctx, opt: opt}
 		report, err := v.run()
 		replaced, _ := in.Replaced()
 		_ = in.Close() // nothing was written
-		if !replaced || report == nil || len(report.Faults) == 0 && err == nil || try == 10 {
+		if !replaced || report == nil || len(report.Damage) == 0 && err == nil || try == 10 {
 			return report, err
 		}
 	}
@@ -132,42 +132,42 @@ type block struct {
 func (v *verifier) run() (*Report, error) {
 	td, err := v.top()
 	if err != nil {
-		v.faults.add(err)
+		v.damage.add(err)
 	}
 	v.listBlocks()
 	if err := v.read(); err != nil {
 		return nil, v.failAt("", err)
 	}
-	v.report.Faults = append(v.faults.faults, v.confirmed()...)
+	v.report.Damage = append(v.damage.all, v.confirmed()...)
 	if td != nil {
 		eachMapped("", td, v.bools)
 	}
 	return &v.report, v.verdict()
 }
 
-// bools adds a fault for a leaf that has a byte that is not a bool.
+// bools adds Damage for a leaf that has a byte that is not a bool.
 func (v *verifier) bools(key nestedkey.Key, x *tensor.Tensor, file lender) {
 	if x.DType() != tensor.Bool {
 		return
 	}
 	_, err := bundle.Write(io.Discard, x)
-	if _, other := errors.AsType[*FileError](err); errors.Is(err, ErrCorrupt) && !other { // faults of blocks are listed
-		v.report.Faults = append(v.report.Faults, Fault{key, file.Path(), -1, err})
+	if _, other := errors.AsType[*DatasetError](err); errors.Is(err, ErrCorrupt) && !other { // damaged blocks are listed
+		v.report.Damage = append(v.report.Damage, Damage{key, file.Path(), -1, err})
 	}
 }
 
-// verdict returns an error about the first fault.
+// verdict returns an error about the first damage.
 func (v *verifier) verdict() error {
-	if len(v.report.Faults) == 0 {
+	if len(v.report.Damage) == 0 {
 		return nil
 	}
-	first := v.report.Faults[0]
+	first := v.report.Damage[0]
 	err := first.Err
 	switch err.(type) {
 	case *mismatch, *zipMismatch:
 		err = sealable(err)
 	}
-	if n := len(v.report.Faults) - 1; n > 0 {
+	if n := len(v.report.Damage) - 1; n > 0 {
 		err = fmt.Errorf("%w (and %d more)", err, n)
 	}
 	return fileError("verify", v.dir, first.File, err)
@@ -190,7 +190,7 @@ func (v *verifier) listBlocks() {
 			l.sums = nil
 			v.report.Unsummed = append(v.report.Unsummed, l.key)
 		} else if want := int((size + BlockSize - 1) / BlockSize); len(l.sums) != want {
-			v.faults.faults = append(v.faults.faults, Fault{l.key, path.Join(l.node.path, metaName), -1,
+			v.damage.all = append(v.damage.all, Damage{l.key, path.Join(l.node.path, metaName), -1,
 				corrupt("got %d checksums for %s, want %d", len(l.sums), quote(l.name), want)})
 			l.sums = nil
 		}
@@ -201,9 +201,9 @@ func (v *verifier) listBlocks() {
 	v.damaged = make([]error, len(v.blocks))
 }
 
-// listFileBlocks lists the blocks of a consolidated file, unless reading it has found a fault.
+// listFileBlocks lists the blocks of a consolidated file, unless reading it has found damage.
 func (v *verifier) listFileBlocks(c *consolidated) {
-	if v.faults.number() > 0 {
+	if v.damage.number() > 0 {
 		return
 	}
 	for _, l := range v.reader.files {
@@ -266,17 +266,17 @@ func sumsText(got, want uint32) string {
 // Unwrap returns [ErrCorrupt].
 func (m *mismatch) Unwrap() error { return ErrCorrupt }
 
-// confirmed returns the faults of blocks. Blocks that differ are compared once more, see withSums.
-func (v *verifier) confirmed() []Fault {
-	var faults []Fault
+// confirmed returns the damaged blocks. Blocks that differ are compared once more, see withSums.
+func (v *verifier) confirmed() []Damage {
+	var damage []Damage
 	for i, err := range v.damaged {
 		b := v.blocks[i]
 		if _, differs := err.(*mismatch); err == nil || differs && b.leaf.node != nil && b.leaf.sound(b.number) {
 			continue
 		}
-		faults = append(faults, Fault{b.leaf.key, b.leaf.file.Path(), b.number, bare(err)})
+		damage = append(damage, Damage{b.leaf.key, b.leaf.file.Path(), b.number, bare(err)})
 	}
-	return faults
+	return damage
 }
 
 func (v *verifier) sum(b block, buf []byte) (uint32, error) {

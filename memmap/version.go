@@ -23,13 +23,13 @@ func (l *Live) version() (*Dataset, error) {
 	return ds, nil
 }
 
-// open opens the directory, and maps all leaves. If the directory is replaced
-// meanwhile, open tries again.
+// open opens the directory, and maps all leaves unless LiveOptions.Lazy is set. If the directory is
+// replaced meanwhile, open tries again.
 func (l *Live) open() (*Dataset, error) {
 	for try := 0; ; try++ {
 		ds, err := openAt(l.dir, l.at, l.opt.Open)
-		if err != nil {
-			return nil, err
+		if err != nil || l.opt.Lazy {
+			return ds, err
 		}
 		if err = ds.in.MapAll(); err == nil {
 			return ds, nil

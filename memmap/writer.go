@@ -10,6 +10,7 @@ import (
 	"github.com/go-tensordict/tensordict/internal/cast"
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
+	"github.com/go-tensordict/tensordict/shapeops"
 	"github.com/go-tensordict/tensordict/tdict"
 )
 
@@ -37,6 +38,11 @@ type WriterOptions struct {
 	// Schema, if not nil, is the schema of the dataset: see [SaveOptions]. NewWriter returns
 	// tdict.ErrSchema if row breaks it, or if the dataset in dir has another schema. If it is nil,
 	// a Writer keeps the schema of that dataset.
+	//
+	// Without a row, NewWriter takes one of batch shape [] with all entries of the schema, optional
+	// ones too. It returns tdict.ErrSchema if an entry has a value that all rows share (data, an
+	// unbatched tensor) or a size that is tdict.Any, or if a row has more than 2^24 texts and
+	// ragged rows.
 	Schema tdict.Schema
 }
 
@@ -58,8 +64,8 @@ type WriterOptions struct {
 // Whenever the process ends, the rows of the last Commit are there, and [NewWriter] with the same
 // row continues after them.
 //
-// A Writer of up to 256 files of leaves keeps them open, and opens each of more when it writes to
-// it.
+// A Writer keeps the files of its leaves open if there are up to 256. If there are more, it opens a
+// file each time it writes to it.
 //
 // Only one Writer at a time can be at work in a directory, and nobody else writes there meanwhile:
 // see [ErrBusy]. If another tool replaces the directory all the same, Commit and Finish return
@@ -94,8 +100,9 @@ type Writer struct {
 //
 //	row [R...], leaf [R... F...] -> dictionary [N R...], leaf [N R... F...]
 //
-// So pass a single row, such as [tdict.Schema.Meta] or Index(ix.At(0)) of rows: a row of batch
-// shape [32] makes each Append of a dictionary of batch shape [32] add one row, not 32.
+// So pass a single row, such as Index(ix.At(0)) of rows: a row of batch shape [32] makes each
+// Append of a dictionary of batch shape [32] add one row, not 32. A nil row is made of
+// [WriterOptions.Schema].
 //
 // NewWriter uses only the keys, dtypes, shapes and names of dims of row, except for two kinds of
 // values that all rows share: Data, which must have one value (otherwise [ErrUnsupported]; texts
@@ -116,8 +123,14 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 	if !cast.LittleEndian() {
 		return nil, fmt.Errorf("append: %w on a big-endian machine", errors.ErrUnsupported)
 	}
+	if row == nil && opt.Schema != nil {
+		var err error
+		if row, err = rowOf(opt.Schema); err != nil {
+			return nil, fileError("append", dir, "", err)
+		}
+	}
 	if row == nil {
-		return nil, fileError("append", dir, "", fmt.Errorf("%w: got a nil dictionary", tdict.ErrKind))
+		return nil, fileError("append", dir, "", fmt.Errorf("%w: got a nil dictionary, want a row or a Schema", tdict.ErrKind))
 	}
 	for try := 0; ; try++ {
 		w := &Writer{dir: dir, disk: vfs.OS, opt: opt, row: row.Copy()}
@@ -134,6 +147,35 @@ func NewWriter(dir string, row *tdict.TensorDict, opt WriterOptions) (*Writer, e
 			return nil, w.fail("", vfs.NotDone(err))
 		}
 	}
+}
+
+// mostOffsets bounds the texts and ragged rows in a row that is made of a schema. Each takes 8
+// bytes.
+const mostOffsets = 1 << 24
+
+// rowOf returns a row with the entries of a schema.
+func rowOf(s tdict.Schema) (*tdict.TensorDict, error) {
+	left := mostOffsets
+	for _, e := range s {
+		var outer shapeops.Shape
+		switch e.Kind {
+		case tdict.KindData, tdict.KindUnbatched:
+			return nil, fmt.Errorf("%w: all rows share the value of %s, which a schema does not have: pass a row", tdict.ErrSchema, quote(string(e.Key)))
+		case tdict.KindText:
+			outer = e.Shape
+		case tdict.KindRagged:
+			outer = e.Batch
+		default:
+			continue
+		}
+		if outer.Check() != nil { // Meta returns an error
+			continue
+		}
+		if left -= outer.Size(); left < 0 {
+			return nil, fmt.Errorf("%w: a row has more than %d texts and ragged rows at %s: pass a row", tdict.ErrSchema, mostOffsets, quote(string(e.Key)))
+		}
+	}
+	return s.Meta()
 }
 
 func (w *Writer) fail(at string, err error) error { return fileError("append", w.dir, at, err) }

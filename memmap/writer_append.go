@@ -1,9 +1,12 @@
 package memmap
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/go-tensordict/tensordict/internal/workers"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/ragged"
 	"github.com/go-tensordict/tensordict/shapeops"
@@ -25,7 +28,7 @@ func (w *Writer) keyError(key nestedkey.Key, err error) error {
 // Append appends td. If td has the row's batch shape [R...], it is one row. If td has the batch
 // shape [n R...], it is n rows. It must have the keys of a row and, for each leaf, the same dtype
 // and shape. td is not kept. The rows are visible to readers, and survive the end of the process,
-// only after [Writer.Commit].
+// only after [Writer.Commit]. If td has 4 MiB or more, several leaves are written at a time.
 //
 // Append returns, with nothing appended,
 //
@@ -50,14 +53,35 @@ func (w *Writer) Append(td *tdict.TensorDict) error {
 	if !w.private { // SaveRows has done it
 		w.compared.add(td)
 	}
-	for _, c := range w.leaves {
-		if w.broken = c.append(td); w.broken != nil {
-			return w.fail(c.at(), w.broken)
-		}
+	if at, err := w.write(td); err != nil {
+		w.broken = err
+		return w.fail(at, err)
 	}
 	w.rows += n
 	w.broken = w.countRows(td)
 	return w.fail("", w.broken)
+}
+
+// manyBytes is the size of a dictionary from which on its leaves are written at the same time: one
+// core copies bytes to the page cache more slowly than several do.
+const manyBytes = 4 << 20
+
+// write writes the rows of td to the files of the leaves. After an error, at is the leaf's file.
+func (w *Writer) write(td *tdict.TensorDict) (at string, err error) {
+	atOnce := 1
+	if td.ByteSize() >= manyBytes {
+		atOnce = 0 // GOMAXPROCS
+	}
+	failed := make([]bool, len(w.leaves))
+	err = workers.Do(context.Background(), len(w.leaves), atOnce, func(i int) error {
+		err := w.leaves[i].append(td)
+		failed[i] = err != nil
+		return err
+	})
+	if i := slices.Index(failed, true); i >= 0 {
+		at = w.leaves[i].at()
+	}
+	return at, err
 }
 
 // like returns the number of rows of td, or an error if they are not like row.

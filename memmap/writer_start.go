@@ -185,7 +185,9 @@ func (w *Writer) continueFrom(root *vfs.Root, m *meta) error {
 			}
 		}
 	}
-	size := min(1<<20, max(1<<12, (16<<20)/max(1, len(w.leaves))))
+	// 256 KiB are still in the processor's cache when they are written. Larger chunks are not
+	// buffered.
+	size := min(1<<18, max(1<<12, (16<<20)/max(1, len(w.leaves))))
 	for _, c := range w.leaves {
 		if err := w.open(c, size); err != nil {
 			return w.fail(c.at(), err)

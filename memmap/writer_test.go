@@ -1,6 +1,7 @@
 package memmap_test
 
 import (
+	"errors"
 	"io/fs"
 	"math"
 	"os"
@@ -120,7 +121,7 @@ func requireSound(t testing.TB, dir string) {
 	t.Helper()
 	report, err := memmap.Verify(t.Context(), dir, memmap.VerifyOptions{})
 	require.NoError(t, err)
-	require.Empty(t, report.Faults)
+	require.Empty(t, report.Damage)
 	require.Empty(t, report.Unsummed)
 }
 
@@ -422,4 +423,37 @@ func TestGrowingEntriesAreInOrder(t *testing.T) {
 	require.Equal(t, want, slices.Collect(open(t, dir).Keys()), "growing")
 	require.NoError(t, w.Finish())
 	require.Equal(t, want, slices.Collect(open(t, dir).Keys()), "finished")
+}
+
+// TestLargeAppends: leaves of a large dictionary are written at the same time. All elements are
+// there, and an error names the file of the first leaf in order that cannot be read.
+func TestLargeAppends(t *testing.T) {
+	const n = 200_000
+	layout := tensor.Must(ragged.LayoutOf(shapeops.Shape{n}, slices.Repeat([]int64{0, 2}, n/2)))
+	rows := func(first int64) *tdict.TensorDict {
+		values := tensor.Must(tensor.Arange(first, first+n, 1))
+		lists := func() *ragged.Tensor { return tensor.Must(ragged.New(values, layout)) }
+		return tensor.Must(tdict.FromMap(shapeops.Shape{n}, tdict.Entries{"a": values, "b": values, "r": lists(), "s": lists()}))
+	}
+	dir := filepath.Join(t.TempDir(), "d")
+	w, err := memmap.NewWriter(dir, tensor.Must(rows(0).Index(ix.At(0))), memmap.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Append(rows(0)))
+	require.NoError(t, w.Append(rows(n)))
+	require.NoError(t, w.Commit())
+	gone := func(text string) *tensor.Tensor {
+		return tensor.Must(tensor.FromLender(tensor.Int64, &testkit.Lender{Fail: errors.New(text)}, 0, n))
+	}
+	bad := rows(0)
+	require.NoError(t, bad.Set("a", gone("a is gone")))
+	require.NoError(t, bad.Set("b", gone("b is gone")))
+	require.EqualError(t, w.Append(bad), "append "+dir+": a.memmap: a is gone")
+	require.ErrorContains(t, w.Append(rows(0)), "an earlier write failed")
+	require.NoError(t, w.Close())
+	ds, err := memmap.Open(dir)
+	require.NoError(t, err)
+	defer ds.Close()
+	want, err := shapeops.Cat([]*tdict.TensorDict{rows(0), rows(n)}, 0)
+	require.NoError(t, err)
+	require.True(t, ds.Equal(want))
 }
