@@ -64,7 +64,7 @@ done
 END`
 
 // TestPage runs the commands of the console blocks of docs/cli.md that need NATS, and compares what
-// they print. UPDATE_TEXTS=1 writes what they print to the page.
+// they print. UPDATE_TEXTS=1 writes their output to the page.
 func TestPage(t *testing.T) {
 	const page = "../../docs/cli.md"
 	text, err := os.ReadFile(page)
@@ -104,7 +104,7 @@ func TestServerAway(t *testing.T) {
 		return cmd
 	}
 	server := serve()
-	require.Eventually(t, func() bool { return address(dir) != anyPort }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return address(dir) != anyPort }, time.Minute, 10*time.Millisecond)
 	place := "nats://" + address(dir) + "/brains"
 	require.Empty(t, run("tdict cache create "+place+" --like one.safetensors --samples 3"))
 	require.Contains(t, run("tdict cache rm nats://"+address(dir)+"/other"), "tdict: cache rm: remove "+"nats://"+address(dir)+"/other: file does not exist")
@@ -113,7 +113,7 @@ func TestServerAway(t *testing.T) {
 	var out bytes.Buffer
 	put.Stdout = &out
 	require.NoError(t, put.Start())
-	require.Eventually(t, func() bool { return run("ls at 2> /dev/null") != "" }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return run("ls at 2> /dev/null") != "" }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, server.Process.Kill())
 	_ = server.Wait()
 	require.Empty(t, run("touch go"))

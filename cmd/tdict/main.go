@@ -14,7 +14,7 @@
 // Data goes to standard output, and everything else to standard error. The exit codes are
 //
 //	0    success
-//	1    the answer is no: verify found a fault, diff a difference, schema check a misfit
+//	1    the answer is no: verify found damage, diff a difference, schema check a misfit
 //	2    the command line is wrong
 //	3    the command failed
 //	130  interrupted, by SIGINT or SIGTERM

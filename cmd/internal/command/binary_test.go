@@ -18,9 +18,10 @@ import (
 	"github.com/go-tensordict/tensordict/internal/test/testkit"
 )
 
-// TestMain is Main if the test binary is called tdict.
+// TestMain is Main if the test binary is called tdict, or tdict-arrow, which then lacks the
+// drivers.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "tdict" {
+	if name := filepath.Base(os.Args[0]); name == "tdict" || name == "tdict-arrow" {
 		Main(nil)
 	}
 	testkit.Main(m)

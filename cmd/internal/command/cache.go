@@ -3,7 +3,7 @@ package command
 type cacheCmd struct {
 	Create createCmd      `cmd:"" help:"Make a cache."`
 	Put    putCmd         `cmd:"" help:"Run programs that write samples, and put the samples into a cache."`
-	Status statusCmd      `cmd:"" help:"Say what a cache does, and who waits for what."`
+	Status statusCmd      `cmd:"" help:"Print the state of a cache, and the waits of producers and groups."`
 	Doctor cacheDoctor    `cmd:"" help:"Look for what stands in the way of a cache."`
 	Keep   keepCmd        `cmd:"" help:"Make a dataset of a generation."`
 	Verify cacheVerifyCmd `cmd:"" help:"Compare the checksums of all generations that are kept."`

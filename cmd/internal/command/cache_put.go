@@ -111,7 +111,9 @@ func (p *putting) run() error {
 	late, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	p.fail, p.late = fail, late
-	context.AfterFunc(ctx, func() {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
 		if p.session.ctx.Err() != nil && p.cmd.Grace > 0 {
 			p.session.tell(fmt.Sprintf("stopping: waiting up to %v for the samples at hand; another signal ends it at once", p.cmd.Grace))
 		}
@@ -122,6 +124,9 @@ func (p *putting) run() error {
 		running.Go(func() { g.run(ctx) })
 	}
 	running.Wait()
+	if !stop() {
+		<-told
+	}
 	text := fmt.Sprintf("samples put: %d", p.total.Load())
 	if n := p.failures.Load(); n > 0 {
 		text += fmt.Sprintf(", failures of programs: %d", n)
@@ -145,7 +150,7 @@ func (p *putting) grace() time.Duration {
 	return p.cmd.Grace
 }
 
-// claim returns the generators, whose names are claimed.
+// claim claims the names of the generators, and returns them.
 func (p *putting) claim() (all []*generator, err error) {
 	for i := range p.cmd.N {
 		g := &generator{putting: p, index: i, name: p.cmd.Name}

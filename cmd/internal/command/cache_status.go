@@ -62,8 +62,8 @@ func (c *statusCmd) Run(s *session) error {
 	return c.show(s, l, v, served)
 }
 
-// show prints what l sees, until the session or served ends. It prints it once if nobody asked for
-// more.
+// show prints the state that l sees, until the session or served ends. It prints it once if nobody
+// asked for more.
 func (c *statusCmd) show(s *session, l *lookout, v view, served <-chan error) error {
 	var screen *screen
 	if c.Watch && s.tty && !c.JSON {

@@ -482,7 +482,7 @@ func TestMirrored(t *testing.T) {
 			require.NoError(t, make(filepath.Join(dir, "mirror.json")))
 			got := ""
 			done := func() bool { got = (&placeFlags{Place: place(dir)}).mirrored(); return true }
-			require.Eventually(t, done, 5*time.Second, time.Millisecond)
+			require.Eventually(t, done, time.Minute, time.Millisecond)
 			require.Empty(t, got)
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-tensordict/tensordict/interop/forms"
+	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 type convertCmd struct {
@@ -17,7 +18,7 @@ type convertCmd struct {
 
 func (convertCmd) Help() string {
 	return `
-The suffix of the output says its form: .tdz, .tdc, .npy, .npz, .safetensors, .nrt, .csv or .jsonl; a name without a suffix is a directory. The rows of several inputs are written one input after the other. The output appears only when it is complete.
+The suffix of the output determines its form: .tdz, .tdc, .npy, .npz, .safetensors, .nrt, .csv, .jsonl, .arrow or .parquet; a name without a suffix is a directory. Arrow and Parquet need tdict-arrow, which tdict runs if it is on the PATH. The rows of several inputs are written one input after the other. The output appears only when it is complete.
 
 Examples:
 
@@ -43,7 +44,7 @@ func (c *convertCmd) Run(s *session) error {
 
 // formFlags say the form of the output, and how to write it.
 type formFlags struct {
-	To forms.Form `help:"The form of the output: directory, tdz, tdc, npy, npz, safetensors, nrt, csv or jsonl." placeholder:"FORM"`
+	To forms.Form `help:"The form of the output: directory, tdz, tdc, npy, npz, safetensors, nrt, csv, jsonl, arrow or parquet." placeholder:"FORM"`
 	writeFlags
 }
 
@@ -61,23 +62,34 @@ func (f *formFlags) form(s *session, to string) (forms.Form, error) {
 
 // writeFlags say how to write an output.
 type writeFlags struct {
-	Force    bool `help:"Replace the output if it exists."`
-	SkipSums bool `help:"Do not compare the checksums of the inputs. Damaged elements get new checksums."`
-	Lossy    bool `help:"Leave out everything that the form cannot hold, and list it on standard error."`
+	Force    bool     `help:"Replace the output if it exists."`
+	SkipSums bool     `help:"Do not compare the checksums of the inputs. Damaged elements get new checksums."`
+	Lossy    bool     `help:"Leave out everything that the form cannot hold, and list it on standard error."`
+	Missing  string   `enum:"mask,nan" default:"mask" help:"What missing numbers become: a mask beside the entry, or nan in floating-point entries." placeholder:"FORM"`
+	Rename   []string `help:"Give an entry or a dictionary another key." placeholder:"OLD=NEW"`
+	pickFlags
 	tableFlags
 }
 
 // write calls fn, which writes the output, with the options of the flags. from are the inputs, as
 // are the forms of the outputs.
 func (f *writeFlags) write(s *session, from []string, to string, as []forms.Form, fn func(opt forms.Options) error) error {
-	open, err := f.options(s)
-	if err == nil {
-		err = f.check(from, as...)
-	}
+	open, err := f.checked(s, from, as...)
 	if err != nil {
 		return err
 	}
-	opt := forms.Options{Open: open, Form: as[0], Force: f.Force, SkipSums: f.SkipSums, Progress: s.progress}
+	opt := forms.Options{Open: open, Form: as[0], Force: f.Force, SkipSums: f.SkipSums, MissingNaN: f.Missing == "nan", Progress: s.progress}
+	if opt.Select, err = f.selection(s); err != nil {
+		return err
+	}
+	for _, text := range f.Rename {
+		from, to, ok := strings.Cut(text, "=")
+		name := [2]nestedkey.Key{nestedkey.Key(from), nestedkey.Key(to)}
+		if !ok || name[0].Check() != nil || name[1].Check() != nil {
+			return s.usage("--rename takes OLD=NEW, two keys, got %q", text)
+		}
+		opt.Select.Rename = append(opt.Select.Rename, name)
+	}
 	err = fn(opt)
 	if _, missing := os.Lstat(to); missing == nil && errors.Is(err, fs.ErrExist) && !f.Force {
 		return fmt.Errorf("%s exists; --force replaces it", to)

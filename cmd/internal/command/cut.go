@@ -9,22 +9,18 @@ import (
 	"github.com/go-tensordict/tensordict/loader/sampler"
 	"github.com/go-tensordict/tensordict/nestedkey"
 	"github.com/go-tensordict/tensordict/shapeops/ix"
-	"github.com/go-tensordict/tensordict/where"
 )
 
 type sliceCmd struct {
-	In    string          `arg:"" help:"A dataset or a file."`
-	Out   string          `arg:"" help:"The output; its suffix says its form."`
-	Index string          `xor:"rows" help:"Keep these rows: an index expression over the batch shape, such as '100:' or '[0, 7]'." placeholder:"EXPR"`
-	Where string          `xor:"rows" help:"Keep the rows for which this condition is true." placeholder:"CONDITION"`
-	Keys  []nestedkey.Key `help:"Keep these entries only, and their masks." placeholder:"KEY"`
-	Drop  []nestedkey.Key `help:"Leave out these entries, and their masks." placeholder:"KEY"`
+	In    string `arg:"" help:"A dataset or a file."`
+	Out   string `arg:"" help:"The output; its suffix says its form."`
+	Index string `help:"Keep these rows: an index expression over the batch shape, such as '100:' or '[0, 7]'." placeholder:"EXPR"`
 	formFlags
 }
 
 func (sliceCmd) Help() string {
 	return `
-A condition compares leaves with one column to numbers or text, by ==, !=, <, <=, > and >=. It combines comparisons by and, or, not and parentheses. missing(KEY) is true where a value is missing; a comparison with a missing value is false.
+A condition compares leaves with one column to numbers or text, by ==, !=, <, <=, > and >=. It combines comparisons by and, or, not and parentheses. missing(KEY) is true where a value is missing; a comparison with a missing value is neither true nor false, as in SQL.
 
 Examples:
 
@@ -34,18 +30,14 @@ Examples:
 }
 
 func (c *sliceCmd) Run(s *session) (err error) {
-	opt := forms.SliceOptions{Keys: c.Keys, Drop: c.Drop}
+	var opt forms.SliceOptions
 	if c.Index != "" {
 		if opt.Index, err = ix.Parse(c.Index); err != nil {
 			return s.usage("--index: %w", err)
 		}
 	}
-	if c.Where != "" {
-		condition, err := where.Parse(c.Where)
-		if err != nil {
-			return s.usage("--where: %w", err)
-		}
-		opt.Where = condition
+	if c.Index != "" && c.Where != "" {
+		return s.usage("got --index and --where, want one of them")
 	}
 	form, err := c.form(s, c.Out)
 	if err != nil {
@@ -64,6 +56,7 @@ type splitCmd struct {
 	Count []int         `required:"" xor:"sizes" help:"The number of rows, or of groups with --by, of each part; numbers add up to all." placeholder:"N"`
 	Names []string      `help:"The names of the parts; their suffixes say their forms. By default 0, 1 and so on." placeholder:"NAME"`
 	By    nestedkey.Key `help:"Keep rows with equal values of KEY (integers, bools or text) in one part." placeholder:"KEY"`
+	Class nestedkey.Key `name:"stratify" help:"Give each part its share of the rows with each value of KEY (integers, bools or text)." placeholder:"KEY"`
 	Seed  uint64        `placeholder:"N" help:"Seed of the random order of the rows."`
 	writeFlags
 }
@@ -85,7 +78,7 @@ func (c *splitCmd) Run(s *session) error {
 	}
 	err = c.write(s, []string{c.In}, c.Out, as, func(o forms.Options) error {
 		return forms.Split(s.ctx, c.Out, c.In, forms.SplitOptions{
-			Options: o, Fractions: c.Sizes, Counts: c.Count, Names: c.Names, By: c.By, Seed: c.Seed,
+			Options: o, Fractions: c.Sizes, Counts: c.Count, Names: c.Names, By: c.By, Stratify: c.Class, Seed: c.Seed,
 		})
 	})
 	if errors.Is(err, fs.ErrInvalid) {

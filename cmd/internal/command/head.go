@@ -18,12 +18,12 @@ import (
 	"github.com/go-tensordict/tensordict/tensor"
 )
 
-// rowsFlags say what to print.
+// rowsFlags say which rows and entries to print, and how.
 type rowsFlags struct {
 	Path string        `arg:"" help:"A dataset or a file."`
 	Key  nestedkey.Key `arg:"" optional:"" help:"Print this entry only."`
 	As   string        `enum:"text,csv,jsonl,npy" default:"text" help:"The form: text, csv, jsonl or npy."`
-	tableFlags
+	readFlags
 	noHeader bool // the header was printed before
 }
 
@@ -53,7 +53,7 @@ func (c *headCmd) Run(s *session) error {
 			return s.usage("--index: %w", err)
 		}
 	}
-	in, err := s.open(c.Path, c.tableFlags)
+	in, err := s.openPart(c.Path, c.tableFlags, c.pickFlags, c.outputs()...)
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,17 @@ func (c *headCmd) Run(s *session) error {
 		return err
 	}
 	return c.print(s, td, in.Schema, part...)
+}
+
+// outputs returns the form that is written, if it is one of tables.
+func (c *rowsFlags) outputs() []forms.Form {
+	switch c.As {
+	case "csv":
+		return []forms.Form{forms.CSV}
+	case "jsonl":
+		return []forms.Form{forms.JSONL}
+	}
+	return nil
 }
 
 // columns returns the rows of an input, for csv and jsonl with data as columns.
@@ -93,7 +104,7 @@ func (c *tailCmd) Run(s *session) error {
 	if c.N < 0 {
 		return s.usage("-n takes 0 or more rows, got %d", c.N)
 	}
-	in, err := s.open(c.Path, c.tableFlags)
+	in, err := s.openPart(c.Path, c.tableFlags, c.pickFlags, c.outputs()...)
 	if err != nil {
 		return err
 	}
@@ -191,10 +202,12 @@ func (c *rowsFlags) print(s *session, td *tdict.TensorDict, schema tdict.Schema,
 			return err
 		}
 		keys := []nestedkey.Key{c.Key}
-		if td.Has(c.Key+"_mask") && slices.ContainsFunc(schema, func(spec tdict.Spec) bool { return spec.Key == c.Key && spec.Optional }) {
-			keys = append(keys, c.Key+"_mask")
+		spec, _ := schema.Find(c.Key)
+		if spec.Mask != "" && td.Has(spec.Mask) {
+			keys = append(keys, spec.Mask)
 		}
-		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" || c.As == "npy") {
+		plain := spec.Time == "" && spec.Categories == nil
+		if t, ok := v.(*tensor.Tensor); ok && (c.As == "text" && plain || c.As == "npy") {
 			hidden := false
 			if len(keys) > 1 {
 				if hidden, err = missing(td, keys[1], part); err != nil {

@@ -46,7 +46,7 @@ func TestKilled(t *testing.T) {
 			whole := time.Since(start)
 			require.NoError(t, os.RemoveAll(out))
 			for range longtests.Times(1, 20) {
-				for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+				for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
 					code := signalled(t, dir, signal, rand.N(whole*5/4), tt.args)
 					if exists(out) {
 						require.Equal(t, 0, command(t, dir, "verify", filepath.Join(out, tt.verify)).code, "whole")

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
+	"github.com/go-tensordict/tensordict/interop/forms"
 	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
@@ -35,12 +36,17 @@ type commands struct {
 	Head    headCmd    `cmd:"" help:"Print the first rows."`
 	Tail    tailCmd    `cmd:"" help:"Print the last rows, and with -f each row that is appended."`
 	Stats   statsCmd   `cmd:"" help:"Print count, range, mean and quantiles of each leaf."`
+	View    viewCmd    `cmd:"" help:"Show datasets in the browser."`
+	Feed    feedCmd    `cmd:"" help:"Give shuffled batches to training programs, in shared memory."`
 	Verify  verifyCmd  `cmd:"" help:"Read a whole dataset, and report all damage."`
-	Seal    sealCmd    `cmd:"" help:"Take changed elements as right: compute the checksums again."`
+	Seal    sealCmd    `cmd:"" help:"Accept changed elements: compute their checksums again."`
 	Diff    diffCmd    `cmd:"" help:"List the differences between two datasets."`
 	Convert convertCmd `cmd:"" help:"Write a dataset in another form, or join several."`
 	Slice   sliceCmd   `cmd:"" help:"Write some rows and entries of a dataset."`
 	Split   splitCmd   `cmd:"" help:"Divide the rows of a dataset at random."`
+	Sample  sampleCmd  `cmd:"" help:"Write rows that are chosen at random."`
+	Sort    sortCmd    `cmd:"" help:"Write the rows in the order of some columns."`
+	Join    joinCmd    `cmd:"" help:"Write the rows of two datasets that match, side by side."`
 	Schema  schemaCmd  `cmd:"" help:"Print, infer or check a schema."`
 	Cache   cacheCmd   `cmd:"" help:"Serve a circular cache of samples."`
 }
@@ -51,7 +57,11 @@ func Main(servers Servers) {
 	// A write to a closed pipe returns EPIPE, which report ignores. Programs that this process
 	// starts would inherit a signal that is ignored, but not one that is caught.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		ends = append(ends, syscall.SIGHUP) // the terminal was closed
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, servers, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -80,6 +90,9 @@ func run(ctx context.Context, servers Servers, args []string, stdout, stderr io.
 		s.name = nameOf(command)
 		err = command.Run(s)
 	}
+	if errors.Is(err, forms.ErrDriver) && stdout == os.Stdout { // not in a test, which is several runs
+		err = handOver(err, args) // nothing was printed: tableFlags.check comes first
+	}
 	s.endBar()
 	if flushed := s.out.Flush(); err == nil {
 		err = flushed
@@ -87,10 +100,14 @@ func run(ctx context.Context, servers Servers, args []string, stdout, stderr io.
 	return s.report(err)
 }
 
-// parse reads a command line. Without arguments it prints the help.
+// parse reads a command line. Without arguments, and after the argument help, it prints the help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
-	if len(args) == 0 {
-		args = []string{"--help"}
+	asked := len(args) == 0
+	for len(args) > 0 && args[0] == "help" {
+		asked, args = true, args[1:]
+	}
+	if asked {
+		args = append(slices.Clone(args), "--help")
 	}
 	parser, err := kong.New(&commands{},
 		kong.Name("tdict"),
@@ -134,11 +151,23 @@ func checkValues(command *kong.Context) error {
 		switch {
 		case name != "--na" && (slices.Contains(paths, "") || slices.Contains(keys, "")):
 			return usageError{nameOf(command), fmt.Errorf("%s: got an empty value", name)}
-		case isFile && slices.Contains(paths, "-"):
-			return usageError{nameOf(command), fmt.Errorf("%s: got -, want a file: standard input and output are not read or written", name)}
+		case isFile && slices.Contains(paths, "-") && !readable(name, paths):
+			return usageError{nameOf(command), fmt.Errorf("%s: got -, want a file: standard output is not written, and standard input is read as an input of rows only", name)}
 		}
 	}
 	return nil
+}
+
+// readable reports whether an argument, in which there is a "-", has inputs of rows: the last of
+// several paths is the output.
+func readable(name string, paths []string) bool {
+	switch name {
+	case "<path>":
+		return len(paths) == 1 || paths[len(paths)-1] != "-"
+	case "<in>", "<left>", "<right>", "<a>", "<b>":
+		return true
+	}
+	return false
 }
 
 // texts returns the texts or keys in the value of a flag or argument. For an empty list it returns

@@ -17,16 +17,17 @@ import (
 
 const pagePath = "../../../docs/cli.md"
 
-// TestPage runs the commands of the console blocks of docs/cli.md, docs/samplecache.md and
-// README.md that have a line of tdict, in their order and in one directory for each page, and
-// compares what they print. Blocks with python3 need TENSORDICT_PYTHON. UPDATE_TEXTS=1 writes what
-// they print to the page.
+// TestPage runs the commands of the console blocks of docs/cli.md, docs/samplecache.md,
+// docs/tables.md, docs/cookbook.md and docs/start.md that have a line of tdict, in their order and
+// in one directory for each page, and compares their output. Blocks with python3 need
+// TENSORDICT_PYTHON.
+// UPDATE_TEXTS=1 writes their output to the page.
 func TestPage(t *testing.T) {
 	path := executable(t)
 	t.Setenv("PATH", filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	python := "#!/bin/sh\nexec \"$TENSORDICT_PYTHON\" \"$(realpath \"$1\")\"\n" // it may work in another directory
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "python3"), []byte(python), 0o777))
-	for _, page := range []string{pagePath, "../../../docs/samplecache.md", "../../../README.md"} {
+	for _, page := range []string{pagePath, "../../../docs/samplecache.md", "../../../docs/tables.md", "../../../docs/cookbook.md", "../../../docs/start.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			require.NoError(t, err)
@@ -55,12 +56,14 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// wants reports whether a block is replayed: it has a command of tdict, needs no NATS, and no
-// Python that is not there.
+// wants reports whether a block is replayed: it has a command of tdict, needs neither NATS nor
+// tdict-arrow, and no Python that is not there.
 func wants(block string) bool {
-	return strings.Contains(block, "\n$ tdict ") && !strings.Contains(block, "nats") &&
+	return strings.Contains(block, "\n$ tdict ") && !strings.Contains(block, "nats") && !arrowFile.MatchString(block) &&
 		(!strings.Contains(block, "python3") || os.Getenv("TENSORDICT_PYTHON") != "")
 }
+
+var arrowFile = regexp.MustCompile(`\.(arrow|parquet)\b`)
 
 // leaves returns the commands, with what they are below.
 func leaves(t *testing.T) []*kong.Node {

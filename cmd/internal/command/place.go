@@ -187,7 +187,7 @@ func (w waitFlags) orWait(at place, err error) error {
 	return fmt.Errorf("%w: --wait 10m waits until it is made", err)
 }
 
-// mirrored returns the name of the cache on servers of which a directory is a mirror, or "".
+// mirrored returns the name of the cache on servers that a directory mirrors, or "".
 func (p *placeFlags) mirrored() string {
 	var of struct{ Name string }
 	f, err := vfs.OpenRegular(filepath.Join(string(p.Place), "mirror.json"), os.O_RDONLY) // a pipe would hang

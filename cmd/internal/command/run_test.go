@@ -83,16 +83,19 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"no arguments print the help", "", 0, "Usage: tdict <command>"},
 		{"help of a command", "slice --help", 0, "tdict slice visits adults"},
+		{"the command help", "help slice", 0, "tdict slice visits adults"},
+		{"its own help", "help help", 0, "Usage: tdict <command>"},
+		{"help of no command", "help shwo", 2, "tdict: unexpected argument shwo, did you mean \"show\"?; see tdict --help"},
 		{"the version", "--version", 0, "tdict "},
 		{"no such command", "shwo visits", 2, "tdict: unexpected argument shwo, did you mean \"show\"?; see tdict --help"},
 		{"no such flag", "show visits --deep", 2, "tdict: show: unknown flag --deep"},
 		{"a number that is not one", "head visits -n x", 2, "tdict: head: "},
 		{"a negative number counts from the end", "head visits id -n -1943", 0, "int64 [2]"},
-		{"a form that is not one", "convert visits.csv out --to parquet", 2, "tdict: convert: "},
+		{"a form that is not one", "convert visits.csv out --to xls", 2, "tdict: convert: "},
 		{"one path", "convert visits", 2, "tdict: convert: got one path, want inputs and an output; see tdict convert --help"},
 		{"an index that does not parse", "head visits --index 5:x", 2, "tdict: head: --index: "},
 		{"a condition that does not parse", "slice visits out --where age>", 2, "tdict: slice: --where: "},
-		{"rows by two flags", "slice visits out --where age>1 --index 5", 2, "tdict: slice: --index and --where can't be used together"},
+		{"rows by two flags", "slice visits out --where age>1 --index 5", 2, "tdict: slice: got --index and --where, want one of them"},
 		{"sizes by two flags", "split visits out --sizes 1 --count 1945", 2, "tdict: split: --sizes and --count can't be used together"},
 		{"npy without a key", "head visits --as npy", 2, "tdict: head: --as npy needs the KEY of a tensor"},
 		{"a separator of two characters", "show visits.csv --comma ::", 2, "tdict: show: --comma "},
@@ -105,7 +108,8 @@ func TestExitCodes(t *testing.T) {
 		{"an empty path", "show ", 2, "tdict: show: "},
 		{"an empty index", "head visits --index=", 2, "tdict: head: --index: got an empty value"},
 		{"an empty key of groups", "split visits out --count 1945 --by=", 2, "tdict: split: --by: got an empty value"},
-		{"standard input", "show -", 2, "tdict: show: <path>: got -, want a file: standard input and output are not read or written"},
+		{"standard input twice", "diff - -", 2, "tdict: diff: -: got standard input twice, want it once"},
+		{"standard input", "show -", 2, "tdict: show: -: standard input is read once: give --from csv or jsonl, and --schema with a file that tdict schema has printed"},
 		{"a schema in standard input", "show visits.csv --schema -", 2, "tdict: show: --schema: got -, want a file"},
 		{"a form of parts", "split visits out --count 1945 --to npz", 2, "tdict: split: unknown flag --to"},
 		{"a negative number of last rows", "tail visits -n -3", 2, "tdict: tail: -n takes 0 or more rows, got -3"},
@@ -117,11 +121,11 @@ func TestExitCodes(t *testing.T) {
 		{"a name too few", "split visits out --sizes 0.5,0.5 --names a", 2, "--names: got 1 names for 2 parts"},
 		{"a name twice", "split visits out --sizes 0.5,0.5 --names a,A", 2, "want distinct names of files"},
 		{"a name of no form", "split visits out --sizes 0.5,0.5 --names a,b.xls", 2, "--names: unknown form"},
-		{"an output of no form", "convert visits out.parquet", 2, "tdict: convert: unknown form: got \"out.parquet\""},
-		{"an output of a slice of no form", "slice visits out.parquet --index 0:1", 2, "tdict: slice: unknown form"},
+		{"an output of no form", "convert visits out.xls", 2, "tdict: convert: unknown form: got \"out.xls\""},
+		{"an output of a slice of no form", "slice visits out.xls --index 0:1", 2, "tdict: slice: unknown form"},
 
 		{"a delimiter of no table", "show visits --comma ;", 3, "tdict: show: --comma is for csv, got [directory]"},
-		{"a schema of no table", "diff visits visits --schema other.json", 3, "tdict: diff: --schema is for csv and jsonl"},
+		{"a schema of no table", "diff visits visits --schema other.json", 3, "tdict: diff: --schema is for tables"},
 		{"missing values of no table", "convert visits out --na -", 3, "tdict: convert: --na is for csv"},
 		{"a delimiter of jsonl", "convert visits out.jsonl --comma ;", 3, "tdict: convert: --comma is for csv, got [jsonl directory]"},
 		{"a broken schema", "show visits.csv --schema broken.json", 3, "broken.json: line 2, column 3: invalid character"},
@@ -137,7 +141,7 @@ func TestExitCodes(t *testing.T) {
 		{"keys of a difference that are misspelt", "diff visits visits --keys aeg", 3, `did you mean "age"?`},
 		{"groups of floats", "split visits out --sizes 1 --by age", 3, `tdict: split: visits: split by "age": dtype mismatch: got float64, want integers, bools or text`},
 		{"more counts than groups", "split visits out --count 1500,445 --by id", 3, "more than 312"},
-		{"several arrays for npy", "slice visits out.npy --keys id,day", 3, "use slice --keys"},
+		{"several arrays for npy", "slice visits out.npy --keys id,day", 3, "use --keys"},
 		{"verify of what has no checksums", "verify visits.csv", 3, "tdict: verify: visits.csv: csv has no checksums: verify is for directories, tdz, tdc and npz"},
 		{"verify of what is no dataset", "verify .", 3, "not a saved dictionary"},
 		{"verify of an archive that is cut", "verify cut.tdz", 1, "cut.tdz: "},
@@ -188,7 +192,7 @@ func requireOneLine(t testing.TB, stderr string) {
 	require.Less(t, len(stderr), 2048)
 }
 
-// TestVerifyGoesOn verifies paths after one with a fault and one that is not there.
+// TestVerifyGoesOn verifies paths after a damaged one and one that is not there.
 func TestVerifyGoesOn(t *testing.T) {
 	dir := testkit.TempDir(t)
 	visits(t, dir)
@@ -205,7 +209,7 @@ func TestVerifyGoesOn(t *testing.T) {
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stdout, `a: "age": age.memmap: block 0: `)
 	require.Contains(t, got.stdout, "b: sound, ")
-	require.Equal(t, "tdict: verify: a: if the changes are right, tdict seal takes them\n", got.stderr)
+	require.Equal(t, "tdict: verify: a: if the changes are right, tdict seal accepts them\n", got.stderr)
 
 	got = command(t, dir, "verify", "visits.csv", "a", "b")
 	require.Equal(t, 3, got.code)
@@ -230,6 +234,18 @@ func TestSealWritten(t *testing.T) {
 	require.NoError(t, ds.Close())
 	require.Equal(t, result{}, command(t, dir, "seal", "v", "--written"))
 	require.Contains(t, command(t, dir, "verify", "v").stdout, "without checksums: 0,")
+}
+
+// TestVerifyWithoutSums says that nothing was compared.
+func TestVerifyWithoutSums(t *testing.T) {
+	dir := testkit.TempDir(t)
+	ds := tensor.Must(memmap.Create(filepath.Join(dir, "v"), tensor.Must(tdict.FromValues(nil, tdict.Values{"x": []int64{1, 2}})), memmap.CreateOptions{NoSums: true}))
+	require.NoError(t, ds.Close())
+	got := command(t, dir, "verify", "v")
+	require.Equal(t, "v: sound, leaves: 1, without checksums: 1, bytes: 16\n", got.stdout)
+	require.Equal(t, "tdict: verify: v: no leaf has checksums, so no element was compared: a copy by tdict convert has them\n", got.stderr)
+	require.Equal(t, result{}, command(t, dir, "convert", "v", "w"))
+	require.Empty(t, command(t, dir, "verify", "w").stderr)
 }
 
 // TestClosedPipe writes to a pipe that nobody reads.

@@ -29,24 +29,28 @@ Examples:
 }
 
 type schemaOf struct {
-	Path  string `arg:"" help:"A dataset or a file."`
-	Table bool   `help:"Print a table instead of JSON."`
+	Path    string `arg:"" help:"A dataset or a file."`
+	Table   bool   `xor:"as" help:"Print a table instead of JSON."`
+	Explain bool   `xor:"as" help:"Print a line for each column of a csv or jsonl file: what its values are, and why it is text."`
 	tableFlags
 }
 
 func (c *schemaOf) Run(s *session) error {
-	opt, err := c.options(s)
-	if err == nil {
-		err = c.check([]string{c.Path})
-	}
+	opt, err := c.checked(s, []string{c.Path})
 	if err != nil {
 		return err
+	}
+	if c.Explain { // which says what notes say
+		opt.Note = nil
 	}
 	in, err := forms.Open(c.Path, opt)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	if c.Explain {
+		return c.explain(s, in)
+	}
 	if c.Table {
 		_, err = fmt.Fprintln(s.out, in.Schema)
 		return err
@@ -60,6 +64,20 @@ func (c *schemaOf) Run(s *session) error {
 	return err
 }
 
+// explain prints the inferred type of each column, with the reason.
+func (c *schemaOf) explain(s *session, in *forms.Input) error {
+	lines := in.Explain()
+	if lines == nil {
+		return s.usage("--explain is for csv and jsonl without --schema, got %v", in.Form)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(s.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 type schemaCheck struct {
 	Path string `arg:"" help:"A dataset or a file."`
 	File string `arg:"" name:"schema" help:"A schema, as 'tdict schema' prints it."`
@@ -67,6 +85,9 @@ type schemaCheck struct {
 }
 
 func (c *schemaCheck) Run(s *session) error {
+	if err := c.check(s, []string{c.Path}); err != nil {
+		return err
+	}
 	want, err := readSchema(c.File)
 	if err != nil {
 		return err
@@ -77,9 +98,9 @@ func (c *schemaCheck) Run(s *session) error {
 	}
 	defer in.Close()
 	var masks []nestedkey.Key // the schema of a table does not list them
-	for _, spec := range want {
-		if spec.Optional {
-			masks = append(masks, spec.Key+"_mask")
+	for _, spec := range in.Input.Schema {
+		if _, listed := want.Find(spec.Mask); spec.Mask != "" && !listed {
+			masks = append(masks, spec.Mask)
 		}
 	}
 	err = want.Check(in.Dict.Exclude(masks...))

@@ -9,7 +9,7 @@ type sealCmd struct {
 
 func (sealCmd) Help() string {
 	return `
-Python may change elements of a saved dataset in place. The checksums do not know that: verify and convert call the dataset damaged. Seal takes the elements that are there as right, and computes the checksums of all leaves that have some. Earlier damage is not found any more.
+Python may change elements of a saved dataset in place. The checksums stay as they were, so verify and convert report damage. Seal accepts the elements as they are, and computes the checksums of all leaves that have checksums. Earlier damage is not found any more.
 
 A program that writes elements in place through this module makes their checksums void, and sets them when it closes the dataset. If it was killed, or several programs wrote, verify counts leaves without checksums: --written seals these and no others.
 

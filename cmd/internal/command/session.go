@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/go-tensordict/tensordict/nestedkey"
 )
 
 // A session is one run of the command.
@@ -102,16 +105,20 @@ var asFlags = strings.NewReplacer(
 	"schema mismatch: dtype mismatch", "schema mismatch",
 	"may be csv: say so, with its separator", `may be csv: give --from csv, and --comma '\t' if tabs separate its fields`,
 	"say one of", "give --from with one of",
-	"Seal the dataset if the change is right", "if the change is right, tdict seal takes it",
+	"Seal the dataset if the change is right", "if the change is right, tdict seal accepts it",
 	", or raise MaxRecord", "", ": raise MaxRecord", "",
-	"Slice with Drop", "use slice --drop",
+	"rename it with Rename, or leave it out with Drop", "give it another key with --rename, or leave it out with --drop",
 	"set Separator to a text that no header has", "give --nested with a text that no header has",
 	"leave it out with SkipPickled", "--skip-unsupported leaves it out", "leave them out with SkipPickled", "--skip-unsupported leaves them out",
 	"it is not a cache: Create makes one", "it is not a cache: tdict cache create makes one",
 	"there is no such cache: Create makes one", "there is no such cache: tdict cache create makes one",
 	"file does not exist: it is not a cache: Create makes one", "it is not a cache: tdict cache create makes one",
 	"file does not exist: it is not a cache", "it is not a cache", ": NoReplace is set", "",
-	"Slice with Keys", "use slice --keys", "set Force to replace it", "--force replaces it",
+	"got a hint for a key that the file does not have", "--dates, --categories or --dtype has a key that the file does not have",
+	"got Counts, want Fractions", "got --count, want --sizes",
+	"the module interop/arrow has one: call arrowforms.Register", "in a clone, go install -C cmd/tdict-arrow . makes tdict-arrow, which tdict runs if it is on the PATH",
+	"leave it out with Skip", "--skip-unsupported leaves it out",
+	": Delete it first", "; --drop leaves it out first", "Slice with Keys", "use --keys", "set Force to replace it", "--force replaces it",
 )
 
 // note prints a fact that may surprise on a line of standard error, once.
@@ -137,7 +144,7 @@ func (s *session) print(err error) {
 	s.printing.Lock()
 	defer s.printing.Unlock()
 	s.endBar()
-	text := asFlags.Replace(strings.ReplaceAll(err.Error(), "\n", "; "))
+	text := plainKeys(asFlags.Replace(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	verb := s.name[strings.LastIndexByte(s.name, ' ')+1:]
 	for _, prefix := range []string{s.name + ": ", s.name + " ", verb + " "} {
 		text = strings.TrimPrefix(text, prefix)
@@ -146,6 +153,16 @@ func (s *session) print(err error) {
 		text = s.name + ": " + text
 	}
 	fmt.Fprintln(s.errs, "tdict: "+text)
+}
+
+// keyOf is a key as the library advises it to Go programs.
+var keyOf = regexp.MustCompile(`nestedkey\.Of\("([^"]*)"\)`)
+
+// plainKeys replaces keys in Go by keys as flags have them.
+func plainKeys(text string) string {
+	return keyOf.ReplaceAllStringFunc(text, func(call string) string {
+		return `"` + string(nestedkey.Of(keyOf.FindStringSubmatch(call)[1])) + `"`
+	})
 }
 
 // progress shows a progress bar if stderr is a terminal and the command has run for a second. The

@@ -20,7 +20,7 @@ type showCmd struct {
 	Sort  bool          `help:"Sort the entries of each dictionary by name."`
 	All   bool          `help:"Print all entries, not only 40 lines."`
 	JSON  bool          `name:"json" help:"Print JSON; docs/cli.md describes it."`
-	tableFlags
+	readFlags
 }
 
 func (showCmd) Help() string {
@@ -33,7 +33,7 @@ Examples:
 }
 
 func (c *showCmd) Run(s *session) error {
-	in, err := s.open(c.Path, c.tableFlags)
+	in, err := s.openPart(c.Path, c.tableFlags, c.pickFlags)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,7 @@ func (c *showCmd) Run(s *session) error {
 		if err != nil {
 			return err
 		}
+		f.Says = in.Dataset.Schema()
 		f.Saved, f.Summed, f.Growing, f.Leftovers = in.Dataset.Schema() != nil, report.Summed, report.Growing, report.Leftovers
 	}
 	td := in.Dict
@@ -57,7 +58,7 @@ func (c *showCmd) Run(s *session) error {
 		return json.NewEncoder(s.out).Encode(f)
 	}
 	fmt.Fprintln(s.out, f)
-	opt := inspect.PrintOptions{Depth: c.Depth, Sort: c.Sort}
+	opt := inspect.PrintOptions{Depth: c.Depth, Sort: c.Sort, Schema: in.Input.Schema}
 	if c.All {
 		opt.Rows = -1
 	}
@@ -77,6 +78,7 @@ type facts struct {
 	Metadata  metadata     `json:"metadata"`
 	Leftovers []string     `json:"leftovers"`
 	Schema    tdict.Schema `json:"schema"`
+	Says      tdict.Schema `json:"says"` // the saved schema
 }
 
 // String returns one line of text.

@@ -13,12 +13,12 @@ import (
 
 type verifyCmd struct {
 	Paths []string `arg:"" name:"path" help:"Directories, archives, consolidated files and npz files."`
-	Skip  bool     `name:"skip-unsupported" help:"Do not report what Python has pickled as a fault."`
+	Skip  bool     `name:"skip-unsupported" help:"Do not report what Python has pickled as damage."`
 }
 
 func (verifyCmd) Help() string {
 	return `
-Verify compares each block of 64 MiB of each leaf with its checksum, and checks each meta.json. Of an npz file it compares the CRC-32 of each member. It reads all paths, and reports all faults. The exit code is 1 if there is a fault, and 3 if a path could not be read or its form has no checksums.
+Verify compares each block of 64 MiB of each leaf with its checksum, and checks each meta.json. Of an npz file it compares the CRC-32 of each member. It reads all paths, and reports all damage. The exit code is 1 if there is any, and 3 if a path could not be read or its form has no checksums.
 
 Examples:
 
@@ -62,18 +62,21 @@ func (c *verifyCmd) verify(s *session, path string) error {
 	case report == nil, errors.Is(err, memmap.ErrForeign):
 		return err
 	}
-	for _, fault := range report.Faults {
-		fmt.Fprintf(s.out, "%s: %s\n", path, asFlags.Replace(fmt.Sprint(fault)))
+	for _, damage := range report.Damage {
+		fmt.Fprintf(s.out, "%s: %s\n", path, asFlags.Replace(fmt.Sprint(damage)))
 	}
 	if strings.Contains(fmt.Sprint(err), "Seal the dataset") {
-		fmt.Fprintf(s.errs, "tdict: verify: %s: if the changes are right, tdict seal takes them\n", path)
+		fmt.Fprintf(s.errs, "tdict: verify: %s: if the changes are right, tdict seal accepts them\n", path)
 	}
-	if err != nil && len(report.Faults) > 0 {
+	if err != nil && len(report.Damage) > 0 {
 		return errNo
 	} else if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "%s: sound, leaves: %d, without checksums: %d, bytes: %d\n", path, report.Leaves, len(report.Unsummed), report.Bytes)
+	if n := len(report.Unsummed); n > 0 && n == report.Leaves {
+		fmt.Fprintf(s.errs, "tdict: verify: %s: no leaf has checksums, so no element was compared: a copy by tdict convert has them\n", path)
+	}
 	return nil
 }
 
@@ -87,10 +90,10 @@ func (c *verifyCmd) verifyNpz(s *session, path string) error {
 	if report == nil {
 		return err
 	}
-	for _, fault := range report.Faults {
-		fmt.Fprintf(s.out, "%s: %q: %v\n", path, fault.Name, fault.Err)
+	for _, damage := range report.Damage {
+		fmt.Fprintf(s.out, "%s: %q: %v\n", path, damage.Name, damage.Err)
 	}
-	if len(report.Faults) > 0 {
+	if len(report.Damage) > 0 {
 		return errNo
 	}
 	fmt.Fprintf(s.out, "%s: sound, members: %d, bytes: %d\n", path, report.Members, report.Bytes)

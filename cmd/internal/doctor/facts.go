@@ -41,8 +41,8 @@ func factsOf(config samplecache.Config, schema *tdict.TensorDict) facts {
 	return f
 }
 
-// waits reports whether publishing waits for something that may last. A process that has the lock is
-// publishing, and without members nobody waits.
+// waits reports whether publishing waits for something that may last. A process that has the lock
+// is publishing, and without members nobody waits.
 func (f facts) waits() bool {
 	reason := f.stats.PublishWaits
 	return reason != "" && !strings.HasSuffix(reason, "which has the lock") && len(f.stats.Members) > 0
