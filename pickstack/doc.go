@@ -19,14 +19,17 @@
 // is made once, checks all indices against the numbers of rows of the inputs, and serves any number
 // of batches. GradientInto and AddGradient write gradients to memory of the caller.
 //
-// [NewPool] makes plans that pool by [Max], [Min], [Mean], [Sum] or [LogSumExp].
+// [NewPool] makes plans that pool by a [Reduction]: [Max], [Min], [Mean], [Sum] or [LogSumExp].
+// [FromSplits] makes pools of values and row splits. An [InputError] says which input an error is
+// about.
 // [PoolOptions.MinValue], if set, is a lower bound of the results, and the result for an empty pool
 // unless [PoolOptions.Empty] is set.
 //
 // An input whose index is nil is passed on row by row: a skip connection. One tensor may be several
 // inputs.
 //
-// A [RaggedPlan] does this for a batch of Q problems that differ in size, in one call:
+// A [RaggedPlan], by [NewRaggedPick] or [NewRaggedPool], does this for a batch of Q problems that
+// differ in size, in one call:
 //
 //	x_n [Q * C_n];  index_n [Q *], pools_n [Q * *] -> out [Q * sum(C_n)]
 //

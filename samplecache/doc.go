@@ -2,7 +2,8 @@
 // cache, and training jobs read them. A complete set of samples replaces the previous one in one
 // step.
 //
-//	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
+//	engine := dircache.Engine{Dir: "/dev/shm/brains"}
+//	c, err := samplecache.Open(ctx, engine, samplecache.Options{})
 //	p, err := c.Producer("gen-7")         // a process that generates
 //	slot, err := p.Reserve(ctx)           // waits for room, before any work is done
 //	err = generate(slot.Sample())         // writes to the engine's memory
@@ -39,6 +40,8 @@
 //     loader.Source.
 //   - A [Group] is the set of ranks of a training job. All ranks read the same generation in an
 //     epoch.
+//   - An [Info] says where a sample comes from, a [Window] which numbers a producer has committed,
+//     and [Verify] when checksums are compared.
 //   - [Limits] say how far producers and groups may run ahead of each other.
 //
 // # Guarantees

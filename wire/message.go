@@ -19,9 +19,9 @@ import (
 // Append returns an [Error]: [ErrName], [ErrUnsupported], shapeops.ErrShape for more than 64 dims,
 // tensor.ErrMeta, tdict.ErrKind if td is nil, and the errors of lent memory. On an error it returns
 // b unchanged.
-func Append(b []byte, td *tdict.TensorDict) ([]byte, error) {
+func Append(b []byte, td tdict.Dictionary) ([]byte, error) {
 	var p tdc.Plan
-	if err := p.Make(td); err != nil {
+	if err := p.Make(tdict.Of(td)); err != nil {
 		return b, failed("write", err)
 	}
 	trailer := p.Trailer(nil)
@@ -42,9 +42,9 @@ func (w *appender) Write(p []byte) (int, error) {
 }
 
 // Size returns the number of bytes that [Append] appends for td. It returns the errors of Append.
-func Size(td *tdict.TensorDict) (int, error) {
+func Size(td tdict.Dictionary) (int, error) {
 	var p tdc.Plan
-	if err := p.Make(td); err != nil {
+	if err := p.Make(tdict.Of(td)); err != nil {
 		return 0, failed("write", err)
 	}
 	return p.Size() + len(p.Trailer(nil)), nil
@@ -52,9 +52,9 @@ func Size(td *tdict.TensorDict) (int, error) {
 
 // WriteTo writes the bytes that [Append] appends for td to w. It copies only leaves that are not
 // contiguous. It returns the number of bytes written, and the errors of Append and of w.
-func WriteTo(w io.Writer, td *tdict.TensorDict) (int64, error) {
+func WriteTo(w io.Writer, td tdict.Dictionary) (int64, error) {
 	var p tdc.Plan
-	if err := p.Make(td); err != nil {
+	if err := p.Make(tdict.Of(td)); err != nil {
 		return 0, failed("write", err)
 	}
 	trailer := p.Trailer(nil)

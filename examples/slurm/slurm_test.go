@@ -166,10 +166,12 @@ func TestOneNodeStops(t *testing.T) {
 // empty cache and draws other samples.
 func TestOneNodeRequeued(t *testing.T) {
 	t.Parallel()
-	s := site(t)
+	s := site(t, "PAUSE=100ms") // long enough for both generators to start
 	s.Start("one-node/README.md")
 	j := s.Job("one-node")
-	s.Until("an epoch", func() bool { return strings.Contains(j.Output(), "epoch 0") })
+	s.Until("both generators draw, and an epoch", func() bool {
+		return slices.Contains(s.Begun(), slurmtest.Frame{Name: "gen-0-0-1"}) && strings.Contains(j.Output(), "epoch 0")
+	})
 	j.Kill()
 	require.Equal(t, slurmkit.Completed, j.Ended(), j.Output())
 	require.Equal(t, 1, j.Restarts())

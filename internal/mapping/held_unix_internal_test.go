@@ -55,7 +55,7 @@ func requireHolding(t *testing.T, n int) {
 	require.Eventually(t, func() bool {
 		runtime.GC()
 		return int(holding.Load()) == n
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 // intact returns what a user of m is told.

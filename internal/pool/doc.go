@@ -6,7 +6,7 @@
 //	@lengths    int64 [B...]      the length of each row
 //	@lengths2   int64 [B... W2]   the lengths of the rows of level 2, end to end; and so on
 //	@pool       [B... W F...]     the values, end to end
-//	@row        int64 [B...]      the number of the row, and 2^32 times the tag of the whole tensor
+//	@row        int64 [B...]      number of the row, plus 2^32 times the tag of the whole tensor
 //
 // A tensor without levels has @lengths of shape [B... 0].
 //

@@ -25,7 +25,8 @@
 //
 //  1. Define it in plain.go or plain_functions.go.
 //  2. Write its kernel in gen.
-//  3. Add an [Op], or a field of the table in vector.go, and a line to the table in vector_amd64.go.
+//  3. Add an [Op], or a field of the table in vector.go, and a line to the table in
+//     vector_amd64.go.
 //  4. Unless it is an Op, export it beside similar functions.
 //  5. Name it in the tables of setup_test.go; the tests range over them.
 //  6. Run go generate ./internal/vector.

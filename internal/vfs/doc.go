@@ -34,8 +34,8 @@
 //
 // # Systems
 //
-// Linux and macOS are served. A file system that cannot exchange two directories in one step, such
-// as NFS, has a moment without the directory when one is replaced; see [Publish]. On other systems
-// the package builds, and nothing more is promised: they have no locks, so nothing is swept, and
-// [Numbers] returns errors.ErrUnsupported.
+// Linux and macOS are supported. A file system that cannot exchange two directories in one step,
+// such as NFS, has a moment without the directory when one is replaced; see [Publish]. On other
+// systems the package builds, and nothing more is promised: they have no locks, so nothing is
+// swept, and [Numbers] returns errors.ErrUnsupported.
 package vfs

@@ -4,11 +4,12 @@
 //
 //	a, err := zipfile.Open(file, size, zipfile.MaxEntries)
 //	for _, e := range a.Entries {
-//		_, err = io.ReadFull(e.Reader(file), memory[e.Name]) // e.Size bytes; or map them at e.Offset
+//		_, err = io.ReadFull(e.Reader(file), memory[e.Name]) // e.Size bytes; or map them
 //	}
 //
 //	w := zipfile.NewWriter(file)
-//	err := w.Add(zipfile.Header{Name: "reward.memmap", Aligned: true}, func(payload io.Writer) error {
+//	h := zipfile.Header{Name: "reward.memmap", Aligned: true}
+//	err := w.Add(h, func(payload io.Writer) error {
 //		_, err := payload.Write(elements)
 //		return err
 //	})

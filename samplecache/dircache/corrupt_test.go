@@ -319,7 +319,7 @@ func named(err error) error {
 	}
 	_, ofCache := errors.AsType[*dircache.Error](err)
 	_, ofRow := errors.AsType[*samplecache.RowError](err)
-	_, ofFile := errors.AsType[*memmap.FileError](err)
+	_, ofFile := errors.AsType[*memmap.DatasetError](err)
 	if !ofCache && !ofRow && !ofFile && !strings.Contains(err.Error(), "generation ") {
 		return fmt.Errorf("the error does not say where: %w", err)
 	}

@@ -66,7 +66,7 @@ func create(dir string, schema *tdict.TensorDict, config engine.Config) error {
 // withoutFile returns the reason of err without the name of the file, since Create has removed the
 // file.
 func withoutFile(err error) error {
-	of, ok := errors.AsType[*memmap.FileError](err)
+	of, ok := errors.AsType[*memmap.DatasetError](err)
 	switch {
 	case ok && errors.Is(err, memmap.ErrName):
 		return fmt.Errorf("%w: %w", engine.ErrSchema, of.Err)

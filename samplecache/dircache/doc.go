@@ -2,7 +2,8 @@
 // machine. It is an engine of package samplecache, and needs only a disk, or better tmpfs.
 //
 //	err := dircache.Create("/dev/shm/brains", schema, samplecache.Config{Samples: 1000})
-//	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
+//	engine := dircache.Engine{Dir: "/dev/shm/brains"}
+//	c, err := samplecache.Open(ctx, engine, samplecache.Options{})
 //	defer c.Close()
 //	g, err := c.Wait(ctx, 0) // the first generation that is published
 //	defer g.Close()

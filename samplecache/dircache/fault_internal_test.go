@@ -523,7 +523,7 @@ func TestManifestOfAnother(t *testing.T) {
 				return
 			}
 			defer c.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			g, err := c.Latest(ctx)
 			require.NotErrorIs(t, err, context.DeadlineExceeded, "it spins")

@@ -154,7 +154,7 @@ func wants(dir string) error {
 		return err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	g, err := c.Latest(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestLatestGoneIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "gen-0000000002")))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	_, err = c.Latest(ctx)
 	require.ErrorIs(t, err, samplecache.ErrGenerationGone)
@@ -442,7 +442,7 @@ func TestRemovedAndMadeAnew(t *testing.T) {
 	}
 	g, err := c.Latest(soon(t))
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for v := range int64(4) { // at the latest when its generation is full
 		if err = oldP.Put(ctx, marked(200+v)); err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // bytesOf returns what each file of a directory contains, with its mode and the time of its last
-// change.
+// change. It leaves out the word that members change when they look for dead ones.
 func bytesOf(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -32,6 +32,9 @@ func bytesOf(t testing.TB, dir string) map[string]string {
 		if !d.IsDir() {
 			data, err = os.ReadFile(path)
 			require.NoError(t, err)
+		}
+		if d.Name() == "control" {
+			clear(data[dircache.Words()["swept"]:][:8])
 		}
 		files[path] = fmt.Sprintf("%v %v %x", info.Mode(), info.ModTime(), sha256.Sum256(data))
 		return nil

@@ -149,7 +149,7 @@ func (s *site) requireClean() {
 	s.t.Helper()
 	config := s.c.Config()
 	var trouble []string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if trouble = s.leftovers(config); trouble == nil {
 			return
 		}

@@ -192,7 +192,7 @@ func (s *session) openStore(generation uint64) (*memmap.Dataset, error) {
 // storeError returns an error of opening a store as [engine.ErrCorrupt], unless it is an error of
 // the operating system, or the store does not exist.
 func (s *session) storeError(name string, err error) error {
-	of, ok := errors.AsType[*memmap.FileError](err)
+	of, ok := errors.AsType[*memmap.DatasetError](err)
 	_, system := errors.AsType[syscall.Errno](err)
 	system = system || errors.Is(err, fs.ErrNotExist)
 	damaged := errors.Is(err, memmap.ErrCorrupt) || errors.Is(err, memmap.ErrForeign)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-tensordict/tensordict/internal/fileformat"
 	"github.com/go-tensordict/tensordict/internal/mapping"
 )
 
@@ -33,8 +34,9 @@ var (
 	ErrGenerationGone = errors.New("generation is gone")
 	// ErrChecksum says that the bytes of a sample differ from the bytes that were committed.
 	ErrChecksum = errors.New("checksum differs")
-	// ErrCorrupt says that the stored cache violates its format.
-	ErrCorrupt = errors.New("corrupt")
+	// ErrCorrupt says that the stored cache violates its format. It is the ErrCorrupt of package
+	// memmap and of the other packages of files.
+	ErrCorrupt = fileformat.ErrCorrupt
 	// ErrOtherHost says that the cache belongs to another machine, or may be shared with other
 	// machines.
 	ErrOtherHost = errors.New("belongs to another machine")

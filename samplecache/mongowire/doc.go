@@ -1,14 +1,15 @@
 // Package mongowire serves a circular cache of samples to the Python programs of wirehead, and to
 // other clients that use the same commands of MongoDB's wire protocol.
 //
-//	c, err := samplecache.Open(ctx, dircache.Engine{Dir: "/dev/shm/brains"}, samplecache.Options{})
+//	engine := dircache.Engine{Dir: "/dev/shm/brains"}
+//	c, err := samplecache.Open(ctx, engine, samplecache.Options{})
 //	s, err := mongowire.New(c, mongowire.Options{Database: "unit"})
 //	l, err := net.Listen("tcp", "127.0.0.1:27017")
 //	err = s.Serve(l)
 //
-// Generators and readers of wirehead connect to it as they connected to MongoDB, without a change.
-// A Go program may open the same cache at the same time. The command "tdict cache serve" does the
-// above with wirehead's config.yaml.
+// Generators and readers of wirehead connect to a [Server] as they connected to MongoDB, without a
+// change. A Go program may open the same cache at the same time. The command "tdict cache serve"
+// does the above with wirehead's config.yaml.
 //
 // # The collections
 //
@@ -17,7 +18,8 @@
 //	write.bin  takes the documents of a sample; find returns none
 //	read.bin   the generation published last: the chunks of the files that torch.save would write
 //	counter    {_id: "started"} and {_id: "completed"}
-//	status     a document for each publication that the server saw, the last 1,000
+//	status     a document for each publication that the server saw, the last 1,000: a [Swap], and
+//	           the numbers of a [Snapshot], which [NewSnapshot] makes of a cache without a server
 //	temp.bin   is empty
 //
 // # Putting a sample

@@ -165,7 +165,7 @@ func TestBudget(t *testing.T) {
 			n, err := b.take(ctx, n)
 			to <- took{n, err}
 		}()
-		require.Eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return len(b.queue) == queued }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return len(b.queue) == queued }, time.Minute, time.Millisecond)
 	}
 	wait(ctx, 8, first, 1)
 	wait(t.Context(), 3, second, 2)

@@ -264,7 +264,7 @@ func TestRandomBytes(t *testing.T) {
 // TestMemory puts and reads samples of 16 MiB by several clients, while the heap is watched: it
 // follows Inflight, not the samples.
 func TestMemory(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // garbage counts: see testkit.Main
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // garbage counts: see testkit.Main
 	const n, inflight, clients, each = 8 << 20, 80 << 20, 4, 6
 	dir := filepath.Join(t.TempDir(), "cache")
 	require.NoError(t, dircache.Create(dir, pair(t, n), samplecache.Config{Samples: 4}))

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -90,40 +91,40 @@ func TestMemoryGoesOn(t *testing.T) {
 // enough, when others wait: those that are too slow are disconnected, and no others.
 func TestEndSlow(t *testing.T) {
 	t.Parallel()
-	before := patience
-	patience = 50 * time.Millisecond
-	defer func() { patience = before }()
-	m := newMemory(1000, 500)
-	ended := func(u *user) bool {
-		_ = u.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
-		_, err := u.conn.Conn.Read(make([]byte, 1))
-		timeout, is := err.(net.Error)
-		return !is || !timeout.Timeout()
-	}
-	hold := func(address string) *user {
-		u := m.user(newTestConn(t, address), 500)
-		require.NoError(t, u.take(t.Context(), 125))
-		u.moves(true)
-		return u
-	}
-	silent, fast, answered, slow := hold("a"), hold("b"), hold("c"), hold("d")
-	answered.moves(false)
-	waiter := m.user(newTestConn(t, "e"), 500)
-	other := m.user(newTestConn(t, "f"), 500)
-	require.NoError(t, waiter.take(t.Context(), 500), "it is the favourite")
-	waiter.moves(false)
-	ctx, cancel := context.WithCancel(t.Context())
-	var waits sync.WaitGroup
-	waits.Go(func() { _ = other.take(ctx, 400) })
-	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
-		fast.conn.moved.Add(10_000_000)
-		slow.conn.moved.Add(100)
-	}
-	cancel()
-	waits.Wait()
-	for u, want := range map[*user]bool{silent: true, slow: true, fast: false, answered: false, waiter: false} {
-		require.Equal(t, want, ended(u), u.conn.address)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(1000, 500)
+		ended := func(u *user) bool {
+			_ = u.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+			_, err := u.conn.Conn.Read(make([]byte, 1))
+			timeout, is := err.(net.Error)
+			return !is || !timeout.Timeout()
+		}
+		hold := func(address string) *user {
+			u := m.user(newTestConn(t, address), 500)
+			require.NoError(t, u.take(t.Context(), 125))
+			u.moves(true)
+			return u
+		}
+		silent, fast, answered, slow := hold("a"), hold("b"), hold("c"), hold("d")
+		answered.moves(false)
+		waiter := m.user(newTestConn(t, "e"), 500)
+		other := m.user(newTestConn(t, "f"), 500)
+		require.NoError(t, waiter.take(t.Context(), 500), "it is the favourite")
+		waiter.moves(false)
+		ctx, cancel := context.WithCancel(t.Context())
+		var waits sync.WaitGroup
+		waits.Go(func() { _ = other.take(ctx, 400) })
+		for range 100 {
+			time.Sleep(patience / 10)
+			fast.conn.moved.Add(10_000_000)
+			slow.conn.moved.Add(100)
+		}
+		cancel()
+		waits.Wait()
+		for u, want := range map[*user]bool{silent: true, slow: true, fast: false, answered: false, waiter: false} {
+			require.Equal(t, want, ended(u), u.conn.address)
+		}
+	})
 }
 
 // TestStatusWithoutATime notes a publication of a cache that does not say when it was: its document

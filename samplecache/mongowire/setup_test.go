@@ -97,7 +97,7 @@ func dial(t testing.TB, addr string) *client {
 	nc, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = nc.Close() })
-	require.NoError(t, nc.SetDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, nc.SetDeadline(time.Now().Add(5*time.Minute)))
 	return &client{t: t, Conn: nc}
 }
 
@@ -115,7 +115,7 @@ func dialFrom(t testing.TB, ip, addr string) *client {
 	nc, err := d.Dial("tcp", addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = nc.Close() })
-	require.NoError(t, nc.SetDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, nc.SetDeadline(time.Now().Add(5*time.Minute)))
 	return &client{t: t, Conn: nc}
 }
 
@@ -319,7 +319,7 @@ func showValue(v bson.Value) string {
 // eventually waits until ok returns true.
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
-	require.Eventually(t, ok, 20*time.Second, 2*time.Millisecond)
+	require.Eventually(t, ok, time.Minute, 2*time.Millisecond)
 }
 
 // within returns a context that ends after a while.

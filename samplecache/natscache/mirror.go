@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/go-tensordict/tensordict/internal/vfs"
 	"github.com/go-tensordict/tensordict/internal/workers"
@@ -203,9 +202,9 @@ func (c *copying) begin(ctx context.Context) (err error) {
 	claim := func(name string) func() error {
 		return func() (err error) { c.claim, err = c.to.Claim(ctx, name); return err }
 	}
-	for end := time.Now().Add(time.Second); ; { // readers try the name
+	for range 50 { // a second: readers try the name, and on a busy machine may have it for long
 		err = c.unblocked(ctx, claim(fillerName))
-		if !errors.Is(err, engine.ErrProducerBusy) || time.Now().After(end) || !sleep(ctx, pause) {
+		if !errors.Is(err, engine.ErrProducerBusy) || !sleep(ctx, pause) {
 			break
 		}
 	}

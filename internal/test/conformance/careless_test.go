@@ -44,7 +44,8 @@ type (
 var functions = []any{
 	arith.Abs[dict], arith.AbsInto[dict], arith.Add[dict], arith.AddCMul[dict], arith.AddCMulInto[dict],
 	arith.AddInto[dict], arith.All[dict], arith.And[dict], arith.AndInto[dict], arith.Any[dict],
-	arith.ArgMax[dict], arith.ArgMin[dict], arith.ArgSort[dict], arith.BySplits, arith.CastScale[dict],
+	arith.ArgMax[dict], arith.ArgMin[dict], arith.ArgSort[dict], arith.ByGroups, arith.BySplits,
+	arith.CastScale[dict],
 	arith.CastScaleInto[dict], arith.Ceil[dict], arith.CeilInto[dict], arith.Clamp[dict], arith.ClampInto[dict],
 	arith.Count[dict], arith.CumSum[dict], arith.CumSumInto[dict], arith.Dims, arith.Div[dict],
 	arith.DivInto[dict], arith.Equal[dict], arith.EqualInto[dict], arith.Exp[dict], arith.ExpInto[dict],
@@ -76,13 +77,13 @@ var functions = []any{
 	tensor.DTypeOf[float32], tensor.DTypes, tensor.Elements[float32], tensor.F16Of, tensor.From[float32],
 	tensor.FromBytes, tensor.FromLender, tensor.Full[float32], tensor.Item[float32], tensor.LengthMask,
 	tensor.Map[float32, float32], tensor.New, tensor.NewKernelPass, tensor.NewMeta, tensor.Of[float32],
-	tensor.OwnMask, tensor.ParseDType, tensor.Read[float32], tensor.ReadStrided[float32], tensor.Scalar[float32],
-	tensor.ScalarOf, tensor.Vector[float32], tensor.Write[float32], tensor.WriteStrided[float32],
+	tensor.ParseDType, tensor.Read[float32], tensor.ReadStrided[float32], tensor.Scalar[float32],
+	tensor.ScalarOf, tensor.Slice[float32], tensor.Vector[float32], tensor.Write[float32], tensor.WriteStrided[float32],
 	tensor.Zeros[float32],
 	tdict.Apply, tdict.DataFrom[dict], tdict.FromMap, tdict.FromValues, tdict.Get[dict], tdict.Item[float32],
 	tdict.IterChunks, tdict.LazyStack, tdict.MapChunks, tdict.MapElems[float32, float32], tdict.MaybeDense,
-	tdict.Members, tdict.Merge, tdict.New, tdict.NewData, tdict.NewObject, tdict.NewUnbatched, tdict.SchemaOf,
-	tdict.Slice[float32], tdict.SplitKeys, tdict.StackDim, tdict.StackRagged, tdict.Vmap,
+	tdict.Members, tdict.Merge, tdict.New, tdict.NewData, tdict.NewObject, tdict.NewUnbatched, tdict.Of, tdict.SchemaOf,
+	tdict.Slice[float32], tdict.SplitKeys, tdict.StackDim, tdict.StackRagged, tdict.TimeUnits, tdict.Vmap,
 	ragged.Categories, ragged.ConcatLevel, ragged.From[float32], ragged.FromCategories,
 	ragged.FromDepth[float32], ragged.FromLengths, ragged.FromMasks, ragged.FromOffsets[int64],
 	ragged.FromRowIDs, ragged.FromStrings, ragged.LayoutOf, ragged.Lists[float32], ragged.New,
@@ -199,7 +200,7 @@ func TestNilArguments(t *testing.T) {
 		}
 	}
 	for at, is := range kinds {
-		if (!is || ends[at]) && !strings.HasPrefix(at, "tensor.OwnMask,") { // for which nil is no mask
+		if !is || ends[at] {
 			t.Errorf("%s: nil is ErrKind: %v, succeeds: %v", at, is, ends[at])
 		}
 	}
@@ -260,6 +261,8 @@ func values(r *rand.Rand) []any {
 		td, inner, lazy, tdict.New(), tdict.New(0), must(lazy.Get("x")), data, must(tdict.NewData(object)), unbatched, object,
 		must(joint.New(joint.Field{Name: "a", Tensor: texts})), must(pickstack.NewPick([]dense{numbers}, []int{3}, pickstack.PickOptions{})),
 		new(tensor.Tensor), new(ragged.Tensor), new(ragged.Layout), new(tdict.TensorDict), new(tdict.Data), new(tdict.Unbatched), new(tdict.Stacked), new(tdict.Object), new(joint.Joint), tdict.Schema{},
+		tdict.Schema{{Key: "x", Mask: "m"}, {Key: "r", Kind: tdict.KindRagged, Mask: "m"}, {Key: "m", Mask: "q"}, {Key: "n", Mask: "x"}},
+		must(arith.GroupBy(numbers)), new(arith.Groups),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // folders has the packages that docs/features.md names.
 var folders = map[string]string{
 	"conformance": "internal/test/conformance", "nestedkey": "nestedkey", "ix": "shapeops/ix", "shapeops": "shapeops", "plan": "internal/plan", "shape": "shape", "tensor": "tensor", "arith": "arith", "ragged": "ragged", "joint": "ragged/joint", "tdict": "tdict", "memmap": "memmap", "wire": "wire", "nrt": "interop/nrt", "npy": "interop/npy",
-	"tdictcmp": "tdict/tdictcmp", "safetensors": "interop/safetensors", "csv": "interop/csv", "jsonl": "interop/jsonl", "inspect": "inspect", "tensorclass": "tdict/tensorclass",
+	"tdictcmp": "tdict/tdictcmp", "safetensors": "interop/safetensors", "csv": "interop/csv", "jsonl": "interop/jsonl", "inspect": "inspect", "tensorclass": "tdict/tensorclass", "tdarrow": "interop/arrow/tdarrow", "tdparquet": "interop/arrow/tdparquet",
 }
 
 // stands says which type a name stands for.

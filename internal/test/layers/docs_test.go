@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // TestDocsBeginWithAnExample checks that the documentation of each package that others may import
@@ -31,6 +32,43 @@ func TestDocsBeginWithAnExample(t *testing.T) {
 		if len(blocks) < 2 || !isParagraph(blocks[0]) || !isCode(blocks[1]) {
 			t.Errorf("package %s: the documentation does not begin with a paragraph and an example", p.name)
 		}
+	}
+}
+
+// twoScreens is the number of lines on two screens.
+const twoScreens = 100
+
+// TestLongIndexesAreGrouped checks the packages of which go doc prints more than two screens: their
+// documentation names each function and type, where it groups them by subject. An Into form goes
+// with its function, options and stats with what takes or returns them.
+func TestLongIndexesAreGrouped(t *testing.T) {
+	names, checked := map[string][]string{}, 0
+	for _, line := range exported(t) {
+		name, typ, _ := strings.Cut(line, " ")
+		dot := strings.Index(name, ".")
+		if pkg, name := name[:dot], name[dot+1:]; !strings.Contains(name, ".") && !strings.HasPrefix(typ, "const") && typ != "var" {
+			names[pkg] = append(names[pkg], name)
+		}
+	}
+	for pkg, all := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", pkg, "doc.go"), nil, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := string(new(comment.Printer).Text(new(comment.Parser).Parse(file.Doc.Text())))
+		if strings.Count(doc, "\n")+len(all) <= twoScreens {
+			continue
+		}
+		checked++
+		words := strings.FieldsFunc(doc, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		for _, name := range all {
+			if !slices.Contains(words, strings.TrimSuffix(name, "Into")) && !strings.HasSuffix(name, "Options") && !strings.HasSuffix(name, "Stats") {
+				t.Errorf("the documentation of package %s is longer than two screens, and does not name %s", pkg, name)
+			}
+		}
+	}
+	if checked == 0 || checked == len(names) {
+		t.Errorf("checked %d of %d packages", checked, len(names))
 	}
 }
 

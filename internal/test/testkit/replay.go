@@ -31,3 +31,28 @@ func Replay(page string, wants func(block string) bool, run func(command string)
 		return out + "```\n"
 	})
 }
+
+// Cells returns the code in the cells of each row of the table of a page whose first heading is
+// first.
+func Cells(page, first string) (rows [][]string) {
+	_, table, _ := strings.Cut(page, "\n| "+first+" |")
+	for line := range strings.Lines(table) {
+		cells, ok := strings.CutPrefix(strings.TrimSpace(line), "| ")
+		if !ok && len(rows) > 0 {
+			break
+		}
+		if ok {
+			rows = append(rows, strings.Split(strings.TrimSuffix(cells, " |"), " | "))
+		}
+	}
+	for _, row := range rows {
+		for i := range row {
+			fence := "`"
+			if strings.HasPrefix(row[i], "``") {
+				fence = "``"
+			}
+			row[i] = strings.TrimSuffix(strings.TrimPrefix(row[i], fence), fence)
+		}
+	}
+	return rows
+}

@@ -16,3 +16,9 @@ func TestReplay(t *testing.T) {
 	got := testkit.Replay(page, wants, func(command string) string { return "ran " + command + "\n" })
 	require.Equal(t, "# a\n```console\n$ tdict one\nran tdict one\n$ two\n> more\n>   of it\nran two\nmore\n  of it\n```\n```sh\n$ tdict three\n```\n```console\n$ four\nold\n```\n", got)
 }
+
+// TestCells sees that the code of a table is found, and nothing behind it.
+func TestCells(t *testing.T) {
+	page := "# a\n| c | d |\n|---|---|\n| `x` | y |\n\n| pandas | Go |\n|---|---|\n| `df[\"a\"]` | ``f(`a`)`` |\n| `b` | `c d` |\n\n| `x` | y |\n"
+	require.Equal(t, [][]string{{`df["a"]`, "f(`a`)"}, {"b", "c d"}}, testkit.Cells(page, "pandas"))
+}

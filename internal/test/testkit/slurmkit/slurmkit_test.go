@@ -33,8 +33,12 @@ func requireSays(t *testing.T, c *slurmkit.Cluster, j *slurmkit.Job, text string
 	c.Until(text, func() bool { return strings.Contains(j.Output(), text) })
 }
 
-// begun is a step that runs.
-const begun = "srun bash -c 'touch begun; sleep 0.1; echo one' & until [ -e begun ]; do sleep 0.01; done"
+// begun is a step that says one when a file called seen is there, and after tries of 10 ms without
+// it.
+func begun(tries string) string {
+	step := "touch begun; for i in {1.." + tries + "}; do [ ! -e seen ] || break; sleep 0.01; done; echo one"
+	return "srun bash -c '" + step + "' & until [ -e begun ]; do sleep 0.01; done"
+}
 
 // TestJobs has jobs that end by themselves.
 func TestJobs(t *testing.T) {
@@ -54,8 +58,8 @@ func TestJobs(t *testing.T) {
 		"the highest exit code":              {"--job-name=x --ntasks=3", []string{`srun bash -c 'exit $SLURM_PROCID'; echo $?`}, slurmkit.Completed, "2\n"},
 		"a task that fails ends the others":  {"--job-name=x --ntasks=2", []string{`srun --kill-on-bad-exit=1 bash -c '((SLURM_PROCID)) || exit 3; sleep 60'; echo $?`}, slurmkit.Completed, "3\n"},
 		"more tasks than nodes have":         {"--job-name=x --nodes=2 --ntasks-per-node=2", []string{`srun --ntasks-per-node=1 true`}, slurmkit.Failed, "want at most 2"},
-		"steps share nothing":                {"--job-name=x", []string{begun, "srun echo two; wait"}, slurmkit.Completed, "one\ntwo\n"},
-		"steps that overlap":                 {"--job-name=x", []string{begun, "srun --overlap echo two; wait"}, slurmkit.Completed, "two\none\n"},
+		"steps share nothing":                {"--job-name=x", []string{begun("10"), "srun echo two; wait"}, slurmkit.Completed, "one\ntwo\n"},
+		"steps that overlap":                 {"--job-name=x", []string{begun("3000"), "srun --overlap bash -c 'echo two; touch seen'; wait"}, slurmkit.Completed, "two\none\n"},
 		"memory of a node":                   {"--job-name=x --ntasks=2 --nodes=2", []string{"srun bash -c 'basename $0' \"$MEMORY\" | sort"}, slurmkit.Completed, "memory\nmemory-node1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@
 //	name, network, err := host.Network(dir)
 //	if network { ... }                              // other machines may write here: refuse
 //	if was.Machine != machine { ... }               // from host.Machine: it was copied
-//	if was.Boot != boot { ... }                     // from host.Boot: all holders of locks are gone
+//	if was.Boot != boot { ... }                     // from host.Boot: no lock is held
 //	if host.Monotonic()-was.Beat > patience { ... } // one clock for all, never set
 //
 // An id of "" means unknown. Two unknown machines may be different.
